@@ -1,0 +1,7 @@
+/** The time, as an argument: tests hand in their own. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number
+}
+
+export const systemClock: Clock = { now: () => Date.now() }

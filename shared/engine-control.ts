@@ -1,0 +1,99 @@
+/** The only loader of engine.proto: its service definition, and a typed client with deadlines. */
+
+import { fileURLToPath } from 'node:url'
+import * as grpc from '@grpc/grpc-js'
+import { loadSync, type PackageDefinition } from '@grpc/proto-loader'
+
+export interface EngineDescription {
+  engine_id: string
+  version: string
+  model: {
+    name: string
+    summary: string
+    parameters: number
+    weights_sha256: string
+    sample_rate: number
+    channels_max: number
+    chunk_seconds_max: number
+  }
+  backend: string
+  device: string
+  started_at_ms: number
+  jobs_max: number
+  batch_frames_max: number
+}
+
+export type EngineState = 'READY' | 'BUSY' | 'DRAINING'
+
+export interface EngineStats {
+  state: EngineState
+  jobs: number
+  lanes: number
+  steps_total: number
+  lane_steps_total: number
+  frames_total: number
+  busy_seconds_total: number
+  audio_seconds_total: number
+  memory_bytes: number
+}
+
+export type CancelOutcome = 'STOPPED' | 'NOT_FOUND'
+
+/** The name under which the standard health service reports whether the engine takes jobs. */
+export const ENGINE_SERVICE = 'winnow.engine.v1.EngineControl'
+
+const PROTO_PATH = fileURLToPath(new URL('../proto/engine.proto', import.meta.url))
+
+/** engine.proto, with 64-bit integers as numbers and enum values by name. */
+export const enginePackage: PackageDefinition = loadSync(PROTO_PATH, {
+  keepCase: true,
+  longs: Number,
+  enums: String,
+  defaults: true,
+})
+
+export const engineControlService = enginePackage[ENGINE_SERVICE] as grpc.ServiceDefinition
+
+const CALL_DEADLINE_MS = 2_000
+
+export interface EngineClient {
+  describe(): Promise<EngineDescription>
+  cancel(requestId: string): Promise<CancelOutcome>
+  /** Resolves when nothing is in hand any more, at the latest a second after `deadlineMs`. */
+  drain(deadlineMs: number): Promise<{ finished: number; released: number }>
+  /** Calls `onStats` at once and then every `intervalMs`, until the returned function is called. */
+  watchStats(intervalMs: number, onStats: (stats: EngineStats) => void): () => void
+  close(): void
+}
+
+/**
+ * A client of the engine at `address` (`host:port`). Calls reject with a gRPC error when the engine
+ * does not answer within two seconds.
+ */
+export function connectEngine(address: string): EngineClient {
+  const Client = grpc.makeGenericClientConstructor(engineControlService, 'EngineControl')
+  const client = new Client(address, grpc.credentials.createInsecure())
+  const call = <Reply>(method: string, request: object, deadlineMs = CALL_DEADLINE_MS) =>
+    new Promise<Reply>((resolve, reject) => {
+      const options = { deadline: Date.now() + deadlineMs }
+      const done = (error: grpc.ServiceError | null, reply: Reply) =>
+        error ? reject(error) : resolve(reply)
+      client[method]?.(request, options, done)
+    })
+  return {
+    describe: () => call('Describe', {}),
+    async cancel(requestId) {
+      const reply = await call<{ outcome: CancelOutcome }>('Cancel', { request_id: requestId })
+      return reply.outcome
+    },
+    drain: (deadlineMs) => call('Drain', { deadline_ms: deadlineMs }, deadlineMs + 1_000),
+    watchStats(intervalMs, onStats) {
+      const stream = client.WatchStats?.({ interval_ms: intervalMs }) as
+        unknown as grpc.ClientReadableStream<EngineStats>
+      stream.on('data', onStats)
+      stream.on('error', () => stream.cancel())
+      return () => stream.cancel()
+    },
+    close: () => client.close(),
+  }
+}

@@ -1,0 +1,72 @@
+/** The table of error codes: every failure a client can see, over HTTP, gRPC, webhook or result. */
+
+export const ERRORS = {
+  INVALID_REQUEST: { status: 400, message: 'The request is not valid.' },
+  INVALID_PARAMETER: { status: 400, message: 'A parameter is outside its limits.' },
+  INVALID_AUDIO_URL: { status: 400, message: 'audio_url must be a public HTTPS URL of media.' },
+  INVALID_WEBHOOK_URL: { status: 400, message: 'webhookUrl must be a public HTTPS URL.' },
+  UNAUTHENTICATED: { status: 401, message: 'The API key is missing or invalid.' },
+  INSUFFICIENT_CREDITS: { status: 402, message: 'The balance does not cover this media.' },
+  PERMISSION_DENIED: { status: 403, message: 'The API key lacks the required scope.' },
+  NOT_FOUND: { status: 404, message: 'There is nothing at this address.' },
+  METHOD_NOT_ALLOWED: { status: 405, message: 'This address does not take that method.' },
+  FILE_NOT_UPLOADED: { status: 409, message: 'PUT the bytes of the file to its upload_url first.' },
+  FILE_ALREADY_UPLOADED: { status: 409, message: 'The file has already been uploaded.' },
+  RESULT_NOT_READY: { status: 409, message: 'The request has not finished yet.' },
+  REQUEST_FAILED: { status: 409, message: 'The request failed.' },
+  REQUEST_FINISHED: { status: 409, message: 'The request has already finished.' },
+  IDEMPOTENCY_CONFLICT: { status: 409, message: 'This Idempotency-Key came with another body.' },
+  FILE_EXPIRED: { status: 410, message: 'The file has expired; upload it again.' },
+  PAYLOAD_TOO_LARGE: { status: 413, message: 'The body is larger than allowed.' },
+  MEDIA_TOO_LONG: { status: 413, message: 'The media is longer than allowed.' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'content_type must be audio/* or video/*.' },
+  RATE_LIMITED: { status: 429, message: 'Too many requests; try again later.' },
+  INTERNAL: { status: 500, message: 'Something went wrong on our side.' },
+  MEDIA_FETCH_FAILED: { status: 502, message: 'audio_url could not be fetched.' },
+  QUEUE_UNAVAILABLE: { status: 502, message: 'The request could not be queued; try again.' },
+  MODEL_FAILED: { status: 500, message: 'The model failed on this media.' },
+  INVALID_MEDIA: { status: 400, message: 'The media could not be decoded.' },
+  NO_AUDIO_STREAM: { status: 400, message: 'The media has no audio stream.' },
+  ENGINE_LOST: { status: 500, message: 'No engine could finish the request.' },
+  CANCELED: { status: 409, message: 'The request was canceled.' },
+} as const
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** The codes with which a request can end `FAILED` (decisions.md, section 2). */
+export const FAILURE_CODES = [
+  'MODEL_FAILED', 'INVALID_MEDIA', 'NO_AUDIO_STREAM', 'MEDIA_FETCH_FAILED', 'MEDIA_TOO_LONG',
+  'INSUFFICIENT_CREDITS', 'ENGINE_LOST', 'CANCELED', 'INVALID_PARAMETER',
+] as const satisfies readonly ErrorCode[]
+
+export type FailureCode = (typeof FAILURE_CODES)[number]
+
+interface ServiceErrorOptions {
+  /** Says what was wrong and what would be right; the table's message when absent. */
+  message?: string
+  /** Dotted path of the offending field, such as `input.spans[2].end`. */
+  param?: string
+  /** Goes to the log, never to the client. */
+  cause?: unknown
+}
+
+/** An error whose code and message a client may see. */
+export class ServiceError extends Error {
+  readonly code: ErrorCode
+  readonly status: number
+  readonly param: string | undefined
+
+  constructor(code: ErrorCode, { message, param, cause }: ServiceErrorOptions = {}) {
+    super(message ?? ERRORS[code].message, { cause })
+    this.name = 'ServiceError'
+    this.code = code
+    this.status = ERRORS[code].status
+    this.param = param
+  }
+}
+
+/** A failure code of `error`, or `fallback` when it carries none that may end a request. */
+export function failureCode(error: unknown, fallback: FailureCode): FailureCode {
+  const code = error instanceof ServiceError ? error.code : undefined
+  return FAILURE_CODES.find((known) => known === code) ?? fallback
+}

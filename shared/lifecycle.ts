@@ -1,0 +1,34 @@
+/**
+ * How a process begins and ends: it says when it is ready, and stops once, in order, when asked to.
+ */
+
+import type { Logger } from './log.ts'
+
+/**
+ * Runs `stop` once, at SIGTERM, SIGINT or the end of the parent process that started this one with
+ * an IPC channel; then exits: 0 when it resolved, 1 when it failed.
+ */
+export function onShutdown(log: Logger, stop: (reason: string) => Promise<void>): void {
+  let stopping = false
+  const begin = (reason: string) => {
+    if (stopping) return
+    stopping = true
+    log.info({ reason }, 'stopping')
+    stop(reason).then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, 'could not stop cleanly')
+        process.exit(1)
+      },
+    )
+  }
+  process.on('SIGTERM', () => begin('SIGTERM'))
+  process.on('SIGINT', () => begin('SIGINT'))
+  process.on('disconnect', () => begin('parent ended'))
+  if (process.connected === false) begin('parent ended') // while we were starting
+}
+
+/** Tells the parent process, where one listens, that this one is ready; `details` say where. */
+export function announceReady(details: Readonly<Record<string, string>>): void {
+  process.send?.({ ready: true, ...details })
+}

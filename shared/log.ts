@@ -1,0 +1,17 @@
+import { pino, type Logger } from 'pino'
+
+export type { Logger }
+
+/** What must never reach a log, wherever it stands in a logged object. */
+const SECRET_PATHS = [
+  'req.headers.authorization', 'authorization', '*.authorization', 'webhookSecret',
+  '*.webhookSecret', 'signing_secret', '*.signing_secret',
+]
+
+/**
+ * A JSON logger on standard output, one line per entry.
+ * @param name which process speaks: `gateway`, `engine`, `start`
+ * @param level one of pino's levels, or `silent`
+ */
+export const createLogger = (name: string, level: string): Logger =>
+  pino({ name, level, redact: { paths: SECRET_PATHS, censor: '[secret]' } })

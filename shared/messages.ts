@@ -1,0 +1,99 @@
+/** The messages on NATS between gateway and engine: their types, and a decoder that checks them. */
+
+import { Type, type Static, type TSchema } from 'typebox'
+import { Value } from 'typebox/value'
+import { FAILURE_CODES } from './errors.ts'
+import { SeparationOptions } from './separation-options.ts'
+
+const Time = Type.String({ description: 'UTC date-time' })
+
+/**
+ * Where the media comes from: signed by us (`file`), or given by the client (`url`: fetched with
+ * suspicion).
+ */
+const Source = Type.Object({
+  kind: Type.Enum(['file', 'url']),
+  url: Type.String(),
+  file_name: Type.String(),
+})
+
+/** Asks an engine to serve one request. */
+export const Job = Type.Object({
+  request_id: Type.String(),
+  account_id: Type.String(),
+  created_at: Time,
+  prompt: Type.String(),
+  options: SeparationOptions,
+  source: Source,
+  /** Signed addresses that take one PUT each, of bytes of any length. */
+  upload_urls: Type.Object({ target: Type.String(), residual: Type.String() }),
+})
+
+const LogLine = Type.Object({ timestamp: Time, message: Type.String() })
+
+/** What every event says: whose it is, and which engine's which try speaks. */
+const eventFields = {
+  request_id: Type.String(),
+  attempt_id: Type.String(),
+  engine_id: Type.String(),
+  at: Time,
+  logs: Type.Array(LogLine),
+}
+
+const OutputFile = Type.Object({
+  content_type: Type.String(),
+  extension: Type.String(),
+  bytes: Type.Integer({ minimum: 0 }),
+})
+
+/** What an engine reports, durably. `released` gives the request back to the queue. */
+export const Event = Type.Union([
+  Type.Object({ type: Type.Literal('started'), ...eventFields }),
+  Type.Object({ type: Type.Literal('released'), ...eventFields }),
+  Type.Object({
+    type: Type.Literal('completed'),
+    ...eventFields,
+    duration: Type.Number({ minimum: 0, description: 'seconds of media' }),
+    sample_rate: Type.Integer({ minimum: 1, description: 'hertz' }),
+    outputs: Type.Object({ target: OutputFile, residual: OutputFile }),
+  }),
+  Type.Object({
+    type: Type.Literal('failed'),
+    ...eventFields,
+    error: Type.Object({ code: Type.Enum([...FAILURE_CODES]), message: Type.String() }),
+  }),
+])
+
+/** How far a request is; may be lost. */
+export const Progress = Type.Object({
+  request_id: Type.String(),
+  attempt_id: Type.String(),
+  at: Time,
+  progress: Type.Number({ minimum: 0, maximum: 1 }),
+})
+
+/** An engine says, every few seconds, that it is there and where its gRPC control plane listens. */
+export const EngineHello = Type.Object({
+  engine_id: Type.String(),
+  control_address: Type.String(),
+})
+
+export type Job = Static<typeof Job>
+export type Event = Static<typeof Event>
+export type Progress = Static<typeof Progress>
+export type EngineHello = Static<typeof EngineHello>
+export type LogLine = Static<typeof LogLine>
+
+/**
+ * The JSON of `data`, checked against `schema`.
+ * @throws Error naming the first field that is wrong; the sender is of another version, or hostile
+ */
+export function decodeMessage<T extends TSchema>(schema: T, data: Uint8Array): Static<T> {
+  const value: unknown = JSON.parse(new TextDecoder().decode(data))
+  if (Value.Check(schema, value)) return value as Static<T>
+  const [first] = Value.Errors(schema, value)
+  throw new Error(`message not understood: ${first?.instancePath} ${first?.message}`)
+}
+
+export const encodeMessage = (message: Job | Event | Progress | EngineHello): Uint8Array =>
+  new TextEncoder().encode(JSON.stringify(message))

@@ -1,0 +1,34 @@
+/** Which IP addresses are public: the rule that keeps our requests out of private networks. */
+
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+/** All that is assigned of IPv6 for hosts of the internet; the rest may be routed to anything. */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
+
+/** Public by number, yet answered by the cloud's own host: Azure's metadata and DNS. */
+const CLOUD_HOSTS: readonly string[] = ['168.63.129.16']
+
+/**
+ * Whether `address` is one of the internet's ordinary hosts. Private, local, reserved, multicast
+ * and translated addresses (IPv4-mapped, NAT64, 6to4, Teredo) are not, nor is what is no address.
+ */
+export function isPublicAddress(address: string): boolean {
+  if (isIP(address) === 0 || address.includes('%') || CLOUD_HOSTS.includes(address)) return false
+  const parsed = ipaddr.parse(address)
+  if (parsed.range() !== 'unicast') return false
+  return parsed instanceof ipaddr.IPv4 || parsed.match(GLOBAL_UNICAST)
+}
+
+/**
+ * A test for membership in any of `cidrs`, such as `['10.1.0.0/16', 'fd00::/8']`.
+ * @throws Error when one is not a CIDR
+ */
+export function matchesCidrs(cidrs: readonly string[]): (address: string) => boolean {
+  const ranges = cidrs.map((cidr) => ipaddr.parseCIDR(cidr))
+  return (address) => {
+    if (isIP(address) === 0) return false
+    const parsed = ipaddr.parse(address)
+    return ranges.some((range) => range[0].kind() === parsed.kind() && parsed.match(range))
+  }
+}

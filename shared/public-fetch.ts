@@ -1,0 +1,260 @@
+/**
+ * Fetches media from addresses that clients name: by a public route only, on every redirect anew,
+ * and within limits of time and size.
+ */
+
+import { createWriteStream } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import contentDisposition from 'content-disposition'
+import { request, type Dispatcher } from 'undici'
+import { ServiceError } from './errors.ts'
+import { createRouter, parseUrl, refused, type RouteOptions } from './public-route.ts'
+
+export interface PublicFetch {
+  /**
+   * Asks for the first byte of `url`: is it there, is it media, how large?
+   * @returns the address after redirects; type and size when the server tells them
+   * @throws ServiceError `INVALID_AUDIO_URL` or `MEDIA_FETCH_FAILED`
+   */
+  probe(url: string, options?: { signal?: AbortSignal }): Promise<Probe>
+  /**
+   * Writes what `url` answers to the file `path`; on failure no file stays.
+   * @throws ServiceError as `probe`, and `PAYLOAD_TOO_LARGE` past `bytesMax`
+   */
+  download(url: string, options: DownloadOptions): Promise<Download>
+}
+
+export interface Probe {
+  url: string
+  contentType: string | undefined
+  bytes: number | undefined
+}
+
+export interface DownloadOptions {
+  path: string
+  bytesMax: number
+  signal: AbortSignal
+}
+
+export interface Download {
+  bytes: number
+  contentType: string | undefined
+  /** As the server or the address names it, without folders. */
+  fileName: string | undefined
+}
+
+export type PublicFetchOptions = Omit<RouteOptions, 'connectMsMax'> & {
+  limits?: Partial<typeof LIMITS>
+}
+
+const LIMITS = {
+  connectMsMax: 10_000,
+  firstByteMsMax: 20_000,
+  /** Between two pieces of the body. */
+  silenceMsMax: 30_000,
+  probeMsMax: 30_000,
+  downloadMsMax: 30 * 60_000,
+}
+
+const REDIRECTS_MAX = 5
+
+/** Types that are surely neither audio nor video; playlists would name further addresses. */
+const NOT_MEDIA = new RegExp(
+  '^(text|image|font|multipart|message|model)/|[/+](json|xml)$|mpegurl$' +
+    '|^application/(javascript|ecmascript|pdf|zip|gzip|x-www-form-urlencoded)$',
+)
+
+/** Headers of every request. Coded bytes would escape the byte cap, so none are asked for. */
+const HEADERS = {
+  'accept': 'audio/*, video/*, */*;q=0.1',
+  'accept-encoding': 'identity',
+  'user-agent': 'Winnow',
+}
+
+const REDIRECT = 'what audio_url redirects to'
+
+type Answer = Dispatcher.ResponseData & { url: URL }
+
+const fetchFailed = (message: string, cause?: unknown) =>
+  new ServiceError('MEDIA_FETCH_FAILED', { message, param: 'input.audio_url', cause })
+
+/** Builds the module for one process; it holds no connections between calls. */
+export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
+  const limits = { ...LIMITS, ...options.limits }
+  const route = createRouter({ ...options, connectMsMax: limits.connectMsMax })
+
+  async function follow(url: string, headers: Record<string, string>, signal: AbortSignal) {
+    let target = parseUrl(url, 'audio_url')
+    for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
+      const answer = await request(target, {
+        dispatcher: route(target, hop === 0 ? 'audio_url' : REDIRECT),
+        headers: { ...HEADERS, ...headers },
+        headersTimeout: limits.firstByteMsMax,
+        bodyTimeout: limits.silenceMsMax,
+        signal,
+      }).catch(throwFetchError)
+      const location = redirectOf(answer)
+      if (location === undefined) return checkAnswer({ ...answer, url: target })
+      discard(answer)
+      target = parseUrl(location, REDIRECT, target)
+    }
+    throw fetchFailed(`audio_url redirects more than ${REDIRECTS_MAX} times.`)
+  }
+
+  return {
+    probe: (url, { signal } = {}) =>
+      withDeadline(limits.probeMsMax, signal, async (deadline) => {
+        const answer = await follow(url, { range: 'bytes=0-0' }, deadline)
+        discard(answer)
+        const { href } = answer.url
+        return { url: href, contentType: contentType(answer), bytes: mediaBytes(answer) }
+      }),
+    download: (url, { path, bytesMax, signal }) =>
+      withDeadline(limits.downloadMsMax, signal, async (deadline) => {
+        const answer = await follow(url, {}, deadline)
+        const bytes = await save(answer, path, bytesMax)
+        return { bytes, contentType: contentType(answer), fileName: fileName(answer) }
+      }),
+  }
+}
+
+/** Runs `work` with a signal that also fires after `ms`; why it fired is what is thrown. */
+async function withDeadline<T>(
+  ms: number,
+  signal: AbortSignal | undefined,
+  work: (deadline: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController()
+  const abort = () => controller.abort(signal?.reason)
+  const timer = setTimeout(() => {
+    controller.abort(fetchFailed(`audio_url took longer than ${ms / 1000} seconds.`))
+  }, ms)
+  signal?.addEventListener('abort', abort, { once: true })
+  try {
+    signal?.throwIfAborted()
+    return await work(controller.signal)
+  } catch (error) {
+    throw controller.signal.aborted ? controller.signal.reason : error
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
+  }
+}
+
+const redirectOf = ({ statusCode, headers }: Dispatcher.ResponseData): string | undefined =>
+  statusCode >= 300 && statusCode <= 399 ? headerOf(headers, 'location') : undefined
+
+/** The answer itself when it may be media; otherwise its body is dropped and the fault is named. */
+function checkAnswer(answer: Answer): Answer {
+  const fault = faultOf(answer)
+  if (!fault) return answer
+  discard(answer)
+  throw fault
+}
+
+function faultOf(answer: Answer): ServiceError | undefined {
+  const { statusCode, headers } = answer
+  if (statusCode < 200 || statusCode > 299) {
+    return fetchFailed(`audio_url answered with status ${statusCode}; it must answer with media.`)
+  }
+  const type = contentType(answer)
+  if (type && NOT_MEDIA.test(type)) {
+    return refused(`audio_url answered with ${type}, which is neither audio nor video.`)
+  }
+  const coding = headerOf(headers, 'content-encoding') ?? 'identity'
+  if (coding === 'identity') return undefined
+  return fetchFailed('audio_url answered with compressed bytes although none were asked for.')
+}
+
+/** Ends the connection without reading the body. */
+function discard({ body }: Dispatcher.ResponseData): void {
+  body.on('error', () => {}) // undici reports the early end as an error
+  body.destroy()
+}
+
+/** Streams the body to a file and counts; a file that is not whole is removed. */
+async function save(answer: Answer, path: string, bytesMax: number): Promise<number> {
+  const tooLarge = () => new ServiceError('PAYLOAD_TOO_LARGE', {
+    message: `The media at audio_url is larger than ${bytesMax} bytes.`,
+    param: 'input.audio_url',
+  })
+  let bytes = 0
+  async function* counted() {
+    try {
+      if (Number(headerOf(answer.headers, 'content-length')) > bytesMax) throw tooLarge()
+      for await (const piece of answer.body) {
+        bytes += piece.length
+        if (bytes > bytesMax) throw tooLarge()
+        yield piece
+      }
+    } catch (error) {
+      throwFetchError(error)
+    } finally {
+      discard(answer)
+    }
+  }
+  try {
+    await pipeline(counted, createWriteStream(path))
+    return bytes
+  } catch (error) {
+    await rm(path, { force: true })
+    throw error
+  }
+}
+
+/** The type without parameters, in lower case. */
+const contentType = ({ headers }: Answer): string | undefined =>
+  headerOf(headers, 'content-type')?.split(';')[0]?.trim().toLowerCase() || undefined
+
+/** The size of the whole media: after the slash of `bytes 0-0/1234`, or the body's own length. */
+function mediaBytes({ statusCode, headers }: Answer): number | undefined {
+  const size = statusCode === 206
+    ? /\/(\d+)$/.exec(headerOf(headers, 'content-range') ?? '')?.[1]
+    : headerOf(headers, 'content-length')
+  return size === undefined ? undefined : Number(size)
+}
+
+function fileName({ headers, url }: Answer): string | undefined {
+  const name = dispositionName(headerOf(headers, 'content-disposition')) ?? lastSegment(url)
+  const plain = name.replace(/[\u0000-\u001f\u007f]/g, '').split(/[/\\]/).at(-1)?.trim()
+  return plain || undefined
+}
+
+function dispositionName(header: string | undefined): string | undefined {
+  try {
+    return header === undefined ? undefined : contentDisposition.parse(header).parameters.filename
+  } catch {
+    return undefined // not of the standard's form; the address will do
+  }
+}
+
+function lastSegment(url: URL): string {
+  const segment = url.pathname.split('/').at(-1) ?? ''
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+function headerOf(headers: Answer['headers'], name: string): string | undefined {
+  const value = headers[name]
+  return Array.isArray(value) ? value[0] : value
+}
+
+/** Names what went wrong on the way, without the addresses that Node's own messages contain. */
+function throwFetchError(error: unknown): never {
+  if (error instanceof ServiceError) throw error
+  const code = String((error as { code?: unknown } | undefined)?.code ?? '')
+  throw fetchFailed(`audio_url could not be fetched: ${reasonOf(code)}.`, error)
+}
+
+function reasonOf(code: string): string {
+  if (/^(ENOTFOUND|EAI_|ENODATA)/.test(code)) return 'its host name does not resolve'
+  if (/CERT|^ERR_SSL|^ERR_TLS|SELF_SIGNED|ISSUER|^EPROTO$/.test(code)) {
+    return 'its TLS certificate or connection is not valid'
+  }
+  if (/TIMEOUT|^ETIMEDOUT$/.test(code)) return 'it did not answer in time'
+  return 'the connection failed or broke off'
+}

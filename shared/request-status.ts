@@ -1,0 +1,16 @@
+/** The four statuses of a request (spec.md, part 3) and which may follow which. */
+
+export const REQUEST_STATUSES = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED'] as const
+
+export type RequestStatus = (typeof REQUEST_STATUSES)[number]
+
+/** For each status, those from which a request may move to it. Terminal ones precede nothing. */
+export const MAY_FOLLOW = {
+  IN_QUEUE: ['IN_PROGRESS'],
+  IN_PROGRESS: ['IN_QUEUE', 'IN_PROGRESS'],
+  COMPLETED: ['IN_QUEUE', 'IN_PROGRESS'],
+  FAILED: ['IN_QUEUE', 'IN_PROGRESS'],
+} as const satisfies Record<RequestStatus, readonly RequestStatus[]>
+
+export const isTerminal = (status: RequestStatus): boolean =>
+  status === 'COMPLETED' || status === 'FAILED'

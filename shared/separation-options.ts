@@ -1,0 +1,62 @@
+/** The options of a separation with their limits and defaults (spec.md 2.7, decisions.md 1). */
+
+import { Type, type Static } from 'typebox'
+
+export const ACCELERATIONS = ['fast', 'balanced', 'quality'] as const
+export const OUTPUT_FORMATS = ['wav', 'mp3'] as const
+
+export type Acceleration = (typeof ACCELERATIONS)[number]
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number]
+
+export const LIMITS = {
+  promptCharactersMax: 500,
+  rerankingCandidatesMax: 8,
+  maxChunkDurationSecondsMax: 300,
+  chunkOverlapSecondsMax: 30,
+  spansMax: 64,
+  fileBytesMax: 524_288_000,
+  webhookSecretCharactersMin: 16,
+  webhookSecretCharactersMax: 256,
+} as const
+
+export const AudioSpan = Type.Object(
+  {
+    start: Type.Number({ minimum: 0, description: 'Seconds from the start of the media.' }),
+    end: Type.Number({ minimum: 0, description: 'Seconds; greater than start.' }),
+    include: Type.Boolean({
+      default: true,
+      description: 'true: the target sounds here; false: it does not.',
+    }),
+  },
+  { additionalProperties: false },
+)
+
+/** All options with their defaults filled in, as a job carries them. */
+export const SeparationOptions = Type.Object(
+  {
+    predict_spans: Type.Boolean(),
+    reranking_candidates: Type.Integer({ minimum: 1, maximum: LIMITS.rerankingCandidatesMax }),
+    acceleration: Type.Enum([...ACCELERATIONS]),
+    max_chunk_duration: Type.Number({
+      exclusiveMinimum: 0,
+      maximum: LIMITS.maxChunkDurationSecondsMax,
+    }),
+    chunk_overlap: Type.Number({ minimum: 0, maximum: LIMITS.chunkOverlapSecondsMax }),
+    output_format: Type.Enum([...OUTPUT_FORMATS]),
+    spans: Type.Array(AudioSpan, { maxItems: LIMITS.spansMax }),
+  },
+  { additionalProperties: false },
+)
+
+export type AudioSpan = Static<typeof AudioSpan>
+export type SeparationOptions = Static<typeof SeparationOptions>
+
+export const DEFAULT_OPTIONS: SeparationOptions = {
+  predict_spans: false,
+  reranking_candidates: 1,
+  acceleration: 'balanced',
+  max_chunk_duration: 60,
+  chunk_overlap: 5,
+  output_format: 'wav',
+  spans: [],
+}

@@ -1,0 +1,97 @@
+/**
+ * Reads a process's settings from its environment, all at once, so that every mistake is named
+ * together.
+ */
+
+import ipaddr from 'ipaddr.js'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export interface SettingReader {
+  /** A text; with no default it must be set. */
+  text(name: string, fallback?: string): string
+  /** A text that may be absent. */
+  optional(name: string): string | undefined
+  /** A secret of at least `least` visible ASCII characters, that may be absent. Never shown. */
+  secret(name: string, least: number): string | undefined
+  /** Networks in CIDR notation, separated by commas or blanks. */
+  networks(name: string): string[]
+  /** An integer from `least` to `most`, both included. */
+  integer(name: string, least: number, most: number, fallback: number): number
+  /** One of the given words. */
+  choice<T extends string>(name: string, words: readonly T[], fallback: T): T
+  /**
+   * An absolute URL of one of the given schemes, such as `['http:', 'https:']`, without its final
+   * slash.
+   */
+  url(name: string, schemes: readonly string[]): string | undefined
+}
+
+/** Thrown with one line per wrong setting. */
+export class SettingsError extends Error {
+  readonly problems: readonly string[]
+  constructor(problems: readonly string[]) {
+    super(`The settings are not valid:\n${problems.map((line) => `  ${line}`).join('\n')}`)
+    this.name = 'SettingsError'
+    this.problems = problems
+  }
+}
+
+/**
+ * Runs `read` over `env`; throws one SettingsError naming every setting that is missing or wrong.
+ * An empty value counts as unset.
+ */
+export function readSettings<T>(env: Environment, read: (reader: SettingReader) => T): T {
+  const problems: string[] = []
+  const value = (name: string) => env[name]?.trim() || undefined
+  const reader: SettingReader = {
+    text(name, fallback) {
+      const given = value(name) ?? fallback
+      if (given === undefined) problems.push(`${name} must be set`)
+      return given ?? ''
+    },
+    optional: value,
+    secret(name, least) {
+      const given = value(name)
+      if (given === undefined || (given.length >= least && /^[!-~]+$/.test(given))) return given
+      problems.push(`${name} must have at least ${least} characters, all of them visible ASCII`)
+      return undefined
+    },
+    networks(name) {
+      const given = (value(name) ?? '').split(/[\s,]+/).filter(Boolean)
+      const wrong = given.filter((network) => !ipaddr.isValidCIDR(network))
+      if (wrong.length > 0) {
+        problems.push(`${name} must list networks such as 10.1.0.0/16, not "${wrong.join(', ')}"`)
+      }
+      return given
+    },
+    integer(name, least, most, fallback) {
+      const given = value(name)
+      if (given === undefined) return fallback
+      const number = Number(given)
+      if (Number.isInteger(number) && number >= least && number <= most) return number
+      problems.push(`${name} must be a whole number from ${least} to ${most}, not "${given}"`)
+      return fallback
+    },
+    choice(name, words, fallback) {
+      const given = value(name)
+      if (given === undefined) return fallback
+      const word = words.find((known) => known === given)
+      if (!word) problems.push(`${name} must be one of ${words.join(', ')}, not "${given}"`)
+      return word ?? fallback
+    },
+    url(name, schemes) {
+      const given = value(name)
+      if (given === undefined) return undefined
+      if (URL.canParse(given) && schemes.includes(new URL(given).protocol)) {
+        return given.replace(/\/+$/, '')
+      }
+      const forms = schemes.map((scheme) => `${scheme}//…`).join(' or ')
+      problems.push(`${name} must be an address of the form ${forms}, not "${given}"`)
+      return undefined
+    },
+  }
+  const settings = read(reader)
+  if (problems.length > 0) throw new SettingsError(problems)
+  return settings
+}
