@@ -1,0 +1,29 @@
+/** One line of JSON per answer, with what is needed to compare it to another run's. */
+import { execFileSync } from 'node:child_process'
+import { cpus } from 'node:os'
+
+export function report(question: string, answer: Record<string, unknown>): void {
+  console.log(JSON.stringify({ question, commit: commit(), machine: machine(), ...answer }))
+}
+
+/** The value below which the share `share` of the values lies. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.round(share * (sorted.length - 1))] ?? Number.NaN
+}
+
+export const round = (value: number, digits = 3): number => Number(value.toPrecision(digits))
+
+function machine(): string {
+  return `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`
+}
+
+function commit(): string {
+  try {
+    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
+      encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim()
+  } catch {
+    return 'unknown'
+  }
+}

@@ -1,0 +1,72 @@
+/** Layers that several networks share: each `loadX` reads its weights once, returns `forward`. */
+import { lastAxisNorm, tf, type Tensor } from './tensor.ts'
+import type { Weights } from './weights.ts'
+
+export type Layer = (x: Tensor) => Tensor
+
+/** torch.nn.Linear on the last axis: [..., inDim] to [..., outDim]. */
+export function loadLinear(weights: Weights, inDim: number, outDim: number): Layer {
+  // PyTorch keeps [out, in]
+  const kernel = tf.tidy(() => tf.transpose(weights.get('weight', [outDim, inDim])))
+  const bias = weights.get('bias', [outDim])
+  return (x) => tf.tidy(() => {
+    const rows = tf.matMul(x.reshape([-1, inDim]), kernel) // [rows, outDim]
+    return tf.add(rows, bias).reshape([...x.shape.slice(0, -1), outDim])
+  })
+}
+
+/** torch.nn.functional.rms_norm over the last axis, with a learned gain. */
+export function loadRmsNorm(weights: Weights, dim: number): Layer {
+  const gain = weights.get('g', [dim])
+  return (x) => tf.tidy(() => rmsNormalize(x).mul(gain))
+}
+
+/** x / sqrt(mean(x²) + 1e-5) over the last axis. */
+export function rmsNormalize(x: Tensor): Tensor {
+  return tf.tidy(() => {
+    const dim = x.shape.at(-1)!
+    const meanSquare = lastAxisNorm(x).square().div(dim) // [..., 1]
+    return x.mul(meanSquare.add(1e-5).rsqrt())
+  })
+}
+
+/** torch.nn.LayerNorm over the last axis. */
+export function loadLayerNorm(weights: Weights, dim: number, epsilon: number): Layer {
+  const gain = weights.get('weight', [dim])
+  const bias = weights.get('bias', [dim])
+  return (x) => tf.tidy(() => {
+    const centred = x.sub(x.mean(-1, true))
+    const variance = centred.square().mean(-1, true) // [..., 1]
+    return centred.mul(variance.add(epsilon).rsqrt()).mul(gain).add(bias)
+  })
+}
+
+export const silu = (x: Tensor): Tensor => tf.tidy(() => x.mul(x.sigmoid()))
+
+/** Feed-forward with a gate: out(silu(gate) · value), gate and value in one projection. */
+export function loadSwiGlu(weights: Weights, dim: number, hiddenDim: number): Layer {
+  const project = loadLinear(weights.at('i'), dim, 2 * hiddenDim)
+  const out = loadLinear(weights.at('o'), hiddenDim, dim)
+  return (x) => tf.tidy(() => {
+    const [gate, value] = tf.split(project(x), 2, -1) as [Tensor, Tensor]
+    return out(silu(gate).mul(value))
+  })
+}
+
+/**
+ * Attention of every query to every key, scaled by the root of the head's width.
+ * q, k, v [batch, heads, length, dim]; bias null or one that broadcasts to [batch, heads, q, k].
+ */
+export function attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | null): Tensor {
+  return tf.tidy(() => {
+    const scaled = q.mul(1 / Math.sqrt(q.shape.at(-1)!))
+    const scores = tf.matMul(scaled, k, false, true) // [batch, heads, q, k]
+    return tf.matMul(tf.softmax(bias ? scores.add(bias) : scores), v)
+  })
+}
+
+/** What to add to attention's scores so that keys with `valid` 0 count for nothing. */
+export function keyBias(valid: Tensor): Tensor {
+  const [batch, length] = valid.shape as [number, number]
+  return tf.tidy(() => valid.sub(1).mul(1e9).reshape([batch, 1, 1, length]))
+}

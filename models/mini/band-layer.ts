@@ -1,0 +1,25 @@
+/** A local layer on the band stream: along time, then within each band (BandLayer). */
+import { loadRmsNorm, loadSwiGlu } from '../layers.ts'
+import { tf, type Tensor } from '../tensor.ts'
+import type { Weights } from '../weights.ts'
+import type { MiniConfig } from './config.ts'
+import { loadModulation, modulate } from './modulation.ts'
+import { loadTimeConv } from './time-conv.ts'
+
+/** x [batch, tokens, bands, bandDim]; code and valid as in the frame layer. */
+export function loadBandLayer(weights: Weights, config: MiniConfig, conditioned: boolean) {
+  const { bandDim, bandKernel, codeDim } = config
+  const norm = loadRmsNorm(weights.at('n'), bandDim)
+  const conv = loadTimeConv(weights.at('dw'), bandDim, bandKernel)
+  const feedForward = loadSwiGlu(weights.at('f'), bandDim, 2 * bandDim)
+  const two = { dim: bandDim, count: 2, rank: 4 }
+  const modulation = conditioned ? loadModulation(weights.at('m'), codeDim, two) : null
+
+  return (x: Tensor, code: Tensor | null, valid: Tensor | null): Tensor => tf.tidy(() => {
+    const normal = norm(x)
+    const audible = valid ? normal.mul(valid.expandDims(-1).expandDims(-1)) : normal
+    const mixed = normal.add(conv(audible))
+    const [scale, shift] = code && modulation ? modulation(code) : []
+    return x.add(feedForward(scale && shift ? modulate(mixed, scale, shift) : mixed))
+  })
+}

@@ -1,0 +1,53 @@
+/** The sizes of the network, from the `config.json` beside its weights. */
+import { readFile } from 'node:fs/promises'
+
+export interface MiniConfig {
+  /** Channels of the band stream. */
+  bandDim: number
+  /** Channels of the frame stream. */
+  frameDim: number
+  heads: number
+  /** Channels per band in which the two streams exchange. */
+  exchangeDim: number
+  /** Frames that the band stream's convolution spans. */
+  bandKernel: number
+  sharedBlocks: number
+  conditionedBlocks: number
+  /** Size of the text code, and of the embedding that it is made from. */
+  codeDim: number
+  embeddingDim: number
+  headDim: number
+  /** Bins of each band. */
+  bands: readonly number[]
+  /** Level that the mixture is scaled to, as root mean square. */
+  inputRms: number
+}
+
+/** Frames of the transform that make one token. */
+export const PATCH = 2
+
+const TRANSFORM = { sample_rate: 32_000, n_fft: 2048, hop: 512, patch: PATCH }
+
+/** @throws Error naming the file when it describes another network than this folder's */
+export async function readConfig(file: string): Promise<MiniConfig> {
+  const config = JSON.parse(await readFile(file, 'utf8'))
+  for (const [name, value] of Object.entries({ ...TRANSFORM, 'model.arch': 'H' })) {
+    const found = name.split('.').reduce((at, key) => at?.[key], config)
+    if (found !== value) throw new Error(`${file}: ${name} must be ${value}, not ${found}`)
+  }
+  const { model, bands, input_rms: inputRms } = config
+  return {
+    bandDim: model.C,
+    frameDim: model.D,
+    heads: model.h,
+    exchangeDim: model.r,
+    bandKernel: model.k,
+    sharedBlocks: model.n_shared,
+    conditionedBlocks: model.n_cond,
+    codeDim: model.E,
+    embeddingDim: model.text,
+    headDim: model.head,
+    bands,
+    inputRms,
+  }
+}

@@ -1,0 +1,115 @@
+/** One chunk and one prompt on their way through the mask network. */
+import type { Chunk, Lane, LaneRequest, Separation, Span } from '../model.ts'
+import { frameCount, istft, stft, windowLength, type Framing } from '../stft.ts'
+import { tf, type Tensor } from '../tensor.ts'
+import { PATCH } from './config.ts'
+import { tokenCount } from './network.ts'
+import { spanGain } from './spans.ts'
+import {
+  applyMask, featuresOf, hopAt, inputScale, maskOf, mixDown, powerOf,
+} from './spectrum.ts'
+
+/** Passes of `quality`, each with the mixture cut into tokens at another place. */
+const QUALITY_STEPS = 4
+
+/** Samples beyond this, and what is no number, are read as silence. */
+const SAMPLE_MAX = 1e6
+
+/** Holds the samples, the prompt's embedding and the mean of the steps' targets so far. */
+export class MiniLane implements Lane {
+  readonly frames: number
+  readonly steps: number
+  stepsDone = 0
+  /** [1, embeddingDim]. */
+  readonly embedding: Tensor
+  readonly #chunk: Chunk
+  readonly #spans: readonly Span[]
+  /** [channels, samples], extended with silence to at least one window. */
+  readonly #samples: Tensor
+  /** [channels, samples], the steps' targets so far, each at its share. */
+  #target: Tensor
+
+  /** The lane owns `embedding` from here on. */
+  constructor({ chunk, spans, acceleration }: LaneRequest, embedding: Tensor) {
+    this.#chunk = chunk
+    this.#spans = spans
+    this.embedding = embedding
+    this.steps = acceleration === 'quality' ? QUALITY_STEPS : 1
+    this.#samples = samplesOf(chunk)
+    this.#target = tf.zerosLike(this.#samples)
+    this.frames = tokenCount(this.framing.frames)
+  }
+
+  /** The frames of the coming step: each step shifts them by another part of a token. */
+  get framing(): Framing {
+    const hop = hopAt(this.#chunk.sampleRate)
+    const shiftBy = (PATCH * hop) / this.steps
+    const frames = frameCount(this.#samples.shape[1]!, hop, (this.steps - 1) * shiftBy)
+    return { hop, frames, shift: this.stepsDone * shiftBy }
+  }
+
+  /** What the network hears at the coming step: [1, tokens, PATCH, 1024]. */
+  features(inputRms: number): Tensor {
+    return tf.tidy(() => {
+      const mixture = mixDown(this.#samples)
+      const power = powerOf(stft(mixture, this.framing))
+      return featuresOf(power, inputScale(mixture, power, inputRms), this.framing.hop)
+    })
+  }
+
+  /** Ends a step with the network's answer for it, [1, frames, 1025]. */
+  advance(logits: Tensor): void {
+    const sum = tf.tidy(() => {
+      const spectrum = stft(this.#samples, this.framing)
+      const masked = applyMask(spectrum, maskOf(logits, spectrum.shape[2]!))
+      const target = istft(masked, this.framing, this.#samples.shape[1]!)
+      return this.#target.add(target.div(this.steps))
+    })
+    this.#target.dispose()
+    this.#target = tf.keep(sum)
+    this.stepsDone += 1
+  }
+
+  /** The target, shaped by the spans, and the rest: the one read from the device. */
+  result(): Separation {
+    const { channels, sampleRate } = this.#chunk
+    const samples = channels[0]!.length
+    const stride = this.#target.shape[1]!
+    const mean = this.#target.dataSync<'float32'>()
+    const target = channels.map((_, i) => mean.slice(i * stride, i * stride + samples))
+    if (this.#spans.length > 0) {
+      const gain = spanGain(this.#spans, samples, sampleRate)
+      for (const wave of target) multiply(wave, gain)
+    }
+    const residual = channels.map((mixture, i) => subtract(mixture, target[i]!))
+    return { target, residual }
+  }
+
+  dispose(): void {
+    tf.dispose([this.embedding, this.#samples, this.#target])
+  }
+}
+
+/** [channels, samples]: what no model should hear is silence, and so is what a window lacks. */
+function samplesOf({ channels, sampleRate }: Chunk): Tensor {
+  const length = Math.max(channels[0]!.length, windowLength(hopAt(sampleRate)))
+  const flat = new Float32Array(channels.length * length)
+  for (const [i, wave] of channels.entries()) flat.set(wave, i * length)
+  return tf.tidy(() => {
+    const given = tf.tensor2d(flat, [channels.length, length])
+    return tf.where(given.abs().less(SAMPLE_MAX), given, tf.zerosLike(given))
+  })
+}
+
+function multiply(wave: Float32Array, gain: Float32Array): void {
+  for (let i = 0; i < wave.length; i += 1) wave[i]! *= gain[i]!
+}
+
+function subtract(mixture: Float32Array, target: Float32Array): Float32Array {
+  const residual = new Float32Array(mixture.length)
+  for (let i = 0; i < residual.length; i += 1) {
+    const sample = mixture[i]!
+    residual[i] = (Math.abs(sample) < SAMPLE_MAX ? sample : 0) - target[i]!
+  }
+  return residual
+}

@@ -1,0 +1,124 @@
+/** The built-in model: one mask per prompt over the mixture's spectrum. See `card.md`. */
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import type { Chunk, Lane, LaneRequest, Model, ModelDescription, Separation } from '../model.ts'
+import { tf, type Tensor } from '../tensor.ts'
+import { Weights } from '../weights.ts'
+import { readConfig, type MiniConfig } from './config.ts'
+import { MiniLane } from './mini-lane.ts'
+import { loadNetwork, type Network } from './network.ts'
+import { TextEncoder } from './text-encoder.ts'
+
+const CHANNELS_MAX = 8
+
+export interface MiniOptions {
+  /** Holds the text encoder's `model.safetensors`, `tokenizer.json`, `tokenizer_config.json`. */
+  textEncoderFolder: string
+}
+
+/** @throws Error naming the file when weights are missing, misshapen or unread */
+export async function loadMini({ textEncoderFolder }: MiniOptions): Promise<Model> {
+  const weightsFile = fileURLToPath(new URL('weights/model.safetensors', import.meta.url))
+  const config = await readConfig(fileURLToPath(new URL('weights/config.json', import.meta.url)))
+  const weights = Weights.open(weightsFile)
+  const network = loadNetwork(weights, config)
+  const textEncoder = await TextEncoder.load(textEncoderFolder)
+  const weightsSha256 = createHash('sha256').update(await readFile(weightsFile)).digest('hex')
+  const description = { ...DESCRIPTION, parameters: weights.parameters, weightsSha256 }
+  return new Mini(description, { config, network, textEncoder })
+}
+
+const DESCRIPTION = {
+  name: 'mini',
+  summary: 'A small band-split mask network that separates everyday sounds, voices and music.',
+  framesPerSecond: 31.25,
+  sampleRate: null,
+  channelsMax: CHANNELS_MAX,
+  chunkSecondsMax: 10,
+  overlapSecondsMax: { fast: 1, balanced: 2, quality: 2 },
+  givesCandidates: false,
+  predictsSpans: false,
+} as const
+
+interface MiniParts {
+  config: MiniConfig
+  network: Network
+  textEncoder: TextEncoder
+}
+
+class Mini implements Model {
+  readonly description: ModelDescription
+  readonly #parts: MiniParts
+
+  constructor(description: ModelDescription, parts: MiniParts) {
+    this.description = description
+    this.#parts = parts
+  }
+
+  open(request: LaneRequest): Lane {
+    checkChunk(request.chunk)
+    return new MiniLane(request, this.#parts.textEncoder.embed(request.prompt))
+  }
+
+  step(lanes: readonly Lane[]): void {
+    const batch = lanes.map(own)
+    const busy = batch.every((lane) => lane.stepsDone < lane.steps)
+    if (!busy) throw new Error('A lane whose steps are done cannot be stepped')
+    tf.tidy(() => {
+      const features = batch.map((lane) => lane.features(this.#parts.config.inputRms))
+      const embeddings = tf.concat(batch.map((lane) => lane.embedding)) // [batch, embeddingDim]
+      const { padded, valid } = padToLongest(features)
+      const logits = this.#parts.network.forward(padded, embeddings, valid)
+      for (const [row, lane] of batch.entries()) {
+        lane.advance(tf.slice(logits, [row, 0, 0], [1, lane.framing.frames, -1]))
+      }
+    })
+  }
+
+  close(lane: Lane): Separation {
+    const { stepsDone, steps } = lane
+    if (stepsDone < steps) throw new Error(`The lane has done ${stepsDone} of ${steps} steps`)
+    const separation = own(lane).result()
+    this.discard(lane)
+    return separation
+  }
+
+  discard(lane: Lane): void {
+    own(lane).dispose()
+  }
+}
+
+/** Features of one batch at the length of the longest, and which tokens are real. */
+function padToLongest(features: readonly Tensor[]): { padded: Tensor; valid: Tensor | null } {
+  const tokens = features.map(({ shape }) => shape[1]!)
+  const longest = Math.max(...tokens)
+  if (tokens.every((count) => count === longest)) {
+    return { padded: tf.concat([...features]), valid: null }
+  }
+  const rows = features.map((row, i) =>
+    tf.pad(row, [[0, 0], [0, longest - tokens[i]!], [0, 0], [0, 0]]))
+  const padded = tf.concat(rows) // [batch, longest, PATCH, 1024]
+  const positions = tf.range(0, longest).expandDims(0) // [1, longest]
+  const lengths = tf.tensor2d(tokens, [tokens.length, 1])
+  return { padded, valid: positions.less(lengths).cast('float32') } // [batch, longest]
+}
+
+function checkChunk({ channels, sampleRate }: Chunk): void {
+  const [first] = channels
+  if (!first || channels.length > CHANNELS_MAX) {
+    throw new Error(`A chunk has 1 to ${CHANNELS_MAX} channels, not ${channels.length}`)
+  }
+  if (first.length === 0) throw new Error('A chunk has at least one sample')
+  if (channels.some(({ length }) => length !== first.length)) {
+    throw new Error('The channels of a chunk have one length')
+  }
+  if (!(sampleRate > 0 && sampleRate < Number.POSITIVE_INFINITY)) {
+    throw new Error(`A sample rate is a positive number of hertz, not ${sampleRate}`)
+  }
+}
+
+function own(lane: Lane): MiniLane {
+  if (lane instanceof MiniLane) return lane
+  throw new Error('The lane was not opened by this model')
+}

@@ -1,0 +1,96 @@
+/** Between waveforms of any rate and the network's view of them: features in, masks out. */
+import { windowLength } from '../stft.ts'
+import { tf, type Tensor, type Tensor3D } from '../tensor.ts'
+import { PATCH } from './config.ts'
+
+/** The network's transform: a window of 2048 samples at 32 kHz, and its bins. */
+const WINDOW = 2048
+const BINS = WINDOW / 2 + 1
+const HOP_SECONDS = 0.016
+/** The hop is a multiple of this, so that windows are lengths with a fast transform. */
+const HOP_GRAIN = 16
+
+/** Bins of the last band, whose mask goes on above the network's last bin, smoothed over time. */
+const LAST_BAND_BINS = 128
+const SMOOTHING_FRAMES = 5
+
+/** Channels whose mean is this much weaker than the loudest cancel each other: 30 dB, as power. */
+const CANCELLED = 1e-3
+
+/** Samples between frames: at every rate about 16 ms, so that bins are about 15.6 Hz wide. */
+export function hopAt(sampleRate: number): number {
+  return HOP_GRAIN * Math.max(1, Math.round((sampleRate * HOP_SECONDS) / HOP_GRAIN))
+}
+
+/** What the network listens to: channels [channels, samples] to [1, samples]. */
+export function mixDown(channels: Tensor): Tensor {
+  if (channels.shape[0] === 1) return channels.clone()
+  return tf.tidy(() => {
+    const mean = channels.mean(0, true) // [1, samples]
+    const powers = channels.square().mean(1) // [channels]
+    const loudest = tf.gather(channels, powers.argMax().reshape([1])) // [1, samples]
+    const cancelled = mean.square().mean().less(powers.max().mul(CANCELLED))
+    return tf.where(cancelled, loudest, mean)
+  })
+}
+
+/**
+ * The factor that brings the mixture to the level `rms`, counting only what the network hears.
+ * mixture [1, samples]; power [1, frames, bins] is its power spectrum.
+ */
+export function inputScale(mixture: Tensor, power: Tensor, rms: number): Tensor {
+  return tf.tidy(() => {
+    const level = mixture.square().mean().mul(audibleShare(power)).sqrt()
+    return tf.div(rms, level.add(1e-6))
+  })
+}
+
+/** The share of the power that lies in the network's bins; 1 where there are no others. */
+function audibleShare(power: Tensor): Tensor {
+  if (power.shape[2]! <= BINS) return tf.scalar(1)
+  return tf.tidy(() => {
+    const heard = tf.slice(power, [0, 0, 0], [-1, -1, BINS]).sum()
+    return tf.divNoNan(heard, power.sum())
+  })
+}
+
+/** |X|² of a complex spectrum, shaped like it. */
+export function powerOf(spectrum: Tensor): Tensor {
+  return tf.tidy(() => tf.real(spectrum).square().add(tf.imag(spectrum).square()))
+}
+
+/**
+ * The network's features, the root of the magnitude at the network's level and bins.
+ * power [1, frames, bins]; scale as `inputScale`; to [1, tokens, PATCH, 1024].
+ */
+export function featuresOf(power: Tensor, scale: Tensor, hop: number): Tensor {
+  return tf.tidy(() => {
+    const [, frames, bins] = power.shape as [number, number, number]
+    const used = Math.min(bins, BINS - 1)
+    const heard = tf.slice(power, [0, 0, 0], [-1, -1, used])
+    const level = scale.mul(WINDOW / windowLength(hop)).square()
+    const padding: [number, number][] = [[0, 0], [0, frames % PATCH], [0, BINS - 1 - used]]
+    const even = tf.pad(heard.mul(level), padding) // an odd last frame gets a silent fellow
+    const features = even.add(1e-8).sqrt().sqrt()
+    return features.reshape([1, Math.ceil(frames / PATCH), PATCH, BINS - 1])
+  })
+}
+
+/** Mask logits [1, frames, 1025] to the gains of `bins` bins, [1, frames, bins]. */
+export function maskOf(logits: Tensor, bins: number): Tensor {
+  return tf.tidy(() => {
+    const [, frames] = logits.shape as [number, number, number]
+    if (bins <= BINS) return tf.slice(logits, [0, 0, 0], [-1, -1, bins]).sigmoid()
+    const mask = logits.sigmoid()
+    const lastBand = tf.slice(mask, [0, 0, BINS - 1 - LAST_BAND_BINS], [-1, -1, LAST_BAND_BINS])
+    const column = lastBand.mean(-1).reshape([frames, 1, 1]) as Tensor3D
+    const smooth = tf.avgPool(column, [SMOOTHING_FRAMES, 1], 1, 'same')
+    const above = tf.tile(smooth.reshape([1, frames, 1]), [1, 1, bins - BINS])
+    return tf.concat([mask, above], -1)
+  })
+}
+
+/** spectrum [channels, frames, bins] times one mask [1, frames, bins]. */
+export function applyMask(spectrum: Tensor, mask: Tensor): Tensor {
+  return tf.tidy(() => tf.complex(tf.real(spectrum).mul(mask), tf.imag(spectrum).mul(mask)))
+}

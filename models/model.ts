@@ -1,0 +1,86 @@
+/**
+ * What a model is. A **lane** is one candidate of one chunk on its way through the model, with its
+ * own place in its own step plan; lanes of any requests are stepped together in one batch.
+ *
+ * Invariant: a lane's result does not depend on the lanes it shares batches with (1e-5).
+ */
+
+export type Acceleration = 'fast' | 'balanced' | 'quality'
+
+/**
+ * A slice of a mixture: planar samples, full scale ±1, one array per channel, all of one length.
+ */
+export interface Chunk {
+  channels: Float32Array[]
+  /** Hertz. */
+  sampleRate: number
+}
+
+/** A time range in seconds from the start of the chunk, in which the target sounds, or does not. */
+export interface Span {
+  start: number
+  end: number
+  include: boolean
+}
+
+export interface LaneRequest {
+  chunk: Chunk
+  prompt: string
+  spans: readonly Span[]
+  acceleration: Acceleration
+  /** Seeds whatever is random, so that a request tried again gives the same answer. 32 bits. */
+  seed: number
+}
+
+export interface Lane {
+  /** Time frames that the lane occupies in a batch: its cost, and the length it is padded from. */
+  readonly frames: number
+  /** Evaluations that the lane needs in all. */
+  readonly steps: number
+  /** Evaluations done; the lane can be closed when it equals `steps`. */
+  stepsDone: number
+}
+
+/** Shaped like the chunk: its channels, its length, its rate. */
+export interface Separation {
+  target: Float32Array[]
+  residual: Float32Array[]
+}
+
+export interface ModelDescription {
+  /** Short name, as the setting MODEL gives it. */
+  name: string
+  /** One sentence for people. */
+  summary: string
+  /** Frames that one second of media occupies in a batch. */
+  framesPerSecond: number
+  /** The rate that chunks must have, in hertz; null: any. */
+  sampleRate: number | null
+  /** The most channels a chunk may have; more are mixed down. */
+  channelsMax: number
+  /** The longest chunk that the model separates well, in seconds; longer media is cut up. */
+  chunkSecondsMax: number
+  /** The most overlap of neighbouring chunks that pays, in seconds. */
+  overlapSecondsMax: Readonly<Record<Acceleration, number>>
+  /** Whether another seed gives another answer, so that several candidates are worth making. */
+  givesCandidates: boolean
+  /** Whether it can say by itself where the target sounds. */
+  predictsSpans: boolean
+  parameters: number
+  /** SHA-256 of the weights file, in hexadecimal. */
+  weightsSha256: string
+}
+
+export interface Model {
+  readonly description: ModelDescription
+  /**
+   * A lane at its first step. @throws Error when the chunk is not one that the description allows
+   */
+  open(request: LaneRequest): Lane
+  /** Advances every lane given by one evaluation, in one batched call. */
+  step(lanes: readonly Lane[]): void
+  /** The result of a lane whose steps are done; frees what the lane held. */
+  close(lane: Lane): Separation
+  /** Frees what the lane held, at any step. */
+  discard(lane: Lane): void
+}

@@ -1,0 +1,193 @@
+/** The built-in model as an engine uses it: lanes, batches, rates, spans, odd chunks. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Acceleration, Chunk, LaneRequest, Separation } from '../../models/model.ts'
+import { loadMini } from '../../models/mini/mini.ts'
+import { tf } from '../../models/tensor.ts'
+import { assertClose } from '../support/assert-close.ts'
+import { openGolden, TEXT_ENCODER_FOLDER } from './golden.ts'
+import { laneRequest, noise, PROMPTS, separate, separateOne } from './lanes.ts'
+
+const golden = openGolden('network.safetensors')
+const mini = await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER })
+const wave = golden.values('waveform') as Float32Array
+
+const mono = (samples: Float32Array, sampleRate = 32_000): Chunk =>
+  ({ channels: [samples], sampleRate })
+
+function assertSound({ target, residual }: Separation, { channels }: Chunk): void {
+  for (const [i, mixture] of channels.entries()) {
+    const rest = Float32Array.from(mixture, (sample, at) => sample - target[i]![at]!)
+    assert(target[i]!.every(Number.isFinite), 'the target holds numbers')
+    assertClose(residual[i]!, rest, { absolute: 0 })
+  }
+  assert.equal(target.length, channels.length)
+}
+
+/** One second. */
+const sine = (hertz: number, rate: number) =>
+  Float32Array.from({ length: rate }, (_, i) => Math.sin((2 * Math.PI * hertz * i) / rate))
+
+const power = (samples: Float32Array) =>
+  samples.reduce((sum, sample) => sum + sample ** 2, 0) / samples.length
+
+test('a lane at 32 kHz is the reference', () => {
+  const { target, residual } = separateOne(mini, laneRequest(mono(wave), 'Piano.'))
+  assertClose(target[0]!, golden.values('target'), { absolute: 2e-5 })
+  assertClose(residual[0]!, golden.values('residual'), { absolute: 2e-5 })
+})
+
+test('a lane\'s result does not depend on the lanes that share its batches', () => {
+  const lane = fc.record({
+    seconds: fc.double({ min: 0.02, max: 1.5, noNaN: true }),
+    sampleRate: fc.constantFrom(16_000, 32_000, 44_100),
+    channels: fc.integer({ min: 1, max: 2 }),
+    prompt: fc.constantFrom(...PROMPTS),
+    acceleration: fc.constantFrom<Acceleration>('fast', 'balanced', 'quality'),
+    seed: fc.nat(),
+  })
+  const toRequest = ({ seconds, sampleRate, channels, prompt, acceleration, seed }: Lane) => {
+    const samples = Math.ceil(seconds * sampleRate)
+    const waves = Array.from({ length: channels }, (_, i) => noise(samples, seed + i))
+    return laneRequest({ channels: waves, sampleRate }, prompt, acceleration)
+  }
+  type Lane = typeof lane extends fc.Arbitrary<infer T> ? T : never
+  const batches = fc.array(lane, { minLength: 2, maxLength: 5 })
+  fc.assert(fc.property(batches, (lanes) => assertAlikeAlone(lanes.map(toRequest))), { numRuns: 8 })
+})
+
+function assertAlikeAlone(requests: readonly LaneRequest[]): void {
+  for (const [i, together] of separate(mini, requests).entries()) {
+    const alone = separateOne(mini, requests[i]!)
+    for (const [channel, target] of alone.target.entries()) {
+      assertClose(together.target[channel]!, target, { absolute: 1e-5 })
+    }
+  }
+}
+
+test('lanes leave no tensor behind, closed or discarded at any step', () => {
+  const requests = (['fast', 'quality'] as const).map((acceleration) =>
+    laneRequest(mono(noise(20_000, 3)), 'rain', acceleration))
+  separate(mini, requests) // the prompt is remembered from here on
+  const before = tf.memory().numTensors
+  separate(mini, requests)
+  assert.equal(tf.memory().numTensors, before)
+  for (const steps of [0, 1, 2]) {
+    const lane = mini.open(requests[1]!)
+    for (let i = 0; i < steps; i += 1) mini.step([lane])
+    mini.discard(lane)
+    assert.equal(tf.memory().numTensors, before)
+  }
+})
+
+test('steps and frames are those that the lane announces', () => {
+  const request = laneRequest(mono(noise(32_000, 1)), 'rain', 'quality')
+  const lane = mini.open(request)
+  assert.equal(lane.steps, 4)
+  assert(Math.abs(lane.frames - mini.description.framesPerSecond) <= 2)
+  assert.throws(() => mini.close(lane), /0 of 4 steps/)
+  for (let i = 0; i < 4; i += 1) mini.step([lane])
+  assert.equal(lane.stepsDone, 4)
+  assert.throws(() => mini.step([lane]), /steps are done/)
+  assertSound(mini.close(lane), request.chunk)
+})
+
+test('quality hears the mixture at four places and comes to much the same', () => {
+  const once = separateOne(mini, laneRequest(mono(wave), 'piano', 'balanced')).target[0]!
+  const often = separateOne(mini, laneRequest(mono(wave), 'piano', 'quality')).target[0]!
+  const difference = power(once.map((sample, i) => sample - often[i]!))
+  assert(difference > 1e-5 * power(once), 'the passes differ')
+  assert(difference < 0.2 * power(once), 'and agree')
+})
+
+test('every rate and every length gives numbers, to the sample', () => {
+  for (const sampleRate of [8000, 11_025, 22_050, 44_100, 48_000, 96_000, 192_000]) {
+    for (const samples of [1, 2, 100, Math.round(sampleRate * 0.3)]) {
+      const chunk = mono(noise(samples, samples), sampleRate)
+      assertSound(separateOne(mini, laneRequest(chunk)), chunk)
+    }
+  }
+})
+
+test('silence stays silent', () => {
+  const chunk = mono(new Float32Array(50_000), 48_000)
+  const separation = separateOne(mini, laneRequest(chunk, '', 'quality'))
+  assertSound(separation, chunk)
+  assert(separation.target[0]!.every((sample) => sample === 0))
+})
+
+test('what is no number is read as silence', () => {
+  const broken = Float32Array.from(wave)
+  broken.set([Number.NaN, Number.POSITIVE_INFINITY, 1e38], 1000)
+  const { target, residual } = separateOne(mini, laneRequest(mono(broken)))
+  assert(target[0]!.every(Number.isFinite))
+  assert(residual[0]!.every(Number.isFinite))
+})
+
+test('one mask serves every channel, also when channels cancel each other', () => {
+  const [alone] = separateOne(mini, laneRequest(mono(wave))).target
+  const inverted = wave.map((sample) => -sample)
+  const chunk = { channels: [wave, inverted], sampleRate: 32_000 }
+  const { target } = separateOne(mini, laneRequest(chunk))
+  assertClose(target[0]!, alone!, { absolute: 1e-5 })
+  assertClose(target[1]!, alone!.map((sample) => -sample), { absolute: 1e-5 })
+  const quiet = { channels: [wave, wave.map((sample) => sample / 2)], sampleRate: 32_000 }
+  const [loud, half] = separateOne(mini, laneRequest(quiet)).target
+  assertClose(half!, loud!.map((sample) => sample / 2), { absolute: 1e-5 })
+})
+
+test('a tone above 16 kHz does not change what is heard below', () => {
+  const rate = 48_000
+  const low = noise(rate, 5).map((_, i, all) => (all[i]! + (all[i - 1] ?? 0)) / 2)
+  const tone = sine(20_000, rate)
+  const high = low.map((sample, i) => sample + 0.5 * tone[i]!)
+  const plain = separateOne(mini, laneRequest(mono(low, rate), 'rain')).target[0]!
+  const hissing = separateOne(mini, laneRequest(mono(high, rate), 'rain')).target[0]!
+  const audible = (samples: Float32Array) => tf.tidy(() => {
+    const below = tf.spectral.rfft(tf.tensor1d(samples.slice(0, 32_768))).slice(0, 10_000)
+    return Math.sqrt(tf.real(below).square().add(tf.imag(below).square()).sum().dataSync()[0]!)
+  })
+  const difference = plain.map((sample, i) => sample - hissing[i]!)
+  assert(audible(difference) < 0.03 * audible(plain))
+})
+
+test('a target above 16 kHz follows the last band', () => {
+  const rate = 48_000
+  const tone = sine(20_000, rate)
+  const mixture = noise(rate, 9).map((sample, i) => sample + 0.2 * tone[i]!)
+  const { target } = separateOne(mini, laneRequest(mono(mixture, rate), 'rain'))
+  const heard = target[0]!.reduce((sum, sample, i) => sum + sample * tone[i]!, 0) / (rate / 2)
+  assert(heard > 0 && heard < 0.2, `the tone keeps ${heard} of 0.2`)
+})
+
+test('spans silence the target and leave the mixture whole', () => {
+  const chunk = mono(wave)
+  const spans = [{ start: 0.5, end: 1, include: false }]
+  const separation = separateOne(mini, { ...laneRequest(chunk), spans })
+  assertSound(separation, chunk)
+  const [target] = separation.target
+  assert.equal(power(target!.subarray(16_000, 32_000)), 0)
+  const plain = separateOne(mini, laneRequest(chunk)).target[0]!
+  assertClose(target!.subarray(33_000), plain.subarray(33_000), { absolute: 0 })
+  const only = [{ start: 0.5, end: 1, include: true }]
+  const included = separateOne(mini, { ...laneRequest(chunk), spans: only }).target[0]!
+  assert.equal(power(included.subarray(0, 16_000)) + power(included.subarray(32_000)), 0)
+  assertClose(included.subarray(17_000, 31_000), plain.subarray(17_000, 31_000), { absolute: 0 })
+})
+
+test('a chunk that the description does not allow is refused', () => {
+  const refuse = (chunk: Chunk, message: RegExp) =>
+    assert.throws(() => mini.open(laneRequest(chunk)), message)
+  refuse({ channels: [], sampleRate: 8000 }, /1 to 8 channels/)
+  refuse({ channels: Array<Float32Array>(9).fill(wave), sampleRate: 8000 }, /not 9/)
+  refuse(mono(new Float32Array(0)), /at least one sample/)
+  refuse({ channels: [wave, wave.slice(1)], sampleRate: 8000 }, /one length/)
+  refuse(mono(wave, 0), /positive number of hertz/)
+  refuse(mono(wave, Number.NaN), /positive number of hertz/)
+})
+
+test('the description tells the weights', () => {
+  assert.equal(mini.description.parameters, 5_168_776)
+  assert.match(mini.description.weightsSha256, /^[0-9a-f]{64}$/)
+})

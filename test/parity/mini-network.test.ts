@@ -1,0 +1,108 @@
+/** The mask network against PyTorch, part by part: `golden/network.safetensors`. */
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { readConfig } from '../../models/mini/config.ts'
+import type { Streams } from '../../models/mini/hybrid-block.ts'
+import { loadNetwork, tokenCount } from '../../models/mini/network.ts'
+import {
+  applyMask, featuresOf, hopAt, inputScale, maskOf, powerOf,
+} from '../../models/mini/spectrum.ts'
+import { rmsNormalize } from '../../models/layers.ts'
+import { frameCount, istft, stft } from '../../models/stft.ts'
+import { tf, type Tensor } from '../../models/tensor.ts'
+import { Weights } from '../../models/weights.ts'
+import { assertClose } from '../support/assert-close.ts'
+import { assertStream, counted, openGolden, WEIGHTS_FOLDER } from './golden.ts'
+
+const golden = openGolden('network.safetensors')
+const config = await readConfig(join(WEIGHTS_FOLDER, 'config.json'))
+const weightsFile = join(WEIGHTS_FOLDER, 'model.safetensors')
+const network = loadNetwork(Weights.open(weightsFile), config)
+const wave = golden.tensor('waveform').expandDims(0) // [1, samples]
+const samples = wave.shape[1]!
+const hop = hopAt(32_000)
+const tokens = tokenCount(frameCount(samples, hop, 0))
+const framing = { hop, frames: frameCount(samples, hop, 0), shift: 0 }
+
+const code = (): Tensor => tf.tidy(() => network.textCode(golden.tensor('embedding')))
+
+const streamsOf = (name: string): Streams =>
+  ({ x: golden.tensor(`${name}.x`), z: golden.tensor(`${name}.z`) })
+
+function assertStreams(run: () => Streams, name: string): void {
+  counted(() => pick(run, 'x'), (x) => assertStream(x, golden.values(`${name}.x`)))
+  counted(() => pick(run, 'z'), (z) => assertStream(z, golden.values(`${name}.z`)))
+}
+
+const pick = (run: () => Streams, stream: 'x' | 'z'): Tensor => tf.tidy(() => run()[stream])
+
+/** The golden spectrum is the level-adjusted one that the network hears. */
+const leveled = () => tf.tidy(() => {
+  const power = powerOf(stft(wave, framing))
+  return stft(wave.mul(inputScale(wave, power, config.inputRms)), framing)
+})
+
+test('the spectrum agrees', () => {
+  counted(() => tf.tidy(() => tf.real(leveled())), (real) =>
+    assertStream(real, golden.values('spectrum.real')))
+  counted(() => tf.tidy(() => tf.imag(leveled())), (imag) =>
+    assertStream(imag, golden.values('spectrum.imag')))
+})
+
+test('the features agree', () => {
+  const run = () => tf.tidy(() => {
+    const power = powerOf(stft(wave, framing))
+    return featuresOf(power, inputScale(wave, power, config.inputRms), hop)
+  })
+  counted(run, (features) => assertStream(features, golden.values('features')))
+})
+
+test('the band split agrees', () => {
+  const run = () => tf.tidy(() => network.begin(golden.tensor('features')).x)
+  counted(run, (x) => assertStream(x, golden.values('split')))
+})
+
+test('the text code agrees', () => {
+  const expected = rmsNormalize(golden.tensor('text_mlp')) // the golden one is not yet normalized
+  counted(code, (actual) => assertStream(actual, expected.dataSync<'float32'>()))
+})
+
+/** A block's z is what its frame layer gives, its x what its band layer gives. */
+test('every block agrees', () => {
+  const { shared, conditioned } = network
+  const first = () => network.begin(golden.tensor('features'))
+  assertStreams(() => shared[0]!(first(), null, null), 'shared.0')
+  assertStreams(() => shared[1]!(streamsOf('shared.0'), null, null), 'shared.1')
+  assertStreams(() => conditioned[0]!(streamsOf('shared.1'), code(), null), 'cond.0')
+  assertStreams(() => conditioned[1]!(streamsOf('cond.0'), code(), null), 'cond.1')
+  assertStreams(() => conditioned[2]!(streamsOf('cond.1'), code(), null), 'cond.2')
+})
+
+test('a valid mask that hides nothing changes nothing', () => {
+  const all = tf.ones([1, tokens])
+  assertStreams(() => network.conditioned[1]!(streamsOf('cond.0'), code(), all), 'cond.1')
+})
+
+test('the norm and the mask head agree', () => {
+  counted(() => tf.tidy(() => network.norm(golden.tensor('cond.2.x'))), (x) =>
+    assertStream(x, golden.values('norm')))
+  counted(() => tf.tidy(() => network.head(golden.tensor('norm'))), (logits) =>
+    assertStream(logits, golden.values('mask_logits')))
+})
+
+test('the whole network agrees', () => {
+  const run = () => tf.tidy(() =>
+    network.forward(golden.tensor('features'), golden.tensor('embedding'), null))
+  counted(run, (logits) => assertStream(logits, golden.values('mask_logits')))
+})
+
+test('the masked waveform is the target', () => {
+  const run = () => tf.tidy(() => {
+    const spectrum = stft(wave, framing)
+    const mask = maskOf(golden.tensor('mask_logits'), spectrum.shape[2]!)
+    return istft(applyMask(spectrum, mask), framing, samples)
+  })
+  const check = (target: Tensor) =>
+    assertClose(target.dataSync<'float32'>(), golden.values('target'), { absolute: 2e-5 })
+  counted(run, check)
+})

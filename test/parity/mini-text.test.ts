@@ -1,0 +1,85 @@
+/** The text encoder against PyTorch, part by part: `golden/text.*`. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { loadBert } from '../../models/mini/bert.ts'
+import { TextEncoder } from '../../models/mini/text-encoder.ts'
+import { keyBias } from '../../models/layers.ts'
+import { tf, type Tensor } from '../../models/tensor.ts'
+import { Weights } from '../../models/weights.ts'
+import { assertClose } from '../support/assert-close.ts'
+import { counted, goldenFile, openGolden, TEXT_ENCODER_FOLDER } from './golden.ts'
+
+const golden = openGolden('text.safetensors')
+const { prompts, alone } = JSON.parse(readFileSync(goldenFile('text.json'), 'utf8')) as {
+  prompts: string[]
+  alone: Record<string, number[]>
+}
+const bert = loadBert(Weights.open(join(TEXT_ENCODER_FOLDER, 'model.safetensors')))
+const encoder = await TextEncoder.load(TEXT_ENCODER_FOLDER)
+const ids = golden.tensor('input_ids')
+const valid = golden.tensor('attention_mask')
+const padding = golden.values('attention_mask')
+
+/** Values of padding tokens are nobody's business. */
+const real = (values: Float32Array | Int32Array) =>
+  Array.from(values).filter((_, i) => padding[Math.floor(i / 384)] === 1)
+
+function assertTokens(actual: Tensor, name: string): void {
+  assertClose(real(actual.dataSync<'float32'>()), real(golden.values(name)), { absolute: 2e-5 })
+}
+
+test('tokens are those of the reference tokenizer', () => {
+  for (const prompt of prompts) assert.deepEqual(encoder.tokens(prompt), alone[prompt])
+})
+
+test('the embeddings agree', () => {
+  counted(() => bert.embed(ids), (x) => assertTokens(x, 'hidden_states.0'))
+})
+
+test('the first layer agrees', () => {
+  const x = golden.tensor('hidden_states.0')
+  const bias = keyBias(valid)
+  counted(() => bert.layers[0]!(x, bias), (y) => assertTokens(y, 'hidden_states.1'))
+})
+
+test('the last layer agrees', () => {
+  const rest = bert.layers.slice(1)
+  const run = () => tf.tidy(() =>
+    rest.reduce((x, layer) => layer(x, keyBias(valid)), golden.tensor('hidden_states.1')))
+  counted(run, (y) => assertTokens(y, 'last_hidden_state'))
+})
+
+test('the padded batch gives the embeddings', () => {
+  const check = (embeddings: Tensor) =>
+    assertClose(embeddings.dataSync<'float32'>(), golden.values('embedding'), { absolute: 1e-5 })
+  counted(() => bert.forward(ids, valid), check)
+})
+
+test('each prompt alone gives its row of the batch', () => {
+  for (const [row, prompt] of prompts.entries()) {
+    const expected = golden.values('embedding').subarray(row * 384, (row + 1) * 384)
+    const run = () => tf.tidy(() => {
+      const tokens = tf.tensor2d([encoder.tokens(prompt)], undefined, 'int32')
+      return bert.forward(tokens, tf.onesLike(tokens).cast('float32'))
+    })
+    counted(run, (x) => assertClose(x.dataSync<'float32'>(), expected, { absolute: 1e-5 }))
+  }
+})
+
+test('a remembered prompt keeps its embedding and costs no tensor', () => {
+  const first = encoder.embed('A dog, barking!')
+  const before = tf.memory().numTensors
+  const second = encoder.embed(' a dog, barking ')
+  assertClose(second.dataSync<'float32'>(), first.dataSync<'float32'>(), { absolute: 0 })
+  second.dispose()
+  assert.equal(tf.memory().numTensors, before)
+  first.dispose()
+})
+
+test('a prompt longer than the encoder hears keeps its final mark', () => {
+  const tokens = encoder.tokens('rain '.repeat(400))
+  assert.equal(tokens.length, 256)
+  assert.equal(tokens.at(-1), encoder.tokens('rain').at(-1))
+})
