@@ -1,0 +1,89 @@
+/** The HTTP application: hooks and routes, without a port. */
+
+import { maxHeaderSize } from 'node:http'
+import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import { newId } from '../shared/ids.ts'
+import { createAuthenticator } from './auth.ts'
+import type { Deps } from './deps.ts'
+import { answerBrokenHttp, answerError } from './error-handler.ts'
+import { installNotFound } from './not-found.ts'
+import { installOpenApi } from './openapi.ts'
+import { cancelRoute } from './routes/cancel.ts'
+import { createFileRoute } from './routes/create-file.ts'
+import { getFileRoute } from './routes/get-file.ts'
+import { listRoute } from './routes/list.ts'
+import { mediaRoutes } from './routes/media.ts'
+import { modelsRoute } from './routes/models.ts'
+import { openApiRoute } from './routes/openapi-document.ts'
+import { operationsRoutes } from './routes/operations.ts'
+import { resultRoute } from './routes/result.ts'
+import { statusRoute } from './routes/status.ts'
+import { statusStreamRoute } from './routes/status-stream.ts'
+import { submitRoute } from './routes/submit.ts'
+import { uploadRoutes } from './routes/uploads.ts'
+
+const BODY_BYTES_MAX = 256 * 1024
+/** A caller's own X-Request-Id is kept when it is of this form. */
+const REQUEST_ID = /^[\w.:-]{1,128}$/
+
+export async function buildApp(deps: Deps): Promise<FastifyInstance> {
+  const app: FastifyInstance = Fastify({
+    loggerInstance: deps.log as FastifyBaseLogger,
+    // Its lines would show the signatures of media addresses.
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: BODY_BYTES_MAX,
+    routerOptions: { maxParamLength: maxHeaderSize }, // an id of any length is merely unknown
+    onProtoPoisoning: 'ignore', // metadata may have any keys, and bodies are never merged
+    onConstructorPoisoning: 'ignore',
+    requestIdHeader: false,
+    genReqId: ({ headers }) => {
+      const given = headers['x-request-id']
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId('http')
+    },
+    frameworkErrors: answerError,
+    clientErrorHandler: answerBrokenHttp,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+  })
+  // Schemas of routes only describe them: bodies are checked in validation.ts, and query values
+  // that make no sense are not refused.
+  app.setValidatorCompiler(() => () => true)
+  app.setSerializerCompiler(() => JSON.stringify)
+  app.setErrorHandler(answerError)
+  installNotFound(app)
+  installHooks(app, deps)
+  await installOpenApi(app)
+  openApiRoute(app)
+  operationsRoutes(app, deps)
+  mediaRoutes(app, deps)
+  await app.register(async (uploads) => uploadRoutes(uploads, deps))
+  await app.register(async (v1) => apiRoutes(v1, deps))
+  await app.ready()
+  return app
+}
+
+function installHooks(app: FastifyInstance, { feed, log }: Deps): void {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    const [path] = request.url.split('?') // the query may hold a signature
+    log.info({
+      requestId: request.id, method: request.method, path,
+      status: reply.statusCode, ms: Math.round(reply.elapsedTime),
+    }, 'answered')
+  })
+  app.addHook('preClose', async () => feed.close()) // open status streams end cleanly
+}
+
+/** Everything that needs an API key. */
+function apiRoutes(app: FastifyInstance, deps: Deps): void {
+  app.decorateRequest('accountId', '')
+  app.addHook('onRequest', createAuthenticator(deps))
+  app.removeContentTypeParser('text/plain')
+  const routes = [
+    modelsRoute, createFileRoute, getFileRoute, submitRoute, statusRoute, statusStreamRoute,
+    resultRoute, cancelRoute, listRoute,
+  ]
+  for (const route of routes) route(app, deps)
+}

@@ -1,0 +1,33 @@
+/** Every setting of the gateway, with its unit, range and default. */
+
+import { isIP } from 'node:net'
+import { readSettings } from '../shared/settings.ts'
+
+export type Config = ReturnType<typeof loadConfig>
+
+const WEB = ['http:', 'https:']
+
+export const loadConfig = (env: NodeJS.ProcessEnv) =>
+  readSettings(env, ({ text, secret, integer, choice, url, networks }) => ({
+    host: text('HOST', '127.0.0.1'),
+    port: integer('PORT', 0, 65_535, 8080), // 0: any free one
+    dataFolder: text('DATA_DIR', './data'),
+    natsUrl: text('NATS_URL'),
+    publicUrl: url('PUBLIC_URL', WEB), // where clients reach us
+    mediaUrl: url('MEDIA_URL', WEB), // where engines reach our media
+    bootstrapApiKey: secret('BOOTSTRAP_API_KEY', 16),
+    logLevel: choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
+    egressAllowCidrs: networks('EGRESS_ALLOW_CIDRS'),
+    leaseSeconds: integer('LEASE_SECONDS', 2, 600, 30), // as the engines have it
+    uploadMinutes: integer('UPLOAD_MINUTES', 1, 1_440, 60),
+    fileHours: integer('FILE_HOURS', 1, 8_760, 24),
+    outputDays: integer('OUTPUT_DAYS', 1, 365, 7),
+    streamWindowSeconds: integer('STREAM_WINDOW_SECONDS', 1, 86_400, 600),
+  }))
+
+/** Addresses that work on this machine, for a server that listens on `host` and `port`. */
+export function localUrl(host: string, port: number): string {
+  const everywhere = host === '0.0.0.0' || host === '::'
+  const name = everywhere ? '127.0.0.1' : isIP(host) === 6 ? `[${host}]` : host
+  return `http://${name}:${port}`
+}

@@ -1,0 +1,40 @@
+/** What the gateway's parts are given; `main.ts` makes it once, tests make their own. */
+
+import type { Broker } from '../shared/broker.ts'
+import type { Clock } from '../shared/clock.ts'
+import type { Logger } from '../shared/log.ts'
+import type { Fleet } from './fleet.ts'
+import type { MediaStore } from './media-store/media-store.ts'
+import type { QueuePositions } from './queue-positions.ts'
+import type { RequestFeed } from './request-feed.ts'
+import type { Store } from './store/database.ts'
+
+export interface Deps {
+  store: Store
+  mediaStore: MediaStore
+  broker: Pick<Broker, 'removeJob' | 'isConnected'>
+  fleet: Fleet
+  feed: RequestFeed
+  queuePositions: QueuePositions
+  clock: Clock
+  log: Logger
+  config: AppConfig
+  /** @throws ServiceError when the address is not public or does not answer with media */
+  checkAudioUrl: (url: string) => Promise<{ bytes?: number | undefined }>
+  /** Called when a request has entered the outbox. */
+  wakePublisher: () => void
+}
+
+export interface AppConfig {
+  /** Signs media addresses. */
+  signingKey: string
+  /** Where clients reach this gateway; known once it listens. */
+  publicUrl: () => string
+  uploadMinutes: number
+  fileHours: number
+  outputDays: number
+  streamWindowSeconds: number
+}
+
+/** Epoch milliseconds as the API and the database write times. */
+export const isoTime = (ms: number): string => new Date(ms).toISOString()

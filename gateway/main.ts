@@ -1,0 +1,81 @@
+/** The gateway process: constructs everything, in order, and takes it down in the opposite one. */
+
+import { mkdir } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { connectBroker } from '../shared/broker.ts'
+import { systemClock } from '../shared/clock.ts'
+import { connectEngine } from '../shared/engine-control.ts'
+import { announceReady, onShutdown } from '../shared/lifecycle.ts'
+import { createLogger } from '../shared/log.ts'
+import { createPublicFetch } from '../shared/public-fetch.ts'
+import { buildApp } from './app.ts'
+import { loadConfig, localUrl } from './config.ts'
+import { isoTime, type Deps } from './deps.ts'
+import { createEventHandler } from './event-follower.ts'
+import { Fleet } from './fleet.ts'
+import { createJobPublisher } from './job-publisher.ts'
+import { openLocalDisk } from './media-store/local-disk.ts'
+import { QueuePositions } from './queue-positions.ts'
+import { RequestFeed } from './request-feed.ts'
+import { createExhaustionHandler, createRescuer } from './rescuer.ts'
+import { ensureFirstApiKey, readSigningKey } from './secrets.ts'
+import { openSqlite } from './store/database.ts'
+
+/** Requests in hand may take so long to end; then their connections are cut. */
+const CLOSE_MS_MAX = 3_000
+/** The rescuer waits until the events of an earlier life have been followed. */
+const RESCUE_AFTER_MS = 60_000
+
+const settings = loadConfig(process.env)
+const log = createLogger('gateway', settings.logLevel)
+const clock = systemClock
+const { dataFolder } = settings
+process.umask(0o077) // what lies in the data folder is nobody else's business
+await mkdir(dataFolder, { recursive: true })
+const signingKey = await readSigningKey(dataFolder)
+const store = await openSqlite(join(dataFolder, 'winnow.db'))
+const { bootstrapApiKey } = settings
+await ensureFirstApiKey(store, { dataFolder, bootstrapApiKey, now: isoTime(clock.now()) })
+const mediaStore = await openLocalDisk(join(dataFolder, 'media'))
+const { natsUrl, leaseSeconds } = settings
+const broker = await connectBroker({ url: natsUrl, name: 'gateway', leaseSeconds, log })
+
+const fleet = new Fleet({ connect: connectEngine, clock, log })
+const feed = new RequestFeed()
+const queuePositions = new QueuePositions({ store, feed, clock })
+const publicFetch = createPublicFetch({ allowCidrs: settings.egressAllowCidrs })
+const listening = () => localUrl(settings.host, (app.server.address() as AddressInfo).port)
+const publisher = createJobPublisher({
+  store, broker, clock, log, signingKey, mediaUrl: () => settings.mediaUrl ?? listening(),
+})
+const deps: Deps = {
+  store, mediaStore, broker, fleet, feed, queuePositions, clock, log,
+  config: { ...settings, signingKey, publicUrl: () => settings.publicUrl ?? listening() },
+  checkAudioUrl: (url) => publicFetch.probe(url),
+  wakePublisher: () => publisher.wake(),
+}
+const app = await buildApp(deps)
+await app.listen({ host: settings.host, port: settings.port })
+
+publisher.start()
+const rescuer = createRescuer({ ...deps, broker })
+rescuer.start(RESCUE_AFTER_MS)
+const stopFollowing = await Promise.all([
+  broker.followEvents(createEventHandler(deps)),
+  broker.followExhaustedJobs(createExhaustionHandler({ ...deps, broker })),
+  broker.followProgress((progress) => feed.progressed(progress)),
+  broker.followHellos((hello) => fleet.heard(hello)),
+])
+
+onShutdown(log, async () => {
+  const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_MS_MAX)
+  await app.close()
+  clearTimeout(cut)
+  await Promise.all([publisher.stop(), rescuer.stop(), ...stopFollowing.map((stop) => stop())])
+  await broker.close()
+  fleet.close()
+  await store.destroy()
+})
+announceReady({ address: listening() })
+log.info({ address: listening() }, 'ready')

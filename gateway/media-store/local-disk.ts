@@ -1,0 +1,93 @@
+/** Media in a folder of this machine. What is being written stands aside until it is whole. */
+
+import { createHash, randomUUID } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { send } from '@fastify/send'
+import { ServiceError } from '../../shared/errors.ts'
+import type { MediaStore, StoredMedia, WriteLimits } from './media-store.ts'
+
+const KEY = /^[\w-]+(\/[\w-]+)+$/
+const NEW = '.new'
+/** A refused body stays open, so that its sender can still be told why. */
+const KEEP_OPEN = { destroyOnReturn: false }
+
+/** Opens the media folder, or makes it; drops what an earlier process left half-written. */
+export async function openLocalDisk(folder: string): Promise<MediaStore> {
+  const newFolder = join(folder, NEW)
+  await rm(newFolder, { recursive: true, force: true })
+  await mkdir(newFolder, { recursive: true })
+  const pathOf = (key: string): string => {
+    if (!KEY.test(key)) throw new Error(`not a media key: ${key}`)
+    return join(folder, key)
+  }
+  return {
+    async write(key, body, limits = {}) {
+      const path = pathOf(key)
+      const newPath = join(newFolder, randomUUID())
+      try {
+        const stored = await writeDurably(newPath, body, limits)
+        await mkdir(dirname(path), { recursive: true })
+        await rename(newPath, path)
+        await syncFolder(dirname(path))
+        return stored
+      } finally {
+        await rm(newPath, { force: true })
+      }
+    },
+    async reply(key, request) {
+      pathOf(key)
+      const { type, statusCode, headers, stream } = await send(request, key, {
+        root: folder,
+        cacheControl: false,
+        contentType: false,
+        index: false,
+      })
+      if (type === 'file') return { status: statusCode, headers, body: stream }
+      if (statusCode === 404) throw new ServiceError('NOT_FOUND')
+      const { 'Content-Range': range } = headers // of 416: says how long the media is
+      return { status: statusCode, headers: range ? { 'Content-Range': range } : {}, body: empty() }
+    },
+  }
+}
+
+async function writeDurably(
+  path: string, body: Readable, limits: WriteLimits,
+): Promise<StoredMedia> {
+  const hash = createHash('sha256')
+  let bytes = 0
+  async function* counted() {
+    for await (const piece of body.iterator(KEEP_OPEN) as AsyncIterable<Buffer>) {
+      bytes += piece.length
+      if (limits.bytes !== undefined && bytes > limits.bytes) throw tooLarge(limits.bytes)
+      hash.update(piece)
+      yield piece
+    }
+    if (limits.bytes !== undefined && bytes < limits.bytes) throw tooSmall(bytes, limits.bytes)
+  }
+  await pipeline(counted, createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true }))
+  return { bytes, sha256: hash.digest('hex') }
+}
+
+const tooLarge = (wanted: number) => new ServiceError('PAYLOAD_TOO_LARGE', {
+  message: `The body is larger than the ${wanted} bytes of file_size.`,
+})
+
+const tooSmall = (given: number, wanted: number) => new ServiceError('INVALID_REQUEST', {
+  message: `The body ended after ${given} bytes; file_size is ${wanted}.`,
+})
+
+const empty = () => Readable.from([])
+
+/** Makes a rename survive the loss of power. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}

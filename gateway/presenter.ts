@@ -1,0 +1,173 @@
+/** Turns rows into the responses of the spec. The only maker of public URLs. */
+
+import type { EngineDescription } from '../shared/engine-control.ts'
+import type { FailureCode } from '../shared/errors.ts'
+import type { Event, LogLine } from '../shared/messages.ts'
+import { signPath } from '../shared/signed-url.ts'
+import { isoTime, type AppConfig } from './deps.ts'
+import {
+  AudioSeparateInput, MODEL_ID, SeparationData, type CreateFileResponse, type File,
+  type ModelList, type OutputFile, type QueueResultResponse, type QueueStatusResponse,
+  type QueueSubmitResponse,
+} from './schemas.ts'
+import { fileStatus } from './store/files.ts'
+import type { FileRow, RequestRow } from './store/tables.ts'
+
+export type Outputs = Extract<Event, { type: 'completed' }>['outputs']
+export type OutputPart = keyof Outputs
+
+/** What the database does not know of a request's state. */
+export interface LiveState {
+  progress?: number | undefined
+  queuePosition?: number | undefined
+  logs?: LogLine[] | undefined
+}
+
+const HOUR_MS = 3_600_000
+
+export function presentModels(engines: readonly EngineDescription[]): ModelList {
+  return {
+    object: 'list',
+    data: [{
+      id: MODEL_ID,
+      object: 'model',
+      description: 'Separates a sound, described in plain language, from audio or video.',
+      input: AudioSeparateInput,
+      output: SeparationData,
+      engines: engines.map(({ engine_id, version, device, model }) => ({
+        engine_id,
+        version,
+        device,
+        model: {
+          name: model.name,
+          summary: model.summary,
+          parameters: model.parameters,
+          weights_sha256: model.weights_sha256,
+          sample_rate: model.sample_rate,
+        },
+      })),
+    }],
+  }
+}
+
+export const inputPath = (fileId: string): string => `/media/inputs/${fileId}`
+
+export const outputPath = (requestId: string, part: OutputPart): string =>
+  `/media/outputs/${requestId}/${part}`
+
+export function presentCreatedFile(file: FileRow, config: AppConfig): CreateFileResponse {
+  const { signingKey, publicUrl, fileHours } = config
+  const path = signPath(signingKey, {
+    method: 'PUT',
+    path: inputPath(file.file_id),
+    expiresAt: Date.parse(file.expires_at),
+    size: file.file_size,
+  })
+  return {
+    file_id: file.file_id,
+    upload_url: publicUrl() + path,
+    upload_method: 'PUT',
+    headers: { 'content-type': file.content_type },
+    expires_at: file.expires_at,
+    // Uploaded at once, it is kept so long; uploaded later, longer.
+    retention: { delete_after: isoTime(Date.parse(file.created_at) + fileHours * HOUR_MS) },
+  }
+}
+
+export const presentFile = (file: FileRow, now: number): File => ({
+  file_id: file.file_id,
+  file_name: file.file_name,
+  content_type: file.content_type,
+  file_size: file.file_size,
+  purpose: file.purpose,
+  status: fileStatus(file, now),
+  created_at: file.created_at,
+  uploaded_at: file.uploaded_at,
+  expires_at: file.expires_at,
+})
+
+export function presentSubmitted(row: RequestRow, config: AppConfig): QueueSubmitResponse {
+  const base = requestUrl(row, config)
+  return {
+    request_id: row.request_id,
+    status: 'IN_QUEUE',
+    model: MODEL_ID,
+    created_at: row.created_at,
+    status_url: `${base}/status`,
+    stream_url: `${base}/status/stream`,
+    result_url: `${base}/result`,
+  }
+}
+
+export function presentStatus(
+  row: RequestRow, { progress, queuePosition, logs }: LiveState, config: AppConfig,
+): QueueStatusResponse {
+  return {
+    request_id: row.request_id,
+    model: MODEL_ID,
+    status: row.status,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+    result_url: `${requestUrl(row, config)}/result`,
+    ...(logs && { logs }),
+    ...(row.status === 'IN_PROGRESS' && progress !== undefined && { progress }),
+    ...(row.status === 'IN_QUEUE' && queuePosition && { queue_position: queuePosition }),
+    ...(row.status === 'FAILED' && { error: failureOf(row) }),
+  }
+}
+
+/** Why a request failed. */
+export const failureOf = (row: RequestRow): { code: FailureCode; message: string } => ({
+  code: row.error_code as FailureCode,
+  message: row.error_message ?? '',
+})
+
+/** The result of a request that is COMPLETED and whose outputs are still there. */
+export function presentResult(row: RequestRow, config: AppConfig): QueueResultResponse {
+  const { duration, sample_rate: sampleRate, outputs_expire_at: deleteAfter } = row
+  if (duration === null || sampleRate === null || deleteAfter === null) {
+    throw new Error(`the request ${row.request_id} is not completed`)
+  }
+  return {
+    request_id: row.request_id,
+    model: MODEL_ID,
+    status: 'COMPLETED',
+    data: {
+      target: outputFile(row, 'target', deleteAfter, config),
+      residual: outputFile(row, 'residual', deleteAfter, config),
+      duration,
+      sample_rate: sampleRate,
+    },
+    usage: {
+      feature: 'audio_seconds', quantity: Math.ceil(duration), billing_status: 'not_metered',
+    },
+    retention: { delete_after: deleteAfter },
+  }
+}
+
+const requestUrl = (row: RequestRow, { publicUrl }: AppConfig): string =>
+  `${publicUrl()}/v1/queue/requests/${row.request_id}`
+
+function outputFile(
+  row: RequestRow, part: OutputPart, deleteAfter: string, { signingKey, publicUrl }: AppConfig,
+): OutputFile {
+  const path = signPath(signingKey, {
+    method: 'GET', path: outputPath(row.request_id, part), expiresAt: Date.parse(deleteAfter),
+  })
+  const output = outputsOf(row)[part]
+  return {
+    url: publicUrl() + path,
+    content_type: output.content_type,
+    file_name: outputFileName(row.file_name, part, output.extension),
+  }
+}
+
+/** What the engine said it wrote; of a COMPLETED request. */
+export const outputsOf = (row: RequestRow): Outputs => JSON.parse(row.outputs ?? '') as Outputs
+
+/** `concert.m4a` gives `concert-target.wav`: without folders, and a name for any file system. */
+export function outputFileName(sourceName: string, part: OutputPart, extension: string): string {
+  const name = sourceName.split(/[/\\]/).at(-1) ?? ''
+  const stem = name.replace(/(?<=.)\.[^.]*$/s, '').replace(/[\p{Cc}"*:<>?|]+/gu, '_') || 'audio'
+  return `${stem}-${part}.${extension}`
+}

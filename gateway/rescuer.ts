@@ -1,0 +1,71 @@
+/** Leaves no accepted request lying: what nobody works on fails, or is queued again. */
+
+import type { Broker, ExhaustedJob } from '../shared/broker.ts'
+import { isoTime, type Deps } from './deps.ts'
+import { Loop } from './loop.ts'
+import { failRequest } from './separations.ts'
+import { inTransaction } from './store/database.ts'
+import { putInOutbox } from './store/outbox.ts'
+import { findRequest, listUntouched, requeueRequest, type PageStart } from './store/requests.ts'
+import type { RequestRow } from './store/tables.ts'
+
+type RescuerDeps = Pick<Deps, 'store' | 'feed' | 'clock' | 'log' | 'wakePublisher'> & {
+  broker: Pick<Broker, 'hasJob'>
+}
+
+const EVERY_MS = 60_000
+/** A request that changed so recently is not looked after: its events may still be on their way. */
+const UNTOUCHED_MS = 120_000
+/** Requests looked after in one turn; the next turn goes on where this one ended. */
+const PAGE_MAX = 1_000
+const FIRST_PAGE: PageStart = { created_at: '', request_id: '' }
+
+/** A handler for `broker.followExhaustedJobs`: fails what was delivered too often. */
+export const createExhaustionHandler = (deps: RescuerDeps) =>
+  async ({ requestId, sequence }: ExhaustedJob): Promise<void> => {
+    const row = await findRequest(deps.store, requestId)
+    if (row?.job_sequence !== sequence) return // an older job of a request that was queued again
+    await failRequest(deps, requestId, 'ENGINE_LOST',
+      'Every engine that tried the request was lost on the way.')
+  }
+
+/** A loop that queues anew what has lost its job, for example with the broker's disk. */
+export function createRescuer(deps: RescuerDeps): Loop {
+  let page = FIRST_PAGE
+  return new Loop({
+    name: 'rescuer',
+    everyMs: EVERY_MS,
+    log: deps.log,
+    turn: async () => {
+      page = await rescue(deps, page)
+    },
+  })
+}
+
+/** Looks after one page of unfinished requests; returns where the next begins. */
+export async function rescue(deps: RescuerDeps, after: PageStart = FIRST_PAGE): Promise<PageStart> {
+  const before = isoTime(deps.clock.now() - UNTOUCHED_MS)
+  const rows = await listUntouched(deps.store, before, { limit: PAGE_MAX, after })
+  for (const row of rows) {
+    const hasJob = row.job_sequence !== null && await deps.broker.hasJob(row.job_sequence)
+    if (!hasJob) await queueAgain(deps, row)
+  }
+  const last = rows.at(-1)
+  return rows.length === PAGE_MAX && last ? last : FIRST_PAGE
+}
+
+async function queueAgain(deps: RescuerDeps, row: RequestRow): Promise<void> {
+  const { request_id: requestId } = row
+  const now = isoTime(deps.clock.now())
+  const requeued = await inTransaction(deps.store, async (store) => {
+    if (!await requeueRequest(store, row, now)) return false
+    // The broker must not take it for a repeat of the job that was lost.
+    const messageId = `${requestId}-${row.requeues + 1}`
+    await putInOutbox(store, { message_id: messageId, request_id: requestId, created_at: now })
+    return true
+  })
+  if (!requeued) return
+  deps.log.warn({ requestId }, 'the job of a request was lost; queued again')
+  deps.feed.rowChanged(requestId)
+  deps.wakePublisher()
+}

@@ -1,0 +1,24 @@
+import type { FastifyInstance } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { responses } from '../openapi.ts'
+import { QueueStatusResponse } from '../schemas.ts'
+import { cancel, findOwn, statusOf } from '../separations.ts'
+import { requestParams, type RequestParams } from './parameters.ts'
+
+/** Extension: ends a request that is not finished. */
+export function cancelRoute(app: FastifyInstance, deps: Deps): void {
+  app.put<{ Params: RequestParams }>('/v1/queue/requests/:request_id/cancel', {
+    config: { scope: 'audio:separate' },
+    schema: {
+      operationId: 'cancelRequest',
+      summary: 'Cancel a request; it ends FAILED with the code CANCELED',
+      tags: ['queue'],
+      params: requestParams,
+      response: responses({ 202: QueueStatusResponse }, [401, 403, 404, 409, 500]),
+    },
+  }, async (request, reply) => {
+    const row = await findOwn(deps, request.accountId, request.params.request_id)
+    const canceled = await cancel(deps, row)
+    return reply.status(202).send(await statusOf(deps, canceled))
+  })
+}

@@ -1,0 +1,40 @@
+import type { FastifyInstance } from 'fastify'
+import { newId } from '../../shared/ids.ts'
+import { isoTime, type Deps } from '../deps.ts'
+import { responses } from '../openapi.ts'
+import { presentCreatedFile } from '../presenter.ts'
+import { CreateFileRequest, CreateFileResponse } from '../schemas.ts'
+import { insertFile } from '../store/files.ts'
+import { checkCreateFile } from '../validation.ts'
+
+const MINUTE_MS = 60_000
+
+/** Endpoint 3: an address to which the bytes of one file can be uploaded. */
+export function createFileRoute(app: FastifyInstance, { store, clock, config }: Deps): void {
+  app.post('/v1/files', {
+    config: { scope: 'files:write' },
+    schema: {
+      operationId: 'createFile',
+      summary: 'Create a file, to be uploaded by PUT to upload_url',
+      tags: ['files'],
+      body: CreateFileRequest,
+      response: responses({ 201: CreateFileResponse }, [400, 401, 403, 415, 500]),
+    },
+  }, async (request, reply) => {
+    const { file_name, content_type, file_size, purpose } = checkCreateFile(request.body)
+    const now = clock.now()
+    const file = {
+      file_id: newId('file'),
+      account_id: request.accountId,
+      file_name,
+      content_type,
+      file_size,
+      purpose,
+      created_at: isoTime(now),
+      uploaded_at: null,
+      expires_at: isoTime(now + config.uploadMinutes * MINUTE_MS),
+    }
+    await insertFile(store, file)
+    return reply.status(201).send(presentCreatedFile(file, config))
+  })
+}

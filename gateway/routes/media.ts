@@ -1,0 +1,68 @@
+import contentDisposition from 'content-disposition'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../../shared/errors.ts'
+import type { Deps } from '../deps.ts'
+import { checkAddress } from '../media-address.ts'
+import {
+  inputPath, outputFileName, outputPath, outputsOf, type OutputPart,
+} from '../presenter.ts'
+import { findFile } from '../store/files.ts'
+import { findRequest } from '../store/requests.ts'
+
+interface InputRoute {
+  Params: { file_id: string }
+}
+
+interface OutputRoute {
+  Params: { request_id: string; part: OutputPart }
+}
+
+/** Downloads by signed address, whole or by range: inputs for engines, outputs for clients. */
+export function mediaRoutes(app: FastifyInstance, deps: Deps): void {
+  app.get<InputRoute>('/media/inputs/:file_id', { schema: { hide: true } },
+    (request, reply) => sendInput(deps, request, reply))
+  app.get<OutputRoute>('/media/outputs/:request_id/:part', { schema: { hide: true } },
+    (request, reply) => sendOutput(deps, request, reply))
+}
+
+async function sendInput(deps: Deps, request: FastifyRequest<InputRoute>, reply: FastifyReply) {
+  const { file_id: fileId } = request.params
+  checkAddress(request, 'GET', inputPath(fileId), deps)
+  const file = await findFile(deps.store, fileId)
+  if (!file) throw new ServiceError('NOT_FOUND')
+  return sendMedia(deps, request, reply, {
+    key: `inputs/${fileId}`, contentType: file.content_type, fileName: file.file_name,
+  })
+}
+
+async function sendOutput(deps: Deps, request: FastifyRequest<OutputRoute>, reply: FastifyReply) {
+  const { request_id: requestId, part } = request.params
+  checkAddress(request, 'GET', outputPath(requestId, part), deps)
+  const row = await findRequest(deps.store, requestId)
+  if (row?.status !== 'COMPLETED') throw new ServiceError('NOT_FOUND')
+  const output = outputsOf(row)[part]
+  return sendMedia(deps, request, reply, {
+    key: `outputs/${requestId}/${part}`,
+    contentType: output.content_type,
+    fileName: outputFileName(row.file_name, part, output.extension),
+  })
+}
+
+interface Media {
+  key: string
+  contentType: string
+  fileName: string
+}
+
+async function sendMedia(
+  { mediaStore }: Deps, request: FastifyRequest, reply: FastifyReply, media: Media,
+) {
+  const { status, headers, body } = await mediaStore.reply(media.key, request.raw)
+  return reply.status(status)
+    .headers({
+      'content-type': media.contentType,
+      'content-disposition': contentDisposition(media.fileName),
+      ...headers,
+    })
+    .send(body)
+}

@@ -1,0 +1,18 @@
+import type { FastifyInstance } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { responses } from '../openapi.ts'
+import { presentModels } from '../presenter.ts'
+import { ModelList } from '../schemas.ts'
+
+/** Endpoint 2: the one model, and the engines that serve it now. */
+export function modelsRoute(app: FastifyInstance, { fleet }: Deps): void {
+  app.get('/v1/models', {
+    config: { scope: 'models:read' },
+    schema: {
+      operationId: 'listModels',
+      summary: 'List the models',
+      tags: ['models'],
+      response: responses({ 200: ModelList }, [401, 403, 500]),
+    },
+  }, async () => presentModels(await fleet.describe()))
+}

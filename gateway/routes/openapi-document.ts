@@ -1,0 +1,15 @@
+import type { FastifyInstance } from 'fastify'
+import { buildOpenApi, responses } from '../openapi.ts'
+
+/** Endpoint 1: the API description. */
+export function openApiRoute(app: FastifyInstance): void {
+  let document: unknown
+  app.get('/v1/openapi.json', {
+    schema: {
+      operationId: 'getOpenApi',
+      summary: 'This description',
+      security: [],
+      response: responses({ 200: { type: 'object', description: 'OpenAPI 3.1' } }, []),
+    },
+  }, async () => (document ??= buildOpenApi(app)))
+}

@@ -1,0 +1,114 @@
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { isTerminal } from '../../shared/request-status.ts'
+import type { Deps } from '../deps.ts'
+import { errorBody, toServiceError } from '../error-handler.ts'
+import { responses } from '../openapi.ts'
+import { flagOf, intervalMsOf } from '../query.ts'
+import type { RequestWatch } from '../request-feed.ts'
+import { ErrorResponse, QueueStatusResponse, StreamTimeout } from '../schemas.ts'
+import { findOwn, statusOf } from '../separations.ts'
+import { readLogs } from '../store/request-logs.ts'
+import { logsParameter, requestParams, type RequestParams } from './parameters.ts'
+
+interface StreamQuery {
+  logs?: unknown
+  interval?: unknown
+}
+
+type StreamRequest = FastifyRequest<{ Params: RequestParams; Querystring: StreamQuery }>
+
+const DESCRIPTION = `Server-Sent Events.
+\`status\`: a QueueStatusResponse, at once, on every change, and at least one every \`interval\`
+seconds; the stream ends after a terminal one.
+\`timeout\`: a StreamTimeout, at the end of the stream window; connect again.
+\`error\`: an ErrorResponse; the stream ends.`
+
+/** The data of each event, for readers of the API description; OpenAPI 3.1 has no word for it. */
+const EVENTS = { status: QueueStatusResponse, timeout: StreamTimeout, error: ErrorResponse }
+
+/** Endpoint 7: how a request stands, as Server-Sent Events until it is finished. */
+export function statusStreamRoute(app: FastifyInstance, deps: Deps): void {
+  app.get<{ Params: RequestParams; Querystring: StreamQuery }>(
+    '/v1/queue/requests/:request_id/status/stream',
+    {
+      config: { scope: 'audio:separate' },
+      exposeHeadRoute: false,
+      schema: {
+        operationId: 'streamStatus',
+        summary: 'Follow the status of a request',
+        tags: ['queue'],
+        params: requestParams,
+        querystring: {
+          type: 'object',
+          properties: {
+            logs: logsParameter,
+            interval: {
+              type: 'number', default: 2, description: 'Seconds; clamped into 1 to 10.',
+            },
+          },
+        },
+        response: responses({
+          200: {
+            description: DESCRIPTION,
+            content: { 'text/event-stream': { schema: { type: 'string' }, 'x-events': EVENTS } },
+          },
+        }, [401, 403, 404, 500]),
+      },
+    },
+    async (request, reply) => {
+      const { request_id: requestId } = request.params
+      await findOwn(deps, request.accountId, requestId)
+      const watch = deps.feed.watch(requestId)
+      reply.raw.once('close', () => watch.close()) // the client is gone: nobody waits any more
+      reply.header('content-type', 'text/event-stream')
+        .header('cache-control', 'no-store')
+        .header('x-accel-buffering', 'no')
+        .header('connection', 'close') // else a client that stays connected holds up our end
+      return reply.send(Readable.from(statusEvents(deps, request, watch)))
+    },
+  )
+}
+
+/**
+ * The events of one stream. They are made when the client is ready to take one, so a slow client
+ * skips states rather than letting them pile up; every event is complete in itself.
+ */
+async function* statusEvents(deps: Deps, request: StreamRequest, watch: RequestWatch) {
+  const intervalMs = intervalMsOf(request.query.interval)
+  const endsAt = performance.now() + 1_000 * deps.config.streamWindowSeconds
+  try {
+    let rows = await readRows(deps, request)
+    for (;;) {
+      const status = await statusOf(deps, rows.row, rows.logs)
+      yield eventOf('status', status)
+      if (isTerminal(status.status)) return
+      const leftMs = Math.max(0, endsAt - performance.now())
+      const reason = await watch.wait(Math.min(intervalMs, leftMs))
+      if (reason === 'closed') return
+      if (reason === 'time' && leftMs <= intervalMs) {
+        yield eventOf('timeout', {
+          request_id: status.request_id,
+          status: status.status,
+          message: 'The stream window has ended; connect again to go on.',
+        })
+        return
+      }
+      if (reason === 'row') rows = await readRows(deps, request)
+    }
+  } catch (error) {
+    request.log.error({ err: error, requestId: request.id }, 'a status stream failed')
+    yield eventOf('error', errorBody(toServiceError(error, request), request.params.request_id))
+  } finally {
+    watch.close()
+  }
+}
+
+async function readRows(deps: Deps, { accountId, params, query }: StreamRequest) {
+  const row = await findOwn(deps, accountId, params.request_id)
+  const logs = flagOf(query.logs) ? await readLogs(deps.store, row.request_id) : undefined
+  return { row, logs }
+}
+
+const eventOf = (name: 'status' | 'timeout' | 'error', data: object): string =>
+  `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`

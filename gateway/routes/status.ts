@@ -1,0 +1,33 @@
+import type { FastifyInstance } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { responses } from '../openapi.ts'
+import { flagOf } from '../query.ts'
+import { QueueStatusResponse } from '../schemas.ts'
+import { findOwn, statusOf } from '../separations.ts'
+import { readLogs } from '../store/request-logs.ts'
+import { logsParameter, requestParams, type RequestParams } from './parameters.ts'
+
+/** Endpoint 6: how a request stands. */
+export function statusRoute(app: FastifyInstance, deps: Deps): void {
+  app.get<{ Params: RequestParams; Querystring: { logs?: unknown } }>(
+    '/v1/queue/requests/:request_id/status',
+    {
+      config: { scope: 'audio:separate' },
+      schema: {
+        operationId: 'getStatus',
+        summary: 'Get the status of a request',
+        tags: ['queue'],
+        params: requestParams,
+        querystring: { type: 'object', properties: { logs: logsParameter } },
+        response: responses({ 200: QueueStatusResponse }, [401, 403, 404, 500]),
+      },
+    },
+    async (request) => {
+      const row = await findOwn(deps, request.accountId, request.params.request_id)
+      const logs = flagOf(request.query.logs)
+        ? await readLogs(deps.store, row.request_id)
+        : undefined
+      return statusOf(deps, row, logs)
+    },
+  )
+}

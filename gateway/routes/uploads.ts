@@ -1,0 +1,67 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../../shared/errors.ts'
+import { isTerminal } from '../../shared/request-status.ts'
+import { isoTime, type Deps } from '../deps.ts'
+import { checkAddress } from '../media-address.ts'
+import { inputPath, outputPath, type OutputPart } from '../presenter.ts'
+import { findFile, markFileUploaded } from '../store/files.ts'
+import { findRequest } from '../store/requests.ts'
+
+interface InputRoute {
+  Params: { file_id: string }
+}
+
+interface OutputRoute {
+  Params: { request_id: string; part: OutputPart }
+}
+
+const HOUR_MS = 3_600_000
+
+/** Uploads by signed address: inputs by clients, once; outputs by engines, until the end. */
+export function uploadRoutes(app: FastifyInstance, deps: Deps): void {
+  // Bodies are bytes of any type: the handlers read them from the socket.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _body, done) => done(null))
+  app.put<InputRoute>('/media/inputs/:file_id', { schema: { hide: true } },
+    (request, reply) => takeInput(deps, request, reply))
+  app.put<OutputRoute>('/media/outputs/:request_id/:part', { schema: { hide: true } },
+    (request, reply) => takeOutput(deps, request, reply))
+}
+
+async function takeInput(deps: Deps, request: FastifyRequest<InputRoute>, reply: FastifyReply) {
+  const { store, mediaStore, clock, config } = deps
+  const { file_id: fileId } = request.params
+  const { size } = checkAddress(request, 'PUT', inputPath(fileId), deps)
+  const file = await findFile(store, fileId)
+  if (!file || size === undefined) throw new ServiceError('NOT_FOUND')
+  if (file.uploaded_at !== null) throw new ServiceError('FILE_ALREADY_UPLOADED')
+  checkContentLength(request, size)
+  const { sha256 } = await mediaStore.write(`inputs/${fileId}`, request.raw, { bytes: size })
+  const now = clock.now()
+  const uploaded = await markFileUploaded(store, fileId, {
+    uploaded_at: isoTime(now),
+    expires_at: isoTime(now + config.fileHours * HOUR_MS),
+  })
+  if (!uploaded) throw new ServiceError('FILE_ALREADY_UPLOADED')
+  return reply.header('etag', `"${sha256}"`).send()
+}
+
+/** A wrong length is told before the bytes are sent. */
+function checkContentLength({ headers }: FastifyRequest, size: number): void {
+  const chunked = headers['transfer-encoding'] !== undefined
+  const given = headers['content-length'] ?? (chunked ? undefined : '0')
+  if (given === undefined || Number(given) === size) return
+  throw new ServiceError('INVALID_REQUEST', {
+    message: `Content-Length is ${given}; file_size is ${size}.`,
+  })
+}
+
+async function takeOutput(deps: Deps, request: FastifyRequest<OutputRoute>, reply: FastifyReply) {
+  const { request_id: requestId, part } = request.params
+  checkAddress(request, 'PUT', outputPath(requestId, part), deps)
+  const row = await findRequest(deps.store, requestId)
+  if (!row) throw new ServiceError('NOT_FOUND')
+  if (isTerminal(row.status)) throw new ServiceError('REQUEST_FINISHED')
+  const { sha256 } = await deps.mediaStore.write(`outputs/${requestId}/${part}`, request.raw)
+  return reply.header('etag', `"${sha256}"`).send()
+}

@@ -1,0 +1,63 @@
+/** The secrets that a gateway makes at its first start, in files that only it may read. */
+
+import { randomBytes } from 'node:crypto'
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Store } from './store/database.ts'
+import { ensureAccount } from './store/accounts.ts'
+import { hasApiKeys, putApiKey } from './store/api-keys.ts'
+import { hashApiKey, SCOPES } from './auth.ts'
+
+const ACCOUNT_ID = 'default'
+
+/** The key that signs media addresses; made where there is none. */
+export async function readSigningKey(dataFolder: string): Promise<string> {
+  const path = join(dataFolder, 'secrets.json')
+  const made = () => JSON.stringify({ signing_key: randomBytes(32).toString('base64url') })
+  const { signing_key: key } = JSON.parse(await readOrMake(path, made)) as { signing_key?: unknown }
+  if (typeof key !== 'string' || key.length < 32) throw new Error(`${path} holds no signing_key`)
+  return key
+}
+
+interface FirstKeyOptions {
+  dataFolder: string
+  /** The operator's own key; without it one is made, once, and left in the file `api-key`. */
+  bootstrapApiKey: string | undefined
+  now: string
+}
+
+/** After the first start somebody can use the API: there is a key with every scope. */
+export async function ensureFirstApiKey(store: Store, options: FirstKeyOptions): Promise<void> {
+  const { dataFolder, bootstrapApiKey, now } = options
+  await ensureAccount(store, { account_id: ACCOUNT_ID, name: 'Default', created_at: now })
+  const put = (keyId: string, key: string) => putApiKey(store, {
+    key_id: keyId,
+    account_id: ACCOUNT_ID,
+    key_hash: hashApiKey(key),
+    scopes: JSON.stringify(SCOPES),
+    created_at: now,
+    expires_at: null,
+    revoked_at: null,
+  })
+  if (bootstrapApiKey !== undefined) return put('bootstrap', bootstrapApiKey)
+  if (await hasApiKeys(store)) return
+  // The file comes first: a key that is stored but was never shown would lock everybody out.
+  const key = await readOrMake(join(dataFolder, 'api-key'), newApiKey)
+  return put(key.split('_')[1] ?? 'first', key)
+}
+
+const newApiKey = (): string =>
+  `sep_${randomBytes(6).toString('hex')}_${randomBytes(32).toString('hex')}`
+
+/** The text of the file; where there is none, what `make` returns, which is then in the file. */
+async function readOrMake(path: string, make: () => string): Promise<string> {
+  try {
+    return (await readFile(path, 'utf8')).trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+  const text = make()
+  await writeFile(`${path}.new`, `${text}\n`, { mode: 0o600, flush: true })
+  await rename(`${path}.new`, path)
+  return text
+}

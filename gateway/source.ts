@@ -1,0 +1,58 @@
+/** Turns what a client names as its media into a checked source, or says why not. */
+
+import { ServiceError } from '../shared/errors.ts'
+import { LIMITS } from '../shared/separation-options.ts'
+import type { Deps } from './deps.ts'
+import { fileStatus, findFile } from './store/files.ts'
+import type { RequestRow } from './store/tables.ts'
+import type { Submission } from './validation.ts'
+
+export type CheckedSource = Pick<RequestRow, 'file_id' | 'audio_url' | 'file_name'>
+
+type SourceDeps = Pick<Deps, 'store' | 'clock' | 'checkAudioUrl'>
+
+/** @throws ServiceError with the code of endpoint 5 that fits */
+export const checkSource = (
+  source: Submission['source'], accountId: string, deps: SourceDeps,
+): Promise<CheckedSource> =>
+  'fileId' in source
+    ? checkFile(source.fileId, accountId, deps)
+    : checkUrl(source.audioUrl, deps)
+
+async function checkFile(
+  fileId: string, accountId: string, { store, clock }: SourceDeps,
+): Promise<CheckedSource> {
+  const param = 'input.file_id'
+  const file = await findFile(store, fileId)
+  if (file?.account_id !== accountId) {
+    throw new ServiceError('INVALID_PARAMETER', {
+      message: 'input.file_id is not a file of this account; create one with POST /v1/files.',
+      param,
+    })
+  }
+  const status = fileStatus(file, clock.now())
+  if (status === 'pending') throw new ServiceError('FILE_NOT_UPLOADED', { param })
+  if (status === 'expired') throw new ServiceError('FILE_EXPIRED', { param })
+  return { file_id: fileId, audio_url: null, file_name: file.file_name }
+}
+
+async function checkUrl(url: string, { checkAudioUrl }: SourceDeps): Promise<CheckedSource> {
+  const { bytes = 0 } = await checkAudioUrl(url)
+  if (bytes > LIMITS.fileBytesMax) {
+    throw new ServiceError('PAYLOAD_TOO_LARGE', {
+      message: `The media has ${bytes} bytes; at most ${LIMITS.fileBytesMax} are allowed.`,
+      param: 'input.audio_url',
+    })
+  }
+  return { file_id: null, audio_url: url, file_name: nameInUrl(url) }
+}
+
+/** The last part of the path, as far as it can be read. */
+function nameInUrl(url: string): string {
+  const last = new URL(url).pathname.split('/').at(-1) ?? ''
+  try {
+    return decodeURIComponent(last).split(/[/\\]/).at(-1) || 'audio'
+  } catch {
+    return last
+  }
+}

@@ -1,0 +1,34 @@
+/** Opens the database and brings it to the newest schema. */
+
+import SqliteDatabase from 'better-sqlite3'
+import { Kysely, Migrator, SqliteDialect } from 'kysely'
+import { migrations } from './migrations.ts'
+import type { Tables } from './tables.ts'
+
+/** The database; within `inTransaction`, that transaction. */
+export type Store = Kysely<Tables>
+
+/**
+ * Opens the SQLite file at `path`, makes it where there is none, and migrates it.
+ * A committed transaction survives the loss of power.
+ */
+export async function openSqlite(path: string): Promise<Store> {
+  const database = new SqliteDatabase(path)
+  database.pragma('journal_mode = WAL')
+  database.pragma('synchronous = FULL')
+  database.pragma('foreign_keys = ON')
+  database.pragma('busy_timeout = 5000')
+  const store: Store = new Kysely({ dialect: new SqliteDialect({ database }) })
+  await migrate(store)
+  return store
+}
+
+async function migrate(store: Store): Promise<void> {
+  const provider = { getMigrations: async () => migrations }
+  const { error } = await new Migrator({ db: store, provider }).migrateToLatest()
+  if (error) throw error
+}
+
+/** Runs `work` in one transaction: all of it is stored, or, when it throws, nothing. */
+export const inTransaction = <T>(store: Store, work: (store: Store) => Promise<T>): Promise<T> =>
+  store.transaction().execute(work)

@@ -1,0 +1,28 @@
+/** Uploaded media. A file's status is not stored: it follows from its times. */
+
+import type { Store } from './database.ts'
+import type { FileRow } from './tables.ts'
+
+export type FileStatus = 'pending' | 'uploaded' | 'expired'
+
+/** @param now epoch milliseconds */
+export function fileStatus(file: FileRow, now: number): FileStatus {
+  if (now >= Date.parse(file.expires_at)) return 'expired'
+  return file.uploaded_at === null ? 'pending' : 'uploaded'
+}
+
+export async function insertFile(store: Store, file: FileRow): Promise<void> {
+  await store.insertInto('files').values(file).execute()
+}
+
+export const findFile = (store: Store, fileId: string): Promise<FileRow | undefined> =>
+  store.selectFrom('files').selectAll().where('file_id', '=', fileId).executeTakeFirst()
+
+/** Moves a file from pending to uploaded; false when it already was. */
+export async function markFileUploaded(
+  store: Store, fileId: string, times: { uploaded_at: string; expires_at: string },
+): Promise<boolean> {
+  const { numUpdatedRows } = await store.updateTable('files').set(times)
+    .where('file_id', '=', fileId).where('uploaded_at', 'is', null).executeTakeFirst()
+  return numUpdatedRows === 1n
+}

@@ -1,0 +1,21 @@
+/** What engines say about a request for people to read. */
+
+import type { LogLine } from '../../shared/messages.ts'
+import type { Store } from './database.ts'
+
+/** Appends `lines` to the logs of a request; call it in the transaction that moves the request. */
+export async function appendLogs(
+  store: Store, requestId: string, lines: readonly LogLine[],
+): Promise<void> {
+  if (lines.length === 0) return
+  const { count } = await store.selectFrom('request_logs')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('request_id', '=', requestId).executeTakeFirstOrThrow()
+  const rows = lines.map(({ timestamp, message }, index) =>
+    ({ request_id: requestId, position: Number(count) + index, timestamp, message }))
+  await store.insertInto('request_logs').values(rows).execute()
+}
+
+export const readLogs = (store: Store, requestId: string): Promise<LogLine[]> =>
+  store.selectFrom('request_logs').select(['timestamp', 'message'])
+    .where('request_id', '=', requestId).orderBy('position').execute()

@@ -1,0 +1,117 @@
+/** Requests, and the only place where one moves from a status to the next. */
+
+import { sql, type Updateable } from 'kysely'
+import { MAY_FOLLOW, type RequestStatus } from '../../shared/request-status.ts'
+import type { Store } from './database.ts'
+import type { RequestRow, Tables } from './tables.ts'
+
+const UNFINISHED = ['IN_QUEUE', 'IN_PROGRESS'] as const satisfies readonly RequestStatus[]
+
+/** Where a page of a list begins: after this row, in the order of the list. */
+export type PageStart = Pick<RequestRow, 'created_at' | 'request_id'>
+
+export async function insertRequest(store: Store, row: RequestRow): Promise<void> {
+  await store.insertInto('requests').values(row).execute()
+}
+
+export const findRequest = (store: Store, requestId: string): Promise<RequestRow | undefined> =>
+  store.selectFrom('requests').selectAll().where('request_id', '=', requestId).executeTakeFirst()
+
+/** An account's requests, newest first. */
+export function listRequests(
+  store: Store, accountId: string, { limit, after }: { limit: number; after?: PageStart },
+): Promise<RequestRow[]> {
+  return store.selectFrom('requests').selectAll().where('account_id', '=', accountId)
+    .$if(after !== undefined, (query) => query.where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('created_at', 'request_id'), '<', tuple(after!.created_at, after!.request_id))))
+    .orderBy('created_at', 'desc').orderBy('request_id', 'desc').limit(limit).execute()
+}
+
+/** The ids of all requests in the queue, oldest first. */
+export async function queuedRequestIds(store: Store): Promise<string[]> {
+  const rows = await store.selectFrom('requests').select('request_id')
+    .where('status', '=', 'IN_QUEUE').orderBy('created_at').orderBy('request_id').execute()
+  return rows.map((row) => row.request_id)
+}
+
+/** Unfinished requests, unchanged since `before` and not in the outbox, oldest first. */
+export function listUntouched(
+  store: Store, before: string, { limit, after }: { limit: number; after: PageStart },
+): Promise<RequestRow[]> {
+  return store.selectFrom('requests').selectAll()
+    .where('status', 'in', UNFINISHED)
+    .where('updated_at', '<', before)
+    .where('request_id', 'not in', store.selectFrom('outbox').select('request_id'))
+    .where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('created_at', 'request_id'), '>', tuple(after.created_at, after.request_id)))
+    .orderBy('created_at').orderBy('request_id').limit(limit).execute()
+}
+
+interface Move {
+  requestId: string
+  to: RequestStatus
+  now: string
+  /** Moves only a request that this attempt holds. */
+  attemptId?: string
+  /** Columns that change along. */
+  set?: Updateable<Tables['requests']>
+}
+
+/** Moves a request to a status that may follow its own; false when it has already moved on. */
+export async function moveRequest(store: Store, move: Move): Promise<boolean> {
+  const { numUpdatedRows } = await store.updateTable('requests')
+    .set({ ...move.set, status: move.to, updated_at: move.now })
+    .where('request_id', '=', move.requestId)
+    .where('status', 'in', MAY_FOLLOW[move.to])
+    .$if(move.attemptId !== undefined, (query) => query.where('attempt_id', '=', move.attemptId!))
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+interface Start {
+  requestId: string
+  attemptId: string
+  engineId: string
+  /** When the engine began, by its own clock. */
+  startedAt: string
+  now: string
+}
+
+/** Gives a request to a new attempt; false when it is finished or the attempt is known already. */
+export async function startAttempt(store: Store, start: Start): Promise<boolean> {
+  const mark = `${start.attemptId} `
+  const { numUpdatedRows } = await store.updateTable('requests')
+    .set({
+      status: 'IN_PROGRESS',
+      updated_at: start.now,
+      started_at: start.startedAt,
+      attempt_id: start.attemptId,
+      attempt_ids: sql`attempt_ids || ${mark}`,
+      attempts: sql`attempts + 1`,
+      engine_id: start.engineId,
+    })
+    .where('request_id', '=', start.requestId)
+    .where('status', 'in', MAY_FOLLOW.IN_PROGRESS)
+    .where('attempt_ids', 'not like', `%${mark}%`)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+/** Notes where the job of a request stands in the broker stream. */
+export async function setJobSequence(
+  store: Store, requestId: string, sequence: number,
+): Promise<void> {
+  await store.updateTable('requests').set({ job_sequence: sequence })
+    .where('request_id', '=', requestId).execute()
+}
+
+/** Puts an unfinished request that has not changed since `row` was read back in the queue. */
+export async function requeueRequest(store: Store, row: RequestRow, now: string): Promise<boolean> {
+  const { numUpdatedRows } = await store.updateTable('requests')
+    .set({ status: 'IN_QUEUE', updated_at: now, job_sequence: null, requeues: row.requeues + 1 })
+    .where('request_id', '=', row.request_id)
+    .where('status', 'in', UNFINISHED)
+    .where('updated_at', '=', row.updated_at)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}

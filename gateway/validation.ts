@@ -1,0 +1,157 @@
+/** Strict checks of request bodies: nothing is coerced, and every refusal names the field. */
+
+import type { Static } from 'typebox'
+import { Compile, type Validator } from 'typebox/compile'
+import { ServiceError, type ErrorCode } from '../shared/errors.ts'
+import { DEFAULT_OPTIONS, type SeparationOptions } from '../shared/separation-options.ts'
+import {
+  AudioSeparateInput, CreateFileRequest, SubmitAudioSeparateRequest,
+} from './schemas.ts'
+
+/** What a client asks for, checked and with its defaults filled in. */
+export interface Submission {
+  prompt: string
+  options: SeparationOptions
+  source: { audioUrl: string } | { fileId: string }
+  /** As JSON. */
+  metadata: string | null
+}
+
+type Problem = ReturnType<Validator['Errors']>[number]
+
+const createFileRequest = Compile(CreateFileRequest)
+const submitRequest = Compile(SubmitAudioSeparateRequest)
+
+const MEDIA_TYPE = /^(audio|video)\/[a-z0-9][a-z0-9!#$&^_.+-]*(\s*;[\x20-\x7e]*)?$/i
+const MEDIA_TYPE_CHARACTERS_MAX = 255
+
+/** @throws ServiceError that names the first thing wrong with a body of endpoint 3 */
+export function checkCreateFile(body: unknown): CreateFileRequest {
+  const file = checkBody(createFileRequest, body) as CreateFileRequest
+  const { content_type: type } = file
+  if (!MEDIA_TYPE.test(type) || type.length > MEDIA_TYPE_CHARACTERS_MAX) {
+    throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', { param: 'content_type' })
+  }
+  return file
+}
+
+/** @throws ServiceError that names the first thing wrong with a body of endpoint 5 */
+export function checkSubmission(body: unknown): Submission {
+  const { input, webhookUrl, metadata } =
+    checkBody(submitRequest, withTrimmedPrompt(body)) as SubmitAudioSeparateRequest
+  if (webhookUrl !== undefined) {
+    throw new ServiceError('INVALID_WEBHOOK_URL', {
+      message: 'This build does not deliver webhooks yet; leave it out and follow status_url.',
+      param: 'webhookUrl',
+    })
+  }
+  return {
+    prompt: input.prompt,
+    options: checkOptions(input),
+    source: checkSourceChoice(input),
+    metadata: metadata === undefined ? null : toJson(metadata),
+  }
+}
+
+/** Limits hold for the prompt as it is kept: Unicode NFC, trimmed. */
+function withTrimmedPrompt(body: unknown): unknown {
+  const { input } = Object(body) as { input?: unknown }
+  const { prompt } = Object(input) as { prompt?: unknown }
+  if (typeof prompt !== 'string') return body
+  return { ...(body as object), input: { ...(input as object), prompt: prompt.normalize().trim() } }
+}
+
+function checkSourceChoice(
+  { audio_url: audioUrl, file_id: fileId }: Static<typeof AudioSeparateInput>,
+): Submission['source'] {
+  if (audioUrl !== undefined && fileId === undefined) return { audioUrl }
+  if (fileId !== undefined && audioUrl === undefined) return { fileId }
+  throw new ServiceError('INVALID_PARAMETER', {
+    message: 'Exactly one of input.audio_url and input.file_id must be given.',
+    param: fileId === undefined ? 'input.audio_url' : 'input.file_id',
+  })
+}
+
+function checkOptions(input: Static<typeof AudioSeparateInput>): SeparationOptions {
+  const { prompt, audio_url, file_id, spans = [], ...given } = input
+  const options = { ...DEFAULT_OPTIONS, ...given }
+  if (input.chunk_overlap === undefined) { // the default must not refuse short chunks
+    options.chunk_overlap = Math.min(options.chunk_overlap, options.max_chunk_duration / 2)
+  }
+  if (options.chunk_overlap >= options.max_chunk_duration) {
+    throw new ServiceError('INVALID_PARAMETER', {
+      message: `input.chunk_overlap must be smaller than max_chunk_duration, which is ${
+        options.max_chunk_duration}.`,
+      param: 'input.chunk_overlap',
+    })
+  }
+  const backwards = spans.findIndex(({ start, end }) => end <= start)
+  if (backwards >= 0) {
+    const param = `input.spans[${backwards}].end`
+    throw new ServiceError('INVALID_PARAMETER', {
+      message: `${param} must be greater than the span's start.`, param,
+    })
+  }
+  return { ...options, spans: spans.map((span) => ({ include: true, ...span })) }
+}
+
+function toJson(metadata: object): string {
+  try {
+    return JSON.stringify(metadata)
+  } catch (cause) { // JSON can be read deeper than it can be written
+    throw new ServiceError('INVALID_PARAMETER', {
+      message: 'metadata is nested too deeply.', param: 'metadata', cause,
+    })
+  }
+}
+
+function checkBody(validator: Validator, body: unknown): unknown {
+  const [problem] = validator.Check(body) ? [] : validator.Errors(body)
+  if (problem) throw refusal(problem, body)
+  return body
+}
+
+/** What each kind of problem means for the client. */
+function refusal(problem: Problem, body: unknown): ServiceError {
+  const param = dottedPath(problem.instancePath)
+  const refuse = (code: ErrorCode, what: string, field = param) =>
+    new ServiceError(code, {
+      message: `${field || 'The body'} ${what}.`, ...(field && { param: field }),
+    })
+  const value = valueAt(body, problem.instancePath)
+  switch (problem.keyword) {
+    case 'required': {
+      const [missing = ''] = problem.params.requiredProperties
+      return refuse('INVALID_REQUEST', 'is required', param ? `${param}.${missing}` : missing)
+    }
+    case 'boolean': // where additionalProperties is false
+      return refuse('INVALID_REQUEST', 'is not a known field; check its spelling')
+    case 'type':
+      return refuse('INVALID_REQUEST', `must be ${article(String(problem.params.type))}`)
+    case 'enum': {
+      const words = problem.params.allowedValues
+      const code = typeof value === 'string' ? 'INVALID_PARAMETER' : 'INVALID_REQUEST'
+      return refuse(code, `must be ${words.length > 1 ? 'one of ' : ''}${words.join(', ')}`)
+    }
+    case 'format':
+      return refuse(param === 'webhookUrl' ? 'INVALID_WEBHOOK_URL' : 'INVALID_AUDIO_URL',
+        'must be a public HTTPS URL')
+    default:
+      return refuse('INVALID_PARAMETER', problem.message)
+  }
+}
+
+const article = (type: string): string => (/^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`)
+
+const pointerParts = (pointer: string): string[] =>
+  pointer.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+
+/** `/input/spans/2/end` as `input.spans[2].end`. */
+const dottedPath = (pointer: string): string =>
+  pointerParts(pointer).reduce((path, part) => {
+    if (/^\d+$/.test(part)) return `${path}[${part}]`
+    return path ? `${path}.${part}` : part
+  }, '')
+
+const valueAt = (body: unknown, pointer: string): unknown =>
+  pointerParts(pointer).reduce((value, part) => Object(value)[part], body)

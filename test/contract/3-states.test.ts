@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createExhaustionHandler, rescue } from '../../gateway/rescuer.ts'
+import { assertError } from '../support/assert-shape.ts'
+import {
+  API, complete, startGateway, submit, submitted, type Gateway,
+} from '../support/start-gateway.ts'
+
+const statusOf = async (gateway: Gateway, requestId: string): Promise<string> =>
+  (await gateway.call('GET', `${API}/requests/${requestId}/status`)).json().status
+
+const cancel = (gateway: Gateway, requestId: string) =>
+  gateway.call('PUT', `${API}/requests/${requestId}/cancel`)
+
+const first = { attempt_id: 'attempt-1' }
+const second = { attempt_id: 'attempt-2' }
+
+test('3 a request moves through the queue to COMPLETED and stays there', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
+  await gateway.event('started', requestId)
+  assert.equal(await statusOf(gateway, requestId), 'IN_PROGRESS')
+  await gateway.event('completed', requestId)
+  assert.equal(await statusOf(gateway, requestId), 'COMPLETED')
+  for (const type of ['started', 'released', 'failed', 'completed'] as const) {
+    await gateway.event(type, requestId, second)
+    assert.equal(await statusOf(gateway, requestId), 'COMPLETED', type)
+  }
+})
+
+test('3 a request that is given back is in the queue again', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  await gateway.event('started', requestId, first)
+  await gateway.event('released', requestId, first)
+  assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
+  await gateway.event('started', requestId, first) // delivered late once more
+  assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
+  await gateway.event('started', requestId, second)
+  assert.equal(await statusOf(gateway, requestId), 'IN_PROGRESS')
+})
+
+test('3 an attempt that was overtaken can complete a request, not fail or release it', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  await gateway.event('started', requestId, first)
+  await gateway.event('started', requestId, second)
+  await gateway.event('started', requestId, first) // delivered late once more
+  await gateway.event('failed', requestId, first)
+  await gateway.event('released', requestId, first)
+  assert.equal(await statusOf(gateway, requestId), 'IN_PROGRESS')
+  const { attempts } = await gateway.store.selectFrom('requests').select('attempts')
+    .executeTakeFirstOrThrow()
+  assert.equal(attempts, 2)
+  await gateway.event('completed', requestId, first)
+  assert.equal(await statusOf(gateway, requestId), 'COMPLETED')
+})
+
+test('3 an event that comes twice changes nothing, and its logs are stored once', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  const logs = [{ timestamp: '2026-01-02T03:04:05.000Z', message: 'once' }]
+  for (const type of ['started', 'started', 'completed', 'completed'] as const) {
+    await gateway.event(type, requestId, { logs })
+  }
+  const status = await gateway.call('GET', `${API}/requests/${requestId}/status?logs=true`)
+  assert.equal(status.json().logs.length, 2)
+})
+
+test('3 an event of an unknown request is taken note of, and no more', async (t) => {
+  const gateway = await startGateway(t)
+  await gateway.event('completed', 'req_unknown')
+  await gateway.event('failed', 'req_unknown')
+})
+
+test('3 whatever the order of events, a finished request stays as it finished', async (t) => {
+  const { default: fc } = await import('fast-check')
+  const gateway = await startGateway(t)
+  const type = fc.constantFrom('started', 'released', 'failed', 'completed' as const)
+  const attempt = fc.constantFrom('a', 'b', 'c')
+  const script = fc.array(fc.tuple(type, attempt), { minLength: 1, maxLength: 12 })
+  await fc.assert(fc.asyncProperty(script, async (events) => {
+    const requestId = (await submit(gateway, { audio_url: 'https://a.example/x.wav' }))
+      .json().request_id
+    let finished: string | undefined
+    for (const [type, attempt_id] of events) {
+      await gateway.event(type as 'started', requestId, { attempt_id })
+      const status = await statusOf(gateway, requestId)
+      if (finished) assert.equal(status, finished)
+      if (type === 'completed') assert.ok(['COMPLETED', 'FAILED'].includes(status))
+      if (status === 'COMPLETED' || status === 'FAILED') finished = status
+    }
+  }), { numRuns: 30 })
+})
+
+test('extension: a queued request is canceled and leaves the queue', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  const reply = await cancel(gateway, requestId)
+  assert.equal(reply.statusCode, 202)
+  assert.equal(reply.json().status, 'FAILED')
+  assert.equal(reply.json().error.code, 'CANCELED')
+  assert.equal(gateway.broker.jobs.size, 0)
+  assertError(await cancel(gateway, requestId), 'REQUEST_FINISHED')
+  assertError(await cancel(gateway, 'req_unknown'), 'NOT_FOUND')
+})
+
+test('extension: a request is canceled before its job was ever handed over', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = (await submit(gateway)).json().request_id
+  gateway.broker.connected = false
+  assert.equal((await cancel(gateway, requestId)).statusCode, 202)
+  gateway.broker.connected = true
+  await gateway.publish()
+  assert.equal(gateway.broker.jobs.size, 0)
+})
+
+test('extension: a request canceled while its job is on the way leaves the queue', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = (await submit(gateway)).json().request_id
+  const { publishJob } = gateway.broker
+  gateway.broker.publishJob = async (job, messageId) => {
+    const sequence = await publishJob.call(gateway.broker, job, messageId)
+    assert.equal((await cancel(gateway, requestId)).statusCode, 202)
+    return sequence
+  }
+  await gateway.publish()
+  assert.equal(gateway.broker.jobs.size, 0)
+})
+
+test('extension: the engine of a canceled request is told, also one that begins late', async (t) => {
+  const gateway = await startGateway(t)
+  gateway.fleet.heard({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
+  const [running, late] = [await submitted(gateway), await submitted(gateway)]
+  await gateway.event('started', running)
+  assert.equal((await cancel(gateway, running)).json().status, 'FAILED')
+  assert.deepEqual(gateway.canceled, [running])
+  const { upload_urls: urls } = gateway.broker.jobOf(late)
+  await cancel(gateway, late)
+  await gateway.event('started', late)
+  assert.deepEqual(gateway.canceled, [running, late])
+  assert.equal(await statusOf(gateway, late), 'FAILED')
+  const reply = await gateway.call('PUT', urls.target, { body: Buffer.from('x') })
+  assertError(reply, 'REQUEST_FINISHED')
+})
+
+test('3 a request whose job was delivered too often is FAILED with ENGINE_LOST', async (t) => {
+  const gateway = await startGateway(t)
+  const handle = createExhaustionHandler({ ...gateway.deps, broker: gateway.broker })
+  const requestId = await submitted(gateway)
+  await handle({ requestId, sequence: 99 }) // of an older job
+  assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
+  await handle({ requestId, sequence: 1 })
+  const reply = await gateway.call('GET', `${API}/requests/${requestId}/status`)
+  assert.equal(reply.json().error.code, 'ENGINE_LOST')
+})
+
+test('3 a request whose job was lost with the broker is queued again, and only then', async (t) => {
+  const gateway = await startGateway(t)
+  const look = async () => {
+    gateway.clock.advance(121_000)
+    await rescue({ ...gateway.deps, broker: gateway.broker })
+    await gateway.publish()
+  }
+  const [queued, running, done] = [
+    await submitted(gateway), await submitted(gateway), await submitted(gateway),
+  ]
+  await gateway.event('started', running)
+  await complete(gateway, done)
+  await look()
+  assert.equal(gateway.broker.jobs.size, 3) // nothing was lost yet
+  gateway.broker.jobs.clear()
+  await look()
+  const again = [...gateway.broker.jobs.values()].map((job) => job.request_id)
+  assert.deepEqual(again.sort(), [queued, running].sort())
+  assert.equal(await statusOf(gateway, running), 'IN_QUEUE')
+  await look()
+  assert.equal(gateway.broker.jobs.size, 2)
+})

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import { assertError } from '../support/assert-shape.ts'
+import { API, createFileBody, startGateway, uploadFile } from '../support/start-gateway.ts'
+
+const create = (fields: object) => ({ body: createFileBody(fields) })
+
+test('8 file_size is from 1 to 524288000', async (t) => {
+  const gateway = await startGateway(t)
+  for (const file_size of [1, 524_288_000]) {
+    assert.equal((await gateway.call('POST', '/v1/files', create({ file_size }))).statusCode, 201)
+  }
+  for (const file_size of [0, -1, 524_288_001]) {
+    const reply = await gateway.call('POST', '/v1/files', create({ file_size }))
+    assertError(reply, 'INVALID_PARAMETER', 'file_size')
+  }
+  for (const file_size of ['8', 1.5, null, undefined]) {
+    const reply = await gateway.call('POST', '/v1/files', create({ file_size }))
+    assertError(reply, 'INVALID_REQUEST', 'file_size')
+  }
+})
+
+test('8 the other fields of a file have limits, too', async (t) => {
+  const gateway = await startGateway(t)
+  const refused = async (fields: object, ...error: [Parameters<typeof assertError>[1], string]) =>
+    assertError(await gateway.call('POST', '/v1/files', create(fields)), ...error)
+  await refused({ file_name: '' }, 'INVALID_PARAMETER', 'file_name')
+  await refused({ file_name: 'x'.repeat(256) }, 'INVALID_PARAMETER', 'file_name')
+  await refused({ purpose: 'other' }, 'INVALID_PARAMETER', 'purpose')
+  for (const content_type of ['text/plain', '', 'audio', 'audio/', 'xaudio/wav', 'image/png',
+    'audio/wav\r\nx: y', `audio/${'x'.repeat(300)}`]) {
+    await refused({ content_type }, 'UNSUPPORTED_MEDIA_TYPE', 'content_type')
+  }
+  for (const content_type of ['audio/mpeg', 'Video/MP4', 'audio/ogg; codecs=opus', 'audio/x-m4a']) {
+    const reply = await gateway.call('POST', '/v1/files', create({ content_type }))
+    assert.equal(reply.statusCode, 201)
+  }
+})
+
+/** Values at the limits of spec.md part 8: those just inside and those just outside. */
+const LIMITS: [field: string, inside: unknown[], outside: unknown[]][] = [
+  ['prompt', ['x', 'x'.repeat(500), ` ${'🎻'.repeat(500)} `], ['', ' \n', 'x'.repeat(501)]],
+  ['reranking_candidates', [1, 8], [0, 9]],
+  ['max_chunk_duration', [0.01, 300], [0, -1, 300.01]],
+  ['chunk_overlap', [0, 30], [-0.01, 30.01]],
+  ['spans', [[], Array(64).fill({ start: 0, end: 1 })], [Array(65).fill({ start: 0, end: 1 })]],
+]
+
+test('8 the options are taken up to their limits and not beyond', async (t) => {
+  const gateway = await startGateway(t)
+  const file_id = await uploadFile(gateway)
+  const submit = (input: object) => gateway.call('POST', `${API}/audio/separate`, {
+    body: { input: { prompt: 'x', file_id, ...input } },
+  })
+  for (const [field, inside, outside] of LIMITS) {
+    for (const value of inside) {
+      const reply = await submit({ [field]: value })
+      assert.equal(reply.statusCode, 202, `${field} ${value}: ${reply.body}`)
+    }
+    for (const value of outside) {
+      assertError(await submit({ [field]: value }), 'INVALID_PARAMETER', `input.${field}`)
+    }
+  }
+})
+
+test('8 chunk_overlap is smaller than max_chunk_duration', async (t) => {
+  const gateway = await startGateway(t)
+  const file_id = await uploadFile(gateway)
+  const seconds = fc.double({ min: 0.001, max: 30, noNaN: true })
+  await fc.assert(fc.asyncProperty(seconds, seconds, async (max_chunk_duration, chunk_overlap) => {
+    const reply = await gateway.call('POST', `${API}/audio/separate`, {
+      body: { input: { prompt: 'x', file_id, max_chunk_duration, chunk_overlap } },
+    })
+    if (chunk_overlap < max_chunk_duration) assert.equal(reply.statusCode, 202)
+    else assertError(reply, 'INVALID_PARAMETER', 'input.chunk_overlap')
+  }), { numRuns: 50 })
+})

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import test from 'node:test'
+import { startGateway } from '../support/start-gateway.ts'
+
+const GOLDEN = new URL('openapi.golden.json', import.meta.url)
+
+/** The error statuses that spec.md part 4 note 7 lists. */
+const ERROR_STATUSES: Record<string, number[]> = {
+  'get /v1/models': [401, 403, 500],
+  'post /v1/files': [400, 401, 403, 415, 500],
+  'get /v1/files/{file_id}': [401, 403, 404, 500],
+  'post /v1/queue/audio/separate': [400, 401, 402, 403, 409, 410, 413, 500, 502],
+  'get /v1/queue/requests/{request_id}/status': [401, 403, 404, 500],
+  'get /v1/queue/requests/{request_id}/status/stream': [401, 403, 404, 500],
+  'get /v1/queue/requests/{request_id}/result': [401, 403, 404, 409, 500],
+}
+
+test('9.2 the API description is the reviewed one, of version 1.0.0', async (t) => {
+  const gateway = await startGateway(t)
+  const document = (await gateway.call('GET', '/v1/openapi.json', { key: null })).json()
+  assert.equal(document.info.version, '1.0.0')
+  assert.match(document.openapi, /^3\.1\./)
+  if (process.env.UPDATE_GOLDEN) writeFileSync(GOLDEN, `${JSON.stringify(document, null, 2)}\n`)
+  assert.deepEqual(document, JSON.parse(readFileSync(GOLDEN, 'utf8')))
+})
+
+test('4.7 and 9.1 the description lists the endpoints and statuses of the spec', async (t) => {
+  const gateway = await startGateway(t)
+  const { paths, components } = (await gateway.call('GET', '/v1/openapi.json')).json()
+  for (const [endpoint, statuses] of Object.entries(ERROR_STATUSES)) {
+    const [method = '', path = ''] = endpoint.split(' ')
+    const given = Object.keys(paths[path][method].responses).map(Number)
+    assert.deepEqual(given.filter((status) => status >= 400), statuses, endpoint)
+  }
+  assert.ok(Object.keys(paths).every((path) => path.startsWith('/v1/')))
+  const references = [...JSON.stringify(paths).matchAll(/"#\/components\/schemas\/(\w+)"/g)]
+  assert.ok(references.length > 20)
+  for (const [, name = ''] of references) assert.ok(components.schemas[name], name)
+})

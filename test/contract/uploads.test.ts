@@ -1,0 +1,155 @@
+/** Uploads and downloads by signed address: decisions.md, parts 3 and 7. */
+
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import test from 'node:test'
+import { assertError } from '../support/assert-shape.ts'
+import {
+  API, complete, createFileBody, FILE_BYTES, startGateway, submitted, type Gateway,
+} from '../support/start-gateway.ts'
+
+async function createFile(gateway: Gateway, fields: object = {}) {
+  const reply = await gateway.call('POST', '/v1/files', { body: createFileBody(fields) })
+  const { file_id: fileId, upload_url: url } = reply.json()
+  return {
+    url: String(url),
+    put: (body: Buffer, headers: Record<string, string> = {}) =>
+      gateway.call('PUT', url, { body, headers }),
+    status: async () => (await gateway.call('GET', `/v1/files/${fileId}`)).json().status,
+  }
+}
+
+/** What lies in the media folder. */
+const stored = async ({ folder }: Gateway): Promise<string[]> =>
+  (await readdir(join(folder, 'media'), { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile()).map((entry) => entry.name)
+
+test('7 an upload answers its hash, and cannot be repeated', async (t) => {
+  const gateway = await startGateway(t)
+  const file = await createFile(gateway)
+  const reply = await file.put(FILE_BYTES, { 'content-type': 'audio/mp4' })
+  assert.equal(reply.statusCode, 200, reply.body)
+  const sha256 = createHash('sha256').update(FILE_BYTES).digest('hex')
+  assert.equal(reply.headers.etag, `"${sha256}"`)
+  assertError(await file.put(Buffer.from('XXXXXXXX')), 'FILE_ALREADY_UPLOADED')
+  assert.equal((await stored(gateway)).length, 1)
+})
+
+test('7 a body of another length is refused and leaves the file pending', async (t) => {
+  const gateway = await startGateway(t)
+  const file = await createFile(gateway)
+  for (const body of [FILE_BYTES.subarray(1), Buffer.concat([FILE_BYTES, FILE_BYTES])]) {
+    assertError(await file.put(body), 'INVALID_REQUEST')
+  }
+  assertError(await file.put(Buffer.alloc(0)), 'INVALID_REQUEST')
+  assert.deepEqual(await stored(gateway), [])
+  assert.equal(await file.status(), 'pending')
+  assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
+})
+
+test('7 a chunked body is taken when its length is right, and counted', async (t) => {
+  const gateway = await startGateway(t)
+  const address = await gateway.listen()
+  const file = await createFile(gateway)
+  const put = (...chunks: string[]) => fetch(file.url.replace('http://winnow.test', address), {
+    method: 'PUT',
+    body: ReadableStream.from(chunks.map((chunk) => Buffer.from(chunk))),
+    duplex: 'half',
+  } as RequestInit)
+  assert.equal((await put('RIFF', '....', '!')).status, 413)
+  assert.equal((await put('RIFF')).status, 400)
+  assert.equal(await file.status(), 'pending')
+  assert.equal((await put('RIFF', '....')).status, 200)
+  assert.equal(await file.status(), 'uploaded')
+})
+
+test('7 a broken upload leaves nothing behind and can be repeated', async (t) => {
+  const gateway = await startGateway(t)
+  const { port } = new URL(await gateway.listen())
+  const file = await createFile(gateway)
+  const { pathname, search } = new URL(file.url)
+  const { mediaStore } = gateway.deps
+  const { write } = mediaStore
+  const broken = new Promise<unknown>((resolve) => {
+    mediaStore.write = async (key, body, limits) => {
+      body.once('data', () => socket.destroy())
+      const written = write(key, body, limits)
+      written.catch(resolve)
+      return written
+    }
+  })
+  const socket = connect(Number(port), '127.0.0.1')
+  socket.write(`PUT ${pathname}${search} HTTP/1.1\r\nHost: x\r\nContent-Length: 8\r\n\r\nRIFF`)
+  await broken
+  mediaStore.write = write
+  assert.deepEqual(await stored(gateway), [])
+  assert.equal(await file.status(), 'pending')
+  assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
+})
+
+test('7 only the address that was given takes an upload, and only in time', async (t) => {
+  const gateway = await startGateway(t)
+  const [file, other] = [await createFile(gateway), await createFile(gateway)]
+  const put = (url: string) => gateway.call('PUT', url, { body: FILE_BYTES })
+  const forged = [
+    file.url.replace(/signature=.*/, ''),
+    file.url.replace(/size=8/, 'size=9'),
+    file.url.replace(/expires=\d/, 'expires=9'),
+    file.url.replace(/file_\w+/, /file_\w+/.exec(other.url)?.[0] ?? ''),
+    file.url.replace(/\?.*/, ''),
+  ]
+  for (const url of forged) assertError(await put(url), 'PERMISSION_DENIED')
+  assertError(await gateway.call('GET', file.url), 'PERMISSION_DENIED')
+  gateway.clock.advance(3_600_001)
+  assertError(await put(file.url), 'FILE_EXPIRED')
+})
+
+test('3 outputs are downloaded whole, by range, or only asked about', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  await complete(gateway, requestId)
+  const { data } = (await gateway.call('GET', `${API}/requests/${requestId}/result`)).json()
+  const get = (headers: Record<string, string> = {}) =>
+    gateway.call('GET', data.target.url, { headers })
+
+  const whole = await get()
+  assert.equal(whole.body, 'target')
+  assert.equal(whole.headers['content-type'], 'audio/wav')
+  assert.equal(whole.headers['content-disposition'], 'attachment; filename="concert-target.wav"')
+  assert.equal(whole.headers['x-content-type-options'], 'nosniff')
+  assert.equal(whole.headers['accept-ranges'], 'bytes')
+
+  const part = await get({ range: 'bytes=1-3' })
+  assert.equal(part.statusCode, 206)
+  assert.equal(part.body, 'arg')
+  assert.equal(part.headers['content-range'], 'bytes 1-3/6')
+  assert.equal((await get({ range: 'bytes=9-' })).statusCode, 416)
+  assert.equal((await get({ 'if-none-match': String(whole.headers.etag) })).statusCode, 304)
+
+  const head = await gateway.call('HEAD', data.target.url)
+  assert.equal(head.statusCode, 200)
+  assert.equal(head.headers['content-length'], '6')
+  assert.equal(head.body, '')
+  assertError(await gateway.call('GET', data.target.url.replace('target', 'residual')),
+    'PERMISSION_DENIED')
+})
+
+test('3 an engine writes outputs until the request ends, and may write them again', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  const { source, upload_urls: urls } = gateway.broker.jobOf(requestId)
+  const put = (text: string, url = urls.target) =>
+    gateway.call('PUT', url, { body: Buffer.from(text) })
+  const headers = { range: 'bytes=0-3' }
+  assert.equal((await gateway.call('GET', source.url, { headers })).body, 'RIFF')
+  assert.equal((await put('first attempt')).statusCode, 200)
+  assert.equal((await put('second')).statusCode, 200)
+  assert.equal((await put('rest', urls.residual)).statusCode, 200)
+  await gateway.event('completed', requestId)
+  assertError(await put('late'), 'REQUEST_FINISHED')
+  const { data } = (await gateway.call('GET', `${API}/requests/${requestId}/result`)).json()
+  assert.equal((await gateway.call('GET', data.target.url)).body, 'second')
+})

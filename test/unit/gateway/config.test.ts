@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { SettingsError } from '../../../shared/settings.ts'
+import { loadConfig, localUrl } from '../../../gateway/config.ts'
+
+const NATS_URL = 'nats://127.0.0.1:4222'
+
+test('a gateway needs only to know where its broker is', () => {
+  const config = loadConfig({ NATS_URL })
+  assert.equal(config.port, 8080)
+  assert.equal(config.streamWindowSeconds, 600)
+  assert.deepEqual(config.egressAllowCidrs, [])
+})
+
+test('all wrong settings are named together, and a secret is not shown', () => {
+  const env = {
+    PORT: '70000', BOOTSTRAP_API_KEY: 'hunter2', PUBLIC_URL: 'ftp://x', LOG_LEVEL: 'loud',
+  }
+  assert.throws(() => loadConfig(env), (error: unknown) => {
+    assert.ok(error instanceof SettingsError)
+    for (const name of ['NATS_URL', ...Object.keys(env)]) assert.match(error.message, RegExp(name))
+    assert.ok(!error.message.includes('hunter2'))
+    return true
+  })
+})
+
+test('networks may be separated by commas and spaces', () => {
+  const config = loadConfig({ NATS_URL, EGRESS_ALLOW_CIDRS: '10.0.0.0/8, fd00::/8' })
+  assert.deepEqual(config.egressAllowCidrs, ['10.0.0.0/8', 'fd00::/8'])
+})
+
+test('a server that listens everywhere is reached on this machine', () => {
+  assert.equal(localUrl('0.0.0.0', 80), 'http://127.0.0.1:80')
+  assert.equal(localUrl('::', 80), 'http://127.0.0.1:80')
+  assert.equal(localUrl('::1', 80), 'http://[::1]:80')
+  assert.equal(localUrl('10.1.2.3', 8080), 'http://10.1.2.3:8080')
+})
