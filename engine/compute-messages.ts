@@ -1,0 +1,45 @@
+/** What compute-thread.ts and compute-worker.ts say to each other. */
+
+import type { LaneRequest, ModelDescription, Separation } from '../models/model.ts'
+import type { ModelName } from '../models/names.ts'
+
+export interface WorkerOptions {
+  model: ModelName
+  textEncoderFolder: string
+}
+
+/** What the worker says once, when the model is loaded and warm. */
+export interface Ready {
+  description: ModelDescription
+  /** Such as `tensorflow 2.21.0`. */
+  backend: string
+  device: 'cpu' | 'gpu'
+}
+
+export type Command =
+  | { type: 'open'; lane: number; request: LaneRequest }
+  | { type: 'step'; lanes: readonly number[] }
+  | { type: 'close'; lane: number }
+  | { type: 'discard'; lane: number }
+
+/** What `open` answers: the lane's length and its number of steps. */
+export interface OpenedLane {
+  frames: number
+  steps: number
+}
+
+/** What each command answers. */
+export interface Replies {
+  open: OpenedLane
+  step: null
+  close: Separation
+  discard: null
+}
+
+export type ToWorker = { call: number } & Command
+
+/** `seconds`: how long the thread was busy with the call. */
+export type FromWorker =
+  | { ready: Ready }
+  | { call: number; seconds: number; value: Replies[Command['type']] }
+  | { call: number; seconds: number; error: string }

@@ -1,0 +1,39 @@
+/** Every setting of an engine process, with its unit, range and default. */
+
+import { hostname, tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { MODEL_NAMES } from '../models/names.ts'
+import { newId } from '../shared/ids.ts'
+import { readSettings } from '../shared/settings.ts'
+
+const RUNTIME_FOLDER = fileURLToPath(new URL('../.runtime', import.meta.url))
+
+export type EngineConfig = ReturnType<typeof loadConfig>
+
+/** @throws SettingsError naming every wrong setting */
+export const loadConfig = (env: NodeJS.ProcessEnv) =>
+  readSettings(env, ({ text, integer, choice, optional, networks }) => ({
+    natsUrl: text('NATS_URL'),
+    engineId: text('ENGINE_ID', `${hostname()}-${newId('engine').slice(0, 15)}`),
+    model: choice('MODEL', MODEL_NAMES, 'mini'),
+    textEncoderFolder: resolve(text('TEXT_ENCODER_DIR', join(RUNTIME_FOLDER, 'text-encoder'))),
+    /** Where the gRPC control plane listens; port 0 takes any free one. */
+    controlHost: text('CONTROL_HOST', '127.0.0.1'),
+    controlPort: integer('CONTROL_PORT', 0, 65_535, 0),
+    /** How gateways reach it, when that is not controlHost:controlPort. */
+    controlAddress: optional('CONTROL_ADDRESS'),
+    /** Jobs in hand at once. */
+    jobsMax: integer('JOBS_MAX', 1, 1_000, 8),
+    /** Chunks of one job decoded or in the model at once. */
+    chunksInFlightMax: integer('CHUNKS_IN_FLIGHT_MAX', 1, 64, 2),
+    /** Frames of one batch, padding included. */
+    batchFramesMax: integer('BATCH_FRAMES_MAX', 1, 10_000_000, 4_096),
+    leaseSeconds: integer('LEASE_SECONDS', 2, 600, 30),
+    drainSeconds: integer('DRAIN_SECONDS', 0, 3_600, 30),
+    jobSecondsMax: integer('JOB_SECONDS_MAX', 1, 604_800, 21_600),
+    mediaSecondsMax: integer('MEDIA_SECONDS_MAX', 1, 604_800, 7_200),
+    scratchFolder: resolve(text('SCRATCH_DIR', join(tmpdir(), 'winnow'))),
+    egressAllowCidrs: networks('EGRESS_ALLOW_CIDRS'),
+    logLevel: choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
+  }))

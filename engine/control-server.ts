@@ -1,0 +1,78 @@
+/** Serves engine.proto with the standard health and reflection services. */
+
+import * as grpc from '@grpc/grpc-js'
+import { ReflectionService } from '@grpc/reflection'
+import { HealthImplementation } from 'grpc-health-check'
+import {
+  ENGINE_SERVICE, engineControlService, enginePackage, type CancelOutcome,
+  type EngineDescription, type EngineStats,
+} from '../shared/engine-control.ts'
+
+export interface ControlledEngine {
+  describe(): EngineDescription
+  stats(): EngineStats
+  cancel(requestId: string): CancelOutcome
+  /** `deadlineMs` 0: the engine's own. */
+  drain(deadlineMs: number): Promise<{ finished: number; released: number }>
+}
+
+export interface ControlServer {
+  /** `host:port` that it listens on. */
+  address: string
+  /** Health answers NOT_SERVING from now on. */
+  notServing(): void
+  stop(): void
+}
+
+const INTERVAL_MS = { least: 100, most: 60_000, usual: 1_000 }
+
+/** Listens on `host:port`; port 0 takes any free one. @throws Error when it is taken */
+export async function startControlServer(
+  host: string, port: number, engine: ControlledEngine,
+): Promise<ControlServer> {
+  const server = new grpc.Server()
+  const health = new HealthImplementation({ '': 'SERVING', [ENGINE_SERVICE]: 'SERVING' })
+  const notServing = () => {
+    health.setStatus('', 'NOT_SERVING')
+    health.setStatus(ENGINE_SERVICE, 'NOT_SERVING')
+  }
+  server.addService(engineControlService, handlers(engine, notServing))
+  health.addToServer(server)
+  new ReflectionService(enginePackage).addToServer(server)
+  const credentials = grpc.ServerCredentials.createInsecure()
+  const bound = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(`${host}:${port}`, credentials, (error, boundPort) =>
+      error ? reject(error) : resolve(boundPort))
+  })
+  return { address: `${host}:${bound}`, notServing, stop: () => server.forceShutdown() }
+}
+
+function handlers(
+  engine: ControlledEngine, notServing: () => void,
+): grpc.UntypedServiceImplementation {
+  return {
+    Describe: (_call: unknown, reply: grpc.sendUnaryData<EngineDescription>) =>
+      reply(null, engine.describe()),
+    Cancel: (
+      call: grpc.ServerUnaryCall<{ request_id: string }, object>,
+      reply: grpc.sendUnaryData<{ outcome: CancelOutcome }>,
+    ) => reply(null, { outcome: engine.cancel(call.request.request_id) }),
+    Drain: (
+      call: grpc.ServerUnaryCall<{ deadline_ms: number }, object>,
+      reply: grpc.sendUnaryData<{ finished: number; released: number }>,
+    ) => {
+      notServing()
+      engine.drain(call.request.deadline_ms).then(
+        (drained) => reply(null, drained),
+        (error: Error) => reply({ code: grpc.status.INTERNAL, details: error.message }),
+      )
+    },
+    WatchStats: (call: grpc.ServerWritableStream<{ interval_ms: number }, EngineStats>) => {
+      const asked = call.request.interval_ms || INTERVAL_MS.usual
+      const intervalMs = Math.min(Math.max(asked, INTERVAL_MS.least), INTERVAL_MS.most)
+      call.write(engine.stats())
+      const timer = setInterval(() => call.write(engine.stats()), intervalMs)
+      call.on('cancelled', () => clearInterval(timer))
+    },
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * The parts of an engine put together: what its control server asks, and the loop that serves jobs.
+ */
+
+import type { Broker } from '../shared/broker.ts'
+import type { Clock } from '../shared/clock.ts'
+import type { Logger } from '../shared/log.ts'
+import type { PublicFetch } from '../shared/public-fetch.ts'
+import type { ComputeThread } from './compute-thread.ts'
+import type { EngineConfig } from './config.ts'
+import type { ControlledEngine } from './control-server.ts'
+import { Intake } from './intake.ts'
+import { Scheduler } from './scheduler.ts'
+import { separateJob } from './separate-job.ts'
+
+interface EngineDeps {
+  config: EngineConfig
+  /** Of Winnow. */
+  version: string
+  compute: ComputeThread
+  broker: Broker
+  publicFetch: PublicFetch
+  clock: Clock
+  log: Logger
+}
+
+export interface Engine extends ControlledEngine {
+  /** Begins to take jobs. */
+  start(): void
+}
+
+export function createEngine(deps: EngineDeps): Engine {
+  const { config, compute, broker, clock, log, publicFetch } = deps
+  const startedAtMs = clock.now()
+  let audioSeconds = 0
+  const scheduler = new Scheduler(compute, { framesMax: config.batchFramesMax })
+  const intake = new Intake({
+    ...config, broker, log,
+    separate: (job, attemptId, signal) => separateJob(job, attemptId, {
+      broker, scheduler, config, clock, publicFetch,
+      model: compute.ready.description,
+      log: log.child({ request_id: job.request_id, attempt_id: attemptId }),
+      onSeparated: (seconds) => { audioSeconds += seconds },
+    }, signal),
+  })
+  return {
+    start: () => intake.start(),
+    drain: (deadlineMs) => intake.drain(deadlineMs || config.drainSeconds * 1_000),
+    cancel: (requestId) => (intake.cancel(requestId) ? 'STOPPED' : 'NOT_FOUND'),
+    describe: () => describe(deps, startedAtMs),
+    stats() {
+      const { lanes, ...totals } = scheduler.stats()
+      return {
+        state: intake.state,
+        jobs: intake.jobs,
+        lanes,
+        steps_total: totals.stepsTotal,
+        lane_steps_total: totals.laneStepsTotal,
+        frames_total: totals.framesTotal,
+        busy_seconds_total: compute.busySeconds,
+        audio_seconds_total: audioSeconds,
+        memory_bytes: process.memoryUsage.rss(),
+      }
+    },
+  }
+}
+
+function describe({ config, version, compute }: EngineDeps, startedAtMs: number) {
+  const { description: model, backend, device } = compute.ready
+  return {
+    engine_id: config.engineId,
+    version,
+    model: {
+      name: model.name,
+      summary: model.summary,
+      parameters: model.parameters,
+      weights_sha256: model.weightsSha256,
+      sample_rate: model.sampleRate ?? 0,
+      channels_max: model.channelsMax,
+      chunk_seconds_max: model.chunkSecondsMax,
+    },
+    backend,
+    device,
+    started_at_ms: startedAtMs,
+    jobs_max: config.jobsMax,
+    batch_frames_max: config.batchFramesMax,
+  }
+}

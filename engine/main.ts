@@ -1,0 +1,54 @@
+/**
+ * The engine process: config, compute thread, broker, intake, control server; drains when stopped.
+ */
+
+import { readFileSync } from 'node:fs'
+import { connectBroker } from '../shared/broker.ts'
+import { systemClock } from '../shared/clock.ts'
+import { announceReady, onShutdown } from '../shared/lifecycle.ts'
+import { createLogger } from '../shared/log.ts'
+import { createPublicFetch } from '../shared/public-fetch.ts'
+import { ComputeThread } from './compute-thread.ts'
+import { loadConfig } from './config.ts'
+import { startControlServer } from './control-server.ts'
+import { createEngine } from './engine.ts'
+import { prepareScratch } from './scratch.ts'
+
+/** How often an engine says that it is there. */
+const HELLO_MS = 3_000
+
+const config = loadConfig(process.env)
+const log = createLogger('engine', config.logLevel).child({ engine_id: config.engineId })
+const { version } = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+
+await prepareScratch(config.scratchFolder)
+const compute = await ComputeThread.start(config, log)
+const broker = await connectBroker({
+  url: config.natsUrl, name: config.engineId, leaseSeconds: config.leaseSeconds, log,
+})
+const publicFetch = createPublicFetch({ allowCidrs: config.egressAllowCidrs })
+const engine = createEngine({
+  config, version, compute, broker, publicFetch, clock: systemClock, log,
+})
+const control = await startControlServer(config.controlHost, config.controlPort, engine)
+
+const hello = {
+  engine_id: config.engineId,
+  control_address: config.controlAddress ?? control.address,
+}
+broker.publishHello(hello)
+const hellos = setInterval(() => broker.publishHello(hello), HELLO_MS)
+engine.start()
+log.info({ control: control.address, ...compute.ready }, 'ready')
+announceReady({ engineId: config.engineId, control: control.address })
+
+onShutdown(log, async () => {
+  control.notServing()
+  const drained = await engine.drain(0)
+  log.info(drained, 'drained')
+  clearInterval(hellos)
+  control.stop()
+  await broker.close()
+  await compute.stop()
+})

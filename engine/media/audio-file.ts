@@ -1,0 +1,130 @@
+/** One audio stream on its way into one file: encoder and muxer. */
+
+import {
+  AV_CODEC_FLAG_QSCALE, AVERROR_EAGAIN, AVERROR_EOF, type AVSampleFormat, type FFAudioEncoder,
+} from 'node-av/constants'
+import {
+  type ChannelLayout, Codec, CodecContext, Dictionary, FormatContext, Frame, Packet, Rational,
+  type Stream,
+} from 'node-av/lib'
+import { check } from './ffmpeg.ts'
+
+export interface AudioFileFormat {
+  /** FFmpeg's names. */
+  container: string
+  containerOptions: Record<string, string>
+  encoder: FFAudioEncoder
+  sampleFormat: AVSampleFormat
+  /** Hertz. */
+  sampleRate: number
+  layout: ChannelLayout
+  /** Of a variable bit rate, in the encoder's own units; absent where there is no choice. */
+  quality?: number
+}
+
+export class AudioFile {
+  readonly #format: AudioFileFormat
+  readonly #context = new FormatContext()
+  readonly #codec = new CodecContext()
+  readonly #packet = new Packet()
+  #stream!: Stream
+  #samples = 0n
+
+  private constructor(format: AudioFileFormat) {
+    this.#format = format
+    this.#packet.alloc()
+  }
+
+  /** @throws Error when the file cannot be made */
+  static async create(path: string, format: AudioFileFormat): Promise<AudioFile> {
+    const file = new AudioFile(format)
+    try {
+      await file.#open(path)
+      return file
+    } catch (error) {
+      await file.close()
+      throw error
+    }
+  }
+
+  async #open(path: string): Promise<void> {
+    const { container, containerOptions, encoder, sampleFormat, layout, quality } = this.#format
+    check(this.#context.allocOutputContext2(null, container, `file:${path}`), 'choose a container')
+    const codec = this.#codec
+    codec.allocContext3(Codec.findEncoderByName(encoder))
+    codec.sampleFormat = sampleFormat
+    codec.sampleRate = this.#format.sampleRate
+    codec.channelLayout = layout
+    codec.timeBase = new Rational(1, this.#format.sampleRate)
+    if (quality !== undefined) {
+      codec.setFlags(AV_CODEC_FLAG_QSCALE)
+      codec.globalQuality = quality
+    }
+    check(await codec.open2(), `open the encoder ${encoder}`)
+    this.#stream = this.#context.newStream()
+    this.#stream.timeBase = codec.timeBase
+    check(this.#stream.codecpar.fromContext(codec), 'describe the stream')
+    check(await this.#context.openOutput(), 'make the file')
+    const options = Dictionary.fromObject(containerOptions)
+    check(await this.#context.writeHeader(options), 'write the header')
+    options.free()
+  }
+
+  /** How many samples a channel each call of `write` but the last must bring; 0: any number. */
+  get frameSamples(): number {
+    return this.#codec.frameSize
+  }
+
+  /**
+   * Adds samples, in the layout of the format: a planar one has its channels one after the other.
+   * The encoder works off the main thread.
+   * @throws Error when the disk is full
+   */
+  async write(bytes: Buffer, samples: number): Promise<void> {
+    const { sampleFormat, sampleRate, layout } = this.#format
+    const frame = Frame.fromAudioBuffer(bytes, {
+      nbSamples: samples,
+      format: sampleFormat,
+      sampleRate,
+      channelLayout: layout,
+      timeBase: this.#codec.timeBase,
+      pts: this.#samples,
+    })
+    this.#samples += BigInt(samples)
+    try {
+      check(await this.#codec.sendFrame(frame), 'encode')
+    } finally {
+      frame.free()
+    }
+    await this.#writePackets()
+  }
+
+  /** Encodes what is held back and completes the file. */
+  async finish(): Promise<void> {
+    check(await this.#codec.sendFrame(null), 'end the encoding')
+    await this.#writePackets()
+    check(await this.#context.writeTrailer(), 'complete the file')
+    await this.#context.closeOutput()
+  }
+
+  async #writePackets(): Promise<void> {
+    const packet = this.#packet
+    for (;;) {
+      const code = this.#codec.receivePacketSync(packet)
+      if (code === AVERROR_EAGAIN || code === AVERROR_EOF) return
+      check(code, 'encode')
+      packet.streamIndex = this.#stream.index
+      packet.rescaleTs(this.#codec.timeBase, this.#stream.timeBase)
+      check(await this.#context.writeFrame(packet), 'write to the file')
+      packet.unref()
+    }
+  }
+
+  /** Frees everything; the file stays as it is. */
+  async close(): Promise<void> {
+    await this.#context.closeOutput()
+    this.#context.freeContext()
+    this.#codec.freeContext()
+    this.#packet.free()
+  }
+}

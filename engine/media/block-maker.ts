@@ -1,0 +1,168 @@
+/** Makes planar float32 blocks of one rate and channel count out of frames of any kind. */
+
+import {
+  AV_CHANNEL_ORDER_UNSPEC, AV_SAMPLE_FMT_FLTP, AVERROR_INPUT_CHANGED,
+  type AVSampleFormat,
+} from 'node-av/constants'
+import {
+  avChannelLayoutDefault, type ChannelLayout, Frame, SoftwareResampleContext,
+} from 'node-av/lib'
+import { layoutOf } from './channel-layout.ts'
+import { check } from './ffmpeg.ts'
+
+export interface BlockFormat {
+  /** Hertz. */
+  sampleRate: number
+  /** More channels than these are mixed down to as many; fewer stay as they are. */
+  channelsMax: number
+  blockSamples: number
+}
+
+export class BlockMaker {
+  readonly layout: ChannelLayout
+  readonly #sampleRate: number
+  readonly #blockSamples: number
+  #converter: SoftwareResampleContext | null = null
+  readonly #converted = new Frame()
+  /** Views of `#converted`'s memory, one a channel. */
+  #planes: Float32Array[] = []
+  #block: Float32Array[] = []
+  #fill = 0
+  #full: Float32Array[][] = []
+
+  /** @param source the loudspeakers of the first frame; later frames may have others */
+  constructor(source: ChannelLayout, { sampleRate, channelsMax, blockSamples }: BlockFormat) {
+    this.layout = source.nbChannels > channelsMax ? avChannelLayoutDefault(channelsMax) : source
+    this.#sampleRate = sampleRate
+    this.#blockSamples = blockSamples
+    this.#converted.alloc()
+  }
+
+  /** Adds a frame's samples. */
+  add(frame: Frame): void {
+    const layout = layoutOf(frame)
+    if (layout.order !== frame.channelLayout.order) frame.channelLayout = layout
+    this.#converter ??= this.#openConverter(frame)
+    if (this.#convert(frame)) return
+    this.#drain() // the source has changed its rate, layout or sample format
+    this.#converter = this.#openConverter(frame)
+    if (!this.#convert(frame)) throw new Error('FFmpeg could not follow a change of format')
+  }
+
+  /** Adds up to so many samples of silence, a block at most; returns how many. */
+  addSilence(samplesMax: number): number {
+    const silence = new Float32Array(Math.min(samplesMax, this.#blockSamples))
+    this.#append(new Array(this.layout.nbChannels).fill(silence), silence.length)
+    return silence.length
+  }
+
+  /** Adds what the resampler still holds; nothing may be added after it. */
+  finish(): void {
+    this.#drain()
+    if (this.#fill > 0) this.#full.push(this.#block.map((plane) => plane.slice(0, this.#fill)))
+    this.#fill = 0
+  }
+
+  /** The blocks that are complete, in order; the caller owns them. */
+  take(): Float32Array[][] {
+    const full = this.#full
+    this.#full = []
+    return full
+  }
+
+  close(): void {
+    this.#converter?.free()
+    this.#converter = null
+    this.#converted.free()
+  }
+
+  #openConverter(frame: Frame): SoftwareResampleContext {
+    const converter = new SoftwareResampleContext()
+    const source = frame.channelLayout
+    check(
+      converter.allocSetOpts2(
+        this.layout, AV_SAMPLE_FMT_FLTP, this.#sampleRate,
+        source, frame.format as AVSampleFormat, frame.sampleRate,
+      ),
+      'set up a conversion',
+    )
+    check(converter.setOption('rematrix_maxval', 1), 'set up a mix') // a mix must not overshoot
+    const [inputs, outputs] = [source.nbChannels, this.layout.nbChannels]
+    if (source.order === AV_CHANNEL_ORDER_UNSPEC && inputs !== outputs) {
+      check(converter.setMatrix(evenMix(inputs, outputs), inputs), 'set up a mix')
+    }
+    check(converter.init(), `convert ${inputs} channels to ${outputs}`)
+    return converter
+  }
+
+  /** False, with nothing done, when the frame is not of the kind that the converter is for. */
+  #convert(frame: Frame | null): boolean {
+    const converter = this.#converter!
+    this.#ensureRoom(converter.getOutSamples(frame?.nbSamples ?? 0))
+    this.#converted.nbSamples = 0 // as many as there are
+    const code = converter.convertFrame(this.#converted, frame)
+    if (code === AVERROR_INPUT_CHANGED) return false
+    check(code, 'convert samples')
+    this.#append(this.#planes, this.#converted.nbSamples)
+    return true
+  }
+
+  #drain(): void {
+    if (this.#converter) this.#convert(null)
+    this.#converter?.free()
+    this.#converter = null
+  }
+
+  /** Makes `#converted` large enough; its memory is used again for every frame. */
+  #ensureRoom(samples: number): void {
+    if (samples <= (this.#planes[0]?.length ?? 0)) return
+    const frame = this.#converted
+    const room = Math.max(samples, this.#blockSamples)
+    frame.unref()
+    frame.format = AV_SAMPLE_FMT_FLTP
+    frame.sampleRate = this.#sampleRate
+    frame.channelLayout = this.layout
+    frame.nbSamples = room
+    check(frame.getBuffer(), 'allocate samples')
+    this.#planes = frame.extendedData!.map(
+      ({ buffer, byteOffset }) => new Float32Array(buffer, byteOffset, room))
+  }
+
+  #append(planes: readonly Float32Array[], samples: number): void {
+    for (let from = 0; from < samples;) {
+      if (this.#fill === 0) {
+        this.#block = planes.map(() => new Float32Array(this.#blockSamples))
+      }
+      const count = Math.min(samples - from, this.#blockSamples - this.#fill)
+      for (const [channel, plane] of planes.entries()) {
+        copyFinite(plane, from, count, this.#block[channel]!, this.#fill)
+      }
+      from += count
+      this.#fill += count
+      if (this.#fill === this.#blockSamples) {
+        this.#full.push(this.#block)
+        this.#fill = 0
+      }
+    }
+  }
+}
+
+/** Copies samples; one that is infinite or no number becomes 0: it would spoil all that follows. */
+function copyFinite(
+  from: Float32Array, start: number, count: number, to: Float32Array, at: number,
+): void {
+  to.set(from.subarray(start, start + count), at)
+  for (let i = at; i < at + count; i++) if (!Number.isFinite(to[i]!)) to[i] = 0
+}
+
+/** For channels without a meaning: input `i` goes to output `i mod outputs`; each is a mean. */
+function evenMix(inputs: number, outputs: number): number[] {
+  const matrix: number[] = []
+  for (let output = 0; output < outputs; output++) {
+    const share = Math.ceil((inputs - output) / outputs)
+    for (let input = 0; input < inputs; input++) {
+      matrix.push(input % outputs === output ? 1 / share : 0)
+    }
+  }
+  return matrix
+}

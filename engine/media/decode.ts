@@ -1,0 +1,156 @@
+/** Turns a local media file into blocks of samples: memory does not grow with its length. */
+
+import { AV_NOPTS_VALUE } from 'node-av/constants'
+import { avGetCodecName, type Frame } from 'node-av/lib'
+import { ServiceError } from '../../shared/errors.ts'
+import { BlockMaker } from './block-maker.ts'
+import { layoutOf, maskOf } from './channel-layout.ts'
+import { FrameReader } from './frame-reader.ts'
+import { invalidMedia, lastsLongerThan, type Media, openMedia } from './open-media.ts'
+
+const BLOCK_SECONDS = 0.5
+
+export interface MixtureLimits {
+  mediaSecondsMax: number
+  /** More channels are mixed down to as many, evenly loud and without overshoot. */
+  channelsMax: number
+  /** Hertz; null keeps the source's own. */
+  sampleRate: number | null
+}
+
+export interface Mixture {
+  /** Hertz. */
+  readonly sampleRate: number
+  readonly channels: number
+  /** Which loudspeakers, as in a WAV header; 0n where nothing says. */
+  readonly channelMask: bigint
+  /** What the container says, in seconds, or null; the truth is what `blocks` yields. */
+  readonly secondsEstimate: number | null
+  readonly hasVideo: boolean
+  /** FFmpeg's names, for the log. */
+  readonly codec: string
+  readonly container: string
+  /** Packets skipped so far because they were broken. */
+  readonly corruptPackets: number
+  /**
+   * All samples once, in order, as [channels][samples] of at most half a second. Values beyond ±1
+   * are kept; NaN and infinities are 0. The receiver owns the blocks.
+   * @throws ServiceError MEDIA_TOO_LONG
+   */
+  blocks(): AsyncGenerator<Float32Array[]>
+  /** Frees the decoder; `blocks` throws if it goes on. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens the best audio stream of a local file and decodes its first frame.
+ *
+ * Time 0 is the first sample that is meant to be heard: where the container tells of them, FFmpeg
+ * drops the delay that encoders of AAC, MP3 and Opus put before it and the padding after the last.
+ * Beside a video, time 0 is the start of the media: sound that begins later gets silence before it.
+ * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM, MEDIA_TOO_LONG
+ */
+export async function openMixture(path: string, limits: MixtureLimits): Promise<Mixture> {
+  const media = await openMedia(path)
+  let reader: FrameReader | undefined
+  try {
+    await refuseTooLong(media, path, limits.mediaSecondsMax)
+    reader = await FrameReader.open(media)
+    const first = await reader.next()
+    if (!first) throw invalidMedia('No sound could be decoded: the file is damaged or cut off')
+    return new DecodedMixture(media, reader, first, limits)
+  } catch (error) {
+    reader?.close()
+    await media.context.closeInput()
+    throw error
+  }
+}
+
+/** Estimates are often guesses from the bit rate: one beyond the limit is checked first. */
+async function refuseTooLong(media: Media, path: string, secondsMax: number): Promise<void> {
+  const { secondsEstimate } = media
+  if (secondsEstimate === null || secondsEstimate <= secondsMax) return
+  if (await lastsLongerThan(path, secondsMax)) throw tooLong(secondsEstimate, secondsMax)
+}
+
+const tooLong = (seconds: number, secondsMax: number): ServiceError =>
+  new ServiceError('MEDIA_TOO_LONG', {
+    message: `The media lasts ${seconds.toFixed(1)} s or more; the limit is ${secondsMax} s.`,
+  })
+
+class DecodedMixture implements Mixture {
+  readonly sampleRate: number
+  readonly channels: number
+  readonly channelMask: bigint
+  readonly secondsEstimate: number | null
+  readonly hasVideo: boolean
+  readonly codec: string
+  readonly container: string
+  readonly #media: Media
+  readonly #reader: FrameReader
+  readonly #maker: BlockMaker
+  readonly #first: Frame
+  readonly #secondsMax: number
+  #samples = 0
+  #closed = false
+
+  constructor(media: Media, reader: FrameReader, first: Frame, limits: MixtureLimits) {
+    this.secondsEstimate = media.secondsEstimate
+    this.hasVideo = media.hasVideo
+    this.codec = avGetCodecName(media.stream.codecpar.codecId) ?? 'unknown'
+    this.container = media.container
+    this.#media = media
+    this.#reader = reader
+    this.#first = first
+    this.#secondsMax = limits.mediaSecondsMax
+    this.sampleRate = limits.sampleRate ?? first.sampleRate
+    this.#maker = new BlockMaker(layoutOf(first), {
+      sampleRate: this.sampleRate,
+      channelsMax: limits.channelsMax,
+      blockSamples: Math.ceil(this.sampleRate * BLOCK_SECONDS),
+    })
+    this.channels = this.#maker.layout.nbChannels
+    this.channelMask = maskOf(this.#maker.layout)
+  }
+
+  get corruptPackets(): number {
+    return this.#reader.corruptPackets
+  }
+
+  async *blocks(): AsyncGenerator<Float32Array[]> {
+    const maker = this.#maker
+    for (let left = this.#silentSamples(); left > 0;) {
+      left -= maker.addSilence(left)
+      for (const block of maker.take()) yield this.#counted(block)
+    }
+    for (let frame: Frame | null = this.#first; frame; frame = await this.#reader.next()) {
+      maker.add(frame)
+      for (const block of maker.take()) yield this.#counted(block)
+    }
+    maker.finish()
+    for (const block of maker.take()) yield this.#counted(block)
+  }
+
+  /** How much later than the picture the sound begins. */
+  #silentSamples(): number {
+    const { pts } = this.#first
+    if (!this.hasVideo || pts === AV_NOPTS_VALUE) return 0
+    const { num, den } = this.#media.stream.timeBase
+    return Math.round(((Number(pts) * num) / den - this.#media.startSeconds) * this.sampleRate)
+  }
+
+  #counted(block: Float32Array[]): Float32Array[] {
+    this.#samples += block[0]!.length
+    const seconds = this.#samples / this.sampleRate
+    if (seconds > this.#secondsMax) throw tooLong(seconds, this.#secondsMax)
+    return block
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.#maker.close()
+    this.#reader.close()
+    await this.#media.context.closeInput()
+  }
+}

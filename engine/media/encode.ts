@@ -1,0 +1,189 @@
+/** Writes blocks of samples to a WAV or MP3 file, streaming. */
+
+import { rm, stat } from 'node:fs/promises'
+import {
+  AV_SAMPLE_FMT_FLT, AV_SAMPLE_FMT_FLTP, AV_SAMPLE_FMT_S32, FF_ENCODER_LIBMP3LAME,
+  FF_ENCODER_PCM_S24LE,
+} from 'node-av/constants'
+import { avChannelLayoutDefault, type ChannelLayout, Frame } from 'node-av/lib'
+import type { OutputFormat } from '../../shared/separation-options.ts'
+import { AudioFile } from './audio-file.ts'
+import { BlockMaker } from './block-maker.ts'
+import { layoutOfMask } from './channel-layout.ts'
+
+export interface EncoderOptions {
+  format: OutputFormat
+  /** Hertz, of the blocks. MP3 knows few rates: others are resampled to the next one up. */
+  sampleRate: number
+  /** Of the blocks. MP3 knows two at most: more are mixed down. */
+  channels: number
+  /** Which loudspeakers, as in a WAV header; absent or 0n: the usual ones for as many channels. */
+  channelMask?: bigint
+}
+
+export interface EncodedFile {
+  bytes: number
+  contentType: string
+  /** Without a dot. */
+  extension: string
+}
+
+export interface Encoder {
+  /** Adds [channels][samples], of any length; one call at a time. The block is not kept. */
+  write(block: readonly Float32Array[]): Promise<void>
+  /** Completes the file. */
+  finish(): Promise<EncodedFile>
+  /** Gives up and removes the file; does nothing after `finish`. */
+  abort(): Promise<void>
+}
+
+/**
+ * Begins a file at `path`, in place of one that may be there.
+ *
+ * `wav`: 24-bit PCM, rounded, clipped to full scale, without dither, sample for sample as long as
+ * what was written; RF64 beyond 4 GiB. `mp3`: LAME at its best variable bit rate (V0).
+ * @throws Error when the file cannot be made
+ */
+export async function createEncoder(path: string, options: EncoderOptions): Promise<Encoder> {
+  const { sampleRate, channels, channelMask = 0n } = options
+  const source = { sampleRate, layout: layoutOfMask(channelMask, channels) }
+  return options.format === 'wav' ? createWav(path, source) : createMp3(path, source)
+}
+
+interface Source {
+  sampleRate: number
+  layout: ChannelLayout
+}
+
+async function createWav(path: string, { sampleRate, layout }: Source): Promise<Encoder> {
+  const file = await AudioFile.create(path, {
+    container: 'wav',
+    containerOptions: { rf64: 'auto' },
+    encoder: FF_ENCODER_PCM_S24LE,
+    sampleFormat: AV_SAMPLE_FMT_S32,
+    sampleRate,
+    layout,
+  })
+  const write = async (block: readonly Float32Array[]) => {
+    if (samplesOf(block) > 0) await file.write(quantized(block), samplesOf(block))
+  }
+  return encoderOf(path, file, { write, contentType: 'audio/wav', extension: 'wav' })
+}
+
+/** Hertz that MP3 can hold, ascending. */
+const MP3_SAMPLE_RATES = [8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000]
+
+/** The rate itself where MP3 knows it, else the next one up; for the multiples of 44.1 kHz that. */
+function mp3SampleRate(sampleRate: number): number {
+  if (sampleRate % 44100 === 0) return 44100
+  return MP3_SAMPLE_RATES.find((known) => known >= sampleRate) ?? 48000
+}
+
+async function createMp3(path: string, source: Source): Promise<Encoder> {
+  const sampleRate = mp3SampleRate(source.sampleRate)
+  const channelsMax = 2
+  const file = await AudioFile.create(path, {
+    container: 'mp3',
+    containerOptions: {},
+    encoder: FF_ENCODER_LIBMP3LAME,
+    sampleFormat: AV_SAMPLE_FMT_FLTP,
+    sampleRate,
+    layout: avChannelLayoutDefault(Math.min(source.layout.nbChannels, channelsMax)),
+    quality: 0, // V0
+  })
+  const maker = new BlockMaker(source.layout, {
+    sampleRate, channelsMax, blockSamples: file.frameSamples,
+  })
+  const writeMade = async () => {
+    for (const made of maker.take()) {
+      await file.write(Buffer.concat(made.map(bytesOf)), samplesOf(made))
+    }
+  }
+  const write = (block: readonly Float32Array[]) => {
+    if (samplesOf(block) > 0) addBlock(maker, block, source)
+    return writeMade()
+  }
+  const flush = () => {
+    maker.finish()
+    return writeMade()
+  }
+  const close = () => maker.close()
+  return encoderOf(path, file, { write, flush, close, contentType: 'audio/mpeg', extension: 'mp3' })
+}
+
+function addBlock(maker: BlockMaker, block: readonly Float32Array[], source: Source): void {
+  const frame = Frame.fromAudioBuffer(bytesOf(interleaved(block)), {
+    nbSamples: samplesOf(block),
+    format: AV_SAMPLE_FMT_FLT,
+    sampleRate: source.sampleRate,
+    channelLayout: source.layout,
+  })
+  maker.add(frame)
+  frame.free()
+}
+
+interface Coding {
+  write: Encoder['write']
+  /** Writes what was held back. */
+  flush?: () => Promise<void>
+  close?: () => void
+  contentType: string
+  extension: string
+}
+
+function encoderOf(path: string, file: AudioFile, coding: Coding): Encoder {
+  let isClosed = false
+  let pending = Promise.resolve()
+  const close = async () => {
+    isClosed = true
+    await pending.catch(() => undefined) // what FFmpeg works on must not be freed
+    coding.close?.()
+    await file.close()
+  }
+  return {
+    write(block) {
+      pending = coding.write(block)
+      return pending
+    },
+    async finish() {
+      await coding.flush?.()
+      await file.finish()
+      await close()
+      const { contentType, extension } = coding
+      return { bytes: (await stat(path)).size, contentType, extension }
+    },
+    async abort() {
+      if (isClosed) return
+      await close()
+      await rm(path, { force: true })
+    },
+  }
+}
+
+const samplesOf = (block: readonly Float32Array[]): number => block[0]?.length ?? 0
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array | Int32Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength)
+
+function interleaved(block: readonly Float32Array[]): Float32Array {
+  const samples = new Float32Array(samplesOf(block) * block.length)
+  for (const [channel, plane] of block.entries()) {
+    for (let i = 0, at = channel; i < plane.length; i++, at += block.length) samples[at] = plane[i]!
+  }
+  return samples
+}
+
+const FULL_SCALE = 2 ** 23
+const PADDING = 2 ** 8
+
+/** Interleaved 24-bit samples, each in the upper bits of 32: FFmpeg cuts off the lower ones. */
+function quantized(block: readonly Float32Array[]): Buffer {
+  const samples = new Int32Array(samplesOf(block) * block.length)
+  for (const [channel, plane] of block.entries()) {
+    for (let i = 0, at = channel; i < plane.length; i++, at += block.length) {
+      const level = Math.round(plane[i]! * FULL_SCALE)
+      samples[at] = Math.max(-FULL_SCALE, Math.min(FULL_SCALE - 1, level)) * PADDING
+    }
+  }
+  return bytesOf(samples)
+}

@@ -1,0 +1,81 @@
+/** Reads a stream's decoded frames, one after the other, over whatever is broken in between. */
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { AVERROR_EAGAIN, AVERROR_EOF } from 'node-av/constants'
+import { CodecContext, Frame, Packet } from 'node-av/lib'
+import { check } from './ffmpeg.ts'
+import type { Media } from './open-media.ts'
+
+/** After so many packets without a pause, other work gets its turn. */
+const PACKETS_PER_TURN = 256
+
+/**
+ * Calls FFmpeg synchronously: a packet takes some 15 µs to read and decode, a trip to the thread
+ * pool costs the main thread as much for each of three calls.
+ */
+export class FrameReader {
+  readonly #media: Media
+  readonly #codec = new CodecContext()
+  readonly #packet = new Packet()
+  readonly #frame = new Frame()
+  #packets = 0
+  #corruptPackets = 0
+  #atEnd = false
+  #closed = false
+
+  private constructor(media: Media) {
+    this.#media = media
+    this.#packet.alloc()
+    this.#frame.alloc()
+  }
+
+  static async open(media: Media): Promise<FrameReader> {
+    const reader = new FrameReader(media)
+    const codec = reader.#codec
+    codec.allocContext3(media.decoder)
+    check(codec.parametersToContext(media.stream.codecpar), 'configure the decoder')
+    codec.pktTimebase = media.stream.timeBase // keeps frames' times right where a delay is dropped
+    check(await codec.open2(media.decoder), 'open the decoder')
+    return reader
+  }
+
+  /** Packets that could not be read or decoded so far. */
+  get corruptPackets(): number {
+    return this.#corruptPackets
+  }
+
+  /** The next frame, valid until the next call; null at the end. */
+  async next(): Promise<Frame | null> {
+    for (;;) {
+      if (this.#closed) throw new Error('The media was closed while it was read')
+      const code = this.#codec.receiveFrameSync(this.#frame)
+      if (code >= 0) return this.#frame
+      if (code !== AVERROR_EAGAIN && code !== AVERROR_EOF) this.#corruptPackets++
+      if (this.#atEnd) return null
+      this.#feed()
+      if (++this.#packets % PACKETS_PER_TURN === 0) await nextTurn()
+    }
+  }
+
+  /** Hands the decoder one packet, or, where no more can be read, the end. */
+  #feed(): void {
+    const packet = this.#packet
+    const code = this.#media.context.readFrameSync(packet)
+    if (code < 0) {
+      if (code !== AVERROR_EOF) this.#corruptPackets++ // a truncated file: what came before counts
+      this.#codec.sendPacketSync(null)
+      this.#atEnd = true
+      return
+    }
+    const isOurs = packet.streamIndex === this.#media.stream.index
+    if (isOurs && this.#codec.sendPacketSync(packet) < 0) this.#corruptPackets++
+    packet.unref()
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#packet.free()
+    this.#frame.free()
+    this.#codec.freeContext()
+  }
+}

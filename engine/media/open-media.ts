@@ -1,0 +1,165 @@
+/**
+ * Opens a local file and judges whether it is media with sound. FFmpeg alone is no judge: asked
+ * openly, it decodes a text file as speech. So a container must be one of those below, and its own
+ * marks must be found in the bytes; the file's name says nothing.
+ */
+
+import { open } from 'node:fs/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import {
+  AV_DISPOSITION_ATTACHED_PIC, AV_NOPTS_VALUE, AVDISCARD_ALL, AVMEDIA_TYPE_AUDIO,
+  AVMEDIA_TYPE_VIDEO,
+} from 'node-av/constants'
+import { type Codec, Dictionary, FormatContext, Packet, type Stream } from 'node-av/lib'
+import { ServiceError } from '../../shared/errors.ts'
+import { reason } from './ffmpeg.ts'
+
+/** FFmpeg's demuxers for what people have. None of them reads a second file or opens an address. */
+const CONTAINERS = [
+  'wav', 'w64', 'aiff', 'au', 'caf', 'mp3', 'flac', 'ogg', 'aac', 'ac3', 'eac3', 'dts', 'amr',
+  'dsf', 'wv', 'ape', 'tta', 'tak', 'mpc', 'mpc8', 'voc', // sound
+  'mov', 'matroska', 'avi', 'mpegts', 'mpeg', 'asf', 'flv', 'mxf', // video, and sound
+]
+
+const KNOWN_FORMATS =
+  'WAV, AIFF, FLAC, MP3, AAC, M4A, Ogg, Opus, WMA and AMR files work, and the sound of MP4, MOV, ' +
+  'MKV, WebM, AVI, WMV, FLV and MPEG videos'
+
+/** Below it FFmpeg has seen one frame header or less, as in noise; a short MP3 gets 5, a WAV 99. */
+const PROBE_SCORE_MIN = 5
+
+const TIME_BASE_PER_SECOND = 1_000_000
+const PACKETS_PER_TURN = 512
+
+export interface Media {
+  context: FormatContext
+  stream: Stream
+  decoder: Codec
+  /** Where the media begins on its own clock, in seconds; a stream may begin later. */
+  startSeconds: number
+  /** From the container; null when it does not say. */
+  secondsEstimate: number | null
+  hasVideo: boolean
+  container: string
+}
+
+/**
+ * Opens the best audio stream of a file; the caller closes `context`.
+ * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM
+ */
+export async function openMedia(path: string): Promise<Media> {
+  const head = await readHead(path)
+  const context = new FormatContext()
+  try {
+    return await judge(context, path, head)
+  } catch (error) {
+    await context.closeInput()
+    throw error
+  }
+}
+
+async function judge(context: FormatContext, path: string, head: Buffer): Promise<Media> {
+  const whitelists = Dictionary.fromObject({
+    protocol_whitelist: 'file',
+    format_whitelist: CONTAINERS.join(','),
+  })
+  const opened = await context.openInput(`file:${path}`, null, whitelists)
+  whitelists.free()
+  const notMedia = (cause: string) => invalidMedia(`The file is ${contentName(head)}`, cause)
+  if (opened < 0) throw notMedia(reason(opened))
+  if (context.probeScore < PROBE_SCORE_MIN) throw notMedia(`probe score ${context.probeScore}`)
+  const analysed = await context.findStreamInfo()
+  if (analysed < 0 || context.nbStreams === 0) throw notMedia(`no streams: ${reason(analysed)}`)
+  const { streamIndex, decoder } = context.findBestStream(AVMEDIA_TYPE_AUDIO, -1, -1, true)
+  const streams = context.streams
+  const stream = streams[streamIndex]
+  if (!stream || !decoder) throw noUsableAudio(streams)
+  for (const other of streams) if (other.index !== streamIndex) other.discard = AVDISCARD_ALL
+  return {
+    context, stream, decoder,
+    container: context.iformat?.name ?? 'unknown',
+    startSeconds: secondsOf(context.startTime) ?? 0,
+    secondsEstimate: streamSeconds(stream) ?? secondsOf(context.duration),
+    hasVideo: streams.some(isVideo),
+  }
+}
+
+async function readHead(path: string): Promise<Buffer> {
+  const file = await open(path)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(512), 0, 512, 0)
+    if (bytesRead === 0) throw invalidMedia('The file is empty')
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}
+
+/** A moving picture: cover art is none. */
+const isVideo = (stream: Stream): boolean =>
+  stream.codecpar.codecType === AVMEDIA_TYPE_VIDEO &&
+  !stream.hasDisposition(AV_DISPOSITION_ATTACHED_PIC)
+
+function noUsableAudio(streams: readonly Stream[]): ServiceError {
+  const hasAudio = streams.some(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_AUDIO)
+  if (hasAudio) return invalidMedia('The sound is in a coding that is not supported')
+  return new ServiceError('NO_AUDIO_STREAM', {
+    message: streams.some(isVideo)
+      ? 'The video has no sound; send a video with an audio track, or an audio file.'
+      : 'The file has no sound; send an audio file, or a video with an audio track.',
+  })
+}
+
+export const invalidMedia = (problem: string, cause?: unknown): ServiceError =>
+  new ServiceError('INVALID_MEDIA', { message: `${problem}. ${KNOWN_FORMATS}.`, cause })
+
+function streamSeconds({ duration, timeBase }: Stream): number | null {
+  return duration === AV_NOPTS_VALUE ? null : (Number(duration) * timeBase.num) / timeBase.den
+}
+
+const secondsOf = (microseconds: bigint): number | null =>
+  microseconds === AV_NOPTS_VALUE ? null : Number(microseconds) / TIME_BASE_PER_SECOND
+
+/** Beginnings of the commonest containers. */
+const MEDIA_MARK =
+  /^(RIFF|RF64|FORM|caff|fLaC|OggS|ID3|....(ftyp|moov|mdat)|\x1a\x45\xdf\xa3|FLV|#!AMR)/s
+
+const MARKS: readonly (readonly [RegExp, string])[] = [
+  [/^%PDF/, 'a PDF document'],
+  [/^\x89PNG|^\xff\xd8\xff|^GIF8|^RIFF....WEBP|^BM|^....ftyp(avif|heic|mif1)/s, 'an image'],
+  [/^PK[\x03\x05]/, 'a ZIP archive or office document'],
+  [/^\x1f\x8b|^7z\xbc\xaf|^Rar!/, 'an archive'],
+  [/^#EXTM3U|^ffconcat|^v=0\r?\n|^\[playlist\]/i, 'a playlist: send the media itself'],
+  [MEDIA_MARK, 'damaged or cut off'],
+  [/^\s*(<!doctype html|<html)/i, 'a web page: send the media itself'],
+  [/^[\t\n\r\x20-\x7e\x80-\xff]+$/, 'text'],
+]
+
+/** What a file that is not media seems to be, in words that end a sentence. */
+function contentName(head: Buffer): string {
+  const text = head.toString('latin1')
+  return MARKS.find(([mark]) => mark.test(text))?.[1] ?? 'no audio or video that can be decoded'
+}
+
+/**
+ * Whether the packets of the best audio stream last longer than `secondsMax`. It reads the file
+ * without decoding it: the check of an estimate, which for some containers is a guess.
+ */
+export async function lastsLongerThan(path: string, secondsMax: number): Promise<boolean> {
+  const { context, stream } = await openMedia(path)
+  const packet = new Packet()
+  packet.alloc()
+  const { num, den } = stream.timeBase
+  let ticks = 0n
+  let secondsSoFar = 0
+  for (let packets = 1; secondsSoFar <= secondsMax; packets++) {
+    if (context.readFrameSync(packet) < 0) break
+    if (packet.streamIndex === stream.index) ticks += packet.duration
+    packet.unref()
+    secondsSoFar = (Number(ticks) * num) / den
+    if (packets % PACKETS_PER_TURN === 0) await nextTurn()
+  }
+  packet.free()
+  await context.closeInput()
+  return secondsSoFar > secondsMax
+}

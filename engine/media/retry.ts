@@ -1,0 +1,44 @@
+/** Tries again what failed for a reason that may pass: the other side away, or overloaded. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** The other side could not be reached, or could not answer: it may later. */
+export class AwayError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = new.target.name
+  }
+}
+
+export interface Patience {
+  /** Pauses before the second try, the third and so on; after the last try it is given up. */
+  retryDelaysMs: readonly number[]
+  /** The longest wait for an answer, or for more of it. */
+  silenceMsMax: number
+}
+
+export const PATIENCE: Patience = { retryDelaysMs: [500, 2_000, 8_000], silenceMsMax: 30_000 }
+
+/**
+ * Runs `attempt` until it ends otherwise than with an AwayError, or has been tried often enough.
+ * @throws the last error; the signal's reason once it fires
+ */
+export async function withRetries<T>(
+  attempt: () => Promise<T>, { retryDelaysMs }: Patience, signal: AbortSignal,
+): Promise<T> {
+  for (const delayMs of retryDelaysMs) {
+    try {
+      return await attempt()
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!(error instanceof AwayError)) throw error
+    }
+    await sleep(delayMs * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined)
+    signal.throwIfAborted()
+  }
+  return attempt()
+}
+
+/** Statuses that say "not now": the same request may be answered later. */
+export const isTemporaryStatus = (status: number): boolean =>
+  status >= 500 || status === 408 || status === 425 || status === 429

@@ -1,0 +1,63 @@
+/** Sends an output file to the gateway's signed address. */
+
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { request } from 'undici'
+import { AwayError, isTemporaryStatus, PATIENCE, withRetries, type Patience } from './retry.ts'
+
+export interface UploadOptions {
+  url: string
+  path: string
+  contentType: string
+  signal: AbortSignal
+  patience?: Patience
+}
+
+/** The gateway could not take the file now. */
+export class UploadAwayError extends AwayError {}
+
+/** The request has already ended: whatever this job makes comes too late. */
+export class UploadRefusedError extends Error {
+  constructor() {
+    super('the request has already ended: its output is not taken')
+    this.name = 'UploadRefusedError'
+  }
+}
+
+/**
+ * PUTs the file, from the start on each try.
+ * @throws UploadRefusedError when the request has ended
+ * @throws UploadAwayError when it could not be sent now
+ * @throws Error when the address is refused
+ */
+export async function uploadOutput(options: UploadOptions): Promise<void> {
+  const { signal, patience = PATIENCE } = options
+  const { size } = await stat(options.path)
+  try {
+    await withRetries(() => uploadOnce(options, size, patience), patience, signal)
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error
+  }
+}
+
+async function uploadOnce(
+  { url, path, contentType, signal }: UploadOptions, size: number, { silenceMsMax }: Patience,
+): Promise<void> {
+  const file = createReadStream(path)
+  const answer = await request(url, {
+    method: 'PUT',
+    headers: { 'content-type': contentType, 'content-length': String(size) },
+    body: file,
+    headersTimeout: silenceMsMax, // begins anew with every piece sent
+    bodyTimeout: silenceMsMax,
+    signal,
+  }).catch((cause: unknown) => {
+    throw new UploadAwayError('the gateway could not be reached, or broke off', { cause })
+  }).finally(() => file.destroy())
+  await answer.body.dump().catch(() => undefined)
+  const status = answer.statusCode
+  if (status >= 200 && status <= 299) return
+  if (status === 409) throw new UploadRefusedError()
+  if (isTemporaryStatus(status)) throw new UploadAwayError(`the gateway answered ${status}`)
+  throw new Error(`the gateway refused an output: it answered ${status}`)
+}

@@ -1,0 +1,167 @@
+/** Lanes of all jobs in hand: gives the compute thread its next batch whenever it is free. */
+
+import type { LaneRequest, Separation } from '../models/model.ts'
+import { nextBatch, type BatchLimits, type WaitingLane } from './batch-policy.ts'
+import { ComputeLostError, type ComputeThread } from './compute-thread.ts'
+
+/** Whose lane it is. */
+export interface LaneOwner {
+  accountId: string
+  requestId: string
+}
+
+interface OpenLane extends WaitingLane {
+  stepsLeft: number
+  onStep: () => void
+  resolve(separation: Separation): void
+  reject(error: unknown): void
+}
+
+export interface SchedulerStats {
+  lanes: number
+  stepsTotal: number
+  laneStepsTotal: number
+  framesTotal: number
+}
+
+type Compute = Pick<ComputeThread, 'open' | 'step' | 'close' | 'discard'>
+
+/** Counts of requests that have ended are kept up to this many. */
+const REQUESTS_REMEMBERED_MAX = 1_000
+
+export class Scheduler {
+  readonly #compute: Compute
+  readonly #limits: BatchLimits
+  readonly #lanes = new Map<number, OpenLane>()
+  readonly #accounts = new Map<string, number>()
+  readonly #requests = new Map<string, number>()
+  readonly #totals = { stepsTotal: 0, laneStepsTotal: 0, framesTotal: 0 }
+  #stepping = false
+
+  constructor(compute: Compute, limits: BatchLimits) {
+    this.#compute = compute
+    this.#limits = limits
+  }
+
+  /**
+   * Takes one chunk through the model; `onStep` is called after each of its steps.
+   * @throws the signal's reason once aborted, ModelError, ComputeLostError
+   */
+  async separate(
+    request: LaneRequest, owner: LaneOwner,
+    { signal, onStep }: { signal: AbortSignal; onStep: () => void },
+  ): Promise<Separation> {
+    signal.throwIfAborted()
+    const { lane: id, frames, steps } = await this.#compute.open(request)
+    const { promise, resolve, reject } = promiseWithResolvers<Separation>()
+    const abandon = () => this.#abandon(id, signal.reason)
+    this.#join(owner)
+    this.#lanes.set(id, { id, ...owner, frames, stepsLeft: steps, onStep, resolve, reject })
+    signal.addEventListener('abort', abandon, { once: true })
+    if (signal.aborted) abandon()
+    void this.#run()
+    try {
+      return await promise
+    } finally {
+      signal.removeEventListener('abort', abandon)
+    }
+  }
+
+  stats(): SchedulerStats {
+    return { lanes: this.#lanes.size, ...this.#totals }
+  }
+
+  async #run(): Promise<void> {
+    if (this.#stepping) return
+    this.#stepping = true
+    try {
+      for (;;) {
+        const served = { accounts: this.#accounts, requests: this.#requests }
+        const batch = nextBatch([...this.#lanes.values()], served, this.#limits) as OpenLane[]
+        if (batch.length === 0) return
+        await this.#step(batch)
+      }
+    } finally {
+      this.#stepping = false
+    }
+  }
+
+  /** Steps a batch; when that fails, each of its lanes alone, so that only the culprit suffers. */
+  async #step(batch: readonly OpenLane[]): Promise<void> {
+    try {
+      await this.#compute.step(batch.map((lane) => lane.id))
+      this.#count(batch)
+      for (const lane of batch) this.#advance(lane)
+    } catch (error) {
+      if (batch.length > 1 && !(error instanceof ComputeLostError)) {
+        for (const lane of batch) if (this.#lanes.has(lane.id)) await this.#step([lane])
+      } else {
+        for (const lane of batch) this.#abandon(lane.id, error)
+      }
+    }
+  }
+
+  #advance(lane: OpenLane): void {
+    if (!this.#lanes.has(lane.id)) return // abandoned meanwhile
+    lane.stepsLeft -= 1
+    lane.onStep()
+    if (lane.stepsLeft > 0) return
+    this.#leave(lane)
+    this.#compute.close(lane.id).then(lane.resolve, lane.reject)
+  }
+
+  #abandon(id: number, reason: unknown): void {
+    const lane = this.#lanes.get(id)
+    if (!lane) return
+    this.#leave(lane)
+    lane.reject(reason)
+    // A lane that is lost with its thread has nothing left to discard.
+    this.#compute.discard(id).catch(() => undefined)
+  }
+
+  /** Who comes, or comes back, starts level with the least served: idling earns no credit. */
+  #join({ accountId, requestId }: LaneOwner): void {
+    const others = [...this.#lanes.values()]
+    raise(this.#accounts, accountId, others.map((lane) => lane.accountId))
+    const siblings = others.filter((lane) => lane.accountId === accountId)
+    raise(this.#requests, requestId, siblings.map((lane) => lane.requestId))
+    if (this.#requests.size <= REQUESTS_REMEMBERED_MAX) return
+    const open = new Set([requestId, ...others.map((lane) => lane.requestId)])
+    for (const known of this.#requests.keys()) if (!open.has(known)) this.#requests.delete(known)
+  }
+
+  #leave(lane: OpenLane): void {
+    this.#lanes.delete(lane.id)
+    if (this.#lanes.size > 0) return
+    this.#accounts.clear()
+    this.#requests.clear()
+  }
+
+  #count(batch: readonly OpenLane[]): void {
+    this.#totals.stepsTotal += 1
+    this.#totals.laneStepsTotal += batch.length
+    for (const { accountId, requestId, frames } of batch) {
+      this.#totals.framesTotal += frames
+      this.#accounts.set(accountId, (this.#accounts.get(accountId) ?? 0) + frames)
+      this.#requests.set(requestId, (this.#requests.get(requestId) ?? 0) + frames)
+    }
+  }
+}
+
+/** Sets `name` to at least the smallest count among `others`. */
+function raise(served: Map<string, number>, name: string, others: readonly string[]): void {
+  const counts = others.map((other) => served.get(other) ?? 0)
+  const level = counts.length > 0 ? Math.min(...counts) : 0
+  served.set(name, Math.max(served.get(name) ?? 0, level))
+}
+
+/** Promise.withResolvers, which Node 20 lacks. */
+function promiseWithResolvers<T>() {
+  let resolve!: (value: T) => void
+  let reject!: (error: unknown) => void
+  const promise = new Promise<T>((onValue, onError) => {
+    resolve = onValue
+    reject = onError
+  })
+  return { promise, resolve, reject }
+}

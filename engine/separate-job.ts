@@ -1,0 +1,204 @@
+/** One job from source to outputs: the whole story. */
+
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Broker } from '../shared/broker.ts'
+import type { Clock } from '../shared/clock.ts'
+import { ERRORS, failureCode, ServiceError } from '../shared/errors.ts'
+import type { Logger } from '../shared/log.ts'
+import type { Event, Job, LogLine } from '../shared/messages.ts'
+import type { PublicFetch } from '../shared/public-fetch.ts'
+import { LIMITS } from '../shared/separation-options.ts'
+import type { ModelDescription } from '../models/model.ts'
+import type { EngineConfig } from './config.ts'
+import { ModelError } from './compute-thread.ts'
+import { openMixture } from './media/decode.ts'
+import { createEncoder, type Encoder } from './media/encode.ts'
+import { fetchSource } from './media/source.ts'
+import { UploadRefusedError, uploadOutput } from './media/upload.ts'
+import type { Scheduler } from './scheduler.ts'
+import { makeJobFolder } from './scratch.ts'
+import { separateMixture } from './separate-mixture.ts'
+
+/** Why a job in hand is stopped: the reason of its abort signal. */
+export class JobStopped extends Error {
+  readonly because: 'canceled' | 'released'
+  constructor(because: 'canceled' | 'released') {
+    super(`the job was ${because}`)
+    this.name = 'JobStopped'
+    this.because = because
+  }
+}
+
+/** `interrupted`: nothing was decided; the job must be delivered again. */
+export type Outcome = 'completed' | 'failed' | 'interrupted'
+
+export interface JobDeps {
+  broker: Pick<Broker, 'publishEvent' | 'publishProgress'>
+  scheduler: Scheduler
+  model: ModelDescription
+  config: EngineConfig
+  clock: Clock
+  log: Logger
+  /** Fetches addresses that clients gave us; refuses private ones. */
+  publicFetch: PublicFetch
+  /** Told the seconds of media once they are separated. */
+  onSeparated(seconds: number): void
+}
+
+/** What every event of one try says. */
+interface Report {
+  log(message: string): void
+  event<T extends Event['type']>(type: T): EventHead & { type: T }
+}
+
+type EventHead = Pick<Event, 'request_id' | 'attempt_id' | 'engine_id' | 'at' | 'logs'>
+
+/**
+ * Serves one job and reports what became of it; never throws. An outcome other than `interrupted`
+ * has been stored by the broker as an event.
+ */
+export async function separateJob(
+  job: Job, attemptId: string, deps: JobDeps, signal: AbortSignal,
+): Promise<Outcome> {
+  const report = createReport(job, attemptId, deps)
+  let folder: string | null = null
+  try {
+    await deps.broker.publishEvent(report.event('started'))
+    folder = await makeJobFolder(deps.config.scratchFolder)
+    const completed = await produceOutputs(job, { folder, report, signal, attemptId }, deps)
+    await deps.broker.publishEvent({ ...report.event('completed'), ...completed })
+    return 'completed'
+  } catch (error) {
+    return await reportFailure(signal.aborted ? signal.reason : error, report, deps)
+  } finally {
+    if (folder) await rm(folder, { recursive: true, force: true })
+  }
+}
+
+interface Workplace {
+  folder: string
+  report: Report
+  signal: AbortSignal
+  attemptId: string
+}
+
+type Completed = Pick<Extract<Event, { type: 'completed' }>, 'duration' | 'sample_rate' | 'outputs'>
+
+async function produceOutputs(
+  job: Job, { folder, report, signal, attemptId }: Workplace, deps: JobDeps,
+): Promise<Completed> {
+  const { config, model } = deps
+  const sourcePath = join(folder, 'source')
+  const fetching = { path: sourcePath, bytesMax: LIMITS.fileBytesMax, signal }
+  if (job.source.kind === 'url') await deps.publicFetch.download(job.source.url, fetching)
+  else await fetchSource({ url: job.source.url, ...fetching })
+  const mixture = await openMixture(sourcePath, {
+    mediaSecondsMax: config.mediaSecondsMax,
+    channelsMax: model.channelsMax,
+    sampleRate: model.sampleRate,
+  })
+  const { output_format: format } = job.options
+  const encoders: { target?: Encoder; residual?: Encoder } = {}
+  try {
+    report.log(`Decoding ${mixture.codec} in ${mixture.container}: ${mixture.sampleRate} Hz, ` +
+      `${mixture.channels} channel${mixture.channels === 1 ? '' : 's'}.`)
+    const { sampleRate, channels, channelMask } = mixture
+    const encoding = { format, sampleRate, channels, channelMask }
+    encoders.target = await createEncoder(join(folder, 'target'), encoding)
+    encoders.residual = await createEncoder(join(folder, 'residual'), encoding)
+    const { target, residual } = encoders
+    const samples = await separateMixture(job, mixture, {
+      ...deps, signal,
+      log: report.log,
+      write: async (parts) => {
+        await Promise.all([target.write(parts.target), residual.write(parts.residual)])
+      },
+      onProgress: (progress) => publishProgress(job, attemptId, progress, deps),
+    })
+    const outputs = {
+      target: await target.finish(),
+      residual: await residual.finish(),
+    }
+    await upload(job, folder, outputs, signal)
+    report.log(`Stored target and residual as ${format}.`)
+    deps.onSeparated(samples / sampleRate)
+    return {
+      duration: samples / sampleRate,
+      sample_rate: sampleRate,
+      outputs: { target: outputFile(outputs.target), residual: outputFile(outputs.residual) },
+    }
+  } catch (error) {
+    await Promise.allSettled([encoders.target?.abort(), encoders.residual?.abort()])
+    throw error
+  } finally {
+    await mixture.close()
+  }
+}
+
+type Encoded = Awaited<ReturnType<Encoder['finish']>>
+
+const outputFile = ({ contentType, extension, bytes }: Encoded) =>
+  ({ content_type: contentType, extension, bytes })
+
+async function upload(
+  job: Job, folder: string, outputs: { target: Encoded; residual: Encoded }, signal: AbortSignal,
+): Promise<void> {
+  await Promise.all((['target', 'residual'] as const).map((name) => uploadOutput({
+    url: job.upload_urls[name],
+    path: join(folder, name),
+    contentType: outputs[name].contentType,
+    signal,
+  })))
+}
+
+function publishProgress(job: Job, attemptId: string, progress: number, deps: JobDeps): void {
+  const { request_id } = job
+  const at = new Date(deps.clock.now()).toISOString()
+  deps.broker.publishProgress({ request_id, attempt_id: attemptId, at, progress })
+}
+
+/** Turns an error into an event and an outcome. */
+async function reportFailure(error: unknown, report: Report, deps: JobDeps): Promise<Outcome> {
+  try {
+    if (error instanceof UploadRefusedError) {
+      deps.log.info('the request has already ended: dropping this try')
+      return 'completed'
+    }
+    if (error instanceof JobStopped && error.because === 'canceled') {
+      const canceled = { code: 'CANCELED' as const, message: 'The request was canceled.' }
+      await deps.broker.publishEvent({ ...report.event('failed'), error: canceled })
+      return 'failed'
+    }
+    if (error instanceof ServiceError || error instanceof ModelError) {
+      deps.log.warn({ err: error }, 'the job failed')
+      // Whatever else can be wrong with a job was wrong with its source.
+      const code = error instanceof ModelError
+        ? 'MODEL_FAILED' : failureCode(error, 'MEDIA_FETCH_FAILED')
+      const message = error instanceof ServiceError ? error.message : ERRORS.MODEL_FAILED.message
+      await deps.broker.publishEvent({ ...report.event('failed'), error: { code, message } })
+      return 'failed'
+    }
+    deps.log.warn({ err: error }, 'the job was interrupted')
+    await deps.broker.publishEvent(report.event('released'))
+  } catch (cause) {
+    deps.log.error({ err: cause }, 'what became of the job could not be reported')
+  }
+  return 'interrupted'
+}
+
+function createReport(job: Job, attemptId: string, { config, clock }: JobDeps): Report {
+  let lines: LogLine[] = []
+  const now = () => new Date(clock.now()).toISOString()
+  return {
+    log: (message) => lines.push({ timestamp: now(), message }),
+    event: (type) => {
+      const logs = lines
+      lines = []
+      return {
+        type, request_id: job.request_id, attempt_id: attemptId, engine_id: config.engineId,
+        at: now(), logs,
+      }
+    },
+  }
+}

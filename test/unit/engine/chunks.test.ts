@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import { chunkCount, cutChunks, planChunks, Stitcher, type ChunkPlan } from '../../../engine/chunks.ts'
+
+/** Distinct values, so that a sample out of place is seen. */
+const ramp = (samples: number, channels = 1) => Array.from({ length: channels }, (_, c) =>
+  Float32Array.from({ length: samples }, (_unused, i) => i + 1 + c * 100_000))
+
+async function* inBlocks(signal: Float32Array[], sizes: readonly number[]) {
+  const samples = signal[0]?.length ?? 0
+  for (let start = 0, i = 0; start < samples; i += 1) {
+    const end = Math.min(samples, start + (sizes[i % sizes.length] ?? 1))
+    yield signal.map((channel) => channel.slice(start, end))
+    start = end
+  }
+}
+
+async function cutAndJoin(signal: Float32Array[], plan: ChunkPlan, sizes: readonly number[]) {
+  const stitcher = new Stitcher(plan)
+  const parts: Float32Array[][] = []
+  const lengths: number[] = []
+  for await (const chunk of cutChunks(inBlocks(signal, sizes), signal.length, plan)) {
+    lengths.push(chunk.channels[0]?.length ?? 0)
+    parts.push(stitcher.push(chunk.startSample, chunk.channels))
+  }
+  parts.push(stitcher.finish())
+  const joined = signal.map((_, c) => parts.flatMap((part) => [...(part[c] ?? [])]))
+  return { joined, lengths }
+}
+
+const plans = fc.integer({ min: 1, max: 60 }).chain((chunkSamples) => fc.record({
+  chunkSamples: fc.constant(chunkSamples),
+  overlapSamples: fc.integer({ min: 0, max: Math.floor(chunkSamples / 2) }),
+}))
+
+test('cut then joined, a mixture of any length is what it was', async () => {
+  await fc.assert(fc.asyncProperty(
+    plans,
+    fc.integer({ min: 0, max: 400 }),
+    fc.integer({ min: 1, max: 2 }),
+    fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 5 }),
+    async (plan, samples, channels, sizes) => {
+      const signal = ramp(samples, channels)
+      const { joined, lengths } = await cutAndJoin(signal, plan, sizes)
+      for (const [c, channel] of joined.entries()) {
+        assert.equal(channel.length, samples)
+        for (const [i, value] of channel.entries()) {
+          assert.ok(Math.abs(value - (signal[c]?.[i] ?? 0)) < 0.02, `channel ${c} sample ${i}: ${value}`)
+        }
+      }
+      assert.equal(lengths.length, chunkCount(samples, plan))
+    }), { numRuns: 300 })
+})
+
+test('chunks of a longer mixture all have the same length: the last is moved back', async () => {
+  const plan = { chunkSamples: 10, overlapSamples: 2 }
+  const { lengths } = await cutAndJoin(ramp(31), plan, [7])
+  assert.deepEqual(lengths, [10, 10, 10, 10])
+})
+
+test('a mixture shorter than a chunk is one chunk of its own length', async () => {
+  const { lengths } = await cutAndJoin(ramp(9), { chunkSamples: 10, overlapSamples: 3 }, [4])
+  assert.deepEqual(lengths, [9])
+})
+
+test('neighbours that disagree are cross-faded over the overlap, with gains that sum to 1', () => {
+  const stitcher = new Stitcher({ chunkSamples: 8, overlapSamples: 4 })
+  const first = stitcher.push(0, [new Float32Array(8).fill(1)])
+  const second = stitcher.push(4, [new Float32Array(8).fill(0)])
+  assert.deepEqual([...(first[0] ?? [])], [1, 1, 1, 1])
+  const faded = [...(second[0] ?? [])]
+  assert.equal(faded.length, 4)
+  assert.ok(faded.every((value, i) => value > 0 && value < 1 && value < (faded[i - 1] ?? 1)))
+  assert.ok(Math.abs((faded[0] ?? 0) + (faded[3] ?? 0) - 1) < 1e-6)
+  assert.deepEqual([...(stitcher.finish()[0] ?? [])], [0, 0, 0, 0])
+})
+
+test('what is held is bounded by a few chunks, whatever the length', async () => {
+  const plan = { chunkSamples: 100, overlapSamples: 20 }
+  let produced = 0
+  let consumed = 0
+  let heldMax = 0
+  async function* endless() {
+    for (let i = 0; i < 2_000; i += 1) {
+      produced += 10
+      heldMax = Math.max(heldMax, produced - consumed)
+      yield [new Float32Array(10)]
+    }
+  }
+  for await (const { startSample, channels } of cutChunks(endless(), 1, plan)) {
+    consumed = startSample + (channels[0]?.length ?? 0)
+  }
+  assert.equal(consumed, 20_000)
+  assert.ok(heldMax <= 3 * plan.chunkSamples, `held ${heldMax}`)
+})
+
+const planOptions = {
+  sampleRate: 100, channels: 1, chunkSecondsMax: 60, overlapSeconds: 5,
+  modelChunkSecondsMax: 10, modelOverlapSecondsMax: 2,
+}
+
+test('a plan keeps to the request and to the model, whichever is less', () => {
+  assert.deepEqual(planChunks(planOptions), { chunkSamples: 1_000, overlapSamples: 200 })
+  assert.deepEqual(planChunks({ ...planOptions, chunkSecondsMax: 3, overlapSeconds: 0.5 }),
+    { chunkSamples: 300, overlapSamples: 50 })
+})
+
+test('an overlap takes at most half a chunk, and a chunk has at least one sample', () => {
+  assert.deepEqual(planChunks({ ...planOptions, chunkSecondsMax: 1, modelOverlapSecondsMax: 30 }),
+    { chunkSamples: 100, overlapSamples: 50 })
+  assert.deepEqual(planChunks({ ...planOptions, chunkSecondsMax: 0.0001 }),
+    { chunkSamples: 1, overlapSamples: 0 })
+})
+
+test('a chunk of many channels at a high rate is shortened to what memory allows', () => {
+  const { chunkSamples } = planChunks({
+    ...planOptions, sampleRate: 192_000, channels: 8, chunkSecondsMax: 300, modelChunkSecondsMax: 300,
+  })
+  assert.equal(chunkSamples * 8, 2 ** 24)
+})

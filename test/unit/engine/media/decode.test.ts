@@ -1,0 +1,335 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { openMixture } from '../../../../engine/media/decode.ts'
+import {
+  chirp, makeMedia, noise, sine, type Tracks, wavBytes,
+} from '../../../support/make-audio.ts'
+import { assertClose } from '../../../support/assert-close.ts'
+import {
+  assertAlike, assertBetween, assertNear, correlation, lagOf, NO_LIMITS, readSound,
+} from './read-sound.ts'
+
+let folder: string
+before(async () => { folder = await mkdtemp(join(tmpdir(), 'decode-')) })
+after(() => rm(folder, { recursive: true }))
+
+async function save(name: string, bytes: Uint8Array): Promise<string> {
+  const path = join(folder, name)
+  await writeFile(path, bytes)
+  return path
+}
+
+async function make(name: string, container: string, tracks: Tracks): Promise<string> {
+  const path = join(folder, name)
+  await makeMedia(path, container, tracks)
+  return path
+}
+
+const STEREO = [chirp(1.3, 44100), noise(1.3, 44100)]
+const STEREO_48 = [chirp(1.3, 48000), noise(1.3, 48000)]
+const HALF_STEP_16 = 0.51 / 2 ** 15
+
+describe('lossless files', () => {
+  test('16-bit, 24-bit and float WAV give the samples that were written', async () => {
+    const codings = [['pcm16', HALF_STEP_16], ['pcm24', 0.51 / 2 ** 23], ['float32', 0]] as const
+    for (const [coding, absolute] of codings) {
+      const path = await save(coding, wavBytes(STEREO, 44100, coding))
+      const { mixture, planes } = await readSound(path)
+      assert.equal(mixture.sampleRate, 44100)
+      assert.equal(mixture.channels, 2)
+      assert.equal(mixture.corruptPackets, 0)
+      assert.equal(mixture.hasVideo, false)
+      assertNear(mixture.secondsEstimate!, 1.3, 1e-6)
+      for (const [channel, plane] of planes.entries()) {
+        assertClose(plane, STEREO[channel]!, { absolute })
+      }
+    }
+  })
+
+  const others = [
+    ['flac', 'flac'], ['ipod', 'alac'], ['tta', 'tta'], ['wv', 'wavpack'], ['aiff', 'pcm_s16be'],
+    ['au', 'pcm_s16be'], ['caf', 'pcm_s16be'], ['w64', 'pcm_s16le'], ['mov', 'pcm_s16le'],
+  ] as const
+  for (const [container, encoder] of others) {
+    test(`${encoder} in ${container} gives the samples that were written`, async () => {
+      const audio = { planes: STEREO, sampleRate: 44100, encoder }
+      const { planes } = await readSound(await make(`lossless.${container}`, container, { audio }))
+      for (const [channel, plane] of planes.entries()) {
+        assertClose(plane, STEREO[channel]!, { absolute: HALF_STEP_16 })
+      }
+    })
+  }
+
+  test('one sample, 8 kHz mono and 192 kHz', async () => {
+    const one = await readSound(await save('one', wavBytes([Float32Array.of(0.25)], 44100)))
+    assert.deepEqual(one.planes, [Float32Array.of(0.25)])
+    const slow = await readSound(await save('8k', wavBytes([sine(440, 0.7, 8000)], 8000)))
+    assert.equal(slow.mixture.sampleRate, 8000)
+    assert.equal(slow.planes[0]!.length, 5600)
+    const fast = await readSound(await save('192k', wavBytes([sine(440, 0.7, 192000)], 192000)))
+    assert.equal(fast.mixture.sampleRate, 192000)
+    assert.equal(fast.planes[0]!.length, 134400)
+  })
+
+  test('blocks are at most half a second, and memory of their own', async () => {
+    const path = await save('blocks', wavBytes(STEREO, 44100))
+    const { blockLengths } = await readSound(path)
+    assert.deepEqual(blockLengths, [22050, 22050, 13230])
+    const mixture = await openMixture(path, NO_LIMITS)
+    const blocks = mixture.blocks()
+    const first = (await blocks.next()).value!
+    const kept = first[0].slice()
+    await blocks.next()
+    assert.deepEqual(first[0], kept)
+    await mixture.close()
+  })
+
+  test('no number and infinity become 0; values beyond 1 stay', async () => {
+    const plane = Float32Array.of(0.5, NaN, Infinity, -Infinity, 1.75, -3)
+    const { planes } = await readSound(await save('nan', wavBytes([plane], 44100, 'float32')))
+    assert.deepEqual(planes, [Float32Array.of(0.5, 0, 0, 0, 1.75, -3)])
+  })
+})
+
+describe('lossy files', () => {
+  const exact = [
+    ['mp3', 'libmp3lame'], ['ipod', 'aac'], ['mp4', 'aac'], ['ogg', 'libvorbis'],
+    ['ogg', 'libopus'], ['webm', 'libopus'],
+  ] as const
+  for (const [container, encoder] of exact) {
+    test(`${encoder} in ${container} keeps length and place`, async () => {
+      const sampleRate = encoder === 'libopus' ? 48000 : 44100
+      const source = sampleRate === 48000 ? STEREO_48 : STEREO
+      const audio = { planes: source, sampleRate, encoder }
+      const path = await make(`${encoder}.${container}`, container, { audio })
+      const { mixture, planes } = await readSound(path)
+      assert.equal(mixture.sampleRate, sampleRate)
+      assert.equal(planes[0]!.length, source[0]!.length)
+      assert.equal(lagOf(source[0]!, planes[0]!), 0)
+      assertAlike(planes[0]!, source[0]!, 0.98)
+    })
+  }
+
+  const padded = [
+    ['adts', 'aac'], ['ac3', 'ac3'], ['asf', 'wmav2'], ['mp2', 'mp2'], ['matroska', 'libmp3lame'],
+    ['avi', 'libmp3lame'], ['mpegts', 'aac'], ['flv', 'aac'],
+  ] as const
+  for (const [container, encoder] of padded) {
+    test(`${encoder} in ${container} is decoded whole`, async () => {
+      const audio = { planes: STEREO, sampleRate: 44100, encoder }
+      const { planes } = await readSound(await make(`padded.${container}`, container, { audio }))
+      assertNear(planes[0]!.length, STEREO[0]!.length, 4096)
+    })
+  }
+})
+
+describe('channels and rates', () => {
+  const SIX = [300, 400, 500, 60, 700, 800].map((hertz) => sine(hertz, 0.6, 48000))
+
+  test('5.1 keeps its order and loudspeakers', async () => {
+    const wav = await readSound(await save('5.1', wavBytes(SIX, 48000, 'pcm24', 0x3f)))
+    assert.equal(wav.mixture.channelMask, 0x3fn)
+    wav.planes.forEach((plane, channel) => {
+      assertClose(plane, SIX[channel]!, { absolute: 1e-6 })
+    })
+    const audio = { planes: SIX, sampleRate: 48000, encoder: 'aac', bitRate: 400_000 }
+    const aac = await readSound(await make('5.1.m4a', 'ipod', { audio }))
+    aac.planes.forEach((plane, channel) => assertAlike(plane, SIX[channel]!, 0.98))
+  })
+
+  test('more channels than wanted are mixed down without overshoot', async () => {
+    const loud = Array.from({ length: 6 }, () => sine(440, 0.3, 48000).map((x) => x * 2))
+    const path = await save('loud', wavBytes(loud, 48000, 'float32', 0x3f))
+    const { mixture, planes } = await readSound(path, { channelsMax: 2 })
+    assert.equal(mixture.channels, 2)
+    assert.equal(mixture.channelMask, 3n)
+    const peak = planes[0]!.reduce((most, x) => Math.max(most, Math.abs(x)), 0)
+    assertBetween(peak, 0.99, 1.00001)
+  })
+
+  test('stereo becomes the mean of both; left stays left in a mix of 5.1', async () => {
+    const mono = await readSound(await save('lr', wavBytes(STEREO, 44100, 'float32')),
+      { channelsMax: 1 })
+    const mean = STEREO[0]!.map((x, i) => (x + STEREO[1]![i]!) / 2)
+    assertClose(mono.planes[0]!, mean, { absolute: 1e-6 })
+    const silence = new Float32Array(4800)
+    const left = [sine(440, 0.1, 48000), silence, silence, silence, silence, silence]
+    const mixed = await readSound(await save('left', wavBytes(left, 48000, 'float32', 0x3f)),
+      { channelsMax: 2 })
+    assertBetween(Math.max(...mixed.planes[0]!), 0.1, 0.5)
+    assertClose(mixed.planes[1]!, silence, {})
+  })
+
+  test('channels without a meaning are kept, or go to both sides in turn', async () => {
+    const nine = Array.from({ length: 9 }, (_, i) => new Float32Array(4410).fill((i + 1) / 16))
+    const path = await save('nine', wavBytes(nine, 44100, 'float32', 0))
+    const kept = await readSound(path)
+    assert.equal(kept.mixture.channelMask, 0n)
+    assert.deepEqual(kept.planes.map((plane) => plane[100]), nine.map((plane) => plane[0]))
+    const { planes } = await readSound(path, { channelsMax: 2 })
+    for (const plane of planes) assertNear(plane[100]!, 5 / 16, 1e-6)
+  })
+
+  test('another rate: same length in time, same place', async () => {
+    const path = await save('44k', wavBytes([chirp(1.3, 44100)], 44100, 'float32'))
+    const { mixture, planes } = await readSound(path, { sampleRate: 48000 })
+    assert.equal(mixture.sampleRate, 48000)
+    assertNear(planes[0]!.length, 62400, 1)
+    assert.equal(lagOf(STEREO_48[0]!, planes[0]!), 0)
+    assertAlike(planes[0]!, STEREO_48[0]!, 0.9999)
+  })
+
+  test('a change of rate and channels on the way is converted to what came first', async () => {
+    const tone = sine(440, 1, 22050)
+    const paths = [
+      await make('1.aac', 'adts', { audio: { planes: STEREO, sampleRate: 44100, encoder: 'aac' } }),
+      await make('2.aac', 'adts', { audio: { planes: [tone], sampleRate: 22050, encoder: 'aac' } }),
+    ]
+    const bytes = await Promise.all(paths.map((path) => readFile(path)))
+    const changing = await save('changing', Buffer.concat(bytes))
+    const own = await readSound(changing)
+    assert.deepEqual([own.mixture.sampleRate, own.mixture.channels], [44100, 2])
+    const { planes } = await readSound(changing, { sampleRate: 48000 })
+    const parts = await Promise.all(paths.map((path) => readSound(path, { sampleRate: 48000 })))
+    const samples = parts.reduce((sum, part) => sum + part.planes[0]!.length, 0)
+    assertNear(planes[0]!.length, samples, 2)
+    const tail = planes[1]!.slice(-24000, -8000)
+    const crossings = tail.filter((x, i) => i > 0 && x >= 0 && tail[i - 1]! < 0).length
+    assertNear(crossings / (tail.length / 48000), 440, 5)
+  })
+})
+
+describe('video', () => {
+  const audio = { planes: STEREO, sampleRate: 44100, encoder: 'aac' }
+  const kinds = [
+    ['mp4', 'libx264'], ['mov', 'mpeg4'], ['matroska', 'mpeg4'], ['avi', 'mpeg4'],
+    ['mpegts', 'libx264'], ['flv', 'libx264'],
+  ] as const
+  for (const [container, encoder] of kinds) {
+    test(`the sound of ${encoder} in ${container}`, async () => {
+      const video = { seconds: 1.3, encoder }
+      const path = await make(`v.${container}`, container, { audio, video })
+      const { mixture, planes } = await readSound(path)
+      assert.equal(mixture.hasVideo, true)
+      assertNear(planes[0]!.length, STEREO[0]!.length, 4096)
+    })
+  }
+
+  test('the sound of a WebM', async () => {
+    const opus = { planes: STEREO_48, sampleRate: 48000, encoder: 'libopus' }
+    const video = { seconds: 1.3, encoder: 'libvpx' }
+    const path = await make('v.webm', 'webm', { audio: opus, video })
+    const { mixture, planes } = await readSound(path)
+    assert.equal(mixture.hasVideo, true)
+    assert.equal(lagOf(STEREO_48[0]!, planes[0]!), 0)
+  })
+
+  test('cover art is no video', async () => {
+    const video = { seconds: 0, encoder: 'mjpeg', isCoverArt: true }
+    const mp3 = { ...audio, encoder: 'libmp3lame' }
+    const paths = [
+      await make('cover.mp3', 'mp3', { audio: mp3, video }),
+      await make('cover.m4a', 'ipod', { audio, video }),
+    ]
+    for (const path of paths) {
+      const { mixture, planes } = await readSound(path)
+      assert.equal(mixture.hasVideo, false)
+      assert.equal(planes[0]!.length, STEREO[0]!.length)
+    }
+  })
+
+  test('sound that begins after the picture has silence before it', async () => {
+    const late = { ...audio, delay: 0.5 }
+    const video = { seconds: 2, encoder: 'libx264' }
+    for (const container of ['mp4', 'matroska']) {
+      const path = await make(`late.${container}`, container, { audio: late, video })
+      const { planes } = await readSound(path)
+      const moved = Float32Array.from({ length: 40000 }, (_, i) => STEREO[0]![i - 22050] ?? 0)
+      const lag = [-44, 0, 44].find((shift) => // Matroska counts in milliseconds
+        correlation(moved, planes[0]!, { start: 30000, count: 8000, lag: shift }) > 0.5)
+      assert.notEqual(lag, undefined, container)
+    }
+  })
+})
+
+describe('limits and damage', () => {
+  test('longer than allowed: said at once where the container tells the truth', async () => {
+    const path = await save('long', wavBytes([sine(440, 3, 8000)], 8000))
+    await assert.rejects(openMixture(path, { ...NO_LIMITS, mediaSecondsMax: 2 }), {
+      code: 'MEDIA_TOO_LONG', message: /lasts 3\.0 s.*limit is 2 s/,
+    })
+    await openMixture(path, { ...NO_LIMITS, mediaSecondsMax: 3 }).then((mixture) => mixture.close())
+  })
+
+  test('longer than allowed: found on the way where the container guesses too low', async () => {
+    const sampleRate = 44100
+    const rich = { planes: [noise(1, sampleRate)], sampleRate, encoder: 'aac', bitRate: 320_000 }
+    const poor = { ...rich, planes: [new Float32Array(10 * sampleRate)] }
+    const path = await save('low', Buffer.concat([
+      await readFile(await make('rich.aac', 'adts', { audio: rich })),
+      await readFile(await make('poor.aac', 'adts', { audio: poor })),
+    ]))
+    const mixture = await openMixture(path, { ...NO_LIMITS, mediaSecondsMax: 9 })
+    assertBetween(mixture.secondsEstimate!, 1, 9)
+    const drain = async () => {
+      for await (const _ of mixture.blocks());
+    }
+    await assert.rejects(drain, { code: 'MEDIA_TOO_LONG', message: /lasts 9\.5 s.*limit is 9 s/ })
+    await mixture.close()
+  })
+
+  test('an estimate that is too high refuses nothing', async () => {
+    const quiet = [new Float32Array(2 * 44100)]
+    const audio = { planes: quiet, sampleRate: 44100, encoder: 'aac', bitRate: 320_000 }
+    const still = await readFile(await make('still.aac', 'adts', { audio }))
+    const loud = { ...audio, planes: [noise(2, 44100)] }
+    const noisy = await readFile(await make('noisy.aac', 'adts', { audio: loud }))
+    const path = await save('guess', Buffer.concat([still, noisy]))
+    const { mixture, planes } = await readSound(path, { mediaSecondsMax: 5 })
+    assertBetween(mixture.secondsEstimate!, 5.1, 1000)
+    assertNear(planes[0]!.length, 4 * 44100, 8192)
+  })
+
+  test('of a truncated file what is there is decoded', async () => {
+    const planes = [chirp(3, 44100), noise(3, 44100)]
+    const kinds = [
+      ['mp3', 'libmp3lame'], ['flac', 'flac'], ['ogg', 'libvorbis'], ['matroska', 'aac'],
+      ['mp4', 'aac'], ['adts', 'aac'], ['aiff', 'pcm_s16be'],
+    ] as const
+    const whole: [string, Buffer][] = [['wav', wavBytes(planes, 44100)]]
+    for (const [container, encoder] of kinds) {
+      const containerOptions: Record<string, string> =
+        container === 'mp4' ? { movflags: 'faststart' } : {}
+      const tracks = { audio: { planes, sampleRate: 44100, encoder }, containerOptions }
+      whole.push([container, await readFile(await make('whole', container, tracks))])
+    }
+    for (const [name, bytes] of whole) {
+      const cut = bytes.subarray(0, Math.floor(bytes.length * 0.6))
+      const sound = await readSound(await save(`cut.${name}`, cut))
+      const share = sound.planes[0]!.length / planes[0]!.length
+      assertBetween(share, 0.3, 0.7)
+    }
+  })
+
+  test('broken packets are skipped and counted', async () => {
+    const audio = { planes: STEREO, sampleRate: 44100, encoder: 'flac' }
+    const bytes = await readFile(await make('good.mkv', 'matroska', { audio }))
+    bytes.fill(0xff, 12000, 14000)
+    const { mixture, planes } = await readSound(await save('broken', bytes))
+    assertBetween(planes[0]!.length / STEREO[0]!.length, 0.4, 0.99)
+    assertBetween(mixture.corruptPackets, 1, 10)
+  })
+
+  test('a mixture closed early ends with an error, never as if it were whole', async () => {
+    const path = await save('closed', wavBytes(STEREO, 44100))
+    const mixture = await openMixture(path, NO_LIMITS)
+    const blocks = mixture.blocks()
+    await blocks.next()
+    await mixture.close()
+    await mixture.close()
+    await assert.rejects(blocks.next(), /closed/)
+  })
+})

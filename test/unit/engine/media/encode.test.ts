@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { access, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { createEncoder, type EncoderOptions } from '../../../../engine/media/encode.ts'
+import { chirp, noise, type Planes, readWav24, sine } from '../../../support/make-audio.ts'
+import { assertClose } from '../../../support/assert-close.ts'
+import { assertAlike, assertBetween, assertNear, lagOf, readSound } from './read-sound.ts'
+
+let folder: string
+before(async () => { folder = await mkdtemp(join(tmpdir(), 'encode-')) })
+after(() => rm(folder, { recursive: true }))
+
+const STEREO = [chirp(1.3, 44100), noise(1.3, 44100)]
+
+/** Writes `planes` in pieces of growing length. */
+async function encode(name: string, planes: Planes, options: Omit<EncoderOptions, 'channels'>) {
+  const path = join(folder, name)
+  const encoder = await createEncoder(path, { ...options, channels: planes.length })
+  for (let from = 0, step = 1; from < planes[0]!.length; from += step, step = step * 2 + 1) {
+    await encoder.write(planes.map((plane) => plane.subarray(from, from + step)))
+  }
+  return { path, file: await encoder.finish() }
+}
+
+describe('wav', () => {
+  test('holds 24 bits, rounded, of every sample', async () => {
+    const { path, file } = await encode('a.wav', STEREO, { format: 'wav', sampleRate: 44100 })
+    const wav = readWav24(await readFile(path))
+    assert.equal(wav.sampleRate, 44100)
+    assert.equal(wav.bits, 24)
+    wav.planes.forEach((plane, channel) => {
+      assertClose(plane, STEREO[channel]!, { absolute: 0.5 / 2 ** 23 })
+    })
+    const { size } = await stat(path)
+    assert.deepEqual(file, { bytes: size, contentType: 'audio/wav', extension: 'wav' })
+  })
+
+  test('comes back through the decoder bit by bit', async () => {
+    const { path } = await encode('b.wav', STEREO, { format: 'wav', sampleRate: 44100 })
+    const again = await readSound(path)
+    const twice = await encode('c.wav', again.planes, { format: 'wav', sampleRate: 44100 })
+    assert.deepEqual(await readFile(twice.path), await readFile(path))
+    assert.equal(again.planes[0]!.length, STEREO[0]!.length)
+  })
+
+  test('clips instead of wrapping; what is no number is silence', async () => {
+    const step = 1 / 2 ** 23
+    const loud = Float32Array.of(1, 1.5, 1e9, Infinity, -1, -1.5, -1e9, -Infinity, NaN, step * 0.75)
+    const { path } = await encode('loud.wav', [loud], { format: 'wav', sampleRate: 8000 })
+    const top = 1 - step
+    const wanted = Float32Array.of(top, top, top, top, -1, -1, -1, -1, 0, step)
+    assert.deepEqual(readWav24(await readFile(path)).planes, [wanted])
+  })
+
+  test('keeps the order and meaning of six channels, and nine without one', async () => {
+    const six = [1, 2, 3, 4, 5, 6].map((k) => new Float32Array(100).fill(k / 8))
+    const options = { format: 'wav' as const, sampleRate: 48000 }
+    const named = await encode('6.wav', six, { ...options, channelMask: 0x60fn })
+    const wav = readWav24(await readFile(named.path))
+    assert.equal(wav.mask, 0x60f)
+    assert.deepEqual(wav.planes, six)
+    const usual = await encode('6u.wav', six, options)
+    assert.equal(readWav24(await readFile(usual.path)).mask, 0x3f)
+    const nine = [...six, ...six.slice(0, 3)]
+    const free = await encode('9.wav', nine, options)
+    assert.deepEqual(readWav24(await readFile(free.path)).planes, nine)
+  })
+
+  test('may hold a single sample', async () => {
+    const one = [Float32Array.of(0.5)]
+    const { path } = await encode('one.wav', one, { format: 'wav', sampleRate: 44100 })
+    assert.deepEqual((await readSound(path)).planes, one)
+  })
+
+  test('has room to become RF64', async () => {
+    const { path } = await encode('rf64.wav', STEREO, { format: 'wav', sampleRate: 44100 })
+    const bytes = await readFile(path)
+    const junk = bytes.indexOf('JUNK')
+    assertBetween(junk, 1, bytes.indexOf('data'))
+    assertBetween(bytes.readUInt32LE(junk + 4), 28, 100)
+  })
+})
+
+describe('mp3', () => {
+  test('keeps length and place', async () => {
+    const { path, file } = await encode('a.mp3', STEREO, { format: 'mp3', sampleRate: 44100 })
+    const { mixture, planes } = await readSound(path)
+    assert.equal(mixture.codec, 'mp3')
+    assert.equal(mixture.sampleRate, 44100)
+    assert.equal(planes[0]!.length, STEREO[0]!.length)
+    assert.equal(lagOf(STEREO[0]!, planes[0]!), 0)
+    assertAlike(planes[0]!, STEREO[0]!, 0.999)
+    const { size } = await stat(path)
+    assert.deepEqual(file, { bytes: size, contentType: 'audio/mpeg', extension: 'mp3' })
+  })
+
+  test('is V0: noise takes far more than 128 kbit/s, silence far less', async () => {
+    const options = { format: 'mp3' as const, sampleRate: 44100 }
+    const loud = await encode('noise.mp3', [noise(2, 44100), noise(2, 44100, 9)], options)
+    const still = await encode('still.mp3', [new Float32Array(88200)], options)
+    assertBetween(loud.file.bytes, 2 * 27_000, 2 * 41_000)
+    assertBetween(still.file.bytes, 1_000, 2 * 6_000)
+  })
+
+  const rates = [
+    [8000, 8000], [22050, 22050], [48000, 48000], [96000, 48000], [192000, 48000], [88200, 44100],
+    [37800, 44100], [4000, 8000],
+  ] as const
+  for (const [given, written] of rates) {
+    test(`${given} Hz are written as ${written}`, async () => {
+      const tone = sine(440, 0.8, given)
+      const { path } = await encode(`${given}.mp3`, [tone], { format: 'mp3', sampleRate: given })
+      const { mixture, planes } = await readSound(path)
+      assert.equal(mixture.sampleRate, written)
+      assert.equal(mixture.channels, 1)
+      assertNear(planes[0]!.length, 0.8 * written, 1)
+      assertAlike(planes[0]!, sine(440, 0.8, written), 0.99)
+    })
+  }
+
+  test('of six channels is stereo', async () => {
+    const silence = new Float32Array(24000)
+    const six = [sine(440, 0.5, 48000), silence, silence, silence, silence, silence]
+    const { path } = await encode('6.mp3', six, { format: 'mp3', sampleRate: 48000 })
+    const { mixture, planes } = await readSound(path)
+    assert.equal(mixture.channels, 2)
+    assertAlike(planes[0]!, six[0]!, 0.99)
+    assertClose(planes[1]!, silence, { absolute: 1e-3 })
+  })
+})
+
+for (const format of ['wav', 'mp3'] as const) {
+  describe(`any ${format}`, () => {
+    const options = { format, sampleRate: 44100, channels: 2 }
+
+    test('may have no sample, or few', async () => {
+      const none = await encode(`none.${format}`, [new Float32Array(0)], options)
+      assert.equal(none.file.bytes, (await stat(none.path)).size)
+      const few = await encode(`few.${format}`, [sine(440, 0.1, 44100)], options)
+      assert.equal((await readSound(few.path)).planes[0]!.length, 4410)
+    })
+
+    test('takes empty blocks', async () => {
+      const encoder = await createEncoder(join(folder, `gaps.${format}`), options)
+      const empty = [new Float32Array(0), new Float32Array(0)]
+      for (const block of [empty, STEREO, empty]) await encoder.write(block)
+      await encoder.finish()
+      const { planes } = await readSound(join(folder, `gaps.${format}`))
+      assert.equal(planes[0]!.length, STEREO[0]!.length)
+    })
+
+    test('leaves nothing when given up, even in the middle of a write', async () => {
+      const path = join(folder, `aborted.${format}`)
+      const encoder = await createEncoder(path, options)
+      const writing = encoder.write(STEREO)
+      await encoder.abort()
+      await writing
+      await assert.rejects(access(path), { code: 'ENOENT' })
+    })
+
+    test('stays when given up after its end', async () => {
+      const { path } = await encode(`kept.${format}`, STEREO, options)
+      const encoder = await createEncoder(path, options)
+      await encoder.write(STEREO)
+      await encoder.finish()
+      await encoder.abort()
+      assertBetween((await stat(path)).size, 1000, 1_000_000)
+    })
+
+    test('says that the disk is full, or the folder absent', async () => {
+      const fill = async () => {
+        const encoder = await createEncoder('/dev/full', options)
+        for (let i = 0; i < 20; i++) await encoder.write(STEREO)
+        await encoder.finish()
+      }
+      await assert.rejects(fill, /No space left/)
+      await assert.rejects(createEncoder(join(folder, 'no/such/folder'), options), /No such file/)
+    })
+  })
+}

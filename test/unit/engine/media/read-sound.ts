@@ -1,0 +1,72 @@
+/** Whole sounds, and comparisons that say by how much they fail. */
+
+import assert from 'node:assert/strict'
+import { type Mixture, type MixtureLimits, openMixture } from '../../../../engine/media/decode.ts'
+
+export const NO_LIMITS: MixtureLimits = { mediaSecondsMax: 7200, channelsMax: 64, sampleRate: null }
+
+export interface Sound {
+  mixture: Mixture
+  planes: Float32Array[]
+  blockLengths: number[]
+}
+
+/** Decodes the whole of a file. */
+export async function readSound(path: string, limits: Partial<MixtureLimits> = {}): Promise<Sound> {
+  const mixture = await openMixture(path, { ...NO_LIMITS, ...limits })
+  try {
+    const blocks: Float32Array[][] = []
+    for await (const block of mixture.blocks()) blocks.push(block)
+    const planes = Array.from({ length: mixture.channels }, (_, channel) =>
+      joined(blocks.map((block) => block[channel]!)))
+    return { mixture, planes, blockLengths: blocks.map((block) => block[0]!.length) }
+  } finally {
+    await mixture.close()
+  }
+}
+
+function joined(parts: readonly Float32Array[]): Float32Array {
+  const whole = new Float32Array(parts.reduce((length, part) => length + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
+
+/** From -1 to 1: how alike `a` is to what stands `lag` samples later in `b`. */
+export function correlation(
+  a: Float32Array, b: Float32Array, { start = 0, count = a.length, lag = 0 } = {},
+): number {
+  let ab = 0
+  let aa = 0
+  let bb = 0
+  for (let i = start; i < Math.min(a.length, start + count); i++) {
+    const [x, y] = [a[i] ?? 0, b[i + lag] ?? 0]
+    ab += x * y
+    aa += x * x
+    bb += y * y
+  }
+  return ab / Math.sqrt(aa * bb)
+}
+
+/** By how many samples, up to 50, `b` is later than `a`. */
+export function lagOf(a: Float32Array, b: Float32Array): number {
+  const window = { start: 8000, count: 4000 }
+  const lags = Array.from({ length: 101 }, (_, i) => i - 50)
+  const likeness = lags.map((lag) => correlation(a, b, { ...window, lag }))
+  return lags[likeness.indexOf(Math.max(...likeness))]!
+}
+
+/** Fails unless `actual` follows `expected`, at whatever loudness; 1 is a perfect likeness. */
+export function assertAlike(actual: Float32Array, expected: Float32Array, least: number): void {
+  assertBetween(correlation(expected, actual), least, 1.000001)
+}
+
+export function assertBetween(actual: number, least: number, most: number): void {
+  assert.equal(actual >= least && actual <= most, true, `${actual} is not in ${least}..${most}`)
+}
+
+export const assertNear = (actual: number, expected: number, tolerance: number): void =>
+  assertBetween(actual, expected - tolerance, expected + tolerance)

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { access, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test, type TestContext } from 'node:test'
+import { fetchSource, SourceAwayError } from '../../../../engine/media/source.ts'
+
+let folder: string
+before(async () => { folder = await mkdtemp(join(tmpdir(), 'source-')) })
+after(() => rm(folder, { recursive: true }))
+
+const BYTES = Buffer.alloc(300_000, 'winnow')
+const QUICK = { retryDelaysMs: [0, 0], silenceMsMax: 30_000 }
+
+/** Serves on loopback; `answers` are given in turn, the last one again and again. */
+async function serve(t: TestContext, ...answers: RequestListener[]) {
+  let requests = 0
+  const server = createServer((request, response) => {
+    answers[Math.min(requests++, answers.length - 1)]!(request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}/media`, requests: () => requests }
+}
+
+const whole: RequestListener = (_, response) => response.end(BYTES)
+const status = (code: number): RequestListener =>
+  (_, response) => response.writeHead(code).end('no')
+const cutOff: RequestListener = (_, response) => {
+  response.writeHead(200, { 'content-length': BYTES.length })
+  response.write(BYTES.subarray(0, 1000), () => response.destroy())
+}
+const hangUp: RequestListener = (request) => request.socket.destroy()
+
+let files = 0
+function fetchFrom(url: string, options: object = {}) {
+  const path = join(folder, `file-${files++}`)
+  const signal = new AbortController().signal
+  const bytes = fetchSource({ url, path, bytesMax: 1_000_000, signal, patience: QUICK, ...options })
+  return { path, bytes }
+}
+
+describe('a source', () => {
+  test('is written to the file', async (t) => {
+    const { url } = await serve(t, whole)
+    const { path, bytes } = fetchFrom(url)
+    assert.equal(await bytes, BYTES.length)
+    assert.deepEqual(await readFile(path), BYTES)
+  })
+
+  const troubles = {
+    '503': status(503), '429': status(429), 'an early end': cutOff, 'no answer': hangUp,
+  }
+  for (const [name, trouble] of Object.entries(troubles)) {
+    test(`is asked for again after ${name}, and is whole`, async (t) => {
+      const { url, requests } = await serve(t, trouble, trouble, whole)
+      const { path, bytes } = fetchFrom(url)
+      await bytes
+      assert.equal(requests(), 3)
+      assert.deepEqual(await readFile(path), BYTES)
+    })
+
+    test(`is away after ${name} each time; no file stays`, async (t) => {
+      const { url, requests } = await serve(t, trouble)
+      const { path, bytes } = fetchFrom(url)
+      await assert.rejects(bytes, SourceAwayError)
+      assert.equal(requests(), 3)
+      await assert.rejects(access(path), { code: 'ENOENT' })
+    })
+  }
+
+  for (const code of [400, 401, 403, 404, 410]) {
+    test(`has failed for good after ${code}`, async (t) => {
+      const { url, requests } = await serve(t, status(code))
+      await assert.rejects(fetchFrom(url).bytes, {
+        code: 'MEDIA_FETCH_FAILED', message: new RegExp(`answered ${code}`),
+      })
+      assert.equal(requests(), 1)
+    })
+  }
+
+  test('may be as large as allowed, and no larger', async (t) => {
+    const { url, requests } = await serve(t, whole)
+    assert.equal(await fetchFrom(url, { bytesMax: BYTES.length }).bytes, BYTES.length)
+    const { path, bytes } = fetchFrom(url, { bytesMax: BYTES.length - 1 })
+    await assert.rejects(bytes, { code: 'MEDIA_FETCH_FAILED', message: /larger than 299999 bytes/ })
+    assert.equal(requests(), 2)
+    await assert.rejects(access(path), { code: 'ENOENT' })
+  })
+
+  test('that falls silent is away', async (t) => {
+    const silent: RequestListener = () => undefined
+    const stalled: RequestListener = (_, response) => void response.write(BYTES.subarray(0, 100))
+    const { url, requests } = await serve(t, silent, stalled)
+    const patience = { retryDelaysMs: [0], silenceMsMax: 50 }
+    await assert.rejects(fetchFrom(url, { patience }).bytes, SourceAwayError)
+    assert.equal(requests(), 2)
+  })
+
+  test('is given up at once when the job is stopped', async (t) => {
+    const stop = new AbortController()
+    const { url, requests } = await serve(t, (_, response) => {
+      response.write(BYTES.subarray(0, 100))
+      stop.abort(new Error('canceled'))
+    })
+    const { path, bytes } = fetchFrom(url, { signal: stop.signal })
+    await assert.rejects(bytes, /canceled/)
+    assert.equal(requests(), 1)
+    await assert.rejects(access(path), { code: 'ENOENT' })
+  })
+
+  test('is not waited for between tries when the job is stopped', async (t) => {
+    const stop = new AbortController()
+    const { url } = await serve(t, (_, response) => {
+      response.writeHead(503).end()
+      setImmediate(() => stop.abort(new Error('canceled')))
+    })
+    const patience = { retryDelaysMs: [3_600_000], silenceMsMax: 30_000 }
+    await assert.rejects(fetchFrom(url, { signal: stop.signal, patience }).bytes, /canceled/)
+  })
+
+  test('that cannot be written is an error of ours', async (t) => {
+    const { url, requests } = await serve(t, whole)
+    const error = fetchFrom(url, { path: join(folder, 'no/such/folder') }).bytes
+    await assert.rejects(error, { code: 'ENOENT' })
+    assert.equal(requests(), 1)
+  })
+})
