@@ -1,0 +1,111 @@
+/**
+ * Question: how fast is the whole service on this machine, how much of the time is not the model,
+ * and what does batching requests of several clients gain?
+ *
+ * `node --import tsx bench/end-to-end.ts [rounds]`: starts nats-server, gateway and an engine, and
+ * submits a one-minute stereo file (noise and beeps) alone, eight at once, and eight one after the
+ * other, in turns. Then short ones: 4 s. One JSON line per case: real-time factor (median, least,
+ * most), and `other_percent`, the wall time in which the compute thread did nothing.
+ */
+
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { connectEngine, type EngineStats } from '../shared/engine-control.ts'
+import { noise, sine, wavBytes } from '../test/support/make-audio.ts'
+import { separateFile, startWinnow, type Winnow } from '../test/support/start-winnow.ts'
+
+const rounds = Number(process.argv[2] ?? 5)
+const SAMPLE_RATE = 44_100
+
+interface Measure {
+  rtf: number
+  otherPercent: number
+  meanBatch: number
+}
+
+const endings: (() => Promise<unknown> | unknown)[] = []
+const winnow = await startWinnow({ after: (end: () => unknown) => endings.push(end) } as never)
+const engine = connectEngine(winnow.engines[0]?.ready.control ?? '')
+
+for (const seconds of [60, 4]) {
+  const path = await beepsInNoise(winnow, seconds)
+  const cases = {
+    one: () => separateFile(winnow, path, { prompt: 'beep' }),
+    eight_at_once: () => times(8, () => separateFile(winnow, path, { prompt: 'beep' })),
+    eight_in_turn: async () => {
+      for (let i = 0; i < 8; i += 1) await separateFile(winnow, path, { prompt: 'beep' })
+    },
+  }
+  const measures = new Map<string, Measure[]>()
+  await cases.one() // the first of a shape is slow, and no answer to the question
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [name, run] of Object.entries(cases)) {
+      const measure = await timed(run, name === 'one' ? seconds : 8 * seconds)
+      measures.set(name, [...(measures.get(name) ?? []), measure])
+    }
+  }
+  for (const [name, list] of measures) report(name, seconds, list)
+  const ratios = measures.get('eight_in_turn')!.map((turn, i) =>
+    turn.rtf / measures.get('eight_at_once')![i]!.rtf)
+  print({ case: 'at once against in turn', seconds, speed_up: spread(ratios) })
+}
+
+engine.close()
+for (const end of endings) await end()
+
+async function timed(run: () => Promise<unknown>, audioSeconds: number): Promise<Measure> {
+  const before = await stats()
+  const startedAt = performance.now()
+  await run()
+  const wallSeconds = (performance.now() - startedAt) / 1000
+  const after = await stats()
+  const busySeconds = after.busy_seconds_total - before.busy_seconds_total
+  return {
+    rtf: wallSeconds / audioSeconds,
+    otherPercent: 100 * (1 - busySeconds / wallSeconds),
+    meanBatch: (after.lane_steps_total - before.lane_steps_total) /
+      (after.steps_total - before.steps_total),
+  }
+}
+
+function stats(): Promise<EngineStats> {
+  return new Promise((resolve) => {
+    const stop = engine.watchStats(60_000, (latest) => {
+      stop()
+      resolve(latest)
+    })
+  })
+}
+
+function times(count: number, run: () => Promise<unknown>): Promise<unknown> {
+  return Promise.all(Array.from({ length: count }, run))
+}
+
+async function beepsInNoise({ folder }: Winnow, seconds: number): Promise<string> {
+  const path = join(folder, `bench-${seconds}.wav`)
+  const beep = sine(880, seconds, SAMPLE_RATE)
+  const mix = (seed: number) => noise(seconds, SAMPLE_RATE, seed).map((x, i) =>
+    0.3 * x + (i % SAMPLE_RATE < 10_000 ? (beep[i] ?? 0) : 0))
+  await writeFile(path, wavBytes([mix(1), mix(2)], SAMPLE_RATE))
+  return path
+}
+
+function report(name: string, seconds: number, list: readonly Measure[]): void {
+  print({
+    case: name, seconds,
+    rtf: spread(list.map(({ rtf }) => rtf)),
+    other_percent: spread(list.map(({ otherPercent }) => otherPercent)),
+    mean_batch: spread(list.map(({ meanBatch }) => meanBatch)),
+  })
+}
+
+function spread(values: readonly number[]) {
+  const sorted = [...values].sort((a, b) => a - b)
+  const round = (value: number | undefined) => Number(value?.toPrecision(3))
+  const at = (part: number) => round(sorted[Math.round(part * (sorted.length - 1))])
+  return { median: at(0.5), least: at(0), most: at(1), n: sorted.length }
+}
+
+function print(line: object): void {
+  console.log(JSON.stringify({ bench: 'end-to-end', node: process.version, ...line }))
+}

@@ -1,0 +1,11 @@
+/** The command-line client: `npm run separate -- <file or https URL> "<prompt>"`; see --help. */
+
+import { separate } from './separate/command.ts'
+
+const controller = new AbortController()
+process.once('SIGINT', () => controller.abort()) // a second Ctrl-C ends us at once
+
+const { env, stdout, stderr } = process
+process.exitCode = await separate(process.argv.slice(2), {
+  env, stdout, stderr, signal: controller.signal,
+})

@@ -1,0 +1,167 @@
+/** The command line of `separate`, read into what the API takes. */
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { AudioSpan, SeparationOptions } from '../../shared/separation-options.ts'
+import type { Submission } from '../client.ts'
+
+export const HELP = `Usage: npm run separate -- <file or https URL> "<prompt>" [options]
+
+Separates the sound that the prompt describes from any audio or video file, and writes
+<name>-target and <name>-residual beside it (for a URL: into the current folder).
+
+How to separate
+  --acceleration WORD   fast, balanced (default) or quality
+  --candidates N        tries of which the best is kept, 1 to 8 (default 1)
+  --span START-END      seconds in which the sound is heard, such as 1.5-4; repeatable
+  --no-span START-END   seconds in which it is not heard; repeatable
+  --predict-spans       let the model find where it is heard
+  --max-chunk SECONDS   longest piece taken at once, up to 300 (default 60)
+  --overlap SECONDS     what neighbouring pieces share, 0 to 30 (default 5)
+
+What to write
+  --format WORD         wav (default) or mp3
+  --out FOLDER          where the files go
+  --logs                print the service's log of the request at the end
+  --json                print the result as JSON, for programs
+  --quiet               print nothing but errors
+
+For servers
+  --metadata JSON       an object that webhooks carry back
+  --webhook URL         https address that is told the end
+  --webhook-secret TEXT signs that message; without it the service makes one, shown once
+  --url URL             the service (or WINNOW_URL; default http://127.0.0.1:8080)
+  --key KEY             API key (or WINNOW_API_KEY; for a service on this machine also
+                        the file api-key in DATA_DIR, by default ./data)
+
+Ctrl-C cancels the request. The exit code is 0 when separated, 1 when it failed, 2 when the
+command line is wrong, 130 when canceled.
+`
+
+export interface Arguments {
+  /** A path, or an http(s) URL. */
+  source: string
+  isUrl: boolean
+  /** All of the submission but the source. */
+  submission: Submission
+  folder: string | undefined
+  baseUrl: string
+  apiKey: string | undefined
+  logs: boolean
+  json: boolean
+  quiet: boolean
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The command line is wrong: the message says how. */
+export class UsageError extends Error {}
+
+/**
+ * Reads the words after the command's name.
+ * @returns `help` when that is asked for
+ * @throws UsageError
+ */
+export function readArguments(words: readonly string[], env: Environment): Arguments | 'help' {
+  const { values, positionals } = parse(words)
+  if (values.help) return 'help'
+  const [source, prompt, ...more] = positionals
+  if (!source || prompt === undefined || more.length > 0) {
+    throw new UsageError('give a file or URL and one prompt in quotes (see --help)')
+  }
+  const baseUrl = readBaseUrl(values.url ?? env.WINNOW_URL ?? 'http://127.0.0.1:8080')
+  return {
+    source,
+    isUrl: /^https?:\/\//i.test(source),
+    submission: {
+      input: { prompt, ...readOptions(values) },
+      ...(values.webhook !== undefined && { webhookUrl: values.webhook }),
+      ...(values['webhook-secret'] !== undefined && { webhookSecret: values['webhook-secret'] }),
+      ...(values.metadata !== undefined && { metadata: readJson(values.metadata) }),
+    },
+    folder: values.out,
+    baseUrl,
+    apiKey: values.key ?? env.WINNOW_API_KEY ?? localKey(baseUrl, env),
+    logs: values.logs ?? false,
+    json: values.json ?? false,
+    quiet: values.quiet ?? false,
+  }
+}
+
+type Values = ReturnType<typeof parse>['values']
+
+function parse(words: readonly string[]) {
+  const text = { type: 'string' } as const
+  const flag = { type: 'boolean' } as const
+  const texts = { type: 'string', multiple: true } as const
+  try {
+    return parseArgs({
+      args: [...words],
+      allowPositionals: true,
+      options: {
+        'acceleration': text, 'candidates': text, 'span': texts, 'no-span': texts,
+        'predict-spans': flag, 'max-chunk': text, 'overlap': text, 'format': text, 'out': text,
+        'logs': flag, 'json': flag, 'quiet': flag, 'metadata': text, 'webhook': text,
+        'webhook-secret': text, 'url': text, 'key': text, 'help': { ...flag, short: 'h' },
+      },
+    })
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
+/** Only what was given: the service knows the defaults, and whether a value is within limits. */
+function readOptions(values: Values): Partial<SeparationOptions> {
+  const spans = [
+    ...(values.span ?? []).map((text) => readSpan(text, true)),
+    ...(values['no-span'] ?? []).map((text) => readSpan(text, false)),
+  ]
+  const given = {
+    acceleration: values.acceleration,
+    output_format: values.format,
+    reranking_candidates: readNumber('--candidates', values.candidates),
+    max_chunk_duration: readNumber('--max-chunk', values['max-chunk']),
+    chunk_overlap: readNumber('--overlap', values.overlap),
+    predict_spans: values['predict-spans'],
+    spans: spans.length > 0 ? spans : undefined,
+  }
+  const entries = Object.entries(given).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(entries) as Partial<SeparationOptions>
+}
+
+function readNumber(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const number = Number(text)
+  if (text.trim() !== '' && Number.isFinite(number)) return number
+  throw new UsageError(`${name} takes a number, not "${text}"`)
+}
+
+function readSpan(text: string, include: boolean): AudioSpan {
+  const [, start, end] = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(text) ?? []
+  if (start !== undefined) return { start: Number(start), end: Number(end), include }
+  throw new UsageError(`a span has the form START-END in seconds, such as 1.5-4, not "${text}"`)
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new UsageError(`--metadata takes a JSON object, not "${text}"`)
+  }
+}
+
+function readBaseUrl(text: string): string {
+  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return text.replace(/\/+$/, '')
+  throw new UsageError(`the service's address must be an http or https URL, not "${text}"`)
+}
+
+/** The key that `npm start` left here; it goes to no other machine than this one. */
+function localKey(baseUrl: string, env: Environment): string | undefined {
+  if (!/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(baseUrl).hostname)) return undefined
+  try {
+    return readFileSync(join(env.DATA_DIR || 'data', 'api-key'), 'utf8').trim() || undefined
+  } catch {
+    return undefined // no such file: the service will say that a key is missing
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * `npm start`: runs nats-server, an engine and the gateway on this machine, restarts one that dies,
+ * and stops all three in order. Each process is the same that a larger installation runs.
+ */
+
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { loadConfig as loadEngineConfig } from '../engine/config.ts'
+import { loadConfig as loadGatewayConfig } from '../gateway/config.ts'
+import { SettingsError } from '../shared/settings.ts'
+import { startNatsServer, type NatsServer } from './nats-server.ts'
+import { startService, type Service } from './service.ts'
+
+const ENGINE_STOP_MS = 10_000
+const STOP_MS = 5_000
+
+const dataFolder = resolve(process.env.DATA_DIR || './data')
+const pidFile = join(dataFolder, 'winnow.pid')
+const logsFolder = join(dataFolder, 'logs')
+const services: Service[] = []
+let nats: NatsServer | null = null
+let stopping = false
+
+process.on('SIGINT', () => void stop())
+process.on('SIGTERM', () => void stop())
+
+try {
+  await main()
+} catch (error) {
+  console.error(error instanceof SettingsError ? error.message : error)
+  await stop(1)
+}
+
+async function main(): Promise<void> {
+  const gatewayConfig = checkSettings()
+  await mkdir(logsFolder, { recursive: true, mode: 0o700 })
+  await refuseSecondStart()
+  console.log('Starting Winnow…')
+  const natsUrl = process.env.NATS_URL || (await ownNats())
+  const env = { ...process.env, DATA_DIR: dataFolder, NATS_URL: natsUrl }
+  const [gateway] = await Promise.all([
+    run({ name: 'gateway', program: 'gateway/main.ts', env, stopMs: STOP_MS }),
+    run({
+      name: 'engine', program: 'engine/main.ts', stopMs: ENGINE_STOP_MS,
+      env: { DRAIN_SECONDS: '5', SCRATCH_DIR: join(dataFolder, 'scratch'), ...env },
+    }),
+  ])
+  const address = gatewayConfig.publicUrl ?? gateway.ready.address ?? ''
+  await greet(address)
+}
+
+/** Names every wrong setting of every process before any of them runs. */
+function checkSettings() {
+  const env = { ...process.env, NATS_URL: process.env.NATS_URL || 'nats://127.0.0.1' }
+  const problems = new Set<string>()
+  const check = <T>(load: (env: NodeJS.ProcessEnv) => T): T | null => {
+    try {
+      return load(env)
+    } catch (error) {
+      if (!(error instanceof SettingsError)) throw error
+      for (const problem of error.problems) problems.add(problem)
+      return null
+    }
+  }
+  const gatewayConfig = check(loadGatewayConfig)
+  check(loadEngineConfig)
+  if (!gatewayConfig || problems.size > 0) throw new SettingsError([...problems])
+  return gatewayConfig
+}
+
+/** Two starts on one data folder would fight over its database and its queue. */
+async function refuseSecondStart(): Promise<void> {
+  const pid = Number(await readFile(pidFile, 'utf8').catch(() => ''))
+  const command = pid ? await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '') : ''
+  if (pid !== process.pid && command.includes('start.ts')) {
+    console.error(`Winnow is already running on ${dataFolder} (process ${pid}).`)
+    process.exit(1)
+  }
+  await writeFile(pidFile, String(process.pid))
+}
+
+/**
+ * Starts our nats-server; one that dies comes back on the same port, where the others look for it.
+ */
+async function ownNats(): Promise<string> {
+  const folder = join(dataFolder, 'nats')
+  nats = await startNatsServer({ folder })
+  const { url } = nats
+  const watch = (server: NatsServer) => server.process.once('exit', async (code) => {
+    if (stopping) return
+    console.error(`nats-server ended with ${code}; starting it again.`)
+    const { port, username: token } = new URL(url)
+    nats = await startNatsServer({ folder, port: Number(port), token })
+    watch(nats)
+  })
+  watch(nats)
+  return url
+}
+
+async function run(options: Omit<Parameters<typeof startService>[0], 'logsFolder'>) {
+  const service = await startService({ ...options, logsFolder })
+  services.push(service)
+  return service
+}
+
+async function greet(address: string): Promise<void> {
+  const keyFile = join(dataFolder, 'api-key')
+  const own = process.env.BOOTSTRAP_API_KEY
+  const key = own ?? (existsSync(keyFile) ? (await readFile(keyFile, 'utf8')).trim() : '<your key>')
+  console.log([
+    '',
+    `  Winnow listens on  ${address}`,
+    `  Data and logs in   ${dataFolder}`,
+    `  API key            ${own ? 'the one in BOOTSTRAP_API_KEY' : key}`,
+    '',
+    '  Try:',
+    `    curl -H "Authorization: Bearer ${own ? '$BOOTSTRAP_API_KEY' : key}" ${address}/v1/models`,
+    '    npm run separate -- examples/speech-over-piano.wav "piano"',
+    '',
+    '  Ctrl-C stops it.',
+    '',
+  ].join('\n'))
+}
+
+/** The engine first, so that it can give its jobs back; then the gateway; the broker last. */
+async function stop(code = 0): Promise<void> {
+  if (stopping) {
+    console.error('Stopping at once.')
+    for (const service of services) service.kill()
+    nats?.process.kill('SIGKILL')
+    process.exit(1)
+  }
+  stopping = true
+  console.log('\nStopping…')
+  for (const name of ['engine', 'gateway']) {
+    await services.find((service) => service.name === name)?.stop()
+  }
+  if (nats) {
+    const ended = new Promise((done) => nats?.process.once('exit', done))
+    if (nats.process.exitCode === null && nats.process.kill('SIGTERM')) await ended
+  }
+  await rm(pidFile, { force: true })
+  process.exit(code)
+}

@@ -1,0 +1,44 @@
+// `npm test`: the types, then every test, fast ones first. With arguments: only the files whose
+// path contains one of them, such as `npm test -- unit/engine`.
+
+import { spawnSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Files of the last folders start whole services, so those run one at a time. */
+const GROUPS = [
+  { folders: ['test/unit'], concurrency: 2 },
+  { folders: ['test/tidy.test.ts', 'test/contract', 'test/parity'], concurrency: 2 },
+  { folders: ['test/e2e', 'test/fault'], concurrency: 1 },
+]
+
+const wanted = process.argv.slice(2)
+const all = readdirSync('test', { recursive: true })
+  .map((file) => join('test', String(file)))
+  .sort()
+const startedAt = Date.now()
+let failed = false
+
+if (wanted.length === 0) run('types', ['node_modules/typescript/bin/tsc', '--noEmit'])
+for (const { folders, concurrency } of GROUPS) {
+  const files = all.filter((file) => file.endsWith('.test.ts') &&
+    folders.some((folder) => file.startsWith(folder)) &&
+    (wanted.length === 0 || wanted.some((part) => file.includes(part))))
+  if (files.length === 0) continue
+  run(folders.join(', '), [
+    '--import', 'tsx', '--test', `--test-concurrency=${concurrency}`, '--test-reporter=spec',
+    ...files,
+  ])
+}
+const seconds = Math.round((Date.now() - startedAt) / 1000)
+console.log(`${failed ? 'FAILED' : 'All passed'} in ${seconds} s`)
+process.exit(failed ? 1 : 0)
+
+function run(name, args) {
+  console.log(`\n=== ${name}`)
+  const { status } = spawnSync(process.execPath, args, {
+    stdio: 'inherit',
+    env: { ...process.env, TF_CPP_MIN_LOG_LEVEL: '3' },
+  })
+  if (status !== 0) failed = true
+}

@@ -1,0 +1,224 @@
+/**
+ * The service's main job on the real parts, over HTTP: what is said of the sound is measured on the
+ * sound.
+ */
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { before, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import { connectEngine, type EngineStats } from '../../shared/engine-control.ts'
+import { makeMedia, noise, readWav24, sine, wavBytes } from '../support/make-audio.ts'
+import { examplePath, readWav16, siSdr, sumError } from '../support/examples.ts'
+import {
+  API_KEY, downloadResult, followToEnd, separateFile, startWinnow, submitFile, type Winnow,
+} from '../support/start-winnow.ts'
+
+/** Two roundings to 24 bits, and one of the sum in float32. */
+const SUM_ERROR_MAX = 3 / 2 ** 23
+
+let winnow: Winnow
+before(async (t) => { winnow = await startWinnow(t as TestContext) })
+
+const examples = [
+  { example: 'speech-over-piano', source: 'piano', prompt: 'piano', gainDbMin: 4 },
+  { example: 'speech-over-piano', source: 'speech', prompt: 'a person speaking', gainDbMin: 4 },
+  { example: 'siren-and-speech', source: 'siren', prompt: 'siren', gainDbMin: 6 },
+  { example: 'drums-and-flute', source: 'flute', prompt: 'flute', gainDbMin: 6 },
+  { example: 'drums-and-flute', source: 'drums', prompt: 'drums', gainDbMin: 6 },
+]
+
+for (const { example, source, prompt, gainDbMin } of examples) {
+  test(`"${prompt}" is separated from ${example}, ${gainDbMin} dB nearer to its source`, async (t) => {
+    const path = examplePath(`${example}.wav`)
+    const { submitted, last } = await separateFile(winnow, path, { prompt })
+    assert.equal(last.status, 'COMPLETED')
+    const files = await downloadResult(winnow, submitted)
+    const [target, residual] = [readWav24(files.target), readWav24(files.residual)]
+    const mixture = await readWav16(path)
+    const truth = await readWav16(examplePath(`sources/${example}/${source}.wav`))
+    assert.equal(target.sampleRate, 44_100)
+    assert.equal(target.bits, 24)
+    assert.deepEqual(target.planes.map(({ length }) => length), mixture.map(({ length }) => length))
+    assert.deepEqual(residual.planes.map(({ length }) => length), mixture.map(({ length }) => length))
+    assert.ok(sumError(target.planes, residual.planes, mixture) <= SUM_ERROR_MAX)
+    const gainDb = siSdr(target.planes, truth) - siSdr(mixture, truth)
+    t.diagnostic(`SI-SDR improves by ${gainDb.toFixed(1)} dB`)
+    assert.ok(gainDb >= gainDbMin, `SI-SDR improves by ${gainDb.toFixed(1)} dB only`)
+  })
+}
+
+test('the result says how long the media is, what it cost and how long it is kept', async () => {
+  const { submitted } = await separateFile(winnow, examplePath('siren-and-speech.wav'), { prompt: 'siren' })
+  const reply = await fetch(submitted.result_url, { headers: { authorization: `Bearer ${API_KEY}` } })
+  const result = await reply.json() as Record<string, Record<string, unknown>>
+  assert.equal(result.data?.duration, 6)
+  assert.equal(result.data?.sample_rate, 44_100)
+  assert.deepEqual(result.usage, { feature: 'audio_seconds', quantity: 6, billing_status: 'not_metered' })
+  assert.ok(Date.parse(String(result.retention?.delete_after)) > Date.now() + 6 * 86_400_000)
+})
+
+test('the status stream tells of every step, with progress that only grows, and the logs', async () => {
+  const path = await longFile('long.wav', 45)
+  const submitted = await submitFile(winnow, path, { prompt: 'a beep' })
+  const statuses = await followToEnd(winnow, submitted)
+  const order = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']
+  const ranks = statuses.map(({ status }) => order.indexOf(status))
+  assert.deepEqual(ranks, [...ranks].sort())
+  assert.equal(statuses.at(-1)?.status, 'COMPLETED')
+  const progress = statuses.flatMap((status) => status.progress ?? [])
+  assert.deepEqual(progress, [...progress].sort((a, b) => a - b))
+  assert.ok(new Set(progress).size >= 3, `progress was ${progress}`)
+  const logs = statuses.at(-1)?.logs?.map(({ message }) => message).join('\n') ?? ''
+  assert.match(logs, /pcm_s16le/)
+  assert.match(logs, /chunks of .* overlapping/)
+})
+
+test('requests submitted at once share batches, and each gets what it would get alone', async () => {
+  const cases = examples.map(({ example, prompt }) => ({ path: examplePath(`${example}.wav`), prompt }))
+  const run = async ({ path, prompt }: { path: string; prompt: string }) => {
+    const { submitted, last } = await separateFile(winnow, path, { prompt })
+    assert.equal(last.status, 'COMPLETED')
+    return readWav24((await downloadResult(winnow, submitted)).target).planes
+  }
+  const alone = []
+  for (const each of cases) alone.push(await run(each))
+  const before = await engineStats(winnow)
+  const together = await Promise.all([...cases, ...cases, ...cases].map(run))
+  const after = await engineStats(winnow)
+  const meanBatch = (after.lane_steps_total - before.lane_steps_total) /
+    (after.steps_total - before.steps_total)
+  assert.ok(meanBatch > 1, `${meanBatch} lanes a batch`)
+  for (const [i, planes] of together.entries()) {
+    const expected = alone[i % cases.length] ?? []
+    for (const [c, channel] of planes.entries()) {
+      for (const [s, x] of channel.entries()) {
+        assert.ok(Math.abs(x - (expected[c]?.[s] ?? 0)) < 2e-5, `request ${i} differs at sample ${s}`)
+      }
+    }
+  }
+})
+
+const codings = [
+  { name: 'mp3', container: 'mp3', encoder: 'libmp3lame', type: 'audio/mpeg' },
+  { name: 'flac', container: 'flac', encoder: 'flac', type: 'audio/flac' },
+  { name: 'ogg', container: 'ogg', encoder: 'libopus', type: 'audio/ogg' },
+  { name: 'm4a', container: 'ipod', encoder: 'aac', type: 'audio/mp4' },
+  { name: 'mkv', container: 'matroska', encoder: 'aac', type: 'video/x-matroska', video: true },
+  { name: 'mp4', container: 'mp4', encoder: 'aac', type: 'video/mp4', video: true },
+  { name: 'mov', container: 'mov', encoder: 'aac', type: 'video/quicktime', video: true },
+  { name: 'webm', container: 'webm', encoder: 'libopus', type: 'audio/webm' },
+] as const
+
+for (const { name, container, encoder, type, ...rest } of codings) {
+  test(`${name} is read${'video' in rest ? ', its sound taken from the video' : ''}`, async () => {
+    const path = join(winnow.folder, `input.${name}`)
+    const sampleRate = 48_000
+    const planes = [sine(440, 2, sampleRate), noise(2, sampleRate)]
+    const video = 'video' in rest ? { video: { seconds: 2, encoder: 'mpeg4' as never } } : {}
+    await makeMedia(path, container, { audio: { planes, sampleRate, encoder: encoder as never }, ...video })
+    const { submitted, last } = await separateFile(winnow, path, { prompt: 'white noise' }, type)
+    assert.equal(last.status, 'COMPLETED', JSON.stringify(last.error))
+    const { target } = await downloadResult(winnow, submitted)
+    const { planes: out, sampleRate: rate } = readWav24(target)
+    assert.equal(rate, sampleRate)
+    assert.equal(out.length, 2)
+    assert.ok(Math.abs((out[0]?.length ?? 0) / sampleRate - 2) < 0.1, `${out[0]?.length} samples`)
+  })
+}
+
+test('output_format mp3 gives two mp3 files with their names', async () => {
+  const path = examplePath('speech-over-piano.wav')
+  const { submitted } = await separateFile(winnow, path, { prompt: 'piano', output_format: 'mp3' })
+  const { target, result } = await downloadResult(winnow, submitted)
+  assert.equal(result.data.target.file_name, 'speech-over-piano-target.mp3')
+  assert.ok(target.subarray(0, 3).toString() === 'ID3' || target[0] === 0xff, 'an mp3 file')
+})
+
+test('spans, acceleration and chunk options are taken and act', async () => {
+  const path = examplePath('speech-over-piano.wav')
+  const { submitted, last } = await separateFile(winnow, path, {
+    prompt: 'piano', acceleration: 'quality', max_chunk_duration: 2, chunk_overlap: 0.5,
+    spans: [{ start: 1, end: 3, include: true }],
+  })
+  assert.equal(last.status, 'COMPLETED')
+  assert.match(JSON.stringify(last.logs), /chunks of 2\.00 s overlapping by 0\.50 s/)
+  const [target] = readWav24((await downloadResult(winnow, submitted)).target).planes
+  const peak = (from: number, to: number) => target!.slice(from * 44_100, to * 44_100)
+    .reduce((most, x) => Math.max(most, Math.abs(x)), 0)
+  assert.equal(peak(3.1, 6), 0)
+  assert.equal(peak(0, 0.9), 0)
+  assert.ok(peak(1.1, 2.9) > 0.01)
+})
+
+test('a request in progress can be canceled and ends as CANCELED', async () => {
+  const path = await longFile('to-cancel.wav', 1_200)
+  const submitted = await submitFile(winnow, path, { prompt: 'a beep', acceleration: 'quality' })
+  const statuses = []
+  for await (const status of winnow.client.follow(submitted)) {
+    if (status.status === 'IN_PROGRESS' && statuses.length === 0) {
+      statuses.push(status)
+      await winnow.client.cancel(submitted)
+    }
+    if (status.status !== 'IN_PROGRESS' && status.status !== 'IN_QUEUE') statuses.push(status)
+  }
+  assert.equal(statuses.at(-1)?.status, 'FAILED')
+  assert.equal(statuses.at(-1)?.error?.code, 'CANCELED')
+  await assert.rejects(winnow.client.result(submitted), { code: 'REQUEST_FAILED' })
+})
+
+test('GET /v1/models names the model that runs', async () => {
+  const reply = await fetch(`${winnow.url}/v1/models`, {
+    headers: { authorization: `Bearer ${API_KEY}` },
+  })
+  const { data } = await reply.json() as { data: { id: string }[] }
+  assert.deepEqual(data.map(({ id }) => id), ['audio/separate'])
+  assert.match(JSON.stringify(data), /mini/)
+})
+
+test('the command-line client writes both files beside the input and prints the ratio', async () => {
+  const folder = join(winnow.folder, 'cli')
+  await mkdir(folder)
+  const input = join(folder, 'mix.wav')
+  await copyFile(examplePath('speech-over-piano.wav'), input)
+  const args = ['--import', 'tsx', 'scripts/separate.ts', input, 'piano']
+  const env = { ...process.env, WINNOW_URL: winnow.url, WINNOW_API_KEY: API_KEY }
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env })
+  assert.match(stdout, /6\.0 s of audio in .*times real time/)
+  for (const name of ['mix-target.wav', 'mix-residual.wav']) {
+    assert.ok((await stat(join(folder, name))).size > 500_000)
+  }
+  const bad = promisify(execFile)(process.execPath, [...args, '--overlap', '70'], { env })
+  await assert.rejects(bad, (error: { code: number; stderr: string }) => {
+    assert.notEqual(error.code, 0)
+    assert.match(error.stderr, /chunk_overlap/)
+    return true
+  })
+})
+
+/** Beeps in noise. */
+async function longFile(name: string, seconds: number): Promise<string> {
+  const path = join(winnow.folder, name)
+  const sampleRate = 16_000
+  const beep = sine(880, seconds, sampleRate)
+  const planes = [noise(seconds, sampleRate).map((x, i) => 0.3 * x + (i % 16_000 < 4_000 ? beep[i]! : 0))]
+  await writeFile(path, wavBytes(planes, sampleRate))
+  assert.ok((await readFile(path)).length > seconds * sampleRate * 2)
+  return path
+}
+
+async function engineStats({ engines }: Winnow): Promise<EngineStats> {
+  const engine = connectEngine(engines[0]?.ready.control ?? '')
+  try {
+    return await new Promise((resolve) => {
+      const stop = engine.watchStats(60_000, (stats) => {
+        stop()
+        resolve(stats)
+      })
+    })
+  } finally {
+    engine.close()
+  }
+}

@@ -1,0 +1,117 @@
+/** Processes end at the worst moment: every accepted request still ends once, as it should. */
+
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import { connectEngine } from '../../shared/engine-control.ts'
+import { noise, readWav24, wavBytes } from '../support/make-audio.ts'
+import { examplePath } from '../support/examples.ts'
+import {
+  downloadResult, followToEnd, startWinnow, submitFile, type Winnow,
+} from '../support/start-winnow.ts'
+
+/** Takes an engine a good while. */
+const LONG = { prompt: 'noise', acceleration: 'quality' } as const
+
+const LONG_SECONDS = 240
+
+async function longFile({ folder }: Winnow, seconds = LONG_SECONDS): Promise<string> {
+  const path = join(folder, 'long.wav')
+  await writeFile(path, wavBytes([noise(seconds, 8_000)], 8_000))
+  return path
+}
+
+/** Follows a request; calls `act` once, when it is first seen in progress. */
+async function whenInProgress(
+  { client }: Winnow, submitted: Parameters<Winnow['client']['follow']>[0], act: () => Promise<unknown>,
+) {
+  let acted: Promise<unknown> | null = null
+  const statuses = []
+  for await (const status of client.follow(submitted)) {
+    statuses.push(status)
+    if (status.status === 'IN_PROGRESS' && (status.progress ?? 0) > 0) acted ??= act()
+  }
+  assert.ok(acted, 'it was in progress')
+  await acted
+  return statuses
+}
+
+test('a killed engine: another one finishes its job', async (t) => {
+  const winnow = await startWinnow(t)
+  const submitted = await submitFile(winnow, await longFile(winnow), LONG)
+  const statuses = await whenInProgress(winnow, submitted, async () => {
+    await winnow.engines[0]?.end('SIGKILL')
+    await winnow.startEngine()
+  })
+  assert.equal(statuses.at(-1)?.status, 'COMPLETED')
+  const { target } = await downloadResult(winnow, submitted)
+  assert.equal(readWav24(target).planes[0]?.length, LONG_SECONDS * 8_000)
+})
+
+test('an engine that is asked to end gives its job back, and exits in peace', async (t) => {
+  const winnow = await startWinnow(t, { engines: 2, env: { DRAIN_SECONDS: '0' } })
+  const submitted = await submitFile(winnow, await longFile(winnow), LONG)
+  const statuses = await whenInProgress(winnow, submitted, async () => {
+    const codes = await Promise.all(winnow.engines.map(async (engine) => {
+      const control = connectEngine(engine.ready.control ?? '')
+      const busy = await new Promise<boolean>((resolve) => {
+        const stop = control.watchStats(1_000, ({ jobs }) => { stop(); resolve(jobs > 0) })
+      })
+      control.close()
+      return busy ? engine.end('SIGTERM') : null
+    }))
+    assert.deepEqual(codes.filter((code) => code !== null), [0])
+  })
+  assert.equal(statuses.at(-1)?.status, 'COMPLETED')
+  assert.ok(statuses.some(({ status }, i) => i > 0 && status === 'IN_QUEUE'), 'it was queued again')
+})
+
+test('a drained engine finishes what it has and takes no more', async (t) => {
+  const winnow = await startWinnow(t)
+  const first = await submitFile(winnow, await longFile(winnow, 120), LONG)
+  const control = connectEngine(winnow.engines[0]?.ready.control ?? '')
+  t.after(() => control.close())
+  let drained: Promise<{ finished: number; released: number }> | undefined
+  await whenInProgress(winnow, first, async () => { drained = control.drain(60_000) })
+  assert.deepEqual(await drained, { finished: 1, released: 0 })
+  const second = await submitFile(winnow, examplePath('speech-over-piano.wav'), { prompt: 'piano' })
+  await winnow.startEngine()
+  assert.equal((await followToEnd(winnow, second)).at(-1)?.status, 'COMPLETED')
+})
+
+test('a killed gateway comes back and knows everything', async (t) => {
+  const winnow = await startWinnow(t)
+  const long = await submitFile(winnow, await longFile(winnow), LONG)
+  const short = await submitFile(winnow, examplePath('speech-over-piano.wav'), { prompt: 'piano' })
+  const statuses = await whenInProgress(winnow, long, async () => {
+    await winnow.gateway.end('SIGKILL')
+    await winnow.startGateway()
+  })
+  assert.equal(statuses.at(-1)?.status, 'COMPLETED')
+  assert.equal((await followToEnd(winnow, short)).at(-1)?.status, 'COMPLETED')
+  await downloadResult(winnow, long)
+})
+
+test('a killed broker comes back: jobs in hand and jobs in the queue complete', async (t) => {
+  const winnow = await startWinnow(t, { env: { JOBS_MAX: '1' } })
+  const long = await submitFile(winnow, await longFile(winnow, 120), LONG)
+  const queued = await submitFile(winnow, examplePath('speech-over-piano.wav'), { prompt: 'piano' })
+  const statuses = await whenInProgress(winnow, long, async () => {
+    const gone = new Promise((resolve) => winnow.nats.process.once('exit', resolve))
+    winnow.nats.process.kill('SIGKILL')
+    await gone
+    const offline = await submitFile(winnow, examplePath('siren-and-speech.wav'), { prompt: 'siren' })
+    await winnow.startNats()
+    assert.equal((await followToEnd(winnow, offline)).at(-1)?.status, 'COMPLETED')
+  })
+  assert.equal(statuses.at(-1)?.status, 'COMPLETED')
+  assert.equal((await followToEnd(winnow, queued)).at(-1)?.status, 'COMPLETED')
+})
+
+test('a request submitted while no engine runs waits for one', async (t) => {
+  const winnow = await startWinnow(t, { engines: 0 })
+  const submitted = await submitFile(winnow, examplePath('speech-over-piano.wav'), { prompt: 'piano' })
+  await winnow.startEngine()
+  assert.equal((await followToEnd(winnow, submitted)).at(-1)?.status, 'COMPLETED')
+})

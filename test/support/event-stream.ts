@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+
+export interface StreamEvent {
+  name: string
+  data: any
+}
+
+/** The events of a Server-Sent Events body, of the form that spec.md 4 note 5 gives. */
+export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<StreamEvent> {
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const piece of body) {
+    text += decoder.decode(piece, { stream: true })
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      const event = /^event: (\w+)\ndata: (.+)$/.exec(text.slice(0, end))
+      assert.ok(event, `not an event: ${text.slice(0, end)}`)
+      yield { name: event[1] ?? '', data: JSON.parse(event[2] ?? '') }
+      text = text.slice(end + 2)
+    }
+  }
+  assert.equal(text, '', 'the stream ends after a whole event')
+}

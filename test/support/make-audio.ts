@@ -1,0 +1,290 @@
+/**
+ * Test signals, and media files of every kind that hold them. WAV is written and read here by hand,
+ * so that the project's own FFmpeg is measured against something else.
+ */
+
+import {
+  AV_CODEC_FLAG_GLOBAL_HEADER, AV_DISPOSITION_ATTACHED_PIC,
+  AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUVJ420P, AV_SAMPLE_FMT_FLT, AV_SAMPLE_FMT_FLTP, AV_SAMPLE_FMT_S16,
+  AV_SAMPLE_FMT_S16P, AV_SAMPLE_FMT_S32, AVFMT_GLOBALHEADER, type AVSampleFormat,
+  type FFAudioEncoder,
+} from 'node-av/constants'
+import {
+  avChannelLayoutDefault, Codec, CodecContext, Dictionary, FFmpegError, FormatContext, Frame,
+  Packet, Rational, SoftwareResampleContext, type Stream,
+} from 'node-av/lib'
+
+/** One array a channel, values in ±1. */
+export type Planes = readonly Float32Array[]
+
+const signal = (seconds: number, sampleRate: number, value: (t: number) => number): Float32Array =>
+  Float32Array.from({ length: Math.round(seconds * sampleRate) }, (_, i) => value(i / sampleRate))
+
+export const sine = (hertz: number, seconds: number, sampleRate: number): Float32Array =>
+  signal(seconds, sampleRate, (t) => 0.5 * Math.sin(2 * Math.PI * hertz * t))
+
+/** Rises from 200 Hz by 1 kHz a second: alike to itself at no other time, so that a shift shows. */
+export const chirp = (seconds: number, sampleRate: number): Float32Array =>
+  signal(seconds, sampleRate, (t) => 0.5 * Math.sin(2 * Math.PI * (200 * t + 500 * t * t)))
+
+/** White noise in ±0.5; the same for the same seed. */
+export function noise(seconds: number, sampleRate: number, seed = 1): Float32Array {
+  let state = seed
+  return signal(seconds, sampleRate, () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return state / 2 ** 32 - 0.5
+  })
+}
+
+const CODINGS = {
+  pcm16: { tag: 1, bytes: 2, write: writeInt16 },
+  pcm24: { tag: 1, bytes: 3, write: writeInt24 },
+  float32: { tag: 3, bytes: 4, write: writeFloat32 },
+}
+
+const clip = (x: number, bits: number): number =>
+  Math.max(-(2 ** bits), Math.min(2 ** bits - 1, Math.round(x * 2 ** bits)))
+
+function writeInt16(to: DataView, at: number, x: number): void {
+  to.setInt16(at, clip(x, 15), true)
+}
+
+function writeFloat32(to: DataView, at: number, x: number): void {
+  to.setFloat32(at, x, true)
+}
+
+function writeInt24(to: DataView, at: number, x: number): void {
+  const level = clip(x, 23)
+  to.setUint16(at, level & 0xffff, true)
+  to.setInt8(at + 2, level >> 16)
+}
+
+/** A WAV file; `mask` makes its header one that names loudspeakers. */
+export function wavBytes(
+  planes: Planes, sampleRate: number, coding: keyof typeof CODINGS = 'pcm16', mask?: number,
+): Buffer {
+  const { tag, bytes, write } = CODINGS[coding]
+  const channels = planes.length
+  const samples = planes[0]?.length ?? 0
+  const dataBytes = samples * channels * bytes
+  const format = Buffer.alloc(mask === undefined ? 16 : 40)
+  format.writeUInt16LE(mask === undefined ? tag : 0xfffe, 0)
+  format.writeUInt16LE(channels, 2)
+  format.writeUInt32LE(sampleRate, 4)
+  format.writeUInt32LE(sampleRate * channels * bytes, 8)
+  format.writeUInt16LE(channels * bytes, 12)
+  format.writeUInt16LE(bytes * 8, 14)
+  if (mask !== undefined) {
+    format.writeUInt16LE(22, 16)
+    format.writeUInt16LE(bytes * 8, 18)
+    format.writeUInt32LE(mask, 20)
+    format.writeUInt16LE(tag, 24)
+    format.write('000000001000800000aa00389b71', 26, 'hex')
+  }
+  const data = new DataView(new ArrayBuffer(dataBytes))
+  for (let i = 0; i < samples; i++) {
+    for (let c = 0; c < channels; c++) write(data, (i * channels + c) * bytes, planes[c]![i]!)
+  }
+  const body = [riffChunk('fmt ', format), riffChunk('data', Buffer.from(data.buffer))]
+  return riffChunk('RIFF', Buffer.concat([Buffer.from('WAVE'), ...body]))
+}
+
+function riffChunk(name: string, content: Buffer): Buffer {
+  const head = Buffer.alloc(8)
+  head.write(name, 'latin1')
+  head.writeUInt32LE(content.length, 4)
+  return Buffer.concat([head, content, Buffer.alloc(content.length % 2)])
+}
+
+export interface Wav {
+  sampleRate: number
+  bits: number
+  /** 0 where the header names no loudspeakers. */
+  mask: number
+  planes: Float32Array[]
+}
+
+/** Reads a WAV file of 24-bit PCM. */
+export function readWav24(file: Buffer): Wav {
+  const chunks = new Map<string, Buffer>()
+  for (let at = 12; at + 8 <= file.length;) {
+    const size = file.readUInt32LE(at + 4)
+    chunks.set(file.toString('latin1', at, at + 4), file.subarray(at + 8, at + 8 + size))
+    at += 8 + size + (size % 2)
+  }
+  const format = chunks.get('fmt ')!
+  const data = chunks.get('data')!
+  const channels = format.readUInt16LE(2)
+  const planes = Array.from({ length: channels }, (_, c) =>
+    Float32Array.from({ length: data.length / 3 / channels }, (_, i) =>
+      data.readIntLE((i * channels + c) * 3, 3) / 2 ** 23))
+  return {
+    sampleRate: format.readUInt32LE(4),
+    bits: format.readUInt16LE(14),
+    mask: format.length >= 40 ? format.readUInt32LE(20) : 0,
+    planes,
+  }
+}
+
+export interface AudioTrack {
+  planes: Planes
+  sampleRate: number
+  /** FFmpeg's name, such as `libmp3lame`. */
+  encoder: string
+  bitRate?: number
+  /** Seconds after the start of the file at which it begins. */
+  delay?: number
+}
+
+export interface VideoTrack {
+  seconds: number
+  /** FFmpeg's name, such as `libx264`. */
+  encoder: string
+  /** A single picture that belongs to the sound. */
+  isCoverArt?: boolean
+}
+
+export interface Tracks {
+  audio?: AudioTrack
+  video?: VideoTrack
+  /** Options of FFmpeg's muxer. */
+  containerOptions?: Record<string, string>
+}
+
+const SAMPLE_FORMATS: Partial<Record<string, AVSampleFormat>> = {
+  pcm_s16le: AV_SAMPLE_FMT_S16, pcm_s16be: AV_SAMPLE_FMT_S16, pcm_s24le: AV_SAMPLE_FMT_S32,
+  flac: AV_SAMPLE_FMT_S16, libopus: AV_SAMPLE_FMT_FLT, alac: AV_SAMPLE_FMT_S16P,
+  mp2: AV_SAMPLE_FMT_S16, tta: AV_SAMPLE_FMT_S16, wavpack: AV_SAMPLE_FMT_S16P,
+}
+
+const WIDTH = 64
+const HEIGHT = 48
+const FRAMES_PER_SECOND = 10
+
+/**
+ * Writes a media file with one audio stream, one video stream (a moving pattern), or both.
+ * @param container FFmpeg's name of a muxer, such as `mp4`, `mp3`, `matroska`, `mpegts`
+ */
+export async function makeMedia(path: string, container: string, tracks: Tracks): Promise<void> {
+  const { audio, video, containerOptions = {} } = tracks
+  const output = new FormatContext()
+  FFmpegError.throwIfError(output.allocOutputContext2(null, container, path), 'container')
+  const opened = [
+    ...(video ? [await openTrack(output, video.encoder, (codec) => setVideo(codec, video))] : []),
+    ...(audio ? [await openTrack(output, audio.encoder, (codec) => setAudio(codec, audio))] : []),
+  ]
+  if (video?.isCoverArt) opened[0]!.stream.setDisposition(AV_DISPOSITION_ATTACHED_PIC)
+  await output.openOutput()
+  const options = Dictionary.fromObject(containerOptions)
+  FFmpegError.throwIfError(await output.writeHeader(options), 'header')
+  if (video) await writeTrack(output, opened[0]!, videoFrames(video))
+  if (audio) await writeTrack(output, opened.at(-1)!, audioFrames(audio, opened.at(-1)!.codec))
+  FFmpegError.throwIfError(await output.writeTrailer(), 'trailer')
+  await output.closeOutput()
+}
+
+interface Track {
+  codec: CodecContext
+  stream: Stream
+}
+
+async function openTrack(
+  output: FormatContext, encoder: string, set: (codec: CodecContext) => void,
+): Promise<Track> {
+  const codec = new CodecContext()
+  codec.allocContext3(Codec.findEncoderByName(encoder as FFAudioEncoder))
+  set(codec)
+  if (output.oformat!.hasFlags(AVFMT_GLOBALHEADER)) codec.setFlags(AV_CODEC_FLAG_GLOBAL_HEADER)
+  FFmpegError.throwIfError(await codec.open2(), encoder)
+  const stream = output.newStream()
+  stream.timeBase = codec.timeBase
+  FFmpegError.throwIfError(stream.codecpar.fromContext(codec), 'parameters')
+  return { codec, stream }
+}
+
+function setAudio(codec: CodecContext, { planes, sampleRate, encoder, bitRate }: AudioTrack): void {
+  codec.sampleFormat = SAMPLE_FORMATS[encoder] ?? AV_SAMPLE_FMT_FLTP
+  codec.sampleRate = sampleRate
+  codec.channelLayout = avChannelLayoutDefault(planes.length)
+  codec.timeBase = new Rational(1, sampleRate)
+  codec.bitRate = BigInt(bitRate ?? 128_000)
+}
+
+function setVideo(codec: CodecContext, { encoder }: VideoTrack): void {
+  codec.width = WIDTH
+  codec.height = HEIGHT
+  codec.pixelFormat = encoder === 'mjpeg' ? AV_PIX_FMT_YUVJ420P : AV_PIX_FMT_YUV420P
+  codec.timeBase = new Rational(1, FRAMES_PER_SECOND)
+  codec.bitRate = 100_000n
+}
+
+function* audioFrames(
+  { planes, sampleRate, delay = 0 }: AudioTrack, codec: CodecContext,
+): Generator<Frame> {
+  const layout = codec.channelLayout
+  const converter = new SoftwareResampleContext()
+  converter.allocSetOpts2(
+    layout, codec.sampleFormat, sampleRate, layout, AV_SAMPLE_FMT_FLT, sampleRate)
+  converter.init()
+  const samples = planes[0]!.length
+  const step = codec.frameSize || 1024
+  for (let from = 0; from < samples; from += step) {
+    const count = Math.min(step, samples - from)
+    const packed = Float32Array.from({ length: count * planes.length }, (_, i) =>
+      planes[i % planes.length]![from + Math.floor(i / planes.length)]!)
+    const source = Frame.fromAudioBuffer(Buffer.from(packed.buffer), {
+      nbSamples: count, format: AV_SAMPLE_FMT_FLT, sampleRate, channelLayout: layout,
+    })
+    const frame = new Frame()
+    frame.alloc()
+    frame.format = codec.sampleFormat
+    frame.sampleRate = sampleRate
+    frame.channelLayout = layout
+    FFmpegError.throwIfError(converter.convertFrame(frame, source), 'convert')
+    source.free()
+    frame.pts = BigInt(Math.round(delay * sampleRate) + from)
+    yield frame
+  }
+  converter.free()
+}
+
+function* videoFrames({ seconds, encoder, isCoverArt }: VideoTrack): Generator<Frame> {
+  const count = isCoverArt ? 1 : Math.round(seconds * FRAMES_PER_SECOND)
+  for (let i = 0; i < count; i++) {
+    const frame = new Frame()
+    frame.alloc()
+    frame.format = encoder === 'mjpeg' ? AV_PIX_FMT_YUVJ420P : AV_PIX_FMT_YUV420P
+    frame.width = WIDTH
+    frame.height = HEIGHT
+    FFmpegError.throwIfError(frame.getBuffer(), 'picture')
+    const [brightness, ...colours] = frame.data!
+    brightness!.forEach((_, at) => { brightness![at] = at * 3 + i * 8 })
+    for (const colour of colours) colour.fill(128)
+    frame.pts = BigInt(i)
+    yield frame
+  }
+}
+
+async function writeTrack(
+  output: FormatContext, { codec, stream }: Track, frames: Iterable<Frame>,
+): Promise<void> {
+  const packet = new Packet()
+  packet.alloc()
+  const writePackets = async () => {
+    while ((await codec.receivePacket(packet)) >= 0) {
+      packet.streamIndex = stream.index
+      packet.rescaleTs(codec.timeBase, stream.timeBase)
+      FFmpegError.throwIfError(await output.interleavedWriteFrame(packet), 'write')
+    }
+  }
+  for (const frame of frames) {
+    frame.timeBase = codec.timeBase
+    FFmpegError.throwIfError(await codec.sendFrame(frame), 'encode')
+    frame.free()
+    await writePackets()
+  }
+  await codec.sendFrame(null)
+  await writePackets()
+  packet.free()
+  codec.freeContext()
+}

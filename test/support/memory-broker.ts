@@ -1,0 +1,45 @@
+import type { Broker } from '../../shared/broker.ts'
+import type { Job } from '../../shared/messages.ts'
+
+/** The queue of jobs in memory: as in the broker, sequences grow and a repeated id is dropped. */
+export class MemoryBroker
+implements Pick<Broker, 'publishJob' | 'removeJob' | 'hasJob' | 'isConnected'> {
+  readonly jobs = new Map<number, Job>()
+  connected = true
+  #sequences = new Map<string, number>()
+
+  async publishJob(job: Job, messageId: string): Promise<number> {
+    this.#assertConnected()
+    const known = this.#sequences.get(messageId)
+    if (known !== undefined) return known
+    const sequence = this.#sequences.size + 1
+    this.#sequences.set(messageId, sequence)
+    this.jobs.set(sequence, job)
+    return sequence
+  }
+
+  async removeJob(sequence: number): Promise<boolean> {
+    this.#assertConnected()
+    return this.jobs.delete(sequence)
+  }
+
+  async hasJob(sequence: number): Promise<boolean> {
+    this.#assertConnected()
+    return this.jobs.has(sequence)
+  }
+
+  isConnected(): boolean {
+    return this.connected
+  }
+
+  /** The job of a request, as an engine would lease it. */
+  jobOf(requestId: string): Job {
+    const job = [...this.jobs.values()].find((job) => job.request_id === requestId)
+    if (!job) throw new Error(`no job for ${requestId}`)
+    return job
+  }
+
+  #assertConnected(): void {
+    if (!this.connected) throw new Error('not connected')
+  }
+}

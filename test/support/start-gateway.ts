@@ -1,0 +1,196 @@
+/** A gateway as contract tests need it: the real application and database, no port, no engine. */
+
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import type { FastifyInstance, InjectOptions } from 'fastify'
+import { newId } from '../../shared/ids.ts'
+import { createLogger } from '../../shared/log.ts'
+import type { Event, Job } from '../../shared/messages.ts'
+import { buildApp } from '../../gateway/app.ts'
+import { hashApiKey, SCOPES, type Scope } from '../../gateway/auth.ts'
+import { isoTime, type AppConfig, type Deps } from '../../gateway/deps.ts'
+import { createEventHandler } from '../../gateway/event-follower.ts'
+import { Fleet, type EngineClient } from '../../gateway/fleet.ts'
+import { publishWaiting } from '../../gateway/job-publisher.ts'
+import { openLocalDisk } from '../../gateway/media-store/local-disk.ts'
+import { QueuePositions } from '../../gateway/queue-positions.ts'
+import { RequestFeed } from '../../gateway/request-feed.ts'
+import { ensureAccount } from '../../gateway/store/accounts.ts'
+import { putApiKey } from '../../gateway/store/api-keys.ts'
+import { openSqlite } from '../../gateway/store/database.ts'
+import { FakeClock } from './fake-clock.ts'
+import { MemoryBroker } from './memory-broker.ts'
+
+const PUBLIC_URL = 'http://winnow.test'
+const MEDIA_URL = 'http://media.test'
+export const API = '/v1/queue'
+
+export interface GatewayOptions {
+  config?: Partial<AppConfig>
+  checkAudioUrl?: Deps['checkAudioUrl']
+  /** Engines that the fleet connects to. */
+  engine?: EngineClient
+}
+
+type Gateway = Awaited<ReturnType<typeof startGateway>>
+export type { Gateway }
+
+type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
+
+export async function startGateway(t: TestContext, options: GatewayOptions = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'gateway-'))
+  const store = await openSqlite(join(folder, 'winnow.db'))
+  const [clock, broker, feed] = [new FakeClock(), new MemoryBroker(), new RequestFeed()]
+  const log = createLogger('gateway', 'silent')
+  const canceled: string[] = []
+  const engine = options.engine ?? {
+    describe: () => Promise.reject(new Error('not there')),
+    cancel: async (requestId: string) => canceled.push(requestId),
+    close() {},
+  }
+  const fleet = new Fleet({ connect: () => engine, clock, log })
+  const signingKey = randomBytes(32).toString('hex')
+  const deps: Deps = {
+    store, broker, feed, fleet, clock, log,
+    mediaStore: await openLocalDisk(join(folder, 'media')),
+    queuePositions: new QueuePositions({ store, feed, clock }),
+    config: {
+      signingKey, publicUrl: () => PUBLIC_URL, uploadMinutes: 60, fileHours: 24, outputDays: 7,
+      streamWindowSeconds: 600, ...options.config,
+    },
+    checkAudioUrl: options.checkAudioUrl ?? (async () => ({})),
+    wakePublisher() {},
+  }
+  const app = await buildApp(deps)
+  t.after(async () => {
+    await app.close()
+    await store.destroy()
+    await rm(folder, { recursive: true })
+  })
+  const publisher = { store, broker, clock, log, signingKey, mediaUrl: () => MEDIA_URL }
+  const handleEvent = createEventHandler(deps)
+  const key = await newKey(deps)
+  return {
+    app, deps, store, clock, broker, feed, fleet, folder, canceled, key,
+    /** A key of an account of its own, unless one is named. */
+    newKey: (scopes?: readonly Scope[], account?: string) => newKey(deps, scopes, account),
+    publish: () => publishWaiting(publisher),
+    call: (method: InjectOptions['method'], url: string, given: CallOptions = {}) =>
+      call(app, method, url, { key, ...given }),
+    event: <Type extends Event['type']>(
+      type: Type, requestId: string, fields: Partial<EventOf<Type>> = {},
+    ) => handleEvent(makeEvent(type, requestId, isoTime(clock.now()), fields)),
+    /** Opens a port, for what cannot be injected. */
+    async listen(): Promise<string> {
+      await app.listen({ host: '127.0.0.1', port: 0 })
+      return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+    },
+  }
+}
+
+interface CallOptions {
+  /** Null: none. */
+  key?: string | null
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+/** Calls a path, or an address that the gateway has made. */
+function call(
+  app: FastifyInstance, method: InjectOptions['method'], url: string,
+  { key, body, headers = {} }: CallOptions,
+) {
+  const path = url.replace(PUBLIC_URL, '').replace(MEDIA_URL, '')
+  const authorization = key && path.startsWith('/v1') ? { authorization: `Bearer ${key}` } : {}
+  return app.inject({
+    ...(method && { method }),
+    url: path,
+    headers: { ...authorization, ...headers },
+    ...(body !== undefined && { payload: body as object }),
+  })
+}
+
+async function newKey(
+  { store, clock }: Deps, scopes: readonly Scope[] = SCOPES, account = newId('acct'),
+): Promise<string> {
+  const key = `sep_test_${randomBytes(16).toString('hex')}`
+  const now = isoTime(clock.now())
+  await ensureAccount(store, { account_id: account, name: 'Test', created_at: now })
+  await putApiKey(store, {
+    key_id: newId('key'), account_id: account, key_hash: hashApiKey(key),
+    scopes: JSON.stringify(scopes), created_at: now, expires_at: null, revoked_at: null,
+  })
+  return key
+}
+
+/** `gateway.call` with another key. */
+export const callWith = (gateway: Gateway, key: string): Gateway['call'] =>
+  (method, url, given) => gateway.call(method, url, { ...given, key })
+
+const OUTPUT = { content_type: 'audio/wav', extension: 'wav', bytes: 4 }
+
+function makeEvent(
+  type: Event['type'], requestId: string, at: string, fields: Partial<Event>,
+): Event {
+  const speaker = { attempt_id: 'attempt-1', engine_id: 'engine-1' }
+  const common = { request_id: requestId, ...speaker, at, logs: [] }
+  const outputs = { target: OUTPUT, residual: OUTPUT }
+  const own = {
+    started: {},
+    released: {},
+    completed: { duration: 12.5, sample_rate: 48_000, outputs },
+    failed: { error: { code: 'MODEL_FAILED', message: 'The model failed.' } },
+  }
+  return { type, ...common, ...own[type], ...fields } as Event
+}
+
+export const FILE_BYTES = Buffer.from('RIFF....')
+
+/** What is posted to create a file of FILE_BYTES. */
+export const createFileBody = (fields: object = {}) => ({
+  file_name: 'concert.m4a', content_type: 'audio/mp4', file_size: FILE_BYTES.length,
+  purpose: 'audio.separate.input', ...fields,
+})
+
+/** The id of a file whose bytes are there. */
+export async function uploadFile(gateway: Gateway, fields: object = {}): Promise<string> {
+  const created = await gateway.call('POST', '/v1/files', { body: createFileBody(fields) })
+  assert.equal(created.statusCode, 201, created.body)
+  const { file_id: fileId, upload_url: url } = created.json()
+  const uploaded = await gateway.call('PUT', url, { body: FILE_BYTES })
+  assert.equal(uploaded.statusCode, 200, uploaded.body)
+  return fileId
+}
+
+/** Submits `input` with the file, which is uploaded first where none is named. */
+export async function submit(gateway: Gateway, input: object = {}) {
+  const fileId = 'audio_url' in input ? {} : { file_id: await uploadFile(gateway) }
+  return gateway.call('POST', `${API}/audio/separate`, {
+    body: { input: { prompt: 'a bell', ...fileId, ...input } },
+  })
+}
+
+/** The id of a new request whose job is in the broker. */
+export async function submitted(gateway: Gateway, input: object = {}): Promise<string> {
+  const reply = await submit(gateway, input)
+  assert.equal(reply.statusCode, 202, reply.body)
+  await gateway.publish()
+  return reply.json().request_id
+}
+
+/** What an engine does that completes a request: uploads, then says so. */
+export async function complete(gateway: Gateway, requestId: string): Promise<Job> {
+  const job = gateway.broker.jobOf(requestId)
+  for (const [part, url] of Object.entries(job.upload_urls)) {
+    const reply = await gateway.call('PUT', url, { body: Buffer.from(part) })
+    assert.equal(reply.statusCode, 200, reply.body)
+  }
+  await gateway.event('started', requestId)
+  await gateway.event('completed', requestId)
+  return job
+}

@@ -1,0 +1,147 @@
+/** Starts the real processes, nats-server, gateway and engines, for the time of a test. */
+
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { createClient, type Client, type Status, type Submission } from '../../scripts/client.ts'
+import { startNatsServer, type NatsServer } from '../../scripts/nats-server.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+export const API_KEY = 'a-key-for-tests-only'
+
+type Environment = Readonly<Record<string, string>>
+
+export interface Program {
+  child: ChildProcess
+  /** What it said when it became ready. */
+  ready: Readonly<Record<string, string>>
+  log(): string
+  /** Sends the signal and waits for the end; answers the exit code, or the signal that ended it. */
+  end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>
+}
+
+export interface Winnow {
+  folder: string
+  url: string
+  nats: NatsServer
+  gateway: Program
+  engines: Program[]
+  client: Client
+  startEngine(env?: Environment): Promise<Program>
+  startGateway(env?: Environment): Promise<Program>
+  startNats(): Promise<void>
+}
+
+/** The whole service with `engines` engines; everything ends with the test. */
+export async function startWinnow(
+  t: TestContext, { engines = 1, env = {} }: { engines?: number; env?: Environment } = {},
+): Promise<Winnow> {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-test-'))
+  const nats = await startNatsServer({ folder: join(folder, 'nats') })
+  const programs: Program[] = []
+  const base = {
+    NATS_URL: nats.url, DATA_DIR: folder, HOST: '127.0.0.1', BOOTSTRAP_API_KEY: API_KEY,
+    SCRATCH_DIR: join(folder, 'scratch'), LEASE_SECONDS: '2', DRAIN_SECONDS: '10', ...env,
+  }
+  const start = async (program: string, more: Environment) => {
+    const started = await startProgram(program, { ...base, ...more })
+    programs.push(started)
+    return started
+  }
+  const winnow = { folder, nats, engines: [] as Program[] } as Winnow
+  t.after(async () => {
+    await Promise.all(programs.map((program) => program.end('SIGKILL')))
+    winnow.nats.process.kill('SIGKILL')
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  })
+  winnow.startEngine = async (more = {}) => {
+    const engine = await start('engine/main.ts', more)
+    winnow.engines.push(engine)
+    return engine
+  }
+  winnow.startGateway = async (more = {}) => {
+    const port = winnow.url ? new URL(winnow.url).port : '0' // a gateway comes back where it was
+    winnow.gateway = await start('gateway/main.ts', { PORT: port, ...more })
+    winnow.url = winnow.gateway.ready.address ?? ''
+    return winnow.gateway
+  }
+  winnow.startNats = async () => {
+    const { port, username: token } = new URL(nats.url)
+    winnow.nats = await startNatsServer({ folder: join(folder, 'nats'), port: Number(port), token })
+  }
+  await Promise.all([
+    winnow.startGateway(),
+    ...Array.from({ length: engines }, () => winnow.startEngine()),
+  ])
+  const signal = new AbortController().signal
+  winnow.client = createClient({ baseUrl: winnow.url, apiKey: API_KEY, signal })
+  return winnow
+}
+
+async function startProgram(path: string, env: Environment): Promise<Program> {
+  const child = spawn(process.execPath, ['--import', 'tsx', path], {
+    cwd: ROOT, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  let log = ''
+  for (const output of [child.stdout, child.stderr]) {
+    output?.on('data', (text: Buffer) => { log = (log + text.toString()).slice(-200_000) })
+  }
+  const ended = new Promise<number | NodeJS.Signals>((resolve) => {
+    child.once('exit', (code, signal) => resolve(signal ?? code ?? 0))
+  })
+  const ready = await new Promise<Environment>((resolve, reject) => {
+    child.once('message', (message) => resolve(message as Environment))
+    child.once('exit', () => reject(new Error(`${path} did not start:\n${log}`)))
+  })
+  return {
+    child, ready,
+    log: () => log,
+    end(signal) {
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal)
+      return ended
+    },
+  }
+}
+
+/** Uploads a file and submits it; answers what the submission answered. */
+export async function submitFile(
+  { client }: Winnow, path: string, input: Omit<Submission['input'], 'file_id' | 'audio_url'>,
+  contentType = 'audio/wav',
+) {
+  const fileId = await client.upload(path, contentType, () => undefined)
+  return client.submit({ input: { ...input, file_id: fileId } })
+}
+
+/** Follows a request to its end; every status on the way, the last one terminal. */
+export async function followToEnd(
+  { client }: Winnow, submitted: Parameters<Client['follow']>[0],
+): Promise<Status[]> {
+  const statuses: Status[] = []
+  for await (const status of client.follow(submitted)) statuses.push(status)
+  return statuses
+}
+
+/** The terminal status of a file's separation. */
+export async function separateFile(
+  winnow: Winnow, path: string, input: Omit<Submission['input'], 'file_id' | 'audio_url'>,
+  contentType?: string,
+) {
+  const submitted = await submitFile(winnow, path, input, contentType)
+  const last = (await followToEnd(winnow, submitted)).at(-1)
+  if (!last) throw new Error('the stream ended without a status')
+  return { submitted, last }
+}
+
+/** Downloads both results of a completed request. */
+export async function downloadResult(
+  { client }: Winnow, submitted: Parameters<Client['result']>[0],
+): Promise<{ target: Buffer; residual: Buffer; result: Awaited<ReturnType<Client['result']>> }> {
+  const result = await client.result(submitted)
+  const get = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
+  const [target, residual] = await Promise.all(
+    [result.data.target.url, result.data.residual.url].map(get))
+  return { target: target!, residual: residual!, result }
+}
