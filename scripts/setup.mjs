@@ -65,7 +65,7 @@ async function main() {
     console.log(`      done in ${seconds(Date.now() - before)}`)
   }
   const total = seconds(Date.now() - startedAt)
-  console.log(`Set up in ${total}, of which ${seconds(downloadMs)} were downloads.\n`)
+  console.log(`Set up in ${total}, ${seconds(downloadMs)} of it fetching packages.\n`)
 }
 
 // Checks ---------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ async function fetchWheel(requirement) {
   console.log(`      downloading ${pinned}`)
   await timedDownload(() => execute('python3', [
     '-m', 'pip', 'download', '--disable-pip-version-check', '--no-cache-dir',
-    ...(process.stdout.isTTY ? [] : ['--progress-bar=off']), '--quiet',
+    ...(process.stdout.isTTY ? [] : ['--quiet', '--quiet']),
     '--no-deps', '--require-hashes', '--only-binary=:all:', '--dest', fresh, '--requirement', list,
     '--python-version=3.12', '--implementation=cp', '--abi=cp312', '--abi=none', '--platform=any',
     ...PLATFORMS.map((platform) => `--platform=${platform}_x86_64`),
@@ -210,7 +210,7 @@ function bindingStep() {
         join(ROOT, 'node_modules/node-gyp/bin/node-gyp.js'), 'rebuild', '--silent',
         '--module_name=tfjs_binding', `--module_path=${dirname(addon)}`, '--napi_version=8',
         '--napi_build_version=8', '--node_napi_label=napi-v8', ...nodeHeaders(),
-      ], { cwd: BINDING_PACKAGE })
+      ], { cwd: BINDING_PACKAGE, quiet: true })
       await loads("require('@tensorflow/tfjs-node-gpu').backend().binding.TF_Version")
       writeFileSync(marker, key())
     },
@@ -252,7 +252,8 @@ function sqliteStep() {
       if (existsSync(cached)) copyFileSync(cached, addon)
       if (!existsSync(cached) || !(await sqliteLoads())) {
         await execute('npm', ['rebuild', 'better-sqlite3', '--ignore-scripts=false',
-          '--foreground-scripts=false', '--loglevel=error'], { env: nodeHeadersEnvironment() })
+          '--foreground-scripts=false', '--loglevel=error'],
+        { env: nodeHeadersEnvironment(), quiet: true })
         await sqliteLoads({ orThrow: true })
         mkdirSync(dirname(cached), { recursive: true })
         copyFileSync(addon, `${cached}.partial`)
@@ -333,14 +334,16 @@ function execute(command, args, { cwd = ROOT, env = {}, quiet = false } = {}) {
     const child = spawn(command, args, {
       cwd,
       env: { ...process.env, ...env },
-      stdio: ['ignore', quiet ? 'ignore' : 'inherit', quiet ? 'pipe' : 'inherit'],
+      stdio: ['ignore', ...(quiet ? ['pipe', 'pipe'] : ['inherit', 'inherit'])],
     })
-    let errors = ''
-    child.stderr?.on('data', (text) => { errors += text })
+    let said = ''
+    for (const output of [child.stdout, child.stderr]) {
+      output?.on('data', (text) => { said = (said + text).slice(-10_000) })
+    }
     child.on('error', fail)
     child.on('close', (code) => code === 0
       ? done(undefined)
-      : fail(new Error(`${command} ${args[0] ?? ''} ended with ${code}. ${errors.slice(-2000)}`)))
+      : fail(new Error(`${command} ${args[0] ?? ''} ended with ${code}.\n${said}`)))
   })
 }
 

@@ -116,11 +116,19 @@ async function greet(address: string): Promise<void> {
     '',
     '  Try:',
     `    curl -H "Authorization: Bearer ${own ? '$BOOTSTRAP_API_KEY' : key}" ${address}/v1/models`,
-    '    npm run separate -- examples/speech-over-piano.wav "piano"',
+    `    npm run separate -- examples/speech-over-piano.wav "piano"${clientOptions(address)}`,
     '',
     '  Ctrl-C stops it.',
     '',
   ].join('\n'))
+}
+
+/** What the command-line client can't find out by itself. */
+function clientOptions(address: string): string {
+  const url = address === 'http://127.0.0.1:8080' ? '' : ` --url ${address}`
+  if (process.env.BOOTSTRAP_API_KEY) return `${url} --key "$BOOTSTRAP_API_KEY"`
+  if (dataFolder === resolve('./data')) return url
+  return `${url} --key "$(cat ${join(dataFolder, 'api-key')})"`
 }
 
 /** The engine first, so that it can give its jobs back; then the gateway; the broker last. */
