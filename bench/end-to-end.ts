@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { connectEngine, type EngineStats } from '../shared/engine-control.ts'
 import { noise, sine, wavBytes } from '../test/support/make-audio.ts'
 import { separateFile, startWinnow, type Winnow } from '../test/support/start-winnow.ts'
+import { quantile, report, round } from './report.ts'
 
 const rounds = Number(process.argv[2] ?? 5)
 const SAMPLE_RATE = 44_100
@@ -44,10 +45,10 @@ for (const seconds of [60, 4]) {
       measures.set(name, [...(measures.get(name) ?? []), measure])
     }
   }
-  for (const [name, list] of measures) report(name, seconds, list)
+  for (const [name, list] of measures) reportCase(name, seconds, list)
   const ratios = measures.get('eight_in_turn')!.map((turn, i) =>
     turn.rtf / measures.get('eight_at_once')![i]!.rtf)
-  print({ case: 'at once against in turn', seconds, speed_up: spread(ratios) })
+  report('end-to-end', { case: 'at once against in turn', seconds, speed_up: spread(ratios) })
 }
 
 engine.close()
@@ -90,8 +91,8 @@ async function beepsInNoise({ folder }: Winnow, seconds: number): Promise<string
   return path
 }
 
-function report(name: string, seconds: number, list: readonly Measure[]): void {
-  print({
+function reportCase(name: string, seconds: number, list: readonly Measure[]): void {
+  report('end-to-end', {
     case: name, seconds,
     rtf: spread(list.map(({ rtf }) => rtf)),
     other_percent: spread(list.map(({ otherPercent }) => otherPercent)),
@@ -100,12 +101,6 @@ function report(name: string, seconds: number, list: readonly Measure[]): void {
 }
 
 function spread(values: readonly number[]) {
-  const sorted = [...values].sort((a, b) => a - b)
-  const round = (value: number | undefined) => Number(value?.toPrecision(3))
-  const at = (part: number) => round(sorted[Math.round(part * (sorted.length - 1))])
-  return { median: at(0.5), least: at(0), most: at(1), n: sorted.length }
-}
-
-function print(line: object): void {
-  console.log(JSON.stringify({ bench: 'end-to-end', node: process.version, ...line }))
+  const at = (share: number) => round(quantile(values, share))
+  return { median: at(0.5), least: at(0), most: at(1), n: values.length }
 }
