@@ -27,25 +27,39 @@ export interface Tool {
   commands: Readonly<Record<string, Command>>
 }
 
+/** What a tool touches beside the database. */
+export interface World {
+  env: Readonly<Record<string, string | undefined>>
+  stdout: Output
+  stderr: Output
+}
+
+interface Output {
+  write(text: string): unknown
+}
+
 const COMMON = {
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const
 
-/** Runs the tool with the words of its command line; sets the exit code: 0, 1 failed, 2 misused. */
-export async function runTool(tool: Tool): Promise<void> {
+/** Runs the tool with the words of its command line and resolves with its exit code. */
+export async function runTool(
+  tool: Tool, words: readonly string[], { env, stdout, stderr }: World,
+): Promise<number> {
   try {
-    const words = process.argv.slice(2)
-    const answer = await obey(tool, words)
-    process.stdout.write(answer)
+    stdout.write(await obey(tool, words, env))
+    return 0
   } catch (error) {
     const known = error instanceof UsageError || error instanceof ServiceError
-    process.stderr.write(`${known ? error.message : String(error)}\n`)
-    process.exitCode = error instanceof UsageError ? 2 : 1
+    stderr.write(`${known ? error.message : String(error)}\n`)
+    return error instanceof UsageError ? 2 : 1
   }
 }
 
-async function obey({ help, commands }: Tool, [name = '', ...words]: string[]): Promise<string> {
+async function obey(
+  { help, commands }: Tool, [name = '', ...words]: readonly string[], env: World['env'],
+): Promise<string> {
   if (name === '--help' || name === '-h') return help
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!command) throw new UsageError(`Give one of ${Object.keys(commands).join(', ')}.\n\n${help}`)
@@ -55,7 +69,7 @@ async function obey({ help, commands }: Tool, [name = '', ...words]: string[]): 
     const wanted = [name, ...command.operands].join(' ')
     throw new UsageError(`The command is: ${wanted} (see --help).`)
   }
-  const answer = await withDatabase((deps) => command.run(deps, positionals, values))
+  const answer = await withDatabase(env, (deps) => command.run(deps, positionals, values))
   return values.json ? `${JSON.stringify(answer)}\n` : printed(answer)
 }
 
@@ -70,9 +84,11 @@ function parse({ options }: Command, words: string[]): { values: Options; positi
 }
 
 /** The gateway may be running: SQLite lets one of us write at a time, and the other waits. */
-async function withDatabase<T>(use: (deps: AccountDeps) => Promise<T>): Promise<T> {
+async function withDatabase<T>(
+  env: World['env'], use: (deps: AccountDeps) => Promise<T>,
+): Promise<T> {
   process.umask(0o077) // what lies in the data folder is nobody else's business
-  const dataFolder = resolve(process.env.DATA_DIR || './data')
+  const dataFolder = resolve(env.DATA_DIR || './data')
   await mkdir(dataFolder, { recursive: true })
   const store = await openSqlite(join(dataFolder, 'winnow.db'))
   try {

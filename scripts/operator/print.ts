@@ -19,8 +19,9 @@ function table(rows: readonly Row[]): string {
   const lines = [Object.keys(first), ...rows.map((row) => Object.values(row).map(shown))]
   const widths = Object.keys(first).map((_, column) =>
     Math.max(...lines.map((line) => (line[column] ?? '').length)))
-  return lines.map((line) =>
-    `${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()}\n`).join('')
+  const printLine = (line: readonly string[]) =>
+    line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()
+  return lines.map((line) => `${printLine(line)}\n`).join('')
 }
 
 /** Names are free text: what could move the cursor is shown as what it is. */
