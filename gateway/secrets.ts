@@ -5,7 +5,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Store } from './store/database.ts'
 import { DEFAULT_ACCOUNT, ensureAccount } from './store/accounts.ts'
-import { hasApiKeys, putApiKey } from './store/api-keys.ts'
+import { findApiKeys, hasApiKeys, putApiKey } from './store/api-keys.ts'
 import {
   BOOTSTRAP_KEY_ID, hashApiKey, keyIdOf, newApiKey, newKeyId, SCOPES,
 } from './auth.ts'
@@ -40,7 +40,12 @@ export async function ensureFirstApiKey(store: Store, options: FirstKeyOptions):
     expires_at: null,
     revoked_at: null,
   })
-  if (bootstrapApiKey !== undefined) return put(BOOTSTRAP_KEY_ID, bootstrapApiKey)
+  if (bootstrapApiKey !== undefined) {
+    // An operator may set the key that an earlier start made: it is there under its own id.
+    const [known] = await findApiKeys(store, [keyIdOf(bootstrapApiKey) ?? ''])
+    if (known?.key_hash === hashApiKey(bootstrapApiKey)) return
+    return put(BOOTSTRAP_KEY_ID, bootstrapApiKey)
+  }
   if (await hasApiKeys(store)) return
   // The file comes first: a key that is stored but was never shown would lock everybody out.
   const key = await readOrMake(join(dataFolder, 'api-key'), () => newApiKey(newKeyId()))

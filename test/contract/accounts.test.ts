@@ -1,9 +1,12 @@
 /** Keys, and the admin API that makes them (spec.md 5.6 leaves both to us). */
 
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import test from 'node:test'
 import { SCOPES } from '../../gateway/auth.ts'
 import { Account, ApiKey, NewApiKey } from '../../gateway/account-schemas.ts'
+import { ensureFirstApiKey } from '../../gateway/secrets.ts'
 import { assertError, assertShape } from '../support/assert-shape.ts'
 import { startGateway, type Gateway } from '../support/start-gateway.ts'
 
@@ -192,4 +195,22 @@ test('extension: what is wrong with a key is told', async (t) => {
     assertError(await post({ scopes, expires }), 'INVALID_PARAMETER', 'expires')
   }
   assert.deepEqual((await admin(gateway, 'GET', 'keys?account_id=default')).json().data, [])
+})
+
+test('5.6 the first start makes a key, an operator may set one, and set the one that was made', async (t) => {
+  const gateway = await startGateway(t)
+  await gateway.store.deleteFrom('api_keys').execute()
+  const start = (bootstrapApiKey?: string) => ensureFirstApiKey(gateway.store, {
+    dataFolder: gateway.folder, bootstrapApiKey, now: new Date(gateway.clock.now()).toISOString(),
+  })
+  await start()
+  const made = (await readFile(join(gateway.folder, 'api-key'), 'utf8')).trim()
+  await start()
+  assert.equal(await models(gateway, made), 200)
+  for (const key of [made, 'any-form-will-do', 'sep_looks_like_ours', 'any-form-will-do']) {
+    await start(key)
+    assert.equal(await models(gateway, key), 200, key)
+  }
+  assert.equal(await models(gateway, 'sep_looks_like_ours'), 401, 'another was set in its place')
+  assert.equal(await models(gateway, made), 200)
 })
