@@ -12,7 +12,7 @@ import { LIMITS } from '../shared/separation-options.ts'
 import type { ModelDescription } from '../models/model.ts'
 import type { EngineConfig } from './config.ts'
 import { ModelError } from './compute-thread.ts'
-import { openMixture } from './media/decode.ts'
+import { openMixture, type Mixture } from './media/decode.ts'
 import { createEncoder, type Encoder } from './media/encode.ts'
 import { fetchSource } from './media/source.ts'
 import { UploadRefusedError, uploadOutput } from './media/upload.ts'
@@ -101,6 +101,7 @@ async function produceOutputs(
   const { output_format: format } = job.options
   const encoders: { target?: Encoder; residual?: Encoder } = {}
   try {
+    await reportDuration(mixture, report, deps)
     report.log(`Decoding ${mixture.codec} in ${mixture.container}: ${mixture.sampleRate} Hz, ` +
       `${mixture.channels} channel${mixture.channels === 1 ? '' : 's'}.`)
     const { sampleRate, channels, channelMask } = mixture
@@ -134,6 +135,14 @@ async function produceOutputs(
   } finally {
     await mixture.close()
   }
+}
+
+/** The sooner the gateway knows that an account can't pay, the less is done in vain. */
+async function reportDuration(
+  { secondsEstimate: duration }: Mixture, report: Report, { broker }: JobDeps,
+): Promise<void> {
+  if (duration === null || !(duration >= 0)) return // a container may say anything
+  await broker.publishEvent({ ...report.event('measured'), duration })
 }
 
 type Encoded = Awaited<ReturnType<Encoder['finish']>>
@@ -193,8 +202,9 @@ function createReport(job: Job, attemptId: string, { config, clock }: JobDeps): 
   return {
     log: (message) => lines.push({ timestamp: now(), message }),
     event: (type) => {
-      const logs = lines
-      lines = []
+      // A measurement may change nothing, and what changes nothing is not kept.
+      const logs = type === 'measured' ? [] : lines
+      if (type !== 'measured') lines = []
       return {
         type, request_id: job.request_id, attempt_id: attemptId, engine_id: config.engineId,
         at: now(), logs,

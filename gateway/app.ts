@@ -8,6 +8,8 @@ import type { Deps } from './deps.ts'
 import { answerBrokenHttp, answerError } from './error-handler.ts'
 import { installNotFound } from './not-found.ts'
 import { installOpenApi } from './openapi.ts'
+import { accountRoute } from './routes/account.ts'
+import { adminRoutes } from './routes/admin.ts'
 import { cancelRoute } from './routes/cancel.ts'
 import { createFileRoute } from './routes/create-file.ts'
 import { getFileRoute } from './routes/get-file.ts'
@@ -58,6 +60,7 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   mediaRoutes(app, deps)
   await app.register(async (uploads) => uploadRoutes(uploads, deps))
   await app.register(async (v1) => apiRoutes(v1, deps))
+  await app.register(async (admin) => adminRoutes(admin, deps))
   await app.ready()
   return app
 }
@@ -83,7 +86,7 @@ function apiRoutes(app: FastifyInstance, deps: Deps): void {
   app.removeContentTypeParser('text/plain')
   const routes = [
     modelsRoute, createFileRoute, getFileRoute, submitRoute, statusRoute, statusStreamRoute,
-    resultRoute, cancelRoute, listRoute,
+    resultRoute, cancelRoute, listRoute, accountRoute,
   ]
   for (const route of routes) route(app, deps)
 }

@@ -1,10 +1,10 @@
 /** Who calls, and whether their key may do what the route asks. */
 
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../shared/clock.ts'
 import { ServiceError } from '../shared/errors.ts'
-import { findApiKeyByHash } from './store/api-keys.ts'
+import { findApiKeys } from './store/api-keys.ts'
 import type { Store } from './store/database.ts'
 import type { ApiKeyRow } from './store/tables.ts'
 
@@ -14,8 +14,8 @@ export type Scope = (typeof SCOPES)[number]
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What a key needs to call the route. */
-    scope?: Scope
+    /** What a key needs to call the route; `any`: no scope in particular. */
+    scope?: Scope | 'any'
   }
   interface FastifyRequest {
     /** The account whose key was shown; set on every route that has a scope. */
@@ -23,8 +23,28 @@ declare module 'fastify' {
   }
 }
 
-/** Keys are random and long, so a plain hash keeps them, and the look-up by it tells nothing. */
+/** The id of the key that an operator has set; alone it may have any form. */
+export const BOOTSTRAP_KEY_ID = 'bootstrap'
+
+const API_KEY = /^sep_([0-9a-z]+)_/
+
+export const newKeyId = (): string => randomBytes(6).toString('hex')
+
+/** A new secret for the key of this id: `sep_<key id>_<secret>`. */
+export const newApiKey = (keyId: string): string =>
+  `sep_${keyId}_${randomBytes(32).toString('hex')}`
+
+/** Of a key as `newApiKey` makes it. */
+export const keyIdOf = (key: string): string | undefined => API_KEY.exec(key)?.[1]
+
+/** Keys are random and long, so that a plain hash keeps them. */
 export const hashApiKey = (key: string): string => createHash('sha256').update(key).digest('hex')
+
+/** Whether both texts are the same; how long it takes tells nothing of where they differ. */
+export function isSameSecret(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest())
+  return timingSafeEqual(a!, b!)
+}
 
 /** A hook that lets in only callers whose key has the route's scope, and notes their account. */
 export function createAuthenticator({ store, clock }: { store: Store; clock: Clock }) {
@@ -33,7 +53,7 @@ export function createAuthenticator({ store, clock }: { store: Store; clock: Clo
     if (!scope) throw new Error(`the route ${request.routeOptions.url} names no scope`)
     const key = await findKey(store, request.headers.authorization)
     if (!key || !isValid(key, clock.now())) throw new ServiceError('UNAUTHENTICATED')
-    if (!(JSON.parse(key.scopes) as string[]).includes(scope)) {
+    if (scope !== 'any' && !(JSON.parse(key.scopes) as string[]).includes(scope)) {
       throw new ServiceError('PERMISSION_DENIED', {
         message: `The API key lacks the required scope ${scope}.`,
       })
@@ -42,9 +62,17 @@ export function createAuthenticator({ store, clock }: { store: Store; clock: Clo
   }
 }
 
+/** The text after `Bearer` in an Authorization header. */
+export const bearerToken = (header: string | undefined): string | undefined =>
+  /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1]
+
+/** From the database at every call, so that a key that is revoked opens nothing any more. */
 async function findKey(store: Store, header: string | undefined): Promise<ApiKeyRow | undefined> {
-  const key = /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1]
-  return key === undefined ? undefined : findApiKeyByHash(store, hashApiKey(key))
+  const key = bearerToken(header)
+  if (key === undefined) return undefined
+  const hash = hashApiKey(key)
+  const candidates = await findApiKeys(store, [keyIdOf(key) ?? '', BOOTSTRAP_KEY_ID])
+  return candidates.find((candidate) => isSameSecret(candidate.key_hash, hash))
 }
 
 function isValid(key: ApiKeyRow, now: number): boolean {

@@ -16,6 +16,7 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     publicUrl: url('PUBLIC_URL', WEB), // where clients reach us
     mediaUrl: url('MEDIA_URL', WEB), // where engines reach our media
     bootstrapApiKey: secret('BOOTSTRAP_API_KEY', 16),
+    adminToken: secret('ADMIN_TOKEN', 16), // opens the admin API; without it there is none
     logLevel: choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
     egressAllowCidrs: networks('EGRESS_ALLOW_CIDRS'),
     leaseSeconds: integer('LEASE_SECONDS', 2, 600, 30), // as the engines have it

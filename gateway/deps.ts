@@ -34,6 +34,8 @@ export interface AppConfig {
   fileHours: number
   outputDays: number
   streamWindowSeconds: number
+  /** Opens the admin API; without it there is none. */
+  adminToken?: string | undefined
 }
 
 /** Epoch milliseconds as the API and the database write times. */

@@ -3,10 +3,13 @@
  * order; each is one transaction with a guard, so that a late or repeated one changes nothing.
  */
 
+import type { FailureCode } from '../shared/errors.ts'
 import type { Event } from '../shared/messages.ts'
 import { isTerminal } from '../shared/request-status.ts'
+import { charge, reserveMeasured } from './credits.ts'
 import { isoTime, type Deps } from './deps.ts'
 import { inTransaction, type Store } from './store/database.ts'
+import { setFileDuration } from './store/files.ts'
 import { withdrawFromOutbox } from './store/outbox.ts'
 import { appendLogs } from './store/request-logs.ts'
 import { findRequest, moveRequest, startAttempt } from './store/requests.ts'
@@ -24,9 +27,11 @@ export const createEventHandler = (deps: FollowerDeps) => async (event: Event): 
     return moved
   })
   deps.log.info({ requestId, attemptId, engineId, event: event.type, moved }, 'event')
-  if (!moved) return stopIfFinished(event, deps)
-  if (event.type === 'completed' || event.type === 'failed') deps.feed.forget(requestId)
-  deps.feed.rowChanged(requestId)
+  if (moved) {
+    if (event.type !== 'started' && event.type !== 'released') deps.feed.forget(requestId)
+    deps.feed.rowChanged(requestId)
+  }
+  if (!moved || event.type === 'measured') await stopIfFinished(event, deps)
 }
 
 /** Whether the event moved its request. */
@@ -42,6 +47,8 @@ async function applyEvent(
     }
     case 'released':
       return moveRequest(store, { requestId, attemptId, to: 'IN_QUEUE', now })
+    case 'measured':
+      return failUnlessCovered(store, event, now)
     case 'failed': // a stale attempt must not fail what another is working on
       return moveRequest(store, {
         requestId, attemptId, to: 'FAILED', now,
@@ -49,24 +56,67 @@ async function applyEvent(
           error_code: event.error.code, error_message: event.error.message, finished_at: now,
         },
       })
-    case 'completed': // of any attempt: all of them give the same result
-      await withdrawFromOutbox(store, requestId)
-      return moveRequest(store, {
-        requestId, to: 'COMPLETED', now,
-        set: {
-          duration: event.duration,
-          sample_rate: event.sample_rate,
-          outputs: JSON.stringify(event.outputs),
-          finished_at: now,
-          outputs_expire_at: isoTime(clock.now() + config.outputDays * DAY_MS),
-        },
-      })
+    case 'completed': { // of any attempt: all of them give the same result
+      const outputsExpireAt = isoTime(clock.now() + config.outputDays * DAY_MS)
+      return completeAndCharge(store, event, { now, outputsExpireAt })
+    }
   }
 }
 
-/** An engine that begins on a finished request, such as a canceled one, is told to stop. */
+type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
+
+/** Of any attempt: the media of all of them is the same. */
+async function failUnlessCovered(
+  store: Store, { request_id: requestId, duration }: EventOf<'measured'>, now: string,
+): Promise<boolean> {
+  const row = await findRequest(store, requestId)
+  if (!row || isTerminal(row.status)) return false
+  const shortfall = await reserveMeasured(store, row, duration, now)
+  return shortfall !== null && failForCredits(store, requestId, shortfall, now)
+}
+
+/** What can't be paid for is not given: the request fails, and costs nothing. */
+async function completeAndCharge(
+  store: Store, event: EventOf<'completed'>, times: { now: string; outputsExpireAt: string },
+): Promise<boolean> {
+  const { request_id: requestId, duration } = event
+  const { now, outputsExpireAt } = times
+  const row = await findRequest(store, requestId)
+  if (!row || isTerminal(row.status)) return false
+  if (row.file_id !== null) await setFileDuration(store, row.file_id, duration)
+  const charged = await charge(store, row, duration, now)
+  if ('shortfall' in charged) return failForCredits(store, requestId, charged.shortfall, now)
+  await withdrawFromOutbox(store, requestId)
+  return moveRequest(store, {
+    requestId, to: 'COMPLETED', now,
+    set: {
+      duration,
+      sample_rate: event.sample_rate,
+      outputs: JSON.stringify(event.outputs),
+      finished_at: now,
+      outputs_expire_at: outputsExpireAt,
+      billing_status: charged.billing,
+    },
+  })
+}
+
+async function failForCredits(
+  store: Store, requestId: string, message: string, now: string,
+): Promise<boolean> {
+  await withdrawFromOutbox(store, requestId)
+  const code: FailureCode = 'INSUFFICIENT_CREDITS'
+  return moveRequest(store, {
+    requestId, to: 'FAILED', now,
+    set: { error_code: code, error_message: message, finished_at: now },
+  })
+}
+
+/**
+ * An engine that works on a finished request, such as one that was canceled or can't be paid for,
+ * is told to stop.
+ */
 async function stopIfFinished(event: Event, { store, fleet }: FollowerDeps): Promise<void> {
-  if (event.type !== 'started') return
+  if (event.type !== 'started' && event.type !== 'measured') return
   const row = await findRequest(store, event.request_id)
   if (!row || isTerminal(row.status)) await fleet.cancel(event.engine_id, event.request_id)
 }

@@ -20,9 +20,14 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
         { name: 'models', description: 'What can be run' },
         { name: 'files', description: 'Media of your own' },
         { name: 'queue', description: 'Separations' },
+        { name: 'account', description: 'Who you are here' },
+        { name: 'admin', description: 'Accounts and keys, where the operator has an admin token' },
       ],
       components: {
-        securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } },
+        securitySchemes: {
+          apiKey: { type: 'http', scheme: 'bearer' },
+          adminToken: { type: 'http', scheme: 'bearer', description: 'ADMIN_TOKEN of the gateway' },
+        },
       },
       security: [{ apiKey: [] }],
     },

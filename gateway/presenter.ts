@@ -4,6 +4,7 @@ import type { EngineDescription } from '../shared/engine-control.ts'
 import type { FailureCode } from '../shared/errors.ts'
 import type { Event, LogLine } from '../shared/messages.ts'
 import { signPath } from '../shared/signed-url.ts'
+import { costOf } from './credits.ts'
 import { isoTime, type AppConfig } from './deps.ts'
 import {
   AudioSeparateInput, MODEL_ID, SeparationData, type CreateFileResponse, type File,
@@ -139,7 +140,9 @@ export function presentResult(row: RequestRow, config: AppConfig): QueueResultRe
       sample_rate: sampleRate,
     },
     usage: {
-      feature: 'audio_seconds', quantity: Math.ceil(duration), billing_status: 'not_metered',
+      feature: 'audio_seconds',
+      quantity: costOf(duration),
+      billing_status: row.billing_status ?? 'not_metered',
     },
     retention: { delete_after: deleteAfter },
   }

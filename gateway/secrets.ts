@@ -4,11 +4,11 @@ import { randomBytes } from 'node:crypto'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Store } from './store/database.ts'
-import { ensureAccount } from './store/accounts.ts'
-import { hasApiKeys, putApiKey } from './store/api-keys.ts'
-import { hashApiKey, SCOPES } from './auth.ts'
-
-const ACCOUNT_ID = 'default'
+import { DEFAULT_ACCOUNT, ensureAccount } from './store/accounts.ts'
+import { findApiKeys, hasApiKeys, putApiKey } from './store/api-keys.ts'
+import {
+  BOOTSTRAP_KEY_ID, hashApiKey, keyIdOf, newApiKey, newKeyId, SCOPES,
+} from './auth.ts'
 
 /** The key that signs media addresses; made where there is none. */
 export async function readSigningKey(dataFolder: string): Promise<string> {
@@ -29,25 +29,28 @@ interface FirstKeyOptions {
 /** After the first start somebody can use the API: there is a key with every scope. */
 export async function ensureFirstApiKey(store: Store, options: FirstKeyOptions): Promise<void> {
   const { dataFolder, bootstrapApiKey, now } = options
-  await ensureAccount(store, { account_id: ACCOUNT_ID, name: 'Default', created_at: now })
+  await ensureAccount(store, { ...DEFAULT_ACCOUNT, created_at: now })
   const put = (keyId: string, key: string) => putApiKey(store, {
     key_id: keyId,
-    account_id: ACCOUNT_ID,
+    account_id: DEFAULT_ACCOUNT.account_id,
+    name: 'First key',
     key_hash: hashApiKey(key),
     scopes: JSON.stringify(SCOPES),
     created_at: now,
     expires_at: null,
     revoked_at: null,
   })
-  if (bootstrapApiKey !== undefined) return put('bootstrap', bootstrapApiKey)
+  if (bootstrapApiKey !== undefined) {
+    // An operator may set the key that an earlier start made: it is there under its own id.
+    const [known] = await findApiKeys(store, [keyIdOf(bootstrapApiKey) ?? ''])
+    if (known?.key_hash === hashApiKey(bootstrapApiKey)) return
+    return put(BOOTSTRAP_KEY_ID, bootstrapApiKey)
+  }
   if (await hasApiKeys(store)) return
   // The file comes first: a key that is stored but was never shown would lock everybody out.
-  const key = await readOrMake(join(dataFolder, 'api-key'), newApiKey)
-  return put(key.split('_')[1] ?? 'first', key)
+  const key = await readOrMake(join(dataFolder, 'api-key'), () => newApiKey(newKeyId()))
+  return put(keyIdOf(key) ?? BOOTSTRAP_KEY_ID, key)
 }
-
-const newApiKey = (): string =>
-  `sep_${randomBytes(6).toString('hex')}_${randomBytes(32).toString('hex')}`
 
 /** The text of the file; where there is none, what `make` returns, which is then in the file. */
 async function readOrMake(path: string, make: () => string): Promise<string> {

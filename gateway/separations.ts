@@ -3,6 +3,7 @@
 import { ServiceError, type FailureCode } from '../shared/errors.ts'
 import { newId } from '../shared/ids.ts'
 import type { LogLine } from '../shared/messages.ts'
+import { reserveAtSubmit } from './credits.ts'
 import { isoTime, type Deps } from './deps.ts'
 import { presentStatus } from './presenter.ts'
 import type { QueueStatusResponse } from './schemas.ts'
@@ -15,7 +16,10 @@ import {
 import type { RequestRow } from './store/tables.ts'
 import type { Submission } from './validation.ts'
 
-/** Accepts a request: once this resolves, it ends COMPLETED or FAILED, whatever breaks. */
+/**
+ * Accepts a request: once this resolves, it ends COMPLETED or FAILED, whatever breaks.
+ * @throws ServiceError with the code of endpoint 5 that fits
+ */
 export async function submit(
   deps: Deps, accountId: string, submission: Submission,
 ): Promise<RequestRow> {
@@ -23,12 +27,14 @@ export async function submit(
   const row = newRow(accountId, submission, source, isoTime(deps.clock.now()))
   try {
     await inTransaction(deps.store, async (store) => {
+      await reserveAtSubmit(store, row, row.created_at)
       await insertRequest(store, row)
       await putInOutbox(store, {
         message_id: row.request_id, request_id: row.request_id, created_at: row.created_at,
       })
     })
   } catch (cause) {
+    if (cause instanceof ServiceError) throw cause
     throw new ServiceError('QUEUE_UNAVAILABLE', { cause })
   }
   deps.feed.rowChanged(row.request_id)
@@ -64,6 +70,7 @@ function newRow(
     outputs_expire_at: null,
     error_code: null,
     error_message: null,
+    billing_status: null,
   }
 }
 

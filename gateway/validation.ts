@@ -105,7 +105,7 @@ function toJson(metadata: object): string {
   }
 }
 
-function checkBody(validator: Validator, body: unknown): unknown {
+export function checkBody(validator: Validator, body: unknown): unknown {
   const [problem] = validator.Check(body) ? [] : validator.Errors(body)
   if (problem) throw refusal(problem, body)
   return body

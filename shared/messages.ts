@@ -46,10 +46,18 @@ const OutputFile = Type.Object({
   bytes: Type.Integer({ minimum: 0 }),
 })
 
-/** What an engine reports, durably. `released` gives the request back to the queue. */
+/**
+ * What an engine reports, durably. `released` gives the request back to the queue; `measured` comes
+ * at most once in a try, where the duration can be estimated before it is separated.
+ */
 export const Event = Type.Union([
   Type.Object({ type: Type.Literal('started'), ...eventFields }),
   Type.Object({ type: Type.Literal('released'), ...eventFields }),
+  Type.Object({
+    type: Type.Literal('measured'),
+    ...eventFields,
+    duration: Type.Number({ minimum: 0, description: 'seconds of media, as its container says' }),
+  }),
   Type.Object({
     type: Type.Literal('completed'),
     ...eventFields,

@@ -9,8 +9,23 @@ export async function putApiKey(store: Store, { key_id, ...rest }: ApiKeyRow): P
     .onConflict((conflict) => conflict.column('key_id').doUpdateSet(rest)).execute()
 }
 
-export const findApiKeyByHash = (store: Store, keyHash: string): Promise<ApiKeyRow | undefined> =>
-  store.selectFrom('api_keys').selectAll().where('key_hash', '=', keyHash).executeTakeFirst()
+export const findApiKeys = (store: Store, keyIds: readonly string[]): Promise<ApiKeyRow[]> =>
+  store.selectFrom('api_keys').selectAll().where('key_id', 'in', keyIds).execute()
+
+/** All keys, or those of one account, oldest first. */
+export const listApiKeys = (store: Store, accountId?: string): Promise<ApiKeyRow[]> =>
+  store.selectFrom('api_keys').selectAll()
+    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId!))
+    .orderBy('created_at').orderBy('key_id').execute()
+
+/** Changes a key; false when there is none of this id. */
+export async function updateApiKey(
+  store: Store, keyId: string, change: Partial<Pick<ApiKeyRow, 'key_hash' | 'revoked_at'>>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await store.updateTable('api_keys').set(change)
+    .where('key_id', '=', keyId).executeTakeFirst()
+  return numUpdatedRows === 1n
+}
 
 export async function hasApiKeys(store: Store): Promise<boolean> {
   const key = await store.selectFrom('api_keys').select('key_id').limit(1).executeTakeFirst()

@@ -1,7 +1,9 @@
 /** Opens the database and brings it to the newest schema. */
 
 import SqliteDatabase from 'better-sqlite3'
-import { Kysely, Migrator, SqliteDialect } from 'kysely'
+import {
+  CompiledQuery, Kysely, Migrator, SqliteDialect, SqliteDriver, type DatabaseConnection,
+} from 'kysely'
 import { migrations } from './migrations.ts'
 import type { Tables } from './tables.ts'
 
@@ -18,9 +20,28 @@ export async function openSqlite(path: string): Promise<Store> {
   database.pragma('synchronous = FULL')
   database.pragma('foreign_keys = ON')
   database.pragma('busy_timeout = 5000')
-  const store: Store = new Kysely({ dialect: new SqliteDialect({ database }) })
-  await migrate(store)
+  const dialect = new SqliteDialect({ database })
+  dialect.createDriver = () => new ImmediateDriver({ database })
+  const store: Store = new Kysely({ dialect })
+  database.exec('begin immediate') // so that of two processes that open it, one migrates
+  try {
+    await migrate(store)
+    database.exec('commit')
+  } catch (error) {
+    database.close() // which undoes what was begun
+    throw error
+  }
   return store
+}
+
+/**
+ * Transactions take the right to write at their beginning, and wait for it: after reading first,
+ * SQLite would refuse it when another process has written meanwhile.
+ */
+class ImmediateDriver extends SqliteDriver {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+  }
 }
 
 async function migrate(store: Store): Promise<void> {

@@ -26,3 +26,10 @@ export async function markFileUploaded(
     .where('file_id', '=', fileId).where('uploaded_at', 'is', null).executeTakeFirst()
   return numUpdatedRows === 1n
 }
+
+/** Notes how many seconds the media of a file lasts. */
+export async function setFileDuration(
+  store: Store, fileId: string, duration: number,
+): Promise<void> {
+  await store.updateTable('files').set({ duration }).where('file_id', '=', fileId).execute()
+}

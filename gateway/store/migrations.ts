@@ -1,10 +1,12 @@
 /** Every schema there ever was, oldest first. A migration that was released is never changed. */
 
 import type { Kysely, Migration } from 'kysely'
+import { addCredits } from './credits-migration.ts'
 
 /** By name; they run in the order of their names. */
 export const migrations: Record<string, Migration> = {
   '001-requests': { up: createFirstTables },
+  '003-credits': { up: addCredits },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {

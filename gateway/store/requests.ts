@@ -1,8 +1,9 @@
 /** Requests, and the only place where one moves from a status to the next. */
 
 import { sql, type Updateable } from 'kysely'
-import { MAY_FOLLOW, type RequestStatus } from '../../shared/request-status.ts'
+import { isTerminal, MAY_FOLLOW, type RequestStatus } from '../../shared/request-status.ts'
 import type { Store } from './database.ts'
+import { releaseReservation } from './ledger.ts'
 import type { RequestRow, Tables } from './tables.ts'
 
 const UNFINISHED = ['IN_QUEUE', 'IN_PROGRESS'] as const satisfies readonly RequestStatus[]
@@ -57,7 +58,10 @@ interface Move {
   set?: Updateable<Tables['requests']>
 }
 
-/** Moves a request to a status that may follow its own; false when it has already moved on. */
+/**
+ * Moves a request to a status that may follow its own; false when it has already moved on. What is
+ * reserved for it ends with it: to be called in a transaction.
+ */
 export async function moveRequest(store: Store, move: Move): Promise<boolean> {
   const { numUpdatedRows } = await store.updateTable('requests')
     .set({ ...move.set, status: move.to, updated_at: move.now })
@@ -65,7 +69,9 @@ export async function moveRequest(store: Store, move: Move): Promise<boolean> {
     .where('status', 'in', MAY_FOLLOW[move.to])
     .$if(move.attemptId !== undefined, (query) => query.where('attempt_id', '=', move.attemptId!))
     .executeTakeFirst()
-  return numUpdatedRows === 1n
+  if (numUpdatedRows !== 1n) return false
+  if (isTerminal(move.to)) await releaseReservation(store, move.requestId, move.now)
+  return true
 }
 
 interface Start {

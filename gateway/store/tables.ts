@@ -9,11 +9,18 @@ export interface AccountRow {
   account_id: string
   name: string
   created_at: string
+  /** 1: what it separates is taken from its balance. */
+  metered: 0 | 1
+  /** Whole seconds of audio; the sum of its ledger, like what is reserved of it. */
+  balance_seconds: number
+  reserved_seconds: number
 }
 
 export interface ApiKeyRow {
   key_id: string
   account_id: string
+  /** For people, to tell keys apart. */
+  name: string
   /** SHA-256 of the whole key, in hexadecimal; the key itself is nowhere. */
   key_hash: string
   /** JSON: array of scopes. */
@@ -35,6 +42,8 @@ export interface FileRow {
   uploaded_at: string | null
   /** The end of the upload window, and once uploaded, of the file. */
   expires_at: string
+  /** Seconds of media, once a request has measured them. */
+  duration: number | null
 }
 
 export interface RequestRow {
@@ -71,6 +80,20 @@ export interface RequestRow {
   outputs_expire_at: string | null
   error_code: string | null
   error_message: string | null
+  /** Of a COMPLETED request; null before there were credits: not metered. */
+  billing_status: 'deducted' | 'not_metered' | null
+}
+
+export interface LedgerRow {
+  /** The request that it is about; of a credit, whatever its giver calls it. */
+  reference: string
+  kind: 'credit' | 'reserve' | 'release' | 'deduct'
+  account_id: string
+  /** Seconds added to the account's balance; below 0: taken. */
+  balance_change: number
+  /** Seconds added to what is reserved. */
+  reserved_change: number
+  created_at: string
 }
 
 export interface RequestLogRow {
@@ -95,4 +118,5 @@ export interface Tables {
   requests: RequestRow
   request_logs: RequestLogRow
   outbox: OutboxRow
+  ledger: LedgerRow
 }

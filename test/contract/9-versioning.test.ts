@@ -17,7 +17,7 @@ const ERROR_STATUSES: Record<string, number[]> = {
 }
 
 test('9.2 the API description is the reviewed one, of version 1.0.0', async (t) => {
-  const gateway = await startGateway(t)
+  const gateway = await startGateway(t, { config: { adminToken: 'with-the-admin-api' } })
   const document = (await gateway.call('GET', '/v1/openapi.json', { key: null })).json()
   assert.equal(document.info.version, '1.0.0')
   assert.match(document.openapi, /^3\.1\./)

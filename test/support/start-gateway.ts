@@ -12,7 +12,7 @@ import { newId } from '../../shared/ids.ts'
 import { createLogger } from '../../shared/log.ts'
 import type { Event, Job } from '../../shared/messages.ts'
 import { buildApp } from '../../gateway/app.ts'
-import { hashApiKey, SCOPES, type Scope } from '../../gateway/auth.ts'
+import { hashApiKey, newApiKey, newKeyId, SCOPES, type Scope } from '../../gateway/auth.ts'
 import { isoTime, type AppConfig, type Deps } from '../../gateway/deps.ts'
 import { createEventHandler } from '../../gateway/event-follower.ts'
 import { Fleet, type EngineClient } from '../../gateway/fleet.ts'
@@ -118,11 +118,12 @@ function call(
 async function newKey(
   { store, clock }: Deps, scopes: readonly Scope[] = SCOPES, account = newId('acct'),
 ): Promise<string> {
-  const key = `sep_test_${randomBytes(16).toString('hex')}`
+  const keyId = newKeyId()
+  const key = newApiKey(keyId)
   const now = isoTime(clock.now())
   await ensureAccount(store, { account_id: account, name: 'Test', created_at: now })
   await putApiKey(store, {
-    key_id: newId('key'), account_id: account, key_hash: hashApiKey(key),
+    key_id: keyId, account_id: account, name: 'Test', key_hash: hashApiKey(key),
     scopes: JSON.stringify(scopes), created_at: now, expires_at: null, revoked_at: null,
   })
   return key
@@ -143,6 +144,7 @@ function makeEvent(
   const own = {
     started: {},
     released: {},
+    measured: { duration: 12.4 },
     completed: { duration: 12.5, sample_rate: 48_000, outputs },
     failed: { error: { code: 'MODEL_FAILED', message: 'The model failed.' } },
   }

@@ -1,0 +1,18 @@
+import type { FastifyInstance } from 'fastify'
+import { Account } from '../account-schemas.ts'
+import { showAccount } from '../accounts.ts'
+import type { Deps } from '../deps.ts'
+import { responses } from '../openapi.ts'
+
+/** Extension: the account that the key belongs to, with its balance; for a key of any scope. */
+export function accountRoute(app: FastifyInstance, deps: Deps): void {
+  app.get('/v1/account', {
+    config: { scope: 'any' },
+    schema: {
+      operationId: 'getAccount',
+      summary: 'Get your account and its balance',
+      tags: ['account'],
+      response: responses({ 200: Account }, [401, 500]),
+    },
+  }, async (request) => showAccount(deps, request.accountId))
+}

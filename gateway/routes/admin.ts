@@ -1,0 +1,110 @@
+import type { FastifyInstance } from 'fastify'
+import { ServiceError } from '../../shared/errors.ts'
+import {
+  Account, AccountList, ApiKey, ApiKeyList, CreateAccountRequest, CreateKeyRequest, CreditRequest,
+  NewApiKey,
+} from '../account-schemas.ts'
+import {
+  allAccounts, allKeys, createAccount, createKey, creditAccount, revokeKey, rotateKey, showAccount,
+} from '../accounts.ts'
+import { bearerToken, isSameSecret } from '../auth.ts'
+import type { Deps } from '../deps.ts'
+import { responses } from '../openapi.ts'
+
+interface AccountRoute {
+  Params: { account_id: string }
+}
+
+interface KeyRoute {
+  Params: { key_id: string }
+}
+
+/** Extension: accounts and keys, for whoever has the admin token. Without one nothing is here. */
+export function adminRoutes(app: FastifyInstance, deps: Deps): void {
+  const { adminToken } = deps.config
+  if (adminToken === undefined) return
+  app.addHook('onRequest', async (request) => {
+    const token = bearerToken(request.headers.authorization)
+    if (token !== undefined && isSameSecret(token, adminToken)) return
+    const message = 'The admin token is missing or invalid.'
+    throw new ServiceError('UNAUTHENTICATED', { message })
+  })
+  app.removeContentTypeParser('text/plain')
+  accountRoutes(app, deps)
+  keyRoutes(app, deps)
+}
+
+/** What the description says of every admin route. */
+const describe = (operationId: string, summary: string, parameter?: string) => ({
+  operationId,
+  summary,
+  tags: ['admin'],
+  security: [{ adminToken: [] }],
+  ...(parameter !== undefined && {
+    params: {
+      type: 'object', properties: { [parameter]: { type: 'string' } }, required: [parameter],
+    },
+  }),
+})
+
+function accountRoutes(app: FastifyInstance, deps: Deps): void {
+  app.post('/admin/accounts', {
+    schema: {
+      ...describe('createAccount', 'Create an account'),
+      body: CreateAccountRequest,
+      response: responses({ 201: Account }, [400, 401, 500]),
+    },
+  }, async (request, reply) => reply.status(201).send(await createAccount(deps, request.body)))
+  app.get('/admin/accounts', {
+    schema: {
+      ...describe('listAccounts', 'List the accounts, oldest first'),
+      response: responses({ 200: AccountList }, [401, 500]),
+    },
+  }, async () => allAccounts(deps))
+  app.get<AccountRoute>('/admin/accounts/:account_id', {
+    schema: {
+      ...describe('showAccount', 'Get an account and its balance', 'account_id'),
+      response: responses({ 200: Account }, [401, 404, 500]),
+    },
+  }, async ({ params }) => showAccount(deps, params.account_id))
+  app.post<AccountRoute>('/admin/accounts/:account_id/credit', {
+    schema: {
+      ...describe('creditAccount', 'Add seconds to the balance of an account', 'account_id'),
+      body: CreditRequest,
+      response: responses({ 200: Account }, [400, 401, 402, 404, 500]),
+    },
+  }, async ({ params, body }) => creditAccount(deps, params.account_id, body))
+}
+
+function keyRoutes(app: FastifyInstance, deps: Deps): void {
+  app.post('/admin/keys', {
+    schema: {
+      ...describe('createKey', 'Create an API key; the answer alone tells its secret'),
+      body: CreateKeyRequest,
+      response: responses({ 201: NewApiKey }, [400, 401, 500]),
+    },
+  }, async (request, reply) => reply.status(201).send(await createKey(deps, request.body)))
+  app.get<{ Querystring: { account_id?: unknown } }>('/admin/keys', {
+    schema: {
+      ...describe('listKeys', 'List the API keys, oldest first'),
+      querystring: {
+        type: 'object',
+        properties: { account_id: { type: 'string', description: 'Only the keys of this one.' } },
+      },
+      response: responses({ 200: ApiKeyList }, [401, 500]),
+    },
+  }, async ({ query: { account_id: accountId } }) =>
+    allKeys(deps, typeof accountId === 'string' ? accountId : undefined))
+  app.post<KeyRoute>('/admin/keys/:key_id/revoke', {
+    schema: {
+      ...describe('revokeKey', 'Revoke an API key, at once and for good', 'key_id'),
+      response: responses({ 200: ApiKey }, [401, 404, 500]),
+    },
+  }, async ({ params }) => revokeKey(deps, params.key_id))
+  app.post<KeyRoute>('/admin/keys/:key_id/rotate', {
+    schema: {
+      ...describe('rotateKey', 'Give an API key a new secret in the place of the old', 'key_id'),
+      response: responses({ 200: NewApiKey }, [400, 401, 404, 500]),
+    },
+  }, async ({ params }) => rotateKey(deps, params.key_id))
+}

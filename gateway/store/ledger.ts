@@ -1,0 +1,74 @@
+/**
+ * The ledger of credits, in whole seconds of audio. It is only ever added to; an account's balance
+ * and what is reserved of it are the sums of its entries, and change with them, so every function
+ * here belongs in a transaction. No entry can be made twice.
+ */
+
+import type { Store } from './database.ts'
+import type { AccountRow, LedgerRow } from './tables.ts'
+
+interface Entry {
+  accountId: string
+  /** The request, or of a credit, whatever its giver calls it. */
+  reference: string
+  /** At least 0, but for a credit that is taken back. */
+  seconds: number
+  now: string
+}
+
+/** What a part of the balance that is not reserved must cover: false when it does not. */
+type Covered = Promise<boolean>
+
+/** Adds to the balance, or takes back what is not reserved. */
+export const credit = (store: Store, entry: Entry): Covered =>
+  enter(store, 'credit', entry, { balance: entry.seconds })
+
+/** Sets seconds aside for a request. */
+export const reserve = (store: Store, entry: Entry): Covered =>
+  enter(store, 'reserve', entry, { reserved: entry.seconds })
+
+/** Takes what a request costs; what was reserved for it must have been released. */
+export const deduct = (store: Store, entry: Entry): Covered =>
+  enter(store, 'deduct', entry, { balance: -entry.seconds })
+
+/** Gives up what is reserved for a request, if anything is. */
+export async function releaseReservation(
+  store: Store, requestId: string, now: string,
+): Promise<void> {
+  const entry = await store.selectFrom('ledger').selectAll()
+    .where('reference', '=', requestId).where('kind', '=', 'reserve').executeTakeFirst()
+  if (!entry) return
+  const { account_id: accountId, reserved_change: seconds } = entry
+  const release = { accountId, reference: requestId, seconds, now }
+  await enter(store, 'release', release, { reserved: -seconds })
+}
+
+/** Makes an entry unless it is there; false when what is not reserved does not cover it. */
+async function enter(
+  store: Store, kind: LedgerRow['kind'], { accountId, reference, now }: Entry,
+  { balance = 0, reserved = 0 }: { balance?: number; reserved?: number },
+): Promise<boolean> {
+  const known = await store.selectFrom('ledger').select('kind')
+    .where('reference', '=', reference).where('kind', '=', kind)
+    .where('account_id', '=', accountId).executeTakeFirst()
+  if (known) return true
+  const { numUpdatedRows } = await store.updateTable('accounts')
+    .set(({ eb }) => ({
+      balance_seconds: eb('balance_seconds', '+', balance),
+      reserved_seconds: eb('reserved_seconds', '+', reserved),
+    }))
+    .where('account_id', '=', accountId)
+    .where(({ eb, ref }) =>
+      eb(eb('balance_seconds', '+', balance), '>=', eb(ref('reserved_seconds'), '+', reserved)))
+    .executeTakeFirst()
+  if (numUpdatedRows !== 1n) return false
+  await store.insertInto('ledger').values({
+    reference, kind, account_id: accountId, balance_change: balance, reserved_change: reserved,
+    created_at: now,
+  }).execute()
+  return true
+}
+
+/** Seconds that an account may still use. */
+export const availableSeconds = (account: AccountRow): number =>
+  account.balance_seconds - account.reserved_seconds

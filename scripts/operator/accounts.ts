@@ -1,0 +1,44 @@
+/** What `npm run accounts` can do. */
+
+import { allAccounts, createAccount, creditAccount, showAccount } from '../../gateway/accounts.ts'
+import { UsageError, type Tool } from './command.ts'
+
+const HELP = `Usage: npm run accounts -- <command> [--json]
+
+  create NAME [--metered]
+                 make an account; a metered one pays for what it separates
+  credit ID SECONDS [--reference TEXT]
+                 add to its balance, which is in seconds of audio; with a reference, such as the
+                 number of an invoice, only once. To take back: credit ID -- -60
+  show ID        the account, its balance, and how much of it is reserved
+  list           all accounts
+
+The accounts are in the database in DATA_DIR (default ./data); a running gateway knows of a change
+at once. --json prints for programs. The exit code is 0 when done, 1 when refused, 2 when the
+command line is wrong.
+`
+
+export const accounts: Tool = {
+  help: HELP,
+  commands: {
+    create: {
+      operands: ['NAME'],
+      options: { metered: { type: 'boolean' } },
+      run: (deps, [name], { metered = false }) => createAccount(deps, { name, metered }),
+    },
+    credit: {
+      operands: ['ID', 'SECONDS'],
+      options: { reference: { type: 'string' } },
+      run: (deps, [id = '', seconds = ''], { reference }) => {
+        if (!/^-?\d+$/.test(seconds)) {
+          throw new UsageError(`SECONDS must be a whole number, not "${seconds}".`)
+        }
+        return creditAccount(deps, id, {
+          seconds: Number(seconds), ...(reference !== undefined && { reference }),
+        })
+      },
+    },
+    show: { operands: ['ID'], run: (deps, [id = '']) => showAccount(deps, id) },
+    list: { operands: [], run: allAccounts },
+  },
+}

@@ -1,0 +1,31 @@
+/** How the operator's tools show what they answer to people. */
+
+type Row = Readonly<Record<string, unknown>>
+
+/** A list as a table, anything else as one field per line; a secret with a word of warning. */
+export function printed(answer: object): string {
+  const { object, data } = answer as { object?: unknown; data?: Row[] }
+  if (object === 'list' && data) return table(data)
+  const { key, ...rest } = answer as Row
+  const width = Math.max(...Object.keys(rest).map((name) => name.length))
+  const lines = Object.entries(rest).map(([name, value]) =>
+    `${name.padEnd(width)}  ${shown(value)}\n`).join('')
+  return key === undefined ? lines : `${lines}\nThe key, which is shown only now:\n${key}\n`
+}
+
+function table(rows: readonly Row[]): string {
+  const [first] = rows
+  if (!first) return 'none\n'
+  const lines = [Object.keys(first), ...rows.map((row) => Object.values(row).map(shown))]
+  const widths = Object.keys(first).map((_, column) =>
+    Math.max(...lines.map((line) => (line[column] ?? '').length)))
+  const printLine = (line: readonly string[]) =>
+    line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()
+  return lines.map((line) => `${printLine(line)}\n`).join('')
+}
+
+/** Names are free text: what could move the cursor is shown as what it is. */
+function shown(value: unknown): string {
+  if (value === null || value === '') return '-'
+  return String(value).replace(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1))
+}

@@ -1,0 +1,216 @@
+/** Keys, and the admin API that makes them (spec.md 5.6 leaves both to us). */
+
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import { SCOPES } from '../../gateway/auth.ts'
+import { Account, ApiKey, NewApiKey } from '../../gateway/account-schemas.ts'
+import { ensureFirstApiKey } from '../../gateway/secrets.ts'
+import { assertError, assertShape } from '../support/assert-shape.ts'
+import { startGateway, type Gateway } from '../support/start-gateway.ts'
+
+const TOKEN = 'the-admin-token-of-this-test'
+const ADMIN = { config: { adminToken: TOKEN } }
+
+const admin = (
+  gateway: Gateway, method: 'GET' | 'POST', path: string, body?: unknown, token: string | null = TOKEN,
+) => gateway.app.inject({
+  method,
+  url: `/admin/${path}`,
+  headers: token === null ? {} : { authorization: `Bearer ${token}` },
+  ...(body !== undefined && { payload: body as object }),
+})
+
+const ROUTES: ['GET' | 'POST', string][] = [
+  ['GET', 'accounts'], ['POST', 'accounts'], ['GET', 'accounts/x'], ['POST', 'accounts/x/credit'],
+  ['GET', 'keys'], ['POST', 'keys'], ['POST', 'keys/x/revoke'], ['POST', 'keys/x/rotate'],
+]
+
+const models = async (gateway: Gateway, key: string): Promise<number> =>
+  (await gateway.call('GET', '/v1/models', { key })).statusCode
+
+test('extension: without an admin token there is no admin API, and no word of it', async (t) => {
+  const gateway = await startGateway(t)
+  for (const [method, path] of ROUTES) {
+    assertError(await admin(gateway, method, path, method === 'POST' ? {} : undefined), 'NOT_FOUND')
+  }
+  const { paths } = (await gateway.call('GET', '/v1/openapi.json')).json()
+  assert.deepEqual(Object.keys(paths).filter((path) => path.startsWith('/admin')), [])
+})
+
+test('extension: the admin API takes the admin token alone', async (t) => {
+  const gateway = await startGateway(t, ADMIN)
+  for (const [method, path] of ROUTES) {
+    for (const token of [null, gateway.key, `${TOKEN}x`, TOKEN.slice(1), 'x'.repeat(TOKEN.length)]) {
+      const reply = await admin(gateway, method, path, method === 'POST' ? {} : undefined, token)
+      assertError(reply, 'UNAUTHENTICATED')
+    }
+  }
+  assert.equal(await models(gateway, TOKEN), 401)
+})
+
+test('extension: the description gives the admin API a security scheme of its own', async (t) => {
+  const gateway = await startGateway(t, ADMIN)
+  const { paths, components } = (await gateway.call('GET', '/v1/openapi.json')).json()
+  assert.equal(components.securitySchemes.adminToken.scheme, 'bearer')
+  const operations = Object.entries<Record<string, { security?: unknown }>>(paths)
+    .filter(([path]) => path.startsWith('/admin/')).flatMap(([, item]) => Object.values(item))
+  assert.equal(operations.length, ROUTES.length)
+  for (const { security } of operations) assert.deepEqual(security, [{ adminToken: [] }])
+})
+
+test('extension: an account is made, credited, shown and listed', async (t) => {
+  const gateway = await startGateway(t, ADMIN)
+  const created = await admin(gateway, 'POST', 'accounts', { name: 'Studio', metered: true })
+  assert.equal(created.statusCode, 201)
+  assertShape(Account, created.json())
+  const { account_id: id } = created.json()
+  const credit = (body: unknown) => admin(gateway, 'POST', `accounts/${id}/credit`, body)
+  assert.equal((await credit({ seconds: 60, reference: 'invoice 1' })).json().balance_seconds, 60)
+  assert.equal((await credit({ seconds: 60, reference: 'invoice 1' })).json().balance_seconds, 60)
+  assert.equal((await credit({ seconds: 60 })).json().balance_seconds, 120)
+  assert.equal((await credit({ seconds: -20 })).json().balance_seconds, 100)
+  assertError(await credit({ seconds: -101 }), 'INSUFFICIENT_CREDITS')
+  const shown = (await admin(gateway, 'GET', `accounts/${id}`)).json()
+  assert.deepEqual(shown, {
+    account_id: id, name: 'Studio', metered: true, balance_seconds: 100, reserved_seconds: 0,
+  })
+  const plain = (await admin(gateway, 'POST', 'accounts', { name: 'Free' })).json()
+  assert.equal(plain.metered, false)
+  const { data } = (await admin(gateway, 'GET', 'accounts')).json()
+  const names = data.map((account: Account) => account.name)
+  assert.deepEqual(names.sort(), ['Free', 'Studio', 'Test']) // and that of the gateway's own key
+})
+
+test('extension: what is wrong with an account is told', async (t) => {
+  const gateway = await startGateway(t, ADMIN)
+  const post = (path: string, body: unknown) => admin(gateway, 'POST', path, body)
+  assertError(await post('accounts', {}), 'INVALID_REQUEST', 'name')
+  assertError(await post('accounts', { name: '' }), 'INVALID_PARAMETER', 'name')
+  assertError(await post('accounts', { name: 'x', meterd: true }), 'INVALID_REQUEST', 'meterd')
+  const { account_id: id } = (await post('accounts', { name: 'x' })).json()
+  for (const seconds of [1.5, '1', null]) {
+    assertError(await post(`accounts/${id}/credit`, { seconds }), 'INVALID_REQUEST', 'seconds')
+  }
+  assertError(await post(`accounts/${id}/credit`, { seconds: 1e12 }), 'INVALID_PARAMETER', 'seconds')
+  assertError(await post('accounts/nobody/credit', { seconds: 1 }), 'NOT_FOUND')
+  assertError(await admin(gateway, 'GET', 'accounts/nobody'), 'NOT_FOUND')
+})
+
+test('5.2 a key that is made opens what its scopes say, and is shown once', async (t) => {
+  const gateway = await startGateway(t, ADMIN)
+  const created = await admin(gateway, 'POST', 'keys', { scopes: ['models:read'], name: 'CI' })
+  assert.equal(created.statusCode, 201)
+  assertShape(NewApiKey, created.json())
+  const { key, key_id: id, account_id: account, expires_at } = created.json()
+  assert.match(key, RegExp(`^sep_${id}_[0-9a-f]{64}$`))
+  assert.deepEqual([account, expires_at], ['default', null])
+  assert.equal(await models(gateway, key), 200)
+  assertError(await gateway.call('GET', '/v1/files/x', { key }), 'PERMISSION_DENIED')
+  assert.equal((await gateway.call('GET', '/v1/account', { key })).json().account_id, 'default')
+  const listed = await admin(gateway, 'GET', `keys?account_id=default`)
+  assert.equal(listed.json().data.length, 1)
+  assertShape(ApiKey, listed.json().data[0])
+  assert.ok(!listed.body.includes(key.split('_')[2]), 'the secret is not shown again')
+})
+
+test('5.2 and 5.4 every set of scopes opens its own endpoints and no others', async (t) => {
+  const gateway = await startGateway(t, ADMIN)
+  const endpoints = {
+    'models:read': '/v1/models', 'files:read': '/v1/files/x', 'audio:separate': '/v1/queue/requests',
+  }
+  for (let set = 1; set < 2 ** SCOPES.length; set++) {
+    const scopes = SCOPES.filter((_, bit) => (set >> bit) & 1)
+    const { key } = (await admin(gateway, 'POST', 'keys', { scopes })).json()
+    for (const [scope, url] of Object.entries(endpoints)) {
+      const { statusCode } = await gateway.call('GET', url, { key })
+      assert.equal(statusCode !== 403, scopes.includes(scope as 'models:read'), `${scopes}: ${url}`)
+    }
+  }
+})
+
+test('5.3 a key opens nothing once it has expired', async (t) => {
+  const gateway = await startGateway(t, ADMIN)
+  const made = (await admin(gateway, 'POST', 'keys', { scopes: ['models:read'], expires: '30d' })).json()
+  assert.equal(Date.parse(made.expires_at), gateway.clock.now() + 30 * 86_400_000)
+  gateway.clock.advance(30 * 86_400_000 - 1)
+  assert.equal(await models(gateway, made.key), 200)
+  gateway.clock.advance(1)
+  assert.equal(await models(gateway, made.key), 401)
+  const rotated = (await admin(gateway, 'POST', `keys/${made.key_id}/rotate`)).json()
+  assert.equal(rotated.expires_at, made.expires_at)
+  assert.equal(await models(gateway, rotated.key), 401, 'a new secret does not prolong a key')
+})
+
+test('5.3 a key opens nothing once it is revoked, and never again', async (t) => {
+  const gateway = await startGateway(t, ADMIN)
+  const { key, key_id: id } = (await admin(gateway, 'POST', 'keys', { scopes: ['models:read'] })).json()
+  const revoke = () => admin(gateway, 'POST', `keys/${id}/revoke`)
+  const revoked = (await revoke()).json()
+  assertShape(ApiKey, revoked)
+  assert.equal(Date.parse(revoked.revoked_at), gateway.clock.now())
+  assert.equal(await models(gateway, key), 401)
+  gateway.clock.advance(1_000)
+  assert.deepEqual((await revoke()).json(), revoked)
+  assertError(await admin(gateway, 'POST', `keys/${id}/rotate`), 'INVALID_PARAMETER', 'key_id')
+  assertError(await admin(gateway, 'POST', 'keys/nothing/revoke'), 'NOT_FOUND')
+})
+
+test('5.3 a rotated key has a new secret and keeps all else; the old one opens nothing', async (t) => {
+  const gateway = await startGateway(t, ADMIN)
+  const body = { scopes: ['models:read', 'files:read'], name: 'CI', expires: '1h' }
+  const { key: old, ...kept } = (await admin(gateway, 'POST', 'keys', body)).json()
+  const reply = await admin(gateway, 'POST', `keys/${kept.key_id}/rotate`)
+  assertShape(NewApiKey, reply.json())
+  const { key, ...rest } = reply.json()
+  assert.deepEqual(rest, kept)
+  assert.notEqual(key, old)
+  assert.equal(await models(gateway, old), 401)
+  assert.equal(await models(gateway, key), 200)
+  assertError(await admin(gateway, 'POST', 'keys/nothing/rotate'), 'NOT_FOUND')
+})
+
+test('5.3 a key is its id and its secret: neither opens anything with the other\'s', async (t) => {
+  const gateway = await startGateway(t, ADMIN)
+  const make = async () => (await admin(gateway, 'POST', 'keys', { scopes: ['models:read'] })).json()
+  const [one, other] = [await make(), await make()]
+  const [, , secret] = one.key.split('_')
+  for (const key of [`sep_${other.key_id}_${secret}`, `sep_${one.key_id}_`, `sep_${one.key_id}`, secret,
+    one.key.toUpperCase(), `sep__${secret}`, `sep_bootstrap_${secret}`]) {
+    assert.equal(await models(gateway, key), 401, key)
+  }
+})
+
+test('extension: what is wrong with a key is told', async (t) => {
+  const gateway = await startGateway(t, ADMIN)
+  const post = (body: unknown) => admin(gateway, 'POST', 'keys', body)
+  const scopes = ['models:read']
+  assertError(await post({}), 'INVALID_REQUEST', 'scopes')
+  assertError(await post({ scopes: [] }), 'INVALID_PARAMETER', 'scopes')
+  assertError(await post({ scopes: ['models:read', 'models:write'] }), 'INVALID_PARAMETER', 'scopes[1]')
+  assertError(await post({ scopes: [...scopes, ...scopes] }), 'INVALID_PARAMETER', 'scopes')
+  assertError(await post({ scopes, account_id: 'nobody' }), 'INVALID_PARAMETER', 'account_id')
+  for (const expires of ['30', 'soon', '-1d', '0d', '101y', '9999999999999y']) {
+    assertError(await post({ scopes, expires }), 'INVALID_PARAMETER', 'expires')
+  }
+  assert.deepEqual((await admin(gateway, 'GET', 'keys?account_id=default')).json().data, [])
+})
+
+test('5.6 the first start makes a key, an operator may set one, and set the one that was made', async (t) => {
+  const gateway = await startGateway(t)
+  await gateway.store.deleteFrom('api_keys').execute()
+  const start = (bootstrapApiKey?: string) => ensureFirstApiKey(gateway.store, {
+    dataFolder: gateway.folder, bootstrapApiKey, now: new Date(gateway.clock.now()).toISOString(),
+  })
+  await start()
+  const made = (await readFile(join(gateway.folder, 'api-key'), 'utf8')).trim()
+  await start()
+  assert.equal(await models(gateway, made), 200)
+  for (const key of [made, 'any-form-will-do', 'sep_looks_like_ours', 'any-form-will-do']) {
+    await start(key)
+    assert.equal(await models(gateway, key), 200, key)
+  }
+  assert.equal(await models(gateway, 'sep_looks_like_ours'), 401, 'another was set in its place')
+  assert.equal(await models(gateway, made), 200)
+})

@@ -1,0 +1,124 @@
+/** `npm run keys` and `npm run accounts`, on a data folder and beside a gateway. */
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { accounts } from '../../scripts/operator/accounts.ts'
+import { runTool } from '../../scripts/operator/command.ts'
+import { keys } from '../../scripts/operator/keys.ts'
+import { startGateway } from '../support/start-gateway.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+const TOOLS = { keys, accounts }
+
+interface Answer {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+/** As a process of its own. */
+const spawn = (folder: string, tool: 'keys' | 'accounts', ...words: string[]) =>
+  new Promise<Answer>((resolve) => {
+    const args = ['--import', 'tsx', `scripts/${tool}.ts`, ...words]
+    execFile(process.execPath, args, { cwd: ROOT, env: { ...process.env, DATA_DIR: folder } },
+      (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), stdout, stderr }))
+  })
+
+/** In this process. */
+async function run(folder: string, tool: keyof typeof TOOLS, ...words: string[]): Promise<Answer> {
+  const [stdout, stderr]: [string[], string[]] = [[], []]
+  const code = await runTool(TOOLS[tool], words, {
+    env: { DATA_DIR: folder },
+    stdout: { write: (text) => stdout.push(text) },
+    stderr: { write: (text) => stderr.push(text) },
+  })
+  return { code, stdout: stdout.join(''), stderr: stderr.join('') }
+}
+
+async function runJson(...call: Parameters<typeof run>) {
+  const { code, stdout, stderr } = await run(...call, '--json')
+  assert.equal(code, 0, stderr)
+  return JSON.parse(stdout)
+}
+
+async function temporaryFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'operator-'))
+  t.after(() => rm(folder, { recursive: true }))
+  return folder
+}
+
+test('a key and an account are made before a gateway has ever run, by two tools at once', async (t) => {
+  const folder = join(await temporaryFolder(t), 'not', 'there', 'yet')
+  const [key, account] = await Promise.all([
+    spawn(folder, 'keys', 'create', '--scopes', 'models:read, files:read', '--expires', '30d', '--name', 'CI'),
+    spawn(folder, 'accounts', 'create', 'Studio A', '--metered'),
+  ])
+  assert.deepEqual([key.code, account.code], [0, 0], key.stderr + account.stderr)
+  const [, id] = /^key_id +(\w+)$/m.exec(key.stdout) ?? []
+  assert.match(key.stdout, RegExp(`^sep_${id}_[0-9a-f]{64}$`, 'm'))
+  assert.match(account.stdout, /^metered +true$/m)
+  const { data } = await runJson(folder, 'keys', 'list')
+  assert.deepEqual(data.map(({ key_id, scopes }: Record<string, unknown>) => [key_id, scopes]),
+    [[id, ['models:read', 'files:read']]])
+  const table = await run(folder, 'keys', 'list')
+  assert.match(table.stdout, RegExp(`^key_id .*\n${id} `))
+  assert.ok(!table.stdout.includes('sep_'), 'the key is not shown again')
+  const { mode } = await stat(join(folder, 'winnow.db'))
+  assert.equal(mode & 0o077, 0, 'the database is nobody else\'s business')
+})
+
+test('an account is credited by several tools at once, and for one reference once', async (t) => {
+  const folder = await temporaryFolder(t)
+  const { account_id: id } = await runJson(folder, 'accounts', 'create', 'x', '--metered')
+  await Promise.all(['10', '20', '30'].map((seconds) =>
+    spawn(folder, 'accounts', 'credit', id, seconds, '--reference', seconds)))
+  await runJson(folder, 'accounts', 'credit', id, '30', '--reference', '30')
+  const refused = await run(folder, 'accounts', 'credit', id, '--', '-61')
+  assert.deepEqual([refused.code, refused.stdout], [1, ''])
+  assert.match(refused.stderr, /60 s can be taken back/)
+  const shown = await runJson(folder, 'accounts', 'show', id)
+  assert.deepEqual([shown.balance_seconds, shown.reserved_seconds], [60, 0])
+  assert.equal((await runJson(folder, 'accounts', 'list')).data.length, 1)
+})
+
+test('a running gateway knows at once what a tool has done to its keys', async (t) => {
+  const gateway = await startGateway(t)
+  const { folder } = gateway
+  const status = async (key: string) => (await gateway.call('GET', '/v1/models', { key })).statusCode
+  const made = JSON.parse((await spawn(folder, 'keys', 'create', '--scopes', 'models:read', '--json')).stdout)
+  assert.equal(await status(made.key), 200)
+  const rotated = await runJson(folder, 'keys', 'rotate', made.key_id)
+  assert.deepEqual([await status(made.key), await status(rotated.key)], [401, 200])
+  const revoked = await run(folder, 'keys', 'revoke', made.key_id)
+  assert.match(revoked.stdout, /^revoked_at +\d{4}-/m)
+  assert.equal(await status(rotated.key), 401)
+})
+
+test('a command line that is wrong says how, and changes nothing', async (t) => {
+  const folder = await temporaryFolder(t)
+  const misused: [Parameters<typeof run>[1], string[], RegExp][] = [
+    ['keys', [], /Give one of create, list, revoke, rotate/],
+    ['keys', ['constructor'], /Give one of/],
+    ['keys', ['create'], /needs --scopes/],
+    ['accounts', ['create', 'x', 'y'], /The command is: create NAME/],
+    ['accounts', ['credit', 'x', '1.5'], /SECONDS must be a whole number/],
+  ]
+  for (const [tool, words, says] of misused) {
+    const { code, stderr } = await run(folder, tool, ...words)
+    assert.equal(code, 2, stderr)
+    assert.match(stderr, says)
+  }
+  const refused = await run(folder, 'keys', 'create', '--scopes', 'all')
+  assert.equal(refused.code, 1)
+  assert.equal(refused.stderr, 'scopes[0] must be one of models:read, files:write, files:read, audio:separate.\n')
+  const help = await run(folder, 'accounts', '--help')
+  assert.deepEqual([help.code, help.stderr], [0, ''])
+  assert.match(help.stdout, /^Usage: npm run accounts/)
+  assert.deepEqual((await runJson(folder, 'keys', 'list')).data, [])
+})
