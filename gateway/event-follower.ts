@@ -6,12 +6,15 @@
 import type { Event } from '../shared/messages.ts'
 import { isTerminal } from '../shared/request-status.ts'
 import { isoTime, type Deps } from './deps.ts'
+import { finishRequest } from './finish-request.ts'
 import { inTransaction, type Store } from './store/database.ts'
 import { withdrawFromOutbox } from './store/outbox.ts'
 import { appendLogs } from './store/request-logs.ts'
 import { findRequest, moveRequest, startAttempt } from './store/requests.ts'
 
-type FollowerDeps = Pick<Deps, 'store' | 'feed' | 'fleet' | 'clock' | 'log' | 'config'>
+type FollowerDeps = Pick<
+  Deps, 'store' | 'feed' | 'fleet' | 'clock' | 'log' | 'config' | 'wakeWebhooks'
+>
 
 const DAY_MS = 86_400_000
 
@@ -25,7 +28,10 @@ export const createEventHandler = (deps: FollowerDeps) => async (event: Event): 
   })
   deps.log.info({ requestId, attemptId, engineId, event: event.type, moved }, 'event')
   if (!moved) return stopIfFinished(event, deps)
-  if (event.type === 'completed' || event.type === 'failed') deps.feed.forget(requestId)
+  if (event.type === 'completed' || event.type === 'failed') {
+    deps.feed.forget(requestId)
+    deps.wakeWebhooks()
+  }
   deps.feed.rowChanged(requestId)
 }
 
@@ -43,15 +49,15 @@ async function applyEvent(
     case 'released':
       return moveRequest(store, { requestId, attemptId, to: 'IN_QUEUE', now })
     case 'failed': // a stale attempt must not fail what another is working on
-      return moveRequest(store, {
+      return finishRequest(store, {
         requestId, attemptId, to: 'FAILED', now,
         set: {
           error_code: event.error.code, error_message: event.error.message, finished_at: now,
         },
-      })
+      }, config)
     case 'completed': // of any attempt: all of them give the same result
       await withdrawFromOutbox(store, requestId)
-      return moveRequest(store, {
+      return finishRequest(store, {
         requestId, to: 'COMPLETED', now,
         set: {
           duration: event.duration,
@@ -60,7 +66,7 @@ async function applyEvent(
           finished_at: now,
           outputs_expire_at: isoTime(clock.now() + config.outputDays * DAY_MS),
         },
-      })
+      }, config)
   }
 }
 

@@ -47,7 +47,7 @@ export function listUntouched(
     .orderBy('created_at').orderBy('request_id').limit(limit).execute()
 }
 
-interface Move {
+export interface Move {
   requestId: string
   to: RequestStatus
   now: string
@@ -57,7 +57,10 @@ interface Move {
   set?: Updateable<Tables['requests']>
 }
 
-/** Moves a request to a status that may follow its own; false when it has already moved on. */
+/**
+ * Moves a request to a status that may follow its own; false when it has already moved on. To its
+ * end it goes through `finish-request.ts`, which writes what comes with that.
+ */
 export async function moveRequest(store: Store, move: Move): Promise<boolean> {
   const { numUpdatedRows } = await store.updateTable('requests')
     .set({ ...move.set, status: move.to, updated_at: move.now })
