@@ -11,9 +11,9 @@ import type { PostOutcome, PublicPost } from '../shared/public-post.ts'
 import { isoTime } from './deps.ts'
 import { Loop } from './loop.ts'
 import { unseal } from './seal.ts'
-import { inTransaction, type Store } from './store/database.ts'
+import type { Store } from './store/database.ts'
 import {
-  claimDelivery, findClaimed, listDue, updateDelivery, type DeliveryChange, type DueDelivery,
+  changeDelivery, claimDelivery, findClaimed, listDue, type DeliveryChange, type DueDelivery,
 } from './store/deliveries.ts'
 import type { DeliveryRow } from './store/tables.ts'
 import { restBeforeNextTry } from './webhook-schedule.ts'
@@ -112,23 +112,33 @@ export class WebhookSender {
   }
 
   async #send(delivery: DueDelivery, claimId: string): Promise<void> {
-    const { store, clock, log, random = Math.random } = this.#options
+    const { clock, log } = this.#options
     const startedAt = clock.now()
     const outcome = await this.#post(delivery, startedAt)
-    const gaveUp = 'problem' in outcome && this.#givingUp.signal.aborted
-    const now = clock.now()
-    const after = await inTransaction(store, async (store) => {
-      const row = await findClaimed(store, claimId)
-      if (!row) return undefined // the claim had lapsed: another try tells how it stands
-      const after = gaveUp ? takenBack(row, now) : afterTry(row, outcome, { now, random: random() })
-      await updateDelivery(store, row.webhook_id, after)
-      return after
-    })
     const { request_id: requestId, webhook_id: webhookId, host } = delivery
+    const settled = await this.#settle(webhookId, claimId, outcome)
+    const answer = 'status' in outcome ? { status: outcome.status } : outcome
     log.info({
-      requestId, webhookId, host, ...outcome, ms: now - startedAt,
-      state: after?.state, nextAttemptAt: after?.next_attempt_at,
+      requestId, webhookId, host, ...answer, ms: clock.now() - startedAt,
+      state: settled?.state, nextAttemptAt: settled?.next_attempt_at,
     }, 'webhook')
+  }
+
+  /** Notes the outcome of a try; undefined when its claim had lapsed: others tell how it stands. */
+  async #settle(
+    webhookId: string, claimId: string, outcome: PostOutcome,
+  ): Promise<Settled | undefined> {
+    const { store, clock, random = Math.random } = this.#options
+    const gaveUp = 'problem' in outcome && this.#givingUp.signal.aborted
+    for (;;) {
+      const row = await findClaimed(store, webhookId, claimId)
+      if (!row) return undefined
+      const now = clock.now()
+      const settled = gaveUp
+        ? takenBack(row, now)
+        : afterTry(row, outcome, { now, random: random() })
+      if (await changeDelivery(store, row, settled)) return settled
+    }
   }
 
   async #post(delivery: DueDelivery, now: number): Promise<PostOutcome> {

@@ -4,8 +4,8 @@ import { ServiceError } from '../shared/errors.ts'
 import { isTerminal } from '../shared/request-status.ts'
 import { isoTime, type Deps } from './deps.ts'
 import type { WebhookDeliveryStatus } from './schemas.ts'
-import { inTransaction, type Store } from './store/database.ts'
-import { findDelivery, updateDelivery } from './store/deliveries.ts'
+import type { Store } from './store/database.ts'
+import { changeDelivery, findDelivery } from './store/deliveries.ts'
 import type { DeliveryRow, RequestRow } from './store/tables.ts'
 
 /** Of a webhook that has not been tried. */
@@ -38,22 +38,22 @@ export async function redeliver(
   if (row.webhook_url === null) {
     throw new ServiceError('NOT_FOUND', { message: 'The request has no webhookUrl.' })
   }
-  const now = isoTime(clock.now())
-  const again = await inTransaction(store, async (store) => {
+  for (;;) {
     const delivery = await findDelivery(store, row.request_id)
-    if (!delivery) return undefined
-    const set = delivery.state === 'sending'
-      ? { attempts: 1 }
-      : { state: 'pending' as const, attempts: 0, next_attempt_at: now }
-    const fresh = { ...set, delivered_at: null, last_error: null }
-    await updateDelivery(store, delivery.webhook_id, fresh)
-    return { ...delivery, ...fresh }
-  })
-  if (!again) {
-    throw new ServiceError('RESULT_NOT_READY', {
-      message: `The webhook is sent when the request has finished; it is ${row.status}.`,
-    })
+    if (!delivery) {
+      throw new ServiceError('RESULT_NOT_READY', {
+        message: `The webhook is sent when the request has finished; it is ${row.status}.`,
+      })
+    }
+    const plan = restarted(delivery, isoTime(clock.now()))
+    const fresh = { ...plan, delivered_at: null, last_error: null }
+    if (!await changeDelivery(store, delivery, fresh)) continue // a sender was at it just now
+    wakeWebhooks()
+    return presentDelivery({ ...delivery, ...fresh })
   }
-  wakeWebhooks()
-  return presentDelivery(again)
 }
+
+const restarted = ({ state }: DeliveryRow, now: string) =>
+  state === 'sending'
+    ? { attempts: 1 }
+    : { state: 'pending' as const, attempts: 0, next_attempt_at: now }

@@ -37,27 +37,36 @@ export const listDue = (
  * Takes a delivery as it was read, until `until`; false when somebody else was quicker. A try that
  * was lost on the way is not counted a second time.
  */
-export async function claimDelivery(
+export const claimDelivery = (
   store: Store, row: DeliveryRow, { claimId, until }: { claimId: string; until: string },
+): Promise<boolean> =>
+  changeDelivery(store, row, {
+    state: 'sending',
+    claim_id: claimId,
+    next_attempt_at: until,
+    attempts: row.state === 'sending' ? row.attempts : row.attempts + 1,
+  })
+
+/** The delivery as it is now, if the claim still holds it. */
+export const findClaimed = (
+  store: Store, webhookId: string, claimId: string,
+): Promise<DeliveryRow | undefined> =>
+  store.selectFrom('deliveries').selectAll().where('webhook_id', '=', webhookId)
+    .where('claim_id', '=', claimId).executeTakeFirst()
+
+/**
+ * Changes a delivery that is still as it was read; false when it is not. One statement, so that it
+ * never fails for a lock that a transaction would have to get between reading and writing.
+ */
+export async function changeDelivery(
+  store: Store, row: DeliveryRow, set: DeliveryChange,
 ): Promise<boolean> {
-  const attempts = row.state === 'sending' ? row.attempts : row.attempts + 1
-  const { numUpdatedRows } = await store.updateTable('deliveries')
-    .set({ state: 'sending', claim_id: claimId, next_attempt_at: until, attempts })
+  const { numUpdatedRows } = await store.updateTable('deliveries').set(set)
     .where('webhook_id', '=', row.webhook_id)
     .where('state', '=', row.state)
     .where('attempts', '=', row.attempts)
-    .where('next_attempt_at', '=', row.next_attempt_at)
-    .where('claim_id', row.claim_id === null ? 'is' : '=', row.claim_id)
+    .where('next_attempt_at', 'is not distinct from', row.next_attempt_at)
+    .where('claim_id', 'is not distinct from', row.claim_id)
     .executeTakeFirst()
   return numUpdatedRows === 1n
-}
-
-/** The delivery as it is now, if the claim still holds it. */
-export const findClaimed = (store: Store, claimId: string): Promise<DeliveryRow | undefined> =>
-  store.selectFrom('deliveries').selectAll().where('claim_id', '=', claimId).executeTakeFirst()
-
-export async function updateDelivery(
-  store: Store, webhookId: string, set: DeliveryChange,
-): Promise<void> {
-  await store.updateTable('deliveries').set(set).where('webhook_id', '=', webhookId).execute()
 }
