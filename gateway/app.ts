@@ -18,6 +18,7 @@ import { mediaRoutes } from './routes/media.ts'
 import { modelsRoute } from './routes/models.ts'
 import { openApiRoute } from './routes/openapi-document.ts'
 import { operationsRoutes } from './routes/operations.ts'
+import { redeliverRoute } from './routes/redeliver.ts'
 import { resultRoute } from './routes/result.ts'
 import { statusRoute } from './routes/status.ts'
 import { statusStreamRoute } from './routes/status-stream.ts'
@@ -86,7 +87,7 @@ function apiRoutes(app: FastifyInstance, deps: Deps): void {
   app.removeContentTypeParser('text/plain')
   const routes = [
     modelsRoute, createFileRoute, getFileRoute, submitRoute, statusRoute, statusStreamRoute,
-    resultRoute, cancelRoute, listRoute, accountRoute,
+    resultRoute, cancelRoute, listRoute, redeliverRoute, accountRoute,
   ]
   for (const route of routes) route(app, deps)
 }

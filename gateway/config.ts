@@ -19,6 +19,8 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     adminToken: secret('ADMIN_TOKEN', 16), // opens the admin API; without it there is none
     logLevel: choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
     egressAllowCidrs: networks('EGRESS_ALLOW_CIDRS'),
+    webhooksMax: integer('WEBHOOKS_MAX', 1, 1_000, 32), // posted at once
+    webhooksPerHostMax: integer('WEBHOOKS_PER_HOST_MAX', 1, 1_000, 8),
     leaseSeconds: integer('LEASE_SECONDS', 2, 600, 30), // as the engines have it
     uploadMinutes: integer('UPLOAD_MINUTES', 1, 1_440, 60),
     fileHours: integer('FILE_HOURS', 1, 8_760, 24),

@@ -21,13 +21,19 @@ export interface Deps {
   config: AppConfig
   /** @throws ServiceError when the address is not public or does not answer with media */
   checkAudioUrl: (url: string) => Promise<{ bytes?: number | undefined }>
+  /** @throws ServiceError `INVALID_WEBHOOK_URL` when nothing may be posted there */
+  checkWebhookUrl: (url: string) => Promise<void>
   /** Called when a request has entered the outbox. */
   wakePublisher: () => void
+  /** Called when a webhook may have become due. */
+  wakeWebhooks: () => void
 }
 
 export interface AppConfig {
   /** Signs media addresses. */
   signingKey: string
+  /** Seals the secrets of webhooks: 32 bytes in base64url. */
+  sealingKey: string
   /** Where clients reach this gateway; known once it listens. */
   publicUrl: () => string
   uploadMinutes: number

@@ -8,13 +8,16 @@ import type { Event } from '../shared/messages.ts'
 import { isTerminal } from '../shared/request-status.ts'
 import { charge, reserveMeasured } from './credits.ts'
 import { isoTime, type Deps } from './deps.ts'
+import { finishRequest } from './finish-request.ts'
 import { inTransaction, type Store } from './store/database.ts'
 import { setFileDuration } from './store/files.ts'
 import { withdrawFromOutbox } from './store/outbox.ts'
 import { appendLogs } from './store/request-logs.ts'
 import { findRequest, moveRequest, startAttempt } from './store/requests.ts'
 
-type FollowerDeps = Pick<Deps, 'store' | 'feed' | 'fleet' | 'clock' | 'log' | 'config'>
+type FollowerDeps = Pick<
+  Deps, 'store' | 'feed' | 'fleet' | 'clock' | 'log' | 'config' | 'wakeWebhooks'
+>
 
 const DAY_MS = 86_400_000
 
@@ -28,7 +31,10 @@ export const createEventHandler = (deps: FollowerDeps) => async (event: Event): 
   })
   deps.log.info({ requestId, attemptId, engineId, event: event.type, moved }, 'event')
   if (moved) {
-    if (event.type !== 'started' && event.type !== 'released') deps.feed.forget(requestId)
+    if (event.type !== 'started' && event.type !== 'released') {
+      deps.feed.forget(requestId)
+      deps.wakeWebhooks()
+    }
     deps.feed.rowChanged(requestId)
   }
   if (!moved || event.type === 'measured') await stopIfFinished(event, deps)
@@ -48,46 +54,49 @@ async function applyEvent(
     case 'released':
       return moveRequest(store, { requestId, attemptId, to: 'IN_QUEUE', now })
     case 'measured':
-      return failUnlessCovered(store, event, now)
+      return failUnlessCovered(store, event, { now, config })
     case 'failed': // a stale attempt must not fail what another is working on
-      return moveRequest(store, {
+      return finishRequest(store, {
         requestId, attemptId, to: 'FAILED', now,
         set: {
           error_code: event.error.code, error_message: event.error.message, finished_at: now,
         },
-      })
+      }, config)
     case 'completed': { // of any attempt: all of them give the same result
       const outputsExpireAt = isoTime(clock.now() + config.outputDays * DAY_MS)
-      return completeAndCharge(store, event, { now, outputsExpireAt })
+      return completeAndCharge(store, event, { now, outputsExpireAt, config })
     }
   }
 }
+
+/** What the end of a request needs to know beside its event. */
+type Ending = { now: string; config: FollowerDeps['config'] }
 
 type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
 
 /** Of any attempt: the media of all of them is the same. */
 async function failUnlessCovered(
-  store: Store, { request_id: requestId, duration }: EventOf<'measured'>, now: string,
+  store: Store, { request_id: requestId, duration }: EventOf<'measured'>, { now, config }: Ending,
 ): Promise<boolean> {
   const row = await findRequest(store, requestId)
   if (!row || isTerminal(row.status)) return false
   const shortfall = await reserveMeasured(store, row, duration, now)
-  return shortfall !== null && failForCredits(store, requestId, shortfall, now)
+  return shortfall !== null && failForCredits(store, requestId, shortfall, { now, config })
 }
 
 /** What can't be paid for is not given: the request fails, and costs nothing. */
 async function completeAndCharge(
-  store: Store, event: EventOf<'completed'>, times: { now: string; outputsExpireAt: string },
+  store: Store, event: EventOf<'completed'>, ending: Ending & { outputsExpireAt: string },
 ): Promise<boolean> {
   const { request_id: requestId, duration } = event
-  const { now, outputsExpireAt } = times
+  const { now, outputsExpireAt, config } = ending
   const row = await findRequest(store, requestId)
   if (!row || isTerminal(row.status)) return false
   if (row.file_id !== null) await setFileDuration(store, row.file_id, duration)
   const charged = await charge(store, row, duration, now)
-  if ('shortfall' in charged) return failForCredits(store, requestId, charged.shortfall, now)
+  if ('shortfall' in charged) return failForCredits(store, requestId, charged.shortfall, ending)
   await withdrawFromOutbox(store, requestId)
-  return moveRequest(store, {
+  return finishRequest(store, {
     requestId, to: 'COMPLETED', now,
     set: {
       duration,
@@ -97,18 +106,18 @@ async function completeAndCharge(
       outputs_expire_at: outputsExpireAt,
       billing_status: charged.billing,
     },
-  })
+  }, config)
 }
 
 async function failForCredits(
-  store: Store, requestId: string, message: string, now: string,
+  store: Store, requestId: string, message: string, { now, config }: Ending,
 ): Promise<boolean> {
   await withdrawFromOutbox(store, requestId)
   const code: FailureCode = 'INSUFFICIENT_CREDITS'
-  return moveRequest(store, {
+  return finishRequest(store, {
     requestId, to: 'FAILED', now,
     set: { error_code: code, error_message: message, finished_at: now },
-  })
+  }, config)
 }
 
 /**

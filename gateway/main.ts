@@ -9,6 +9,7 @@ import { connectEngine } from '../shared/engine-control.ts'
 import { announceReady, onShutdown } from '../shared/lifecycle.ts'
 import { createLogger } from '../shared/log.ts'
 import { createPublicFetch } from '../shared/public-fetch.ts'
+import { createPublicPost } from '../shared/public-post.ts'
 import { buildApp } from './app.ts'
 import { loadConfig, localUrl } from './config.ts'
 import { isoTime, type Deps } from './deps.ts'
@@ -19,8 +20,9 @@ import { openLocalDisk } from './media-store/local-disk.ts'
 import { QueuePositions } from './queue-positions.ts'
 import { RequestFeed } from './request-feed.ts'
 import { createExhaustionHandler, createRescuer } from './rescuer.ts'
-import { ensureFirstApiKey, readSigningKey } from './secrets.ts'
+import { ensureFirstApiKey, readKeys } from './secrets.ts'
 import { openSqlite } from './store/database.ts'
+import { WebhookSender } from './webhook-sender.ts'
 
 /** Requests in hand may take so long to end; then their connections are cut. */
 const CLOSE_MS_MAX = 3_000
@@ -33,7 +35,7 @@ const clock = systemClock
 const { dataFolder } = settings
 process.umask(0o077) // what lies in the data folder is nobody else's business
 await mkdir(dataFolder, { recursive: true })
-const signingKey = await readSigningKey(dataFolder)
+const { signingKey, sealingKey } = await readKeys(dataFolder)
 const store = await openSqlite(join(dataFolder, 'winnow.db'))
 const { bootstrapApiKey } = settings
 await ensureFirstApiKey(store, { dataFolder, bootstrapApiKey, now: isoTime(clock.now()) })
@@ -45,20 +47,30 @@ const fleet = new Fleet({ connect: connectEngine, clock, log })
 const feed = new RequestFeed()
 const queuePositions = new QueuePositions({ store, feed, clock })
 const publicFetch = createPublicFetch({ allowCidrs: settings.egressAllowCidrs })
+const publicPost = createPublicPost({ allowCidrs: settings.egressAllowCidrs })
 const listening = () => localUrl(settings.host, (app.server.address() as AddressInfo).port)
 const publisher = createJobPublisher({
   store, broker, clock, log, signingKey, mediaUrl: () => settings.mediaUrl ?? listening(),
 })
+const webhookSender = new WebhookSender({
+  store, clock, log, sealingKey, post: publicPost.post,
+  triesMax: settings.webhooksMax, hostTriesMax: settings.webhooksPerHostMax,
+})
 const deps: Deps = {
   store, mediaStore, broker, fleet, feed, queuePositions, clock, log,
-  config: { ...settings, signingKey, publicUrl: () => settings.publicUrl ?? listening() },
+  config: {
+    ...settings, signingKey, sealingKey, publicUrl: () => settings.publicUrl ?? listening(),
+  },
   checkAudioUrl: (url) => publicFetch.probe(url),
+  checkWebhookUrl: (url) => publicPost.check(url),
   wakePublisher: () => publisher.wake(),
+  wakeWebhooks: () => webhookSender.wake(),
 }
 const app = await buildApp(deps)
 await app.listen({ host: settings.host, port: settings.port })
 
 publisher.start()
+webhookSender.start()
 const rescuer = createRescuer({ ...deps, broker })
 rescuer.start(RESCUE_AFTER_MS)
 const stopFollowing = await Promise.all([
@@ -69,10 +81,12 @@ const stopFollowing = await Promise.all([
 ])
 
 onShutdown(log, async () => {
+  const webhooksEnded = webhookSender.stop()
   const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_MS_MAX)
   await app.close()
   clearTimeout(cut)
   await Promise.all([publisher.stop(), rescuer.stop(), ...stopFollowing.map((stop) => stop())])
+  await webhooksEnded
   await broker.close()
   fleet.close()
   await store.destroy()

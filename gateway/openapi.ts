@@ -4,6 +4,7 @@ import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { ERRORS } from '../shared/errors.ts'
 import { ErrorResponse } from './schemas.ts'
+import { WEBHOOKS } from './webhook-schemas.ts'
 
 /** Collects the routes that are added after it; `app.swagger()` then describes them. */
 export async function installOpenApi(app: FastifyInstance): Promise<void> {
@@ -66,7 +67,8 @@ export function buildOpenApi(app: FastifyInstance): Json {
     return { $ref: `#/components/schemas/${title}` }
   }
   const { components: given, ...rest } = app.swagger() as unknown as { components: object }
-  const document = extract(JSON.parse(JSON.stringify(rest)) as Json) as { [name: string]: Json }
+  const described = JSON.parse(JSON.stringify({ ...rest, webhooks: WEBHOOKS })) as Json
+  const document = extract(described) as { [name: string]: Json }
   const schemas = Object.fromEntries(Object.entries(components).sort())
   return { ...document, components: { ...given as { [name: string]: Json }, schemas } }
 }

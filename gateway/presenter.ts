@@ -9,8 +9,9 @@ import { isoTime, type AppConfig } from './deps.ts'
 import {
   AudioSeparateInput, MODEL_ID, SeparationData, type CreateFileResponse, type File,
   type ModelList, type OutputFile, type QueueResultResponse, type QueueStatusResponse,
-  type QueueSubmitResponse,
+  type QueueSubmitResponse, type WebhookDeliveryStatus,
 } from './schemas.ts'
+import { unseal } from './seal.ts'
 import { fileStatus } from './store/files.ts'
 import type { FileRow, RequestRow } from './store/tables.ts'
 
@@ -22,6 +23,7 @@ export interface LiveState {
   progress?: number | undefined
   queuePosition?: number | undefined
   logs?: LogLine[] | undefined
+  webhook?: WebhookDeliveryStatus | undefined
 }
 
 const HOUR_MS = 3_600_000
@@ -97,11 +99,20 @@ export function presentSubmitted(row: RequestRow, config: AppConfig): QueueSubmi
     status_url: `${base}/status`,
     stream_url: `${base}/status/stream`,
     result_url: `${base}/result`,
+    ...(row.webhook_url !== null && {
+      webhook: { url: row.webhook_url, ...generatedSecret(row, config) },
+    }),
   }
 }
 
+/** A secret that we made; one that the client gave is not repeated. */
+function generatedSecret(row: RequestRow, { sealingKey }: AppConfig) {
+  if (row.webhook_secret === null || row.webhook_secret_generated === 0) return {}
+  return { signing_secret: unseal(sealingKey, row.request_id, row.webhook_secret) }
+}
+
 export function presentStatus(
-  row: RequestRow, { progress, queuePosition, logs }: LiveState, config: AppConfig,
+  row: RequestRow, { progress, queuePosition, logs, webhook }: LiveState, config: AppConfig,
 ): QueueStatusResponse {
   return {
     request_id: row.request_id,
@@ -114,6 +125,7 @@ export function presentStatus(
     ...(row.status === 'IN_PROGRESS' && progress !== undefined && { progress }),
     ...(row.status === 'IN_QUEUE' && queuePosition && { queue_position: queuePosition }),
     ...(row.status === 'FAILED' && { error: failureOf(row) }),
+    ...(webhook && { webhook }),
   }
 }
 
@@ -124,7 +136,9 @@ export const failureOf = (row: RequestRow): { code: FailureCode; message: string
 })
 
 /** The result of a request that is COMPLETED and whose outputs are still there. */
-export function presentResult(row: RequestRow, config: AppConfig): QueueResultResponse {
+export function presentResult(
+  row: RequestRow, config: AppConfig, webhook?: WebhookDeliveryStatus,
+): QueueResultResponse {
   const { duration, sample_rate: sampleRate, outputs_expire_at: deleteAfter } = row
   if (duration === null || sampleRate === null || deleteAfter === null) {
     throw new Error(`the request ${row.request_id} is not completed`)
@@ -144,6 +158,7 @@ export function presentResult(row: RequestRow, config: AppConfig): QueueResultRe
       quantity: costOf(duration),
       billing_status: row.billing_status ?? 'not_metered',
     },
+    ...(webhook && { webhook }),
     retention: { delete_after: deleteAfter },
   }
 }

@@ -3,13 +3,13 @@
 import type { Broker, ExhaustedJob } from '../shared/broker.ts'
 import { isoTime, type Deps } from './deps.ts'
 import { Loop } from './loop.ts'
-import { failRequest } from './separations.ts'
+import { failRequest, type FinishDeps } from './separations.ts'
 import { inTransaction } from './store/database.ts'
 import { putInOutbox } from './store/outbox.ts'
 import { findRequest, listUntouched, requeueRequest, type PageStart } from './store/requests.ts'
 import type { RequestRow } from './store/tables.ts'
 
-type RescuerDeps = Pick<Deps, 'store' | 'feed' | 'clock' | 'log' | 'wakePublisher'> & {
+type RescuerDeps = FinishDeps & Pick<Deps, 'log' | 'wakePublisher'> & {
   broker: Pick<Broker, 'hasJob'>
 }
 

@@ -136,16 +136,32 @@ export const AudioSeparateInput = Type.Object(
   { title: 'AudioSeparateInput', additionalProperties: false },
 )
 
+export const WebhookDeliveryStatus = Type.Object(
+  {
+    delivery_status: Type.Enum(['pending', 'sending', 'delivered', 'failed']),
+    attempts: Type.Integer({ description: 'Tries begun.' }),
+    delivered_at: Nullable(DateTime),
+    last_error: Nullable(Type.String({ description: 'Why the last try failed.' })),
+  },
+  { title: 'WebhookDeliveryStatus' },
+)
+
 export const SubmitAudioSeparateRequest = Type.Object(
   {
     input: AudioSeparateInput,
     webhookUrl: Type.Optional(Type.String({
-      format: 'uri', description: 'Not served by this version: 400 INVALID_WEBHOOK_URL.',
+      format: 'uri', maxLength: LIMITS.webhookUrlCharactersMax,
+      description: 'Public HTTPS URL that is told the end of the request; see `webhooks`.',
     })),
     webhookSecret: Type.Optional(Type.String({
       minLength: LIMITS.webhookSecretCharactersMin, maxLength: LIMITS.webhookSecretCharactersMax,
+      description: 'Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. ' +
+        'Without one we make one.',
     })),
-    metadata: Type.Optional(Type.Object({}, { additionalProperties: true })),
+    metadata: Type.Optional(Type.Object({}, {
+      additionalProperties: true,
+      description: `Comes back in the webhook; at most ${LIMITS.metadataBytesMax} bytes of JSON.`,
+    })),
   },
   { title: 'SubmitAudioSeparateRequest' },
 )
@@ -159,6 +175,12 @@ export const QueueSubmitResponse = Type.Object(
     status_url: Uri,
     stream_url: Uri,
     result_url: Uri,
+    webhook: Type.Optional(Type.Object({
+      url: Uri,
+      signing_secret: Type.Optional(Type.String({
+        description: 'Only when we made it, and only here.',
+      })),
+    })),
   },
   { title: 'QueueSubmitResponse' },
 )
@@ -178,6 +200,7 @@ export const QueueStatusResponse = Type.Object(
       { code: Type.Enum([...FAILURE_CODES]), message: Type.String() },
       { description: 'Why the request FAILED.' },
     )),
+    webhook: Type.Optional(WebhookDeliveryStatus),
   },
   { title: 'QueueStatusResponse' },
 )
@@ -222,6 +245,7 @@ export const QueueResultResponse = Type.Object(
       quantity: Type.Optional(Type.Integer()),
       billing_status: Type.Optional(Type.Enum(['deducted', 'not_metered'])),
     }),
+    webhook: Type.Optional(WebhookDeliveryStatus),
     retention: Type.Object({ delete_after: Type.Optional(DateTime) }),
   },
   { title: 'QueueResultResponse' },
@@ -238,6 +262,7 @@ export type CreateFileRequest = Static<typeof CreateFileRequest>
 export type CreateFileResponse = Static<typeof CreateFileResponse>
 export type SubmitAudioSeparateRequest = Static<typeof SubmitAudioSeparateRequest>
 export type QueueSubmitResponse = Static<typeof QueueSubmitResponse>
+export type WebhookDeliveryStatus = Static<typeof WebhookDeliveryStatus>
 export type QueueStatusResponse = Static<typeof QueueStatusResponse>
 export type RequestList = Static<typeof RequestList>
 export type OutputFile = Static<typeof OutputFile>

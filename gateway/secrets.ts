@@ -10,14 +10,35 @@ import {
   BOOTSTRAP_KEY_ID, hashApiKey, keyIdOf, newApiKey, newKeyId, SCOPES,
 } from './auth.ts'
 
-/** The key that signs media addresses; made where there is none. */
-export async function readSigningKey(dataFolder: string): Promise<string> {
-  const path = join(dataFolder, 'secrets.json')
-  const made = () => JSON.stringify({ signing_key: randomBytes(32).toString('base64url') })
-  const { signing_key: key } = JSON.parse(await readOrMake(path, made)) as { signing_key?: unknown }
-  if (typeof key !== 'string' || key.length < 32) throw new Error(`${path} holds no signing_key`)
-  return key
+interface Keys {
+  /** Signs media addresses. */
+  signingKey: string
+  /** Seals the secrets of webhooks: 32 bytes in base64url. */
+  sealingKey: string
 }
+
+const KEY_BYTES = 32
+
+/** The gateway's own keys, made where there are none. */
+export async function readKeys(dataFolder: string): Promise<Keys> {
+  const path = join(dataFolder, 'secrets.json')
+  const made = () => JSON.stringify({ signing_key: newKey(), sealing_key: newKey() })
+  let keys = JSON.parse(await readOrMake(path, made)) as Record<string, unknown>
+  if (keys.sealing_key === undefined) { // the file is older than webhooks
+    keys = { ...keys, sealing_key: newKey() }
+    await writeWhole(path, JSON.stringify(keys))
+  }
+  const { signing_key: signingKey, sealing_key: sealingKey } = keys
+  if (typeof signingKey !== 'string' || signingKey.length < KEY_BYTES) {
+    throw new Error(`${path} holds no signing_key`)
+  }
+  const isSealingKey = typeof sealingKey === 'string' &&
+    Buffer.from(sealingKey, 'base64url').length === KEY_BYTES
+  if (!isSealingKey) throw new Error(`${path} holds no sealing_key`)
+  return { signingKey, sealingKey }
+}
+
+const newKey = (): string => randomBytes(KEY_BYTES).toString('base64url')
 
 interface FirstKeyOptions {
   dataFolder: string
@@ -60,7 +81,12 @@ async function readOrMake(path: string, make: () => string): Promise<string> {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
   const text = make()
+  await writeWhole(path, text)
+  return text
+}
+
+/** Writes the file all at once: whoever reads it meanwhile finds the one or the other text. */
+async function writeWhole(path: string, text: string): Promise<void> {
   await writeFile(`${path}.new`, `${text}\n`, { mode: 0o600, flush: true })
   await rename(`${path}.new`, path)
-  return text
 }

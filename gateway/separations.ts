@@ -5,16 +5,18 @@ import { newId } from '../shared/ids.ts'
 import type { LogLine } from '../shared/messages.ts'
 import { reserveAtSubmit } from './credits.ts'
 import { isoTime, type Deps } from './deps.ts'
+import { finishRequest } from './finish-request.ts'
 import { presentStatus } from './presenter.ts'
 import type { QueueStatusResponse } from './schemas.ts'
+import { seal } from './seal.ts'
 import { checkSource } from './source.ts'
 import { inTransaction } from './store/database.ts'
 import { putInOutbox, withdrawFromOutbox } from './store/outbox.ts'
-import {
-  findRequest, insertRequest, listRequests, moveRequest, type PageStart,
-} from './store/requests.ts'
+import { findRequest, insertRequest, listRequests, type PageStart } from './store/requests.ts'
 import type { RequestRow } from './store/tables.ts'
 import type { Submission } from './validation.ts'
+import { newWebhookSecret } from './webhook-signature.ts'
+import { webhookStatusOf } from './webhooks.ts'
 
 /**
  * Accepts a request: once this resolves, it ends COMPLETED or FAILED, whatever breaks.
@@ -23,8 +25,14 @@ import type { Submission } from './validation.ts'
 export async function submit(
   deps: Deps, accountId: string, submission: Submission,
 ): Promise<RequestRow> {
+  const { webhook } = submission
+  if (webhook) await deps.checkWebhookUrl(webhook.url)
   const source = await checkSource(submission.source, accountId, deps)
-  const row = newRow(accountId, submission, source, isoTime(deps.clock.now()))
+  const requestId = newId('req')
+  const row = {
+    ...newRow(requestId, accountId, submission, source, isoTime(deps.clock.now())),
+    ...(webhook && webhookColumns(requestId, webhook, deps.config.sealingKey)),
+  }
   try {
     await inTransaction(deps.store, async (store) => {
       await reserveAtSubmit(store, row, row.created_at)
@@ -43,17 +51,20 @@ export async function submit(
 }
 
 function newRow(
-  accountId: string, { prompt, options, metadata }: Submission,
+  requestId: string, accountId: string, { prompt, options, metadata }: Submission,
   source: Pick<RequestRow, 'file_id' | 'audio_url' | 'file_name'>, now: string,
 ): RequestRow {
   return {
-    request_id: newId('req'),
+    request_id: requestId,
     account_id: accountId,
     status: 'IN_QUEUE',
     prompt,
     options: JSON.stringify(options),
     ...source,
     metadata,
+    webhook_url: null,
+    webhook_secret: null,
+    webhook_secret_generated: 0,
     created_at: now,
     updated_at: now,
     started_at: null,
@@ -74,6 +85,16 @@ function newRow(
   }
 }
 
+function webhookColumns(
+  requestId: string, { url, secret }: NonNullable<Submission['webhook']>, sealingKey: string,
+): Pick<RequestRow, 'webhook_url' | 'webhook_secret' | 'webhook_secret_generated'> {
+  return {
+    webhook_url: url,
+    webhook_secret: seal(sealingKey, requestId, secret ?? newWebhookSecret()),
+    webhook_secret_generated: secret === undefined ? 1 : 0,
+  }
+}
+
 /** @throws ServiceError `NOT_FOUND` for a request that is not there or not the account's */
 export async function findOwn(
   { store }: Deps, accountId: string, requestId: string,
@@ -89,12 +110,13 @@ export const list = (
 
 /** The status response of a request, with `logs` where they are given. */
 export async function statusOf(
-  { feed, queuePositions, config }: Deps, row: RequestRow, logs?: LogLine[],
+  { store, feed, queuePositions, config }: Deps, row: RequestRow, logs?: LogLine[],
 ): Promise<QueueStatusResponse> {
   const { request_id: requestId, attempt_id: attemptId, status } = row
   const queuePosition = status === 'IN_QUEUE' ? await queuePositions.of(requestId) : undefined
   const progress = feed.progressOf(requestId, attemptId)
-  return presentStatus(row, { progress, queuePosition, logs }, config)
+  const webhook = await webhookStatusOf(store, row)
+  return presentStatus(row, { progress, queuePosition, logs, webhook }, config)
 }
 
 /**
@@ -120,22 +142,25 @@ export async function cancel(deps: Deps, row: RequestRow): Promise<RequestRow> {
   return now
 }
 
+export type FinishDeps = Pick<Deps, 'store' | 'feed' | 'clock' | 'config' | 'wakeWebhooks'>
+
 /** Moves a request to FAILED; false when it is finished already. */
 export async function failRequest(
-  { store, feed, clock }: Pick<Deps, 'store' | 'feed' | 'clock'>,
+  { store, feed, clock, config, wakeWebhooks }: FinishDeps,
   requestId: string, code: FailureCode, message: string,
 ): Promise<boolean> {
   const now = isoTime(clock.now())
   const failed = await inTransaction(store, async (store) => {
     await withdrawFromOutbox(store, requestId)
-    return moveRequest(store, {
+    return finishRequest(store, {
       requestId, to: 'FAILED', now,
       set: { error_code: code, error_message: message, finished_at: now },
-    })
+    }, config)
   })
   if (failed) {
     feed.forget(requestId)
     feed.rowChanged(requestId)
+    wakeWebhooks()
   }
   return failed
 }

@@ -3,7 +3,7 @@
 import type { Static } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { ServiceError, type ErrorCode } from '../shared/errors.ts'
-import { DEFAULT_OPTIONS, type SeparationOptions } from '../shared/separation-options.ts'
+import { DEFAULT_OPTIONS, LIMITS, type SeparationOptions } from '../shared/separation-options.ts'
 import {
   AudioSeparateInput, CreateFileRequest, SubmitAudioSeparateRequest,
 } from './schemas.ts'
@@ -15,6 +15,8 @@ export interface Submission {
   source: { audioUrl: string } | { fileId: string }
   /** As JSON. */
   metadata: string | null
+  /** Who is told the end; its address is still to be checked. Without a secret, one is made. */
+  webhook: { url: string; secret: string | undefined } | null
 }
 
 type Problem = ReturnType<Validator['Errors']>[number]
@@ -37,19 +39,14 @@ export function checkCreateFile(body: unknown): CreateFileRequest {
 
 /** @throws ServiceError that names the first thing wrong with a body of endpoint 5 */
 export function checkSubmission(body: unknown): Submission {
-  const { input, webhookUrl, metadata } =
+  const { input, webhookUrl, webhookSecret, metadata } =
     checkBody(submitRequest, withTrimmedPrompt(body)) as SubmitAudioSeparateRequest
-  if (webhookUrl !== undefined) {
-    throw new ServiceError('INVALID_WEBHOOK_URL', {
-      message: 'This build does not deliver webhooks yet; leave it out and follow status_url.',
-      param: 'webhookUrl',
-    })
-  }
   return {
     prompt: input.prompt,
     options: checkOptions(input),
     source: checkSourceChoice(input),
-    metadata: metadata === undefined ? null : toJson(metadata),
+    metadata: metadata === undefined ? null : checkMetadata(metadata),
+    webhook: webhookUrl === undefined ? null : { url: webhookUrl, secret: webhookSecret },
   }
 }
 
@@ -93,6 +90,16 @@ function checkOptions(input: Static<typeof AudioSeparateInput>): SeparationOptio
     })
   }
   return { ...options, spans: spans.map((span) => ({ include: true, ...span })) }
+}
+
+function checkMetadata(metadata: object): string {
+  const json = toJson(metadata)
+  const bytes = Buffer.byteLength(json)
+  if (bytes <= LIMITS.metadataBytesMax) return json
+  throw new ServiceError('INVALID_PARAMETER', {
+    message: `metadata has ${bytes} bytes as JSON; at most ${LIMITS.metadataBytesMax} are allowed.`,
+    param: 'metadata',
+  })
 }
 
 function toJson(metadata: object): string {

@@ -6,6 +6,7 @@ export type { Logger }
 const SECRET_PATHS = [
   'req.headers.authorization', 'authorization', '*.authorization', 'webhookSecret',
   '*.webhookSecret', 'signing_secret', '*.signing_secret',
+  'webhook_secret', '*.webhook_secret',
 ]
 
 /**

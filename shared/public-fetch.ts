@@ -9,7 +9,9 @@ import { pipeline } from 'node:stream/promises'
 import contentDisposition from 'content-disposition'
 import { request, type Dispatcher } from 'undici'
 import { ServiceError } from './errors.ts'
-import { createRouter, parseUrl, refused, type RouteOptions } from './public-route.ts'
+import {
+  AUDIO_URL, createRouter, faultOnTheWay, parseUrl, refused, type RouteOptions,
+} from './public-route.ts'
 
 export interface PublicFetch {
   /**
@@ -82,13 +84,13 @@ const fetchFailed = (message: string, cause?: unknown) =>
 /** Builds the module for one process; it holds no connections between calls. */
 export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
   const limits = { ...LIMITS, ...options.limits }
-  const route = createRouter({ ...options, connectMsMax: limits.connectMsMax })
+  const route = createRouter(AUDIO_URL, { ...options, connectMsMax: limits.connectMsMax })
 
   async function follow(url: string, headers: Record<string, string>, signal: AbortSignal) {
-    let target = parseUrl(url, 'audio_url')
+    let target = parseUrl(AUDIO_URL, url)
     for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
       const answer = await request(target, {
-        dispatcher: route(target, hop === 0 ? 'audio_url' : REDIRECT),
+        dispatcher: route(target, hop === 0 ? undefined : REDIRECT).agent,
         headers: { ...HEADERS, ...headers },
         headersTimeout: limits.firstByteMsMax,
         bodyTimeout: limits.silenceMsMax,
@@ -97,7 +99,7 @@ export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
       const location = redirectOf(answer)
       if (location === undefined) return checkAnswer({ ...answer, url: target })
       discard(answer)
-      target = parseUrl(location, REDIRECT, target)
+      target = parseUrl(AUDIO_URL, location, { subject: REDIRECT, base: target })
     }
     throw fetchFailed(`audio_url redirects more than ${REDIRECTS_MAX} times.`)
   }
@@ -160,7 +162,7 @@ function faultOf(answer: Answer): ServiceError | undefined {
   }
   const type = contentType(answer)
   if (type && NOT_MEDIA.test(type)) {
-    return refused(`audio_url answered with ${type}, which is neither audio nor video.`)
+    return refused(AUDIO_URL, `audio_url answered with ${type}, which is neither audio nor video.`)
   }
   const coding = headerOf(headers, 'content-encoding') ?? 'identity'
   if (coding === 'identity') return undefined
@@ -243,18 +245,7 @@ function headerOf(headers: Answer['headers'], name: string): string | undefined 
   return Array.isArray(value) ? value[0] : value
 }
 
-/** Names what went wrong on the way, without the addresses that Node's own messages contain. */
 function throwFetchError(error: unknown): never {
   if (error instanceof ServiceError) throw error
-  const code = String((error as { code?: unknown } | undefined)?.code ?? '')
-  throw fetchFailed(`audio_url could not be fetched: ${reasonOf(code)}.`, error)
-}
-
-function reasonOf(code: string): string {
-  if (/^(ENOTFOUND|EAI_|ENODATA)/.test(code)) return 'its host name does not resolve'
-  if (/CERT|^ERR_SSL|^ERR_TLS|SELF_SIGNED|ISSUER|^EPROTO$/.test(code)) {
-    return 'its TLS certificate or connection is not valid'
-  }
-  if (/TIMEOUT|^ETIMEDOUT$/.test(code)) return 'it did not answer in time'
-  return 'the connection failed or broke off'
+  throw fetchFailed(`audio_url could not be fetched: ${faultOnTheWay(error)}.`, error)
 }

@@ -17,6 +17,9 @@ export const LIMITS = {
   fileBytesMax: 524_288_000,
   webhookSecretCharactersMin: 16,
   webhookSecretCharactersMax: 256,
+  webhookUrlCharactersMax: 2_048,
+  /** As JSON: a webhook, which carries it, should stay small. */
+  metadataBytesMax: 16_384,
 } as const
 
 export const AudioSpan = Type.Object(

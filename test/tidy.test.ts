@@ -116,6 +116,14 @@ test('only main.ts and scripts read the environment', () => {
   }
 })
 
+test('a request comes to its end only with what belongs to the end', () => {
+  for (const { path, text } of ruled) {
+    if (path === 'gateway/finish-request.ts') continue
+    assert.ok(!/moveRequest\([^)]*\bto: '(COMPLETED|FAILED)'/.test(text),
+      `${path} ends a request without finish-request.ts`)
+  }
+})
+
 test('files, lines and functions stay readable', () => {
   const tooLong = sources.flatMap(({ path, text }) => {
     const lines = text.split('\n')

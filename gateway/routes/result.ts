@@ -6,6 +6,7 @@ import { failureOf, presentResult } from '../presenter.ts'
 import { QueueResultResponse } from '../schemas.ts'
 import { findOwn } from '../separations.ts'
 import type { RequestRow } from '../store/tables.ts'
+import { webhookStatusOf } from '../webhooks.ts'
 import { requestParams, type RequestParams } from './parameters.ts'
 
 /** Endpoint 8: the outputs of a completed request. */
@@ -22,7 +23,7 @@ export function resultRoute(app: FastifyInstance, deps: Deps): void {
   }, async (request) => {
     const row = await findOwn(deps, request.accountId, request.params.request_id)
     assertHasResult(row, deps.clock.now())
-    return presentResult(row, deps.config)
+    return presentResult(row, deps.config, await webhookStatusOf(deps.store, row))
   })
 }
 

@@ -6,6 +6,7 @@ import { addCredits } from './credits-migration.ts'
 /** By name; they run in the order of their names. */
 export const migrations: Record<string, Migration> = {
   '001-requests': { up: createFirstTables },
+  '002-webhooks': { up: addWebhooks },
   '003-credits': { up: addCredits },
 }
 
@@ -84,4 +85,28 @@ async function createRequestTables(db: Kysely<any>): Promise<void> {
     .execute()
   await db.schema.createIndex('outbox_by_age').on('outbox')
     .columns(['created_at', 'message_id']).execute()
+}
+
+async function addWebhooks(db: Kysely<any>): Promise<void> {
+  await db.schema.alterTable('requests').addColumn('webhook_url', 'text').execute()
+  await db.schema.alterTable('requests').addColumn('webhook_secret', 'text').execute()
+  await db.schema.alterTable('requests')
+    .addColumn('webhook_secret_generated', 'integer', (column) => column.notNull().defaultTo(0))
+    .execute()
+  await db.schema.createTable('deliveries')
+    .addColumn('webhook_id', 'text', (column) => column.primaryKey())
+    .addColumn('request_id', 'text', (column) =>
+      column.notNull().unique().references('requests.request_id').onDelete('cascade'))
+    .addColumn('host', 'text', (column) => column.notNull())
+    .addColumn('body', 'text', (column) => column.notNull())
+    .addColumn('state', 'text', (column) => column.notNull())
+    .addColumn('attempts', 'integer', (column) => column.notNull())
+    .addColumn('next_attempt_at', 'text')
+    .addColumn('claim_id', 'text')
+    .addColumn('delivered_at', 'text')
+    .addColumn('last_error', 'text')
+    .addColumn('created_at', 'text', (column) => column.notNull())
+    .execute()
+  await db.schema.createIndex('deliveries_by_next_attempt').on('deliveries')
+    .columns(['next_attempt_at', 'webhook_id']).execute()
 }

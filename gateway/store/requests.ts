@@ -48,7 +48,7 @@ export function listUntouched(
     .orderBy('created_at').orderBy('request_id').limit(limit).execute()
 }
 
-interface Move {
+export interface Move {
   requestId: string
   to: RequestStatus
   now: string
@@ -60,7 +60,8 @@ interface Move {
 
 /**
  * Moves a request to a status that may follow its own; false when it has already moved on. What is
- * reserved for it ends with it: to be called in a transaction.
+ * reserved for it ends with it: to be called in a transaction. To its end a request goes through
+ * `finish-request.ts`, which writes what comes with that.
  */
 export async function moveRequest(store: Store, move: Move): Promise<boolean> {
   const { numUpdatedRows } = await store.updateTable('requests')

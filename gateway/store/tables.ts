@@ -5,6 +5,8 @@
 
 import type { RequestStatus } from '../../shared/request-status.ts'
 
+export type DeliveryState = 'pending' | 'sending' | 'delivered' | 'failed'
+
 export interface AccountRow {
   account_id: string
   name: string
@@ -59,6 +61,12 @@ export interface RequestRow {
   file_name: string
   /** JSON: what the client gave. */
   metadata: string | null
+  /** Who is told the end; null: nobody. */
+  webhook_url: string | null
+  /** What signs it, sealed for this request. */
+  webhook_secret: string | null
+  /** 1: we made it, and the client learns it from the answer to its submit. */
+  webhook_secret_generated: 0 | 1
   created_at: string
   updated_at: string
   started_at: string | null
@@ -111,6 +119,26 @@ export interface OutboxRow {
   created_at: string
 }
 
+/** The webhook of a finished request. */
+export interface DeliveryRow {
+  /** Tells the receiver that several tries are one webhook. */
+  webhook_id: string
+  request_id: string
+  host: string
+  /** JSON: the very bytes of every try. */
+  body: string
+  state: DeliveryState
+  /** Tries begun. */
+  attempts: number
+  /** When a sender may take it: for its next try or, while it is being sent, for lost. */
+  next_attempt_at: string | null
+  /** The try in hand; null while there is none. */
+  claim_id: string | null
+  delivered_at: string | null
+  last_error: string | null
+  created_at: string
+}
+
 export interface Tables {
   accounts: AccountRow
   api_keys: ApiKeyRow
@@ -119,4 +147,5 @@ export interface Tables {
   request_logs: RequestLogRow
   outbox: OutboxRow
   ledger: LedgerRow
+  deliveries: DeliveryRow
 }

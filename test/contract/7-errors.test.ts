@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import test from 'node:test'
 import { ServiceError, type ErrorCode } from '../../shared/errors.ts'
+import { createPublicPost } from '../../shared/public-post.ts'
 import { assertError } from '../support/assert-shape.ts'
 import {
   API, callWith, complete, createFileBody, startGateway, submit, submitted, uploadFile,
@@ -75,9 +76,10 @@ test('7.3 metadata nested too deeply answers 400', async (t) => {
   assertError(reply, 'INVALID_PARAMETER', 'metadata')
 })
 
-test('7.3 a webhook that would not be delivered is refused', async (t) => {
-  const gateway = await startGateway(t)
-  for (const webhookUrl of ['https://a.example/hook', 'nonsense']) {
+test('7.3 a webhookUrl to which nothing may be posted is refused', async (t) => {
+  const { check } = createPublicPost({ allowCidrs: [], resolve: async () => [] })
+  const gateway = await startGateway(t, { checkWebhookUrl: check })
+  for (const webhookUrl of ['nonsense', 'http://a.example/', 'https://10.0.0.1/', 'https://a.example/']) {
     const reply = await gateway.call('POST', SUBMIT, { body: { input, webhookUrl } })
     assertError(reply, 'INVALID_WEBHOOK_URL', 'webhookUrl')
   }

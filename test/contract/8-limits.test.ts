@@ -64,6 +64,25 @@ test('8 the options are taken up to their limits and not beyond', async (t) => {
   }
 })
 
+test('8 webhookSecret has 16 to 256 characters, metadata 16 KiB as JSON', async (t) => {
+  const gateway = await startGateway(t)
+  const input = { prompt: 'x', file_id: await uploadFile(gateway) }
+  const submit = (fields: object) => gateway.call('POST', `${API}/audio/separate`, {
+    body: { input, webhookUrl: 'https://a.example/', ...fields },
+  })
+  for (const webhookSecret of ['x'.repeat(16), 'x'.repeat(256), '🎻'.repeat(256)]) {
+    assert.equal((await submit({ webhookSecret })).statusCode, 202, webhookSecret)
+  }
+  for (const webhookSecret of ['', 'x'.repeat(15), 'x'.repeat(257)]) {
+    assertError(await submit({ webhookSecret }), 'INVALID_PARAMETER', 'webhookSecret')
+  }
+  const metadata = (bytes: number) => ({ metadata: { x: 'ü'.repeat((bytes - 8) / 2) } })
+  assert.equal((await submit(metadata(16_384))).statusCode, 202)
+  assertError(await submit(metadata(16_386)), 'INVALID_PARAMETER', 'metadata')
+  const webhookUrl = `https://a.example/${'x'.repeat(2_048)}`
+  assertError(await submit({ webhookUrl }), 'INVALID_PARAMETER', 'webhookUrl')
+})
+
 test('8 chunk_overlap is smaller than max_chunk_duration', async (t) => {
   const gateway = await startGateway(t)
   const file_id = await uploadFile(gateway)

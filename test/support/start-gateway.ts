@@ -33,6 +33,7 @@ export const API = '/v1/queue'
 export interface GatewayOptions {
   config?: Partial<AppConfig>
   checkAudioUrl?: Deps['checkAudioUrl']
+  checkWebhookUrl?: Deps['checkWebhookUrl']
   /** Engines that the fleet connects to. */
   engine?: EngineClient
 }
@@ -55,16 +56,19 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
   }
   const fleet = new Fleet({ connect: () => engine, clock, log })
   const signingKey = randomBytes(32).toString('hex')
+  const sealingKey = randomBytes(32).toString('base64url')
   const deps: Deps = {
     store, broker, feed, fleet, clock, log,
     mediaStore: await openLocalDisk(join(folder, 'media')),
     queuePositions: new QueuePositions({ store, feed, clock }),
     config: {
-      signingKey, publicUrl: () => PUBLIC_URL, uploadMinutes: 60, fileHours: 24, outputDays: 7,
+      signingKey, sealingKey, publicUrl: () => PUBLIC_URL, uploadMinutes: 60, fileHours: 24, outputDays: 7,
       streamWindowSeconds: 600, ...options.config,
     },
     checkAudioUrl: options.checkAudioUrl ?? (async () => ({})),
+    checkWebhookUrl: options.checkWebhookUrl ?? (async () => {}),
     wakePublisher() {},
+    wakeWebhooks() {},
   }
   const app = await buildApp(deps)
   t.after(async () => {

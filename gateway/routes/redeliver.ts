@@ -1,0 +1,24 @@
+import type { FastifyInstance } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { responses } from '../openapi.ts'
+import { WebhookDeliveryStatus } from '../schemas.ts'
+import { findOwn } from '../separations.ts'
+import { redeliver } from '../webhooks.ts'
+import { requestParams, type RequestParams } from './parameters.ts'
+
+/** Extension: sends the webhook of a finished request again. */
+export function redeliverRoute(app: FastifyInstance, deps: Deps): void {
+  app.post<{ Params: RequestParams }>('/v1/queue/requests/:request_id/webhook/redeliver', {
+    config: { scope: 'audio:separate' },
+    schema: {
+      operationId: 'redeliverWebhook',
+      summary: 'Send the webhook of a finished request again, with the same id and body',
+      tags: ['queue'],
+      params: requestParams,
+      response: responses({ 202: WebhookDeliveryStatus }, [401, 403, 404, 409, 500]),
+    },
+  }, async (request, reply) => {
+    const row = await findOwn(deps, request.accountId, request.params.request_id)
+    return reply.status(202).send(await redeliver(deps, row))
+  })
+}

@@ -1,0 +1,39 @@
+/** When a webhook is tried again (decisions.md, section 5). */
+
+/** The rest before each try, the first included; there are no more tries than entries. */
+export const DELAYS_SECONDS = [
+  0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400,
+] as const
+
+/** So far, as a part of itself, a rest may be shorter or longer: many webhooks spread out. */
+const JITTER = 0.2
+/** A receiver that asks for more patience than this does not get it. */
+const RETRY_AFTER_SECONDS_MAX = 86_400
+
+interface LastTry {
+  /** Tries so far, at least one. */
+  attempts: number
+  /** The header of the answer, if there was one. */
+  retryAfter?: string | undefined
+  /** Epoch milliseconds. */
+  now: number
+  /** From 0 up to 1. */
+  random: number
+}
+
+/** Milliseconds until the next try; undefined when that was the last. */
+export function restBeforeNextTry(last: LastTry): number | undefined {
+  const seconds = DELAYS_SECONDS[last.attempts]
+  if (seconds === undefined) return undefined
+  const spread = 1 + JITTER * (2 * last.random - 1)
+  const asked = secondsAsked(last.retryAfter, last.now)
+  return Math.round(1_000 * Math.max(seconds * spread, asked))
+}
+
+/** What a Retry-After header asks for: a number of seconds, or a date. 0 for anything else. */
+function secondsAsked(header: string | undefined, now: number): number {
+  const text = header?.trim() ?? ''
+  const isDate = /^[A-Z][a-z]{2}.*GMT$/.test(text)
+  const seconds = isDate ? (Date.parse(text) - now) / 1_000 : /^\d+$/.test(text) ? Number(text) : 0
+  return Math.min(Math.max(seconds || 0, 0), RETRY_AFTER_SECONDS_MAX)
+}

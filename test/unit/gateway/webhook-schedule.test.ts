@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import { DELAYS_SECONDS, restBeforeNextTry } from '../../../gateway/webhook-schedule.ts'
+
+const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+const attempts = fc.integer({ min: 1, max: 9 })
+const now = Date.parse('2026-01-02T03:04:05Z')
+
+test('there are ten tries, spread over 76 hours', () => {
+  assert.equal(DELAYS_SECONDS.length, 10)
+  const seconds = DELAYS_SECONDS.reduce<number>((sum, delay) => sum + delay, 0)
+  assert.equal(Math.round(seconds / 3_600), 76)
+  assert.equal(restBeforeNextTry({ attempts: 10, now, random: 0.5 }), undefined)
+  assert.equal(restBeforeNextTry({ attempts: 10, retryAfter: '5', now, random: 0.5 }), undefined)
+  assert.equal(restBeforeNextTry({ attempts: 1, now, random: 0.5 }), 5_000)
+})
+
+test('property: every rest is within a fifth of its plan', () => {
+  fc.assert(fc.property(attempts, random, (attempts, random) => {
+    const plan = 1_000 * (DELAYS_SECONDS[attempts] ?? NaN)
+    const rest = restBeforeNextTry({ attempts, now, random }) ?? NaN
+    assert.ok(rest >= 0.8 * plan && rest <= 1.2 * plan, `${rest} of ${plan}`)
+  }))
+})
+
+test('property: no try comes before a Retry-After of up to a day, nor much after it', () => {
+  fc.assert(fc.property(attempts, random, fc.nat(200_000), (attempts, random, seconds) => {
+    const plain = restBeforeNextTry({ attempts, now, random }) ?? NaN
+    const date = new Date(now + 1_000 * seconds).toUTCString()
+    for (const retryAfter of [String(seconds), date]) {
+      const rest = restBeforeNextTry({ attempts, retryAfter, now, random })
+      assert.equal(rest, Math.max(plain, 1_000 * Math.min(seconds, 86_400)))
+    }
+  }))
+})
+
+test('a Retry-After that makes no sense changes nothing', () => {
+  const past = new Date(now - 1e9).toUTCString()
+  for (const retryAfter of ['', 'soon', '-5', '1e9', '0x10', '1.5', past, 'Abc GMT', '999 GMT']) {
+    assert.equal(restBeforeNextTry({ attempts: 1, retryAfter, now, random: 0.5 }), 5_000, retryAfter)
+  }
+  const endless = '9'.repeat(400)
+  const rest = restBeforeNextTry({ attempts: 1, retryAfter: endless, now, random: 0.5 })
+  assert.equal(rest, 86_400_000)
+})

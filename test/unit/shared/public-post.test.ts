@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { createPublicPost } from '../../../shared/public-post.ts'
+
+const ALLOWED = { allowCidrs: ['127.0.0.0/8'] }
+const { check, post } = createPublicPost(ALLOWED)
+
+const message = { headers: { 'content-type': 'application/json', 'webhook-id': 'msg_1' }, body: Buffer.from('{}') }
+const signal = new AbortController().signal
+
+/** Serves `listener` on a free port until the test ends; resolves with its address. */
+async function serve(t: TestContext, listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const pieces = []
+  for await (const piece of request) pieces.push(piece)
+  return Buffer.concat(pieces).toString()
+}
+
+const addresses = (...list: string[]) => async () => list.map((address) => ({ address, family: 4 }))
+
+test('a post carries body and headers, and tells status and Retry-After', async (t) => {
+  let seen: { request: IncomingMessage; body: string } | undefined
+  const base = await serve(t, async (request, reply) => {
+    seen = { request, body: await bodyOf(request) }
+    reply.writeHead(503, { 'retry-after': '7' }).end('busy')
+  })
+  const outcome = await post(`${base}/hook?x=1`, { ...message, body: Buffer.from('{"a":"ü"}') }, signal)
+  assert.deepEqual(outcome, { status: 503, retryAfter: '7' })
+  assert.equal(seen?.body, '{"a":"ü"}')
+  const { method, url, headers } = seen?.request ?? {}
+  assert.deepEqual([method, url], ['POST', '/hook?x=1'])
+  assert.equal(headers?.['content-type'], 'application/json')
+  assert.equal(headers?.['content-length'], '10')
+  assert.equal(headers?.['webhook-id'], 'msg_1')
+})
+
+test('a redirect is not followed', async (t) => {
+  const asked: string[] = []
+  const base = await serve(t, (request, reply) => {
+    asked.push(request.url ?? '')
+    reply.writeHead(307, { location: '/elsewhere' }).end()
+  })
+  assert.deepEqual(await post(`${base}/`, message, signal), { status: 307, retryAfter: undefined })
+  assert.deepEqual(asked, ['/'])
+})
+
+test('an answer without end counts by its status', async (t) => {
+  let isClosed = false
+  const base = await serve(t, (_request, reply) => {
+    const timer = setInterval(() => reply.write(Buffer.alloc(16_000)), 1)
+    reply.on('close', () => {
+      isClosed = true
+      clearInterval(timer)
+    })
+  })
+  assert.deepEqual(await post(base, message, signal), { status: 200, retryAfter: undefined })
+  while (!isClosed) await new Promise(setImmediate)
+})
+
+test('what goes wrong on the way is told without addresses', async (t) => {
+  const hasty = createPublicPost({ ...ALLOWED, limits: { postMsMax: 100 } })
+  const base = await serve(t, (request, reply) => {
+    if (request.url === '/hangs-up') request.socket.destroy()
+    if (request.url === '/drips') reply.writeHead(200).write('x')
+  })
+  const problem = async (url: string) => {
+    const outcome = await hasty.post(url, message, signal)
+    return 'problem' in outcome ? outcome.problem : `status ${outcome.status}`
+  }
+  assert.equal(await problem(`${base}/silent`),
+    'webhookUrl could not be reached: it took longer than 0.1 seconds.')
+  assert.equal(await problem(`${base}/drips`), 'status 200') // the status is all that counts
+  const broken = 'webhookUrl could not be reached: the connection failed or broke off.'
+  assert.equal(await problem(`${base}/hangs-up`), broken)
+  assert.equal(await problem('http://127.0.0.1:1/'), broken)
+})
+
+test('a caller that gives up is answered at once', async (t) => {
+  const controller = new AbortController()
+  const base = await serve(t, () => controller.abort())
+  assert.ok('problem' in await post(base, message, controller.signal), 'in the middle')
+  assert.ok('problem' in await post(base, message, controller.signal), 'before')
+})
+
+const WRONG = [
+  'http://example.com/', 'ftp://example.com/', 'https://user:secret@example.com/',
+  'https://example.com:8443/', 'https://127.0.0.1/', 'https://[::1]/', 'https://10.0.0.1/',
+  'https://169.254.169.254/', 'https://0x7f000001/', 'https://[::ffff:127.0.0.1]/', 'nonsense', '',
+]
+
+test('nothing is posted to what is not public, and a name is looked up at the check', async () => {
+  const isPublic = createPublicPost({ allowCidrs: [], resolve: addresses('93.184.216.34') })
+  const refusal = { code: 'INVALID_WEBHOOK_URL', param: 'webhookUrl', message: /^webhookUrl / }
+  for (const url of WRONG) {
+    await assert.rejects(isPublic.check(url), refusal, url)
+    const outcome = await isPublic.post(url, message, signal)
+    assert.match('problem' in outcome ? outcome.problem : '', /^webhookUrl (must|is not)/, url)
+  }
+  await isPublic.check('https://example.com/hook')
+  for (const bad of [['10.11.12.13'], ['93.184.216.34', '127.0.0.1'], ['169.254.169.254'], []]) {
+    const isPrivate = createPublicPost({ allowCidrs: [], resolve: addresses(...bad) })
+    await assert.rejects(isPrivate.check('https://example.com/hook'), (error: Error) => {
+      assert.match(error.message, /^webhookUrl must lead to a public address/)
+      assert.doesNotMatch(error.message, /10\.11/)
+      return true
+    })
+    const outcome = await isPrivate.post('https://example.com/hook', message, signal)
+    assert.match('problem' in outcome ? outcome.problem : '', /must lead to a public address/)
+  }
+})
+
+test('an allow-listed network may use http and any port', async () => {
+  await check('http://127.0.0.1:9/hook')
+  const intranet = createPublicPost({ ...ALLOWED, resolve: addresses('127.0.0.1') })
+  await intranet.check('http://hooks.corp:8080/')
+  await intranet.check('https://hooks.corp/')
+  const outside = createPublicPost({ ...ALLOWED, resolve: addresses('93.184.216.34') })
+  await assert.rejects(outside.check('http://hooks.corp:8080/'), { code: 'INVALID_WEBHOOK_URL' })
+})
+
+test('a name that does not resolve, or not in time, may do so later', async () => {
+  const fails = () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' }))
+  const unknown = createPublicPost({ allowCidrs: [], resolve: fails })
+  await unknown.check('https://example.com/')
+  assert.deepEqual(await unknown.post('https://example.com/', message, signal),
+    { problem: 'webhookUrl could not be reached: its host name does not resolve.' })
+  const silent = createPublicPost({
+    allowCidrs: [], resolve: () => new Promise(() => {}), limits: { resolveMsMax: 10 },
+  })
+  const alive = setInterval(() => {}, 1_000) // the check's own timer keeps no process alive
+  await silent.check('https://example.com/')
+  clearInterval(alive)
+})
