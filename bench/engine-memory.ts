@@ -1,8 +1,9 @@
 /**
  * Question: how much memory does an engine need for a long file?
  *
- * `node --import tsx bench/engine-memory.ts [minutes] [jobs]`: separates a stereo mp3 of that length
- * (60) that many times at once (1), and prints the engine's resident memory at rest and at its peak.
+ * `node --import tsx bench/engine-memory.ts [minutes] [jobs]`: separates a stereo mp3 of that
+ * length (60) that many times at once (1), and prints the engine's resident memory at rest and at
+ * its peak.
  */
 
 import { join } from 'node:path'
