@@ -20,6 +20,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The account whose key was shown; set on every route that has a scope. */
     accountId: string
+    /** The key itself, by its id. */
+    apiKeyId: string
   }
 }
 
@@ -39,6 +41,7 @@ export function createAuthenticator({ store, clock }: { store: Store; clock: Clo
       })
     }
     request.accountId = key.account_id
+    request.apiKeyId = key.key_id
   }
 }
 

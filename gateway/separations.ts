@@ -6,29 +6,40 @@ import type { LogLine } from '../shared/messages.ts'
 import { isoTime, type Deps } from './deps.ts'
 import { presentStatus } from './presenter.ts'
 import type { QueueStatusResponse } from './schemas.ts'
-import { checkSource } from './source.ts'
-import { inTransaction } from './store/database.ts'
+import { assertRoom } from './queue-limit.ts'
+import { assertKept, checkSource } from './source.ts'
+import { inTransaction, type Store } from './store/database.ts'
 import { putInOutbox, withdrawFromOutbox } from './store/outbox.ts'
 import {
   findRequest, insertRequest, listRequests, moveRequest, type PageStart,
 } from './store/requests.ts'
+import { inSharedTransaction } from './store/shared-transaction.ts'
 import type { RequestRow } from './store/tables.ts'
 import type { Submission } from './validation.ts'
 
+interface SubmitOptions {
+  /** Runs first in the transaction that stores the request; when it throws, nothing is stored. */
+  first?: (store: Store, row: RequestRow) => Promise<void>
+}
+
 /** Accepts a request: once this resolves, it ends COMPLETED or FAILED, whatever breaks. */
 export async function submit(
-  deps: Deps, accountId: string, submission: Submission,
+  deps: Deps, accountId: string, submission: Submission, { first }: SubmitOptions = {},
 ): Promise<RequestRow> {
   const source = await checkSource(submission.source, accountId, deps)
   const row = newRow(accountId, submission, source, isoTime(deps.clock.now()))
   try {
-    await inTransaction(deps.store, async (store) => {
+    await inSharedTransaction(deps.store, async (store) => {
+      await first?.(store, row)
       await insertRequest(store, row)
       await putInOutbox(store, {
         message_id: row.request_id, request_id: row.request_id, created_at: row.created_at,
       })
+      await assertKept(store, row)
+      await assertRoom(store, accountId, deps.config)
     })
   } catch (cause) {
+    if (cause instanceof ServiceError) throw cause
     throw new ServiceError('QUEUE_UNAVAILABLE', { cause })
   }
   deps.feed.rowChanged(row.request_id)
@@ -64,6 +75,7 @@ function newRow(
     outputs_expire_at: null,
     error_code: null,
     error_message: null,
+    media_removed_at: null,
   }
 }
 

@@ -33,6 +33,7 @@ export function createFileRoute(app: FastifyInstance, { store, clock, config }: 
       created_at: isoTime(now),
       uploaded_at: null,
       expires_at: isoTime(now + config.uploadMinutes * MINUTE_MS),
+      media_removed_at: null,
     }
     await insertFile(store, file)
     return reply.status(201).send(presentCreatedFile(file, config))

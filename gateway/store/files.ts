@@ -18,6 +18,13 @@ export async function insertFile(store: Store, file: FileRow): Promise<void> {
 export const findFile = (store: Store, fileId: string): Promise<FileRow | undefined> =>
   store.selectFrom('files').selectAll().where('file_id', '=', fileId).executeTakeFirst()
 
+/** Whether the bytes of an uploaded file are still kept. */
+export async function hasMedia(store: Store, fileId: string): Promise<boolean> {
+  const file = await store.selectFrom('files').select('file_id')
+    .where('file_id', '=', fileId).where('media_removed_at', 'is', null).executeTakeFirst()
+  return file !== undefined
+}
+
 /** Moves a file from pending to uploaded; false when it already was. */
 export async function markFileUploaded(
   store: Store, fileId: string, times: { uploaded_at: string; expires_at: string },

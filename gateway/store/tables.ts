@@ -35,6 +35,8 @@ export interface FileRow {
   uploaded_at: string | null
   /** The end of the upload window, and once uploaded, of the file. */
   expires_at: string
+  /** When its bytes were given up; nothing may ask for them any more. */
+  media_removed_at: string | null
 }
 
 export interface RequestRow {
@@ -71,6 +73,8 @@ export interface RequestRow {
   outputs_expire_at: string | null
   error_code: string | null
   error_message: string | null
+  /** When its outputs were given up; only of a request that is finished. */
+  media_removed_at: string | null
 }
 
 export interface RequestLogRow {
@@ -88,6 +92,31 @@ export interface OutboxRow {
   created_at: string
 }
 
+/** What was answered to a submit with an Idempotency-Key. */
+export interface IdempotencyKeyRow {
+  account_id: string
+  idempotency_key: string
+  /** SHA-256 of the body it came with, in hexadecimal. */
+  fingerprint: string
+  request_id: string
+  /** The body of the answer, sealed: it may hold a secret that is shown to its client alone. */
+  sealed_answer: string
+  expires_at: string
+}
+
+/** Media that no row wants any more, and whose bytes are still to be deleted. */
+export interface MediaRemovalRow {
+  /** Of one piece of media, or of all that lie below it. */
+  media_key: string
+  created_at: string
+}
+
+/** One row, written to find out whether the database takes writes. */
+export interface WriteProbeRow {
+  probe_id: number
+  written_at: string
+}
+
 export interface Tables {
   accounts: AccountRow
   api_keys: ApiKeyRow
@@ -95,4 +124,7 @@ export interface Tables {
   requests: RequestRow
   request_logs: RequestLogRow
   outbox: OutboxRow
+  idempotency_keys: IdempotencyKeyRow
+  media_removals: MediaRemovalRow
+  write_probe: WriteProbeRow
 }
