@@ -4,11 +4,13 @@
  * `node --import tsx bench/gateway-submit.ts [per second] [seconds]`: starts nats-server and a
  * gateway, uploads one file and submits it at random times (exponential gaps), over connections
  * that are kept. A submit is timed from when it was due, so that a late client or a full event loop
- * counts. One JSON line; `disk_flush_ms` is what one flush of the disk costs by itself.
+ * counts. One JSON line; `disk_flush_ms` is what a small write and its flush by another process
+ * cost on the same disk meanwhile, and `gateway_wait_percent` how long the gateway was ready to run
+ * while others had the processors: with these, a busy machine is told from a slow gateway.
  */
 
 import { once } from 'node:events'
-import { mkdtemp, open, rm } from 'node:fs/promises'
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
 import { Agent, request, type IncomingMessage } from 'node:http'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
@@ -30,16 +32,19 @@ const fileId = await winnow.client.upload(
   examplePath('speech-over-piano.wav'), 'audio/wav', () => undefined)
 const body = JSON.stringify({ input: { prompt: 'piano', file_id: fileId } })
 
-const disk = await flushTimes(winnow.folder)
 await submitFor(WARM_UP_SECONDS)
 const load = loadavg()[0] ?? 0
-const { ms, failed, flights } = await submitFor(seconds)
+const waitedBefore = await secondsWaited()
+const [{ ms, failed, flights }, disk] =
+  await Promise.all([submitFor(seconds), flushTimes(winnow.folder, seconds)])
+const waited = await secondsWaited() - waitedBefore
 report('submit latency', {
   per_second: perSecond, seconds, n: ms.length, failed,
   p50_ms: round(quantile(ms, 0.5)), p90_ms: round(quantile(ms, 0.9)),
   p99_ms: round(quantile(ms, 0.99)), worst_ms: round(Math.max(...ms)),
   in_flight_most: flights,
   disk_flush_ms: { p50: round(quantile(disk, 0.5)), p99: round(quantile(disk, 0.99)) },
+  gateway_wait_percent: round(100 * waited / seconds),
   load_before: round(load), load_after: round(loadavg()[0] ?? 0),
 })
 
@@ -82,16 +87,24 @@ async function submit(): Promise<number> {
   return answer.statusCode ?? 0
 }
 
-/** Milliseconds of a small write with its flush, a hundred times, where the database lives. */
-async function flushTimes(folder: string): Promise<number[]> {
+/** How long the gateway has been ready to run and did not, so far. */
+async function secondsWaited(): Promise<number> {
+  const { pid } = winnow.gateway.child
+  const [, waitedNs] = (await readFile(`/proc/${pid}/task/${pid}/schedstat`, 'utf8')).split(' ')
+  return Number(waitedNs) / 1e9
+}
+
+/** Milliseconds of a small write with its flush, ten times a second, where the database lives. */
+async function flushTimes(folder: string, lengthSeconds: number): Promise<number[]> {
   const aside = await mkdtemp(join(folder, 'flush-'))
   const file = await open(join(aside, 'file'), 'w')
   const times: number[] = []
-  for (let i = 0; i < 100; i += 1) {
+  for (let i = 0; i < 10 * lengthSeconds; i += 1) {
     await file.write(Buffer.alloc(4096, i))
     const startedAt = performance.now()
     await file.datasync()
     times.push(performance.now() - startedAt)
+    await sleep(100)
   }
   await file.close()
   await rm(aside, { recursive: true })
