@@ -8,6 +8,7 @@ import type { Deps } from './deps.ts'
 import { answerBrokenHttp, answerError } from './error-handler.ts'
 import { installNotFound } from './not-found.ts'
 import { installOpenApi } from './openapi.ts'
+import { installRateLimit } from './rate-limit.ts'
 import { accountRoute } from './routes/account.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { cancelRoute } from './routes/cancel.ts'
@@ -81,9 +82,11 @@ function installHooks(app: FastifyInstance, { feed, log }: Deps): void {
 }
 
 /** Everything that needs an API key. */
-function apiRoutes(app: FastifyInstance, deps: Deps): void {
-  app.decorateRequest('accountId', '')
+async function apiRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
+  const { rateLimitPerMinute } = deps.config
+  app.decorateRequest('accountId', '').decorateRequest('apiKeyId', '')
   app.addHook('onRequest', createAuthenticator(deps))
+  if (rateLimitPerMinute > 0) await installRateLimit(app, rateLimitPerMinute)
   app.removeContentTypeParser('text/plain')
   const routes = [
     modelsRoute, createFileRoute, getFileRoute, submitRoute, statusRoute, statusStreamRoute,

@@ -20,6 +20,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The account whose key was shown; set on every route that has a scope. */
     accountId: string
+    /** The key itself, by its id. */
+    apiKeyId: string
   }
 }
 
@@ -59,6 +61,7 @@ export function createAuthenticator({ store, clock }: { store: Store; clock: Clo
       })
     }
     request.accountId = key.account_id
+    request.apiKeyId = key.key_id
   }
 }
 

@@ -25,6 +25,10 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     uploadMinutes: integer('UPLOAD_MINUTES', 1, 1_440, 60),
     fileHours: integer('FILE_HOURS', 1, 8_760, 24),
     outputDays: integer('OUTPUT_DAYS', 1, 365, 7),
+    recordDays: integer('RECORD_DAYS', 4, 3_650, 30), // webhooks are tried for more than 3 days
+    rateLimitPerMinute: integer('RATE_LIMIT_PER_MINUTE', 0, 1_000_000, 0), // 0: no limit
+    queueMax: integer('QUEUE_MAX', 1, 1_000_000, 10_000), // requests that wait, of all accounts
+    queueMaxPerAccount: integer('QUEUE_MAX_PER_ACCOUNT', 0, 1_000_000, 0), // 0: no limit
     streamWindowSeconds: integer('STREAM_WINDOW_SECONDS', 1, 86_400, 600),
   }))
 

@@ -39,6 +39,13 @@ export interface AppConfig {
   uploadMinutes: number
   fileHours: number
   outputDays: number
+  recordDays: number
+  /** Calls of one API key; 0: no limit. */
+  rateLimitPerMinute: number
+  /** Requests that may wait, of all accounts. */
+  queueMax: number
+  /** Requests that may wait, of one account; 0: no limit. */
+  queueMaxPerAccount: number
   streamWindowSeconds: number
   /** Opens the admin API; without it there is none. */
   adminToken?: string | undefined

@@ -12,6 +12,8 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     request.log.error({ err: error, cause: known.cause, requestId: request.id }, known.code)
   }
   if (known.code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer')
+  const { retryAfterSeconds } = known
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds)
   // A body that is still on its way would be taken for the next request.
   if (!request.raw.complete) reply.header('connection', 'close')
   const { request_id: requestId } = Object(request.params) as { request_id?: string }

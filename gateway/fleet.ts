@@ -43,6 +43,12 @@ export class Fleet {
     this.#members.set(engineId, { address, client, heardAt: this.#options.clock.now() })
   }
 
+  /** How many engines are there. */
+  get engines(): number {
+    this.#dropSilent()
+    return this.#members.size
+  }
+
   /** What every engine says of itself; without those that do not answer. */
   async describe(): Promise<EngineDescription[]> {
     this.#dropSilent()

@@ -20,6 +20,7 @@ import { openLocalDisk } from './media-store/local-disk.ts'
 import { QueuePositions } from './queue-positions.ts'
 import { RequestFeed } from './request-feed.ts'
 import { createExhaustionHandler, createRescuer } from './rescuer.ts'
+import { createSweeper } from './retention.ts'
 import { ensureFirstApiKey, readKeys } from './secrets.ts'
 import { openSqlite } from './store/database.ts'
 import { WebhookSender } from './webhook-sender.ts'
@@ -28,6 +29,8 @@ import { WebhookSender } from './webhook-sender.ts'
 const CLOSE_MS_MAX = 3_000
 /** The rescuer waits until the events of an earlier life have been followed. */
 const RESCUE_AFTER_MS = 60_000
+/** Starting has work enough of its own. */
+const SWEEP_AFTER_MS = 10_000
 
 const settings = loadConfig(process.env)
 const log = createLogger('gateway', settings.logLevel)
@@ -73,6 +76,8 @@ publisher.start()
 webhookSender.start()
 const rescuer = createRescuer({ ...deps, broker })
 rescuer.start(RESCUE_AFTER_MS)
+const sweeper = createSweeper(deps)
+sweeper.start(SWEEP_AFTER_MS)
 const stopFollowing = await Promise.all([
   broker.followEvents(createEventHandler(deps)),
   broker.followExhaustedJobs(createExhaustionHandler({ ...deps, broker })),
@@ -85,7 +90,8 @@ onShutdown(log, async () => {
   const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_MS_MAX)
   await app.close()
   clearTimeout(cut)
-  await Promise.all([publisher.stop(), rescuer.stop(), ...stopFollowing.map((stop) => stop())])
+  const loops = [publisher, rescuer, sweeper]
+  await Promise.all([...loops.map((loop) => loop.stop()), ...stopFollowing.map((stop) => stop())])
   await webhooksEnded
   await broker.close()
   fleet.close()

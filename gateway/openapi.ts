@@ -35,10 +35,23 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
   })
 }
 
-/** Responses of an operation: what it answers, and the errors that it may answer instead. */
+/**
+ * Responses of an operation: what it answers, and the errors that it may answer instead. What needs
+ * a key may also answer 429, where the operator has set a limit.
+ */
 export const responses = (success: Record<number, object>, errors: readonly number[]) => ({
   ...success,
   ...Object.fromEntries(errors.map((status) => [status, errorResponse(status)])),
+  ...(errors.includes(401) && { 429: tooManyResponse() }),
+})
+
+const tooManyResponse = () => ({
+  ...errorResponse(429),
+  headers: {
+    'Retry-After': {
+      type: 'integer', minimum: 0, description: 'Seconds after which another try may succeed.',
+    },
+  },
 })
 
 function errorResponse(status: number) {

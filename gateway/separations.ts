@@ -8,22 +8,29 @@ import { isoTime, type Deps } from './deps.ts'
 import { finishRequest } from './finish-request.ts'
 import { presentStatus } from './presenter.ts'
 import type { QueueStatusResponse } from './schemas.ts'
+import { assertRoom } from './queue-limit.ts'
 import { seal } from './seal.ts'
-import { checkSource } from './source.ts'
-import { inTransaction } from './store/database.ts'
+import { assertKept, checkSource } from './source.ts'
+import { inTransaction, type Store } from './store/database.ts'
 import { putInOutbox, withdrawFromOutbox } from './store/outbox.ts'
 import { findRequest, insertRequest, listRequests, type PageStart } from './store/requests.ts'
+import { inSharedTransaction } from './store/shared-transaction.ts'
 import type { RequestRow } from './store/tables.ts'
 import type { Submission } from './validation.ts'
 import { newWebhookSecret } from './webhook-signature.ts'
 import { webhookStatusOf } from './webhooks.ts'
+
+interface SubmitOptions {
+  /** Runs first in the transaction that stores the request; when it throws, nothing is stored. */
+  first?: (store: Store, row: RequestRow) => Promise<void>
+}
 
 /**
  * Accepts a request: once this resolves, it ends COMPLETED or FAILED, whatever breaks.
  * @throws ServiceError with the code of endpoint 5 that fits
  */
 export async function submit(
-  deps: Deps, accountId: string, submission: Submission,
+  deps: Deps, accountId: string, submission: Submission, { first }: SubmitOptions = {},
 ): Promise<RequestRow> {
   const { webhook } = submission
   if (webhook) await deps.checkWebhookUrl(webhook.url)
@@ -34,12 +41,15 @@ export async function submit(
     ...(webhook && webhookColumns(requestId, webhook, deps.config.sealingKey)),
   }
   try {
-    await inTransaction(deps.store, async (store) => {
+    await inSharedTransaction(deps.store, async (store) => {
+      await first?.(store, row)
       await reserveAtSubmit(store, row, row.created_at)
       await insertRequest(store, row)
       await putInOutbox(store, {
         message_id: row.request_id, request_id: row.request_id, created_at: row.created_at,
       })
+      await assertKept(store, row)
+      await assertRoom(store, accountId, deps.config)
     })
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause
@@ -82,6 +92,7 @@ function newRow(
     error_code: null,
     error_message: null,
     billing_status: null,
+    media_removed_at: null,
   }
 }
 

@@ -3,7 +3,8 @@
 import { ServiceError } from '../shared/errors.ts'
 import { LIMITS } from '../shared/separation-options.ts'
 import type { Deps } from './deps.ts'
-import { fileStatus, findFile } from './store/files.ts'
+import type { Store } from './store/database.ts'
+import { fileStatus, findFile, hasMedia } from './store/files.ts'
 import type { RequestRow } from './store/tables.ts'
 import type { Submission } from './validation.ts'
 
@@ -34,6 +35,17 @@ async function checkFile(
   if (status === 'pending') throw new ServiceError('FILE_NOT_UPLOADED', { param })
   if (status === 'expired') throw new ServiceError('FILE_EXPIRED', { param })
   return { file_id: fileId, audio_url: null, file_name: file.file_name }
+}
+
+/**
+ * Call it in the transaction that stores the request: from then on its file is kept.
+ * @throws ServiceError `FILE_EXPIRED` when the file's bytes were given up since it was checked
+ */
+export async function assertKept(
+  store: Store, { file_id: fileId }: Pick<RequestRow, 'file_id'>,
+): Promise<void> {
+  if (fileId === null || await hasMedia(store, fileId)) return
+  throw new ServiceError('FILE_EXPIRED', { param: 'input.file_id' })
 }
 
 async function checkUrl(url: string, { checkAudioUrl }: SourceDeps): Promise<CheckedSource> {

@@ -48,6 +48,8 @@ interface ServiceErrorOptions {
   param?: string
   /** Goes to the log, never to the client. */
   cause?: unknown
+  /** Seconds after which another try may succeed. */
+  retryAfterSeconds?: number
 }
 
 /** An error whose code and message a client may see. */
@@ -55,13 +57,16 @@ export class ServiceError extends Error {
   readonly code: ErrorCode
   readonly status: number
   readonly param: string | undefined
+  readonly retryAfterSeconds: number | undefined
 
-  constructor(code: ErrorCode, { message, param, cause }: ServiceErrorOptions = {}) {
+  constructor(code: ErrorCode, options: ServiceErrorOptions = {}) {
+    const { message, param, cause, retryAfterSeconds } = options
     super(message ?? ERRORS[code].message, { cause })
     this.name = 'ServiceError'
     this.code = code
     this.status = ERRORS[code].status
     this.param = param
+    this.retryAfterSeconds = retryAfterSeconds
   }
 }
 

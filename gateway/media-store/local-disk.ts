@@ -1,9 +1,8 @@
 /** Media in a folder of this machine. What is being written stands aside until it is whole. */
 
 import { createHash, randomUUID } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { send } from '@fastify/send'
@@ -38,6 +37,18 @@ export async function openLocalDisk(folder: string): Promise<MediaStore> {
         await rm(newPath, { force: true })
       }
     },
+    async remove(key) {
+      const path = pathOf(key)
+      await rm(path, { recursive: true, force: true })
+      await syncFolder(dirname(path)).catch(ignoreMissing)
+    },
+    async *list() {
+      for await (const path of filesBelow(folder)) {
+        const key = relative(folder, path)
+        const info = KEY.test(key) ? await stat(path).catch(ignoreMissing) : undefined
+        if (info) yield { key, writtenAt: info.mtimeMs }
+      }
+    },
     async reply(key, request) {
       pathOf(key)
       const { type, statusCode, headers, stream } = await send(request, key, {
@@ -60,7 +71,7 @@ async function writeDurably(
   const hash = createHash('sha256')
   let bytes = 0
   async function* counted() {
-    for await (const piece of body.iterator(KEEP_OPEN) as AsyncIterable<Buffer>) {
+    for await (const piece of untilAborted(body, limits.signal)) {
       bytes += piece.length
       if (limits.bytes !== undefined && bytes > limits.bytes) throw tooLarge(limits.bytes)
       hash.update(piece)
@@ -68,8 +79,24 @@ async function writeDurably(
     }
     if (limits.bytes !== undefined && bytes < limits.bytes) throw tooSmall(bytes, limits.bytes)
   }
-  await pipeline(counted, createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true }))
+  // Opened before it is written: a stream that opens by itself may do so after it was given up.
+  const file = await open(path, 'wx', 0o600)
+  await pipeline(counted, file.createWriteStream({ flush: true }))
   return { bytes, sha256: hash.digest('hex') }
+}
+
+/** The pieces of `body`; throws the reason of `signal` even while the sender is silent. */
+async function* untilAborted(body: Readable, signal?: AbortSignal): AsyncGenerator<Buffer> {
+  const pieces = body.iterator(KEEP_OPEN)
+  const aborted = new Promise<never>((_resolve, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+  })
+  aborted.catch(() => undefined) // it may come when all is read
+  for (;;) {
+    const { done, value } = await Promise.race([pieces.next(), aborted])
+    if (done) return
+    yield value as Buffer
+  }
 }
 
 const tooLarge = (wanted: number) => new ServiceError('PAYLOAD_TOO_LARGE', {
@@ -82,7 +109,21 @@ const tooSmall = (given: number, wanted: number) => new ServiceError('INVALID_RE
 
 const empty = () => Readable.from([])
 
-/** Makes a rename survive the loss of power. */
+async function* filesBelow(folder: string): AsyncGenerator<string> {
+  for await (const entry of await opendir(folder)) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) yield* filesBelow(path)
+    else yield path
+  }
+}
+
+/** What another has deleted meanwhile is no error. */
+function ignoreMissing(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+  throw error
+}
+
+/** Makes what was renamed or deleted in a folder survive the loss of power. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r')
   try {

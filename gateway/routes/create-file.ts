@@ -34,6 +34,7 @@ export function createFileRoute(app: FastifyInstance, { store, clock, config }: 
       uploaded_at: null,
       expires_at: isoTime(now + config.uploadMinutes * MINUTE_MS),
       duration: null,
+      media_removed_at: null,
     }
     await insertFile(store, file)
     return reply.status(201).send(presentCreatedFile(file, config))

@@ -29,7 +29,7 @@ async function sendInput(deps: Deps, request: FastifyRequest<InputRoute>, reply:
   const { file_id: fileId } = request.params
   checkAddress(request, 'GET', inputPath(fileId), deps)
   const file = await findFile(deps.store, fileId)
-  if (!file) throw new ServiceError('NOT_FOUND')
+  if (!file || file.media_removed_at !== null) throw new ServiceError('NOT_FOUND')
   return sendMedia(deps, request, reply, {
     key: `inputs/${fileId}`, contentType: file.content_type, fileName: file.file_name,
   })
@@ -39,7 +39,9 @@ async function sendOutput(deps: Deps, request: FastifyRequest<OutputRoute>, repl
   const { request_id: requestId, part } = request.params
   checkAddress(request, 'GET', outputPath(requestId, part), deps)
   const row = await findRequest(deps.store, requestId)
-  if (row?.status !== 'COMPLETED') throw new ServiceError('NOT_FOUND')
+  if (row?.status !== 'COMPLETED' || row.media_removed_at !== null) {
+    throw new ServiceError('NOT_FOUND')
+  }
   const output = outputsOf(row)[part]
   return sendMedia(deps, request, reply, {
     key: `outputs/${requestId}/${part}`,

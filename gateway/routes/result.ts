@@ -37,7 +37,10 @@ function assertHasResult(row: RequestRow, now: number): void {
       message: `The request has not finished yet: it is ${row.status}.`,
     })
   }
-  if (row.outputs_expire_at !== null && now >= Date.parse(row.outputs_expire_at)) {
-    throw new ServiceError('NOT_FOUND', { message: 'The outputs are no longer kept.' })
+  const { outputs_expire_at: deleteAfter, media_removed_at: removedAt } = row
+  if (removedAt !== null || (deleteAfter !== null && now >= Date.parse(deleteAfter))) {
+    throw new ServiceError('NOT_FOUND', {
+      message: `The result has expired: its outputs were kept until ${deleteAfter}.`,
+    })
   }
 }

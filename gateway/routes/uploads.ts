@@ -6,6 +6,7 @@ import { checkAddress } from '../media-address.ts'
 import { inputPath, outputPath, type OutputPart } from '../presenter.ts'
 import { findFile, markFileUploaded } from '../store/files.ts'
 import { findRequest } from '../store/requests.ts'
+import { inputKey, outputsKey } from '../store/retention.ts'
 
 interface InputRoute {
   Params: { file_id: string }
@@ -36,15 +37,29 @@ async function takeInput(deps: Deps, request: FastifyRequest<InputRoute>, reply:
   if (!file || size === undefined) throw new ServiceError('NOT_FOUND')
   if (file.uploaded_at !== null) throw new ServiceError('FILE_ALREADY_UPLOADED')
   checkContentLength(request, size)
-  const { sha256 } = await mediaStore.write(`inputs/${fileId}`, request.raw, { bytes: size })
+  const inTime = AbortSignal.timeout(Math.max(0, Date.parse(file.expires_at) - clock.now()))
+  const key = inputKey(fileId)
+  const { sha256 } = await mediaStore.write(key, request.raw, { bytes: size, signal: inTime })
+    .catch((error: unknown) => {
+      throw inTime.aborted ? tooLate(error) : error
+    })
   const now = clock.now()
   const uploaded = await markFileUploaded(store, fileId, {
     uploaded_at: isoTime(now),
     expires_at: isoTime(now + config.fileHours * HOUR_MS),
   })
-  if (!uploaded) throw new ServiceError('FILE_ALREADY_UPLOADED')
+  if (!uploaded) {
+    const known = await findFile(store, fileId)
+    if (known?.uploaded_at) throw new ServiceError('FILE_ALREADY_UPLOADED')
+    await mediaStore.remove(key)
+    throw tooLate()
+  }
   return reply.header('etag', `"${sha256}"`).send()
 }
+
+const tooLate = (cause?: unknown) => new ServiceError('FILE_EXPIRED', {
+  message: 'The upload was not finished before its address expired; create the file anew.', cause,
+})
 
 /** A wrong length is told before the bytes are sent. */
 function checkContentLength({ headers }: FastifyRequest, size: number): void {
@@ -62,6 +77,11 @@ async function takeOutput(deps: Deps, request: FastifyRequest<OutputRoute>, repl
   const row = await findRequest(deps.store, requestId)
   if (!row) throw new ServiceError('NOT_FOUND')
   if (isTerminal(row.status)) throw new ServiceError('REQUEST_FINISHED')
-  const { sha256 } = await deps.mediaStore.write(`outputs/${requestId}/${part}`, request.raw)
+  const { sha256 } = await deps.mediaStore.write(`${outputsKey(requestId)}/${part}`, request.raw)
+  const now = await findRequest(deps.store, requestId)
+  if (!now || now.status === 'FAILED' || now.media_removed_at !== null) {
+    await deps.mediaStore.remove(outputsKey(requestId)) // it ended meanwhile, and may be swept
+    throw new ServiceError('REQUEST_FINISHED')
+  }
   return reply.header('etag', `"${sha256}"`).send()
 }

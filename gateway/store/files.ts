@@ -7,7 +7,7 @@ export type FileStatus = 'pending' | 'uploaded' | 'expired'
 
 /** @param now epoch milliseconds */
 export function fileStatus(file: FileRow, now: number): FileStatus {
-  if (now >= Date.parse(file.expires_at)) return 'expired'
+  if (file.media_removed_at !== null || now >= Date.parse(file.expires_at)) return 'expired'
   return file.uploaded_at === null ? 'pending' : 'uploaded'
 }
 
@@ -18,12 +18,21 @@ export async function insertFile(store: Store, file: FileRow): Promise<void> {
 export const findFile = (store: Store, fileId: string): Promise<FileRow | undefined> =>
   store.selectFrom('files').selectAll().where('file_id', '=', fileId).executeTakeFirst()
 
-/** Moves a file from pending to uploaded; false when it already was. */
+/** Whether the bytes of an uploaded file are still kept. */
+export async function hasMedia(store: Store, fileId: string): Promise<boolean> {
+  const file = await store.selectFrom('files').select('file_id')
+    .where('file_id', '=', fileId).where('media_removed_at', 'is', null).executeTakeFirst()
+  return file !== undefined
+}
+
+/** Moves a file from pending to uploaded; false when it already was, or has expired. */
 export async function markFileUploaded(
   store: Store, fileId: string, times: { uploaded_at: string; expires_at: string },
 ): Promise<boolean> {
   const { numUpdatedRows } = await store.updateTable('files').set(times)
-    .where('file_id', '=', fileId).where('uploaded_at', 'is', null).executeTakeFirst()
+    .where('file_id', '=', fileId).where('uploaded_at', 'is', null)
+    .where('expires_at', '>', times.uploaded_at).where('media_removed_at', 'is', null)
+    .executeTakeFirst()
   return numUpdatedRows === 1n
 }
 

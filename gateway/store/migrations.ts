@@ -1,6 +1,6 @@
 /** Every schema there ever was, oldest first. A migration that was released is never changed. */
 
-import type { Kysely, Migration } from 'kysely'
+import { sql, type Kysely, type Migration, type SqlBool } from 'kysely'
 import { addCredits } from './credits-migration.ts'
 
 /** By name; they run in the order of their names. */
@@ -8,6 +8,7 @@ export const migrations: Record<string, Migration> = {
   '001-requests': { up: createFirstTables },
   '002-webhooks': { up: addWebhooks },
   '003-credits': { up: addCredits },
+  '004-limits': { up: addLimits },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {
@@ -109,4 +110,40 @@ async function addWebhooks(db: Kysely<any>): Promise<void> {
     .execute()
   await db.schema.createIndex('deliveries_by_next_attempt').on('deliveries')
     .columns(['next_attempt_at', 'webhook_id']).execute()
+}
+
+/** Idempotency keys, what retention needs to know, and the count of the queue. */
+async function addLimits(db: Kysely<any>): Promise<void> {
+  await db.schema.createTable('idempotency_keys')
+    .addColumn('account_id', 'text', (column) => column.notNull())
+    .addColumn('idempotency_key', 'text', (column) => column.notNull())
+    .addColumn('fingerprint', 'text', (column) => column.notNull())
+    .addColumn('request_id', 'text', (column) => column.notNull())
+    .addColumn('sealed_answer', 'text', (column) => column.notNull())
+    .addColumn('expires_at', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('idempotency_keys_key', ['account_id', 'idempotency_key'])
+    .execute()
+  await db.schema.createIndex('idempotency_keys_by_end').on('idempotency_keys')
+    .column('expires_at').execute()
+  await db.schema.createIndex('idempotency_keys_by_request').on('idempotency_keys')
+    .column('request_id').execute()
+  await db.schema.createTable('media_removals')
+    .addColumn('media_key', 'text', (column) => column.primaryKey())
+    .addColumn('created_at', 'text', (column) => column.notNull())
+    .execute()
+  await db.schema.createTable('write_probe')
+    .addColumn('probe_id', 'integer', (column) => column.primaryKey())
+    .addColumn('written_at', 'text', (column) => column.notNull())
+    .execute()
+  await db.schema.alterTable('files').addColumn('media_removed_at', 'text').execute()
+  await db.schema.createIndex('files_by_end').on('files')
+    .columns(['media_removed_at', 'expires_at']).execute()
+  await db.schema.alterTable('requests').addColumn('media_removed_at', 'text').execute()
+  await db.schema.createIndex('requests_with_media').on('requests')
+    .columns(['outputs_expire_at', 'status']).where(sql<SqlBool>`media_removed_at is null`)
+    .execute()
+  await db.schema.createIndex('requests_by_end').on('requests')
+    .column('finished_at').where(sql<SqlBool>`finished_at is not null`).execute()
+  await db.schema.createIndex('requests_by_account_status').on('requests')
+    .columns(['account_id', 'status']).execute()
 }

@@ -35,6 +35,18 @@ export async function queuedRequestIds(store: Store): Promise<string[]> {
   return rows.map((row) => row.request_id)
 }
 
+/** How many requests wait, of all accounts or of one; counts no further than `most`. */
+export async function countWaiting(
+  store: Store, most: number, accountId?: string,
+): Promise<number> {
+  const waiting = store.selectFrom('requests').select('status').where('status', '=', 'IN_QUEUE')
+    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId!))
+    .limit(most).as('waiting')
+  const { count } = await store.selectFrom(waiting)
+    .select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 /** Unfinished requests, unchanged since `before` and not in the outbox, oldest first. */
 export function listUntouched(
   store: Store, before: string, { limit, after }: { limit: number; after: PageStart },

@@ -46,6 +46,8 @@ export interface FileRow {
   expires_at: string
   /** Seconds of media, once a request has measured them. */
   duration: number | null
+  /** When its bytes were given up; nothing may ask for them any more. */
+  media_removed_at: string | null
 }
 
 export interface RequestRow {
@@ -90,6 +92,8 @@ export interface RequestRow {
   error_message: string | null
   /** Of a COMPLETED request; null before there were credits: not metered. */
   billing_status: 'deducted' | 'not_metered' | null
+  /** When its outputs were given up; only of a request that is finished. */
+  media_removed_at: string | null
 }
 
 export interface LedgerRow {
@@ -139,6 +143,31 @@ export interface DeliveryRow {
   created_at: string
 }
 
+/** What was answered to a submit with an Idempotency-Key. */
+export interface IdempotencyKeyRow {
+  account_id: string
+  idempotency_key: string
+  /** SHA-256 of the body it came with, in hexadecimal. */
+  fingerprint: string
+  request_id: string
+  /** The body of the answer, sealed: it may hold a secret that is shown to its client alone. */
+  sealed_answer: string
+  expires_at: string
+}
+
+/** Media that no row wants any more, and whose bytes are still to be deleted. */
+export interface MediaRemovalRow {
+  /** Of one piece of media, or of all that lie below it. */
+  media_key: string
+  created_at: string
+}
+
+/** One row, written to find out whether the database takes writes. */
+export interface WriteProbeRow {
+  probe_id: number
+  written_at: string
+}
+
 export interface Tables {
   accounts: AccountRow
   api_keys: ApiKeyRow
@@ -148,4 +177,7 @@ export interface Tables {
   outbox: OutboxRow
   ledger: LedgerRow
   deliveries: DeliveryRow
+  idempotency_keys: IdempotencyKeyRow
+  media_removals: MediaRemovalRow
+  write_probe: WriteProbeRow
 }

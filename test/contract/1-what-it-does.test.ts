@@ -66,9 +66,19 @@ test('1.3 a request is accepted while the broker is away, and queued later', asy
 
 test('1.7 and extension: health is told without a key', async (t) => {
   const gateway = await startGateway(t)
+  const ready = await gateway.call('GET', '/readyz')
+  assert.equal(ready.statusCode, 200)
+  assert.deepEqual(ready.json(), { status: 'degraded', database: true, broker: true, engines: 0 })
+  gateway.fleet.heard({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
   assert.equal((await gateway.call('GET', '/readyz')).json().status, 'ready')
   gateway.broker.connected = false
   assert.equal((await gateway.call('GET', '/readyz')).statusCode, 503)
+  gateway.broker.connected = true
+  gateway.clock.advance(1_000)
+  await gateway.store.schema.dropTable('write_probe').execute()
+  const unwritable = await gateway.call('GET', '/readyz')
+  assert.equal(unwritable.statusCode, 503)
+  assert.equal(unwritable.json().database, false)
   assert.equal((await gateway.call('GET', '/healthz')).statusCode, 200)
 })
 

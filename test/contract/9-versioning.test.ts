@@ -31,7 +31,9 @@ test('4.7 and 9.1 the description lists the endpoints and statuses of the spec',
   for (const [endpoint, statuses] of Object.entries(ERROR_STATUSES)) {
     const [method = '', path = ''] = endpoint.split(' ')
     const given = Object.keys(paths[path][method].responses).map(Number)
-    assert.deepEqual(given.filter((status) => status >= 400), statuses, endpoint)
+    const extension = 429 // of an operator who has set a limit
+    assert.deepEqual(given.filter((status) => status >= 400 && status !== extension), statuses, endpoint)
+    assert.ok(given.includes(extension), `${endpoint} describes 429`)
   }
   assert.ok(Object.keys(paths).every((path) => path.startsWith('/v1/')))
   const references = [...JSON.stringify(paths).matchAll(/"#\/components\/schemas\/(\w+)"/g)]

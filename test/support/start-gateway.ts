@@ -63,7 +63,8 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     queuePositions: new QueuePositions({ store, feed, clock }),
     config: {
       signingKey, sealingKey, publicUrl: () => PUBLIC_URL, uploadMinutes: 60, fileHours: 24, outputDays: 7,
-      streamWindowSeconds: 600, ...options.config,
+      streamWindowSeconds: 600, recordDays: 30, rateLimitPerMinute: 0, queueMax: 10_000,
+      queueMaxPerAccount: 0, ...options.config,
     },
     checkAudioUrl: options.checkAudioUrl ?? (async () => ({})),
     checkWebhookUrl: options.checkWebhookUrl ?? (async () => {}),

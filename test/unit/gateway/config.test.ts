@@ -10,6 +10,8 @@ test('a gateway needs only to know where its broker is', () => {
   assert.equal(config.port, 8080)
   assert.equal(config.streamWindowSeconds, 600)
   assert.deepEqual(config.egressAllowCidrs, [])
+  const { recordDays, rateLimitPerMinute, queueMax, queueMaxPerAccount } = config
+  assert.deepEqual([recordDays, rateLimitPerMinute, queueMax, queueMaxPerAccount], [30, 0, 10_000, 0])
 })
 
 test('all wrong settings are named together, and a secret is not shown', () => {

@@ -1,0 +1,80 @@
+/**
+ * Group commit: works that are ready at the same moment share one transaction, and so one flush of
+ * the disk. Each is all or nothing by itself, and none is told that it is stored before it is.
+ */
+
+import type { ControlledTransaction } from 'kysely'
+import type { Store } from './database.ts'
+import type { Tables } from './tables.ts'
+
+/** Longer transactions would make everybody else wait. */
+const WORKS_MAX = 64
+const SAVEPOINT = 'one_work'
+
+interface WaitingWork {
+  run: (store: Store) => Promise<unknown>
+  resolve: (value: unknown) => void
+  reject: (reason: unknown) => void
+}
+
+const groups = new WeakMap<Store, WaitingWork[]>()
+
+/**
+ * Runs `work` in a transaction that it may share: all of it is stored, or, when it throws, nothing.
+ * Resolves once the transaction is committed. `work` may wait for nothing but the database.
+ */
+export function inSharedTransaction<T>(
+  store: Store, work: (store: Store) => Promise<T>,
+): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const waiting = { run: work, resolve: resolve as WaitingWork['resolve'], reject }
+    const group = groups.get(store)
+    if (group) {
+      group.push(waiting)
+      return
+    }
+    groups.set(store, [waiting])
+    // After what the sockets have brought in this round: that may bring more works.
+    setImmediate(() => void runGroups(store))
+  })
+}
+
+async function runGroups(store: Store): Promise<void> {
+  const waiting = groups.get(store) ?? []
+  while (waiting.length > 0) await runGroup(store, waiting.splice(0, WORKS_MAX))
+  groups.delete(store)
+}
+
+async function runGroup(store: Store, works: readonly WaitingWork[]): Promise<void> {
+  const settlements: (() => void)[] = []
+  try {
+    const transaction = await store.startTransaction().execute()
+    try {
+      for (const work of works) settlements.push(await runOne(transaction, work))
+      await transaction.commit().execute()
+    } catch (error) {
+      await transaction.rollback().execute().catch(() => undefined) // it may have ended by itself
+      throw error
+    }
+  } catch (error) { // nothing is stored
+    for (const { reject } of works) reject(error)
+    return
+  }
+  for (const settle of settlements) settle()
+}
+
+/** Answers how to tell the work's owner once the transaction is committed. */
+async function runOne(
+  transaction: ControlledTransaction<Tables>, { run, resolve, reject }: WaitingWork,
+): Promise<() => void> {
+  const guarded = await transaction.savepoint(SAVEPOINT).execute()
+  try {
+    const value = await run(guarded)
+    await guarded.releaseSavepoint(SAVEPOINT).execute()
+    return () => resolve(value)
+  } catch (error) {
+    await guarded.rollbackToSavepoint(SAVEPOINT).execute()
+    await guarded.releaseSavepoint(SAVEPOINT).execute()
+    return () => reject(error)
+  }
+}

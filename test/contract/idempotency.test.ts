@@ -1,0 +1,133 @@
+/** Idempotency-Key on submit: decisions.md, part 8. */
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { setImmediate as nextRound } from 'node:timers/promises'
+import fc from 'fast-check'
+import { assertError } from '../support/assert-shape.ts'
+import { API, callWith, startGateway, uploadFile, type Gateway } from '../support/start-gateway.ts'
+
+const SUBMIT = `${API}/audio/separate`
+const DAY_MS = 86_400_000
+
+const send = (gateway: Gateway, key: string, body: unknown) =>
+  gateway.call('POST', SUBMIT, { body, headers: { 'idempotency-key': key } })
+
+async function counts({ store }: Gateway) {
+  const count = async (table: 'requests' | 'outbox' | 'idempotency_keys') =>
+    (await store.selectFrom(table).select(({ fn }) => fn.countAll().as('count'))
+      .executeTakeFirstOrThrow()).count
+  return [await count('requests'), await count('outbox'), await count('idempotency_keys')]
+}
+
+test('8 the same key with the same body gets the same answer, and submits once', async (t) => {
+  const gateway = await startGateway(t)
+  const body = { input: { prompt: 'a bell', file_id: await uploadFile(gateway) }, metadata: { a: 1 } }
+  const first = await send(gateway, 'key-1', body)
+  assert.equal(first.statusCode, 202, first.body)
+  gateway.clock.advance(DAY_MS - 1)
+  const { input, metadata } = body
+  const again = await send(gateway, 'key-1', { metadata, input }) // the file has expired meanwhile
+  assert.equal(again.statusCode, 202, again.body)
+  assert.equal(again.body, first.body)
+  assert.equal(again.headers['content-type'], first.headers['content-type'])
+  assert.deepEqual(await counts(gateway), [1, 1, 1])
+})
+
+test('8 the same key with another body answers 409, and stores nothing', async (t) => {
+  const gateway = await startGateway(t)
+  const file_id = await uploadFile(gateway)
+  await send(gateway, 'key-1', { input: { prompt: 'a bell', file_id } })
+  for (const body of [
+    { input: { prompt: 'a horn', file_id } }, { input: { prompt: 'a bell', file_id }, metadata: {} },
+  ]) {
+    assertError(await send(gateway, 'key-1', body), 'IDEMPOTENCY_CONFLICT', 'Idempotency-Key')
+  }
+  assert.deepEqual(await counts(gateway), [1, 1, 1])
+})
+
+test('8 a key holds for 24 hours and for its account', async (t) => {
+  const gateway = await startGateway(t)
+  const body = { input: { prompt: 'a bell', audio_url: 'https://a.example/bell.wav' } }
+  const first = (await send(gateway, 'key-1', body)).json().request_id
+  const other = { ...gateway, call: callWith(gateway, await gateway.newKey()) }
+  assert.notEqual((await send(other, 'key-1', body)).json().request_id, first)
+  gateway.clock.advance(DAY_MS)
+  const second = (await send(gateway, 'key-1', body)).json().request_id
+  assert.notEqual(second, first)
+  assert.equal((await send(gateway, 'key-1', body)).json().request_id, second)
+})
+
+test('8 an error is not remembered', async (t) => {
+  const gateway = await startGateway(t)
+  const body = (file_id: string) => ({ input: { prompt: 'a bell', file_id } })
+  assertError(await send(gateway, 'key-1', body('file_x')), 'INVALID_PARAMETER', 'input.file_id')
+  assert.equal((await send(gateway, 'key-1', body(await uploadFile(gateway)))).statusCode, 202)
+})
+
+test('8 a key that is none answers 400', async (t) => {
+  const gateway = await startGateway(t)
+  const body = { input: { prompt: 'a bell', file_id: await uploadFile(gateway) } }
+  for (const key of ['', 'a b', 'x'.repeat(256), 'é']) {
+    assertError(await send(gateway, key, body), 'INVALID_PARAMETER', 'Idempotency-Key')
+  }
+  assert.equal((await send(gateway, '!~'.repeat(127), body)).statusCode, 202)
+})
+
+test('8 what was answered is not readable in the database, nor for another key', async (t) => {
+  const gateway = await startGateway(t)
+  const body = { input: { prompt: 'a bell', file_id: await uploadFile(gateway) } }
+  await send(gateway, 'key-1', body)
+  await send(gateway, 'key-2', body)
+  const rows = await gateway.store.selectFrom('idempotency_keys').selectAll().execute()
+  for (const row of rows) {
+    const sealed = Buffer.from(row.sealed_answer, 'base64url').toString('latin1')
+    assert.ok(!sealed.includes(row.request_id), 'the answer is sealed')
+  }
+  const [first, second] = rows
+  await gateway.store.updateTable('idempotency_keys')
+    .set({ sealed_answer: first?.sealed_answer ?? '' })
+    .where('idempotency_key', '=', second?.idempotency_key ?? '').execute()
+  assertError(await send(gateway, 'key-2', body), 'INTERNAL')
+})
+
+test('8 however submits with keys meet, each key submits once and conflicts are told', async (t) => {
+  const gateway = await startGateway(t)
+  const audio_url = 'https://a.example/bell.wav'
+  const submits = fc.array(fc.record({
+    key: fc.constantFrom('a', 'b', 'c'),
+    prompt: fc.constantFrom('a bell', 'a horn'),
+    /** Rounds of the event loop that the source takes to answer, and before the submit is sent. */
+    rounds: fc.nat(3),
+    after: fc.nat(3),
+  }), { minLength: 1, maxLength: 12 })
+  let run = 0
+  let slow = 0
+  gateway.deps.checkAudioUrl = async () => {
+    for (let i = slow; i > 0; i -= 1) await nextRound()
+    return {}
+  }
+  await fc.assert(fc.asyncProperty(submits, async (list) => {
+    run += 1
+    const [before] = await counts(gateway)
+    const replies = await Promise.all(list.map(async ({ key, prompt, rounds, after }) => {
+      for (let i = after; i > 0; i -= 1) await nextRound()
+      slow = rounds
+      const reply = await send(gateway, `${run}-${key}`, { input: { prompt, audio_url } })
+      return { key, prompt, reply }
+    }))
+    const [now] = await counts(gateway)
+    const keys = new Set(list.map(({ key }) => key))
+    assert.equal(Number(now) - Number(before), keys.size, 'one request for each key')
+    for (const key of keys) {
+      const mine = replies.filter((one) => one.key === key)
+      const taken = mine.filter(({ reply }) => reply.statusCode === 202)
+      assert.equal(new Set(taken.map(({ reply }) => reply.body)).size, 1, 'one answer for each key')
+      assert.equal(new Set(taken.map(({ prompt }) => prompt)).size, 1, 'and one body')
+      for (const { reply, prompt } of mine) {
+        if (prompt !== taken[0]?.prompt) assertError(reply, 'IDEMPOTENCY_CONFLICT', 'Idempotency-Key')
+        else assert.equal(reply.statusCode, 202, reply.body)
+      }
+    }
+  }), { numRuns: 60 })
+})

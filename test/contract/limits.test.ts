@@ -1,0 +1,97 @@
+/** Extensions that answer 429: calls of a key, and requests that wait. */
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { assertError } from '../support/assert-shape.ts'
+import {
+  API, callWith, startGateway, submit, submitted, uploadFile, type Gateway,
+} from '../support/start-gateway.ts'
+
+const countRequests = async ({ store }: Gateway): Promise<number> =>
+  (await store.selectFrom('requests').select('request_id').execute()).length
+
+test('8 calls of a key beyond its limit answer 429 until the minute is over', async (t) => {
+  const gateway = await startGateway(t, { config: { rateLimitPerMinute: 3 } })
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  const call = () => gateway.call('GET', `${API}/requests/req_1/status`)
+  for (let left = 2; left >= 0; left -= 1) {
+    const reply = await call()
+    assertError(reply, 'NOT_FOUND')
+    assert.equal(reply.headers['ratelimit-remaining'], String(left))
+  }
+  const refused = await call()
+  assertError(refused, 'RATE_LIMITED')
+  assert.equal(refused.headers['retry-after'], '60')
+  assert.match(refused.json().error.message, /3 times in a minute/)
+  assertError(await gateway.call('GET', '/v1/models'), 'RATE_LIMITED')
+  t.mock.timers.tick(60_001)
+  assertError(await call(), 'NOT_FOUND')
+})
+
+test('8 the limit is each key\'s own, and what needs no key has none', async (t) => {
+  const gateway = await startGateway(t, { config: { rateLimitPerMinute: 2 } })
+  const fileId = await uploadFile(gateway, {})
+  await gateway.call('GET', `/v1/files/${fileId}`)
+  assertError(await gateway.call('GET', `/v1/files/${fileId}`), 'RATE_LIMITED')
+  const other = callWith(gateway, await gateway.newKey())
+  assertError(await other('GET', `/v1/files/${fileId}`), 'NOT_FOUND')
+  assertError(await gateway.call('GET', '/v1/models', { key: 'sep_wrong' }), 'UNAUTHENTICATED')
+  for (const url of ['/healthz', '/readyz', '/v1/openapi.json']) {
+    for (let i = 0; i < 4; i += 1) assert.equal((await gateway.call('GET', url)).statusCode, 200)
+  }
+  for (let i = 0; i < 4; i += 1) {
+    assertError(await gateway.call('GET', `/media/inputs/${fileId}`), 'PERMISSION_DENIED')
+  }
+})
+
+test('8 without a setting there is no limit', async (t) => {
+  const gateway = await startGateway(t)
+  const replies = await Promise.all(Array.from({ length: 50 }, () => gateway.call('GET', '/v1/models')))
+  assert.ok(replies.every((reply) => reply.statusCode === 200), 'all are answered')
+  assert.equal(replies[0]?.headers['ratelimit-limit'], undefined)
+})
+
+test('8 a full queue answers 429, stores nothing, and has room again when one is taken', async (t) => {
+  const gateway = await startGateway(t, { config: { queueMax: 3 } })
+  const file_id = await uploadFile(gateway)
+  const replies = await Promise.all(Array.from({ length: 8 }, () => submit(gateway, { file_id })))
+  const refused = replies.filter((reply) => reply.statusCode !== 202)
+  assert.equal(refused.length, 5)
+  for (const reply of refused) {
+    assertError(reply, 'RATE_LIMITED')
+    assert.match(reply.json().error.message, /queue is full/)
+    assert.equal(reply.headers['retry-after'], '30')
+  }
+  assert.equal(await countRequests(gateway), 3)
+  assert.equal((await gateway.store.selectFrom('outbox').selectAll().execute()).length, 3)
+  const other = { ...gateway, call: callWith(gateway, await gateway.newKey()) }
+  assertError(await submit(other), 'RATE_LIMITED')
+  const taken = replies.find((reply) => reply.statusCode === 202)?.json().request_id
+  await gateway.event('started', taken)
+  assert.equal((await submit(gateway, { file_id })).statusCode, 202)
+  assertError(await submit(gateway, { file_id }), 'RATE_LIMITED')
+})
+
+test('8 an account may have its own bound', async (t) => {
+  const gateway = await startGateway(t, { config: { queueMaxPerAccount: 1 } })
+  const requestId = await submitted(gateway)
+  assertError(await submit(gateway), 'RATE_LIMITED')
+  const other = { ...gateway, call: callWith(gateway, await gateway.newKey()) }
+  assert.equal((await submit(other)).statusCode, 202)
+  await gateway.call('PUT', `${API}/requests/${requestId}/cancel`)
+  assert.equal((await submit(gateway)).statusCode, 202)
+})
+
+test('8 a refusal for want of room is not remembered under its Idempotency-Key', async (t) => {
+  const gateway = await startGateway(t, { config: { queueMax: 1 } })
+  const requestId = await submitted(gateway)
+  const file_id = await uploadFile(gateway)
+  const send = () => gateway.call('POST', `${API}/audio/separate`, {
+    headers: { 'idempotency-key': 'key-1' }, body: { input: { prompt: 'a bell', file_id } },
+  })
+  assertError(await send(), 'RATE_LIMITED')
+  await gateway.event('started', requestId)
+  const first = await send()
+  assert.equal(first.statusCode, 202, first.body)
+  assert.equal((await send()).body, first.body) // although the queue is full again
+})

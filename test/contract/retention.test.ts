@@ -1,0 +1,313 @@
+/** What has outlived its time goes, bytes and all: decisions.md, part 3. */
+
+import assert from 'node:assert/strict'
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
+import { request as httpRequest } from 'node:http'
+import { once } from 'node:events'
+import { dirname, join, relative } from 'node:path'
+import test from 'node:test'
+import { sweep, sweepOrphans } from '../../gateway/retention.ts'
+import type { MediaStore } from '../../gateway/media-store/media-store.ts'
+import { submit as submitDirectly } from '../../gateway/separations.ts'
+import { DEFAULT_OPTIONS } from '../../shared/separation-options.ts'
+import { assertError } from '../support/assert-shape.ts'
+import {
+  API, complete, createFileBody, FILE_BYTES, startGateway, submit, submitted, uploadFile, type Gateway,
+} from '../support/start-gateway.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** The paths of all that lies in the media folder, half-written media included. */
+async function onDisk({ folder }: Gateway): Promise<string[]> {
+  const media = join(folder, 'media')
+  const entries = await readdir(media, { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile())
+    .map((entry) => relative(media, join(entry.parentPath, entry.name))).sort()
+}
+
+const result = (gateway: Gateway, requestId: string) =>
+  gateway.call('GET', `${API}/requests/${requestId}/result`)
+
+const fileStatus = async (gateway: Gateway, fileId: string): Promise<string> =>
+  (await gateway.call('GET', `/v1/files/${fileId}`)).json().status
+
+const outputsOf = (requestId: string) =>
+  [`outputs/${requestId}/residual`, `outputs/${requestId}/target`]
+
+async function countRows({ store }: Gateway) {
+  const counts: Record<string, number> = {}
+  for (const table of ['requests', 'request_logs', 'outbox', 'idempotency_keys', 'files', 'media_removals'] as const) {
+    counts[table] = (await store.selectFrom(table).selectAll().execute()).length
+  }
+  return counts
+}
+
+test('3 an uploaded file loses its bytes when its time is over, and shows expired', async (t) => {
+  const gateway = await startGateway(t)
+  const fileId = await uploadFile(gateway)
+  gateway.clock.advance(DAY_MS - 1)
+  await sweep(gateway.deps)
+  assert.deepEqual(await onDisk(gateway), [`inputs/${fileId}`])
+  assert.equal(await fileStatus(gateway, fileId), 'uploaded')
+  gateway.clock.advance(1)
+  await sweep(gateway.deps)
+  assert.deepEqual(await onDisk(gateway), [])
+  assert.equal(await fileStatus(gateway, fileId), 'expired')
+  assertError(await submit(gateway, { file_id: fileId }), 'FILE_EXPIRED', 'input.file_id')
+})
+
+test('3 a file stays while an unfinished request needs it, and goes with the last one', async (t) => {
+  const gateway = await startGateway(t)
+  const fileId = await uploadFile(gateway)
+  const [first, second] = [
+    await submitted(gateway, { file_id: fileId }), await submitted(gateway, { file_id: fileId }),
+  ]
+  const { source } = gateway.broker.jobOf(second)
+  gateway.clock.advance(2 * DAY_MS)
+  await gateway.event('started', first)
+  await gateway.event('failed', first)
+  await gateway.event('started', second)
+  await sweep(gateway.deps)
+  assert.equal(await fileStatus(gateway, fileId), 'expired')
+  assert.deepEqual(await onDisk(gateway), [`inputs/${fileId}`])
+  assert.equal((await gateway.call('GET', source.url)).body, FILE_BYTES.toString())
+  await gateway.event('completed', second)
+  await sweep(gateway.deps)
+  assert.deepEqual(await onDisk(gateway), [])
+  assertError(await gateway.call('GET', source.url), 'NOT_FOUND')
+})
+
+test('3 a file that is given up between the check of a submit and its storing is refused', async (t) => {
+  const gateway = await startGateway(t)
+  const fileId = await uploadFile(gateway)
+  const { account_id } = await gateway.store.selectFrom('files').selectAll().executeTakeFirstOrThrow()
+  const submission = {
+    prompt: 'a bell', options: DEFAULT_OPTIONS, source: { fileId }, metadata: null,
+  } as Parameters<typeof submitDirectly>[2]
+  const slowClock = { now: () => gateway.clock.now() - DAY_MS } // to it, the file is still there
+  gateway.clock.advance(DAY_MS)
+  const both = await Promise.allSettled([
+    submitDirectly({ ...gateway.deps, clock: slowClock }, account_id, submission),
+    sweep(gateway.deps), // begins after the check, and is done before anything is stored
+  ])
+  assert.equal(both[0].status === 'rejected' && both[0].reason.code, 'FILE_EXPIRED')
+  assert.equal(both[1].status, 'fulfilled')
+  assert.equal((await countRows(gateway)).requests, 0)
+  assert.deepEqual(await onDisk(gateway), [])
+})
+
+test('3 a file that was never uploaded expires, and an upload that comes too late leaves nothing', async (t) => {
+  const gateway = await startGateway(t)
+  const created = (await gateway.call('POST', '/v1/files', { body: createFileBody() })).json()
+  const { write } = gateway.deps.mediaStore
+  gateway.deps.mediaStore.write = async (...given) => {
+    const stored = await write(...given)
+    gateway.clock.advance(HOUR_MS) // while the bytes are on their way
+    return stored
+  }
+  const late = await gateway.call('PUT', created.upload_url, { body: FILE_BYTES })
+  assertError(late, 'FILE_EXPIRED')
+  assert.deepEqual(await onDisk(gateway), [])
+  assert.equal(await fileStatus(gateway, created.file_id), 'expired')
+  await sweep(gateway.deps)
+  assert.equal(await fileStatus(gateway, created.file_id), 'expired')
+})
+
+test('3 a sender that stops in the middle is cut off when the address expires', async (t) => {
+  const gateway = await startGateway(t)
+  const address = await gateway.listen()
+  const created = (await gateway.call('POST', '/v1/files', { body: createFileBody() })).json()
+  gateway.clock.advance(HOUR_MS - 200)
+  const call = httpRequest(created.upload_url.replace('http://winnow.test', address), {
+    method: 'PUT', headers: { 'content-length': FILE_BYTES.length },
+  })
+  call.write(FILE_BYTES.subarray(0, 4))
+  const [reply] = await once(call, 'response')
+  assert.equal(reply.statusCode, 410)
+  call.destroy()
+  assert.deepEqual(await onDisk(gateway), [])
+})
+
+test('3 outputs go when their time is over, and the result says that it has expired', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  await complete(gateway, requestId)
+  const { data, retention } = (await result(gateway, requestId)).json()
+  gateway.clock.advance(7 * DAY_MS - 1)
+  await sweep(gateway.deps)
+  assert.deepEqual(await onDisk(gateway), outputsOf(requestId))
+  assert.equal((await gateway.call('GET', data.target.url)).body, 'target')
+  gateway.clock.advance(1)
+  await sweep(gateway.deps)
+  assert.deepEqual(await onDisk(gateway), [])
+  const reply = await result(gateway, requestId)
+  assertError(reply, 'NOT_FOUND')
+  assert.match(reply.json().error.message, new RegExp(`has expired.*${retention.delete_after}`))
+  assert.equal((await gateway.call('GET', `${API}/requests/${requestId}/status`)).json().status, 'COMPLETED')
+  assert.ok((await gateway.call('GET', data.target.url)).statusCode >= 400, 'nothing is served')
+})
+
+test('3 what was written for a request that failed or was canceled goes', async (t) => {
+  const gateway = await startGateway(t)
+  const [failed, canceled] = [await submitted(gateway), await submitted(gateway)]
+  for (const requestId of [failed, canceled]) {
+    const { upload_urls: urls } = gateway.broker.jobOf(requestId)
+    await gateway.call('PUT', urls.target, { body: Buffer.from('half the work') })
+    await gateway.event('started', requestId)
+  }
+  await sweep(gateway.deps)
+  assert.equal((await onDisk(gateway)).length, 4) // two inputs, two targets
+  await gateway.event('failed', failed)
+  await gateway.call('PUT', `${API}/requests/${canceled}/cancel`)
+  await sweep(gateway.deps)
+  assert.deepEqual((await onDisk(gateway)).filter((path) => path.startsWith('outputs')), [])
+})
+
+test('3 an output that is written while its request fails leaves nothing', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  const { upload_urls: urls } = gateway.broker.jobOf(requestId)
+  await gateway.event('started', requestId)
+  const { write } = gateway.deps.mediaStore
+  gateway.deps.mediaStore.write = async (...given) => {
+    await gateway.event('failed', requestId)
+    await sweep(gateway.deps)
+    return write(...given)
+  }
+  assertError(await gateway.call('PUT', urls.target, { body: Buffer.from('late') }), 'REQUEST_FINISHED')
+  assert.deepEqual((await onDisk(gateway)).filter((path) => path.startsWith('outputs')), [])
+})
+
+test('3 a record is removed after its days with all that hangs on it', async (t) => {
+  const gateway = await startGateway(t, { config: { outputDays: 7, recordDays: 30 } })
+  const reply = await gateway.call('POST', `${API}/audio/separate`, {
+    headers: { 'idempotency-key': 'key-1' },
+    body: { input: { prompt: 'a bell', file_id: await uploadFile(gateway) } },
+  })
+  await gateway.publish()
+  const requestId = reply.json().request_id
+  const logs = [{ timestamp: '2026-01-02T03:04:05.678Z', message: 'a line' }]
+  await gateway.event('started', requestId, { logs })
+  await complete(gateway, requestId)
+  gateway.clock.advance(30 * DAY_MS - 1)
+  await sweep(gateway.deps)
+  assert.equal((await gateway.call('GET', `${API}/requests/${requestId}/status`)).statusCode, 200)
+  gateway.clock.advance(1)
+  await sweep(gateway.deps)
+  assertError(await gateway.call('GET', `${API}/requests/${requestId}/status`), 'NOT_FOUND')
+  assert.deepEqual(await countRows(gateway), {
+    requests: 0, request_logs: 0, outbox: 0, idempotency_keys: 0, files: 1, media_removals: 0,
+  })
+  gateway.clock.advance(2 * DAY_MS)
+  await sweep(gateway.deps)
+  gateway.clock.advance(30 * DAY_MS)
+  await sweep(gateway.deps)
+  assert.equal((await countRows(gateway)).files, 0)
+})
+
+test('3 a record stays while its request is not finished or its outputs are kept', async (t) => {
+  const gateway = await startGateway(t, { config: { outputDays: 60, recordDays: 30 } })
+  const [waiting, completed] = [await submitted(gateway), await submitted(gateway)]
+  await complete(gateway, completed)
+  gateway.clock.advance(59 * DAY_MS)
+  await sweep(gateway.deps)
+  assert.equal((await result(gateway, completed)).statusCode, 200)
+  assert.equal((await gateway.call('GET', `${API}/requests/${waiting}/status`)).json().status, 'IN_QUEUE')
+  gateway.clock.advance(DAY_MS)
+  await sweep(gateway.deps)
+  assertError(await result(gateway, completed), 'NOT_FOUND')
+  assert.equal((await gateway.call('GET', `${API}/requests/${waiting}/status`)).statusCode, 200)
+})
+
+test('3 expired Idempotency-Keys go', async (t) => {
+  const gateway = await startGateway(t)
+  await gateway.call('POST', `${API}/audio/separate`, {
+    headers: { 'idempotency-key': 'key-1' },
+    body: { input: { prompt: 'a bell', audio_url: 'https://a.example/bell.wav' } },
+  })
+  gateway.clock.advance(DAY_MS - 1)
+  await sweep(gateway.deps)
+  assert.equal((await countRows(gateway)).idempotency_keys, 1)
+  gateway.clock.advance(1)
+  await sweep(gateway.deps)
+  assert.equal((await countRows(gateway)).idempotency_keys, 0)
+})
+
+test('3 a sweep that breaks off serves nothing that should be gone, and is finished by the next', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  const { source } = gateway.broker.jobOf(requestId)
+  await complete(gateway, requestId)
+  gateway.clock.advance(7 * DAY_MS)
+  const disk = gateway.deps.mediaStore
+  const broken = { ...disk, remove: async () => { throw new Error('the disk is away') } } as MediaStore
+  await sweep({ ...gateway.deps, mediaStore: broken })
+  assert.equal((await onDisk(gateway)).length, 3)
+  assert.equal((await countRows(gateway)).media_removals, 2)
+  assertError(await result(gateway, requestId), 'NOT_FOUND')
+  gateway.clock.advance(-1) // even to a clock that goes back a little
+  assertError(await gateway.call('GET', source.url), 'NOT_FOUND')
+  assertError(await result(gateway, requestId), 'NOT_FOUND')
+  gateway.clock.advance(1)
+  let calls = 0
+  const halfway = {
+    ...disk,
+    remove: async (key: string) => {
+      await disk.remove(key)
+      calls += 1
+      if (calls === 1) throw new Error('ended right after the bytes were gone')
+    },
+  }
+  await sweep({ ...gateway.deps, mediaStore: halfway })
+  assert.equal((await countRows(gateway)).media_removals, 1)
+  await sweep(gateway.deps)
+  assert.deepEqual(await onDisk(gateway), [])
+  assert.equal((await countRows(gateway)).media_removals, 0)
+})
+
+test('3 media that no row wants goes once it is older than a day', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  await complete(gateway, requestId)
+  const wanted = await onDisk(gateway)
+  const media = join(gateway.folder, 'media')
+  const put = async (path: string, ageMs: number) => {
+    await mkdir(dirname(join(media, path)), { recursive: true })
+    await writeFile(join(media, path), 'orphan')
+    const at = new Date(gateway.clock.now() - ageMs)
+    await utimes(join(media, path), at, at)
+  }
+  for (const path of wanted) {
+    const old = new Date(gateway.clock.now() - 3 * DAY_MS)
+    await utimes(join(media, path), old, old)
+  }
+  await put('inputs/file_gone', DAY_MS + 1)
+  await put('inputs/file_new', DAY_MS - 1_000)
+  await put('outputs/req_gone/target', DAY_MS + 1)
+  await put('outputs/req_gone/residual', DAY_MS + 1)
+  await put('notes/readme', 9 * DAY_MS) // not of our making
+  await sweepOrphans(gateway.deps)
+  assert.deepEqual(await onDisk(gateway), [
+    ...wanted, 'inputs/file_new', 'notes/readme',
+  ].sort())
+  assert.deepEqual(await readdir(join(media, 'outputs')), [requestId])
+})
+
+test('3 more than a page of each is swept in one turn', async (t) => {
+  const gateway = await startGateway(t)
+  const file = await uploadFile(gateway)
+  const row = await gateway.store.selectFrom('files').selectAll().where('file_id', '=', file)
+    .executeTakeFirstOrThrow()
+  const copies = Array.from({ length: 450 }, (_, i) => ({ ...row, file_id: `file_${i}` }))
+  for (let i = 0; i < copies.length; i += 50) {
+    await gateway.store.insertInto('files').values(copies.slice(i, i + 50)).execute()
+  }
+  gateway.clock.advance(DAY_MS)
+  await sweep(gateway.deps)
+  assert.deepEqual(await onDisk(gateway), [])
+  const left = await gateway.store.selectFrom('files').select('file_id')
+    .where('media_removed_at', 'is', null).execute()
+  assert.equal(left.length, 0)
+  assert.equal((await countRows(gateway)).media_removals, 0)
+})
