@@ -17,6 +17,9 @@ export interface Submission {
   metadata: string | null
 }
 
+/** Bodies over HTTP, and messages over gRPC. */
+export const BODY_BYTES_MAX = 256 * 1024
+
 type Problem = ReturnType<Validator['Errors']>[number]
 
 const createFileRequest = Compile(CreateFileRequest)

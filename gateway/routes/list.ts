@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { responses } from '../openapi.ts'
-import { cursorAfter, limitOf, pageStartOf } from '../query.ts'
+import { limitOf } from '../query.ts'
 import { RequestList } from '../schemas.ts'
-import { list, statusOf } from '../separations.ts'
+import { list } from '../separations.ts'
 
 interface ListQuery {
   limit?: unknown
@@ -27,16 +27,6 @@ export function listRoute(app: FastifyInstance, deps: Deps): void {
       },
       response: responses({ 200: RequestList }, [401, 403, 500]),
     },
-  }, async (request) => {
-    const limit = limitOf(request.query.limit)
-    const after = pageStartOf(request.query.cursor)
-    const rows = await list(deps, request.accountId, { limit: limit + 1, ...(after && { after }) })
-    const page = rows.slice(0, limit)
-    const last = page.at(-1)
-    return {
-      object: 'list',
-      data: await Promise.all(page.map((row) => statusOf(deps, row))),
-      next_cursor: rows.length > limit && last ? cursorAfter(last) : null,
-    }
-  })
+  }, async ({ accountId, query: { limit, cursor } }) =>
+    list(deps, accountId, { limit: limitOf(limit), cursor }))
 }

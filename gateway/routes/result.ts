@@ -1,11 +1,8 @@
 import type { FastifyInstance } from 'fastify'
-import { ServiceError } from '../../shared/errors.ts'
 import type { Deps } from '../deps.ts'
 import { responses } from '../openapi.ts'
-import { failureOf, presentResult } from '../presenter.ts'
 import { QueueResultResponse } from '../schemas.ts'
-import { findOwn } from '../separations.ts'
-import type { RequestRow } from '../store/tables.ts'
+import { findOwn, resultOf } from '../separations.ts'
 import { requestParams, type RequestParams } from './parameters.ts'
 
 /** Endpoint 8: the outputs of a completed request. */
@@ -21,22 +18,6 @@ export function resultRoute(app: FastifyInstance, deps: Deps): void {
     },
   }, async (request) => {
     const row = await findOwn(deps, request.accountId, request.params.request_id)
-    assertHasResult(row, deps.clock.now())
-    return presentResult(row, deps.config)
+    return resultOf(deps, row)
   })
-}
-
-function assertHasResult(row: RequestRow, now: number): void {
-  if (row.status === 'FAILED') {
-    const { code, message } = failureOf(row)
-    throw new ServiceError('REQUEST_FAILED', { message: `The request failed: ${code}: ${message}` })
-  }
-  if (row.status !== 'COMPLETED') {
-    throw new ServiceError('RESULT_NOT_READY', {
-      message: `The request has not finished yet: it is ${row.status}.`,
-    })
-  }
-  if (row.outputs_expire_at !== null && now >= Date.parse(row.outputs_expire_at)) {
-    throw new ServiceError('NOT_FOUND', { message: 'The outputs are no longer kept.' })
-  }
 }

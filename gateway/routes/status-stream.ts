@@ -1,14 +1,13 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { isTerminal } from '../../shared/request-status.ts'
 import type { Deps } from '../deps.ts'
 import { errorBody, toServiceError } from '../error-handler.ts'
 import { responses } from '../openapi.ts'
 import { flagOf, intervalMsOf } from '../query.ts'
 import type { RequestWatch } from '../request-feed.ts'
 import { ErrorResponse, QueueStatusResponse, StreamTimeout } from '../schemas.ts'
-import { findOwn, statusOf } from '../separations.ts'
-import { readLogs } from '../store/request-logs.ts'
+import { findOwn } from '../separations.ts'
+import { watchStatus } from '../status-watch.ts'
 import { logsParameter, requestParams, type RequestParams } from './parameters.ts'
 
 interface StreamQuery {
@@ -70,44 +69,25 @@ export function statusStreamRoute(app: FastifyInstance, deps: Deps): void {
   )
 }
 
-/**
- * The events of one stream. They are made when the client is ready to take one, so a slow client
- * skips states rather than letting them pile up; every event is complete in itself.
- */
+/** The events of one stream. */
 async function* statusEvents(deps: Deps, request: StreamRequest, watch: RequestWatch) {
-  const intervalMs = intervalMsOf(request.query.interval)
-  const endsAt = performance.now() + 1_000 * deps.config.streamWindowSeconds
+  const { accountId, params: { request_id: requestId }, query } = request
+  const options = {
+    accountId, requestId, logs: flagOf(query.logs), intervalMs: intervalMsOf(query.interval),
+    windowMs: 1_000 * deps.config.streamWindowSeconds,
+  }
   try {
-    let rows = await readRows(deps, request)
-    for (;;) {
-      const status = await statusOf(deps, rows.row, rows.logs)
-      yield eventOf('status', status)
-      if (isTerminal(status.status)) return
-      const leftMs = Math.max(0, endsAt - performance.now())
-      const reason = await watch.wait(Math.min(intervalMs, leftMs))
-      if (reason === 'closed') return
-      if (reason === 'time' && leftMs <= intervalMs) {
-        yield eventOf('timeout', {
-          request_id: status.request_id,
-          status: status.status,
-          message: 'The stream window has ended; connect again to go on.',
-        })
-        return
-      }
-      if (reason === 'row') rows = await readRows(deps, request)
+    for await (const { name, status } of watchStatus(deps, watch, options)) {
+      yield eventOf(name, name === 'status' ? status : {
+        request_id: requestId,
+        status: status.status,
+        message: 'The stream window has ended; connect again to go on.',
+      })
     }
   } catch (error) {
     request.log.error({ err: error, requestId: request.id }, 'a status stream failed')
-    yield eventOf('error', errorBody(toServiceError(error, request), request.params.request_id))
-  } finally {
-    watch.close()
+    yield eventOf('error', errorBody(toServiceError(error, request), requestId))
   }
-}
-
-async function readRows(deps: Deps, { accountId, params, query }: StreamRequest) {
-  const row = await findOwn(deps, accountId, params.request_id)
-  const logs = flagOf(query.logs) ? await readLogs(deps.store, row.request_id) : undefined
-  return { row, logs }
 }
 
 const eventOf = (name: 'status' | 'timeout' | 'error', data: object): string =>
