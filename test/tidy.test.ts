@@ -24,7 +24,8 @@ const HOMES: [packages: RegExp, homes: readonly string[]][] = [
   [/^@?fastify/, ['gateway/']],
   [/^(kysely|better-sqlite3)$/, ['gateway/store/']],
   [/^@nats-io\//, ['shared/broker.ts']],
-  [/^(@grpc\/|grpc-health-check)/, ['shared/engine-control.ts', 'engine/control-server.ts']],
+  [/^(@grpc\/|grpc-health-check)/, ['shared/proto.ts', 'shared/engine-control.ts',
+    'engine/control-server.ts', 'gateway/grpc-server.ts', 'gateway/grpc-errors.ts']],
   [/^node-av/, ['engine/media/']],
   [/^@tensorflow\//, ['models/tensor.ts', 'models/bfloat16.ts']],
 ]
