@@ -17,11 +17,16 @@ export function listRoute(app: FastifyInstance, deps: Deps): void {
     schema: {
       operationId: 'listRequests',
       summary: 'List your requests, newest first',
+      description: 'Extension. Statuses without their logs; values that make no sense take the ' +
+        'default.',
       tags: ['queue'],
       querystring: {
         type: 'object',
         properties: {
-          limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+          limit: {
+            type: 'integer', minimum: 1, maximum: 100, default: 20,
+            description: 'Items of one page; clamped into its range.',
+          },
           cursor: { type: 'string', description: 'next_cursor of the page before.' },
         },
       },

@@ -12,9 +12,12 @@ export function resultRoute(app: FastifyInstance, deps: Deps): void {
     schema: {
       operationId: 'getResult',
       summary: 'Get the result of a completed request',
+      description: 'Once the status is `COMPLETED`, until `retention.delete_after`.',
       tags: ['queue'],
       params: requestParams,
-      response: responses({ 200: QueueResultResponse }, [401, 403, 404, 409, 500]),
+      response: responses({ 200: QueueResultResponse }, [
+        401, 403, 404, 'RESULT_NOT_READY', 'REQUEST_FAILED', 500,
+      ]),
     },
   }, async (request) => {
     const row = await findOwn(deps, request.accountId, request.params.request_id)

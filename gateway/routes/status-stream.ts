@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { errorBody, toServiceError } from '../error-handler.ts'
+import { STREAM_EXAMPLE } from '../openapi-notes.ts'
 import { responses } from '../openapi.ts'
 import { flagOf, intervalMsOf } from '../query.ts'
 import type { RequestWatch } from '../request-feed.ts'
@@ -36,6 +37,7 @@ export function statusStreamRoute(app: FastifyInstance, deps: Deps): void {
       schema: {
         operationId: 'streamStatus',
         summary: 'Follow the status of a request',
+        description: 'Server-Sent Events until the request is finished or the window ends.',
         tags: ['queue'],
         params: requestParams,
         querystring: {
@@ -43,14 +45,19 @@ export function statusStreamRoute(app: FastifyInstance, deps: Deps): void {
           properties: {
             logs: logsParameter,
             interval: {
-              type: 'number', default: 2, description: 'Seconds; clamped into 1 to 10.',
+              type: 'number', minimum: 1, maximum: 10, default: 2,
+              description: 'Seconds between two events at most; clamped into its range.',
             },
           },
         },
         response: responses({
           200: {
             description: DESCRIPTION,
-            content: { 'text/event-stream': { schema: { type: 'string' }, 'x-events': EVENTS } },
+            content: {
+              'text/event-stream': {
+                schema: { type: 'string' }, example: STREAM_EXAMPLE, 'x-events': EVENTS,
+              },
+            },
           },
         }, [401, 403, 404, 500]),
       },

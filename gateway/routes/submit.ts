@@ -6,6 +6,11 @@ import { QueueSubmitResponse, SubmitAudioSeparateRequest } from '../schemas.ts'
 import { submit } from '../separations.ts'
 import { checkSubmission } from '../validation.ts'
 
+/** What can be called next, with the id that was answered. */
+const LINKS = Object.fromEntries(
+  ['getStatus', 'streamStatus', 'getResult', 'cancelRequest'].map((operationId) =>
+    [operationId, { operationId, parameters: { request_id: '$response.body#/request_id' } }]))
+
 /** Endpoint 5: accepts a separation. */
 export function submitRoute(app: FastifyInstance, deps: Deps): void {
   app.post('/v1/queue/audio/separate', {
@@ -13,12 +18,15 @@ export function submitRoute(app: FastifyInstance, deps: Deps): void {
     schema: {
       operationId: 'submitAudioSeparate',
       summary: 'Submit a separation',
+      description: 'Names the media, by `audio_url` or `file_id`, and the sound. Answers at ' +
+        'once; follow the request by its three addresses.',
       tags: ['queue'],
       body: SubmitAudioSeparateRequest,
-      response: responses(
-        { 202: QueueSubmitResponse }, [400, 401, 402, 403, 409, 410, 413, 500, 502],
-      ),
+      response: responses({ 202: QueueSubmitResponse }, [
+        400, 401, 402, 403, 'FILE_NOT_UPLOADED', 'IDEMPOTENCY_CONFLICT', 410, 413, 500, 502,
+      ]),
     },
+    links: { 202: LINKS },
   }, async (request, reply) => {
     const row = await submit(deps, request.accountId, checkSubmission(request.body))
     return reply.status(202).send(presentSubmitted(row, deps.config))
