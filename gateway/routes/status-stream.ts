@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Type, type TSchema } from 'typebox'
 import type { Deps } from '../deps.ts'
 import { errorBody, toServiceError } from '../error-handler.ts'
 import { STREAM_EXAMPLE } from '../openapi-notes.ts'
@@ -18,14 +19,19 @@ interface StreamQuery {
 
 type StreamRequest = FastifyRequest<{ Params: RequestParams; Querystring: StreamQuery }>
 
-const DESCRIPTION = `Server-Sent Events.
-\`status\`: a QueueStatusResponse, at once, on every change, and at least one every \`interval\`
-seconds; the stream ends after a terminal one.
-\`timeout\`: a StreamTimeout, at the end of the stream window; connect again.
-\`error\`: an ErrorResponse; the stream ends.`
+/** One event as a reader of the stream has it; OpenAPI 3.1 knows no other way to describe one. */
+const event = (name: string, description: string, data: TSchema) =>
+  Type.Object({
+    event: Type.Literal(name),
+    data: Type.String({ contentMediaType: 'application/json', contentSchema: data }),
+  }, { description })
 
-/** The data of each event, for readers of the API description; OpenAPI 3.1 has no word for it. */
-const EVENTS = { status: QueueStatusResponse, timeout: StreamTimeout, error: ErrorResponse }
+const EVENTS = Type.Union([
+  event('status', 'At once, on every change, and at least one every `interval` seconds. The ' +
+    'stream ends after a terminal one.', QueueStatusResponse),
+  event('timeout', 'The stream window has ended; connect again.', StreamTimeout),
+  event('error', 'Something broke; the stream ends.', ErrorResponse),
+])
 
 /** Endpoint 7: how a request stands, as Server-Sent Events until it is finished. */
 export function statusStreamRoute(app: FastifyInstance, deps: Deps): void {
@@ -52,10 +58,10 @@ export function statusStreamRoute(app: FastifyInstance, deps: Deps): void {
         },
         response: responses({
           200: {
-            description: DESCRIPTION,
+            description: 'Events `status`, `timeout` and `error`: the schema is that of one event.',
             content: {
               'text/event-stream': {
-                schema: { type: 'string' }, example: STREAM_EXAMPLE, 'x-events': EVENTS,
+                schema: EVENTS, examples: { stream: { value: STREAM_EXAMPLE } },
               },
             },
           },
