@@ -10,7 +10,7 @@ import { API_KEY, startWinnow } from '../support/start-winnow.ts'
 
 test('schemathesis finds nothing', async (t) => {
   const winnow = await startWinnow(t, { engines: 0, env: { STREAM_WINDOW_SECONDS: '1' } })
-  const fileId = await winnow.client.upload('examples/speech-over-piano.wav', 'audio/wav', () => {})
+  const fileId = await winnow.client.upload('examples/speech-over-piano.wav', 'audio/wav')
   const { code, output } = await runSchemathesis({ url: winnow.url, key: API_KEY, fileId })
   const cases = Number(/(\d+) generated/.exec(output)?.[1])
   assert.equal(code, 0, output)
