@@ -113,9 +113,11 @@ export function createClient(options: ClientOptions): Client {
     submit: (submission) => json('POST', '/v1/queue/audio/separate', { body: submission }),
     status: (request, { logs = false } = {}) =>
       json('GET', `${pathOf(request)}/status?logs=${logs}`),
-    follow: (request, { logs = false, intervalSeconds = 2 } = {}) => followStatus(() =>
-      ask('GET', `${pathOf(request)}/status/stream?logs=${logs}&interval=${intervalSeconds}`),
-    signal),
+    follow(request, { logs = false, intervalSeconds } = {}) {
+      const interval = intervalSeconds === undefined ? '' : `&interval=${intervalSeconds}`
+      const path = `${pathOf(request)}/status/stream?logs=${logs}${interval}`
+      return followStatus(() => ask('GET', path), signal)
+    },
     async wait(request) {
       for await (const { status, error } of client.follow(request)) {
         if (status === 'FAILED' && error) throw new ApiError(error)
