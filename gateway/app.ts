@@ -2,8 +2,8 @@
 
 import { maxHeaderSize } from 'node:http'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
-import { newId } from '../shared/ids.ts'
 import { createAuthenticator } from './auth.ts'
+import { callIdOf } from './call-id.ts'
 import type { Deps } from './deps.ts'
 import { answerBrokenHttp, answerError } from './error-handler.ts'
 import { installNotFound } from './not-found.ts'
@@ -25,10 +25,7 @@ import { statusRoute } from './routes/status.ts'
 import { statusStreamRoute } from './routes/status-stream.ts'
 import { submitRoute } from './routes/submit.ts'
 import { uploadRoutes } from './routes/uploads.ts'
-
-const BODY_BYTES_MAX = 256 * 1024
-/** A caller's own X-Request-Id is kept when it is of this form. */
-const REQUEST_ID = /^[\w.:-]{1,128}$/
+import { BODY_BYTES_MAX } from './validation.ts'
 
 export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   const app: FastifyInstance = Fastify({
@@ -40,10 +37,7 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
     onProtoPoisoning: 'ignore', // metadata may have any keys, and bodies are never merged
     onConstructorPoisoning: 'ignore',
     requestIdHeader: false,
-    genReqId: ({ headers }) => {
-      const given = headers['x-request-id']
-      return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId('http')
-    },
+    genReqId: ({ headers }) => callIdOf(headers['x-request-id'], 'http'),
     frameworkErrors: answerError,
     clientErrorHandler: answerBrokenHttp,
     forceCloseConnections: 'idle',
@@ -54,8 +48,8 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   app.setValidatorCompiler(() => () => true)
   app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler(answerError)
-  installNotFound(app)
   installHooks(app, deps)
+  installNotFound(app)
   await installOpenApi(app)
   openApiRoute(app)
   operationsRoutes(app, deps)

@@ -49,20 +49,32 @@ export function isSameSecret(one: string, other: string): boolean {
 }
 
 /** A hook that lets in only callers whose key has the route's scope, and notes their account. */
-export function createAuthenticator({ store, clock }: { store: Store; clock: Clock }) {
+export function createAuthenticator(deps: { store: Store; clock: Clock }) {
   return async (request: FastifyRequest): Promise<void> => {
     const { scope } = request.routeOptions.config
     if (!scope) throw new Error(`the route ${request.routeOptions.url} names no scope`)
-    const key = await findKey(store, request.headers.authorization)
-    if (!key || !isValid(key, clock.now())) throw new ServiceError('UNAUTHENTICATED')
-    if (scope !== 'any' && !(JSON.parse(key.scopes) as string[]).includes(scope)) {
-      throw new ServiceError('PERMISSION_DENIED', {
-        message: `The API key lacks the required scope ${scope}.`,
-      })
-    }
+    const key = await authenticate(deps, request.headers.authorization, scope)
     request.accountId = key.account_id
     request.apiKeyId = key.key_id
   }
+}
+
+/**
+ * The key of whoever sent the header `authorization`.
+ * @throws ServiceError `UNAUTHENTICATED`, or `PERMISSION_DENIED` when the key lacks `scope`
+ */
+export async function authenticate(
+  { store, clock }: { store: Store; clock: Clock },
+  authorization: string | undefined, scope: Scope | 'any',
+): Promise<ApiKeyRow> {
+  const key = await findKey(store, authorization)
+  if (!key || !isValid(key, clock.now())) throw new ServiceError('UNAUTHENTICATED')
+  if (scope !== 'any' && !(JSON.parse(key.scopes) as string[]).includes(scope)) {
+    throw new ServiceError('PERMISSION_DENIED', {
+      message: `The API key lacks the required scope ${scope}.`,
+    })
+  }
+  return key
 }
 
 /** The text after `Bearer` in an Authorization header. */

@@ -8,9 +8,11 @@ export type Config = ReturnType<typeof loadConfig>
 const WEB = ['http:', 'https:']
 
 export const loadConfig = (env: NodeJS.ProcessEnv) =>
-  readSettings(env, ({ text, secret, integer, choice, url, networks }) => ({
+  readSettings(env, ({ text, secret, integer, integerOrOff, choice, url, networks }) => ({
     host: text('HOST', '127.0.0.1'),
     port: integer('PORT', 0, 65_535, 8080), // 0: any free one
+    grpcHost: text('GRPC_HOST', '127.0.0.1'),
+    grpcPort: integerOrOff('GRPC_PORT', 0, 65_535), // 0: any free one; unset: the one after PORT
     dataFolder: text('DATA_DIR', './data'),
     natsUrl: text('NATS_URL'),
     publicUrl: url('PUBLIC_URL', WEB), // where clients reach us
@@ -31,6 +33,9 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     queueMaxPerAccount: integer('QUEUE_MAX_PER_ACCOUNT', 0, 1_000_000, 0), // 0: no limit
     streamWindowSeconds: integer('STREAM_WINDOW_SECONDS', 1, 86_400, 600),
   }))
+
+/** The port after `port`: 0, any free one, has any free one after it. */
+export const portAfter = (port: number): number => (port === 0 ? 0 : (port + 1) % 65_536)
 
 /** Addresses that work on this machine, for a server that listens on `host` and `port`. */
 export function localUrl(host: string, port: number): string {

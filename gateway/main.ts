@@ -11,10 +11,11 @@ import { createLogger } from '../shared/log.ts'
 import { createPublicFetch } from '../shared/public-fetch.ts'
 import { createPublicPost } from '../shared/public-post.ts'
 import { buildApp } from './app.ts'
-import { loadConfig, localUrl } from './config.ts'
+import { loadConfig, localUrl, portAfter } from './config.ts'
 import { isoTime, type Deps } from './deps.ts'
 import { createEventHandler } from './event-follower.ts'
 import { Fleet } from './fleet.ts'
+import { startGrpcServer } from './grpc-server.ts'
 import { createJobPublisher } from './job-publisher.ts'
 import { openLocalDisk } from './media-store/local-disk.ts'
 import { QueuePositions } from './queue-positions.ts'
@@ -71,6 +72,8 @@ const deps: Deps = {
 }
 const app = await buildApp(deps)
 await app.listen({ host: settings.host, port: settings.port })
+const { grpcHost, grpcPort = portAfter(settings.port) } = settings
+const grpcServer = grpcPort === 'off' ? null : await startGrpcServer(grpcHost, grpcPort, deps)
 
 publisher.start()
 webhookSender.start()
@@ -88,7 +91,7 @@ const stopFollowing = await Promise.all([
 onShutdown(log, async () => {
   const webhooksEnded = webhookSender.stop()
   const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_MS_MAX)
-  await app.close()
+  await Promise.all([app.close(), grpcServer?.stop()])
   clearTimeout(cut)
   const loops = [publisher, rescuer, sweeper]
   await Promise.all([...loops.map((loop) => loop.stop()), ...stopFollowing.map((stop) => stop())])
@@ -97,5 +100,6 @@ onShutdown(log, async () => {
   fleet.close()
   await store.destroy()
 })
-announceReady({ address: listening() })
-log.info({ address: listening() }, 'ready')
+const addresses = { address: listening(), ...(grpcServer && { grpc: grpcServer.address }) }
+announceReady(addresses)
+log.info(addresses, 'ready')

@@ -10,7 +10,9 @@ export function installNotFound(app: FastifyInstance): void {
     const path = new RegExp(`^${url.replace(/[.]/g, '\\.').replace(/:\w+/g, '[^/]+')}$`)
     routes.push({ path, methods: [method].flat() })
   })
-  app.setNotFoundHandler((request, reply) => {
+  // Before the body is looked at: a method that is not taken is that, whatever it brings.
+  app.addHook('onRequest', async (request, reply) => {
+    if (!request.is404) return
     const [path = ''] = request.url.split('?')
     const fitting = routes.filter((route) => route.path.test(path))
     const methods = fitting.flatMap((route) => route.methods)

@@ -16,7 +16,8 @@ export const limitOf = (value: unknown): number => Math.floor(numberOf(value, LI
 function numberOf(
   value: unknown, range: { least: number; most: number; default: number },
 ): number {
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : NaN
+  const isText = typeof value === 'string' && value.trim() !== ''
+  const number = isText || typeof value === 'number' ? Number(value) : NaN
   if (Number.isNaN(number)) return range.default
   return Math.min(range.most, Math.max(range.least, number))
 }

@@ -78,10 +78,16 @@ export const File = Type.Object(
   { title: 'File' },
 )
 
+/** Patterns of JSON Schema know no flags. */
+const MEDIA_TYPE = '^([aA][uU][dD][iI][oO]|[vV][iI][dD][eE][oO])/' +
+  '[a-zA-Z0-9][a-zA-Z0-9!#$&^_.+-]*(\\s*;[\\x20-\\x7e]*)?$'
+
 export const CreateFileRequest = Type.Object(
   {
     file_name: Type.String({ minLength: 1, maxLength: 255 }),
-    content_type: Type.String({ description: 'audio/* or video/*.' }),
+    content_type: Type.String({
+      pattern: MEDIA_TYPE, maxLength: 255, description: 'audio/* or video/*, in any case.',
+    }),
     file_size: Type.Integer({ minimum: 1, maximum: LIMITS.fileBytesMax, description: 'Bytes.' }),
     purpose: Type.Enum([INPUT_PURPOSE]),
   },

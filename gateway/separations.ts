@@ -6,14 +6,15 @@ import type { LogLine } from '../shared/messages.ts'
 import { reserveAtSubmit } from './credits.ts'
 import { isoTime, type Deps } from './deps.ts'
 import { finishRequest } from './finish-request.ts'
-import { presentStatus } from './presenter.ts'
-import type { QueueStatusResponse } from './schemas.ts'
+import { failureOf, presentResult, presentStatus } from './presenter.ts'
+import { cursorAfter, pageStartOf } from './query.ts'
 import { assertRoom } from './queue-limit.ts'
+import type { QueueResultResponse, QueueStatusResponse, RequestList } from './schemas.ts'
 import { seal } from './seal.ts'
 import { assertKept, checkSource } from './source.ts'
 import { inTransaction, type Store } from './store/database.ts'
 import { putInOutbox, withdrawFromOutbox } from './store/outbox.ts'
-import { findRequest, insertRequest, listRequests, type PageStart } from './store/requests.ts'
+import { findRequest, insertRequest, listRequests } from './store/requests.ts'
 import { inSharedTransaction } from './store/shared-transaction.ts'
 import type { RequestRow } from './store/tables.ts'
 import type { Submission } from './validation.ts'
@@ -115,9 +116,22 @@ export async function findOwn(
   throw new ServiceError('NOT_FOUND', { message: 'There is no request with this id.' })
 }
 
-export const list = (
-  { store }: Deps, accountId: string, page: { limit: number; after?: PageStart },
-): Promise<RequestRow[]> => listRequests(store, accountId, page)
+/** A page of the account's requests, newest first; `cursor` names one after the first. */
+export async function list(
+  deps: Deps, accountId: string, { limit, cursor }: { limit: number; cursor: unknown },
+): Promise<RequestList> {
+  const after = pageStartOf(cursor)
+  const rows = await listRequests(deps.store, accountId, {
+    limit: limit + 1, ...(after && { after }),
+  })
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  return {
+    object: 'list',
+    data: await Promise.all(page.map((row) => statusOf(deps, row))),
+    next_cursor: rows.length > limit && last ? cursorAfter(last) : null,
+  }
+}
 
 /** The status response of a request, with `logs` where they are given. */
 export async function statusOf(
@@ -129,6 +143,35 @@ export async function statusOf(
   const webhook = await webhookStatusOf(store, row)
   return presentStatus(row, { progress, queuePosition, logs, webhook }, config)
 }
+
+/**
+ * The outputs of a request.
+ * @throws ServiceError `RESULT_NOT_READY`, `REQUEST_FAILED`, or `NOT_FOUND` past their retention
+ */
+export async function resultOf(
+  { store, clock, config }: Deps, row: RequestRow,
+): Promise<QueueResultResponse> {
+  if (row.status === 'FAILED') {
+    const { code, message } = failureOf(row)
+    throw new ServiceError('REQUEST_FAILED', { message: `The request failed: ${code}: ${message}` })
+  }
+  if (row.status !== 'COMPLETED') {
+    throw new ServiceError('RESULT_NOT_READY', {
+      message: `The request has not finished yet: it is ${row.status}.`,
+    })
+  }
+  if (!hasResult(row, clock.now())) {
+    throw new ServiceError('NOT_FOUND', {
+      message: `The result has expired: its outputs were kept until ${row.outputs_expire_at}.`,
+    })
+  }
+  return presentResult(row, config, await webhookStatusOf(store, row))
+}
+
+/** Whether a request is completed and its outputs are still kept. @param now epoch milliseconds */
+export const hasResult = (row: RequestRow, now: number): boolean =>
+  row.status === 'COMPLETED' && row.media_removed_at === null &&
+  (row.outputs_expire_at === null || now < Date.parse(row.outputs_expire_at))
 
 /**
  * Ends a request as CANCELED, and takes it from the queue or from its engine. The row moves first,

@@ -1,8 +1,7 @@
-/** The only loader of engine.proto: its service definition, and a typed client with deadlines. */
+/** engine.proto in TypeScript: its service definition, and a typed client with deadlines. */
 
-import { fileURLToPath } from 'node:url'
 import * as grpc from '@grpc/grpc-js'
-import { loadSync, type PackageDefinition } from '@grpc/proto-loader'
+import { loadProto } from './proto.ts'
 
 export interface EngineDescription {
   engine_id: string
@@ -42,15 +41,7 @@ export type CancelOutcome = 'STOPPED' | 'NOT_FOUND'
 /** The name under which the standard health service reports whether the engine takes jobs. */
 export const ENGINE_SERVICE = 'winnow.engine.v1.EngineControl'
 
-const PROTO_PATH = fileURLToPath(new URL('../proto/engine.proto', import.meta.url))
-
-/** engine.proto, with 64-bit integers as numbers and enum values by name. */
-export const enginePackage: PackageDefinition = loadSync(PROTO_PATH, {
-  keepCase: true,
-  longs: Number,
-  enums: String,
-  defaults: true,
-})
+export const enginePackage = loadProto('engine.proto')
 
 export const engineControlService = enginePackage[ENGINE_SERVICE] as grpc.ServiceDefinition
 

@@ -18,6 +18,8 @@ export interface SettingReader {
   networks(name: string): string[]
   /** An integer from `least` to `most`, both included. */
   integer(name: string, least: number, most: number, fallback: number): number
+  /** As `integer`, or the word `off`; undefined when unset. */
+  integerOrOff(name: string, least: number, most: number): number | 'off' | undefined
   /** One of the given words. */
   choice<T extends string>(name: string, words: readonly T[], fallback: T): T
   /**
@@ -72,6 +74,11 @@ export function readSettings<T>(env: Environment, read: (reader: SettingReader) 
       if (Number.isInteger(number) && number >= least && number <= most) return number
       problems.push(`${name} must be a whole number from ${least} to ${most}, not "${given}"`)
       return fallback
+    },
+    integerOrOff(name, least, most) {
+      const given = value(name)
+      if (given === undefined || given === 'off') return given
+      return reader.integer(name, least, most, least)
     },
     choice(name, words, fallback) {
       const given = value(name)

@@ -16,6 +16,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   models: [],
   gateway: ['shared'],
   engine: ['shared', 'models'],
+  clients: [],
 }
 const FREE = ['scripts', 'bench', 'test', 'examples']
 
@@ -24,10 +25,14 @@ const HOMES: [packages: RegExp, homes: readonly string[]][] = [
   [/^@?fastify/, ['gateway/']],
   [/^(kysely|better-sqlite3)$/, ['gateway/store/']],
   [/^@nats-io\//, ['shared/broker.ts']],
-  [/^(@grpc\/|grpc-health-check)/, ['shared/engine-control.ts', 'engine/control-server.ts']],
+  [/^(@grpc\/|grpc-health-check)/, ['shared/proto.ts', 'shared/engine-control.ts',
+    'engine/control-server.ts', 'gateway/grpc-server.ts', 'gateway/grpc-errors.ts']],
   [/^node-av/, ['engine/media/']],
   [/^@tensorflow\//, ['models/tensor.ts', 'models/bfloat16.ts']],
 ]
+
+/** Written by `npm run client-types`. */
+const GENERATED = 'clients/typescript/api.ts'
 
 const LINES_MAX = 400
 const COLUMNS_MAX = 100
@@ -43,7 +48,8 @@ interface Source {
 const sources: Source[] = [...Object.keys(MAY_IMPORT), ...FREE].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true })
     .map((file) => join(folder, String(file)))
-    .filter((path) => /\.(ts|mjs)$/.test(path) && !path.includes('node_modules'))
+    .filter((path) => /\.(ts|mjs)$/.test(path) && !/node_modules|\/dist\//.test(path))
+    .filter((path) => path !== GENERATED)
     .map(readSource))
 
 function readSource(path: string): Source {
@@ -83,6 +89,13 @@ test('each package has one home', () => {
       assert.ok(home.some((place) => source.path.startsWith(place)),
         `${source.path} imports ${name}, whose home is ${home.join(' and ')}`)
     }
+  }
+})
+
+test('clients need nothing but Node', () => {
+  for (const { path, imports } of ruled) {
+    if (!path.startsWith('clients/')) continue
+    for (const name of imports) assert.match(name, /^(node:|\.\/)/, path)
   }
 })
 

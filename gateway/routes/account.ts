@@ -11,6 +11,7 @@ export function accountRoute(app: FastifyInstance, deps: Deps): void {
     schema: {
       operationId: 'getAccount',
       summary: 'Get your account and its balance',
+      description: 'Extension. For a key of any scope.',
       tags: ['account'],
       response: responses({ 200: Account }, [401, 500]),
     },

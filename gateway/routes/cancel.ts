@@ -12,9 +12,11 @@ export function cancelRoute(app: FastifyInstance, deps: Deps): void {
     schema: {
       operationId: 'cancelRequest',
       summary: 'Cancel a request; it ends FAILED with the code CANCELED',
+      description: 'Extension. A request in the queue is taken out of it; one in progress stops ' +
+        'within a second or two.',
       tags: ['queue'],
       params: requestParams,
-      response: responses({ 202: QueueStatusResponse }, [401, 403, 404, 409, 500]),
+      response: responses({ 202: QueueStatusResponse }, [401, 403, 404, 'REQUEST_FINISHED', 500]),
     },
   }, async (request, reply) => {
     const row = await findOwn(deps, request.accountId, request.params.request_id)

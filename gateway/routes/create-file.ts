@@ -16,9 +16,20 @@ export function createFileRoute(app: FastifyInstance, { store, clock, config }: 
     schema: {
       operationId: 'createFile',
       summary: 'Create a file, to be uploaded by PUT to upload_url',
+      description: 'Then send exactly `file_size` bytes to `upload_url`, with the method ' +
+        '`upload_method` and `headers`; that address needs no key.',
       tags: ['files'],
       body: CreateFileRequest,
-      response: responses({ 201: CreateFileResponse }, [400, 401, 403, 415, 500]),
+      response: responses({ 201: CreateFileResponse }, [
+        'INVALID_REQUEST', 'INVALID_PARAMETER', 401, 403, 415, 500,
+      ]),
+    },
+    links: {
+      201: {
+        getFile: {
+          operationId: 'getFile', parameters: { file_id: '$response.body#/file_id' },
+        },
+      },
     },
   }, async (request, reply) => {
     const { file_name, content_type, file_size, purpose } = checkCreateFile(request.body)

@@ -14,7 +14,11 @@ export function getFileRoute(app: FastifyInstance, { store, clock }: Deps): void
       operationId: 'getFile',
       summary: 'Get the record of a file',
       tags: ['files'],
-      params: { type: 'object', properties: { file_id: { type: 'string' } } },
+      params: {
+        type: 'object',
+        properties: { file_id: { type: 'string', description: 'As create-file answered it.' } },
+        required: ['file_id'],
+      },
       response: responses({ 200: File }, [401, 403, 404, 500]),
     },
   }, async (request) => {

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { responses } from '../openapi.ts'
-import { cursorAfter, limitOf, pageStartOf } from '../query.ts'
+import { limitOf } from '../query.ts'
 import { RequestList } from '../schemas.ts'
-import { list, statusOf } from '../separations.ts'
+import { list } from '../separations.ts'
 
 interface ListQuery {
   limit?: unknown
@@ -17,26 +17,21 @@ export function listRoute(app: FastifyInstance, deps: Deps): void {
     schema: {
       operationId: 'listRequests',
       summary: 'List your requests, newest first',
+      description: 'Extension. Statuses without their logs; values that make no sense take the ' +
+        'default.',
       tags: ['queue'],
       querystring: {
         type: 'object',
         properties: {
-          limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+          limit: {
+            type: 'integer', minimum: 1, maximum: 100, default: 20,
+            description: 'Items of one page; clamped into its range.',
+          },
           cursor: { type: 'string', description: 'next_cursor of the page before.' },
         },
       },
       response: responses({ 200: RequestList }, [401, 403, 500]),
     },
-  }, async (request) => {
-    const limit = limitOf(request.query.limit)
-    const after = pageStartOf(request.query.cursor)
-    const rows = await list(deps, request.accountId, { limit: limit + 1, ...(after && { after }) })
-    const page = rows.slice(0, limit)
-    const last = page.at(-1)
-    return {
-      object: 'list',
-      data: await Promise.all(page.map((row) => statusOf(deps, row))),
-      next_cursor: rows.length > limit && last ? cursorAfter(last) : null,
-    }
-  })
+  }, async ({ accountId, query: { limit, cursor } }) =>
+    list(deps, accountId, { limit: limitOf(limit), cursor }))
 }

@@ -11,6 +11,7 @@ export function modelsRoute(app: FastifyInstance, { fleet }: Deps): void {
     schema: {
       operationId: 'listModels',
       summary: 'List the models',
+      description: 'The only model is `audio/separate`; `input` and `output` are JSON Schemas.',
       tags: ['models'],
       response: responses({ 200: ModelList }, [401, 403, 500]),
     },

@@ -6,10 +6,10 @@ export interface RequestParams {
 
 export const requestParams = {
   type: 'object',
-  properties: { request_id: { type: 'string' } },
+  properties: { request_id: { type: 'string', description: 'As submit answered it.' } },
   required: ['request_id'],
 } as const
 
 export const logsParameter = {
-  type: 'boolean', default: false, description: 'Include the log lines.',
+  type: 'boolean', default: false, description: 'Include the log lines; only `true` and `1` do.',
 } as const

@@ -1,14 +1,15 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { isTerminal } from '../../shared/request-status.ts'
+import { Type, type TSchema } from 'typebox'
 import type { Deps } from '../deps.ts'
 import { errorBody, toServiceError } from '../error-handler.ts'
+import { STREAM_EXAMPLE } from '../openapi-notes.ts'
 import { responses } from '../openapi.ts'
 import { flagOf, intervalMsOf } from '../query.ts'
 import type { RequestWatch } from '../request-feed.ts'
 import { ErrorResponse, QueueStatusResponse, StreamTimeout } from '../schemas.ts'
-import { findOwn, statusOf } from '../separations.ts'
-import { readLogs } from '../store/request-logs.ts'
+import { findOwn } from '../separations.ts'
+import { watchStatus } from '../status-watch.ts'
 import { logsParameter, requestParams, type RequestParams } from './parameters.ts'
 
 interface StreamQuery {
@@ -18,14 +19,19 @@ interface StreamQuery {
 
 type StreamRequest = FastifyRequest<{ Params: RequestParams; Querystring: StreamQuery }>
 
-const DESCRIPTION = `Server-Sent Events.
-\`status\`: a QueueStatusResponse, at once, on every change, and at least one every \`interval\`
-seconds; the stream ends after a terminal one.
-\`timeout\`: a StreamTimeout, at the end of the stream window; connect again.
-\`error\`: an ErrorResponse; the stream ends.`
+/** One event as a reader of the stream has it; OpenAPI 3.1 knows no other way to describe one. */
+const event = (name: string, description: string, data: TSchema) =>
+  Type.Object({
+    event: Type.Literal(name),
+    data: Type.String({ contentMediaType: 'application/json', contentSchema: data }),
+  }, { description })
 
-/** The data of each event, for readers of the API description; OpenAPI 3.1 has no word for it. */
-const EVENTS = { status: QueueStatusResponse, timeout: StreamTimeout, error: ErrorResponse }
+const EVENTS = Type.Union([
+  event('status', 'At once, on every change, and at least one every `interval` seconds. The ' +
+    'stream ends after a terminal one.', QueueStatusResponse),
+  event('timeout', 'The stream window has ended; connect again.', StreamTimeout),
+  event('error', 'Something broke; the stream ends.', ErrorResponse),
+])
 
 /** Endpoint 7: how a request stands, as Server-Sent Events until it is finished. */
 export function statusStreamRoute(app: FastifyInstance, deps: Deps): void {
@@ -37,6 +43,7 @@ export function statusStreamRoute(app: FastifyInstance, deps: Deps): void {
       schema: {
         operationId: 'streamStatus',
         summary: 'Follow the status of a request',
+        description: 'Server-Sent Events until the request is finished or the window ends.',
         tags: ['queue'],
         params: requestParams,
         querystring: {
@@ -44,14 +51,19 @@ export function statusStreamRoute(app: FastifyInstance, deps: Deps): void {
           properties: {
             logs: logsParameter,
             interval: {
-              type: 'number', default: 2, description: 'Seconds; clamped into 1 to 10.',
+              type: 'number', minimum: 1, maximum: 10, default: 2,
+              description: 'Seconds between two events at most; clamped into its range.',
             },
           },
         },
         response: responses({
           200: {
-            description: DESCRIPTION,
-            content: { 'text/event-stream': { schema: { type: 'string' }, 'x-events': EVENTS } },
+            description: 'Events `status`, `timeout` and `error`: the schema is that of one event.',
+            content: {
+              'text/event-stream': {
+                schema: EVENTS, examples: { stream: { value: STREAM_EXAMPLE } },
+              },
+            },
           },
         }, [401, 403, 404, 500]),
       },
@@ -70,44 +82,25 @@ export function statusStreamRoute(app: FastifyInstance, deps: Deps): void {
   )
 }
 
-/**
- * The events of one stream. They are made when the client is ready to take one, so a slow client
- * skips states rather than letting them pile up; every event is complete in itself.
- */
+/** The events of one stream. */
 async function* statusEvents(deps: Deps, request: StreamRequest, watch: RequestWatch) {
-  const intervalMs = intervalMsOf(request.query.interval)
-  const endsAt = performance.now() + 1_000 * deps.config.streamWindowSeconds
+  const { accountId, params: { request_id: requestId }, query } = request
+  const options = {
+    accountId, requestId, logs: flagOf(query.logs), intervalMs: intervalMsOf(query.interval),
+    windowMs: 1_000 * deps.config.streamWindowSeconds,
+  }
   try {
-    let rows = await readRows(deps, request)
-    for (;;) {
-      const status = await statusOf(deps, rows.row, rows.logs)
-      yield eventOf('status', status)
-      if (isTerminal(status.status)) return
-      const leftMs = Math.max(0, endsAt - performance.now())
-      const reason = await watch.wait(Math.min(intervalMs, leftMs))
-      if (reason === 'closed') return
-      if (reason === 'time' && leftMs <= intervalMs) {
-        yield eventOf('timeout', {
-          request_id: status.request_id,
-          status: status.status,
-          message: 'The stream window has ended; connect again to go on.',
-        })
-        return
-      }
-      if (reason === 'row') rows = await readRows(deps, request)
+    for await (const { name, status } of watchStatus(deps, watch, options)) {
+      yield eventOf(name, name === 'status' ? status : {
+        request_id: requestId,
+        status: status.status,
+        message: 'The stream window has ended; connect again to go on.',
+      })
     }
   } catch (error) {
     request.log.error({ err: error, requestId: request.id }, 'a status stream failed')
-    yield eventOf('error', errorBody(toServiceError(error, request), request.params.request_id))
-  } finally {
-    watch.close()
+    yield eventOf('error', errorBody(toServiceError(error, request), requestId))
   }
-}
-
-async function readRows(deps: Deps, { accountId, params, query }: StreamRequest) {
-  const row = await findOwn(deps, accountId, params.request_id)
-  const logs = flagOf(query.logs) ? await readLogs(deps.store, row.request_id) : undefined
-  return { row, logs }
 }
 
 const eventOf = (name: 'status' | 'timeout' | 'error', data: object): string =>

@@ -16,6 +16,7 @@ export function statusRoute(app: FastifyInstance, deps: Deps): void {
       schema: {
         operationId: 'getStatus',
         summary: 'Get the status of a request',
+        description: 'To poll; the stream tells changes at once.',
         tags: ['queue'],
         params: requestParams,
         querystring: { type: 'object', properties: { logs: logsParameter } },

@@ -1,12 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { answerOnce, keepAnswer, readIdempotencyKey } from '../idempotency.ts'
 import { responses } from '../openapi.ts'
-import { presentSubmitted } from '../presenter.ts'
 import { QueueSubmitResponse, SubmitAudioSeparateRequest } from '../schemas.ts'
-import { submit } from '../separations.ts'
-import type { RequestRow } from '../store/tables.ts'
-import { checkSubmission } from '../validation.ts'
+import { submitOnce } from '../submit-once.ts'
+
+/** What can be called next, with the id that was answered. */
+const LINKS = Object.fromEntries(
+  ['getStatus', 'streamStatus', 'getResult', 'cancelRequest'].map((operationId) =>
+    [operationId, { operationId, parameters: { request_id: '$response.body#/request_id' } }]))
 
 /** Endpoint 5: accepts a separation. */
 export function submitRoute(app: FastifyInstance, deps: Deps): void {
@@ -15,6 +16,8 @@ export function submitRoute(app: FastifyInstance, deps: Deps): void {
     schema: {
       operationId: 'submitAudioSeparate',
       summary: 'Submit a separation',
+      description: 'Names the media, by `audio_url` or `file_id`, and the sound. Answers at ' +
+        'once; follow the request by its three addresses.',
       tags: ['queue'],
       headers: {
         type: 'object',
@@ -27,22 +30,14 @@ export function submitRoute(app: FastifyInstance, deps: Deps): void {
         },
       },
       body: SubmitAudioSeparateRequest,
-      response: responses(
-        { 202: QueueSubmitResponse }, [400, 401, 402, 403, 409, 410, 413, 500, 502],
-      ),
+      response: responses({ 202: QueueSubmitResponse }, [
+        400, 401, 402, 403, 'FILE_NOT_UPLOADED', 'IDEMPOTENCY_CONFLICT', 410, 413, 500, 502,
+      ]),
     },
+    links: { 202: LINKS },
   }, async (request, reply) => {
     const { accountId, body, headers } = request
-    const submission = checkSubmission(body)
-    const key = readIdempotencyKey(headers['idempotency-key'], accountId, body)
-    const answerOf = (row: RequestRow) => JSON.stringify(presentSubmitted(row, deps.config))
-    const submitNew = async () => answerOf(await submit(deps, accountId, submission, {
-      ...(key && {
-        first: (store, row) =>
-          keepAnswer(store, deps, key, { requestId: row.request_id, answer: answerOf(row) }),
-      }),
-    }))
-    const answer = key ? await answerOnce(deps, key, submitNew) : await submitNew()
+    const answer = await submitOnce(deps, accountId, body, headers['idempotency-key'])
     return reply.status(202).type('application/json; charset=utf-8').send(answer)
   })
 }

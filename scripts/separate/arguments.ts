@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { AudioSpan, SeparationOptions } from '../../shared/separation-options.ts'
-import type { Submission } from '../client.ts'
+import type { Submission } from '../../clients/typescript/client.ts'
 
 export const HELP = `Usage: npm run separate -- <file or https URL> "<prompt>" [options]
 
@@ -143,9 +143,10 @@ function readSpan(text: string, include: boolean): AudioSpan {
   throw new UsageError(`a span has the form START-END in seconds, such as 1.5-4, not "${text}"`)
 }
 
-function readJson(text: string): unknown {
+/** The service says so when it is no object. */
+function readJson(text: string): Record<string, unknown> {
   try {
-    return JSON.parse(text)
+    return JSON.parse(text) as Record<string, unknown>
   } catch {
     throw new UsageError(`--metadata takes a JSON object, not "${text}"`)
   }

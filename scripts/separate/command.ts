@@ -2,8 +2,10 @@
 
 import { mkdir } from 'node:fs/promises'
 import { dirname, extname, join, parse } from 'node:path'
-import { ApiError, UnreachableError, createClient } from '../client.ts'
-import type { Client, OutputFile, Result, Status, Submitted } from '../client.ts'
+import {
+  ApiError, UnreachableError, createClient, type Client, type OutputFile, type Result, type Status,
+  type Submitted,
+} from '../../clients/typescript/client.ts'
 import { HELP, UsageError, readArguments, type Arguments } from './arguments.ts'
 import { contentTypeOf } from './content-type.ts'
 import { createProgressView, type Output, type ProgressView } from './progress-view.ts'
@@ -91,10 +93,12 @@ async function upload({ args, client, view }: Run): Promise<string> {
 
 /** Shows every status and resolves with the last. On Ctrl-C nobody needs the result any more. */
 async function follow({ client, view, world }: Run, submitted: Submitted): Promise<Status> {
-  let last: Status = { status: 'IN_QUEUE' }
+  let last: Status | undefined
   try {
-    for await (last of client.follow(submitted)) view.show(phaseOf(last), last.progress ?? 0)
-    return last
+    for await (last of client.follow(submitted, { logs: true })) {
+      view.show(phaseOf(last), last.progress ?? 0)
+    }
+    return last ?? await client.status(submitted, { logs: true })
   } catch (error) {
     if (world.signal.aborted) await client.cancel(submitted).catch(() => {})
     throw error
@@ -114,10 +118,10 @@ async function save({ args, client, view }: Run, { data }: Result): Promise<File
   const files: Files = {}
   const take = async (role: string, { url, video_url, file_name }: OutputFile) => {
     files[role] = join(folder, `${stem}-${role}${extname(file_name)}`)
-    await client.save(url, files[role])
+    await client.download(url, files[role])
     if (video_url === undefined) return
     files[`${role}_video`] = join(folder, `${stem}-${role}.mp4`)
-    await client.save(video_url, files[`${role}_video`] ?? '')
+    await client.download(video_url, files[`${role}_video`] ?? '')
   }
   view.show('downloading', 0)
   await take('target', data.target)

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import test from 'node:test'
+import type { TSchema } from 'typebox'
+import { NOTES } from '../../gateway/openapi-notes.ts'
+import * as schemas from '../../gateway/schemas.ts'
+import { assertShape } from '../support/assert-shape.ts'
 import { startGateway } from '../support/start-gateway.ts'
 
 const GOLDEN = new URL('openapi.golden.json', import.meta.url)
@@ -39,4 +43,25 @@ test('4.7 and 9.1 the description lists the endpoints and statuses of the spec',
   const references = [...JSON.stringify(paths).matchAll(/"#\/components\/schemas\/(\w+)"/g)]
   assert.ok(references.length > 20)
   for (const [, name = ''] of references) assert.ok(components.schemas[name], name)
+})
+
+test('4.7 every operation is described, and its examples are of its schemas', async (t) => {
+  const gateway = await startGateway(t)
+  const { paths, components } = (await gateway.call('GET', '/v1/openapi.json')).json()
+  for (const [path, operations] of Object.entries<Record<string, any>>(paths)) {
+    for (const [method, operation] of Object.entries(operations)) {
+      const { summary, description, tags, responses, parameters = [] } = operation
+      assert.ok(summary && description && tags.length === 1, `${method} ${path}`)
+      for (const one of [...parameters, ...Object.values<any>(responses)]) {
+        assert.ok(one.description && one.description !== 'Default Response', `${method} ${path}`)
+      }
+    }
+  }
+  const byTitle = new Map(Object.values(schemas as unknown as Record<string, TSchema & { title?: string }>)
+    .map((schema) => [schema.title, schema]))
+  for (const [title, { example }] of Object.entries(NOTES)) {
+    assert.ok(components.schemas[title], title)
+    const schema = byTitle.get(title)
+    if (schema && example) assertShape(schema, example)
+  }
 })

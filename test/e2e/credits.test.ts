@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test, { before, type TestContext } from 'node:test'
-import { ApiError, createClient } from '../../scripts/client.ts'
+import { ApiError, createClient } from '../../clients/typescript/client.ts'
 import { accounts } from '../../scripts/operator/accounts.ts'
 import { runTool, type Tool } from '../../scripts/operator/command.ts'
 import { keys } from '../../scripts/operator/keys.ts'

@@ -6,7 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { createClient, type Client, type Status, type Submission } from '../../scripts/client.ts'
+import {
+  createClient, type Client, type Status, type Submission,
+} from '../../clients/typescript/client.ts'
 import { startNatsServer, type NatsServer } from '../../scripts/nats-server.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -43,7 +45,7 @@ export async function startWinnow(
   const nats = await startNatsServer({ folder: join(folder, 'nats') })
   const programs: Program[] = []
   const base = {
-    NATS_URL: nats.url, DATA_DIR: folder, HOST: '127.0.0.1', BOOTSTRAP_API_KEY: API_KEY,
+    NATS_URL: nats.url, DATA_DIR: folder, HOST: '127.0.0.1', GRPC_PORT: '0', BOOTSTRAP_API_KEY: API_KEY,
     SCRATCH_DIR: join(folder, 'scratch'), LEASE_SECONDS: '2', DRAIN_SECONDS: '10', ...env,
   }
   const start = async (program: string, more: Environment) => {
@@ -76,8 +78,7 @@ export async function startWinnow(
     winnow.startGateway(),
     ...Array.from({ length: engines }, () => winnow.startEngine()),
   ])
-  const signal = new AbortController().signal
-  winnow.client = createClient({ baseUrl: winnow.url, apiKey: API_KEY, signal })
+  winnow.client = createClient({ baseUrl: winnow.url, apiKey: API_KEY })
   return winnow
 }
 
@@ -111,7 +112,7 @@ export async function submitFile(
   { client }: Winnow, path: string, input: Omit<Submission['input'], 'file_id' | 'audio_url'>,
   contentType = 'audio/wav',
 ) {
-  const fileId = await client.upload(path, contentType, () => undefined)
+  const fileId = await client.upload(path, contentType)
   return client.submit({ input: { ...input, file_id: fileId } })
 }
 
@@ -120,7 +121,7 @@ export async function followToEnd(
   { client }: Winnow, submitted: Parameters<Client['follow']>[0],
 ): Promise<Status[]> {
   const statuses: Status[] = []
-  for await (const status of client.follow(submitted)) statuses.push(status)
+  for await (const status of client.follow(submitted, { logs: true })) statuses.push(status)
   return statuses
 }
 

@@ -33,3 +33,12 @@ test('every mistake is named at once, with what would be right', () => {
     return true
   })
 })
+
+test('a setting of a number or off is either, or undefined', () => {
+  const readPort = (env: Record<string, string>) =>
+    readSettings(env, ({ integerOrOff }) => integerOrOff('PORT', 0, 65_535))
+  assert.equal(readPort({}), undefined)
+  assert.equal(readPort({ PORT: 'off' }), 'off')
+  assert.equal(readPort({ PORT: '0' }), 0)
+  assert.throws(() => readPort({ PORT: 'on' }), /PORT must be a whole number from 0 to 65535/)
+})

@@ -1,0 +1,2662 @@
+// Made by `npm run client-types` from the API description; not to be edited.
+
+export interface paths {
+    "/v1/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * This description
+         * @description OpenAPI 3.1, version 1.0.0; needs no key.
+         */
+        get: operations["getOpenApi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the models
+         * @description The only model is `audio/separate`; `input` and `output` are JSON Schemas.
+         *
+         *     Scope of the key: `models:read`.
+         */
+        get: operations["listModels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a file, to be uploaded by PUT to upload_url
+         * @description Then send exactly `file_size` bytes to `upload_url`, with the method `upload_method` and `headers`; that address needs no key.
+         *
+         *     Scope of the key: `files:write`.
+         */
+        post: operations["createFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/files/{file_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the record of a file
+         * @description Scope of the key: `files:read`.
+         */
+        get: operations["getFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/queue/audio/separate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Submit a separation
+         * @description Names the media, by `audio_url` or `file_id`, and the sound. Answers at once; follow the request by its three addresses.
+         *
+         *     Scope of the key: `audio:separate`.
+         */
+        post: operations["submitAudioSeparate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/queue/requests/{request_id}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the status of a request
+         * @description To poll; the stream tells changes at once.
+         *
+         *     Scope of the key: `audio:separate`.
+         */
+        get: operations["getStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/queue/requests/{request_id}/status/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow the status of a request
+         * @description Server-Sent Events until the request is finished or the window ends.
+         *
+         *     Scope of the key: `audio:separate`.
+         */
+        get: operations["streamStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/queue/requests/{request_id}/result": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the result of a completed request
+         * @description Once the status is `COMPLETED`, until `retention.delete_after`.
+         *
+         *     Scope of the key: `audio:separate`.
+         */
+        get: operations["getResult"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/queue/requests/{request_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Cancel a request; it ends FAILED with the code CANCELED
+         * @description Extension. A request in the queue is taken out of it; one in progress stops within a second or two.
+         *
+         *     Scope of the key: `audio:separate`.
+         */
+        put: operations["cancelRequest"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/queue/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List your requests, newest first
+         * @description Extension. Statuses without their logs; values that make no sense take the default.
+         *
+         *     Scope of the key: `audio:separate`.
+         */
+        get: operations["listRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/queue/requests/{request_id}/webhook/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send the webhook of a finished request again, with the same id and body
+         * @description Scope of the key: `audio:separate`.
+         */
+        post: operations["redeliverWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/account": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get your account and its balance
+         * @description Extension. For a key of any scope.
+         */
+        get: operations["getAccount"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the accounts, oldest first */
+        get: operations["listAccounts"];
+        put?: never;
+        /** Create an account */
+        post: operations["createAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/accounts/{account_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get an account and its balance */
+        get: operations["showAccount"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/accounts/{account_id}/credit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Add seconds to the balance of an account */
+        post: operations["creditAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the API keys, oldest first */
+        get: operations["listKeys"];
+        put?: never;
+        /** Create an API key; the answer alone tells its secret */
+        post: operations["createKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/keys/{key_id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Revoke an API key, at once and for good */
+        post: operations["revokeKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/keys/{key_id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Give an API key a new secret in the place of the old */
+        post: operations["rotateKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export interface webhooks {
+    "audio.separate.completed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A request has completed
+         * @description Sent to `webhookUrl` by the rules of Standard Webhooks 1.0; ten tries at most.
+         */
+        post: operations["onSeparationCompleted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "audio.separate.failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A request has failed
+         * @description Sent to `webhookUrl` by the rules of Standard Webhooks 1.0; ten tries at most.
+         */
+        post: operations["onSeparationFailed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export interface components {
+    schemas: {
+        /** Account */
+        Account: {
+            account_id: string;
+            name: string;
+            /** @description Whether separating costs it credits. */
+            metered: boolean;
+            /** @description Seconds of audio. */
+            balance_seconds: number;
+            /** @description Of these, for requests under way. */
+            reserved_seconds: number;
+        };
+        /** AccountList */
+        AccountList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["Account"][];
+        };
+        /** ApiKey */
+        ApiKey: {
+            key_id: string;
+            account_id: string;
+            name: string;
+            scopes: ("models:read" | "files:write" | "files:read" | "audio:separate")[];
+            /** Format: date-time */
+            created_at: string;
+            expires_at: string | null;
+            revoked_at: string | null;
+        };
+        /** ApiKeyList */
+        ApiKeyList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["ApiKey"][];
+        };
+        /**
+         * AudioSeparateInput
+         * @description What to separate from what, and how. Unknown fields are refused.
+         * @example {
+         *       "prompt": "dog barking",
+         *       "file_id": "file_0a1b2c3d4e5f60718293a4b5c6d7e8f9",
+         *       "acceleration": "balanced",
+         *       "output_format": "wav",
+         *       "spans": [
+         *         {
+         *           "start": 1.5,
+         *           "end": 4,
+         *           "include": true
+         *         }
+         *       ]
+         *     }
+         */
+        AudioSeparateInput: {
+            /** @description The sound to extract, in plain language; counted after trimming. */
+            prompt: string;
+            /**
+             * Format: uri
+             * @description Public HTTPS URL of audio or video. Exactly one of audio_url and file_id.
+             */
+            audio_url?: string;
+            /** @description Of an uploaded file. */
+            file_id?: string;
+            /**
+             * @description Predict first where the target sounds.
+             * @default false
+             */
+            predict_spans?: boolean;
+            /**
+             * @description Candidates to choose the best from.
+             * @default 1
+             */
+            reranking_candidates?: number;
+            /**
+             * @description Speed against quality.
+             * @default balanced
+             * @enum {unknown}
+             */
+            acceleration?: "fast" | "balanced" | "quality";
+            /**
+             * @description Seconds of media in one model pass.
+             * @default 60
+             */
+            max_chunk_duration?: number;
+            /**
+             * @description Seconds; smaller than max_chunk_duration.
+             * @default 5
+             */
+            chunk_overlap?: number;
+            /**
+             * @description Coding of the outputs.
+             * @default wav
+             * @enum {unknown}
+             */
+            output_format?: "wav" | "mp3";
+            /** @description Where the target sounds, or does not. */
+            spans?: components["schemas"]["AudioSpan"][];
+        } & (unknown | unknown);
+        /**
+         * AudioSpan
+         * @description A time in which the target sounds, or does not.
+         */
+        AudioSpan: {
+            /** @description Seconds from the start of the media. */
+            start: number;
+            /** @description Seconds; greater than start. */
+            end: number;
+            /**
+             * @description true: the target sounds here; false: it does not.
+             * @default true
+             */
+            include?: boolean;
+        };
+        /** CreateAccountRequest */
+        CreateAccountRequest: {
+            name: string;
+            /** @default false */
+            metered?: boolean;
+        };
+        /**
+         * CreateFileRequest
+         * @description What the file will be; its bytes are sent afterwards.
+         * @example {
+         *       "file_name": "walk.wav",
+         *       "content_type": "audio/wav",
+         *       "file_size": 2400044,
+         *       "purpose": "audio.separate.input"
+         *     }
+         */
+        CreateFileRequest: {
+            file_name: string;
+            /** @description audio/* or video/*, in any case. */
+            content_type: string;
+            /** @description Bytes. */
+            file_size: number;
+            /** @enum {unknown} */
+            purpose: "audio.separate.input";
+        };
+        /**
+         * CreateFileResponse
+         * @description Where to send the bytes: `upload_method` to `upload_url` with `headers`, until `expires_at`. The address needs no API key.
+         * @example {
+         *       "file_id": "file_0a1b2c3d4e5f60718293a4b5c6d7e8f9",
+         *       "upload_url": "https://winnow.example/media/inputs/file_0a1b2c3d4e5f60718293a4b5c6d7e8f9?size=2400044&expires=1767927845678&signature=3f1c",
+         *       "upload_method": "PUT",
+         *       "headers": {
+         *         "content-type": "audio/wav"
+         *       },
+         *       "expires_at": "2026-01-02T04:04:05.678Z",
+         *       "retention": {
+         *         "delete_after": "2026-01-03T03:04:05.678Z"
+         *       }
+         *     }
+         */
+        CreateFileResponse: {
+            file_id: string;
+            /**
+             * Format: uri
+             * @description Takes the bytes, without an API key.
+             */
+            upload_url: string;
+            /** @constant */
+            upload_method: "PUT";
+            headers: {
+                "content-type"?: string;
+            };
+            /** Format: date-time */
+            expires_at: string;
+            retention: {
+                /** Format: date-time */
+                delete_after?: string;
+            };
+        };
+        /** CreateKeyRequest */
+        CreateKeyRequest: {
+            scopes: ("models:read" | "files:write" | "files:read" | "audio:separate")[];
+            /** @default default */
+            account_id?: string;
+            name?: string;
+            /** @description How long it is valid: `30d`, `12h`, `1 year`. */
+            expires?: string;
+        };
+        /** CreditRequest */
+        CreditRequest: {
+            /** @description Seconds of audio; below 0 they are taken back. */
+            seconds: number;
+            /** @description Such as the number of an invoice: an account is credited once for each. */
+            reference?: string;
+        };
+        /**
+         * Engine
+         * @description An engine that serves the model now.
+         */
+        Engine: {
+            engine_id: string;
+            version: string;
+            /** @description `cpu` or `gpu`. */
+            device: string;
+            model: {
+                name: string;
+                summary: string;
+                parameters: number;
+                weights_sha256: string;
+                /** @description Hertz; 0: any. */
+                sample_rate: number;
+            };
+        };
+        /**
+         * ErrorResponse
+         * @description Every error has this form.
+         * @example {
+         *       "error": {
+         *         "code": "INVALID_PARAMETER",
+         *         "message": "input.spans[2].end must be greater than the span's start.",
+         *         "param": "input.spans[2].end"
+         *       }
+         *     }
+         */
+        ErrorResponse: {
+            error: {
+                /**
+                 * @description Machine-readable.
+                 * @enum {unknown}
+                 */
+                code: "INVALID_REQUEST" | "INVALID_PARAMETER" | "INVALID_AUDIO_URL" | "INVALID_WEBHOOK_URL" | "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "PERMISSION_DENIED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "FILE_NOT_UPLOADED" | "FILE_ALREADY_UPLOADED" | "RESULT_NOT_READY" | "REQUEST_FAILED" | "REQUEST_FINISHED" | "IDEMPOTENCY_CONFLICT" | "FILE_EXPIRED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL" | "MEDIA_FETCH_FAILED" | "QUEUE_UNAVAILABLE" | "MODEL_FAILED" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "ENGINE_LOST" | "CANCELED";
+                /** @description What was wrong and what would be right. */
+                message: string;
+                /** @description The field: `input.spans[2].end`. */
+                param?: string;
+                /** @description The queue request, if any. */
+                request_id?: string;
+            };
+        };
+        /**
+         * File
+         * @description The record of a file. `pending` until its bytes are there, then `uploaded`; `expired` after `expires_at`.
+         * @example {
+         *       "file_id": "file_0a1b2c3d4e5f60718293a4b5c6d7e8f9",
+         *       "file_name": "walk.wav",
+         *       "content_type": "audio/wav",
+         *       "file_size": 2400044,
+         *       "purpose": "audio.separate.input",
+         *       "status": "uploaded",
+         *       "created_at": "2026-01-02T03:04:05.678Z",
+         *       "uploaded_at": "2026-01-02T03:04:17.012Z",
+         *       "expires_at": "2026-01-03T03:04:17.012Z"
+         *     }
+         */
+        File: {
+            file_id: string;
+            file_name: string;
+            content_type: string;
+            file_size: number;
+            purpose: string;
+            /** @enum {unknown} */
+            status: "pending" | "uploaded" | "expired";
+            /** Format: date-time */
+            created_at: string;
+            uploaded_at?: string | null;
+            /** Format: date-time */
+            expires_at: string;
+        };
+        /** Model */
+        Model: {
+            id: string;
+            /** @constant */
+            object: "model";
+            description: string;
+            /** @description JSON Schema of `input` at submit. */
+            input: Record<string, never>;
+            /** @description JSON Schema of `data` of a result. */
+            output: Record<string, never>;
+            engines?: components["schemas"]["Engine"][];
+        };
+        /**
+         * ModelList
+         * @description The one model, and the engines that serve it now.
+         */
+        ModelList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["Model"][];
+        };
+        /** NewApiKey */
+        NewApiKey: {
+            key_id: string;
+            account_id: string;
+            name: string;
+            scopes: ("models:read" | "files:write" | "files:read" | "audio:separate")[];
+            /** Format: date-time */
+            created_at: string;
+            expires_at: string | null;
+            revoked_at: string | null;
+            /** @description The key itself, `sep_<key_id>_<secret>`: only shown now. */
+            key: string;
+        };
+        /**
+         * OutputFile
+         * @description Addresses are signed: they need no API key, take `Range`, and are valid until `retention.delete_after`.
+         * @example {
+         *       "url": "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/target?expires=1767927845678&signature=3f1c",
+         *       "content_type": "audio/wav",
+         *       "file_name": "walk-target.wav"
+         *     }
+         */
+        OutputFile: {
+            /** Format: uri */
+            url: string;
+            /** Format: uri */
+            video_url?: string;
+            content_type: string;
+            file_name: string;
+        };
+        /**
+         * QueueResultResponse
+         * @description The outputs of a completed request.
+         * @example {
+         *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
+         *       "model": "audio/separate",
+         *       "status": "COMPLETED",
+         *       "data": {
+         *         "target": {
+         *           "url": "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/target?expires=1767927845678&signature=3f1c",
+         *           "content_type": "audio/wav",
+         *           "file_name": "walk-target.wav"
+         *         },
+         *         "residual": {
+         *           "url": "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/residual?expires=1767927845678&signature=3f1c",
+         *           "content_type": "audio/wav",
+         *           "file_name": "walk-residual.wav"
+         *         },
+         *         "duration": 12.5,
+         *         "sample_rate": 48000
+         *       },
+         *       "usage": {
+         *         "feature": "audio_seconds",
+         *         "quantity": 13,
+         *         "billing_status": "not_metered"
+         *       },
+         *       "retention": {
+         *         "delete_after": "2026-01-09T03:04:17.012Z"
+         *       }
+         *     }
+         */
+        QueueResultResponse: {
+            request_id: string;
+            /** @constant */
+            model: "audio/separate";
+            /** @constant */
+            status: "COMPLETED";
+            data: components["schemas"]["SeparationData"];
+            usage: {
+                /** @constant */
+                feature?: "audio_seconds";
+                quantity?: number;
+                /** @enum {unknown} */
+                billing_status?: "deducted" | "not_metered";
+            };
+            webhook?: components["schemas"]["WebhookDeliveryStatus"];
+            retention: {
+                /** Format: date-time */
+                delete_after?: string;
+            };
+        };
+        /**
+         * QueueStatusResponse
+         * @description How a request stands. `COMPLETED` and `FAILED` are terminal. `progress`, `queue_position` and `error` are extensions of the specification.
+         * @example {
+         *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
+         *       "model": "audio/separate",
+         *       "status": "IN_PROGRESS",
+         *       "created_at": "2026-01-02T03:04:05.678Z",
+         *       "updated_at": "2026-01-02T03:04:17.012Z",
+         *       "result_url": "https://winnow.example/v1/queue/requests/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/result",
+         *       "progress": 0.4
+         *     }
+         */
+        QueueStatusResponse: {
+            request_id: string;
+            /** @constant */
+            model: "audio/separate";
+            /** @enum {unknown} */
+            status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: uri */
+            result_url: string;
+            logs?: {
+                /** Format: date-time */
+                timestamp: string;
+                message: string;
+            }[];
+            progress?: number;
+            /** @description 1: next. */
+            queue_position?: number;
+            /** @description Why the request FAILED. */
+            error?: {
+                /** @enum {unknown} */
+                code: "MODEL_FAILED" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "MEDIA_FETCH_FAILED" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
+                message: string;
+            };
+            webhook?: components["schemas"]["WebhookDeliveryStatus"];
+        };
+        /**
+         * QueueSubmitResponse
+         * @description The request is in the queue, and will end `COMPLETED` or `FAILED`.
+         * @example {
+         *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
+         *       "status": "IN_QUEUE",
+         *       "model": "audio/separate",
+         *       "created_at": "2026-01-02T03:04:05.678Z",
+         *       "status_url": "https://winnow.example/v1/queue/requests/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/status",
+         *       "stream_url": "https://winnow.example/v1/queue/requests/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/status/stream",
+         *       "result_url": "https://winnow.example/v1/queue/requests/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/result"
+         *     }
+         */
+        QueueSubmitResponse: {
+            request_id: string;
+            /** @constant */
+            status: "IN_QUEUE";
+            /** @constant */
+            model: "audio/separate";
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uri */
+            status_url: string;
+            /** Format: uri */
+            stream_url: string;
+            /** Format: uri */
+            result_url: string;
+            webhook?: {
+                /** Format: uri */
+                url: string;
+                /** @description Only when we made it, and only here. */
+                signing_secret?: string;
+            };
+        };
+        /**
+         * RequestList
+         * @description A page of requests, newest first.
+         * @example {
+         *       "object": "list",
+         *       "data": [
+         *         {
+         *           "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
+         *           "model": "audio/separate",
+         *           "status": "IN_PROGRESS",
+         *           "created_at": "2026-01-02T03:04:05.678Z",
+         *           "updated_at": "2026-01-02T03:04:17.012Z",
+         *           "result_url": "https://winnow.example/v1/queue/requests/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/result",
+         *           "progress": 0.4
+         *         }
+         *       ],
+         *       "next_cursor": null
+         *     }
+         */
+        RequestList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["QueueStatusResponse"][];
+            next_cursor: string | null;
+        };
+        /** SeparationCompletedEvent */
+        SeparationCompletedEvent: {
+            /** @constant */
+            type: "audio.separate.completed";
+            request_id: string;
+            /** @constant */
+            model: "audio/separate";
+            /** Format: date-time */
+            created_at: string;
+            /** @constant */
+            status: "COMPLETED";
+            /** Format: date-time */
+            completed_at: string;
+            data: components["schemas"]["SeparationData"];
+            usage: {
+                /** @constant */
+                feature?: "audio_seconds";
+                quantity?: number;
+                /** @enum {unknown} */
+                billing_status?: "deducted" | "not_metered";
+            };
+            /** @description As it was given at submit. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * SeparationData
+         * @description Both outputs; together they are the input.
+         * @example {
+         *       "target": {
+         *         "url": "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/target?expires=1767927845678&signature=3f1c",
+         *         "content_type": "audio/wav",
+         *         "file_name": "walk-target.wav"
+         *       },
+         *       "residual": {
+         *         "url": "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/residual?expires=1767927845678&signature=3f1c",
+         *         "content_type": "audio/wav",
+         *         "file_name": "walk-residual.wav"
+         *       },
+         *       "duration": 12.5,
+         *       "sample_rate": 48000
+         *     }
+         */
+        SeparationData: {
+            target: components["schemas"]["OutputFile"];
+            residual: components["schemas"]["OutputFile"];
+            /** @description Seconds. */
+            duration?: number;
+            /** @description Hertz. */
+            sample_rate: number;
+        };
+        /** SeparationFailedEvent */
+        SeparationFailedEvent: {
+            /** @constant */
+            type: "audio.separate.failed";
+            request_id: string;
+            /** @constant */
+            model: "audio/separate";
+            /** Format: date-time */
+            created_at: string;
+            /** @constant */
+            status: "FAILED";
+            /** Format: date-time */
+            failed_at: string;
+            error: {
+                /** @enum {unknown} */
+                code: "MODEL_FAILED" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "MEDIA_FETCH_FAILED" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
+                message: string;
+            };
+            /** @description As it was given at submit. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * StreamTimeout
+         * @description The stream window has ended before the request; connect again.
+         * @example {
+         *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
+         *       "status": "IN_PROGRESS",
+         *       "message": "The stream window has ended; connect again to go on."
+         *     }
+         */
+        StreamTimeout: {
+            request_id: string;
+            /** @enum {unknown} */
+            status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
+            message: string;
+        };
+        /**
+         * SubmitAudioSeparateRequest
+         * @description A separation to be queued. Unknown fields are ignored here, not in `input`.
+         * @example {
+         *       "input": {
+         *         "prompt": "dog barking",
+         *         "file_id": "file_0a1b2c3d4e5f60718293a4b5c6d7e8f9",
+         *         "acceleration": "balanced",
+         *         "output_format": "wav",
+         *         "spans": [
+         *           {
+         *             "start": 1.5,
+         *             "end": 4,
+         *             "include": true
+         *           }
+         *         ]
+         *       },
+         *       "metadata": {
+         *         "order": 17
+         *       }
+         *     }
+         */
+        SubmitAudioSeparateRequest: {
+            input: components["schemas"]["AudioSeparateInput"];
+            /**
+             * Format: uri
+             * @description Public HTTPS URL that is told the end of the request; see `webhooks`.
+             */
+            webhookUrl?: string;
+            /** @description Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. Without one we make one. */
+            webhookSecret?: string;
+            /** @description Comes back in the webhook; at most 16384 bytes of JSON. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+        };
+        /** WebhookDeliveryStatus */
+        WebhookDeliveryStatus: {
+            /** @enum {unknown} */
+            delivery_status: "pending" | "sending" | "delivered" | "failed";
+            /** @description Tries begun. */
+            attempts: number;
+            delivered_at: string | null;
+            last_error: string | null;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: {
+        /** @description Names the call in the log of the service. */
+        "X-Request-Id": string;
+        /** @description `Bearer`. */
+        "WWW-Authenticate": "Bearer";
+    };
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    getOpenApi: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OpenAPI 3.1 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+        };
+    };
+    listModels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The one model, and the engines that serve it now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelList"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `PERMISSION_DENIED`: The API key lacks the required scope. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    createFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateFileRequest"];
+            };
+        };
+        responses: {
+            /** @description Where to send the bytes: `upload_method` to `upload_url` with `headers`, until `expires_at`. The address needs no API key. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateFileResponse"];
+                };
+            };
+            /**
+             * @description `INVALID_REQUEST`: The request is not valid.
+             *
+             *     `INVALID_PARAMETER`: A parameter is outside its limits.
+             */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `PERMISSION_DENIED`: The API key lacks the required scope. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE`: content_type must be audio/* or video/*. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    getFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As create-file answered it. */
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record of a file. `pending` until its bytes are there, then `uploaded`; `expired` after `expires_at`. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["File"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `PERMISSION_DENIED`: The API key lacks the required scope. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is nothing at this address. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    submitAudioSeparate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Extension. For 24 hours, the same key with the same body gets the same answer and submits nothing new. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubmitAudioSeparateRequest"];
+            };
+        };
+        responses: {
+            /** @description The request is in the queue, and will end `COMPLETED` or `FAILED`. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueSubmitResponse"];
+                };
+            };
+            /**
+             * @description `INVALID_REQUEST`: The request is not valid.
+             *
+             *     `INVALID_PARAMETER`: A parameter is outside its limits.
+             *
+             *     `INVALID_AUDIO_URL`: audio_url must be a public HTTPS URL of media.
+             *
+             *     `INVALID_WEBHOOK_URL`: webhookUrl must be a public HTTPS URL.
+             */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INSUFFICIENT_CREDITS`: The balance does not cover this media. */
+            402: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `PERMISSION_DENIED`: The API key lacks the required scope. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /**
+             * @description `FILE_NOT_UPLOADED`: PUT the bytes of the file to its upload_url first.
+             *
+             *     `IDEMPOTENCY_CONFLICT`: This Idempotency-Key came with another body.
+             */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `FILE_EXPIRED`: The file has expired; upload it again. */
+            410: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /**
+             * @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed.
+             *
+             *     `MEDIA_TOO_LONG`: The media is longer than allowed.
+             */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /**
+             * @description `MEDIA_FETCH_FAILED`: audio_url could not be fetched.
+             *
+             *     `QUEUE_UNAVAILABLE`: The request could not be queued; try again.
+             */
+            502: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    getStatus: {
+        parameters: {
+            query?: {
+                /** @description Include the log lines; only `true` and `1` do. */
+                logs?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description As submit answered it. */
+                request_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How a request stands. `COMPLETED` and `FAILED` are terminal. `progress`, `queue_position` and `error` are extensions of the specification. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueStatusResponse"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `PERMISSION_DENIED`: The API key lacks the required scope. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is nothing at this address. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    streamStatus: {
+        parameters: {
+            query?: {
+                /** @description Include the log lines; only `true` and `1` do. */
+                logs?: boolean;
+                /** @description Seconds between two events at most; clamped into its range. */
+                interval?: number;
+            };
+            header?: never;
+            path: {
+                /** @description As submit answered it. */
+                request_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events `status`, `timeout` and `error`: the schema is that of one event. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": {
+                        /** @constant */
+                        event: "status";
+                        data: string;
+                    } | {
+                        /** @constant */
+                        event: "timeout";
+                        data: string;
+                    } | {
+                        /** @constant */
+                        event: "error";
+                        data: string;
+                    };
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `PERMISSION_DENIED`: The API key lacks the required scope. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is nothing at this address. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    getResult: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As submit answered it. */
+                request_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The outputs of a completed request. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueResultResponse"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `PERMISSION_DENIED`: The API key lacks the required scope. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is nothing at this address. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /**
+             * @description `RESULT_NOT_READY`: The request has not finished yet.
+             *
+             *     `REQUEST_FAILED`: The request failed.
+             */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    cancelRequest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As submit answered it. */
+                request_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How a request stands. `COMPLETED` and `FAILED` are terminal. `progress`, `queue_position` and `error` are extensions of the specification. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueStatusResponse"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `PERMISSION_DENIED`: The API key lacks the required scope. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is nothing at this address. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `REQUEST_FINISHED`: The request has already finished. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    listRequests: {
+        parameters: {
+            query?: {
+                /** @description Items of one page; clamped into its range. */
+                limit?: number;
+                /** @description next_cursor of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of requests, newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestList"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `PERMISSION_DENIED`: The API key lacks the required scope. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    redeliverWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As submit answered it. */
+                request_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description WebhookDeliveryStatus */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryStatus"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `PERMISSION_DENIED`: The API key lacks the required scope. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is nothing at this address. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /**
+             * @description `FILE_NOT_UPLOADED`: PUT the bytes of the file to its upload_url first.
+             *
+             *     `FILE_ALREADY_UPLOADED`: The file has already been uploaded.
+             *
+             *     `RESULT_NOT_READY`: The request has not finished yet.
+             *
+             *     `REQUEST_FAILED`: The request failed.
+             *
+             *     `REQUEST_FINISHED`: The request has already finished.
+             *
+             *     `IDEMPOTENCY_CONFLICT`: This Idempotency-Key came with another body.
+             */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    getAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Account */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    listAccounts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description AccountList */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountList"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    createAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateAccountRequest"];
+            };
+        };
+        responses: {
+            /** @description Account */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /**
+             * @description `INVALID_REQUEST`: The request is not valid.
+             *
+             *     `INVALID_PARAMETER`: A parameter is outside its limits.
+             *
+             *     `INVALID_AUDIO_URL`: audio_url must be a public HTTPS URL of media.
+             *
+             *     `INVALID_WEBHOOK_URL`: webhookUrl must be a public HTTPS URL.
+             */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    showAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Account */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is nothing at this address. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    creditAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreditRequest"];
+            };
+        };
+        responses: {
+            /** @description Account */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /**
+             * @description `INVALID_REQUEST`: The request is not valid.
+             *
+             *     `INVALID_PARAMETER`: A parameter is outside its limits.
+             *
+             *     `INVALID_AUDIO_URL`: audio_url must be a public HTTPS URL of media.
+             *
+             *     `INVALID_WEBHOOK_URL`: webhookUrl must be a public HTTPS URL.
+             */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INSUFFICIENT_CREDITS`: The balance does not cover this media. */
+            402: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is nothing at this address. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    listKeys: {
+        parameters: {
+            query?: {
+                /** @description Only the keys of this one. */
+                account_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description ApiKeyList */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyList"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    createKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateKeyRequest"];
+            };
+        };
+        responses: {
+            /** @description NewApiKey */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewApiKey"];
+                };
+            };
+            /**
+             * @description `INVALID_REQUEST`: The request is not valid.
+             *
+             *     `INVALID_PARAMETER`: A parameter is outside its limits.
+             *
+             *     `INVALID_AUDIO_URL`: audio_url must be a public HTTPS URL of media.
+             *
+             *     `INVALID_WEBHOOK_URL`: webhookUrl must be a public HTTPS URL.
+             */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    revokeKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description ApiKey */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKey"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is nothing at this address. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    rotateKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description NewApiKey */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewApiKey"];
+                };
+            };
+            /**
+             * @description `INVALID_REQUEST`: The request is not valid.
+             *
+             *     `INVALID_PARAMETER`: A parameter is outside its limits.
+             *
+             *     `INVALID_AUDIO_URL`: audio_url must be a public HTTPS URL of media.
+             *
+             *     `INVALID_WEBHOOK_URL`: webhookUrl must be a public HTTPS URL.
+             */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is nothing at this address. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    onSeparationCompleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same on every try of one webhook. */
+                "webhook-id": string;
+                /** @description Of this try, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description `v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SeparationCompletedEvent"];
+            };
+        };
+        responses: {
+            /** @description Not wanted; it is not tried again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Tried again later, not sooner than a Retry-After header says. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onSeparationFailed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same on every try of one webhook. */
+                "webhook-id": string;
+                /** @description Of this try, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description `v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SeparationFailedEvent"];
+            };
+        };
+        responses: {
+            /** @description Not wanted; it is not tried again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Tried again later, not sooner than a Retry-After header says. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+}

@@ -1,0 +1,214 @@
+/** A client of a Winnow service: its HTTP API as functions, for Node 20.19 or later. */
+
+import { createReadStream, createWriteStream } from 'node:fs'
+import { rm, stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { components } from './api.ts'
+import { ApiError, readError, UnreachableError } from './errors.ts'
+import { readEvents } from './event-stream.ts'
+
+export { ApiError, UnreachableError } from './errors.ts'
+export {
+  verifyWebhook, WebhookError, type CompletedEvent, type FailedEvent, type WebhookEvent,
+} from './webhook.ts'
+
+type Schemas = components['schemas']
+
+export type CreateFile = Schemas['CreateFileRequest']
+export type CreatedFile = Schemas['CreateFileResponse']
+export type FileRecord = Schemas['File']
+export type ModelList = Schemas['ModelList']
+/** The body of a submit; what is absent has the service's default. */
+export type Submission = Schemas['SubmitAudioSeparateRequest']
+export type Submitted = Schemas['QueueSubmitResponse'] & {
+  webhook?: { url: string; signing_secret?: string }
+}
+export type Status = Schemas['QueueStatusResponse']
+export type Result = Schemas['QueueResultResponse']
+export type OutputFile = Schemas['OutputFile']
+export type RequestList = Schemas['RequestList']
+
+/** A request, by its id or by anything that has it. */
+export type RequestRef = string | { request_id: string }
+
+export interface FollowOptions {
+  /** Include the log lines. */
+  logs?: boolean
+  /** The status comes again after so long while nothing changes, 1 to 10; default 2. */
+  intervalSeconds?: number
+}
+
+/** Every call may throw `ApiError`, when it is refused, and `UnreachableError`. */
+export interface Client {
+  models(): Promise<ModelList>
+  /** Makes a place for a file; `send` brings its bytes there. */
+  createFile(file: CreateFile): Promise<CreatedFile>
+  /** Sends the bytes of a file, exactly as many as it was created for, as a stream. */
+  send(file: CreatedFile, bytes: AsyncIterable<Uint8Array> | Blob): Promise<void>
+  file(fileId: string): Promise<FileRecord>
+  /**
+   * Creates a file and sends the bytes of `path`, as a stream.
+   * @param onProgress is told the part that is sent, from 0 to 1
+   * @returns the file's id
+   */
+  upload(
+    path: string, contentType: string, onProgress?: (part: number) => void,
+  ): Promise<string>
+  submit(submission: Submission): Promise<Submitted>
+  status(request: RequestRef, options?: { logs?: boolean }): Promise<Status>
+  /** Every status of a request, up to and with the terminal one; reconnects when it must. */
+  follow(request: RequestRef, options?: FollowOptions): AsyncGenerator<Status, void, void>
+  /**
+   * Resolves with the result of a request once there is one.
+   * @throws ApiError with the code of the failure when it fails, such as `NO_AUDIO_STREAM`
+   */
+  wait(request: RequestRef): Promise<Result>
+  result(request: RequestRef): Promise<Result>
+  /** Writes the file at a signed address, such as `data.target.url`, to `path`. */
+  download(url: string, path: string): Promise<void>
+  /** Ends a request. Works also when the client's signal has fired. */
+  cancel(request: RequestRef): Promise<Status>
+  /** The requests of the key's account, newest first. */
+  list(page?: { limit?: number; cursor?: string }): Promise<RequestList>
+}
+
+export interface ClientOptions {
+  /** Such as `http://127.0.0.1:8080`. */
+  baseUrl: string
+  apiKey: string | undefined
+  /** Ends whatever the client is doing. */
+  signal?: AbortSignal
+}
+
+/** Tries in a row to open a status stream that bring no event. */
+const STREAM_TRIES_MAX = 8
+const STREAM_WAIT_MS = 250
+const CANCEL_MS_MAX = 5_000
+
+export function createClient(options: ClientOptions): Client {
+  const { signal = new AbortController().signal } = options
+  const ask = createCaller({ ...options, signal })
+  const json = async <T>(...call: Parameters<typeof ask>): Promise<T> =>
+    (await (await ask(...call)).json()) as T
+  const client: Client = {
+    models: () => json('GET', '/v1/models'),
+    createFile: (file) => json('POST', '/v1/files', { body: file }),
+    file: (fileId) => json('GET', `/v1/files/${encodeURIComponent(fileId)}`),
+    async send({ upload_url: url, upload_method: method, headers }, bytes) {
+      const body = bytes instanceof Blob ? bytes : ReadableStream.from(bytes)
+      await call(url, { method, headers, body, duplex: 'half', signal })
+    },
+    async upload(path, contentType, onProgress = () => undefined) {
+      const { size } = await stat(path)
+      const file = await client.createFile({
+        file_name: basename(path), content_type: contentType, file_size: size,
+        purpose: 'audio.separate.input',
+      })
+      const headers = { ...file.headers, 'content-length': String(size) }
+      await client.send({ ...file, headers }, readWithProgress(path, size, onProgress))
+      return file.file_id
+    },
+    submit: (submission) => json('POST', '/v1/queue/audio/separate', { body: submission }),
+    status: (request, { logs = false } = {}) =>
+      json('GET', `${pathOf(request)}/status?logs=${logs}`),
+    follow(request, { logs = false, intervalSeconds } = {}) {
+      const interval = intervalSeconds === undefined ? '' : `&interval=${intervalSeconds}`
+      const path = `${pathOf(request)}/status/stream?logs=${logs}${interval}`
+      return followStatus(() => ask('GET', path), signal)
+    },
+    async wait(request) {
+      for await (const { status, error } of client.follow(request)) {
+        if (status === 'FAILED' && error) throw new ApiError(error)
+      }
+      return client.result(request)
+    },
+    result: (request) => json('GET', `${pathOf(request)}/result`),
+    download: (url, path) => download(url, path, signal),
+    cancel: (request) =>
+      json('PUT', `${pathOf(request)}/cancel`, { signal: AbortSignal.timeout(CANCEL_MS_MAX) }),
+    list: ({ limit = 20, cursor = '' } = {}) =>
+      json('GET', `/v1/queue/requests?limit=${limit}&cursor=${encodeURIComponent(cursor)}`),
+  }
+  return client
+}
+
+function pathOf(request: RequestRef): string {
+  const id = typeof request === 'string' ? request : request.request_id
+  return `/v1/queue/requests/${encodeURIComponent(id)}`
+}
+
+interface Given {
+  body?: object
+  /** In place of the client's. */
+  signal?: AbortSignal
+}
+
+/** A function that calls paths of the API with the key. */
+function createCaller({ baseUrl, apiKey, signal }: ClientOptions & { signal: AbortSignal }) {
+  const base = baseUrl.replace(/\/+$/, '')
+  const authorization: Record<string, string> =
+    apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
+  return (method: string, path: string, { body, signal: own = signal }: Given = {}) =>
+    call(base + path, {
+      method,
+      headers: { ...authorization, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+      signal: own,
+    })
+}
+
+/** A fetch that throws our errors: `ApiError` for any status but 2xx. */
+async function call(url: string, options: RequestInit): Promise<Response> {
+  const reply = await fetch(url, options).catch((error: unknown) => {
+    options.signal?.throwIfAborted()
+    throw new UnreachableError(new URL(url).origin, error)
+  })
+  if (reply.ok) return reply
+  const { status, statusText } = reply
+  throw readError(await reply.text(), status) ??
+    new ApiError({ code: `HTTP_${status}`, message: statusText }, status)
+}
+
+async function* readWithProgress(path: string, size: number, onProgress: (part: number) => void) {
+  let sent = 0
+  for await (const piece of createReadStream(path) as AsyncIterable<Buffer>) {
+    yield piece
+    sent += piece.length
+    onProgress(sent / size)
+  }
+}
+
+async function download(url: string, path: string, signal: AbortSignal): Promise<void> {
+  const { body } = await call(url, { signal })
+  try {
+    await pipeline(body ?? [], createWriteStream(path), { signal })
+  } catch (error) {
+    await rm(path, { force: true })
+    throw error
+  }
+}
+
+/** Reads status streams one after the other: each ends with its window, or breaks. */
+async function* followStatus(
+  open: () => Promise<Response>, signal: AbortSignal,
+): AsyncGenerator<Status, void, void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      for await (const { name, data } of readEvents((await open()).body ?? [])) {
+        tries = 0
+        if (name === 'error') throw readError(data) ?? new Error(`stream error: ${data}`)
+        if (name !== 'status') continue
+        const status = JSON.parse(data) as Status
+        yield status
+        if (status.status === 'COMPLETED' || status.status === 'FAILED') return
+      }
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error instanceof ApiError || tries >= STREAM_TRIES_MAX) throw error
+    }
+    if (tries >= STREAM_TRIES_MAX) throw new Error('The status stream ends without an event.')
+    await sleep(STREAM_WAIT_MS * (tries + 1), undefined, { signal })
+  }
+}

@@ -1,0 +1,46 @@
+/** What can go wrong with a call. */
+
+export interface ErrorDetails {
+  code: string
+  message: string
+  param?: string | undefined
+  request_id?: string | undefined
+}
+
+/** What the service refused, or why a request failed, in its own words. */
+export class ApiError extends Error {
+  /** Machine-readable, such as `INVALID_PARAMETER`; `HTTP_<status>` when a proxy answered. */
+  readonly code: string
+  /** The field at fault, such as `input.spans[2].end`. */
+  readonly param: string | undefined
+  /** The queue request, if any. */
+  readonly requestId: string | undefined
+  /** Of the HTTP answer; undefined when a request failed that had been accepted. */
+  readonly status: number | undefined
+
+  constructor({ code, message, param, request_id: requestId }: ErrorDetails, status?: number) {
+    super(message)
+    this.name = 'ApiError'
+    this.code = code
+    this.param = param
+    this.requestId = requestId
+    this.status = status
+  }
+}
+
+/** Nobody answers at the address. */
+export class UnreachableError extends Error {
+  constructor(address: string, cause: unknown) {
+    super(`${address} does not answer.`, { cause })
+    this.name = 'UnreachableError'
+  }
+}
+
+/** The error that an `ErrorResponse` carries; undefined when `text` is none. */
+export function readError(text: string, status?: number): ApiError | undefined {
+  try {
+    return new ApiError((JSON.parse(text) as { error: ErrorDetails }).error, status)
+  } catch {
+    return undefined // a proxy's page, perhaps
+  }
+}

@@ -1,0 +1,92 @@
+/** Checks and reads webhooks, which are signed by Standard Webhooks (v1, HMAC-SHA256). */
+
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { components } from './api.ts'
+
+type Result = components['schemas']['QueueResultResponse']
+
+interface EventOf<Type extends string, Status extends string> {
+  type: Type
+  request_id: string
+  model: 'audio/separate'
+  status: Status
+  created_at: string
+  /** As given at submit. */
+  metadata?: Record<string, unknown>
+}
+
+export interface CompletedEvent extends EventOf<'audio.separate.completed', 'COMPLETED'> {
+  completed_at: string
+  data: Result['data']
+  usage: Result['usage']
+}
+
+export interface FailedEvent extends EventOf<'audio.separate.failed', 'FAILED'> {
+  failed_at: string
+  error: { code: string; message: string }
+}
+
+export type WebhookEvent = CompletedEvent | FailedEvent
+
+/** The webhook is not from the service, or too old: answer 400 and do nothing. */
+export class WebhookError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'WebhookError'
+  }
+}
+
+type HeaderFields = Headers | Readonly<Record<string, string | readonly string[] | undefined>>
+
+export interface VerifyOptions {
+  /** How far the sender's clock and ours may be apart. */
+  toleranceSeconds?: number
+  /** Epoch milliseconds. */
+  now?: number
+}
+
+const TOLERANCE_SECONDS = 300
+
+/**
+ * The event that a webhook carries, once its signature and its age are found right. The same event
+ * may come more than once, with the same `webhook-id`.
+ * @param secret `webhookSecret` as it was submitted, or the `signing_secret` that submit answered
+ * @param headers those of the request, by their lower-case names
+ * @param body its bytes as they came, not parsed and written again
+ * @throws WebhookError
+ */
+export function verifyWebhook(
+  secret: string, headers: HeaderFields, body: string | Uint8Array,
+  { toleranceSeconds = TOLERANCE_SECONDS, now = Date.now() }: VerifyOptions = {},
+): WebhookEvent {
+  const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature']
+    .map((name) => field(headers, name))
+  if (!id || !timestamp || !signatures) throw new WebhookError('A webhook header is missing.')
+  const seconds = /^\d{1,15}$/.test(timestamp) ? Number(timestamp) : NaN
+  if (!(Math.abs(now / 1_000 - seconds) <= toleranceSeconds)) {
+    throw new WebhookError(`webhook-timestamp is not within ${toleranceSeconds} s of now.`)
+  }
+  const expected = createHmac('sha256', keyOf(secret))
+    .update(`${id}.${timestamp}.`).update(body).digest('base64')
+  const matches = signatures.split(' ').some((signature) => isSame(signature, `v1,${expected}`))
+  if (!matches) throw new WebhookError('No signature fits; is this the right secret?')
+  return JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body)) as
+    WebhookEvent
+}
+
+function field(headers: HeaderFields, name: string): string | undefined {
+  const value = headers instanceof Headers ? headers.get(name) : headers[name]
+  return (typeof value === 'object' ? value?.[0] : value) ?? undefined
+}
+
+/** With the prefix `whsec_` the rest is base64; else the bytes of the text are the key. */
+const keyOf = (secret: string): Buffer =>
+  secret.startsWith('whsec_')
+    ? Buffer.from(secret.slice('whsec_'.length), 'base64')
+    : Buffer.from(secret)
+
+/** Takes as long for any text of the right length. */
+function isSame(text: string, expected: string): boolean {
+  const [given, wanted] = [Buffer.from(text), Buffer.from(expected)]
+  return given.length === wanted.length && timingSafeEqual(given, wanted)
+}

@@ -1,0 +1,183 @@
+/**
+ * Serves separation.proto to internal services, with the standard health and reflection services:
+ * a translation of separations.ts, which REST calls too.
+ */
+
+import { once } from 'node:events'
+import * as grpc from '@grpc/grpc-js'
+import { ReflectionService } from '@grpc/reflection'
+import { HealthImplementation } from 'grpc-health-check'
+import { loadProto } from '../shared/proto.ts'
+import { isTerminal } from '../shared/request-status.ts'
+import { authenticate } from './auth.ts'
+import { callIdOf } from './call-id.ts'
+import type { Deps } from './deps.ts'
+import { grpcStatus, toServiceError } from './grpc-errors.ts'
+import {
+  listReply, separationOf, submissionBody, submitReply, type CancelRequest, type GetRequest,
+  type ListReply, type ListRequest, type Separation, type SubmitReply, type SubmitRequest,
+  type WatchRequest,
+} from './grpc-messages.ts'
+import { intervalMsOf, limitOf } from './query.ts'
+import type { QueueStatusResponse, QueueSubmitResponse } from './schemas.ts'
+import { cancel, findOwn, hasResult, list, resultOf, statusOf } from './separations.ts'
+import { watchStatus } from './status-watch.ts'
+import { readLogs } from './store/request-logs.ts'
+import type { RequestRow } from './store/tables.ts'
+import { submitOnce } from './submit-once.ts'
+import { BODY_BYTES_MAX } from './validation.ts'
+
+export interface GrpcServer {
+  /** `host:port` that it listens on. */
+  address: string
+  /** Health answers NOT_SERVING; resolves when the calls in hand have ended, or were cut. */
+  stop(): Promise<void>
+}
+
+export const SEPARATION_SERVICE = 'winnow.separation.v1.SeparationService'
+export const separationPackage = loadProto('separation.proto')
+
+/** Calls in hand may take so long to end; then they are cut. */
+const CLOSE_MS_MAX = 3_000
+const OPTIONS: grpc.ServerOptions = {
+  'grpc.max_receive_message_length': BODY_BYTES_MAX,
+  'grpc.keepalive_time_ms': 60_000, // a client that fell silent frees its watches
+  'grpc.keepalive_timeout_ms': 20_000,
+}
+
+/** Listens on `host:port`; port 0 takes any free one. @throws Error when it is taken */
+export async function startGrpcServer(
+  host: string, port: number, deps: Deps,
+): Promise<GrpcServer> {
+  const server = new grpc.Server(OPTIONS)
+  const health = new HealthImplementation({ '': 'SERVING', [SEPARATION_SERVICE]: 'SERVING' })
+  server.addService(
+    separationPackage[SEPARATION_SERVICE] as grpc.ServiceDefinition, handlers(deps),
+  )
+  health.addToServer(server)
+  new ReflectionService(separationPackage).addToServer(server)
+  const credentials = grpc.ServerCredentials.createInsecure()
+  const bound = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(`${host}:${port}`, credentials, (error, boundPort) =>
+      error ? reject(new Error(`GRPC_PORT: ${error.message}`)) : resolve(boundPort))
+  })
+  return {
+    address: `${host}:${bound}`,
+    async stop() {
+      health.setStatus('', 'NOT_SERVING')
+      health.setStatus(SEPARATION_SERVICE, 'NOT_SERVING')
+      const cut = setTimeout(() => server.forceShutdown(), CLOSE_MS_MAX)
+      await new Promise((resolve) => server.tryShutdown(resolve))
+      clearTimeout(cut)
+    },
+  }
+}
+
+const handlers = (deps: Deps): grpc.UntypedServiceImplementation => ({
+  Submit: unary(deps, async (accountId, request: SubmitRequest, metadata): Promise<SubmitReply> => {
+    const key = textOf(metadata, 'idempotency-key')
+    const answer = await submitOnce(deps, accountId, submissionBody(request), key)
+    return submitReply(JSON.parse(answer) as QueueSubmitResponse)
+  }),
+  Get: unary(deps, async (accountId, request: GetRequest): Promise<Separation> => {
+    const row = await findOwn(deps, accountId, request.request_id)
+    const logs = request.logs ? await readLogs(deps.store, row.request_id) : undefined
+    return separationWithResult(deps, row, await statusOf(deps, row, logs))
+  }),
+  Cancel: unary(deps, async (accountId, request: CancelRequest): Promise<Separation> => {
+    const row = await findOwn(deps, accountId, request.request_id)
+    return separationOf(await statusOf(deps, await cancel(deps, row)))
+  }),
+  List: unary(deps, async (accountId, request: ListRequest): Promise<ListReply> => {
+    const { page_size: size, page_token: cursor } = request
+    return listReply(await list(deps, accountId, { limit: limitOf(size), cursor }))
+  }),
+  Watch: (call: WatchCall): void => {
+    answer(deps, call, (accountId) => watch(deps, accountId, call)).then(
+      (isWhole) => isWhole ? call.end() : call.emit('error', STOPPING),
+      (status: grpc.StatusObject) => call.emit('error', status),
+    )
+  },
+})
+
+function unary<Request, Reply>(
+  deps: Deps,
+  handle: (accountId: string, request: Request, metadata: grpc.Metadata) => Promise<Reply>,
+): grpc.handleUnaryCall<Request, Reply> {
+  return (call, reply) => {
+    answer(deps, call, (accountId) => handle(accountId, call.request, call.metadata)).then(
+      (message) => reply(null, message),
+      (status: grpc.StatusObject) => reply(status),
+    )
+  }
+}
+
+async function separationWithResult(
+  deps: Deps, row: RequestRow, status: QueueStatusResponse,
+): Promise<Separation> {
+  const isThere = hasResult(row, deps.clock.now())
+  return separationOf(status, isThere ? await resultOf(deps, row) : undefined)
+}
+
+type WatchCall = grpc.ServerWritableStream<WatchRequest, Separation>
+
+const STOPPING = { code: grpc.status.UNAVAILABLE, details: 'The gateway is stopping; watch again.' }
+
+/** Writes how the request stands; false when the gateway stops before it is finished. */
+async function watch(deps: Deps, accountId: string, call: WatchCall): Promise<boolean> {
+  const { request_id: requestId, logs, interval_seconds: interval } = call.request
+  await findOwn(deps, accountId, requestId)
+  const gone = new AbortController()
+  const feed = deps.feed.watch(requestId)
+  call.once('close', () => { // canceled, or past its deadline: nobody waits any more
+    gone.abort()
+    feed.close()
+  })
+  const steps = watchStatus(deps, feed, {
+    accountId, requestId, logs, intervalMs: intervalMsOf(interval), windowMs: Infinity,
+  })
+  for await (const { row, status } of steps) {
+    if (call.destroyed) return true
+    const hasRoom = call.write(await separationWithResult(deps, row, status))
+    if (isTerminal(status.status)) return true
+    if (!hasRoom) await once(call, 'drain', gone).catch(() => undefined)
+  }
+  return call.destroyed
+}
+
+/** Runs `handle` for the caller's account, and logs it. @throws StatusObject for the client */
+async function answer<Request, Reply, Answer>(
+  deps: Deps,
+  call: grpc.ServerUnaryCall<Request, Reply> | grpc.ServerWritableStream<Request, Reply>,
+  handle: (accountId: string) => Promise<Answer>,
+): Promise<Answer> {
+  const startedAt = performance.now()
+  const { log } = deps
+  const id = callIdOf(textOf(call.metadata, 'x-request-id'), 'grpc')
+  const logAnswered = (code: grpc.status) => log.info({
+    requestId: id, method: call.getPath(), status: grpc.status[code],
+    ms: Math.round(performance.now() - startedAt),
+  }, 'answered')
+  try {
+    const head = new grpc.Metadata()
+    head.set('x-request-id', id)
+    call.sendMetadata(head)
+    const key = textOf(call.metadata, 'authorization')
+    const { account_id: accountId } = await authenticate(deps, key, 'audio:separate')
+    const answered = await handle(accountId)
+    logAnswered(call.cancelled ? grpc.status.CANCELLED : grpc.status.OK)
+    return answered
+  } catch (error) {
+    const known = toServiceError(error)
+    if (known.status >= 500) {
+      log.error({ err: error, cause: known.cause, requestId: id }, known.code)
+    }
+    const { request_id: named } = Object(call.request) as { request_id?: string }
+    const status = grpcStatus(known, known.code === 'NOT_FOUND' ? undefined : named)
+    logAnswered(status.code)
+    throw status
+  }
+}
+
+const textOf = (metadata: grpc.Metadata, name: string): string | undefined =>
+  metadata.get(name)[0]?.toString()

@@ -1,0 +1,164 @@
+/**
+ * What the API description says of its components beyond their fields: a sentence, an example, and
+ * rules between fields. By the title of the schema; a test holds each example to its schema.
+ */
+
+const REQUEST_ID = 'req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e'
+const FILE_ID = 'file_0a1b2c3d4e5f60718293a4b5c6d7e8f9'
+const BASE = `https://winnow.example/v1/queue/requests/${REQUEST_ID}`
+const MEDIA = `https://winnow.example/media/outputs/${REQUEST_ID}`
+const SIGNATURE = 'expires=1767927845678&signature=3f1c'
+const CREATED_AT = '2026-01-02T03:04:05.678Z'
+const LATER = '2026-01-02T03:04:17.012Z'
+const WEEK_LATER = '2026-01-09T03:04:17.012Z'
+
+export interface Note {
+  description: string
+  example?: object
+  /** Keywords that the checks of bodies do by hand, for better messages. */
+  rules?: object
+}
+
+const SUBMISSION = {
+  input: {
+    prompt: 'dog barking',
+    file_id: FILE_ID,
+    acceleration: 'balanced',
+    output_format: 'wav',
+    spans: [{ start: 1.5, end: 4, include: true }],
+  },
+  metadata: { order: 17 },
+}
+
+const STATUS = {
+  request_id: REQUEST_ID,
+  model: 'audio/separate',
+  status: 'IN_PROGRESS',
+  created_at: CREATED_AT,
+  updated_at: LATER,
+  result_url: `${BASE}/result`,
+  progress: 0.4,
+}
+
+const DATA = {
+  target: {
+    url: `${MEDIA}/target?${SIGNATURE}`, content_type: 'audio/wav', file_name: 'walk-target.wav',
+  },
+  residual: {
+    url: `${MEDIA}/residual?${SIGNATURE}`,
+    content_type: 'audio/wav',
+    file_name: 'walk-residual.wav',
+  },
+  duration: 12.5,
+  sample_rate: 48_000,
+}
+
+export const NOTES: Readonly<Record<string, Note>> = {
+  ErrorResponse: {
+    description: 'Every error has this form.',
+    example: {
+      error: {
+        code: 'INVALID_PARAMETER',
+        message: 'input.spans[2].end must be greater than the span\'s start.',
+        param: 'input.spans[2].end',
+      },
+    },
+  },
+  ModelList: { description: 'The one model, and the engines that serve it now.' },
+  File: {
+    description: 'The record of a file. `pending` until its bytes are there, then `uploaded`; ' +
+      '`expired` after `expires_at`.',
+    example: {
+      file_id: FILE_ID,
+      file_name: 'walk.wav',
+      content_type: 'audio/wav',
+      file_size: 2_400_044,
+      purpose: 'audio.separate.input',
+      status: 'uploaded',
+      created_at: CREATED_AT,
+      uploaded_at: LATER,
+      expires_at: '2026-01-03T03:04:17.012Z',
+    },
+  },
+  CreateFileRequest: {
+    description: 'What the file will be; its bytes are sent afterwards.',
+    example: {
+      file_name: 'walk.wav', content_type: 'audio/wav', file_size: 2_400_044,
+      purpose: 'audio.separate.input',
+    },
+  },
+  CreateFileResponse: {
+    description: 'Where to send the bytes: `upload_method` to `upload_url` with `headers`, until ' +
+      '`expires_at`. The address needs no API key.',
+    example: {
+      file_id: FILE_ID,
+      upload_url: `https://winnow.example/media/inputs/${FILE_ID}?size=2400044&${SIGNATURE}`,
+      upload_method: 'PUT',
+      headers: { 'content-type': 'audio/wav' },
+      expires_at: '2026-01-02T04:04:05.678Z',
+      retention: { delete_after: '2026-01-03T03:04:05.678Z' },
+    },
+  },
+  AudioSpan: { description: 'A time in which the target sounds, or does not.' },
+  AudioSeparateInput: {
+    description: 'What to separate from what, and how. Unknown fields are refused.',
+    example: SUBMISSION.input,
+    rules: { oneOf: [{ required: ['audio_url'] }, { required: ['file_id'] }] },
+  },
+  SubmitAudioSeparateRequest: {
+    description: 'A separation to be queued. Unknown fields are ignored here, not in `input`.',
+    example: SUBMISSION,
+  },
+  QueueSubmitResponse: {
+    description: 'The request is in the queue, and will end `COMPLETED` or `FAILED`.',
+    example: {
+      request_id: REQUEST_ID,
+      status: 'IN_QUEUE',
+      model: 'audio/separate',
+      created_at: CREATED_AT,
+      status_url: `${BASE}/status`,
+      stream_url: `${BASE}/status/stream`,
+      result_url: `${BASE}/result`,
+    },
+  },
+  QueueStatusResponse: {
+    description: 'How a request stands. `COMPLETED` and `FAILED` are terminal. `progress`, ' +
+      '`queue_position` and `error` are extensions of the specification.',
+    example: STATUS,
+  },
+  RequestList: {
+    description: 'A page of requests, newest first.',
+    example: { object: 'list', data: [STATUS], next_cursor: null },
+  },
+  OutputFile: {
+    description: 'Addresses are signed: they need no API key, take `Range`, and are valid until ' +
+      '`retention.delete_after`.',
+    example: DATA.target,
+  },
+  SeparationData: { description: 'Both outputs; together they are the input.', example: DATA },
+  QueueResultResponse: {
+    description: 'The outputs of a completed request.',
+    example: {
+      request_id: REQUEST_ID,
+      model: 'audio/separate',
+      status: 'COMPLETED',
+      data: DATA,
+      usage: { feature: 'audio_seconds', quantity: 13, billing_status: 'not_metered' },
+      retention: { delete_after: WEEK_LATER },
+    },
+  },
+  StreamTimeout: {
+    description: 'The stream window has ended before the request; connect again.',
+    example: {
+      request_id: REQUEST_ID,
+      status: 'IN_PROGRESS',
+      message: 'The stream window has ended; connect again to go on.',
+    },
+  },
+}
+
+/** The body of a status stream, cut short. */
+export const STREAM_EXAMPLE = [
+  `event: status\ndata: ${JSON.stringify(STATUS)}\n\n`,
+  `event: status\ndata: ${JSON.stringify({ ...STATUS, status: 'COMPLETED' })}\n\n`,
+].join('')

@@ -1,0 +1,97 @@
+/** The TypeScript client against the gateway, over HTTP. */
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { ApiError, createClient, UnreachableError } from '../../clients/typescript/client.ts'
+import { CLIENT_TYPES, makeClientTypes } from '../../scripts/client-types.ts'
+import { complete, createFileBody, FILE_BYTES, startGateway, type GatewayOptions } from '../support/start-gateway.ts'
+
+async function start(t: TestContext, options: GatewayOptions = {}) {
+  let address = ''
+  const config = { publicUrl: () => address, ...options.config }
+  const gateway = await startGateway(t, { ...options, config })
+  address = await gateway.listen()
+  const path = join(gateway.folder, 'concert.m4a')
+  await writeFile(path, FILE_BYTES)
+  return { gateway, address, path, client: createClient({ baseUrl: `${address}/`, apiKey: gateway.key }) }
+}
+
+test('client: its types are those of the API description', async () => {
+  assert.equal(readFileSync(CLIENT_TYPES, 'utf8'), await makeClientTypes(), 'run: npm run client-types')
+})
+
+test('client: a file is uploaded, separated, waited for and downloaded', async (t) => {
+  const { gateway, path, client } = await start(t)
+  const parts: number[] = []
+  const fileId = await client.upload(path, 'audio/mp4', (part) => parts.push(part))
+  assert.deepEqual(parts, [1])
+  assert.equal((await client.file(fileId)).status, 'uploaded')
+  const submitted = await client.submit({ input: { prompt: 'a bell', file_id: fileId } })
+  assert.equal((await client.status(submitted)).status, 'IN_QUEUE')
+  const waiting = client.wait(submitted.request_id)
+  await gateway.publish()
+  await complete(gateway, submitted.request_id)
+  const { data } = await waiting
+  assert.equal(data.sample_rate, 48_000)
+  const saved = join(gateway.folder, 'saved.wav')
+  await client.download(data.target.url, saved)
+  assert.equal(await readFile(saved, 'utf8'), 'target')
+  assert.deepEqual(await client.result(submitted), { ...await client.result(submitted.request_id) })
+  const { data: listed, next_cursor: cursor } = await client.list({ limit: 1 })
+  assert.deepEqual(listed.map((one) => one.request_id), [submitted.request_id])
+  assert.equal(cursor, null)
+  assert.equal((await client.models()).data[0]?.id, 'audio/separate')
+})
+
+test('client: bytes that are no file are sent from memory or as a stream', async (t) => {
+  const { client } = await start(t)
+  for (const bytes of [new Blob([FILE_BYTES]), [FILE_BYTES.subarray(0, 3), FILE_BYTES.subarray(3)]]) {
+    const file = await client.createFile({ ...createFileBody(), purpose: 'audio.separate.input' })
+    await client.send(file, bytes instanceof Blob ? bytes : ReadableStream.from(bytes))
+    assert.equal((await client.file(file.file_id)).status, 'uploaded')
+  }
+})
+
+test('client: following goes on in a new stream when one ends', async (t) => {
+  const { gateway, path, client } = await start(t, { config: { streamWindowSeconds: 0.1 } })
+  const fileId = await client.upload(path, 'audio/mp4')
+  const submitted = await client.submit({ input: { prompt: 'a bell', file_id: fileId } })
+  await gateway.publish()
+  const seen: string[] = []
+  for await (const { status, logs } of client.follow(submitted, { logs: true })) {
+    assert.ok(logs, 'logs were asked for')
+    seen.push(status)
+    if (seen.length === 2) await client.cancel(submitted) // the second is of another stream
+  }
+  assert.deepEqual(seen.slice(0, 2), ['IN_QUEUE', 'IN_QUEUE'])
+  assert.equal(seen.at(-1), 'FAILED')
+  await assert.rejects(client.wait(submitted), { name: 'ApiError', code: 'CANCELED' })
+})
+
+test('client: what is refused is an ApiError with code, field and status', async (t) => {
+  const { gateway, address, client } = await start(t)
+  const wrong = client.submit({ input: { prompt: '', file_id: 'file_1' } })
+  await assert.rejects(wrong, { code: 'INVALID_PARAMETER', param: 'input.prompt', status: 400 })
+  await assert.rejects(client.status('a/../b'), { code: 'NOT_FOUND', status: 404 })
+  const nobody = createClient({ baseUrl: address, apiKey: undefined })
+  await assert.rejects(nobody.models(), (error) => error instanceof ApiError && error.status === 401)
+  await gateway.app.close()
+  await assert.rejects(client.models(), UnreachableError)
+})
+
+test('client: its signal ends what it does', async (t) => {
+  const { gateway, address, path, client } = await start(t)
+  const fileId = await client.upload(path, 'audio/mp4')
+  const submitted = await client.submit({ input: { prompt: 'a bell', file_id: fileId } })
+  const controller = new AbortController()
+  const mine = createClient({ baseUrl: address, apiKey: gateway.key, signal: controller.signal })
+  const following = mine.follow(submitted)
+  await following.next()
+  controller.abort()
+  await assert.rejects(following.next(), { name: 'AbortError' })
+  assert.equal((await mine.cancel(submitted)).status, 'FAILED')
+  gateway.app.server.closeAllConnections() // fetch has opened one that it does not use
+})

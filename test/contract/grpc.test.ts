@@ -1,0 +1,286 @@
+/** SeparationService as other services see it: proto/separation.proto, over a real connection. */
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import test from 'node:test'
+import * as grpc from '@grpc/grpc-js'
+import { service as healthService } from 'grpc-health-check'
+import { ServiceError, type ErrorCode } from '../../shared/errors.ts'
+import { loadProto } from '../../shared/proto.ts'
+import { SEPARATION_SERVICE } from '../../gateway/grpc-server.ts'
+import { startSeparationClient } from '../support/separation-client.ts'
+import { complete, startGateway, submitted, uploadFile } from '../support/start-gateway.ts'
+
+/** The call fails with this status and machine code. */
+async function assertRefused(
+  call: Promise<unknown>, status: keyof typeof grpc.status, code: ErrorCode, param?: string,
+): Promise<grpc.ServiceError> {
+  const error = await call.then(() => assert.fail('it was answered'), (error: grpc.ServiceError) => error)
+  assert.equal(grpc.status[error.code], status, error.message)
+  assert.equal(error.metadata.get('winnow-code')[0], code)
+  assert.equal(error.metadata.get('winnow-param')[0], param)
+  return error
+}
+
+test('grpc: a request is submitted, watched to its end, and got with its result', async (t) => {
+  const gateway = await startGateway(t)
+  const { call, watch } = await startSeparationClient(t, gateway)
+  const submission = {
+    input: {
+      prompt: ' A Bell. ', file_id: await uploadFile(gateway), acceleration: 'QUALITY',
+      output_format: 'MP3', chunk_overlap: 0, spans: [{ start: 1, end: 2, include: false }, { end: 1 }],
+    },
+    metadata_json: '{"a":1,"b":[false,null],"__proto__":{"d":""}}',
+  }
+  const accepted = await call('Submit', submission)
+  const requestId = accepted.request_id
+  assert.equal(accepted.status, 'IN_QUEUE')
+  assert.equal(accepted.model, 'audio/separate')
+  assert.equal(accepted.created_at_ms, gateway.clock.now())
+  assert.equal((await gateway.call('GET', accepted.status_url)).json().request_id, requestId)
+  await gateway.publish()
+  const { prompt, options } = gateway.broker.jobOf(requestId)
+  assert.equal(prompt, 'A Bell.')
+  assert.deepEqual(options, {
+    predict_spans: false, reranking_candidates: 1, acceleration: 'quality', max_chunk_duration: 60,
+    chunk_overlap: 0, output_format: 'mp3',
+    spans: [{ start: 1, end: 2, include: false }, { start: 0, end: 1, include: true }],
+  })
+  const [stored] = await gateway.store.selectFrom('requests').select('metadata').execute()
+  assert.equal(stored?.metadata, submission.metadata_json)
+
+  const messages: Record<string, any>[] = []
+  for await (const message of watch({ request_id: requestId, logs: true })) {
+    messages.push(message)
+    if (messages.length === 1) await complete(gateway, requestId)
+  }
+  assert.equal(messages[0]?.status, 'IN_QUEUE')
+  assert.equal(messages[0]?.queue_position, 1)
+  const last = messages.at(-1)
+  assert.equal(last?.status, 'COMPLETED')
+  assert.equal(last.result.duration, 12.5)
+  assert.equal(last.result.usage.quantity, 13)
+  assert.equal(last.result.delete_after_ms, gateway.clock.now() + 7 * 86_400_000)
+  assert.equal((await gateway.call('GET', last.result.target.url)).body, 'target')
+  const got = await call('Get', { request_id: requestId, logs: true })
+  assert.deepEqual(got, last)
+  gateway.clock.advance(7 * 86_400_000)
+  const later = await call('Get', { request_id: requestId })
+  assert.equal(later.status, 'COMPLETED')
+  assert.equal(later.result, null)
+})
+
+test('grpc: each method needs a key with the scope audio:separate', async (t) => {
+  const gateway = await startGateway(t)
+  const { call, watch } = await startSeparationClient(t, gateway)
+  const keys = [null, 'sep_test_0', await gateway.newKey(['models:read', 'files:read', 'files:write'])]
+  for (const key of keys) {
+    const [status, code] = key === keys[2]
+      ? ['PERMISSION_DENIED', 'PERMISSION_DENIED'] as const
+      : ['UNAUTHENTICATED', 'UNAUTHENTICATED'] as const
+    for (const method of ['Submit', 'Get', 'Cancel', 'List']) {
+      await assertRefused(call(method, {}, { key }), status, code)
+    }
+    await assertRefused(watch({}, { key }).toArray(), status, code)
+  }
+})
+
+test('grpc: errors carry code, field and request, also as google.rpc.ErrorInfo', async (t) => {
+  let found: () => { bytes?: number } = () => ({})
+  const gateway = await startGateway(t, { checkAudioUrl: async () => found() })
+  const { call } = await startSeparationClient(t, gateway)
+  const input = { prompt: 'x', audio_url: 'https://a.example/x.mp3' }
+  const submit = (more: object = {}) => call('Submit', { input: { ...input, ...more } })
+  await assertRefused(call('Submit', {}), 'INVALID_ARGUMENT', 'INVALID_REQUEST', 'input')
+  await assertRefused(submit({ prompt: '' }), 'INVALID_ARGUMENT', 'INVALID_PARAMETER', 'input.prompt')
+  await assertRefused(submit({ acceleration: 9 }), 'INVALID_ARGUMENT', 'INVALID_REQUEST', 'input.acceleration')
+  await assertRefused(submit({ max_chunk_duration: NaN }),
+    'INVALID_ARGUMENT', 'INVALID_REQUEST', 'input.max_chunk_duration')
+  await assertRefused(submit({ audio_url: undefined }),
+    'INVALID_ARGUMENT', 'INVALID_PARAMETER', 'input.audio_url')
+  await assertRefused(call('Submit', { input, webhook_secret: 'short' }),
+    'INVALID_ARGUMENT', 'INVALID_PARAMETER', 'webhookSecret')
+  for (const metadata_json of ['', '{', '[]']) {
+    await assertRefused(call('Submit', { input, metadata_json }),
+      'INVALID_ARGUMENT', 'INVALID_REQUEST', 'metadata')
+  }
+  await assertRefused(submit({ audio_url: undefined, file_id: 'é' }),
+    'INVALID_ARGUMENT', 'INVALID_PARAMETER', 'input.file_id')
+  for (const [code, status] of [
+    ['MEDIA_FETCH_FAILED', 'UNAVAILABLE'], ['INSUFFICIENT_CREDITS', 'FAILED_PRECONDITION'],
+    ['FILE_EXPIRED', 'FAILED_PRECONDITION'], ['PAYLOAD_TOO_LARGE', 'INVALID_ARGUMENT'],
+    ['IDEMPOTENCY_CONFLICT', 'ALREADY_EXISTS'], ['RATE_LIMITED', 'RESOURCE_EXHAUSTED'],
+  ] as const) {
+    found = () => { throw new ServiceError(code) }
+    await assertRefused(submit(), status, code)
+  }
+  const spans = [{ start: 2, end: 1 }]
+  const error = await assertRefused(submit({ spans }),
+    'INVALID_ARGUMENT', 'INVALID_PARAMETER', 'input.spans[0].end')
+  assert.match(error.details, /must be greater than/)
+  assert.deepEqual(readDetails(error), {
+    code: grpc.status.INVALID_ARGUMENT, message: error.details,
+    info: { reason: 'INVALID_PARAMETER', domain: 'winnow', metadata: { param: 'input.spans[0].end' } },
+  })
+  await assertRefused(call('Get', { request_id: 'ü\0' }), 'NOT_FOUND', 'NOT_FOUND')
+})
+
+/** The google.rpc.Status of an error, with its one detail. */
+function readDetails(error: grpc.ServiceError) {
+  const types = { ...loadProto('google/rpc/status.proto'), ...loadProto('google/rpc/error_details.proto') }
+  const read = (name: string, bytes: Buffer): any =>
+    (types[name] as unknown as { deserialize(bytes: Buffer): object }).deserialize(bytes)
+  const bytes = error.metadata.get('grpc-status-details-bin')[0] as Buffer
+  const { code, message, details } = read('google.rpc.Status', bytes)
+  assert.equal(details[0].type_url, 'type.googleapis.com/google.rpc.ErrorInfo')
+  return { code, message, info: read('google.rpc.ErrorInfo', details[0].value) }
+}
+
+test('grpc: a fault of ours is INTERNAL and says nothing of it', async (t) => {
+  const gateway = await startGateway(t)
+  const { call } = await startSeparationClient(t, gateway)
+  const requestId = await submitted(gateway)
+  await gateway.store.schema.dropTable('requests').execute()
+  const metadata = { 'x-request-id': 'mine' }
+  const error = await assertRefused(
+    call('Get', { request_id: requestId }, { metadata }), 'INTERNAL', 'INTERNAL')
+  assert.ok(!/table|sql|requests/i.test(error.details), error.details)
+  assert.equal(error.metadata.get('winnow-request-id')[0], requestId)
+})
+
+test('grpc: a request is canceled once, and is nobody else\'s', async (t) => {
+  const gateway = await startGateway(t)
+  const { call, watch } = await startSeparationClient(t, gateway)
+  const request = { request_id: await submitted(gateway) }
+  const key = await gateway.newKey()
+  for (const method of ['Get', 'Cancel']) {
+    await assertRefused(call(method, request, { key }), 'NOT_FOUND', 'NOT_FOUND')
+  }
+  await assertRefused(watch(request, { key }).toArray(), 'NOT_FOUND', 'NOT_FOUND')
+  const canceled = await call('Cancel', request)
+  assert.equal(canceled.status, 'FAILED')
+  assert.equal(canceled.error.code, 'CANCELED')
+  const error = await assertRefused(call('Cancel', request), 'FAILED_PRECONDITION', 'REQUEST_FINISHED')
+  assert.equal(error.metadata.get('winnow-request-id')[0], request.request_id)
+  const ended = await watch(request).toArray()
+  assert.deepEqual(ended.map(({ status }) => status), ['FAILED'])
+})
+
+test('grpc: own requests are listed newest first, page by page', async (t) => {
+  const gateway = await startGateway(t)
+  const { call } = await startSeparationClient(t, gateway)
+  const ids: string[] = []
+  for (let i = 0; i < 5; i += 1) {
+    ids.unshift(await submitted(gateway))
+    gateway.clock.advance(1)
+  }
+  const listed: string[] = []
+  let token = ''
+  do {
+    const page = await call('List', { page_size: 2, page_token: token })
+    assert.ok(page.separations.length <= 2, 'pages have the size that was asked for')
+    listed.push(...page.separations.map((item: { request_id: string }) => item.request_id))
+    token = page.next_page_token
+  } while (token !== '')
+  assert.deepEqual(listed, ids)
+  const all = await call('List', { page_token: 'nonsense' })
+  assert.equal(all.separations.length, 5)
+  const none = await call('List', {}, { key: await gateway.newKey() })
+  assert.deepEqual(none, { separations: [], next_page_token: '' })
+})
+
+test('grpc: a watch that is canceled or past its deadline is forgotten', async (t) => {
+  const gateway = await startGateway(t)
+  const { watch } = await startSeparationClient(t, gateway)
+  const request = { request_id: await submitted(gateway), interval_seconds: 10 }
+  let open = 0
+  let allClosed = () => {}
+  const { feed } = gateway
+  const start = feed.watch
+  feed.watch = (requestId) => {
+    const opened = start.call(feed, requestId)
+    const { close } = opened
+    let isOpen = true
+    open += 1
+    opened.close = () => {
+      close.call(opened)
+      if (isOpen) open -= 1
+      isOpen = false
+      if (open === 0) allClosed()
+    }
+    return opened
+  }
+  const closed = () => new Promise<void>((resolve) => { allClosed = resolve })
+  const canceled = watch(request)
+  await once(canceled, 'data')
+  assert.equal(open, 1)
+  const afterCancel = closed()
+  canceled.on('error', () => undefined).cancel()
+  await afterCancel
+  const afterDeadline = closed()
+  const late = watch(request, { deadlineMs: 200 })
+  await assert.rejects(late.toArray(), { code: grpc.status.DEADLINE_EXCEEDED })
+  await afterDeadline
+})
+
+test('grpc: a deadline that has passed is told, whatever the gateway waits for', async (t) => {
+  const gateway = await startGateway(t, { checkAudioUrl: () => new Promise(() => undefined) })
+  const { call } = await startSeparationClient(t, gateway)
+  const input = { prompt: 'x', audio_url: 'https://a.example/x.mp3' }
+  await assert.rejects(call('Submit', { input }, { deadlineMs: 100 }),
+    { code: grpc.status.DEADLINE_EXCEEDED })
+})
+
+test('grpc: open watches end as UNAVAILABLE when the gateway stops', async (t) => {
+  const gateway = await startGateway(t)
+  const { watch, server } = await startSeparationClient(t, gateway)
+  const watching = watch({ request_id: await submitted(gateway) })
+  await once(watching, 'data')
+  const ended = once(watching, 'error')
+  const stopped = server.stop()
+  gateway.feed.close()
+  const [error] = await ended
+  assert.equal(error.code, grpc.status.UNAVAILABLE)
+  await stopped
+})
+
+test('grpc: calls are named by x-request-id, and messages have a limit', async (t) => {
+  const gateway = await startGateway(t)
+  const { call, watch } = await startSeparationClient(t, gateway)
+  const request = { request_id: await submitted(gateway) }
+  for (const [given, expected] of [['mine-1', /^mine-1$/], ['a b', /^grpc_[0-9a-f]{32}$/]] as const) {
+    const watching = watch(request, { metadata: { 'x-request-id': given } })
+    const [head] = await once(watching, 'metadata') as [grpc.Metadata]
+    assert.match(String(head.get('x-request-id')[0]), expected)
+    watching.on('error', () => undefined).cancel()
+  }
+  const huge = call('Submit', { input: { prompt: 'x'.repeat(256 * 1024) } })
+  await assert.rejects(huge, { code: grpc.status.RESOURCE_EXHAUSTED })
+})
+
+test('grpc: health and reflection are served without a key', async (t) => {
+  const gateway = await startGateway(t)
+  const { server } = await startSeparationClient(t, gateway)
+  const connect = <Client>(service: unknown) => {
+    const Client = grpc.makeGenericClientConstructor(service as grpc.ServiceDefinition, 'Client')
+    const client = new Client(server.address, grpc.credentials.createInsecure())
+    t.after(() => client.close())
+    return client as Client
+  }
+  const health = connect<{ check(request: object, done: (error: unknown, reply: object) => void): void }>(
+    healthService)
+  const reply = await new Promise((resolve) => {
+    health.check({ service: SEPARATION_SERVICE }, (error, answer) => resolve(error ?? answer))
+  })
+  assert.deepEqual(reply, { status: 'SERVING' })
+  const proto = createRequire(import.meta.url)
+    .resolve('@grpc/reflection/build/proto/grpc/reflection/v1/reflection.proto')
+  const { 'grpc.reflection.v1.ServerReflection': service } = loadProto(proto)
+  const reflection = connect<{ ServerReflectionInfo(): grpc.ClientDuplexStream<object, any> }>(service)
+  const asking = reflection.ServerReflectionInfo()
+  asking.end({ file_containing_symbol: SEPARATION_SERVICE })
+  const [answer] = await asking.toArray()
+  const files = Buffer.concat(answer.file_descriptor_response.file_descriptor_proto).toString()
+  assert.match(files, /SeparationService/)
+})

@@ -1,0 +1,48 @@
+/** A gRPC client of SeparationService, as another service would have one. */
+
+import type { TestContext } from 'node:test'
+import * as grpc from '@grpc/grpc-js'
+import { SEPARATION_SERVICE, separationPackage, startGrpcServer } from '../../gateway/grpc-server.ts'
+import type { Gateway } from './start-gateway.ts'
+
+type Message = Record<string, any>
+
+interface CallOptions {
+  /** Null: none. */
+  key?: string | null
+  metadata?: Record<string, string>
+  deadlineMs?: number
+}
+
+/** Serves the gateway on a loopback port, with a client; both end with the test. */
+export async function startSeparationClient(t: TestContext, gateway: Gateway) {
+  const server = await startGrpcServer('127.0.0.1', 0, gateway.deps)
+  const Client = grpc.makeGenericClientConstructor(
+    separationPackage[SEPARATION_SERVICE] as grpc.ServiceDefinition, 'SeparationService')
+  const client = new Client(server.address, grpc.credentials.createInsecure())
+  t.after(async () => {
+    client.close()
+    gateway.feed.close()
+    await server.stop()
+  })
+  const headers = ({ key = gateway.key, metadata = {} }: CallOptions) => {
+    const all = new grpc.Metadata()
+    if (key !== null) all.set('authorization', `Bearer ${key}`)
+    for (const [name, value] of Object.entries(metadata)) all.set(name, value)
+    return all
+  }
+  const options = ({ deadlineMs }: CallOptions): grpc.CallOptions =>
+    deadlineMs === undefined ? {} : { deadline: Date.now() + deadlineMs }
+  return {
+    server,
+    /** Resolves with the answer, or rejects with a gRPC error. */
+    call: (method: string, request: Message, given: CallOptions = {}) =>
+      new Promise<Message>((resolve, reject) => {
+        client[method]?.(request, headers(given), options(given),
+          (error: grpc.ServiceError | null, reply: Message) => error ? reject(error) : resolve(reply))
+      }),
+    watch: (request: Message, given: CallOptions = {}) =>
+      client.Watch?.(request, headers(given), options(given)) as
+        unknown as grpc.ClientReadableStream<Message>,
+  }
+}
