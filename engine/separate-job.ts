@@ -13,9 +13,9 @@ import type { ModelDescription } from '../models/model.ts'
 import type { EngineConfig } from './config.ts'
 import { ModelError } from './compute-thread.ts'
 import { openMixture } from './media/decode.ts'
-import { createEncoder, type Encoder } from './media/encode.ts'
 import { fetchSource } from './media/source.ts'
 import { UploadRefusedError, uploadOutput } from './media/upload.ts'
+import { Outputs } from './outputs.ts'
 import type { Scheduler } from './scheduler.ts'
 import { makeJobFolder } from './scratch.ts'
 import { separateMixture } from './separate-mixture.ts'
@@ -98,58 +98,31 @@ async function produceOutputs(
     channelsMax: model.channelsMax,
     sampleRate: model.sampleRate,
   })
-  const { output_format: format } = job.options
-  const encoders: { target?: Encoder; residual?: Encoder } = {}
+  let outputs: Outputs | null = null
   try {
     report.log(`Decoding ${mixture.codec} in ${mixture.container}: ${mixture.sampleRate} Hz, ` +
       `${mixture.channels} channel${mixture.channels === 1 ? '' : 's'}.`)
-    const { sampleRate, channels, channelMask } = mixture
-    const encoding = { format, sampleRate, channels, channelMask }
-    encoders.target = await createEncoder(join(folder, 'target'), encoding)
-    encoders.residual = await createEncoder(join(folder, 'residual'), encoding)
-    const { target, residual } = encoders
+    const { sampleRate, channels, channelMask, hasVideo } = mixture
+    const encoding = { format: job.options.output_format, sampleRate, channels, channelMask }
+    const videoPath = hasVideo ? sourcePath : null
+    outputs = await Outputs.open({ folder, encoding, videoPath, signal, log: report.log })
     const samples = await separateMixture(job, mixture, {
       ...deps, signal,
       log: report.log,
-      write: async (parts) => {
-        await Promise.all([target.write(parts.target), residual.write(parts.residual)])
-      },
+      write: (parts) => outputs!.write(parts),
       onProgress: (progress) => publishProgress(job, attemptId, progress, deps),
     })
-    const outputs = {
-      target: await target.finish(),
-      residual: await residual.finish(),
-    }
-    await upload(job, folder, outputs, signal)
-    report.log(`Stored target and residual as ${format}.`)
+    const stored = await outputs.finish((part, path, contentType) =>
+      uploadOutput({ url: job.upload_urls[part], path, contentType, signal }))
+    report.log(`Stored target and residual as ${job.options.output_format}.`)
     deps.onSeparated(samples / sampleRate)
-    return {
-      duration: samples / sampleRate,
-      sample_rate: sampleRate,
-      outputs: { target: outputFile(outputs.target), residual: outputFile(outputs.residual) },
-    }
+    return { duration: samples / sampleRate, sample_rate: sampleRate, outputs: stored }
   } catch (error) {
-    await Promise.allSettled([encoders.target?.abort(), encoders.residual?.abort()])
+    await outputs?.abort()
     throw error
   } finally {
     await mixture.close()
   }
-}
-
-type Encoded = Awaited<ReturnType<Encoder['finish']>>
-
-const outputFile = ({ contentType, extension, bytes }: Encoded) =>
-  ({ content_type: contentType, extension, bytes })
-
-async function upload(
-  job: Job, folder: string, outputs: { target: Encoded; residual: Encoded }, signal: AbortSignal,
-): Promise<void> {
-  await Promise.all((['target', 'residual'] as const).map((name) => uploadOutput({
-    url: job.upload_urls[name],
-    path: join(folder, name),
-    contentType: outputs[name].contentType,
-    signal,
-  })))
 }
 
 function publishProgress(job: Job, attemptId: string, progress: number, deps: JobDeps): void {

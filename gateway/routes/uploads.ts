@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
+import type { OutputPart } from '../../shared/messages.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { isoTime, type Deps } from '../deps.ts'
 import { checkAddress } from '../media-address.ts'
-import { inputPath, outputPath, type OutputPart } from '../presenter.ts'
+import { inputPath, outputPath } from '../presenter.ts'
 import { findFile, markFileUploaded } from '../store/files.ts'
 import { findRequest } from '../store/requests.ts'
 
