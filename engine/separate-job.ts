@@ -13,7 +13,7 @@ import type { ModelDescription } from '../models/model.ts'
 import type { EngineConfig } from './config.ts'
 import { ModelError } from './compute-thread.ts'
 import { openMixture } from './media/decode.ts'
-import { fetchSource } from './media/source.ts'
+import { fetchPublicSource, fetchSource } from './media/source.ts'
 import { UploadRefusedError, uploadOutput } from './media/upload.ts'
 import { Outputs } from './outputs.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -62,22 +62,45 @@ export async function separateJob(
   job: Job, attemptId: string, deps: JobDeps, signal: AbortSignal,
 ): Promise<Outcome> {
   const report = createReport(job, attemptId, deps)
+  // While this is stored the source is fetched. No other event may come before it.
+  const started = deps.broker.publishEvent(report.event('started'))
+  started.catch(() => undefined) // awaited below: until then it is not unhandled
   let folder: string | null = null
   try {
-    await deps.broker.publishEvent(report.event('started'))
     folder = await makeJobFolder(deps.config.scratchFolder)
-    const completed = await produceOutputs(job, { folder, report, signal, attemptId }, deps)
+    const sourcePath = await fetchMedia(job, folder, signal, deps)
+    await started
+    const work = { folder, sourcePath, report, signal, attemptId }
+    const completed = await produceOutputs(job, work, deps)
     await deps.broker.publishEvent({ ...report.event('completed'), ...completed })
     return 'completed'
   } catch (error) {
-    return await reportFailure(signal.aborted ? signal.reason : error, report, deps)
+    const reason = signal.aborted ? signal.reason : error
+    return await reportFailure(await failureOf(started) ?? reason, report, deps)
   } finally {
     if (folder) await rm(folder, { recursive: true, force: true })
   }
 }
 
+/** Why `promise` failed; undefined when it did not. */
+const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(() => undefined, (error: unknown) => error)
+
+/** Brings the source to the job's folder; returns its path. */
+async function fetchMedia(
+  { source }: Job, folder: string, signal: AbortSignal, { publicFetch, config }: JobDeps,
+): Promise<string> {
+  const path = join(folder, 'source')
+  const fetching = { url: source.url, path, bytesMax: LIMITS.fileBytesMax, signal }
+  const { fetchSecondsMax: secondsMax } = config
+  if (source.kind === 'file') await fetchSource(fetching)
+  else await fetchPublicSource(publicFetch, { ...fetching, secondsMax })
+  return path
+}
+
 interface Workplace {
   folder: string
+  sourcePath: string
   report: Report
   signal: AbortSignal
   attemptId: string
@@ -86,13 +109,9 @@ interface Workplace {
 type Completed = Pick<Extract<Event, { type: 'completed' }>, 'duration' | 'sample_rate' | 'outputs'>
 
 async function produceOutputs(
-  job: Job, { folder, report, signal, attemptId }: Workplace, deps: JobDeps,
+  job: Job, { folder, sourcePath, report, signal, attemptId }: Workplace, deps: JobDeps,
 ): Promise<Completed> {
   const { config, model } = deps
-  const sourcePath = join(folder, 'source')
-  const fetching = { path: sourcePath, bytesMax: LIMITS.fileBytesMax, signal }
-  if (job.source.kind === 'url') await deps.publicFetch.download(job.source.url, fetching)
-  else await fetchSource({ url: job.source.url, ...fetching })
   const mixture = await openMixture(sourcePath, {
     mediaSecondsMax: config.mediaSecondsMax,
     channelsMax: model.channelsMax,

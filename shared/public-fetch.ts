@@ -9,6 +9,7 @@ import { pipeline } from 'node:stream/promises'
 import contentDisposition from 'content-disposition'
 import { request, type Dispatcher } from 'undici'
 import { ServiceError } from './errors.ts'
+import { isTemporaryStatus } from './http-status.ts'
 import { createRouter, parseUrl, refused, type RouteOptions } from './public-route.ts'
 
 export interface PublicFetch {
@@ -76,8 +77,23 @@ const REDIRECT = 'what audio_url redirects to'
 
 type Answer = Dispatcher.ResponseData & { url: URL }
 
-const fetchFailed = (message: string, cause?: unknown) =>
-  new ServiceError('MEDIA_FETCH_FAILED', { message, param: 'input.audio_url', cause })
+/** The address is in order, but did not give its media. */
+export class FetchFailedError extends ServiceError {
+  /** Whether it may give it later. */
+  readonly isTemporary: boolean
+  constructor(message: string, { isTemporary = false, cause }: FailureOptions = {}) {
+    super('MEDIA_FETCH_FAILED', { message, param: 'input.audio_url', cause })
+    this.isTemporary = isTemporary
+  }
+}
+
+interface FailureOptions {
+  isTemporary?: boolean
+  cause?: unknown
+}
+
+const fetchFailed = (message: string, options?: FailureOptions) =>
+  new FetchFailedError(message, options)
 
 /** Builds the module for one process; it holds no connections between calls. */
 export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
@@ -156,7 +172,8 @@ function checkAnswer(answer: Answer): Answer {
 function faultOf(answer: Answer): ServiceError | undefined {
   const { statusCode, headers } = answer
   if (statusCode < 200 || statusCode > 299) {
-    return fetchFailed(`audio_url answered with status ${statusCode}; it must answer with media.`)
+    const message = `audio_url answered with status ${statusCode}; it must answer with media.`
+    return fetchFailed(message, { isTemporary: isTemporaryStatus(statusCode) })
   }
   const type = contentType(answer)
   if (type && NOT_MEDIA.test(type)) {
@@ -247,14 +264,17 @@ function headerOf(headers: Answer['headers'], name: string): string | undefined 
 function throwFetchError(error: unknown): never {
   if (error instanceof ServiceError) throw error
   const code = String((error as { code?: unknown } | undefined)?.code ?? '')
-  throw fetchFailed(`audio_url could not be fetched: ${reasonOf(code)}.`, error)
+  const isTemporary = !BAD_TLS.test(code)
+  throw fetchFailed(`audio_url could not be fetched: ${reasonOf(code)}.`, {
+    isTemporary, cause: error,
+  })
 }
+
+const BAD_TLS = /CERT|^ERR_SSL|^ERR_TLS|SELF_SIGNED|ISSUER|^EPROTO$/
 
 function reasonOf(code: string): string {
   if (/^(ENOTFOUND|EAI_|ENODATA)/.test(code)) return 'its host name does not resolve'
-  if (/CERT|^ERR_SSL|^ERR_TLS|SELF_SIGNED|ISSUER|^EPROTO$/.test(code)) {
-    return 'its TLS certificate or connection is not valid'
-  }
+  if (BAD_TLS.test(code)) return 'its TLS certificate or connection is not valid'
   if (/TIMEOUT|^ETIMEDOUT$/.test(code)) return 'it did not answer in time'
   return 'the connection failed or broke off'
 }

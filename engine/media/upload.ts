@@ -3,7 +3,8 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { request } from 'undici'
-import { AwayError, isTemporaryStatus, PATIENCE, withRetries, type Patience } from './retry.ts'
+import { isTemporaryStatus } from '../../shared/http-status.ts'
+import { AwayError, PATIENCE, withRetries, type Patience } from './retry.ts'
 
 export interface UploadOptions {
   url: string
