@@ -12,6 +12,7 @@ import { LIMITS } from '../shared/separation-options.ts'
 import type { ModelDescription } from '../models/model.ts'
 import type { EngineConfig } from './config.ts'
 import { ModelError } from './compute-thread.ts'
+import { describeDamage, describeMixture, describeStored } from './job-log.ts'
 import { openMixture } from './media/decode.ts'
 import { fetchPublicSource, fetchSource } from './media/source.ts'
 import { UploadRefusedError, uploadOutput } from './media/upload.ts'
@@ -119,8 +120,7 @@ async function produceOutputs(
   })
   let outputs: Outputs | null = null
   try {
-    report.log(`Decoding ${mixture.codec} in ${mixture.container}: ${mixture.sampleRate} Hz, ` +
-      `${mixture.channels} channel${mixture.channels === 1 ? '' : 's'}.`)
+    report.log(describeMixture(mixture))
     const { sampleRate, channels, channelMask, hasVideo } = mixture
     const encoding = { format: job.options.output_format, sampleRate, channels, channelMask }
     const videoPath = hasVideo ? sourcePath : null
@@ -131,9 +131,10 @@ async function produceOutputs(
       write: (parts) => outputs!.write(parts),
       onProgress: (progress) => publishProgress(job, attemptId, progress, deps),
     })
+    for (const line of describeDamage(mixture)) report.log(line)
     const stored = await outputs.finish((part, path, contentType) =>
       uploadOutput({ url: job.upload_urls[part], path, contentType, signal }))
-    report.log(`Stored target and residual as ${job.options.output_format}.`)
+    report.log(describeStored(stored))
     deps.onSeparated(samples / sampleRate)
     return { duration: samples / sampleRate, sample_rate: sampleRate, outputs: stored }
   } catch (error) {
