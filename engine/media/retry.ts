@@ -17,6 +17,12 @@ export interface Patience {
   silenceMsMax: number
 }
 
+/**
+ * How far files are read or written ahead: a quarter of the waits for the disk that Node's own
+ * choice makes.
+ */
+export const FILE_BYTES_AHEAD = 262_144
+
 export const PATIENCE: Patience = { retryDelaysMs: [500, 2_000, 8_000], silenceMsMax: 30_000 }
 
 const isAway = (error: unknown): boolean => error instanceof AwayError

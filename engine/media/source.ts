@@ -7,7 +7,7 @@ import { request, type Dispatcher } from 'undici'
 import { ServiceError } from '../../shared/errors.ts'
 import { isTemporaryStatus } from '../../shared/http-status.ts'
 import { FetchFailedError, type PublicFetch } from '../../shared/public-fetch.ts'
-import { AwayError, PATIENCE, withRetries, type Patience } from './retry.ts'
+import { AwayError, FILE_BYTES_AHEAD, PATIENCE, withRetries, type Patience } from './retry.ts'
 
 export interface SourceOptions {
   url: string
@@ -85,7 +85,7 @@ async function fetchOnce(
       yield piece
     }
   }
-  await pipeline(counted, createWriteStream(path))
+  await pipeline(counted, createWriteStream(path, { highWaterMark: FILE_BYTES_AHEAD }))
   return bytes
 }
 

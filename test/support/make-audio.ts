@@ -4,7 +4,7 @@
  */
 
 import {
-  AV_CODEC_FLAG_GLOBAL_HEADER, AV_DISPOSITION_ATTACHED_PIC,
+  AV_CODEC_FLAG_GLOBAL_HEADER, AV_DISPOSITION_ATTACHED_PIC, AV_PKT_DATA_DISPLAYMATRIX,
   AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUVJ420P, AV_SAMPLE_FMT_FLT, AV_SAMPLE_FMT_FLTP, AV_SAMPLE_FMT_S16,
   AV_SAMPLE_FMT_S16P, AV_SAMPLE_FMT_S32, AVFMT_GLOBALHEADER, type AVSampleFormat,
   type FFAudioEncoder,
@@ -150,6 +150,8 @@ export interface VideoTrack {
   flashes?: readonly number[]
   width?: number
   height?: number
+  /** The display matrix of a quarter turn, as phones write it. */
+  isTurned?: boolean
 }
 
 export interface Tracks {
@@ -164,6 +166,9 @@ const SAMPLE_FORMATS: Partial<Record<string, AVSampleFormat>> = {
   flac: AV_SAMPLE_FMT_S16, libopus: AV_SAMPLE_FMT_FLT, alac: AV_SAMPLE_FMT_S16P,
   mp2: AV_SAMPLE_FMT_S16, tta: AV_SAMPLE_FMT_S16, wavpack: AV_SAMPLE_FMT_S16P,
 }
+
+/** Rows of a 3 x 3 matrix: 16 bits after the point, in the last column 30. */
+const QUARTER_TURN = Buffer.from(Int32Array.of(0, 1 << 16, 0, -1 << 16, 0, 0, 0, 0, 1 << 30).buffer)
 
 const WIDTH = 64
 const HEIGHT = 48
@@ -181,6 +186,7 @@ export async function makeMedia(path: string, container: string, tracks: Tracks)
     ...(video ? [await openTrack(output, video, (codec) => setVideo(codec, video))] : []),
     ...(audio ? [await openTrack(output, audio, (codec) => setAudio(codec, audio))] : []),
   ]
+  if (video?.isTurned) opened[0]!.stream.codecpar.addCodedSideData(AV_PKT_DATA_DISPLAYMATRIX, QUARTER_TURN)
   if (video?.isCoverArt) opened[0]!.stream.setDisposition(AV_DISPOSITION_ATTACHED_PIC)
   await output.openOutput()
   const options = Dictionary.fromObject(containerOptions)

@@ -1,6 +1,7 @@
 /** What a video shows and when, and sound that can be heard to belong to it. */
 
 import { createHash } from 'node:crypto'
+import { AV_PKT_DATA_DISPLAYMATRIX } from 'node-av/constants'
 import { avGetCodecName, Codec, CodecContext, Frame } from 'node-av/lib'
 import { isVideo, startSecondsOf } from '../../engine/media/open-media.ts'
 import { PacketReader } from '../../engine/media/packet-reader.ts'
@@ -19,6 +20,9 @@ export const clickOf = (wave: Float32Array, sampleRate: number): number =>
 
 export interface Pictures {
   codec: string
+  /** Hexadecimal; null: upright. */
+  displayMatrix: string | null
+  title: string | null
   /** Hash of each packet, in order. */
   pictures: string[]
   /** When each picture is shown, in order, in seconds from the start of the media. */
@@ -42,20 +46,23 @@ export async function readVideo(path: string): Promise<Pictures> {
   frame.alloc()
   const { num, den } = stream.timeBase
   const seconds = (time: bigint) => (Number(time) * num) / den - startSecondsOf(context)
-  const found: Pictures = { codec: avGetCodecName(codec.id)!, pictures: [], times: [], flash: -1, seconds: 0 }
+  const found: Pictures = {
+    codec: avGetCodecName(codec.id)!,
+    displayMatrix: stream.codecpar.getCodedSideData(AV_PKT_DATA_DISPLAYMATRIX)?.toString('hex') ?? null,
+    title: context.metadata?.get('title') ?? null,
+    pictures: [], times: [], flash: -1, seconds: 0,
+  }
   let brightest = 0
   for (let more = true; more;) {
     more = await reader.next()
-    if (more) {
-      found.pictures.push(createHash('sha1').update(bare(packet.data!)).digest('hex'))
-      found.seconds = Math.max(found.seconds, seconds(packet.pts + packet.duration))
-    }
+    if (more) found.pictures.push(createHash('sha1').update(bare(packet.data!)).digest('hex'))
     await decoder.sendPacket(more ? packet : null)
     while (await decoder.receiveFrame(frame) >= 0) {
       const time = seconds(frame.bestEffortTimestamp)
       const light = frame.data![0]!.subarray(0, 40).reduce((sum, x) => sum + x, 0)
       if (light > brightest) [brightest, found.flash] = [light, time]
       found.times.push(time)
+      found.seconds = Math.max(found.seconds, time + (Number(frame.duration) * num) / den)
     }
   }
   frame.free()

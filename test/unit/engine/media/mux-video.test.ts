@@ -37,6 +37,10 @@ const cases: Case[] = [
   { name: 'h264.mov', container: 'mov', video: { encoder: 'libx264', options: B_FRAMES } },
   { name: 'h264.mkv', container: 'matroska', video: { encoder: 'libx264', options: B_FRAMES } },
   { name: 'h264.ts', container: 'mpegts', video: { encoder: 'libx264', options: B_FRAMES } },
+  { name: 'turned.mp4', container: 'mp4', video: { encoder: 'libx264', isTurned: true } },
+  { name: 'turned.mov', container: 'mov', video: { encoder: 'h263', isTurned: true, width: 128, height: 96 },
+    recoded: 'h263' },
+  { name: 'mpeg4.avi', container: 'avi', video: { encoder: 'mpeg4' }, audio: { encoder: 'mp2' } },
   { name: 'hevc.mp4', container: 'mp4', video: { encoder: 'libx265' } },
   { name: 'mpeg4.mp4', container: 'mp4', video: { encoder: 'mpeg4' } },
   { name: 'mpeg2.ts', container: 'mpegts', video: { encoder: 'mpeg2video' }, audio: { encoder: 'mp2' } },
@@ -73,6 +77,8 @@ for (const { name, container, video, audio = {}, recoded } of cases) {
     assert.deepEqual(file, { bytes: bytes.length, contentType: 'video/mp4', extension: 'mp4' })
     assert.ok(bytes.indexOf('moov') < bytes.indexOf('mdat'), 'the index comes first')
     const [was, is] = [await readVideo(path), await readVideo(out)]
+    assert.equal(is.displayMatrix, was.displayMatrix)
+    assert.equal(is.displayMatrix !== null, video.isTurned ?? false)
     if (recoded) assert.equal(is.codec, 'h264')
     else assert.deepEqual(is.pictures, was.pictures)
     assert.equal(is.times.length, was.times.length)
@@ -84,8 +90,9 @@ for (const { name, container, video, audio = {}, recoded } of cases) {
     assertNear(clickOf(result.planes[0]!, RATE), clickOf(source.planes[0]!, RATE), 0.001)
     const distance = clickOf(result.planes[0]!, RATE) - is.flash
     t.diagnostic(`the click is ${(1000 * distance).toFixed(1)} ms after the flash`)
-    assertNear(clickOf(source.planes[0]!, RATE) - was.flash, 0, 0.01)
-    assertNear(distance, 0, 0.01)
+    // AVI does not tell of the 10 ms that MP2 puts before the sound.
+    assertNear(clickOf(source.planes[0]!, RATE) - was.flash, 0, 0.011)
+    assertNear(distance, 0, 0.011)
   })
 }
 
