@@ -1,6 +1,6 @@
 /** What compute-thread.ts and compute-worker.ts say to each other. */
 
-import type { LaneRequest, ModelDescription, Separation } from '../models/model.ts'
+import type { LaneRequest, LaneResult, ModelDescription } from '../models/model.ts'
 import type { ModelName } from '../models/names.ts'
 
 export interface WorkerOptions {
@@ -32,7 +32,7 @@ export interface OpenedLane {
 export interface Replies {
   open: OpenedLane
   step: null
-  close: Separation
+  close: LaneResult
   discard: null
 }
 

@@ -2,7 +2,7 @@
 
 import { Worker } from 'node:worker_threads'
 import type { Logger } from '../shared/log.ts'
-import type { LaneRequest, Separation } from '../models/model.ts'
+import type { LaneRequest, LaneResult } from '../models/model.ts'
 import type {
   Command, FromWorker, OpenedLane, Ready, Replies, WorkerOptions,
 } from './compute-messages.ts'
@@ -60,7 +60,7 @@ export class ComputeThread {
     await this.#call({ type: 'step', lanes })
   }
 
-  close(lane: number): Promise<Separation> {
+  close(lane: number): Promise<LaneResult> {
     return this.#call({ type: 'close', lane })
   }
 

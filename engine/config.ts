@@ -33,6 +33,8 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     drainSeconds: integer('DRAIN_SECONDS', 0, 3_600, 30),
     jobSecondsMax: integer('JOB_SECONDS_MAX', 1, 604_800, 21_600),
     mediaSecondsMax: integer('MEDIA_SECONDS_MAX', 1, 604_800, 7_200),
+    /** For the media at an audio_url to arrive. */
+    fetchSecondsMax: integer('FETCH_SECONDS_MAX', 1, 86_400, 1_800),
     scratchFolder: resolve(text('SCRATCH_DIR', join(tmpdir(), 'winnow'))),
     egressAllowCidrs: networks('EGRESS_ALLOW_CIDRS'),
     logLevel: choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),

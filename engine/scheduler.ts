@@ -1,6 +1,6 @@
 /** Lanes of all jobs in hand: gives the compute thread its next batch whenever it is free. */
 
-import type { LaneRequest, Separation } from '../models/model.ts'
+import type { LaneRequest, LaneResult } from '../models/model.ts'
 import { nextBatch, type BatchLimits, type WaitingLane } from './batch-policy.ts'
 import { ComputeLostError, type ComputeThread } from './compute-thread.ts'
 
@@ -11,9 +11,10 @@ export interface LaneOwner {
 }
 
 interface OpenLane extends WaitingLane {
+  steps: number
   stepsLeft: number
-  onStep: () => void
-  resolve(separation: Separation): void
+  onStep: (share: number) => void
+  resolve(result: LaneResult): void
   reject(error: unknown): void
 }
 
@@ -44,19 +45,21 @@ export class Scheduler {
   }
 
   /**
-   * Takes one chunk through the model; `onStep` is called after each of its steps.
+   * Takes one lane through the model; `onStep` is told after each of its steps which share of all
+   * it was.
    * @throws the signal's reason once aborted, ModelError, ComputeLostError
    */
   async separate(
     request: LaneRequest, owner: LaneOwner,
-    { signal, onStep }: { signal: AbortSignal; onStep: () => void },
-  ): Promise<Separation> {
+    { signal, onStep }: { signal: AbortSignal; onStep: (share: number) => void },
+  ): Promise<LaneResult> {
     signal.throwIfAborted()
     const { lane: id, frames, steps } = await this.#compute.open(request)
-    const { promise, resolve, reject } = promiseWithResolvers<Separation>()
+    const { promise, resolve, reject } = promiseWithResolvers<LaneResult>()
     const abandon = () => this.#abandon(id, signal.reason)
     this.#join(owner)
-    this.#lanes.set(id, { id, ...owner, frames, stepsLeft: steps, onStep, resolve, reject })
+    const lane = { id, ...owner, frames, steps, stepsLeft: steps, onStep, resolve, reject }
+    this.#lanes.set(id, lane)
     signal.addEventListener('abort', abandon, { once: true })
     if (signal.aborted) abandon()
     void this.#run()
@@ -104,7 +107,7 @@ export class Scheduler {
   #advance(lane: OpenLane): void {
     if (!this.#lanes.has(lane.id)) return // abandoned meanwhile
     lane.stepsLeft -= 1
-    lane.onStep()
+    lane.onStep(1 / lane.steps)
     if (lane.stepsLeft > 0) return
     this.#leave(lane)
     this.#compute.close(lane.id).then(lane.resolve, lane.reject)

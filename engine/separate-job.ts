@@ -12,10 +12,11 @@ import { LIMITS } from '../shared/separation-options.ts'
 import type { ModelDescription } from '../models/model.ts'
 import type { EngineConfig } from './config.ts'
 import { ModelError } from './compute-thread.ts'
+import { describeDamage, describeMixture, describeStored } from './job-log.ts'
 import { openMixture, type Mixture } from './media/decode.ts'
-import { createEncoder, type Encoder } from './media/encode.ts'
-import { fetchSource } from './media/source.ts'
+import { fetchPublicSource, fetchSource } from './media/source.ts'
 import { UploadRefusedError, uploadOutput } from './media/upload.ts'
+import { Outputs } from './outputs.ts'
 import type { Scheduler } from './scheduler.ts'
 import { makeJobFolder } from './scratch.ts'
 import { separateMixture } from './separate-mixture.ts'
@@ -62,22 +63,45 @@ export async function separateJob(
   job: Job, attemptId: string, deps: JobDeps, signal: AbortSignal,
 ): Promise<Outcome> {
   const report = createReport(job, attemptId, deps)
+  // While this is stored the source is fetched. No other event may come before it.
+  const started = deps.broker.publishEvent(report.event('started'))
+  started.catch(() => undefined) // awaited below: until then it is not unhandled
   let folder: string | null = null
   try {
-    await deps.broker.publishEvent(report.event('started'))
     folder = await makeJobFolder(deps.config.scratchFolder)
-    const completed = await produceOutputs(job, { folder, report, signal, attemptId }, deps)
+    const sourcePath = await fetchMedia(job, folder, signal, deps)
+    await started
+    const work = { folder, sourcePath, report, signal, attemptId }
+    const completed = await produceOutputs(job, work, deps)
     await deps.broker.publishEvent({ ...report.event('completed'), ...completed })
     return 'completed'
   } catch (error) {
-    return await reportFailure(signal.aborted ? signal.reason : error, report, deps)
+    const reason = signal.aborted ? signal.reason : error
+    return await reportFailure(await failureOf(started) ?? reason, report, deps)
   } finally {
     if (folder) await rm(folder, { recursive: true, force: true })
   }
 }
 
+/** Why `promise` failed; undefined when it did not. */
+const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(() => undefined, (error: unknown) => error)
+
+/** Brings the source to the job's folder; returns its path. */
+async function fetchMedia(
+  { source }: Job, folder: string, signal: AbortSignal, { publicFetch, config }: JobDeps,
+): Promise<string> {
+  const path = join(folder, 'source')
+  const fetching = { url: source.url, path, bytesMax: LIMITS.fileBytesMax, signal }
+  const { fetchSecondsMax: secondsMax } = config
+  if (source.kind === 'file') await fetchSource(fetching)
+  else await fetchPublicSource(publicFetch, { ...fetching, secondsMax })
+  return path
+}
+
 interface Workplace {
   folder: string
+  sourcePath: string
   report: Report
   signal: AbortSignal
   attemptId: string
@@ -86,51 +110,36 @@ interface Workplace {
 type Completed = Pick<Extract<Event, { type: 'completed' }>, 'duration' | 'sample_rate' | 'outputs'>
 
 async function produceOutputs(
-  job: Job, { folder, report, signal, attemptId }: Workplace, deps: JobDeps,
+  job: Job, { folder, sourcePath, report, signal, attemptId }: Workplace, deps: JobDeps,
 ): Promise<Completed> {
   const { config, model } = deps
-  const sourcePath = join(folder, 'source')
-  const fetching = { path: sourcePath, bytesMax: LIMITS.fileBytesMax, signal }
-  if (job.source.kind === 'url') await deps.publicFetch.download(job.source.url, fetching)
-  else await fetchSource({ url: job.source.url, ...fetching })
   const mixture = await openMixture(sourcePath, {
     mediaSecondsMax: config.mediaSecondsMax,
     channelsMax: model.channelsMax,
     sampleRate: model.sampleRate,
   })
-  const { output_format: format } = job.options
-  const encoders: { target?: Encoder; residual?: Encoder } = {}
+  let outputs: Outputs | null = null
   try {
     await reportDuration(mixture, report, deps)
-    report.log(`Decoding ${mixture.codec} in ${mixture.container}: ${mixture.sampleRate} Hz, ` +
-      `${mixture.channels} channel${mixture.channels === 1 ? '' : 's'}.`)
-    const { sampleRate, channels, channelMask } = mixture
-    const encoding = { format, sampleRate, channels, channelMask }
-    encoders.target = await createEncoder(join(folder, 'target'), encoding)
-    encoders.residual = await createEncoder(join(folder, 'residual'), encoding)
-    const { target, residual } = encoders
+    report.log(describeMixture(mixture))
+    const { sampleRate, channels, channelMask, hasVideo } = mixture
+    const encoding = { format: job.options.output_format, sampleRate, channels, channelMask }
+    const videoPath = hasVideo ? sourcePath : null
+    outputs = await Outputs.open({ folder, encoding, videoPath, signal, log: report.log })
     const samples = await separateMixture(job, mixture, {
       ...deps, signal,
       log: report.log,
-      write: async (parts) => {
-        await Promise.all([target.write(parts.target), residual.write(parts.residual)])
-      },
+      write: (parts) => outputs!.write(parts),
       onProgress: (progress) => publishProgress(job, attemptId, progress, deps),
     })
-    const outputs = {
-      target: await target.finish(),
-      residual: await residual.finish(),
-    }
-    await upload(job, folder, outputs, signal)
-    report.log(`Stored target and residual as ${format}.`)
+    for (const line of describeDamage(mixture)) report.log(line)
+    const stored = await outputs.finish((part, path, contentType) =>
+      uploadOutput({ url: job.upload_urls[part], path, contentType, signal }))
+    report.log(describeStored(stored))
     deps.onSeparated(samples / sampleRate)
-    return {
-      duration: samples / sampleRate,
-      sample_rate: sampleRate,
-      outputs: { target: outputFile(outputs.target), residual: outputFile(outputs.residual) },
-    }
+    return { duration: samples / sampleRate, sample_rate: sampleRate, outputs: stored }
   } catch (error) {
-    await Promise.allSettled([encoders.target?.abort(), encoders.residual?.abort()])
+    await outputs?.abort()
     throw error
   } finally {
     await mixture.close()
@@ -143,22 +152,6 @@ async function reportDuration(
 ): Promise<void> {
   if (duration === null || !(duration >= 0)) return // a container may say anything
   await broker.publishEvent({ ...report.event('measured'), duration })
-}
-
-type Encoded = Awaited<ReturnType<Encoder['finish']>>
-
-const outputFile = ({ contentType, extension, bytes }: Encoded) =>
-  ({ content_type: contentType, extension, bytes })
-
-async function upload(
-  job: Job, folder: string, outputs: { target: Encoded; residual: Encoded }, signal: AbortSignal,
-): Promise<void> {
-  await Promise.all((['target', 'residual'] as const).map((name) => uploadOutput({
-    url: job.upload_urls[name],
-    path: join(folder, name),
-    contentType: outputs[name].contentType,
-    signal,
-  })))
 }
 
 function publishProgress(job: Job, attemptId: string, progress: number, deps: JobDeps): void {

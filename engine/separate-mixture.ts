@@ -7,10 +7,12 @@ import { createHash } from 'node:crypto'
 import { ServiceError } from '../shared/errors.ts'
 import type { Job } from '../shared/messages.ts'
 import type { AudioSpan } from '../shared/separation-options.ts'
-import type { ModelDescription, Separation, Span } from '../models/model.ts'
+import type { LaneResult, ModelDescription, Separation, Span } from '../models/model.ts'
+import { bestCandidate, type Ranked } from './candidates.ts'
 import {
   chunkCount, cutChunks, planChunks, Stitcher, type ChunkPlan, type MixtureChunk,
 } from './chunks.ts'
+import { describeWork, type ChunkWork } from './job-log.ts'
 import type { Mixture } from './media/decode.ts'
 import type { Scheduler } from './scheduler.ts'
 
@@ -44,18 +46,23 @@ export async function separateMixture(
     modelChunkSecondsMax: deps.model.chunkSecondsMax,
     modelOverlapSecondsMax: deps.model.overlapSecondsMax[options.acceleration],
   })
-  const progress = createProgress(mixture, plan, deps.onProgress)
-  const inFlight: Promise<{ chunk: MixtureChunk; separation: Separation }>[] = []
+  const candidates = deps.model.givesCandidates ? options.reranking_candidates : 1
+  const progress = createProgress({ mixture, plan, candidates }, deps.onProgress)
+  const inFlight: Promise<SeparatedChunk>[] = []
+  const work: ChunkWork[] = []
   const joined = { target: new Stitcher(plan), residual: new Stitcher(plan) }
   let samples = 0
   const settleFirst = async () => {
     const settled = await inFlight.shift()
-    if (settled) await deps.write(join(joined, settled.chunk.startSample, settled.separation))
+    if (!settled) return
+    work.push(workOn(settled, mixture.sampleRate))
+    await deps.write(join(joined, settled.chunk.startSample, settled.best))
   }
   try {
     for await (const chunk of cutChunks(mixture.blocks(), mixture.channels, plan)) {
       samples = chunk.startSample + (chunk.channels[0]?.length ?? 0)
-      const separated = separateChunk(job, chunk, mixture, { ...deps, onStep: progress.step })
+      const onStep = progress.step
+      const separated = separateChunk(job, chunk, mixture, { ...deps, candidates, onStep })
       separated.catch(() => undefined) // awaited later, in order: until then it is not unhandled
       inFlight.push(separated)
       if (inFlight.length >= deps.config.chunksInFlightMax) await settleFirst()
@@ -66,10 +73,23 @@ export async function separateMixture(
     await Promise.allSettled(inFlight)
   }
   await deps.write({ target: joined.target.finish(), residual: joined.residual.finish() })
-  deps.log(describeWork(job, samples, plan, mixture, deps.model))
-  for (const line of optionsLeftOut(job, deps.model)) deps.log(line)
+  const { sampleRate } = mixture
+  const lines = describeWork({ options, model: deps.model, plan, samples, sampleRate, work })
+  for (const line of lines) deps.log(line)
   return samples
 }
+
+type SeparatedChunk = Ranked & { chunk: MixtureChunk; samples: number }
+
+const workOn = (
+  { chunk, samples, scores, chosen, best }: SeparatedChunk, sampleRate: number,
+): ChunkWork => ({
+  startSecond: chunk.startSample / sampleRate,
+  endSecond: (chunk.startSample + samples) / sampleRate,
+  scores,
+  chosen,
+  predictedSpans: best.predictedSpans,
+})
 
 function join(
   joined: { target: Stitcher; residual: Stitcher }, startSample: number, separation: Separation,
@@ -80,23 +100,31 @@ function join(
   }
 }
 
+type ChunkDeps = Pick<SeparationDeps, 'scheduler' | 'signal'> & {
+  candidates: number
+  onStep(share: number): void
+}
+
 async function separateChunk(
   job: Job, chunk: MixtureChunk, { sampleRate }: Mixture,
-  { scheduler, signal, onStep }: Pick<SeparationDeps, 'scheduler' | 'signal'> & { onStep(): void },
-): Promise<{ chunk: MixtureChunk; separation: Separation }> {
+  { scheduler, signal, candidates, onStep }: ChunkDeps,
+): Promise<SeparatedChunk> {
   const { index, startSample, channels } = chunk
-  const startSecond = startSample / sampleRate
-  const seconds = (channels[0]?.length ?? 0) / sampleRate
+  const { options, request_id: requestId } = job
+  const samples = channels[0]?.length ?? 0
   const request = {
-    chunk: { channels, sampleRate },
     prompt: job.prompt,
-    spans: chunkSpans(job.options.spans, startSecond, seconds),
-    acceleration: job.options.acceleration,
-    seed: chunkSeed(job.request_id, index),
+    spans: chunkSpans(options.spans, startSample / sampleRate, samples / sampleRate),
+    acceleration: options.acceleration,
+    predictSpans: options.predict_spans && options.spans.length === 0,
   }
-  const owner = { accountId: job.account_id, requestId: job.request_id }
-  const separation = await scheduler.separate(request, owner, { signal, onStep })
-  return { chunk, separation }
+  const owner = { accountId: job.account_id, requestId }
+  const separate = (copy: Float32Array[], candidate: number): Promise<LaneResult> => {
+    const seed = laneSeed(requestId, index, candidate)
+    const lane = { ...request, chunk: { channels: copy, sampleRate }, candidate, seed }
+    return scheduler.separate(lane, owner, { signal, onStep })
+  }
+  return { chunk, samples, ...await bestCandidate(channels, candidates, separate) }
 }
 
 /**
@@ -116,10 +144,12 @@ export function chunkSpans(
 }
 
 /**
- * 32 bits that depend on the request and the chunk only, so that a retried job repeats its answer.
+ * 32 bits that depend on request, chunk and candidate only, so that a retried job repeats its
+ * answer.
  */
-function chunkSeed(requestId: string, index: number): number {
-  return createHash('sha256').update(`${requestId}:${index}`).digest().readUInt32LE(0)
+function laneSeed(requestId: string, index: number, candidate: number): number {
+  const name = `${requestId}:${index}:${candidate}`
+  return createHash('sha256').update(name).digest().readUInt32LE(0)
 }
 
 function refuseSpansPastEnd(spans: readonly AudioSpan[], seconds: number): void {
@@ -132,39 +162,25 @@ function refuseSpansPastEnd(spans: readonly AudioSpan[], seconds: number): void 
   })
 }
 
+interface Expected {
+  mixture: Mixture
+  plan: ChunkPlan
+  candidates: number
+}
+
 /**
- * Counts steps against those that the container's duration lets expect; stays below 1 to the end.
+ * Counts lanes against those that the container's duration lets expect; stays below 1 to the end.
  */
-function createProgress(mixture: Mixture, plan: ChunkPlan, onProgress: (progress: number) => void) {
+function createProgress(
+  { mixture, plan, candidates }: Expected, onProgress: (progress: number) => void,
+) {
   const samples = Math.ceil((mixture.secondsEstimate ?? 0) * mixture.sampleRate)
-  const expected = Math.max(1, chunkCount(samples, plan))
-  let steps = 0
+  const expected = candidates * Math.max(1, chunkCount(samples, plan))
+  let lanes = 0
   return {
-    step: () => {
-      steps += 1
-      onProgress(Math.min(0.99, steps / (expected + 1)))
+    step: (share: number) => {
+      lanes += share
+      onProgress(Math.min(0.99, lanes / (expected + 1)))
     },
   }
-}
-
-function describeWork(
-  { options }: Job, samples: number, plan: ChunkPlan, mixture: Mixture, model: ModelDescription,
-): string {
-  const chunks = chunkCount(samples, plan)
-  const seconds = (count: number) => (count / mixture.sampleRate).toFixed(2)
-  const cut = chunks === 1 ? 'one chunk' : `${chunks} chunks of ${seconds(plan.chunkSamples)} s ` +
-    `overlapping by ${seconds(plan.overlapSamples)} s`
-  return `Separated ${seconds(samples)} s with ${model.name} (${options.acceleration}) in ${cut}.`
-}
-
-/** What was asked for and this model can't do. */
-function optionsLeftOut({ options }: Job, model: ModelDescription): string[] {
-  const lines: string[] = []
-  if (options.reranking_candidates > 1 && !model.givesCandidates) {
-    lines.push(`${model.name} gives one answer whatever the seed, so one candidate was made.`)
-  }
-  if (options.predict_spans && options.spans.length === 0 && !model.predictsSpans) {
-    lines.push(`${model.name} can't predict spans, so none were used.`)
-  }
-  return lines
 }

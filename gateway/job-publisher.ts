@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Broker } from '../shared/broker.ts'
 import type { Clock } from '../shared/clock.ts'
 import type { Logger } from '../shared/log.ts'
-import type { Job } from '../shared/messages.ts'
+import type { Job, OutputPart } from '../shared/messages.ts'
 import { isTerminal } from '../shared/request-status.ts'
 import { signPath, type SignedMethod } from '../shared/signed-url.ts'
 import { Loop } from './loop.ts'
@@ -81,6 +81,8 @@ export function jobOf(row: RequestRow, deps: Omit<PublisherDeps, 'store' | 'brok
   const expiresAt = deps.clock.now() + JOB_URL_MS
   const mediaAddress = (method: SignedMethod, path: string) =>
     deps.mediaUrl() + signPath(deps.signingKey, { method, path, expiresAt })
+  const uploadAddress = (part: OutputPart) =>
+    mediaAddress('PUT', outputPath(row.request_id, part))
   const { file_id: fileId, file_name } = row
   return {
     request_id: row.request_id,
@@ -92,8 +94,10 @@ export function jobOf(row: RequestRow, deps: Omit<PublisherDeps, 'store' | 'brok
       ? { kind: 'url', url: row.audio_url ?? '', file_name }
       : { kind: 'file', url: mediaAddress('GET', inputPath(fileId)), file_name },
     upload_urls: {
-      target: mediaAddress('PUT', outputPath(row.request_id, 'target')),
-      residual: mediaAddress('PUT', outputPath(row.request_id, 'residual')),
+      target: uploadAddress('target'),
+      residual: uploadAddress('residual'),
+      target_video: uploadAddress('target_video'),
+      residual_video: uploadAddress('residual_video'),
     },
   }
 }

@@ -2,7 +2,7 @@
 
 import type { EngineDescription } from '../shared/engine-control.ts'
 import type { FailureCode } from '../shared/errors.ts'
-import type { Event, LogLine } from '../shared/messages.ts'
+import type { Event, LogLine, OutputPart, StoredFile } from '../shared/messages.ts'
 import { signPath } from '../shared/signed-url.ts'
 import { costOf } from './credits.ts'
 import { isoTime, type AppConfig } from './deps.ts'
@@ -16,7 +16,7 @@ import { fileStatus } from './store/files.ts'
 import type { FileRow, RequestRow } from './store/tables.ts'
 
 export type Outputs = Extract<Event, { type: 'completed' }>['outputs']
-export type OutputPart = keyof Outputs
+type OutputName = keyof Outputs
 
 /** What the database does not know of a request's state. */
 export interface LiveState {
@@ -167,24 +167,36 @@ const requestUrl = (row: RequestRow, { publicUrl }: AppConfig): string =>
   `${publicUrl()}/v1/queue/requests/${row.request_id}`
 
 function outputFile(
-  row: RequestRow, part: OutputPart, deleteAfter: string, { signingKey, publicUrl }: AppConfig,
+  row: RequestRow, name: OutputName, deleteAfter: string, { signingKey, publicUrl }: AppConfig,
 ): OutputFile {
-  const path = signPath(signingKey, {
+  const addressOf = (part: OutputPart) => publicUrl() + signPath(signingKey, {
     method: 'GET', path: outputPath(row.request_id, part), expiresAt: Date.parse(deleteAfter),
   })
-  const output = outputsOf(row)[part]
+  const { content_type, extension, video } = outputsOf(row)[name]
   return {
-    url: publicUrl() + path,
-    content_type: output.content_type,
-    file_name: outputFileName(row.file_name, part, output.extension),
+    url: addressOf(name),
+    ...(video && { video_url: addressOf(`${name}_video`) }),
+    content_type,
+    file_name: outputFileName(row.file_name, name, extension),
   }
 }
 
 /** What the engine said it wrote; of a COMPLETED request. */
-export const outputsOf = (row: RequestRow): Outputs => JSON.parse(row.outputs ?? '') as Outputs
+const outputsOf = (row: RequestRow): Outputs => JSON.parse(row.outputs ?? '') as Outputs
+
+/** One stored part of a COMPLETED request and what it is called; undefined: there is no such. */
+export function storedPart(
+  row: RequestRow, part: OutputPart,
+): StoredFile & { fileName: string } | undefined {
+  const isVideo = part.endsWith('_video')
+  const name = part.replace('_video', '') as OutputName
+  const output = outputsOf(row)[name]
+  const file = isVideo ? output.video : output
+  return file && { ...file, fileName: outputFileName(row.file_name, name, file.extension) }
+}
 
 /** `concert.m4a` gives `concert-target.wav`: without folders, and a name for any file system. */
-export function outputFileName(sourceName: string, part: OutputPart, extension: string): string {
+export function outputFileName(sourceName: string, part: OutputName, extension: string): string {
   const name = sourceName.split(/[/\\]/).at(-1) ?? ''
   const stem = name.replace(/(?<=.)\.[^.]*$/s, '').replace(/[\p{Cc}"*:<>?|]+/gu, '_') || 'audio'
   return `${stem}-${part}.${extension}`

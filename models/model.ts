@@ -30,6 +30,10 @@ export interface LaneRequest {
   acceleration: Acceleration
   /** Seeds whatever is random, so that a request tried again gives the same answer. 32 bits. */
   seed: number
+  /** Which of several candidates of the chunk it is, from 0 (absent: 0), the only one of most. */
+  candidate?: number
+  /** Whether to predict first where the target sounds, and go by that; not together with spans. */
+  predictSpans?: boolean
 }
 
 export interface Lane {
@@ -47,6 +51,20 @@ export interface Separation {
   residual: Float32Array[]
 }
 
+/** What a lane ends with. */
+export interface LaneResult extends Separation {
+  /**
+   * How well the model thinks it did, the higher the better: it ranks candidates of one chunk. See
+   * the model's card for what it is worth.
+   */
+  score: number
+  /**
+   * Where the target was predicted to sound, in order; empty: nowhere, and then nothing was
+   * silenced. Absent: nobody asked.
+   */
+  predictedSpans?: readonly Span[]
+}
+
 export interface ModelDescription {
   /** Short name, as the setting MODEL gives it. */
   name: string
@@ -62,7 +80,9 @@ export interface ModelDescription {
   chunkSecondsMax: number
   /** The most overlap of neighbouring chunks that pays, in seconds. */
   overlapSecondsMax: Readonly<Record<Acceleration, number>>
-  /** Whether another seed gives another answer, so that several candidates are worth making. */
+  /** What each acceleration does, in a few words. */
+  passes: Readonly<Record<Acceleration, string>>
+  /** Whether candidates differ, so that several are worth making. */
   givesCandidates: boolean
   /** Whether it can say by itself where the target sounds. */
   predictsSpans: boolean
@@ -80,7 +100,7 @@ export interface Model {
   /** Advances every lane given by one evaluation, in one batched call. */
   step(lanes: readonly Lane[]): void
   /** The result of a lane whose steps are done; frees what the lane held. */
-  close(lane: Lane): Separation
+  close(lane: Lane): LaneResult
   /** Frees what the lane held, at any step. */
   discard(lane: Lane): void
 }

@@ -25,9 +25,17 @@ export const Job = Type.Object({
   prompt: Type.String(),
   options: SeparationOptions,
   source: Source,
-  /** Signed addresses that take one PUT each, of bytes of any length. */
-  upload_urls: Type.Object({ target: Type.String(), residual: Type.String() }),
+  /** Signed addresses that take one PUT each, of bytes of any length; videos if there are any. */
+  upload_urls: Type.Object({
+    target: Type.String(),
+    residual: Type.String(),
+    target_video: Type.String(),
+    residual_video: Type.String(),
+  }),
 })
+
+/** What an engine may store of one request. */
+export type OutputPart = keyof Job['upload_urls']
 
 const LogLine = Type.Object({ timestamp: Time, message: Type.String() })
 
@@ -40,11 +48,14 @@ const eventFields = {
   logs: Type.Array(LogLine),
 }
 
-const OutputFile = Type.Object({
+const StoredFile = Type.Object({
   content_type: Type.String(),
   extension: Type.String(),
   bytes: Type.Integer({ minimum: 0 }),
 })
+
+/** Sound and, where the source had a picture, the same sound under it. */
+const Output = Type.Object({ ...StoredFile.properties, video: Type.Optional(StoredFile) })
 
 /**
  * What an engine reports, durably. `released` gives the request back to the queue; `measured` comes
@@ -63,7 +74,7 @@ export const Event = Type.Union([
     ...eventFields,
     duration: Type.Number({ minimum: 0, description: 'seconds of media' }),
     sample_rate: Type.Integer({ minimum: 1, description: 'hertz' }),
-    outputs: Type.Object({ target: OutputFile, residual: OutputFile }),
+    outputs: Type.Object({ target: Output, residual: Output }),
   }),
   Type.Object({
     type: Type.Literal('failed'),
@@ -87,6 +98,7 @@ export const EngineHello = Type.Object({
 })
 
 export type Job = Static<typeof Job>
+export type StoredFile = Static<typeof StoredFile>
 export type Event = Static<typeof Event>
 export type Progress = Static<typeof Progress>
 export type EngineHello = Static<typeof EngineHello>

@@ -9,8 +9,9 @@ import { pipeline } from 'node:stream/promises'
 import contentDisposition from 'content-disposition'
 import { request, type Dispatcher } from 'undici'
 import { ServiceError } from './errors.ts'
+import { isTemporaryStatus } from './http-status.ts'
 import {
-  AUDIO_URL, createRouter, faultOnTheWay, parseUrl, refused, type RouteOptions,
+  AUDIO_URL, createRouter, faultOnTheWay, isTlsFault, parseUrl, refused, type RouteOptions,
 } from './public-route.ts'
 
 export interface PublicFetch {
@@ -78,8 +79,23 @@ const REDIRECT = 'what audio_url redirects to'
 
 type Answer = Dispatcher.ResponseData & { url: URL }
 
-const fetchFailed = (message: string, cause?: unknown) =>
-  new ServiceError('MEDIA_FETCH_FAILED', { message, param: 'input.audio_url', cause })
+/** The address is in order, but did not give its media. */
+export class FetchFailedError extends ServiceError {
+  /** Whether it may give it later. */
+  readonly isTemporary: boolean
+  constructor(message: string, { isTemporary = false, cause }: FailureOptions = {}) {
+    super('MEDIA_FETCH_FAILED', { message, param: 'input.audio_url', cause })
+    this.isTemporary = isTemporary
+  }
+}
+
+interface FailureOptions {
+  isTemporary?: boolean
+  cause?: unknown
+}
+
+const fetchFailed = (message: string, options?: FailureOptions) =>
+  new FetchFailedError(message, options)
 
 /** Builds the module for one process; it holds no connections between calls. */
 export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
@@ -158,7 +174,8 @@ function checkAnswer(answer: Answer): Answer {
 function faultOf(answer: Answer): ServiceError | undefined {
   const { statusCode, headers } = answer
   if (statusCode < 200 || statusCode > 299) {
-    return fetchFailed(`audio_url answered with status ${statusCode}; it must answer with media.`)
+    const message = `audio_url answered with status ${statusCode}; it must answer with media.`
+    return fetchFailed(message, { isTemporary: isTemporaryStatus(statusCode) })
   }
   const type = contentType(answer)
   if (type && NOT_MEDIA.test(type)) {
@@ -247,5 +264,8 @@ function headerOf(headers: Answer['headers'], name: string): string | undefined 
 
 function throwFetchError(error: unknown): never {
   if (error instanceof ServiceError) throw error
-  throw fetchFailed(`audio_url could not be fetched: ${faultOnTheWay(error)}.`, error)
+  const isTemporary = !isTlsFault(error)
+  throw fetchFailed(`audio_url could not be fetched: ${faultOnTheWay(error)}.`, {
+    isTemporary, cause: error,
+  })
 }

@@ -154,11 +154,16 @@ export function parseUrl(
 
 /** What went wrong on the way, without the addresses that Node's own messages contain. */
 export function faultOnTheWay(error: unknown): string {
-  const code = String((error as { code?: unknown } | undefined)?.code ?? '')
+  const code = codeOf(error)
   if (/^(ENOTFOUND|EAI_|ENODATA)/.test(code)) return 'its host name does not resolve'
-  if (/CERT|^ERR_SSL|^ERR_TLS|SELF_SIGNED|ISSUER|^EPROTO$/.test(code)) {
-    return 'its TLS certificate or connection is not valid'
-  }
+  if (isTlsFault(error)) return 'its TLS certificate or connection is not valid'
   if (/TIMEOUT|^ETIMEDOUT$/.test(code)) return 'it did not answer in time'
   return 'the connection failed or broke off'
 }
+
+/** Whether the other side has no TLS that can be trusted: another try would not find any either. */
+export const isTlsFault = (error: unknown): boolean =>
+  /CERT|^ERR_SSL|^ERR_TLS|SELF_SIGNED|ISSUER|^EPROTO$/.test(codeOf(error))
+
+const codeOf = (error: unknown): string =>
+  String((error as { code?: unknown } | undefined)?.code ?? '')

@@ -20,6 +20,10 @@ export interface AudioFileFormat {
   layout: ChannelLayout
   /** Of a variable bit rate, in the encoder's own units; absent where there is no choice. */
   quality?: number
+  /** Bits per second, of a constant one. */
+  bitRate?: number
+  /** The encoder's own options. */
+  encoderOptions?: Record<string, string>
 }
 
 export class AudioFile {
@@ -48,7 +52,8 @@ export class AudioFile {
   }
 
   async #open(path: string): Promise<void> {
-    const { container, containerOptions, encoder, sampleFormat, layout, quality } = this.#format
+    const { container, containerOptions, encoder, sampleFormat, layout } = this.#format
+    const { quality, bitRate, encoderOptions = {} } = this.#format
     check(this.#context.allocOutputContext2(null, container, `file:${path}`), 'choose a container')
     const codec = this.#codec
     codec.allocContext3(Codec.findEncoderByName(encoder))
@@ -60,7 +65,10 @@ export class AudioFile {
       codec.setFlags(AV_CODEC_FLAG_QSCALE)
       codec.globalQuality = quality
     }
-    check(await codec.open2(), `open the encoder ${encoder}`)
+    if (bitRate !== undefined) codec.bitRate = BigInt(bitRate)
+    const own = Dictionary.fromObject(encoderOptions)
+    check(await codec.open2(null, own), `open the encoder ${encoder}`)
+    own.free()
     this.#stream = this.#context.newStream()
     this.#stream.timeBase = codec.timeBase
     check(this.#stream.codecpar.fromContext(codec), 'describe the stream')

@@ -22,11 +22,15 @@ export interface Mixture {
   /** Hertz. */
   readonly sampleRate: number
   readonly channels: number
+  /** Of the source; more than `channels` where they were mixed down. */
+  readonly sourceChannels: number
   /** Which loudspeakers, as in a WAV header; 0n where nothing says. */
   readonly channelMask: bigint
   /** What the container says, in seconds, or null; the truth is what `blocks` yields. */
   readonly secondsEstimate: number | null
   readonly hasVideo: boolean
+  /** Hertz, of the source. */
+  readonly sourceSampleRate: number
   /** FFmpeg's names, for the log. */
   readonly codec: string
   readonly container: string
@@ -81,9 +85,11 @@ const tooLong = (seconds: number, secondsMax: number): ServiceError =>
 class DecodedMixture implements Mixture {
   readonly sampleRate: number
   readonly channels: number
+  readonly sourceChannels: number
   readonly channelMask: bigint
   readonly secondsEstimate: number | null
   readonly hasVideo: boolean
+  readonly sourceSampleRate: number
   readonly codec: string
   readonly container: string
   readonly #media: Media
@@ -103,6 +109,8 @@ class DecodedMixture implements Mixture {
     this.#reader = reader
     this.#first = first
     this.#secondsMax = limits.mediaSecondsMax
+    this.sourceChannels = first.channelLayout.nbChannels
+    this.sourceSampleRate = first.sampleRate
     this.sampleRate = limits.sampleRate ?? first.sampleRate
     this.#maker = new BlockMaker(layoutOf(first), {
       sampleRate: this.sampleRate,

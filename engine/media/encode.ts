@@ -2,20 +2,21 @@
 
 import { rm, stat } from 'node:fs/promises'
 import {
-  AV_SAMPLE_FMT_FLT, AV_SAMPLE_FMT_FLTP, AV_SAMPLE_FMT_S32, FF_ENCODER_LIBMP3LAME,
-  FF_ENCODER_PCM_S24LE,
+  AV_SAMPLE_FMT_FLT, AV_SAMPLE_FMT_FLTP, AV_SAMPLE_FMT_S32, FF_ENCODER_AAC,
+  FF_ENCODER_LIBMP3LAME, FF_ENCODER_PCM_S24LE,
 } from 'node-av/constants'
 import { avChannelLayoutDefault, type ChannelLayout, Frame } from 'node-av/lib'
 import type { OutputFormat } from '../../shared/separation-options.ts'
-import { AudioFile } from './audio-file.ts'
+import { AudioFile, type AudioFileFormat } from './audio-file.ts'
 import { BlockMaker } from './block-maker.ts'
 import { layoutOfMask } from './channel-layout.ts'
 
 export interface EncoderOptions {
-  format: OutputFormat
-  /** Hertz, of the blocks. MP3 knows few rates: others are resampled to the next one up. */
+  /** What clients may choose, or `aac`: the sound track of a video, as an M4A file. */
+  format: OutputFormat | 'aac'
+  /** Hertz, of the blocks. MP3 and AAC know few: others are resampled to the next one up. */
   sampleRate: number
-  /** Of the blocks. MP3 knows two at most: more are mixed down. */
+  /** Of the blocks. MP3 knows two at most, AAC eight: more are mixed down. */
   channels: number
   /** Which loudspeakers, as in a WAV header; absent or 0n: the usual ones for as many channels. */
   channelMask?: bigint
@@ -41,13 +42,18 @@ export interface Encoder {
  * Begins a file at `path`, in place of one that may be there.
  *
  * `wav`: 24-bit PCM, rounded, clipped to full scale, without dither, sample for sample as long as
- * what was written; RF64 beyond 4 GiB. `mp3`: LAME at its best variable bit rate (V0).
+ * what was written; RF64 beyond 4 GiB. `mp3`: LAME at its best variable bit rate (V0). `aac`: 128
+ * kbit/s a channel.
  * @throws Error when the file cannot be made
  */
 export async function createEncoder(path: string, options: EncoderOptions): Promise<Encoder> {
   const { sampleRate, channels, channelMask = 0n } = options
   const source = { sampleRate, layout: layoutOfMask(channelMask, channels) }
-  return options.format === 'wav' ? createWav(path, source) : createMp3(path, source)
+  switch (options.format) {
+    case 'wav': return createWav(path, source)
+    case 'mp3': return createMp3(path, source)
+    case 'aac': return createAac(path, source)
+  }
 }
 
 interface Source {
@@ -70,26 +76,63 @@ async function createWav(path: string, { sampleRate, layout }: Source): Promise<
   return encoderOf(path, file, { write, contentType: 'audio/wav', extension: 'wav' })
 }
 
-/** Hertz that MP3 can hold, ascending. */
+/** Hertz that MP3 and AAC can hold, ascending. */
 const MP3_SAMPLE_RATES = [8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000]
+const AAC_SAMPLE_RATES = [...MP3_SAMPLE_RATES, 64000, 88200, 96000]
 
-/** The rate itself where MP3 knows it, else the next one up; for the multiples of 44.1 kHz that. */
-function mp3SampleRate(sampleRate: number): number {
-  if (sampleRate % 44100 === 0) return 44100
-  return MP3_SAMPLE_RATES.find((known) => known >= sampleRate) ?? 48000
+/** The rate itself where it is known, else the next one up; for multiples of 44.1 kHz theirs. */
+function nearestSampleRate(sampleRate: number, known: readonly number[]): number {
+  const most = known.at(-1)!
+  if (sampleRate <= most) return known.find((rate) => rate >= sampleRate)!
+  return known.findLast((rate) => sampleRate % rate === 0 && rate % 44100 === 0) ?? most
 }
 
-async function createMp3(path: string, source: Source): Promise<Encoder> {
-  const sampleRate = mp3SampleRate(source.sampleRate)
-  const channelsMax = 2
+/** Of one channel; where the rate is low FFmpeg takes what fits. */
+const AAC_BITS_PER_SECOND = 128_000
+
+const createMp3 = (path: string, source: Source): Promise<Encoder> =>
+  createCompressed(path, source, {
+    sampleRate: nearestSampleRate(source.sampleRate, MP3_SAMPLE_RATES),
+    channelsMax: 2,
+    coding: { container: 'mp3', encoder: FF_ENCODER_LIBMP3LAME, quality: 0 }, // V0
+    contentType: 'audio/mpeg',
+    extension: 'mp3',
+  })
+
+const createAac = (path: string, source: Source): Promise<Encoder> =>
+  createCompressed(path, source, {
+    sampleRate: nearestSampleRate(source.sampleRate, AAC_SAMPLE_RATES),
+    channelsMax: 8,
+    coding: {
+      container: 'ipod',
+      encoder: FF_ENCODER_AAC,
+      bitRate: AAC_BITS_PER_SECOND * source.layout.nbChannels,
+      // The default one spoils the first two frames: of a tone at 15 dB, where this has 40.
+      encoderOptions: { aac_coder: 'fast' },
+    },
+    contentType: 'audio/mp4',
+    extension: 'm4a',
+  })
+
+interface Compression {
+  /** Hertz, of the file. */
+  sampleRate: number
+  channelsMax: number
+  coding: Pick<AudioFileFormat, 'container' | 'encoder' | 'quality' | 'bitRate' | 'encoderOptions'>
+  contentType: string
+  extension: string
+}
+
+async function createCompressed(
+  path: string, source: Source, compression: Compression,
+): Promise<Encoder> {
+  const { sampleRate, channelsMax, coding, contentType, extension } = compression
   const file = await AudioFile.create(path, {
-    container: 'mp3',
+    ...coding,
     containerOptions: {},
-    encoder: FF_ENCODER_LIBMP3LAME,
     sampleFormat: AV_SAMPLE_FMT_FLTP,
     sampleRate,
     layout: avChannelLayoutDefault(Math.min(source.layout.nbChannels, channelsMax)),
-    quality: 0, // V0
   })
   const maker = new BlockMaker(source.layout, {
     sampleRate, channelsMax, blockSamples: file.frameSamples,
@@ -108,7 +151,7 @@ async function createMp3(path: string, source: Source): Promise<Encoder> {
     return writeMade()
   }
   const close = () => maker.close()
-  return encoderOf(path, file, { write, flush, close, contentType: 'audio/mpeg', extension: 'mp3' })
+  return encoderOf(path, file, { write, flush, close, contentType, extension })
 }
 
 function addBlock(maker: BlockMaker, block: readonly Float32Array[], source: Source): void {

@@ -1,19 +1,32 @@
 /** What all uses of FFmpeg share. Its own log is silent: every failure arrives as a code. */
 
-import { AV_LOG_QUIET } from 'node-av/constants'
+import { AV_LOG_QUIET, AVERROR_ENOSPC } from 'node-av/constants'
 import { FFmpegError, Log } from 'node-av/lib'
 
 Log.setLevel(AV_LOG_QUIET)
 
+/** Names what was tried and FFmpeg's reason. */
+export class CallError extends Error {
+  readonly code: number
+  constructor(code: number, doing: string) {
+    super(`FFmpeg could not ${doing}: ${reason(code)}`)
+    this.name = 'CallError'
+    this.code = code
+  }
+}
+
 /**
  * `code`, unless it is one of FFmpeg's error codes.
  * @param doing what was tried, such as `write the header`
- * @throws Error naming what was tried and FFmpeg's reason
+ * @throws CallError
  */
 export function check(code: number, doing: string): number {
-  if (code < 0) throw new Error(`FFmpeg could not ${doing}: ${reason(code)}`)
+  if (code < 0) throw new CallError(code, doing)
   return code
 }
 
 /** FFmpeg's words for an error code. */
 export const reason = (code: number): string => FFmpegError.strerror(code)
+
+export const isDiskFull = (error: unknown): boolean =>
+  error instanceof CallError && error.code === AVERROR_ENOSPC

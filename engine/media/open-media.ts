@@ -7,8 +7,8 @@
 import { open } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
-  AV_DISPOSITION_ATTACHED_PIC, AV_NOPTS_VALUE, AVDISCARD_ALL, AVMEDIA_TYPE_AUDIO,
-  AVMEDIA_TYPE_VIDEO,
+  AV_DISPOSITION_ATTACHED_PIC, AV_DISPOSITION_TIMED_THUMBNAILS, AV_NOPTS_VALUE, AVDISCARD_ALL,
+  AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO,
 } from 'node-av/constants'
 import { type Codec, Dictionary, FormatContext, Packet, type Stream } from 'node-av/lib'
 import { ServiceError } from '../../shared/errors.ts'
@@ -58,13 +58,19 @@ export async function openMedia(path: string): Promise<Media> {
   }
 }
 
-async function judge(context: FormatContext, path: string, head: Buffer): Promise<Media> {
+/** Opens a local file, and nothing that it may name; answers FFmpeg's code. */
+export async function openInput(context: FormatContext, path: string): Promise<number> {
   const whitelists = Dictionary.fromObject({
     protocol_whitelist: 'file',
     format_whitelist: CONTAINERS.join(','),
   })
   const opened = await context.openInput(`file:${path}`, null, whitelists)
   whitelists.free()
+  return opened
+}
+
+async function judge(context: FormatContext, path: string, head: Buffer): Promise<Media> {
+  const opened = await openInput(context, path)
   const notMedia = (cause: string) => invalidMedia(`The file is ${contentName(head)}`, cause)
   if (opened < 0) throw notMedia(reason(opened))
   if (context.probeScore < PROBE_SCORE_MIN) throw notMedia(`probe score ${context.probeScore}`)
@@ -78,7 +84,7 @@ async function judge(context: FormatContext, path: string, head: Buffer): Promis
   return {
     context, stream, decoder,
     container: context.iformat?.name ?? 'unknown',
-    startSeconds: secondsOf(context.startTime) ?? 0,
+    startSeconds: startSecondsOf(context),
     secondsEstimate: streamSeconds(stream) ?? secondsOf(context.duration),
     hasVideo: streams.some(isVideo),
   }
@@ -95,10 +101,11 @@ async function readHead(path: string): Promise<Buffer> {
   }
 }
 
-/** A moving picture: cover art is none. */
-const isVideo = (stream: Stream): boolean =>
+/** A moving picture: cover art and the pictures of chapters are none. */
+export const isVideo = (stream: Stream): boolean =>
   stream.codecpar.codecType === AVMEDIA_TYPE_VIDEO &&
-  !stream.hasDisposition(AV_DISPOSITION_ATTACHED_PIC)
+  !stream.hasDisposition(AV_DISPOSITION_ATTACHED_PIC) &&
+  !stream.hasDisposition(AV_DISPOSITION_TIMED_THUMBNAILS)
 
 function noUsableAudio(streams: readonly Stream[]): ServiceError {
   const hasAudio = streams.some(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_AUDIO)
@@ -116,6 +123,9 @@ export const invalidMedia = (problem: string, cause?: unknown): ServiceError =>
 function streamSeconds({ duration, timeBase }: Stream): number | null {
   return duration === AV_NOPTS_VALUE ? null : (Number(duration) * timeBase.num) / timeBase.den
 }
+
+/** Where the media begins on its own clock, in seconds. */
+export const startSecondsOf = ({ startTime }: FormatContext): number => secondsOf(startTime) ?? 0
 
 const secondsOf = (microseconds: bigint): number | null =>
   microseconds === AV_NOPTS_VALUE ? null : Number(microseconds) / TIME_BASE_PER_SECOND

@@ -17,28 +17,32 @@ export interface Patience {
   silenceMsMax: number
 }
 
+/**
+ * How far files are read or written ahead: a quarter of the waits for the disk that Node's own
+ * choice makes.
+ */
+export const FILE_BYTES_AHEAD = 262_144
+
 export const PATIENCE: Patience = { retryDelaysMs: [500, 2_000, 8_000], silenceMsMax: 30_000 }
 
+const isAway = (error: unknown): boolean => error instanceof AwayError
+
 /**
- * Runs `attempt` until it ends otherwise than with an AwayError, or has been tried often enough.
+ * Runs `attempt` until it ends otherwise than with a passing error, or has been tried often enough.
  * @throws the last error; the signal's reason once it fires
  */
 export async function withRetries<T>(
-  attempt: () => Promise<T>, { retryDelaysMs }: Patience, signal: AbortSignal,
+  attempt: () => Promise<T>, { retryDelaysMs }: Patience, signal: AbortSignal, mayPass = isAway,
 ): Promise<T> {
   for (const delayMs of retryDelaysMs) {
     try {
       return await attempt()
     } catch (error) {
       signal.throwIfAborted()
-      if (!(error instanceof AwayError)) throw error
+      if (!mayPass(error)) throw error
     }
     await sleep(delayMs * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined)
     signal.throwIfAborted()
   }
   return attempt()
 }
-
-/** Statuses that say "not now": the same request may be answered later. */
-export const isTemporaryStatus = (status: number): boolean =>
-  status >= 500 || status === 408 || status === 425 || status === 429

@@ -1,11 +1,13 @@
-/** Brings a job's source from the gateway's signed address to a local file. */
+/** Brings a job's source to a local file: from the gateway's signed address, or from a client's. */
 
 import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { request, type Dispatcher } from 'undici'
 import { ServiceError } from '../../shared/errors.ts'
-import { AwayError, isTemporaryStatus, PATIENCE, withRetries, type Patience } from './retry.ts'
+import { isTemporaryStatus } from '../../shared/http-status.ts'
+import { FetchFailedError, type PublicFetch } from '../../shared/public-fetch.ts'
+import { AwayError, FILE_BYTES_AHEAD, PATIENCE, withRetries, type Patience } from './retry.ts'
 
 export interface SourceOptions {
   url: string
@@ -34,6 +36,36 @@ export async function fetchSource(options: SourceOptions): Promise<number> {
   }
 }
 
+export interface PublicSourceOptions extends SourceOptions {
+  /** For all tries together. */
+  secondsMax: number
+}
+
+/**
+ * As `fetchSource`, but from an address that a client gave: through `publicFetch`, and what it does
+ * not give in the end is the client's failure, not another engine's chance.
+ * @returns bytes written
+ * @throws ServiceError INVALID_AUDIO_URL, MEDIA_FETCH_FAILED, PAYLOAD_TOO_LARGE
+ */
+export async function fetchPublicSource(
+  { download }: Pick<PublicFetch, 'download'>, options: PublicSourceOptions,
+): Promise<number> {
+  const { url, path, bytesMax, secondsMax, signal, patience = PATIENCE } = options
+  const deadline = AbortSignal.timeout(secondsMax * 1_000)
+  const either = AbortSignal.any([signal, deadline])
+  const tryOnce = () => download(url, { path, bytesMax, signal: either })
+  try {
+    return (await withRetries(tryOnce, patience, either, isTemporary)).bytes
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!deadline.aborted) throw error
+    throw fetchFailed(`The media at audio_url took longer than ${secondsMax} s to fetch.`)
+  }
+}
+
+const isTemporary = (error: unknown): boolean =>
+  error instanceof FetchFailedError && error.isTemporary
+
 async function fetchOnce(
   { url, path, bytesMax, signal }: SourceOptions, { silenceMsMax }: Patience,
 ): Promise<number> {
@@ -53,7 +85,7 @@ async function fetchOnce(
       yield piece
     }
   }
-  await pipeline(counted, createWriteStream(path))
+  await pipeline(counted, createWriteStream(path, { highWaterMark: FILE_BYTES_AHEAD }))
   return bytes
 }
 

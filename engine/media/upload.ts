@@ -3,7 +3,8 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { request } from 'undici'
-import { AwayError, isTemporaryStatus, PATIENCE, withRetries, type Patience } from './retry.ts'
+import { isTemporaryStatus } from '../../shared/http-status.ts'
+import { AwayError, FILE_BYTES_AHEAD, PATIENCE, withRetries, type Patience } from './retry.ts'
 
 export interface UploadOptions {
   url: string
@@ -43,7 +44,7 @@ export async function uploadOutput(options: UploadOptions): Promise<void> {
 async function uploadOnce(
   { url, path, contentType, signal }: UploadOptions, size: number, { silenceMsMax }: Patience,
 ): Promise<void> {
-  const file = createReadStream(path)
+  const file = createReadStream(path, { highWaterMark: FILE_BYTES_AHEAD })
   const answer = await request(url, {
     method: 'PUT',
     headers: { 'content-type': contentType, 'content-length': String(size) },

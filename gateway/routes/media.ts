@@ -1,11 +1,10 @@
 import contentDisposition from 'content-disposition'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
+import type { OutputPart } from '../../shared/messages.ts'
 import type { Deps } from '../deps.ts'
 import { checkAddress } from '../media-address.ts'
-import {
-  inputPath, outputFileName, outputPath, outputsOf, type OutputPart,
-} from '../presenter.ts'
+import { inputPath, outputPath, storedPart } from '../presenter.ts'
 import { findFile } from '../store/files.ts'
 import { findRequest } from '../store/requests.ts'
 
@@ -42,11 +41,11 @@ async function sendOutput(deps: Deps, request: FastifyRequest<OutputRoute>, repl
   if (row?.status !== 'COMPLETED' || row.media_removed_at !== null) {
     throw new ServiceError('NOT_FOUND')
   }
-  const output = outputsOf(row)[part]
+  const stored = storedPart(row, part)
+  if (!stored) throw new ServiceError('NOT_FOUND')
+  const { content_type: contentType, fileName } = stored
   return sendMedia(deps, request, reply, {
-    key: `outputs/${requestId}/${part}`,
-    contentType: output.content_type,
-    fileName: outputFileName(row.file_name, part, output.extension),
+    key: `outputs/${requestId}/${part}`, contentType, fileName,
   })
 }
 

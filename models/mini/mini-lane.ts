@@ -1,21 +1,28 @@
 /** One chunk and one prompt on their way through the mask network. */
-import type { Chunk, Lane, LaneRequest, Separation, Span } from '../model.ts'
+import type { Chunk, Lane, LaneRequest, LaneResult, Span } from '../model.ts'
 import { frameCount, istft, stft, windowLength, type Framing } from '../stft.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import { PATCH } from './config.ts'
 import { tokenCount } from './network.ts'
+import { predictSpans } from './predict-spans.ts'
 import { spanGain } from './spans.ts'
 import {
-  applyMask, featuresOf, hopAt, inputScale, maskOf, mixDown, powerOf,
+  applyMask, decidedShare, featuresOf, hopAt, inputScale, maskOf, mixDown, powerOf,
 } from './spectrum.ts'
 
 /** Passes of `quality`, each with the mixture cut into tokens at another place. */
 const QUALITY_STEPS = 4
 
+/**
+ * Where each candidate cuts the mixture into tokens: the first step's shift, in eighths of what
+ * lies between steps. Any first few are far apart.
+ */
+const CANDIDATE_EIGHTHS = [0, 4, 2, 6, 1, 5, 3, 7] as const
+
 /** Samples beyond this, and what is no number, are read as silence. */
 const SAMPLE_MAX = 1e6
 
-/** Holds the samples, the prompt's embedding and the mean of the steps' targets so far. */
+/** Holds the samples, the prompt's embedding and the means of the steps' targets and scores. */
 export class MiniLane implements Lane {
   readonly frames: number
   readonly steps: number
@@ -24,19 +31,27 @@ export class MiniLane implements Lane {
   readonly embedding: Tensor
   readonly #chunk: Chunk
   readonly #spans: readonly Span[]
+  readonly #predictsSpans: boolean
+  readonly #eighths: number
   /** [channels, samples], extended with silence to at least one window. */
   readonly #samples: Tensor
   /** [channels, samples], the steps' targets so far, each at its share. */
   #target: Tensor
+  /** Scalar, likewise. */
+  #score: Tensor
 
   /** The lane owns `embedding` from here on. */
-  constructor({ chunk, spans, acceleration }: LaneRequest, embedding: Tensor) {
+  constructor(request: LaneRequest, embedding: Tensor) {
+    const { chunk, spans, acceleration, candidate = 0, predictSpans = false } = request
     this.#chunk = chunk
     this.#spans = spans
+    this.#predictsSpans = predictSpans && spans.length === 0
+    this.#eighths = CANDIDATE_EIGHTHS[candidate % CANDIDATE_EIGHTHS.length]!
     this.embedding = embedding
     this.steps = acceleration === 'quality' ? QUALITY_STEPS : 1
     this.#samples = samplesOf(chunk)
     this.#target = tf.zerosLike(this.#samples)
+    this.#score = tf.scalar(0)
     this.frames = tokenCount(this.framing.frames)
   }
 
@@ -44,8 +59,9 @@ export class MiniLane implements Lane {
   get framing(): Framing {
     const hop = hopAt(this.#chunk.sampleRate)
     const shiftBy = (PATCH * hop) / this.steps
-    const frames = frameCount(this.#samples.shape[1]!, hop, (this.steps - 1) * shiftBy)
-    return { hop, frames, shift: this.stepsDone * shiftBy }
+    const start = (this.#eighths * shiftBy) / CANDIDATE_EIGHTHS.length
+    const frames = frameCount(this.#samples.shape[1]!, hop, start + (this.steps - 1) * shiftBy)
+    return { hop, frames, shift: start + this.stepsDone * shiftBy }
   }
 
   /** What the network hears at the coming step: [1, tokens, PATCH, 1024]. */
@@ -59,34 +75,43 @@ export class MiniLane implements Lane {
 
   /** Ends a step with the network's answer for it, [1, frames, 1025]. */
   advance(logits: Tensor): void {
-    const sum = tf.tidy(() => {
+    const [sum, score] = tf.tidy(() => {
       const spectrum = stft(this.#samples, this.framing)
-      const masked = applyMask(spectrum, maskOf(logits, spectrum.shape[2]!))
-      const target = istft(masked, this.framing, this.#samples.shape[1]!)
-      return this.#target.add(target.div(this.steps))
+      const mask = maskOf(logits, spectrum.shape[2]!)
+      const target = istft(applyMask(spectrum, mask), this.framing, this.#samples.shape[1]!)
+      const share = decidedShare(spectrum, mask)
+      return [
+        this.#target.add(target.div(this.steps)), this.#score.add(share.div(this.steps)),
+      ] as [Tensor, Tensor]
     })
-    this.#target.dispose()
+    tf.dispose([this.#target, this.#score])
     this.#target = tf.keep(sum)
+    this.#score = tf.keep(score)
     this.stepsDone += 1
   }
 
-  /** The target, shaped by the spans, and the rest: the one read from the device. */
-  result(): Separation {
+  /** The target, shaped by the spans, and the rest: the one time that the device is read. */
+  result(): LaneResult {
     const { channels, sampleRate } = this.#chunk
     const samples = channels[0]!.length
     const stride = this.#target.shape[1]!
     const mean = this.#target.dataSync<'float32'>()
     const target = channels.map((_, i) => mean.slice(i * stride, i * stride + samples))
-    if (this.#spans.length > 0) {
-      const gain = spanGain(this.#spans, samples, sampleRate)
+    const predictedSpans = this.#predictsSpans
+      ? predictSpans(target, channels.map(cleaned), sampleRate)
+      : undefined
+    const spans = predictedSpans ?? this.#spans
+    if (spans.length > 0) {
+      const gain = spanGain(spans, samples, sampleRate)
       for (const wave of target) multiply(wave, gain)
     }
     const residual = channels.map((mixture, i) => subtract(mixture, target[i]!))
-    return { target, residual }
+    const score = this.#score.dataSync<'float32'>()[0]!
+    return { target, residual, score, ...(predictedSpans && { predictedSpans }) }
   }
 
   dispose(): void {
-    tf.dispose([this.embedding, this.#samples, this.#target])
+    tf.dispose([this.embedding, this.#samples, this.#target, this.#score])
   }
 }
 
@@ -107,9 +132,10 @@ function multiply(wave: Float32Array, gain: Float32Array): void {
 
 function subtract(mixture: Float32Array, target: Float32Array): Float32Array {
   const residual = new Float32Array(mixture.length)
-  for (let i = 0; i < residual.length; i += 1) {
-    const sample = mixture[i]!
-    residual[i] = (Math.abs(sample) < SAMPLE_MAX ? sample : 0) - target[i]!
-  }
+  for (let i = 0; i < residual.length; i += 1) residual[i] = heard(mixture[i]!) - target[i]!
   return residual
 }
+
+const heard = (sample: number): number => (Math.abs(sample) < SAMPLE_MAX ? sample : 0)
+
+const cleaned = (wave: Float32Array): Float32Array => wave.map(heard)

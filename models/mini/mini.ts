@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { Chunk, Lane, LaneRequest, Model, ModelDescription, Separation } from '../model.ts'
+import type { Chunk, Lane, LaneRequest, LaneResult, Model, ModelDescription } from '../model.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import { Weights } from '../weights.ts'
 import { readConfig, type MiniConfig } from './config.ts'
@@ -37,8 +37,13 @@ const DESCRIPTION = {
   channelsMax: CHANNELS_MAX,
   chunkSecondsMax: 10,
   overlapSecondsMax: { fast: 1, balanced: 2, quality: 2 },
-  givesCandidates: false,
-  predictsSpans: false,
+  passes: {
+    fast: 'one pass',
+    balanced: 'one pass',
+    quality: 'the mean of four time-shifted passes',
+  },
+  givesCandidates: true,
+  predictsSpans: true,
 } as const
 
 interface MiniParts {
@@ -76,12 +81,12 @@ class Mini implements Model {
     })
   }
 
-  close(lane: Lane): Separation {
+  close(lane: Lane): LaneResult {
     const { stepsDone, steps } = lane
     if (stepsDone < steps) throw new Error(`The lane has done ${stepsDone} of ${steps} steps`)
-    const separation = own(lane).result()
+    const result = own(lane).result()
     this.discard(lane)
-    return separation
+    return result
   }
 
   discard(lane: Lane): void {

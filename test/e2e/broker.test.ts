@@ -15,7 +15,8 @@ const log = createLogger('test', 'silent')
 
 const job = (requestId: string): Job => ({
   request_id: requestId, account_id: 'a', created_at: '', prompt: 'x', options: DEFAULT_OPTIONS,
-  source: { kind: 'file', url: '', file_name: '' }, upload_urls: { target: '', residual: '' },
+  source: { kind: 'file', url: '', file_name: '' },
+  upload_urls: { target: '', residual: '', target_video: '', residual_video: '' },
 })
 
 const event = (attemptId: string, type: 'started' | 'released' = 'started'): Event =>

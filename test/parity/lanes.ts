@@ -1,5 +1,5 @@
 /** Chunks to separate, and the separation of a lane alone or among others. */
-import type { Acceleration, Chunk, LaneRequest, Model, Separation } from '../../models/model.ts'
+import type { Acceleration, Chunk, LaneRequest, LaneResult, Model } from '../../models/model.ts'
 
 export const PROMPTS = ['piano', 'a dog barking', 'rain', 'person speaking']
 
@@ -19,7 +19,7 @@ export function laneRequest(
 }
 
 /** Separates all in common batches, the ones still busy at each step, as an engine would. */
-export function separate(model: Model, requests: readonly LaneRequest[]): Separation[] {
+export function separate(model: Model, requests: readonly LaneRequest[]): LaneResult[] {
   const lanes = requests.map((request) => model.open(request))
   for (;;) {
     const busy = lanes.filter((lane) => lane.stepsDone < lane.steps)
@@ -28,7 +28,7 @@ export function separate(model: Model, requests: readonly LaneRequest[]): Separa
   }
 }
 
-export function separateOne(model: Model, request: LaneRequest): Separation {
+export function separateOne(model: Model, request: LaneRequest): LaneResult {
   const [separation] = separate(model, [request])
   return separation!
 }

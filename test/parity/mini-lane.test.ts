@@ -6,6 +6,7 @@ import type { Acceleration, Chunk, LaneRequest, Separation } from '../../models/
 import { loadMini } from '../../models/mini/mini.ts'
 import { tf } from '../../models/tensor.ts'
 import { assertClose } from '../support/assert-close.ts'
+import { examplePath, readWav16 } from '../support/examples.ts'
 import { openGolden, TEXT_ENCODER_FOLDER } from './golden.ts'
 import { laneRequest, noise, PROMPTS, separate, separateOne } from './lanes.ts'
 
@@ -190,4 +191,55 @@ test('a chunk that the description does not allow is refused', () => {
 test('the description tells the weights', () => {
   assert.equal(mini.description.parameters, 5_168_776)
   assert.match(mini.description.weightsSha256, /^[0-9a-f]{64}$/)
+})
+
+test('candidates cut time elsewhere: the first is the plain one, the others are near it', async () => {
+  const [left] = await readWav16(examplePath('speech-over-piano.wav'))
+  const plain = laneRequest(mono(left!, 44_100), 'piano')
+  const results = [0, 1, 2, 3, 4, 5, 6, 7].map((candidate) => separateOne(mini, { ...plain, candidate }))
+  assert.deepEqual(results[0]!.target, separateOne(mini, plain).target)
+  const targets = new Set(results.map(({ target }) => target[0]!.slice(44_100, 44_200).join()))
+  assert.equal(targets.size, 8)
+  for (const { target, residual, score } of results) {
+    assertSound({ target, residual }, plain.chunk)
+    assert.ok(score > 0 && score < 1, `a score of ${score}`)
+    const apart = Float32Array.from(target[0]!, (x, i) => x - results[0]!.target[0]![i]!)
+    const share = power(apart) / power(target[0]!)
+    assert.ok(share < 0.1, `a share of ${share} is different`)
+  }
+})
+
+test('candidates of quality cut time at places of their own as well', () => {
+  const request = laneRequest(mono(wave, 44_100), 'piano', 'quality')
+  const results = [0, 1, 7].map((candidate) => separateOne(mini, { ...request, candidate }))
+  assert.equal(new Set(results.map(({ score }) => score)).size, 3)
+  for (const result of results) assertSound(result, request.chunk)
+})
+
+test('predicted spans shape the target as given ones do', () => {
+  const rate = 32_000
+  const silent = new Float32Array(wave.length)
+  const chunk = mono(Float32Array.from([...silent, ...wave, ...silent]), rate)
+  const { target, residual, predictedSpans } = separateOne(
+    mini, { ...laneRequest(chunk, 'piano'), predictSpans: true })
+  assertSound({ target, residual }, chunk)
+  assert.ok(predictedSpans && predictedSpans.length > 0, 'something was predicted')
+  const given = separateOne(mini, { ...laneRequest(chunk, 'piano'), spans: [...predictedSpans] })
+  assert.deepEqual(target, given.target)
+  assert.equal(given.predictedSpans, undefined)
+})
+
+test('where nothing is predicted, nothing is silenced; spans that are given are not overruled', () => {
+  const chunk = mono(noise(32_000, 5))
+  const absent = { ...laneRequest(chunk, 'a dog barking'), predictSpans: true }
+  const { predictedSpans, target } = separateOne(mini, absent)
+  if (predictedSpans?.length === 0) {
+    assert.deepEqual(target, separateOne(mini, { ...absent, predictSpans: false }).target)
+  }
+  const silence = separateOne(mini, { ...absent, chunk: mono(new Float32Array(32_000)) })
+  assert.deepEqual(silence.predictedSpans, [])
+  const spans = [{ start: 0, end: 0.5, include: true }]
+  const given = separateOne(mini, { ...absent, spans })
+  assert.equal(given.predictedSpans, undefined)
+  assert.ok(given.target[0]!.subarray(16_000).every((x) => x === 0), 'silent outside')
 })

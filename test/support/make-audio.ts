@@ -4,7 +4,7 @@
  */
 
 import {
-  AV_CODEC_FLAG_GLOBAL_HEADER, AV_DISPOSITION_ATTACHED_PIC,
+  AV_CODEC_FLAG_GLOBAL_HEADER, AV_DISPOSITION_ATTACHED_PIC, AV_PKT_DATA_DISPLAYMATRIX,
   AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUVJ420P, AV_SAMPLE_FMT_FLT, AV_SAMPLE_FMT_FLTP, AV_SAMPLE_FMT_S16,
   AV_SAMPLE_FMT_S16P, AV_SAMPLE_FMT_S32, AVFMT_GLOBALHEADER, type AVSampleFormat,
   type FFAudioEncoder,
@@ -142,6 +142,16 @@ export interface VideoTrack {
   encoder: string
   /** A single picture that belongs to the sound. */
   isCoverArt?: boolean
+  /** Seconds after the start of the file at which it begins. */
+  delay?: number
+  /** Options of the encoder. */
+  options?: Record<string, string>
+  /** Frames, by number, that are white; all others are a moving pattern. */
+  flashes?: readonly number[]
+  width?: number
+  height?: number
+  /** The display matrix of a quarter turn, as phones write it. */
+  isTurned?: boolean
 }
 
 export interface Tracks {
@@ -157,9 +167,12 @@ const SAMPLE_FORMATS: Partial<Record<string, AVSampleFormat>> = {
   mp2: AV_SAMPLE_FMT_S16, tta: AV_SAMPLE_FMT_S16, wavpack: AV_SAMPLE_FMT_S16P,
 }
 
+/** Rows of a 3 x 3 matrix: 16 bits after the point, in the last column 30. */
+const QUARTER_TURN = Buffer.from(Int32Array.of(0, 1 << 16, 0, -1 << 16, 0, 0, 0, 0, 1 << 30).buffer)
+
 const WIDTH = 64
 const HEIGHT = 48
-const FRAMES_PER_SECOND = 10
+export const FRAMES_PER_SECOND = 10
 
 /**
  * Writes a media file with one audio stream, one video stream (a moving pattern), or both.
@@ -170,9 +183,10 @@ export async function makeMedia(path: string, container: string, tracks: Tracks)
   const output = new FormatContext()
   FFmpegError.throwIfError(output.allocOutputContext2(null, container, path), 'container')
   const opened = [
-    ...(video ? [await openTrack(output, video.encoder, (codec) => setVideo(codec, video))] : []),
-    ...(audio ? [await openTrack(output, audio.encoder, (codec) => setAudio(codec, audio))] : []),
+    ...(video ? [await openTrack(output, video, (codec) => setVideo(codec, video))] : []),
+    ...(audio ? [await openTrack(output, audio, (codec) => setAudio(codec, audio))] : []),
   ]
+  if (video?.isTurned) opened[0]!.stream.codecpar.addCodedSideData(AV_PKT_DATA_DISPLAYMATRIX, QUARTER_TURN)
   if (video?.isCoverArt) opened[0]!.stream.setDisposition(AV_DISPOSITION_ATTACHED_PIC)
   await output.openOutput()
   const options = Dictionary.fromObject(containerOptions)
@@ -189,13 +203,14 @@ interface Track {
 }
 
 async function openTrack(
-  output: FormatContext, encoder: string, set: (codec: CodecContext) => void,
+  output: FormatContext, { encoder, options = {} }: { encoder: string; options?: Record<string, string> },
+  set: (codec: CodecContext) => void,
 ): Promise<Track> {
   const codec = new CodecContext()
   codec.allocContext3(Codec.findEncoderByName(encoder as FFAudioEncoder))
   set(codec)
   if (output.oformat!.hasFlags(AVFMT_GLOBALHEADER)) codec.setFlags(AV_CODEC_FLAG_GLOBAL_HEADER)
-  FFmpegError.throwIfError(await codec.open2(), encoder)
+  FFmpegError.throwIfError(await codec.open2(null, Dictionary.fromObject(options)), encoder)
   const stream = output.newStream()
   stream.timeBase = codec.timeBase
   FFmpegError.throwIfError(stream.codecpar.fromContext(codec), 'parameters')
@@ -210,9 +225,9 @@ function setAudio(codec: CodecContext, { planes, sampleRate, encoder, bitRate }:
   codec.bitRate = BigInt(bitRate ?? 128_000)
 }
 
-function setVideo(codec: CodecContext, { encoder }: VideoTrack): void {
-  codec.width = WIDTH
-  codec.height = HEIGHT
+function setVideo(codec: CodecContext, { encoder, width, height }: VideoTrack): void {
+  codec.width = width ?? WIDTH
+  codec.height = height ?? HEIGHT
   codec.pixelFormat = encoder === 'mjpeg' ? AV_PIX_FMT_YUVJ420P : AV_PIX_FMT_YUV420P
   codec.timeBase = new Rational(1, FRAMES_PER_SECOND)
   codec.bitRate = 100_000n
@@ -248,19 +263,21 @@ function* audioFrames(
   converter.free()
 }
 
-function* videoFrames({ seconds, encoder, isCoverArt }: VideoTrack): Generator<Frame> {
+function* videoFrames(
+  { seconds, encoder, isCoverArt, delay = 0, flashes, width, height }: VideoTrack,
+): Generator<Frame> {
   const count = isCoverArt ? 1 : Math.round(seconds * FRAMES_PER_SECOND)
   for (let i = 0; i < count; i++) {
     const frame = new Frame()
     frame.alloc()
     frame.format = encoder === 'mjpeg' ? AV_PIX_FMT_YUVJ420P : AV_PIX_FMT_YUV420P
-    frame.width = WIDTH
-    frame.height = HEIGHT
+    frame.width = width ?? WIDTH
+    frame.height = height ?? HEIGHT
     FFmpegError.throwIfError(frame.getBuffer(), 'picture')
     const [brightness, ...colours] = frame.data!
-    brightness!.forEach((_, at) => { brightness![at] = at * 3 + i * 8 })
+    brightness!.forEach((_, at) => { brightness![at] = flashes?.includes(i) ? 235 : (at * 3 + i * 8) % 128 })
     for (const colour of colours) colour.fill(128)
-    frame.pts = BigInt(i)
+    frame.pts = BigInt(Math.round(delay * FRAMES_PER_SECOND) + i)
     yield frame
   }
 }

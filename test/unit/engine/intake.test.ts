@@ -10,7 +10,8 @@ import { DEFAULT_OPTIONS } from '../../../shared/separation-options.ts'
 
 const job = (requestId: string): Job => ({
   request_id: requestId, account_id: 'a', created_at: '', prompt: 'x', options: DEFAULT_OPTIONS,
-  source: { kind: 'file', url: '', file_name: '' }, upload_urls: { target: '', residual: '' },
+  source: { kind: 'file', url: '', file_name: '' },
+  upload_urls: { target: '', residual: '', target_video: '', residual_video: '' },
 })
 
 /** A queue that says what became of each lease. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { ComputeLostError, ModelError } from '../../../engine/compute-thread.ts'
 import { Scheduler } from '../../../engine/scheduler.ts'
-import type { LaneRequest, Separation } from '../../../models/model.ts'
+import type { LaneRequest, LaneResult } from '../../../models/model.ts'
 
 const request = (prompt: string, frames = 10): LaneRequest => ({
   chunk: { channels: [new Float32Array(frames)], sampleRate: 1 },
@@ -39,8 +39,8 @@ class FakeCompute {
     if (error) throw error
   }
 
-  async close(lane: number): Promise<Separation> {
-    return { target: [Float32Array.of(lane)], residual: [] }
+  async close(lane: number): Promise<LaneResult> {
+    return { target: [Float32Array.of(lane)], residual: [], score: 0 }
   }
 
   async discard(lane: number) {

@@ -7,7 +7,10 @@ const job: Job = {
   request_id: 'req_1', account_id: 'acc_1', created_at: '2026-01-01T00:00:00.000Z', prompt: 'a dog 🐕',
   options: DEFAULT_OPTIONS,
   source: { kind: 'file', url: 'http://127.0.0.1/x', file_name: 'dog.wav' },
-  upload_urls: { target: 'http://127.0.0.1/t', residual: 'http://127.0.0.1/r' },
+  upload_urls: {
+    target: 'http://127.0.0.1/t', residual: 'http://127.0.0.1/r',
+    target_video: 'http://127.0.0.1/tv', residual_video: 'http://127.0.0.1/rv',
+  },
 }
 
 test('a message arrives as it was sent', () => {

@@ -180,3 +180,40 @@ for (const format of ['wav', 'mp3'] as const) {
     })
   })
 }
+
+describe('aac', () => {
+  test('keeps length and place, from the first sample on', async () => {
+    const { path, file } = await encode('a.m4a', STEREO, { format: 'aac', sampleRate: 44100 })
+    const { mixture, planes } = await readSound(path)
+    assert.equal(mixture.codec, 'aac')
+    assert.equal(planes[0]!.length, STEREO[0]!.length)
+    assert.equal(lagOf(STEREO[0]!, planes[0]!), 0)
+    assertAlike(planes[0]!.subarray(0, 2048), STEREO[0]!.subarray(0, 2048), 0.99)
+    assertAlike(planes[0]!, STEREO[0]!, 0.99)
+    assert.equal(file.contentType, 'audio/mp4')
+  })
+
+  const rates = [[8000, 8000], [37800, 44100], [96000, 96000], [176400, 88200], [192000, 96000]] as const
+  for (const [given, written] of rates) {
+    test(`${given} Hz are written as ${written}`, async () => {
+      const { path } = await encode(`${given}.m4a`, [sine(440, 0.8, given)], { format: 'aac', sampleRate: given })
+      const { mixture, planes } = await readSound(path)
+      assert.equal(mixture.sampleRate, written)
+      assertNear(planes[0]!.length, 0.8 * written, 1)
+    })
+  }
+})
+
+for (const { format, frame } of [{ format: 'mp3', frame: 1152 }, { format: 'aac', frame: 1024 }] as const) {
+  for (const channels of [1, 2, 3, 4, 5, 6, 7, 8]) {
+    for (const sampleRate of [8000, 44100, 192000]) {
+      test(`${format} of ${channels} channels at ${sampleRate} Hz is as long as what was written`, async () => {
+        const planes = Array.from({ length: channels }, (_, i) => noise(0.7, sampleRate, i + 1))
+        const { path } = await encode(`${channels}-${sampleRate}.${format}`, planes, { format, sampleRate })
+        const { mixture, planes: heard } = await readSound(path)
+        assert.equal(mixture.channels, format === 'mp3' ? Math.min(2, channels) : channels)
+        assertNear(heard[0]!.length / mixture.sampleRate, 0.7, frame / mixture.sampleRate)
+      })
+    }
+  }
+}

@@ -1,0 +1,118 @@
+/** Puts a video and a sound track together in one MP4, packet by packet: nothing is coded here. */
+
+import { stat } from 'node:fs/promises'
+import { AV_CODEC_ID_HEVC, AVMEDIA_TYPE_AUDIO } from 'node-av/constants'
+import { Dictionary, FormatContext, Packet, type Stream } from 'node-av/lib'
+import type { EncodedFile } from './encode.ts'
+import { check } from './ffmpeg.ts'
+import { isVideo } from './open-media.ts'
+import { PacketReader } from './packet-reader.ts'
+import type { PreparedVideo } from './prepare-video.ts'
+
+export interface MuxOptions {
+  video: Pick<PreparedVideo, 'path' | 'startSeconds'>
+  /** An M4A file; its first sample belongs to the start of the media. */
+  audioPath: string
+  /** Where the MP4 goes. */
+  path: string
+  signal: AbortSignal
+}
+
+/**
+ * Writes the MP4, its index first, so that it plays while it is fetched. Rotation, pixel shape and
+ * the titles of the source are kept. Memory does not grow with the media but for the index.
+ * @throws the signal's reason once aborted; CallError when MP4 can't hold the video after all, or
+ *   the disk is full
+ */
+export async function muxVideo({
+  video, audioPath, path, signal,
+}: MuxOptions): Promise<EncodedFile> {
+  const readers: PacketReader[] = []
+  const output = new FormatContext()
+  try {
+    const picture = await PacketReader.open(video.path, isVideo)
+    readers.push(picture)
+    const sound = await PacketReader.open(audioPath, isAudio)
+    readers.push(sound)
+    check(output.allocOutputContext2(null, 'mp4', `file:${path}`), 'choose a container')
+    const tracks = [
+      new Track(picture, addStream(output, picture.stream), video.startSeconds),
+      new Track(sound, addStream(output, sound.stream), 0),
+    ]
+    output.metadata = picture.context.metadata
+    check(await output.openOutput(), 'make the file')
+    const options = Dictionary.fromObject({ movflags: '+faststart' })
+    check(await output.writeHeader(options), 'write the header')
+    options.free()
+    await interleave(output, tracks, signal)
+    check(await output.writeTrailer(), 'complete the file')
+  } finally {
+    await output.closeOutput()
+    output.freeContext()
+    for (const reader of readers) await reader.close()
+  }
+  return { bytes: (await stat(path)).size, contentType: 'video/mp4', extension: 'mp4' }
+}
+
+const isAudio = (stream: Stream): boolean => stream.codecpar.codecType === AVMEDIA_TYPE_AUDIO
+
+function addStream(output: FormatContext, source: Stream): Stream {
+  const stream = output.newStream()
+  check(source.codecpar.copy(stream.codecpar), 'describe the stream')
+  // 0: the container's own name. Apple plays HEVC under this one of its two names only.
+  stream.codecpar.codecTag = source.codecpar.codecId === AV_CODEC_ID_HEVC ? 'hvc1' : 0
+  stream.timeBase = source.timeBase
+  stream.avgFrameRate = source.avgFrameRate
+  stream.sampleAspectRatio = source.sampleAspectRatio
+  return stream
+}
+
+/** Packets of one stream on their way from a file into another. */
+class Track {
+  readonly reader: PacketReader
+  readonly #to: Stream
+  readonly #start: bigint
+  readonly #startSeconds: number
+  /** Of a packet that does not say how long it lasts, in the source's units. */
+  readonly #usualDuration: bigint
+
+  constructor(reader: PacketReader, to: Stream, startSeconds: number) {
+    const { num, den } = reader.stream.timeBase
+    const { num: frames, den: seconds } = reader.stream.avgFrameRate
+    this.#usualDuration = frames > 0 ? BigInt(Math.round((seconds * den) / (frames * num))) : 0n
+    this.reader = reader
+    this.#to = to
+    this.#startSeconds = startSeconds
+    this.#start = BigInt(Math.round((startSeconds * den) / num))
+  }
+
+  /** When the packet at hand is due, in seconds from the start of the media. */
+  get seconds(): number {
+    return this.reader.seconds - this.#startSeconds
+  }
+
+  /** The packet at hand as the output takes it. */
+  take(): Packet {
+    const { packet, stream } = this.reader
+    packet.streamIndex = this.#to.index
+    packet.pts -= this.#start
+    packet.dts -= this.#start
+    if (packet.duration <= 0n) packet.duration = this.#usualDuration // else the last is not shown
+    packet.rescaleTs(stream.timeBase, this.#to.timeBase)
+    return packet
+  }
+}
+
+/** Writes the packets of all tracks in the order in which they are due. */
+async function interleave(
+  output: FormatContext, tracks: readonly Track[], signal: AbortSignal,
+): Promise<void> {
+  const left: Track[] = []
+  for (const track of tracks) if (await track.reader.next()) left.push(track)
+  while (left.length > 0) {
+    signal.throwIfAborted()
+    const due = left.reduce((first, track) => (track.seconds < first.seconds ? track : first))
+    check(await output.interleavedWriteFrame(due.take()), 'write to the file')
+    if (!await due.reader.next()) left.splice(left.indexOf(due), 1)
+  }
+}

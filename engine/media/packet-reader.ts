@@ -1,0 +1,82 @@
+/** Reads one stream's packets, one after the other, off the main thread. */
+
+import { AVDISCARD_ALL, AV_NOPTS_VALUE } from 'node-av/constants'
+import { FormatContext, Packet, type Stream } from 'node-av/lib'
+import { check } from './ffmpeg.ts'
+import { openInput } from './open-media.ts'
+
+export class PacketReader {
+  readonly context: FormatContext
+  readonly stream: Stream
+  /** The packet at hand, once `next` has answered true. */
+  readonly packet = new Packet()
+  #read = 0n
+  #firstTime = AV_NOPTS_VALUE
+  #isTimed = false
+
+  private constructor(context: FormatContext, stream: Stream) {
+    this.context = context
+    this.stream = stream
+    this.packet.alloc()
+  }
+
+  /**
+   * Opens the first stream of a local file that is `wanted`.
+   * @throws Error when there is none, CallError when the file cannot be read
+   */
+  static async open(path: string, wanted: (stream: Stream) => boolean): Promise<PacketReader> {
+    const context = new FormatContext()
+    try {
+      check(await openInput(context, path), 'open the file')
+      check(await context.findStreamInfo(), 'look into the file')
+      const streams = context.streams
+      const stream = streams.find(wanted)
+      if (!stream) throw new Error('The file has no such stream')
+      for (const other of streams) if (other.index !== stream.index) other.discard = AVDISCARD_ALL
+      return new PacketReader(context, stream)
+    } catch (error) {
+      await context.closeInput()
+      throw error
+    }
+  }
+
+  /** Reads the next packet; false at the end, also of a file that was cut off. */
+  async next(): Promise<boolean> {
+    do {
+      this.packet.unref()
+      if (await this.context.readFrame(this.packet) < 0) return false
+    } while (this.packet.streamIndex !== this.stream.index)
+    if (!this.#isTimed) this.#timeDecoding()
+    this.#read += 1n
+    return true
+  }
+
+  /**
+   * Matroska and others do not say when a picture is to be decoded, only when it is shown. FFmpeg
+   * tells the one from the other except for the first few, as many as may be out of order: these
+   * get times before that of the first.
+   */
+  #timeDecoding(): void {
+    const { packet, stream } = this
+    if (packet.dts !== AV_NOPTS_VALUE) this.#isTimed = true
+    if (this.#isTimed || packet.pts === AV_NOPTS_VALUE) return
+    if (this.#firstTime === AV_NOPTS_VALUE) this.#firstTime = packet.pts
+    const { num, den } = stream.timeBase
+    const { num: frames, den: seconds } = stream.avgFrameRate
+    const duration = frames > 0 ? Math.max(1, Math.floor((seconds * den) / (frames * num))) : 1
+    const framesAhead = BigInt(stream.codecpar.videoDelay) - this.#read
+    packet.dts = this.#firstTime - framesAhead * BigInt(duration)
+  }
+
+  /** When the packet at hand is to be decoded, in seconds; `-Infinity` where nothing says. */
+  get seconds(): number {
+    const { dts } = this.packet
+    const { num, den } = this.stream.timeBase
+    return dts === AV_NOPTS_VALUE ? Number.NEGATIVE_INFINITY : (Number(dts) * num) / den
+  }
+
+  async close(): Promise<void> {
+    this.packet.free()
+    await this.context.closeInput()
+  }
+}

@@ -1,0 +1,71 @@
+/** Brings the video stream of a source into a form that MP4 can hold: as it is, or coded anew. */
+
+import { join } from 'node:path'
+import {
+  AV_CODEC_ID_AV1, AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_MJPEG, AV_CODEC_ID_MPEG1VIDEO,
+  AV_CODEC_ID_MPEG2VIDEO, AV_CODEC_ID_MPEG4, AV_CODEC_ID_VP9, AV_NOPTS_VALUE, type AVCodecID,
+} from 'node-av/constants'
+import { avGetCodecName } from 'node-av/lib'
+import { isVideo, startSecondsOf } from './open-media.ts'
+import { PacketReader } from './packet-reader.ts'
+import { transcodeVideo } from './transcode-video.ts'
+
+/** What FFmpeg's MP4 muxer has a name for. */
+const HELD_BY_MP4: readonly AVCodecID[] = [
+  AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_AV1, AV_CODEC_ID_VP9, AV_CODEC_ID_MPEG4,
+  AV_CODEC_ID_MPEG2VIDEO, AV_CODEC_ID_MPEG1VIDEO, AV_CODEC_ID_MJPEG,
+]
+
+export interface PreparedVideo {
+  /** The source itself, or a file beside it with the video coded anew. */
+  path: string
+  /** The time on this file's clock that is the start of the media, in seconds. */
+  startSeconds: number
+  /** FFmpeg's name of the source's coding. */
+  codec: string
+  /** Why the video had to be coded anew, in words that end a sentence; null: it can be copied. */
+  recodedBecause: string | null
+}
+
+export interface VideoOptions {
+  /** A local file that `openMixture` found to have a video. */
+  path: string
+  /** Where a video that is coded anew goes, as `video.mp4`. */
+  folder: string
+  signal: AbortSignal
+}
+
+/**
+ * Reads all packets of the video once: whether they can be copied shows only at the last.
+ * @throws the signal's reason once aborted; Error when the video can be neither copied nor decoded
+ */
+export async function prepareVideo(options: VideoOptions): Promise<PreparedVideo> {
+  const reader = await PacketReader.open(options.path, isVideo)
+  const startSeconds = startSecondsOf(reader.context)
+  const { codecId } = reader.stream.codecpar
+  const codec = avGetCodecName(codecId) ?? 'unknown'
+  let recodedBecause: string | null = `MP4 can't hold ${codec}`
+  try {
+    if (HELD_BY_MP4.includes(codecId)) recodedBecause = await faultOfTimes(reader, options.signal)
+  } finally {
+    await reader.close()
+  }
+  if (recodedBecause === null) return { path: options.path, startSeconds, codec, recodedBecause }
+  const path = join(options.folder, 'video.mp4')
+  await transcodeVideo({ ...options, to: path, startSeconds })
+  return { path, startSeconds: 0, codec, recodedBecause }
+}
+
+/** What MP4 could not take of the packets' times: it needs each, and in order. */
+async function faultOfTimes(reader: PacketReader, signal: AbortSignal): Promise<string | null> {
+  const { packet } = reader
+  let last = AV_NOPTS_VALUE // the least of all
+  while (await reader.next()) {
+    signal.throwIfAborted()
+    const { pts, dts } = packet
+    if (pts === AV_NOPTS_VALUE || dts === AV_NOPTS_VALUE) return 'its pictures lack times'
+    if (dts <= last || pts < dts) return 'its pictures are not in the order of their times'
+    last = dts
+  }
+  return last === AV_NOPTS_VALUE ? 'no picture could be read' : null
+}

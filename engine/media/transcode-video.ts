@@ -1,0 +1,238 @@
+/** Codes a video stream anew as H.264 in an MP4 file, off the main thread. */
+
+import { availableParallelism } from 'node:os'
+import {
+  AV_CODEC_FLAG_FRAME_DURATION, AV_CODEC_FLAG_GLOBAL_HEADER, AV_NOPTS_VALUE,
+  AV_PICTURE_TYPE_NONE, AV_PIX_FMT_YUV420P, AV_PKT_DATA_DISPLAYMATRIX, AVERROR_EAGAIN, AVERROR_EOF,
+  FF_ENCODER_LIBX264, SWS_BICUBIC, type AVPixelFormat,
+} from 'node-av/constants'
+import {
+  Codec, CodecContext, Dictionary, FormatContext, Frame, Packet, type Rational,
+  SoftwareScaleContext, type Stream,
+} from 'node-av/lib'
+import { check } from './ffmpeg.ts'
+import { isVideo } from './open-media.ts'
+import { PacketReader } from './packet-reader.ts'
+
+export interface TranscodeOptions {
+  path: string
+  to: string
+  /** The time on the source's clock that becomes 0, in seconds. */
+  startSeconds: number
+  signal: AbortSignal
+}
+
+/** Quality by which hardly anybody sees a difference, at a speed that keeps up with the model. */
+const X264 = { preset: 'veryfast', crf: '20' }
+
+/** Half of the processors: the model needs the others. */
+const THREADS = Math.max(1, Math.floor(availableParallelism() / 2))
+
+/** @throws the signal's reason once aborted; Error when no picture can be decoded */
+export async function transcodeVideo({
+  path, to, startSeconds, signal,
+}: TranscodeOptions): Promise<void> {
+  const reader = await PacketReader.open(path, isVideo)
+  const decoder = new CodecContext()
+  const frame = new Frame()
+  frame.alloc()
+  let writer: VideoWriter | null = null
+  try {
+    await openDecoder(decoder, reader.stream)
+    let atEnd = false
+    while (!atEnd) {
+      signal.throwIfAborted()
+      atEnd = !await reader.next()
+      // What cannot be decoded is left out: the pictures before and after it count.
+      await decoder.sendPacket(atEnd ? null : reader.packet)
+      while (await decoder.receiveFrame(frame) >= 0) {
+        writer ??= await VideoWriter.create(to, { source: reader.stream, frame, startSeconds })
+        await writer.write(frame)
+        frame.unref()
+      }
+    }
+    if (!writer) throw new Error('no picture could be decoded')
+    await writer.finish()
+  } finally {
+    await writer?.close()
+    frame.free()
+    decoder.freeContext()
+    await reader.close()
+  }
+}
+
+async function openDecoder(decoder: CodecContext, { codecpar, timeBase }: Stream): Promise<void> {
+  const codec = Codec.findDecoder(codecpar.codecId)
+  if (!codec) throw new Error('the video is in a coding that is not supported')
+  decoder.allocContext3(codec)
+  check(decoder.parametersToContext(codecpar), 'configure the decoder')
+  decoder.pktTimebase = timeBase
+  decoder.threadCount = THREADS
+  check(await decoder.open2(codec), 'open the decoder')
+}
+
+interface WriterOptions {
+  source: Stream
+  /** The first one: the video has its size. */
+  frame: Frame
+  startSeconds: number
+}
+
+/** Encoder and muxer. */
+class VideoWriter {
+  readonly #output = new FormatContext()
+  readonly #codec = new CodecContext()
+  readonly #packet = new Packet()
+  readonly #scaler: Scaler
+  readonly #timeBase: Rational
+  readonly #start: bigint
+  /** Of a picture that does not say how long it is shown, in `#timeBase`. */
+  readonly #usualDuration: bigint
+  #stream!: Stream
+  #lastTime: bigint | null = null
+  /** When the picture ends that was added last, in `#timeBase`. */
+  #nextTime = 0n
+
+  private constructor({ source, frame, startSeconds }: WriterOptions) {
+    const { num, den } = source.timeBase
+    const rate = source.avgFrameRate
+    this.#timeBase = source.timeBase
+    this.#start = BigInt(Math.round((startSeconds * den) / num))
+    const seconds = rate.num > 0 ? rate.den / rate.num : 0.04
+    this.#usualDuration = BigInt(Math.max(1, Math.round((seconds * den) / num)))
+    this.#scaler = new Scaler(even(frame.width), even(frame.height))
+    this.#packet.alloc()
+  }
+
+  static async create(path: string, options: WriterOptions): Promise<VideoWriter> {
+    const writer = new VideoWriter(options)
+    try {
+      await writer.#open(path, options)
+      return writer
+    } catch (error) {
+      await writer.close()
+      throw error
+    }
+  }
+
+  async #open(path: string, { source, frame }: WriterOptions): Promise<void> {
+    check(this.#output.allocOutputContext2(null, 'mp4', `file:${path}`), 'choose a container')
+    const codec = this.#codec
+    const encoder = Codec.findEncoderByName(FF_ENCODER_LIBX264)
+    codec.allocContext3(encoder)
+    codec.width = this.#scaler.width
+    codec.height = this.#scaler.height
+    codec.pixelFormat = AV_PIX_FMT_YUV420P
+    codec.timeBase = this.#timeBase
+    if (source.avgFrameRate.num > 0) codec.framerate = source.avgFrameRate
+    codec.sampleAspectRatio = frame.sampleAspectRatio
+    codec.colorSpace = frame.colorSpace
+    codec.colorPrimaries = frame.colorPrimaries
+    codec.colorTrc = frame.colorTrc
+    codec.threadCount = THREADS
+    codec.setFlags(AV_CODEC_FLAG_GLOBAL_HEADER, AV_CODEC_FLAG_FRAME_DURATION)
+    const options = Dictionary.fromObject(X264)
+    check(await codec.open2(encoder, options), 'open the encoder libx264')
+    options.free()
+    this.#stream = this.#output.newStream()
+    this.#stream.timeBase = this.#timeBase
+    check(this.#stream.codecpar.fromContext(codec), 'describe the stream')
+    const rotation = source.codecpar.getCodedSideData(AV_PKT_DATA_DISPLAYMATRIX)
+    if (rotation) this.#stream.codecpar.addCodedSideData(AV_PKT_DATA_DISPLAYMATRIX, rotation)
+    check(await this.#output.openOutput(), 'make the file')
+    check(await this.#output.writeHeader(), 'write the header')
+  }
+
+  /** Adds a picture; one that is not later than the one before it is left out. */
+  async write(frame: Frame): Promise<void> {
+    const given = frame.bestEffortTimestamp
+    const time = given === AV_NOPTS_VALUE ? this.#nextTime : given - this.#start
+    if (this.#lastTime !== null && time <= this.#lastTime) return
+    const duration = frame.duration > 0n ? frame.duration : this.#usualDuration
+    this.#lastTime = time
+    this.#nextTime = time + duration
+    const picture = await this.#scaler.scale(frame)
+    picture.pts = time
+    picture.duration = duration
+    picture.pictType = AV_PICTURE_TYPE_NONE // the encoder shall decide what it becomes
+    check(await this.#codec.sendFrame(picture), 'encode')
+    await this.#writePackets()
+  }
+
+  async finish(): Promise<void> {
+    check(await this.#codec.sendFrame(null), 'end the encoding')
+    await this.#writePackets()
+    check(await this.#output.writeTrailer(), 'complete the file')
+  }
+
+  async #writePackets(): Promise<void> {
+    const packet = this.#packet
+    for (;;) {
+      const code = await this.#codec.receivePacket(packet)
+      if (code === AVERROR_EAGAIN || code === AVERROR_EOF) return
+      check(code, 'encode')
+      packet.streamIndex = this.#stream.index
+      packet.rescaleTs(this.#timeBase, this.#stream.timeBase)
+      check(await this.#output.interleavedWriteFrame(packet), 'write to the file')
+      packet.unref()
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#output.closeOutput()
+    this.#output.freeContext()
+    this.#codec.freeContext()
+    this.#packet.free()
+    this.#scaler.close()
+  }
+}
+
+/** H.264 in 4:2:0 has even sides. */
+const even = (side: number): number => Math.max(2, side - (side % 2))
+
+/** Brings pictures of any size and format to one size in 4:2:0. */
+class Scaler {
+  readonly width: number
+  readonly height: number
+  readonly #scaled = new Frame()
+  #context: SoftwareScaleContext | null = null
+  #source = ''
+
+  constructor(width: number, height: number) {
+    this.width = width
+    this.height = height
+    this.#scaled.alloc()
+  }
+
+  /** The frame itself where it fits; else one that is valid until the next call. */
+  async scale(frame: Frame): Promise<Frame> {
+    const { width, height, format } = frame
+    const [toWidth, toHeight] = [this.width, this.height]
+    if (width === toWidth && height === toHeight && format === AV_PIX_FMT_YUV420P) return frame
+    const source = `${width}x${height} ${format}`
+    if (source !== this.#source) this.#open(frame)
+    this.#source = source
+    const scaled = this.#scaled
+    scaled.unref() // the encoder may still hold the picture before
+    scaled.format = AV_PIX_FMT_YUV420P
+    scaled.width = toWidth
+    scaled.height = toHeight
+    check(scaled.getBuffer(), 'allocate a picture')
+    check(await this.#context!.scaleFrame(scaled, frame), 'scale a picture')
+    return scaled
+  }
+
+  #open({ width, height, format }: Frame): void {
+    this.#context?.freeContext()
+    this.#context = new SoftwareScaleContext()
+    this.#context.getContext(
+      width, height, format as AVPixelFormat,
+      this.width, this.height, AV_PIX_FMT_YUV420P, SWS_BICUBIC,
+    )
+  }
+
+  close(): void {
+    this.#context?.freeContext()
+    this.#scaled.free()
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * Media at an audio_url, from servers of every kind. The first request of each is the gateway's
+ * probe at submit; the engine's follow.
+ */
+
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import test, { after, before, describe, type TestContext } from 'node:test'
+import { examplePath } from '../support/examples.ts'
+import { readWav24 } from '../support/make-audio.ts'
+import { downloadResult, followToEnd, startWinnow, type Winnow } from '../support/start-winnow.ts'
+
+const FILE_BYTES_MAX = 524_288_000
+const FETCH_SECONDS_MAX = 20 // the pauses between four tries make up to 16
+
+let winnow: Winnow
+let server: Server
+let wav: Buffer
+let base = ''
+const asked = new Map<string, number>()
+
+type Place = (request: Parameters<RequestListener>[0], reply: Parameters<RequestListener>[1], turn: number) => void
+
+const media: Place = (_, reply) =>
+  reply.writeHead(200, { 'content-type': 'audio/wav', 'content-length': wav.length }).end(wav)
+const status = (code: number): Place => (_, reply) => reply.writeHead(code).end('no')
+/** Answers the probe with `first`, the engine's tries with each of the rest, the last again and again. */
+const inTurn = (first: Place, ...rest: Place[]): Place => (request, reply, turn) =>
+  (turn === 0 ? first : rest[Math.min(turn, rest.length) - 1]!)(request, reply, turn)
+const redirect = (location: string): Place => (_, reply) => reply.writeHead(302, { location }).end()
+const cutOff: Place = (_, reply) => {
+  reply.writeHead(200, { 'content-type': 'audio/wav', 'content-length': wav.length })
+  reply.write(wav.subarray(0, 100_000), () => reply.destroy())
+}
+const trickle: Place = (_, reply) => {
+  reply.writeHead(200, { 'content-type': 'audio/wav' }).write(wav.subarray(0, 44))
+  const timer = setInterval(() => reply.write(Buffer.alloc(16)), 100)
+  reply.on('close', () => clearInterval(timer))
+}
+const endless: Place = (_, reply) => {
+  reply.writeHead(200, { 'content-type': 'audio/wav', 'content-length': FILE_BYTES_MAX + 1 }).write(wav)
+}
+const page: Place = (_, reply) => reply.writeHead(200, { 'content-type': 'text/html' }).end('<html>')
+
+const places: Record<string, Place> = {
+  '/concert%20hall.wav': media,
+  '/moved.wav': redirect('/concert%20hall.wav'),
+  '/missing.wav': status(404),
+  '/missing-later.wav': inTurn(media, status(404)),
+  '/busy.wav': inTurn(media, status(503), status(503), media),
+  '/down.wav': inTurn(media, status(500)),
+  '/large.wav': endless,
+  '/large-later.wav': inTurn((_, reply) => reply.writeHead(200).end('x'), endless),
+  '/page.wav': page,
+  '/page-later.wav': inTurn(media, page),
+  '/inward.wav': redirect('http://10.0.0.1/secret.wav'),
+  '/inward-later.wav': inTurn(media, redirect('http://169.254.169.254/latest/meta-data')),
+  '/file-later.wav': inTurn(media, redirect('file:///etc/passwd')),
+  '/trickle.wav': trickle,
+  '/cut-once.wav': inTurn(media, cutOff, media),
+  '/cut.wav': inTurn(media, cutOff),
+  '/playlist.m3u8': (_, reply) =>
+    reply.writeHead(200, { 'content-type': 'audio/x-unknown' }).end('#EXTM3U\n#EXTINF:9,\n/secret.wav\n'),
+}
+
+before(async (t) => {
+  wav = await readFile(examplePath('siren-and-speech.wav'))
+  server = createServer((request, reply) => {
+    const path = request.url ?? ''
+    const turn = asked.get(path) ?? 0
+    asked.set(path, turn + 1)
+    const place = places[path] ?? status(404)
+    place(request, reply, turn)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const env = { EGRESS_ALLOW_CIDRS: '127.0.0.0/8', FETCH_SECONDS_MAX: String(FETCH_SECONDS_MAX) }
+  winnow = await startWinnow(t as TestContext, { env })
+})
+
+after(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+const submit = (path: string) =>
+  winnow.client.submit({ input: { prompt: 'siren', audio_url: base + path } })
+
+async function run(path: string) {
+  const submitted = await submit(path)
+  const last = (await followToEnd(winnow, submitted)).at(-1)
+  return { submitted, last, requests: asked.get(path) }
+}
+
+describe('an audio_url', { concurrency: true }, () => {
+  for (const path of ['/concert%20hall.wav', '/moved.wav']) {
+    test(`${path} is fetched and separated`, async () => {
+      const { submitted, last } = await run(path)
+      assert.equal(last?.status, 'COMPLETED', JSON.stringify(last?.error))
+      const { target, result } = await downloadResult(winnow, submitted)
+      assert.equal(readWav24(target).planes[0]?.length, (wav.length - 44) / 2 / wav.readUInt16LE(22))
+      if (path !== '/moved.wav') assert.equal(result.data.target.file_name, 'concert hall-target.wav')
+    })
+  }
+
+  const refused = [
+    ['/missing.wav', 'MEDIA_FETCH_FAILED', /status 404/],
+    ['/large.wav', 'PAYLOAD_TOO_LARGE', /524288001 bytes; at most 524288000/],
+    ['/page.wav', 'INVALID_AUDIO_URL', /text\/html/],
+    ['/inward.wav', 'INVALID_AUDIO_URL', /public address|https/],
+  ] as const
+  for (const [path, code, message] of refused) {
+    test(`${path} is refused at submit as ${code}`, () => assert.rejects(submit(path), { code, message }))
+  }
+
+  const passing = [['/busy.wav', 4], ['/cut-once.wav', 3]] as const
+  for (const [path, requests] of passing) {
+    test(`${path} is tried again until it is whole`, async () => {
+      const { last, requests: made } = await run(path)
+      assert.equal(last?.status, 'COMPLETED', JSON.stringify(last?.error))
+      assert.equal(made, requests)
+    })
+  }
+
+  const failing = [
+    ['/missing-later.wav', 2, /status 404; it must answer with media/],
+    ['/down.wav', 5, /status 500/],
+    ['/large-later.wav', 2, /larger than 524288000 bytes/],
+    ['/page-later.wav', 2, /text\/html, which is neither audio nor video/],
+    ['/inward-later.wav', 2, /public address|https/],
+    ['/file-later.wav', 2, /must use https, not file/],
+    ['/cut.wav', 5, /broke off/],
+    ['/trickle.wav', 2, /longer than 20 s/],
+  ] as const
+  for (const [path, requests, message] of failing) {
+    test(`${path} fails as MEDIA_FETCH_FAILED after ${requests - 1} of the engine's requests`, async () => {
+      const { last, requests: made } = await run(path)
+      assert.equal(last?.error?.code, 'MEDIA_FETCH_FAILED', JSON.stringify(last))
+      assert.match(last?.error?.message ?? '', message)
+      assert.equal(made, requests)
+    })
+  }
+
+  test('/playlist.m3u8 is not followed to what it names', async () => {
+    const { last } = await run('/playlist.m3u8')
+    assert.equal(last?.error?.code, 'INVALID_MEDIA', JSON.stringify(last))
+    assert.match(last?.error?.message ?? '', /a playlist/)
+    assert.equal(asked.get('/secret.wav'), undefined)
+  })
+})

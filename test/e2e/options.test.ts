@@ -1,0 +1,76 @@
+/** The options that choose and shape: candidates, predicted spans; and what `logs` tell of them. */
+
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { before, type TestContext } from 'node:test'
+import { examplePath, readWav16, sumError } from '../support/examples.ts'
+import { noise, readWav24, wavBytes } from '../support/make-audio.ts'
+import { downloadResult, separateFile, startWinnow, type Winnow } from '../support/start-winnow.ts'
+
+const RATE = 44_100
+
+let winnow: Winnow
+before(async (t) => { winnow = await startWinnow(t as TestContext) })
+
+type Options = Parameters<typeof separateFile>[2]
+
+async function separated(path: string, options: Options) {
+  const { submitted, last } = await separateFile(winnow, path, options)
+  assert.equal(last.status, 'COMPLETED', JSON.stringify(last.error))
+  const files = await downloadResult(winnow, submitted)
+  const logs = (last.logs ?? []).map(({ message }) => message)
+  return { target: readWav24(files.target).planes, residual: readWav24(files.residual).planes, logs }
+}
+
+test('candidates are made, scored in the logs, and the best one is the same every time', async () => {
+  const path = examplePath('drums-and-flute.wav')
+  const options = { prompt: 'flute', reranking_candidates: 4, max_chunk_duration: 4, chunk_overlap: 1 }
+  const [first, again] = [await separated(path, options), await separated(path, options)]
+  assert.deepEqual(again.target, first.target)
+  const line = /^Chunk \d+: candidate [1-4] was kept; scores( \d\.\d{4},){3} \d\.\d{4}\.$/
+  const told = first.logs.filter((message) => line.test(message))
+  assert.ok(told.length >= 2, first.logs.join('\n'))
+  for (const line of told) {
+    const scores = [...line.matchAll(/\d\.\d{4}/g)].map(([score]) => Number(score))
+    const kept = Number(/candidate (\d)/.exec(line)?.[1])
+    assert.equal(scores[kept - 1], Math.max(...scores))
+  }
+  const mixture = await readWav16(path)
+  assert.ok(sumError(first.target, first.residual, mixture) <= 3 / 2 ** 23, 'target + residual = mixture')
+})
+
+test('predict_spans silences the target where it is not, and tells the spans', async () => {
+  const speech = await readWav16(examplePath('sources/siren-and-speech/siren.wav'))
+  const quiet = noise(12, RATE).map((x) => 0.004 * x)
+  const mixture = quiet.map((x, i) => x + (i >= 4 * RATE && i < 8 * RATE ? speech[0]![i - 4 * RATE]! : 0))
+  const path = join(winnow.folder, 'late-siren.wav')
+  await writeFile(path, wavBytes([mixture], RATE))
+  const { target, logs } = await separated(path, { prompt: 'siren', predict_spans: true })
+  assert.match(logs.join('\n'), /Predicted \d+ spans? in which the sound is heard/)
+  const peak = (from: number, to: number) => target[0]!.slice(from * RATE, to * RATE)
+    .reduce((most, x) => Math.max(most, Math.abs(x)), 0)
+  assert.ok(peak(4.5, 7.5) > 0.02, 'the siren is there')
+  assert.equal(peak(0, 3), 0)
+})
+
+test('predict_spans is ignored beside spans, and said to be', async () => {
+  const spans = [{ start: 1, end: 3, include: true }]
+  const { logs } = await separated(examplePath('siren-and-speech.wav'), { prompt: 'siren', predict_spans: true, spans })
+  assert.match(logs.join('\n'), /Went by 1 given span: 1\.00 to 3\.00 s \(sounds\)\./)
+  assert.match(logs.join('\n'), /predict_spans was ignored/)
+})
+
+test('acceleration acts on overlap and passes, and the logs say what was done', async () => {
+  const path = join(winnow.folder, 'long.wav')
+  await writeFile(path, wavBytes([noise(25, 16_000)], 16_000))
+  const plans = { fast: /10\.00 s overlapping by 1\.00 s; fast: one pass/,
+    balanced: /10\.00 s overlapping by 2\.00 s; balanced: one pass/,
+    quality: /overlapping by 2\.00 s; quality: the mean of four time-shifted passes/ }
+  for (const [acceleration, plan] of Object.entries(plans)) {
+    const { logs } = await separated(path, { prompt: 'noise', acceleration: acceleration as keyof typeof plans })
+    assert.match(logs.join('\n'), plan)
+    assert.match(logs[0] ?? '', /^Decoding pcm_s16le in wav: 16000 Hz, 1 channel\.$/)
+    assert.equal(logs.at(-1), 'Stored target and residual as wav.')
+  }
+})

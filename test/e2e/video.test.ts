@@ -1,0 +1,107 @@
+/** Videos in, videos out: the same picture, with the target or the residual under it, in time. */
+
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { before, type TestContext } from 'node:test'
+import { makeMedia, noise, readWav24, wavBytes } from '../support/make-audio.ts'
+import { clickedChirp, clickOf, readVideo } from '../support/read-video.ts'
+import { downloadResult, separateFile, startWinnow, type Winnow } from '../support/start-winnow.ts'
+import { assertAlike, assertNear, readSound } from '../unit/engine/media/read-sound.ts'
+
+const RATE = 44_100
+const SECONDS = 4
+const FLASH_FRAME = 17
+
+let winnow: Winnow
+before(async (t) => { winnow = await startWinnow(t as TestContext) })
+
+const videos = [
+  { name: 'clip.mp4', container: 'mp4', type: 'video/mp4', video: 'libx264', audio: 'aac' },
+  { name: 'clip.mov', container: 'mov', type: 'video/quicktime', video: 'mpeg4', audio: 'pcm_s16le' },
+  { name: 'clip.webm', container: 'webm', type: 'video/webm', video: 'libvpx', audio: 'libopus', recoded: true },
+]
+
+for (const { name, container, type, video, audio, recoded } of videos) {
+  test(`${name}: video_url has its picture, ${recoded ? 'coded anew' : 'bit by bit'}, in time`, async () => {
+    const path = join(winnow.folder, name)
+    const sampleRate = audio === 'libopus' ? 48_000 : RATE
+    const sound = clickedChirp(SECONDS, sampleRate, FLASH_FRAME / 10)
+    await makeMedia(path, container, {
+      audio: { planes: [sound, sound.map((x) => -0.5 * x)], sampleRate, encoder: audio },
+      video: { seconds: SECONDS, encoder: video, flashes: [FLASH_FRAME] },
+    })
+    const { submitted, last } = await separateFile(winnow, path, { prompt: 'a whistle' }, type)
+    assert.equal(last.status, 'COMPLETED', JSON.stringify(last.error))
+    assert.match(JSON.stringify(last.logs), recoded ? /coded anew as h264/ : /copied into the videos/)
+    const { result, ...files } = await downloadResult(winnow, submitted)
+    const source = await readVideo(path)
+    const mixture = await readSound(path)
+    for (const part of ['target', 'residual'] as const) {
+      const file = join(winnow.folder, `${name}-${part}.mp4`)
+      await writeFile(file, await download(result.data[part].video_url, `clip-${part}.mp4`))
+      const picture = await readVideo(file)
+      if (!recoded) assert.deepEqual(picture.pictures, source.pictures)
+      assert.equal(picture.times.length, source.times.length)
+      picture.times.forEach((time, i) => assertNear(time, source.times[i]!, 0.002))
+      const wav = readWav24(files[part])
+      const heard = await readSound(file)
+      assert.equal(heard.mixture.sampleRate, wav.sampleRate)
+      assert.equal(heard.planes.length, wav.planes.length)
+      assertNear(heard.planes[0]!.length, wav.planes[0]!.length, 1024)
+      for (const [c, plane] of wav.planes.entries()) assertAlike(heard.planes[c]!, plane, 0.95)
+    }
+    const [target, residual] = await Promise.all(['target', 'residual'].map((part) =>
+      readSound(join(winnow.folder, `${name}-${part}.mp4`))))
+    const sum = target!.planes[0]!.map((x, i) => x + residual!.planes[0]![i]!)
+    assertAlike(sum, mixture.planes[0]!, 0.95)
+    assertNear(clickOf(sum, sampleRate), source.flash, 0.01)
+  })
+}
+
+/** Fetches a video, whole and by range, and checks its headers. */
+async function download(url: string | undefined, fileName: string): Promise<Buffer> {
+  assert.notEqual(url, undefined, 'there is a video_url')
+  const reply = await fetch(url!)
+  assert.equal(reply.status, 200)
+  assert.equal(reply.headers.get('content-type'), 'video/mp4')
+  assert.equal(reply.headers.get('content-disposition'), `attachment; filename="${fileName}"`)
+  const whole = Buffer.from(await reply.arrayBuffer())
+  const part = await fetch(url!, { headers: { range: 'bytes=4-7' } })
+  assert.equal(part.status, 206)
+  assert.equal(await part.text(), 'ftyp')
+  const forged = await fetch(url!.replace('_video', ''))
+  assert.equal(forged.status, 403)
+  return whole
+}
+
+test('sound alone, and sound with cover art, have no video_url', async () => {
+  const plain = join(winnow.folder, 'plain.wav')
+  await writeFile(plain, wavBytes([noise(1, RATE)], RATE))
+  const cover = join(winnow.folder, 'cover.mp3')
+  await makeMedia(cover, 'mp3', {
+    audio: { planes: [noise(1, RATE)], sampleRate: RATE, encoder: 'libmp3lame' },
+    video: { seconds: 1, encoder: 'mjpeg', isCoverArt: true },
+  })
+  for (const path of [plain, cover]) {
+    const { submitted, last } = await separateFile(winnow, path, { prompt: 'noise' })
+    assert.equal(last.status, 'COMPLETED', JSON.stringify(last.error))
+    const { data } = await winnow.client.result(submitted)
+    assert.deepEqual(Object.keys(data.target).sort(), ['content_type', 'file_name', 'url'])
+  }
+})
+
+test('a video with mp3 output has both; its picture may break off before its sound', async () => {
+  const path = join(winnow.folder, 'short-picture.mp4')
+  await makeMedia(path, 'mp4', {
+    audio: { planes: [noise(3, RATE)], sampleRate: RATE, encoder: 'aac' },
+    video: { seconds: 1, encoder: 'libx264' },
+  })
+  const { submitted } = await separateFile(winnow, path, { prompt: 'noise', output_format: 'mp3' }, 'video/mp4')
+  const { result } = await downloadResult(winnow, submitted)
+  assert.equal(result.data.target.file_name, 'short-picture-target.mp3')
+  const file = join(winnow.folder, 'short-picture-out.mp4')
+  await writeFile(file, await download(result.data.target.video_url, 'short-picture-target.mp4'))
+  assertNear((await readSound(file)).planes[0]!.length, 3 * RATE, 1_100)
+  assert.equal((await readVideo(file)).times.length, (await readVideo(path)).times.length)
+})
