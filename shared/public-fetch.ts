@@ -7,9 +7,9 @@ import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import contentDisposition from 'content-disposition'
-import { request, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import { ServiceError } from './errors.ts'
-import { isTemporaryStatus } from './http-status.ts'
+import { isTemporaryStatus, request } from './http-request.ts'
 import {
   AUDIO_URL, createRouter, faultOnTheWay, isTlsFault, parseUrl, refused, type RouteOptions,
 } from './public-route.ts'

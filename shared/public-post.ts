@@ -3,7 +3,8 @@
  * limits of time and size, and never on to where the answer points.
  */
 
-import { request, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
+import { request } from './http-request.ts'
 import { ServiceError } from './errors.ts'
 import {
   createRouter, faultOnTheWay, parseUrl, type AddressField, type RouteOptions,

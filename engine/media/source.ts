@@ -3,9 +3,9 @@
 import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import { request, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import { ServiceError } from '../../shared/errors.ts'
-import { isTemporaryStatus } from '../../shared/http-status.ts'
+import { isTemporaryStatus, request } from '../../shared/http-request.ts'
 import { FetchFailedError, type PublicFetch } from '../../shared/public-fetch.ts'
 import { AwayError, FILE_BYTES_AHEAD, PATIENCE, withRetries, type Patience } from './retry.ts'
 

@@ -2,8 +2,7 @@
 
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { request } from 'undici'
-import { isTemporaryStatus } from '../../shared/http-status.ts'
+import { isTemporaryStatus, request } from '../../shared/http-request.ts'
 import { AwayError, FILE_BYTES_AHEAD, PATIENCE, withRetries, type Patience } from './retry.ts'
 
 export interface UploadOptions {

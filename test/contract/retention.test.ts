@@ -33,7 +33,7 @@ const fileStatus = async (gateway: Gateway, fileId: string): Promise<string> =>
   (await gateway.call('GET', `/v1/files/${fileId}`)).json().status
 
 const outputsOf = (requestId: string) =>
-  [`outputs/${requestId}/residual`, `outputs/${requestId}/target`]
+  ['residual', 'residual_video', 'target', 'target_video'].map((part) => `outputs/${requestId}/${part}`)
 
 async function countRows({ store }: Gateway) {
   const counts: Record<string, number> = {}
@@ -243,7 +243,7 @@ test('3 a sweep that breaks off serves nothing that should be gone, and is finis
   const disk = gateway.deps.mediaStore
   const broken = { ...disk, remove: async () => { throw new Error('the disk is away') } } as MediaStore
   await sweep({ ...gateway.deps, mediaStore: broken })
-  assert.equal((await onDisk(gateway)).length, 3)
+  assert.equal((await onDisk(gateway)).length, 5)
   assert.equal((await countRows(gateway)).media_removals, 2)
   assertError(await result(gateway, requestId), 'NOT_FOUND')
   gateway.clock.advance(-1) // even to a clock that goes back a little
