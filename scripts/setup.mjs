@@ -20,7 +20,7 @@ const RUNTIME = join(ROOT, '.runtime')
 const CACHE = process.env.WINNOW_CACHE_DIR ||
   join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'winnow')
 const BINDING_PACKAGE = join(ROOT, 'node_modules/@tensorflow/tfjs-node-gpu')
-const SQLITE_PACKAGE = join(ROOT, 'node_modules/better-sqlite3')
+const SQLITE_PACKAGE = join(ROOT, 'node_modules/better-sqlite3-node20')
 const PLATFORMS = ['manylinux_2_27', 'manylinux_2_28', 'manylinux_2_17', 'manylinux2014']
 
 /** What is unpacked of a wheel: part of a member's path, and what replaces all up to its end. */
@@ -236,7 +236,10 @@ function linkTensorFlow() {
   for (const [name, target] of Object.entries(links)) symlinkSync(target, join(deps, name))
 }
 
-/** SQLite's driver: its prebuilt binary where that can be had, else compiled; kept in the cache. */
+/**
+ * SQLite's driver for Node 20 (see gateway/store/database.ts; the one for later Nodes comes built):
+ * its prebuilt binary where that can be had, else compiled; kept in the cache.
+ */
 function sqliteStep() {
   const addon = join(SQLITE_PACKAGE, 'build/Release/better_sqlite3.node')
   const marker = join(SQLITE_PACKAGE, 'build/.winnow-built')
@@ -246,13 +249,14 @@ function sqliteStep() {
   }
   return {
     title: 'SQLite driver (compiling, about a minute)',
-    isDone: () => existsSync(addon) && readText(marker) === key(),
+    isDone: () => Number(process.versions.napi) >= 10 ||
+      (existsSync(addon) && readText(marker) === key()),
     async run() {
       const cached = join(CACHE, 'builds', `${key()}.node`)
       mkdirSync(dirname(addon), { recursive: true })
       if (existsSync(cached)) copyFileSync(cached, addon)
       if (!existsSync(cached) || !(await sqliteLoads())) {
-        await execute('npm', ['rebuild', 'better-sqlite3', '--ignore-scripts=false',
+        await execute('npm', ['rebuild', 'better-sqlite3-node20', '--ignore-scripts=false',
           '--foreground-scripts=false', '--loglevel=error'],
         { env: nodeHeadersEnvironment(), quiet: true })
         await sqliteLoads({ orThrow: true })
@@ -267,7 +271,7 @@ function sqliteStep() {
 
 async function sqliteLoads({ orThrow = false } = {}) {
   try {
-    await loads("new (require('better-sqlite3'))(':memory:').prepare('select 1').get()")
+    await loads("new (require('better-sqlite3-node20'))(':memory:').prepare('select 1').get()")
     return true
   } catch (error) {
     if (orThrow) throw error

@@ -1,11 +1,19 @@
 /** Opens the database and brings it to the newest schema. */
 
-import SqliteDatabase from 'better-sqlite3'
+import { createRequire } from 'node:module'
+import type BetterSqlite from 'better-sqlite3'
 import {
   CompiledQuery, Kysely, Migrator, SqliteDialect, SqliteDriver, type DatabaseConnection,
 } from 'kysely'
 import { migrations } from './migrations.ts'
 import type { Tables } from './tables.ts'
+
+/**
+ * better-sqlite3 13 needs Node-API 10, which Node 20 lacks; 12, the last for Node 20, aborts on Node
+ * 24.19 and later (nodejs/node#65446). Their interface is the same.
+ */
+const DRIVER = Number(process.versions.napi) >= 10 ? 'better-sqlite3' : 'better-sqlite3-node20'
+export const SqliteDatabase = createRequire(import.meta.url)(DRIVER) as typeof BetterSqlite
 
 /** The database; within `inTransaction`, that transaction. */
 export type Store = Kysely<Tables>
