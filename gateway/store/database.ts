@@ -9,8 +9,8 @@ import { migrations } from './migrations.ts'
 import type { Tables } from './tables.ts'
 
 /**
- * better-sqlite3 13 needs Node-API 10, which Node 20 lacks; 12, the last for Node 20, aborts on Node
- * 24.19 and later (nodejs/node#65446). Their interface is the same.
+ * better-sqlite3 13 needs Node-API 10, which Node 20 lacks; 12, the last for Node 20, aborts on
+ * Node 24.19 and later (nodejs/node#65446). Their interface is the same.
  */
 const DRIVER = Number(process.versions.napi) >= 10 ? 'better-sqlite3' : 'better-sqlite3-node20'
 export const SqliteDatabase = createRequire(import.meta.url)(DRIVER) as typeof BetterSqlite
