@@ -1,4 +1,4 @@
-/** Media in a folder of this machine. What is being written stands aside until it is whole. */
+/** Media in a folder of this machine. What has no key yet stands aside in a folder of its own. */
 
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises'
@@ -7,7 +7,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { send } from '@fastify/send'
 import { ServiceError } from '../../shared/errors.ts'
-import type { MediaStore, StoredMedia, WriteLimits } from './media-store.ts'
+import type { MediaStore, StagedMedia, StageLimits } from './media-store.ts'
 
 const KEY = /^[\w-]+(\/[\w-]+)+$/
 const NEW = '.new'
@@ -24,17 +24,22 @@ export async function openLocalDisk(folder: string): Promise<MediaStore> {
     return join(folder, key)
   }
   return {
-    async write(key, body, limits = {}) {
-      const path = pathOf(key)
+    async stage(body, limits = {}) {
       const newPath = join(newFolder, randomUUID())
-      try {
-        const stored = await writeDurably(newPath, body, limits)
-        await mkdir(dirname(path), { recursive: true })
-        await rename(newPath, path)
-        await syncFolder(dirname(path))
-        return stored
-      } finally {
-        await rm(newPath, { force: true })
+      const discard = () => rm(newPath, { force: true })
+      const written = await writeDurably(newPath, body, limits).catch(async (error: unknown) => {
+        await discard()
+        throw error
+      })
+      return {
+        ...written,
+        discard,
+        async place(key) {
+          const path = pathOf(key)
+          await mkdir(dirname(path), { recursive: true })
+          await rename(newPath, path)
+          await syncFolder(dirname(path))
+        },
       }
     },
     async remove(key) {
@@ -66,8 +71,8 @@ export async function openLocalDisk(folder: string): Promise<MediaStore> {
 }
 
 async function writeDurably(
-  path: string, body: Readable, limits: WriteLimits,
-): Promise<StoredMedia> {
+  path: string, body: Readable, limits: StageLimits,
+): Promise<Pick<StagedMedia, 'bytes' | 'sha256'>> {
   const hash = createHash('sha256')
   let bytes = 0
   async function* counted() {

@@ -3,17 +3,22 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 
-export interface WriteLimits {
-  /** Exactly this many bytes, or the write fails with `PAYLOAD_TOO_LARGE` or `INVALID_REQUEST`. */
+export interface StageLimits {
+  /** Exactly this many bytes, or it fails with `PAYLOAD_TOO_LARGE` or `INVALID_REQUEST`. */
   bytes?: number
-  /** When it aborts, the write fails with its reason. */
+  /** When it aborts, it fails with its reason. */
   signal?: AbortSignal
 }
 
-export interface StoredMedia {
+/** Media that is whole and durable, and stands aside until it is given a key. */
+export interface StagedMedia {
   bytes: number
   /** In hexadecimal. */
   sha256: string
+  /** Puts it under `key`, durably and at one blow, in the place of what is there. */
+  place(key: string): Promise<void>
+  /** Deletes it unless it has been placed. */
+  discard(): Promise<void>
 }
 
 export interface ListedMedia {
@@ -30,8 +35,8 @@ export interface MediaReply {
 }
 
 export interface MediaStore {
-  /** Stores `body` whole and durably; when anything breaks, `key` is as it was before. */
-  write(key: string, body: Readable, limits?: WriteLimits): Promise<StoredMedia>
+  /** Takes in all of `body`; when anything breaks, nothing stays. To be placed or discarded. */
+  stage(body: Readable, limits?: StageLimits): Promise<StagedMedia>
   /** Deletes what is stored under `key`, and all that lies below it; nothing there is no error. */
   remove(key: string): Promise<void>
   /** All that is stored, in any order. What comes or goes meanwhile may be missed. */

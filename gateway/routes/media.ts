@@ -7,6 +7,7 @@ import { checkAddress } from '../media-address.ts'
 import { inputPath, outputPath, storedPart } from '../presenter.ts'
 import { findFile } from '../store/files.ts'
 import { findRequest } from '../store/requests.ts'
+import { inputKey, outputKey } from '../store/retention.ts'
 
 interface InputRoute {
   Params: { file_id: string }
@@ -30,7 +31,7 @@ async function sendInput(deps: Deps, request: FastifyRequest<InputRoute>, reply:
   const file = await findFile(deps.store, fileId)
   if (!file || file.media_removed_at !== null) throw new ServiceError('NOT_FOUND')
   return sendMedia(deps, request, reply, {
-    key: `inputs/${fileId}`, contentType: file.content_type, fileName: file.file_name,
+    key: inputKey(fileId), contentType: file.content_type, fileName: file.file_name,
   })
 }
 
@@ -45,7 +46,7 @@ async function sendOutput(deps: Deps, request: FastifyRequest<OutputRoute>, repl
   if (!stored) throw new ServiceError('NOT_FOUND')
   const { content_type: contentType, fileName } = stored
   return sendMedia(deps, request, reply, {
-    key: `outputs/${requestId}/${part}`, contentType, fileName,
+    key: outputKey(requestId, part), contentType, fileName,
   })
 }
 

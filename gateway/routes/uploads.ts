@@ -4,10 +4,12 @@ import type { OutputPart } from '../../shared/messages.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { isoTime, type Deps } from '../deps.ts'
 import { checkAddress } from '../media-address.ts'
+import type { StageLimits } from '../media-store/media-store.ts'
 import { inputPath, outputPath } from '../presenter.ts'
+import { inTransaction, type Store } from '../store/database.ts'
 import { findFile, markFileUploaded } from '../store/files.ts'
 import { findRequest } from '../store/requests.ts'
-import { inputKey, outputsKey } from '../store/retention.ts'
+import { inputKey, outputKey } from '../store/retention.ts'
 
 interface InputRoute {
   Params: { file_id: string }
@@ -31,7 +33,7 @@ export function uploadRoutes(app: FastifyInstance, deps: Deps): void {
 }
 
 async function takeInput(deps: Deps, request: FastifyRequest<InputRoute>, reply: FastifyReply) {
-  const { store, mediaStore, clock, config } = deps
+  const { store, clock, config } = deps
   const { file_id: fileId } = request.params
   const { size } = checkAddress(request, 'PUT', inputPath(fileId), deps)
   const file = await findFile(store, fileId)
@@ -39,22 +41,21 @@ async function takeInput(deps: Deps, request: FastifyRequest<InputRoute>, reply:
   if (file.uploaded_at !== null) throw new ServiceError('FILE_ALREADY_UPLOADED')
   checkContentLength(request, size)
   const inTime = AbortSignal.timeout(Math.max(0, Date.parse(file.expires_at) - clock.now()))
-  const key = inputKey(fileId)
-  const { sha256 } = await mediaStore.write(key, request.raw, { bytes: size, signal: inTime })
-    .catch((error: unknown) => {
-      throw inTime.aborted ? tooLate(error) : error
-    })
-  const now = clock.now()
-  const uploaded = await markFileUploaded(store, fileId, {
-    uploaded_at: isoTime(now),
-    expires_at: isoTime(now + config.fileHours * HOUR_MS),
+  const sha256 = await keepBody(deps, request, {
+    key: inputKey(fileId),
+    limits: { bytes: size, signal: inTime },
+    claim: async (store) => {
+      const now = clock.now()
+      const times = {
+        uploaded_at: isoTime(now), expires_at: isoTime(now + config.fileHours * HOUR_MS),
+      }
+      if (await markFileUploaded(store, fileId, times)) return
+      const known = await findFile(store, fileId)
+      throw known?.uploaded_at ? new ServiceError('FILE_ALREADY_UPLOADED') : tooLate()
+    },
+  }).catch((error: unknown) => {
+    throw inTime.aborted && error === inTime.reason ? tooLate(error) : error
   })
-  if (!uploaded) {
-    const known = await findFile(store, fileId)
-    if (known?.uploaded_at) throw new ServiceError('FILE_ALREADY_UPLOADED')
-    await mediaStore.remove(key)
-    throw tooLate()
-  }
   return reply.header('etag', `"${sha256}"`).send()
 }
 
@@ -75,14 +76,41 @@ function checkContentLength({ headers }: FastifyRequest, size: number): void {
 async function takeOutput(deps: Deps, request: FastifyRequest<OutputRoute>, reply: FastifyReply) {
   const { request_id: requestId, part } = request.params
   checkAddress(request, 'PUT', outputPath(requestId, part), deps)
-  const row = await findRequest(deps.store, requestId)
-  if (!row) throw new ServiceError('NOT_FOUND')
-  if (isTerminal(row.status)) throw new ServiceError('REQUEST_FINISHED')
-  const { sha256 } = await deps.mediaStore.write(`${outputsKey(requestId)}/${part}`, request.raw)
-  const now = await findRequest(deps.store, requestId)
-  if (!now || now.status === 'FAILED' || now.media_removed_at !== null) {
-    await deps.mediaStore.remove(outputsKey(requestId)) // it ended meanwhile, and may be swept
-    throw new ServiceError('REQUEST_FINISHED')
+  const assertUnfinished = async (store: Store) => {
+    const row = await findRequest(store, requestId)
+    if (!row) throw new ServiceError('NOT_FOUND')
+    if (isTerminal(row.status)) throw new ServiceError('REQUEST_FINISHED')
   }
+  await assertUnfinished(deps.store) // before its bytes are sent, if it can be
+  const sha256 = await keepBody(deps, request, {
+    key: outputKey(requestId, part), claim: assertUnfinished,
+  })
   return reply.header('etag', `"${sha256}"`).send()
+}
+
+interface Keeping {
+  key: string
+  limits?: StageLimits
+  /** Makes sure that the key may be written, in the transaction in which it is. */
+  claim: (store: Store) => Promise<void>
+}
+
+/**
+ * Stores the body of `request`; answers its SHA-256 in hexadecimal. Until all of it is there
+ * nothing is claimed, so that what breaks off is in nobody's way; of several that come at once the
+ * first to be whole is kept, and the others never touch its bytes.
+ */
+async function keepBody(
+  { store, mediaStore }: Deps, { raw }: FastifyRequest, { key, limits, claim }: Keeping,
+): Promise<string> {
+  const staged = await mediaStore.stage(raw, limits)
+  try {
+    await inTransaction(store, async (store) => {
+      await claim(store)
+      await staged.place(key)
+    })
+    return staged.sha256
+  } finally {
+    await staged.discard()
+  }
 }

@@ -3,6 +3,7 @@
  * media is to be deleted; so nobody can be given what is about to vanish, and none is forgotten.
  */
 
+import type { OutputPart } from '../../shared/messages.ts'
 import type { RequestStatus } from '../../shared/request-status.ts'
 import { inTransaction, type Store } from './database.ts'
 import { hasMedia } from './files.ts'
@@ -23,7 +24,10 @@ export interface Page {
 export const inputKey = (fileId: string): string => `inputs/${fileId}`
 
 /** Everything that was written for a request lies below it. */
-export const outputsKey = (requestId: string): string => `outputs/${requestId}`
+const outputsKey = (requestId: string): string => `outputs/${requestId}`
+
+export const outputKey = (requestId: string, part: OutputPart): string =>
+  `${outputsKey(requestId)}/${part}`
 
 /**
  * Gives up the bytes of files that have expired and that no unfinished request needs; answers how

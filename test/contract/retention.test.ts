@@ -100,11 +100,11 @@ test('3 a file that is given up between the check of a submit and its storing is
 test('3 a file that was never uploaded expires, and an upload that comes too late leaves nothing', async (t) => {
   const gateway = await startGateway(t)
   const created = (await gateway.call('POST', '/v1/files', { body: createFileBody() })).json()
-  const { write } = gateway.deps.mediaStore
-  gateway.deps.mediaStore.write = async (...given) => {
-    const stored = await write(...given)
+  const { stage } = gateway.deps.mediaStore
+  gateway.deps.mediaStore.stage = async (...given) => {
+    const staged = await stage(...given)
     gateway.clock.advance(HOUR_MS) // while the bytes are on their way
-    return stored
+    return staged
   }
   const late = await gateway.call('PUT', created.upload_url, { body: FILE_BYTES })
   assertError(late, 'FILE_EXPIRED')
@@ -169,11 +169,11 @@ test('3 an output that is written while its request fails leaves nothing', async
   const requestId = await submitted(gateway)
   const { upload_urls: urls } = gateway.broker.jobOf(requestId)
   await gateway.event('started', requestId)
-  const { write } = gateway.deps.mediaStore
-  gateway.deps.mediaStore.write = async (...given) => {
+  const { stage } = gateway.deps.mediaStore
+  gateway.deps.mediaStore.stage = async (...given) => {
     await gateway.event('failed', requestId)
     await sweep(gateway.deps)
-    return write(...given)
+    return stage(...given)
   }
   assertError(await gateway.call('PUT', urls.target, { body: Buffer.from('late') }), 'REQUEST_FINISHED')
   assert.deepEqual((await onDisk(gateway)).filter((path) => path.startsWith('outputs')), [])

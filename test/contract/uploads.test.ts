@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import test from 'node:test'
@@ -26,6 +26,13 @@ async function createFile(gateway: Gateway, fields: object = {}) {
 const stored = async ({ folder }: Gateway): Promise<string[]> =>
   (await readdir(join(folder, 'media'), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile()).map((entry) => entry.name)
+
+/** The text of every input that has its place. */
+async function keptBytes(gateway: Gateway): Promise<string[]> {
+  const entries = await readdir(join(gateway.folder, 'media', 'inputs'), { withFileTypes: true })
+  return Promise.all(entries.filter((entry) => entry.isFile())
+    .map((entry) => readFile(join(entry.parentPath, entry.name), 'utf8')))
+}
 
 test('7 an upload answers its hash, and cannot be repeated', async (t) => {
   const gateway = await startGateway(t)
@@ -66,28 +73,104 @@ test('7 a chunked body is taken when its length is right, and counted', async (t
   assert.equal(await file.status(), 'uploaded')
 })
 
-test('7 a broken upload leaves nothing behind and can be repeated', async (t) => {
-  const gateway = await startGateway(t)
-  const { port } = new URL(await gateway.listen())
-  const file = await createFile(gateway)
+/** An upload over a socket of its own, which sends its bytes only as it is told. */
+async function openUpload(gateway: Gateway, file: { url: string }) {
+  const { port } = new URL(await listenOnce(gateway))
   const { pathname, search } = new URL(file.url)
-  const { mediaStore } = gateway.deps
-  const { write } = mediaStore
-  const broken = new Promise<unknown>((resolve) => {
-    mediaStore.write = async (key, body, limits) => {
-      body.once('data', () => socket.destroy())
-      const written = write(key, body, limits)
-      written.catch(resolve)
-      return written
+  const socket = connect(Number(port), '127.0.0.1').setEncoding('utf8')
+  socket.write(`PUT ${pathname}${search} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n` +
+    `Content-Length: ${FILE_BYTES.length}\r\n\r\n`)
+  const answer = socket.toArray().then((pieces) => pieces.join(''))
+  answer.catch(() => undefined) // of one that is broken off
+  return { answer, send: (text: string) => socket.write(text), breakOff: () => socket.destroy() }
+}
+
+const addresses = new WeakMap<Gateway, Promise<string>>()
+function listenOnce(gateway: Gateway): Promise<string> {
+  const address = addresses.get(gateway) ?? gateway.listen()
+  addresses.set(gateway, address)
+  return address
+}
+
+/** Resolves when the bodies of so many uploads have begun to arrive. */
+function begun({ deps: { mediaStore } }: Gateway, count: number): Promise<void> {
+  const { stage } = mediaStore
+  let left = count
+  return new Promise((resolve) => {
+    mediaStore.stage = (body, limits) => {
+      body.once('readable', () => {
+        left -= 1
+        if (left === 0) resolve()
+      })
+      return stage(body, limits)
     }
   })
-  const socket = connect(Number(port), '127.0.0.1')
-  socket.write(`PUT ${pathname}${search} HTTP/1.1\r\nHost: x\r\nContent-Length: 8\r\n\r\nRIFF`)
+}
+
+test('7 a broken upload leaves nothing behind and can be repeated', async (t) => {
+  const gateway = await startGateway(t)
+  const file = await createFile(gateway)
+  const { mediaStore } = gateway.deps
+  const { stage } = mediaStore
+  const broken = new Promise<unknown>((resolve) => {
+    mediaStore.stage = (body, limits) => {
+      body.once('readable', () => upload.breakOff())
+      const staged = stage(body, limits)
+      staged.catch(resolve)
+      return staged
+    }
+  })
+  const upload = await openUpload(gateway, file)
+  upload.send('RIFF')
   await broken
-  mediaStore.write = write
+  mediaStore.stage = stage
   assert.deepEqual(await stored(gateway), [])
   assert.equal(await file.status(), 'pending')
   assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
+})
+
+test('7 of two uploads at once the first to be whole is kept, byte for byte', async (t) => {
+  const gateway = await startGateway(t)
+  const file = await createFile(gateway)
+  const bothBegun = begun(gateway, 2)
+  const [one, other] = [await openUpload(gateway, file), await openUpload(gateway, file)]
+  one.send('ONE.')
+  other.send('OTHE')
+  await bothBegun
+  other.send('R...')
+  assert.match(await other.answer, /^HTTP\/1\.1 200 /)
+  const placed = await keptBytes(gateway)
+  one.send('....')
+  assert.match(await one.answer, /^HTTP\/1\.1 409 [^]*"FILE_ALREADY_UPLOADED"/)
+  assert.deepEqual(placed, ['OTHER...'])
+  assert.deepEqual(await keptBytes(gateway), placed)
+})
+
+test('7 an upload that breaks off beside another is in nobody\'s way', async (t) => {
+  const gateway = await startGateway(t)
+  const file = await createFile(gateway)
+  const bothBegun = begun(gateway, 2)
+  const [silent, other] = [await openUpload(gateway, file), await openUpload(gateway, file)]
+  silent.send('ONE.')
+  other.send('OTHE')
+  await bothBegun
+  other.breakOff()
+  assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
+  silent.breakOff()
+  assert.equal(await file.status(), 'uploaded')
+})
+
+test('7 uploads that are whole at the same moment: one is kept, the others are told', async (t) => {
+  const gateway = await startGateway(t)
+  const file = await createFile(gateway)
+  const bodies = Array.from({ length: 8 }, (_, i) => `body-${i}..`.slice(0, FILE_BYTES.length))
+  const replies = await Promise.all(bodies.map((body) => file.put(Buffer.from(body))))
+  const winners = bodies.filter((_, i) => replies[i]?.statusCode === 200)
+  assert.equal(winners.length, 1)
+  for (const reply of replies.filter(({ statusCode }) => statusCode !== 200)) {
+    assertError(reply, 'FILE_ALREADY_UPLOADED')
+  }
+  assert.deepEqual(await keptBytes(gateway), winners)
 })
 
 test('7 only the address that was given takes an upload, and only in time', async (t) => {
