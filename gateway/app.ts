@@ -77,10 +77,9 @@ function installHooks(app: FastifyInstance, { feed, log }: Deps): void {
 
 /** Everything that needs an API key. */
 async function apiRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
-  const { rateLimitPerMinute } = deps.config
   app.decorateRequest('accountId', '').decorateRequest('apiKeyId', '')
   app.addHook('onRequest', createAuthenticator(deps))
-  if (rateLimitPerMinute > 0) await installRateLimit(app, rateLimitPerMinute)
+  installRateLimit(app, deps.rateLimiter)
   app.removeContentTypeParser('text/plain')
   const routes = [
     modelsRoute, createFileRoute, getFileRoute, submitRoute, statusRoute, statusStreamRoute,

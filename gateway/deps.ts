@@ -6,6 +6,7 @@ import type { Logger } from '../shared/log.ts'
 import type { Fleet } from './fleet.ts'
 import type { MediaStore } from './media-store/media-store.ts'
 import type { QueuePositions } from './queue-positions.ts'
+import type { RateLimiter } from './rate-limit.ts'
 import type { RequestFeed } from './request-feed.ts'
 import type { Store } from './store/database.ts'
 
@@ -16,6 +17,7 @@ export interface Deps {
   fleet: Fleet
   feed: RequestFeed
   queuePositions: QueuePositions
+  rateLimiter: RateLimiter
   clock: Clock
   log: Logger
   config: AppConfig
@@ -40,8 +42,6 @@ export interface AppConfig {
   fileHours: number
   outputDays: number
   recordDays: number
-  /** Calls of one API key; 0: no limit. */
-  rateLimitPerMinute: number
   /** Requests that may wait, of all accounts. */
   queueMax: number
   /** Requests that may wait, of one account; 0: no limit. */

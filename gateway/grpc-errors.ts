@@ -8,14 +8,14 @@ import { loadProto } from '../shared/proto.ts'
 type Message = MessageTypeDefinition<object, object>
 
 const { 'google.rpc.Status': rpcStatusType } = loadProto('google/rpc/status.proto')
-const { 'google.rpc.ErrorInfo': errorInfoType } = loadProto('google/rpc/error_details.proto')
+const detailTypes = loadProto('google/rpc/error_details.proto')
 
 const rpcStatus = (message: object): Buffer => (rpcStatusType as Message).serialize(message)
 
-/** As a google.protobuf.Any. */
-const errorInfo = (message: object) => ({
-  type_url: 'type.googleapis.com/google.rpc.ErrorInfo',
-  value: (errorInfoType as Message).serialize(message),
+/** A detail of an error, as a google.protobuf.Any. */
+const detail = (name: 'google.rpc.ErrorInfo' | 'google.rpc.RetryInfo', message: object) => ({
+  type_url: `type.googleapis.com/${name}`,
+  value: (detailTypes[name] as Message).serialize(message),
 })
 
 /** By the status that the error has over HTTP. */
@@ -55,7 +55,14 @@ export function grpcStatus(error: ServiceError, requestId?: string): StatusObjec
   for (const [name, value] of Object.entries(more)) {
     if (VISIBLE.test(value)) metadata.set(`winnow-${name.replace('_', '-')}`, value)
   }
-  const details = [errorInfo({ reason: error.code, domain: 'winnow', metadata: more })]
+  const details = [
+    detail('google.rpc.ErrorInfo', { reason: error.code, domain: 'winnow', metadata: more }),
+  ]
+  const { retryAfterSeconds: seconds } = error
+  if (seconds !== undefined) {
+    metadata.set('winnow-retry-after', String(seconds))
+    details.push(detail('google.rpc.RetryInfo', { retry_delay: { seconds } }))
+  }
   metadata.set('grpc-status-details-bin', rpcStatus({ code, message: error.message, details }))
   return { code, details: error.message, metadata }
 }

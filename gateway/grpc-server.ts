@@ -19,6 +19,7 @@ import {
   type WatchRequest,
 } from './grpc-messages.ts'
 import { intervalMsOf, limitOf } from './query.ts'
+import { assertAllowed } from './rate-limit.ts'
 import type { QueueStatusResponse, QueueSubmitResponse } from './schemas.ts'
 import { cancel, findOwn, hasResult, list, resultOf, statusOf } from './separations.ts'
 import { watchStatus } from './status-watch.ts'
@@ -163,7 +164,9 @@ async function answer<Request, Reply, Answer>(
     head.set('x-request-id', id)
     call.sendMetadata(head)
     const key = textOf(call.metadata, 'authorization')
-    const { account_id: accountId } = await authenticate(deps, key, 'audio:separate')
+    const { account_id: accountId, key_id: keyId } =
+      await authenticate(deps, key, 'audio:separate')
+    assertAllowed(deps.rateLimiter.count(keyId))
     const answered = await handle(accountId)
     logAnswered(call.cancelled ? grpc.status.CANCELLED : grpc.status.OK)
     return answered

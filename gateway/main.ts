@@ -19,6 +19,7 @@ import { startGrpcServer } from './grpc-server.ts'
 import { createJobPublisher } from './job-publisher.ts'
 import { openLocalDisk } from './media-store/local-disk.ts'
 import { QueuePositions } from './queue-positions.ts'
+import { RateLimiter } from './rate-limit.ts'
 import { RequestFeed } from './request-feed.ts'
 import { createExhaustionHandler, createRescuer } from './rescuer.ts'
 import { createSweeper } from './retention.ts'
@@ -62,6 +63,7 @@ const webhookSender = new WebhookSender({
 })
 const deps: Deps = {
   store, mediaStore, broker, fleet, feed, queuePositions, clock, log,
+  rateLimiter: new RateLimiter(settings.rateLimitPerMinute, clock),
   config: {
     ...settings, signingKey, sealingKey, publicUrl: () => settings.publicUrl ?? listening(),
   },

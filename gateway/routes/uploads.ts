@@ -54,7 +54,7 @@ async function takeInput(deps: Deps, request: FastifyRequest<InputRoute>, reply:
       throw known?.uploaded_at ? new ServiceError('FILE_ALREADY_UPLOADED') : tooLate()
     },
   }).catch((error: unknown) => {
-    throw inTime.aborted && error === inTime.reason ? tooLate(error) : error
+    throw error === inTime.reason ? tooLate(error) : error
   })
   return reply.header('etag', `"${sha256}"`).send()
 }

@@ -126,15 +126,48 @@ test('grpc: errors carry code, field and request, also as google.rpc.ErrorInfo',
   await assertRefused(call('Get', { request_id: 'ü\0' }), 'NOT_FOUND', 'NOT_FOUND')
 })
 
-/** The google.rpc.Status of an error, with its one detail. */
+test('grpc: calls count against the limit of their key, together with those over HTTP', async (t) => {
+  const gateway = await startGateway(t, { rateLimitPerMinute: 5 })
+  const { call, watch } = await startSeparationClient(t, gateway)
+  const request = { request_id: await submitted(gateway) } // two calls: the file and the submit
+  await call('Get', request)
+  const watching = watch(request)
+  await once(watching, 'data')
+  watching.on('error', () => undefined).cancel()
+  await call('List', {})
+  gateway.clock.advance(40_000)
+  for (const method of ['Submit', 'Get', 'Cancel', 'List']) {
+    const error = await assertRefused(call(method, request), 'RESOURCE_EXHAUSTED', 'RATE_LIMITED')
+    assert.match(error.details, /5 times in a minute; try again in 20 seconds/)
+    assert.equal(error.metadata.get('winnow-retry-after')[0], '20')
+    const { info, retry } = readDetails(error)
+    assert.equal(info.reason, 'RATE_LIMITED')
+    assert.deepEqual(retry, { retry_delay: { seconds: 20, nanos: 0 } })
+  }
+  await assertRefused(watch(request).toArray(), 'RESOURCE_EXHAUSTED', 'RATE_LIMITED')
+  assert.equal((await gateway.call('GET', '/v1/models')).statusCode, 429)
+  await assertRefused(call('Get', request, { key: 'sep_wrong' }), 'UNAUTHENTICATED', 'UNAUTHENTICATED')
+  const other = await gateway.newKey()
+  assert.deepEqual((await call('List', {}, { key: other })).separations, [])
+  gateway.clock.advance(20_000)
+  assert.equal((await call('Get', request)).status, 'IN_QUEUE')
+})
+
+/** The google.rpc.Status of an error: its ErrorInfo and, where it says when to try again, that. */
 function readDetails(error: grpc.ServiceError) {
   const types = { ...loadProto('google/rpc/status.proto'), ...loadProto('google/rpc/error_details.proto') }
   const read = (name: string, bytes: Buffer): any =>
     (types[name] as unknown as { deserialize(bytes: Buffer): object }).deserialize(bytes)
   const bytes = error.metadata.get('grpc-status-details-bin')[0] as Buffer
   const { code, message, details } = read('google.rpc.Status', bytes)
-  assert.equal(details[0].type_url, 'type.googleapis.com/google.rpc.ErrorInfo')
-  return { code, message, info: read('google.rpc.ErrorInfo', details[0].value) }
+  const [info, retry, ...others] = details
+  assert.equal(info.type_url, 'type.googleapis.com/google.rpc.ErrorInfo')
+  assert.equal(retry?.type_url ?? '', retry ? 'type.googleapis.com/google.rpc.RetryInfo' : '')
+  assert.equal(others.length, 0)
+  return {
+    code, message, info: read('google.rpc.ErrorInfo', info.value),
+    ...(retry && { retry: read('google.rpc.RetryInfo', retry.value) }),
+  }
 }
 
 test('grpc: a fault of ours is INTERNAL and says nothing of it', async (t) => {

@@ -19,6 +19,7 @@ import { Fleet, type EngineClient } from '../../gateway/fleet.ts'
 import { publishWaiting } from '../../gateway/job-publisher.ts'
 import { openLocalDisk } from '../../gateway/media-store/local-disk.ts'
 import { QueuePositions } from '../../gateway/queue-positions.ts'
+import { RateLimiter } from '../../gateway/rate-limit.ts'
 import { RequestFeed } from '../../gateway/request-feed.ts'
 import { ensureAccount } from '../../gateway/store/accounts.ts'
 import { putApiKey } from '../../gateway/store/api-keys.ts'
@@ -32,6 +33,8 @@ export const API = '/v1/queue'
 
 export interface GatewayOptions {
   config?: Partial<AppConfig>
+  /** Calls of one key; without it there is no limit. */
+  rateLimitPerMinute?: number
   checkAudioUrl?: Deps['checkAudioUrl']
   checkWebhookUrl?: Deps['checkWebhookUrl']
   /** Engines that the fleet connects to. */
@@ -61,9 +64,10 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     store, broker, feed, fleet, clock, log,
     mediaStore: await openLocalDisk(join(folder, 'media')),
     queuePositions: new QueuePositions({ store, feed, clock }),
+    rateLimiter: new RateLimiter(options.rateLimitPerMinute ?? 0, clock),
     config: {
       signingKey, sealingKey, publicUrl: () => PUBLIC_URL, uploadMinutes: 60, fileHours: 24, outputDays: 7,
-      streamWindowSeconds: 600, recordDays: 30, rateLimitPerMinute: 0, queueMax: 10_000,
+      streamWindowSeconds: 600, recordDays: 30, queueMax: 10_000,
       queueMaxPerAccount: 0, ...options.config,
     },
     checkAudioUrl: options.checkAudioUrl ?? (async () => ({})),
