@@ -6,6 +6,7 @@ import type { Broker } from '../shared/broker.ts'
 import type { Clock } from '../shared/clock.ts'
 import { ERRORS, failureCode, ServiceError } from '../shared/errors.ts'
 import type { Logger } from '../shared/log.ts'
+import { assertNotTooLong } from '../shared/media-limits.ts'
 import type { Event, Job, LogLine } from '../shared/messages.ts'
 import type { PublicFetch } from '../shared/public-fetch.ts'
 import { LIMITS } from '../shared/separation-options.ts'
@@ -13,7 +14,8 @@ import type { ModelDescription } from '../models/model.ts'
 import type { EngineConfig } from './config.ts'
 import { ModelError } from './compute-thread.ts'
 import { describeDamage, describeMixture, describeStored } from './job-log.ts'
-import { openMixture, type Mixture } from './media/decode.ts'
+import { openMixture } from './media/decode.ts'
+import { measureSound } from './media/measure.ts'
 import { fetchPublicSource, fetchSource } from './media/source.ts'
 import { UploadRefusedError, uploadOutput } from './media/upload.ts'
 import { Outputs } from './outputs.ts'
@@ -113,6 +115,7 @@ async function produceOutputs(
   job: Job, { folder, sourcePath, report, signal, attemptId }: Workplace, deps: JobDeps,
 ): Promise<Completed> {
   const { config, model } = deps
+  const seconds = await measureMedia(sourcePath, { report, signal }, deps)
   const mixture = await openMixture(sourcePath, {
     mediaSecondsMax: config.mediaSecondsMax,
     channelsMax: model.channelsMax,
@@ -120,7 +123,6 @@ async function produceOutputs(
   })
   let outputs: Outputs | null = null
   try {
-    await reportDuration(mixture, report, deps)
     report.log(describeMixture(mixture))
     const { sampleRate, channels, channelMask, hasVideo } = mixture
     const encoding = { format: job.options.output_format, sampleRate, channels, channelMask }
@@ -128,6 +130,7 @@ async function produceOutputs(
     outputs = await Outputs.open({ folder, encoding, videoPath, signal, log: report.log })
     const samples = await separateMixture(job, mixture, {
       ...deps, signal,
+      secondsExpected: seconds ?? 0,
       log: report.log,
       write: (parts) => outputs!.write(parts),
       onProgress: (progress) => publishProgress(job, attemptId, progress, deps),
@@ -146,12 +149,20 @@ async function produceOutputs(
   }
 }
 
-/** The sooner the gateway knows that an account can't pay, the less is done in vain. */
-async function reportDuration(
-  { secondsEstimate: duration }: Mixture, report: Report, { broker }: JobDeps,
-): Promise<void> {
-  if (duration === null || !(duration >= 0)) return // a container may say anything
-  await broker.publishEvent({ ...report.event('measured'), duration })
+/**
+ * Seconds of media, where its packets tell. The sooner the gateway knows that an account can't pay
+ * for them, or that they are too many, the less is done in vain.
+ * @throws ServiceError MEDIA_TOO_LONG
+ */
+async function measureMedia(
+  path: string, { report, signal }: Pick<Workplace, 'report' | 'signal'>,
+  { broker, config: { mediaSecondsMax: secondsMax } }: JobDeps,
+): Promise<number | null> {
+  const seconds = await measureSound(path, { secondsMax, signal })
+  if (seconds === null) return null
+  await broker.publishEvent({ ...report.event('measured'), duration: seconds })
+  assertNotTooLong(seconds, secondsMax)
+  return seconds
 }
 
 function publishProgress(job: Job, attemptId: string, progress: number, deps: JobDeps): void {

@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto'
-import { ServiceError } from '../shared/errors.ts'
+import { assertSpansBegin } from '../shared/media-limits.ts'
 import type { Job } from '../shared/messages.ts'
 import type { AudioSpan } from '../shared/separation-options.ts'
 import type { LaneResult, ModelDescription, Separation, Span } from '../models/model.ts'
@@ -21,6 +21,8 @@ interface SeparationDeps {
   model: ModelDescription
   config: { chunksInFlightMax: number }
   signal: AbortSignal
+  /** Seconds of the mixture as far as they are known before it is decoded. */
+  secondsExpected: number
   log(message: string): void
   /** Takes the next planar samples of both outputs. */
   write(parts: Separation): Promise<void>
@@ -47,7 +49,10 @@ export async function separateMixture(
     modelOverlapSecondsMax: deps.model.overlapSecondsMax[options.acceleration],
   })
   const candidates = deps.model.givesCandidates ? options.reranking_candidates : 1
-  const progress = createProgress({ mixture, plan, candidates }, deps.onProgress)
+  const progress = createProgress(
+    { samples: Math.ceil(deps.secondsExpected * mixture.sampleRate), plan, candidates },
+    deps.onProgress,
+  )
   const inFlight: Promise<SeparatedChunk>[] = []
   const work: ChunkWork[] = []
   const joined = { target: new Stitcher(plan), residual: new Stitcher(plan) }
@@ -67,7 +72,7 @@ export async function separateMixture(
       inFlight.push(separated)
       if (inFlight.length >= deps.config.chunksInFlightMax) await settleFirst()
     }
-    refuseSpansPastEnd(options.spans, samples / mixture.sampleRate)
+    assertSpansBegin(options.spans, samples / mixture.sampleRate)
     while (inFlight.length > 0) await settleFirst()
   } finally {
     await Promise.allSettled(inFlight)
@@ -152,29 +157,18 @@ function laneSeed(requestId: string, index: number, candidate: number): number {
   return createHash('sha256').update(name).digest().readUInt32LE(0)
 }
 
-function refuseSpansPastEnd(spans: readonly AudioSpan[], seconds: number): void {
-  const index = spans.findIndex((span) => span.start >= seconds)
-  if (index < 0) return
-  throw new ServiceError('INVALID_PARAMETER', {
-    param: `input.spans[${index}].start`,
-    message: `input.spans[${index}] starts at ${spans[index]?.start} s, but the media ends at ` +
-      `${seconds.toFixed(3)} s; a span must begin before the end.`,
-  })
-}
-
 interface Expected {
-  mixture: Mixture
+  samples: number
   plan: ChunkPlan
   candidates: number
 }
 
 /**
- * Counts lanes against those that the container's duration lets expect; stays below 1 to the end.
+ * Counts lanes against those that are expected of so many samples; stays below 1 to the end.
  */
 function createProgress(
-  { mixture, plan, candidates }: Expected, onProgress: (progress: number) => void,
+  { samples, plan, candidates }: Expected, onProgress: (progress: number) => void,
 ) {
-  const samples = Math.ceil((mixture.secondsEstimate ?? 0) * mixture.sampleRate)
   const expected = candidates * Math.max(1, chunkCount(samples, plan))
   let lanes = 0
   return {

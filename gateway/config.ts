@@ -31,6 +31,7 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     rateLimitPerMinute: integer('RATE_LIMIT_PER_MINUTE', 0, 1_000_000, 0), // 0: no limit
     queueMax: integer('QUEUE_MAX', 1, 1_000_000, 10_000), // requests that wait, of all accounts
     queueMaxPerAccount: integer('QUEUE_MAX_PER_ACCOUNT', 0, 1_000_000, 0), // 0: no limit
+    mediaSecondsMax: integer('MEDIA_SECONDS_MAX', 1, 604_800, 7_200), // as the engines have it
     streamWindowSeconds: integer('STREAM_WINDOW_SECONDS', 1, 86_400, 600),
   }))
 

@@ -17,7 +17,7 @@ type Payer = Pick<RequestRow, 'request_id' | 'account_id'>
 export const costOf = (duration: number): number => Math.ceil(duration)
 
 /**
- * Reserves what a new request costs where its file has been measured by one before; otherwise only
+ * Reserves what a new request costs where its file has been measured for one before; otherwise only
  * makes sure that anything is left.
  * @throws ServiceError `INSUFFICIENT_CREDITS`
  */

@@ -47,6 +47,8 @@ export interface AppConfig {
   /** Requests that may wait, of one account; 0: no limit. */
   queueMaxPerAccount: number
   streamWindowSeconds: number
+  /** Longer media is refused. */
+  mediaSecondsMax: number
   /** Opens the admin API; without it there is none. */
   adminToken?: string | undefined
 }

@@ -3,15 +3,13 @@
  * order; each is one transaction with a guard, so that a late or repeated one changes nothing.
  */
 
-import type { FailureCode } from '../shared/errors.ts'
 import type { Event } from '../shared/messages.ts'
 import { isTerminal } from '../shared/request-status.ts'
 import { charge, reserveMeasured } from './credits.ts'
 import { isoTime, type Deps } from './deps.ts'
-import { finishRequest } from './finish-request.ts'
+import { failure, finishRequest } from './finish-request.ts'
 import { inTransaction, type Store } from './store/database.ts'
 import { setFileDuration } from './store/files.ts'
-import { withdrawFromOutbox } from './store/outbox.ts'
 import { appendLogs } from './store/request-logs.ts'
 import { findRequest, moveRequest, startAttempt } from './store/requests.ts'
 
@@ -56,12 +54,7 @@ async function applyEvent(
     case 'measured':
       return failUnlessCovered(store, event, { now, config })
     case 'failed': // a stale attempt must not fail what another is working on
-      return finishRequest(store, {
-        requestId, attemptId, to: 'FAILED', now,
-        set: {
-          error_code: event.error.code, error_message: event.error.message, finished_at: now,
-        },
-      }, config)
+      return finishRequest(store, { requestId, attemptId, ...failure(event.error, now) }, config)
     case 'completed': { // of any attempt: all of them give the same result
       const outputsExpireAt = isoTime(clock.now() + config.outputDays * DAY_MS)
       return completeAndCharge(store, event, { now, outputsExpireAt, config })
@@ -80,6 +73,7 @@ async function failUnlessCovered(
 ): Promise<boolean> {
   const row = await findRequest(store, requestId)
   if (!row || isTerminal(row.status)) return false
+  if (row.file_id !== null) await setFileDuration(store, row.file_id, duration)
   const shortfall = await reserveMeasured(store, row, duration, now)
   return shortfall !== null && failForCredits(store, requestId, shortfall, { now, config })
 }
@@ -95,7 +89,6 @@ async function completeAndCharge(
   if (row.file_id !== null) await setFileDuration(store, row.file_id, duration)
   const charged = await charge(store, row, duration, now)
   if ('shortfall' in charged) return failForCredits(store, requestId, charged.shortfall, ending)
-  await withdrawFromOutbox(store, requestId)
   return finishRequest(store, {
     requestId, to: 'COMPLETED', now,
     set: {
@@ -109,15 +102,11 @@ async function completeAndCharge(
   }, config)
 }
 
-async function failForCredits(
+function failForCredits(
   store: Store, requestId: string, message: string, { now, config }: Ending,
 ): Promise<boolean> {
-  await withdrawFromOutbox(store, requestId)
-  const code: FailureCode = 'INSUFFICIENT_CREDITS'
-  return finishRequest(store, {
-    requestId, to: 'FAILED', now,
-    set: { error_code: code, error_message: message, finished_at: now },
-  }, config)
+  const error = { code: 'INSUFFICIENT_CREDITS', message } as const
+  return finishRequest(store, { requestId, ...failure(error, now) }, config)
 }
 
 /**

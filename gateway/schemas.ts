@@ -11,7 +11,7 @@ import {
 } from '../shared/separation-options.ts'
 
 export const MODEL_ID = 'audio/separate'
-export const INPUT_PURPOSE = 'audio.separate.input'
+const INPUT_PURPOSE = 'audio.separate.input'
 
 const DateTime = Type.String({ format: 'date-time' })
 const Uri = Type.String({ format: 'uri' })

@@ -5,7 +5,7 @@ import { newId } from '../shared/ids.ts'
 import type { LogLine } from '../shared/messages.ts'
 import { reserveAtSubmit } from './credits.ts'
 import { isoTime, type Deps } from './deps.ts'
-import { finishRequest } from './finish-request.ts'
+import { failure, finishRequest } from './finish-request.ts'
 import { failureOf, presentResult, presentStatus } from './presenter.ts'
 import { cursorAfter, pageStartOf } from './query.ts'
 import { assertRoom } from './queue-limit.ts'
@@ -13,7 +13,7 @@ import type { QueueResultResponse, QueueStatusResponse, RequestList } from './sc
 import { seal } from './seal.ts'
 import { assertKept, checkSource } from './source.ts'
 import { inTransaction, type Store } from './store/database.ts'
-import { putInOutbox, withdrawFromOutbox } from './store/outbox.ts'
+import { putInOutbox } from './store/outbox.ts'
 import { findRequest, insertRequest, listRequests } from './store/requests.ts'
 import { inSharedTransaction } from './store/shared-transaction.ts'
 import type { RequestRow } from './store/tables.ts'
@@ -35,7 +35,7 @@ export async function submit(
 ): Promise<RequestRow> {
   const { webhook } = submission
   if (webhook) await deps.checkWebhookUrl(webhook.url)
-  const source = await checkSource(submission.source, accountId, deps)
+  const source = await checkSource(submission, accountId, deps)
   const requestId = newId('req')
   const row = {
     ...newRow(requestId, accountId, submission, source, isoTime(deps.clock.now())),
@@ -204,13 +204,8 @@ export async function failRequest(
   requestId: string, code: FailureCode, message: string,
 ): Promise<boolean> {
   const now = isoTime(clock.now())
-  const failed = await inTransaction(store, async (store) => {
-    await withdrawFromOutbox(store, requestId)
-    return finishRequest(store, {
-      requestId, to: 'FAILED', now,
-      set: { error_code: code, error_message: message, finished_at: now },
-    }, config)
-  })
+  const failed = await inTransaction(store, (store) =>
+    finishRequest(store, { requestId, ...failure({ code, message }, now) }, config))
   if (failed) {
     feed.forget(requestId)
     feed.rowChanged(requestId)

@@ -1,28 +1,34 @@
 /** Turns what a client names as its media into a checked source, or says why not. */
 
 import { ServiceError } from '../shared/errors.ts'
+import { assertNotTooLong, assertSpansBegin } from '../shared/media-limits.ts'
 import { LIMITS } from '../shared/separation-options.ts'
 import type { Deps } from './deps.ts'
 import type { Store } from './store/database.ts'
 import { fileStatus, findFile, hasMedia } from './store/files.ts'
-import type { RequestRow } from './store/tables.ts'
+import type { FileRow, RequestRow } from './store/tables.ts'
 import type { Submission } from './validation.ts'
 
 export type CheckedSource = Pick<RequestRow, 'file_id' | 'audio_url' | 'file_name'>
 
-type SourceDeps = Pick<Deps, 'store' | 'clock' | 'checkAudioUrl'>
+type SourceDeps = Pick<Deps, 'store' | 'clock' | 'config' | 'checkAudioUrl'>
 
 /** @throws ServiceError with the code of endpoint 5 that fits */
-export const checkSource = (
-  source: Submission['source'], accountId: string, deps: SourceDeps,
-): Promise<CheckedSource> =>
-  'fileId' in source
-    ? checkFile(source.fileId, accountId, deps)
-    : checkUrl(source.audioUrl, deps)
+export async function checkSource(
+  { source, options }: Pick<Submission, 'source' | 'options'>, accountId: string, deps: SourceDeps,
+): Promise<CheckedSource> {
+  if ('audioUrl' in source) return checkUrl(source.audioUrl, deps)
+  const file = await checkFile(source.fileId, accountId, deps)
+  if (file.duration !== null) { // a request before this one has measured it
+    assertNotTooLong(file.duration, deps.config.mediaSecondsMax)
+    assertSpansBegin(options.spans, file.duration)
+  }
+  return { file_id: file.file_id, audio_url: null, file_name: file.file_name }
+}
 
 async function checkFile(
   fileId: string, accountId: string, { store, clock }: SourceDeps,
-): Promise<CheckedSource> {
+): Promise<FileRow> {
   const param = 'input.file_id'
   const file = await findFile(store, fileId)
   if (file?.account_id !== accountId) {
@@ -34,7 +40,7 @@ async function checkFile(
   const status = fileStatus(file, clock.now())
   if (status === 'pending') throw new ServiceError('FILE_NOT_UPLOADED', { param })
   if (status === 'expired') throw new ServiceError('FILE_EXPIRED', { param })
-  return { file_id: fileId, audio_url: null, file_name: file.file_name }
+  return file
 }
 
 /**

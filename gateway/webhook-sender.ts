@@ -180,7 +180,7 @@ const takenBack = (row: DeliveryRow, now: number): Settled => ({
 })
 
 /** What a try makes of its delivery. @param now epoch milliseconds */
-export function afterTry(
+function afterTry(
   row: Pick<DeliveryRow, 'attempts'>, outcome: PostOutcome,
   { now, random }: { now: number; random: number },
 ): Settled {

@@ -59,7 +59,7 @@ const Output = Type.Object({ ...StoredFile.properties, video: Type.Optional(Stor
 
 /**
  * What an engine reports, durably. `released` gives the request back to the queue; `measured` comes
- * at most once in a try, where the duration can be estimated before it is separated.
+ * at most once in a try, where the duration can be told before the media is separated.
  */
 export const Event = Type.Union([
   Type.Object({ type: Type.Literal('started'), ...eventFields }),
@@ -67,7 +67,7 @@ export const Event = Type.Union([
   Type.Object({
     type: Type.Literal('measured'),
     ...eventFields,
-    duration: Type.Number({ minimum: 0, description: 'seconds of media, as its container says' }),
+    duration: Type.Number({ minimum: 0, description: 'seconds of media, by its packets' }),
   }),
   Type.Object({
     type: Type.Literal('completed'),

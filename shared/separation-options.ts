@@ -2,8 +2,8 @@
 
 import { Type, type Static } from 'typebox'
 
-export const ACCELERATIONS = ['fast', 'balanced', 'quality'] as const
-export const OUTPUT_FORMATS = ['wav', 'mp3'] as const
+const ACCELERATIONS = ['fast', 'balanced', 'quality'] as const
+const OUTPUT_FORMATS = ['wav', 'mp3'] as const
 
 export type Acceleration = (typeof ACCELERATIONS)[number]
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number]

@@ -2,11 +2,11 @@
 
 import { AV_NOPTS_VALUE } from 'node-av/constants'
 import { avGetCodecName, type Frame } from 'node-av/lib'
-import { ServiceError } from '../../shared/errors.ts'
+import { assertNotTooLong } from '../../shared/media-limits.ts'
 import { BlockMaker } from './block-maker.ts'
 import { layoutOf, maskOf } from './channel-layout.ts'
 import { FrameReader } from './frame-reader.ts'
-import { invalidMedia, lastsLongerThan, type Media, openMedia } from './open-media.ts'
+import { invalidMedia, type Media, openMedia } from './open-media.ts'
 
 const BLOCK_SECONDS = 0.5
 
@@ -26,8 +26,6 @@ export interface Mixture {
   readonly sourceChannels: number
   /** Which loudspeakers, as in a WAV header; 0n where nothing says. */
   readonly channelMask: bigint
-  /** What the container says, in seconds, or null; the truth is what `blocks` yields. */
-  readonly secondsEstimate: number | null
   readonly hasVideo: boolean
   /** Hertz, of the source. */
   readonly sourceSampleRate: number
@@ -52,13 +50,12 @@ export interface Mixture {
  * Time 0 is the first sample that is meant to be heard: where the container tells of them, FFmpeg
  * drops the delay that encoders of AAC, MP3 and Opus put before it and the padding after the last.
  * Beside a video, time 0 is the start of the media: sound that begins later gets silence before it.
- * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM, MEDIA_TOO_LONG
+ * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM
  */
 export async function openMixture(path: string, limits: MixtureLimits): Promise<Mixture> {
   const media = await openMedia(path)
   let reader: FrameReader | undefined
   try {
-    await refuseTooLong(media, path, limits.mediaSecondsMax)
     reader = await FrameReader.open(media)
     const first = await reader.next()
     if (!first) throw invalidMedia('No sound could be decoded: the file is damaged or cut off')
@@ -70,24 +67,11 @@ export async function openMixture(path: string, limits: MixtureLimits): Promise<
   }
 }
 
-/** Estimates are often guesses from the bit rate: one beyond the limit is checked first. */
-async function refuseTooLong(media: Media, path: string, secondsMax: number): Promise<void> {
-  const { secondsEstimate } = media
-  if (secondsEstimate === null || secondsEstimate <= secondsMax) return
-  if (await lastsLongerThan(path, secondsMax)) throw tooLong(secondsEstimate, secondsMax)
-}
-
-const tooLong = (seconds: number, secondsMax: number): ServiceError =>
-  new ServiceError('MEDIA_TOO_LONG', {
-    message: `The media lasts ${seconds.toFixed(1)} s or more; the limit is ${secondsMax} s.`,
-  })
-
 class DecodedMixture implements Mixture {
   readonly sampleRate: number
   readonly channels: number
   readonly sourceChannels: number
   readonly channelMask: bigint
-  readonly secondsEstimate: number | null
   readonly hasVideo: boolean
   readonly sourceSampleRate: number
   readonly codec: string
@@ -101,7 +85,6 @@ class DecodedMixture implements Mixture {
   #closed = false
 
   constructor(media: Media, reader: FrameReader, first: Frame, limits: MixtureLimits) {
-    this.secondsEstimate = media.secondsEstimate
     this.hasVideo = media.hasVideo
     this.codec = avGetCodecName(media.stream.codecpar.codecId) ?? 'unknown'
     this.container = media.container
@@ -150,7 +133,7 @@ class DecodedMixture implements Mixture {
   #counted(block: Float32Array[]): Float32Array[] {
     this.#samples += block[0]!.length
     const seconds = this.#samples / this.sampleRate
-    if (seconds > this.#secondsMax) throw tooLong(seconds, this.#secondsMax)
+    assertNotTooLong(seconds, this.#secondsMax)
     return block
   }
 

@@ -5,12 +5,11 @@
  */
 
 import { open } from 'node:fs/promises'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   AV_DISPOSITION_ATTACHED_PIC, AV_DISPOSITION_TIMED_THUMBNAILS, AV_NOPTS_VALUE, AVDISCARD_ALL,
   AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO,
 } from 'node-av/constants'
-import { type Codec, Dictionary, FormatContext, Packet, type Stream } from 'node-av/lib'
+import { type Codec, Dictionary, FormatContext, type Stream } from 'node-av/lib'
 import { ServiceError } from '../../shared/errors.ts'
 import { reason } from './ffmpeg.ts'
 
@@ -29,7 +28,6 @@ const KNOWN_FORMATS =
 const PROBE_SCORE_MIN = 5
 
 const TIME_BASE_PER_SECOND = 1_000_000
-const PACKETS_PER_TURN = 512
 
 export interface Media {
   context: FormatContext
@@ -37,8 +35,6 @@ export interface Media {
   decoder: Codec
   /** Where the media begins on its own clock, in seconds; a stream may begin later. */
   startSeconds: number
-  /** From the container; null when it does not say. */
-  secondsEstimate: number | null
   hasVideo: boolean
   container: string
 }
@@ -85,7 +81,6 @@ async function judge(context: FormatContext, path: string, head: Buffer): Promis
     context, stream, decoder,
     container: context.iformat?.name ?? 'unknown',
     startSeconds: startSecondsOf(context),
-    secondsEstimate: streamSeconds(stream) ?? secondsOf(context.duration),
     hasVideo: streams.some(isVideo),
   }
 }
@@ -120,15 +115,9 @@ function noUsableAudio(streams: readonly Stream[]): ServiceError {
 export const invalidMedia = (problem: string, cause?: unknown): ServiceError =>
   new ServiceError('INVALID_MEDIA', { message: `${problem}. ${KNOWN_FORMATS}.`, cause })
 
-function streamSeconds({ duration, timeBase }: Stream): number | null {
-  return duration === AV_NOPTS_VALUE ? null : (Number(duration) * timeBase.num) / timeBase.den
-}
-
 /** Where the media begins on its own clock, in seconds. */
-export const startSecondsOf = ({ startTime }: FormatContext): number => secondsOf(startTime) ?? 0
-
-const secondsOf = (microseconds: bigint): number | null =>
-  microseconds === AV_NOPTS_VALUE ? null : Number(microseconds) / TIME_BASE_PER_SECOND
+export const startSecondsOf = ({ startTime }: FormatContext): number =>
+  startTime === AV_NOPTS_VALUE ? 0 : Number(startTime) / TIME_BASE_PER_SECOND
 
 /** Beginnings of the commonest containers. */
 const MEDIA_MARK =
@@ -149,27 +138,4 @@ const MARKS: readonly (readonly [RegExp, string])[] = [
 function contentName(head: Buffer): string {
   const text = head.toString('latin1')
   return MARKS.find(([mark]) => mark.test(text))?.[1] ?? 'no audio or video that can be decoded'
-}
-
-/**
- * Whether the packets of the best audio stream last longer than `secondsMax`. It reads the file
- * without decoding it: the check of an estimate, which for some containers is a guess.
- */
-export async function lastsLongerThan(path: string, secondsMax: number): Promise<boolean> {
-  const { context, stream } = await openMedia(path)
-  const packet = new Packet()
-  packet.alloc()
-  const { num, den } = stream.timeBase
-  let ticks = 0n
-  let secondsSoFar = 0
-  for (let packets = 1; secondsSoFar <= secondsMax; packets++) {
-    if (context.readFrameSync(packet) < 0) break
-    if (packet.streamIndex === stream.index) ticks += packet.duration
-    packet.unref()
-    secondsSoFar = (Number(ticks) * num) / den
-    if (packets % PACKETS_PER_TURN === 0) await nextTurn()
-  }
-  packet.free()
-  await context.closeInput()
-  return secondsSoFar > secondsMax
 }

@@ -44,7 +44,7 @@ export interface FileRow {
   uploaded_at: string | null
   /** The end of the upload window, and once uploaded, of the file. */
   expires_at: string
-  /** Seconds of media, once a request has measured them. */
+  /** Seconds of media, once an engine has measured them. */
   duration: number | null
   /** When its bytes were given up; nothing may ask for them any more. */
   media_removed_at: string | null

@@ -310,6 +310,7 @@ test('6.1 tries at once are bounded, and one slow host does not hold up the othe
   const gateway = await startWithWebhooks(t)
   const held = heldAnswers(gateway)
   for (let i = 0; i < 6; i += 1) await failed(gateway, { webhookUrl: 'https://slow.example/' })
+  gateway.clock.advance(1) // so that all of these are due first
   for (let i = 0; i < 4; i += 1) await failed(gateway, { webhookUrl: `https://host-${i}.example/` })
   const sender = gateway.newSender(gateway.store, { triesMax: 5, hostTriesMax: 2 })
   const hosts = () => gateway.posts.map(({ url }) => new URL(url).hostname.replace(/\d/, '')).sort()

@@ -119,6 +119,21 @@ test('7.3 a file that is not there yet, not any more, or not one\'s own', async 
   assertError(await submit(gateway, { file_id: uploaded }), 'FILE_EXPIRED', 'input.file_id')
 })
 
+test('7.3 what does not fit the length of a file is told at submit, once that is known', async (t) => {
+  const gateway = await startGateway(t, { config: { mediaSecondsMax: 10 } })
+  const [longer, file_id] = [await uploadFile(gateway), await uploadFile(gateway)]
+  const spans = [{ start: 1, end: 20 }, { start: 8, end: 9 }]
+  for (const [file, duration] of [[longer, 10.01], [file_id, 8]] as const) {
+    const requestId = await submitted(gateway, { file_id: file, spans }) // nobody knows it yet
+    await gateway.event('measured', requestId, { duration })
+  }
+  const tooLong = await submit(gateway, { file_id: longer })
+  assertError(tooLong, 'MEDIA_TOO_LONG')
+  assert.match(tooLong.json().error.message, /lasts 10\.0 s or more; the limit is 10 s/)
+  assertError(await submit(gateway, { file_id, spans }), 'INVALID_PARAMETER', 'input.spans[1].start')
+  assert.equal((await submit(gateway, { file_id, spans: spans.slice(0, 1) })).statusCode, 202)
+})
+
 test('7.3 what is wrong with audio_url is told at submit', async (t) => {
   let found: () => { bytes?: number } = () => ({})
   const gateway = await startGateway(t, { checkAudioUrl: async () => found() })

@@ -67,9 +67,12 @@ test('media over the limit fails as MEDIA_TOO_LONG', async (t) => {
   const short = await startWinnow(t, { env: { MEDIA_SECONDS_MAX: '3' } })
   const path = join(short.folder, 'long.wav')
   await writeFile(path, wavBytes([sine(440, 4, 8_000)], 8_000))
-  const { last } = await separateFile(short, path, { prompt: 'x' })
-  assert.equal(last.error?.code, 'MEDIA_TOO_LONG')
-  assert.match(last.error?.message ?? '', /3 s/)
+  const fileId = await short.client.upload(path, 'audio/wav')
+  const submit = () => short.client.submit({ input: { prompt: 'x', file_id: fileId } })
+  const last = (await followToEnd(short, await submit())).at(-1)
+  assert.equal(last?.error?.code, 'MEDIA_TOO_LONG')
+  assert.match(last?.error?.message ?? '', /3 s/)
+  await assert.rejects(submit(), { code: 'MEDIA_TOO_LONG', status: 413 }) // now that it is known
 })
 
 const odd: { name: string; planes: Planes; sampleRate: number }[] = [

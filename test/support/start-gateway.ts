@@ -68,7 +68,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     config: {
       signingKey, sealingKey, publicUrl: () => PUBLIC_URL, uploadMinutes: 60, fileHours: 24, outputDays: 7,
       streamWindowSeconds: 600, recordDays: 30, queueMax: 10_000,
-      queueMaxPerAccount: 0, ...options.config,
+      queueMaxPerAccount: 0, mediaSecondsMax: 7200, ...options.config,
     },
     checkAudioUrl: options.checkAudioUrl ?? (async () => ({})),
     checkWebhookUrl: options.checkWebhookUrl ?? (async () => {}),

@@ -42,7 +42,6 @@ describe('lossless files', () => {
       assert.equal(mixture.channels, 2)
       assert.equal(mixture.corruptPackets, 0)
       assert.equal(mixture.hasVideo, false)
-      assertNear(mixture.secondsEstimate!, 1.3, 1e-6)
       for (const [channel, plane] of planes.entries()) {
         assertClose(plane, STEREO[channel]!, { absolute })
       }
@@ -256,41 +255,16 @@ describe('video', () => {
 })
 
 describe('limits and damage', () => {
-  test('longer than allowed: said at once where the container tells the truth', async () => {
+  test('longer than allowed: found on the way', async () => {
     const path = await save('long', wavBytes([sine(440, 3, 8000)], 8000))
-    await assert.rejects(openMixture(path, { ...NO_LIMITS, mediaSecondsMax: 2 }), {
-      code: 'MEDIA_TOO_LONG', message: /lasts 3\.0 s.*limit is 2 s/,
-    })
-    await openMixture(path, { ...NO_LIMITS, mediaSecondsMax: 3 }).then((mixture) => mixture.close())
-  })
-
-  test('longer than allowed: found on the way where the container guesses too low', async () => {
-    const sampleRate = 44100
-    const rich = { planes: [noise(1, sampleRate)], sampleRate, encoder: 'aac', bitRate: 320_000 }
-    const poor = { ...rich, planes: [new Float32Array(10 * sampleRate)] }
-    const path = await save('low', Buffer.concat([
-      await readFile(await make('rich.aac', 'adts', { audio: rich })),
-      await readFile(await make('poor.aac', 'adts', { audio: poor })),
-    ]))
-    const mixture = await openMixture(path, { ...NO_LIMITS, mediaSecondsMax: 9 })
-    assertBetween(mixture.secondsEstimate!, 1, 9)
+    const mixture = await openMixture(path, { ...NO_LIMITS, mediaSecondsMax: 2 })
     const drain = async () => {
       for await (const _ of mixture.blocks());
     }
-    await assert.rejects(drain, { code: 'MEDIA_TOO_LONG', message: /lasts 9\.5 s.*limit is 9 s/ })
+    await assert.rejects(drain, { code: 'MEDIA_TOO_LONG', message: /lasts 2\.5 s.*limit is 2 s/ })
     await mixture.close()
-  })
-
-  test('an estimate that is too high refuses nothing', async () => {
-    const quiet = [new Float32Array(2 * 44100)]
-    const audio = { planes: quiet, sampleRate: 44100, encoder: 'aac', bitRate: 320_000 }
-    const still = await readFile(await make('still.aac', 'adts', { audio }))
-    const loud = { ...audio, planes: [noise(2, 44100)] }
-    const noisy = await readFile(await make('noisy.aac', 'adts', { audio: loud }))
-    const path = await save('guess', Buffer.concat([still, noisy]))
-    const { mixture, planes } = await readSound(path, { mediaSecondsMax: 5 })
-    assertBetween(mixture.secondsEstimate!, 5.1, 1000)
-    assertNear(planes[0]!.length, 4 * 44100, 8192)
+    const { planes } = await readSound(path, { mediaSecondsMax: 3 })
+    assert.equal(planes[0]!.length, 24_000)
   })
 
   test('of a truncated file what is there is decoded', async () => {

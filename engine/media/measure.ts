@@ -1,0 +1,115 @@
+/**
+ * How long the sound of a file lasts, counted from its packets: nothing is decoded. What containers
+ * say themselves is often a guess: raw AAC is judged by the bit rate at its beginning, by which a
+ * file that begins in silence is ten times too long; one that was cut off still claims its whole.
+ */
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { AV_NOPTS_VALUE, AV_PKT_DATA_SKIP_SAMPLES } from 'node-av/constants'
+import { Packet, type Stream } from 'node-av/lib'
+import { type Media, openMedia } from './open-media.ts'
+
+const PACKETS_PER_TURN = 512
+/** A packet that does not say how long it lasts is no longer than this. */
+const UNSAID_SECONDS_MAX = 1
+
+export interface MeasureOptions {
+  /** Counting ends beyond it. */
+  secondsMax: number
+  signal?: AbortSignal
+}
+
+/**
+ * Seconds of the best audio stream of a local file, as decoding will give them: to the sample where
+ * the container keeps time to the sample, and to a few hundredths of a second everywhere, however
+ * long it is. Damaged packets count as if they were whole. Null where packets have no length.
+ * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM
+ */
+export async function measureSound(
+  path: string, { secondsMax, signal }: MeasureOptions,
+): Promise<number | null> {
+  const media = await openMedia(path)
+  const packet = new Packet()
+  packet.alloc()
+  const length = new SoundLength(media)
+  try {
+    for (let packets = 1; length.seconds <= secondsMax; packets++) {
+      if (media.context.readFrameSync(packet) < 0) break
+      if (packet.streamIndex === media.stream.index) length.add(packet)
+      packet.unref()
+      if (packets % PACKETS_PER_TURN === 0) await nextTurn()
+      signal?.throwIfAborted()
+    }
+    return length.seconds > 0 ? length.seconds : null
+  } finally {
+    packet.free()
+    await media.context.closeInput()
+  }
+}
+
+/** In ticks of the stream. */
+interface CountedPacket {
+  pts: number | null
+  ticks: number
+  /** Without what is skipped at its end. */
+  heardTicks: number
+}
+
+/** The sum of the packets of one stream. */
+class SoundLength {
+  readonly #media: Media
+  readonly #tickSeconds: number
+  readonly #sampleRate: number
+  /** Of all packets but the last. */
+  #ticks = 0
+  #last: CountedPacket | undefined
+  #skippedSeconds = 0
+  #silentSeconds = 0
+
+  constructor(media: Media) {
+    this.#media = media
+    this.#tickSeconds = tickSecondsOf(media.stream)
+    this.#sampleRate = media.stream.codecpar.sampleRate
+  }
+
+  get seconds(): number {
+    const heard = this.#ticks + (this.#last?.heardTicks ?? 0)
+    return this.#silentSeconds + heard * this.#tickSeconds - this.#skippedSeconds
+  }
+
+  add(packet: Packet): void {
+    const pts = packet.pts === AV_NOPTS_VALUE ? null : Number(packet.pts)
+    const ticks = Number(packet.duration)
+    const skip = packet.getSideData(AV_PKT_DATA_SKIP_SAMPLES)
+    const skippedSeconds = (byte: number) => (skip ? skip.readUInt32LE(byte) : 0) / this.#sampleRate
+    if (!this.#last) this.#silentSeconds = this.#silenceBefore(pts, skippedSeconds(0))
+    const before = this.#last
+    if (before) this.#ticks += this.#ticksUntil(pts, before)
+    this.#skippedSeconds += skippedSeconds(0)
+    // Of the last packet, some containers have shortened the duration by what is skipped, others
+    // not: it is as long as the one before it, less that.
+    const whole = Math.max(ticks, before?.ticks ?? 0)
+    const heardTicks = Math.min(ticks, whole - skippedSeconds(4) / this.#tickSeconds)
+    this.#last = { pts, ticks, heardTicks }
+  }
+
+  /**
+   * From one packet to the next: by their times where these fit the first one's duration, which a
+   * container with coarse ticks rounds down; by that duration where there is a gap or a step back.
+   */
+  #ticksUntil(pts: number | null, { pts: since, ticks, heardTicks }: CountedPacket): number {
+    if (pts === null || since === null) return heardTicks
+    const apart = pts - since
+    const most = ticks > 0 ? ticks + 1 : UNSAID_SECONDS_MAX / this.#tickSeconds
+    return apart >= ticks && apart <= most ? apart : heardTicks
+  }
+
+  /** Beside a picture, sound that begins later than the media is led in by silence. */
+  #silenceBefore(pts: number | null, skippedSeconds: number): number {
+    const { hasVideo, startSeconds } = this.#media
+    if (!hasVideo || pts === null) return 0
+    return Math.max(0, pts * this.#tickSeconds + skippedSeconds - startSeconds)
+  }
+}
+
+const tickSecondsOf = ({ timeBase: { num, den } }: Stream): number => num / den
