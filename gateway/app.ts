@@ -61,16 +61,16 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   return app
 }
 
-function installHooks(app: FastifyInstance, { feed, log }: Deps): void {
+function installHooks(app: FastifyInstance, { feed, log, metrics }: Deps): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
   })
   app.addHook('onResponse', async (request, reply) => {
     const [path] = request.url.split('?') // the query may hold a signature
-    log.info({
-      requestId: request.id, method: request.method, path,
-      status: reply.statusCode, ms: Math.round(reply.elapsedTime),
-    }, 'answered')
+    const { method, routeOptions: { url: route = '' } } = request
+    const { statusCode: status, elapsedTime: ms } = reply
+    log.info({ requestId: request.id, method, path, status, ms: Math.round(ms) }, 'answered')
+    metrics.httpAnswered({ method, route, status, ms })
   })
   app.addHook('preClose', async () => feed.close()) // open status streams end cleanly
 }

@@ -13,6 +13,8 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     port: integer('PORT', 0, 65_535, 8080), // 0: any free one
     grpcHost: text('GRPC_HOST', '127.0.0.1'),
     grpcPort: integerOrOff('GRPC_PORT', 0, 65_535), // 0: any free one; unset: the one after PORT
+    metricsHost: text('METRICS_HOST', '127.0.0.1'),
+    metricsPort: integerOrOff('METRICS_PORT', 0, 65_535), // unset: the 1000th after PORT
     dataFolder: text('DATA_DIR', './data'),
     natsUrl: text('NATS_URL'),
     publicUrl: url('PUBLIC_URL', WEB), // where clients reach us
@@ -35,8 +37,9 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     streamWindowSeconds: integer('STREAM_WINDOW_SECONDS', 1, 86_400, 600),
   }))
 
-/** The port after `port`: 0, any free one, has any free one after it. */
-export const portAfter = (port: number): number => (port === 0 ? 0 : (port + 1) % 65_536)
+/** The `nth` port after `port`: 0, any free one, has any free one after it. */
+export const portAfter = (port: number, nth: number): number =>
+  port === 0 ? 0 : (port + nth) % 65_536
 
 /** Addresses that work on this machine, for a server that listens on `host` and `port`. */
 export function localUrl(host: string, port: number): string {

@@ -5,6 +5,7 @@ import type { Clock } from '../shared/clock.ts'
 import type { Logger } from '../shared/log.ts'
 import type { Fleet } from './fleet.ts'
 import type { MediaStore } from './media-store/media-store.ts'
+import type { Metrics } from './metrics.ts'
 import type { QueuePositions } from './queue-positions.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import type { RequestFeed } from './request-feed.ts'
@@ -18,6 +19,7 @@ export interface Deps {
   feed: RequestFeed
   queuePositions: QueuePositions
   rateLimiter: RateLimiter
+  metrics: Metrics
   clock: Clock
   log: Logger
   config: AppConfig

@@ -7,60 +7,64 @@ import type { Event } from '../shared/messages.ts'
 import { isTerminal } from '../shared/request-status.ts'
 import { charge, reserveMeasured } from './credits.ts'
 import { isoTime, type Deps } from './deps.ts'
-import { failure, finishRequest } from './finish-request.ts'
+import { failure, finishRequest, tellFinished } from './finish-request.ts'
 import { inTransaction, type Store } from './store/database.ts'
 import { setFileDuration } from './store/files.ts'
 import { appendLogs } from './store/request-logs.ts'
 import { findRequest, moveRequest, startAttempt } from './store/requests.ts'
+import type { RequestRow } from './store/tables.ts'
 
 type FollowerDeps = Pick<
-  Deps, 'store' | 'feed' | 'fleet' | 'clock' | 'log' | 'config' | 'wakeWebhooks'
+  Deps, 'store' | 'feed' | 'fleet' | 'clock' | 'log' | 'config' | 'metrics' | 'wakeWebhooks'
 >
 
 const DAY_MS = 86_400_000
+
+/** What an event did to its request: its end, a move on the way to it, or nothing. */
+type Moved = { finished: RequestRow } | 'moved' | 'as it was'
 
 /** A handler for `broker.followEvents`: the event may be acknowledged when it resolves. */
 export const createEventHandler = (deps: FollowerDeps) => async (event: Event): Promise<void> => {
   const { request_id: requestId, attempt_id: attemptId, engine_id: engineId } = event
   const moved = await inTransaction(deps.store, async (store) => {
     const moved = await applyEvent(store, event, deps)
-    if (moved) await appendLogs(store, requestId, event.logs)
+    if (moved !== 'as it was') await appendLogs(store, requestId, event.logs)
     return moved
   })
-  deps.log.info({ requestId, attemptId, engineId, event: event.type, moved }, 'event')
-  if (moved) {
-    if (event.type !== 'started' && event.type !== 'released') {
-      deps.feed.forget(requestId)
-      deps.wakeWebhooks()
-    }
-    deps.feed.rowChanged(requestId)
-  }
-  if (!moved || event.type === 'measured') await stopIfFinished(event, deps)
+  const status = typeof moved === 'string' ? moved : moved.finished.status
+  deps.log.info({ requestId, attemptId, engineId, event: event.type, moved: status }, 'event')
+  if (typeof moved !== 'string') tellFinished(deps, moved.finished)
+  if (moved === 'moved') deps.feed.rowChanged(requestId)
+  else await stopIfFinished(event, deps)
 }
 
-/** Whether the event moved its request. */
 async function applyEvent(
   store: Store, event: Event, { clock, config }: FollowerDeps,
-): Promise<boolean> {
+): Promise<Moved> {
   const { request_id: requestId, attempt_id: attemptId } = event
   const now = isoTime(clock.now())
   switch (event.type) {
     case 'started': {
       const start = { requestId, attemptId, engineId: event.engine_id, startedAt: event.at, now }
-      return startAttempt(store, start)
+      return onTheWay(await startAttempt(store, start))
     }
     case 'released':
-      return moveRequest(store, { requestId, attemptId, to: 'IN_QUEUE', now })
+      return onTheWay(await moveRequest(store, { requestId, attemptId, to: 'IN_QUEUE', now }))
     case 'measured':
-      return failUnlessCovered(store, event, { now, config })
+      return toTheEnd(await failUnlessCovered(store, event, { now, config }))
     case 'failed': // a stale attempt must not fail what another is working on
-      return finishRequest(store, { requestId, attemptId, ...failure(event.error, now) }, config)
+      return toTheEnd(await finishRequest(
+        store, { requestId, attemptId, ...failure(event.error, now) }, config))
     case 'completed': { // of any attempt: all of them give the same result
       const outputsExpireAt = isoTime(clock.now() + config.outputDays * DAY_MS)
-      return completeAndCharge(store, event, { now, outputsExpireAt, config })
+      return toTheEnd(await completeAndCharge(store, event, { now, outputsExpireAt, config }))
     }
   }
 }
+
+const onTheWay = (moved: boolean): Moved => moved ? 'moved' : 'as it was'
+
+const toTheEnd = (finished: RequestRow | null): Moved => finished ? { finished } : 'as it was'
 
 /** What the end of a request needs to know beside its event. */
 type Ending = { now: string; config: FollowerDeps['config'] }
@@ -70,22 +74,22 @@ type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
 /** Of any attempt: the media of all of them is the same. */
 async function failUnlessCovered(
   store: Store, { request_id: requestId, duration }: EventOf<'measured'>, { now, config }: Ending,
-): Promise<boolean> {
+): Promise<RequestRow | null> {
   const row = await findRequest(store, requestId)
-  if (!row || isTerminal(row.status)) return false
+  if (!row || isTerminal(row.status)) return null
   if (row.file_id !== null) await setFileDuration(store, row.file_id, duration)
   const shortfall = await reserveMeasured(store, row, duration, now)
-  return shortfall !== null && failForCredits(store, requestId, shortfall, { now, config })
+  return shortfall === null ? null : failForCredits(store, requestId, shortfall, { now, config })
 }
 
 /** What can't be paid for is not given: the request fails, and costs nothing. */
 async function completeAndCharge(
   store: Store, event: EventOf<'completed'>, ending: Ending & { outputsExpireAt: string },
-): Promise<boolean> {
+): Promise<RequestRow | null> {
   const { request_id: requestId, duration } = event
   const { now, outputsExpireAt, config } = ending
   const row = await findRequest(store, requestId)
-  if (!row || isTerminal(row.status)) return false
+  if (!row || isTerminal(row.status)) return null
   if (row.file_id !== null) await setFileDuration(store, row.file_id, duration)
   const charged = await charge(store, row, duration, now)
   if ('shortfall' in charged) return failForCredits(store, requestId, charged.shortfall, ending)
@@ -104,7 +108,7 @@ async function completeAndCharge(
 
 function failForCredits(
   store: Store, requestId: string, message: string, { now, config }: Ending,
-): Promise<boolean> {
+): Promise<RequestRow | null> {
   const error = { code: 'INSUFFICIENT_CREDITS', message } as const
   return finishRequest(store, { requestId, ...failure(error, now) }, config)
 }

@@ -153,12 +153,16 @@ async function answer<Request, Reply, Answer>(
   handle: (accountId: string) => Promise<Answer>,
 ): Promise<Answer> {
   const startedAt = performance.now()
-  const { log } = deps
+  const { log, metrics } = deps
   const id = callIdOf(textOf(call.metadata, 'x-request-id'), 'grpc')
-  const logAnswered = (code: grpc.status) => log.info({
-    requestId: id, method: call.getPath(), status: grpc.status[code],
-    ms: Math.round(performance.now() - startedAt),
-  }, 'answered')
+  const noteAnswered = (code: grpc.status) => {
+    const answered = {
+      method: call.getPath(), status: grpc.status[code],
+      ms: Math.round(performance.now() - startedAt),
+    }
+    log.info({ requestId: id, ...answered }, 'answered')
+    metrics.grpcAnswered(answered)
+  }
   try {
     const head = new grpc.Metadata()
     head.set('x-request-id', id)
@@ -168,7 +172,7 @@ async function answer<Request, Reply, Answer>(
       await authenticate(deps, key, 'audio:separate')
     assertAllowed(deps.rateLimiter.count(keyId))
     const answered = await handle(accountId)
-    logAnswered(call.cancelled ? grpc.status.CANCELLED : grpc.status.OK)
+    noteAnswered(call.cancelled ? grpc.status.CANCELLED : grpc.status.OK)
     return answered
   } catch (error) {
     const known = toServiceError(error)
@@ -177,7 +181,7 @@ async function answer<Request, Reply, Answer>(
     }
     const { request_id: named } = Object(call.request) as { request_id?: string }
     const status = grpcStatus(known, known.code === 'NOT_FOUND' ? undefined : named)
-    logAnswered(status.code)
+    noteAnswered(status.code)
     throw status
   }
 }

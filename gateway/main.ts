@@ -18,6 +18,8 @@ import { Fleet } from './fleet.ts'
 import { startGrpcServer } from './grpc-server.ts'
 import { createJobPublisher } from './job-publisher.ts'
 import { openLocalDisk } from './media-store/local-disk.ts'
+import { Metrics } from './metrics.ts'
+import { startMetricsServer } from './metrics-server.ts'
 import { QueuePositions } from './queue-positions.ts'
 import { RateLimiter } from './rate-limit.ts'
 import { RequestFeed } from './request-feed.ts'
@@ -63,6 +65,7 @@ const webhookSender = new WebhookSender({
 })
 const deps: Deps = {
   store, mediaStore, broker, fleet, feed, queuePositions, clock, log,
+  metrics: new Metrics(),
   rateLimiter: new RateLimiter(settings.rateLimitPerMinute, clock),
   config: {
     ...settings, signingKey, sealingKey, publicUrl: () => settings.publicUrl ?? listening(),
@@ -74,8 +77,12 @@ const deps: Deps = {
 }
 const app = await buildApp(deps)
 await app.listen({ host: settings.host, port: settings.port })
-const { grpcHost, grpcPort = portAfter(settings.port) } = settings
+const { grpcHost, grpcPort = portAfter(settings.port, 1) } = settings
 const grpcServer = grpcPort === 'off' ? null : await startGrpcServer(grpcHost, grpcPort, deps)
+const { metricsHost, metricsPort = portAfter(settings.port, 1_000) } = settings
+const metricsServer = metricsPort === 'off'
+  ? null
+  : await startMetricsServer(metricsHost, metricsPort, deps)
 
 publisher.start()
 webhookSender.start()
@@ -93,7 +100,7 @@ const stopFollowing = await Promise.all([
 onShutdown(log, async () => {
   const webhooksEnded = webhookSender.stop()
   const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_MS_MAX)
-  await Promise.all([app.close(), grpcServer?.stop()])
+  await Promise.all([app.close(), grpcServer?.stop(), metricsServer?.stop()])
   clearTimeout(cut)
   const loops = [publisher, rescuer, sweeper]
   await Promise.all([...loops.map((loop) => loop.stop()), ...stopFollowing.map((stop) => stop())])
@@ -102,6 +109,10 @@ onShutdown(log, async () => {
   fleet.close()
   await store.destroy()
 })
-const addresses = { address: listening(), ...(grpcServer && { grpc: grpcServer.address }) }
+const addresses = {
+  address: listening(),
+  ...(grpcServer && { grpc: grpcServer.address }),
+  ...(metricsServer && { metrics: metricsServer.address }),
+}
 announceReady(addresses)
 log.info(addresses, 'ready')

@@ -22,6 +22,11 @@ export class RequestFeed {
     return this.#changes
   }
 
+  /** How many listen. */
+  get watches(): number {
+    return [...this.#watches.values()].reduce((sum, { size }) => sum + size, 0)
+  }
+
   /** Starts to listen; what happens from now on is not missed. To be closed by the caller. */
   watch(requestId: string): RequestWatch {
     const watches = this.#watches.get(requestId) ?? new Set()

@@ -5,7 +5,7 @@ import { newId } from '../shared/ids.ts'
 import type { LogLine } from '../shared/messages.ts'
 import { reserveAtSubmit } from './credits.ts'
 import { isoTime, type Deps } from './deps.ts'
-import { failure, finishRequest } from './finish-request.ts'
+import { failure, finishRequest, tellFinished } from './finish-request.ts'
 import { failureOf, presentResult, presentStatus } from './presenter.ts'
 import { cursorAfter, pageStartOf } from './query.ts'
 import { assertRoom } from './queue-limit.ts'
@@ -56,6 +56,7 @@ export async function submit(
     if (cause instanceof ServiceError) throw cause
     throw new ServiceError('QUEUE_UNAVAILABLE', { cause })
   }
+  deps.metrics.submitted()
   deps.feed.rowChanged(row.request_id)
   deps.wakePublisher()
   return row
@@ -196,20 +197,16 @@ export async function cancel(deps: Deps, row: RequestRow): Promise<RequestRow> {
   return now
 }
 
-export type FinishDeps = Pick<Deps, 'store' | 'feed' | 'clock' | 'config' | 'wakeWebhooks'>
+export type FinishDeps =
+  Pick<Deps, 'store' | 'feed' | 'clock' | 'config' | 'metrics' | 'wakeWebhooks'>
 
 /** Moves a request to FAILED; false when it is finished already. */
 export async function failRequest(
-  { store, feed, clock, config, wakeWebhooks }: FinishDeps,
-  requestId: string, code: FailureCode, message: string,
+  deps: FinishDeps, requestId: string, code: FailureCode, message: string,
 ): Promise<boolean> {
-  const now = isoTime(clock.now())
-  const failed = await inTransaction(store, (store) =>
-    finishRequest(store, { requestId, ...failure({ code, message }, now) }, config))
-  if (failed) {
-    feed.forget(requestId)
-    feed.rowChanged(requestId)
-    wakeWebhooks()
-  }
-  return failed
+  const now = isoTime(deps.clock.now())
+  const failed = await inTransaction(deps.store, (store) =>
+    finishRequest(store, { requestId, ...failure({ code, message }, now) }, deps.config))
+  if (failed) tellFinished(deps, failed)
+  return failed !== null
 }

@@ -47,7 +47,7 @@ async function main(): Promise<void> {
     }),
   ])
   const address = gatewayConfig.publicUrl ?? gateway.ready.address ?? ''
-  await greet(address, gateway.ready.grpc)
+  await greet(address, gateway.ready)
 }
 
 /** Names every wrong setting of every process before any of them runs. */
@@ -104,14 +104,17 @@ async function run(options: Omit<Parameters<typeof startService>[0], 'logsFolder
   return service
 }
 
-async function greet(address: string, grpcAddress: string | undefined): Promise<void> {
+async function greet(
+  address: string, { grpc, metrics }: Readonly<Record<string, string>>,
+): Promise<void> {
   const keyFile = join(dataFolder, 'api-key')
   const own = process.env.BOOTSTRAP_API_KEY
   const key = own ?? (existsSync(keyFile) ? (await readFile(keyFile, 'utf8')).trim() : '<your key>')
   console.log([
     '',
     `  Winnow listens on  ${address}`,
-    ...(grpcAddress ? [`  gRPC on            ${grpcAddress}`] : []),
+    ...(grpc ? [`  gRPC on            ${grpc}`] : []),
+    ...(metrics ? [`  Metrics at         ${metrics}/metrics`] : []),
     `  Data and logs in   ${dataFolder}`,
     `  API key            ${own ? 'the one in BOOTSTRAP_API_KEY' : key}`,
     '',

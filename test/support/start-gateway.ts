@@ -18,6 +18,7 @@ import { createEventHandler } from '../../gateway/event-follower.ts'
 import { Fleet, type EngineClient } from '../../gateway/fleet.ts'
 import { publishWaiting } from '../../gateway/job-publisher.ts'
 import { openLocalDisk } from '../../gateway/media-store/local-disk.ts'
+import { Metrics } from '../../gateway/metrics.ts'
 import { QueuePositions } from '../../gateway/queue-positions.ts'
 import { RateLimiter } from '../../gateway/rate-limit.ts'
 import { RequestFeed } from '../../gateway/request-feed.ts'
@@ -64,6 +65,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     store, broker, feed, fleet, clock, log,
     mediaStore: await openLocalDisk(join(folder, 'media')),
     queuePositions: new QueuePositions({ store, feed, clock }),
+    metrics: new Metrics(),
     rateLimiter: new RateLimiter(options.rateLimitPerMinute ?? 0, clock),
     config: {
       signingKey, sealingKey, publicUrl: () => PUBLIC_URL, uploadMinutes: 60, fileHours: 24, outputDays: 7,

@@ -45,7 +45,8 @@ export async function startWinnow(
   const nats = await startNatsServer({ folder: join(folder, 'nats') })
   const programs: Program[] = []
   const base = {
-    NATS_URL: nats.url, DATA_DIR: folder, HOST: '127.0.0.1', GRPC_PORT: '0', BOOTSTRAP_API_KEY: API_KEY,
+    NATS_URL: nats.url, DATA_DIR: folder, HOST: '127.0.0.1', GRPC_PORT: '0', METRICS_PORT: '0',
+    BOOTSTRAP_API_KEY: API_KEY,
     SCRATCH_DIR: join(folder, 'scratch'), LEASE_SECONDS: '2', DRAIN_SECONDS: '10', ...env,
   }
   const start = async (program: string, more: Environment) => {

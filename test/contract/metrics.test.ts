@@ -1,0 +1,124 @@
+/** `GET /metrics` on a port of its own: decisions.md, part 8. */
+
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { startMetricsServer } from '../../gateway/metrics-server.ts'
+import { Counter } from '../../shared/metrics.ts'
+import { startSeparationClient } from '../support/separation-client.ts'
+import { API, complete, startGateway, submitted, uploadFile, type Gateway } from '../support/start-gateway.ts'
+
+async function startMetrics(t: TestContext, gateway: Gateway): Promise<string> {
+  const server = await startMetricsServer('127.0.0.1', 0, gateway.deps)
+  t.after(() => server.stop())
+  return server.address
+}
+
+const LINE = /^([a-z_]+)(\{(?:[a-z_]+="(?:[^"\\\n]|\\.)*",?)+\})? (-?[\d.]+(?:e[+-]?\d+)?)$/
+
+/** Every value by its name with labels; each name is described once, before its values. */
+async function read(address: string): Promise<Map<string, number>> {
+  const reply = await fetch(`${address}/metrics`)
+  assert.equal(reply.status, 200)
+  assert.match(reply.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/)
+  const values = new Map<string, number>()
+  const types = new Map<string, string>()
+  for (const line of (await reply.text()).trimEnd().split('\n')) {
+    const [, described, type] = /^# TYPE (\w+) (counter|gauge|histogram)$/.exec(line) ?? []
+    if (described && type) {
+      assert.equal(types.has(described), false, `${described} is described twice`)
+      types.set(described, type)
+    }
+    if (line.startsWith('#')) continue
+    const [, name = '', labels = '', value] = LINE.exec(line) ?? assert.fail(`no metric: ${line}`)
+    const family = types.get(name) ? name : name.replace(/_(bucket|sum|count)$/, '')
+    assert.equal(types.has(family), true, `${name} is not described`)
+    assert.equal(values.has(name + labels), false, `${name}${labels} comes twice`)
+    values.set(name + labels, Number(value))
+  }
+  return values
+}
+
+test('extension: metrics tell what waits, what ended how, and what was called', async (t) => {
+  const gateway = await startGateway(t)
+  const address = await startMetrics(t, gateway)
+  const { call } = await startSeparationClient(t, gateway)
+  const [completed, failed, canceled] =
+    [await submitted(gateway), await submitted(gateway), await submitted(gateway)]
+  gateway.clock.advance(7_000)
+  const running = await submitted(gateway)
+  await gateway.event('started', running)
+  await complete(gateway, completed)
+  await gateway.event('started', failed)
+  await gateway.event('failed', failed)
+  await gateway.event('failed', failed) // comes twice, counts once
+  assert.equal((await read(address)).get('winnow_queue_oldest_seconds'), 7)
+  await gateway.call('PUT', `${API}/requests/${canceled}/cancel`)
+  await call('Get', { request_id: running })
+  await gateway.call('GET', `${API}/requests/${running}/status`)
+  await gateway.call('GET', '/nowhere')
+  const watch = gateway.feed.watch(running)
+  t.after(() => watch.close())
+  gateway.fleet.heard({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
+  const values = await read(address)
+  for (const [name, value] of [
+    ['winnow_requests_submitted_total', 4],
+    ['winnow_requests_finished_total{status="COMPLETED",code=""}', 1],
+    ['winnow_requests_finished_total{status="FAILED",code="MODEL_FAILED"}', 1],
+    ['winnow_requests_finished_total{status="FAILED",code="CANCELED"}', 1],
+    ['winnow_audio_seconds_total', 12.5],
+    ['winnow_requests{status="IN_QUEUE"}', 0],
+    ['winnow_requests{status="IN_PROGRESS"}', 1],
+    ['winnow_queue_oldest_seconds', 0],
+    ['winnow_outbox_jobs', 0],
+    ['winnow_status_watches', 1],
+    ['winnow_engines', 1],
+    ['winnow_broker_connected', 1],
+    ['winnow_http_request_seconds_count{method="POST",route="/v1/queue/audio/separate",status="202"}', 4],
+    ['winnow_http_request_seconds_bucket{method="GET",route="",status="404",le="+Inf"}', 1],
+    ['winnow_http_request_seconds_count{method="GET",route="/v1/queue/requests/:request_id/status",status="200"}', 1],
+    ['winnow_grpc_call_seconds_count{method="/winnow.separation.v1.SeparationService/Get",status="OK"}', 1],
+  ] as const) assert.equal(values.get(name), value, name)
+  for (const name of ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'process_start_time_seconds']) {
+    assert.equal((values.get(name) ?? 0) > 0, true, name)
+  }
+})
+
+test('extension: metrics tell of webhooks that are still to be sent', async (t) => {
+  const gateway = await startGateway(t)
+  const address = await startMetrics(t, gateway)
+  const submit = async () => {
+    const reply = await gateway.call('POST', `${API}/audio/separate`, { body: {
+      input: { prompt: 'x', file_id: await uploadFile(gateway) }, webhookUrl: 'https://a.example/',
+    } })
+    await gateway.publish()
+    return reply.json().request_id as string
+  }
+  await submit()
+  await gateway.call('PUT', `${API}/requests/${await submit()}/cancel`)
+  const values = await read(address)
+  assert.equal(values.get('winnow_webhooks_unsettled'), 1)
+  assert.equal(values.get('winnow_webhooks_due'), 1)
+})
+
+test('extension: metrics name no request, key or account, and are not on the port of the API', async (t) => {
+  const gateway = await startGateway(t)
+  const address = await startMetrics(t, gateway)
+  const requestId = await submitted(gateway)
+  await gateway.call('GET', `${API}/requests/${requestId}/status`)
+  const text = await (await fetch(`${address}/metrics`)).text()
+  assert.equal(/(req|file|acct|http)_[0-9a-f]{8}|sep_/.exec(text), null)
+  assert.equal((await gateway.call('GET', '/metrics')).statusCode, 404)
+  assert.equal((await fetch(`${address}/v1/models`)).status, 404)
+  assert.equal((await fetch(`${address}/metrics`, { method: 'POST' })).status, 405)
+  await gateway.store.schema.dropTable('outbox').execute()
+  const broken = await fetch(`${address}/metrics`)
+  assert.equal(broken.status, 500)
+  assert.doesNotMatch(await broken.text(), /outbox|SQL/i)
+})
+
+test('metrics: what a label holds cannot break the format', () => {
+  const counter = new Counter('x_total', 'Help.')
+  counter.add({ a: 'q"b\\c\nd' })
+  counter.add({ a: 'q"b\\c\nd' }, 2)
+  assert.equal(counter.text(), '# HELP x_total Help.\n# TYPE x_total counter\nx_total{a="q\\"b\\\\c\\nd"} 3\n')
+})
