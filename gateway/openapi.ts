@@ -54,32 +54,32 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
     transform: ({ schema, url, route }) => {
       const scope = route.config?.scope
       if (!scope) return { schema, url }
-      if (scope === 'any') return { url, schema: { ...schema, security: [{ apiKey: [] }] } }
+      const response = { ...schema?.response as object, 429: tooManyResponse() }
+      const limited = { ...schema, response }
+      if (scope === 'any') return { url, schema: { ...limited, security: [{ apiKey: [] }] } }
       const description = `${schema?.description ?? ''}\n\nScope of the key: \`${scope}\`.`.trim()
-      return { url, schema: { ...schema, description, security: [{ apiKey: [scope] }] } }
+      return { url, schema: { ...limited, description, security: [{ apiKey: [scope] }] } }
     },
   })
 }
 
 /**
  * Responses of an operation: what it answers, and the errors that it may answer instead: codes, or
- * a status for all codes that have it. What needs a key may also answer 429, where the operator has
- * set a limit.
+ * a status for all codes that have it.
  */
 export function responses(
   success: Record<number, object>, errors: readonly (number | ErrorCode)[],
 ): Record<number, object> {
   const codes = errors.flatMap((error) => typeof error === 'string' ? [error] : codesOf(error))
   const statuses = [...new Set(codes.map((code) => ERRORS[code].status))]
-  const limited: Record<number, object> = { 429: tooManyResponse() }
   return {
     ...success,
     ...Object.fromEntries(statuses.map((status) =>
       [status, errorResponse(codes.filter((code) => ERRORS[code].status === status))])),
-    ...(codes.includes('UNAUTHENTICATED') && limited),
   }
 }
 
+/** Of everything that needs an API key, where the operator has set a limit. */
 const tooManyResponse = () => ({
   ...errorResponse(codesOf(429)),
   headers: {

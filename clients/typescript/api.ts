@@ -2026,18 +2026,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
-            429: {
-                headers: {
-                    /** @description Seconds after which another try may succeed. */
-                    "Retry-After"?: number;
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
             /** @description `INTERNAL`: Something went wrong on our side. */
             500: {
                 headers: {
@@ -2102,18 +2090,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
-            429: {
-                headers: {
-                    /** @description Seconds after which another try may succeed. */
-                    "Retry-After"?: number;
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
             /** @description `INTERNAL`: Something went wrong on our side. */
             500: {
                 headers: {
@@ -2161,18 +2137,6 @@ export interface operations {
             /** @description `NOT_FOUND`: There is nothing at this address. */
             404: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
-            429: {
-                headers: {
-                    /** @description Seconds after which another try may succeed. */
-                    "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2266,18 +2230,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
-            429: {
-                headers: {
-                    /** @description Seconds after which another try may succeed. */
-                    "Retry-After"?: number;
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
             /** @description `INTERNAL`: Something went wrong on our side. */
             500: {
                 headers: {
@@ -2317,18 +2269,6 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
-            429: {
-                headers: {
-                    /** @description Seconds after which another try may succeed. */
-                    "Retry-After"?: number;
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2399,18 +2339,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
-            429: {
-                headers: {
-                    /** @description Seconds after which another try may succeed. */
-                    "Retry-After"?: number;
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
             /** @description `INTERNAL`: Something went wrong on our side. */
             500: {
                 headers: {
@@ -2458,18 +2386,6 @@ export interface operations {
             /** @description `NOT_FOUND`: There is nothing at this address. */
             404: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
-            429: {
-                headers: {
-                    /** @description Seconds after which another try may succeed. */
-                    "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2542,18 +2458,6 @@ export interface operations {
             /** @description `NOT_FOUND`: There is nothing at this address. */
             404: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
-            429: {
-                headers: {
-                    /** @description Seconds after which another try may succeed. */
-                    "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };

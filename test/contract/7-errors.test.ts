@@ -220,6 +220,9 @@ test('7.3 a fault of ours answers 500, says nothing of it, and is logged', async
   assertError(reply, 'INTERNAL')
   assert.ok(!/files|table|sql/i.test(reply.body), reply.body)
   assert.equal(reply.headers['x-request-id'], 'mine')
+  const [line, ...others] = gateway.logged('error')
+  assert.deepEqual([line?.requestId, line?.msg, others.length], ['mine', 'INTERNAL', 0])
+  assert.match(line?.err.message, /no such table: files/)
 })
 
 test('extension: X-Request-Id is echoed, and made where there is none or a bad one', async (t) => {

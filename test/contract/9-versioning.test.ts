@@ -45,6 +45,53 @@ test('4.7 and 9.1 the description lists the endpoints and statuses of the spec',
   for (const [, name = ''] of references) assert.ok(components.schemas[name], name)
 })
 
+/**
+ * The fields of spec.md part 2 and 6.1, by schema of the description: those that are required, those
+ * that are not, and our own additions.
+ */
+const FIELDS: Record<string, [required: string, optional?: string, extension?: string]> = {
+  'ErrorResponse': ['error'],
+  'ErrorResponse.error': ['code message', 'param request_id'],
+  'ModelList': ['object data'],
+  'Model': ['id object description input output', '', 'engines'],
+  'File': ['file_id file_name content_type file_size purpose status created_at expires_at', 'uploaded_at'],
+  'CreateFileRequest': ['file_name content_type file_size purpose'],
+  'CreateFileResponse': ['file_id upload_url upload_method headers expires_at retention'],
+  'CreateFileResponse.headers': ['', 'content-type'],
+  'CreateFileResponse.retention': ['', 'delete_after'],
+  'SubmitAudioSeparateRequest': ['input', 'webhookUrl webhookSecret metadata'],
+  'AudioSeparateInput': ['prompt', 'audio_url file_id predict_spans reranking_candidates acceleration ' +
+    'max_chunk_duration chunk_overlap output_format spans'],
+  'AudioSpan': ['start end', 'include'],
+  'QueueSubmitResponse': ['request_id status model created_at status_url stream_url result_url', 'webhook'],
+  'QueueSubmitResponse.webhook': ['url', 'signing_secret'],
+  'QueueStatusResponse': ['request_id model status created_at updated_at result_url', 'logs webhook',
+    'progress queue_position error'],
+  'WebhookDeliveryStatus': ['delivery_status attempts delivered_at last_error'],
+  'QueueResultResponse': ['request_id model status data usage retention', 'webhook'],
+  'QueueResultResponse.usage': ['', 'feature quantity billing_status'],
+  'QueueResultResponse.retention': ['', 'delete_after'],
+  'SeparationData': ['target residual sample_rate', 'duration'],
+  'OutputFile': ['url content_type file_name', 'video_url'],
+  'SeparationCompletedEvent': ['type request_id model status created_at completed_at data usage', 'metadata'],
+  'SeparationFailedEvent': ['type request_id model status created_at failed_at error', 'metadata'],
+  'SeparationFailedEvent.error': ['code message'],
+}
+
+test('2 and 6.1 every resource has the fields of the spec, required where they are', async (t) => {
+  const gateway = await startGateway(t)
+  const { components } = (await gateway.call('GET', '/v1/openapi.json')).json()
+  const words = (text = '') => text.split(' ').filter(Boolean)
+  for (const [path, [required, optional, extension]] of Object.entries(FIELDS)) {
+    const [title = '', field] = path.split('.')
+    const whole = components.schemas[title]
+    const schema = field ? whole.properties[field] : whole
+    const all = [...words(required), ...words(optional), ...words(extension)]
+    assert.deepEqual(Object.keys(schema.properties).sort(), all.sort(), path)
+    assert.deepEqual([...schema.required ?? []].sort(), words(required).sort(), path)
+  }
+})
+
 test('4.7 every operation is described, and its examples are of its schemas', async (t) => {
   const gateway = await startGateway(t)
   const { paths, components } = (await gateway.call('GET', '/v1/openapi.json')).json()

@@ -71,6 +71,37 @@ test('grpc: a request is submitted, watched to its end, and got with its result'
   assert.equal(later.result, null)
 })
 
+test('grpc: a webhook is asked for and shown as over HTTP, and a submit is repeated under its key', async (t) => {
+  const gateway = await startGateway(t)
+  const { call } = await startSeparationClient(t, gateway)
+  const webhook_url = 'https://hooks.example/in'
+  const submission = { input: { prompt: 'x', file_id: await uploadFile(gateway) }, webhook_url }
+  const metadata = { 'idempotency-key': 'key-1' }
+  const accepted = await call('Submit', submission, { metadata })
+  assert.equal(accepted.webhook.url, webhook_url)
+  assert.match(accepted.webhook.signing_secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
+  assert.deepEqual(await call('Submit', submission, { metadata }), accepted)
+  const other = { ...submission, webhook_secret: 'a secret of the client' }
+  await assertRefused(call('Submit', other, { metadata }),
+    'ALREADY_EXISTS', 'IDEMPOTENCY_CONFLICT', 'Idempotency-Key')
+  const own = await call('Submit', other)
+  assert.deepEqual([own.webhook.url, '_signing_secret' in own.webhook], [webhook_url, false])
+  const request = { request_id: accepted.request_id }
+  const untried = { delivery_status: 'pending', attempts: 0 }
+  const { webhook } = await call('Get', request)
+  assert.deepEqual([webhook.delivery_status, webhook.attempts], ['pending', 0])
+  assert.deepEqual(['_delivered_at_ms' in webhook, '_last_error' in webhook], [false, false])
+  await call('Cancel', request)
+  const delivered_at = '2026-01-02T03:04:05.000Z'
+  await gateway.store.updateTable('deliveries')
+    .set({ state: 'delivered', attempts: 2, delivered_at, last_error: 'The first try failed.' }).execute()
+  const { delivery_status, attempts, delivered_at_ms, last_error } = (await call('Get', request)).webhook
+  assert.deepEqual({ delivery_status, attempts, delivered_at_ms, last_error }, {
+    ...untried, delivery_status: 'delivered', attempts: 2, delivered_at_ms: Date.parse(delivered_at),
+    last_error: 'The first try failed.',
+  })
+})
+
 test('grpc: each method needs a key with the scope audio:separate', async (t) => {
   const gateway = await startGateway(t)
   const { call, watch } = await startSeparationClient(t, gateway)

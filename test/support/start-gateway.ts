@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { FastifyInstance, InjectOptions } from 'fastify'
+import { pino } from 'pino'
 import { newId } from '../../shared/ids.ts'
-import { createLogger } from '../../shared/log.ts'
 import type { Event, Job } from '../../shared/messages.ts'
 import { buildApp } from '../../gateway/app.ts'
 import { hashApiKey, newApiKey, newKeyId, SCOPES, type Scope } from '../../gateway/auth.ts'
@@ -51,7 +51,8 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
   const folder = await mkdtemp(join(tmpdir(), 'gateway-'))
   const store = await openSqlite(join(folder, 'winnow.db'))
   const [clock, broker, feed] = [new FakeClock(), new MemoryBroker(), new RequestFeed()]
-  const log = createLogger('gateway', 'silent')
+  const logLines: string[] = []
+  const log = pino({ level: 'error' }, { write: (line) => logLines.push(line) })
   const canceled: string[] = []
   const engine = options.engine ?? {
     describe: () => Promise.reject(new Error('not there')),
@@ -90,6 +91,9 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     app, deps, store, clock, broker, feed, fleet, folder, canceled, key,
     /** A key of an account of its own, unless one is named. */
     newKey: (scopes?: readonly Scope[], account?: string) => newKey(deps, scopes, account),
+    /** What was logged so, in order. */
+    logged: (level: 'error'): Record<string, any>[] => logLines.map((line) => JSON.parse(line))
+      .filter((line) => line.level === pino.levels.values[level]),
     publish: () => publishWaiting(publisher),
     call: (method: InjectOptions['method'], url: string, given: CallOptions = {}) =>
       call(app, method, url, { key, ...given }),

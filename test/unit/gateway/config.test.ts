@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { SettingsError } from '../../../shared/settings.ts'
-import { loadConfig, localUrl } from '../../../gateway/config.ts'
+import { loadConfig, localUrl, portAfter } from '../../../gateway/config.ts'
 
 const NATS_URL = 'nats://127.0.0.1:4222'
 
@@ -12,6 +12,9 @@ test('a gateway needs only to know where its broker is', () => {
   assert.deepEqual(config.egressAllowCidrs, [])
   const { recordDays, rateLimitPerMinute, queueMax, queueMaxPerAccount } = config
   assert.deepEqual([recordDays, rateLimitPerMinute, queueMax, queueMaxPerAccount], [30, 0, 10_000, 0])
+  const { uploadMinutes, fileHours, outputDays, mediaSecondsMax } = config
+  assert.deepEqual([uploadMinutes, fileHours, outputDays, mediaSecondsMax], [60, 24, 7, 7_200])
+  assert.deepEqual([portAfter(8080, 1), portAfter(8080, 1_000), portAfter(0, 1)], [8081, 9080, 0])
 })
 
 test('all wrong settings are named together, and a secret is not shown', () => {
