@@ -37,9 +37,9 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     streamWindowSeconds: integer('STREAM_WINDOW_SECONDS', 1, 86_400, 600),
   }))
 
-/** The `nth` port after `port`: 0, any free one, has any free one after it. */
+/** The `nth` port after `port`; any free one, 0, after any free one and after the last. */
 export const portAfter = (port: number, nth: number): number =>
-  port === 0 ? 0 : (port + nth) % 65_536
+  port === 0 || port + nth > 65_535 ? 0 : port + nth
 
 /** Addresses that work on this machine, for a server that listens on `host` and `port`. */
 export function localUrl(host: string, port: number): string {

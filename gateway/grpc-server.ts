@@ -124,10 +124,12 @@ type WatchCall = grpc.ServerWritableStream<WatchRequest, Separation>
 
 const STOPPING = { code: grpc.status.UNAVAILABLE, details: 'The gateway is stopping; watch again.' }
 
-/** Writes how the request stands; false when the gateway stops before it is finished. */
+/**
+ * Writes how the request stands; false when the gateway stops before it is finished.
+ * @throws ServiceError `NOT_FOUND`
+ */
 async function watch(deps: Deps, accountId: string, call: WatchCall): Promise<boolean> {
   const { request_id: requestId, logs, interval_seconds: interval } = call.request
-  await findOwn(deps, accountId, requestId)
   const gone = new AbortController()
   const feed = deps.feed.watch(requestId)
   call.once('close', () => { // canceled, or past its deadline: nobody waits any more

@@ -79,6 +79,12 @@ test('2.4 a file name is kept as it is, and is never a path', async (t) => {
   }
 })
 
+test('2.7 a prompt is kept as it was given, but for blanks around it and in Unicode NFC', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway, { prompt: ' A  Cafe\u0301 Door! \n' })
+  assert.equal(gateway.broker.jobOf(requestId).prompt, 'A  Caf\u00e9 Door!')
+})
+
 test('2.7 the options have the defaults of the spec', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway, { spans: [{ start: 1, end: 2 }] })

@@ -14,7 +14,8 @@ test('a gateway needs only to know where its broker is', () => {
   assert.deepEqual([recordDays, rateLimitPerMinute, queueMax, queueMaxPerAccount], [30, 0, 10_000, 0])
   const { uploadMinutes, fileHours, outputDays, mediaSecondsMax } = config
   assert.deepEqual([uploadMinutes, fileHours, outputDays, mediaSecondsMax], [60, 24, 7, 7_200])
-  assert.deepEqual([portAfter(8080, 1), portAfter(8080, 1_000), portAfter(0, 1)], [8081, 9080, 0])
+  assert.deepEqual([portAfter(8080, 1), portAfter(8080, 1_000)], [8081, 9080])
+  assert.deepEqual([portAfter(0, 1), portAfter(65_535, 1), portAfter(65_000, 1_000)], [0, 0, 0])
 })
 
 test('all wrong settings are named together, and a secret is not shown', () => {
