@@ -228,7 +228,9 @@ export interface paths {
         put?: never;
         /**
          * Send the webhook of a finished request again, with the same id and body
-         * @description Scope of the key: `audio:separate`.
+         * @description Extension. Its tries begin anew, whether it was delivered or given up; one that is being sent goes on, as the first.
+         *
+         *     Scope of the key: `audio:separate`.
          */
         post: operations["redeliverWebhook"];
         delete?: never;
