@@ -35,7 +35,7 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
         { name: 'queue', description: 'Separations' },
         { name: 'description', description: 'This document' },
         { name: 'account', description: 'Who you are here' },
-        { name: 'admin', description: 'Extension: accounts and keys, where there is an admin token' },
+        { name: 'admin', description: 'Extension: accounts and keys, with an admin token' },
       ],
       components: {
         securitySchemes: {

@@ -13,8 +13,8 @@ export function redeliverRoute(app: FastifyInstance, deps: Deps): void {
     schema: {
       operationId: 'redeliverWebhook',
       summary: 'Send the webhook of a finished request again, with the same id and body',
-      description: 'Extension. Its tries begin anew, whether it was delivered or given up; one that ' +
-        'is being sent goes on, as the first.',
+      description: 'Extension. Its tries begin anew, whether it was delivered or given up; one ' +
+        'that is being sent goes on, as the first.',
       tags: ['queue'],
       params: requestParams,
       response: responses({ 202: WebhookDeliveryStatus }, [401, 403, 404, 409, 500]),
