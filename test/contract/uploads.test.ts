@@ -5,7 +5,9 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import test from 'node:test'
+import { openLocalDisk } from '../../gateway/media-store/local-disk.ts'
 import { assertError } from '../support/assert-shape.ts'
 import {
   API, complete, createFileBody, FILE_BYTES, startGateway, submitted, type Gateway,
@@ -171,6 +173,34 @@ test('7 uploads that are whole at the same moment: one is kept, the others are t
     assertError(reply, 'FILE_ALREADY_UPLOADED')
   }
   assert.deepEqual(await keptBytes(gateway), winners)
+})
+
+test('7 a file whose bytes cannot be put in their place stays pending, and can be sent again', async (t) => {
+  const gateway = await startGateway(t)
+  const file = await createFile(gateway)
+  const { mediaStore } = gateway.deps
+  const { stage } = mediaStore
+  mediaStore.stage = async (...given) => {
+    const staged = await stage(...given)
+    return { ...staged, place: async (key) => {
+      await staged.place(key)
+      throw new Error('the power went off before it was noted')
+    } }
+  }
+  assertError(await file.put(Buffer.from('the old.')), 'INTERNAL')
+  mediaStore.stage = stage
+  assert.equal(await file.status(), 'pending')
+  assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
+  assert.deepEqual(await keptBytes(gateway), [FILE_BYTES.toString()])
+})
+
+test('7 what a gateway was receiving when it died is gone when it starts again', async (t) => {
+  const gateway = await startGateway(t)
+  const staged = await gateway.deps.mediaStore.stage(Readable.from([FILE_BYTES]))
+  assert.equal((await stored(gateway)).length, 1)
+  await openLocalDisk(join(gateway.folder, 'media'))
+  assert.deepEqual(await stored(gateway), [])
+  await assert.rejects(staged.place('inputs/file_1'), { code: 'ENOENT' })
 })
 
 test('7 only the address that was given takes an upload, and only in time', async (t) => {
