@@ -9,7 +9,9 @@ import { changeDelivery, findDelivery } from './store/deliveries.ts'
 import type { DeliveryRow, RequestRow } from './store/tables.ts'
 
 /** Of a webhook that has not been tried. */
-const UNTRIED = { delivery_status: 'pending', attempts: 0, delivered_at: null, last_error: null }
+const UNTRIED: WebhookDeliveryStatus = {
+  delivery_status: 'pending', attempts: 0, delivered_at: null, last_error: null,
+}
 
 /** The state of a request's webhook; undefined when nobody is to be told. */
 export async function webhookStatusOf(
@@ -17,7 +19,7 @@ export async function webhookStatusOf(
 ): Promise<WebhookDeliveryStatus | undefined> {
   if (row.webhook_url === null) return undefined
   const delivery = isTerminal(row.status) ? await findDelivery(store, row.request_id) : undefined
-  return delivery ? presentDelivery(delivery) : { ...UNTRIED } as WebhookDeliveryStatus
+  return delivery ? presentDelivery(delivery) : UNTRIED
 }
 
 const presentDelivery = (row: DeliveryRow): WebhookDeliveryStatus => ({

@@ -6,7 +6,7 @@ import type { Store } from './database.ts'
 import { releaseReservation } from './ledger.ts'
 import type { RequestRow, Tables } from './tables.ts'
 
-const UNFINISHED = ['IN_QUEUE', 'IN_PROGRESS'] as const satisfies readonly RequestStatus[]
+export const UNFINISHED = ['IN_QUEUE', 'IN_PROGRESS'] as const satisfies readonly RequestStatus[]
 
 /** Where a page of a list begins: after this row, in the order of the list. */
 export type PageStart = Pick<RequestRow, 'created_at' | 'request_id'>

@@ -4,12 +4,10 @@
  */
 
 import type { OutputPart } from '../../shared/messages.ts'
-import type { RequestStatus } from '../../shared/request-status.ts'
 import { inTransaction, type Store } from './database.ts'
 import { hasMedia } from './files.ts'
+import { UNFINISHED } from './requests.ts'
 import type { MediaRemovalRow, Tables } from './tables.ts'
-
-const UNFINISHED = ['IN_QUEUE', 'IN_PROGRESS'] as const satisfies readonly RequestStatus[]
 
 /** The tables whose rows hang on a request by its id, and go with it. */
 const HANGING_ON_REQUESTS = [

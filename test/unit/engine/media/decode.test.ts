@@ -1,32 +1,14 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { readFile } from 'node:fs/promises'
+import { describe, test } from 'node:test'
 import { openMixture } from '../../../../engine/media/decode.ts'
-import {
-  chirp, makeMedia, noise, sine, type Tracks, wavBytes,
-} from '../../../support/make-audio.ts'
+import { chirp, noise, sine, wavBytes } from '../../../support/make-audio.ts'
 import { assertClose } from '../../../support/assert-close.ts'
 import {
-  assertAlike, assertBetween, assertNear, correlation, lagOf, NO_LIMITS, readSound,
+  assertAlike, assertBetween, assertNear, correlation, lagOf, mediaFolder, NO_LIMITS, readSound,
 } from './read-sound.ts'
 
-let folder: string
-before(async () => { folder = await mkdtemp(join(tmpdir(), 'decode-')) })
-after(() => rm(folder, { recursive: true }))
-
-async function save(name: string, bytes: Uint8Array): Promise<string> {
-  const path = join(folder, name)
-  await writeFile(path, bytes)
-  return path
-}
-
-async function make(name: string, container: string, tracks: Tracks): Promise<string> {
-  const path = join(folder, name)
-  await makeMedia(path, container, tracks)
-  return path
-}
+const { save, make } = mediaFolder()
 
 const STEREO = [chirp(1.3, 44100), noise(1.3, 44100)]
 const STEREO_48 = [chirp(1.3, 48000), noise(1.3, 48000)]

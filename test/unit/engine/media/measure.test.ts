@@ -1,27 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
 import { measureSound } from '../../../../engine/media/measure.ts'
-import { chirp, makeMedia, noise, sine, type Tracks, wavBytes } from '../../../support/make-audio.ts'
-import { assertBetween, assertNear, readSound } from './read-sound.ts'
+import { chirp, noise, sine, wavBytes } from '../../../support/make-audio.ts'
+import { assertBetween, assertNear, mediaFolder, readSound } from './read-sound.ts'
 
-let folder: string
-before(async () => { folder = await mkdtemp(join(tmpdir(), 'measure-')) })
-after(() => rm(folder, { recursive: true }))
-
-async function save(name: string, bytes: Uint8Array): Promise<string> {
-  const path = join(folder, name)
-  await writeFile(path, bytes)
-  return path
-}
-
-async function make(name: string, container: string, tracks: Tracks): Promise<string> {
-  const path = join(folder, name)
-  await makeMedia(path, container, tracks)
-  return path
-}
+const { save, make } = mediaFolder()
 
 const measure = (path: string, secondsMax = 7200) => measureSound(path, { secondsMax })
 

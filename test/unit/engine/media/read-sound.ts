@@ -1,9 +1,33 @@
-/** Whole sounds, and comparisons that say by how much they fail. */
+/** Media files, whole sounds, and comparisons that say by how much they fail. */
 
 import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before } from 'node:test'
+import { makeMedia, type Tracks } from '../../../support/make-audio.ts'
 import { type Mixture, type MixtureLimits, openMixture } from '../../../../engine/media/decode.ts'
 
 export const NO_LIMITS: MixtureLimits = { mediaSecondsMax: 7200, channelsMax: 64, sampleRate: null }
+
+/** A folder for the media of one file of tests; both functions answer the path of what they wrote. */
+export function mediaFolder() {
+  let folder: string
+  before(async () => { folder = await mkdtemp(join(tmpdir(), 'media-')) })
+  after(() => rm(folder, { recursive: true }))
+  return {
+    async save(name: string, bytes: Uint8Array): Promise<string> {
+      const path = join(folder, name)
+      await writeFile(path, bytes)
+      return path
+    },
+    async make(name: string, container: string, tracks: Tracks): Promise<string> {
+      const path = join(folder, name)
+      await makeMedia(path, container, tracks)
+      return path
+    },
+  }
+}
 
 export interface Sound {
   mixture: Mixture
