@@ -1,6 +1,7 @@
 /** Tries again what failed for a reason that may pass: the other side away, or overloaded. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Waits } from '../../shared/http-request.ts'
 
 /** The other side could not be reached, or could not answer: it may later. */
 export class AwayError extends Error {
@@ -13,7 +14,7 @@ export class AwayError extends Error {
 export interface Patience {
   /** Pauses before the second try, the third and so on; after the last try it is given up. */
   retryDelaysMs: readonly number[]
-  /** The longest wait for an answer, or for more of it. */
+  /** The longest wait for a connection, for an answer, or for more of it. */
   silenceMsMax: number
 }
 
@@ -24,6 +25,9 @@ export interface Patience {
 export const FILE_BYTES_AHEAD = 262_144
 
 export const PATIENCE: Patience = { retryDelaysMs: [500, 2_000, 8_000], silenceMsMax: 30_000 }
+
+export const waitsOf = ({ silenceMsMax }: Patience): Waits =>
+  ({ connectMsMax: silenceMsMax, firstByteMsMax: silenceMsMax, silenceMsMax })
 
 const isAway = (error: unknown): boolean => error instanceof AwayError
 

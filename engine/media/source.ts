@@ -3,11 +3,12 @@
 import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import type { Dispatcher } from 'undici'
 import { ServiceError } from '../../shared/errors.ts'
-import { isTemporaryStatus, request } from '../../shared/http-request.ts'
+import { isTemporaryStatus, request, type Answer } from '../../shared/http-request.ts'
 import { FetchFailedError, type PublicFetch } from '../../shared/public-fetch.ts'
-import { AwayError, FILE_BYTES_AHEAD, PATIENCE, withRetries, type Patience } from './retry.ts'
+import {
+  AwayError, FILE_BYTES_AHEAD, PATIENCE, waitsOf, withRetries, type Patience,
+} from './retry.ts'
 
 export interface SourceOptions {
   url: string
@@ -67,13 +68,12 @@ const isTemporary = (error: unknown): boolean =>
   error instanceof FetchFailedError && error.isTemporary
 
 async function fetchOnce(
-  { url, path, bytesMax, signal }: SourceOptions, { silenceMsMax }: Patience,
+  { url, path, bytesMax, signal }: SourceOptions, patience: Patience,
 ): Promise<number> {
-  const timeouts = { headersTimeout: silenceMsMax, bodyTimeout: silenceMsMax }
-  const answer = await request(url, { signal, ...timeouts }).catch(throwAway)
+  const answer = await request(new URL(url), { signal, waits: waitsOf(patience) }).catch(throwAway)
   const { statusCode: status, body } = answer
   if (status !== 200) {
-    await body.dump().catch(() => undefined) // what it says is of no use
+    body.destroy() // what it says is of no use
     if (isTemporaryStatus(status)) throw new SourceAwayError(`the source answered ${status}`)
     throw fetchFailed(`The media could not be fetched: its server answered ${status}.`)
   }
@@ -85,12 +85,12 @@ async function fetchOnce(
       yield piece
     }
   }
-  await pipeline(counted, createWriteStream(path, { highWaterMark: FILE_BYTES_AHEAD }))
+  await pipeline(counted, createWriteStream(path, { highWaterMark: FILE_BYTES_AHEAD }), { signal })
   return bytes
 }
 
 /** The body's pieces. An error in between is the network's; one of the disk passes by here. */
-async function* pieces(body: Dispatcher.ResponseData['body']): AsyncGenerator<Buffer> {
+async function* pieces(body: Answer['body']): AsyncGenerator<Buffer> {
   try {
     yield* body
   } catch (error) {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { access, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, test, type TestContext } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { fetchSource, SourceAwayError } from '../../../../engine/media/source.ts'
+import { serve } from '../../../support/serve.ts'
 
 let folder: string
 before(async () => { folder = await mkdtemp(join(tmpdir(), 'source-')) })
@@ -13,21 +13,6 @@ after(() => rm(folder, { recursive: true }))
 
 const BYTES = Buffer.alloc(300_000, 'winnow')
 const QUICK = { retryDelaysMs: [0, 0], silenceMsMax: 30_000 }
-
-/** Serves on loopback; `answers` are given in turn, the last one again and again. */
-async function serve(t: TestContext, ...answers: RequestListener[]) {
-  let requests = 0
-  const server = createServer((request, response) => {
-    answers[Math.min(requests++, answers.length - 1)]!(request, response)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}/media`, requests: () => requests }
-}
 
 const whole: RequestListener = (_, response) => response.end(BYTES)
 const status = (code: number): RequestListener =>
