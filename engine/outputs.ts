@@ -62,6 +62,11 @@ export class Outputs {
     }
   }
 
+  /** What the files of the sound hold: not every format can hold what the mixture has. */
+  get sound(): { sampleRate: number; channels: number } {
+    return this.#writers.target!.sound
+  }
+
   /** Adds planar samples to both. */
   async write(parts: Separation): Promise<void> {
     await allOf(NAMES.flatMap((name) => {

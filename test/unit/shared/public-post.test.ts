@@ -75,6 +75,20 @@ test('what goes wrong on the way is told without addresses', async (t) => {
   assert.equal(await problem('http://127.0.0.1:1/'), broken)
 })
 
+test('one try takes 15 seconds at most', async (t) => {
+  const resolve = () => new Promise<never>(() => {})
+  const { post } = createPublicPost({ allowCidrs: [], resolve, limits: { connectMsMax: 86_400_000 } })
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const outcome = post('https://example.com/', message, signal)
+  let isSettled = false
+  void outcome.then(() => { isSettled = true })
+  t.mock.timers.tick(14_999)
+  await new Promise(setImmediate)
+  assert.equal(isSettled, false)
+  t.mock.timers.tick(1)
+  assert.deepEqual(await outcome, { problem: 'webhookUrl could not be reached: it took longer than 15 seconds.' })
+})
+
 test('a caller that gives up is answered at once', async (t) => {
   const controller = new AbortController()
   const { url: base } = await serve(t, () => controller.abort())
