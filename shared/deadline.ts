@@ -1,6 +1,6 @@
 /** A limit on the time of a piece of work. */
 
-export interface Deadline {
+interface Deadline {
   ms: number
   /** Made when the time is over. */
   late: () => Error

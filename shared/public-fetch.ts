@@ -3,16 +3,14 @@
  * and within limits of time and size.
  */
 
-import { createWriteStream } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { pipeline } from 'node:stream/promises'
 import contentDisposition from 'content-disposition'
-import { withDeadline, type Deadline } from './deadline.ts'
+import { withDeadline } from './deadline.ts'
 import { ServiceError } from './errors.ts'
 import { isTemporaryStatus, type Answer as HttpAnswer } from './http-request.ts'
 import {
   AUDIO_URL, createRouter, faultOnTheWay, isTlsFault, parseUrl, refused, type RouteOptions,
 } from './public-route.ts'
+import { saveBody } from './save-body.ts'
 
 export interface PublicFetch {
   /**
@@ -23,7 +21,7 @@ export interface PublicFetch {
   probe(url: string, options?: { signal?: AbortSignal }): Promise<Probe>
   /**
    * Writes what `url` answers to the file `path`; on failure no file stays.
-   * @throws ServiceError as `probe`, and `PAYLOAD_TOO_LARGE` past `bytesMax`
+   * @throws ServiceError as `probe`, and `PAYLOAD_TOO_LARGE` past `bytesMax`; the signal's reason
    */
   download(url: string, options: DownloadOptions): Promise<Download>
 }
@@ -37,6 +35,7 @@ export interface Probe {
 export interface DownloadOptions {
   path: string
   bytesMax: number
+  /** Ends it, and is its only limit of time as a whole. */
   signal: AbortSignal
 }
 
@@ -57,7 +56,6 @@ const LIMITS = {
   /** Between two pieces of the body. */
   silenceMsMax: 30_000,
   probeMsMax: 30_000,
-  downloadMsMax: 30 * 60_000,
 }
 
 const REDIRECTS_MAX = 5
@@ -101,6 +99,8 @@ const fetchFailed = (message: string, options?: FailureOptions) =>
 export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
   const limits = { ...LIMITS, ...options.limits }
   const route = createRouter(AUDIO_URL, options)
+  const probeTookTooLong = () =>
+    fetchFailed(`audio_url took longer than ${limits.probeMsMax / 1000} seconds.`)
 
   async function follow(url: string, headers: Record<string, string>, signal: AbortSignal) {
     let target = parseUrl(AUDIO_URL, url)
@@ -108,7 +108,7 @@ export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
       const way = route(target, hop === 0 ? undefined : REDIRECT)
       const answer = await way.request({
         headers: { ...HEADERS, ...headers }, waits: limits, signal,
-      }).catch(throwFetchError)
+      }).catch((error: unknown) => { throw fetchError(error) })
       const location = redirectOf(answer)
       if (location === undefined) return checkAnswer({ ...answer, url: target })
       answer.body.destroy()
@@ -119,23 +119,25 @@ export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
 
   return {
     probe: (url, { signal } = {}) =>
-      withDeadline(deadlineOf(limits.probeMsMax, signal), async (deadline) => {
+      withDeadline({ ms: limits.probeMsMax, late: probeTookTooLong, signal }, async (deadline) => {
         const answer = await follow(url, { range: 'bytes=0-0' }, deadline)
         answer.body.destroy()
         const { href } = answer.url
         return { url: href, contentType: contentType(answer), bytes: mediaBytes(answer) }
       }),
-    download: (url, { path, bytesMax, signal }) =>
-      withDeadline(deadlineOf(limits.downloadMsMax, signal), async (deadline) => {
-        const answer = await follow(url, {}, deadline)
-        const bytes = await save(answer, { path, bytesMax, signal: deadline })
+    async download(url, { path, bytesMax, signal }) {
+      try {
+        const answer = await follow(url, {}, signal)
+        const bytes = await saveBody(answer, {
+          path, bytesMax, signal, tooLarge: () => tooLarge(bytesMax), brokenOff: fetchError,
+        })
         return { bytes, contentType: contentType(answer), fileName: fileName(answer) }
-      }),
+      } catch (error) {
+        throw signal.aborted ? signal.reason : error
+      }
+    },
   }
 }
-
-const deadlineOf = (ms: number, signal: AbortSignal | undefined): Deadline =>
-  ({ ms, signal, late: () => fetchFailed(`audio_url took longer than ${ms / 1000} seconds.`) })
 
 const redirectOf = ({ statusCode, headers }: HttpAnswer): string | undefined =>
   statusCode >= 300 && statusCode <= 399 ? headers.location : undefined
@@ -161,38 +163,6 @@ function faultOf(answer: Answer): ServiceError | undefined {
   const coding = headers['content-encoding'] ?? 'identity'
   if (coding === 'identity') return undefined
   return fetchFailed('audio_url answered with compressed bytes although none were asked for.')
-}
-
-/** Streams the body to a file and counts; a file that is not whole is removed. */
-async function save(
-  answer: Answer, { path, bytesMax, signal }: DownloadOptions,
-): Promise<number> {
-  const tooLarge = () => new ServiceError('PAYLOAD_TOO_LARGE', {
-    message: `The media at audio_url is larger than ${bytesMax} bytes.`,
-    param: 'input.audio_url',
-  })
-  let bytes = 0
-  async function* counted() {
-    try {
-      if (Number(answer.headers['content-length']) > bytesMax) throw tooLarge()
-      for await (const piece of answer.body as AsyncIterable<Buffer>) {
-        bytes += piece.length
-        if (bytes > bytesMax) throw tooLarge()
-        yield piece
-      }
-    } catch (error) {
-      throwFetchError(error)
-    } finally {
-      answer.body.destroy()
-    }
-  }
-  try {
-    await pipeline(counted, createWriteStream(path), { signal })
-    return bytes
-  } catch (error) {
-    await rm(path, { force: true })
-    throw error
-  }
 }
 
 /** The type without parameters, in lower case. */
@@ -230,10 +200,16 @@ function lastSegment(url: URL): string {
   }
 }
 
-function throwFetchError(error: unknown): never {
-  if (error instanceof ServiceError) throw error
+/** What an error on the way means; one of ours is told as it is. */
+function fetchError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error
   const isTemporary = !isTlsFault(error)
-  throw fetchFailed(`audio_url could not be fetched: ${faultOnTheWay(error)}.`, {
+  return fetchFailed(`audio_url could not be fetched: ${faultOnTheWay(error)}.`, {
     isTemporary, cause: error,
   })
 }
+
+const tooLarge = (bytesMax: number) => new ServiceError('PAYLOAD_TOO_LARGE', {
+  message: `The media at audio_url is larger than ${bytesMax} bytes.`,
+  param: 'input.audio_url',
+})

@@ -94,8 +94,9 @@ export interface ClientOptions {
   signal?: AbortSignal
 }
 
-/** Tries in a row to open a status stream that bring no event. */
-const STREAM_TRIES_MAX = 8
+/** Tries in a row to open a status stream that bring no event: enough for a service to restart. */
+const STREAM_TRIES_MAX = 24
+/** The pauses between them grow by so much, and make up 75 s. */
 const STREAM_WAIT_MS = 250
 const CANCEL_MS_MAX = 5_000
 

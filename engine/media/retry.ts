@@ -14,20 +14,16 @@ export class AwayError extends Error {
 export interface Patience {
   /** Pauses before the second try, the third and so on; after the last try it is given up. */
   retryDelaysMs: readonly number[]
-  /** The longest wait for a connection, for an answer, or for more of it. */
+  /** The longest wait for an answer, or for more of it. */
   silenceMsMax: number
 }
 
-/**
- * How far files are read or written ahead: a quarter of the waits for the disk that Node's own
- * choice makes.
- */
-export const FILE_BYTES_AHEAD = 262_144
+const CONNECT_MS_MAX = 10_000
 
 export const PATIENCE: Patience = { retryDelaysMs: [500, 2_000, 8_000], silenceMsMax: 30_000 }
 
 export const waitsOf = ({ silenceMsMax }: Patience): Waits =>
-  ({ connectMsMax: silenceMsMax, firstByteMsMax: silenceMsMax, silenceMsMax })
+  ({ connectMsMax: CONNECT_MS_MAX, firstByteMsMax: silenceMsMax, silenceMsMax })
 
 const isAway = (error: unknown): boolean => error instanceof AwayError
 

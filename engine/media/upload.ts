@@ -3,9 +3,8 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { isTemporaryStatus, request } from '../../shared/http-request.ts'
-import {
-  AwayError, FILE_BYTES_AHEAD, PATIENCE, waitsOf, withRetries, type Patience,
-} from './retry.ts'
+import { FILE_BYTES_AHEAD } from '../../shared/save-body.ts'
+import { AwayError, PATIENCE, waitsOf, withRetries, type Patience } from './retry.ts'
 
 export interface UploadOptions {
   url: string
