@@ -2,6 +2,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openMixture } from '../engine/media/decode.ts'
+import { concatenate } from '../test/support/make-audio.ts'
 
 export const SAMPLE_RATE = 44_100
 export const MIXTURE_SECONDS = 60
@@ -73,16 +74,6 @@ export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = []
   for await (const item of items) all.push(item)
   return all
-}
-
-export function concatenate(parts: readonly Float32Array[]): Float32Array {
-  const whole = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
 }
 
 /** From 0 to 1, the same for the same seed. */

@@ -8,8 +8,9 @@ import { fileURLToPath } from 'node:url'
 import { chunkCount, cutChunks, planChunks, Stitcher, type ChunkPlan } from '../engine/chunks.ts'
 import type { Acceleration, Model } from '../models/model.ts'
 import { loadMini } from '../models/mini/mini.ts'
+import { concatenate } from '../test/support/make-audio.ts'
 import {
-  collect, concatenate, loadMixtures, mean, MIXTURE_SECONDS, SAMPLE_RATE, siSdr,
+  collect, loadMixtures, mean, MIXTURE_SECONDS, SAMPLE_RATE, siSdr,
 } from './esc10-minutes.ts'
 import { quantile, report, round } from './report.ts'
 

@@ -8,8 +8,9 @@ import { fileURLToPath } from 'node:url'
 import { cutChunks, planChunks, Stitcher } from '../engine/chunks.ts'
 import { loadMini } from '../models/mini/mini.ts'
 import type { LaneRequest, LaneResult } from '../models/model.ts'
+import { concatenate } from '../test/support/make-audio.ts'
 import {
-  collect, concatenate, loadMixtures, mean, SAMPLE_RATE, siSdr, type LongMixture,
+  collect, loadMixtures, mean, SAMPLE_RATE, siSdr, type LongMixture,
 } from './esc10-minutes.ts'
 import { report, round } from './report.ts'
 

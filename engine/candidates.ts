@@ -7,6 +7,7 @@
  */
 
 import type { LaneResult } from '../models/model.ts'
+import { allOf } from './all-of.ts'
 
 /** Candidates of a chunk that are under way together hold no more samples than this: 64 MiB. */
 const SAMPLES_AT_ONCE_MAX = 2 ** 24
@@ -22,7 +23,7 @@ export interface Ranked {
 /**
  * @param channels the chunk; its memory is handed over
  * @param separate makes one candidate of a copy of the chunk, whose memory is handed over
- * @throws what `separate` throws
+ * @throws what `separate` throws, once no candidate is under way
  */
 export async function bestCandidate(
   channels: Float32Array[], count: number,
@@ -36,7 +37,7 @@ export async function bestCandidate(
   for (let first = 0; first < count; first += atOnce) {
     const candidates = Array.from(
       { length: Math.min(atOnce, count - first) }, (_, i) => first + i)
-    const results = await Promise.all(candidates.map((candidate) => {
+    const results = await allOf(candidates.map((candidate) => {
       const isLast = candidate === count - 1
       return separate(isLast ? channels : channels.map((wave) => wave.slice()), candidate)
     }))

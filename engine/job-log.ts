@@ -121,13 +121,21 @@ export function mergedSpans(work: readonly ChunkWork[]): { start: number; end: n
   return merged
 }
 
-export function describeStored({ target, residual }: Stored): string {
+type Sound = Pick<Mixture, 'sampleRate' | 'channels'>
+
+/** @param sound what the files hold */
+export function describeStored(
+  { target, residual }: Stored, sound: Sound, mixture: Sound,
+): string {
   const { extension } = target
+  const resampled = sound.sampleRate === mixture.sampleRate ? '' : ` at ${sound.sampleRate} Hz`
+  const mixed = sound.channels === mixture.channels
+    ? '' : `, mixed down to ${counted(sound.channels, 'channel')}`
   const videos = [target.video && 'target', residual.video && 'residual'].filter(Boolean)
   const shown = videos.length === 0
     ? ''
     : `, and a video with the ${videos.join(' and one with the ')}`
-  return `Stored target and residual as ${extension}${shown}.`
+  return `Stored target and residual as ${extension}${resampled}${mixed}${shown}.`
 }
 
 const counted = (count: number, thing: string): string =>

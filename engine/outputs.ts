@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import type { OutputPart, StoredFile } from '../shared/messages.ts'
 import type { Separation } from '../models/model.ts'
+import { allOf } from './all-of.ts'
 import {
   createEncoder, type EncodedFile, type Encoder, type EncoderOptions,
 } from './media/encode.ts'
@@ -59,6 +60,11 @@ export class Outputs {
       await outputs.abort()
       throw error
     }
+  }
+
+  /** What the files of the sound hold: not every format can hold what the mixture has. */
+  get sound(): { sampleRate: number; channels: number } {
+    return this.#writers.target!.sound
   }
 
   /** Adds planar samples to both. */
@@ -154,11 +160,3 @@ export class Outputs {
 
 const storedFile = ({ contentType, extension, bytes }: EncodedFile): StoredFile =>
   ({ content_type: contentType, extension, bytes })
-
-/** As Promise.all, but nothing goes on when it throws. */
-async function allOf<T>(promises: readonly (Promise<T> | undefined)[]): Promise<(T | undefined)[]> {
-  const settled = await Promise.allSettled(promises)
-  const failed = settled.find((each) => each.status === 'rejected')
-  if (failed) throw failed.reason
-  return settled.map((each) => (each as PromiseFulfilledResult<T | undefined>).value)
-}

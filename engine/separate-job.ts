@@ -138,9 +138,10 @@ async function produceOutputs(
     for (const line of describeDamage(mixture)) report.log(line)
     const stored = await outputs.finish((part, path, contentType) =>
       uploadOutput({ url: job.upload_urls[part], path, contentType, signal }))
-    report.log(describeStored(stored))
-    deps.onSeparated(samples / sampleRate)
-    return { duration: samples / sampleRate, sample_rate: sampleRate, outputs: stored }
+    report.log(describeStored(stored, outputs.sound, mixture))
+    const duration = samples / sampleRate
+    deps.onSeparated(duration)
+    return { duration, sample_rate: outputs.sound.sampleRate, outputs: stored }
   } catch (error) {
     await outputs?.abort()
     throw error

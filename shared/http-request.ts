@@ -1,18 +1,126 @@
-/** HTTP requests to servers that need not mean well. */
+/**
+ * HTTP requests by Node's own client, each over a connection of its own. A body that is not read
+ * holds its sender back: memory stays bounded, however slow the disk that it is written to.
+ */
 
-import { request as undiciRequest, type Dispatcher } from 'undici'
+import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http'
+import { request as httpsRequest, type RequestOptions as NodeOptions } from 'node:https'
+import type { LookupFunction, TcpNetConnectOpts } from 'node:net'
+import { pipeline, type Readable } from 'node:stream'
 
-type Options = Parameters<typeof undiciRequest<null>>[1]
+export interface RequestOptions {
+  method?: 'GET' | 'POST' | 'PUT'
+  headers?: Readonly<Record<string, string>>
+  /** A stream is destroyed when the request ends before it. */
+  body?: Buffer | Readable
+  waits: Waits
+  signal: AbortSignal
+  /** Without one, any address is connected to. */
+  guard?: AddressGuard
+}
+
+/** The longest waits, in milliseconds. */
+export interface Waits {
+  /** For a connection: name, TCP and TLS. */
+  connectMsMax: number
+  /** From when all was sent until the head of the answer is there. */
+  firstByteMsMax: number
+  /** Between two pieces that are sent or received, unless our own side holds them back. */
+  silenceMsMax: number
+}
+
+/** Which addresses a connection may lead to. */
+export interface AddressGuard {
+  /** Gives the addresses of a name, all at once, to the connection itself. */
+  lookup: LookupFunction
+  /** Why the address to which a socket has connected is refused; undefined when it is not. */
+  faultOf(address: string): Error | undefined
+}
+
+export interface Answer {
+  statusCode: number
+  headers: IncomingMessage['headers']
+  /** Must be read to its end, or destroyed. */
+  body: IncomingMessage
+}
 
 /**
- * undici's `request`, with a body that never asks its parser to pause: a server that closes while
- * it is paused ends the whole process (nodejs/undici#5360; mended in 8, which Node 20 can't run).
- * So the caller must take the body as it comes, or give it up: nothing else bounds what is held.
+ * Resolves when the head of the answer is there; redirects are not followed.
+ * @throws what connecting, sending or the guard throws; an error with the code `ETIMEDOUT`; the
+ * signal's reason once it fires. The body throws the same.
  */
-export const request = (
-  url: string | URL, options: Options = {},
-): Promise<Dispatcher.ResponseData> =>
-  undiciRequest<null>(url, { ...options, highWaterMark: Number.MAX_SAFE_INTEGER })
+export async function request(url: URL, options: RequestOptions): Promise<Answer> {
+  const { signal, guard } = options
+  signal.throwIfAborted()
+  const isTls = url.protocol === 'https:'
+  const outgoing = open(url, isTls, options)
+  return new Promise((resolve, reject) => {
+    let body: IncomingMessage | undefined
+    const end = (error: Error) => void (body ?? outgoing).destroy(error)
+    const abort = () => end(signal.reason as Error)
+    signal.addEventListener('abort', abort, { once: true })
+    if (guard) guardConnection(outgoing, guard)
+    limitWaits(outgoing, isTls, options.waits, end)
+    outgoing.on('error', reject) // one that comes after the head is told by the body
+    outgoing.once('close', () => signal.removeEventListener('abort', abort))
+    outgoing.once('response', (answer) => {
+      body = answer
+      resolve({ statusCode: answer.statusCode ?? 0, headers: answer.headers, body })
+    })
+    send(outgoing, options.body)
+  })
+}
+
+function open(
+  url: URL, isTls: boolean, { method = 'GET', headers = {}, guard }: RequestOptions,
+): ClientRequest {
+  // autoSelectFamily makes Node ask for all addresses: one bad one among them condemns the name.
+  const options: NodeOptions & Pick<TcpNetConnectOpts, 'autoSelectFamily'> = {
+    method, headers, agent: false, autoSelectFamily: true, ...(guard && { lookup: guard.lookup }),
+  }
+  return isTls ? httpsRequest(url, options) : httpRequest(url, options)
+}
+
+/** Looks at the address that was connected to, before a byte is sent to it, TLS's own included. */
+function guardConnection(outgoing: ClientRequest, { faultOf }: AddressGuard): void {
+  outgoing.once('socket', (socket) => {
+    socket.prependOnceListener('connect', () => {
+      const fault = faultOf(socket.remoteAddress ?? '')
+      if (fault) socket.destroy(fault)
+    })
+  })
+}
+
+/** Calls `end` when a stage of the request, or a pause in it, takes too long. */
+function limitWaits(
+  outgoing: ClientRequest, isTls: boolean, waits: Waits, end: (error: Error) => void,
+): void {
+  const giveUp = () => end(Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' }))
+  let timer = setTimeout(giveUp, waits.connectMsMax)
+  const stop = () => clearTimeout(timer)
+  outgoing.once('socket', (socket) => {
+    socket.once(isTls ? 'secureConnect' : 'connect', () => {
+      stop()
+      socket.setTimeout(waits.silenceMsMax)
+    })
+    socket.on('timeout', () => {
+      if (socket.isPaused()) socket.setTimeout(waits.silenceMsMax) // nobody reads: it may be full
+      else giveUp()
+    })
+  })
+  const waitForHead = () => { timer = setTimeout(giveUp, waits.firstByteMsMax) }
+  outgoing.once('finish', waitForHead)
+  outgoing.once('response', () => {
+    outgoing.off('finish', waitForHead) // it may come while the request is still being sent
+    stop()
+  })
+  outgoing.once('close', stop)
+}
+
+function send(outgoing: ClientRequest, body: Buffer | Readable | undefined): void {
+  if (body === undefined || Buffer.isBuffer(body)) outgoing.end(body)
+  else pipeline(body, outgoing, () => undefined) // the request itself tells what failed
+}
 
 /** Statuses that say "not now": the same request may be answered later. */
 export const isTemporaryStatus = (status: number): boolean =>

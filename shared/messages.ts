@@ -73,7 +73,7 @@ export const Event = Type.Union([
     type: Type.Literal('completed'),
     ...eventFields,
     duration: Type.Number({ minimum: 0, description: 'seconds of media' }),
-    sample_rate: Type.Integer({ minimum: 1, description: 'hertz' }),
+    sample_rate: Type.Integer({ minimum: 1, description: 'hertz, of the outputs' }),
     outputs: Type.Object({ target: Output, residual: Output }),
   }),
   Type.Object({

@@ -3,16 +3,14 @@
  * and within limits of time and size.
  */
 
-import { createWriteStream } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { pipeline } from 'node:stream/promises'
 import contentDisposition from 'content-disposition'
-import type { Dispatcher } from 'undici'
+import { withDeadline } from './deadline.ts'
 import { ServiceError } from './errors.ts'
-import { isTemporaryStatus, request } from './http-request.ts'
+import { isTemporaryStatus, type Answer as HttpAnswer } from './http-request.ts'
 import {
   AUDIO_URL, createRouter, faultOnTheWay, isTlsFault, parseUrl, refused, type RouteOptions,
 } from './public-route.ts'
+import { saveBody } from './save-body.ts'
 
 export interface PublicFetch {
   /**
@@ -23,7 +21,7 @@ export interface PublicFetch {
   probe(url: string, options?: { signal?: AbortSignal }): Promise<Probe>
   /**
    * Writes what `url` answers to the file `path`; on failure no file stays.
-   * @throws ServiceError as `probe`, and `PAYLOAD_TOO_LARGE` past `bytesMax`
+   * @throws ServiceError as `probe`, and `PAYLOAD_TOO_LARGE` past `bytesMax`; the signal's reason
    */
   download(url: string, options: DownloadOptions): Promise<Download>
 }
@@ -37,6 +35,7 @@ export interface Probe {
 export interface DownloadOptions {
   path: string
   bytesMax: number
+  /** Ends it, and is its only limit of time as a whole. */
   signal: AbortSignal
 }
 
@@ -47,7 +46,7 @@ export interface Download {
   fileName: string | undefined
 }
 
-export type PublicFetchOptions = Omit<RouteOptions, 'connectMsMax'> & {
+export type PublicFetchOptions = RouteOptions & {
   limits?: Partial<typeof LIMITS>
 }
 
@@ -57,7 +56,6 @@ const LIMITS = {
   /** Between two pieces of the body. */
   silenceMsMax: 30_000,
   probeMsMax: 30_000,
-  downloadMsMax: 30 * 60_000,
 }
 
 const REDIRECTS_MAX = 5
@@ -77,7 +75,7 @@ const HEADERS = {
 
 const REDIRECT = 'what audio_url redirects to'
 
-type Answer = Dispatcher.ResponseData & { url: URL }
+type Answer = HttpAnswer & { url: URL }
 
 /** The address is in order, but did not give its media. */
 export class FetchFailedError extends ServiceError {
@@ -100,21 +98,20 @@ const fetchFailed = (message: string, options?: FailureOptions) =>
 /** Builds the module for one process; it holds no connections between calls. */
 export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
   const limits = { ...LIMITS, ...options.limits }
-  const route = createRouter(AUDIO_URL, { ...options, connectMsMax: limits.connectMsMax })
+  const route = createRouter(AUDIO_URL, options)
+  const probeTookTooLong = () =>
+    fetchFailed(`audio_url took longer than ${limits.probeMsMax / 1000} seconds.`)
 
   async function follow(url: string, headers: Record<string, string>, signal: AbortSignal) {
     let target = parseUrl(AUDIO_URL, url)
     for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
-      const answer = await request(target, {
-        dispatcher: route(target, hop === 0 ? undefined : REDIRECT).agent,
-        headers: { ...HEADERS, ...headers },
-        headersTimeout: limits.firstByteMsMax,
-        bodyTimeout: limits.silenceMsMax,
-        signal,
-      }).catch(throwFetchError)
+      const way = route(target, hop === 0 ? undefined : REDIRECT)
+      const answer = await way.request({
+        headers: { ...HEADERS, ...headers }, waits: limits, signal,
+      }).catch((error: unknown) => { throw fetchError(error) })
       const location = redirectOf(answer)
       if (location === undefined) return checkAnswer({ ...answer, url: target })
-      discard(answer)
+      answer.body.destroy()
       target = parseUrl(AUDIO_URL, location, { subject: REDIRECT, base: target })
     }
     throw fetchFailed(`audio_url redirects more than ${REDIRECTS_MAX} times.`)
@@ -122,52 +119,34 @@ export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
 
   return {
     probe: (url, { signal } = {}) =>
-      withDeadline(limits.probeMsMax, signal, async (deadline) => {
+      withDeadline({ ms: limits.probeMsMax, late: probeTookTooLong, signal }, async (deadline) => {
         const answer = await follow(url, { range: 'bytes=0-0' }, deadline)
-        discard(answer)
+        answer.body.destroy()
         const { href } = answer.url
         return { url: href, contentType: contentType(answer), bytes: mediaBytes(answer) }
       }),
-    download: (url, { path, bytesMax, signal }) =>
-      withDeadline(limits.downloadMsMax, signal, async (deadline) => {
-        const answer = await follow(url, {}, deadline)
-        const bytes = await save(answer, path, bytesMax)
+    async download(url, { path, bytesMax, signal }) {
+      try {
+        const answer = await follow(url, {}, signal)
+        const bytes = await saveBody(answer, {
+          path, bytesMax, signal, tooLarge: () => tooLarge(bytesMax), brokenOff: fetchError,
+        })
         return { bytes, contentType: contentType(answer), fileName: fileName(answer) }
-      }),
+      } catch (error) {
+        throw signal.aborted ? signal.reason : error
+      }
+    },
   }
 }
 
-/** Runs `work` with a signal that also fires after `ms`; why it fired is what is thrown. */
-async function withDeadline<T>(
-  ms: number,
-  signal: AbortSignal | undefined,
-  work: (deadline: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const controller = new AbortController()
-  const abort = () => controller.abort(signal?.reason)
-  const timer = setTimeout(() => {
-    controller.abort(fetchFailed(`audio_url took longer than ${ms / 1000} seconds.`))
-  }, ms)
-  signal?.addEventListener('abort', abort, { once: true })
-  try {
-    signal?.throwIfAborted()
-    return await work(controller.signal)
-  } catch (error) {
-    throw controller.signal.aborted ? controller.signal.reason : error
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', abort)
-  }
-}
-
-const redirectOf = ({ statusCode, headers }: Dispatcher.ResponseData): string | undefined =>
-  statusCode >= 300 && statusCode <= 399 ? headerOf(headers, 'location') : undefined
+const redirectOf = ({ statusCode, headers }: HttpAnswer): string | undefined =>
+  statusCode >= 300 && statusCode <= 399 ? headers.location : undefined
 
 /** The answer itself when it may be media; otherwise its body is dropped and the fault is named. */
 function checkAnswer(answer: Answer): Answer {
   const fault = faultOf(answer)
   if (!fault) return answer
-  discard(answer)
+  answer.body.destroy()
   throw fault
 }
 
@@ -181,61 +160,25 @@ function faultOf(answer: Answer): ServiceError | undefined {
   if (type && NOT_MEDIA.test(type)) {
     return refused(AUDIO_URL, `audio_url answered with ${type}, which is neither audio nor video.`)
   }
-  const coding = headerOf(headers, 'content-encoding') ?? 'identity'
+  const coding = headers['content-encoding'] ?? 'identity'
   if (coding === 'identity') return undefined
   return fetchFailed('audio_url answered with compressed bytes although none were asked for.')
 }
 
-/** Ends the connection without reading the body. */
-function discard({ body }: Dispatcher.ResponseData): void {
-  body.on('error', () => {}) // undici reports the early end as an error
-  body.destroy()
-}
-
-/** Streams the body to a file and counts; a file that is not whole is removed. */
-async function save(answer: Answer, path: string, bytesMax: number): Promise<number> {
-  const tooLarge = () => new ServiceError('PAYLOAD_TOO_LARGE', {
-    message: `The media at audio_url is larger than ${bytesMax} bytes.`,
-    param: 'input.audio_url',
-  })
-  let bytes = 0
-  async function* counted() {
-    try {
-      if (Number(headerOf(answer.headers, 'content-length')) > bytesMax) throw tooLarge()
-      for await (const piece of answer.body) {
-        bytes += piece.length
-        if (bytes > bytesMax) throw tooLarge()
-        yield piece
-      }
-    } catch (error) {
-      throwFetchError(error)
-    } finally {
-      discard(answer)
-    }
-  }
-  try {
-    await pipeline(counted, createWriteStream(path))
-    return bytes
-  } catch (error) {
-    await rm(path, { force: true })
-    throw error
-  }
-}
-
 /** The type without parameters, in lower case. */
 const contentType = ({ headers }: Answer): string | undefined =>
-  headerOf(headers, 'content-type')?.split(';')[0]?.trim().toLowerCase() || undefined
+  headers['content-type']?.split(';')[0]?.trim().toLowerCase() || undefined
 
 /** The size of the whole media: after the slash of `bytes 0-0/1234`, or the body's own length. */
 function mediaBytes({ statusCode, headers }: Answer): number | undefined {
   const size = statusCode === 206
-    ? /\/(\d+)$/.exec(headerOf(headers, 'content-range') ?? '')?.[1]
-    : headerOf(headers, 'content-length')
+    ? /\/(\d+)$/.exec(headers['content-range'] ?? '')?.[1]
+    : headers['content-length']
   return size === undefined ? undefined : Number(size)
 }
 
 function fileName({ headers, url }: Answer): string | undefined {
-  const name = dispositionName(headerOf(headers, 'content-disposition')) ?? lastSegment(url)
+  const name = dispositionName(headers['content-disposition']) ?? lastSegment(url)
   const plain = name.replace(/[\u0000-\u001f\u007f]/g, '').split(/[/\\]/).at(-1)?.trim()
   return plain || undefined
 }
@@ -257,15 +200,16 @@ function lastSegment(url: URL): string {
   }
 }
 
-function headerOf(headers: Answer['headers'], name: string): string | undefined {
-  const value = headers[name]
-  return Array.isArray(value) ? value[0] : value
-}
-
-function throwFetchError(error: unknown): never {
-  if (error instanceof ServiceError) throw error
+/** What an error on the way means; one of ours is told as it is. */
+function fetchError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error
   const isTemporary = !isTlsFault(error)
-  throw fetchFailed(`audio_url could not be fetched: ${faultOnTheWay(error)}.`, {
+  return fetchFailed(`audio_url could not be fetched: ${faultOnTheWay(error)}.`, {
     isTemporary, cause: error,
   })
 }
+
+const tooLarge = (bytesMax: number) => new ServiceError('PAYLOAD_TOO_LARGE', {
+  message: `The media at audio_url is larger than ${bytesMax} bytes.`,
+  param: 'input.audio_url',
+})

@@ -3,9 +3,9 @@
  * limits of time and size, and never on to where the answer points.
  */
 
-import type { Dispatcher } from 'undici'
-import { request } from './http-request.ts'
+import { withDeadline } from './deadline.ts'
 import { ServiceError } from './errors.ts'
+import type { Answer } from './http-request.ts'
 import {
   createRouter, faultOnTheWay, parseUrl, type AddressField, type RouteOptions,
 } from './public-route.ts'
@@ -34,7 +34,7 @@ export type PostOutcome =
   | { status: number; retryAfter: string | undefined }
   | { problem: string }
 
-export type PublicPostOptions = Omit<RouteOptions, 'connectMsMax'> & {
+export type PublicPostOptions = RouteOptions & {
   limits?: Partial<typeof LIMITS>
 }
 
@@ -54,7 +54,10 @@ const LIMITS = {
 /** Builds the module for one process; it holds no connections between calls. */
 export function createPublicPost(options: PublicPostOptions): PublicPost {
   const limits = { ...LIMITS, ...options.limits }
-  const route = createRouter(WEBHOOK_URL, { ...options, connectMsMax: limits.connectMsMax })
+  const { postMsMax, connectMsMax } = limits
+  const waits = { connectMsMax, firstByteMsMax: postMsMax, silenceMsMax: postMsMax }
+  const late = new Error(`it took longer than ${postMsMax / 1000} seconds`)
+  const route = createRouter(WEBHOOK_URL, options)
 
   return {
     async check(url) {
@@ -64,31 +67,17 @@ export function createPublicPost(options: PublicPostOptions): PublicPost {
       await Promise.race([resolved, rest(limits.resolveMsMax)])
     },
     async post(url, message, signal) {
-      const controller = new AbortController()
-      const stop = () => controller.abort()
-      let isLate = false
-      const timer = setTimeout(() => {
-        isLate = true
-        stop()
-      }, limits.postMsMax)
-      signal.addEventListener('abort', stop, { once: true })
       try {
-        signal.throwIfAborted()
-        const target = parseUrl(WEBHOOK_URL, url)
-        const answer = await request(target, {
-          method: 'POST', dispatcher: route(target).agent, ...requestOf(message),
-          signal: controller.signal,
+        return await withDeadline({ ms: postMsMax, late: () => late, signal }, async (deadline) => {
+          const way = route(parseUrl(WEBHOOK_URL, url))
+          const answer = await way.request({ ...requestOf(message), waits, signal: deadline })
+          await drain(answer, limits.answerBytesMax)
+          return { status: answer.statusCode, retryAfter: answer.headers['retry-after'] }
         })
-        await drain(answer, limits.answerBytesMax)
-        return { status: answer.statusCode, retryAfter: retryAfterOf(answer) }
       } catch (error) {
         if (error instanceof ServiceError) return { problem: error.message }
-        const late = `it took longer than ${limits.postMsMax / 1000} seconds`
-        const fault = isLate ? late : faultOnTheWay(error)
+        const fault = error === late ? late.message : faultOnTheWay(error)
         return { problem: `webhookUrl could not be reached: ${fault}.` }
-      } finally {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', stop)
       }
     },
   }
@@ -98,14 +87,14 @@ export function createPublicPost(options: PublicPostOptions): PublicPost {
 const rest = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms).unref())
 
 const requestOf = ({ headers, body }: PostMessage) => ({
+  method: 'POST' as const,
   headers: { 'accept-encoding': 'identity', 'user-agent': 'Winnow', ...headers },
   body,
 })
 
 /** Reads a little of the answer, so that the other side can end it in peace; then hangs up. */
-async function drain({ body }: Dispatcher.ResponseData, bytesMax: number): Promise<void> {
+async function drain({ body }: Answer, bytesMax: number): Promise<void> {
   let bytes = 0
-  body.on('error', () => {}) // undici reports the early end as an error
   try {
     for await (const piece of body) {
       bytes += (piece as Buffer).length
@@ -116,9 +105,4 @@ async function drain({ body }: Dispatcher.ResponseData, bytesMax: number): Promi
   } finally {
     body.destroy()
   }
-}
-
-function retryAfterOf({ headers }: Dispatcher.ResponseData): string | undefined {
-  const value = headers['retry-after']
-  return Array.isArray(value) ? value[0] : value
 }

@@ -6,9 +6,9 @@
 
 import type { LookupAddress } from 'node:dns'
 import { lookup as systemLookup } from 'node:dns/promises'
-import { isIP, type LookupFunction } from 'node:net'
-import { Agent, buildConnector } from 'undici'
+import { isIP } from 'node:net'
 import { ServiceError, type ErrorCode } from './errors.ts'
+import { request, type AddressGuard, type Answer, type RequestOptions } from './http-request.ts'
 import { isPublicAddress, matchesCidrs } from './public-address.ts'
 
 /** Where a client named the address: what messages call it, and the code that refuses it. */
@@ -30,18 +30,20 @@ export interface RouteOptions {
   ports?: readonly number[]
   /** Every address of a name; the system's resolver when absent. */
   resolve?: Resolve
-  connectMsMax: number
 }
 
 /** The way to one URL. */
 export interface Route {
-  /** Connects only to addresses that may be reached; otherwise it fails with the field's code. */
-  agent: Agent
   /**
-   * Looks the name up, as the agent will once more: what it finds may change in between.
+   * Looks the name up, as `request` will once more: what it finds may change in between.
    * @throws ServiceError with the field's code, or what the resolver throws
    */
   checkName(): Promise<void>
+  /**
+   * As `request` of http-request.ts, but it connects only to addresses that may be reached.
+   * @throws ServiceError with the field's code for others
+   */
+  request(options: Omit<RequestOptions, 'guard'>): Promise<Answer>
 }
 
 /**
@@ -65,19 +67,15 @@ const notHttps = (field: AddressField, url: URL, subject: string) =>
 
 /** Chooses the way to a URL that came in `field`, or refuses it as far as its text can tell. */
 export function createRouter(field: AddressField, options: RouteOptions): Router {
-  const { allowCidrs, ports = [443], resolve = systemResolve, connectMsMax } = options
+  const { allowCidrs, ports = [443], resolve = systemResolve } = options
   const portNames = ports.join(' or ')
   const isAllowListed = matchesCidrs(allowCidrs)
   const isReachable = (address: string) => isPublicAddress(address) || isAllowListed(address)
-  const way = (accepts: AddressTest, message: string) => {
-    const guard = createGuard(resolve, accepts, () => refused(field, message))
-    const connect = createConnector(guard, connectMsMax)
-    return { guard, agent: new Agent({ connect, pipelining: 0 }) } // 0: no connection is kept
-  }
   const notPublic =
     `${field.name} must lead to a public address; private, local and reserved ones are refused.`
-  const ordinary = way(isReachable, notPublic)
-  const intranet = way(isAllowListed, `${field.name} must use https on port ${portNames}.`)
+  const notHttpsOrPort = `${field.name} must use https on port ${portNames}.`
+  const ordinary = createGuard(resolve, isReachable, () => refused(field, notPublic))
+  const intranet = createGuard(resolve, isAllowListed, () => refused(field, notHttpsOrPort))
 
   return (url, subject = field.name) => {
     if (url.username || url.password) {
@@ -85,53 +83,43 @@ export function createRouter(field: AddressField, options: RouteOptions): Router
     }
     const host = url.hostname.replace(/^\[|\]$/g, '')
     const isLiteral = isIP(host) > 0 // Node asks no lookup about these
-    const routeOf = ({ agent, guard }: typeof ordinary): Route => ({
-      agent,
+    const routeBy = ({ resolveChecked, ...guard }: Guard): Route => ({
       async checkName() {
-        if (!isLiteral) await guard.lookup(host)
+        if (!isLiteral) await resolveChecked(host)
       },
+      request: (requestOptions) => request(url, { ...requestOptions, guard }),
     })
     if (url.protocol === 'https:' && ports.includes(Number(url.port || 443))) {
       if (isLiteral && !isReachable(host)) throw refused(field, notPublic)
-      return routeOf(ordinary)
+      return routeBy(ordinary)
     }
-    if (isLiteral ? isAllowListed(host) : allowCidrs.length > 0) return routeOf(intranet)
+    if (isLiteral ? isAllowListed(host) : allowCidrs.length > 0) return routeBy(intranet)
     if (url.protocol !== 'https:') throw notHttps(field, url, subject)
     throw refused(field, `${subject} must use port ${portNames}, not ${url.port || 443}.`)
   }
 }
 
-interface Guard {
-  accepts: AddressTest
-  refusal: () => ServiceError
+interface Guard extends AddressGuard {
   /** Every address of a name, unless one of them is not accepted. */
-  lookup: Resolve
+  resolveChecked: Resolve
 }
 
-function createGuard(resolve: Resolve, accepts: AddressTest, refusal: Guard['refusal']): Guard {
-  const lookup: Resolve = async (hostname) => {
+/** Accepts addresses one by one, whatever the name server says from moment to moment. */
+function createGuard(resolve: Resolve, accepts: AddressTest, refusal: () => ServiceError): Guard {
+  const resolveChecked: Resolve = async (hostname) => {
     const addresses = await resolve(hostname)
     const [first] = addresses // with none, Node's own code throws where nobody can catch
     if (first && addresses.every(({ address }) => accepts(address))) return addresses
     throw refusal()
   }
-  return { accepts, refusal, lookup }
-}
-
-/** Connects to addresses that are accepted, whatever the name server says from moment to moment. */
-function createConnector(guard: Guard, connectMsMax: number): buildConnector.connector {
-  // autoSelectFamily makes Node ask for all addresses: one bad one among them condemns the name.
-  const lookup: LookupFunction = (hostname, _options, done) => {
-    guard.lookup(hostname).then((addresses) => done(null, addresses), (error) => done(error, []))
+  return {
+    resolveChecked,
+    lookup(hostname, _options, done) {
+      resolveChecked(hostname).then(
+        (addresses) => done(null, addresses), (error) => done(error, []))
+    },
+    faultOf: (address) => (accepts(address) ? undefined : refusal()),
   }
-  const connect = buildConnector({ lookup, autoSelectFamily: true, timeout: connectMsMax })
-  return (target, done) =>
-    connect(target, (...result) => {
-      const [error, socket] = result
-      if (error || guard.accepts(socket.remoteAddress ?? '')) return done(...result)
-      socket.destroy()
-      done(guard.refusal(), null)
-    })
 }
 
 interface ParseOptions {
@@ -157,13 +145,13 @@ export function faultOnTheWay(error: unknown): string {
   const code = codeOf(error)
   if (/^(ENOTFOUND|EAI_|ENODATA)/.test(code)) return 'its host name does not resolve'
   if (isTlsFault(error)) return 'its TLS certificate or connection is not valid'
-  if (/TIMEOUT|^ETIMEDOUT$/.test(code)) return 'it did not answer in time'
+  if (code === 'ETIMEDOUT') return 'it did not answer in time'
   return 'the connection failed or broke off'
 }
 
 /** Whether the other side has no TLS that can be trusted: another try would not find any either. */
 export const isTlsFault = (error: unknown): boolean =>
-  /CERT|^ERR_SSL|^ERR_TLS|SELF_SIGNED|ISSUER|^EPROTO$/.test(codeOf(error))
+  /CERT|LEAF_SIGNATURE|^ERR_SSL|^ERR_TLS|^EPROTO$/.test(codeOf(error))
 
 const codeOf = (error: unknown): string =>
   String((error as { code?: unknown } | undefined)?.code ?? '')

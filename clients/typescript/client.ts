@@ -22,16 +22,24 @@ export type FileRecord = Schemas['File']
 export type ModelList = Schemas['ModelList']
 /** The body of a submit; what is absent has the service's default. */
 export type Submission = Schemas['SubmitAudioSeparateRequest']
-export type Submitted = Schemas['QueueSubmitResponse'] & {
-  webhook?: { url: string; signing_secret?: string }
-}
+export type Submitted = Schemas['QueueSubmitResponse']
 export type Status = Schemas['QueueStatusResponse']
 export type Result = Schemas['QueueResultResponse']
 export type OutputFile = Schemas['OutputFile']
 export type RequestList = Schemas['RequestList']
+export type WebhookDelivery = Schemas['WebhookDeliveryStatus']
+export type Account = Schemas['Account']
 
 /** A request, by its id or by anything that has it. */
 export type RequestRef = string | { request_id: string }
+
+export interface SubmitOptions {
+  /**
+   * 1 to 255 visible ASCII characters. For a day, the same key with the same submission answers
+   * the same request: a submit whose answer was lost can be made again.
+   */
+  idempotencyKey?: string
+}
 
 export interface FollowOptions {
   /** Include the log lines. */
@@ -56,7 +64,7 @@ export interface Client {
   upload(
     path: string, contentType: string, onProgress?: (part: number) => void,
   ): Promise<string>
-  submit(submission: Submission): Promise<Submitted>
+  submit(submission: Submission, options?: SubmitOptions): Promise<Submitted>
   status(request: RequestRef, options?: { logs?: boolean }): Promise<Status>
   /** Every status of a request, up to and with the terminal one; reconnects when it must. */
   follow(request: RequestRef, options?: FollowOptions): AsyncGenerator<Status, void, void>
@@ -72,6 +80,10 @@ export interface Client {
   cancel(request: RequestRef): Promise<Status>
   /** The requests of the key's account, newest first. */
   list(page?: { limit?: number; cursor?: string }): Promise<RequestList>
+  /** Has the webhook of a finished request sent again, with the same id and body. */
+  redeliver(request: RequestRef): Promise<WebhookDelivery>
+  /** The account that the key belongs to, with its balance. */
+  account(): Promise<Account>
 }
 
 export interface ClientOptions {
@@ -82,8 +94,9 @@ export interface ClientOptions {
   signal?: AbortSignal
 }
 
-/** Tries in a row to open a status stream that bring no event. */
-const STREAM_TRIES_MAX = 8
+/** Tries in a row to open a status stream that bring no event: enough for a service to restart. */
+const STREAM_TRIES_MAX = 24
+/** The pauses between them grow by so much, and make up 75 s. */
 const STREAM_WAIT_MS = 250
 const CANCEL_MS_MAX = 5_000
 
@@ -110,7 +123,11 @@ export function createClient(options: ClientOptions): Client {
       await client.send({ ...file, headers }, readWithProgress(path, size, onProgress))
       return file.file_id
     },
-    submit: (submission) => json('POST', '/v1/queue/audio/separate', { body: submission }),
+    submit: (submission, { idempotencyKey } = {}) =>
+      json('POST', '/v1/queue/audio/separate', {
+        body: submission,
+        headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
+      }),
     status: (request, { logs = false } = {}) =>
       json('GET', `${pathOf(request)}/status?logs=${logs}`),
     follow(request, { logs = false, intervalSeconds } = {}) {
@@ -130,6 +147,8 @@ export function createClient(options: ClientOptions): Client {
       json('PUT', `${pathOf(request)}/cancel`, { signal: AbortSignal.timeout(CANCEL_MS_MAX) }),
     list: ({ limit = 20, cursor = '' } = {}) =>
       json('GET', `/v1/queue/requests?limit=${limit}&cursor=${encodeURIComponent(cursor)}`),
+    redeliver: (request) => json('POST', `${pathOf(request)}/webhook/redeliver`),
+    account: () => json('GET', '/v1/account'),
   }
   return client
 }
@@ -139,8 +158,11 @@ function pathOf(request: RequestRef): string {
   return `/v1/queue/requests/${encodeURIComponent(id)}`
 }
 
+const JSON_TYPE = { 'content-type': 'application/json' }
+
 interface Given {
   body?: object
+  headers?: Record<string, string>
   /** In place of the client's. */
   signal?: AbortSignal
 }
@@ -150,10 +172,10 @@ function createCaller({ baseUrl, apiKey, signal }: ClientOptions & { signal: Abo
   const base = baseUrl.replace(/\/+$/, '')
   const authorization: Record<string, string> =
     apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
-  return (method: string, path: string, { body, signal: own = signal }: Given = {}) =>
+  return (method: string, path: string, { body, headers, signal: own = signal }: Given = {}) =>
     call(base + path, {
       method,
-      headers: { ...authorization, ...(body && { 'content-type': 'application/json' }) },
+      headers: { ...authorization, ...headers, ...(body && JSON_TYPE) },
       ...(body && { body: JSON.stringify(body) }),
       signal: own,
     })
@@ -206,9 +228,13 @@ async function* followStatus(
       }
     } catch (error) {
       signal.throwIfAborted()
-      if (error instanceof ApiError || tries >= STREAM_TRIES_MAX) throw error
+      if (isFinal(error) || tries >= STREAM_TRIES_MAX) throw error
     }
     if (tries >= STREAM_TRIES_MAX) throw new Error('The status stream ends without an event.')
     await sleep(STREAM_WAIT_MS * (tries + 1), undefined, { signal })
   }
 }
+
+/** Whether the service itself has refused, rather than being away or having too much to do. */
+const isFinal = (error: unknown): boolean =>
+  error instanceof ApiError && !((error.status ?? 0) >= 500 || error.status === 429)

@@ -3,29 +3,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { components } from './api.ts'
 
-type Result = components['schemas']['QueueResultResponse']
+type Schemas = components['schemas']
 
-interface EventOf<Type extends string, Status extends string> {
-  type: Type
-  request_id: string
-  model: 'audio/separate'
-  status: Status
-  created_at: string
-  /** As given at submit. */
-  metadata?: Record<string, unknown>
-}
-
-export interface CompletedEvent extends EventOf<'audio.separate.completed', 'COMPLETED'> {
-  completed_at: string
-  data: Result['data']
-  usage: Result['usage']
-}
-
-export interface FailedEvent extends EventOf<'audio.separate.failed', 'FAILED'> {
-  failed_at: string
-  error: { code: string; message: string }
-}
-
+export type CompletedEvent = Schemas['SeparationCompletedEvent']
+export type FailedEvent = Schemas['SeparationFailedEvent']
 export type WebhookEvent = CompletedEvent | FailedEvent
 
 /** The webhook is not from the service, or too old: answer 400 and do nothing. */
@@ -79,11 +60,14 @@ function field(headers: HeaderFields, name: string): string | undefined {
   return (typeof value === 'object' ? value?.[0] : value) ?? undefined
 }
 
-/** With the prefix `whsec_` the rest is base64; else the bytes of the text are the key. */
-const keyOf = (secret: string): Buffer =>
-  secret.startsWith('whsec_')
-    ? Buffer.from(secret.slice('whsec_'.length), 'base64')
-    : Buffer.from(secret)
+/** With or without its padding. */
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/
+
+/** What is base64 after the prefix `whsec_` is the key; else the bytes of the text are. */
+function keyOf(secret: string): Buffer {
+  const coded = secret.startsWith('whsec_') ? secret.slice('whsec_'.length) : ''
+  return coded && BASE64.test(coded) ? Buffer.from(coded, 'base64') : Buffer.from(secret)
+}
 
 /** Takes as long for any text of the right length. */
 function isSame(text: string, expected: string): boolean {

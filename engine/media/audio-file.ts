@@ -78,6 +78,15 @@ export class AudioFile {
     options.free()
   }
 
+  /** Hertz. */
+  get sampleRate(): number {
+    return this.#format.sampleRate
+  }
+
+  get channels(): number {
+    return this.#format.layout.nbChannels
+  }
+
   /** How many samples a channel each call of `write` but the last must bring; 0: any number. */
   get frameSamples(): number {
     return this.#codec.frameSize

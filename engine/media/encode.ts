@@ -30,6 +30,10 @@ export interface EncodedFile {
 }
 
 export interface Encoder {
+  /** Hertz, of the file. */
+  readonly sampleRate: number
+  /** Of the file. */
+  readonly channels: number
   /** Adds [channels][samples], of any length; one call at a time. The block is not kept. */
   write(block: readonly Float32Array[]): Promise<void>
   /** Completes the file. */
@@ -184,6 +188,8 @@ function encoderOf(path: string, file: AudioFile, coding: Coding): Encoder {
     await file.close()
   }
   return {
+    sampleRate: file.sampleRate,
+    channels: file.channels,
     write(block) {
       pending = coding.write(block)
       return pending

@@ -1,6 +1,7 @@
 /** Tries again what failed for a reason that may pass: the other side away, or overloaded. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Waits } from '../../shared/http-request.ts'
 
 /** The other side could not be reached, or could not answer: it may later. */
 export class AwayError extends Error {
@@ -17,13 +18,12 @@ export interface Patience {
   silenceMsMax: number
 }
 
-/**
- * How far files are read or written ahead: a quarter of the waits for the disk that Node's own
- * choice makes.
- */
-export const FILE_BYTES_AHEAD = 262_144
+const CONNECT_MS_MAX = 10_000
 
 export const PATIENCE: Patience = { retryDelaysMs: [500, 2_000, 8_000], silenceMsMax: 30_000 }
+
+export const waitsOf = ({ silenceMsMax }: Patience): Waits =>
+  ({ connectMsMax: CONNECT_MS_MAX, firstByteMsMax: silenceMsMax, silenceMsMax })
 
 const isAway = (error: unknown): boolean => error instanceof AwayError
 

@@ -1,13 +1,10 @@
 /** Brings a job's source to a local file: from the gateway's signed address, or from a client's. */
 
-import { createWriteStream } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { pipeline } from 'node:stream/promises'
-import type { Dispatcher } from 'undici'
 import { ServiceError } from '../../shared/errors.ts'
 import { isTemporaryStatus, request } from '../../shared/http-request.ts'
 import { FetchFailedError, type PublicFetch } from '../../shared/public-fetch.ts'
-import { AwayError, FILE_BYTES_AHEAD, PATIENCE, withRetries, type Patience } from './retry.ts'
+import { saveBody } from '../../shared/save-body.ts'
+import { AwayError, PATIENCE, waitsOf, withRetries, type Patience } from './retry.ts'
 
 export interface SourceOptions {
   url: string
@@ -27,11 +24,10 @@ export class SourceAwayError extends AwayError {}
  * @throws SourceAwayError when it could not be had now
  */
 export async function fetchSource(options: SourceOptions): Promise<number> {
-  const { path, signal, patience = PATIENCE } = options
+  const { signal, patience = PATIENCE } = options
   try {
     return await withRetries(() => fetchOnce(options, patience), patience, signal)
   } catch (error) {
-    await rm(path, { force: true })
     throw signal.aborted ? signal.reason : error
   }
 }
@@ -67,39 +63,23 @@ const isTemporary = (error: unknown): boolean =>
   error instanceof FetchFailedError && error.isTemporary
 
 async function fetchOnce(
-  { url, path, bytesMax, signal }: SourceOptions, { silenceMsMax }: Patience,
+  { url, path, bytesMax, signal }: SourceOptions, patience: Patience,
 ): Promise<number> {
-  const timeouts = { headersTimeout: silenceMsMax, bodyTimeout: silenceMsMax }
-  const answer = await request(url, { signal, ...timeouts }).catch(throwAway)
-  const { statusCode: status, body } = answer
+  const answer = await request(new URL(url), { signal, waits: waitsOf(patience) })
+    .catch((error: unknown) => { throw away(error) })
+  const { statusCode: status } = answer
   if (status !== 200) {
-    await body.dump().catch(() => undefined) // what it says is of no use
+    answer.body.destroy() // what it says is of no use
     if (isTemporaryStatus(status)) throw new SourceAwayError(`the source answered ${status}`)
     throw fetchFailed(`The media could not be fetched: its server answered ${status}.`)
   }
-  let bytes = 0
-  async function* counted() {
-    for await (const piece of pieces(body)) {
-      bytes += piece.length
-      if (bytes > bytesMax) throw fetchFailed(`The media is larger than ${bytesMax} bytes.`)
-      yield piece
-    }
-  }
-  await pipeline(counted, createWriteStream(path, { highWaterMark: FILE_BYTES_AHEAD }))
-  return bytes
+  return saveBody(answer, {
+    path, bytesMax, signal, brokenOff: away,
+    tooLarge: () => fetchFailed(`The media is larger than ${bytesMax} bytes.`),
+  })
 }
 
-/** The body's pieces. An error in between is the network's; one of the disk passes by here. */
-async function* pieces(body: Dispatcher.ResponseData['body']): AsyncGenerator<Buffer> {
-  try {
-    yield* body
-  } catch (error) {
-    throwAway(error)
-  }
-}
-
-function throwAway(cause: unknown): never {
-  throw new SourceAwayError('the source could not be reached, or broke off', { cause })
-}
+const away = (cause: unknown) =>
+  new SourceAwayError('the source could not be reached, or broke off', { cause })
 
 const fetchFailed = (message: string) => new ServiceError('MEDIA_FETCH_FAILED', { message })

@@ -3,7 +3,8 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { isTemporaryStatus, request } from '../../shared/http-request.ts'
-import { AwayError, FILE_BYTES_AHEAD, PATIENCE, withRetries, type Patience } from './retry.ts'
+import { FILE_BYTES_AHEAD } from '../../shared/save-body.ts'
+import { AwayError, PATIENCE, waitsOf, withRetries, type Patience } from './retry.ts'
 
 export interface UploadOptions {
   url: string
@@ -41,20 +42,23 @@ export async function uploadOutput(options: UploadOptions): Promise<void> {
 }
 
 async function uploadOnce(
-  { url, path, contentType, signal }: UploadOptions, size: number, { silenceMsMax }: Patience,
+  { url, path, contentType, signal }: UploadOptions, size: number, patience: Patience,
 ): Promise<void> {
   const file = createReadStream(path, { highWaterMark: FILE_BYTES_AHEAD })
-  const answer = await request(url, {
+  const answer = await request(new URL(url), {
     method: 'PUT',
-    headers: { 'content-type': contentType, 'content-length': String(size) },
+    headers: {
+      'content-type': contentType,
+      'content-length': String(size),
+      'connection': 'keep-alive', // else an early answer may be lost: its sender hangs up at once
+    },
     body: file,
-    headersTimeout: silenceMsMax, // begins anew with every piece sent
-    bodyTimeout: silenceMsMax,
+    waits: waitsOf(patience),
     signal,
   }).catch((cause: unknown) => {
     throw new UploadAwayError('the gateway could not be reached, or broke off', { cause })
   }).finally(() => file.destroy())
-  await answer.body.dump().catch(() => undefined)
+  answer.body.destroy() // what it says is of no use
   const status = answer.statusCode
   if (status >= 200 && status <= 299) return
   if (status === 409) throw new UploadRefusedError()

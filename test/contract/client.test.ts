@@ -3,10 +3,12 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
+import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { ApiError, createClient, UnreachableError } from '../../clients/typescript/client.ts'
 import { CLIENT_TYPES, makeClientTypes } from '../../scripts/client-types.ts'
+import { serve } from '../support/serve.ts'
 import { complete, createFileBody, FILE_BYTES, startGateway, type GatewayOptions } from '../support/start-gateway.ts'
 
 async function start(t: TestContext, options: GatewayOptions = {}) {
@@ -69,6 +71,46 @@ test('client: following goes on in a new stream when one ends', async (t) => {
   assert.deepEqual(seen.slice(0, 2), ['IN_QUEUE', 'IN_QUEUE'])
   assert.equal(seen.at(-1), 'FAILED')
   await assert.rejects(client.wait(submitted), { name: 'ApiError', code: 'CANCELED' })
+})
+
+test('client: a submit with a key is one submit, and a webhook is sent again', async (t) => {
+  const { gateway, path, client } = await start(t)
+  const input = { prompt: 'a bell', file_id: await client.upload(path, 'audio/mp4') }
+  const submission = { input, webhookUrl: 'https://hooks.example/in' }
+  const first = await client.submit(submission, { idempotencyKey: 'order-17' })
+  assert.match(first.webhook?.signing_secret ?? '', /^whsec_/)
+  assert.deepEqual(await client.submit(submission, { idempotencyKey: 'order-17' }), first)
+  const other = client.submit({ input: { ...input, prompt: 'a gong' } }, { idempotencyKey: 'order-17' })
+  await assert.rejects(other, { code: 'IDEMPOTENCY_CONFLICT', status: 409 })
+  assert.notEqual((await client.submit(submission)).request_id, first.request_id)
+  await assert.rejects(client.redeliver(first), { code: 'RESULT_NOT_READY' })
+  await gateway.publish()
+  await complete(gateway, first.request_id)
+  assert.equal((await client.redeliver(first)).delivery_status, 'pending')
+  assert.equal((await client.account()).metered, false)
+})
+
+const event = (name: string, data: object): RequestListener => (_, reply) =>
+  reply.writeHead(200, { 'content-type': 'text/event-stream' }).end(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
+const fails = (code: number): RequestListener => (_, reply) => reply.writeHead(code).end('away')
+
+test('client: following outlasts a service that is away, busy or restarting', async (t) => {
+  const hangsUp: RequestListener = (_, reply) => reply.destroy()
+  const { url, requests } = await serve(t, fails(502), hangsUp, fails(429), event('status', { status: 'COMPLETED' }))
+  const client = createClient({ baseUrl: url, apiKey: 'key' })
+  const seen = []
+  for await (const { status } of client.follow('req_1')) seen.push(status)
+  assert.deepEqual([seen, requests()], [['COMPLETED'], 4])
+})
+
+test('client: following ends with what the service says is wrong', async (t) => {
+  const error = { code: 'NOT_FOUND', message: 'Gone.' }
+  const gone = await serve(t, event('error', { error }))
+  const unknown = await serve(t, fails(404))
+  for (const [{ url, requests }, code] of [[gone, 'NOT_FOUND'], [unknown, 'HTTP_404']] as const) {
+    await assert.rejects(createClient({ baseUrl: url, apiKey: 'key' }).follow('req_1').next(), { code })
+    assert.equal(requests(), 1)
+  }
 })
 
 test('client: what is refused is an ApiError with code, field and status', async (t) => {

@@ -5,18 +5,17 @@
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import test, { after, before, describe, type TestContext } from 'node:test'
+import type { RequestListener } from 'node:http'
+import test, { before, describe, type TestContext } from 'node:test'
 import { examplePath } from '../support/examples.ts'
 import { readWav24 } from '../support/make-audio.ts'
+import { serve } from '../support/serve.ts'
 import { downloadResult, followToEnd, startWinnow, type Winnow } from '../support/start-winnow.ts'
 
 const FILE_BYTES_MAX = 524_288_000
 const FETCH_SECONDS_MAX = 20 // the pauses between four tries make up to 16
 
 let winnow: Winnow
-let server: Server
 let wav: Buffer
 let base = ''
 const asked = new Map<string, number>()
@@ -67,22 +66,16 @@ const places: Record<string, Place> = {
 
 before(async (t) => {
   wav = await readFile(examplePath('siren-and-speech.wav'))
-  server = createServer((request, reply) => {
+  const served = await serve(t as TestContext, (request, reply) => {
     const path = request.url ?? ''
     const turn = asked.get(path) ?? 0
     asked.set(path, turn + 1)
     const place = places[path] ?? status(404)
     place(request, reply, turn)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  base = served.url
   const env = { EGRESS_ALLOW_CIDRS: '127.0.0.0/8', FETCH_SECONDS_MAX: String(FETCH_SECONDS_MAX) }
   winnow = await startWinnow(t as TestContext, { env })
-})
-
-after(() => {
-  server.closeAllConnections()
-  server.close()
 })
 
 const submit = (path: string) =>

@@ -145,7 +145,7 @@ test('a span that begins after the end is refused once the length is known', asy
   const path = await write('short.wav', wavBytes([noise(1, 16_000)], 16_000))
   const spans = [{ start: 0, end: 1, include: true }, { start: 5, end: 6, include: true }]
   const { last } = await separateFile(winnow, path, { prompt: 'noise', spans })
-  assert.equal(last.status, 'FAILED')
+  assert.deepEqual([last.status, last.error?.code], ['FAILED', 'INVALID_PARAMETER'])
   assert.match(last.error?.message ?? '', /spans\[1\] starts at 5 s, but the media ends at 1\.000 s/)
 })
 

@@ -134,7 +134,19 @@ test('output_format mp3 gives two mp3 files with their names', async () => {
   const { submitted } = await separateFile(winnow, path, { prompt: 'piano', output_format: 'mp3' })
   const { target, result } = await downloadResult(winnow, submitted)
   assert.equal(result.data.target.file_name, 'speech-over-piano-target.mp3')
+  assert.equal(result.data.target.content_type, 'audio/mpeg')
   assert.ok(target.subarray(0, 3).toString() === 'ID3' || target[0] === 0xff, 'an mp3 file')
+})
+
+test('what mp3 cannot hold is told: the rate of the outputs is theirs, and the length stays', async () => {
+  const path = join(winnow.folder, 'six-channels.wav')
+  const planes = [1, 2, 3, 4, 5, 6].map((seed) => noise(1, 96_000, seed))
+  await writeFile(path, wavBytes(planes, 96_000))
+  const { submitted, last } = await separateFile(winnow, path, { prompt: 'noise', output_format: 'mp3' })
+  const { data } = await winnow.client.result(submitted)
+  assert.deepEqual([data.sample_rate, data.duration], [48_000, 1])
+  assert.equal(last.logs?.at(-1)?.message,
+    'Stored target and residual as mp3 at 48000 Hz, mixed down to 2 channels.')
 })
 
 test('spans, acceleration and chunk options are taken and act', async () => {

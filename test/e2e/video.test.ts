@@ -46,6 +46,7 @@ for (const { name, container, type, video, audio, recoded } of videos) {
       picture.times.forEach((time, i) => assertNear(time, source.times[i]!, 0.002))
       const wav = readWav24(files[part])
       const heard = await readSound(file)
+      assert.equal(heard.mixture.codec, 'aac')
       assert.equal(heard.mixture.sampleRate, wav.sampleRate)
       assert.equal(heard.planes.length, wav.planes.length)
       assertNear(heard.planes[0]!.length, wav.planes[0]!.length, 1024)

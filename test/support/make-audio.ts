@@ -27,6 +27,16 @@ export const sine = (hertz: number, seconds: number, sampleRate: number): Float3
 export const chirp = (seconds: number, sampleRate: number): Float32Array =>
   signal(seconds, sampleRate, (t) => 0.5 * Math.sin(2 * Math.PI * (200 * t + 500 * t * t)))
 
+export function concatenate(parts: readonly Float32Array[]): Float32Array {
+  const whole = new Float32Array(parts.reduce((length, part) => length + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
+
 /** White noise in ±0.5; the same for the same seed. */
 export function noise(seconds: number, sampleRate: number, seed = 1): Float32Array {
   let state = seed

@@ -1,9 +1,8 @@
 /** A server that webhooks are sent to: it keeps what comes, and answers as it is told. */
 
-import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { TestContext } from 'node:test'
+import { serve } from './serve.ts'
 
 export interface Received {
   headers: IncomingHttpHeaders
@@ -16,7 +15,7 @@ export async function startReceiver(t: TestContext) {
   const waiting: Received[] = []
   let wake = () => {}
   let everyAnswer: number | undefined
-  const server = createServer(async (request, reply: ServerResponse) => {
+  const { url } = await serve(t, async (request, reply) => {
     const pieces: Buffer[] = []
     for await (const piece of request) pieces.push(piece as Buffer)
     const answer = (status: number) => void reply.writeHead(status).end()
@@ -24,14 +23,8 @@ export async function startReceiver(t: TestContext) {
     waiting.push({ headers: request.headers, body: Buffer.concat(pieces), answer })
     wake()
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    url: `${url}/hook`,
     /** From now on all that comes is answered so, at once. */
     answerAll(status: number) {
       everyAnswer = status

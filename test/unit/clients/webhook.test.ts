@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import test from 'node:test'
 import { Webhook } from 'standardwebhooks'
+import fc from 'fast-check'
 import { verifyWebhook, WebhookError } from '../../../clients/typescript/client.ts'
+import { signatureHeaders } from '../../../gateway/webhook-signature.ts'
 
 const NOW = Date.parse('2026-01-02T03:04:05Z')
 const BODY = JSON.stringify({ type: 'audio.separate.failed', metadata: { 'ключ': 'é' } })
@@ -27,6 +29,17 @@ test('what the reference implementation signs is taken, by text and by bytes', (
     assert.deepEqual(event, JSON.parse(BODY))
     assert.deepEqual(verifyWebhook(secret, new Headers(headers), Buffer.from(BODY), { now: NOW }), event)
   }
+})
+
+test('property: what the gateway signs is taken, whatever the secret', () => {
+  const prefixed = fc.string({ minLength: 10, maxLength: 250 }).map((rest) => `whsec_${rest}`)
+  const secrets = fc.oneof(prefixed, fc.base64String({ minLength: 10 }).map((rest) => `whsec_${rest}`),
+    fc.constant('whsec_not base64, but text'), fc.string({ unit: 'grapheme', minLength: 16, maxLength: 256 }))
+  fc.assert(fc.property(secrets, (secret) => {
+    const message = { id: 'msg_1', timestamp: NOW / 1_000, body: Buffer.from(BODY) }
+    const event = verifyWebhook(secret, signatureHeaders(secret, message), message.body, { now: NOW })
+    assert.deepEqual(event, JSON.parse(BODY))
+  }))
 })
 
 test('one of several signatures is enough', () => {

@@ -62,7 +62,11 @@ test('what was decoded and mixed down, and what was stored', () => {
   assert.equal(describeMixture(mixture),
     'Decoding aac in mov, beside a picture: 48000 Hz (from 96000 Hz), 1 channel, mixed down from 6.')
   const file = { content_type: 'audio/mpeg', extension: 'mp3', bytes: 1 }
-  assert.equal(describeStored({ target: file, residual: file }), 'Stored target and residual as mp3.')
-  assert.equal(describeStored({ target: { ...file, video: file }, residual: { ...file, video: file } }),
-    'Stored target and residual as mp3, and a video with the target and one with the residual.')
+  const stereo = { sampleRate: 48_000, channels: 2 }
+  assert.equal(describeStored({ target: file, residual: file }, stereo, stereo), 'Stored target and residual as mp3.')
+  const withVideo = { ...file, video: file }
+  assert.equal(
+    describeStored({ target: withVideo, residual: withVideo }, stereo, { sampleRate: 96_000, channels: 6 }),
+    'Stored target and residual as mp3 at 48000 Hz, mixed down to 2 channels, ' +
+      'and a video with the target and one with the residual.')
 })

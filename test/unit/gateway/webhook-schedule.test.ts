@@ -8,7 +8,9 @@ const attempts = fc.integer({ min: 1, max: 9 })
 const now = Date.parse('2026-01-02T03:04:05Z')
 
 test('there are ten tries, spread over 76 hours', () => {
-  assert.equal(DELAYS_SECONDS.length, 10)
+  const [minute, hour] = [60, 3_600]
+  const decided = [0, 5, 5 * minute, 30 * minute, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * hour)]
+  assert.deepEqual(DELAYS_SECONDS, decided)
   const seconds = DELAYS_SECONDS.reduce<number>((sum, delay) => sum + delay, 0)
   assert.equal(Math.round(seconds / 3_600), 76)
   assert.equal(restBeforeNextTry({ attempts: 10, now, random: 0.5 }), undefined)

@@ -12,6 +12,7 @@ import { buffer, text } from 'node:stream/consumers'
 import { PassThrough } from 'node:stream'
 import { test, type TestContext } from 'node:test'
 import { separate } from '../../../scripts/separate/command.ts'
+import { serve } from '../../support/serve.ts'
 
 const COMMAND = join(import.meta.dirname, '../../../scripts/separate.ts')
 const KEY = 'sep_1_secret'
@@ -44,14 +45,8 @@ async function startService(t: TestContext): Promise<FakeService> {
     base: '', calls: [], file: undefined, uploaded: undefined, submission: undefined,
     streams: [DONE], refuse: {}, output: {},
   }
-  const server = createServer((request, reply) => void answer(service, request, reply))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  service.base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { url } = await serve(t, (request, reply) => void answer(service, request, reply))
+  service.base = url
   return service
 }
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import type { LookupAddress } from 'node:dns'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import { isIPv6, type AddressInfo } from 'node:net'
+import { isIPv6, type AddressInfo, type Socket } from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
 import fc from 'fast-check'
 import { createPublicFetch } from '../../../shared/public-fetch.ts'
@@ -154,23 +154,26 @@ test('a name that changes its address is refused at the change, even behind our 
   assert.equal(connections, 0)
 })
 
-test('the connected socket is checked too: no request is sent on it', async (t) => {
-  let reads = 0
-  let requests = 0
-  const count = () => (requests += 1)
-  servers[0]?.on('request', count)
-  t.after(() => servers[0]?.off('request', count))
-  const twoFaced: LookupAddress = {
-    get address() { return (reads += 1) === 1 ? '127.0.0.2' : '127.0.0.1' },
-    family: 4,
+test('the connected socket is checked too: no byte is sent on it', async (t) => {
+  const sockets: Socket[] = []
+  const note = (socket: Socket) => void sockets.push(socket)
+  servers[0]?.on('connection', note)
+  t.after(() => servers[0]?.off('connection', note))
+  for (const scheme of ['http', 'https']) {
+    let reads = 0
+    const twoFaced: LookupAddress = {
+      get address() { return (reads += 1) === 1 ? '127.0.0.2' : '127.0.0.1' },
+      family: 4,
+    }
+    const { probe } = createPublicFetch({
+      allowCidrs: ['127.0.0.2/32'],
+      ports: [443, port],
+      resolve: async () => [twoFaced],
+    })
+    await assertRefused('two-faced', probe(`${scheme}://two-faced.example.com:${port}/`))
   }
-  const { probe } = createPublicFetch({
-    allowCidrs: ['127.0.0.2/32'],
-    resolve: async () => [twoFaced],
-  })
-  await assertRefused('two-faced', probe(`http://two-faced.example.com:${port}/`))
-  assert.equal(connections, 1)
-  assert.equal(requests, 0)
+  while (sockets.length < 2 || !sockets.every(({ closed }) => closed)) await new Promise(setImmediate)
+  assert.deepEqual(sockets.map(({ bytesRead }) => bytesRead), [0, 0])
 })
 
 test('a redirect to any of these is refused', async (t) => {

@@ -1,28 +1,15 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { createPublicFetch } from '../../../shared/public-fetch.ts'
+import { serve } from '../../support/serve.ts'
 
-const { probe, download } = createPublicFetch({
-  allowCidrs: ['127.0.0.0/8'],
-  limits: { firstByteMsMax: 100, silenceMsMax: 100 },
-})
-
-/** Serves `listener` on a free port until the test ends; resolves with its address. */
-async function serve(t: TestContext, listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
+const ALLOWED = { allowCidrs: ['127.0.0.0/8'] }
+const { probe, download } = createPublicFetch(ALLOWED)
+const hasty = createPublicFetch({ ...ALLOWED, limits: { firstByteMsMax: 100, silenceMsMax: 100 } })
 
 async function temporaryFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'public-fetch-'))
@@ -33,7 +20,7 @@ async function temporaryFolder(t: TestContext): Promise<string> {
 const signal = new AbortController().signal
 
 test('a probe asks for one byte and reads type and size', async (t) => {
-  const base = await serve(t, (request, reply) => {
+  const { url: base } = await serve(t, (request, reply) => {
     assert.equal(request.headers.range, 'bytes=0-0')
     assert.equal(request.headers['accept-encoding'], 'identity')
     const headers = { 'content-type': 'Audio/MPEG; x=1', 'content-range': 'bytes 0-0/1234' }
@@ -45,7 +32,7 @@ test('a probe asks for one byte and reads type and size', async (t) => {
 
 test('a probe of a server without ranges ends the endless body', async (t) => {
   let isClosed = false
-  const base = await serve(t, (_request, reply) => {
+  const { url: base } = await serve(t, (_request, reply) => {
     const timer = setInterval(() => reply.write(Buffer.alloc(1 << 16)), 1)
     reply.on('close', () => {
       isClosed = true
@@ -57,7 +44,7 @@ test('a probe of a server without ranges ends the endless body', async (t) => {
 })
 
 test('redirects are followed, five at most', async (t) => {
-  const base = await serve(t, (request, reply) => {
+  const { url: base } = await serve(t, (request, reply) => {
     const left = Number(request.url?.slice(1))
     if (left === 0) return reply.end('done')
     return reply.writeHead(302, { location: `/${left - 1}` }).end()
@@ -76,7 +63,7 @@ const TYPES: readonly [string, boolean][] = [
 ]
 
 test('an answer that is clearly not media is refused by its type', async (t) => {
-  const base = await serve(t, (request, reply) => {
+  const { url: base } = await serve(t, (request, reply) => {
     const [type] = TYPES[Number(request.url?.slice(1))] ?? ['']
     reply.writeHead(200, { 'content-type': type }).end('x')
   })
@@ -96,12 +83,12 @@ test('what the world does wrong is MEDIA_FETCH_FAILED', async (t) => {
     '/hangs-up': (request) => request.socket.destroy(),
     '/zipped': (_request, reply) => reply.writeHead(200, { 'content-encoding': 'gzip' }).end(),
   }
-  const base = await serve(t, (request, reply) => answers[request.url ?? '']?.(request, reply))
+  const { url: base } = await serve(t, (request, reply) => answers[request.url ?? '']?.(request, reply))
   const failed = (message: RegExp) => ({ code: 'MEDIA_FETCH_FAILED', message })
   await assert.rejects(probe(`${base}/missing`), failed(/status 404/))
   await assert.rejects(probe(`${base}/broken`), failed(/status 500/))
   await assert.rejects(probe(`${base}/nowhere`), failed(/status 302/))
-  await assert.rejects(probe(`${base}/silent`), failed(/in time/))
+  await assert.rejects(hasty.probe(`${base}/silent`), failed(/in time/))
   await assert.rejects(probe(`${base}/hangs-up`), failed(/broke off/))
   await assert.rejects(probe(`${base}/zipped`), failed(/compressed/))
   await assert.rejects(probe('http://127.0.0.1:1/'), failed(/connection failed/))
@@ -115,7 +102,7 @@ test('a name that does not resolve is MEDIA_FETCH_FAILED', async () => {
 })
 
 test('a download writes the bytes and names the file', async (t) => {
-  const base = await serve(t, (request, reply) => {
+  const { url: base } = await serve(t, (request, reply) => {
     if (request.url === '/named') {
       reply.setHeader('content-disposition', 'attachment; filename="../../my talk.mp3"')
     }
@@ -145,30 +132,28 @@ test('a download that grows too large, breaks off or stalls leaves no file', asy
     },
     '/stalls': (_request, reply) => reply.write('123'),
   }
-  const base = await serve(t, (request, reply) => answers[request.url ?? '']?.(request, reply))
+  const { url: base } = await serve(t, (request, reply) => answers[request.url ?? '']?.(request, reply))
   const folder = await temporaryFolder(t)
-  const take = (path: string, bytesMax: number) =>
-    download(`${base}${path}`, { path: join(folder, 'media'), bytesMax, signal })
+  const take = (path: string, bytesMax: number, by = download) =>
+    by(`${base}${path}`, { path: join(folder, 'media'), bytesMax, signal })
   await assert.rejects(take('/declared', 98), { code: 'PAYLOAD_TOO_LARGE' })
   await assert.rejects(take('/endless', 5000), { code: 'PAYLOAD_TOO_LARGE' })
   await assert.rejects(take('/short', 98), { code: 'MEDIA_FETCH_FAILED', message: /broke off/ })
-  await assert.rejects(take('/stalls', 98), { code: 'MEDIA_FETCH_FAILED', message: /in time/ })
+  await assert.rejects(take('/stalls', 98, hasty.download), { code: 'MEDIA_FETCH_FAILED', message: /in time/ })
   assert.deepEqual(await readdir(folder), [])
 })
 
-test('a source that drips is given up in the end', async (t) => {
-  const base = await serve(t, (_request, reply) => {
-    const timer = setInterval(() => reply.write('1'), 10)
-    reply.on('close', () => clearInterval(timer))
+test('a probe that is sent from place to place is given up in the end', async (t) => {
+  const { url } = await serve(t, (_request, reply) => {
+    setTimeout(() => reply.writeHead(302, { location: '/' }).end(), 60)
   })
-  const path = join(await temporaryFolder(t), 'media')
-  const hasty = createPublicFetch({ allowCidrs: ['127.0.0.0/8'], limits: { downloadMsMax: 100 } })
+  const hurried = createPublicFetch({ ...ALLOWED, limits: { probeMsMax: 100 } })
   const expected = { code: 'MEDIA_FETCH_FAILED', message: /longer than 0.1 seconds/ }
-  await assert.rejects(hasty.download(base, { path, bytesMax: 1000, signal }), expected)
+  await assert.rejects(hurried.probe(url), expected)
 })
 
 test('the caller can stop a download, and a full disk is not the source\'s fault', async (t) => {
-  const base = await serve(t, (_request, reply) => reply.write('123'))
+  const { url: base } = await serve(t, (_request, reply) => reply.write('123'))
   const folder = await temporaryFolder(t)
   const controller = new AbortController()
   const reason = new Error('drained')

@@ -1,26 +1,14 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { test, type TestContext } from 'node:test'
+import type { IncomingMessage } from 'node:http'
+import { test } from 'node:test'
 import { createPublicPost } from '../../../shared/public-post.ts'
+import { serve } from '../../support/serve.ts'
 
 const ALLOWED = { allowCidrs: ['127.0.0.0/8'] }
 const { check, post } = createPublicPost(ALLOWED)
 
 const message = { headers: { 'content-type': 'application/json', 'webhook-id': 'msg_1' }, body: Buffer.from('{}') }
 const signal = new AbortController().signal
-
-/** Serves `listener` on a free port until the test ends; resolves with its address. */
-async function serve(t: TestContext, listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
   const pieces = []
@@ -32,7 +20,7 @@ const addresses = (...list: string[]) => async () => list.map((address) => ({ ad
 
 test('a post carries body and headers, and tells status and Retry-After', async (t) => {
   let seen: { request: IncomingMessage; body: string } | undefined
-  const base = await serve(t, async (request, reply) => {
+  const { url: base } = await serve(t, async (request, reply) => {
     seen = { request, body: await bodyOf(request) }
     reply.writeHead(503, { 'retry-after': '7' }).end('busy')
   })
@@ -48,7 +36,7 @@ test('a post carries body and headers, and tells status and Retry-After', async 
 
 test('a redirect is not followed', async (t) => {
   const asked: string[] = []
-  const base = await serve(t, (request, reply) => {
+  const { url: base } = await serve(t, (request, reply) => {
     asked.push(request.url ?? '')
     reply.writeHead(307, { location: '/elsewhere' }).end()
   })
@@ -58,7 +46,7 @@ test('a redirect is not followed', async (t) => {
 
 test('an answer without end counts by its status', async (t) => {
   let isClosed = false
-  const base = await serve(t, (_request, reply) => {
+  const { url: base } = await serve(t, (_request, reply) => {
     const timer = setInterval(() => reply.write(Buffer.alloc(16_000)), 1)
     reply.on('close', () => {
       isClosed = true
@@ -70,26 +58,40 @@ test('an answer without end counts by its status', async (t) => {
 })
 
 test('what goes wrong on the way is told without addresses', async (t) => {
-  const hasty = createPublicPost({ ...ALLOWED, limits: { postMsMax: 100 } })
-  const base = await serve(t, (request, reply) => {
+  const within = (postMsMax: number) => createPublicPost({ ...ALLOWED, limits: { postMsMax } })
+  const { url: base } = await serve(t, (request, reply) => {
     if (request.url === '/hangs-up') request.socket.destroy()
     if (request.url === '/drips') reply.writeHead(200).write('x')
   })
-  const problem = async (url: string) => {
-    const outcome = await hasty.post(url, message, signal)
+  const problem = async (url: string, { post } = within(15_000)) => {
+    const outcome = await post(url, message, signal)
     return 'problem' in outcome ? outcome.problem : `status ${outcome.status}`
   }
-  assert.equal(await problem(`${base}/silent`),
+  assert.equal(await problem(`${base}/silent`, within(100)),
     'webhookUrl could not be reached: it took longer than 0.1 seconds.')
-  assert.equal(await problem(`${base}/drips`), 'status 200') // the status is all that counts
+  assert.equal(await problem(`${base}/drips`, within(1_000)), 'status 200') // the status is all that counts
   const broken = 'webhookUrl could not be reached: the connection failed or broke off.'
   assert.equal(await problem(`${base}/hangs-up`), broken)
   assert.equal(await problem('http://127.0.0.1:1/'), broken)
 })
 
+test('one try takes 15 seconds at most', async (t) => {
+  const resolve = () => new Promise<never>(() => {})
+  const { post } = createPublicPost({ allowCidrs: [], resolve, limits: { connectMsMax: 86_400_000 } })
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const outcome = post('https://example.com/', message, signal)
+  let isSettled = false
+  void outcome.then(() => { isSettled = true })
+  t.mock.timers.tick(14_999)
+  await new Promise(setImmediate)
+  assert.equal(isSettled, false)
+  t.mock.timers.tick(1)
+  assert.deepEqual(await outcome, { problem: 'webhookUrl could not be reached: it took longer than 15 seconds.' })
+})
+
 test('a caller that gives up is answered at once', async (t) => {
   const controller = new AbortController()
-  const base = await serve(t, () => controller.abort())
+  const { url: base } = await serve(t, () => controller.abort())
   assert.ok('problem' in await post(base, message, controller.signal), 'in the middle')
   assert.ok('problem' in await post(base, message, controller.signal), 'before')
 })

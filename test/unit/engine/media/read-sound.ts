@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, before } from 'node:test'
 import { makeMedia, type Tracks } from '../../../support/make-audio.ts'
 import { type Mixture, type MixtureLimits, openMixture } from '../../../../engine/media/decode.ts'
+import { concatenate } from '../../../support/make-audio.ts'
 
 export const NO_LIMITS: MixtureLimits = { mediaSecondsMax: 7200, channelsMax: 64, sampleRate: null }
 
@@ -42,21 +43,11 @@ export async function readSound(path: string, limits: Partial<MixtureLimits> = {
     const blocks: Float32Array[][] = []
     for await (const block of mixture.blocks()) blocks.push(block)
     const planes = Array.from({ length: mixture.channels }, (_, channel) =>
-      joined(blocks.map((block) => block[channel]!)))
+      concatenate(blocks.map((block) => block[channel]!)))
     return { mixture, planes, blockLengths: blocks.map((block) => block[0]!.length) }
   } finally {
     await mixture.close()
   }
-}
-
-function joined(parts: readonly Float32Array[]): Float32Array {
-  const whole = new Float32Array(parts.reduce((length, part) => length + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
 }
 
 /** From -1 to 1: how alike `a` is to what stands `lag` samples later in `b`. */

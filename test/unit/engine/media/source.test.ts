@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { access, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, test, type TestContext } from 'node:test'
-import { fetchSource, SourceAwayError } from '../../../../engine/media/source.ts'
+import { after, before, describe, test } from 'node:test'
+import { fetchPublicSource, fetchSource, SourceAwayError } from '../../../../engine/media/source.ts'
+import { createPublicFetch } from '../../../../shared/public-fetch.ts'
+import { serve } from '../../../support/serve.ts'
 
 let folder: string
 before(async () => { folder = await mkdtemp(join(tmpdir(), 'source-')) })
@@ -13,21 +14,6 @@ after(() => rm(folder, { recursive: true }))
 
 const BYTES = Buffer.alloc(300_000, 'winnow')
 const QUICK = { retryDelaysMs: [0, 0], silenceMsMax: 30_000 }
-
-/** Serves on loopback; `answers` are given in turn, the last one again and again. */
-async function serve(t: TestContext, ...answers: RequestListener[]) {
-  let requests = 0
-  const server = createServer((request, response) => {
-    answers[Math.min(requests++, answers.length - 1)]!(request, response)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}/media`, requests: () => requests }
-}
 
 const whole: RequestListener = (_, response) => response.end(BYTES)
 const status = (code: number): RequestListener =>
@@ -97,10 +83,11 @@ describe('a source', () => {
   test('that falls silent is away', async (t) => {
     const silent: RequestListener = () => undefined
     const stalled: RequestListener = (_, response) => void response.write(BYTES.subarray(0, 100))
-    const { url, requests } = await serve(t, silent, stalled)
-    const patience = { retryDelaysMs: [0], silenceMsMax: 50 }
-    await assert.rejects(fetchFrom(url, { patience }).bytes, SourceAwayError)
-    assert.equal(requests(), 2)
+    for (const answer of [silent, stalled]) {
+      const { url } = await serve(t, answer)
+      const patience = { retryDelaysMs: [0], silenceMsMax: 50 }
+      await assert.rejects(fetchFrom(url, { patience }).bytes, SourceAwayError)
+    }
   })
 
   test('is given up at once when the job is stopped', async (t) => {
@@ -131,4 +118,17 @@ describe('a source', () => {
     await assert.rejects(error, { code: 'ENOENT' })
     assert.equal(requests(), 1)
   })
+})
+
+test('a public source that drips is given up in the end, and no file stays', async (t) => {
+  const { url } = await serve(t, (_, response) => {
+    const timer = setInterval(() => response.write('1'), 10)
+    response.on('close', () => clearInterval(timer))
+  })
+  const path = join(folder, 'dripping')
+  const { signal } = new AbortController()
+  const fetching = fetchPublicSource(createPublicFetch({ allowCidrs: ['127.0.0.0/8'] }),
+    { url, path, bytesMax: 1_000_000, secondsMax: 0.2, signal, patience: QUICK })
+  await assert.rejects(fetching, { code: 'MEDIA_FETCH_FAILED', message: /longer than 0\.2 s to fetch/ })
+  await assert.rejects(access(path), { code: 'ENOENT' })
 })

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, test, type TestContext } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import {
   UploadAwayError, uploadOutput, UploadRefusedError,
 } from '../../../../engine/media/upload.ts'
+import { serve } from '../../../support/serve.ts'
 
 const BYTES = Buffer.alloc(5_000_000, 'winnow')
 const QUICK = { retryDelaysMs: [0, 0], silenceMsMax: 30_000 }
@@ -21,31 +21,14 @@ before(async () => {
 })
 after(() => rm(folder, { recursive: true }))
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void
-
-/** Takes uploads on loopback; `answers` are given in turn, the last one again and again. */
-async function receive(t: TestContext, ...answers: Answer[]) {
-  let requests = 0
-  const server = createServer((request, response) => {
-    answers[Math.min(requests++, answers.length - 1)]!(request, response)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}/out`, requests: () => requests }
-}
-
 /** Reads all, then answers. */
-const taken = (into: Buffer[] = []): Answer => async (request, response) => {
+const taken = (into: Buffer[] = []): RequestListener => async (request, response) => {
   for await (const piece of request) into.push(piece)
   response.end()
 }
 /** Answers before anything is read. */
-const early = (code: number): Answer => (_, response) => void response.writeHead(code).end('no')
-const hangUp: Answer = (request) => void request.once('data', () => request.socket.destroy())
+const early = (code: number): RequestListener => (_, response) => void response.writeHead(code).end('no')
+const hangUp: RequestListener = (request) => void request.once('data', () => request.socket.destroy())
 
 function upload(url: string, options: object = {}): Promise<void> {
   const signal = new AbortController().signal
@@ -56,7 +39,7 @@ describe('an upload', () => {
   test('sends every byte, with its length and type', async (t) => {
     const pieces: Buffer[] = []
     let headers: IncomingMessage['headers'] = {}
-    const { url } = await receive(t, (request, response) => {
+    const { url } = await serve(t, (request, response) => {
       assert.equal(request.method, 'PUT')
       headers = request.headers
       taken(pieces)(request, response)
@@ -71,7 +54,7 @@ describe('an upload', () => {
   test('of an empty file is one', async (t) => {
     const empty = join(folder, 'empty')
     await writeFile(empty, '')
-    const { url, requests } = await receive(t, taken())
+    const { url, requests } = await serve(t, taken())
     await upload(url, { path: empty })
     assert.equal(requests(), 1)
   })
@@ -80,26 +63,26 @@ describe('an upload', () => {
   for (const [name, trouble] of Object.entries(troubles)) {
     test(`is sent whole again after ${name}`, async (t) => {
       const pieces: Buffer[] = []
-      const { url, requests } = await receive(t, trouble, trouble, taken(pieces))
+      const { url, requests } = await serve(t, trouble, trouble, taken(pieces))
       await upload(url)
       assert.equal(requests(), 3)
       assert.deepEqual(Buffer.concat(pieces), BYTES)
     })
 
     test(`is given back after ${name} each time`, async (t) => {
-      const { url, requests } = await receive(t, trouble)
+      const { url, requests } = await serve(t, trouble)
       await assert.rejects(upload(url), UploadAwayError)
       assert.equal(requests(), 3)
     })
   }
 
   test('is refused after 409, early or late', async (t) => {
-    const late: Answer = async (request, response) => {
+    const late: RequestListener = async (request, response) => {
       for await (const _ of request);
       response.writeHead(409).end()
     }
     for (const answer of [early(409), late]) {
-      const { url, requests } = await receive(t, answer)
+      const { url, requests } = await serve(t, answer)
       await assert.rejects(upload(url), UploadRefusedError)
       assert.equal(requests(), 1)
     }
@@ -107,27 +90,27 @@ describe('an upload', () => {
 
   for (const code of [400, 403, 404, 413]) {
     test(`fails for good after ${code}`, async (t) => {
-      const { url, requests } = await receive(t, early(code))
+      const { url, requests } = await serve(t, early(code))
       await assert.rejects(upload(url), new RegExp(`answered ${code}`))
       assert.equal(requests(), 1)
     })
   }
 
   test('that nobody reads is given back', async (t) => {
-    const { url } = await receive(t, (request) => void request.pause())
+    const { url } = await serve(t, (request) => void request.pause())
     const patience = { retryDelaysMs: [], silenceMsMax: 50 }
     await assert.rejects(upload(url, { patience }), UploadAwayError)
   })
 
   test('is given up at once when the job is stopped', async (t) => {
     const stop = new AbortController()
-    const { url, requests } = await receive(t, () => stop.abort(new Error('canceled')))
+    const { url, requests } = await serve(t, () => stop.abort(new Error('canceled')))
     await assert.rejects(upload(url, { signal: stop.signal }), /canceled/)
     assert.equal(requests(), 1)
   })
 
   test('of a file that is not there is an error of ours', async (t) => {
-    const { url, requests } = await receive(t, taken())
+    const { url, requests } = await serve(t, taken())
     await assert.rejects(upload(url, { path: join(folder, 'absent') }), { code: 'ENOENT' })
     assert.equal(requests(), 0)
   })

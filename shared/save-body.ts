@@ -1,0 +1,62 @@
+/** Brings the body of an answer to a file. */
+
+import { createWriteStream } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import type { Answer } from './http-request.ts'
+
+/**
+ * How far files are read or written ahead: a quarter of the waits for the disk that Node's own
+ * choice makes.
+ */
+export const FILE_BYTES_AHEAD = 262_144
+
+export interface SaveOptions {
+  path: string
+  bytesMax: number
+  signal: AbortSignal
+  /** Makes what is thrown beyond `bytesMax`. */
+  tooLarge: () => Error
+  /** Makes what is thrown when the body breaks off, of the network's error. */
+  brokenOff: (cause: unknown) => Error
+}
+
+/**
+ * Writes the body to the file `path`, as fast as the slower of network and disk. On failure no file
+ * stays.
+ * @returns bytes written
+ * @throws what `tooLarge` and `brokenOff` make; AbortError; what the disk says
+ */
+export async function saveBody({ headers, body }: Answer, options: SaveOptions): Promise<number> {
+  const { path, bytesMax, signal, tooLarge, brokenOff } = options
+  let bytes = 0
+  async function* counted() {
+    if (Number(headers['content-length']) > bytesMax) throw tooLarge()
+    for await (const piece of pieces(body, brokenOff)) {
+      bytes += piece.length
+      if (bytes > bytesMax) throw tooLarge()
+      yield piece
+    }
+  }
+  const file = createWriteStream(path, { highWaterMark: FILE_BYTES_AHEAD })
+  try {
+    await pipeline(counted, file, { signal })
+    return bytes
+  } catch (error) {
+    await rm(path, { force: true })
+    throw error
+  } finally {
+    body.destroy()
+  }
+}
+
+/** The body's pieces. Only its own errors are the network's; one of the disk passes by here. */
+async function* pieces(
+  body: AsyncIterable<Buffer>, brokenOff: SaveOptions['brokenOff'],
+): AsyncGenerator<Buffer> {
+  try {
+    yield* body
+  } catch (error) {
+    throw brokenOff(error)
+  }
+}
