@@ -190,6 +190,14 @@ test('GET /v1/models names the model that runs', async () => {
   assert.match(JSON.stringify(data), /mini/)
 })
 
+test('the metrics have a port of their own, and tell of what was done', async () => {
+  const reply = await fetch(`${winnow.gateway.ready.metrics}/metrics`)
+  const text = await reply.text()
+  assert.match(text, /^winnow_engines 1$/m)
+  assert.match(text, /^winnow_requests_finished_total\{status="COMPLETED",code=""\} [1-9]/m)
+  assert.equal((await fetch(`${winnow.url}/metrics`)).status, 404)
+})
+
 test('the command-line client writes both files beside the input and prints the ratio', async () => {
   const folder = join(winnow.folder, 'cli')
   await mkdir(folder)

@@ -25,13 +25,13 @@ test('no spans: nothing is known', () => {
 })
 
 /** Ten seconds in blocks of half a second; `decoded` tells how many samples were asked for. */
-function fakeMixture(secondsEstimate: number | null) {
+function fakeMixture() {
   const wave = Float32Array.from({ length: SECONDS * RATE }, (_, i) => Math.sin(i))
   let decoded = 0
   async function* blocks() {
     for (; decoded < wave.length; decoded += RATE / 2) yield [wave.slice(decoded, decoded + RATE / 2)]
   }
-  const mixture = { sampleRate: RATE, channels: 1, secondsEstimate, blocks } as unknown as Mixture
+  const mixture = { sampleRate: RATE, channels: 1, blocks } as unknown as Mixture
   return { mixture, wave, decoded: () => decoded }
 }
 
@@ -45,15 +45,15 @@ type Lane = LaneRequest & { samples: number }
 interface World {
   model?: Partial<ModelDescription>
   requestId?: string
-  /** As the container says. */
-  secondsEstimate?: number | null
+  /** As measured; 0: nobody knows. */
+  secondsExpected?: number
   /** Throws for a lane that fails. */
   check?: (lane: Lane) => void
 }
 
 /** Separates the fake mixture by a model whose target is a quarter of it, and notes all that was asked. */
 async function separated(options: Partial<SeparationOptions>, world: World = {}) {
-  const { mixture, wave, decoded } = fakeMixture(world.secondsEstimate === undefined ? SECONDS : world.secondsEstimate)
+  const { mixture, wave, decoded } = fakeMixture()
   const [lanes, progress, logs]: [Lane[], number[], string[]] = [[], [], []]
   const parts: Separation[] = []
   const under = { way: 0, wayMost: 0, ahead: 0 }
@@ -80,6 +80,7 @@ async function separated(options: Partial<SeparationOptions>, world: World = {})
   const samples = await separateMixture(job, mixture, {
     scheduler: scheduler as never, model: { ...model, ...world.model }, config: { chunksInFlightMax: 2 },
     signal: new AbortController().signal, log: (line) => logs.push(line),
+    secondsExpected: world.secondsExpected ?? SECONDS,
     write: async (part) => void parts.push(part), onProgress: (part) => progress.push(part),
   }).finally(() => assert.equal(under.way, 0, 'nothing goes on'))
   const join = (part: keyof Separation) => Float32Array.from(parts.flatMap((each) => [...(each[part][0] ?? [])]))
@@ -145,12 +146,12 @@ test('seeds come from request, chunk and candidate alone', async () => {
   assert.equal(new Set([...seeds, ...others]).size, 12)
 })
 
-test('progress grows and stays below 1, also where the container tells no or a wrong length', async () => {
+test('progress grows and stays below 1, also where no or a wrong length is expected', async () => {
   const options = { reranking_candidates: 2, max_chunk_duration: 1, chunk_overlap: 0 }
   const { progress } = await separated(options)
   assert.equal(new Set(progress).size, 20)
-  for (const secondsEstimate of [SECONDS, 2, null, 1_000]) {
-    const { progress } = await separated(options, { secondsEstimate })
+  for (const secondsExpected of [SECONDS, 2, 0, 1_000]) {
+    const { progress } = await separated(options, { secondsExpected })
     assert.deepEqual(progress, [...progress].sort((a, b) => a - b))
     assert.equal(progress[0]! > 0 && progress.at(-1)! < 1, true, `${progress}`)
   }
