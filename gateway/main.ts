@@ -63,9 +63,11 @@ const webhookSender = new WebhookSender({
   store, clock, log, sealingKey, post: publicPost.post,
   triesMax: settings.webhooksMax, hostTriesMax: settings.webhooksPerHostMax,
 })
+const metrics = new Metrics()
+metrics.watchProcess()
 const deps: Deps = {
   store, mediaStore, broker, fleet, feed, queuePositions, clock, log,
-  metrics: new Metrics(),
+  metrics,
   rateLimiter: new RateLimiter(settings.rateLimitPerMinute, clock),
   config: {
     ...settings, signingKey, sealingKey, publicUrl: () => settings.publicUrl ?? listening(),

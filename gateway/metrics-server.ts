@@ -3,7 +3,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { METRICS_CONTENT_TYPE } from '../shared/metrics.ts'
 import { localUrl } from './config.ts'
 import type { Deps } from './deps.ts'
 
@@ -42,7 +41,7 @@ async function answer(
   }
   try {
     const text = await deps.metrics.text(deps)
-    reply.setHeader('content-type', METRICS_CONTENT_TYPE)
+    reply.setHeader('content-type', deps.metrics.registry.contentType)
     end(reply, 200, text)
   } catch (error) {
     deps.log.error({ err: error }, 'the metrics could not be read')

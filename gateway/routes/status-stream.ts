@@ -90,6 +90,7 @@ async function* statusEvents(deps: Deps, request: StreamRequest, watch: RequestW
     windowMs: 1_000 * deps.config.streamWindowSeconds,
   }
   try {
+    yield OPENING
     for await (const { name, status } of watchStatus(deps, watch, options)) {
       yield eventOf(name, name === 'status' ? status : {
         request_id: requestId,
@@ -102,6 +103,9 @@ async function* statusEvents(deps: Deps, request: StreamRequest, watch: RequestW
     yield eventOf('error', errorBody(toServiceError(error, request), requestId))
   }
 }
+
+/** A comment: what stands between us passes it on at once, before there is anything to tell. */
+const OPENING = ': open\n\n'
 
 const eventOf = (name: 'status' | 'timeout' | 'error', data: object): string =>
   `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`

@@ -59,12 +59,12 @@ test('4.5 the stream tells every change and ends after a terminal status', async
   assert.equal((await events.next()).done, true)
 })
 
-test('4.5 the stream of a finished request is one event', async (t) => {
+test('4.5 the stream of a finished request is a comment and one event', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   await complete(gateway, requestId)
   const reply = await gateway.call('GET', `${API}/requests/${requestId}/status/stream`)
-  assert.match(reply.body, /^event: status\ndata: .*"COMPLETED".*\n\n$/)
+  assert.match(reply.body, /^: open\n\nevent: status\ndata: .*"COMPLETED".*\n\n$/)
 })
 
 test('4.3 the stream has logs when they are asked for', async (t) => {

@@ -12,10 +12,12 @@ export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerat
   for await (const piece of body) {
     text += decoder.decode(piece, { stream: true })
     for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-      const event = /^event: (\w+)\ndata: (.+)$/.exec(text.slice(0, end))
-      assert.ok(event, `not an event: ${text.slice(0, end)}`)
-      yield { name: event[1] ?? '', data: JSON.parse(event[2] ?? '') }
+      const block = text.slice(0, end)
       text = text.slice(end + 2)
+      if (block.startsWith(':')) continue // a comment
+      const event = /^event: (\w+)\ndata: (.+)$/.exec(block)
+      assert.ok(event, `not an event: ${block}`)
+      yield { name: event[1] ?? '', data: JSON.parse(event[2] ?? '') }
     }
   }
   assert.equal(text, '', 'the stream ends after a whole event')
