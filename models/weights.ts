@@ -32,14 +32,22 @@ export class Weights {
   /** A float32 tensor that the caller owns. @throws Error when it is absent or shaped otherwise */
   get(name: string, shape: readonly number[]): Tensor {
     const path = this.#path + name
-    const stored = this.#file.tensors.get(path)
-    if (!stored) throw new Error(`${this.#file.name}: weight ${path} is missing`)
+    const stored = this.#find(name)
     if (String(stored.shape) !== String(shape)) {
       const found = `has shape [${stored.shape}], expected [${shape}]`
       throw new Error(`${this.#file.name}: weight ${path} ${found}`)
     }
     this.#file.unread.delete(path)
     return tf.tensor(stored.values(), [...shape], 'float32')
+  }
+
+  has(name: string): boolean {
+    return this.#file.tensors.has(this.#path + name)
+  }
+
+  /** The shape of a weight whose size is said nowhere else. @throws Error when it is absent */
+  shapeOf(name: string): readonly number[] {
+    return this.#find(name).shape
   }
 
   /** Declares a weight that the network does not use. */
@@ -53,6 +61,13 @@ export class Weights {
     if (unread.length === 0) return
     const some = unread.slice(0, 5).join(', ')
     throw new Error(`${this.#file.name}: ${unread.length} weights were not read: ${some}`)
+  }
+
+  #find(name: string): StoredTensor {
+    const path = this.#path + name
+    const stored = this.#file.tensors.get(path)
+    if (!stored) throw new Error(`${this.#file.name}: weight ${path} is missing`)
+    return stored
   }
 
   /** Numbers in the whole file. */
