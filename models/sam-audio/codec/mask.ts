@@ -1,6 +1,6 @@
 /**
- * Which frames of a padded batch are real. A convolution reads zeros beyond the end of a row that is
- * alone; in company it must find zeros there too, so every layer's output is zeroed there.
+ * Which frames of a padded batch are real. A convolution reads zeros beyond the end of a row that
+ * is alone; in company it must find zeros there too, so what it reads is zeroed there.
  */
 import { tf, type Tensor } from '../../tensor.ts'
 
