@@ -1,6 +1,8 @@
 /** Weights by path and exact shape: a missing, misshapen or unread weight is an error. */
-import { openSafetensors, type StoredTensor } from './safetensors.ts'
+import { openSafetensors } from './safetensors.ts'
+import { countOf, type StoredTensor } from './stored-tensor.ts'
 import { tf, type Tensor } from './tensor.ts'
+import { openTorchCheckpoint } from './torch-checkpoint.ts'
 
 interface WeightsFile {
   readonly name: string
@@ -18,9 +20,13 @@ export class Weights {
     this.#path = path
   }
 
-  /** @throws Error naming the file when it is not a sound safetensors file */
+  /**
+   * Opens a `.safetensors` file, or a state dict by torch.save, whatever that file is called.
+   * @throws Error naming the file when it is not sound
+   */
   static open(name: string): Weights {
-    const tensors = openSafetensors(name)
+    const open = name.endsWith('.safetensors') ? openSafetensors : openTorchCheckpoint
+    const tensors = open(name)
     return new Weights({ name, tensors, unread: new Set(tensors.keys()) }, '')
   }
 
@@ -29,10 +35,19 @@ export class Weights {
     return new Weights(this.#file, `${this.#path}${step}.`)
   }
 
+  has(name: string): boolean {
+    return this.#file.tensors.has(this.#path + name)
+  }
+
+  /** A weight's shape, for sizes that nothing else tells. @throws Error when it is absent */
+  shapeOf(name: string): readonly number[] {
+    return this.#find(name).shape
+  }
+
   /** A float32 tensor that the caller owns. @throws Error when it is absent or shaped otherwise */
   get(name: string, shape: readonly number[]): Tensor {
-    const path = this.#path + name
     const stored = this.#find(name)
+    const path = this.#path + name
     if (String(stored.shape) !== String(shape)) {
       const found = `has shape [${stored.shape}], expected [${shape}]`
       throw new Error(`${this.#file.name}: weight ${path} ${found}`)
@@ -41,26 +56,30 @@ export class Weights {
     return tf.tensor(stored.values(), [...shape], 'float32')
   }
 
-  has(name: string): boolean {
-    return this.#file.tensors.has(this.#path + name)
-  }
-
-  /** The shape of a weight whose size is said nowhere else. @throws Error when it is absent */
-  shapeOf(name: string): readonly number[] {
-    return this.#find(name).shape
-  }
-
   /** Declares a weight that the network does not use. */
   ignore(name: string): void {
     this.#file.unread.delete(this.#path + name)
+  }
+
+  /** Declares that the network uses nothing from here downwards, whatever there is. */
+  ignoreAll(): void {
+    for (const path of this.#file.unread) {
+      if (path.startsWith(this.#path)) this.#file.unread.delete(path)
+    }
   }
 
   /** @throws Error naming weights that nobody asked for: a layer is missing from the network */
   assertAllRead(): void {
     const unread = [...this.#file.unread]
     if (unread.length === 0) return
-    const some = unread.slice(0, 5).join(', ')
-    throw new Error(`${this.#file.name}: ${unread.length} weights were not read: ${some}`)
+    throw new Error(
+      `${this.#file.name}: ${unread.length} weights were not read: ${unread.join(', ')}`)
+  }
+
+  /** Numbers in the whole file. */
+  get parameters(): number {
+    const sizes = [...this.#file.tensors.values()].map(({ shape }) => countOf(shape))
+    return sizes.reduce((sum, size) => sum + size, 0)
   }
 
   #find(name: string): StoredTensor {
@@ -68,12 +87,5 @@ export class Weights {
     const stored = this.#file.tensors.get(path)
     if (!stored) throw new Error(`${this.#file.name}: weight ${path} is missing`)
     return stored
-  }
-
-  /** Numbers in the whole file. */
-  get parameters(): number {
-    const sizes = [...this.#file.tensors.values()].map(({ shape }) =>
-      shape.reduce((product, size) => product * size, 1))
-    return sizes.reduce((sum, size) => sum + size, 0)
   }
 }
