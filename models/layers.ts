@@ -15,6 +15,18 @@ export function loadLinear(weights: Weights, inDim: number, outDim: number): Lay
   })
 }
 
+/** The weight of a torch.nn.Linear without bias: [inDim, outDim]. */
+export function readMatrix(weights: Weights, inDim: number, outDim: number): Tensor {
+  return tf.tidy(() => tf.transpose(weights.get('weight', [outDim, inDim])))
+}
+
+/** Product on the last axis: x [..., inDim] and matrix [inDim, outDim] to [..., outDim]. */
+export function multiply(x: Tensor, matrix: Tensor): Tensor {
+  const [inDim, outDim] = matrix.shape as [number, number]
+  return tf.tidy(() => tf.matMul(x.reshape([-1, inDim]), matrix) // [rows, outDim]
+    .reshape([...x.shape.slice(0, -1), outDim]))
+}
+
 /** torch.nn.functional.rms_norm over the last axis, with a learned gain. */
 export function loadRmsNorm(weights: Weights, dim: number): Layer {
   const gain = weights.get('g', [dim])
@@ -58,9 +70,13 @@ export function loadSwiGlu(weights: Weights, dim: number, hiddenDim: number): La
  * q, k, v [batch, heads, length, dim]; bias null or one that broadcasts to [batch, heads, q, k].
  */
 export function attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | null): Tensor {
+  return tf.tidy(() => attendScaled(q.mul(1 / Math.sqrt(q.shape.at(-1)!)), k, v, bias))
+}
+
+/** As `attend`, of queries that are scaled already. */
+export function attendScaled(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | null): Tensor {
   return tf.tidy(() => {
-    const scaled = q.mul(1 / Math.sqrt(q.shape.at(-1)!))
-    const scores = tf.matMul(scaled, k, false, true) // [batch, heads, q, k]
+    const scores = tf.matMul(q, k, false, true) // [batch, heads, q, k]
     return tf.matMul(tf.softmax(bias ? scores.add(bias) : scores), v)
   })
 }

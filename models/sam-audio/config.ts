@@ -22,7 +22,6 @@ export interface TransformerConfig {
   feedForwardDim: number
   /** Frames that a row may have. */
   positionsMax: number
-  normEpsilon: number
   /** Numbers that a time is told in. */
   timeDim: number
   contextDim: number
@@ -40,6 +39,7 @@ export interface SamAudioConfig {
 
 /** What the published checkpoints have in common; another value means another network. */
 const TRANSFORMER = {
+  norm_eps: 1e-5,
   qk_norm: true,
   fc_bias: false,
   non_linearity: 'swiglu',
@@ -72,7 +72,6 @@ export async function readConfig(file: string): Promise<SamAudioConfig> {
       layers: transformer.n_layers,
       feedForwardDim: feedForwardDim(transformer),
       positionsMax: transformer.max_positions,
-      normEpsilon: transformer.norm_eps,
       timeDim: transformer.frequency_embedding_dim,
       contextDim: transformer.context_dim,
     },
@@ -83,18 +82,26 @@ export async function readConfig(file: string): Promise<SamAudioConfig> {
   }
 }
 
-/** @param codec the `audio_codec` of a config file */
-export function codecConfig(codec: Record<string, never>): CodecConfig {
-  return {
-    sampleRate: codec.sample_rate!,
-    encoderDim: codec.encoder_dim!,
-    encoderRates: codec.encoder_rates!,
-    latentDim: codec.latent_dim!,
-    decoderDim: codec.decoder_dim!,
-    decoderRates: codec.decoder_rates!,
-    codebookDim: codec.codebook_dim!,
-  }
+/** The `audio_codec` of a config file, as it is spelled there. */
+interface CodecEntry {
+  sample_rate: number
+  encoder_dim: number
+  encoder_rates: readonly number[]
+  latent_dim: number
+  decoder_dim: number
+  decoder_rates: readonly number[]
+  codebook_dim: number
 }
+
+export const codecConfig = (codec: CodecEntry): CodecConfig => ({
+  sampleRate: codec.sample_rate,
+  encoderDim: codec.encoder_dim,
+  encoderRates: codec.encoder_rates,
+  latentDim: codec.latent_dim,
+  decoderDim: codec.decoder_dim,
+  decoderRates: codec.decoder_rates,
+  codebookDim: codec.codebook_dim,
+})
 
 /** Samples of one latent frame. */
 export const hopOf = ({ encoderRates }: CodecConfig): number => product(encoderRates)

@@ -1,0 +1,58 @@
+/** Attention of frames to what the text says (Attention, with q_norm and k_norm, no RoPE). */
+import { attendScaled, multiply, readMatrix, rmsNormalize } from '../layers.ts'
+import { tf, type Tensor } from '../tensor.ts'
+import type { Weights } from '../weights.ts'
+import { headsSideBySide } from './head-layout.ts'
+
+/** What one layer attends to: [batch, heads, length, width] each. */
+export interface CrossMemory {
+  keys: Tensor
+  values: Tensor
+}
+
+export type CrossAttention = ReturnType<typeof loadCrossAttention>
+
+export function loadCrossAttention(weights: Weights, dim: number, heads: number) {
+  const width = dim / heads
+  const query = readHeads(weights.at('wq'), dim, heads)
+  const gain = tf.tidy(() =>
+    weights.at('q_norm').get('weight', [width]).mul(1 / Math.sqrt(width)))
+  const out = readMatrix(weights.at('wo'), dim, dim)
+  /** x [batch, frames, dim] to the same; textKeys: what masks the memory, or null. */
+  return (x: Tensor, { keys, values }: CrossMemory, textKeys: Tensor | null): Tensor =>
+    tf.tidy(() => {
+      const [batch, frames] = x.shape as [number, number, number]
+      const turned = tf.transpose(
+        multiply(x, query).reshape([batch, frames, heads, width]), [0, 2, 1, 3])
+      const q = rmsNormalize(turned).mul(gain) // [batch, heads, frames, width]
+      const heard = attendScaled(q, keys, values, textKeys)
+      return multiply(tf.transpose(heard, [0, 2, 1, 3]).reshape(x.shape), out)
+    })
+}
+
+/**
+ * Keys and values of every layer in one product: they depend on the text and the time only.
+ * @param layers the `cross_attention` of every layer
+ */
+export function loadCrossMemories(layers: readonly Weights[], dim: number, heads: number) {
+  const width = dim / heads
+  const kernel = tf.tidy(() => tf.concat(layers.flatMap((weights) =>
+    ['wk', 'wv'].map((name) => readHeads(weights.at(name), dim, heads))), 1))
+  const gains = tf.tidy(() => tf.stack(layers.map((weights) =>
+    weights.at('k_norm').get('weight', [width]))).reshape([layers.length, 1, 1, 1, width]))
+  /** memory [batch, length, dim] to what each layer attends to. */
+  return (memory: Tensor): CrossMemory[] => tf.tidy(() => {
+    const [batch, length] = memory.shape as [number, number, number]
+    const all = multiply(memory, kernel)
+      .reshape([batch * length, layers.length, 2, heads * width])
+    const [k, v] = tf.unstack(all, 2).map((part) => tf.transpose( // [rows, layers, dim]
+      part.reshape([batch, length, layers.length, heads, width]), [2, 0, 3, 1, 4]))
+    const keys = tf.unstack(rmsNormalize(k!).mul(gains)) // of [batch, heads, length, width]
+    const values = tf.unstack(v!)
+    return keys.map((each, i) => ({ keys: each, values: values[i]! }))
+  })
+}
+
+/** A projection to heads side by side: [dim, dim]. */
+const readHeads = (weights: Weights, dim: number, heads: number): Tensor => tf.tidy(() =>
+  tf.transpose(headsSideBySide(weights.get('weight', [dim, dim]), heads)))

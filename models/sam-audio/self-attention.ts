@@ -1,0 +1,41 @@
+/** Attention of frames to the frames of their row (Attention, with q_norm, k_norm and RoPE). */
+import { attendScaled, multiply, readMatrix, rmsNormalize } from '../layers.ts'
+import { tf, type Tensor } from '../tensor.ts'
+import type { Weights } from '../weights.ts'
+import { headsSideBySide, pairsInHalves } from './head-layout.ts'
+import { rotate, withGain, type Rotary } from './rotary.ts'
+
+export type SelfAttention = ReturnType<typeof loadSelfAttention>
+
+export function loadSelfAttention(weights: Weights, dim: number, heads: number) {
+  const width = dim / heads
+  const read = (name: string) =>
+    headsSideBySide(weights.at(name).get('weight', [dim, dim]), heads) // [dim, dim]
+  const kernel = tf.tidy(() => tf.transpose(tf.concat([
+    pairsInHalves(read('wq'), heads), pairsInHalves(read('wk'), heads), read('wv'),
+  ]))) // [dim, 3 · dim]
+  const gainOf = (name: string) => pairsInHalves(weights.at(name).get('weight', [width]), 1)
+  const gains = tf.tidy(() => tf.stack([
+    gainOf('q_norm').mul(1 / Math.sqrt(width)), gainOf('k_norm'),
+  ]).reshape([2, 1, 1, 1, width])) // the scale of attention's scores goes with the queries
+  const out = readMatrix(weights.at('wo'), dim, dim)
+
+  /** x [batch, frames, dim] to queries, keys [2, batch, heads, frames, width] and values. */
+  const project = (x: Tensor, rotary: Rotary): { qk: Tensor; v: Tensor } => {
+    const [batch, frames] = x.shape as [number, number, number]
+    const all = multiply(x, kernel).reshape([batch, frames, 3, heads, width])
+    const turned = tf.transpose(all, [2, 0, 3, 1, 4]) // [3, batch, heads, frames, width]
+    const qk = rotate(rmsNormalize(tf.slice(turned, [0], [2])), withGain(rotary, gains))
+    return { qk, v: tf.slice(turned, [2], [1]).squeeze([0]) }
+  }
+
+  /** x [batch, frames, dim] to the same; keys: what masks them, or null. */
+  const forward = (x: Tensor, rotary: Rotary, keys: Tensor | null): Tensor => tf.tidy(() => {
+    const { qk, v } = project(x, rotary)
+    const [q, k] = tf.unstack(qk) as [Tensor, Tensor] // [batch, heads, frames, width]
+    const heard = attendScaled(q, k, v, keys)
+    return multiply(tf.transpose(heard, [0, 2, 1, 3]).reshape(x.shape), out)
+  })
+
+  return { project, forward }
+}

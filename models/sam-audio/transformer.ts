@@ -1,0 +1,76 @@
+/** The transformer of the flow network (DiT). */
+import { multiply, readMatrix } from '../layers.ts'
+import { tf, type Tensor } from '../tensor.ts'
+import type { Weights } from '../weights.ts'
+import type { TransformerConfig } from './config.ts'
+import { loadCrossMemories } from './cross-attention.ts'
+import { loadFeedForward } from './feed-forward.ts'
+import { loadPatcher } from './patcher.ts'
+import { makeRotary } from './rotary.ts'
+import type { RowMask } from './row-mask.ts'
+import { loadTimeCodes, type TimeCodes } from './time-codes.ts'
+import { loadTransformerBlock, modulate } from './transformer-block.ts'
+
+export type Transformer = ReturnType<typeof loadTransformer>
+
+export interface TransformerInput {
+  /** [batch, frames, dim]. */
+  x: Tensor
+  /** [batch, length, dim]: text and time. */
+  memory: Tensor
+  time: TimeCodes
+  frames: RowMask | null
+  /** What masks the text as keys, or null. */
+  textKeys: Tensor | null
+}
+
+/** @param features channels of what it answers */
+export function loadTransformer(weights: Weights, config: TransformerConfig, features: number) {
+  const { dim, heads, layers, contextDim, positionsMax } = config
+  const layerWeights = Array.from({ length: layers }, (_, i) => weights.at('layers').at(i))
+  const patcher = loadPatcher(weights.at('x_embedder'), dim)
+  const tellTime = loadTimeCodes(weights, config)
+  const embedMemory = loadFeedForward(
+    weights.at('y_embedder').at('projection'), contextDim, dim, dim)
+  const crossMemories = loadCrossMemories(
+    layerWeights.map((layer) => layer.at('cross_attention')), dim, heads)
+  const blocks = layerWeights.map((layer) => loadTransformerBlock(layer, config))
+  const rotaryOf = makeRotary(dim / heads, positionsMax)
+  const finalGain = weights.at('norm').get('weight', [dim])
+  const finalTable = weights.get('final_layer_scale_shift_table', [2, dim])
+  const output = readMatrix(weights.at('output'), dim, features)
+
+  /** What the blocks make of x, [batch, frames, dim]. */
+  const runBlocks = ({ x, memory, time, frames, textKeys }: TransformerInput): Tensor => {
+    const rotary = rotaryOf(x.shape[1]!)
+    const memories = crossMemories(embedMemory(memory))
+    const modulation = time.blocks.reshape([-1, 6, dim])
+    const around = { rotary, frameKeys: frames?.keys ?? null, textKeys }
+    let y = patcher.forward(x, frames)
+    for (const [i, block] of blocks.entries()) {
+      const next = block.forward(y, modulation, memories[i]!, around)
+      y.dispose() // at once: within the tidy it would stay to the end
+      y = next
+    }
+    return y
+  }
+
+  /** To [batch, frames, features]. */
+  const forward = (input: TransformerInput): Tensor => tf.tidy(() => {
+    checkFrames(input.x, positionsMax)
+    const final = input.time.final.expandDims(1).add(finalTable) // [batch, 2, dim]
+    const [shift, scale] = tf.split(final, 2, 1) as [Tensor, Tensor] // [batch, 1, dim]
+    const y = modulate(runBlocks(input), scale.add(1).mul(finalGain), shift)
+    return multiply(y, output)
+  })
+
+  return {
+    patcher, tellTime, embedMemory, crossMemories, blocks, rotaryOf, finalGain, forward,
+  }
+}
+
+function checkFrames({ shape }: Tensor, positionsMax: number): void {
+  if (shape[1]! > positionsMax) {
+    throw new Error(`A row has at most ${positionsMax} frames, not ${shape[1]}`)
+  }
+}
