@@ -15,7 +15,7 @@ export function loadLinear(weights: Weights, inDim: number, outDim: number): Lay
   })
 }
 
-/** The weight of a torch.nn.Linear without bias: [inDim, outDim]. */
+/** The weight of a torch.nn.Linear without a bias: [inDim, outDim]. */
 export function readMatrix(weights: Weights, inDim: number, outDim: number): Tensor {
   return tf.tidy(() => tf.transpose(weights.get('weight', [outDim, inDim])))
 }
@@ -27,18 +27,26 @@ export function multiply(x: Tensor, matrix: Tensor): Tensor {
     .reshape([...x.shape.slice(0, -1), outDim]))
 }
 
-/** torch.nn.functional.rms_norm over the last axis, with a learned gain. */
-export function loadRmsNorm(weights: Weights, dim: number): Layer {
-  const gain = weights.get('g', [dim])
-  return (x) => tf.tidy(() => rmsNormalize(x).mul(gain))
+/** torch.nn.Linear without a bias, on the last axis: [..., inDim] to [..., outDim]. */
+export function loadProjection(weights: Weights, inDim: number, outDim: number): Layer {
+  const matrix = readMatrix(weights, inDim, outDim)
+  return (x) => multiply(x, matrix)
 }
 
-/** x / sqrt(mean(x²) + 1e-5) over the last axis. */
-export function rmsNormalize(x: Tensor): Tensor {
+/** torch.nn.functional.rms_norm over the last axis, with a learned gain that is called `name`. */
+export function loadRmsNorm(
+  weights: Weights, dim: number, { name = 'g', epsilon = 1e-5 } = {},
+): Layer {
+  const gain = weights.get(name, [dim])
+  return (x) => tf.tidy(() => rmsNormalize(x, epsilon).mul(gain))
+}
+
+/** x / sqrt(mean(x²) + epsilon) over the last axis. */
+export function rmsNormalize(x: Tensor, epsilon = 1e-5): Tensor {
   return tf.tidy(() => {
     const dim = x.shape.at(-1)!
     const meanSquare = lastAxisNorm(x).square().div(dim) // [..., 1]
-    return x.mul(meanSquare.add(1e-5).rsqrt())
+    return x.mul(meanSquare.add(epsilon).rsqrt())
   })
 }
 
@@ -55,6 +63,10 @@ export function loadLayerNorm(weights: Weights, dim: number, epsilon: number): L
 
 export const silu = (x: Tensor): Tensor => tf.tidy(() => x.mul(x.sigmoid()))
 
+/** With the error function itself, not an approximation. */
+export const gelu = (x: Tensor): Tensor =>
+  tf.tidy(() => x.mul(x.div(Math.SQRT2).erf().add(1)).mul(0.5))
+
 /** Feed-forward with a gate: out(silu(gate) · value), gate and value in one projection. */
 export function loadSwiGlu(weights: Weights, dim: number, hiddenDim: number): Layer {
   const project = loadLinear(weights.at('i'), dim, 2 * hiddenDim)
@@ -70,15 +82,27 @@ export function loadSwiGlu(weights: Weights, dim: number, hiddenDim: number): La
  * q, k, v [batch, heads, length, dim]; bias null or one that broadcasts to [batch, heads, q, k].
  */
 export function attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | null): Tensor {
-  return tf.tidy(() => attendScaled(q.mul(1 / Math.sqrt(q.shape.at(-1)!)), k, v, bias))
+  return tf.tidy(() => attendUnscaled(q.mul(1 / Math.sqrt(q.shape.at(-1)!)), k, v, bias))
 }
 
-/** As `attend`, of queries that are scaled already. */
-export function attendScaled(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | null): Tensor {
+/** As `attend`, but the scores are what the products of queries and keys are. */
+export function attendUnscaled(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | null): Tensor {
   return tf.tidy(() => {
     const scores = tf.matMul(q, k, false, true) // [batch, heads, q, k]
     return tf.matMul(tf.softmax(bias ? scores.add(bias) : scores), v)
   })
+}
+
+/** The heads of an attention side by side: [batch, length, dim] to [batch, heads, length, …]. */
+export function splitHeads(x: Tensor, heads: number): Tensor {
+  const [batch, length, dim] = x.shape as [number, number, number]
+  return tf.tidy(() => x.reshape([batch, length, heads, dim / heads]).transpose([0, 2, 1, 3]))
+}
+
+/** The inverse of `splitHeads`: [batch, heads, length, headDim] to [batch, length, dim]. */
+export function mergeHeads(x: Tensor): Tensor {
+  const [batch, heads, length, headDim] = x.shape as [number, number, number, number]
+  return tf.tidy(() => x.transpose([0, 2, 1, 3]).reshape([batch, length, heads * headDim]))
 }
 
 /** What to add to attention's scores so that keys with `valid` 0 count for nothing. */

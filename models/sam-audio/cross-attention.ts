@@ -1,5 +1,7 @@
 /** Attention of frames to what the text says (Attention, with q_norm and k_norm, no RoPE). */
-import { attendScaled, multiply, readMatrix, rmsNormalize } from '../layers.ts'
+import {
+  attendUnscaled, loadProjection, mergeHeads, multiply, rmsNormalize, splitHeads,
+} from '../layers.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import type { Weights } from '../weights.ts'
 import { headsSideBySide } from './head-layout.ts'
@@ -17,16 +19,12 @@ export function loadCrossAttention(weights: Weights, dim: number, heads: number)
   const query = readHeads(weights.at('wq'), dim, heads)
   const gain = tf.tidy(() =>
     weights.at('q_norm').get('weight', [width]).mul(1 / Math.sqrt(width)))
-  const out = readMatrix(weights.at('wo'), dim, dim)
+  const out = loadProjection(weights.at('wo'), dim, dim)
   /** x [batch, frames, dim] to the same; textKeys: what masks the memory, or null. */
   return (x: Tensor, { keys, values }: CrossMemory, textKeys: Tensor | null): Tensor =>
     tf.tidy(() => {
-      const [batch, frames] = x.shape as [number, number, number]
-      const turned = tf.transpose(
-        multiply(x, query).reshape([batch, frames, heads, width]), [0, 2, 1, 3])
-      const q = rmsNormalize(turned).mul(gain) // [batch, heads, frames, width]
-      const heard = attendScaled(q, keys, values, textKeys)
-      return multiply(tf.transpose(heard, [0, 2, 1, 3]).reshape(x.shape), out)
+      const q = rmsNormalize(splitHeads(multiply(x, query), heads)).mul(gain)
+      return out(mergeHeads(attendUnscaled(q, keys, values, textKeys)))
     })
 }
 

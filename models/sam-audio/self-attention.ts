@@ -1,5 +1,7 @@
 /** Attention of frames to the frames of their row (Attention, with q_norm, k_norm and RoPE). */
-import { attendScaled, multiply, readMatrix, rmsNormalize } from '../layers.ts'
+import {
+  attendUnscaled, loadProjection, mergeHeads, multiply, rmsNormalize,
+} from '../layers.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import type { Weights } from '../weights.ts'
 import { headsSideBySide, pairsInHalves } from './head-layout.ts'
@@ -18,7 +20,7 @@ export function loadSelfAttention(weights: Weights, dim: number, heads: number) 
   const gains = tf.tidy(() => tf.stack([
     gainOf('q_norm').mul(1 / Math.sqrt(width)), gainOf('k_norm'),
   ]).reshape([2, 1, 1, 1, width])) // the scale of attention's scores goes with the queries
-  const out = readMatrix(weights.at('wo'), dim, dim)
+  const out = loadProjection(weights.at('wo'), dim, dim)
 
   /** x [batch, frames, dim] to queries, keys [2, batch, heads, frames, width] and values. */
   const project = (x: Tensor, rotary: Rotary): { qk: Tensor; v: Tensor } => {
@@ -33,8 +35,7 @@ export function loadSelfAttention(weights: Weights, dim: number, heads: number) 
   const forward = (x: Tensor, rotary: Rotary, keys: Tensor | null): Tensor => tf.tidy(() => {
     const { qk, v } = project(x, rotary)
     const [q, k] = tf.unstack(qk) as [Tensor, Tensor] // [batch, heads, frames, width]
-    const heard = attendScaled(q, k, v, keys)
-    return multiply(tf.transpose(heard, [0, 2, 1, 3]).reshape(x.shape), out)
+    return out(mergeHeads(attendUnscaled(q, k, v, keys)))
   })
 
   return { project, forward }

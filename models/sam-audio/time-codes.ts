@@ -1,8 +1,9 @@
 /** A point of time in the flow as the network hears it (TimestepEmbedder, t_block). */
-import { multiply, readMatrix, silu } from '../layers.ts'
+import { loadLinear, silu } from '../layers.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import type { Weights } from '../weights.ts'
 import type { TransformerConfig } from './config.ts'
+import { loadFeedForward } from './feed-forward.ts'
 
 /** What each row of a batch is told of its time. */
 export interface TimeCodes {
@@ -21,17 +22,12 @@ const LONGEST_PERIOD = 10_000
 
 /** @param weights of the transformer: `t_embedder` and `t_block` are read */
 export function loadTimeCodes(weights: Weights, { dim, timeDim }: TransformerConfig): TellTime {
-  const projection = weights.at('t_embedder').at('projection')
-  const gate = readMatrix(projection.at('w1'), timeDim, dim)
-  const value = readMatrix(projection.at('w3'), timeDim, dim)
-  const out = readMatrix(projection.at('w2'), dim, dim)
-  const block = readMatrix(weights.at('t_block'), dim, 6 * dim)
-  const blockBias = weights.at('t_block').get('bias', [6 * dim])
+  const embed = loadFeedForward(weights.at('t_embedder').at('projection'), timeDim, dim, dim)
+  const toBlocks = loadLinear(weights.at('t_block'), dim, 6 * dim)
   return (times) => {
-    const waves = tf.tidy(() => sinusoids(times, timeDim)) // [batch, timeDim]
-    const final = tf.tidy(() =>
-      multiply(silu(multiply(waves, gate)).mul(multiply(waves, value)), out))
-    const blocks = tf.tidy(() => multiply(silu(final), block).add(blockBias))
+    const waves = sinusoids(times, timeDim) // [batch, timeDim]
+    const final = embed(waves)
+    const blocks = tf.tidy(() => toBlocks(silu(final)))
     waves.dispose()
     return { final, blocks, memory: sinusoids(times, dim) }
   }

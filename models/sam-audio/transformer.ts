@@ -1,5 +1,5 @@
 /** The transformer of the flow network (DiT). */
-import { multiply, readMatrix } from '../layers.ts'
+import { loadProjection } from '../layers.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import type { Weights } from '../weights.ts'
 import type { TransformerConfig } from './config.ts'
@@ -38,7 +38,7 @@ export function loadTransformer(weights: Weights, config: TransformerConfig, fea
   const rotaryOf = makeRotary(dim / heads, positionsMax)
   const finalGain = weights.at('norm').get('weight', [dim])
   const finalTable = weights.get('final_layer_scale_shift_table', [2, dim])
-  const output = readMatrix(weights.at('output'), dim, features)
+  const output = loadProjection(weights.at('output'), dim, features)
 
   /** What the blocks make of x, [batch, frames, dim]. */
   const runBlocks = ({ x, memory, time, frames, textKeys }: TransformerInput): Tensor => {
@@ -60,8 +60,7 @@ export function loadTransformer(weights: Weights, config: TransformerConfig, fea
     checkFrames(input.x, positionsMax)
     const final = input.time.final.expandDims(1).add(finalTable) // [batch, 2, dim]
     const [shift, scale] = tf.split(final, 2, 1) as [Tensor, Tensor] // [batch, 1, dim]
-    const y = modulate(runBlocks(input), scale.add(1).mul(finalGain), shift)
-    return multiply(y, output)
+    return output(modulate(runBlocks(input), scale.add(1).mul(finalGain), shift))
   })
 
   return {
