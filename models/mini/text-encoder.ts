@@ -1,8 +1,7 @@
 /** Prompts to embeddings, with the latest ones remembered. */
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Tokenizer } from '@huggingface/tokenizers'
 import { tf, type Tensor } from '../tensor.ts'
+import { TextTokenizer } from '../tokenizer.ts'
 import { Weights } from '../weights.ts'
 import { loadBert, type Bert } from './bert.ts'
 
@@ -17,29 +16,25 @@ export function modelPrompt(prompt: string): string {
 }
 
 export class TextEncoder {
-  readonly #tokenizer: Tokenizer
+  readonly #tokenizer: TextTokenizer
   readonly #bert: Bert
   /** From the least to the most recently used. */
   readonly #remembered = new Map<string, Tensor>()
 
-  private constructor(tokenizer: Tokenizer, bert: Bert) {
+  private constructor(tokenizer: TextTokenizer, bert: Bert) {
     this.#tokenizer = tokenizer
     this.#bert = bert
   }
 
   /** Loads `model.safetensors`, `tokenizer.json` and `tokenizer_config.json`. */
   static async load(folder: string): Promise<TextEncoder> {
-    const json = async (name: string) => JSON.parse(await readFile(join(folder, name), 'utf8'))
-    const names = ['tokenizer.json', 'tokenizer_config.json']
-    const [tokenizer, config] = await Promise.all(names.map(json))
-    const bert = loadBert(Weights.open(join(folder, 'model.safetensors')))
-    return new TextEncoder(new Tokenizer(tokenizer, config), bert)
+    const tokenizer = await TextTokenizer.load(folder, TOKENS_MAX)
+    return new TextEncoder(tokenizer, loadBert(Weights.open(join(folder, 'model.safetensors'))))
   }
 
   /** Token ids between the marks of beginning and end. */
   tokens(text: string): number[] {
-    const { ids } = this.#tokenizer.encode(text)
-    return ids.length > TOKENS_MAX ? [...ids.slice(0, TOKENS_MAX - 1), ids.at(-1)!] : ids
+    return this.#tokenizer.tokens(text)
   }
 
   /** The embedding of a prompt, [1, EMBEDDING_DIM] of length 1; the caller frees it. */
