@@ -24,6 +24,7 @@ const manifest = JSON.parse(readFileSync(path('golden/MANIFEST.json'), 'utf8')) 
 }
 
 export interface Golden {
+  has(name: string): boolean
   shape(name: string): readonly number[]
   values(name: string): Float32Array | Int32Array
   /** As it is stored; float32, or what was stored as int32, as numbers. The test frees it. */
@@ -60,6 +61,7 @@ export function openGolden(file: string): Golden {
     assertClose(actual.dataSync<'float32'>(), find(name).values(), { absolute: tolerance(name) })
   return {
     tensor, turned, tolerance, assertEqual,
+    has: (name) => stored.has(name),
     shape: (name) => find(name).shape,
     values: (name) => find(name).values(),
     assertTurned: (actual, name) => {
