@@ -52,12 +52,18 @@ export function rmsNormalize(x: Tensor, epsilon = 1e-5): Tensor {
 
 /** torch.nn.LayerNorm over the last axis. */
 export function loadLayerNorm(weights: Weights, dim: number, epsilon: number): Layer {
-  const gain = weights.get('weight', [dim])
   const bias = weights.get('bias', [dim])
+  const norm = loadBareLayerNorm(weights, dim, epsilon)
+  return (x) => tf.tidy(() => norm(x).add(bias))
+}
+
+/** torch.nn.LayerNorm without a bias, over the last axis. */
+export function loadBareLayerNorm(weights: Weights, dim: number, epsilon: number): Layer {
+  const gain = weights.get('weight', [dim])
   return (x) => tf.tidy(() => {
     const centred = x.sub(x.mean(-1, true))
     const variance = centred.square().mean(-1, true) // [..., 1]
-    return centred.mul(variance.add(epsilon).rsqrt()).mul(gain).add(bias)
+    return centred.mul(variance.add(epsilon).rsqrt()).mul(gain)
   })
 }
 

@@ -11,10 +11,10 @@ const EPSILON = 1e-5
 
 export type Patcher = ReturnType<typeof loadPatcher>
 
-/** @param weights the transformer's `x_embedder` */
+/** @param weights of `block1` and `block2` */
 export function loadPatcher(weights: Weights, dim: number) {
   const blocks = ['block1', 'block2'].map((name) =>
-    loadPatcherBlock(weights.at('block').at(name), dim))
+    loadPatcherBlock(weights.at(name), dim))
   /** [batch, frames, dim] to the same. A mask makes a row what it is alone. */
   const forward = (x: Tensor, mask: RowMask | null): Tensor => tf.tidy(() =>
     x.add(blocks.reduce((y, block) => block(y, mask), x)))

@@ -12,9 +12,10 @@ export interface Rotary {
  * Tables of every position; angles in float32, as the reference makes them: at far positions exact
  * ones would differ by as much as 6e-4.
  */
-export function makeRotary(width: number, positionsMax: number): (frames: number) => Rotary {
+export function makeRotary(
+  width: number, positionsMax: number, theta = Math.max(10_000, 2 * positionsMax),
+): (frames: number) => Rotary {
   const half = width / 2
-  const theta = Math.max(10_000, 2 * positionsMax)
   const frequencies = Array.from({ length: half }, (_, i) =>
     Math.fround(1 / Math.fround(theta ** Math.fround((2 * i) / width))))
   const cos = new Float32Array(positionsMax * width)

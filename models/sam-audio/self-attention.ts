@@ -9,18 +9,36 @@ import { rotate, withGain, type Rotary } from './rotary.ts'
 
 export type SelfAttention = ReturnType<typeof loadSelfAttention>
 
-export function loadSelfAttention(weights: Weights, dim: number, heads: number) {
+/** How a family of networks names the weights of attention, and lays out its heads. */
+export interface AttentionLayout {
+  q: string
+  k: string
+  v: string
+  out: string
+  /** Whether channel c belongs to head c mod heads; otherwise each head's are side by side. */
+  headsInterleaved: boolean
+}
+
+const OF_THE_FLOW: AttentionLayout = {
+  q: 'wq', k: 'wk', v: 'wv', out: 'wo', headsInterleaved: true,
+}
+
+export function loadSelfAttention(
+  weights: Weights, dim: number, heads: number, layout = OF_THE_FLOW,
+) {
   const width = dim / heads
-  const read = (name: string) =>
-    headsSideBySide(weights.at(name).get('weight', [dim, dim]), heads) // [dim, dim]
+  const read = (name: string) => {
+    const weight = weights.at(name).get('weight', [dim, dim])
+    return layout.headsInterleaved ? headsSideBySide(weight, heads) : weight
+  }
   const kernel = tf.tidy(() => tf.transpose(tf.concat([
-    pairsInHalves(read('wq'), heads), pairsInHalves(read('wk'), heads), read('wv'),
+    pairsInHalves(read(layout.q), heads), pairsInHalves(read(layout.k), heads), read(layout.v),
   ]))) // [dim, 3 · dim]
   const gainOf = (name: string) => pairsInHalves(weights.at(name).get('weight', [width]), 1)
   const gains = tf.tidy(() => tf.stack([
     gainOf('q_norm').mul(1 / Math.sqrt(width)), gainOf('k_norm'),
   ]).reshape([2, 1, 1, 1, width])) // the scale of attention's scores goes with the queries
-  const out = loadProjection(weights.at('wo'), dim, dim)
+  const out = loadProjection(weights.at(layout.out), dim, dim)
 
   /** x [batch, frames, dim] to queries, keys [2, batch, heads, frames, width] and values. */
   const project = (x: Tensor, rotary: Rotary): { qk: Tensor; v: Tensor } => {

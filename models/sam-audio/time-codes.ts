@@ -22,7 +22,8 @@ const LONGEST_PERIOD = 10_000
 
 /** @param weights of the transformer: `t_embedder` and `t_block` are read */
 export function loadTimeCodes(weights: Weights, { dim, timeDim }: TransformerConfig): TellTime {
-  const embed = loadFeedForward(weights.at('t_embedder').at('projection'), timeDim, dim, dim)
+  const embed = loadFeedForward(
+    weights.at('t_embedder').at('projection'), { in: timeDim, hidden: dim, out: dim })
   const toBlocks = loadLinear(weights.at('t_block'), dim, 6 * dim)
   return (times) => {
     const waves = sinusoids(times, timeDim) // [batch, timeDim]

@@ -23,7 +23,8 @@ export function loadTransformerBlock(weights: Weights, config: TransformerConfig
   const { dim, heads, feedForwardDim } = config
   const attention = loadSelfAttention(weights.at('attention'), dim, heads)
   const crossAttention = loadCrossAttention(weights.at('cross_attention'), dim, heads)
-  const feedForward = loadFeedForward(weights.at('feed_forward'), dim, feedForwardDim, dim)
+  const feedForward = loadFeedForward(
+    weights.at('feed_forward'), { in: dim, hidden: feedForwardDim, out: dim })
   const attentionGain = weights.at('attention_norm').get('weight', [dim])
   const feedForwardGain = weights.at('ffn_norm').get('weight', [dim])
   const table = tf.tidy(() => weights.get('scale_shift_table', [6, dim]).add(unitScales(dim)))

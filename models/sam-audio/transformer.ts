@@ -28,10 +28,10 @@ export interface TransformerInput {
 export function loadTransformer(weights: Weights, config: TransformerConfig, features: number) {
   const { dim, heads, layers, contextDim, positionsMax } = config
   const layerWeights = Array.from({ length: layers }, (_, i) => weights.at('layers').at(i))
-  const patcher = loadPatcher(weights.at('x_embedder'), dim)
+  const patcher = loadPatcher(weights.at('x_embedder').at('block'), dim)
   const tellTime = loadTimeCodes(weights, config)
   const embedMemory = loadFeedForward(
-    weights.at('y_embedder').at('projection'), contextDim, dim, dim)
+    weights.at('y_embedder').at('projection'), { in: contextDim, hidden: dim, out: dim })
   const crossMemories = loadCrossMemories(
     layerWeights.map((layer) => layer.at('cross_attention')), dim, heads)
   const blocks = layerWeights.map((layer) => loadTransformerBlock(layer, config))
