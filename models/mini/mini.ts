@@ -34,6 +34,7 @@ const DESCRIPTION = {
   summary: 'A small band-split mask network that separates everyday sounds, voices and music.',
   framesPerSecond: 31.25,
   sampleRate: null,
+  frameSamples: 1,
   channelsMax: CHANNELS_MAX,
   chunkSecondsMax: 10,
   overlapSecondsMax: { fast: 1, balanced: 2, quality: 2 },

@@ -1,5 +1,7 @@
 /** Prompts to embeddings, with the latest ones remembered. */
 import { join } from 'node:path'
+import { modelPrompt } from '../prompt.ts'
+import { TensorCache } from '../tensor-cache.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import { TextTokenizer } from '../tokenizer.ts'
 import { Weights } from '../weights.ts'
@@ -9,17 +11,10 @@ import { loadBert, type Bert } from './bert.ts'
 const TOKENS_MAX = 256
 const REMEMBERED_MAX = 256
 
-/** The form in which the model hears a prompt: lower case, with no final punctuation. */
-export function modelPrompt(prompt: string): string {
-  const text = prompt.normalize('NFC').trim().toLowerCase()
-  return text.replace(/[\p{Terminal_Punctuation}…\s]+$/u, '')
-}
-
 export class TextEncoder {
   readonly #tokenizer: TextTokenizer
   readonly #bert: Bert
-  /** From the least to the most recently used. */
-  readonly #remembered = new Map<string, Tensor>()
+  readonly #remembered = new TensorCache(REMEMBERED_MAX)
 
   private constructor(tokenizer: TextTokenizer, bert: Bert) {
     this.#tokenizer = tokenizer
@@ -40,11 +35,7 @@ export class TextEncoder {
   /** The embedding of a prompt, [1, EMBEDDING_DIM] of length 1; the caller frees it. */
   embed(prompt: string): Tensor {
     const text = modelPrompt(prompt)
-    const embedding = this.#remembered.get(text) ?? this.#encode(text)
-    this.#remembered.delete(text)
-    this.#remembered.set(text, embedding)
-    if (this.#remembered.size > REMEMBERED_MAX) this.#forgetOldest()
-    return embedding.clone()
+    return this.#remembered.get(text, () => this.#encode(text))
   }
 
   #encode(text: string): Tensor {
@@ -52,13 +43,5 @@ export class TextEncoder {
       const ids = tf.tensor2d([this.tokens(text)], undefined, 'int32') // [1, length]
       return tf.keep(this.#bert.forward(ids, tf.onesLike(ids).cast('float32')))
     })
-  }
-
-  #forgetOldest(): void {
-    const [oldest] = this.#remembered
-    if (!oldest) return
-    const [text, embedding] = oldest
-    embedding.dispose()
-    this.#remembered.delete(text)
   }
 }

@@ -8,6 +8,7 @@ import { assertClose } from '../../support/assert-close.ts'
 const path = (name: string) =>
   fileURLToPath(new URL(`../../fixtures/sam-audio/${name}`, import.meta.url))
 
+export const FIXTURES = path('')
 export const MODEL_FOLDER = path('sam-audio-tiny')
 export const CHECKPOINT = path('sam-audio-tiny/checkpoint.pt')
 export const CONFIG = path('sam-audio-tiny/config.json')

@@ -1,0 +1,61 @@
+/** One candidate of one chunk on its way from noise to two latent streams. */
+import type { Acceleration, Lane } from '../model.ts'
+import { tf, type Tensor } from '../tensor.ts'
+import type { Flow } from './flow.ts'
+import { planStrides, type Stride } from './ode.ts'
+
+/** Midpoint steps, of two evaluations each; 16 are the reference's. */
+export const STEPS: Readonly<Record<Acceleration, number>> = { fast: 8, balanced: 16, quality: 32 }
+
+/** Holds what the network is told, and where the flow is. */
+export class SamAudioLane implements Lane, Flow {
+  readonly steps: number
+  stepsDone = 0
+  readonly base: Tensor
+  readonly memory: Tensor
+  /** The chunk, one channel: what the result is compared with. */
+  readonly mixture: Float32Array
+  readonly #strides: readonly Stride[]
+  #state: Tensor
+
+  /** The lane owns the tensors of `flow` from here on. */
+  constructor(flow: Flow, mixture: Float32Array, acceleration: Acceleration) {
+    this.base = flow.base
+    this.memory = flow.memory
+    this.#state = flow.state
+    this.mixture = mixture
+    this.steps = STEPS[acceleration]
+    this.#strides = planStrides(this.steps)
+  }
+
+  get frames(): number {
+    return this.#state.shape[1]!
+  }
+
+  get state(): Tensor {
+    return this.#state
+  }
+
+  /** The coming step. */
+  get stride(): Stride {
+    const stride = this.#strides[this.stepsDone]
+    if (!stride) throw new Error('A lane whose steps are done cannot be stepped')
+    return stride
+  }
+
+  /** Ends a step with the state that it led to, which the lane owns from here on. */
+  advance(state: Tensor): void {
+    this.#state.dispose()
+    this.#state = state
+    this.stepsDone += 1
+  }
+
+  /** Target and residual, side by side in the channels, as rows: [2, frames, codebookDim]. */
+  streams(): Tensor {
+    return tf.tidy(() => tf.concat(tf.split(this.#state, 2, 2)))
+  }
+
+  dispose(): void {
+    tf.dispose([this.base, this.memory, this.#state])
+  }
+}
