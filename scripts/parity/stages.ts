@@ -4,6 +4,7 @@ import type { Part } from '../../models/sam-audio/folders.ts'
 import type { Comparison } from './comparison.ts'
 import type { Reference } from './reference.ts'
 import { prepareAnchors } from './stages/anchors.ts'
+import { prepareJudge } from './stages/judge.ts'
 import { prepareSpans } from './stages/spans.ts'
 import { prepareT5 } from './stages/t5.ts'
 import { prepareTokens } from './stages/tokens.ts'
@@ -24,6 +25,7 @@ export const STAGES: Readonly<Record<string, Stage>> = {
     files: ['span_predictor.safetensors', 'span_predictor.json'],
     prepare: prepareSpans,
   },
+  judge: { parts: ['judge'], files: ['judge.safetensors'], prepare: prepareJudge },
   t5: { parts: ['text'], files: ['t5.safetensors', 't5_buckets.json'], prepare: prepareT5 },
 }
 
