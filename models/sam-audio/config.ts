@@ -56,14 +56,8 @@ export async function readConfig(file: string): Promise<SamAudioConfig> {
   const config = JSON.parse(await readFile(file, 'utf8'))
   const { audio_codec: codec, transformer } = config
   const features = 2 * codec.codebook_dim
-  const expected = { ...TRANSFORMER, out_channels: features }
-  for (const [name, value] of Object.entries(expected)) {
-    const found = transformer[name]
-    if (found !== value) throw new Error(`${file}: ${name} must be ${value}, not ${found}`)
-  }
-  if (config.in_channels !== 3 * features) {
-    throw new Error(`${file}: in_channels must be ${3 * features}, not ${config.in_channels}`)
-  }
+  assertSettings(file, transformer, { ...TRANSFORMER, out_channels: features })
+  assertSettings(file, config, { in_channels: 3 * features })
   return {
     codec: codecConfig(codec),
     transformer: {
@@ -79,6 +73,15 @@ export async function readConfig(file: string): Promise<SamAudioConfig> {
     videoDim: config.vision_encoder.dim,
     anchors: config.num_anchors,
     anchorDim: config.anchor_embedding_dim,
+  }
+}
+
+/** @throws Error naming the file and the setting that is another than the code is made for */
+export function assertSettings(file: string, config: object, expected: object): void {
+  const settings = config as Readonly<Record<string, unknown>>
+  for (const [name, value] of Object.entries(expected)) {
+    const found = settings[name]
+    if (found !== value) throw new Error(`${file}: ${name} must be ${value}, not ${found}`)
   }
 }
 

@@ -90,6 +90,15 @@ export class GoldenFile {
     return { file: this.#file, name, against, error, allowed: this.tolerance(name) }
   }
 
+  /** As `compare`, leaving out what `valid` [batch, length] has 0 for: what padding becomes. */
+  compareReal(name: string, actual: Tensor, valid: Tensor): Comparison {
+    const padding = tf.tidy(() => tf.sub(1, valid).expandDims(-1))
+    const ours = tf.tidy(() => actual.mul(tf.sub(1, padding))
+      .add(this.tensor(name).mul(padding)))
+    tf.dispose([padding, actual])
+    return this.compare(name, ours, 'as there, but for padding')
+  }
+
   #find(name: string): StoredTensor {
     const stored = this.#stored.get(name)
     if (!stored) throw new Error(`${this.#file} has no ${name}`)

@@ -3,19 +3,28 @@ import { tf } from '../../models/tensor.ts'
 import type { Part } from '../../models/sam-audio/folders.ts'
 import type { Comparison } from './comparison.ts'
 import type { Reference } from './reference.ts'
-import { compareT5 } from './stages/t5.ts'
-import { compareTokens } from './stages/tokens.ts'
+import { prepareAnchors } from './stages/anchors.ts'
+import { prepareSpans } from './stages/spans.ts'
+import { prepareT5 } from './stages/t5.ts'
+import { prepareTokens } from './stages/tokens.ts'
 
 export interface Stage {
   /** What it reads of the reference: folders, and files in `golden/`. */
   parts: readonly Part[]
   files: readonly string[]
-  run(reference: Reference): Promise<Comparison[]>
+  /** Reads what has to be waited for; the function that it resolves with computes. */
+  prepare(reference: Reference): Promise<() => Comparison[]>
 }
 
 export const STAGES: Readonly<Record<string, Stage>> = {
-  tokens: { parts: ['text'], files: ['tokenization.json'], run: compareTokens },
-  t5: { parts: ['text'], files: ['t5.safetensors', 't5_buckets.json'], run: compareT5 },
+  tokens: { parts: ['text'], files: ['tokenization.json'], prepare: prepareTokens },
+  anchors: { parts: [], files: ['processor.json'], prepare: prepareAnchors },
+  spans: {
+    parts: ['spans'],
+    files: ['span_predictor.safetensors', 'span_predictor.json'],
+    prepare: prepareSpans,
+  },
+  t5: { parts: ['text'], files: ['t5.safetensors', 't5_buckets.json'], prepare: prepareT5 },
 }
 
 /** What of a stage's needs the reference has not. */
@@ -28,10 +37,10 @@ export function missingFor(stage: Stage, reference: Reference): string[] {
 
 /** Runs a stage and frees its weights. */
 export async function runStage(stage: Stage, reference: Reference): Promise<Comparison[]> {
-  tf.engine().startScope()
-  try {
-    return await stage.run(reference)
-  } finally {
-    tf.engine().endScope()
-  }
+  const compare = await stage.prepare(reference)
+  let comparisons: Comparison[] = []
+  tf.tidy(() => {
+    comparisons = compare()
+  })
+  return comparisons
 }

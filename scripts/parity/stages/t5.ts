@@ -1,7 +1,7 @@
 /** The prompt's encoder: every block of T5, in a padded batch and with a long text. */
 import { join } from 'node:path'
 import { keyBias } from '../../../models/layers.ts'
-import { loadT5, positionBucket } from '../../../models/sam-audio/text/t5.ts'
+import { loadT5, positionBucket, type T5 } from '../../../models/sam-audio/text/t5.ts'
 import { readT5Config } from '../../../models/sam-audio/text/t5-config.ts'
 import { tf, type Tensor } from '../../../models/tensor.ts'
 import { Weights } from '../../../models/weights.ts'
@@ -20,22 +20,22 @@ interface Buckets {
   buckets: number[]
 }
 
-export async function compareT5(reference: Reference): Promise<Comparison[]> {
+export async function prepareT5(reference: Reference): Promise<() => Comparison[]> {
   const folder = reference.folderOf('text')
   const config = await readT5Config(join(folder, 'config.json'))
-  const t5 = loadT5(Weights.open(join(folder, 'model.safetensors')), config)
   const golden = reference.golden('t5.safetensors')
   const { rel_min: first, rel_max: last, buckets } = await reference.json<Buckets>(BUCKETS_FILE)
   const ours = Array.from({ length: last - first + 1 }, (_, i) =>
     positionBucket(first + i, config))
-  return [
-    compareExactly(BUCKETS_FILE, 'buckets', ours, buckets),
-    ...compareBlocks(t5, golden),
-    ...compareWhole(t5, golden),
-  ]
+  return () => {
+    const t5 = loadT5(Weights.open(join(folder, 'model.safetensors')), config)
+    return [
+      compareExactly(BUCKETS_FILE, 'buckets', ours, buckets),
+      ...compareBlocks(t5, golden),
+      ...compareWhole(t5, golden),
+    ]
+  }
 }
-
-type T5 = ReturnType<typeof loadT5>
 
 /** Each from what the reference put into it. */
 function compareBlocks({ embed, positionBias, blocks, norm }: T5, golden: GoldenFile) {

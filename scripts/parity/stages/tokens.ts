@@ -29,18 +29,21 @@ interface Tokenization {
 }
 
 /** Of T5's tokenizer, and of those that the span predictor and the judge bring. */
-export async function compareTokens(reference: Reference): Promise<Comparison[]> {
+export async function prepareTokens(reference: Reference): Promise<() => Comparison[]> {
   const { t5, modernbert } = await reference.json<Tokenization>(FILE)
-  const comparisons = await compareTokenizer('t5', reference.folderOf('text'), t5.cases, t5.batch,
-    [t5.long, ...casesOfLength(t5)])
+  const prepared = [
+    await prepareTokenizer('t5', reference.folderOf('text'), {
+      cases: t5.cases, batch: t5.batch, long: [t5.long, ...casesOfLength(t5)],
+    }),
+  ]
   for (const part of ['spans', 'judge'] as const) {
     const folder = reference.parts[part]
     if (!folder) continue
-    const long = [{ ...modernbert.long, text: t5.long.text }]
     const { cases, batch } = modernbert
-    comparisons.push(...await compareTokenizer(part, folder, cases, batch, long))
+    const long = [{ ...modernbert.long, text: t5.long.text }]
+    prepared.push(await prepareTokenizer(part, folder, { cases, batch, long }))
   }
-  return comparisons
+  return () => prepared.flatMap((compare) => compare())
 }
 
 function casesOfLength(t5: object): (Long & Case)[] {
@@ -50,21 +53,25 @@ function casesOfLength(t5: object): (Long & Case)[] {
   })
 }
 
-async function compareTokenizer(
-  name: string, folder: string, cases: readonly Case[], batch: Padded,
-  long: readonly (Long & Case)[],
-): Promise<Comparison[]> {
+interface Expected {
+  cases: readonly Case[]
+  batch: Padded
+  long: readonly (Long & Case)[]
+}
+
+async function prepareTokenizer(name: string, folder: string, { cases, batch, long }: Expected) {
   const tokenizer = await TextTokenizer.load(folder, 512)
-  const truncated = await Promise.all(long.map(async ({ max_length: most, text }) =>
-    (await TextTokenizer.load(folder, most)).tokens(text)))
-  const { ids, valid } = tokenizer.batch(batch.texts)
-  const padded = [...ids.arraySync() as number[][], ...valid.arraySync() as number[][]]
-  ids.dispose()
-  valid.dispose()
-  return [
-    compareExactly(FILE, `${name} cases`, cases.map(({ text }) => tokenizer.tokens(text)),
-      cases.map((each) => each.ids)),
-    compareExactly(FILE, `${name} truncated`, truncated, long.map((each) => each.ids)),
-    compareExactly(FILE, `${name} padded`, padded, [...batch.input_ids, ...batch.attention_mask]),
-  ]
+  const shorter = await Promise.all(long.map(({ max_length: most }) =>
+    TextTokenizer.load(folder, most)))
+  return (): Comparison[] => {
+    const { ids, valid } = tokenizer.batch(batch.texts)
+    const padded = [ids, valid].flatMap((tensor) => tensor.arraySync() as number[][])
+    return [
+      compareExactly(FILE, `${name} cases`, cases.map(({ text }) => tokenizer.tokens(text)),
+        cases.map((each) => each.ids)),
+      compareExactly(FILE, `${name} truncated`, long.map(({ text }, i) => shorter[i]!.tokens(text)),
+        long.map((each) => each.ids)),
+      compareExactly(FILE, `${name} padded`, padded, [...batch.input_ids, ...batch.attention_mask]),
+    ]
+  }
 }
