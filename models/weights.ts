@@ -26,7 +26,11 @@ export class Weights {
    */
   static open(name: string): Weights {
     const open = name.endsWith('.safetensors') ? openSafetensors : openTorchCheckpoint
-    const tensors = open(name)
+    return Weights.of(name, open(name))
+  }
+
+  /** Tensors from elsewhere; errors call them `name`. */
+  static of(name: string, tensors: ReadonlyMap<string, StoredTensor>): Weights {
     return new Weights({ name, tensors, unread: new Set(tensors.keys()) }, '')
   }
 
