@@ -41,12 +41,12 @@ export async function loadSamAudio(folder: string): Promise<Model> {
   if (!parts.text) throw new Error(`${folder}: no folder of its text encoder (T5) is there`)
   const config = await readConfig(join(parts.model, 'config.json'))
   const checkpoint = await findCheckpoint(parts.model)
-  const weights = Weights.open(checkpoint)
-  const network = loadNetwork(weights, config)
+  const { network, parameters } = Weights.read(checkpoint, (weights) =>
+    ({ network: loadNetwork(weights, config), parameters: weights.parameters }))
   const textEncoder = await loadTextEncoder(parts.text, TOKENS_MAX)
   const description = {
     ...describe(config),
-    parameters: weights.parameters,
+    parameters,
     weightsSha256: await sha256Of(checkpoint),
   }
   return new SamAudio(description, { config, network, textEncoder })

@@ -122,7 +122,8 @@ export type Judge = Awaited<ReturnType<typeof loadJudge>>
 /** Loads `config.json`, the weights, `tokenizer.json` and `tokenizer_config.json`. */
 export async function loadJudge(folder: string) {
   const config = await readJudgeConfig(join(folder, 'config.json'))
-  const network = loadJudgeNetwork(Weights.open(await findCheckpoint(folder)), config)
+  const network = Weights.read(await findCheckpoint(folder), (weights) =>
+    loadJudgeNetwork(weights, config))
   const tokenizer = await TextTokenizer.load(folder, TOKENS_MAX)
 
   /** The scores of each; reads from the device. */

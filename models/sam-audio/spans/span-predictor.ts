@@ -81,7 +81,8 @@ export type SpanPredictor = Awaited<ReturnType<typeof loadSpanPredictor>>
 /** Loads `config.json`, the weights, `tokenizer.json` and `tokenizer_config.json`. */
 export async function loadSpanPredictor(folder: string) {
   const config = await readSpanPredictorConfig(join(folder, 'config.json'))
-  const network = loadSpanNetwork(Weights.open(await findCheckpoint(folder)), config)
+  const network = Weights.read(await findCheckpoint(folder), (weights) =>
+    loadSpanNetwork(weights, config))
   const tokenizer = await TextTokenizer.load(folder, TOKENS_MAX)
 
   /**

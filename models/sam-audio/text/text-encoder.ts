@@ -23,7 +23,7 @@ export type TextEncoder = Awaited<ReturnType<typeof loadTextEncoder>>
 export async function loadTextEncoder(folder: string, tokensMax: number) {
   const tokenizer = await TextTokenizer.load(folder, tokensMax)
   const config = await readT5Config(join(folder, 'config.json'))
-  const t5 = loadT5(Weights.open(await findCheckpoint(folder)), config)
+  const t5 = Weights.read(await findCheckpoint(folder), (weights) => loadT5(weights, config))
 
   /** The caller frees both tensors. */
   const encode = (prompts: readonly string[]): TextStates => {

@@ -21,7 +21,8 @@ export async function prepareJudge(reference: Reference): Promise<() => Comparis
   const checkpoint = await findCheckpoint(folder)
   const golden = reference.golden('judge.safetensors')
   return () => {
-    const network = loadJudgeNetwork(Weights.open(checkpoint), config)
+    const network = Weights.read(checkpoint, (weights) =>
+      loadJudgeNetwork(weights, config))
     return [
       ...compareHearing(network, golden),
       ...compareText(network, golden),

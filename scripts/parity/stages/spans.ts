@@ -29,7 +29,8 @@ export async function prepareSpans(reference: Reference): Promise<() => Comparis
   const golden = reference.golden('span_predictor.safetensors')
   const file = await reference.json<SpansFile>(SPANS_FILE)
   return () => {
-    const network = loadSpanNetwork(Weights.open(checkpoint), config)
+    const network = Weights.read(checkpoint, (weights) =>
+      loadSpanNetwork(weights, config))
     return [
       ...compareText(network, golden),
       ...compareAudio(network, golden),

@@ -30,7 +30,8 @@ export async function prepareT5(reference: Reference): Promise<() => Comparison[
   const ours = Array.from({ length: last - first + 1 }, (_, i) =>
     positionBucket(first + i, config))
   return () => {
-    const t5 = loadT5(Weights.open(checkpoint), config)
+    const t5 = Weights.read(checkpoint, (weights) =>
+      loadT5(weights, config))
     return [
       compareExactly(BUCKETS_FILE, 'buckets', ours, buckets),
       ...compareBlocks(t5, golden),
