@@ -1,5 +1,5 @@
 /** One candidate of one chunk on its way from noise to two latent streams. */
-import type { Acceleration, Lane } from '../model.ts'
+import type { Acceleration, Lane, Span } from '../model.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import type { Flow } from './flow.ts'
 import { planStrides, type Stride } from './ode.ts'
@@ -7,23 +7,32 @@ import { planStrides, type Stride } from './ode.ts'
 /** Midpoint steps, of two evaluations each; 16 are the reference's. */
 export const STEPS: Readonly<Record<Acceleration, number>> = { fast: 8, balanced: 16, quality: 32 }
 
+export interface LanePlan {
+  /** The chunk, one channel: what the result is compared with. */
+  mixture: Float32Array
+  acceleration: Acceleration
+  /** Where the target was predicted to sound; undefined: nobody asked, or nobody can tell. */
+  predictedSpans: readonly Span[] | undefined
+}
+
 /** Holds what the network is told, and where the flow is. */
 export class SamAudioLane implements Lane, Flow {
   readonly steps: number
   stepsDone = 0
   readonly base: Tensor
   readonly memory: Tensor
-  /** The chunk, one channel: what the result is compared with. */
   readonly mixture: Float32Array
+  readonly predictedSpans: readonly Span[] | undefined
   readonly #strides: readonly Stride[]
   #state: Tensor
 
   /** The lane owns the tensors of `flow` from here on. */
-  constructor(flow: Flow, mixture: Float32Array, acceleration: Acceleration) {
+  constructor(flow: Flow, { mixture, acceleration, predictedSpans }: LanePlan) {
     this.base = flow.base
     this.memory = flow.memory
     this.#state = flow.state
     this.mixture = mixture
+    this.predictedSpans = predictedSpans
     this.steps = STEPS[acceleration]
     this.#strides = planStrides(this.steps)
   }

@@ -3,12 +3,14 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import type { Chunk, Lane, LaneRequest, LaneResult, Model, ModelDescription } from '../model.ts'
+import type {
+  Chunk, Lane, LaneRequest, LaneResult, Model, ModelDescription, Span,
+} from '../model.ts'
 import { modelPrompt } from '../prompt.ts'
 import { TensorCache } from '../tensor-cache.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import { Weights } from '../weights.ts'
-import { anchorTokens } from './anchors.ts'
+import { anchorTokens, type FrameClock } from './anchors.ts'
 import { decodeLatents, encodeWaves } from './codec/codec.ts'
 import { hopOf, readConfig, type SamAudioConfig } from './config.ts'
 import { stepFlows, type Flow } from './flow.ts'
@@ -17,6 +19,7 @@ import { loadNetwork, type Network } from './network.ts'
 import { noiseFrames } from './noise.ts'
 import { timesOf } from './ode.ts'
 import { STEPS, SamAudioLane } from './sam-audio-lane.ts'
+import { loadSpanPredictor, type SpanPredictor } from './spans/span-predictor.ts'
 import { loadTextEncoder, type TextEncoder } from './text/text-encoder.ts'
 import { tabulated, type TellTime } from './time-codes.ts'
 
@@ -32,7 +35,7 @@ const OVERLAP_SECONDS_MAX = 5
 
 /**
  * @param folder holds the model's `config.json` and checkpoint, in itself or one folder below; that
- *   of the text encoder lies there or beside it
+ *   of the text encoder lies there or beside it, and so may that of the span predictor
  * @throws Error naming what is missing, misshapen or unread
  */
 export async function loadSamAudio(folder: string): Promise<Model> {
@@ -44,12 +47,14 @@ export async function loadSamAudio(folder: string): Promise<Model> {
   const { network, parameters } = Weights.read(checkpoint, (weights) =>
     ({ network: loadNetwork(weights, config), parameters: weights.parameters }))
   const textEncoder = await loadTextEncoder(parts.text, TOKENS_MAX)
+  const spanPredictor = parts.spans ? await loadSpanPredictor(parts.spans) : null
   const description = {
     ...describe(config),
+    predictsSpans: spanPredictor !== null,
     parameters,
     weightsSha256: await sha256Of(checkpoint),
   }
-  return new SamAudio(description, { config, network, textEncoder })
+  return new SamAudio(description, { config, network, textEncoder, spanPredictor })
 }
 
 function describe({ codec, transformer }: SamAudioConfig) {
@@ -71,7 +76,6 @@ function describe({ codec, transformer }: SamAudioConfig) {
       fast: passes(STEPS.fast), balanced: passes(STEPS.balanced), quality: passes(STEPS.quality),
     },
     givesCandidates: true,
-    predictsSpans: false,
   }
 }
 
@@ -79,6 +83,7 @@ interface SamAudioParts {
   config: SamAudioConfig
   network: Network
   textEncoder: TextEncoder
+  spanPredictor: SpanPredictor | null
 }
 
 class SamAudio implements Model {
@@ -96,8 +101,15 @@ class SamAudio implements Model {
   }
 
   open(request: LaneRequest): Lane {
+    const { acceleration, predictSpans = false, prompt } = request
     const mixture = this.#checkChunk(request.chunk)
-    return new SamAudioLane(this.#flowOf(request, mixture), mixture, request.acceleration)
+    const features = this.#encode(mixture)
+    const isPredicted = predictSpans && request.spans.length === 0
+    const predictedSpans = isPredicted ? this.#predictSpans(features, prompt) : undefined
+    const spans = predictedSpans ?? request.spans
+    const flow = this.#flowOf({ ...request, spans }, features)
+    features.dispose()
+    return new SamAudioLane(flow, { mixture, acceleration, predictedSpans })
   }
 
   step(lanes: readonly Lane[]): void {
@@ -110,11 +122,13 @@ class SamAudio implements Model {
   close(lane: Lane): LaneResult {
     const { stepsDone, steps } = lane
     if (stepsDone < steps) throw new Error(`The lane has done ${stepsDone} of ${steps} steps`)
-    const { mixture } = own(lane)
+    const { mixture, predictedSpans } = own(lane)
     const [target, residual] = this.#decode(own(lane), mixture.length)
     this.discard(lane)
     const score = consistency(mixture, target, residual)
-    return { target: [target], residual: [residual], score }
+    return {
+      target: [target], residual: [residual], score, ...(predictedSpans && { predictedSpans }),
+    }
   }
 
   discard(lane: Lane): void {
@@ -122,22 +136,31 @@ class SamAudio implements Model {
   }
 
   /** What stays the same while the flow runs, and the noise that it begins with. */
-  #flowOf({ prompt, spans, seed, startSample = 0 }: LaneRequest, mixture: Float32Array): Flow {
+  #flowOf({ prompt, spans, seed, startSample = 0 }: LaneRequest, features: Tensor): Flow {
     const { config: { codec }, network: { velocity: { conditions } } } = this.#parts
-    const hop = hopOf(codec)
-    return tf.tidy(() => {
-      const features = this.#encode(mixture)
-      const frames = features.shape[1]!
-      const tokens = anchorTokens(spans, frames, { sampleRate: codec.sampleRate, hop })
-      const channels = 2 * codec.codebookDim
-      const noise = noiseFrames(seed, Math.round(startSample / hop), frames, channels)
-      return {
-        base: conditions.audio(features).add(conditions.video.absent)
-          .add(conditions.anchors(tf.tensor2d(tokens, [1, frames], 'int32'))),
-        memory: this.#hear(prompt),
-        state: tf.tensor3d(noise, [1, frames, channels]),
-      }
-    })
+    const frames = features.shape[1]!
+    const tokens = anchorTokens(spans, frames, this.#clock)
+    const channels = 2 * codec.codebookDim
+    const firstFrame = Math.round(startSample / this.#clock.hop)
+    const noise = noiseFrames(seed, firstFrame, frames, channels)
+    return tf.tidy(() => ({
+      base: conditions.audio(features).add(conditions.video.absent)
+        .add(conditions.anchors(tf.tensor2d(tokens, [1, frames], 'int32'))),
+      memory: this.#hear(prompt),
+      state: tf.tensor3d(noise, [1, frames, channels]),
+    }))
+  }
+
+  get #clock(): FrameClock {
+    const { codec } = this.#parts.config
+    return { sampleRate: codec.sampleRate, hop: hopOf(codec) }
+  }
+
+  /** Undefined where nobody can tell. Reads from the device. */
+  #predictSpans(features: Tensor, prompt: string): Span[] | undefined {
+    const text = modelPrompt(prompt)
+    const { spanPredictor } = this.#parts
+    return spanPredictor?.predict(features, [features.shape[1]!], [text], this.#clock)[0]
   }
 
   /** [1, frames, codebookDim], the same for every prompt and candidate. */

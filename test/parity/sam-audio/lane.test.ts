@@ -146,3 +146,13 @@ test('a lane that has done its steps cannot be stepped, nor one closed before', 
   assert.throws(() => model.step([lane]), /cannot be stepped/)
   model.discard(lane)
 })
+
+test('predicted spans are those of the span predictor, and are gone by as if they were given', () => {
+  const { predictedSpans, target } = separateOne(model, request(wave, { predictSpans: true }))
+  assert.ok(predictedSpans && predictedSpans.length > 0, 'something was predicted')
+  const given = separateOne(model, request(wave, { spans: predictedSpans }))
+  assert.equal(given.predictedSpans, undefined)
+  assert.deepEqual(target, given.target)
+  const spans = [{ start: 0, end: 0.1, include: true }]
+  assert.equal(separateOne(model, request(wave, { predictSpans: true, spans })).predictedSpans, undefined)
+})
