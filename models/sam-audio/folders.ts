@@ -1,5 +1,5 @@
 /** Where the parts of SAM-Audio lie: each is a folder with a `config.json`, as it was published. */
-import { readdir, readFile } from 'node:fs/promises'
+import { access, readdir, readFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 
 /** The model itself, the encoder of its prompts, and two helpers that it can do without. */
@@ -40,6 +40,19 @@ export async function findParts(folder: string): Promise<PartFolders> {
     if (part === 'model') names = namesIn(chosen.config!)
   }
   return found
+}
+
+/** What a checkpoint may be called. */
+const CHECKPOINTS = ['checkpoint.pt', 'checkpoint.safetensors', 'model.safetensors']
+
+/** The weights in a part's folder. @throws Error naming the folder when it has none */
+export async function findCheckpoint(folder: string): Promise<string> {
+  for (const name of CHECKPOINTS) {
+    const file = join(folder, name)
+    const isThere = await access(file).then(() => true, () => false)
+    if (isThere) return file
+  }
+  throw new Error(`${folder}: none of ${CHECKPOINTS.join(', ')} is there`)
 }
 
 interface Described {

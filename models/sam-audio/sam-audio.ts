@@ -1,7 +1,6 @@
 /** Meta's SAM-Audio: generative separation by flow matching. See `card.md`. */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type {
@@ -15,7 +14,7 @@ import { anchorTokens, type FrameClock } from './anchors.ts'
 import { decodeLatents, encodeWaves } from './codec/codec.ts'
 import { hopOf, readConfig, type SamAudioConfig } from './config.ts'
 import { stepFlows, type Flow } from './flow.ts'
-import { findParts } from './folders.ts'
+import { findCheckpoint, findParts } from './folders.ts'
 import { loadNetwork, type Network } from './network.ts'
 import { noiseFrames } from './noise.ts'
 import { timesOf } from './ode.ts'
@@ -33,8 +32,6 @@ const PROMPTS_REMEMBERED_MAX = 256
 
 const CHUNK_SECONDS_MAX = 60
 const OVERLAP_SECONDS_MAX = 5
-
-const CHECKPOINTS = ['model.safetensors', 'checkpoint.safetensors', 'checkpoint.pt']
 
 /**
  * @param folder holds the model's `config.json` and checkpoint, in itself or one folder below; that
@@ -238,15 +235,6 @@ const POWER_LEAST = 1e-10
 function own(lane: Lane): SamAudioLane {
   if (lane instanceof SamAudioLane) return lane
   throw new Error('The lane was not opened by this model')
-}
-
-async function findCheckpoint(folder: string): Promise<string> {
-  for (const name of CHECKPOINTS) {
-    const file = join(folder, name)
-    const isThere = await access(file).then(() => true, () => false)
-    if (isThere) return file
-  }
-  throw new Error(`${folder}: no checkpoint is there, one of ${CHECKPOINTS.join(', ')}`)
 }
 
 /** Of a file of any size, in hexadecimal. */

@@ -7,7 +7,7 @@ import { loadSamAudio } from '../../../models/sam-audio/sam-audio.ts'
 import { tf } from '../../../models/tensor.ts'
 import { assertClose } from '../../support/assert-close.ts'
 import { noise, separate, separateOne } from '../lanes.ts'
-import { FIXTURES, MODEL_FOLDER } from './golden.ts'
+import { FIXTURES, MODEL_FOLDER } from './folders.ts'
 
 const model = await loadSamAudio(FIXTURES)
 const sampleRate = model.description.sampleRate!
