@@ -8,6 +8,13 @@ interface WeightsFile {
   readonly name: string
   readonly tensors: ReadonlyMap<string, StoredTensor>
   readonly unread: Set<string>
+  /** What was wrong so far with weights asked for; null: the first such thing is thrown at once. */
+  readonly faults: string[] | null
+}
+
+/** The tensors of a file in either of the formats; see `Weights.open`. */
+export function openTensors(name: string): ReadonlyMap<string, StoredTensor> {
+  return name.endsWith('.safetensors') ? openSafetensors(name) : openTorchCheckpoint(name)
 }
 
 /** A view of a weights file from one path downwards. */
@@ -25,13 +32,24 @@ export class Weights {
    * @throws Error naming the file when it is not sound
    */
   static open(name: string): Weights {
-    const open = name.endsWith('.safetensors') ? openSafetensors : openTorchCheckpoint
-    return Weights.of(name, open(name))
+    return Weights.of(name, openTensors(name))
   }
 
   /** Tensors from elsewhere; errors call them `name`. */
   static of(name: string, tensors: ReadonlyMap<string, StoredTensor>): Weights {
-    return new Weights({ name, tensors, unread: new Set(tensors.keys()) }, '')
+    return new Weights({ name, tensors, unread: new Set(tensors.keys()), faults: null }, '')
+  }
+
+  /**
+   * What `load` makes of all weights of a file, as `open` takes it.
+   * @throws Error naming the file and every weight that is missing, misshapen or unread
+   */
+  static read<T>(name: string, load: (weights: Weights) => T): T {
+    const tensors = openTensors(name)
+    const weights = new Weights({ name, tensors, unread: new Set(tensors.keys()), faults: [] }, '')
+    const loaded = load(weights)
+    weights.assertAllRead()
+    return loaded
   }
 
   /** The view one step further down: a layer's name or number. */
@@ -50,14 +68,15 @@ export class Weights {
 
   /** A float32 tensor that the caller owns. @throws Error when it is absent or shaped otherwise */
   get(name: string, shape: readonly number[]): Tensor {
-    const stored = this.#find(name)
-    const path = this.#path + name
-    if (String(stored.shape) !== String(shape)) {
-      const found = `has shape [${stored.shape}], expected [${shape}]`
-      throw new Error(`${this.#file.name}: weight ${path} ${found}`)
+    const { faults, unread } = this.#file
+    unread.delete(this.#path + name)
+    try {
+      return tf.tensor(this.#valuesOf(name, shape), [...shape], 'float32')
+    } catch (error) {
+      if (!faults) throw error
+      faults.push((error as Error).message)
+      return tf.zeros([...shape]) // `assertAllRead` will throw
     }
-    this.#file.unread.delete(path)
-    return tf.tensor(stored.values(), [...shape], 'float32')
   }
 
   /** Declares a weight that the network does not use. */
@@ -72,18 +91,31 @@ export class Weights {
     }
   }
 
-  /** @throws Error naming weights that nobody asked for: a layer is missing from the network */
+  /**
+   * @throws Error naming weights that nobody asked for: a layer is missing from the network. Under
+   *   `read`, also those that were asked for and are not there, or not as they should be
+   */
   assertAllRead(): void {
-    const unread = [...this.#file.unread]
-    if (unread.length === 0) return
-    throw new Error(
-      `${this.#file.name}: ${unread.length} weights were not read: ${unread.join(', ')}`)
+    const { name, unread, faults } = this.#file
+    const paths = [...unread]
+    const lines = [...(faults ?? [])]
+    if (paths.length > 0) {
+      lines.push(`${name}: ${paths.length} weights were not read: ${paths.join(', ')}`)
+    }
+    if (lines.length > 0) throw new Error(lines.join('\n'))
   }
 
   /** Numbers in the whole file. */
   get parameters(): number {
     const sizes = [...this.#file.tensors.values()].map(({ shape }) => countOf(shape))
     return sizes.reduce((sum, size) => sum + size, 0)
+  }
+
+  #valuesOf(name: string, shape: readonly number[]): Float32Array | Int32Array {
+    const stored = this.#find(name)
+    if (String(stored.shape) === String(shape)) return stored.values()
+    const found = `has shape [${stored.shape}], expected [${shape}]`
+    throw new Error(`${this.#file.name}: weight ${this.#path + name} ${found}`)
   }
 
   #find(name: string): StoredTensor {

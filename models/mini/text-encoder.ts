@@ -24,7 +24,8 @@ export class TextEncoder {
   /** Loads `model.safetensors`, `tokenizer.json` and `tokenizer_config.json`. */
   static async load(folder: string): Promise<TextEncoder> {
     const tokenizer = await TextTokenizer.load(folder, TOKENS_MAX)
-    return new TextEncoder(tokenizer, loadBert(Weights.open(join(folder, 'model.safetensors'))))
+    const bert = Weights.read(join(folder, 'model.safetensors'), loadBert)
+    return new TextEncoder(tokenizer, bert)
   }
 
   /** Token ids between the marks of beginning and end. */

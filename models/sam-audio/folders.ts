@@ -42,17 +42,17 @@ export async function findParts(folder: string): Promise<PartFolders> {
   return found
 }
 
-/** What a checkpoint may be called. */
-const CHECKPOINTS = ['checkpoint.pt', 'checkpoint.safetensors', 'model.safetensors']
+/** What the weights of a part may be called; the first that is there is taken. */
+const CHECKPOINTS = ['model.safetensors', 'checkpoint.safetensors', 'checkpoint.pt']
 
-/** The weights in a part's folder. @throws Error naming the folder when it has none */
+/** The file of weights in the folder of a part. @throws Error when there is none */
 export async function findCheckpoint(folder: string): Promise<string> {
   for (const name of CHECKPOINTS) {
     const file = join(folder, name)
     const isThere = await access(file).then(() => true, () => false)
     if (isThere) return file
   }
-  throw new Error(`${folder}: none of ${CHECKPOINTS.join(', ')} is there`)
+  throw new Error(`${folder}: no checkpoint is there, one of ${CHECKPOINTS.join(', ')}`)
 }
 
 interface Described {

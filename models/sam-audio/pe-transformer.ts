@@ -63,20 +63,24 @@ export function loadPeTransformer(weights: Weights, config: PeConfig) {
   const maskOf = (rows: readonly number[], frames: number) =>
     rowMask(rows.map((real) => real + 1), frames + 1)
 
-  /**
-   * x [batch, frames, dim] to the same; `rows`: real frames of each. What is beyond them is of no
-   * meaning and changes nothing of the rest.
-   */
-  const forward = (x: Tensor, rows: readonly number[]): Tensor => tf.tidy(() => {
+  /** As `forward`, with the one for the whole: [batch, 1 + frames, dim]. */
+  const states = (x: Tensor, rows: readonly number[]): Tensor => tf.tidy(() => {
     const frames = x.shape[1]!
     const mask = maskOf(rows, frames)
     const rotary = rotaryOf(frames + 1)
     const embedded = patcher.forward(prepend(x), mask) // [batch, 1 + frames, dim]
     const heard = layers.reduce((y, layer) => layer(y, rotary, mask?.keys ?? null), embedded)
-    return tf.slice(out(norm(heard)), [0, 1, 0], [-1, frames, -1]) // [batch, frames, dim]
+    return out(norm(heard))
   })
 
-  return { prepend, maskOf, patcher, layers, norm, out, rotaryOf, forward }
+  /**
+   * x [batch, frames, dim] to the same; `rows`: real frames of each. What is beyond them is of no
+   * meaning and changes nothing of the rest.
+   */
+  const forward = (x: Tensor, rows: readonly number[]): Tensor =>
+    tf.tidy(() => tf.slice(states(x, rows), [0, 1, 0], [-1, x.shape[1]!, -1]))
+
+  return { prepend, maskOf, patcher, layers, norm, out, rotaryOf, states, forward }
 }
 
 /** x [batch, frames, dim] to the same; keys: what masks them, or null. */

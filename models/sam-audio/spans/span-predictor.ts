@@ -7,6 +7,7 @@ import { tf, type Tensor } from '../../tensor.ts'
 import { TextTokenizer } from '../../tokenizer.ts'
 import { Weights } from '../../weights.ts'
 import type { FrameClock } from '../anchors.ts'
+import { findCheckpoint } from '../folders.ts'
 import { loadPeTransformer, peConfig, type PeConfig } from '../pe-transformer.ts'
 import { loadModernBert, modernBertConfig, type ModernBertConfig } from '../text/modern-bert.ts'
 import { findSpans } from './find-spans.ts'
@@ -77,10 +78,11 @@ function loadHead(weights: Weights, inDim: number, outDim: number): Layer {
 
 export type SpanPredictor = Awaited<ReturnType<typeof loadSpanPredictor>>
 
-/** Loads `config.json`, `model.safetensors`, `tokenizer.json` and `tokenizer_config.json`. */
+/** Loads `config.json`, the weights, `tokenizer.json` and `tokenizer_config.json`. */
 export async function loadSpanPredictor(folder: string) {
   const config = await readSpanPredictorConfig(join(folder, 'config.json'))
-  const network = loadSpanNetwork(Weights.open(join(folder, 'model.safetensors')), config)
+  const network = Weights.read(await findCheckpoint(folder), (weights) =>
+    loadSpanNetwork(weights, config))
   const tokenizer = await TextTokenizer.load(folder, TOKENS_MAX)
 
   /**

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 
 export interface T5Config {
+  vocabulary: number
   dim: number
   headDim: number
   heads: number
@@ -24,6 +25,7 @@ export async function readT5Config(file: string): Promise<T5Config> {
     throw new Error(`${file}: feed_forward_proj must be relu, not ${feedForward}`)
   }
   return {
+    vocabulary: config.vocab_size,
     dim: config.d_model,
     headDim: config.d_kv,
     heads: config.num_heads,

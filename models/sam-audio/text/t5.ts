@@ -10,9 +10,8 @@ export type T5 = ReturnType<typeof loadT5>
 
 /** @throws Error naming weights that are missing, misshapen or unread */
 export function loadT5(weights: Weights, config: T5Config) {
-  const { dim, layers, epsilon } = config
+  const { vocabulary, dim, layers, epsilon } = config
   const encoder = weights.at('encoder')
-  const vocabulary = weights.at('shared').shapeOf('weight')[0]!
   const table = weights.at('shared').get('weight', [vocabulary, dim])
   const positionBias = loadPositionBias(encoder.at('block').at(0).at('layer').at(0), config)
   const blocks = Array.from({ length: layers }, (_, i) =>

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { tf, type Tensor } from '../../tensor.ts'
 import { TextTokenizer } from '../../tokenizer.ts'
 import { Weights } from '../../weights.ts'
+import { findCheckpoint } from '../folders.ts'
 import { loadT5 } from './t5.ts'
 import { readT5Config } from './t5-config.ts'
 
@@ -16,13 +17,13 @@ export interface TextStates {
 export type TextEncoder = Awaited<ReturnType<typeof loadTextEncoder>>
 
 /**
- * Loads `config.json`, `model.safetensors`, `tokenizer.json` and `tokenizer_config.json` of T5.
+ * Loads `config.json`, the weights, `tokenizer.json` and `tokenizer_config.json` of T5.
  * @param tokensMax of a prompt, the mark of its end included
  */
 export async function loadTextEncoder(folder: string, tokensMax: number) {
   const tokenizer = await TextTokenizer.load(folder, tokensMax)
   const config = await readT5Config(join(folder, 'config.json'))
-  const t5 = loadT5(Weights.open(join(folder, 'model.safetensors')), config)
+  const t5 = Weights.read(await findCheckpoint(folder), (weights) => loadT5(weights, config))
 
   /** The caller frees both tensors. */
   const encode = (prompts: readonly string[]): TextStates => {

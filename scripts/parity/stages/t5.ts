@@ -1,6 +1,7 @@
 /** The prompt's encoder: every block of T5, in a padded batch and with a long text. */
 import { join } from 'node:path'
 import { keyBias } from '../../../models/layers.ts'
+import { findCheckpoint } from '../../../models/sam-audio/folders.ts'
 import { loadT5, positionBucket, type T5 } from '../../../models/sam-audio/text/t5.ts'
 import { readT5Config } from '../../../models/sam-audio/text/t5-config.ts'
 import { tf, type Tensor } from '../../../models/tensor.ts'
@@ -23,12 +24,14 @@ interface Buckets {
 export async function prepareT5(reference: Reference): Promise<() => Comparison[]> {
   const folder = reference.folderOf('text')
   const config = await readT5Config(join(folder, 'config.json'))
+  const checkpoint = await findCheckpoint(folder)
   const golden = reference.golden('t5.safetensors')
   const { rel_min: first, rel_max: last, buckets } = await reference.json<Buckets>(BUCKETS_FILE)
   const ours = Array.from({ length: last - first + 1 }, (_, i) =>
     positionBucket(first + i, config))
   return () => {
-    const t5 = loadT5(Weights.open(join(folder, 'model.safetensors')), config)
+    const t5 = Weights.read(checkpoint, (weights) =>
+      loadT5(weights, config))
     return [
       compareExactly(BUCKETS_FILE, 'buckets', ours, buckets),
       ...compareBlocks(t5, golden),
