@@ -122,7 +122,8 @@ async function separateChunk(
   const owner = { accountId: job.account_id, requestId }
   const separate = (copy: Float32Array[], candidate: number): Promise<LaneResult> => {
     const seed = laneSeed(requestId, candidate)
-    const lane = { ...request, chunk: { channels: copy, sampleRate }, startSample, candidate, seed }
+    const chunkOf = { channels: copy, sampleRate }
+    const lane = { ...request, chunk: chunkOf, startSample, candidate, candidates, seed }
     return scheduler.separate(lane, owner, { signal, onStep })
   }
   return { chunk, samples, ...await bestCandidate(channels, candidates, separate) }

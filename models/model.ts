@@ -38,6 +38,8 @@ export interface LaneRequest {
   startSample?: number
   /** Which of several candidates of the chunk it is, from 0 (absent: 0), the only one of most. */
   candidate?: number
+  /** How many are made of it (absent: 1): of a single one, nobody needs the score. */
+  candidates?: number
   /** Whether to predict first where the target sounds, and go by that; not together with spans. */
   predictSpans?: boolean
 }

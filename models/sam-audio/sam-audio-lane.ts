@@ -10,7 +10,11 @@ export const STEPS: Readonly<Record<Acceleration, number>> = { fast: 8, balanced
 export interface LanePlan {
   /** The chunk, one channel: what the result is compared with. */
   mixture: Float32Array
+  /** As the model hears it. */
+  prompt: string
   acceleration: Acceleration
+  /** Whether there are others to compare it with. */
+  isRanked: boolean
   /** Where the target was predicted to sound; undefined: nobody asked, or nobody can tell. */
   predictedSpans: readonly Span[] | undefined
 }
@@ -22,16 +26,21 @@ export class SamAudioLane implements Lane, Flow {
   readonly base: Tensor
   readonly memory: Tensor
   readonly mixture: Float32Array
+  readonly prompt: string
+  readonly isRanked: boolean
   readonly predictedSpans: readonly Span[] | undefined
   readonly #strides: readonly Stride[]
   #state: Tensor
 
   /** The lane owns the tensors of `flow` from here on. */
-  constructor(flow: Flow, { mixture, acceleration, predictedSpans }: LanePlan) {
+  constructor(flow: Flow, plan: LanePlan) {
+    const { mixture, prompt, acceleration, isRanked, predictedSpans } = plan
     this.base = flow.base
     this.memory = flow.memory
     this.#state = flow.state
     this.mixture = mixture
+    this.prompt = prompt
+    this.isRanked = isRanked
     this.predictedSpans = predictedSpans
     this.steps = STEPS[acceleration]
     this.#strides = planStrides(this.steps)

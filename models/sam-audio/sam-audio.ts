@@ -15,6 +15,7 @@ import { decodeLatents, encodeWaves } from './codec/codec.ts'
 import { hopOf, readConfig, type SamAudioConfig } from './config.ts'
 import { stepFlows, type Flow } from './flow.ts'
 import { findCheckpoint, findParts } from './folders.ts'
+import { loadJudge, type Judge } from './judge/judge.ts'
 import { loadNetwork, type Network } from './network.ts'
 import { noiseFrames } from './noise.ts'
 import { timesOf } from './ode.ts'
@@ -35,7 +36,8 @@ const OVERLAP_SECONDS_MAX = 5
 
 /**
  * @param folder holds the model's `config.json` and checkpoint, in itself or one folder below; that
- *   of the text encoder lies there or beside it, and so may that of the span predictor
+ *   of the text encoder lies there or beside it, and so may those of the span predictor
+ *   and the judge
  * @throws Error naming what is missing, misshapen or unread
  */
 export async function loadSamAudio(folder: string): Promise<Model> {
@@ -48,13 +50,14 @@ export async function loadSamAudio(folder: string): Promise<Model> {
     ({ network: loadNetwork(weights, config), parameters: weights.parameters }))
   const textEncoder = await loadTextEncoder(parts.text, TOKENS_MAX)
   const spanPredictor = parts.spans ? await loadSpanPredictor(parts.spans) : null
+  const judge = parts.judge ? await loadJudge(parts.judge) : null
   const description = {
     ...describe(config),
     predictsSpans: spanPredictor !== null,
     parameters,
     weightsSha256: await sha256Of(checkpoint),
   }
-  return new SamAudio(description, { config, network, textEncoder, spanPredictor })
+  return new SamAudio(description, { config, network, textEncoder, spanPredictor, judge })
 }
 
 function describe({ codec, transformer }: SamAudioConfig) {
@@ -84,6 +87,7 @@ interface SamAudioParts {
   network: Network
   textEncoder: TextEncoder
   spanPredictor: SpanPredictor | null
+  judge: Judge | null
 }
 
 class SamAudio implements Model {
@@ -101,15 +105,17 @@ class SamAudio implements Model {
   }
 
   open(request: LaneRequest): Lane {
-    const { acceleration, predictSpans = false, prompt } = request
+    const { acceleration, predictSpans = false, candidates = 1 } = request
     const mixture = this.#checkChunk(request.chunk)
+    const prompt = modelPrompt(request.prompt)
     const features = this.#encode(mixture)
     const isPredicted = predictSpans && request.spans.length === 0
     const predictedSpans = isPredicted ? this.#predictSpans(features, prompt) : undefined
     const spans = predictedSpans ?? request.spans
-    const flow = this.#flowOf({ ...request, spans }, features)
+    const flow = this.#flowOf({ ...request, prompt, spans }, features)
     features.dispose()
-    return new SamAudioLane(flow, { mixture, acceleration, predictedSpans })
+    const isRanked = candidates > 1
+    return new SamAudioLane(flow, { mixture, prompt, acceleration, isRanked, predictedSpans })
   }
 
   step(lanes: readonly Lane[]): void {
@@ -122,10 +128,11 @@ class SamAudio implements Model {
   close(lane: Lane): LaneResult {
     const { stepsDone, steps } = lane
     if (stepsDone < steps) throw new Error(`The lane has done ${stepsDone} of ${steps} steps`)
-    const { mixture, predictedSpans } = own(lane)
+    const { mixture, prompt, isRanked, predictedSpans } = own(lane)
     const [target, residual] = this.#decode(own(lane), mixture.length)
     this.discard(lane)
-    const score = consistency(mixture, target, residual)
+    const verdict = isRanked ? this.#judge(mixture, target, prompt) : undefined
+    const score = verdict ?? consistency(mixture, target, residual)
     return {
       target: [target], residual: [residual], score, ...(predictedSpans && { predictedSpans }),
     }
@@ -158,9 +165,8 @@ class SamAudio implements Model {
 
   /** Undefined where nobody can tell. Reads from the device. */
   #predictSpans(features: Tensor, prompt: string): Span[] | undefined {
-    const text = modelPrompt(prompt)
     const { spanPredictor } = this.#parts
-    return spanPredictor?.predict(features, [features.shape[1]!], [text], this.#clock)[0]
+    return spanPredictor?.predict(features, [features.shape[1]!], [prompt], this.#clock)[0]
   }
 
   /** [1, frames, codebookDim], the same for every prompt and candidate. */
@@ -174,11 +180,15 @@ class SamAudio implements Model {
   /** What the text says, [1, words, contextDim]. */
   #hear(prompt: string): Tensor {
     const { textEncoder, network } = this.#parts
-    const text = modelPrompt(prompt)
-    return this.#texts.get(text, () => tf.tidy(() => {
-      const { states } = textEncoder.encode([text])
+    return this.#texts.get(prompt, () => tf.tidy(() => {
+      const { states } = textEncoder.encode([prompt])
       return tf.keep(network.velocity.conditions.memory(states))
     }))
+  }
+
+  /** The judge's verdict on the whole; undefined where there is no judge. Reads from the device. */
+  #judge(mixture: Float32Array, separated: Float32Array, prompt: string): number | undefined {
+    return this.#parts.judge?.judge([{ mixture, separated, prompt }])[0]?.overall
   }
 
   /** Both streams as waves of so many samples: the one time that the device is read. */

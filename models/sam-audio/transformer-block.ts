@@ -46,7 +46,7 @@ export function loadTransformerBlock(weights: Weights, config: TransformerConfig
     return z.add(feedForward(thought).mul(gate2))
   })
 
-  return { attention, crossAttention, feedForward, attentionGain, feedForwardGain, forward }
+  return { attention, modulations, forward }
 }
 
 /** The norm's gain is worked into the scale: one pass over the frames less. */

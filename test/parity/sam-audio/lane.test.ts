@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Acceleration, LaneRequest } from '../../../models/model.ts'
+import { loadJudge } from '../../../models/sam-audio/judge/judge.ts'
 import { loadSamAudio } from '../../../models/sam-audio/sam-audio.ts'
 import { tf } from '../../../models/tensor.ts'
 import { assertClose } from '../../support/assert-close.ts'
 import { noise, separate, separateOne } from '../lanes.ts'
-import { FIXTURES, MODEL_FOLDER } from './golden.ts'
+import { FIXTURES, MODEL_FOLDER } from './folders.ts'
 
 const model = await loadSamAudio(FIXTURES)
 const sampleRate = model.description.sampleRate!
@@ -155,4 +156,14 @@ test('predicted spans are those of the span predictor, and are gone by as if the
   assert.deepEqual(target, given.target)
   const spans = [{ start: 0, end: 0.1, include: true }]
   assert.equal(separateOne(model, request(wave, { predictSpans: true, spans })).predictedSpans, undefined)
+})
+
+test('of several candidates each is scored by the judge, with what it says of the whole', async () => {
+  const { target, score } = separateOne(model, request(wave, { candidates: 2, prompt: 'Rain!' }))
+  const { judge } = await loadJudge(`${FIXTURES}/judge-tiny`)
+  const [verdict] = judge([{ mixture: wave, separated: target[0]!, prompt: 'rain' }])
+  assert.equal(score, verdict!.overall)
+  const single = separateOne(model, request(wave, { prompt: 'Rain!' }))
+  assert.deepEqual(single.target, target)
+  assert.notEqual(single.score, score)
 })
