@@ -38,6 +38,12 @@ test('every tensor has a line: its error, what is allowed, what it was compared 
   assert.match(errors, /^14 compared, 0 of them wrong$/m)
 })
 
+test('tensors that no stage looks at are named', async () => {
+  const { errors } = await run(FIXTURES, 'spans')
+  assert.match(errors, /^span_predictor\.safetensors: nothing is compared with .*dac_vae_encoder\.features/m)
+  assert.doesNotMatch((await run(folder, 't5')).errors, /nothing is compared with/)
+})
+
 test('for programs there is one JSON line per tensor', async () => {
   const { code, text } = await run(folder, 't5', '--json')
   assert.equal(code, 0)
