@@ -212,6 +212,8 @@ test('a pickle that does not hold together is refused', () => {
     [[Buffer.from('cos')], /cut short in a name/],
     [[Buffer.from([0x58, 0xff, 0xff, 0xff, 0xff])], /cut short/],
     [[op.emptyTuple(), op.stop()], /is not a dictionary of tensors/],
+    [[op.emptyDictionary(), op.integer(3), op.emptyTuple(), op.setItem(), op.stop()],
+      /a tensor's name is not a text/],
     [[op.text('0'), op.persistentId(), op.stop()], /a persistent id is not that of a storage/],
   ]
   for (const [parts, message] of cases) {
