@@ -1,5 +1,5 @@
 /** Layers that several networks share: each `loadX` reads its weights once, returns `forward`. */
-import { lastAxisNorm, tf, type Tensor } from './tensor.ts'
+import { lastAxisNorm, multiply, tf, type Tensor } from './tensor.ts'
 import type { Weights } from './weights.ts'
 
 export type Layer = (x: Tensor) => Tensor
@@ -18,13 +18,6 @@ export function loadLinear(weights: Weights, inDim: number, outDim: number): Lay
 /** The weight of a torch.nn.Linear without a bias: [inDim, outDim]. */
 export function readMatrix(weights: Weights, inDim: number, outDim: number): Tensor {
   return tf.tidy(() => tf.transpose(weights.get('weight', [outDim, inDim])))
-}
-
-/** Product on the last axis: x [..., inDim] and matrix [inDim, outDim] to [..., outDim]. */
-export function multiply(x: Tensor, matrix: Tensor): Tensor {
-  const [inDim, outDim] = matrix.shape as [number, number]
-  return tf.tidy(() => tf.matMul(x.reshape([-1, inDim]), matrix) // [rows, outDim]
-    .reshape([...x.shape.slice(0, -1), outDim]))
 }
 
 /** torch.nn.Linear without a bias, on the last axis: [..., inDim] to [..., outDim]. */

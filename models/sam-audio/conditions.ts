@@ -2,8 +2,8 @@
  * What the flow network is told of one chunk and prompt: all that stays the same while the flow
  * runs (SAMAudio.forward up to its transformer, AlignModalities, EmbedAnchors).
  */
-import { loadLayerNorm, loadLinear, multiply, readMatrix } from '../layers.ts'
-import { tf, type Tensor } from '../tensor.ts'
+import { loadLayerNorm, loadLinear, readMatrix } from '../layers.ts'
+import { multiply, tf, type Tensor } from '../tensor.ts'
 import type { Weights } from '../weights.ts'
 import { loadPointwise } from './codec/convolution.ts'
 import { readPlainKernel } from './codec/kernel.ts'

@@ -1,8 +1,6 @@
 /** Attention of frames to what the text says (Attention, with q_norm and k_norm, no RoPE). */
-import {
-  attendUnscaled, loadProjection, mergeHeads, multiply, rmsNormalize, splitHeads,
-} from '../layers.ts'
-import { tf, type Tensor } from '../tensor.ts'
+import { attendUnscaled, loadProjection, mergeHeads, rmsNormalize, splitHeads } from '../layers.ts'
+import { multiply, tf, type Tensor } from '../tensor.ts'
 import type { Weights } from '../weights.ts'
 import { headsSideBySide } from './head-layout.ts'
 
@@ -15,15 +13,12 @@ export interface CrossMemory {
 export type CrossAttention = ReturnType<typeof loadCrossAttention>
 
 export function loadCrossAttention(weights: Weights, dim: number, heads: number) {
-  const width = dim / heads
   const query = readHeads(weights.at('wq'), dim, heads)
-  const gain = tf.tidy(() =>
-    weights.at('q_norm').get('weight', [width]).mul(1 / Math.sqrt(width)))
   const out = loadProjection(weights.at('wo'), dim, dim)
   /** x [batch, frames, dim] to the same; textKeys: what masks the memory, or null. */
   return (x: Tensor, { keys, values }: CrossMemory, textKeys: Tensor | null): Tensor =>
     tf.tidy(() => {
-      const q = rmsNormalize(splitHeads(multiply(x, query), heads)).mul(gain)
+      const q = rmsNormalize(splitHeads(multiply(x, query), heads)) // its gain is in the keys
       return out(mergeHeads(attendUnscaled(q, keys, values, textKeys)))
     })
 }
@@ -36,8 +31,11 @@ export function loadCrossMemories(layers: readonly Weights[], dim: number, heads
   const width = dim / heads
   const kernel = tf.tidy(() => tf.concat(layers.flatMap((weights) =>
     ['wk', 'wv'].map((name) => readHeads(weights.at(name), dim, heads))), 1))
-  const gains = tf.tidy(() => tf.stack(layers.map((weights) =>
-    weights.at('k_norm').get('weight', [width]))).reshape([layers.length, 1, 1, 1, width]))
+  const gainOf = (weights: Weights) => // of queries and keys, and the scale of the scores
+    ['q_norm', 'k_norm'].reduce<Tensor>((gain, name) =>
+      gain.mul(weights.at(name).get('weight', [width])), tf.scalar(1 / Math.sqrt(width)))
+  const gains = tf.tidy(() =>
+    tf.stack(layers.map(gainOf)).reshape([layers.length, 1, 1, 1, width]))
   /** memory [batch, length, dim] to what each layer attends to. */
   return (memory: Tensor): CrossMemory[] => tf.tidy(() => {
     const [batch, length] = memory.shape as [number, number, number]

@@ -1,7 +1,7 @@
-/** All networks of one SAM-Audio checkpoint that text prompting needs. */
+/** The networks of one SAM-Audio checkpoint that text prompting needs. */
 import type { Weights } from '../weights.ts'
 import { loadCodec } from './codec/codec.ts'
-import { loadWatermark } from './codec/watermark.ts'
+import { ignoreWatermark } from './codec/watermark.ts'
 import type { SamAudioConfig } from './config.ts'
 import { loadVelocity } from './velocity.ts'
 
@@ -11,9 +11,9 @@ export type Network = ReturnType<typeof loadNetwork>
 export function loadNetwork(weights: Weights, config: SamAudioConfig) {
   const codecWeights = weights.at('audio_codec')
   const codec = loadCodec(codecWeights, config.codec)
-  const watermark = loadWatermark(codecWeights.at('decoder'), config.codec.decoderRates.length)
+  ignoreWatermark(codecWeights.at('decoder'), config.codec.decoderRates.length)
   const velocity = loadVelocity(weights, config)
   weights.at('vision_encoder').ignoreAll()
   weights.assertAllRead()
-  return { codec, watermark, velocity }
+  return { codec, velocity }
 }

@@ -5,7 +5,7 @@ import type { Weights } from '../weights.ts'
 import { assertSettings } from './config.ts'
 import { loadFeedForward } from './feed-forward.ts'
 import { loadPatcher } from './patcher.ts'
-import { makeRotary, type Rotary } from './rotary.ts'
+import { makeRotary, withGain, type Rotary } from './rotary.ts'
 import { rowMask } from './row-mask.ts'
 import { loadSelfAttention } from './self-attention.ts'
 
@@ -95,7 +95,8 @@ function loadLayer(weights: Weights, { dim, hiddenDim, heads }: PeConfig) {
     weights.at('mlp'), { in: dim, hidden: hiddenDim, out: dim },
     { gate: 'gate_proj', value: 'up_proj', out: 'down_proj' })
   return (x: Tensor, rotary: Rotary, keys: Tensor | null): Tensor => tf.tidy(() => {
-    const y = x.add(attention.forward(attentionNorm(x), rotary, keys))
+    const turning = withGain(rotary, attention.gains)
+    const y = x.add(attention.forward(attentionNorm(x), turning, keys))
     return y.add(feedForward(feedForwardNorm(y)))
   })
 }

@@ -1,11 +1,9 @@
 /** Attention of frames to the frames of their row (Attention, with q_norm, k_norm and RoPE). */
-import {
-  attendUnscaled, loadProjection, mergeHeads, multiply, rmsNormalize,
-} from '../layers.ts'
-import { tf, type Tensor } from '../tensor.ts'
+import { attendUnscaled, loadProjection, mergeHeads, rmsNormalize } from '../layers.ts'
+import { multiply, tf, type Tensor } from '../tensor.ts'
 import type { Weights } from '../weights.ts'
 import { headsSideBySide, pairsInHalves } from './head-layout.ts'
-import { rotate, withGain, type Rotary } from './rotary.ts'
+import { rotate, type Rotary } from './rotary.ts'
 
 export type SelfAttention = ReturnType<typeof loadSelfAttention>
 
@@ -40,21 +38,24 @@ export function loadSelfAttention(
   ]).reshape([2, 1, 1, 1, width])) // the scale of attention's scores goes with the queries
   const out = loadProjection(weights.at(layout.out), dim, dim)
 
-  /** x [batch, frames, dim] to queries, keys [2, batch, heads, frames, width] and values. */
+  /**
+   * x [batch, frames, dim] to queries and keys [2, batch, heads, frames, width], and values; rotary
+   * with `gains` worked in, [2, 1, 1, frames, width].
+   */
   const project = (x: Tensor, rotary: Rotary): { qk: Tensor; v: Tensor } => {
     const [batch, frames] = x.shape as [number, number, number]
     const all = multiply(x, kernel).reshape([batch, frames, 3, heads, width])
     const turned = tf.transpose(all, [2, 0, 3, 1, 4]) // [3, batch, heads, frames, width]
-    const qk = rotate(rmsNormalize(tf.slice(turned, [0], [2])), withGain(rotary, gains))
+    const qk = rotate(rmsNormalize(tf.slice(turned, [0], [2])), rotary)
     return { qk, v: tf.slice(turned, [2], [1]).squeeze([0]) }
   }
 
-  /** x [batch, frames, dim] to the same; keys: what masks them, or null. */
+  /** As `project`, to the shape of x; keys: what masks them, or null. */
   const forward = (x: Tensor, rotary: Rotary, keys: Tensor | null): Tensor => tf.tidy(() => {
     const { qk, v } = project(x, rotary)
     const [q, k] = tf.unstack(qk) as [Tensor, Tensor] // [batch, heads, frames, width]
     return out(mergeHeads(attendUnscaled(q, k, v, keys)))
   })
 
-  return { project, forward }
+  return { gains, project, forward }
 }

@@ -10,9 +10,14 @@ import { loadSelfAttention } from './self-attention.ts'
 
 export type TransformerBlock = ReturnType<typeof loadTransformerBlock>
 
-/** What is the same for every layer of one evaluation. */
-export interface Surroundings {
-  rotary: Rotary
+/** What the time makes of a block, [batch, 1, dim] each. */
+export interface Modulation {
+  attention: { shift: Tensor; scale: Tensor; gate: Tensor }
+  feedForward: { shift: Tensor; scale: Tensor; gate: Tensor }
+}
+
+/** What masks what a block attends to. */
+export interface Masks {
   /** What masks frames as keys, or null. */
   frameKeys: Tensor | null
   /** What masks the text as keys, or null. */
@@ -25,31 +30,50 @@ export function loadTransformerBlock(weights: Weights, config: TransformerConfig
   const crossAttention = loadCrossAttention(weights.at('cross_attention'), dim, heads)
   const feedForward = loadFeedForward(
     weights.at('feed_forward'), { in: dim, hidden: feedForwardDim, out: dim })
-  const attentionGain = weights.at('attention_norm').get('weight', [dim])
-  const feedForwardGain = weights.at('ffn_norm').get('weight', [dim])
-  const table = tf.tidy(() => weights.get('scale_shift_table', [6, dim]).add(unitScales(dim)))
 
-  /** time [batch, 6, dim] to six of [batch, 1, dim]: shift, scale and gate, twice. */
-  const modulations = (time: Tensor) =>
-    tf.split(time.add(table), 6, 1) as [Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
-
-  /** x [batch, frames, dim] to the same; time [batch, 6, dim]. */
+  /** x [batch, frames, dim] to the same; rotary with the gains of `attention` worked in. */
   const forward = (
-    x: Tensor, time: Tensor, memory: CrossMemory,
-    { rotary, frameKeys, textKeys }: Surroundings,
+    x: Tensor, modulation: Modulation, rotary: Rotary, memory: CrossMemory,
+    { frameKeys, textKeys }: Masks,
   ): Tensor => tf.tidy(() => {
-    const [shift1, scale1, gate1, shift2, scale2, gate2] = modulations(time)
-    const heard = modulate(x, scale1.mul(attentionGain), shift1)
-    const y = x.add(attention.forward(heard, rotary, frameKeys).mul(gate1))
+    const { attention: first, feedForward: second } = modulation
+    const heard = modulate(x, first.scale, first.shift)
+    const y = x.add(attention.forward(heard, rotary, frameKeys).mul(first.gate))
     const z = y.add(crossAttention(y, memory, textKeys))
-    const thought = modulate(z, scale2.mul(feedForwardGain), shift2)
-    return z.add(feedForward(thought).mul(gate2))
+    const thought = modulate(z, second.scale, second.shift)
+    return z.add(feedForward(thought).mul(second.gate))
   })
 
-  return { attention, modulations, forward }
+  return { attention, forward }
 }
 
-/** The norm's gain is worked into the scale: one pass over the frames less. */
+/**
+ * What the time makes of every block, in one sum: tables of shifts, scales and gates, with the
+ * gains of the norms worked into the scales, which saves a pass over the frames each.
+ * @param layers the weights of every block
+ */
+export function loadModulations(layers: readonly Weights[], dim: number) {
+  const [factors, terms] = tf.tidy(() => {
+    const ones = tf.ones([dim])
+    const gains = tf.stack(layers.map((weights) => {
+      const [first, second] = ['attention_norm', 'ffn_norm'].map((name) =>
+        weights.at(name).get('weight', [dim]))
+      return tf.stack([ones, first!, ones, ones, second!, ones]) // [6, dim]
+    })) // [layers, 6, dim]
+    const tables = tf.stack(layers.map((weights) => weights.get('scale_shift_table', [6, dim])))
+    return [gains, tables.add(unitScales(dim)).mul(gains)] as [Tensor, Tensor]
+  })
+  /** time [batch, 6 · dim] to the modulation of every block. */
+  return (time: Tensor): Modulation[] => tf.tidy(() => {
+    const all = time.reshape([-1, 1, 6, dim]).mul(factors).add(terms) // [batch, layers, 6, dim]
+    const vectors = tf.unstack(all.reshape([-1, 6 * layers.length, 1, dim]), 1)
+    const three = (from: number) =>
+      ({ shift: vectors[from]!, scale: vectors[from + 1]!, gate: vectors[from + 2]! })
+    return layers.map((_, i) => ({ attention: three(6 * i), feedForward: three(6 * i + 3) }))
+  })
+}
+
+/** x [batch, frames, dim], scale and shift [batch, 1, dim]. */
 export const modulate = (x: Tensor, scale: Tensor, shift: Tensor): Tensor => tf.tidy(() =>
   rmsNormalize(x).mul(scale).add(shift))
 

@@ -6,10 +6,10 @@ import type { TransformerConfig } from './config.ts'
 import { loadCrossMemories } from './cross-attention.ts'
 import { loadFeedForward } from './feed-forward.ts'
 import { loadPatcher } from './patcher.ts'
-import { makeRotary } from './rotary.ts'
+import { makeRotary, withGain, type Rotary } from './rotary.ts'
 import type { RowMask } from './row-mask.ts'
 import { loadTimeCodes, type TimeCodes } from './time-codes.ts'
-import { loadTransformerBlock, modulate } from './transformer-block.ts'
+import { loadModulations, loadTransformerBlock, modulate } from './transformer-block.ts'
 
 export type Transformer = ReturnType<typeof loadTransformer>
 
@@ -35,20 +35,29 @@ export function loadTransformer(weights: Weights, config: TransformerConfig, fea
   const crossMemories = loadCrossMemories(
     layerWeights.map((layer) => layer.at('cross_attention')), dim, heads)
   const blocks = layerWeights.map((layer) => loadTransformerBlock(layer, config))
+  const modulations = loadModulations(layerWeights, dim)
   const rotaryOf = makeRotary(dim / heads, positionsMax)
+  const gains = tf.tidy(() => tf.stack(blocks.map(({ attention }) => attention.gains)))
   const finalGain = weights.at('norm').get('weight', [dim])
   const finalTable = weights.get('final_layer_scale_shift_table', [2, dim])
   const output = loadProjection(weights.at('output'), dim, features)
 
+  /** For the attention of every block, its gains worked in: [2, 1, 1, frames, width] each. */
+  const rotaries = (frames: number): Rotary[] => tf.tidy(() => {
+    const { cos, sin } = withGain(rotaryOf(frames), gains) // [layers, 2, 1, 1, frames, width]
+    const sines = tf.unstack(sin)
+    return tf.unstack(cos).map((each, i) => ({ cos: each, sin: sines[i]! }))
+  })
+
   /** What the blocks make of x, [batch, frames, dim]. */
   const runBlocks = ({ x, memory, time, frames, textKeys }: TransformerInput): Tensor => {
-    const rotary = rotaryOf(x.shape[1]!)
+    const turns = rotaries(x.shape[1]!)
     const memories = crossMemories(embedMemory(memory))
-    const modulation = time.blocks.reshape([-1, 6, dim])
-    const around = { rotary, frameKeys: frames?.keys ?? null, textKeys }
+    const modulated = modulations(time.blocks)
+    const masks = { frameKeys: frames?.keys ?? null, textKeys }
     let y = patcher.forward(x, frames)
     for (const [i, block] of blocks.entries()) {
-      const next = block.forward(y, modulation, memories[i]!, around)
+      const next = block.forward(y, modulated[i]!, turns[i]!, memories[i]!, masks)
       y.dispose() // at once: within the tidy it would stay to the end
       y = next
     }
@@ -64,7 +73,8 @@ export function loadTransformer(weights: Weights, config: TransformerConfig, fea
   })
 
   return {
-    patcher, tellTime, embedMemory, crossMemories, blocks, rotaryOf, finalGain, forward,
+    patcher, tellTime, embedMemory, crossMemories, modulations, rotaries, blocks, finalGain,
+    forward,
   }
 }
 

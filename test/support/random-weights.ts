@@ -16,14 +16,14 @@ export function randomWeights(shapes: Shapes): Weights {
 }
 
 function randomValues(name: string, shape: readonly number[], count: number): Float32Array {
-  const isGain = /(norm\.weight|weight_g|alpha)$/.test(name)
+  const gain = name.endsWith('weight_g') ? 0.5 : /(norm\.weight|alpha)$/.test(name) ? 1 : null
   const fanIn = shape.length > 1 ? count / shape[0]! : 1
   const scale = shape.length > 1 ? Math.sqrt(3 / fanIn) : 0.1
   let state = count >>> 0
   return Float32Array.from({ length: count }, () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
     const uniform = state / 2 ** 31 - 1
-    return isGain ? 1 + 0.1 * uniform : scale * uniform
+    return gain === null ? scale * uniform : gain * (1 + 0.1 * uniform)
   })
 }
 

@@ -4,7 +4,7 @@ import { keyBias, rmsNormalize } from '../../../models/layers.ts'
 import { findCheckpoint } from '../../../models/sam-audio/folders.ts'
 import { readConfig } from '../../../models/sam-audio/config.ts'
 import { rowMask, type RowMask } from '../../../models/sam-audio/row-mask.ts'
-import type { Surroundings } from '../../../models/sam-audio/transformer-block.ts'
+import { modulate } from '../../../models/sam-audio/transformer-block.ts'
 import { loadVelocity, type VelocityNetwork } from '../../../models/sam-audio/velocity.ts'
 import { tf, type Tensor } from '../../../models/tensor.ts'
 import { Weights } from '../../../models/weights.ts'
@@ -143,10 +143,11 @@ function compareTransformer(
   const compareTurned = (name: string, part: () => Tensor) =>
     golden.compareTurned(name, tf.tidy(part))
   const memories = crossMemories(golden.tensor('y_embedder'))
-  const time = timeOf(golden)
+  const modulations = transformer.modulations(golden.tensor('t_block'))
+  const rotaries = transformer.rotaries(golden.shape('noisy_audio')[1]!)
+  const masks = { frameKeys: inputs.leaking.keys, textKeys: inputs.textKeys }
   const before = (i: number) =>
     (i === 0 ? golden.turned('x_embedder') : golden.tensor(`layers.${i - 1}`))
-  const around = surroundings(transformer, inputs, golden)
   return [
     compareTurned('x_embedder.block1', () => first!(golden.tensor('embed_anchors'), null)),
     compareTurned('x_embedder.block2', () => second!(golden.turned('x_embedder.block1'), null)),
@@ -154,20 +155,21 @@ function compareTransformer(
     compare('y_embedder', () => embedMemory(
       golden.tensor('memory_proj').add(golden.tensor('timestep_emb').expandDims(1)))),
     ...blocks.map((block, i) =>
-      compare(`layers.${i}`, () => block.forward(before(i), time, memories[i]!, around))),
+      compare(`layers.${i}`, () =>
+        block.forward(before(i), modulations[i]!, rotaries[i]!, memories[i]!, masks))),
     compare('norm', () => rmsNormalize(before(blocks.length)).mul(finalGain)),
   ]
 }
 
-/** Of the first layer, from the norm that the reference stored. */
+/** Of the first layer, from what the reference put into it. */
 function compareAttention(
   { transformer }: VelocityNetwork, inputs: Inputs, golden: GoldenFile,
 ): Comparison[] {
-  const { attention, modulations } = transformer.blocks[0]!
-  const { rotary, frameKeys } = surroundings(transformer, inputs, golden)
-  const [shift, scale] = modulations(timeOf(golden))
-  const heard = golden.tensor('layers.0.attention_norm').mul(scale).add(shift)
-  const { qk } = attention.project(heard, rotary)
+  const { attention } = transformer.blocks[0]!
+  const [rotary] = transformer.rotaries(golden.shape('noisy_audio')[1]!)
+  const { shift, scale } = transformer.modulations(golden.tensor('t_block'))[0]!.attention
+  const heard = modulate(golden.turned('x_embedder'), scale, shift)
+  const { qk } = attention.project(heard, rotary!)
   const [batch, heads, frames, width] =
     golden.shape('layers.0.attention.q_rope') as [number, number, number, number]
   /** The two parts of every pair side by side again, and no scale in the queries. */
@@ -178,20 +180,6 @@ function compareAttention(
   return [
     golden.compare('layers.0.attention.q_rope', asThere(0)),
     golden.compare('layers.0.attention.k_rope', asThere(1)),
-    golden.compare('layers.0.attention', attention.forward(heard, rotary, frameKeys)),
+    golden.compare('layers.0.attention', attention.forward(heard, rotary!, inputs.leaking.keys)),
   ]
-}
-
-function surroundings(
-  { rotaryOf }: VelocityNetwork['transformer'], { leaking, textKeys }: Inputs, golden: GoldenFile,
-): Surroundings {
-  return {
-    rotary: rotaryOf(golden.shape('noisy_audio')[1]!), frameKeys: leaking.keys, textKeys,
-  }
-}
-
-/** [batch, 6, dim]. */
-const timeOf = (golden: GoldenFile): Tensor => {
-  const [batch, six] = golden.shape('t_block') as [number, number]
-  return golden.tensor('t_block').reshape([batch, 6, six / 6])
 }
