@@ -48,6 +48,7 @@ async function improvements(setting: Setting): Promise<number[]> {
     overlapSeconds,
     modelChunkSecondsMax: chunkSeconds,
     modelOverlapSecondsMax: overlapSeconds,
+    frameSamples: mini.description.frameSamples,
   })
   const values: number[] = []
   const startedAt = performance.now()

@@ -80,6 +80,7 @@ async function separate(
   const plan = planChunks({
     ...CHUNK, sampleRate: SAMPLE_RATE, channels: 1,
     modelChunkSecondsMax: CHUNK.chunkSecondsMax, modelOverlapSecondsMax: CHUNK.overlapSeconds,
+    frameSamples: mini.description.frameSamples,
   })
   const blocks = (async function* () { yield [mixture] })()
   const stitcher = new Stitcher(plan)

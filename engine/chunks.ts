@@ -1,7 +1,8 @@
 /**
  * Cuts a mixture of any length into chunks and joins their results, streaming: what is held is
  * bounded by the chunks in flight. Every chunk of a longer mixture has the same length, so that
- * chunks share batches: the last one is moved back rather than shortened.
+ * chunks share batches: the last one is moved back rather than shortened (but for less than a
+ * frame, where chunks must start at whole frames).
  */
 
 export interface ChunkPlan {
@@ -9,6 +10,8 @@ export interface ChunkPlan {
   chunkSamples: number
   /** Samples over which neighbouring chunks are cross-faded; less than `chunkSamples`. */
   overlapSamples: number
+  /** Chunks start at multiples of so many samples, and both numbers above are such. */
+  frameSamples: number
 }
 
 /** Planar audio of one chunk, `[channels][samples]`, and where it starts in the mixture. */
@@ -30,19 +33,23 @@ interface PlanOptions {
   /** What the model separates well, and how much overlap pays, in seconds. */
   modelChunkSecondsMax: number
   modelOverlapSecondsMax: number
+  /** Samples of the model's frames, at which chunks start. */
+  frameSamples: number
 }
 
 /** The plan that honours the request's limits, the model's and memory's. */
 export function planChunks(options: PlanOptions): ChunkPlan {
-  const { sampleRate, channels } = options
+  const { sampleRate, channels, frameSamples } = options
+  const wholeFrames = (samples: number) => samples - (samples % frameSamples)
   const chunkSeconds = Math.min(options.chunkSecondsMax, options.modelChunkSecondsMax)
-  const wanted = Math.max(1, Math.round(chunkSeconds * sampleRate))
-  const chunkSamples = Math.min(wanted, Math.floor(CHUNK_SAMPLES_MAX / channels))
+  const wanted = Math.round(chunkSeconds * sampleRate)
+  const held = Math.min(wanted, Math.floor(CHUNK_SAMPLES_MAX / channels))
+  const chunkSamples = Math.max(frameSamples, wholeFrames(held))
   const overlapSeconds = Math.min(options.overlapSeconds, options.modelOverlapSecondsMax)
   // Over half a chunk, three chunks would sound at once and the work would more than double.
   const overlapMax = Math.floor(chunkSamples / 2)
-  const overlapSamples = Math.min(Math.round(overlapSeconds * sampleRate), overlapMax)
-  return { chunkSamples, overlapSamples }
+  const overlap = Math.min(Math.round(overlapSeconds * sampleRate), overlapMax)
+  return { chunkSamples, overlapSamples: wholeFrames(overlap), frameSamples }
 }
 
 /** Chunks in a mixture of `samples` samples; 0 for an empty one. */
@@ -74,7 +81,8 @@ export async function* cutChunks(
   }
   const end = held.startSample + held.length
   if (end === emittedEnd) return
-  const lastStart = Math.max(0, end - plan.chunkSamples)
+  const reached = Math.max(0, end - plan.chunkSamples)
+  const lastStart = plan.frameSamples * Math.ceil(reached / plan.frameSamples)
   yield { index, startSample: lastStart, channels: held.read(lastStart, end - lastStart) }
 }
 
@@ -90,7 +98,7 @@ export class Stitcher {
   #tail: Float32Array[] = []
   #tailStart = 0
 
-  constructor({ overlapSamples }: ChunkPlan) {
+  constructor({ overlapSamples }: Pick<ChunkPlan, 'overlapSamples'>) {
     this.#overlap = overlapSamples
   }
 

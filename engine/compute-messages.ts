@@ -1,10 +1,10 @@
 /** What compute-thread.ts and compute-worker.ts say to each other. */
 
 import type { LaneRequest, LaneResult, ModelDescription } from '../models/model.ts'
-import type { ModelName } from '../models/names.ts'
+import type { ModelChoice } from '../models/names.ts'
 
 export interface WorkerOptions {
-  model: ModelName
+  model: ModelChoice
   textEncoderFolder: string
 }
 

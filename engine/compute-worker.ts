@@ -63,7 +63,8 @@ function laneOf(id: number): Lane {
 
 /** The first call of every kernel is slow; it shall not be a client's. */
 function warmUp(): void {
-  const chunk = { channels: [new Float32Array(32_000)], sampleRate: 32_000 }
+  const sampleRate = model.description.sampleRate ?? 32_000
+  const chunk = { channels: [new Float32Array(sampleRate)], sampleRate }
   const lane = model.open({ chunk, prompt: 'speech', spans: [], acceleration: 'fast', seed: 0 })
   while (lane.stepsDone < lane.steps) model.step([lane])
   model.close(lane)

@@ -3,7 +3,7 @@
 import { hostname, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { MODEL_NAMES } from '../models/names.ts'
+import { parseModelChoice } from '../models/names.ts'
 import { newId } from '../shared/ids.ts'
 import { readSettings } from '../shared/settings.ts'
 
@@ -13,10 +13,10 @@ export type EngineConfig = ReturnType<typeof loadConfig>
 
 /** @throws SettingsError naming every wrong setting */
 export const loadConfig = (env: NodeJS.ProcessEnv) =>
-  readSettings(env, ({ text, integer, choice, optional, networks }) => ({
+  readSettings(env, ({ text, integer, choice, parsed, optional, networks }) => ({
     natsUrl: text('NATS_URL'),
     engineId: text('ENGINE_ID', `${hostname()}-${newId('engine').slice(0, 15)}`),
-    model: choice('MODEL', MODEL_NAMES, 'mini'),
+    model: parsed('MODEL', 'mini', parseModelChoice),
     textEncoderFolder: resolve(text('TEXT_ENCODER_DIR', join(RUNTIME_FOLDER, 'text-encoder'))),
     /** Where the gRPC control plane listens; port 0 takes any free one. */
     controlHost: text('CONTROL_HOST', '127.0.0.1'),

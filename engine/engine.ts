@@ -78,6 +78,8 @@ function describe({ config, version, compute }: EngineDeps, startedAtMs: number)
       sample_rate: model.sampleRate ?? 0,
       channels_max: model.channelsMax,
       chunk_seconds_max: model.chunkSecondsMax,
+      gives_candidates: model.givesCandidates,
+      predicts_spans: model.predictsSpans,
     },
     backend,
     device,

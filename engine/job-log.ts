@@ -98,7 +98,7 @@ function describePredictedSpans({ options, model, work }: Work): string[] {
   const list = spans.slice(0, SPANS_TOLD_MAX).map(range)
   const without = work.filter(({ predictedSpans }) => predictedSpans?.length === 0)
   const found = `Predicted ${counted(spans.length, 'span')} in which the sound is heard, and ` +
-    `silenced the target around them: ${listed(list, spans.length)}.`
+    `went by them: ${listed(list, spans.length)}.`
   if (without.length === 0) return [found]
   const where = without.slice(0, SPANS_TOLD_MAX).map(({ startSecond: start, endSecond: end }) =>
     range({ start, end }))

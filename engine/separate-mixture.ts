@@ -47,6 +47,7 @@ export async function separateMixture(
     overlapSeconds: options.chunk_overlap,
     modelChunkSecondsMax: deps.model.chunkSecondsMax,
     modelOverlapSecondsMax: deps.model.overlapSecondsMax[options.acceleration],
+    frameSamples: deps.model.frameSamples,
   })
   const candidates = deps.model.givesCandidates ? options.reranking_candidates : 1
   const progress = createProgress(
@@ -114,7 +115,7 @@ async function separateChunk(
   job: Job, chunk: MixtureChunk, { sampleRate }: Mixture,
   { scheduler, signal, candidates, onStep }: ChunkDeps,
 ): Promise<SeparatedChunk> {
-  const { index, startSample, channels } = chunk
+  const { startSample, channels } = chunk
   const { options, request_id: requestId } = job
   const samples = channels[0]?.length ?? 0
   const request = {
@@ -125,8 +126,9 @@ async function separateChunk(
   }
   const owner = { accountId: job.account_id, requestId }
   const separate = (copy: Float32Array[], candidate: number): Promise<LaneResult> => {
-    const seed = laneSeed(requestId, index, candidate)
-    const lane = { ...request, chunk: { channels: copy, sampleRate }, candidate, seed }
+    const seed = laneSeed(requestId, candidate)
+    const chunkOf = { channels: copy, sampleRate }
+    const lane = { ...request, chunk: chunkOf, startSample, candidate, candidates, seed }
     return scheduler.separate(lane, owner, { signal, onStep })
   }
   return { chunk, samples, ...await bestCandidate(channels, candidates, separate) }
@@ -148,12 +150,9 @@ export function chunkSpans(
   return [...touching, { start: 0, end: 0, include: true }]
 }
 
-/**
- * 32 bits that depend on request, chunk and candidate only, so that a retried job repeats its
- * answer.
- */
-function laneSeed(requestId: string, index: number, candidate: number): number {
-  const name = `${requestId}:${index}:${candidate}`
+/** 32 bits that depend on request and candidate only, so that a retried job repeats its answer. */
+function laneSeed(requestId: string, candidate: number): number {
+  const name = `${requestId}:${candidate}`
   return createHash('sha256').update(name).digest().readUInt32LE(0)
 }
 

@@ -41,6 +41,11 @@ const Engine = Type.Object(
       parameters: Type.Integer(),
       weights_sha256: Type.String(),
       sample_rate: Type.Integer({ description: 'Hertz; 0: any.' }),
+      channels_max: Type.Integer({ description: 'More are mixed down.' }),
+      gives_candidates: Type.Boolean({
+        description: 'Whether `reranking_candidates` makes several.',
+      }),
+      predicts_spans: Type.Boolean({ description: 'Whether `predict_spans` does anything.' }),
     }),
   },
   { title: 'Engine', description: 'An engine that serves the model now.' },

@@ -1,5 +1,5 @@
 /** Layers that several networks share: each `loadX` reads its weights once, returns `forward`. */
-import { lastAxisNorm, tf, type Tensor } from './tensor.ts'
+import { lastAxisNorm, multiply, tf, type Tensor } from './tensor.ts'
 import type { Weights } from './weights.ts'
 
 export type Layer = (x: Tensor) => Tensor
@@ -15,33 +15,56 @@ export function loadLinear(weights: Weights, inDim: number, outDim: number): Lay
   })
 }
 
-/** torch.nn.functional.rms_norm over the last axis, with a learned gain. */
-export function loadRmsNorm(weights: Weights, dim: number): Layer {
-  const gain = weights.get('g', [dim])
-  return (x) => tf.tidy(() => rmsNormalize(x).mul(gain))
+/** The weight of a torch.nn.Linear without a bias: [inDim, outDim]. */
+export function readMatrix(weights: Weights, inDim: number, outDim: number): Tensor {
+  return tf.tidy(() => tf.transpose(weights.get('weight', [outDim, inDim])))
 }
 
-/** x / sqrt(mean(x²) + 1e-5) over the last axis. */
-export function rmsNormalize(x: Tensor): Tensor {
+/** torch.nn.Linear without a bias, on the last axis: [..., inDim] to [..., outDim]. */
+export function loadProjection(weights: Weights, inDim: number, outDim: number): Layer {
+  const matrix = readMatrix(weights, inDim, outDim)
+  return (x) => multiply(x, matrix)
+}
+
+/** torch.nn.functional.rms_norm over the last axis, with a learned gain that is called `name`. */
+export function loadRmsNorm(
+  weights: Weights, dim: number, { name = 'g', epsilon = 1e-5 } = {},
+): Layer {
+  const gain = weights.get(name, [dim])
+  return (x) => tf.tidy(() => rmsNormalize(x, epsilon).mul(gain))
+}
+
+/** x / sqrt(mean(x²) + epsilon) over the last axis. */
+export function rmsNormalize(x: Tensor, epsilon = 1e-5): Tensor {
   return tf.tidy(() => {
     const dim = x.shape.at(-1)!
     const meanSquare = lastAxisNorm(x).square().div(dim) // [..., 1]
-    return x.mul(meanSquare.add(1e-5).rsqrt())
+    return x.mul(meanSquare.add(epsilon).rsqrt())
   })
 }
 
 /** torch.nn.LayerNorm over the last axis. */
 export function loadLayerNorm(weights: Weights, dim: number, epsilon: number): Layer {
-  const gain = weights.get('weight', [dim])
   const bias = weights.get('bias', [dim])
+  const norm = loadBareLayerNorm(weights, dim, epsilon)
+  return (x) => tf.tidy(() => norm(x).add(bias))
+}
+
+/** torch.nn.LayerNorm without a bias, over the last axis. */
+export function loadBareLayerNorm(weights: Weights, dim: number, epsilon: number): Layer {
+  const gain = weights.get('weight', [dim])
   return (x) => tf.tidy(() => {
     const centred = x.sub(x.mean(-1, true))
     const variance = centred.square().mean(-1, true) // [..., 1]
-    return centred.mul(variance.add(epsilon).rsqrt()).mul(gain).add(bias)
+    return centred.mul(variance.add(epsilon).rsqrt()).mul(gain)
   })
 }
 
 export const silu = (x: Tensor): Tensor => tf.tidy(() => x.mul(x.sigmoid()))
+
+/** With the error function itself, not an approximation. */
+export const gelu = (x: Tensor): Tensor =>
+  tf.tidy(() => x.mul(x.div(Math.SQRT2).erf().add(1)).mul(0.5))
 
 /** Feed-forward with a gate: out(silu(gate) · value), gate and value in one projection. */
 export function loadSwiGlu(weights: Weights, dim: number, hiddenDim: number): Layer {
@@ -58,11 +81,27 @@ export function loadSwiGlu(weights: Weights, dim: number, hiddenDim: number): La
  * q, k, v [batch, heads, length, dim]; bias null or one that broadcasts to [batch, heads, q, k].
  */
 export function attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | null): Tensor {
+  return tf.tidy(() => attendUnscaled(q.mul(1 / Math.sqrt(q.shape.at(-1)!)), k, v, bias))
+}
+
+/** As `attend`, but the scores are what the products of queries and keys are. */
+export function attendUnscaled(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | null): Tensor {
   return tf.tidy(() => {
-    const scaled = q.mul(1 / Math.sqrt(q.shape.at(-1)!))
-    const scores = tf.matMul(scaled, k, false, true) // [batch, heads, q, k]
+    const scores = tf.matMul(q, k, false, true) // [batch, heads, q, k]
     return tf.matMul(tf.softmax(bias ? scores.add(bias) : scores), v)
   })
+}
+
+/** The heads of an attention side by side: [batch, length, dim] to [batch, heads, length, …]. */
+export function splitHeads(x: Tensor, heads: number): Tensor {
+  const [batch, length, dim] = x.shape as [number, number, number]
+  return tf.tidy(() => x.reshape([batch, length, heads, dim / heads]).transpose([0, 2, 1, 3]))
+}
+
+/** The inverse of `splitHeads`: [batch, heads, length, headDim] to [batch, length, dim]. */
+export function mergeHeads(x: Tensor): Tensor {
+  const [batch, heads, length, headDim] = x.shape as [number, number, number, number]
+  return tf.tidy(() => x.transpose([0, 2, 1, 3]).reshape([batch, length, heads * headDim]))
 }
 
 /** What to add to attention's scores so that keys with `valid` 0 count for nothing. */

@@ -28,10 +28,18 @@ export interface LaneRequest {
   prompt: string
   spans: readonly Span[]
   acceleration: Acceleration
-  /** Seeds whatever is random, so that a request tried again gives the same answer. 32 bits. */
+  /**
+   * Seeds whatever is random, so that a request tried again gives the same answer. 32 bits, the
+   * same for every chunk of a candidate: with `startSample`, chunks that overlap can share there
+   * what is random.
+   */
   seed: number
+  /** Where the chunk starts in its mixture, in samples (absent: 0). */
+  startSample?: number
   /** Which of several candidates of the chunk it is, from 0 (absent: 0), the only one of most. */
   candidate?: number
+  /** How many are made of it (absent: 1): of a single one, nobody needs the score. */
+  candidates?: number
   /** Whether to predict first where the target sounds, and go by that; not together with spans. */
   predictSpans?: boolean
 }
@@ -66,7 +74,7 @@ export interface LaneResult extends Separation {
 }
 
 export interface ModelDescription {
-  /** Short name, as the setting MODEL gives it. */
+  /** Short name, as the setting MODEL begins. */
   name: string
   /** One sentence for people. */
   summary: string
@@ -74,6 +82,11 @@ export interface ModelDescription {
   framesPerSecond: number
   /** The rate that chunks must have, in hertz; null: any. */
   sampleRate: number | null
+  /**
+   * Chunks start at multiples of so many samples, so that the frames of neighbours coincide; 1:
+   * anywhere.
+   */
+  frameSamples: number
   /** The most channels a chunk may have; more are mixed down. */
   channelsMax: number
   /** The longest chunk that the model separates well, in seconds; longer media is cut up. */

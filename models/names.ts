@@ -3,6 +3,16 @@
  * TensorFlow.
  */
 
-export const MODEL_NAMES = ['mini'] as const
+/** Which model, and of one that is not built in, where it lies. */
+export type ModelChoice = { name: 'mini' } | { name: 'sam-audio'; folder: string }
 
-export type ModelName = (typeof MODEL_NAMES)[number]
+/**
+ * Reads `mini` or `sam-audio:<folder>`.
+ * @throws Error saying what would be right
+ */
+export function parseModelChoice(text: string): ModelChoice {
+  if (text === 'mini') return { name: 'mini' }
+  const [, folder] = /^sam-audio:(.+)$/.exec(text) ?? []
+  if (folder) return { name: 'sam-audio', folder }
+  throw new Error(`must be mini or sam-audio:<folder>, not "${text}"`)
+}

@@ -59,6 +59,30 @@ export function lastAxisNorm(x: TensorFlow.Tensor): TensorFlow.Tensor {
     native.executeSingleOutput('EuclideanNorm', attributes, [x, tf.scalar(-1, 'int32')]))
 }
 
+/**
+ * Product on the last axis: x [..., inDim] and matrix [inDim, outDim] to [..., outDim]. tfjs's own
+ * product wants as many axes on both sides, and reshapes there and back.
+ */
+export function multiply(x: TensorFlow.Tensor, matrix: TensorFlow.Tensor): TensorFlow.Tensor {
+  const attributes = [
+    typeAttribute('T', binding.TF_FLOAT),
+    { name: 'adj_x', type: binding.TF_ATTR_BOOL, value: false },
+    { name: 'adj_y', type: binding.TF_ATTR_BOOL, value: false },
+  ]
+  return native.executeSingleOutput('BatchMatMulV2', attributes, [x, matrix])
+}
+
+/** Rolls the last axis forward by `places`: what leaves at its end comes back at its start. */
+export function rollLastAxis(x: TensorFlow.Tensor, places: number): TensorFlow.Tensor {
+  const attributes = [
+    typeAttribute('T', binding.TF_FLOAT),
+    typeAttribute('Tshift', binding.TF_INT32),
+    typeAttribute('Taxis', binding.TF_INT32),
+  ]
+  return tf.tidy(() => native.executeSingleOutput('Roll', attributes,
+    [x, tf.scalar(places, 'int32'), tf.scalar(x.rank - 1, 'int32')]))
+}
+
 /** tfjs's own real transforms go through a complex one of the whole length: five times slower. */
 function fourier(name: 'RFFT' | 'IRFFT', x: TensorFlow.Tensor, length: number) {
   const attributes = [

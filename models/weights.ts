@@ -1,11 +1,20 @@
 /** Weights by path and exact shape: a missing, misshapen or unread weight is an error. */
-import { openSafetensors, type StoredTensor } from './safetensors.ts'
+import { openSafetensors } from './safetensors.ts'
+import { countOf, type StoredTensor } from './stored-tensor.ts'
 import { tf, type Tensor } from './tensor.ts'
+import { openTorchCheckpoint } from './torch-checkpoint.ts'
 
 interface WeightsFile {
   readonly name: string
   readonly tensors: ReadonlyMap<string, StoredTensor>
   readonly unread: Set<string>
+  /** What was wrong so far with weights asked for; null: the first such thing is thrown at once. */
+  readonly faults: string[] | null
+}
+
+/** The tensors of a file in either of the formats; see `Weights.open`. */
+export function openTensors(name: string): ReadonlyMap<string, StoredTensor> {
+  return name.endsWith('.safetensors') ? openSafetensors(name) : openTorchCheckpoint(name)
 }
 
 /** A view of a weights file from one path downwards. */
@@ -18,10 +27,29 @@ export class Weights {
     this.#path = path
   }
 
-  /** @throws Error naming the file when it is not a sound safetensors file */
+  /**
+   * Opens a `.safetensors` file, or a state dict by torch.save, whatever that file is called.
+   * @throws Error naming the file when it is not sound
+   */
   static open(name: string): Weights {
-    const tensors = openSafetensors(name)
-    return new Weights({ name, tensors, unread: new Set(tensors.keys()) }, '')
+    return Weights.of(name, openTensors(name))
+  }
+
+  /** Tensors from elsewhere; errors call them `name`. */
+  static of(name: string, tensors: ReadonlyMap<string, StoredTensor>): Weights {
+    return new Weights({ name, tensors, unread: new Set(tensors.keys()), faults: null }, '')
+  }
+
+  /**
+   * What `load` makes of all weights of a file, as `open` takes it.
+   * @throws Error naming the file and every weight that is missing, misshapen or unread
+   */
+  static read<T>(name: string, load: (weights: Weights) => T): T {
+    const tensors = openTensors(name)
+    const weights = new Weights({ name, tensors, unread: new Set(tensors.keys()), faults: [] }, '')
+    const loaded = load(weights)
+    weights.assertAllRead()
+    return loaded
   }
 
   /** The view one step further down: a layer's name or number. */
@@ -29,17 +57,26 @@ export class Weights {
     return new Weights(this.#file, `${this.#path}${step}.`)
   }
 
+  has(name: string): boolean {
+    return this.#file.tensors.has(this.#path + name)
+  }
+
+  /** A weight's shape, for sizes that nothing else tells. @throws Error when it is absent */
+  shapeOf(name: string): readonly number[] {
+    return this.#find(name).shape
+  }
+
   /** A float32 tensor that the caller owns. @throws Error when it is absent or shaped otherwise */
   get(name: string, shape: readonly number[]): Tensor {
-    const path = this.#path + name
-    const stored = this.#file.tensors.get(path)
-    if (!stored) throw new Error(`${this.#file.name}: weight ${path} is missing`)
-    if (String(stored.shape) !== String(shape)) {
-      const found = `has shape [${stored.shape}], expected [${shape}]`
-      throw new Error(`${this.#file.name}: weight ${path} ${found}`)
+    const { faults, unread } = this.#file
+    unread.delete(this.#path + name)
+    try {
+      return tf.tensor(this.#valuesOf(name, shape), [...shape], 'float32')
+    } catch (error) {
+      if (!faults) throw error
+      faults.push((error as Error).message)
+      return tf.zeros([...shape]) // `assertAllRead` will throw
     }
-    this.#file.unread.delete(path)
-    return tf.tensor(stored.values(), [...shape], 'float32')
   }
 
   /** Declares a weight that the network does not use. */
@@ -47,18 +84,44 @@ export class Weights {
     this.#file.unread.delete(this.#path + name)
   }
 
-  /** @throws Error naming weights that nobody asked for: a layer is missing from the network */
+  /** Declares that the network uses nothing from here downwards, whatever there is. */
+  ignoreAll(): void {
+    for (const path of this.#file.unread) {
+      if (path.startsWith(this.#path)) this.#file.unread.delete(path)
+    }
+  }
+
+  /**
+   * @throws Error naming weights that nobody asked for: a layer is missing from the network. Under
+   *   `read`, also those that were asked for and are not there, or not as they should be
+   */
   assertAllRead(): void {
-    const unread = [...this.#file.unread]
-    if (unread.length === 0) return
-    const some = unread.slice(0, 5).join(', ')
-    throw new Error(`${this.#file.name}: ${unread.length} weights were not read: ${some}`)
+    const { name, unread, faults } = this.#file
+    const paths = [...unread]
+    const lines = [...(faults ?? [])]
+    if (paths.length > 0) {
+      lines.push(`${name}: ${paths.length} weights were not read: ${paths.join(', ')}`)
+    }
+    if (lines.length > 0) throw new Error(lines.join('\n'))
   }
 
   /** Numbers in the whole file. */
   get parameters(): number {
-    const sizes = [...this.#file.tensors.values()].map(({ shape }) =>
-      shape.reduce((product, size) => product * size, 1))
+    const sizes = [...this.#file.tensors.values()].map(({ shape }) => countOf(shape))
     return sizes.reduce((sum, size) => sum + size, 0)
+  }
+
+  #valuesOf(name: string, shape: readonly number[]): Float32Array | Int32Array {
+    const stored = this.#find(name)
+    if (String(stored.shape) === String(shape)) return stored.values()
+    const found = `has shape [${stored.shape}], expected [${shape}]`
+    throw new Error(`${this.#file.name}: weight ${this.#path + name} ${found}`)
+  }
+
+  #find(name: string): StoredTensor {
+    const path = this.#path + name
+    const stored = this.#file.tensors.get(path)
+    if (!stored) throw new Error(`${this.#file.name}: weight ${path} is missing`)
+    return stored
   }
 }

@@ -14,6 +14,8 @@ export interface EngineDescription {
     sample_rate: number
     channels_max: number
     chunk_seconds_max: number
+    gives_candidates: boolean
+    predicts_spans: boolean
   }
   backend: string
   device: string

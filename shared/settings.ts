@@ -22,6 +22,8 @@ export interface SettingReader {
   integerOrOff(name: string, least: number, most: number): number | 'off' | undefined
   /** One of the given words. */
   choice<T extends string>(name: string, words: readonly T[], fallback: T): T
+  /** A text that `parse` understands; what it throws says what would be right, as `must be …`. */
+  parsed<T>(name: string, fallback: string, parse: (text: string) => T): T
   /**
    * An absolute URL of one of the given schemes, such as `['http:', 'https:']`, without its final
    * slash.
@@ -86,6 +88,14 @@ export function readSettings<T>(env: Environment, read: (reader: SettingReader) 
       const word = words.find((known) => known === given)
       if (!word) problems.push(`${name} must be one of ${words.join(', ')}, not "${given}"`)
       return word ?? fallback
+    },
+    parsed(name, fallback, parse) {
+      try {
+        return parse(value(name) ?? fallback)
+      } catch (error) {
+        problems.push(`${name} ${(error as Error).message}`)
+        return parse(fallback)
+      }
     },
     url(name, schemes) {
       const given = value(name)

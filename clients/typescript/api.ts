@@ -611,6 +611,12 @@ export interface components {
                 weights_sha256: string;
                 /** @description Hertz; 0: any. */
                 sample_rate: number;
+                /** @description More are mixed down. */
+                channels_max: number;
+                /** @description Whether `reranking_candidates` makes several. */
+                gives_candidates: boolean;
+                /** @description Whether `predict_spans` does anything. */
+                predicts_spans: boolean;
             };
         };
         /**

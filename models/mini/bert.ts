@@ -1,5 +1,7 @@
 /** The encoder all-MiniLM-L6-v2: BERT of six layers, its mean over tokens, of length 1. */
-import { attend, keyBias, loadLayerNorm, loadLinear } from '../layers.ts'
+import {
+  attend, gelu, keyBias, loadLayerNorm, loadLinear, mergeHeads, splitHeads,
+} from '../layers.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import type { Weights } from '../weights.ts'
 
@@ -59,18 +61,14 @@ function loadLayer(weights: Weights) {
   const inner = loadLinear(weights.at('intermediate').at('dense'), DIM, HIDDEN_DIM)
   const outer = loadLinear(weights.at('output').at('dense'), HIDDEN_DIM, DIM)
   const norm2 = loadLayerNorm(weights.at('output').at('LayerNorm'), DIM, EPSILON)
-  const toHeads = (x: Tensor) => // [batch, length, DIM] to [batch, HEADS, length, DIM / HEADS]
-    x.reshape([x.shape[0]!, x.shape[1]!, HEADS, DIM / HEADS]).transpose([0, 2, 1, 3])
+  const toHeads = (x: Tensor) => splitHeads(x, HEADS) // [batch, HEADS, length, DIM / HEADS]
 
   return (x: Tensor, bias: Tensor): Tensor => tf.tidy(() => {
     const heard = attend(toHeads(q!(x)), toHeads(k!(x)), toHeads(v!(x)), bias)
-    const merged = merge(heard.transpose([0, 2, 1, 3]).reshape(x.shape))
-    const y = norm1(x.add(merged))
+    const y = norm1(x.add(merge(mergeHeads(heard))))
     return norm2(y.add(outer(gelu(inner(y)))))
   })
 }
-
-const gelu = (x: Tensor): Tensor => tf.tidy(() => x.mul(x.div(Math.SQRT2).erf().add(1)).mul(0.5))
 
 /** The mean of the tokens that count, of length 1: [batch, length, DIM] to [batch, DIM]. */
 function pool(x: Tensor, valid: Tensor): Tensor {

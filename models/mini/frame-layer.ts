@@ -1,5 +1,5 @@
 /** A transformer layer on the frame stream, told by the prompt what to listen for (FrameLayer). */
-import { attend, keyBias, loadLinear, loadRmsNorm, loadSwiGlu } from '../layers.ts'
+import { attend, keyBias, loadLinear, loadRmsNorm, loadSwiGlu, mergeHeads } from '../layers.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import type { Weights } from '../weights.ts'
 import type { MiniConfig } from './config.ts'
@@ -28,7 +28,7 @@ export function loadFrameLayer(weights: Weights, config: MiniConfig, conditioned
     const split = project(x).reshape([batch, tokens, 3, heads, frameDim / heads])
     const [q, k, v] = tf.unstack(split.transpose([2, 0, 3, 1, 4])) as [Tensor, Tensor, Tensor]
     const heard = attend(q, k, v, valid && keyBias(valid)) // [batch, heads, tokens, headDim]
-    return merge(heard.transpose([0, 2, 1, 3]).reshape([batch, tokens, frameDim]))
+    return merge(mergeHeads(heard)) // [batch, tokens, frameDim]
   })
 
   return (z: Tensor, code: Tensor | null, valid: Tensor | null): Tensor => tf.tidy(() => {

@@ -21,11 +21,11 @@ export interface MiniOptions {
 export async function loadMini({ textEncoderFolder }: MiniOptions): Promise<Model> {
   const weightsFile = fileURLToPath(new URL('weights/model.safetensors', import.meta.url))
   const config = await readConfig(fileURLToPath(new URL('weights/config.json', import.meta.url)))
-  const weights = Weights.open(weightsFile)
-  const network = loadNetwork(weights, config)
+  const { network, parameters } = Weights.read(weightsFile, (weights) =>
+    ({ network: loadNetwork(weights, config), parameters: weights.parameters }))
   const textEncoder = await TextEncoder.load(textEncoderFolder)
   const weightsSha256 = createHash('sha256').update(await readFile(weightsFile)).digest('hex')
-  const description = { ...DESCRIPTION, parameters: weights.parameters, weightsSha256 }
+  const description = { ...DESCRIPTION, parameters, weightsSha256 }
   return new Mini(description, { config, network, textEncoder })
 }
 
@@ -34,6 +34,7 @@ const DESCRIPTION = {
   summary: 'A small band-split mask network that separates everyday sounds, voices and music.',
   framesPerSecond: 31.25,
   sampleRate: null,
+  frameSamples: 1,
   channelsMax: CHANNELS_MAX,
   chunkSecondsMax: 10,
   overlapSecondsMax: { fast: 1, balanced: 2, quality: 2 },

@@ -24,14 +24,16 @@ test('2.2 the model list names the engines that are there, none that fell silent
     started_at_ms: 1, jobs_max: 4, batch_frames_max: 100,
     model: {
       name: 'mini', summary: 'Small.', parameters: 10, weights_sha256: 'ab', sample_rate: 0,
-      channels_max: 2, chunk_seconds_max: 60,
+      channels_max: 2, chunk_seconds_max: 60, gives_candidates: true, predicts_spans: false,
     },
   }
   const engine = { describe: async () => description, cancel: async () => 'STOPPED', close() {} }
   const gateway = await startGateway(t, { engine })
   gateway.fleet.heard({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
   const engines = async () => (await gateway.call('GET', '/v1/models')).json().data[0].engines
-  assert.equal((await engines())[0].model.name, 'mini')
+  const [{ model }] = await engines()
+  assert.equal(model.name, 'mini')
+  assert.deepEqual([model.channels_max, model.gives_candidates, model.predicts_spans], [2, true, false])
   gateway.clock.advance(15_001)
   assert.deepEqual(await engines(), [])
 })

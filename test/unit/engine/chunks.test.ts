@@ -20,19 +20,22 @@ async function cutAndJoin(signal: Float32Array[], plan: ChunkPlan, sizes: readon
   const stitcher = new Stitcher(plan)
   const parts: Float32Array[][] = []
   const lengths: number[] = []
+  const starts: number[] = []
   for await (const chunk of cutChunks(inBlocks(signal, sizes), signal.length, plan)) {
     lengths.push(chunk.channels[0]?.length ?? 0)
+    starts.push(chunk.startSample)
     parts.push(stitcher.push(chunk.startSample, chunk.channels))
   }
   parts.push(stitcher.finish())
   const joined = signal.map((_, c) => parts.flatMap((part) => [...(part[c] ?? [])]))
-  return { joined, lengths }
+  return { joined, lengths, starts }
 }
 
-const plans = fc.integer({ min: 1, max: 60 }).chain((chunkSamples) => fc.record({
-  chunkSamples: fc.constant(chunkSamples),
-  overlapSamples: fc.integer({ min: 0, max: Math.floor(chunkSamples / 2) }),
-}))
+/** Any plan that keeps to whole frames. */
+const plans = fc.record({ frames: fc.integer({ min: 1, max: 60 }), frameSamples: fc.integer({ min: 1, max: 7 }) })
+  .chain(({ frames, frameSamples }) => fc.integer({ min: 0, max: Math.floor(frames / 2) }).map((overlap) => ({
+    chunkSamples: frames * frameSamples, overlapSamples: overlap * frameSamples, frameSamples,
+  })))
 
 test('cut then joined, a mixture of any length is what it was', async () => {
   await fc.assert(fc.asyncProperty(
@@ -42,7 +45,7 @@ test('cut then joined, a mixture of any length is what it was', async () => {
     fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 5 }),
     async (plan, samples, channels, sizes) => {
       const signal = ramp(samples, channels)
-      const { joined, lengths } = await cutAndJoin(signal, plan, sizes)
+      const { joined, lengths, starts } = await cutAndJoin(signal, plan, sizes)
       for (const [c, channel] of joined.entries()) {
         assert.equal(channel.length, samples)
         for (const [i, value] of channel.entries()) {
@@ -50,22 +53,26 @@ test('cut then joined, a mixture of any length is what it was', async () => {
         }
       }
       assert.equal(lengths.length, chunkCount(samples, plan))
+      const { frameSamples } = plan
+      assert.ok(starts.every((start) => start % frameSamples === 0), `chunks start at ${starts}`)
+      const frames = new Set(lengths.map((length) => Math.ceil(length / frameSamples)))
+      assert.ok(frames.size <= 1, `chunks have ${[...frames]} frames`)
     }), { numRuns: 300 })
 })
 
 test('chunks of a longer mixture all have the same length: the last is moved back', async () => {
-  const plan = { chunkSamples: 10, overlapSamples: 2 }
+  const plan = { chunkSamples: 10, overlapSamples: 2, frameSamples: 1 }
   const { lengths } = await cutAndJoin(ramp(31), plan, [7])
   assert.deepEqual(lengths, [10, 10, 10, 10])
 })
 
 test('a mixture shorter than a chunk is one chunk of its own length', async () => {
-  const { lengths } = await cutAndJoin(ramp(9), { chunkSamples: 10, overlapSamples: 3 }, [4])
+  const { lengths } = await cutAndJoin(ramp(9), { chunkSamples: 10, overlapSamples: 3, frameSamples: 1 }, [4])
   assert.deepEqual(lengths, [9])
 })
 
 test('neighbours that disagree are cross-faded over the overlap, with gains that sum to 1', () => {
-  const stitcher = new Stitcher({ chunkSamples: 8, overlapSamples: 4 })
+  const stitcher = new Stitcher({ overlapSamples: 4 })
   const first = stitcher.push(0, [new Float32Array(8).fill(1)])
   const second = stitcher.push(4, [new Float32Array(8).fill(0)])
   assert.deepEqual([...(first[0] ?? [])], [1, 1, 1, 1])
@@ -77,7 +84,7 @@ test('neighbours that disagree are cross-faded over the overlap, with gains that
 })
 
 test('what is held is bounded by a few chunks, whatever the length', async () => {
-  const plan = { chunkSamples: 100, overlapSamples: 20 }
+  const plan = { chunkSamples: 100, overlapSamples: 20, frameSamples: 1 }
   let produced = 0
   let consumed = 0
   let heldMax = 0
@@ -97,20 +104,27 @@ test('what is held is bounded by a few chunks, whatever the length', async () =>
 
 const planOptions = {
   sampleRate: 100, channels: 1, chunkSecondsMax: 60, overlapSeconds: 5,
-  modelChunkSecondsMax: 10, modelOverlapSecondsMax: 2,
+  modelChunkSecondsMax: 10, modelOverlapSecondsMax: 2, frameSamples: 1,
 }
 
 test('a plan keeps to the request and to the model, whichever is less', () => {
-  assert.deepEqual(planChunks(planOptions), { chunkSamples: 1_000, overlapSamples: 200 })
+  assert.deepEqual(planChunks(planOptions), { chunkSamples: 1_000, overlapSamples: 200, frameSamples: 1 })
   assert.deepEqual(planChunks({ ...planOptions, chunkSecondsMax: 3, overlapSeconds: 0.5 }),
-    { chunkSamples: 300, overlapSamples: 50 })
+    { chunkSamples: 300, overlapSamples: 50, frameSamples: 1 })
 })
 
 test('an overlap takes at most half a chunk, and a chunk has at least one sample', () => {
   assert.deepEqual(planChunks({ ...planOptions, chunkSecondsMax: 1, modelOverlapSecondsMax: 30 }),
-    { chunkSamples: 100, overlapSamples: 50 })
+    { chunkSamples: 100, overlapSamples: 50, frameSamples: 1 })
   assert.deepEqual(planChunks({ ...planOptions, chunkSecondsMax: 0.0001 }),
-    { chunkSamples: 1, overlapSamples: 0 })
+    { chunkSamples: 1, overlapSamples: 0, frameSamples: 1 })
+})
+
+test('a plan keeps to whole frames, of which a chunk has at least one', () => {
+  assert.deepEqual(planChunks({ ...planOptions, frameSamples: 96 }),
+    { chunkSamples: 960, overlapSamples: 192, frameSamples: 96 })
+  assert.deepEqual(planChunks({ ...planOptions, frameSamples: 96, chunkSecondsMax: 0.5 }),
+    { chunkSamples: 96, overlapSamples: 0, frameSamples: 96 })
 })
 
 test('a chunk of many channels at a high rate is shortened to what memory allows', () => {

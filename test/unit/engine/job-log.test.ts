@@ -16,7 +16,7 @@ const chunk = (startSecond: number, predictedSpans?: { start: number; end: numbe
 
 const told = (options: Partial<SeparationOptions>, work = [chunk(0), chunk(9)]) => describeWork({
   options: { ...DEFAULT_OPTIONS, ...options }, model, work, samples: 19_000, sampleRate: 1_000,
-  plan: { chunkSamples: 10_000, overlapSamples: 1_000 },
+  plan: { chunkSamples: 10_000, overlapSamples: 1_000, frameSamples: 1 },
 })
 
 test('the chunk plan and what the acceleration means', () => {

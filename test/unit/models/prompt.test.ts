@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { modelPrompt } from '../../../models/mini/text-encoder.ts'
+import { modelPrompt } from '../../../models/prompt.ts'
 
 test('prompts are heard in lower case, composed, without final punctuation', () => {
   const cases: [string, string][] = [

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { openSafetensors } from '../../../models/safetensors.ts'
+import { tf } from '../../../models/tensor.ts'
 import { Weights } from '../../../models/weights.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'safetensors-'))
@@ -77,6 +78,33 @@ test('a damaged file is refused, naming the file and the tensor', () => {
   assert.throws(() => openSafetensors(join(folder, 'weights.safetensors')), /too short/)
   writeFileSync(join(folder, 'weights.safetensors'), 'neither safetensors nor short')
   assert.throws(() => openSafetensors(join(folder, 'weights.safetensors')), /cut short/)
+})
+
+test('everything that is wrong with weights is told at once', () => {
+  const file = write({
+    present: entry('F32', [2], 8), misshapen: entry('F32', [2], 8), unused: entry('F32', [2], 8),
+    odd: entry('F8_E5M2', [8], 8),
+  }, bytesOf(Float32Array.of(1, 2)))
+  const before = tf.memory().numTensors
+  const ask = (weights: Weights) => tf.tidy(() => {
+    weights.get('present', [2])
+    weights.get('absent', [3])
+    weights.get('misshapen', [1, 2])
+    weights.get('odd', [8])
+  })
+  assert.throws(() => Weights.read(file, ask), (error: Error) => {
+    const lines = error.message.replaceAll(`${file}: `, '').split('\n')
+    assert.deepEqual(lines, [
+      'weight absent is missing', 'weight misshapen has shape [2], expected [1,2]',
+      'tensor odd: type F8_E5M2 is not one of F32, F16, BF16, I32',
+      '1 weights were not read: unused',
+    ])
+    return true
+  })
+  assert.equal(tf.memory().numTensors, before)
+  const sum = Weights.read(write({ a: entry('F32', [2], 8) }, bytesOf(Float32Array.of(1, 2))),
+    (weights) => tf.tidy(() => weights.get('a', [2]).sum().arraySync()))
+  assert.equal(sum, 3)
 })
 
 test('weights are asked for by path and exact shape, and all of them', () => {

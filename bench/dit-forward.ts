@@ -1,0 +1,82 @@
+/**
+ * How fast is one evaluation of SAM-Audio's transformer? Random weights; repetitions of all cases
+ * are interleaved, so that a busy moment hits them alike.
+ *
+ *   npm run bench -- dit-forward --dim 512 --layers 8 --heads 8 --frames 250 --batch 1,2,4,8
+ */
+import { parseArgs } from 'node:util'
+import type { TransformerConfig } from '../models/sam-audio/config.ts'
+import { loadTransformer, type Transformer } from '../models/sam-audio/transformer.ts'
+import { tabulated, type TellTime } from '../models/sam-audio/time-codes.ts'
+import { backendVersion, deviceKind, tf } from '../models/tensor.ts'
+import { randomWeights, transformerShapes } from '../test/support/random-weights.ts'
+import { quantile, report, round } from './report.ts'
+
+const FEATURES = 256
+const TIME_DIM = 256
+
+const { values: options } = parseArgs({
+  options: {
+    dim: { type: 'string', default: '512' },
+    layers: { type: 'string', default: '8' },
+    heads: { type: 'string', default: '8' },
+    frames: { type: 'string', default: '250' },
+    words: { type: 'string', default: '12' },
+    batch: { type: 'string', default: '1,2,4,8' },
+    repetitions: { type: 'string', default: '8' },
+  },
+})
+const [dim, layers, heads, frames, words, repetitions] = [
+  options.dim, options.layers, options.heads, options.frames, options.words, options.repetitions,
+].map(Number) as [number, number, number, number, number, number]
+const batchSizes = options.batch.split(',').map(Number)
+
+const config: TransformerConfig = {
+  dim, layers, heads, contextDim: dim, timeDim: TIME_DIM, positionsMax: 10_000,
+  feedForwardDim: 64 * Math.ceil(Math.trunc((8 * dim) / 3) / 64),
+}
+const weights = randomWeights(transformerShapes(config, FEATURES))
+const transformer = loadTransformer(weights, config, FEATURES)
+const tellTime = tabulated(transformer.tellTime, [0.3])
+
+const millis = new Map(batchSizes.map((batch) => [batch, [] as number[]]))
+for (let repetition = -2; repetition < repetitions; repetition += 1) {
+  for (const batch of batchSizes) {
+    const taken = measure(transformer, tellTime, batch)
+    if (repetition >= 0) millis.get(batch)!.push(taken) // the first rounds warm up
+  }
+}
+for (const [batch, taken] of millis) {
+  const gigaflop = (batch * flopOfRow()) / 1e9
+  report('milliseconds of one evaluation of the transformer', {
+    backend: backendVersion(), device: deviceKind(), precision: 'float32',
+    dim, layers, heads, frames, words, batch,
+    n: taken.length,
+    least: round(Math.min(...taken)),
+    median: round(quantile(taken, 0.5)),
+    gigaflop: round(gigaflop),
+    gigaflopPerSecond: round(gigaflop / (Math.min(...taken) / 1000)),
+  })
+}
+
+function measure(network: Transformer, tell: TellTime, batch: number): number {
+  const x = tf.randomNormal([batch, frames, dim])
+  const memory = tf.randomNormal([batch, words, dim])
+  const startedAt = performance.now()
+  const answer = tf.tidy(() => network.forward({
+    x, memory, time: tell(Array.from({ length: batch }, () => 0.3)), frames: null, textKeys: null,
+  }))
+  answer.dataSync()
+  const taken = performance.now() - startedAt
+  tf.dispose([x, memory, answer])
+  return taken
+}
+
+/** Of the products of matrices of one row; two operations to every multiplication. */
+function flopOfRow(): number {
+  const { feedForwardDim } = config
+  const perFrame = layers * (6 * dim ** 2 + 3 * dim * feedForwardDim + 2 * (frames + words) * dim) +
+    6 * dim ** 2 + FEATURES * dim
+  const perWord = 3 * dim ** 2 + layers * 2 * dim ** 2
+  return 2 * (frames * perFrame + words * perWord)
+}

@@ -1,0 +1,89 @@
+/** The codec: samples to features and back, in slices that bound what is held (DACVAE). */
+import { tf, type Tensor, type Tensor3D } from '../../tensor.ts'
+import type { Weights } from '../../weights.ts'
+import { hopOf, type CodecConfig } from '../config.ts'
+import { loadDecoder, type Decoder } from './decoder.ts'
+import { loadEncoder, type Encoder } from './encoder.ts'
+import type { RowFrames } from './mask.ts'
+import { planSlices } from './slices.ts'
+
+/** Latent frames worked on at once, without their context: some seconds. */
+const SLICE_FRAMES = 128
+
+export interface Encoded {
+  /** [batch, longest, codebookDim]; what is beyond a row's frames is of no meaning. */
+  features: Tensor
+  /** Real frames of each row. */
+  rows: readonly number[]
+}
+
+/** Latent frames of so many samples. */
+export const frameCount = (samples: number, hop: number): number => Math.ceil(samples / hop)
+
+/**
+ * Waves of any lengths to features; the caller frees these. Each wave is extended to whole frames
+ * by its mirror image, as the reference does with one that is alone.
+ */
+export function encodeWaves(
+  encoder: Encoder, config: CodecConfig, waves: readonly Float32Array[],
+  sliceFrames = SLICE_FRAMES,
+): Encoded {
+  const hop = hopOf(config)
+  const rows = waves.map(({ length }) => frameCount(length, hop))
+  const longest = Math.max(...rows)
+  const whole = waves.map((wave, i) => mirroredTo(wave, rows[i]! * hop))
+  const features = tf.tidy(() => {
+    const parts = planSlices(longest, sliceFrames, encoder.contextFrames)
+      .map(({ from, to, start, end }) => tf.tidy(() => {
+        const samples = sampleBatch(whole, from * hop, to * hop) // [batch, (to - from) · hop, 1]
+        const part = encoder.forward(samples, rowsWithin(rows, from, to), to - from)
+        return tf.slice(part, [0, start - from, 0], [-1, end - start, -1])
+      }))
+    return tf.concat(parts, 1) // [batch, longest, codebookDim]
+  })
+  return { features, rows }
+}
+
+/** latents [batch, longest, codebookDim] to samples [batch, longest · hop]; the caller frees it. */
+export function decodeLatents(
+  decoder: Decoder, config: CodecConfig, latents: Tensor, rows: RowFrames = null,
+  sliceFrames = SLICE_FRAMES,
+): Tensor {
+  const hop = hopOf(config)
+  return tf.tidy(() => {
+    const parts = planSlices(latents.shape[1]!, sliceFrames, decoder.contextFrames)
+      .map(({ from, to, start, end }) => tf.tidy(() => {
+        const frames = tf.slice(latents, [0, from, 0], [-1, to - from, -1])
+        const part = decoder.forward(frames, rows && rowsWithin(rows, from, to))
+        return tf.slice(part, [0, (start - from) * hop, 0], [-1, (end - start) * hop, 1])
+      }))
+    return tf.concat(parts, 1).squeeze([2]) // [batch, longest · hop]
+  })
+}
+
+/** Real frames of each row between two. */
+const rowsWithin = (rows: readonly number[], from: number, to: number): number[] =>
+  rows.map((frames) => Math.min(Math.max(frames - from, 0), to - from))
+
+function sampleBatch(waves: readonly Float32Array[], from: number, to: number): Tensor3D {
+  const flat = new Float32Array(waves.length * (to - from))
+  for (const [i, wave] of waves.entries()) flat.set(wave.subarray(from, to), i * (to - from))
+  return tf.tensor3d(flat, [waves.length, to - from, 1])
+}
+
+/** The wave, and after it its mirror image without the last sample, again and again. */
+export function mirroredTo(wave: Float32Array, length: number): Float32Array {
+  if (wave.length === length) return wave
+  const out = new Float32Array(length)
+  out.set(wave)
+  const period = Math.max(1, 2 * (wave.length - 1))
+  for (let i = wave.length; i < length; i += 1) {
+    const phase = i % period
+    out[i] = wave[Math.min(phase, period - phase)]!
+  }
+  return out
+}
+
+/** @param weights of the codec; its watermark's are left for whoever wants them */
+export const loadCodec = (weights: Weights, config: CodecConfig) =>
+  ({ encoder: loadEncoder(weights, config), decoder: loadDecoder(weights, config) })

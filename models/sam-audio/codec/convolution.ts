@@ -1,0 +1,78 @@
+/** Convolutions over frames, [batch, frames, channels] (torch.nn.Conv1d, ConvTranspose1d). */
+import type { Layer } from '../../layers.ts'
+import { tf, type Tensor, type Tensor4D } from '../../tensor.ts'
+import type { Weights } from '../../weights.ts'
+import type { ReadKernel } from './kernel.ts'
+
+export interface ConvolutionSizes {
+  in: number
+  out: number
+  kernel: number
+  stride?: number
+  dilation?: number
+  /** Zeros before the first and after the last frame. */
+  pad: readonly [left: number, right: number]
+}
+
+export function loadConvolution(
+  weights: Weights, read: ReadKernel, sizes: ConvolutionSizes,
+): Layer {
+  const { in: inDim, out: outDim, kernel, stride = 1, dilation = 1, pad: [left, right] } = sizes
+  const filter = tf.tidy(() =>
+    tf.transpose(read(weights, [outDim, inDim, kernel]), [2, 1, 0]) // [kernel, in, out]
+      .expandDims(0)) as Tensor4D // [1, kernel, in, out]
+  const bias = weights.get('bias', [outDim])
+  const pad: [number, number][] = [[0, 0], [0, 0], [left, right], [0, 0]]
+  return (x) => tf.tidy(() => {
+    const rows = x.expandDims(1) as Tensor4D // [batch, 1, frames, in]
+    const y = tf.conv2d(
+      rows, filter, [1, stride], pad as Parameters<typeof tf.conv2d>[3], 'NHWC', [1, dilation])
+    return y.squeeze([1]).add(bias) // [batch, frames / stride, out]
+  })
+}
+
+/** A convolution of one frame: a product of matrices. */
+export function loadPointwise(
+  weights: Weights, read: ReadKernel, inDim: number, outDim: number,
+): Layer {
+  const matrix = tf.tidy(() =>
+    tf.transpose(read(weights, [outDim, inDim, 1]).squeeze([2]))) // [in, out]
+  const bias = weights.get('bias', [outDim])
+  return (x) => tf.tidy(() => {
+    const rows = tf.matMul(x.reshape([-1, inDim]), matrix) // [batch · frames, out]
+    return rows.add(bias).reshape([...x.shape.slice(0, -1), outDim]) // [batch, frames, out]
+  })
+}
+
+export interface UpsamplingSizes {
+  in: number
+  out: number
+  /** Frames that one becomes; the kernel has twice as many. */
+  stride: number
+  /** Frames left out at the beginning; of the rest, as many stay as there are strides. */
+  trim: number
+}
+
+/**
+ * A transposed convolution whose kernel is two strides long: each frame makes two strides of
+ * output, of which the second is added to the first of the next frame. A product and a sum.
+ */
+export function loadUpsampling(
+  weights: Weights, read: ReadKernel, { in: inDim, out: outDim, stride, trim }: UpsamplingSizes,
+): Layer {
+  const matrix = tf.tidy(() =>
+    tf.transpose(read(weights, [inDim, outDim, 2 * stride]), [0, 2, 1]) // [in, 2 · stride, out]
+      .reshape([inDim, 2 * stride * outDim]))
+  const bias = weights.get('bias', [outDim])
+  return (x) => tf.tidy(() => {
+    const [batch, frames] = x.shape as [number, number, number]
+    const both = tf.matMul(x.reshape([-1, inDim]), matrix)
+      .reshape([batch, frames, 2, stride * outDim]) // the two strides of every frame
+    const [first, second] = tf.unstack(both, 2) as [Tensor, Tensor] // [batch, frames, …]
+    const sum = tf.pad(first, [[0, 0], [0, 1], [0, 0]])
+      .add(tf.pad(second, [[0, 0], [1, 0], [0, 0]])) // [batch, frames + 1, …]
+    const all = sum.reshape([batch, (frames + 1) * stride, outDim])
+    return tf.slice(all, [0, trim, 0], [-1, frames * stride, -1]) // [batch, frames · stride, out]
+      .add(bias)
+  })
+}

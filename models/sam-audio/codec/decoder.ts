@@ -1,0 +1,110 @@
+/** Latent frames to samples (DACVAE: the quantizer's projection, Decoder without its watermark). */
+import { type Layer } from '../../layers.ts'
+import { tf, type Tensor } from '../../tensor.ts'
+import type { Weights } from '../../weights.ts'
+import type { CodecConfig } from '../config.ts'
+import { loadConvolution, loadPointwise, loadUpsampling } from './convolution.ts'
+import { readNormedKernel } from './kernel.ts'
+import { applyMask, frameMask, type RowFrames } from './mask.ts'
+import {
+  loadResidualUnit, UNIT_DILATIONS, UNITS_REACH, type MaskedLayer,
+} from './residual-unit.ts'
+import { loadSnake } from './snake.ts'
+
+export type Decoder = ReturnType<typeof loadDecoder>
+
+interface DecoderBlock {
+  stride: number
+  snake: Layer
+  up: Layer
+  units: readonly MaskedLayer[]
+}
+
+/** Where a block keeps its residual units; the places between belong to the watermark. */
+const UNIT_PLACES = [4, 5, 8] as const
+
+/** Frames on either side that the first convolution hears, and the last one samples. */
+const REACH = 3
+
+/** @param weights of the codec: `decoder` (all but the watermark) and `quantizer.out_proj` */
+export function loadDecoder(weights: Weights, config: CodecConfig) {
+  const { decoderDim, decoderRates, latentDim, codebookDim } = config
+  const project = loadPointwise(
+    weights.at('quantizer').at('out_proj'), readNormedKernel, codebookDim, latentDim)
+  const layers = weights.at('decoder').at('model')
+  const first = loadConvolution(layers.at(0), readNormedKernel, {
+    in: latentDim, out: decoderDim, kernel: 2 * REACH + 1, pad: [REACH, REACH],
+  })
+  const blocks = decoderRates.map((stride, i) =>
+    loadBlock(layers.at(i + 1).at('block'), decoderDim / 2 ** i, stride))
+  const narrowest = decoderDim / 2 ** decoderRates.length
+  // The last layers lie within the module of the watermark, whether or not a mark is made.
+  const end = weights.at('decoder').at('wm_model').at('encoder_block').at('pre')
+  const snake = loadSnake(end.at(0), narrowest)
+  const last = loadConvolution(end.at(1), readNormedKernel, {
+    in: narrowest, out: 1, kernel: 2 * REACH + 1, pad: [REACH, REACH],
+  })
+
+  /** latents [batch, longest, codebookDim] to [batch, longest · hop, narrowest]. */
+  const upsample = (latents: Tensor, rows: RowFrames): Tensor => {
+    const longest = latents.shape[1]!
+    const mask = frameMask(rows, longest)
+    let x = first(applyMask(project(latents), mask))
+    let rate = 1
+    let before = mask
+    for (const block of blocks) {
+      rate *= block.stride
+      const after = frameMask(rows, longest, rate)
+      x = replace(x, runBlock(block, applyMask(x, before), after))
+      before = after
+    }
+    return x
+  }
+
+  /**
+   * latents [batch, longest, codebookDim] to clean samples [batch, longest · hop, 1].
+   * `rows`: real frames of each row; what is beyond them is of no meaning.
+   */
+  const forward = (latents: Tensor, rows: RowFrames): Tensor => tf.tidy(() =>
+    last(snake(upsample(latents, rows))).tanh())
+
+  return {
+    project, first, blocks, upsample, snake, last, forward, contextFrames: contextFrames(config),
+  }
+}
+
+function loadBlock(weights: Weights, dim: number, stride: number): DecoderBlock {
+  return {
+    stride,
+    snake: loadSnake(weights.at(0), dim),
+    up: loadUpsampling(weights.at(1), readNormedKernel, {
+      in: dim, out: dim / 2, stride, trim: Math.ceil(stride / 2),
+    }),
+    units: UNIT_DILATIONS.map((dilation, i) =>
+      loadResidualUnit(weights.at(UNIT_PLACES[i]!), dim / 2, dilation)),
+  }
+}
+
+/** [batch, frames, dim] to [batch, frames · stride, dim / 2]. */
+export const runBlock = (
+  { snake, up, units }: DecoderBlock, x: Tensor, mask: Tensor | null,
+): Tensor => tf.tidy(() =>
+  units.reduce((y, unit) => unit(y, mask), applyMask(up(snake(x)), mask)))
+
+/** Frees the old state at once: within the tidy it would stay to the end. */
+function replace(old: Tensor, next: Tensor): Tensor {
+  old.dispose()
+  return next
+}
+
+/** Latent frames on either side that a sample depends on. */
+function contextFrames({ decoderRates }: CodecConfig): number {
+  let rate = 1
+  let frames = REACH
+  for (const stride of decoderRates) {
+    frames += 1 / rate // a transposed convolution hears one frame on either side
+    rate *= stride
+    frames += UNITS_REACH / rate
+  }
+  return Math.ceil(frames + REACH / rate)
+}

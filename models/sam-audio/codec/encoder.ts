@@ -1,0 +1,102 @@
+/** Samples to latent frames (DACVAE: Encoder, and the quantizer's projection). */
+import { type Layer } from '../../layers.ts'
+import { tf, type Tensor } from '../../tensor.ts'
+import type { Weights } from '../../weights.ts'
+import type { CodecConfig } from '../config.ts'
+import { loadConvolution, loadPointwise } from './convolution.ts'
+import { readNormedKernel } from './kernel.ts'
+import { applyMask, frameMask, type RowFrames } from './mask.ts'
+import {
+  loadResidualUnit, UNIT_DILATIONS, UNITS_REACH, type MaskedLayer,
+} from './residual-unit.ts'
+import { loadSnake } from './snake.ts'
+
+export type Encoder = ReturnType<typeof loadEncoder>
+
+interface EncoderBlock {
+  stride: number
+  units: readonly MaskedLayer[]
+  snake: Layer
+  down: Layer
+}
+
+/** @param weights of the codec: `encoder` and `quantizer.in_proj` are read */
+export function loadEncoder(weights: Weights, config: CodecConfig) {
+  const { encoderDim, encoderRates, latentDim, codebookDim } = config
+  const layers = weights.at('encoder').at('block')
+  const first = loadConvolution(layers.at(0), readNormedKernel, {
+    in: 1, out: encoderDim, kernel: 7, pad: [3, 3],
+  })
+  const blocks = encoderRates.map((stride, i) =>
+    loadBlock(layers.at(i + 1).at('block'), encoderDim * 2 ** i, stride))
+  const widest = encoderDim * 2 ** encoderRates.length
+  const snake = loadSnake(layers.at(encoderRates.length + 1), widest)
+  const last = loadConvolution(layers.at(encoderRates.length + 2), readNormedKernel, {
+    in: widest, out: latentDim, kernel: 3, pad: [1, 1],
+  })
+  // The other half would be the latent's spread, which is not used.
+  const project = loadPointwise(
+    weights.at('quantizer').at('in_proj'), readNormedKernel, latentDim, 2 * codebookDim)
+
+  /** samples [batch, frames · hop, 1] to what the blocks end with, [batch, frames, widest]. */
+  const downsample = (samples: Tensor, rows: RowFrames, longest: number): Tensor => {
+    let rate = encoderRates.reduce((product, stride) => product * stride, 1)
+    let mask = frameMask(rows, longest, rate)
+    let x = applyMask(first(applyMask(samples, mask)), mask)
+    for (const block of blocks) {
+      rate /= block.stride
+      const next = frameMask(rows, longest, rate)
+      x = replace(x, runBlock(block, x, mask, next))
+      mask = next
+    }
+    return x
+  }
+
+  /**
+   * samples [batch, longest · hop, 1] to features [batch, longest, codebookDim]: the mean of each
+   * latent frame. `rows`: real frames of each row; what is beyond them is of no meaning.
+   */
+  const forward = (samples: Tensor, rows: RowFrames, longest: number): Tensor => tf.tidy(() => {
+    const x = snake(downsample(samples, rows, longest))
+    return tf.slice(project(last(x)), [0, 0, 0], [-1, -1, codebookDim])
+  })
+
+  return { first, blocks, snake, last, project, forward, contextFrames: contextFrames(config) }
+}
+
+function loadBlock(weights: Weights, dim: number, stride: number): EncoderBlock {
+  const half = Math.ceil(stride / 2)
+  return {
+    stride,
+    units: UNIT_DILATIONS.map((dilation, i) => loadResidualUnit(weights.at(i), dim, dilation)),
+    snake: loadSnake(weights.at(3), dim),
+    down: loadConvolution(weights.at(4), readNormedKernel, {
+      in: dim, out: 2 * dim, kernel: 2 * stride, stride, pad: [half, half],
+    }),
+  }
+}
+
+/** [batch, frames, dim] to [batch, frames / stride, 2 · dim]. */
+export const runBlock = (
+  { units, snake, down }: EncoderBlock, x: Tensor, mask: Tensor | null, next: Tensor | null,
+): Tensor => tf.tidy(() => {
+  const heard = units.reduce((y, unit) => unit(y, mask), x)
+  return applyMask(down(snake(heard)), next)
+})
+
+/** Frees the old state at once: within the tidy it would stay to the end. */
+function replace(old: Tensor, next: Tensor): Tensor {
+  old.dispose()
+  return next
+}
+
+/** Latent frames on either side that a frame depends on. */
+function contextFrames({ encoderRates }: CodecConfig): number {
+  let rate = 1
+  let samples = 3
+  for (const stride of encoderRates) {
+    samples += (UNITS_REACH + stride) * rate
+    rate *= stride
+  }
+  return Math.ceil(samples / rate) + 1
+}

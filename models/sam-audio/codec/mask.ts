@@ -1,0 +1,20 @@
+/**
+ * Which frames of a padded batch are real. A convolution reads zeros beyond the end of a row that
+ * is alone; in company it must find zeros there too, so what it reads is zeroed there.
+ */
+import { tf, type Tensor } from '../../tensor.ts'
+
+/** Real latent frames of each row, and of the whole batch; null: every row is of full length. */
+export type RowFrames = readonly number[] | null
+
+/** [batch, longest · rate, 1] of 1 and 0, `rate` being what a latent frame has become. */
+export function frameMask(rows: RowFrames, longest: number, rate = 1): Tensor | null {
+  if (!rows || rows.every((frames) => frames >= longest)) return null
+  return tf.tidy(() => {
+    const positions = tf.range(0, longest * rate).reshape([1, longest * rate, 1])
+    const ends = tf.tensor3d(rows.map((frames) => frames * rate), [rows.length, 1, 1])
+    return positions.less(ends).cast('float32')
+  })
+}
+
+export const applyMask = (x: Tensor, mask: Tensor | null): Tensor => (mask ? x.mul(mask) : x)

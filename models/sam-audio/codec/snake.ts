@@ -1,0 +1,10 @@
+/** Periodic activation with a frequency per channel: x + sin²(a·x) / a (Snake1d). */
+import type { Layer } from '../../layers.ts'
+import { tf } from '../../tensor.ts'
+import type { Weights } from '../../weights.ts'
+
+export function loadSnake(weights: Weights, dim: number): Layer {
+  const alpha = tf.tidy(() => weights.get('alpha', [1, dim, 1]).reshape([dim]))
+  const inverse = tf.tidy(() => tf.scalar(1).div(alpha.add(1e-9)))
+  return (x) => tf.tidy(() => x.add(x.mul(alpha).sin().square().mul(inverse)))
+}

@@ -1,0 +1,121 @@
+/** The sizes of a SAM-Audio model, from the `config.json` beside its checkpoint. */
+import { readFile } from 'node:fs/promises'
+
+/** Of the codec, which turns samples into latent frames and back (DACVAE). */
+export interface CodecConfig {
+  /** Hertz. */
+  sampleRate: number
+  encoderDim: number
+  encoderRates: readonly number[]
+  latentDim: number
+  decoderDim: number
+  decoderRates: readonly number[]
+  /** Channels of one stream of features. */
+  codebookDim: number
+}
+
+/** Of the flow network's transformer (DiT). */
+export interface TransformerConfig {
+  dim: number
+  heads: number
+  layers: number
+  feedForwardDim: number
+  /** Frames that a row may have. */
+  positionsMax: number
+  /** Numbers that a time is told in. */
+  timeDim: number
+  contextDim: number
+}
+
+export interface SamAudioConfig {
+  codec: CodecConfig
+  transformer: TransformerConfig
+  textDim: number
+  videoDim: number
+  /** Kinds of anchor, without the padding. */
+  anchors: number
+  anchorDim: number
+}
+
+/** What the published checkpoints have in common; another value means another network. */
+const TRANSFORMER = {
+  norm_eps: 1e-5,
+  qk_norm: true,
+  fc_bias: false,
+  non_linearity: 'swiglu',
+  use_rope: true,
+  timestep_non_linearity: 'swiglu',
+  t_block_non_linearity: 'silu',
+  t_block_bias: true,
+  context_non_linearity: 'swiglu',
+  context_norm: false,
+}
+
+/** @throws Error naming the file when it describes another network than this folder's */
+export async function readConfig(file: string): Promise<SamAudioConfig> {
+  const config = JSON.parse(await readFile(file, 'utf8'))
+  const { audio_codec: codec, transformer } = config
+  const features = 2 * codec.codebook_dim
+  assertSettings(file, transformer, { ...TRANSFORMER, out_channels: features })
+  assertSettings(file, config, { in_channels: 3 * features })
+  return {
+    codec: codecConfig(codec),
+    transformer: {
+      dim: transformer.dim,
+      heads: transformer.n_heads,
+      layers: transformer.n_layers,
+      feedForwardDim: feedForwardDim(transformer),
+      positionsMax: transformer.max_positions,
+      timeDim: transformer.frequency_embedding_dim,
+      contextDim: transformer.context_dim,
+    },
+    textDim: config.text_encoder.dim,
+    videoDim: config.vision_encoder.dim,
+    anchors: config.num_anchors,
+    anchorDim: config.anchor_embedding_dim,
+  }
+}
+
+/** @throws Error naming the file and the setting that is another than the code is made for */
+export function assertSettings(file: string, config: object, expected: object): void {
+  const settings = config as Readonly<Record<string, unknown>>
+  for (const [name, value] of Object.entries(expected)) {
+    const found = settings[name]
+    if (found !== value) throw new Error(`${file}: ${name} must be ${value}, not ${found}`)
+  }
+}
+
+/** The `audio_codec` of a config file, as it is spelled there. */
+interface CodecEntry {
+  sample_rate: number
+  encoder_dim: number
+  encoder_rates: readonly number[]
+  latent_dim: number
+  decoder_dim: number
+  decoder_rates: readonly number[]
+  codebook_dim: number
+}
+
+export const codecConfig = (codec: CodecEntry): CodecConfig => ({
+  sampleRate: codec.sample_rate,
+  encoderDim: codec.encoder_dim,
+  encoderRates: codec.encoder_rates,
+  latentDim: codec.latent_dim,
+  decoderDim: codec.decoder_dim,
+  decoderRates: codec.decoder_rates,
+  codebookDim: codec.codebook_dim,
+})
+
+/** Samples of one latent frame. */
+export const hopOf = ({ encoderRates }: CodecConfig): number => product(encoderRates)
+
+export const product = (factors: readonly number[]): number =>
+  factors.reduce((result, factor) => result * factor, 1)
+
+/** As in Llama: two thirds of the expansion, rounded up to a round number. */
+function feedForwardDim(transformer: Record<string, number>): number {
+  const { dim = 0, ffn_exp: expansion = 0, multiple_of: multiple = 1 } = transformer
+  const twoThirds = Math.trunc((2 * expansion * dim) / 3)
+  const scaled = Math.trunc((transformer.ffn_dim_multiplier ?? 1) * twoThirds)
+  return multiple * Math.ceil(scaled / multiple)
+}

@@ -1,0 +1,113 @@
+/** Where the parts of SAM-Audio lie: each is a folder with a `config.json`, as it was published. */
+import { access, readdir, readFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+
+/** The model itself, the encoder of its prompts, and two helpers that it can do without. */
+export const PARTS = ['model', 'text', 'spans', 'judge'] as const
+
+export type Part = (typeof PARTS)[number]
+
+export type PartFolders = Readonly<Partial<Record<Part, string>>>
+
+type Config = Readonly<Record<string, unknown>>
+
+/** What only the `config.json` of that part has. */
+const SIGNS: Readonly<Record<Part, (config: Config) => boolean>> = {
+  model: (config) => 'audio_codec' in config && 'text_encoder' in config,
+  text: (config) => config.model_type === 't5',
+  spans: (config) => 'audio_model' in config && 'text_model' in config,
+  judge: (config) => 'audio_codec' in config && 'finetune_transformer' in config,
+}
+
+/**
+ * The folder of each part that there is: `folder` itself, one within it, or, of parts other than
+ * the model, one beside it, whichever is nearest. Of several, the one that the model's own
+ * configuration names is taken.
+ * @throws Error naming the folders when several could be meant, or a configuration that is damaged
+ */
+export async function findParts(folder: string): Promise<PartFolders> {
+  const root = resolve(folder)
+  const own = await Promise.all([[root], await foldersIn(root)].map((level) =>
+    Promise.all(level.map(describe))))
+  const beside = await Promise.all((await foldersBeside(root)).map(describeNeighbour))
+  const found: Partial<Record<Part, string>> = {}
+  let names: readonly string[] = []
+  for (const part of PARTS) {
+    const levels = part === 'model' ? own : [...own, beside]
+    const levelsWith = levels.map((level) =>
+      level.filter(({ config }) => config && SIGNS[part](config)))
+    const candidates = levelsWith.find((level) => level.length > 0) ?? []
+    const chosen = choose(part, candidates, names)
+    if (!chosen) continue
+    found[part] = chosen.path
+    if (part === 'model') names = namesIn(chosen.config!)
+  }
+  return found
+}
+
+/** What the weights of a part may be called; the first that is there is taken. */
+const CHECKPOINTS = ['model.safetensors', 'checkpoint.safetensors', 'checkpoint.pt']
+
+/** The file of weights in the folder of a part. @throws Error when there is none */
+export async function findCheckpoint(folder: string): Promise<string> {
+  for (const name of CHECKPOINTS) {
+    const file = join(folder, name)
+    const isThere = await access(file).then(() => true, () => false)
+    if (isThere) return file
+  }
+  throw new Error(`${folder}: no checkpoint is there, one of ${CHECKPOINTS.join(', ')}`)
+}
+
+interface Described {
+  path: string
+  config: Config | null
+}
+
+async function describe(path: string): Promise<Described> {
+  const file = join(path, 'config.json')
+  try {
+    const config: unknown = JSON.parse(await readFile(file, 'utf8'))
+    return { path, config: typeof config === 'object' ? (config as Config | null) : null }
+  } catch (cause) {
+    if (isAway(cause)) return { path, config: null }
+    throw new Error(`${file}: can't be read as JSON`, { cause })
+  }
+}
+
+/** Whatever lies beside the model is none of our business, unless it is a part. */
+const describeNeighbour = (path: string): Promise<Described> =>
+  describe(path).catch(() => ({ path, config: null }))
+
+const isAway = (error: unknown): boolean =>
+  ['ENOENT', 'ENOTDIR', 'EACCES'].includes(String((error as { code?: unknown }).code))
+
+function choose(
+  part: Part, candidates: readonly Described[], names: readonly string[],
+): Described | undefined {
+  if (candidates.length <= 1) return candidates[0]
+  const meant = candidates.filter(({ path }) => names.includes(basename(path)))
+  if (meant.length === 1) return meant[0]
+  const paths = candidates.map(({ path }) => path).join(', ')
+  throw new Error(`several folders could be the ${part} part of SAM-Audio: ${paths}`)
+}
+
+/** The last words of the names that the configuration has, such as `t5-base`. */
+function namesIn({ text_encoder: text, span_predictor: spans }: Config): string[] {
+  const names = [(text as { name?: unknown } | null)?.name, spans]
+  return names.filter((name) => typeof name === 'string').map((name) => basename(name))
+}
+
+async function foldersBeside(folder: string): Promise<string[]> {
+  try {
+    return await foldersIn(dirname(folder))
+  } catch (error) {
+    if (isAway(error)) return []
+    throw error
+  }
+}
+
+async function foldersIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true })
+  return entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
+    .map(({ name }) => join(folder, name)).sort()
+}

@@ -1,0 +1,255 @@
+/** Meta's SAM-Audio: generative separation by flow matching. See `card.md`. */
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import type {
+  Chunk, Lane, LaneRequest, LaneResult, Model, ModelDescription, Span,
+} from '../model.ts'
+import { modelPrompt } from '../prompt.ts'
+import { TensorCache } from '../tensor-cache.ts'
+import { tf, type Tensor } from '../tensor.ts'
+import { Weights } from '../weights.ts'
+import { anchorTokens, type FrameClock } from './anchors.ts'
+import { decodeLatents, encodeWaves } from './codec/codec.ts'
+import { hopOf, readConfig, type SamAudioConfig } from './config.ts'
+import { stepFlows, type Flow } from './flow.ts'
+import { findCheckpoint, findParts } from './folders.ts'
+import { loadJudge, type Judge } from './judge/judge.ts'
+import { loadNetwork, type Network } from './network.ts'
+import { noiseFrames } from './noise.ts'
+import { timesOf } from './ode.ts'
+import { STEPS, SamAudioLane } from './sam-audio-lane.ts'
+import { loadSpanPredictor, type SpanPredictor } from './spans/span-predictor.ts'
+import { loadTextEncoder, type TextEncoder } from './text/text-encoder.ts'
+import { tabulated, type TellTime } from './time-codes.ts'
+
+/** Tokens of a prompt that the text encoder hears, as in the reference. */
+const TOKENS_MAX = 512
+
+/** Chunks and prompts remembered, so that candidates of a chunk share their encoding. */
+const CHUNKS_REMEMBERED_MAX = 8
+const PROMPTS_REMEMBERED_MAX = 256
+
+const CHUNK_SECONDS_MAX = 60
+const OVERLAP_SECONDS_MAX = 5
+
+/**
+ * @param folder holds the model's `config.json` and checkpoint, in itself or one folder below; that
+ *   of the text encoder lies there or beside it, and so may those of the span predictor
+ *   and the judge
+ * @throws Error naming what is missing, misshapen or unread
+ */
+export async function loadSamAudio(folder: string): Promise<Model> {
+  const parts = await findParts(folder)
+  if (!parts.model) throw new Error(`${folder}: no config.json of a SAM-Audio model is there`)
+  if (!parts.text) throw new Error(`${folder}: no folder of its text encoder (T5) is there`)
+  const config = await readConfig(join(parts.model, 'config.json'))
+  const checkpoint = await findCheckpoint(parts.model)
+  const { network, parameters } = Weights.read(checkpoint, (weights) =>
+    ({ network: loadNetwork(weights, config), parameters: weights.parameters }))
+  const textEncoder = await loadTextEncoder(parts.text, TOKENS_MAX)
+  const spanPredictor = parts.spans ? await loadSpanPredictor(parts.spans) : null
+  const judge = parts.judge ? await loadJudge(parts.judge) : null
+  const description = {
+    ...describe(config),
+    predictsSpans: spanPredictor !== null,
+    parameters,
+    weightsSha256: await sha256Of(checkpoint),
+  }
+  return new SamAudio(description, { config, network, textEncoder, spanPredictor, judge })
+}
+
+function describe({ codec, transformer }: SamAudioConfig) {
+  const hop = hopOf(codec)
+  const framesPerSecond = codec.sampleRate / hop
+  const passes = (steps: number) => `${steps} midpoint steps, each of two evaluations`
+  return {
+    name: 'sam-audio',
+    summary: 'Meta\'s SAM-Audio: generative separation of any described sound, in one channel.',
+    framesPerSecond,
+    sampleRate: codec.sampleRate,
+    frameSamples: hop,
+    channelsMax: 1,
+    chunkSecondsMax: Math.min(CHUNK_SECONDS_MAX, transformer.positionsMax / framesPerSecond),
+    overlapSecondsMax: {
+      fast: OVERLAP_SECONDS_MAX, balanced: OVERLAP_SECONDS_MAX, quality: OVERLAP_SECONDS_MAX,
+    },
+    passes: {
+      fast: passes(STEPS.fast), balanced: passes(STEPS.balanced), quality: passes(STEPS.quality),
+    },
+    givesCandidates: true,
+  }
+}
+
+interface SamAudioParts {
+  config: SamAudioConfig
+  network: Network
+  textEncoder: TextEncoder
+  spanPredictor: SpanPredictor | null
+  judge: Judge | null
+}
+
+class SamAudio implements Model {
+  readonly description: ModelDescription
+  readonly #parts: SamAudioParts
+  readonly #tellTime: TellTime
+  readonly #features = new TensorCache(CHUNKS_REMEMBERED_MAX)
+  readonly #texts = new TensorCache(PROMPTS_REMEMBERED_MAX)
+
+  constructor(description: ModelDescription, parts: SamAudioParts) {
+    this.description = description
+    this.#parts = parts
+    const { tellTime } = parts.network.velocity.transformer
+    this.#tellTime = tabulated(tellTime, timesOf(Object.values(STEPS)))
+  }
+
+  open(request: LaneRequest): Lane {
+    const { acceleration, predictSpans = false, candidates = 1 } = request
+    const mixture = this.#checkChunk(request.chunk)
+    const prompt = modelPrompt(request.prompt)
+    const features = this.#encode(mixture)
+    const isPredicted = predictSpans && request.spans.length === 0
+    const predictedSpans = isPredicted ? this.#predictSpans(features, prompt) : undefined
+    const spans = predictedSpans ?? request.spans
+    const flow = this.#flowOf({ ...request, prompt, spans }, features)
+    features.dispose()
+    const isRanked = candidates > 1
+    return new SamAudioLane(flow, { mixture, prompt, acceleration, isRanked, predictedSpans })
+  }
+
+  step(lanes: readonly Lane[]): void {
+    const batch = lanes.map(own)
+    const strides = batch.map(({ stride }) => stride)
+    const states = stepFlows(this.#parts.network.velocity, this.#tellTime, batch, strides)
+    for (const [row, lane] of batch.entries()) lane.advance(states[row]!)
+  }
+
+  close(lane: Lane): LaneResult {
+    const { stepsDone, steps } = lane
+    if (stepsDone < steps) throw new Error(`The lane has done ${stepsDone} of ${steps} steps`)
+    const { mixture, prompt, isRanked, predictedSpans } = own(lane)
+    const [target, residual] = this.#decode(own(lane), mixture.length)
+    this.discard(lane)
+    const verdict = isRanked ? this.#judge(mixture, target, prompt) : undefined
+    const score = verdict ?? consistency(mixture, target, residual)
+    return {
+      target: [target], residual: [residual], score, ...(predictedSpans && { predictedSpans }),
+    }
+  }
+
+  discard(lane: Lane): void {
+    own(lane).dispose()
+  }
+
+  /** What stays the same while the flow runs, and the noise that it begins with. */
+  #flowOf({ prompt, spans, seed, startSample = 0 }: LaneRequest, features: Tensor): Flow {
+    const { config: { codec }, network: { velocity: { conditions } } } = this.#parts
+    const frames = features.shape[1]!
+    const tokens = anchorTokens(spans, frames, this.#clock)
+    const channels = 2 * codec.codebookDim
+    const firstFrame = Math.round(startSample / this.#clock.hop)
+    const noise = noiseFrames(seed, firstFrame, frames, channels)
+    return tf.tidy(() => ({
+      base: conditions.audio(features).add(conditions.video.absent)
+        .add(conditions.anchors(tf.tensor2d(tokens, [1, frames], 'int32'))),
+      memory: this.#hear(prompt),
+      state: tf.tensor3d(noise, [1, frames, channels]),
+    }))
+  }
+
+  get #clock(): FrameClock {
+    const { codec } = this.#parts.config
+    return { sampleRate: codec.sampleRate, hop: hopOf(codec) }
+  }
+
+  /** Undefined where nobody can tell. Reads from the device. */
+  #predictSpans(features: Tensor, prompt: string): Span[] | undefined {
+    const { spanPredictor } = this.#parts
+    return spanPredictor?.predict(features, [features.shape[1]!], [prompt], this.#clock)[0]
+  }
+
+  /** [1, frames, codebookDim], the same for every prompt and candidate. */
+  #encode(mixture: Float32Array): Tensor {
+    const { config: { codec }, network } = this.#parts
+    const name = createHash('sha256').update(mixture).digest('base64')
+    return this.#features.get(name, () =>
+      tf.keep(encodeWaves(network.codec.encoder, codec, [mixture]).features))
+  }
+
+  /** What the text says, [1, words, contextDim]. */
+  #hear(prompt: string): Tensor {
+    const { textEncoder, network } = this.#parts
+    return this.#texts.get(prompt, () => tf.tidy(() => {
+      const { states } = textEncoder.encode([prompt])
+      return tf.keep(network.velocity.conditions.memory(states))
+    }))
+  }
+
+  /** The judge's verdict on the whole; undefined where there is no judge. Reads from the device. */
+  #judge(mixture: Float32Array, separated: Float32Array, prompt: string): number | undefined {
+    return this.#parts.judge?.judge([{ mixture, separated, prompt }])[0]?.overall
+  }
+
+  /** Both streams as waves of so many samples: the one time that the device is read. */
+  #decode(lane: SamAudioLane, samples: number): [target: Float32Array, residual: Float32Array] {
+    const { config: { codec }, network } = this.#parts
+    const streams = lane.streams()
+    const waves = decodeLatents(network.codec.decoder, codec, streams)
+    const stride = waves.shape[1]!
+    const flat = waves.dataSync<'float32'>()
+    tf.dispose([streams, waves])
+    return [flat.slice(0, samples), flat.slice(stride, stride + samples)]
+  }
+
+  /** The one channel of a chunk; what no model should hear is silence. */
+  #checkChunk({ channels, sampleRate }: Chunk): Float32Array {
+    const [only] = channels
+    if (!only || channels.length > 1) {
+      throw new Error(`A chunk has one channel, not ${channels.length}`)
+    }
+    if (only.length === 0) throw new Error('A chunk has at least one sample')
+    const { sampleRate: expected, chunkSecondsMax } = this.description
+    if (sampleRate !== expected) {
+      throw new Error(`A chunk has ${expected} samples in a second, not ${sampleRate}`)
+    }
+    if (only.length > chunkSecondsMax * sampleRate) {
+      throw new Error(`A chunk has at most ${chunkSecondsMax} s`)
+    }
+    return only.map((sample) => (Math.abs(sample) < SAMPLE_MAX ? sample : 0))
+  }
+}
+
+/** Samples beyond this, and what is no number, are read as silence. */
+const SAMPLE_MAX = 1e6
+
+/**
+ * How well target and residual together make the mixture, in decibels: the ratio of its power to
+ * that of what they miss.
+ */
+function consistency(
+  mixture: Float32Array, target: Float32Array, residual: Float32Array,
+): number {
+  let power = 0
+  let missed = 0
+  for (const [i, sample] of mixture.entries()) {
+    power += sample ** 2
+    missed += (sample - target[i]! - residual[i]!) ** 2
+  }
+  return 10 * Math.log10((power + POWER_LEAST) / (missed + POWER_LEAST))
+}
+
+/** Keeps the score of silence a number. */
+const POWER_LEAST = 1e-10
+
+function own(lane: Lane): SamAudioLane {
+  if (lane instanceof SamAudioLane) return lane
+  throw new Error('The lane was not opened by this model')
+}
+
+/** Of a file of any size, in hexadecimal. */
+async function sha256Of(file: string): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash)
+  return hash.digest('hex')
+}

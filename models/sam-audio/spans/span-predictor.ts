@@ -1,0 +1,113 @@
+/** Where in a mixture the sound of a prompt is heard (PEAudioFrame). */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { loadLayerNorm, loadLinear, loadProjection, type Layer } from '../../layers.ts'
+import type { Span } from '../../model.ts'
+import { tf, type Tensor } from '../../tensor.ts'
+import { TextTokenizer } from '../../tokenizer.ts'
+import { Weights } from '../../weights.ts'
+import type { FrameClock } from '../anchors.ts'
+import { findCheckpoint } from '../folders.ts'
+import { loadPeTransformer, peConfig, type PeConfig } from '../pe-transformer.ts'
+import { loadModernBert, modernBertConfig, type ModernBertConfig } from '../text/modern-bert.ts'
+import { findSpans } from './find-spans.ts'
+
+const TOKENS_MAX = 512
+const HEAD_EPSILON = 1e-6
+
+export interface SpanPredictorConfig {
+  /** Channels of a frame of the codec. */
+  featureDim: number
+  audio: PeConfig
+  text: ModernBertConfig
+  textLayers: number
+  /** What sound and text are compared in. */
+  dim: number
+}
+
+export async function readSpanPredictorConfig(file: string): Promise<SpanPredictorConfig> {
+  const config = JSON.parse(await readFile(file, 'utf8'))
+  const { audio_model: audio, text_model: text } = config
+  return {
+    featureDim: audio.dac_vae_encoder.codebook_dim,
+    audio: peConfig(file, audio.audio_transformer),
+    text: modernBertConfig(file, text),
+    textLayers: config.nth_text_layer,
+    dim: config.output_dim,
+  }
+}
+
+export type SpanNetwork = ReturnType<typeof loadSpanNetwork>
+
+/** @throws Error naming weights that are missing, misshapen or unread */
+export function loadSpanNetwork(weights: Weights, config: SpanPredictorConfig) {
+  const { featureDim, audio, text, textLayers, dim } = config
+  const audioWeights = weights.at('audio_model')
+  const project = loadLinear(audioWeights.at('data_proj'), featureDim, audio.dim)
+  const transformer = loadPeTransformer(audioWeights.at('audio_transformer'), audio)
+  const textModel = loadModernBert(weights.at('text_model'), text, textLayers, TOKENS_MAX)
+  const audioHead = loadHead(weights.at('audio_head'), audio.dim, dim)
+  const textHead = loadHead(weights.at('text_head'), text.dim, dim)
+  const scale = weights.get('logit_scale', [1])
+  const bias = weights.get('logit_bias', [1])
+  audioWeights.at('dac_vae_encoder').ignoreAll() // its own, equal to the codec's
+  weights.assertAllRead()
+
+  /** ids [batch, length] int32, valid [batch, length]; to [batch, dim]. */
+  const embedText = (ids: Tensor, valid: Tensor): Tensor =>
+    tf.tidy(() => textHead(textModel.forward(ids, valid)))
+
+  /** features [batch, frames, featureDim], real frames of each row; to [batch, frames, dim]. */
+  const embedAudio = (features: Tensor, rows: readonly number[]): Tensor =>
+    tf.tidy(() => audioHead(transformer.forward(project(features), rows)))
+
+  /** How alike they are: [batch, frames] of any size; the sigmoid of it is a score. */
+  const logits = (heard: Tensor, said: Tensor): Tensor => tf.tidy(() => {
+    const products = tf.matMul(heard, said.expandDims(-1)).squeeze([-1]) // [batch, frames]
+    return products.mul(scale).add(bias)
+  })
+
+  return { project, transformer, textModel, embedText, embedAudio, logits }
+}
+
+function loadHead(weights: Weights, inDim: number, outDim: number): Layer {
+  const norm = loadLayerNorm(weights.at('layer_norm'), inDim, HEAD_EPSILON)
+  const project = loadProjection(weights.at('proj'), inDim, outDim)
+  return (x) => tf.tidy(() => project(norm(x)))
+}
+
+export type SpanPredictor = ReturnType<typeof makeSpanPredictor>
+
+/** Loads `config.json`, the weights, `tokenizer.json` and `tokenizer_config.json`. */
+export async function loadSpanPredictor(folder: string): Promise<SpanPredictor> {
+  const config = await readSpanPredictorConfig(join(folder, 'config.json'))
+  const network = Weights.read(await findCheckpoint(folder), (weights) =>
+    loadSpanNetwork(weights, config))
+  return makeSpanPredictor(network, await loadSpanTokenizer(folder))
+}
+
+export const loadSpanTokenizer = (folder: string): Promise<TextTokenizer> =>
+  TextTokenizer.load(folder, TOKENS_MAX)
+
+export function makeSpanPredictor(network: SpanNetwork, tokenizer: TextTokenizer) {
+  /**
+   * The spans of each row, in seconds. Reads from the device.
+   * @param features [batch, frames, featureDim] of the codec
+   * @param rows real frames of each row
+   */
+  const predict = (
+    features: Tensor, rows: readonly number[], prompts: readonly string[], clock: FrameClock,
+  ): Span[][] => {
+    const scores = tf.tidy(() => {
+      const { ids, valid } = tokenizer.batch(prompts)
+      const heard = network.embedAudio(features, rows)
+      return network.logits(heard, network.embedText(ids, valid)).sigmoid()
+    })
+    const flat = scores.dataSync<'float32'>()
+    const frames = scores.shape[1]!
+    scores.dispose()
+    return rows.map((real, i) => findSpans(flat.subarray(i * frames, i * frames + real), clock))
+  }
+
+  return { predict }
+}

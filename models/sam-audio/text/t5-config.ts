@@ -1,0 +1,38 @@
+/** The sizes of a T5 encoder, from the `config.json` of its folder. */
+import { readFile } from 'node:fs/promises'
+
+export interface T5Config {
+  vocabulary: number
+  dim: number
+  headDim: number
+  heads: number
+  hiddenDim: number
+  layers: number
+  epsilon: number
+  /** How many classes of distance positions are told apart by, and the first that is the last. */
+  buckets: number
+  distanceMax: number
+}
+
+/** @throws Error naming the file when it describes another kind of encoder */
+export async function readT5Config(file: string): Promise<T5Config> {
+  const config = JSON.parse(await readFile(file, 'utf8'))
+  if (config.model_type !== 't5') {
+    throw new Error(`${file}: model_type must be t5, not ${config.model_type}`)
+  }
+  const feedForward = config.feed_forward_proj ?? 'relu'
+  if (feedForward !== 'relu') {
+    throw new Error(`${file}: feed_forward_proj must be relu, not ${feedForward}`)
+  }
+  return {
+    vocabulary: config.vocab_size,
+    dim: config.d_model,
+    headDim: config.d_kv,
+    heads: config.num_heads,
+    hiddenDim: config.d_ff,
+    layers: config.num_layers,
+    epsilon: config.layer_norm_epsilon,
+    buckets: config.relative_attention_num_buckets,
+    distanceMax: config.relative_attention_max_distance ?? 128,
+  }
+}

@@ -1,0 +1,37 @@
+/** Prompts to what the flow network hears of them: tokens, and T5's states. */
+import { join } from 'node:path'
+import { tf, type Tensor } from '../../tensor.ts'
+import { TextTokenizer } from '../../tokenizer.ts'
+import { Weights } from '../../weights.ts'
+import { findCheckpoint } from '../folders.ts'
+import { loadT5 } from './t5.ts'
+import { readT5Config } from './t5-config.ts'
+
+export interface TextStates {
+  /** [batch, tokens, dim]; of padding they are of no meaning. */
+  states: Tensor
+  /** [batch, tokens]: 1 for a token, 0 for padding. */
+  valid: Tensor
+}
+
+export type TextEncoder = Awaited<ReturnType<typeof loadTextEncoder>>
+
+/**
+ * Loads `config.json`, the weights, `tokenizer.json` and `tokenizer_config.json` of T5.
+ * @param tokensMax of a prompt, the mark of its end included
+ */
+export async function loadTextEncoder(folder: string, tokensMax: number) {
+  const tokenizer = await TextTokenizer.load(folder, tokensMax)
+  const config = await readT5Config(join(folder, 'config.json'))
+  const t5 = Weights.read(await findCheckpoint(folder), (weights) => loadT5(weights, config))
+
+  /** The caller frees both tensors. */
+  const encode = (prompts: readonly string[]): TextStates => {
+    const { ids, valid } = tokenizer.batch(prompts)
+    const states = t5.forward(ids, valid)
+    tf.dispose(ids)
+    return { states, valid }
+  }
+
+  return { dim: config.dim, encode }
+}

@@ -1,0 +1,147 @@
+/** What a folder has of SAM-Audio: parts, weights, and how much memory they will take. */
+import { access, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { readConfig, type SamAudioConfig } from '../../models/sam-audio/config.ts'
+import {
+  findCheckpoint, findParts, PARTS, type Part,
+} from '../../models/sam-audio/folders.ts'
+import { readJudgeConfig } from '../../models/sam-audio/judge/judge.ts'
+import { readSpanPredictorConfig } from '../../models/sam-audio/spans/span-predictor.ts'
+import { readT5Config } from '../../models/sam-audio/text/t5-config.ts'
+import { countOf } from '../../models/stored-tensor.ts'
+import { openTensors } from '../../models/weights.ts'
+
+export interface PartInventory {
+  part: Part
+  /** What it is for, and whether nothing goes without it. */
+  purpose: string
+  required: boolean
+  /** Null when there is none. */
+  folder: string | null
+  /** What is missing or wrong, in words. */
+  problems: string[]
+  weights: WeightsInventory | null
+}
+
+export interface WeightsInventory {
+  file: string
+  bytes: number
+  parameters: number
+  /** How the numbers are stored, such as FloatStorage. */
+  types: string[]
+  /** By the first word of their names, the largest first. */
+  groups: { name: string; parameters: number; used: boolean }[]
+  /** Of the groups that are used, as float32. */
+  memoryBytes: number
+}
+
+export interface Inventory {
+  parts: PartInventory[]
+  /** Of all weights used. */
+  weightsBytes: number
+  /** What a decode of one chunk takes beside them, about. */
+  workingBytes: number
+}
+
+interface PartRules {
+  purpose: string
+  required: boolean
+  /** Files beside config and weights. */
+  files: readonly string[]
+  /** Groups of weights that there must be, and ones that are never read. */
+  groups: readonly string[]
+  unused: readonly string[]
+  readConfig(file: string): Promise<unknown>
+}
+
+const TOKENIZER = ['tokenizer.json', 'tokenizer_config.json']
+
+const RULES: Readonly<Record<Part, PartRules>> = {
+  model: {
+    purpose: 'separates', required: true, files: [],
+    groups: ['audio_codec', 'transformer', 'proj', 'align_masked_video', 'embed_anchors',
+      'memory_proj'],
+    unused: ['vision_encoder'], readConfig,
+  },
+  text: {
+    purpose: 'hears the prompt', required: true, files: TOKENIZER,
+    groups: ['shared', 'encoder'], unused: ['decoder', 'lm_head'], readConfig: readT5Config,
+  },
+  spans: {
+    purpose: 'finds where the sound is (predict_spans)', required: false, files: TOKENIZER,
+    groups: ['audio_model', 'text_model', 'audio_head', 'text_head', 'logit_scale', 'logit_bias'],
+    unused: [], readConfig: readSpanPredictorConfig,
+  },
+  judge: {
+    purpose: 'ranks candidates', required: false, files: TOKENIZER,
+    groups: ['audio_codec', 'transformer', 'text_model', 'finetune_transformer', 'head'],
+    unused: [], readConfig: readJudgeConfig,
+  },
+}
+
+/** Reads configurations and headers, no weights. @throws Error when parts can't be told apart */
+export async function takeInventory(folder: string): Promise<Inventory> {
+  const folders = await findParts(folder)
+  const parts = await Promise.all(PARTS.map((part) => inventoryOf(part, folders[part] ?? null)))
+  const sizes = parts.map(({ weights }) => weights?.memoryBytes ?? 0)
+  return {
+    parts,
+    weightsBytes: sizes.reduce((sum, bytes) => sum + bytes, 0),
+    workingBytes: folders.model ? await workingBytes(folders.model) : 0,
+  }
+}
+
+async function inventoryOf(part: Part, folder: string | null): Promise<PartInventory> {
+  const { purpose, required, files, readConfig: read } = RULES[part]
+  const inventory = { part, purpose, required, folder, weights: null }
+  if (!folder) return { ...inventory, problems: ['there is no folder of it'] }
+  const absent = await Promise.all(files.map(async (name) =>
+    await access(join(folder, name)).then(() => [], () => [`${name} is missing`])))
+  const config = await read(join(folder, 'config.json')).then(() => [], inWords)
+  const weights = await weightsOf(part, folder).catch(inWords)
+  if (Array.isArray(weights)) {
+    return { ...inventory, problems: [...absent.flat(), ...config, ...weights] }
+  }
+  const missing = RULES[part].groups
+    .filter((name) => !weights.groups.some((group) => group.name === name))
+    .map((name) => `the weights ${name} are missing from ${basename(weights.file)}`)
+  return { ...inventory, weights, problems: [...absent.flat(), ...config, ...missing] }
+}
+
+const inWords = (error: unknown): string[] => [(error as Error).message]
+
+async function weightsOf(part: Part, folder: string): Promise<WeightsInventory> {
+  const file = await findCheckpoint(folder)
+  const sizes = new Map<string, number>()
+  const types = new Set<string>()
+  for (const [name, { shape, type }] of openTensors(file)) {
+    const group = name.split('.')[0]!
+    sizes.set(group, (sizes.get(group) ?? 0) + countOf(shape))
+    types.add(type)
+  }
+  const groups = [...sizes].sort((a, b) => b[1] - a[1]).map(([name, parameters]) =>
+    ({ name, parameters, used: !RULES[part].unused.includes(name) }))
+  const sum = (some: typeof groups) => some.reduce((total, { parameters }) => total + parameters, 0)
+  return {
+    file, groups, types: [...types].sort(),
+    bytes: (await stat(file)).size,
+    parameters: sum(groups),
+    memoryBytes: 4 * sum(groups.filter(({ used }) => used)),
+  }
+}
+
+/** Latent frames of both streams that are decoded at once, with what they need around them. */
+const DECODED_FRAMES = 2 * 160
+/** States of the widest layer that are held at the same time. */
+const STATES_HELD = 8
+
+/** The decoder's last layers are the widest of all; what one slice takes there, about. */
+async function workingBytes(folder: string): Promise<number> {
+  const config = await readConfig(join(folder, 'config.json')).catch(() => null)
+  return config ? DECODED_FRAMES * STATES_HELD * widestFrameBytes(config) : 0
+}
+
+function widestFrameBytes({ codec: { decoderDim, decoderRates } }: SamAudioConfig): number {
+  const samples = decoderRates.reduce((product, rate) => product * rate, 1)
+  return 4 * samples * (decoderDim / 2 ** decoderRates.length)
+}

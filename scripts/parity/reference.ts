@@ -1,0 +1,62 @@
+/**
+ * A run of the reference: a folder of models, and `golden/` with what it computed for them and a
+ * MANIFEST.json that says how far from it is near enough.
+ */
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { findParts, type Part, type PartFolders } from '../../models/sam-audio/folders.ts'
+import { GoldenFile, type ManifestEntry } from './golden-file.ts'
+
+interface Manifest {
+  files: Readonly<Record<string, ManifestEntry>>
+}
+
+export class Reference {
+  readonly parts: PartFolders
+  readonly #golden: string
+  readonly #manifest: Manifest
+  readonly #opened = new Map<string, GoldenFile>()
+
+  private constructor(golden: string, manifest: Manifest, parts: PartFolders) {
+    this.#golden = golden
+    this.#manifest = manifest
+    this.parts = parts
+  }
+
+  /** @throws Error when there is no manifest, or it is not clear which folder is which part */
+  static async open(folder: string): Promise<Reference> {
+    const golden = join(folder, 'golden')
+    const manifest = JSON.parse(await readFile(join(golden, 'MANIFEST.json'), 'utf8'))
+    return new Reference(golden, manifest, await findParts(folder))
+  }
+
+  has(file: string): boolean {
+    return existsSync(join(this.#golden, file))
+  }
+
+  /** The folder of a part that a stage needs. */
+  folderOf(part: Part): string {
+    const folder = this.parts[part]
+    if (!folder) throw new Error(`the reference has no folder for its ${part} part`)
+    return folder
+  }
+
+  /** @throws Error naming the file when it is not there, or unsound */
+  golden(file: string): GoldenFile {
+    const opened = this.#opened.get(file) ??
+      new GoldenFile(join(this.#golden, file), file, this.#manifest.files[file] ?? {})
+    this.#opened.set(file, opened)
+    return opened
+  }
+
+  /** By file, the tensors that no stage has looked at so far. */
+  get untouched(): readonly { file: string; names: readonly string[] }[] {
+    return [...this.#opened].map(([file, { untouched }]) => ({ file, names: untouched }))
+      .filter(({ names }) => names.length > 0)
+  }
+
+  async json<T>(file: string): Promise<T> {
+    return JSON.parse(await readFile(join(this.#golden, file), 'utf8'))
+  }
+}

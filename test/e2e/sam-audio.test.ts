@@ -1,0 +1,143 @@
+/**
+ * A real engine with SAM-Audio, over HTTP: a tiny checkpoint with random weights in the published
+ * format. What the service answers is compared with what the model gives when it is asked directly.
+ */
+
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { before, type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { cutChunks, planChunks, Stitcher } from '../../engine/chunks.ts'
+import type { LaneRequest } from '../../models/model.ts'
+import { loadSamAudio } from '../../models/sam-audio/sam-audio.ts'
+import { assertClose } from '../support/assert-close.ts'
+import { noise, readWav24, sine, wavBytes } from '../support/make-audio.ts'
+import {
+  API_KEY, downloadResult, separateFile, startWinnow, type Winnow,
+} from '../support/start-winnow.ts'
+
+const FOLDER = fileURLToPath(new URL('../fixtures/sam-audio', import.meta.url))
+/** Of 24 bits, and of sums in another order. */
+const ROUNDING = 2e-5
+
+const model = await loadSamAudio(FOLDER)
+const rate = model.description.sampleRate!
+
+let winnow: Winnow
+before(async (t) => {
+  winnow = await startWinnow(t as TestContext, { env: { MODEL: `sam-audio:${FOLDER}` } })
+})
+
+type Options = Parameters<typeof separateFile>[2]
+
+async function separated(planes: Float32Array[], options: Options, sampleRate = rate) {
+  const path = join(winnow.folder, `${options.prompt}-${planes.length}-${sampleRate}.wav`)
+  await writeFile(path, wavBytes(planes, sampleRate, 'float32'))
+  const { submitted, last } = await separateFile(winnow, path, options)
+  assert.equal(last.status, 'COMPLETED', JSON.stringify(last.error))
+  const files = await downloadResult(winnow, submitted)
+  return {
+    requestId: submitted.request_id,
+    target: readWav24(files.target),
+    residual: readWav24(files.residual),
+    logs: (last.logs ?? []).map(({ message }) => message).join('\n'),
+  }
+}
+
+/** What the model gives for the same chunks, from the seed that the request has. */
+async function direct(
+  mixture: Float32Array, requestId: string, more: Partial<LaneRequest>, chunking?: [seconds: number, overlap: number],
+): Promise<Float32Array> {
+  const { frameSamples, chunkSecondsMax, overlapSecondsMax } = model.description
+  const plan = planChunks({
+    sampleRate: rate, channels: 1, frameSamples,
+    chunkSecondsMax: chunking?.[0] ?? 60, overlapSeconds: chunking?.[1] ?? 5,
+    modelChunkSecondsMax: chunkSecondsMax, modelOverlapSecondsMax: overlapSecondsMax.balanced,
+  })
+  const seed = createHash('sha256').update(`${requestId}:0`).digest().readUInt32LE(0)
+  const stitcher = new Stitcher(plan)
+  const parts: Float32Array[] = []
+  for await (const { startSample, channels } of cutChunks((async function* () { yield [mixture] })(), 1, plan)) {
+    const lane = model.open({
+      chunk: { channels, sampleRate: rate }, startSample, seed,
+      prompt: '', spans: [], acceleration: 'balanced', ...more,
+    })
+    while (lane.stepsDone < lane.steps) model.step([lane])
+    parts.push(...stitcher.push(startSample, model.close(lane).target))
+  }
+  return Float32Array.from([...parts, ...stitcher.finish()].flatMap((part) => [...part]))
+}
+
+const sound = (seconds: number) =>
+  noise(seconds, rate).map((x, i) => 0.2 * x + 0.3 * sine(300, seconds, rate)[i]!)
+
+const clipped = (wave: Float32Array) => wave.map((x) => Math.min(1, Math.max(-1, x)))
+
+test('a file is separated as the model separates it, all of its length', async () => {
+  const mixture = sound(1.53)
+  const { requestId, target, residual, logs } = await separated([mixture], { prompt: 'Man speaking.' })
+  assert.deepEqual([target.sampleRate, target.planes.length, residual.planes.length], [rate, 1, 1])
+  assert.equal(residual.planes[0]!.length, mixture.length)
+  const expected = await direct(mixture, requestId, { prompt: 'man speaking' })
+  assertClose(target.planes[0]!, clipped(expected), { absolute: ROUNDING })
+  assert.match(logs, /with sam-audio in one chunk; balanced: 16 midpoint steps/)
+})
+
+test('longer media is cut at whole frames, and its chunks share the noise where they overlap', async () => {
+  const mixture = sound(3.31)
+  const options = { prompt: 'rain', max_chunk_duration: 1.5, chunk_overlap: 0.5 }
+  const { requestId, target } = await separated([mixture], options)
+  const expected = await direct(mixture, requestId, { prompt: 'rain' }, [1.5, 0.5])
+  assertClose(target.planes[0]!, clipped(expected), { absolute: ROUNDING })
+})
+
+test('stereo at another rate becomes one channel at the model\'s, and the logs say so', async () => {
+  const planes = [sine(440, 0.7, 16_000), noise(0.7, 16_000)]
+  const { target, logs } = await separated(planes, { prompt: 'a bell', acceleration: 'fast' }, 16_000)
+  assert.deepEqual([target.sampleRate, target.planes.length], [rate, 1])
+  assert.equal(target.planes[0]!.length, 0.7 * rate)
+  assert.match(logs, /1 channel, mixed down from 2/)
+  assert.match(logs, /fast: 8 midpoint steps/)
+})
+
+test('spans, candidates and predict_spans are taken, and the logs tell what became of them', async () => {
+  const { logs } = await separated([sound(1)], {
+    prompt: 'a dog', acceleration: 'fast', reranking_candidates: 3,
+    spans: [{ start: 0.2, end: 0.5, include: true }],
+  })
+  assert.match(logs, /Made 3 candidates/)
+  assert.match(logs, /scores -?\d+\.\d+, -?\d+\.\d+, -?\d+\.\d+/)
+  assert.match(logs, /Went by 1 given span/)
+})
+
+test('requests that come together, of other lengths and steps, each get what they get alone', async () => {
+  const cases = [['fast', 0.4], ['quality', 1.1], ['balanced', 0.8], ['fast', 2.2]] as const
+  const answers = await Promise.all(cases.map(async ([acceleration, seconds]) => {
+    const mixture = sound(seconds)
+    const prompt = `${acceleration} ${seconds}`
+    return { mixture, acceleration, prompt, ...await separated([mixture], { prompt, acceleration }) }
+  }))
+  for (const { mixture, requestId, target, ...asked } of answers) {
+    const expected = await direct(mixture, requestId, { prompt: asked.prompt, acceleration: asked.acceleration })
+    assertClose(target.planes[0]!, clipped(expected), { absolute: ROUNDING })
+  }
+})
+
+test('GET /v1/models tells what this engine can do', async () => {
+  const headers = { authorization: `Bearer ${API_KEY}` }
+  const { data } = await (await fetch(`${winnow.url}/v1/models`, { headers })).json() as {
+    data: [{ engines: [{ model: Record<string, unknown> }] }]
+  }
+  const { name, sample_rate, channels_max, gives_candidates, predicts_spans } = data[0].engines[0].model
+  assert.deepEqual({ name, sample_rate, channels_max, gives_candidates, predicts_spans }, {
+    name: 'sam-audio', sample_rate: rate, channels_max: 1, gives_candidates: true,
+    predicts_spans: model.description.predictsSpans,
+  })
+})
+
+test('an engine whose model is not there does not start, and says what is missing', async () => {
+  await assert.rejects(winnow.startEngine({ MODEL: 'sam-audio:/nowhere/at-all' }), /nowhere/)
+  await assert.rejects(winnow.startEngine({ MODEL: 'sam-audio' }), /MODEL must be mini or sam-audio:<folder>/)
+})

@@ -1,0 +1,67 @@
+/** The codec's encoder against the reference: `golden/codec_encode.safetensors`. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { encodeWaves, mirroredTo } from '../../../models/sam-audio/codec/codec.ts'
+import { loadEncoder } from '../../../models/sam-audio/codec/encoder.ts'
+import { hopOf, readConfig } from '../../../models/sam-audio/config.ts'
+import { Weights } from '../../../models/weights.ts'
+import { assertClose } from '../../support/assert-close.ts'
+import { counted } from '../golden.ts'
+import { noise } from '../lanes.ts'
+import { CHECKPOINT, CONFIG } from './folders.ts'
+import { testStage } from './stages.ts'
+
+testStage('encode')
+
+const { codec: config } = await readConfig(CONFIG)
+const hop = hopOf(config)
+const encoder = loadEncoder(Weights.open(CHECKPOINT).at('audio_codec'), config)
+
+/** Features of each wave as flat numbers. */
+function encode(waves: readonly Float32Array[], sliceFrames?: number): Float32Array[] {
+  const { features, rows } = encodeWaves(encoder, config, waves, sliceFrames)
+  const width = config.codebookDim
+  const longest = features.shape[1]!
+  const flat = features.dataSync<'float32'>()
+  features.dispose()
+  return rows.map((frames, i) =>
+    flat.slice(i * longest * width, (i * longest + frames) * width))
+}
+
+test('a wave gives the same features alone, padded and in any company', () => {
+  const lengths = fc.array(fc.integer({ min: 1, max: 20 * hop }), { minLength: 2, maxLength: 5 })
+  fc.assert(fc.property(lengths, fc.nat(), (samples, seed) => {
+    const waves = samples.map((length, i) => noise(length, seed + i))
+    const together = encode(waves)
+    for (const [i, wave] of waves.entries()) {
+      assertClose(together[i]!, encode([wave])[0]!, { absolute: 1e-5 })
+    }
+  }), { numRuns: 12 })
+})
+
+test('slices give what the whole gives, whatever their length', () => {
+  const lengths = fc.array(fc.integer({ min: 1, max: 30 * hop }), { minLength: 1, maxLength: 3 })
+  fc.assert(fc.property(lengths, fc.integer({ min: 1, max: 12 }), fc.nat(), (samples, slice, seed) => {
+    const waves = samples.map((length, i) => noise(length, seed + i))
+    const whole = encode(waves)
+    for (const [i, features] of encode(waves, slice).entries()) {
+      assertClose(features, whole[i]!, { absolute: 1e-5 })
+    }
+  }), { numRuns: 12 })
+})
+
+test('nothing but the features is left behind', () => {
+  const waves = [noise(3 * hop, 1), noise(9 * hop + 1, 2)]
+  counted(() => encodeWaves(encoder, config, waves, 4).features, ({ shape }) =>
+    assert.deepEqual(shape, [2, 10, config.codebookDim]))
+})
+
+test('a wave is mirrored at its end, over and over when it is short', () => {
+  const mirrored = (wave: number[], length: number) =>
+    Array.from(mirroredTo(Float32Array.from(wave), length))
+  assert.deepEqual(mirrored([1, 2, 3], 5), [1, 2, 3, 2, 1])
+  assert.deepEqual(mirrored([1, 2], 5), [1, 2, 1, 2, 1])
+  assert.deepEqual(mirrored([1], 3), [1, 1, 1])
+  assert.deepEqual(mirrored([1, 2, 3], 3), [1, 2, 3])
+})

@@ -1,0 +1,169 @@
+/** SAM-Audio as an engine uses it: lanes, batches, accelerations, spans, chunks that overlap. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Acceleration, LaneRequest } from '../../../models/model.ts'
+import { loadJudge } from '../../../models/sam-audio/judge/judge.ts'
+import { loadSamAudio } from '../../../models/sam-audio/sam-audio.ts'
+import { tf } from '../../../models/tensor.ts'
+import { assertClose } from '../../support/assert-close.ts'
+import { noise, separate, separateOne } from '../lanes.ts'
+import { FIXTURES, MODEL_FOLDER } from './folders.ts'
+
+const model = await loadSamAudio(FIXTURES)
+const sampleRate = model.description.sampleRate!
+const hop = model.description.frameSamples
+
+const request = (samples: Float32Array, more: Partial<LaneRequest> = {}): LaneRequest => ({
+  chunk: { channels: [samples], sampleRate }, prompt: 'man speaking', spans: [],
+  acceleration: 'fast', seed: 1, ...more,
+})
+
+const wave = noise(10 * hop - 7, 3)
+
+test('the model is found by its own folder, or by one that holds its parts', async () => {
+  const again = await loadSamAudio(MODEL_FOLDER)
+  assert.deepEqual(again.description, model.description)
+  assert.equal(model.description.parameters > 0, true)
+  assert.match(model.description.weightsSha256, /^[0-9a-f]{64}$/)
+  await assert.rejects(loadSamAudio(`${FIXTURES}/../parity/mini`), /no config.json/)
+})
+
+test('target and residual are as long as the chunk, whatever its length', () => {
+  for (const samples of [1, 2, hop - 1, hop, hop + 1, 7 * hop]) {
+    const { target, residual, score } = separateOne(model, request(noise(samples, samples)))
+    assert.deepEqual([target.length, residual.length], [1, 1])
+    assert.deepEqual([target[0]!.length, residual[0]!.length], [samples, samples])
+    assert.equal([...target[0]!, ...residual[0]!, score].every(Number.isFinite), true)
+  }
+})
+
+test('acceleration is the number of steps', () => {
+  const steps = (['fast', 'balanced', 'quality'] as const).map((acceleration) => {
+    const lane = model.open(request(wave, { acceleration }))
+    model.discard(lane)
+    return lane.steps
+  })
+  assert.deepEqual(steps, [8, 16, 32])
+})
+
+test('the seed, the prompt, the spans and the acceleration matter; punctuation does not', () => {
+  const base = separateOne(model, request(wave)).target[0]!
+  const differs = (more: Partial<LaneRequest>) => {
+    const { target } = separateOne(model, request(wave, more))
+    return target[0]!.reduce((most, x, i) => Math.max(most, Math.abs(x - base[i]!)), 0)
+  }
+  const spans = [{ start: 0, end: 0.2, include: true }]
+  for (const more of [{ seed: 2 }, { prompt: 'a dog' }, { spans }, { startSample: 3 * hop }]) {
+    assert.ok(differs(more) > 1e-3, JSON.stringify(more))
+  }
+  assert.ok(differs({ spans: [{ ...spans[0]!, include: false }] }) > 1e-3, 'a span without it')
+  assert.ok(differs({ acceleration: 'quality' }) > 1e-5, 'more steps')
+  assert.equal(differs({}), 0)
+  assert.equal(differs({ prompt: ' Man speaking. ' }), 0)
+})
+
+test('a lane\'s result does not depend on the lanes that share its batches, nor on when they came', () => {
+  const lane = fc.record({
+    samples: fc.integer({ min: 1, max: 12 * hop }),
+    prompt: fc.constantFrom('man speaking', 'a dog barking loudly in the distance', 'rain'),
+    acceleration: fc.constantFrom<Acceleration>('fast', 'balanced', 'quality'),
+    spans: fc.constantFrom([], [{ start: 0.1, end: 0.3, include: true }], [{ start: 0, end: 1, include: false }]),
+    seed: fc.nat(),
+    /** After how many steps of the first lane it is opened. */
+    after: fc.integer({ min: 0, max: 7 }),
+  })
+  fc.assert(fc.property(fc.array(lane, { minLength: 2, maxLength: 4 }), (wanted) => {
+    const requests = wanted.map(({ samples, after: _, ...more }) => request(noise(samples, more.seed), more))
+    const before = tf.memory().numTensors
+    const results = separateStaggered(requests, wanted.map(({ after }) => after))
+    const cached = tf.memory().numTensors - before
+    for (const [i, result] of results.entries()) {
+      const alone = separateOne(model, requests[i]!)
+      assertClose(result.target[0]!, alone.target[0]!, { absolute: 1e-5 })
+      assertClose(result.residual[0]!, alone.residual[0]!, { absolute: 1e-5 })
+    }
+    assert.ok(tf.memory().numTensors - before <= Math.max(cached, 0), 'nothing is left but what is remembered')
+  }), { numRuns: 6 })
+})
+
+/** Opens each lane only after so many common steps, as requests come in. */
+function separateStaggered(requests: readonly LaneRequest[], after: readonly number[]) {
+  const lanes = requests.map((each, i) => (after[i] === 0 ? model.open(each) : null))
+  for (let round = 0; ; round += 1) {
+    for (const [i, each] of requests.entries()) if (after[i] === round) lanes[i] ??= model.open(each)
+    const open = lanes.filter((lane) => lane !== null)
+    const busy = open.filter((lane) => lane.stepsDone < lane.steps)
+    if (busy.length > 0) model.step(busy)
+    else if (open.length === requests.length) return open.map((lane) => model.close(lane))
+  }
+}
+
+test('candidates of a chunk share its encoding, and lanes leave nothing behind', () => {
+  const chunk = noise(12 * hop, 99)
+  separateOne(model, request(chunk))
+  const before = tf.memory().numTensors
+  const results = separate(model, [1, 2, 3].map((seed) => request(chunk.slice(), { seed, candidate: seed - 1 })))
+  assert.equal(new Set(results.map(({ target }) => target[0]![5])).size, 3)
+  model.discard(model.open(request(chunk)))
+  assert.equal(tf.memory().numTensors, before)
+})
+
+/** Random weights make much of a frame's distant context; trained ones would of its neighbours. */
+test('where chunks overlap, sharing the noise makes them more alike', (t) => {
+  const whole = noise(40 * hop, 5)
+  const separated = (startFrame: number, seed: number) => separateOne(model, request(
+    whole.slice(startFrame * hop, (startFrame + 25) * hop), { seed, startSample: startFrame * hop })).target[0]!
+  const first = separated(0, 1).subarray(15 * hop)
+  const difference = (second: Float32Array) =>
+    Math.sqrt(first.reduce((sum, x, i) => sum + (x - second[i]!) ** 2, 0) / first.length)
+  const shared = difference(separated(15, 1))
+  const independent = difference(separated(15, 2))
+  t.diagnostic(`they differ by ${shared.toFixed(3)}, with noise of their own by ${independent.toFixed(3)}`)
+  assert.ok(shared < 0.8 * independent, `${shared} is not much less than ${independent}`)
+})
+
+test('what is no sound of the right rate in one channel is refused or read as silence', () => {
+  const open = (channels: Float32Array[], rate = sampleRate) =>
+    model.open({ ...request(wave), chunk: { channels, sampleRate: rate } })
+  assert.throws(() => open([wave, wave]), /one channel/)
+  assert.throws(() => open([]), /one channel/)
+  assert.throws(() => open([new Float32Array(0)]), /at least one sample/)
+  assert.throws(() => open([wave], 44_100), /samples in a second/)
+  assert.throws(() => open([new Float32Array(sampleRate * 61)]), /at most/)
+  const broken = Float32Array.from(wave)
+  const silent = Float32Array.from(wave)
+  broken[5] = Number.NaN
+  broken[6] = Number.POSITIVE_INFINITY
+  silent[5] = silent[6] = 0
+  const [given, expected] = [broken, silent].map((samples) => separateOne(model, request(samples)))
+  assert.deepEqual(given!.target, expected!.target)
+})
+
+test('a lane that has done its steps cannot be stepped, nor one closed before', () => {
+  const lane = model.open(request(wave))
+  assert.throws(() => model.close(lane), /0 of 8 steps/)
+  while (lane.stepsDone < lane.steps) model.step([lane])
+  assert.throws(() => model.step([lane]), /cannot be stepped/)
+  model.discard(lane)
+})
+
+test('predicted spans are those of the span predictor, and are gone by as if they were given', () => {
+  const { predictedSpans, target } = separateOne(model, request(wave, { predictSpans: true }))
+  assert.ok(predictedSpans && predictedSpans.length > 0, 'something was predicted')
+  const given = separateOne(model, request(wave, { spans: predictedSpans }))
+  assert.equal(given.predictedSpans, undefined)
+  assert.deepEqual(target, given.target)
+  const spans = [{ start: 0, end: 0.1, include: true }]
+  assert.equal(separateOne(model, request(wave, { predictSpans: true, spans })).predictedSpans, undefined)
+})
+
+test('of several candidates each is scored by the judge, with what it says of the whole', async () => {
+  const { target, score } = separateOne(model, request(wave, { candidates: 2, prompt: 'Rain!' }))
+  const { judge } = await loadJudge(`${FIXTURES}/judge-tiny`)
+  const [verdict] = judge([{ mixture: wave, separated: target[0]!, prompt: 'rain' }])
+  assert.equal(score, verdict!.overall)
+  const single = separateOne(model, request(wave, { prompt: 'Rain!' }))
+  assert.deepEqual(single.target, target)
+  assert.notEqual(single.score, score)
+})

@@ -1,0 +1,94 @@
+/** One evaluation of the flow network against the reference: `golden/dit_forward.safetensors`. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { keyBias } from '../../../models/layers.ts'
+import { readConfig } from '../../../models/sam-audio/config.ts'
+import { disposeRowMask, rowMask } from '../../../models/sam-audio/row-mask.ts'
+import { disposeTimeCodes, tabulated } from '../../../models/sam-audio/time-codes.ts'
+import { loadVelocity } from '../../../models/sam-audio/velocity.ts'
+import { tf } from '../../../models/tensor.ts'
+import { Weights } from '../../../models/weights.ts'
+import { assertClose } from '../../support/assert-close.ts'
+import { noise } from '../lanes.ts'
+import { CHECKPOINT, CONFIG } from './folders.ts'
+import { testStage } from './stages.ts'
+
+testStage('velocity')
+
+const config = await readConfig(CONFIG)
+const { codebookDim } = config.codec
+const network = loadVelocity(Weights.open(CHECKPOINT), config)
+const { conditions, transformer } = network
+interface Row {
+  frames: number
+  words: number
+  time: number
+  anchor: number
+  seed: number
+}
+
+/** Rows of any lengths, times, texts and anchors, padded to the longest. */
+function evaluate(batchRows: readonly Row[]): Float32Array[] {
+  const most = Math.max(...batchRows.map(({ frames }) => frames))
+  const mostWords = Math.max(...batchRows.map(({ words }) => words))
+  const filled = (width: number, length: (row: Row) => number, to: number, salt: number) =>
+    tf.concat(batchRows.map((row) => {
+      const numbers = noise(length(row) * width, row.seed + salt, 2)
+      return tf.pad(tf.tensor3d(numbers, [1, length(row), width]), [[0, 0], [0, to - length(row)], [0, 0]])
+    }))
+  const mask = rowMask(batchRows.map(({ frames }) => frames), most)
+  const time = transformer.tellTime(batchRows.map((row) => row.time))
+  const answer = tf.tidy(() => {
+    const tokens = tf.tensor2d(batchRows.flatMap(({ frames, anchor }) =>
+      Array.from({ length: most }, (_, i) => (i < frames / 2 ? anchor : 0))), [batchRows.length, most], 'int32')
+    const valid = tf.tensor2d(batchRows.flatMap(({ words }) =>
+      Array.from({ length: mostWords }, (_, i) => (i < words ? 1 : 0))), [batchRows.length, mostWords])
+    return network.forward(filled(2 * codebookDim, (row) => row.frames, most, 1), time, {
+      base: conditions.audio(filled(codebookDim, (row) => row.frames, most, 2))
+        .add(conditions.anchors(tokens)),
+      memory: conditions.memory(filled(config.textDim, (row) => row.words, mostWords, 3)),
+      frames: mask, textKeys: keyBias(valid),
+    })
+  })
+  const flat = answer.dataSync<'float32'>()
+  answer.dispose()
+  disposeRowMask(mask)
+  disposeTimeCodes(time)
+  const width = 2 * codebookDim
+  return batchRows.map(({ frames }, i) => flat.slice(i * most * width, (i * most + frames) * width))
+}
+
+test('a row gives the same alone, padded and in any company, whatever its time', () => {
+  const row = fc.record({
+    frames: fc.integer({ min: 1, max: 60 }),
+    words: fc.integer({ min: 1, max: 9 }),
+    time: fc.integer({ min: 0, max: 64 }).map((step) => step / 64),
+    anchor: fc.integer({ min: 0, max: config.anchors - 1 }),
+    seed: fc.nat(),
+  })
+  fc.assert(fc.property(fc.array(row, { minLength: 2, maxLength: 5 }), (batchRows) => {
+    const before = tf.memory().numTensors
+    const together = evaluate(batchRows)
+    for (const [i, each] of batchRows.entries()) {
+      assertClose(together[i]!, evaluate([each])[0]!, { absolute: 1e-5 })
+    }
+    assertClose([tf.memory().numTensors], [before], { absolute: 0 })
+  }), { numRuns: 25 })
+})
+
+test('times told from a table are those told one by one; another one is refused', () => {
+  const times = [0, 0.25, 0.9]
+  const [one, table] = [transformer.tellTime(times), tabulated(transformer.tellTime, [0.9, 0.5, 0.25, 0])(times)]
+  for (const name of ['final', 'blocks', 'memory'] as const) {
+    assertClose(table[name].dataSync<'float32'>(), one[name].dataSync<'float32'>(), { absolute: 1e-6 })
+  }
+  disposeTimeCodes(one)
+  disposeTimeCodes(table)
+  assert.throws(() => tabulated(transformer.tellTime, [0, 1])([0.5]), /0.5 is not in the table/)
+})
+
+test('a row longer than the network knows positions for is refused', () => {
+  const frames = config.transformer.positionsMax + 1
+  assert.throws(() => evaluate([{ frames, words: 1, time: 0, anchor: 0, seed: 1 }]), /at most 10000 frames/)
+})
