@@ -38,6 +38,7 @@ function fakeMixture() {
 const model = {
   name: 'fake', chunkSecondsMax: 4, overlapSecondsMax: { fast: 0.5, balanced: 1, quality: 2 },
   passes: { fast: '', balanced: '', quality: '' }, givesCandidates: true, predictsSpans: true,
+  frameSamples: 1,
 } as ModelDescription
 
 type Lane = LaneRequest & { samples: number }
@@ -137,13 +138,15 @@ test('each chunk has its candidates, of which the best is kept; a model that giv
   assert.match(single.logs.join('\n'), /one candidate was made/)
 })
 
-test('seeds come from request, chunk and candidate alone', async () => {
+test('seeds come from request and candidate alone; chunks tell where they start', async () => {
   const options = { reranking_candidates: 2 }
-  const seeds = seedsOf(await separated(options))
-  assert.equal(new Set(seeds).size, 6)
+  const { lanes } = await separated(options)
+  const seeds = seedsOf({ lanes })
+  assert.equal(new Set(seeds).size, 2)
+  assert.equal(new Set(lanes.map(({ seed, startSample }) => `${seed} at ${startSample}`)).size, 6)
   assert.deepEqual(seedsOf(await separated(options)), seeds)
   const others = seedsOf(await separated(options, { requestId: 'req_2' }))
-  assert.equal(new Set([...seeds, ...others]).size, 12)
+  assert.equal(new Set([...seeds, ...others]).size, 4)
 })
 
 test('progress grows and stays below 1, also where no or a wrong length is expected', async () => {
