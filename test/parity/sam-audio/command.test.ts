@@ -9,12 +9,18 @@ import { parity } from '../../../scripts/parity/command.ts'
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures/sam-audio', import.meta.url))
 
-/** A reference run of the prompt's encoder alone. */
 const root = mkdtempSync(join(tmpdir(), 'parity-'))
 after(() => rmSync(root, { recursive: true }))
-const folder = join(root, 'reference')
-for (const name of ['t5-tiny', 'golden/MANIFEST.json', 'golden/t5.safetensors', 'golden/t5_buckets.json']) {
-  cpSync(join(FIXTURES, name), join(folder, name), { recursive: true })
+/** Of the prompt's encoder alone. */
+const folder = folderWith('prompts', 't5-tiny', 'golden/t5.safetensors', 'golden/t5_buckets.json')
+
+/** A reference run with these of the fixtures. */
+function folderWith(name: string, ...parts: string[]): string {
+  const path = join(root, name, 'reference')
+  for (const part of ['golden/MANIFEST.json', ...parts]) {
+    cpSync(join(FIXTURES, part), join(path, part), { recursive: true })
+  }
+  return path
 }
 
 async function run(...words: string[]) {
@@ -36,6 +42,14 @@ test('every tensor has a line: its error, what is allowed, what it was compared 
   assert.match(text, /last_hidden_state {2}\(row 0 alone\)/)
   assert.match(errors, /^judge: not compared, for want of the judge part, judge\.safetensors$/m)
   assert.match(errors, /^14 compared, 0 of them wrong$/m)
+})
+
+test('tensors that no stage looks at are named', async () => {
+  const spans = folderWith('spans', 'pe-a-frame-tiny', 'golden/span_predictor.safetensors',
+    'golden/span_predictor.json')
+  const { errors } = await run(spans)
+  assert.match(errors, /^span_predictor\.safetensors: nothing is compared with .*dac_vae_encoder\.features/m)
+  assert.doesNotMatch((await run(folder)).errors, /nothing is compared with/)
 })
 
 test('for programs there is one JSON line per tensor', async () => {
