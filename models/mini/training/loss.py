@@ -1,0 +1,73 @@
+"""What training makes small, all of it on real numbers: no inverse transform is needed.
+
+With a real mask M, |S - MX|² = |S|² - 2M·Re(S·X*) + M²|X|².
+"""
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+
+from network import features, stft
+
+FRAMES = 256
+SNR_FLOOR = 1e-3
+"""Beyond 30 dB of a present source nothing is gained …"""
+ABSENT_FLOOR = 1e-4
+"""… nor beyond 40 dB below the mixture where the sound is absent."""
+ABSENT_WEIGHT = 0.3
+MAGNITUDE_WEIGHT = 1.0
+ACTIVITY_WEIGHT = 0.3
+MATCH_WEIGHT = 0.15
+
+
+@dataclass
+class Truth:
+    """Everything [batch·queries, …]."""
+
+    mixture: torch.Tensor
+    """|X|², [..., frames, 1025]."""
+    target: torch.Tensor
+    """|S|²."""
+    cross: torch.Tensor
+    """Re(S·X*)."""
+    absent: torch.Tensor
+    activity: torch.Tensor
+    """[..., tokens]."""
+
+
+def inputs(window, mixture, targets, absent, activity):
+    """Features [batch, tokens, PATCH, 1024] of mixtures [batch, N], and the truth of targets
+    [batch, queries, N]."""
+    queries = targets.shape[1]
+    x = stft(mixture, window)[:, :FRAMES]
+    s = stft(targets.flatten(0, 1), window)[:, :FRAMES]
+    power = x.real ** 2 + x.imag ** 2
+    x_each = x.repeat_interleave(queries, 0)
+    cross = s.real * x_each.real + s.imag * x_each.imag
+    truth = Truth(power.repeat_interleave(queries, 0), s.real ** 2 + s.imag ** 2, cross,
+                  absent.flatten(), activity.flatten(0, 1))
+    return features(power), truth
+
+
+def loss(logits, activity, mixture, target, cross, absent, truth_activity, care):
+    """The loss; the sum over present targets of the error in dB; that over absent ones of what
+    was let through, in dB. `care`, from 0 to 1, is how much the absent ones count: while presence
+    is still a guess, silence always would be the best answer to them."""
+    mask = torch.sigmoid(logits.float())
+    passed = mask * mask * mixture
+    target_energy, mixture_energy = target.sum((1, 2)), mixture.sum((1, 2))
+    error = (target - 2 * mask * cross + passed).sum((1, 2)).clamp_min(0)
+    scale = target_energy + 1e-6 * mixture_energy
+    snr = 10 * torch.log10((error + SNR_FLOOR * target_energy) / scale + 1e-8)
+    leak = 10 * torch.log10(passed.sum((1, 2)) / mixture_energy + ABSENT_FLOOR)
+    roots = ((y + 1e-6).sqrt().sqrt() for y in (passed, target))
+    distance = (next(roots) - next(roots)).abs().mean((1, 2))
+    distance = distance / (mixture + 1e-6).sqrt().sqrt().mean((1, 2))
+    heard = F.binary_cross_entropy_with_logits(activity.float(), truth_activity)
+    match = F.binary_cross_entropy_with_logits(activity.float().amax(1), 1 - absent)
+    present = 1 - absent
+    snr, leak = (snr * present).sum(), (leak * absent).sum()
+    total = (0.1 * (snr + care * ABSENT_WEIGHT * leak) / len(absent) + MAGNITUDE_WEIGHT * distance.mean()
+             + ACTIVITY_WEIGHT * heard + MATCH_WEIGHT * match)
+    return total, snr.detach(), leak.detach()

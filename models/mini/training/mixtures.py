@@ -1,0 +1,286 @@
+"""Mixtures made on the fly: sources from the banks, prompts for them, and what is true of each.
+
+Every array is float32. N samples of a mixture, T tokens of TOKEN_SAMPLES, Q prompts a mixture.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import scipy.fft
+from scipy.signal import fftconvolve
+
+from audio import RATE
+from prompts import load_phrasings
+from sources import esc10
+from sources.rooms import microphone, room
+
+SAMPLES = 131072
+"""4.096 s: 257 frames of the network, of which it is trained on 256."""
+TOKEN_SAMPLES = 1024
+TOKENS = SAMPLES // TOKEN_SAMPLES
+MIXTURE_RMS = 0.1
+PHRASINGS = load_phrasings()
+GROUPS = {name: set(group["members"]) for name, group in PHRASINGS["groups"].items()}
+UNSURE = {name: set(group.get("unsure", [])) for name, group in PHRASINGS["groups"].items()}
+"""Classes that a group's words may or may not mean: the group is not asked of what holds them."""
+CONFUSABLE = [set(pair) for pair in PHRASINGS["confusable"]]
+
+REAL = sorted(esc10.CLASSES.values())
+SPEECH = ["woman", "man", "child", "whisper"]
+MELODIC = sorted(GROUPS["music"] - GROUPS["drums"])
+WEIGHTS = {"woman": 3.0, "man": 3.0, "singing": 1.0, "crowd": 0.7, "kit": 1.0,
+           **dict.fromkeys(REAL, 1.6), **dict.fromkeys(MELODIC, 1.0)}
+WEIGHT_OTHERS = 0.5
+BAND = "band"
+"""Two or three instruments as one source, which is asked for as music."""
+OTHER = "other"
+"""Sounds of no class: company that no prompt names."""
+SOURCE_WEIGHTS = {**WEIGHTS, BAND: 4.0, OTHER: 2.0}
+FAMILIES = [REAL, ["woman", "man", "child"], MELODIC]
+SAME_FAMILY = 0.35
+ABSENT = 0.22
+
+
+@dataclass
+class Query:
+    """A prompt for a mixture and its truth."""
+
+    embedding: np.ndarray
+    target: np.ndarray
+    is_absent: float
+    activity: np.ndarray
+    """[T], 1 where the target sounds."""
+    spans: np.ndarray
+    """[T, 2]: sounds here, does not sound here; both 0: unknown."""
+
+
+class Bank:
+    """The clips of one split and the embeddings of its prompts."""
+
+    def __init__(self, cache: Path, split: str):
+        self.names = [name for name in PHRASINGS["classes"]
+                      if (cache / f"{split}-{name}.npy").exists()]
+        kept = [*self.names, OTHER]
+        paths = {name: cache / f"{split}-{name}.npy" for name in kept}
+        self.samples = {name: np.load(path, mmap_mode="r") for name, path in paths.items()}
+        notes = {name: json.loads((cache / f"{split}-{name}.json").read_text()) for name in kept}
+        self.offsets = {name: note["offsets"] for name, note in notes.items()}
+        words = "train" if split == "train" else "held_out"
+        text = np.load(cache / "text.npz")
+        self.embeddings = {key.split("/")[1]: text[key] for key in text.files
+                           if key.startswith(f"{words}/")}
+        self.powers = {name: [float((self.samples[name][a:b].astype(np.float32) ** 2).mean())
+                              for a, b in zip(offsets, offsets[1:])]
+                       for name, offsets in self.offsets.items()}
+        groups = {name: members & set(self.names) for name, members in GROUPS.items()}
+        self.groups = {name: members for name, members in groups.items() if members}
+
+    def clip(self, name: str, rng, augmented: bool = True) -> np.ndarray:
+        """[N] with an RMS of 1, from a clip of the class in which something is to be heard."""
+        offsets = self.offsets[name]
+        speed = float(np.exp(rng.uniform(-0.18, 0.18))) if augmented and rng.random() < 0.5 else 1.0
+        length = int(SAMPLES * speed) + 2
+        for _ in range(8):
+            index = rng.integers(len(offsets) - 1)
+            whole = self.samples[name][offsets[index]:offsets[index + 1]]
+            if len(whole) < length:
+                lead = int(rng.integers(0, length - len(whole) + 1))
+                whole = np.pad(whole, (lead, length - len(whole) - lead))
+            start = int(rng.integers(0, len(whole) - length + 1))
+            cut = whole[start:start + length].astype(np.float32)
+            if (cut ** 2).mean() > 0.15 * self.powers[name][index]:
+                break
+        if speed != 1.0:
+            at = np.arange(SAMPLES, dtype=np.float32) * speed
+            cut = np.interp(at, np.arange(length, dtype=np.float32), cut).astype(np.float32)
+        cut = cut[:SAMPLES] / 32768
+        return level(augment(cut, rng) if augmented else cut)
+
+
+def level(samples: np.ndarray) -> np.ndarray:
+    return (samples / (np.sqrt((samples ** 2).mean()) + 1e-6)).astype(np.float32)
+
+
+def augment(samples: np.ndarray, rng) -> np.ndarray:
+    """Another tone, room, microphone or time for a clip."""
+    if rng.random() < 0.5:
+        samples = -samples
+    if rng.random() < 0.5:
+        samples = equalise(samples, rng)
+    if rng.random() < 0.25:
+        samples = fftconvolve(samples, room(rng))[:SAMPLES].astype(np.float32)
+    if rng.random() < 0.06:
+        samples = microphone(rng, samples)
+    if rng.random() < 0.25:
+        samples = samples * gate(rng)
+    return samples
+
+
+LOG_FREQUENCY = np.log2(np.linspace(0, 511, SAMPLES // 2 + 1, dtype=np.float32) + 1) / 9
+
+
+def equalise(samples: np.ndarray, rng) -> np.ndarray:
+    """Up to 8 dB up or down at seven places, and sometimes nothing above some frequency."""
+    decibels = np.interp(LOG_FREQUENCY, np.linspace(0, 1, 7), rng.uniform(-8, 8, 7))
+    if rng.random() < 0.2:
+        frequency = np.linspace(0, 1, len(decibels), dtype=np.float32)
+        decibels = decibels - 60 * np.clip((frequency - rng.uniform(0.2, 0.8)) * 8, 0, 1)
+    gains = np.exp(np.float32(0.1151293) * decibels.astype(np.float32))
+    return scipy.fft.irfft(scipy.fft.rfft(samples) * gains, SAMPLES)
+
+
+def gate(rng) -> np.ndarray:
+    """[N] gains, 1 in one stretch of a second or more, 0 elsewhere, with short ramps."""
+    length = int(rng.uniform(0.25, 0.75) * SAMPLES)
+    start = int(rng.integers(-length // 4, SAMPLES - 3 * length // 4))
+    ramp = int(rng.uniform(0.005, 0.2) * RATE)
+    at = np.arange(SAMPLES)
+    rise, fall = (at - start) / ramp, (start + length - at) / ramp
+    return np.clip(np.minimum(rise, fall), 0, 1).astype(np.float32)
+
+
+def choose_sources(bank: Bank, rng) -> list[str]:
+    """Two to four names of sources that a listener can tell apart."""
+    names = [*bank.names, BAND, OTHER]
+    weights = np.array([SOURCE_WEIGHTS.get(name, WEIGHT_OTHERS) for name in names])
+    count = rng.choice([2, 3, 4], p=[0.62, 0.28, 0.10])
+    while True:
+        chosen = [str(name) for name in
+                  rng.choice(names, count, replace=False, p=weights / weights.sum())]
+        kin = [family for family in FAMILIES if chosen[0] in family]
+        if kin and rng.random() < SAME_FAMILY:
+            chosen[1] = str(rng.choice([name for name in kin[0] if name in bank.names]))
+        if all(name == OTHER for name in chosen) or len(set(chosen)) < count:
+            continue
+        if BAND in chosen and (GROUPS["music"] | UNSURE["music"]) & set(chosen):
+            continue
+        if not any(pair <= set(chosen) for pair in CONFUSABLE):
+            return chosen
+
+
+def make_source(bank: Bank, name: str, rng) -> tuple[np.ndarray, set[str]]:
+    """A source [N] with an RMS of 1 and the classes that are in it."""
+    if name == BAND:
+        players = pick_band(bank, rng)
+        parts = [bank.clip(player, rng) * decibels(rng.uniform(-4, 4)) for player in players]
+        return level(sum(parts)), players
+    samples = bank.clip(name, rng)
+    if name in REAL and rng.random() < 0.15:
+        samples = level(samples + bank.clip(name, rng) * decibels(rng.uniform(-6, 3)))
+    return samples, {name}
+
+
+def pick_band(bank: Bank, rng) -> set[str]:
+    players = [name for name in [*MELODIC, "kit"] if name in bank.names]
+    return {str(name) for name in rng.choice(players, rng.integers(2, 4), replace=False)}
+
+
+def decibels(value: float) -> float:
+    return 10 ** (value / 20)
+
+
+def example(bank: Bank, rng, queries: int = 2) -> tuple[np.ndarray, list[Query]]:
+    """A mixture [N] and its queries, of different sources where there are enough."""
+    names = choose_sources(bank, rng)
+    made = [make_source(bank, name, rng) for name in names]
+    reach = 7 if rng.random() < 0.7 else 10
+    sources = [samples * decibels(rng.uniform(-reach, reach) if index else 0)
+               for index, (samples, _) in enumerate(made)]
+    if rng.random() < 0.1:
+        low = rng.uniform(0.1, 0.7)
+        sources = [low_pass(samples, low) for samples in sources]
+    mixture = sum(sources)
+    scale = MIXTURE_RMS / (np.sqrt((mixture ** 2).mean()) + 1e-9)
+    mixture, sources = mixture * scale, [samples * scale for samples in sources]
+    classes = [members for _, members in made]
+    asked = [index for index in rng.permutation(len(names)) if names[index] != OTHER]
+    return mixture, [make_query(bank, rng, sources, classes, names, asked[number % len(asked)])
+                     for number in range(queries)]
+
+
+def low_pass(samples: np.ndarray, share: float) -> np.ndarray:
+    spectrum = scipy.fft.rfft(samples)
+    spectrum[int(share * len(spectrum)):] = 0
+    return scipy.fft.irfft(spectrum, SAMPLES)
+
+
+def make_query(bank: Bank, rng, sources, classes, names, index: int) -> Query:
+    """For the source at `index`, by its class or a group it is in; or for what is not there."""
+    everything = set().union(*classes)
+    if rng.random() < ABSENT:
+        key = absent_key(bank, rng, everything)
+        nothing = np.zeros(SAMPLES, np.float32)
+        activity = np.zeros(TOKENS, np.float32)
+        return Query(prompt(bank, key, rng), nothing, 1.0, activity, no_spans())
+    key = "music" if names[index] == BAND else names[index]
+    groups = [name for name, members in bank.groups.items()
+              if names[index] in members and not UNSURE[name] & everything]
+    if groups and rng.random() < 0.25:
+        key = str(rng.choice(groups))
+    covered = bank.groups.get(key, {key})
+    target = sum(samples for samples, members in zip(sources, classes) if members <= covered)
+    activity = active_tokens(target)
+    spans = hint(activity, rng) if rng.random() < 0.25 else no_spans()
+    return Query(prompt(bank, key, rng), target, 0.0, activity, spans)
+
+
+def absent_key(bank: Bank, rng, present: set[str]) -> str:
+    """A class or group that nothing in the mixture is or sounds like; often of its family."""
+    alike = present.union(*(pair for pair in CONFUSABLE if pair & present))
+    keys = [name for name in bank.names if name not in alike]
+    kin = [name for name in keys if any(name in family and present & set(family)
+                                        for family in FAMILIES)]
+    if kin and rng.random() < 0.5:
+        return str(rng.choice(kin))
+    groups = [name for name, members in bank.groups.items()
+              if not (members | UNSURE[name]) & alike]
+    return str(rng.choice(keys + groups))
+
+
+def prompt(bank: Bank, key: str, rng) -> np.ndarray:
+    """[384]: a phrasing's embedding, sometimes on the way to another's, always a little off."""
+    rows = bank.embeddings[key]
+    plain = len((PHRASINGS["classes"].get(key) or PHRASINGS["groups"][key])["train"])
+    vector = rows[rng.integers(plain if rng.random() < 0.5 else len(rows))]
+    if rng.random() < 0.3:
+        share = rng.random()
+        vector = share * vector + (1 - share) * rows[rng.integers(len(rows))]
+    vector = vector + rng.normal(0, 0.015, len(vector))
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+def active_tokens(target: np.ndarray) -> np.ndarray:
+    """[T]: 1 where the target is within 35 dB of its loudest token."""
+    powers = (target.reshape(TOKENS, TOKEN_SAMPLES) ** 2).mean(1)
+    return (powers > max(powers.max() * 10 ** -3.5, 1e-9)).astype(np.float32)
+
+
+def no_spans() -> np.ndarray:
+    return np.zeros((TOKENS, 2), np.float32)
+
+
+def hint(activity: np.ndarray, rng) -> np.ndarray:
+    """[T, 2]: spans as people give them: all of where it sounds, or some of where it doesn't."""
+    spans = no_spans()
+    if rng.random() < 0.6:
+        reach = int(rng.integers(0, 6))
+        near = np.convolve(activity, np.ones(2 * reach + 1), "same") > 0
+        spans[near, 0], spans[~near, 1] = 1, 1
+        return spans
+    edges = np.flatnonzero(np.diff(activity, prepend=1, append=1))
+    for start, end in edges.reshape(-1, 2):
+        if rng.random() < 0.7:
+            spans[start:end, 1] = 1
+    return spans
+
+
+def batch(bank: Bank, rng, count: int, queries: int = 2) -> tuple[np.ndarray, ...]:
+    """mixtures [B, N], targets [B, Q, N], embeddings [B, Q, 384], absent [B, Q],
+    activity [B, Q, T], spans [B, Q, T, 2]."""
+    made = [example(bank, rng, queries) for _ in range(count)]
+    fields = ("target", "embedding", "is_absent", "activity", "spans")
+    columns = [np.stack([[getattr(query, field) for query in asked] for _, asked in made])
+               for field in fields]
+    return tuple(array.astype(np.float32) for array in (np.stack([m for m, _ in made]), *columns))

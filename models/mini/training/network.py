@@ -1,0 +1,256 @@
+"""The network: what a mixture's spectrum and a prompt's embedding say about the target's mask.
+
+Two streams go through the blocks side by side: x [batch, tokens, bands, C] is local in frequency,
+z [batch, tokens, D] sees the whole spectrum and, by attention, all of time. A token is two frames.
+Names of members are names in the weights file, which the TypeScript side reads.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+RATE, WINDOW, HOP, PATCH = 32000, 2048, 512, 2
+BANDS = [8] * 16 + [16] * 8 + [32] * 8 + [128] * 4
+"""Bins of each band: 1024 in all; the highest bin takes the mask of the one below."""
+K = len(BANDS)
+TEXT = 384
+TEXT_SCALE = math.sqrt(TEXT)
+
+
+def stft(samples, window):
+    """[batch, N] to complex [batch, frames, 1025]."""
+    spectra = torch.stft(samples, WINDOW, HOP, WINDOW, window, center=True, return_complex=True)
+    return spectra.transpose(1, 2)
+
+
+def istft(spectra, window, samples):
+    """[batch, frames, 1025] to [batch, samples]."""
+    return torch.istft(spectra.transpose(1, 2), WINDOW, HOP, WINDOW, window, center=True,
+                       length=samples)
+
+
+def features(power):
+    """|X|² [batch, frames, 1025], frames even, to |X|^½ [batch, tokens, PATCH, 1024]."""
+    batch, frames, _ = power.shape
+    roots = (power[..., :1024] + 1e-8).sqrt().sqrt()
+    return roots.reshape(batch, frames // PATCH, PATCH, 1024)
+
+
+class RMS(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.g = nn.Parameter(torch.ones(dim))
+
+    def forward(self, x):
+        return F.rms_norm(x, (x.shape[-1],), self.g, 1e-5)
+
+
+class BandLinear(nn.Module):
+    """A linear map for each band; neighbours of one width are one batched product."""
+
+    def __init__(self, in_dim, out_dim, widths):
+        super().__init__()
+        self.runs, start = [], 0
+        while start < len(widths):
+            end = start
+            while end < len(widths) and widths[end] == widths[start]:
+                end += 1
+            self.runs.append((start, end, widths[start]))
+            start = end
+        self.w = nn.ParameterList([
+            nn.Parameter(torch.randn(end - start, in_dim(w), out_dim(w)) / math.sqrt(in_dim(w)))
+            for start, end, w in self.runs])
+        self.b = nn.ParameterList([
+            nn.Parameter(torch.zeros(end - start, 1, out_dim(w))) for start, end, w in self.runs])
+
+
+class BandSplit(BandLinear):
+    """[batch, tokens, PATCH, 1024] to [batch, tokens, K, C]."""
+
+    def __init__(self, dim):
+        super().__init__(lambda w: w * PATCH, lambda w: dim, BANDS)
+        self.dim = dim
+
+    def forward(self, x):
+        batch, tokens = x.shape[:2]
+        outputs, at = [], 0
+        for (start, end, w), weight, bias in zip(self.runs, self.w, self.b):
+            count = end - start
+            y = x[..., at:at + count * w].reshape(batch * tokens, PATCH, count, w)
+            y = y.permute(2, 0, 1, 3).reshape(count, batch * tokens, PATCH * w)
+            outputs.append(torch.baddbmm(bias, y, weight))
+            at += count * w
+        return torch.cat(outputs).view(K, batch, tokens, self.dim).permute(1, 2, 0, 3)
+
+
+class MaskHead(nn.Module):
+    """[batch, tokens, K, C] to mask logits [batch, frames, 1025]."""
+
+    def __init__(self, dim, hidden):
+        super().__init__()
+        self.h = BandLinear(lambda w: dim, lambda w: hidden, [1] * K)
+        self.o = BandLinear(lambda w: hidden, lambda w: w * PATCH, BANDS)
+
+    def forward(self, x):
+        batch, tokens, _, dim = x.shape
+        y = x.permute(2, 0, 1, 3).reshape(K, batch * tokens, dim)
+        y = F.silu(torch.baddbmm(self.h.b[0], y, self.h.w[0]))
+        outputs = []
+        for (start, end, w), weight, bias in zip(self.o.runs, self.o.w, self.o.b):
+            z = torch.baddbmm(bias, y[start:end], weight).view(end - start, batch, tokens, PATCH, w)
+            outputs.append(z.permute(1, 2, 3, 0, 4).reshape(batch, tokens * PATCH, -1))
+        logits = torch.cat(outputs, -1)
+        return torch.cat([logits, logits[..., -1:]], -1)
+
+
+class Modulation(nn.Module):
+    """Scales and shifts from the text code; nothing at the start of training (adaLN-zero, DiT)."""
+
+    def __init__(self, code_dim, dim, count):
+        super().__init__()
+        self.count = count
+        self.l = nn.Linear(code_dim, count * dim)
+        nn.init.zeros_(self.l.weight)
+        nn.init.zeros_(self.l.bias)
+
+    def forward(self, code, dims):
+        parts = self.l(code).chunk(self.count, -1)
+        return [part.view(len(part), *[1] * (dims - 2), -1) for part in parts]
+
+
+class SwiGLU(nn.Module):
+    def __init__(self, dim, hidden):
+        super().__init__()
+        self.i = nn.Linear(dim, 2 * hidden)
+        self.o = nn.Linear(hidden, dim)
+
+    def forward(self, x):
+        gate, value = self.i(x).chunk(2, -1)
+        return self.o(F.silu(gate) * value)
+
+
+class TimeConv(nn.Module):
+    """Depthwise convolution along time, of [batch, tokens, dim] or [batch, tokens, K, dim]."""
+
+    def __init__(self, dim, kernel):
+        super().__init__()
+        self.c = nn.Conv2d(dim, dim, (kernel, 1), padding=(kernel // 2, 0), groups=dim)
+
+    def forward(self, x):
+        y = x if x.dim() == 4 else x.unsqueeze(2)
+        y = self.c(y.permute(0, 3, 1, 2)).permute(0, 2, 3, 1)
+        return y if x.dim() == 4 else y.squeeze(2)
+
+
+class FrameLayer(nn.Module):
+    """A transformer layer over time, without position codes: the convolution tells neighbours."""
+
+    def __init__(self, dim, heads, code_dim):
+        super().__init__()
+        self.heads = heads
+        self.dw = TimeConv(dim, 7)
+        self.n1, self.n2 = RMS(dim), RMS(dim)
+        self.qkv, self.o = nn.Linear(dim, 3 * dim), nn.Linear(dim, dim)
+        self.f = SwiGLU(dim, 2 * dim)
+        self.m = Modulation(code_dim, dim, 4) if code_dim else None
+
+    def forward(self, z, code):
+        scale1, shift1, scale2, shift2 = self.m(code, 3) if self.m else (0.0,) * 4
+        z = z + self.dw(z)
+        z = z + self.attend(self.n1(z) * (1 + scale1) + shift1)
+        return z + self.f(self.n2(z) * (1 + scale2) + shift2)
+
+    def attend(self, z):
+        batch, tokens, dim = z.shape
+        q, k, v = self.qkv(z).view(batch, tokens, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        mixed = F.scaled_dot_product_attention(q, k, v)
+        return self.o(mixed.transpose(1, 2).reshape(batch, tokens, dim))
+
+
+class BandLayer(nn.Module):
+    """A few tokens' worth of time and a feed-forward step, the same in every band."""
+
+    def __init__(self, dim, code_dim):
+        super().__init__()
+        self.n = RMS(dim)
+        self.dw = TimeConv(dim, 5)
+        self.f = SwiGLU(dim, 2 * dim)
+        self.m = Modulation(code_dim, dim, 2) if code_dim else None
+
+    def forward(self, x, code):
+        y = self.n(x)
+        y = y + self.dw(y)
+        if self.m:
+            scale, shift = self.m(code, 4)
+            y = y * (1 + scale) + shift
+        return x + self.f(y)
+
+
+class Block(nn.Module):
+    """The streams tell each other what they know through a narrow exchange, then go on alone."""
+
+    def __init__(self, dim, frame_dim, heads, code_dim, exchange):
+        super().__init__()
+        self.exchange = exchange
+        self.n, self.dn, self.tz = RMS(dim), nn.Linear(dim, exchange), nn.Linear(
+            K * exchange, frame_dim)
+        self.fl = FrameLayer(frame_dim, heads, code_dim)
+        self.fn, self.fr, self.up = RMS(frame_dim), nn.Linear(
+            frame_dim, K * exchange), nn.Linear(exchange, dim)
+        self.bl = BandLayer(dim, code_dim)
+
+    def forward(self, x, z, code):
+        batch, tokens = x.shape[:2]
+        z = z + self.tz(self.dn(self.n(x)).reshape(batch, tokens, K * self.exchange))
+        z = self.fl(z, code)
+        x = x + self.up(self.fr(self.fn(z)).view(batch, tokens, K, self.exchange))
+        return self.bl(x, code), z
+
+
+class Separator(nn.Module):
+    """Shared blocks know the mixture only; what they found serves every prompt for it."""
+
+    def __init__(self, C=64, D=256, heads=4, shared=2, conditioned=3, code=128, head=64,
+                 exchange=8):
+        super().__init__()
+        self.config = dict(C=C, D=D, heads=heads, shared=shared, conditioned=conditioned,
+                           code=code, head=head, exchange=exchange)
+        self.register_buffer("window", torch.hann_window(WINDOW), persistent=False)
+        self.split = BandSplit(C)
+        self.te = nn.Sequential(nn.Linear(TEXT, 2 * code), nn.SiLU(), nn.Linear(2 * code, code))
+        self.z0 = nn.Parameter(torch.zeros(D))
+        self.sp = nn.Linear(2, D, bias=False)
+        self.sh = nn.ModuleList([Block(C, D, heads, 0, exchange) for _ in range(shared)])
+        self.co = nn.ModuleList([Block(C, D, heads, code, exchange) for _ in range(conditioned)])
+        self.no, self.head = RMS(C), MaskHead(C, head)
+        self.na, self.ac = RMS(D), nn.Linear(D, 1)
+        self.close = nn.Parameter(torch.full((1,), 0.5))
+
+    def code(self, embedding):
+        """[n, TEXT] to [n, code], of RMS 1."""
+        code = self.te(embedding * TEXT_SCALE)
+        return code * torch.rsqrt(code.float().pow(2).mean(-1, keepdim=True) + 1e-5)
+
+    def forward(self, x, embedding, spans, queries: int):
+        """x: features [batch, tokens, PATCH, 1024]; embedding [batch·queries, TEXT];
+        spans [batch·queries, tokens, 2], sounds here and doesn't sound here.
+
+        To mask logits [batch·queries, frames, 1025] and activity logits [batch·queries, tokens].
+        Where the target doesn't sound the activity closes the whole mask.
+        """
+        x = self.split(x)
+        z = self.z0.expand(*x.shape[:2], -1)
+        for block in self.sh:
+            x, z = block(x, z, None)
+        x, z = (y.repeat_interleave(queries, 0) if queries > 1 else y for y in (x, z))
+        z = z + self.sp(spans)
+        code = self.code(embedding)
+        for block in self.co:
+            x, z = block(x, z, code)
+        activity = self.ac(self.na(z)).squeeze(-1)
+        # Told by its own loss alone: gradients of the mask through it would shut everything.
+        closing = self.close * F.softplus(-activity.detach())
+        logits = self.head(self.no(x)) - closing.repeat_interleave(PATCH, 1).unsqueeze(-1)
+        return logits, activity

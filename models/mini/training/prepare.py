@@ -1,0 +1,79 @@
+"""Makes the banks of clips that mixtures are made of: `python prepare.py --esc10 FOLDER CACHE`.
+
+A bank is a class's clips of one split. A class that several sources give is the sum of them.
+"""
+
+import argparse
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from audio import Clip, read_mono, write_bank
+from sources import esc10, instruments, procedural, voices
+
+PROCEDURAL_COUNTS = {"train": 40, "test": 10}
+PROCEDURAL_SECONDS = 8
+
+
+def procedural_clips() -> dict[str, dict[str, list[Clip]]]:
+    """Class to split to clips; every clip has a generator of its own, by name."""
+    made = {}
+    for name, synthesise in procedural.SOUNDS.items():
+        for split, count in PROCEDURAL_COUNTS.items():
+            seeds = [[*f"{split} {name} {number}".encode()] for number in range(count)]
+            waves = [synthesise(np.random.default_rng(seed), PROCEDURAL_SECONDS) for seed in seeds]
+            clips = [Clip(wave, f"synthesised {name}", "own", "Winnow") for wave in waves]
+            made.setdefault(name, {})[split] = clips
+    return made
+
+
+def folder_clips(folder: Path) -> dict[str, dict[str, list[Clip]]]:
+    """An operator's own sounds: a folder for each class; every eighth file is held out."""
+    made = {}
+    for place in sorted(path for path in folder.iterdir() if path.is_dir()):
+        paths = sorted(path for path in place.rglob("*") if path.is_file())
+        clips = [Clip(read_mono(path), str(path.relative_to(folder)), "", "") for path in paths]
+        splits = {"train": [], "test": []}
+        for number, clip in enumerate(clips):
+            splits["test" if number % 8 == 7 else "train"].append(clip)
+        made[place.name] = splits
+    return made
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("cache", type=Path, help="where the banks go")
+    parser.add_argument("--esc10", type=Path, help="ESC-10 by class, with ATTRIBUTION.csv")
+    parser.add_argument("--own", type=Path, help="a folder with a folder of sounds for each class")
+    options = parser.parse_args()
+    options.cache.mkdir(parents=True, exist_ok=True)
+    sources = [lambda: esc10.clips(options.esc10)] if options.esc10 else []
+    sources += [procedural_clips, instruments.clips, voices.clips]
+    sources += [lambda: folder_clips(options.own)] if options.own else []
+    gathered = {}
+    for source in sources:
+        for name, splits in source().items():
+            for split, clips in splits.items():
+                gathered.setdefault((split, name), []).extend(clips)
+    for (split, name), clips in sorted(gathered.items()):
+        write_bank(options.cache, split, name, clips)
+    write_manifest(options.cache)
+
+
+def write_manifest(cache: Path):
+    """manifest.json: for each class and split, how many clips of which origin and licence."""
+    manifest = {}
+    for path in sorted(cache.glob("*-*.json")):
+        split, name = path.stem.split("-", 1)
+        clips = json.loads(path.read_text())["clips"]
+        origins = Counter((clip["origin"], clip["licence"], clip["author"]) for clip in clips)
+        rows = [{"origin": origin, "licence": licence, "author": author, "clips": count}
+                for (origin, licence, author), count in sorted(origins.items())]
+        manifest.setdefault(name, {})[split] = rows
+    (cache / "manifest.json").write_text(json.dumps(manifest, indent=1, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()
