@@ -1,8 +1,9 @@
 /**
- * How fast is one evaluation of SAM-Audio's transformer? Random weights; repetitions of all cases
- * are interleaved, so that a busy moment hits them alike.
+ * How fast is one evaluation of SAM-Audio's transformer, also beside PyTorch's? Random weights;
+ * repetitions of all cases are interleaved, so that a busy moment hits them alike.
  *
- *   npm run bench -- dit-forward --dim 512 --layers 8 --heads 8 --frames 250 --batch 1,2,4,8
+ *   npm run bench -- dit-forward --dim 512 --layers 8 --heads 8 --frames 250 --batch 1,2,4,8 \
+ *     --pytorch <Python with torch 2.13>
  */
 import { parseArgs } from 'node:util'
 import type { TransformerConfig } from '../models/sam-audio/config.ts'
@@ -10,6 +11,7 @@ import { loadTransformer, type Transformer } from '../models/sam-audio/transform
 import { tabulated, type TellTime } from '../models/sam-audio/time-codes.ts'
 import { backendVersion, deviceKind, tf } from '../models/tensor.ts'
 import { randomWeights, transformerShapes } from '../test/support/random-weights.ts'
+import { startPyTorch } from './pytorch.ts'
 import { quantile, report, round } from './report.ts'
 
 const FEATURES = 256
@@ -23,6 +25,7 @@ const { values: options } = parseArgs({
     frames: { type: 'string', default: '250' },
     words: { type: 'string', default: '12' },
     batch: { type: 'string', default: '1,2,4,8' },
+    pytorch: { type: 'string' },
     repetitions: { type: 'string', default: '8' },
   },
 })
@@ -39,23 +42,47 @@ const weights = randomWeights(transformerShapes(config, FEATURES))
 const transformer = loadTransformer(weights, config, FEATURES)
 const tellTime = tabulated(transformer.tellTime, [0.3])
 
-const millis = new Map(batchSizes.map((batch) => [batch, [] as number[]]))
+interface Case {
+  name: string
+  batch: number
+  run: () => number | Promise<number>
+  millis: number[]
+}
+
+const pytorch = options.pytorch
+  ? startPyTorch(options.pytorch, 'dit_forward.py', [dim, layers, heads, frames, words].map(String))
+  : null
+const cases = batchSizes.flatMap((batch) => [
+  caseOf('ours float32', batch, () => measure(transformer, tellTime, batch)),
+  ...(pytorch ? ['float32', 'autocast', 'bfloat16'].map((precision) =>
+    caseOf(`PyTorch ${precision}`, batch, () => pytorch.measure(`${batch} ${precision}`))) : []),
+])
 for (let repetition = -2; repetition < repetitions; repetition += 1) {
-  for (const batch of batchSizes) {
-    const taken = measure(transformer, tellTime, batch)
-    if (repetition >= 0) millis.get(batch)!.push(taken) // the first rounds warm up
+  for (const each of cases) {
+    const taken = await each.run()
+    if (repetition >= 0) each.millis.push(taken) // the first rounds warm up
   }
 }
-for (const [batch, taken] of millis) {
+pytorch?.stop()
+for (const each of cases) tell(each)
+
+function caseOf(name: string, batch: number, run: Case['run']): Case {
+  return { name, batch, run, millis: [] }
+}
+
+/** With how many times as long as ours it took, turn by turn: quartiles, and of the least. */
+function tell({ name, batch, millis }: Case): void {
+  const ours = cases.find((other) => other.batch === batch)!.millis
+  const ratios = millis.map((taken, turn) => taken / ours[turn]!)
   const gigaflop = (batch * flopOfRow()) / 1e9
+  const least = Math.min(...millis)
   report('milliseconds of one evaluation of the transformer', {
-    backend: backendVersion(), device: deviceKind(), precision: 'float32',
-    dim, layers, heads, frames, words, batch,
-    n: taken.length,
-    least: round(Math.min(...taken)),
-    median: round(quantile(taken, 0.5)),
-    gigaflop: round(gigaflop),
-    gigaflopPerSecond: round(gigaflop / (Math.min(...taken) / 1000)),
+    name, backend: backendVersion(), device: deviceKind(),
+    dim, layers, heads, frames, words, batch, n: millis.length,
+    least: round(least), median: round(quantile(millis, 0.5)),
+    gigaflop: round(gigaflop), gigaflopPerSecond: round(gigaflop / (least / 1000)),
+    timesOurs: round(least / Math.min(...ours)),
+    timesOursQuartiles: [0.25, 0.5, 0.75].map((share) => round(quantile(ratios, share))),
   })
 }
 
