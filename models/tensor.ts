@@ -170,7 +170,7 @@ function execute(
     binding.createTensor([vector.length], binding.TF_INT32, Int32Array.from(vector)))
   try {
     const ids = [...native.getInputTensorIds(inputs), ...own]
-    return adopt(binding.executeOp(name, attributes, ids, 1)[0]!)
+    return adopt(native.binding.executeOp(name, attributes, ids, 1)[0]!)
   } finally {
     for (const id of own) binding.deleteTensor(id)
   }

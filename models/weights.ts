@@ -1,5 +1,5 @@
 /** Weights by path and exact shape: a missing, misshapen or unread weight is an error. */
-import type { Precision } from './bfloat16.ts'
+import type { Precision } from './precision.ts'
 import { openSafetensors } from './safetensors.ts'
 import { countOf, type StoredTensor } from './stored-tensor.ts'
 import { tf, type Tensor } from './tensor.ts'

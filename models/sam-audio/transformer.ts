@@ -1,5 +1,5 @@
 /** The transformer of the flow network (DiT). */
-import type { Precision } from '../bfloat16.ts'
+import type { Precision } from '../precision.ts'
 import { loadProjection } from '../layers.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import type { Weights } from '../weights.ts'
