@@ -21,7 +21,8 @@ const STORAGE_TYPES: readonly StorageType[] = [
     ({ name: `${kind}Storage` })),
 ]
 
-const PICKLE_BYTES_MAX = 64 * 1024 * 1024
+/** A hundred thousand tensors; every byte may cost us a hundred. */
+const PICKLE_BYTES_MAX = 16 * 1024 * 1024
 const AXES_MAX = 64
 
 /** Numbers in a row, on which any number of tensors may lie. */
@@ -89,9 +90,10 @@ export function openTorchCheckpoint(file: string): ReadonlyMap<string, StoredTen
   if (!(stateDict instanceof Map)) throw new Error(`${file}: is not a dictionary of tensors`)
   const tensors = new Map<string, StoredTensor>()
   for (const [name, layout] of stateDict) {
-    const where = `${file}: tensor ${String(name)}`
+    if (typeof name !== 'string') throw new Error(`${file}: a tensor's name is not a text`)
+    const where = `${file}: tensor ${name}`
     if (!(layout instanceof Layout)) throw new Error(`${where}: is not a tensor`)
-    tensors.set(String(name), storedTensor(where, layout))
+    tensors.set(name, storedTensor(where, layout))
   }
   return tensors
 }
@@ -136,11 +138,11 @@ function emptyDictionary(values: readonly unknown[]): Map<unknown, unknown> {
 function findStorage(id: unknown, root: string, entries: ReadonlyMap<string, ZipEntry>): Storage {
   const [word, global, key, , count] = Array.isArray(id) && id.length === 5 ? id : []
   const type = STORAGE_TYPES.find((known) => known === global)
-  if (word !== 'storage' || !type || !areSizes([count])) {
+  if (word !== 'storage' || !type || typeof key !== 'string' || !areSizes([count])) {
     throw new Error('a persistent id is not that of a storage')
   }
-  const entry = entries.get(`${root}/data/${String(key)}`)
-  if (!entry) throw new Error(`storage ${String(key)} is missing`)
+  const entry = entries.get(`${root}/data/${key}`)
+  if (!entry) throw new Error(`storage ${key} is missing`)
   return new Storage(type, count, entry)
 }
 

@@ -20,18 +20,21 @@ const SIGNS: Readonly<Record<Part, (config: Config) => boolean>> = {
 }
 
 /**
- * The folder of each part that there is: `folder` itself, one within it, or one beside it,
- * whichever is nearest. Of several, the one that the model's configuration names is taken.
- * @throws Error naming the folders when several could be meant
+ * The folder of each part that there is: `folder` itself, one within it, or, of parts other than
+ * the model, one beside it, whichever is nearest. Of several, the one that the model's own
+ * configuration names is taken.
+ * @throws Error naming the folders when several could be meant, or a configuration that is damaged
  */
 export async function findParts(folder: string): Promise<PartFolders> {
   const root = resolve(folder)
-  const levels = [[root], await foldersIn(root), await foldersIn(dirname(root))]
-  const named = await Promise.all(levels.map((level) => Promise.all(level.map(describe))))
+  const own = await Promise.all([[root], await foldersIn(root)].map((level) =>
+    Promise.all(level.map(describe))))
+  const beside = await Promise.all((await foldersBeside(root)).map(describeNeighbour))
   const found: Partial<Record<Part, string>> = {}
   let names: readonly string[] = []
   for (const part of PARTS) {
-    const levelsWith = named.map((level) =>
+    const levels = part === 'model' ? own : [...own, beside]
+    const levelsWith = levels.map((level) =>
       level.filter(({ config }) => config && SIGNS[part](config)))
     const candidates = levelsWith.find((level) => level.length > 0) ?? []
     const chosen = choose(part, candidates, names)
@@ -66,11 +69,17 @@ async function describe(path: string): Promise<Described> {
     const config: unknown = JSON.parse(await readFile(file, 'utf8'))
     return { path, config: typeof config === 'object' ? (config as Config | null) : null }
   } catch (cause) {
-    const { code = '' } = cause as { code?: string }
-    if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(code)) return { path, config: null }
-    throw new Error(`${file}: is not a JSON object`, { cause })
+    if (isAway(cause)) return { path, config: null }
+    throw new Error(`${file}: can't be read as JSON`, { cause })
   }
 }
+
+/** Whatever lies beside the model is none of our business, unless it is a part. */
+const describeNeighbour = (path: string): Promise<Described> =>
+  describe(path).catch(() => ({ path, config: null }))
+
+const isAway = (error: unknown): boolean =>
+  ['ENOENT', 'ENOTDIR', 'EACCES'].includes(String((error as { code?: unknown }).code))
 
 function choose(
   part: Part, candidates: readonly Described[], names: readonly string[],
@@ -86,6 +95,15 @@ function choose(
 function namesIn({ text_encoder: text, span_predictor: spans }: Config): string[] {
   const names = [(text as { name?: unknown } | null)?.name, spans]
   return names.filter((name) => typeof name === 'string').map((name) => basename(name))
+}
+
+async function foldersBeside(folder: string): Promise<string[]> {
+  try {
+    return await foldersIn(dirname(folder))
+  } catch (error) {
+    if (isAway(error)) return []
+    throw error
+  }
 }
 
 async function foldersIn(folder: string): Promise<string[]> {

@@ -1,20 +1,22 @@
-/** All networks of one SAM-Audio checkpoint that text prompting needs. */
+/** The networks of one SAM-Audio checkpoint that text prompting needs. */
 import type { Precision } from '../precision.ts'
 import type { Weights } from '../weights.ts'
 import { loadCodec } from './codec/codec.ts'
-import { loadWatermark } from './codec/watermark.ts'
+import { ignoreWatermark } from './codec/watermark.ts'
 import type { SamAudioConfig } from './config.ts'
 import { loadVelocity } from './velocity.ts'
 
 export type Network = ReturnType<typeof loadNetwork>
 
 /** @throws Error naming weights that are missing, misshapen or unread */
-export function loadNetwork(weights: Weights, config: SamAudioConfig, precision: Precision) {
+export function loadNetwork(
+  weights: Weights, config: SamAudioConfig, precision: Precision = 'float32',
+) {
   const codecWeights = weights.at('audio_codec')
   const codec = loadCodec(codecWeights, config.codec)
-  const watermark = loadWatermark(codecWeights.at('decoder'), config.codec.decoderRates.length)
+  ignoreWatermark(codecWeights.at('decoder'), config.codec.decoderRates.length)
   const velocity = loadVelocity(weights, config, precision)
   weights.at('vision_encoder').ignoreAll()
   weights.assertAllRead()
-  return { codec, watermark, velocity }
+  return { codec, velocity }
 }

@@ -1,6 +1,7 @@
-/** One candidate of one chunk on its way from noise to two latent streams. */
+/** One candidate of one chunk on its way from noise to two streams of sound. */
 import type { Acceleration, Lane, Span } from '../model.ts'
 import { tf, type Tensor } from '../tensor.ts'
+import type { Slice } from './codec/slices.ts'
 import type { Flow } from './flow.ts'
 import { planStrides, type Stride } from './ode.ts'
 
@@ -17,9 +18,11 @@ export interface LanePlan {
   isRanked: boolean
   /** Where the target was predicted to sound; undefined: nobody asked, or nobody can tell. */
   predictedSpans: readonly Span[] | undefined
+  /** What the latents are decoded in, one slice a step once the flow has ended. */
+  slices: readonly Slice[]
 }
 
-/** Holds what the network is told, and where the flow is. */
+/** Holds what the network is told, where the flow is, and then what of it is decoded. */
 export class SamAudioLane implements Lane, Flow {
   readonly steps: number
   stepsDone = 0
@@ -30,11 +33,13 @@ export class SamAudioLane implements Lane, Flow {
   readonly isRanked: boolean
   readonly predictedSpans: readonly Span[] | undefined
   readonly #strides: readonly Stride[]
+  readonly #slices: readonly Slice[]
+  readonly #decoded: Record<'target' | 'residual', Float32Array[]> = { target: [], residual: [] }
   #state: Tensor
 
   /** The lane owns the tensors of `flow` from here on. */
   constructor(flow: Flow, plan: LanePlan) {
-    const { mixture, prompt, acceleration, isRanked, predictedSpans } = plan
+    const { mixture, prompt, acceleration, isRanked, predictedSpans, slices } = plan
     this.base = flow.base
     this.memory = flow.memory
     this.#state = flow.state
@@ -42,8 +47,9 @@ export class SamAudioLane implements Lane, Flow {
     this.prompt = prompt
     this.isRanked = isRanked
     this.predictedSpans = predictedSpans
-    this.steps = STEPS[acceleration]
-    this.#strides = planStrides(this.steps)
+    this.#strides = planStrides(STEPS[acceleration])
+    this.#slices = slices
+    this.steps = this.#strides.length + slices.length
   }
 
   get frames(): number {
@@ -54,11 +60,16 @@ export class SamAudioLane implements Lane, Flow {
     return this.#state
   }
 
-  /** The coming step. */
-  get stride(): Stride {
-    const stride = this.#strides[this.stepsDone]
-    if (!stride) throw new Error('A lane whose steps are done cannot be stepped')
-    return stride
+  /** The coming step of the flow; undefined when it has ended. */
+  get stride(): Stride | undefined {
+    return this.#strides[this.stepsDone]
+  }
+
+  /** The coming slice to decode. */
+  get slice(): Slice {
+    const slice = this.#slices[this.stepsDone - this.#strides.length]
+    if (!slice) throw new Error('A lane whose steps are done cannot be stepped')
+    return slice
   }
 
   /** Ends a step with the state that it led to, which the lane owns from here on. */
@@ -66,6 +77,24 @@ export class SamAudioLane implements Lane, Flow {
     this.#state.dispose()
     this.#state = state
     this.stepsDone += 1
+  }
+
+  /** Ends a step with the samples of its slice. */
+  append(target: Float32Array, residual: Float32Array): void {
+    this.#decoded.target.push(target)
+    this.#decoded.residual.push(residual)
+    this.stepsDone += 1
+  }
+
+  /** What was decoded of a stream, as long as the chunk. */
+  wave(stream: 'target' | 'residual'): Float32Array {
+    const wave = new Float32Array(this.mixture.length)
+    let start = 0
+    for (const part of this.#decoded[stream]) {
+      wave.set(part.subarray(0, wave.length - start), start)
+      start += part.length
+    }
+    return wave
   }
 
   /** Target and residual, side by side in the channels, as rows: [2, frames, codebookDim]. */

@@ -12,7 +12,7 @@ import { TensorCache } from '../tensor-cache.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import { Weights } from '../weights.ts'
 import { anchorTokens, type FrameClock } from './anchors.ts'
-import { decodeLatents, encodeWaves } from './codec/codec.ts'
+import { decodeSlice, decodingSlices, encodeWaves } from './codec/codec.ts'
 import { hopOf, readConfig, type SamAudioConfig } from './config.ts'
 import { stepFlows, type Flow } from './flow.ts'
 import { findCheckpoint, findParts } from './folders.ts'
@@ -119,22 +119,27 @@ class SamAudio implements Model {
     const spans = predictedSpans ?? request.spans
     const flow = this.#flowOf({ ...request, prompt, spans }, features)
     features.dispose()
-    const isRanked = candidates > 1
-    return new SamAudioLane(flow, { mixture, prompt, acceleration, isRanked, predictedSpans })
+    return new SamAudioLane(flow, {
+      mixture, prompt, acceleration, predictedSpans,
+      isRanked: candidates > 1,
+      slices: decodingSlices(this.#parts.network.codec.decoder, flow.state.shape[1]!),
+    })
   }
 
   step(lanes: readonly Lane[]): void {
-    const batch = lanes.map(own)
-    const strides = batch.map(({ stride }) => stride)
-    const states = stepFlows(this.#parts.network.velocity, this.#tellTime, batch, strides)
-    for (const [row, lane] of batch.entries()) lane.advance(states[row]!)
+    const flowing = lanes.map(own).filter(({ stride }) => stride !== undefined)
+    const ended = lanes.map(own).filter(({ stride }) => stride === undefined)
+    // What may fail comes before any lane moves on: so the step can be tried again.
+    const waves = ended.map((lane) => this.#decode(lane))
+    if (flowing.length > 0) this.#flow(flowing)
+    for (const [i, lane] of ended.entries()) lane.append(...waves[i]!)
   }
 
   close(lane: Lane): LaneResult {
     const { stepsDone, steps } = lane
     if (stepsDone < steps) throw new Error(`The lane has done ${stepsDone} of ${steps} steps`)
     const { mixture, prompt, isRanked, predictedSpans } = own(lane)
-    const [target, residual] = this.#decode(own(lane), mixture.length)
+    const [target, residual] = [own(lane).wave('target'), own(lane).wave('residual')]
     this.discard(lane)
     const verdict = isRanked ? this.#judge(mixture, target, prompt) : undefined
     const score = verdict ?? consistency(mixture, target, residual)
@@ -196,15 +201,21 @@ class SamAudio implements Model {
     return this.#parts.judge?.judge([{ mixture, separated, prompt }])[0]?.overall
   }
 
-  /** Both streams as waves of so many samples: the one time that the device is read. */
-  #decode(lane: SamAudioLane, samples: number): [target: Float32Array, residual: Float32Array] {
+  /** One step of flows that have not ended. */
+  #flow(lanes: readonly SamAudioLane[]): void {
+    const strides = lanes.map(({ stride }) => stride!)
+    const states = stepFlows(this.#parts.network.velocity, this.#tellTime, lanes, strides)
+    for (const [row, lane] of lanes.entries()) lane.advance(states[row]!)
+  }
+
+  /** The next slice of target and residual, which leaves the device: so little is held there. */
+  #decode(lane: SamAudioLane): [target: Float32Array, residual: Float32Array] {
     const { config: { codec }, network } = this.#parts
-    const streams = lane.streams()
-    const waves = decodeLatents(network.codec.decoder, codec, streams)
-    const stride = waves.shape[1]!
+    const waves = tf.tidy(() =>
+      decodeSlice(network.codec.decoder, codec, lane.streams(), lane.slice))
     const flat = waves.dataSync<'float32'>()
-    tf.dispose([streams, waves])
-    return [flat.slice(0, samples), flat.slice(stride, stride + samples)]
+    waves.dispose()
+    return [flat.slice(0, flat.length / 2), flat.slice(flat.length / 2)]
   }
 
   /** The one channel of a chunk; what no model should hear is silence. */

@@ -13,7 +13,7 @@ weights and tokenizer, one folder each) and golden/: the reference's tensors, an
 Stages: ${Object.keys(STAGES).join(', ')} (default: all that the folder has what they need for)
   --json  one JSON line per tensor, for programs
 
-What could not be compared, and the sum of it all, go to the standard error.
+Stages and tensors that nothing is compared with, and the sum of it all, go to the standard error.
 The exit code is 0 when everything agrees, 1 when something differs or could not be compared, 2 when
 the command line is wrong.
 `
@@ -79,6 +79,11 @@ async function compareAll(
       show({ stage: name, ...comparison })
       compared += 1
       if (!agrees(comparison)) wrong += 1
+    }
+  }
+  if (wanted.length === 0) {
+    for (const { file, names } of reference.untouched) {
+      note(`${file}: nothing is compared with ${names.join(', ')}`)
     }
   }
   note(`${compared} compared, ${wrong} of them wrong`)

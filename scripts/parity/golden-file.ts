@@ -18,11 +18,18 @@ export class GoldenFile {
   readonly #file: string
   readonly #stored: ReadonlyMap<string, StoredTensor>
   readonly #entry: ManifestEntry
+  readonly #untouched: Set<string>
 
   constructor(path: string, file: string, entry: ManifestEntry) {
     this.#file = file
     this.#stored = openSafetensors(path)
     this.#entry = entry
+    this.#untouched = new Set(this.#stored.keys())
+  }
+
+  /** What nobody has asked for: neither put into a network nor compared with what came out. */
+  get untouched(): readonly string[] {
+    return [...this.#untouched]
   }
 
   get names(): string[] {
@@ -102,6 +109,7 @@ export class GoldenFile {
   #find(name: string): StoredTensor {
     const stored = this.#stored.get(name)
     if (!stored) throw new Error(`${this.#file} has no ${name}`)
+    this.#untouched.delete(name)
     return stored
   }
 }

@@ -16,6 +16,7 @@ export class Reference {
   readonly parts: PartFolders
   readonly #golden: string
   readonly #manifest: Manifest
+  readonly #opened = new Map<string, GoldenFile>()
 
   private constructor(golden: string, manifest: Manifest, parts: PartFolders) {
     this.#golden = golden
@@ -43,7 +44,16 @@ export class Reference {
 
   /** @throws Error naming the file when it is not there, or unsound */
   golden(file: string): GoldenFile {
-    return new GoldenFile(join(this.#golden, file), file, this.#manifest.files[file] ?? {})
+    const opened = this.#opened.get(file) ??
+      new GoldenFile(join(this.#golden, file), file, this.#manifest.files[file] ?? {})
+    this.#opened.set(file, opened)
+    return opened
+  }
+
+  /** By file, the tensors that no stage has looked at so far. */
+  get untouched(): readonly { file: string; names: readonly string[] }[] {
+    return [...this.#opened].map(([file, { untouched }]) => ({ file, names: untouched }))
+      .filter(({ names }) => names.length > 0)
   }
 
   async json<T>(file: string): Promise<T> {

@@ -7,6 +7,7 @@ import { prepareAnchors } from './stages/anchors.ts'
 import { prepareDecode } from './stages/decode.ts'
 import { prepareEncode } from './stages/encode.ts'
 import { prepareJudge } from './stages/judge.ts'
+import { preparePredict } from './stages/predict.ts'
 import { prepareSeparate } from './stages/separate.ts'
 import { prepareSpans } from './stages/spans.ts'
 import { prepareT5 } from './stages/t5.ts'
@@ -37,6 +38,11 @@ export const STAGES: Readonly<Record<string, Stage>> = {
     parts: ['model', 'text'],
     files: ['separate.safetensors', 'separate_alone.safetensors'],
     prepare: prepareSeparate,
+  },
+  predict: {
+    parts: ['model', 'spans'],
+    files: ['separate.safetensors', 'span_predictor.json'],
+    prepare: preparePredict,
   },
   judge: { parts: ['judge'], files: ['judge.safetensors'], prepare: prepareJudge },
 }

@@ -5,7 +5,7 @@ import { hopOf, type CodecConfig } from '../config.ts'
 import { loadDecoder, type Decoder } from './decoder.ts'
 import { loadEncoder, type Encoder } from './encoder.ts'
 import type { RowFrames } from './mask.ts'
-import { planSlices } from './slices.ts'
+import { planSlices, type Slice } from './slices.ts'
 
 /** Latent frames worked on at once, without their context: some seconds. */
 const SLICE_FRAMES = 128
@@ -49,15 +49,28 @@ export function decodeLatents(
   decoder: Decoder, config: CodecConfig, latents: Tensor, rows: RowFrames = null,
   sliceFrames = SLICE_FRAMES,
 ): Tensor {
-  const hop = hopOf(config)
   return tf.tidy(() => {
     const parts = planSlices(latents.shape[1]!, sliceFrames, decoder.contextFrames)
-      .map(({ from, to, start, end }) => tf.tidy(() => {
-        const frames = tf.slice(latents, [0, from, 0], [-1, to - from, -1])
-        const part = decoder.forward(frames, rows && rowsWithin(rows, from, to))
-        return tf.slice(part, [0, (start - from) * hop, 0], [-1, (end - start) * hop, 1])
-      }))
-    return tf.concat(parts, 1).squeeze([2]) // [batch, longest · hop]
+      .map((slice) => decodeSlice(decoder, config, latents, slice, rows))
+    return tf.concat(parts, 1) // [batch, longest · hop]
+  })
+}
+
+/** The slices that so many latent frames are decoded in. */
+export const decodingSlices = (decoder: Decoder, frames: number): Slice[] =>
+  planSlices(frames, SLICE_FRAMES, decoder.contextFrames)
+
+/** latents [batch, longest, codebookDim] to the samples of a slice, [batch, samples]. */
+export function decodeSlice(
+  decoder: Decoder, config: CodecConfig, latents: Tensor, { from, to, start, end }: Slice,
+  rows: RowFrames = null,
+): Tensor {
+  const hop = hopOf(config)
+  return tf.tidy(() => {
+    const frames = tf.slice(latents, [0, from, 0], [-1, to - from, -1])
+    const part = decoder.forward(frames, rows && rowsWithin(rows, from, to))
+    return tf.slice(part, [0, (start - from) * hop, 0], [-1, (end - start) * hop, 1])
+      .squeeze([2])
   })
 }
 

@@ -66,16 +66,35 @@ export function loadWatermark(weights: Weights, blockCount: number) {
   }
 }
 
-/** Places of the mark's layers within a block of the decoder, as it stores them. */
+/** Declares that the mark's weights are not used. @param weights of the codec's decoder */
+export function ignoreWatermark(weights: Weights, blockCount: number): void {
+  for (let i = 1; i <= blockCount; i += 1) {
+    for (const place of Object.values(PLACES)) {
+      weights.at('model').at(i).at('block').at(place).ignoreAll()
+    }
+  }
+  const end = weights.at('wm_model')
+  end.at('encoder_block').at('pre').at(3).ignoreAll() // before it are the decoder's last layers
+  end.at('encoder_block').at('post').ignoreAll()
+  end.at('msg_processor').ignoreAll()
+  end.at('decoder_block').ignoreAll()
+}
+
+/** Where the mark's layers lie within a block of the decoder, which stores them. */
+const PLACES = { upsample: 3, upUnit: 6, downUnit: 7, downsample: 11 } as const
+
 function loadBlock(weights: Weights) {
-  const [wide, narrow, kernel] = weights.at(11).shapeOf('weight') as [number, number, number]
+  const [wide, narrow, kernel] =
+    weights.at(PLACES.downsample).shapeOf('weight') as [number, number, number]
   const stride = kernel / 2
-  const downUnit = loadUnit(weights.at(7), narrow)
-  const downsample = loadCausal(weights.at(11), { in: narrow, out: wide, kernel, stride })
-  const upsample = loadUpsampling(weights.at(3), readPlainKernel, {
+  const downUnit = loadUnit(weights.at(PLACES.downUnit), narrow)
+  const downsample = loadCausal(weights.at(PLACES.downsample), {
+    in: narrow, out: wide, kernel, stride,
+  })
+  const upsample = loadUpsampling(weights.at(PLACES.upsample), readPlainKernel, {
     in: wide, out: narrow, stride, trim: 0,
   })
-  const upUnit = loadUnit(weights.at(6), narrow)
+  const upUnit = loadUnit(weights.at(PLACES.upUnit), narrow)
   return {
     /** [batch, frames · stride, narrow] to [batch, frames, wide]. */
     down: (x: Tensor): Tensor => tf.tidy(() => downsample(tf.elu(downUnit(x)))),

@@ -76,15 +76,20 @@ function loadHead(weights: Weights, inDim: number, outDim: number): Layer {
   return (x) => tf.tidy(() => project(norm(x)))
 }
 
-export type SpanPredictor = Awaited<ReturnType<typeof loadSpanPredictor>>
+export type SpanPredictor = ReturnType<typeof makeSpanPredictor>
 
 /** Loads `config.json`, the weights, `tokenizer.json` and `tokenizer_config.json`. */
-export async function loadSpanPredictor(folder: string) {
+export async function loadSpanPredictor(folder: string): Promise<SpanPredictor> {
   const config = await readSpanPredictorConfig(join(folder, 'config.json'))
   const network = Weights.read(await findCheckpoint(folder), (weights) =>
     loadSpanNetwork(weights, config))
-  const tokenizer = await TextTokenizer.load(folder, TOKENS_MAX)
+  return makeSpanPredictor(network, await loadSpanTokenizer(folder))
+}
 
+export const loadSpanTokenizer = (folder: string): Promise<TextTokenizer> =>
+  TextTokenizer.load(folder, TOKENS_MAX)
+
+export function makeSpanPredictor(network: SpanNetwork, tokenizer: TextTokenizer) {
   /**
    * The spans of each row, in seconds. Reads from the device.
    * @param features [batch, frames, featureDim] of the codec

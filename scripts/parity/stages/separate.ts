@@ -21,7 +21,7 @@ import { readAnchors } from './velocity.ts'
 const TOKENS_MAX = 512
 
 /** What MANIFEST.json says was asked for. */
-const PROMPTS = ['man speaking', 'a dog barking loudly in the distance']
+export const PROMPTS = ['man speaking', 'a dog barking loudly in the distance']
 const STEREO_PROMPT = 'a dog barking'
 /** Of the cases that were stored without their step size. */
 const STEPS = 16

@@ -38,13 +38,14 @@ test('target and residual are as long as the chunk, whatever its length', () => 
   }
 })
 
-test('acceleration is the number of steps', () => {
-  const steps = (['fast', 'balanced', 'quality'] as const).map((acceleration) => {
-    const lane = model.open(request(wave, { acceleration }))
+test('acceleration is the number of steps of the flow; then a step decodes 128 frames', () => {
+  const steps = (frames: number, acceleration: Acceleration) => {
+    const lane = model.open(request(noise(frames * hop, 1), { acceleration }))
     model.discard(lane)
     return lane.steps
-  })
-  assert.deepEqual(steps, [8, 16, 32])
+  }
+  assert.deepEqual((['fast', 'balanced', 'quality'] as const).map((each) => steps(10, each)), [9, 17, 33])
+  assert.deepEqual([steps(128, 'fast'), steps(129, 'fast')], [9, 10])
 })
 
 test('the seed, the prompt, the spans and the acceleration matter; punctuation does not', () => {
@@ -142,7 +143,7 @@ test('what is no sound of the right rate in one channel is refused or read as si
 
 test('a lane that has done its steps cannot be stepped, nor one closed before', () => {
   const lane = model.open(request(wave))
-  assert.throws(() => model.close(lane), /0 of 8 steps/)
+  assert.throws(() => model.close(lane), /0 of 9 steps/)
   while (lane.stepsDone < lane.steps) model.step([lane])
   assert.throws(() => model.step([lane]), /cannot be stepped/)
   model.discard(lane)

@@ -1,62 +1,70 @@
-/** Networks of other sizes than the fixture's, with random weights: they load, run and stay masked. */
+/** The parts beside the checkpoint at the widths of published models, random, with fewer layers. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { decodeLatents, encodeWaves, loadCodec } from '../../../models/sam-audio/codec/codec.ts'
-import { hopOf, readConfig, type CodecConfig } from '../../../models/sam-audio/config.ts'
-import { rowMask } from '../../../models/sam-audio/row-mask.ts'
-import { loadTransformer } from '../../../models/sam-audio/transformer.ts'
-import { tf } from '../../../models/tensor.ts'
-import { Weights } from '../../../models/weights.ts'
+import { loadSpanNetwork } from '../../../models/sam-audio/spans/span-predictor.ts'
+import { loadT5 } from '../../../models/sam-audio/text/t5.ts'
+import { tf, type Tensor } from '../../../models/tensor.ts'
 import { assertClose } from '../../support/assert-close.ts'
-import {
-  codecShapes, conditionShapes, randomWeights, transformerShapes, under,
-} from '../../support/random-weights.ts'
+import { spanPredictorShapes, t5Shapes } from '../../support/random-parts.ts'
+import { randomWeights } from '../../support/random-weights.ts'
 import { noise } from '../lanes.ts'
-import { CHECKPOINT, CONFIG } from './folders.ts'
 
-/** Of the published checkpoints. */
-const CODEC: CodecConfig = {
-  sampleRate: 48_000, encoderDim: 64, encoderRates: [2, 8, 10, 12], latentDim: 1024,
-  decoderDim: 1536, decoderRates: [12, 10, 8, 2], codebookDim: 128,
+/** Some tokens, the same for the same seed. */
+const tokens = (count: number, seed: number): number[] =>
+  Array.from(noise(count, seed, 400), (value) => 500 + Math.floor(value))
+
+/** Rows of tokens padded to the longest: ids and which of them are real. */
+function padded(rows: readonly number[][]): [ids: Tensor, valid: Tensor] {
+  const longest = Math.max(...rows.map(({ length }) => length))
+  const fill = (valueOf: (row: number[], i: number) => number) =>
+    rows.map((row) => Array.from({ length: longest }, (_, i) => valueOf(row, i)))
+  return [
+    tf.tensor2d(fill((row, i) => row[i] ?? 0), undefined, 'int32'),
+    tf.tensor2d(fill((row, i) => Number(i < row.length))),
+  ]
 }
 
-test('the shapes made here are those of the fixture', async () => {
-  const config = await readConfig(CONFIG)
-  const weights = Weights.open(CHECKPOINT)
-  const features = 2 * config.codec.codebookDim
-  const shapes = {
-    ...under('transformer', transformerShapes(config.transformer, features)),
-    ...under('audio_codec', codecShapes(config.codec)), ...conditionShapes(config),
-  }
-  for (const [name, shape] of Object.entries(shapes)) assert.deepEqual(weights.shapeOf(name), shape, name)
-})
+/** The second answer of two, cut to what there is of it alone, is the answer alone. */
+function assertSecondIsItself(together: Tensor, alone: Tensor): void {
+  const rest = alone.shape.slice(1)
+  const second = tf.slice(together, [1, ...rest.map(() => 0)], [1, ...rest])
+  const [ours, own] = [second, alone].map((x) => x.dataSync<'float32'>())
+  assert.equal(new Set(own).size > rest.length, true, 'the answer is a constant')
+  assertClose(ours!, own!, { relative: 1e-5 })
+}
 
-test('the codec of the published checkpoints: slices are the whole, and a frame is 1,920 samples', () => {
-  const { encoder, decoder } = loadCodec(randomWeights(codecShapes(CODEC)), CODEC)
-  const hop = hopOf(CODEC)
-  assert.equal(hop, 1_920)
-  const wave = noise(16 * hop - 100, 1)
-  const [whole, sliced] = [100, 6].map((slice) => encodeWaves(encoder, CODEC, [wave], slice).features)
-  assert.deepEqual(whole!.shape, [1, 16, 128])
-  assertClose(sliced!.dataSync<'float32'>(), whole!.dataSync<'float32'>(), { relative: 1e-5 })
-  const waves = [100, 7].map((slice) => decodeLatents(decoder, CODEC, whole!, null, slice))
-  assert.deepEqual(waves[0]!.shape, [1, 16 * hop])
-  assertClose(waves[1]!.dataSync<'float32'>(), waves[0]!.dataSync<'float32'>(), { absolute: 1e-5 })
-})
-
-test('a transformer of middle size, a row alone and in company', () => {
-  const sizes = {
-    dim: 512, heads: 8, layers: 2, feedForwardDim: 1408, positionsMax: 1_000, timeDim: 256, contextDim: 512,
+test('T5 as wide as t5-base', () => tf.tidy(() => {
+  const config = {
+    vocabulary: 1000, dim: 768, headDim: 64, heads: 12, hiddenDim: 3072, layers: 2,
+    epsilon: 1e-6, buckets: 32, distanceMax: 128,
   }
-  const { tellTime, forward } = loadTransformer(randomWeights(transformerShapes(sizes, 256)), sizes, 256)
-  const x = tf.randomNormal([2, 60, 512], 0, 1, 'float32', 1)
-  const memory = tf.randomNormal([2, 9, 512], 0, 1, 'float32', 2)
-  const together = tf.tidy(() =>
-    forward({ x, memory, time: tellTime([0.2, 0.7]), frames: rowMask([60, 41], 60), textKeys: null }))
-  const alone = tf.tidy(() => forward({
-    x: tf.slice(x, [1, 0, 0], [1, 41, -1]), memory: tf.slice(memory, [1, 0, 0], [1, -1, -1]),
-    time: tellTime([0.7]), frames: null, textKeys: null,
-  }))
-  const row = tf.tidy(() => tf.slice(together, [1, 0, 0], [1, 41, -1]))
-  assertClose(row.dataSync<'float32'>(), alone.dataSync<'float32'>(), { absolute: 2e-5 })
-})
+  const t5 = loadT5(randomWeights(t5Shapes(config)), config)
+  const [long, short] = [tokens(40, 1), tokens(7, 2)]
+  const alone = t5.forward(...padded([short]))
+  assert.deepEqual(alone.shape, [1, 7, 768])
+  assertSecondIsItself(t5.forward(...padded([long, short])), alone)
+}))
+
+test('the span predictor as wide as pe-a-frame-large', () => tf.tidy(() => {
+  const config = {
+    featureDim: 128,
+    audio: {
+      dim: 1792, hiddenDim: 4800, layers: 1, heads: 14, positionsMax: 10_000, theta: 20_000,
+    },
+    text: {
+      vocabulary: 1000, dim: 1024, hiddenDim: 2624, heads: 16, layers: 3, epsilon: 1e-5,
+      globalEvery: 3, nearMax: 64, globalTheta: 160_000, localTheta: 10_000,
+    },
+    textLayers: 2,
+    dim: 1024,
+  }
+  const network = loadSpanNetwork(randomWeights(spanPredictorShapes(config)), config)
+  const features = (frames: number, seed: number) =>
+    tf.tensor3d(noise(frames * 128, seed, 3), [1, frames, 128])
+  const short = features(23, 3)
+  const both = tf.concat([features(60, 4), tf.pad(short, [[0, 0], [0, 37], [0, 0]], 7)])
+  assertSecondIsItself(network.embedAudio(both, [60, 23]), network.embedAudio(short, [23]))
+  const said = [tokens(150, 5), tokens(9, 6)]
+  assertSecondIsItself(
+    network.embedText(...padded(said)), network.embedText(...padded([said[1]!])))
+}))

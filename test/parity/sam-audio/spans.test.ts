@@ -16,6 +16,7 @@ import { reference, testStage } from './stages.ts'
 
 testStage('anchors')
 testStage('spans')
+testStage('predict')
 
 const folder = reference.folderOf('spans')
 const config = await readSpanPredictorConfig(join(folder, 'config.json'))

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { openTorchCheckpoint } from '../../../models/torch-checkpoint.ts'
 import { Weights } from '../../../models/weights.ts'
+import { openZip } from '../../../models/zip-entries.ts'
 import {
   dictionaryPickle, op, stateDictPickle, tensorPickle, torchEntries, writeStateDict,
   type SavedStorage, type SavedTensor, type StateDict,
@@ -201,7 +202,8 @@ test('an opcode that no state dict needs is refused, naming it', () => {
 test('a pickle that does not hold together is refused', () => {
   const cases: [Buffer[], RegExp][] = [
     [[op.setItem(), op.stop()], /takes more than there is/],
-    [[op.text('a'), op.mark(), op.setItem()], /takes more than there is/],
+    [[op.emptyDictionary(), op.text('a'), op.mark(), op.text('b'), op.setItem()],
+      /takes more than there is/],
     [[op.tuple()], /no beginning of a tuple/],
     [[op.get(7), op.stop()], /recalls 7/],
     [[op.text('a'), op.text('b'), op.text('c'), op.setItem()], /gives items to what is no dict/],
@@ -212,6 +214,8 @@ test('a pickle that does not hold together is refused', () => {
     [[Buffer.from('cos')], /cut short in a name/],
     [[Buffer.from([0x58, 0xff, 0xff, 0xff, 0xff])], /cut short/],
     [[op.emptyTuple(), op.stop()], /is not a dictionary of tensors/],
+    [[op.emptyDictionary(), op.integer(3), op.emptyTuple(), op.setItem(), op.stop()],
+      /a tensor's name is not a text/],
     [[op.text('0'), op.persistentId(), op.stop()], /a persistent id is not that of a storage/],
   ]
   for (const [parts, message] of cases) {
@@ -269,6 +273,13 @@ function writeClaims(name: string, claims: Entry['claims'], saved = storages): v
 function writeWith(more: Entry): void {
   writeZip(file, [...torchEntries(stateDictPickle(sound), storages), more])
 }
+
+test('of an entry only what is its own is read', () => {
+  writeZip(file, [{ name: 'a', data: Buffer.from('abc') }, { name: 'b', data: Buffer.from('def') }])
+  const entry = openZip(file).get('a')!
+  assert.equal(Buffer.from(entry.read(1, 2)).toString(), 'bc')
+  assert.throws(() => entry.read(1, 3), /entry a: bytes 1 to 4 are not within its 3/)
+})
 
 test('an archive that is not what torch writes is refused, naming the entry', () => {
   const cases: [Entry['claims'], RegExp][] = [

@@ -96,6 +96,19 @@ test('several models in one folder are told apart only by name', async () => {
   assert.match(text, /^text .*t5-tiny/m) // as the configuration names it
 })
 
+test('a damaged configuration is told where it is a part\'s, not where it lies beside', async () => {
+  const folder = folderWith('damaged', 'sam-audio-tiny', 't5-tiny')
+  mkdirSync(join(folder, 'something-else'))
+  writeFileSync(join(folder, 'something-else/config.json'), '{ // not JSON')
+  const own = await run('inspect', folder)
+  assert.equal(own.code, 1)
+  assert.match(own.errors, /something-else\/config\.json: can't be read as JSON/)
+  assert.equal((await run('inspect', join(folder, 'sam-audio-tiny'))).code, 0)
+  const text = await run('inspect', join(folder, 't5-tiny'))
+  assert.match(text.text, /^model {3}not there/m) // the one beside it was not asked for
+  assert.equal((await run('inspect', join(folder, 'nowhere'))).code, 1)
+})
+
 test('a wrong command line says what would be right', async () => {
   for (const words of [[], ['inspect'], ['look', '.'], ['inspect', '.', '.'], ['inspect', '.', '--x']]) {
     const { code, text, errors } = await run(...words)

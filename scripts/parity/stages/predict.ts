@@ -1,0 +1,45 @@
+/**
+ * Spans predicted from a wave, through the codec: of the reference's batch the longest wave alone,
+ * whose features no padding changed.
+ */
+import { join } from 'node:path'
+import { encodeWaves, loadCodec } from '../../../models/sam-audio/codec/codec.ts'
+import { hopOf, readConfig } from '../../../models/sam-audio/config.ts'
+import { findCheckpoint } from '../../../models/sam-audio/folders.ts'
+import {
+  loadSpanNetwork, loadSpanTokenizer, makeSpanPredictor, readSpanPredictorConfig,
+} from '../../../models/sam-audio/spans/span-predictor.ts'
+import { Weights } from '../../../models/weights.ts'
+import { compareExactly, type Comparison } from '../comparison.ts'
+import type { Reference } from '../reference.ts'
+import { PROMPTS } from './separate.ts'
+
+const FILE = 'span_predictor.json'
+const NAME = 'predicted_anchors_in_separate'
+
+type Anchor = [sign: '+' | '-', start: number, end: number]
+
+export async function preparePredict(reference: Reference): Promise<() => Comparison[]> {
+  const [folder, spansFolder] = [reference.folderOf('model'), reference.folderOf('spans')]
+  const { codec } = await readConfig(join(folder, 'config.json'))
+  const config = await readSpanPredictorConfig(join(spansFolder, 'config.json'))
+  const [checkpoint, spansCheckpoint] =
+    [await findCheckpoint(folder), await findCheckpoint(spansFolder)]
+  const tokenizer = await loadSpanTokenizer(spansFolder)
+  const golden = reference.golden('separate.safetensors')
+  const { [NAME]: expected } = await reference.json<Record<typeof NAME, Anchor[][]>>(FILE)
+  return () => {
+    const network = Weights.read(spansCheckpoint, (weights) => loadSpanNetwork(weights, config))
+    const { predict } = makeSpanPredictor(network, tokenizer)
+    const { encoder } = loadCodec(Weights.open(checkpoint).at('audio_codec'), codec)
+    const waves = PROMPTS.map((_, row) => Float32Array.from(golden.values(`audio.${row}`)))
+    const lengths = waves.map(({ length }) => length)
+    const longest = lengths.indexOf(Math.max(...lengths))
+    const { features, rows } = encodeWaves(encoder, codec, [waves[longest]!])
+    const clock = { sampleRate: codec.sampleRate, hop: hopOf(codec) }
+    const [spans] = predict(features, rows, [PROMPTS[longest]!], clock)
+    const anchors = spans!.map(({ start, end }) => ['+', start, end])
+    const against = `row ${longest}, the longest of the batch`
+    return [{ ...compareExactly(FILE, NAME, anchors, expected[longest]!), against }]
+  }
+}

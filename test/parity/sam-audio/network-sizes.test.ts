@@ -1,0 +1,62 @@
+/** The codec and the flow network at other sizes than the fixture has, with random weights. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { decodeLatents, encodeWaves, loadCodec } from '../../../models/sam-audio/codec/codec.ts'
+import { hopOf, readConfig, type CodecConfig } from '../../../models/sam-audio/config.ts'
+import { rowMask } from '../../../models/sam-audio/row-mask.ts'
+import { loadTransformer } from '../../../models/sam-audio/transformer.ts'
+import { tf } from '../../../models/tensor.ts'
+import { Weights } from '../../../models/weights.ts'
+import { assertClose } from '../../support/assert-close.ts'
+import {
+  codecShapes, conditionShapes, randomWeights, transformerShapes, under,
+} from '../../support/random-weights.ts'
+import { noise } from '../lanes.ts'
+import { CHECKPOINT, CONFIG } from './folders.ts'
+
+/** Of the published checkpoints. */
+const CODEC: CodecConfig = {
+  sampleRate: 48_000, encoderDim: 64, encoderRates: [2, 8, 10, 12], latentDim: 1024,
+  decoderDim: 1536, decoderRates: [12, 10, 8, 2], codebookDim: 128,
+}
+
+test('the shapes made here are those of the fixture', async () => {
+  const config = await readConfig(CONFIG)
+  const weights = Weights.open(CHECKPOINT)
+  const features = 2 * config.codec.codebookDim
+  const shapes = {
+    ...under('transformer', transformerShapes(config.transformer, features)),
+    ...under('audio_codec', codecShapes(config.codec)), ...conditionShapes(config),
+  }
+  for (const [name, shape] of Object.entries(shapes)) assert.deepEqual(weights.shapeOf(name), shape, name)
+})
+
+test('the codec of the published checkpoints: slices are the whole, and a frame is 1,920 samples', () => {
+  const { encoder, decoder } = loadCodec(randomWeights(codecShapes(CODEC)), CODEC)
+  const hop = hopOf(CODEC)
+  assert.equal(hop, 1_920)
+  const wave = noise(16 * hop - 100, 1)
+  const [whole, sliced] = [100, 6].map((slice) => encodeWaves(encoder, CODEC, [wave], slice).features)
+  assert.deepEqual(whole!.shape, [1, 16, 128])
+  assertClose(sliced!.dataSync<'float32'>(), whole!.dataSync<'float32'>(), { relative: 1e-5 })
+  const waves = [100, 7].map((slice) => decodeLatents(decoder, CODEC, whole!, null, slice))
+  assert.deepEqual(waves[0]!.shape, [1, 16 * hop])
+  assertClose(waves[1]!.dataSync<'float32'>(), waves[0]!.dataSync<'float32'>(), { absolute: 1e-5 })
+})
+
+test('a transformer of middle size, a row alone and in company', () => {
+  const sizes = {
+    dim: 512, heads: 8, layers: 2, feedForwardDim: 1408, positionsMax: 1_000, timeDim: 256, contextDim: 512,
+  }
+  const { tellTime, forward } = loadTransformer(randomWeights(transformerShapes(sizes, 256)), sizes, 256)
+  const x = tf.randomNormal([2, 60, 512], 0, 1, 'float32', 1)
+  const memory = tf.randomNormal([2, 9, 512], 0, 1, 'float32', 2)
+  const together = tf.tidy(() =>
+    forward({ x, memory, time: tellTime([0.2, 0.7]), frames: rowMask([60, 41], 60), textKeys: null }))
+  const alone = tf.tidy(() => forward({
+    x: tf.slice(x, [1, 0, 0], [1, 41, -1]), memory: tf.slice(memory, [1, 0, 0], [1, -1, -1]),
+    time: tellTime([0.7]), frames: null, textKeys: null,
+  }))
+  const row = tf.tidy(() => tf.slice(together, [1, 0, 0], [1, 41, -1]))
+  assertClose(row.dataSync<'float32'>(), alone.dataSync<'float32'>(), { absolute: 2e-5 })
+})

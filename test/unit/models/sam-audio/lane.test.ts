@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { planSlices } from '../../../../models/sam-audio/codec/slices.ts'
+import { SamAudioLane } from '../../../../models/sam-audio/sam-audio-lane.ts'
+import { tf } from '../../../../models/tensor.ts'
+
+test('a lane flows through its strides, then takes what its slices decode to, cut to the chunk', () => {
+  const before = tf.memory().numTensors
+  const flow = { base: tf.zeros([1, 3, 2]), memory: tf.zeros([1, 1, 2]), state: tf.zeros([1, 3, 4]) }
+  const lane = new SamAudioLane(flow, {
+    mixture: new Float32Array(5), prompt: '', acceleration: 'fast', isRanked: false,
+    predictedSpans: undefined, slices: planSlices(3, 2, 1),
+  })
+  assert.deepEqual([lane.frames, lane.steps], [3, 10])
+  for (let i = 0; i < 8; i += 1) {
+    assert.deepEqual(lane.stride, { time: i / 8, step: 1 / 8 })
+    lane.advance(tf.zeros([1, 3, 4]))
+  }
+  assert.equal(lane.stride, undefined)
+  assert.deepEqual(lane.slice, { from: 0, to: 3, start: 0, end: 2 })
+  lane.append(Float32Array.of(1, 2, 3, 4), Float32Array.of(-1, -2, -3, -4))
+  assert.deepEqual(lane.slice, { from: 1, to: 3, start: 2, end: 3 })
+  lane.append(Float32Array.of(5, 6), Float32Array.of(-5, -6))
+  assert.throws(() => lane.slice, /cannot be stepped/)
+  assert.deepEqual([...lane.wave('target')], [1, 2, 3, 4, 5])
+  assert.deepEqual([...lane.wave('residual')], [-1, -2, -3, -4, -5])
+  assert.equal(lane.stepsDone, lane.steps)
+  lane.dispose()
+  assert.equal(tf.memory().numTensors, before)
+})
