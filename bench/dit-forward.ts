@@ -1,19 +1,25 @@
 /**
- * How fast is one evaluation of SAM-Audio's transformer? Random weights; repetitions of all cases
- * are interleaved, so that a busy moment hits them alike.
+ * How fast is one evaluation of SAM-Audio's transformer, also beside PyTorch's? Random weights;
+ * repetitions of all cases are interleaved, so that a busy moment hits them alike.
  *
- *   npm run bench -- dit-forward --dim 512 --layers 8 --heads 8 --frames 250 --batch 1,2,4,8
+ *   npm run bench -- dit-forward --dim 512 --layers 8 --heads 8 --frames 250 --batch 1,2,4,8 \
+ *     --precision float32,bfloat16 --pytorch <Python with torch 2.13>
+ *
+ * With --profile it tells first which operations of the native library take the time.
  */
 import { parseArgs } from 'node:util'
+import type { Precision } from '../models/precision.ts'
 import type { TransformerConfig } from '../models/sam-audio/config.ts'
 import { loadTransformer, type Transformer } from '../models/sam-audio/transformer.ts'
 import { tabulated, type TellTime } from '../models/sam-audio/time-codes.ts'
 import { backendVersion, deviceKind, tf } from '../models/tensor.ts'
 import { randomWeights, transformerShapes } from '../test/support/random-weights.ts'
+import { startPyTorch } from './pytorch.ts'
 import { quantile, report, round } from './report.ts'
 
 const FEATURES = 256
 const TIME_DIM = 256
+const PROFILED = 16
 
 const { values: options } = parseArgs({
   options: {
@@ -23,6 +29,9 @@ const { values: options } = parseArgs({
     frames: { type: 'string', default: '250' },
     words: { type: 'string', default: '12' },
     batch: { type: 'string', default: '1,2,4,8' },
+    precision: { type: 'string', default: 'float32,bfloat16' },
+    pytorch: { type: 'string' },
+    profile: { type: 'boolean', default: false },
     repetitions: { type: 'string', default: '8' },
   },
 })
@@ -36,40 +45,115 @@ const config: TransformerConfig = {
   feedForwardDim: 64 * Math.ceil(Math.trunc((8 * dim) / 3) / 64),
 }
 const weights = randomWeights(transformerShapes(config, FEATURES))
-const transformer = loadTransformer(weights, config, FEATURES)
-const tellTime = tabulated(transformer.tellTime, [0.3])
+const precisions = options.precision.split(',') as Precision[]
+const ours = precisions.map((precision) => {
+  const transformer = loadTransformer(weights, config, FEATURES, precision)
+  return { precision, transformer, tellTime: tabulated(transformer.tellTime, [0.3]) }
+})
+if (options.profile) for (const batch of batchSizes) ours.forEach((each) => profile(each, batch))
 
-const millis = new Map(batchSizes.map((batch) => [batch, [] as number[]]))
+interface Ours {
+  precision: Precision
+  transformer: Transformer
+  tellTime: TellTime
+}
+
+type ExecuteOp = (
+  name: string, attributes: { name: string; value: unknown }[], ids: number[], outputs: number,
+) => unknown
+
+interface Case {
+  name: string
+  batch: number
+  run: () => number | Promise<number>
+  millis: number[]
+}
+
+const pytorch = options.pytorch
+  ? startPyTorch(options.pytorch, 'dit_forward.py', [dim, layers, heads, frames, words].map(String))
+  : null
+const cases = batchSizes.flatMap((batch) => [
+  ...ours.map((each) => caseOf(`ours ${each.precision}`, batch, () => measure(each, batch))),
+  ...(pytorch ? ['float32', 'autocast', 'bfloat16'].map((precision) =>
+    caseOf(`PyTorch ${precision}`, batch, () => pytorch.measure(`${batch} ${precision}`))) : []),
+])
 for (let repetition = -2; repetition < repetitions; repetition += 1) {
-  for (const batch of batchSizes) {
-    const taken = measure(transformer, tellTime, batch)
-    if (repetition >= 0) millis.get(batch)!.push(taken) // the first rounds warm up
+  for (const each of cases) {
+    const taken = await each.run()
+    if (repetition >= 0) each.millis.push(taken) // the first rounds warm up
   }
 }
-for (const [batch, taken] of millis) {
+pytorch?.stop()
+for (const each of cases) tell(each)
+
+function caseOf(name: string, batch: number, run: Case['run']): Case {
+  return { name, batch, run, millis: [] }
+}
+
+/** With how many times as long as ours it took, of the least, and turn by turn: quartiles. */
+function tell({ name, batch, millis }: Case): void {
+  const isNarrow = !name.endsWith('float32')
+  const alike = cases.filter((other) => other.batch === batch && other.name.startsWith('ours'))
+  const mine = (isNarrow ? alike.at(-1) : alike[0])!.millis
+  const ratios = millis.map((taken, turn) => taken / mine[turn]!)
   const gigaflop = (batch * flopOfRow()) / 1e9
+  const least = Math.min(...millis)
   report('milliseconds of one evaluation of the transformer', {
-    backend: backendVersion(), device: deviceKind(), precision: 'float32',
-    dim, layers, heads, frames, words, batch,
-    n: taken.length,
-    least: round(Math.min(...taken)),
-    median: round(quantile(taken, 0.5)),
-    gigaflop: round(gigaflop),
-    gigaflopPerSecond: round(gigaflop / (Math.min(...taken) / 1000)),
+    name, backend: backendVersion(), device: deviceKind(),
+    dim, layers, heads, frames, words, batch, n: millis.length,
+    least: round(least), median: round(quantile(millis, 0.5)),
+    gigaflop: round(gigaflop), gigaflopPerSecond: round(gigaflop / (least / 1000)),
+    timesOurs: round(least / Math.min(...mine)),
+    timesOursQuartiles: [0.25, 0.5, 0.75].map((share) => round(quantile(ratios, share))),
   })
 }
 
-function measure(network: Transformer, tell: TellTime, batch: number): number {
+function measure({ transformer, tellTime }: Ours, batch: number): number {
   const x = tf.randomNormal([batch, frames, dim])
   const memory = tf.randomNormal([batch, words, dim])
   const startedAt = performance.now()
-  const answer = tf.tidy(() => network.forward({
-    x, memory, time: tell(Array.from({ length: batch }, () => 0.3)), frames: null, textKeys: null,
-  }))
+  const answer = tf.tidy(() => {
+    const time = tellTime(Array.from({ length: batch }, () => 0.3))
+    return transformer.forward({ x, memory, time, frames: null, textKeys: null })
+  })
   answer.dataSync()
   const taken = performance.now() - startedAt
   tf.dispose([x, memory, answer])
   return taken
+}
+
+/** Where the time of one evaluation goes: the most expensive operations of the native library. */
+function profile(each: Ours, batch: number): void {
+  const rounds = Array.from({ length: repetitions }, () =>
+    timeOperations(() => measure(each, batch)))
+  const leastOf = (name: string) => Math.min(...rounds.map((round) => round.get(name)!.millis))
+  const names = [...rounds[0]!.keys()].sort((a, b) => leastOf(b) - leastOf(a))
+  report('milliseconds by operation', {
+    precision: each.precision, batch,
+    operations: names.slice(0, PROFILED).map((name) =>
+      `${name} x ${rounds[0]!.get(name)!.calls}: ${round(leastOf(name))}`),
+  })
+}
+
+/** Calls and milliseconds of every operation, by name and type, while `run` runs. */
+function timeOperations(run: () => void): Map<string, { calls: number; millis: number }> {
+  const backend = tf.backend() as unknown as { binding: { executeOp: ExecuteOp } }
+  const { binding } = backend
+  const found = new Map<string, { calls: number; millis: number }>()
+  const executeOp: ExecuteOp = (name, attributes, ids, outputs) => {
+    const startedAt = performance.now()
+    const answer = binding.executeOp(name, attributes, ids, outputs)
+    const type = attributes.find((attribute) => attribute.name === 'T')?.value ?? ''
+    const sum = found.get(`${name} ${type}`) ?? { calls: 0, millis: 0 }
+    sum.calls += 1
+    sum.millis += performance.now() - startedAt
+    found.set(`${name} ${type}`, sum)
+    return answer
+  }
+  backend.binding = Object.create(binding, { executeOp: { value: executeOp } }) // it is frozen
+  run()
+  backend.binding = binding
+  return found
 }
 
 /** Of the products of matrices of one row; two operations to every multiplication. */

@@ -1,125 +1,130 @@
-"""The same transformer as bench/dit-forward.ts in PyTorch, for comparison: random weights, one JSON line per case.
+"""Times SAM-Audio's transformer in PyTorch for `bench/dit-forward.ts`, which says when: every line on
+standard input, `BATCH float32|autocast|bfloat16`, is one evaluation, answered with its milliseconds.
 
-GOMP_SPINCOUNT=20000 OMP_WAIT_POLICY=passive python bench/dit_forward.py --batch 1,2,4,8
+`python dit_forward.py DIM LAYERS HEADS FRAMES WORDS`
 """
-import argparse
-import json
+
+import sys
 import time
 
 import torch
-import torch.nn.functional as F
 from torch import nn
+from torch.nn import functional as F
 
 FEATURES = 256
 TIME_DIM = 256
+THETA = 20_000
+
+
+def linear(inside, outside):
+    return nn.Linear(inside, outside, bias=False)
+
+
+def sinusoids(times, dim):
+    """[batch] to [batch, dim]."""
+    angles = times[:, None] * 10_000 ** (-torch.arange(dim // 2) / (dim // 2))
+    return torch.cat([angles.cos(), angles.sin()], -1)
+
+
+class FeedForward(nn.Module):
+    def __init__(self, inside, hidden, outside):
+        super().__init__()
+        self.w1, self.w3 = linear(inside, hidden), linear(inside, hidden)
+        self.w2 = linear(hidden, outside)
+
+    def forward(self, x):
+        return self.w2(F.silu(self.w1(x)) * self.w3(x))
 
 
 class Attention(nn.Module):
     def __init__(self, dim, heads):
         super().__init__()
         self.heads = heads
-        self.wq, self.wk, self.wv, self.wo = (nn.Linear(dim, dim, bias=False) for _ in range(4))
-        self.q_gain, self.k_gain = (nn.Parameter(torch.ones(dim // heads)) for _ in range(2))
+        self.wq, self.wk, self.wv, self.wo = (linear(dim, dim) for _ in range(4))
+        self.q_norm, self.k_norm = nn.RMSNorm(dim // heads, 1e-5), nn.RMSNorm(dim // heads, 1e-5)
 
-    def split(self, x):
-        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
-
-    def forward(self, x, memory, turn):
-        q, k, v = self.split(self.wq(x)), self.split(self.wk(memory)), self.split(self.wv(memory))
-        q, k = (F.rms_norm(y, y.shape[-1:], gain, 1e-5) for y, gain in ((q, self.q_gain), (k, self.k_gain)))
-        if turn is not None:
-            q, k = rotate(q, turn), rotate(k, turn)
+    def forward(self, x, memory, rotary=None):
+        q, k, v = (w(y).unflatten(-1, (self.heads, -1)).transpose(1, 2) for w, y in
+                   [(self.wq, x), (self.wk, memory), (self.wv, memory)])
+        q, k = self.q_norm(q), self.k_norm(k)  # [batch, heads, length, width]
+        if rotary:
+            q, k = rotate(q, *rotary), rotate(k, *rotary)
         return self.wo(F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2))
 
 
-def rotate(x, turn):
-    cos, sin = turn
-    first, second = x.chunk(2, -1)
-    return torch.cat((first * cos - second * sin, second * cos + first * sin), -1)
-
-
-class Gated(nn.Module):
-    def __init__(self, dim, hidden, out):
-        super().__init__()
-        self.w1, self.w3 = nn.Linear(dim, hidden, bias=False), nn.Linear(dim, hidden, bias=False)
-        self.w2 = nn.Linear(hidden, out, bias=False)
-
-    def forward(self, x):
-        return self.w2(F.silu(self.w1(x)) * self.w3(x))
+def rotate(x, cos, sin):
+    """x [..., frames, width], its pairs neighbours; cos and sin [frames, width / 2]."""
+    a, b = x.unflatten(-1, (-1, 2)).unbind(-1)
+    return torch.stack([a * cos - b * sin, a * sin + b * cos], -1).flatten(-2)
 
 
 class Block(nn.Module):
     def __init__(self, dim, heads, hidden):
         super().__init__()
+        self.table = nn.Parameter(torch.randn(6, dim) / dim ** 0.5)
+        self.norm1, self.norm2 = nn.RMSNorm(dim, 1e-5), nn.RMSNorm(dim, 1e-5)
         self.attention, self.cross = Attention(dim, heads), Attention(dim, heads)
-        self.feed_forward = Gated(dim, hidden, dim)
-        self.table = nn.Parameter(torch.randn(6, dim))
-        self.gain1, self.gain2 = (nn.Parameter(torch.ones(dim)) for _ in range(2))
+        self.feed_forward = FeedForward(dim, hidden, dim)
 
-    def forward(self, x, time_code, memory, turn):
-        shift1, scale1, gate1, shift2, scale2, gate2 = (self.table + time_code).chunk(6, 1)
-        heard = F.rms_norm(x, x.shape[-1:], self.gain1, 1e-5) * (1 + scale1) + shift1
-        x = x + gate1 * self.attention(heard, heard, turn)
-        x = x + self.cross(x, memory, None)
-        heard = F.rms_norm(x, x.shape[-1:], self.gain2, 1e-5) * (1 + scale2) + shift2
-        return x + gate2 * self.feed_forward(heard)
+    def forward(self, x, memory, six, rotary):
+        shift1, scale1, gate1, shift2, scale2, gate2 = (self.table + six).chunk(6, 1)
+        heard = self.norm1(x) * (1 + scale1) + shift1
+        x = x + gate1 * self.attention(heard, heard, rotary)
+        x = x + self.cross(x, memory)
+        return x + gate2 * self.feed_forward(self.norm2(x) * (1 + scale2) + shift2)
 
 
 class Transformer(nn.Module):
-    def __init__(self, dim, heads, layers, hidden):
+    def __init__(self, dim, layers, heads, frames):
         super().__init__()
-        self.norms = nn.ModuleList(nn.GroupNorm(1, dim) for _ in range(2))
-        self.convolutions = nn.ModuleList(nn.Conv1d(dim, dim, 3, padding=1) for _ in range(2))
+        hidden = 64 * -(-int(8 * dim / 3) // 64)
+        self.dim = dim
+        self.patcher = nn.Sequential(*(part for _ in range(2) for part in (
+            nn.GroupNorm(1, dim), nn.SiLU(), nn.Conv1d(dim, dim, 3, padding=1))))
+        self.time = FeedForward(TIME_DIM, dim, dim)
+        self.to_blocks = nn.Linear(dim, 6 * dim)
+        self.embed_memory = FeedForward(dim, dim, dim)
         self.blocks = nn.ModuleList(Block(dim, heads, hidden) for _ in range(layers))
-        self.time, self.memory = Gated(TIME_DIM, dim, dim), Gated(dim, dim, dim)
-        self.time_block = nn.Linear(dim, 6 * dim)
-        self.gain, self.table = nn.Parameter(torch.ones(dim)), nn.Parameter(torch.randn(2, dim))
-        self.output = nn.Linear(dim, FEATURES, bias=False)
+        self.norm = nn.RMSNorm(dim, 1e-5)
+        self.table = nn.Parameter(torch.randn(2, dim) / dim ** 0.5)
+        self.output = linear(dim, FEATURES)
+        width = dim // heads
+        angles = torch.outer(torch.arange(frames), THETA ** (-torch.arange(0, width, 2) / width))
+        self.register_buffer("cos", angles.cos())
+        self.register_buffer("sin", angles.sin())
 
-    def forward(self, x, waves, memory, turn):
-        y = x.transpose(1, 2)
-        for norm, convolution in zip(self.norms, self.convolutions):
-            y = convolution(F.silu(norm(y)))
-        x = x + y.transpose(1, 2)
-        time_code = self.time(waves)
-        memory = self.memory(memory)
-        blocks = self.time_block(F.silu(time_code)).unflatten(-1, (6, -1))
+    def codes(self, times):
+        """What depends on the time alone, which a flow tabulates."""
+        t = self.time(sinusoids(times, TIME_DIM))
+        return t[:, None], self.to_blocks(F.silu(t)).unflatten(-1, (6, self.dim))
+
+    def forward(self, x, memory, t, six):
+        """[batch, frames, dim] and [batch, words, dim] to [batch, frames, FEATURES]."""
+        turned = x.transpose(1, 2)
+        x = (self.patcher(turned) + turned).transpose(1, 2)
+        memory = self.embed_memory(memory)
         for block in self.blocks:
-            x = block(x, blocks, memory, turn)
-        shift, scale = (self.table + time_code.unsqueeze(1)).chunk(2, 1)
-        return self.output(F.rms_norm(x, x.shape[-1:], self.gain, 1e-5) * (1 + scale) + shift)
+            x = block(x, memory, six, (self.cos, self.sin))
+        shift, scale = (self.table + t).chunk(2, 1)
+        return self.output(self.norm(x) * (1 + scale) + shift)
 
 
+@torch.inference_mode()
 def main():
-    parser = argparse.ArgumentParser()
-    for name, usual in (("dim", 512), ("layers", 8), ("heads", 8), ("frames", 250), ("words", 12), ("repetitions", 8)):
-        parser.add_argument(f"--{name}", type=int, default=usual)
-    parser.add_argument("--batch", default="1,2,4,8")
-    parser.add_argument("--precision", default="float32", choices=("float32", "bfloat16"))
-    asked = parser.parse_args()
-    dtype = getattr(torch, asked.precision)
-    hidden = 64 * -(-int(8 * asked.dim / 3) // 64)
-    network = Transformer(asked.dim, asked.heads, asked.layers, hidden).to(dtype).eval()
-    half = asked.dim // asked.heads // 2
-    angles = torch.outer(torch.arange(asked.frames), 20_000 ** -(torch.arange(half) / half))
-    turn = (angles.cos().to(dtype), angles.sin().to(dtype))
-    taken = {int(size): [] for size in asked.batch.split(",")}
-    with torch.inference_mode():
-        for repetition in range(-2, asked.repetitions):
-            for size, millis in taken.items():
-                x = torch.randn(size, asked.frames, asked.dim, dtype=dtype)
-                memory = torch.randn(size, asked.words, asked.dim, dtype=dtype)
-                waves = torch.randn(size, TIME_DIM, dtype=dtype)
-                started = time.perf_counter()
-                network(x, waves, memory, turn)
-                if repetition >= 0:  # the first rounds warm up
-                    millis.append(1000 * (time.perf_counter() - started))
-    for size, millis in taken.items():
-        print(json.dumps({
-            "question": "milliseconds of one evaluation of the transformer", "backend": f"torch {torch.__version__}",
-            "threads": torch.get_num_threads(), "precision": asked.precision, "batch": size, "n": len(millis),
-            "least": round(min(millis), 1), "median": round(sorted(millis)[len(millis) // 2], 1),
-        }))
+    dim, layers, heads, frames, words = map(int, sys.argv[1:])
+    plain = Transformer(dim, layers, heads, frames).eval()
+    half = Transformer(dim, layers, heads, frames).bfloat16().eval()
+    for line in sys.stdin:
+        batch, precision = line.split()
+        model, dtype = (half, torch.bfloat16) if precision == "bfloat16" else (plain, torch.float32)
+        shapes = [(int(batch), length, dim) for length in (frames, words)]
+        x, memory = (torch.randn(shape).to(dtype) for shape in shapes)
+        codes = [code.to(dtype) for code in plain.codes(torch.full((int(batch),), 0.3))]
+        start = time.perf_counter()
+        with torch.autocast("cpu", torch.bfloat16, enabled=precision == "autocast"):
+            model(x, memory, *codes)
+        print((time.perf_counter() - start) * 1000, flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -2,10 +2,12 @@
 
 import type { LaneRequest, LaneResult, ModelDescription } from '../models/model.ts'
 import type { ModelChoice } from '../models/names.ts'
+import type { PrecisionChoice } from '../models/precision.ts'
 
 export interface WorkerOptions {
   model: ModelChoice
   textEncoderFolder: string
+  precision: PrecisionChoice
 }
 
 /** What the worker says once, when the model is loaded and warm. */

@@ -4,6 +4,7 @@ import { hostname, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseModelChoice } from '../models/names.ts'
+import { PRECISIONS } from '../models/precision.ts'
 import { newId } from '../shared/ids.ts'
 import { readSettings } from '../shared/settings.ts'
 
@@ -17,6 +18,11 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     natsUrl: text('NATS_URL'),
     engineId: text('ENGINE_ID', `${hostname()}-${newId('engine').slice(0, 15)}`),
     model: parsed('MODEL', 'mini', parseModelChoice),
+    /**
+     * Of SAM-Audio's transformer; auto: bfloat16 where the device computes it fast. In bfloat16 a
+     * lane's company changes its result by as much as the rounding does, so nobody gets it unasked.
+     */
+    precision: choice('PRECISION', PRECISIONS, 'float32'),
     textEncoderFolder: resolve(text('TEXT_ENCODER_DIR', join(RUNTIME_FOLDER, 'text-encoder'))),
     /** Where the gRPC control plane listens; port 0 takes any free one. */
     controlHost: text('CONTROL_HOST', '127.0.0.1'),

@@ -80,6 +80,7 @@ function describe({ config, version, compute }: EngineDeps, startedAtMs: number)
       chunk_seconds_max: model.chunkSecondsMax,
       gives_candidates: model.givesCandidates,
       predicts_spans: model.predictsSpans,
+      precision: model.precision,
     },
     backend,
     device,

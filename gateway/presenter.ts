@@ -50,6 +50,7 @@ export function presentModels(engines: readonly EngineDescription[]): ModelList 
           channels_max: model.channels_max,
           gives_candidates: model.gives_candidates,
           predicts_spans: model.predicts_spans,
+          precision: model.precision,
         },
       })),
     }],

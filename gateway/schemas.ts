@@ -46,6 +46,7 @@ const Engine = Type.Object(
         description: 'Whether `reranking_candidates` makes several.',
       }),
       predicts_spans: Type.Boolean({ description: 'Whether `predict_spans` does anything.' }),
+      precision: Type.String({ description: 'Of its products: `float32` or `bfloat16`.' }),
     }),
   },
   { title: 'Engine', description: 'An engine that serves the model now.' },

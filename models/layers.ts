@@ -1,5 +1,9 @@
 /** Layers that several networks share: each `loadX` reads its weights once, returns `forward`. */
-import { lastAxisNorm, multiply, tf, type Tensor } from './tensor.ts'
+import { asWideAs, inPrecision, widen } from './bfloat16.ts'
+import {
+  gateWithSigmoid, lastAxisNorm, multiply, multiplyTurned, reshape, softmax, tf, transpose,
+  type Tensor,
+} from './tensor.ts'
 import type { Weights } from './weights.ts'
 
 export type Layer = (x: Tensor) => Tensor
@@ -15,16 +19,21 @@ export function loadLinear(weights: Weights, inDim: number, outDim: number): Lay
   })
 }
 
-/** The weight of a torch.nn.Linear without a bias: [inDim, outDim]. */
+/** The weight of a torch.nn.Linear without a bias: [inDim, outDim], as wide as `weights` says. */
 export function readMatrix(weights: Weights, inDim: number, outDim: number): Tensor {
-  return tf.tidy(() => tf.transpose(weights.get('weight', [outDim, inDim])))
+  return tf.tidy(() =>
+    inPrecision(tf.transpose(weights.get('weight', [outDim, inDim])), weights.precision))
 }
 
-/** torch.nn.Linear without a bias, on the last axis: [..., inDim] to [..., outDim]. */
+/** torch.nn.Linear without a bias, on the last axis: [..., inDim] to float32 [..., outDim]. */
 export function loadProjection(weights: Weights, inDim: number, outDim: number): Layer {
   const matrix = readMatrix(weights, inDim, outDim)
-  return (x) => multiply(x, matrix)
+  return (x) => tf.tidy(() => widen(project(x, matrix)))
 }
+
+/** The product of x and a matrix, as wide as the matrix. */
+export const project = (x: Tensor, matrix: Tensor): Tensor =>
+  tf.tidy(() => multiply(asWideAs(matrix, x), matrix))
 
 /** torch.nn.functional.rms_norm over the last axis, with a learned gain that is called `name`. */
 export function loadRmsNorm(
@@ -60,7 +69,7 @@ export function loadBareLayerNorm(weights: Weights, dim: number, epsilon: number
   })
 }
 
-export const silu = (x: Tensor): Tensor => tf.tidy(() => x.mul(x.sigmoid()))
+export const silu = (x: Tensor): Tensor => gateWithSigmoid(x, x)
 
 /** With the error function itself, not an approximation. */
 export const gelu = (x: Tensor): Tensor =>
@@ -87,21 +96,24 @@ export function attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | null): Te
 /** As `attend`, but the scores are what the products of queries and keys are. */
 export function attendUnscaled(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | null): Tensor {
   return tf.tidy(() => {
-    const scores = tf.matMul(q, k, false, true) // [batch, heads, q, k]
-    return tf.matMul(tf.softmax(bias ? scores.add(bias) : scores), v)
+    const scores = multiplyTurned(q, k) // [batch, heads, q, k]
+    const weighed = softmax(bias ? widen(scores).add(bias) : scores)
+    return multiply(asWideAs(v, weighed), v) // [batch, heads, q, dim]
   })
 }
 
 /** The heads of an attention side by side: [batch, length, dim] to [batch, heads, length, …]. */
 export function splitHeads(x: Tensor, heads: number): Tensor {
   const [batch, length, dim] = x.shape as [number, number, number]
-  return tf.tidy(() => x.reshape([batch, length, heads, dim / heads]).transpose([0, 2, 1, 3]))
+  return tf.tidy(() =>
+    transpose(reshape(x, [batch, length, heads, dim / heads]), [0, 2, 1, 3]))
 }
 
 /** The inverse of `splitHeads`: [batch, heads, length, headDim] to [batch, length, dim]. */
 export function mergeHeads(x: Tensor): Tensor {
   const [batch, heads, length, headDim] = x.shape as [number, number, number, number]
-  return tf.tidy(() => x.transpose([0, 2, 1, 3]).reshape([batch, length, heads * headDim]))
+  return tf.tidy(() =>
+    reshape(transpose(x, [0, 2, 1, 3]), [batch, length, heads * headDim]))
 }
 
 /** What to add to attention's scores so that keys with `valid` 0 count for nothing. */

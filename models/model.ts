@@ -2,8 +2,11 @@
  * What a model is. A **lane** is one candidate of one chunk on its way through the model, with its
  * own place in its own step plan; lanes of any requests are stepped together in one batch.
  *
- * Invariant: a lane's result does not depend on the lanes it shares batches with (1e-5).
+ * Invariant: a lane's result does not depend on the lanes it shares batches with (1e-5; in
+ * bfloat16, not more than its rounding).
  */
+
+import type { Precision } from './precision.ts'
 
 export type Acceleration = 'fast' | 'balanced' | 'quality'
 
@@ -99,6 +102,8 @@ export interface ModelDescription {
   givesCandidates: boolean
   /** Whether it can say by itself where the target sounds. */
   predictsSpans: boolean
+  /** How wide the products of its network are. */
+  precision: Precision
   parameters: number
   /** SHA-256 of the weights file, in hexadecimal. */
   weightsSha256: string

@@ -12,26 +12,44 @@ interface NativeBackend {
   readonly binding: {
     readonly TF_Version: string
     readonly TF_ATTR_TYPE: number
+    readonly TF_ATTR_BOOL: number
+    readonly TF_ATTR_STRING: number
     readonly TF_FLOAT: number
     readonly TF_INT32: number
     readonly TF_COMPLEX64: number
-    readonly TF_ATTR_BOOL: number
+    createTensor(shape: readonly number[], type: number, values: Int32Array): number
+    deleteTensor(id: number): void
+    executeOp(
+      name: string, attributes: readonly Attribute[], ids: readonly number[], outputs: number,
+    ): Stored[]
   }
-  executeSingleOutput(
-    name: string, attributes: readonly Attribute[], inputs: readonly TensorFlow.Tensor[],
-  ): TensorFlow.Tensor
+  readonly tensorMap: {
+    get(dataId: object): Stored
+    set(dataId: object, stored: Stored & { values: null; refCount: number }): void
+  }
+  getInputTensorIds(inputs: readonly TensorFlow.Tensor[]): number[]
+}
+
+/** A tensor as the native library keeps it; `dtype` is a number of its own. */
+interface Stored {
+  id: number
+  shape: number[]
+  dtype: number
 }
 
 interface Attribute {
   name: string
   type: number
-  value: number | boolean
+  value: number | boolean | string
 }
 
 export const tf = loadTensorFlow()
 
 const native = tf.backend() as unknown as NativeBackend
 const { binding } = native
+
+/** The native library's number for it, which the binding does not name. */
+const BFLOAT16 = 14
 
 /** The native library at work, such as `tensorflow 2.21.0`. */
 export const backendVersion = (): string => `tensorflow ${binding.TF_Version}`
@@ -50,13 +68,8 @@ export function irfft(spectra: TensorFlow.Tensor, length: number): TensorFlow.Te
 
 /** Euclidean length of the last axis, which stays with size 1: [..., dim] to [..., 1]. */
 export function lastAxisNorm(x: TensorFlow.Tensor): TensorFlow.Tensor {
-  const attributes = [
-    typeAttribute('T', binding.TF_FLOAT),
-    typeAttribute('Tidx', binding.TF_INT32),
-    { name: 'keep_dims', type: binding.TF_ATTR_BOOL, value: true },
-  ]
-  return tf.tidy(() =>
-    native.executeSingleOutput('EuclideanNorm', attributes, [x, tf.scalar(-1, 'int32')]))
+  const attributes = [typeOf(x), typeAttribute('Tidx', binding.TF_INT32), flag('keep_dims', true)]
+  return execute('EuclideanNorm', attributes, [x], [[-1]])
 }
 
 /**
@@ -64,23 +77,60 @@ export function lastAxisNorm(x: TensorFlow.Tensor): TensorFlow.Tensor {
  * product wants as many axes on both sides, and reshapes there and back.
  */
 export function multiply(x: TensorFlow.Tensor, matrix: TensorFlow.Tensor): TensorFlow.Tensor {
-  const attributes = [
-    typeAttribute('T', binding.TF_FLOAT),
-    { name: 'adj_x', type: binding.TF_ATTR_BOOL, value: false },
-    { name: 'adj_y', type: binding.TF_ATTR_BOOL, value: false },
-  ]
-  return native.executeSingleOutput('BatchMatMulV2', attributes, [x, matrix])
+  return execute('BatchMatMulV2', [typeOf(x), flag('adj_x', false), flag('adj_y', false)],
+    [x, matrix])
+}
+
+/** As `multiply`, with every matrix of y [..., outDim, inDim] turned. */
+export function multiplyTurned(x: TensorFlow.Tensor, y: TensorFlow.Tensor): TensorFlow.Tensor {
+  return execute('BatchMatMulV2', [typeOf(x), flag('adj_x', false), flag('adj_y', true)], [x, y])
+}
+
+/** Softmax over the last axis. oneDNN's, where it is, takes a third of the time. */
+export function softmax(x: TensorFlow.Tensor): TensorFlow.Tensor {
+  if (native.isUsingGpuDevice || process.arch !== 'x64') return execute('Softmax', [typeOf(x)], [x])
+  const kernel = { name: '_kernel', type: binding.TF_ATTR_STRING, value: 'MklNameChangeOp' }
+  return execute('_MklSoftmax', [typeOf(x), kernel], [x])
+}
+
+/** y · sigmoid(x), in one pass: what TensorFlow calls it is the gradient of softplus. */
+export function gateWithSigmoid(y: TensorFlow.Tensor, x: TensorFlow.Tensor): TensorFlow.Tensor {
+  return execute('SoftplusGrad', [typeOf(x)], [y, x])
+}
+
+/** As tf.reshape, for tensors of any type. */
+export function reshape(x: TensorFlow.Tensor, shape: readonly number[]): TensorFlow.Tensor {
+  return execute('Reshape', [typeOf(x), typeAttribute('Tshape', binding.TF_INT32)], [x], [shape])
+}
+
+/** As tf.transpose, for tensors of any type. */
+export function transpose(x: TensorFlow.Tensor, axes: readonly number[]): TensorFlow.Tensor {
+  return execute('Transpose', [typeOf(x), typeAttribute('Tperm', binding.TF_INT32)], [x], [axes])
+}
+
+/** So many from `start` of the first axis, for tensors of any type; shares their memory. */
+export function sliceRows(
+  x: TensorFlow.Tensor, start: number, count: number,
+): TensorFlow.Tensor {
+  const whole = x.shape.slice(1)
+  return execute('Slice', [typeOf(x), typeAttribute('Index', binding.TF_INT32)], [x],
+    [[start, ...whole.map(() => 0)], [count, ...whole]])
+}
+
+/** Every one of the first axis, for tensors of any type; they share the memory of x. */
+export function unstackRows(x: TensorFlow.Tensor): TensorFlow.Tensor[] {
+  return tf.tidy(() => Array.from({ length: x.shape[0]! }, (_, i) =>
+    reshape(sliceRows(x, i, 1), x.shape.slice(1))))
 }
 
 /** Rolls the last axis forward by `places`: what leaves at its end comes back at its start. */
 export function rollLastAxis(x: TensorFlow.Tensor, places: number): TensorFlow.Tensor {
   const attributes = [
-    typeAttribute('T', binding.TF_FLOAT),
+    typeOf(x),
     typeAttribute('Tshift', binding.TF_INT32),
     typeAttribute('Taxis', binding.TF_INT32),
   ]
-  return tf.tidy(() => native.executeSingleOutput('Roll', attributes,
-    [x, tf.scalar(places, 'int32'), tf.scalar(x.rank - 1, 'int32')]))
+  return execute('Roll', attributes, [x], [[places], [x.rank - 1]])
 }
 
 /** tfjs's own real transforms go through a complex one of the whole length: five times slower. */
@@ -89,12 +139,61 @@ function fourier(name: 'RFFT' | 'IRFFT', x: TensorFlow.Tensor, length: number) {
     typeAttribute('Treal', binding.TF_FLOAT),
     typeAttribute('Tcomplex', binding.TF_COMPLEX64),
   ]
-  return tf.tidy(() =>
-    native.executeSingleOutput(name, attributes, [x, tf.tensor1d([length], 'int32')]))
+  return execute(name, attributes, [x], [[length]])
 }
+
+/**
+ * Whether x is held in bfloat16. tfjs has no name for it: to tfjs such a tensor is a float32 one,
+ * which tidies and is disposed of like any other, but only what is here can compute with it; the
+ * rest of tfjs is refused by the native library.
+ */
+export const isBfloat16 = (x: TensorFlow.Tensor): boolean => storedType(x) === BFLOAT16
+
+/** x rounded to bfloat16. */
+export const toBfloat16 = (x: TensorFlow.Tensor): TensorFlow.Tensor => cast(x, BFLOAT16)
+
+/** The float32 numbers that a bfloat16 tensor holds. */
+export const toFloat32 = (x: TensorFlow.Tensor): TensorFlow.Tensor => cast(x, binding.TF_FLOAT)
+
+function cast(x: TensorFlow.Tensor, type: number): TensorFlow.Tensor {
+  const attributes = [typeAttribute('SrcT', storedType(x)), typeAttribute('DstT', type),
+    flag('Truncate', false)]
+  return execute('Cast', attributes, [x])
+}
+
+/** Calls one operation of the native library; `vectors` of int32 are its last inputs. */
+function execute(
+  name: string, attributes: readonly Attribute[], inputs: readonly TensorFlow.Tensor[],
+  vectors: readonly (readonly number[])[] = [],
+): TensorFlow.Tensor {
+  const own = vectors.map((vector) =>
+    binding.createTensor([vector.length], binding.TF_INT32, Int32Array.from(vector)))
+  try {
+    const ids = [...native.getInputTensorIds(inputs), ...own]
+    return adopt(native.binding.executeOp(name, attributes, ids, 1)[0]!)
+  } finally {
+    for (const id of own) binding.deleteTensor(id)
+  }
+}
+
+/** Makes a tensor of tfjs of what the native library answered. */
+function adopt(stored: Stored): TensorFlow.Tensor {
+  const dataId = {}
+  native.tensorMap.set(dataId, { ...stored, values: null, refCount: 1 })
+  const dtype = stored.dtype === binding.TF_COMPLEX64 ? 'complex64' : 'float32'
+  return tf.engine().makeTensorFromTensorInfo({ dataId, shape: stored.shape, dtype })
+}
+
+const storedType = (x: TensorFlow.Tensor): number => native.tensorMap.get(x.dataId).dtype
+
+const typeOf = (x: TensorFlow.Tensor): Attribute => typeAttribute('T', storedType(x))
 
 function typeAttribute(name: string, value: number): Attribute {
   return { name, type: binding.TF_ATTR_TYPE, value }
+}
+
+function flag(name: string, value: boolean): Attribute {
+  return { name, type: binding.TF_ATTR_BOOL, value }
 }
 
 function loadTensorFlow(): typeof TensorFlow {

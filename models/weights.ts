@@ -1,4 +1,5 @@
 /** Weights by path and exact shape: a missing, misshapen or unread weight is an error. */
+import type { Precision } from './precision.ts'
 import { openSafetensors } from './safetensors.ts'
 import { countOf, type StoredTensor } from './stored-tensor.ts'
 import { tf, type Tensor } from './tensor.ts'
@@ -22,9 +23,13 @@ export class Weights {
   readonly #file: WeightsFile
   readonly #path: string
 
-  private constructor(file: WeightsFile, path: string) {
+  /** How wide products with the matrices from here downwards are meant to be. */
+  readonly precision: Precision
+
+  private constructor(file: WeightsFile, path: string, precision: Precision = 'float32') {
     this.#file = file
     this.#path = path
+    this.precision = precision
   }
 
   /**
@@ -54,7 +59,12 @@ export class Weights {
 
   /** The view one step further down: a layer's name or number. */
   at(step: string | number): Weights {
-    return new Weights(this.#file, `${this.#path}${step}.`)
+    return new Weights(this.#file, `${this.#path}${step}.`, this.precision)
+  }
+
+  /** The same view, for products as wide as told. */
+  in(precision: Precision): Weights {
+    return new Weights(this.#file, this.#path, precision)
   }
 
   has(name: string): boolean {

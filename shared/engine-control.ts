@@ -16,6 +16,7 @@ export interface EngineDescription {
     chunk_seconds_max: number
     gives_candidates: boolean
     predicts_spans: boolean
+    precision: string
   }
   backend: string
   device: string

@@ -617,6 +617,8 @@ export interface components {
                 gives_candidates: boolean;
                 /** @description Whether `predict_spans` does anything. */
                 predicts_spans: boolean;
+                /** @description Of its products: `float32` or `bfloat16`. */
+                precision: string;
             };
         };
         /**

@@ -45,6 +45,7 @@ const DESCRIPTION = {
   },
   givesCandidates: true,
   predictsSpans: true,
+  precision: 'float32',
 } as const
 
 interface MiniParts {

@@ -1,6 +1,9 @@
 /** Attention of frames to what the text says (Attention, with q_norm and k_norm, no RoPE). */
-import { attendUnscaled, loadProjection, mergeHeads, rmsNormalize, splitHeads } from '../layers.ts'
-import { multiply, tf, type Tensor } from '../tensor.ts'
+import { asWideAs, inPrecision, widen } from '../bfloat16.ts'
+import {
+  attendUnscaled, loadProjection, mergeHeads, project, rmsNormalize, splitHeads,
+} from '../layers.ts'
+import { reshape, tf, transpose, unstackRows, type Tensor } from '../tensor.ts'
 import type { Weights } from '../weights.ts'
 import { headsSideBySide } from './head-layout.ts'
 
@@ -18,7 +21,8 @@ export function loadCrossAttention(weights: Weights, dim: number, heads: number)
   /** x [batch, frames, dim] to the same; textKeys: what masks the memory, or null. */
   return (x: Tensor, { keys, values }: CrossMemory, textKeys: Tensor | null): Tensor =>
     tf.tidy(() => {
-      const q = rmsNormalize(splitHeads(multiply(x, query), heads)) // its gain is in the keys
+      const heard = splitHeads(project(x, query), heads) // [batch, heads, frames, width]
+      const q = asWideAs(keys, rmsNormalize(widen(heard))) // its gain is in the keys
       return out(mergeHeads(attendUnscaled(q, keys, values, textKeys)))
     })
 }
@@ -29,8 +33,11 @@ export function loadCrossAttention(weights: Weights, dim: number, heads: number)
  */
 export function loadCrossMemories(layers: readonly Weights[], dim: number, heads: number) {
   const width = dim / heads
-  const kernel = tf.tidy(() => tf.concat(layers.flatMap((weights) =>
-    ['wk', 'wv'].map((name) => readHeads(weights.at(name), dim, heads))), 1))
+  const kernel = tf.tidy(() => { // [dim, layers · 2 · dim]
+    const all = tf.concat(layers.flatMap((weights) => ['wk', 'wv'].map((name) =>
+      readHeads(weights.at(name).in('float32'), dim, heads))), 1)
+    return inPrecision(all, layers[0]!.precision)
+  })
   const gainOf = (weights: Weights) => // of queries and keys, and the scale of the scores
     ['q_norm', 'k_norm'].reduce<Tensor>((gain, name) =>
       gain.mul(weights.at(name).get('weight', [width])), tf.scalar(1 / Math.sqrt(width)))
@@ -39,16 +46,16 @@ export function loadCrossMemories(layers: readonly Weights[], dim: number, heads
   /** memory [batch, length, dim] to what each layer attends to. */
   return (memory: Tensor): CrossMemory[] => tf.tidy(() => {
     const [batch, length] = memory.shape as [number, number, number]
-    const all = multiply(memory, kernel)
-      .reshape([batch * length, layers.length, 2, heads * width])
-    const [k, v] = tf.unstack(all, 2).map((part) => tf.transpose( // [rows, layers, dim]
-      part.reshape([batch, length, layers.length, heads, width]), [2, 0, 3, 1, 4]))
-    const keys = tf.unstack(rmsNormalize(k!).mul(gains)) // of [batch, heads, length, width]
-    const values = tf.unstack(v!)
+    const all = reshape(project(memory, kernel), [batch, length, layers.length, 2, heads, width])
+    // [2, layers, batch, heads, length, width]
+    const [k, v] = unstackRows(transpose(all, [3, 2, 0, 4, 1, 5])) as [Tensor, Tensor]
+    const keys = unstackRows(asWideAs(kernel, rmsNormalize(widen(k)).mul(gains)))
+    const values = unstackRows(v) // of [batch, heads, length, width]
     return keys.map((each, i) => ({ keys: each, values: values[i]! }))
   })
 }
 
 /** A projection to heads side by side: [dim, dim]. */
 const readHeads = (weights: Weights, dim: number, heads: number): Tensor => tf.tidy(() =>
-  tf.transpose(headsSideBySide(weights.get('weight', [dim, dim]), heads)))
+  inPrecision(tf.transpose(headsSideBySide(weights.get('weight', [dim, dim]), heads)),
+    weights.precision))

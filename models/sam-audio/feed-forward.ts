@@ -1,6 +1,7 @@
 /** Gated feed-forward: w2(silu(w1 x) · w3 x) (FeedForward). */
-import { loadProjection, silu, type Layer } from '../layers.ts'
-import { tf } from '../tensor.ts'
+import { asWideAs, widen } from '../bfloat16.ts'
+import { loadProjection, readMatrix, type Layer } from '../layers.ts'
+import { gateWithSigmoid, multiply, tf } from '../tensor.ts'
 import type { Weights } from '../weights.ts'
 
 /** How a family of networks names the three. */
@@ -22,8 +23,13 @@ export function loadFeedForward(
   weights: Weights, sizes: FeedForwardSizes, names = OF_THE_FLOW,
 ): Layer {
   // Two products: to part the two of a single one takes longer than is gained.
-  const gate = loadProjection(weights.at(names.gate), sizes.in, sizes.hidden)
-  const value = loadProjection(weights.at(names.value), sizes.in, sizes.hidden)
+  const gateMatrix = readMatrix(weights.at(names.gate), sizes.in, sizes.hidden)
+  const valueMatrix = readMatrix(weights.at(names.value), sizes.in, sizes.hidden)
   const out = loadProjection(weights.at(names.out), sizes.hidden, sizes.out)
-  return (x) => tf.tidy(() => out(silu(gate(x)).mul(value(x))))
+  return (x) => tf.tidy(() => {
+    const heard = asWideAs(gateMatrix, x)
+    const gate = widen(multiply(heard, gateMatrix)) // [..., hidden]
+    const value = widen(multiply(heard, valueMatrix))
+    return out(gateWithSigmoid(gate.mul(value), gate))
+  })
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import type { Precision } from '../precision.ts'
 import type {
   Chunk, Lane, LaneRequest, LaneResult, Model, ModelDescription, Span,
 } from '../model.ts'
@@ -38,22 +39,26 @@ const OVERLAP_SECONDS_MAX = 5
  * @param folder holds the model's `config.json` and checkpoint, in itself or one folder below; that
  *   of the text encoder lies there or beside it, and so may those of the span predictor
  *   and the judge
+ * @param precision of the products in the flow's transformer; all else is float32
  * @throws Error naming what is missing, misshapen or unread
  */
-export async function loadSamAudio(folder: string): Promise<Model> {
+export async function loadSamAudio(
+  folder: string, precision: Precision = 'float32',
+): Promise<Model> {
   const parts = await findParts(folder)
   if (!parts.model) throw new Error(`${folder}: no config.json of a SAM-Audio model is there`)
   if (!parts.text) throw new Error(`${folder}: no folder of its text encoder (T5) is there`)
   const config = await readConfig(join(parts.model, 'config.json'))
   const checkpoint = await findCheckpoint(parts.model)
   const { network, parameters } = Weights.read(checkpoint, (weights) =>
-    ({ network: loadNetwork(weights, config), parameters: weights.parameters }))
+    ({ network: loadNetwork(weights, config, precision), parameters: weights.parameters }))
   const textEncoder = await loadTextEncoder(parts.text, TOKENS_MAX)
   const spanPredictor = parts.spans ? await loadSpanPredictor(parts.spans) : null
   const judge = parts.judge ? await loadJudge(parts.judge) : null
   const description = {
     ...describe(config),
     predictsSpans: spanPredictor !== null,
+    precision,
     parameters,
     weightsSha256: await sha256Of(checkpoint),
   }

@@ -1,6 +1,7 @@
 /** Attention of frames to the frames of their row (Attention, with q_norm, k_norm and RoPE). */
-import { attendUnscaled, loadProjection, mergeHeads, rmsNormalize } from '../layers.ts'
-import { multiply, tf, type Tensor } from '../tensor.ts'
+import { asWideAs, inPrecision, widen } from '../bfloat16.ts'
+import { attendUnscaled, loadProjection, mergeHeads, project, rmsNormalize } from '../layers.ts'
+import { reshape, sliceRows, tf, transpose, unstackRows, type Tensor } from '../tensor.ts'
 import type { Weights } from '../weights.ts'
 import { headsSideBySide, pairsInHalves } from './head-layout.ts'
 import { rotate, type Rotary } from './rotary.ts'
@@ -29,9 +30,9 @@ export function loadSelfAttention(
     const weight = weights.at(name).get('weight', [dim, dim])
     return layout.headsInterleaved ? headsSideBySide(weight, heads) : weight
   }
-  const kernel = tf.tidy(() => tf.transpose(tf.concat([
+  const kernel = tf.tidy(() => inPrecision(tf.transpose(tf.concat([
     pairsInHalves(read(layout.q), heads), pairsInHalves(read(layout.k), heads), read(layout.v),
-  ]))) // [dim, 3 · dim]
+  ])), weights.precision)) // [dim, 3 · dim]
   const gainOf = (name: string) => pairsInHalves(weights.at(name).get('weight', [width]), 1)
   const gains = tf.tidy(() => tf.stack([
     gainOf('q_norm').mul(1 / Math.sqrt(width)), gainOf('k_norm'),
@@ -42,20 +43,21 @@ export function loadSelfAttention(
    * x [batch, frames, dim] to queries and keys [2, batch, heads, frames, width], and values; rotary
    * with `gains` worked in, [2, 1, 1, frames, width].
    */
-  const project = (x: Tensor, rotary: Rotary): { qk: Tensor; v: Tensor } => {
+  const listen = (x: Tensor, rotary: Rotary): { qk: Tensor; v: Tensor } => {
     const [batch, frames] = x.shape as [number, number, number]
-    const all = multiply(x, kernel).reshape([batch, frames, 3, heads, width])
-    const turned = tf.transpose(all, [2, 0, 3, 1, 4]) // [3, batch, heads, frames, width]
-    const qk = rotate(rmsNormalize(tf.slice(turned, [0], [2])), rotary)
-    return { qk, v: tf.slice(turned, [2], [1]).squeeze([0]) }
+    const all = reshape(project(x, kernel), [batch, frames, 3, heads, width])
+    const turned = transpose(all, [2, 0, 3, 1, 4]) // [3, batch, heads, frames, width]
+    const qk = rotate(rmsNormalize(widen(sliceRows(turned, 0, 2))), rotary)
+    const [v] = unstackRows(sliceRows(turned, 2, 1)) as [Tensor]
+    return { qk, v }
   }
 
-  /** As `project`, to the shape of x; keys: what masks them, or null. */
+  /** As `listen`, to the shape of x; keys: what masks them, or null. */
   const forward = (x: Tensor, rotary: Rotary, keys: Tensor | null): Tensor => tf.tidy(() => {
-    const { qk, v } = project(x, rotary)
-    const [q, k] = tf.unstack(qk) as [Tensor, Tensor] // [batch, heads, frames, width]
+    const { qk, v } = listen(x, rotary)
+    const [q, k] = unstackRows(asWideAs(v, qk)) as [Tensor, Tensor] // [batch, heads, frames, width]
     return out(mergeHeads(attendUnscaled(q, k, v, keys)))
   })
 
-  return { gains, project, forward }
+  return { gains, listen, forward }
 }

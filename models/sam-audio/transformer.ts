@@ -1,4 +1,5 @@
 /** The transformer of the flow network (DiT). */
+import type { Precision } from '../precision.ts'
 import { loadProjection } from '../layers.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import type { Weights } from '../weights.ts'
@@ -24,14 +25,21 @@ export interface TransformerInput {
   textKeys: Tensor | null
 }
 
-/** @param features channels of what it answers */
-export function loadTransformer(weights: Weights, config: TransformerConfig, features: number) {
+/**
+ * @param features channels of what it answers
+ * @param precision of the products between frames; what is made once, or once in a flow, is float32
+ */
+export function loadTransformer(
+  weights: Weights, config: TransformerConfig, features: number, precision: Precision = 'float32',
+) {
   const { dim, heads, layers, contextDim, positionsMax } = config
-  const layerWeights = Array.from({ length: layers }, (_, i) => weights.at('layers').at(i))
+  const layerWeights = Array.from({ length: layers }, (_, i) =>
+    weights.at('layers').at(i).in(precision))
   const patcher = loadPatcher(weights.at('x_embedder').at('block'), dim)
   const tellTime = loadTimeCodes(weights, config)
   const embedMemory = loadFeedForward(
-    weights.at('y_embedder').at('projection'), { in: contextDim, hidden: dim, out: dim })
+    weights.at('y_embedder').at('projection').in(precision),
+    { in: contextDim, hidden: dim, out: dim })
   const crossMemories = loadCrossMemories(
     layerWeights.map((layer) => layer.at('cross_attention')), dim, heads)
   const blocks = layerWeights.map((layer) => loadTransformerBlock(layer, config))

@@ -1,4 +1,5 @@
 /** Where the flow goes from a state at a time: one evaluation of the network (SAMAudio.forward). */
+import type { Precision } from '../precision.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import type { Weights } from '../weights.ts'
 import { loadConditions } from './conditions.ts'
@@ -21,10 +22,12 @@ export interface BatchConditions {
 }
 
 /** @param weights of the whole model; `audio_codec` is left alone */
-export function loadVelocity(weights: Weights, config: SamAudioConfig) {
+export function loadVelocity(
+  weights: Weights, config: SamAudioConfig, precision: Precision = 'float32',
+) {
   const conditions = loadConditions(weights, config)
   const transformer = loadTransformer(
-    weights.at('transformer'), config.transformer, 2 * config.codec.codebookDim)
+    weights.at('transformer'), config.transformer, 2 * config.codec.codebookDim, precision)
 
   /** state [batch, frames, 2 · codebookDim] to its velocity, of the same shape. */
   const forward = (state: Tensor, time: TimeCodes, told: BatchConditions): Tensor =>

@@ -25,6 +25,7 @@ test('2.2 the model list names the engines that are there, none that fell silent
     model: {
       name: 'mini', summary: 'Small.', parameters: 10, weights_sha256: 'ab', sample_rate: 0,
       channels_max: 2, chunk_seconds_max: 60, gives_candidates: true, predicts_spans: false,
+      precision: 'float32',
     },
   }
   const engine = { describe: async () => description, cancel: async () => 'STOPPED', close() {} }
@@ -33,7 +34,8 @@ test('2.2 the model list names the engines that are there, none that fell silent
   const engines = async () => (await gateway.call('GET', '/v1/models')).json().data[0].engines
   const [{ model }] = await engines()
   assert.equal(model.name, 'mini')
-  assert.deepEqual([model.channels_max, model.gives_candidates, model.predicts_spans], [2, true, false])
+  assert.deepEqual([model.channels_max, model.gives_candidates, model.predicts_spans, model.precision],
+    [2, true, false, 'float32'])
   gateway.clock.advance(15_001)
   assert.deepEqual(await engines(), [])
 })

@@ -169,7 +169,7 @@ function compareAttention(
   const [rotary] = transformer.rotaries(golden.shape('noisy_audio')[1]!)
   const { shift, scale } = transformer.modulations(golden.tensor('t_block'))[0]!.attention
   const heard = modulate(golden.turned('x_embedder'), scale, shift)
-  const { qk } = attention.project(heard, rotary!)
+  const { qk } = attention.listen(heard, rotary!)
   const [batch, heads, frames, width] =
     golden.shape('layers.0.attention.q_rope') as [number, number, number, number]
   /** The two parts of every pair side by side again, and no scale in the queries. */
