@@ -3,11 +3,14 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 
+/** What several benches use. */
+const SHARED = ['report.ts', 'pytorch.ts', 'esc10-minutes.ts']
+
 const [name, ...rest] = process.argv.slice(2)
 const program = `bench/${name}.ts`
 if (!name || !existsSync(program)) {
   const names = readdirSync('bench')
-    .filter((file) => file.endsWith('.ts') && file !== 'report.ts')
+    .filter((file) => file.endsWith('.ts') && !SHARED.includes(file))
     .map((file) => file.slice(0, -'.ts'.length))
   console.error(`usage: npm run bench -- NAME …, NAME being one of ${names.join(', ')}`)
   process.exit(2)
