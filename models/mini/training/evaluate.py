@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from mixtures import (CONFUSABLE, GROUPS, MELODIC, MIXTURE_RMS, PHRASINGS, REAL, SAMPLES, TOKENS,
-                      Bank, decibels, level, pick_band)
+from mixtures import (CONFUSABLE, MELODIC, MIXTURE_RMS, PHRASINGS, REAL, Bank, decibels, level,
+                      pick_band)
 from network import PATCH, Separator, features, istft, stft
 
 SEED = 7
@@ -183,7 +183,8 @@ def report(results: dict[str, list[dict]]) -> str:
         lines.append(f"| {category} | {len(rows)} | {spread} | {plain:.1f} | {follows:.0f} % |")
     leaks = np.percentile([row["leak"] for row in results["absent"]], (25, 50, 75))
     lines += ["", "Absent sounds, energy of the target against the mixture, median (quartiles): "
-              f"{leaks[1]:.1f} dB ({leaks[0]:.1f} to {leaks[2]:.1f})", "", match_report(results), "",
+              f"{leaks[1]:.1f} dB ({leaks[0]:.1f} to {leaks[2]:.1f})",
+              "", match_report(results), "",
               "| prompt's class | n | SI-SDRi mean (least to most) |", "|---|---|---|"]
     by_class = {}
     for row in present["all"]:

@@ -13,9 +13,10 @@ import numpy as np
 import torch
 from safetensors.torch import save_file
 
+from audio import RATE
 from evaluate import load_average
 from mixtures import MIXTURE_RMS
-from network import BANDS, HOP, PATCH, RATE, TEXT, WINDOW, features, istft, stft
+from network import BANDS, HOP, PATCH, TEXT, WINDOW, features, istft, stft
 from prompts import ENCODER, load_encoder
 
 GOLDEN_SAMPLES = 49_000

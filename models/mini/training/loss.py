@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import torch
 import torch.nn.functional as F
 
-from network import features, stft
+from mixtures import TOKENS
+from network import PATCH, features, stft
 
-FRAMES = 256
+FRAMES = TOKENS * PATCH
 SNR_FLOOR = 1e-3
 """Beyond 30 dB of a present source nothing is gained …"""
 ABSENT_FLOOR = 1e-4
@@ -68,6 +69,6 @@ def loss(logits, activity, mixture, target, cross, absent, truth_activity, care)
     match = F.binary_cross_entropy_with_logits(activity.float().amax(1), 1 - absent)
     present = 1 - absent
     snr, leak = (snr * present).sum(), (leak * absent).sum()
-    total = (0.1 * (snr + care * ABSENT_WEIGHT * leak) / len(absent) + MAGNITUDE_WEIGHT * distance.mean()
-             + ACTIVITY_WEIGHT * heard + MATCH_WEIGHT * match)
+    total = (0.1 * (snr + care * ABSENT_WEIGHT * leak) / len(absent)
+             + MAGNITUDE_WEIGHT * distance.mean() + ACTIVITY_WEIGHT * heard + MATCH_WEIGHT * match)
     return total, snr.detach(), leak.detach()

@@ -12,7 +12,7 @@ import scipy.fft
 from scipy.signal import fftconvolve
 
 from audio import RATE
-from prompts import load_phrasings
+from phrasings import load_phrasings
 from sources import esc10
 from sources.rooms import microphone, room
 

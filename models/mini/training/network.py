@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-RATE, WINDOW, HOP, PATCH = 32000, 2048, 512, 2
+WINDOW, HOP, PATCH = 2048, 512, 2
 BANDS = [8] * 16 + [16] * 8 + [32] * 8 + [128] * 4
 """Bins of each band: 1024 in all; the highest bin takes the mask of the one below."""
 K = len(BANDS)

@@ -4,7 +4,6 @@ The encoder is the one that serves, all-MiniLM-L6-v2 (Apache-2.0), frozen: mean 
 """
 
 import argparse
-import json
 import random
 from pathlib import Path
 
@@ -12,8 +11,9 @@ import numpy as np
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-HERE = Path(__file__).parent
-ENCODER = HERE.parents[2] / ".runtime" / "text-encoder"
+from phrasings import load_phrasings
+
+ENCODER = Path(__file__).resolve().parents[3] / ".runtime" / "text-encoder"
 TEMPLATES = [
     "the sound of {}", "sound of {}", "{} sound", "{} in the background", "i want to hear {}",
     "extract {}", "isolate the {}", "a recording of {}", "only the {}", "please separate the {}",
@@ -21,11 +21,6 @@ TEMPLATES = [
     "get me the {} from this clip", "a sound effect of {}",
 ]
 TEMPLATES_PER_PHRASING = 5
-
-
-def load_phrasings():
-    """Class and group to {"train": [...], "held_out": [...]}; groups also have "members"."""
-    return json.loads((HERE / "phrasings.json").read_text())
 
 
 def main():

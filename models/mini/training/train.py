@@ -24,7 +24,7 @@ from mixtures import Bank, batch
 from muon import Muon
 from network import Separator
 
-RATE, WARM_UP_STEPS = 3e-3, 100
+LEARNING_RATE, WARM_UP_STEPS = 3e-3, 100
 STEPS_OF_GUESSING = 3000
 CLIP, DECAY = 1.0, 0.01
 AVERAGE = 0.999
@@ -79,8 +79,9 @@ class Run:
         stored = torch.load(self.path) if self.path.exists() else None
         self.model = Separator(**(stored["config"] if stored else sizes)).to(options.device)
         matrices, others = split_parameters(self.model)
-        self.optimizers = [Muon(matrices, RATE, weight_decay=DECAY),
-                           torch.optim.AdamW(others, RATE, betas=(0.9, 0.98), weight_decay=DECAY)]
+        self.optimizers = [Muon(matrices, LEARNING_RATE, weight_decay=DECAY),
+                           torch.optim.AdamW(others, LEARNING_RATE, betas=(0.9, 0.98),
+                                             weight_decay=DECAY)]
         self.average = copy.deepcopy(self.model)
         self.step, self.seconds, self.curve = 0, 0.0, []
         if stored:
@@ -118,7 +119,7 @@ class Run:
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), CLIP)
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
-                group["lr"] = RATE * rate * min(1.0, (self.step + 1) / WARM_UP_STEPS)
+                group["lr"] = LEARNING_RATE * rate * min(1.0, (self.step + 1) / WARM_UP_STEPS)
             optimizer.step()
         self.model.zero_grad()
         self.step += 1

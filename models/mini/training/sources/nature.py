@@ -5,8 +5,9 @@ Each docstring names the method and where it comes from.
 
 import numpy as np
 
+from audio import RATE
 from .synthesis import (
-    RATE, Generator, Track, band, burst, coloured, drift, echoes, gate, harmonics, lag, moments,
+    Generator, Track, band, burst, coloured, drift, echoes, gate, harmonics, lag, moments,
     noise_around, occasions, phase, place, resonate, ring)
 
 

@@ -10,11 +10,12 @@ from collections.abc import Callable
 import numpy as np
 from scipy import signal
 
+from audio import RATE
 from .nature import (
     bell, click, crickets, doorbell, drip, footsteps, glass, heartbeat, knock, stream, thunder,
     typing, whistle, wind)
 from .synthesis import (
-    RATE, Generator, Track, band, coloured, drift, echoes, gate, harmonics, lag, moments,
+    Generator, Track, band, coloured, drift, echoes, gate, harmonics, lag, moments,
     noise_around, occasions, phase, place, resonate)
 
 Sound = Callable[[Generator, int], Track]

@@ -3,7 +3,8 @@
 import numpy as np
 from scipy import signal as filters
 
-RATE = 32000
+from audio import RATE
+
 SPEED = 343.0  # of sound, metres a second
 SECONDS_MAX = 0.5
 ORDER_MAX = 4  # reflections off a pair of walls that are traced; later ones are noise

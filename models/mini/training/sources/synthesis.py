@@ -6,7 +6,8 @@ A track is a mono array at RATE; every random choice comes from the generator th
 import numpy as np
 from scipy import fft, ndimage, signal
 
-RATE = 32000
+from audio import RATE
+
 Generator = np.random.Generator
 Track = np.ndarray
 

@@ -66,9 +66,9 @@ def clips() -> dict[str, dict[str, list[Clip]]]:
     for split, counts in COUNTS.items():
         rng = random.Random(f"voices {split}")
         for name, count in counts.items():
-            seeds = [f"{split} {name} {rng.random()}" for _ in range(count)]
+            own = [random.Random(f"{split} {name} {rng.random()}") for _ in range(count)]
             with ThreadPoolExecutor(2) as pool:
-                results = list(pool.map(lambda seed: _clip(name, split, random.Random(seed)), seeds))
+                results = list(pool.map(lambda one: _clip(name, split, one), own))
             made.setdefault(name, {})[split] = results
             print(f"spoken: {split} {name}", flush=True)
     return made
@@ -127,7 +127,7 @@ def _world(name: str, split: str, rng: random.Random) -> Clip:
 
 
 def _sing(envelope, aperiodicity, voiced, mean, voice, rng) -> Clip:
-    """The voice, slowed and on notes of a scale with vibrato; several such at once half the time."""
+    """The voice, slowed and on notes of a scale with vibrato; half the time several at once."""
     scale = rng.choice([[0, 2, 4, 5, 7, 9, 11], [0, 2, 3, 5, 7, 8, 10]])
     slow = rng.uniform(9, 14)
     frames = len(voiced)

@@ -1,0 +1,9 @@
+"""What prompts may be: phrasings.json."""
+
+import json
+from pathlib import Path
+
+
+def load_phrasings():
+    """Class and group to {"train": [...], "held_out": [...]}; groups also have "members"."""
+    return json.loads((Path(__file__).parent / "phrasings.json").read_text())
