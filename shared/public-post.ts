@@ -38,7 +38,7 @@ export type PublicPostOptions = RouteOptions & {
   limits?: Partial<typeof LIMITS>
 }
 
-export const WEBHOOK_URL: AddressField = {
+const WEBHOOK_URL: AddressField = {
   name: 'webhookUrl', param: 'webhookUrl', code: 'INVALID_WEBHOOK_URL',
 }
 

@@ -1,6 +1,9 @@
 /** The sizes of a SAM-Audio model, from the `config.json` beside its checkpoint. */
 import { readFile } from 'node:fs/promises'
 
+/** Tokens of a prompt that the text encoders hear, as in the reference. */
+export const TOKENS_MAX = 512
+
 /** Of the codec, which turns samples into latent frames and back (DACVAE). */
 export interface CodecConfig {
   /** Hertz. */

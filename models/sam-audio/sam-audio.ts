@@ -13,7 +13,7 @@ import { tf, type Tensor } from '../tensor.ts'
 import { Weights } from '../weights.ts'
 import { anchorTokens, type FrameClock } from './anchors.ts'
 import { decodeSlice, decodingSlices, encodeWaves } from './codec/codec.ts'
-import { hopOf, readConfig, type SamAudioConfig } from './config.ts'
+import { hopOf, readConfig, TOKENS_MAX, type SamAudioConfig } from './config.ts'
 import { stepFlows, type Flow } from './flow.ts'
 import { findCheckpoint, findParts } from './folders.ts'
 import { loadJudge, type Judge } from './judge/judge.ts'
@@ -24,9 +24,6 @@ import { STEPS, SamAudioLane } from './sam-audio-lane.ts'
 import { loadSpanPredictor, type SpanPredictor } from './spans/span-predictor.ts'
 import { loadTextEncoder, type TextEncoder } from './text/text-encoder.ts'
 import { tabulated, type TellTime } from './time-codes.ts'
-
-/** Tokens of a prompt that the text encoder hears, as in the reference. */
-const TOKENS_MAX = 512
 
 /** Chunks and prompts remembered, so that candidates of a chunk share their encoding. */
 const CHUNKS_REMEMBERED_MAX = 8

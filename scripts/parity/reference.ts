@@ -5,7 +5,9 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { findParts, type Part, type PartFolders } from '../../models/sam-audio/folders.ts'
+import {
+  findCheckpoint, findParts, type Part, type PartFolders,
+} from '../../models/sam-audio/folders.ts'
 import { GoldenFile, type ManifestEntry } from './golden-file.ts'
 
 interface Manifest {
@@ -40,6 +42,15 @@ export class Reference {
     const folder = this.parts[part]
     if (!folder) throw new Error(`the reference has no folder for its ${part} part`)
     return folder
+  }
+
+  /** What a part's folder holds: its configuration, as `readConfig` reads it, and its weights. */
+  async part<Config>(
+    part: Part, readConfig: (file: string) => Promise<Config>,
+  ): Promise<{ config: Config; checkpoint: string }> {
+    const folder = this.folderOf(part)
+    const config = await readConfig(join(folder, 'config.json'))
+    return { config, checkpoint: await findCheckpoint(folder) }
   }
 
   /** @throws Error naming the file when it is not there, or unsound */

@@ -182,7 +182,7 @@ const QUARTER_TURN = Buffer.from(Int32Array.of(0, 1 << 16, 0, -1 << 16, 0, 0, 0,
 
 const WIDTH = 64
 const HEIGHT = 48
-export const FRAMES_PER_SECOND = 10
+const FRAMES_PER_SECOND = 10
 
 /**
  * Writes a media file with one audio stream, one video stream (a moving pattern), or both.

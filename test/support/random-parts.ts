@@ -30,7 +30,7 @@ export function t5Shapes(config: T5Config): Shapes {
   }
 }
 
-export function modernBertShapes({ vocabulary, dim, hiddenDim, layers }: ModernBertConfig): Shapes {
+function modernBertShapes({ vocabulary, dim, hiddenDim, layers }: ModernBertConfig): Shapes {
   return {
     'embeddings.tok_embeddings.weight': [vocabulary, dim],
     'embeddings.norm.weight': [dim],
@@ -46,7 +46,7 @@ export function modernBertShapes({ vocabulary, dim, hiddenDim, layers }: ModernB
   }
 }
 
-export function peShapes({ dim, hiddenDim, layers, heads }: PeConfig): Shapes {
+function peShapes({ dim, hiddenDim, layers, heads }: PeConfig): Shapes {
   const patcherBlock: Shapes = {
     'groupnorm.weight': [dim], 'groupnorm.bias': [dim],
     'project.weight': [dim, dim, 3], 'project.bias': [dim],

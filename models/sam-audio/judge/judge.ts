@@ -10,12 +10,11 @@ import { Weights } from '../../weights.ts'
 import { encodeWaves } from '../codec/codec.ts'
 import { loadEncoder } from '../codec/encoder.ts'
 import { frameMask } from '../codec/mask.ts'
-import { codecConfig, type CodecConfig } from '../config.ts'
+import { codecConfig, TOKENS_MAX, type CodecConfig } from '../config.ts'
 import { findCheckpoint } from '../folders.ts'
 import { loadPeTransformer, peConfig, type PeConfig } from '../pe-transformer.ts'
 import { loadModernBert, modernBertConfig, type ModernBertConfig } from '../text/modern-bert.ts'
 
-const TOKENS_MAX = 512
 const NORM_EPSILON = 1e-5
 
 /** What it tells of a separation, the higher the better, in the order of its outputs. */

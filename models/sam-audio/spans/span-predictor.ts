@@ -7,12 +7,12 @@ import { tf, type Tensor } from '../../tensor.ts'
 import { TextTokenizer } from '../../tokenizer.ts'
 import { Weights } from '../../weights.ts'
 import type { FrameClock } from '../anchors.ts'
+import { TOKENS_MAX } from '../config.ts'
 import { findCheckpoint } from '../folders.ts'
 import { loadPeTransformer, peConfig, type PeConfig } from '../pe-transformer.ts'
 import { loadModernBert, modernBertConfig, type ModernBertConfig } from '../text/modern-bert.ts'
 import { findSpans } from './find-spans.ts'
 
-const TOKENS_MAX = 512
 const HEAD_EPSILON = 1e-6
 
 export interface SpanPredictorConfig {

@@ -1,9 +1,7 @@
 /** The codec's decoder with and without its watermark, and every part of both. */
-import { join } from 'node:path'
 import { decodeLatents, loadCodec } from '../../../models/sam-audio/codec/codec.ts'
 import { runBlock, type Decoder } from '../../../models/sam-audio/codec/decoder.ts'
 import { loadWatermark, type Watermark } from '../../../models/sam-audio/codec/watermark.ts'
-import { findCheckpoint } from '../../../models/sam-audio/folders.ts'
 import { readConfig } from '../../../models/sam-audio/config.ts'
 import { tf, type Tensor } from '../../../models/tensor.ts'
 import { Weights } from '../../../models/weights.ts'
@@ -12,9 +10,7 @@ import type { GoldenFile } from '../golden-file.ts'
 import type { Reference } from '../reference.ts'
 
 export async function prepareDecode(reference: Reference): Promise<() => Comparison[]> {
-  const folder = reference.folderOf('model')
-  const { codec } = await readConfig(join(folder, 'config.json'))
-  const checkpoint = await findCheckpoint(folder)
+  const { config: { codec }, checkpoint } = await reference.part('model', readConfig)
   const golden = reference.golden('codec_decode.safetensors')
   return () => {
     const weights = Weights.open(checkpoint).at('audio_codec')

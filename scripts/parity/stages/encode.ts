@@ -1,8 +1,6 @@
 /** The codec's encoder: whole waves, and every part from what the reference put into it. */
-import { join } from 'node:path'
 import { encodeWaves } from '../../../models/sam-audio/codec/codec.ts'
 import { loadEncoder, runBlock, type Encoder } from '../../../models/sam-audio/codec/encoder.ts'
-import { findCheckpoint } from '../../../models/sam-audio/folders.ts'
 import { readConfig, type CodecConfig } from '../../../models/sam-audio/config.ts'
 import { tf, type Tensor } from '../../../models/tensor.ts'
 import { Weights } from '../../../models/weights.ts'
@@ -11,9 +9,7 @@ import type { GoldenFile } from '../golden-file.ts'
 import type { Reference } from '../reference.ts'
 
 export async function prepareEncode(reference: Reference): Promise<() => Comparison[]> {
-  const folder = reference.folderOf('model')
-  const { codec } = await readConfig(join(folder, 'config.json'))
-  const checkpoint = await findCheckpoint(folder)
+  const { config: { codec }, checkpoint } = await reference.part('model', readConfig)
   const golden = reference.golden('codec_encode.safetensors')
   return () => {
     const encoder = loadEncoder(Weights.open(checkpoint).at('audio_codec'), codec)

@@ -1,8 +1,6 @@
 /** The judge: part by part with the padding it was given there, then whole. */
-import { join } from 'node:path'
 import { encodeWaves } from '../../../models/sam-audio/codec/codec.ts'
 import { hopOf } from '../../../models/sam-audio/config.ts'
-import { findCheckpoint } from '../../../models/sam-audio/folders.ts'
 import {
   loadJudgeNetwork, readJudgeConfig, type JudgeConfig, type JudgeNetwork,
 } from '../../../models/sam-audio/judge/judge.ts'
@@ -16,9 +14,7 @@ import type { Reference } from '../reference.ts'
 const AS_THERE = 'as batched there, padding heard'
 
 export async function prepareJudge(reference: Reference): Promise<() => Comparison[]> {
-  const folder = reference.folderOf('judge')
-  const config = await readJudgeConfig(join(folder, 'config.json'))
-  const checkpoint = await findCheckpoint(folder)
+  const { config, checkpoint } = await reference.part('judge', readJudgeConfig)
   const golden = reference.golden('judge.safetensors')
   return () => {
     const network = Weights.read(checkpoint, (weights) =>

@@ -2,10 +2,8 @@
  * Spans predicted from a wave, through the codec: of the reference's batch the longest wave alone,
  * whose features no padding changed.
  */
-import { join } from 'node:path'
 import { encodeWaves, loadCodec } from '../../../models/sam-audio/codec/codec.ts'
 import { hopOf, readConfig } from '../../../models/sam-audio/config.ts'
-import { findCheckpoint } from '../../../models/sam-audio/folders.ts'
 import {
   loadSpanNetwork, loadSpanTokenizer, makeSpanPredictor, readSpanPredictorConfig,
 } from '../../../models/sam-audio/spans/span-predictor.ts'
@@ -20,16 +18,14 @@ const NAME = 'predicted_anchors_in_separate'
 type Anchor = [sign: '+' | '-', start: number, end: number]
 
 export async function preparePredict(reference: Reference): Promise<() => Comparison[]> {
-  const [folder, spansFolder] = [reference.folderOf('model'), reference.folderOf('spans')]
-  const { codec } = await readConfig(join(folder, 'config.json'))
-  const config = await readSpanPredictorConfig(join(spansFolder, 'config.json'))
-  const [checkpoint, spansCheckpoint] =
-    [await findCheckpoint(folder), await findCheckpoint(spansFolder)]
-  const tokenizer = await loadSpanTokenizer(spansFolder)
+  const { config: { codec }, checkpoint } = await reference.part('model', readConfig)
+  const spansPart = await reference.part('spans', readSpanPredictorConfig)
+  const tokenizer = await loadSpanTokenizer(reference.folderOf('spans'))
   const golden = reference.golden('separate.safetensors')
   const { [NAME]: expected } = await reference.json<Record<typeof NAME, Anchor[][]>>(FILE)
   return () => {
-    const network = Weights.read(spansCheckpoint, (weights) => loadSpanNetwork(weights, config))
+    const network = Weights.read(spansPart.checkpoint, (weights) =>
+      loadSpanNetwork(weights, spansPart.config))
     const { predict } = makeSpanPredictor(network, tokenizer)
     const { encoder } = loadCodec(Weights.open(checkpoint).at('audio_codec'), codec)
     const waves = PROMPTS.map((_, row) => Float32Array.from(golden.values(`audio.${row}`)))

@@ -2,12 +2,10 @@
  * Whole separations. In the reference's batch, padding changes what a shorter wave gives, so of
  * that batch the longest wave counts; of those that were alone, all do. Here they share a batch.
  */
-import { join } from 'node:path'
 import { decodeLatents, encodeWaves } from '../../../models/sam-audio/codec/codec.ts'
 import { loadWatermark, type Watermark } from '../../../models/sam-audio/codec/watermark.ts'
-import { readConfig, type SamAudioConfig } from '../../../models/sam-audio/config.ts'
+import { readConfig, TOKENS_MAX, type SamAudioConfig } from '../../../models/sam-audio/config.ts'
 import { stepFlows, type Flow } from '../../../models/sam-audio/flow.ts'
-import { findCheckpoint } from '../../../models/sam-audio/folders.ts'
 import { loadNetwork, type Network } from '../../../models/sam-audio/network.ts'
 import { planStrides } from '../../../models/sam-audio/ode.ts'
 import { loadTextEncoder, type TextEncoder } from '../../../models/sam-audio/text/text-encoder.ts'
@@ -17,8 +15,6 @@ import type { Comparison } from '../comparison.ts'
 import type { GoldenFile } from '../golden-file.ts'
 import type { Reference } from '../reference.ts'
 import { readAnchors } from './velocity.ts'
-
-const TOKENS_MAX = 512
 
 /** What MANIFEST.json says was asked for. */
 export const PROMPTS = ['man speaking', 'a dog barking loudly in the distance']
@@ -34,9 +30,7 @@ interface Parts {
 }
 
 export async function prepareSeparate(reference: Reference): Promise<() => Comparison[]> {
-  const folder = reference.folderOf('model')
-  const config = await readConfig(join(folder, 'config.json'))
-  const checkpoint = await findCheckpoint(folder)
+  const { config, checkpoint } = await reference.part('model', readConfig)
   const textEncoder = await loadTextEncoder(reference.folderOf('text'), TOKENS_MAX)
   const batched = reference.golden('separate.safetensors')
   const alone = reference.golden('separate_alone.safetensors')

@@ -1,6 +1,4 @@
 /** The span predictor: its two towers part by part, its scores, and the spans they make. */
-import { join } from 'node:path'
-import { findCheckpoint } from '../../../models/sam-audio/folders.ts'
 import { findSpans, THRESHOLD } from '../../../models/sam-audio/spans/find-spans.ts'
 import {
   loadSpanNetwork, readSpanPredictorConfig, type SpanNetwork,
@@ -23,9 +21,7 @@ interface SpansFile {
 }
 
 export async function prepareSpans(reference: Reference): Promise<() => Comparison[]> {
-  const folder = reference.folderOf('spans')
-  const config = await readSpanPredictorConfig(join(folder, 'config.json'))
-  const checkpoint = await findCheckpoint(folder)
+  const { config, checkpoint } = await reference.part('spans', readSpanPredictorConfig)
   const golden = reference.golden('span_predictor.safetensors')
   const file = await reference.json<SpansFile>(SPANS_FILE)
   return () => {

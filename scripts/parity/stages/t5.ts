@@ -1,7 +1,5 @@
 /** The prompt's encoder: every block of T5, in a padded batch and with a long text. */
-import { join } from 'node:path'
 import { keyBias } from '../../../models/layers.ts'
-import { findCheckpoint } from '../../../models/sam-audio/folders.ts'
 import { loadT5, positionBucket, type T5 } from '../../../models/sam-audio/text/t5.ts'
 import { readT5Config } from '../../../models/sam-audio/text/t5-config.ts'
 import { tf, type Tensor } from '../../../models/tensor.ts'
@@ -22,9 +20,7 @@ interface Buckets {
 }
 
 export async function prepareT5(reference: Reference): Promise<() => Comparison[]> {
-  const folder = reference.folderOf('text')
-  const config = await readT5Config(join(folder, 'config.json'))
-  const checkpoint = await findCheckpoint(folder)
+  const { config, checkpoint } = await reference.part('text', readT5Config)
   const golden = reference.golden('t5.safetensors')
   const { rel_min: first, rel_max: last, buckets } = await reference.json<Buckets>(BUCKETS_FILE)
   const ours = Array.from({ length: last - first + 1 }, (_, i) =>

@@ -1,4 +1,5 @@
 /** Texts to token ids, as the tokenizers of the reference make them. */
+import { TOKENS_MAX } from '../../../models/sam-audio/config.ts'
 import { TextTokenizer } from '../../../models/tokenizer.ts'
 import { compareExactly, type Comparison } from '../comparison.ts'
 import type { Reference } from '../reference.ts'
@@ -60,7 +61,7 @@ interface Expected {
 }
 
 async function prepareTokenizer(name: string, folder: string, { cases, batch, long }: Expected) {
-  const tokenizer = await TextTokenizer.load(folder, 512)
+  const tokenizer = await TextTokenizer.load(folder, TOKENS_MAX)
   const shorter = await Promise.all(long.map(({ max_length: most }) =>
     TextTokenizer.load(folder, most)))
   return (): Comparison[] => {

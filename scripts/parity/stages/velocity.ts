@@ -1,7 +1,5 @@
 /** One evaluation of the flow network: whole, its variants, and every part of it. */
-import { join } from 'node:path'
 import { keyBias, rmsNormalize } from '../../../models/layers.ts'
-import { findCheckpoint } from '../../../models/sam-audio/folders.ts'
 import { readConfig } from '../../../models/sam-audio/config.ts'
 import { rowMask, type RowMask } from '../../../models/sam-audio/row-mask.ts'
 import { modulate } from '../../../models/sam-audio/transformer-block.ts'
@@ -13,9 +11,7 @@ import type { GoldenFile } from '../golden-file.ts'
 import type { Reference } from '../reference.ts'
 
 export async function prepareVelocity(reference: Reference): Promise<() => Comparison[]> {
-  const folder = reference.folderOf('model')
-  const config = await readConfig(join(folder, 'config.json'))
-  const checkpoint = await findCheckpoint(folder)
+  const { config, checkpoint } = await reference.part('model', readConfig)
   const golden = reference.golden('dit_forward.safetensors')
   return () => {
     const network = loadVelocity(Weights.open(checkpoint), config)
