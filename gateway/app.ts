@@ -53,8 +53,11 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   await installOpenApi(app)
   openApiRoute(app)
   operationsRoutes(app, deps)
-  mediaRoutes(app, deps)
-  await app.register(async (uploads) => uploadRoutes(uploads, deps))
+  const { mediaStore } = deps
+  if (mediaStore.kind === 'local disk') { // a bucket answers at addresses of its own
+    mediaRoutes(app, { ...deps, mediaStore })
+    await app.register(async (uploads) => uploadRoutes(uploads, { ...deps, mediaStore }))
+  }
   await app.register(async (v1) => apiRoutes(v1, deps))
   await app.register(async (admin) => adminRoutes(admin, deps))
   await app.ready()

@@ -8,7 +8,9 @@ export type Config = ReturnType<typeof loadConfig>
 const WEB = ['http:', 'https:']
 
 export const loadConfig = (env: NodeJS.ProcessEnv) =>
-  readSettings(env, ({ text, secret, integer, integerOrOff, choice, url, networks }) => ({
+  readSettings(env, ({
+    text, optional, secret, integer, integerOrOff, choice, url, networks,
+  }) => ({
     host: text('HOST', '127.0.0.1'),
     port: integer('PORT', 0, 65_535, 8080), // 0: any free one
     grpcHost: text('GRPC_HOST', '127.0.0.1'),
@@ -19,6 +21,10 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     natsUrl: text('NATS_URL'),
     publicUrl: url('PUBLIC_URL', WEB), // where clients reach us
     mediaUrl: url('MEDIA_URL', WEB), // where engines reach our media
+    s3Bucket: optional('S3_BUCKET'), // keeps the media; without one it stays in the data folder
+    s3Region: text('S3_REGION', 'us-east-1'),
+    s3Endpoint: url('S3_ENDPOINT', WEB), // of a store that is not Amazon's
+    s3PublicEndpoint: url('S3_PUBLIC_ENDPOINT', WEB), // where clients reach it, if elsewhere
     bootstrapApiKey: secret('BOOTSTRAP_API_KEY', 16),
     adminToken: secret('ADMIN_TOKEN', 16), // opens the admin API; without it there is none
     logLevel: choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),

@@ -34,8 +34,6 @@ export interface Deps {
 }
 
 export interface AppConfig {
-  /** Signs media addresses. */
-  signingKey: string
   /** Seals the secrets of webhooks: 32 bytes in base64url. */
   sealingKey: string
   /** Where clients reach this gateway; known once it listens. */

@@ -8,14 +8,15 @@ import { isTerminal } from '../shared/request-status.ts'
 import { charge, reserveMeasured } from './credits.ts'
 import { isoTime, type Deps } from './deps.ts'
 import { failure, finishRequest, tellFinished } from './finish-request.ts'
+import type { MediaPresenter } from './presenter.ts'
 import { inTransaction, type Store } from './store/database.ts'
 import { setFileDuration } from './store/files.ts'
 import { appendLogs } from './store/request-logs.ts'
 import { findRequest, moveRequest, startAttempt } from './store/requests.ts'
 import type { RequestRow } from './store/tables.ts'
 
-type FollowerDeps = Pick<
-  Deps, 'store' | 'feed' | 'fleet' | 'clock' | 'log' | 'config' | 'metrics' | 'wakeWebhooks'
+type FollowerDeps = MediaPresenter & Pick<
+  Deps, 'store' | 'feed' | 'fleet' | 'clock' | 'log' | 'metrics' | 'wakeWebhooks'
 >
 
 const DAY_MS = 86_400_000
@@ -39,10 +40,11 @@ export const createEventHandler = (deps: FollowerDeps) => async (event: Event): 
 }
 
 async function applyEvent(
-  store: Store, event: Event, { clock, config }: FollowerDeps,
+  store: Store, event: Event, { clock, config, mediaStore }: FollowerDeps,
 ): Promise<Moved> {
   const { request_id: requestId, attempt_id: attemptId } = event
   const now = isoTime(clock.now())
+  const ending = { now, presenter: { config, mediaStore } }
   switch (event.type) {
     case 'started': {
       const start = { requestId, attemptId, engineId: event.engine_id, startedAt: event.at, now }
@@ -51,13 +53,13 @@ async function applyEvent(
     case 'released':
       return onTheWay(await moveRequest(store, { requestId, attemptId, to: 'IN_QUEUE', now }))
     case 'measured':
-      return toTheEnd(await failUnlessCovered(store, event, { now, config }))
+      return toTheEnd(await failUnlessCovered(store, event, ending))
     case 'failed': // a stale attempt must not fail what another is working on
       return toTheEnd(await finishRequest(
-        store, { requestId, attemptId, ...failure(event.error, now) }, config))
+        store, { requestId, attemptId, ...failure(event.error, now) }, ending.presenter))
     case 'completed': { // of any attempt: all of them give the same result
       const outputsExpireAt = isoTime(clock.now() + config.outputDays * DAY_MS)
-      return toTheEnd(await completeAndCharge(store, event, { now, outputsExpireAt, config }))
+      return toTheEnd(await completeAndCharge(store, event, { ...ending, outputsExpireAt }))
     }
   }
 }
@@ -67,19 +69,19 @@ const onTheWay = (moved: boolean): Moved => moved ? 'moved' : 'as it was'
 const toTheEnd = (finished: RequestRow | null): Moved => finished ? { finished } : 'as it was'
 
 /** What the end of a request needs to know beside its event. */
-type Ending = { now: string; config: FollowerDeps['config'] }
+type Ending = { now: string; presenter: MediaPresenter }
 
 type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
 
 /** Of any attempt: the media of all of them is the same. */
 async function failUnlessCovered(
-  store: Store, { request_id: requestId, duration }: EventOf<'measured'>, { now, config }: Ending,
+  store: Store, { request_id: requestId, duration }: EventOf<'measured'>, ending: Ending,
 ): Promise<RequestRow | null> {
   const row = await findRequest(store, requestId)
   if (!row || isTerminal(row.status)) return null
   if (row.file_id !== null) await setFileDuration(store, row.file_id, duration)
-  const shortfall = await reserveMeasured(store, row, duration, now)
-  return shortfall === null ? null : failForCredits(store, requestId, shortfall, { now, config })
+  const shortfall = await reserveMeasured(store, row, duration, ending.now)
+  return shortfall === null ? null : failForCredits(store, requestId, shortfall, ending)
 }
 
 /** What can't be paid for is not given: the request fails, and costs nothing. */
@@ -87,7 +89,7 @@ async function completeAndCharge(
   store: Store, event: EventOf<'completed'>, ending: Ending & { outputsExpireAt: string },
 ): Promise<RequestRow | null> {
   const { request_id: requestId, duration } = event
-  const { now, outputsExpireAt, config } = ending
+  const { now, outputsExpireAt, presenter } = ending
   const row = await findRequest(store, requestId)
   if (!row || isTerminal(row.status)) return null
   if (row.file_id !== null) await setFileDuration(store, row.file_id, duration)
@@ -103,14 +105,14 @@ async function completeAndCharge(
       outputs_expire_at: outputsExpireAt,
       billing_status: charged.billing,
     },
-  }, config)
+  }, presenter)
 }
 
 function failForCredits(
-  store: Store, requestId: string, message: string, { now, config }: Ending,
+  store: Store, requestId: string, message: string, { now, presenter }: Ending,
 ): Promise<RequestRow | null> {
   const error = { code: 'INSUFFICIENT_CREDITS', message } as const
-  return finishRequest(store, { requestId, ...failure(error, now) }, config)
+  return finishRequest(store, { requestId, ...failure(error, now) }, presenter)
 }
 
 /**

@@ -1,7 +1,8 @@
 /** The only way to the end of a request: the move, and with it what the end brings about. */
 
 import type { FailureCode } from '../shared/errors.ts'
-import type { AppConfig, Deps } from './deps.ts'
+import type { Deps } from './deps.ts'
+import type { MediaPresenter } from './presenter.ts'
 import type { Store } from './store/database.ts'
 import { insertDelivery } from './store/deliveries.ts'
 import { withdrawFromOutbox } from './store/outbox.ts'
@@ -17,13 +18,13 @@ type Ending = Move & { to: 'COMPLETED' | 'FAILED' }
  * @returns the request as it ended, for `tellFinished`; null when it has already moved on
  */
 export async function finishRequest(
-  store: Store, ending: Ending, config: AppConfig,
+  store: Store, ending: Ending, presenter: MediaPresenter,
 ): Promise<RequestRow | null> {
   if (!await moveRequest(store, ending)) return null
   await withdrawFromOutbox(store, ending.requestId)
   const row = await findRequest(store, ending.requestId)
   if (!row) return null
-  const delivery = newDelivery(row, config)
+  const delivery = await newDelivery(row, presenter)
   if (delivery) await insertDelivery(store, delivery)
   return row
 }

@@ -6,12 +6,12 @@ import type { Clock } from '../shared/clock.ts'
 import type { Logger } from '../shared/log.ts'
 import type { Job, OutputPart } from '../shared/messages.ts'
 import { isTerminal } from '../shared/request-status.ts'
-import { signPath, type SignedMethod } from '../shared/signed-url.ts'
 import { Loop } from './loop.ts'
-import { inputPath, outputPath } from './presenter.ts'
+import type { MediaStore } from './media-store/media-store.ts'
 import { inTransaction, type Store } from './store/database.ts'
 import { oldestInOutbox, takeFromOutbox, type WaitingJob } from './store/outbox.ts'
 import { findRequest, setJobSequence } from './store/requests.ts'
+import { inputKey, outputKey } from './store/retention.ts'
 import type { RequestRow } from './store/tables.ts'
 
 interface PublisherDeps {
@@ -19,9 +19,7 @@ interface PublisherDeps {
   broker: Pick<Broker, 'publishJob' | 'removeJob'>
   clock: Clock
   log: Logger
-  signingKey: string
-  /** Where engines reach this gateway's media. */
-  mediaUrl: () => string
+  mediaStore: MediaStore
 }
 
 const BATCH_MAX = 64
@@ -51,7 +49,7 @@ export async function publishWaiting(deps: PublisherDeps): Promise<void> {
     const unfinished = waiting.filter((row) => !isTerminal(row.status))
     const published = await Promise.all(unfinished.map(async (row) => ({
       requestId: row.request_id,
-      sequence: await deps.broker.publishJob(jobOf(row, deps), row.message_id),
+      sequence: await deps.broker.publishJob(await jobOf(row, deps), row.message_id),
     })))
     await settle(deps, waiting, published)
   }
@@ -77,27 +75,31 @@ async function settle(
 }
 
 /** The job that asks an engine to serve a request. */
-export function jobOf(row: RequestRow, deps: Omit<PublisherDeps, 'store' | 'broker' | 'log'>): Job {
-  const expiresAt = deps.clock.now() + JOB_URL_MS
-  const mediaAddress = (method: SignedMethod, path: string) =>
-    deps.mediaUrl() + signPath(deps.signingKey, { method, path, expiresAt })
-  const uploadAddress = (part: OutputPart) =>
-    mediaAddress('PUT', outputPath(row.request_id, part))
-  const { file_id: fileId, file_name } = row
+export async function jobOf(
+  row: RequestRow, { clock, mediaStore }: Pick<PublisherDeps, 'clock' | 'mediaStore'>,
+): Promise<Job> {
+  const { request_id: requestId, file_id: fileId, file_name: fileName } = row
+  const address = { asker: 'engine', expiresAt: clock.now() + JOB_URL_MS } as const
+  const uploadUrl = (part: OutputPart) =>
+    mediaStore.uploadUrl({ ...address, key: outputKey(requestId, part) })
   return {
-    request_id: row.request_id,
+    request_id: requestId,
     account_id: row.account_id,
     created_at: row.created_at,
     prompt: row.prompt,
     options: JSON.parse(row.options) as Job['options'],
     source: fileId === null
-      ? { kind: 'url', url: row.audio_url ?? '', file_name }
-      : { kind: 'file', url: mediaAddress('GET', inputPath(fileId)), file_name },
+      ? { kind: 'url', url: row.audio_url ?? '', file_name: fileName }
+      : {
+        kind: 'file',
+        url: await mediaStore.downloadUrl({ ...address, key: inputKey(fileId), fileName }),
+        file_name: fileName,
+      },
     upload_urls: {
-      target: uploadAddress('target'),
-      residual: uploadAddress('residual'),
-      target_video: uploadAddress('target_video'),
-      residual_video: uploadAddress('residual_video'),
+      target: await uploadUrl('target'),
+      residual: await uploadUrl('residual'),
+      target_video: await uploadUrl('target_video'),
+      residual_video: await uploadUrl('residual_video'),
     },
   }
 }

@@ -18,6 +18,7 @@ import { Fleet } from './fleet.ts'
 import { startGrpcServer } from './grpc-server.ts'
 import { createJobPublisher } from './job-publisher.ts'
 import { openLocalDisk } from './media-store/local-disk.ts'
+import { openBucket } from './media-store/s3.ts'
 import { Metrics } from './metrics.ts'
 import { startMetricsServer } from './metrics-server.ts'
 import { QueuePositions } from './queue-positions.ts'
@@ -46,7 +47,6 @@ const { signingKey, sealingKey } = await readKeys(dataFolder)
 const store = await openSqlite(join(dataFolder, 'winnow.db'))
 const { bootstrapApiKey } = settings
 await ensureFirstApiKey(store, { dataFolder, bootstrapApiKey, now: isoTime(clock.now()) })
-const mediaStore = await openLocalDisk(join(dataFolder, 'media'))
 const { natsUrl, leaseSeconds } = settings
 const broker = await connectBroker({ url: natsUrl, name: 'gateway', leaseSeconds, log })
 
@@ -56,9 +56,18 @@ const queuePositions = new QueuePositions({ store, feed, clock })
 const publicFetch = createPublicFetch({ allowCidrs: settings.egressAllowCidrs })
 const publicPost = createPublicPost({ allowCidrs: settings.egressAllowCidrs })
 const listening = () => localUrl(settings.host, (app.server.address() as AddressInfo).port)
-const publisher = createJobPublisher({
-  store, broker, clock, log, signingKey, mediaUrl: () => settings.mediaUrl ?? listening(),
-})
+const publicUrl = () => settings.publicUrl ?? listening()
+const { s3Bucket: bucket, s3Region: region } = settings
+const mediaStore = bucket === undefined
+  ? await openLocalDisk({
+    folder: join(dataFolder, 'media'),
+    signingKey,
+    baseUrls: { client: publicUrl, engine: () => settings.mediaUrl ?? listening() },
+  })
+  : await openBucket({
+    bucket, region, endpoint: settings.s3Endpoint, publicEndpoint: settings.s3PublicEndpoint,
+  })
+const publisher = createJobPublisher({ store, broker, clock, log, mediaStore })
 const webhookSender = new WebhookSender({
   store, clock, log, sealingKey, post: publicPost.post,
   triesMax: settings.webhooksMax, hostTriesMax: settings.webhooksPerHostMax,
@@ -69,9 +78,7 @@ const deps: Deps = {
   store, mediaStore, broker, fleet, feed, queuePositions, clock, log,
   metrics,
   rateLimiter: new RateLimiter(settings.rateLimitPerMinute, clock),
-  config: {
-    ...settings, signingKey, sealingKey, publicUrl: () => settings.publicUrl ?? listening(),
-  },
+  config: { ...settings, sealingKey, publicUrl },
   checkAudioUrl: (url) => publicFetch.probe(url),
   checkWebhookUrl: (url) => publicPost.check(url),
   wakePublisher: () => publisher.wake(),

@@ -1,22 +1,20 @@
 /** Checks the signed addresses under /media, which stand in for an API key. */
 
 import type { FastifyRequest } from 'fastify'
-import type { Clock } from '../shared/clock.ts'
 import { ServiceError } from '../shared/errors.ts'
-import { checkSignedQuery, type Claims, type SignedMethod } from '../shared/signed-url.ts'
-import type { AppConfig } from './deps.ts'
+import type { Claims, SignedMethod } from '../shared/signed-url.ts'
+import type { Deps } from './deps.ts'
+import type { LocalDisk } from './media-store/local-disk.ts'
 
-interface AddressDeps {
-  clock: Clock
-  config: Pick<AppConfig, 'signingKey'>
-}
+/** What the routes under /media are given. */
+export type MediaDeps = Deps & { mediaStore: LocalDisk }
 
 /** What the address of `request` allows. @throws ServiceError for one that allows nothing */
 export function checkAddress(
-  request: FastifyRequest, method: SignedMethod, path: string, { clock, config }: AddressDeps,
+  request: FastifyRequest, method: SignedMethod, key: string, { clock, mediaStore }: MediaDeps,
 ): Claims {
   const query = request.query as Record<string, unknown>
-  const claims = checkSignedQuery(config.signingKey, method, path, query, clock.now())
+  const claims = mediaStore.check(method, key, query, clock.now())
   if (claims === 'forged') {
     throw new ServiceError('PERMISSION_DENIED', {
       message: 'The signature of this address is missing or wrong; use it as it was given.',

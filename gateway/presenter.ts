@@ -3,9 +3,9 @@
 import type { EngineDescription } from '../shared/engine-control.ts'
 import type { FailureCode } from '../shared/errors.ts'
 import type { Event, LogLine, OutputPart, StoredFile } from '../shared/messages.ts'
-import { signPath } from '../shared/signed-url.ts'
 import { costOf } from './credits.ts'
-import { isoTime, type AppConfig } from './deps.ts'
+import { isoTime, type AppConfig, type Deps } from './deps.ts'
+import type { MediaStore } from './media-store/media-store.ts'
 import {
   AudioSeparateInput, MODEL_ID, SeparationData, type CreateFileResponse, type File,
   type ModelList, type OutputFile, type QueueResultResponse, type QueueStatusResponse,
@@ -13,6 +13,7 @@ import {
 } from './schemas.ts'
 import { unseal } from './seal.ts'
 import { fileStatus } from './store/files.ts'
+import { inputKey, outputKey } from './store/retention.ts'
 import type { FileRow, RequestRow } from './store/tables.ts'
 
 export type Outputs = Extract<Event, { type: 'completed' }>['outputs']
@@ -25,6 +26,9 @@ export interface LiveState {
   logs?: LogLine[] | undefined
   webhook?: WebhookDeliveryStatus | undefined
 }
+
+/** What it takes to name the addresses of media. */
+export type MediaPresenter = Pick<Deps, 'config' | 'mediaStore'>
 
 const HOUR_MS = 3_600_000
 
@@ -57,24 +61,21 @@ export function presentModels(engines: readonly EngineDescription[]): ModelList 
   }
 }
 
-export const inputPath = (fileId: string): string => `/media/inputs/${fileId}`
-
-export const outputPath = (requestId: string, part: OutputPart): string =>
-  `/media/outputs/${requestId}/${part}`
-
-export function presentCreatedFile(file: FileRow, config: AppConfig): CreateFileResponse {
-  const { signingKey, publicUrl, fileHours } = config
-  const path = signPath(signingKey, {
-    method: 'PUT',
-    path: inputPath(file.file_id),
+export async function presentCreatedFile(
+  file: FileRow, { mediaStore, config: { fileHours } }: MediaPresenter,
+): Promise<CreateFileResponse> {
+  const { file_size: bytes, content_type: contentType } = file
+  const uploadUrl = await mediaStore.uploadUrl({
+    key: inputKey(file.file_id),
+    asker: 'client',
     expiresAt: Date.parse(file.expires_at),
-    size: file.file_size,
+    body: { bytes, contentType },
   })
   return {
     file_id: file.file_id,
-    upload_url: publicUrl() + path,
+    upload_url: uploadUrl,
     upload_method: 'PUT',
-    headers: { 'content-type': file.content_type },
+    headers: { 'content-type': contentType },
     expires_at: file.expires_at,
     // Uploaded at once, it is kept so long; uploaded later, longer.
     retention: { delete_after: isoTime(Date.parse(file.created_at) + fileHours * HOUR_MS) },
@@ -140,20 +141,24 @@ export const failureOf = (row: RequestRow): { code: FailureCode; message: string
 })
 
 /** The result of a request that is COMPLETED and whose outputs are still there. */
-export function presentResult(
-  row: RequestRow, config: AppConfig, webhook?: WebhookDeliveryStatus,
-): QueueResultResponse {
+export async function presentResult(
+  row: RequestRow, { mediaStore }: MediaPresenter, webhook?: WebhookDeliveryStatus,
+): Promise<QueueResultResponse> {
   const { duration, sample_rate: sampleRate, outputs_expire_at: deleteAfter } = row
   if (duration === null || sampleRate === null || deleteAfter === null) {
     throw new Error(`the request ${row.request_id} is not completed`)
   }
+  const [target, residual] = await Promise.all([
+    outputFile(row, 'target', deleteAfter, mediaStore),
+    outputFile(row, 'residual', deleteAfter, mediaStore),
+  ])
   return {
     request_id: row.request_id,
     model: MODEL_ID,
     status: 'COMPLETED',
     data: {
-      target: outputFile(row, 'target', deleteAfter, config),
-      residual: outputFile(row, 'residual', deleteAfter, config),
+      target,
+      residual,
       duration,
       sample_rate: sampleRate,
     },
@@ -170,16 +175,21 @@ export function presentResult(
 const requestUrl = (row: RequestRow, { publicUrl }: AppConfig): string =>
   `${publicUrl()}/v1/queue/requests/${row.request_id}`
 
-function outputFile(
-  row: RequestRow, name: OutputName, deleteAfter: string, { signingKey, publicUrl }: AppConfig,
-): OutputFile {
-  const addressOf = (part: OutputPart) => publicUrl() + signPath(signingKey, {
-    method: 'GET', path: outputPath(row.request_id, part), expiresAt: Date.parse(deleteAfter),
+async function outputFile(
+  row: RequestRow, name: OutputName, deleteAfter: string, mediaStore: MediaStore,
+): Promise<OutputFile> {
+  const addressOf = (part: OutputPart, file: StoredFile) => mediaStore.downloadUrl({
+    key: outputKey(row.request_id, part),
+    asker: 'client',
+    expiresAt: Date.parse(deleteAfter),
+    contentType: file.content_type,
+    fileName: outputFileName(row.file_name, name, file.extension),
   })
-  const { content_type, extension, video } = outputsOf(row)[name]
+  const output = outputsOf(row)[name]
+  const { content_type, extension, video } = output
   return {
-    url: addressOf(name),
-    ...(video && { video_url: addressOf(`${name}_video`) }),
+    url: await addressOf(name, output),
+    ...(video && { video_url: await addressOf(`${name}_video`, video) }),
     content_type,
     file_name: outputFileName(row.file_name, name, extension),
   }

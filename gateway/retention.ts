@@ -5,6 +5,7 @@
  */
 
 import { setImmediate as nextRound } from 'node:timers/promises'
+import { takeArrivals } from './arrivals.ts'
 import { isoTime, type Deps } from './deps.ts'
 import { Loop } from './loop.ts'
 import { deleteExpiredIdempotencyKeys } from './store/idempotency-keys.ts'
@@ -46,6 +47,7 @@ export async function sweep(deps: SweeperDeps): Promise<void> {
   const now = isoTime(clock.now())
   const before = isoTime(clock.now() - config.recordDays * DAY_MS)
   const page = { now, before, limit: PAGE_MAX }
+  await takeArrivals(deps) // first: what came in time must not expire because nobody asked for it
   const files = await untilNone(() => giveUpExpiredFiles(store, page))
   const outputs = await untilNone(() => giveUpOutputs(store, page))
   await deleteExpiredIdempotencyKeys(store, now)

@@ -6,7 +6,7 @@ import type { LogLine } from '../shared/messages.ts'
 import { reserveAtSubmit } from './credits.ts'
 import { isoTime, type Deps } from './deps.ts'
 import { failure, finishRequest, tellFinished } from './finish-request.ts'
-import { failureOf, presentResult, presentStatus } from './presenter.ts'
+import { failureOf, presentResult, presentStatus, type MediaPresenter } from './presenter.ts'
 import { cursorAfter, pageStartOf } from './query.ts'
 import { assertRoom } from './queue-limit.ts'
 import type { QueueResultResponse, QueueStatusResponse, RequestList } from './schemas.ts'
@@ -150,7 +150,7 @@ export async function statusOf(
  * @throws ServiceError `RESULT_NOT_READY`, `REQUEST_FAILED`, or `NOT_FOUND` past their retention
  */
 export async function resultOf(
-  { store, clock, config }: Deps, row: RequestRow,
+  deps: Deps, row: RequestRow,
 ): Promise<QueueResultResponse> {
   if (row.status === 'FAILED') {
     const { code, message } = failureOf(row)
@@ -161,12 +161,12 @@ export async function resultOf(
       message: `The request has not finished yet: it is ${row.status}.`,
     })
   }
-  if (!hasResult(row, clock.now())) {
+  if (!hasResult(row, deps.clock.now())) {
     throw new ServiceError('NOT_FOUND', {
       message: `The result has expired: its outputs were kept until ${row.outputs_expire_at}.`,
     })
   }
-  return presentResult(row, config, await webhookStatusOf(store, row))
+  return presentResult(row, deps, await webhookStatusOf(deps.store, row))
 }
 
 /** Whether a request is completed and its outputs are still kept. @param now epoch milliseconds */
@@ -198,7 +198,7 @@ export async function cancel(deps: Deps, row: RequestRow): Promise<RequestRow> {
 }
 
 export type FinishDeps =
-  Pick<Deps, 'store' | 'feed' | 'clock' | 'config' | 'metrics' | 'wakeWebhooks'>
+  MediaPresenter & Pick<Deps, 'store' | 'feed' | 'clock' | 'metrics' | 'wakeWebhooks'>
 
 /** Moves a request to FAILED; false when it is finished already. */
 export async function failRequest(
@@ -206,7 +206,7 @@ export async function failRequest(
 ): Promise<boolean> {
   const now = isoTime(deps.clock.now())
   const failed = await inTransaction(deps.store, (store) =>
-    finishRequest(store, { requestId, ...failure({ code, message }, now) }, deps.config))
+    finishRequest(store, { requestId, ...failure({ code, message }, now) }, deps))
   if (failed) tellFinished(deps, failed)
   return failed !== null
 }

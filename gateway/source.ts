@@ -3,6 +3,7 @@
 import { ServiceError } from '../shared/errors.ts'
 import { assertNotTooLong, assertSpansBegin } from '../shared/media-limits.ts'
 import { LIMITS } from '../shared/separation-options.ts'
+import { withArrival } from './arrivals.ts'
 import type { Deps } from './deps.ts'
 import type { Store } from './store/database.ts'
 import { fileStatus, findFile, hasMedia } from './store/files.ts'
@@ -11,7 +12,7 @@ import type { Submission } from './validation.ts'
 
 export type CheckedSource = Pick<RequestRow, 'file_id' | 'audio_url' | 'file_name'>
 
-type SourceDeps = Pick<Deps, 'store' | 'clock' | 'config' | 'checkAudioUrl'>
+type SourceDeps = Pick<Deps, 'store' | 'mediaStore' | 'clock' | 'config' | 'checkAudioUrl'>
 
 /** @throws ServiceError with the code of endpoint 5 that fits */
 export async function checkSource(
@@ -27,17 +28,20 @@ export async function checkSource(
 }
 
 async function checkFile(
-  fileId: string, accountId: string, { store, clock }: SourceDeps,
+  fileId: string, accountId: string, deps: SourceDeps,
 ): Promise<FileRow> {
   const param = 'input.file_id'
-  const file = await findFile(store, fileId)
-  if (file?.account_id !== accountId) {
+  const known = await findFile(deps.store, fileId)
+  if (known?.account_id !== accountId) {
     throw new ServiceError('INVALID_PARAMETER', {
       message: 'input.file_id is not a file of this account; create one with POST /v1/files.',
       param,
     })
   }
-  const status = fileStatus(file, clock.now())
+  const file = await withArrival(deps, known).catch((cause: unknown) => {
+    throw new ServiceError('QUEUE_UNAVAILABLE', { cause })
+  })
+  const status = fileStatus(file, deps.clock.now())
   if (status === 'pending') throw new ServiceError('FILE_NOT_UPLOADED', { param })
   if (status === 'expired') throw new ServiceError('FILE_EXPIRED', { param })
   return file

@@ -1,21 +1,22 @@
 /** What a webhook says: made once, when its request ends, and kept as it is for every try. */
 
 import { newId } from '../shared/ids.ts'
-import type { AppConfig } from './deps.ts'
-import { failureOf, presentResult } from './presenter.ts'
+import { failureOf, presentResult, type MediaPresenter } from './presenter.ts'
 import { MODEL_ID } from './schemas.ts'
 import type { DeliveryRow, RequestRow } from './store/tables.ts'
 import type { SeparationCompletedEvent, SeparationFailedEvent } from './webhook-schemas.ts'
 
 /** The delivery of a request that is COMPLETED or FAILED, due at once; null: it has no webhook. */
-export function newDelivery(row: RequestRow, config: AppConfig): DeliveryRow | null {
+export async function newDelivery(
+  row: RequestRow, presenter: MediaPresenter,
+): Promise<DeliveryRow | null> {
   const { webhook_url: url, finished_at: finishedAt } = row
   if (url === null || finishedAt === null) return null
   return {
     webhook_id: newId('msg'),
     request_id: row.request_id,
     host: new URL(url).host,
-    body: JSON.stringify(webhookEvent(row, finishedAt, config)),
+    body: JSON.stringify(await webhookEvent(row, finishedAt, presenter)),
     state: 'pending',
     attempts: 0,
     next_attempt_at: finishedAt,
@@ -26,9 +27,9 @@ export function newDelivery(row: RequestRow, config: AppConfig): DeliveryRow | n
   }
 }
 
-function webhookEvent(
-  row: RequestRow, finishedAt: string, config: AppConfig,
-): SeparationCompletedEvent | SeparationFailedEvent {
+async function webhookEvent(
+  row: RequestRow, finishedAt: string, presenter: MediaPresenter,
+): Promise<SeparationCompletedEvent | SeparationFailedEvent> {
   const { request_id, created_at } = row
   const common = { request_id, model: MODEL_ID } as const
   const metadata = row.metadata === null
@@ -40,7 +41,7 @@ function webhookEvent(
       created_at, failed_at: finishedAt, error: failureOf(row), ...metadata,
     }
   }
-  const { data, usage } = presentResult(row, config)
+  const { data, usage } = await presentResult(row, presenter)
   return {
     type: 'audio.separate.completed', ...common, status: 'COMPLETED',
     created_at, completed_at: finishedAt, data, usage, ...metadata,

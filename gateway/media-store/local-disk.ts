@@ -1,13 +1,68 @@
-/** Media in a folder of this machine. What has no key yet stands aside in a folder of its own. */
+/**
+ * Media in a folder of this machine, which comes and goes by our own routes under `/media`. What
+ * has no key yet stands aside in a folder of its own.
+ */
 
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
 import { dirname, join, relative } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { send } from '@fastify/send'
 import { ServiceError } from '../../shared/errors.ts'
-import type { MediaStore, StagedMedia, StageLimits } from './media-store.ts'
+import {
+  checkSignedQuery, signPath, type Claims, type SignedMethod,
+} from '../../shared/signed-url.ts'
+import type { Asker, MediaHome } from './media-store.ts'
+
+export interface LocalDisk extends MediaHome {
+  kind: 'local disk'
+  /**
+   * What the query of a request to the address of `key` allows.
+   * @param now epoch milliseconds
+   */
+  check(
+    method: SignedMethod, key: string, query: Readonly<Record<string, unknown>>, now: number,
+  ): Claims | 'expired' | 'forged'
+  /** Takes in all of `body`; when anything breaks, nothing stays. To be placed or discarded. */
+  stage(body: Readable, limits?: StageLimits): Promise<StagedMedia>
+  /** Answers `request` (its method, Range and conditions) with what is stored under `key`. */
+  reply(key: string, request: IncomingMessage): Promise<MediaReply>
+}
+
+export interface LocalDiskOptions {
+  folder: string
+  /** Signs the addresses. */
+  signingKey: string
+  /** Where each reaches our routes. */
+  baseUrls: Readonly<Record<Asker, () => string>>
+}
+
+export interface StageLimits {
+  /** Exactly this many bytes, or it fails with `PAYLOAD_TOO_LARGE` or `INVALID_REQUEST`. */
+  bytes?: number
+  /** When it aborts, it fails with its reason. */
+  signal?: AbortSignal
+}
+
+/** Media that is whole and durable, and stands aside until it is given a key. */
+export interface StagedMedia {
+  bytes: number
+  /** In hexadecimal. */
+  sha256: string
+  /** Puts it under `key`, durably and at one blow, in the place of what is there. */
+  place(key: string): Promise<void>
+  /** Deletes it unless it has been placed. */
+  discard(): Promise<void>
+}
+
+/** An answer to a GET or HEAD, ready to be sent: whole, a range, not modified, or not there. */
+export interface MediaReply {
+  status: number
+  headers: Record<string, string>
+  body: Readable
+}
 
 const KEY = /^[\w-]+(\/[\w-]+)+$/
 const NEW = '.new'
@@ -15,7 +70,9 @@ const NEW = '.new'
 const KEEP_OPEN = { destroyOnReturn: false }
 
 /** Opens the media folder, or makes it; drops what an earlier process left half-written. */
-export async function openLocalDisk(folder: string): Promise<MediaStore> {
+export async function openLocalDisk(
+  { folder, signingKey, baseUrls }: LocalDiskOptions,
+): Promise<LocalDisk> {
   const newFolder = join(folder, NEW)
   await rm(newFolder, { recursive: true, force: true })
   await mkdir(newFolder, { recursive: true })
@@ -24,6 +81,18 @@ export async function openLocalDisk(folder: string): Promise<MediaStore> {
     return join(folder, key)
   }
   return {
+    kind: 'local disk',
+    check: (method, key, query, now) =>
+      checkSignedQuery(signingKey, method, addressPath(key), query, now),
+    async uploadUrl({ key, asker, expiresAt, body }) {
+      const path = addressPath(key)
+      const size = body && { size: body.bytes }
+      return baseUrls[asker]() + signPath(signingKey, { method: 'PUT', path, expiresAt, ...size })
+    },
+    async downloadUrl({ key, asker, expiresAt }) {
+      const path = addressPath(key)
+      return baseUrls[asker]() + signPath(signingKey, { method: 'GET', path, expiresAt })
+    },
     async stage(body, limits = {}) {
       const newPath = join(newFolder, randomUUID())
       const discard = () => rm(newPath, { force: true })
@@ -69,6 +138,8 @@ export async function openLocalDisk(folder: string): Promise<MediaStore> {
     },
   }
 }
+
+const addressPath = (key: string): string => `/media/${key}`
 
 async function writeDurably(
   path: string, body: Readable, limits: StageLimits,

@@ -10,7 +10,8 @@ import { checkCreateFile } from '../validation.ts'
 const MINUTE_MS = 60_000
 
 /** Endpoint 3: an address to which the bytes of one file can be uploaded. */
-export function createFileRoute(app: FastifyInstance, { store, clock, config }: Deps): void {
+export function createFileRoute(app: FastifyInstance, deps: Deps): void {
+  const { store, clock, config } = deps
   app.post('/v1/files', {
     config: { scope: 'files:write' },
     schema: {
@@ -48,6 +49,6 @@ export function createFileRoute(app: FastifyInstance, { store, clock, config }: 
       media_removed_at: null,
     }
     await insertFile(store, file)
-    return reply.status(201).send(presentCreatedFile(file, config))
+    return reply.status(201).send(await presentCreatedFile(file, deps))
   })
 }

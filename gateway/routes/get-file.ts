@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
+import { withArrival } from '../arrivals.ts'
 import type { Deps } from '../deps.ts'
 import { responses } from '../openapi.ts'
 import { presentFile } from '../presenter.ts'
@@ -7,7 +8,7 @@ import { File } from '../schemas.ts'
 import { findFile } from '../store/files.ts'
 
 /** Endpoint 4: the record of a file. */
-export function getFileRoute(app: FastifyInstance, { store, clock }: Deps): void {
+export function getFileRoute(app: FastifyInstance, deps: Deps): void {
   app.get<{ Params: { file_id: string } }>('/v1/files/:file_id', {
     config: { scope: 'files:read' },
     schema: {
@@ -22,10 +23,10 @@ export function getFileRoute(app: FastifyInstance, { store, clock }: Deps): void
       response: responses({ 200: File }, [401, 403, 404, 500]),
     },
   }, async (request) => {
-    const file = await findFile(store, request.params.file_id)
+    const file = await findFile(deps.store, request.params.file_id)
     if (file?.account_id !== request.accountId) {
       throw new ServiceError('NOT_FOUND', { message: 'There is no file with this id.' })
     }
-    return presentFile(file, clock.now())
+    return presentFile(await withArrival(deps, file), deps.clock.now())
   })
 }

@@ -2,9 +2,8 @@ import contentDisposition from 'content-disposition'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import type { OutputPart } from '../../shared/messages.ts'
-import type { Deps } from '../deps.ts'
-import { checkAddress } from '../media-address.ts'
-import { inputPath, outputPath, storedPart } from '../presenter.ts'
+import { checkAddress, type MediaDeps } from '../media-address.ts'
+import { storedPart } from '../presenter.ts'
 import { findFile } from '../store/files.ts'
 import { findRequest } from '../store/requests.ts'
 import { inputKey, outputKey } from '../store/retention.ts'
@@ -18,16 +17,18 @@ interface OutputRoute {
 }
 
 /** Downloads by signed address, whole or by range: inputs for engines, outputs for clients. */
-export function mediaRoutes(app: FastifyInstance, deps: Deps): void {
+export function mediaRoutes(app: FastifyInstance, deps: MediaDeps): void {
   app.get<InputRoute>('/media/inputs/:file_id', { schema: { hide: true } },
     (request, reply) => sendInput(deps, request, reply))
   app.get<OutputRoute>('/media/outputs/:request_id/:part', { schema: { hide: true } },
     (request, reply) => sendOutput(deps, request, reply))
 }
 
-async function sendInput(deps: Deps, request: FastifyRequest<InputRoute>, reply: FastifyReply) {
+async function sendInput(
+  deps: MediaDeps, request: FastifyRequest<InputRoute>, reply: FastifyReply,
+) {
   const { file_id: fileId } = request.params
-  checkAddress(request, 'GET', inputPath(fileId), deps)
+  checkAddress(request, 'GET', inputKey(fileId), deps)
   const file = await findFile(deps.store, fileId)
   if (!file || file.media_removed_at !== null) throw new ServiceError('NOT_FOUND')
   return sendMedia(deps, request, reply, {
@@ -35,9 +36,11 @@ async function sendInput(deps: Deps, request: FastifyRequest<InputRoute>, reply:
   })
 }
 
-async function sendOutput(deps: Deps, request: FastifyRequest<OutputRoute>, reply: FastifyReply) {
+async function sendOutput(
+  deps: MediaDeps, request: FastifyRequest<OutputRoute>, reply: FastifyReply,
+) {
   const { request_id: requestId, part } = request.params
-  checkAddress(request, 'GET', outputPath(requestId, part), deps)
+  checkAddress(request, 'GET', outputKey(requestId, part), deps)
   const row = await findRequest(deps.store, requestId)
   if (row?.status !== 'COMPLETED' || row.media_removed_at !== null) {
     throw new ServiceError('NOT_FOUND')
@@ -57,7 +60,7 @@ interface Media {
 }
 
 async function sendMedia(
-  { mediaStore }: Deps, request: FastifyRequest, reply: FastifyReply, media: Media,
+  { mediaStore }: MediaDeps, request: FastifyRequest, reply: FastifyReply, media: Media,
 ) {
   const { status, headers, body } = await mediaStore.reply(media.key, request.raw)
   return reply.status(status)

@@ -2,10 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import type { OutputPart } from '../../shared/messages.ts'
 import { isTerminal } from '../../shared/request-status.ts'
-import { isoTime, type Deps } from '../deps.ts'
-import { checkAddress } from '../media-address.ts'
-import type { StageLimits } from '../media-store/media-store.ts'
-import { inputPath, outputPath } from '../presenter.ts'
+import { isoTime } from '../deps.ts'
+import { checkAddress, type MediaDeps } from '../media-address.ts'
+import type { StageLimits } from '../media-store/local-disk.ts'
 import { inTransaction, type Store } from '../store/database.ts'
 import { findFile, markFileUploaded } from '../store/files.ts'
 import { findRequest } from '../store/requests.ts'
@@ -22,7 +21,7 @@ interface OutputRoute {
 const HOUR_MS = 3_600_000
 
 /** Uploads by signed address: inputs by clients, once; outputs by engines, until the end. */
-export function uploadRoutes(app: FastifyInstance, deps: Deps): void {
+export function uploadRoutes(app: FastifyInstance, deps: MediaDeps): void {
   // Bodies are bytes of any type: the handlers read them from the socket.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _body, done) => done(null))
@@ -32,10 +31,12 @@ export function uploadRoutes(app: FastifyInstance, deps: Deps): void {
     (request, reply) => takeOutput(deps, request, reply))
 }
 
-async function takeInput(deps: Deps, request: FastifyRequest<InputRoute>, reply: FastifyReply) {
+async function takeInput(
+  deps: MediaDeps, request: FastifyRequest<InputRoute>, reply: FastifyReply,
+) {
   const { store, clock, config } = deps
   const { file_id: fileId } = request.params
-  const { size } = checkAddress(request, 'PUT', inputPath(fileId), deps)
+  const { size } = checkAddress(request, 'PUT', inputKey(fileId), deps)
   const file = await findFile(store, fileId)
   if (!file || size === undefined) throw new ServiceError('NOT_FOUND')
   if (file.uploaded_at !== null) throw new ServiceError('FILE_ALREADY_UPLOADED')
@@ -73,9 +74,11 @@ function checkContentLength({ headers }: FastifyRequest, size: number): void {
   })
 }
 
-async function takeOutput(deps: Deps, request: FastifyRequest<OutputRoute>, reply: FastifyReply) {
+async function takeOutput(
+  deps: MediaDeps, request: FastifyRequest<OutputRoute>, reply: FastifyReply,
+) {
   const { request_id: requestId, part } = request.params
-  checkAddress(request, 'PUT', outputPath(requestId, part), deps)
+  checkAddress(request, 'PUT', outputKey(requestId, part), deps)
   const assertUnfinished = async (store: Store) => {
     const row = await findRequest(store, requestId)
     if (!row) throw new ServiceError('NOT_FOUND')
@@ -101,7 +104,7 @@ interface Keeping {
  * first to be whole is kept, and the others never touch its bytes.
  */
 async function keepBody(
-  { store, mediaStore }: Deps, { raw }: FastifyRequest, { key, limits, claim }: Keeping,
+  { store, mediaStore }: MediaDeps, { raw }: FastifyRequest, { key, limits, claim }: Keeping,
 ): Promise<string> {
   const staged = await mediaStore.stage(raw, limits)
   try {

@@ -100,8 +100,8 @@ test('3 a file that is given up between the check of a submit and its storing is
 test('3 a file that was never uploaded expires, and an upload that comes too late leaves nothing', async (t) => {
   const gateway = await startGateway(t)
   const created = (await gateway.call('POST', '/v1/files', { body: createFileBody() })).json()
-  const { stage } = gateway.deps.mediaStore
-  gateway.deps.mediaStore.stage = async (...given) => {
+  const { stage } = gateway.disk
+  gateway.disk.stage = async (...given) => {
     const staged = await stage(...given)
     gateway.clock.advance(HOUR_MS) // while the bytes are on their way
     return staged
@@ -169,8 +169,8 @@ test('3 an output that is written while its request fails leaves nothing', async
   const requestId = await submitted(gateway)
   const { upload_urls: urls } = gateway.broker.jobOf(requestId)
   await gateway.event('started', requestId)
-  const { stage } = gateway.deps.mediaStore
-  gateway.deps.mediaStore.stage = async (...given) => {
+  const { stage } = gateway.disk
+  gateway.disk.stage = async (...given) => {
     await gateway.event('failed', requestId)
     await sweep(gateway.deps)
     return stage(...given)
@@ -240,7 +240,7 @@ test('3 a sweep that breaks off serves nothing that should be gone, and is finis
   const { source } = gateway.broker.jobOf(requestId)
   await complete(gateway, requestId)
   gateway.clock.advance(7 * DAY_MS)
-  const disk = gateway.deps.mediaStore
+  const { disk } = gateway
   const broken = { ...disk, remove: async () => { throw new Error('the disk is away') } } as MediaStore
   await sweep({ ...gateway.deps, mediaStore: broken })
   assert.equal((await onDisk(gateway)).length, 5)

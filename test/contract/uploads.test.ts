@@ -7,7 +7,6 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import test from 'node:test'
-import { openLocalDisk } from '../../gateway/media-store/local-disk.ts'
 import { assertError } from '../support/assert-shape.ts'
 import {
   API, complete, createFileBody, FILE_BYTES, startGateway, submitted, type Gateway,
@@ -95,7 +94,7 @@ function listenOnce(gateway: Gateway): Promise<string> {
 }
 
 /** Resolves when the bodies of so many uploads have begun to arrive. */
-function begun({ deps: { mediaStore } }: Gateway, count: number): Promise<void> {
+function begun({ disk: mediaStore }: Gateway, count: number): Promise<void> {
   const { stage } = mediaStore
   let left = count
   return new Promise((resolve) => {
@@ -112,7 +111,7 @@ function begun({ deps: { mediaStore } }: Gateway, count: number): Promise<void> 
 test('7 a broken upload leaves nothing behind and can be repeated', async (t) => {
   const gateway = await startGateway(t)
   const file = await createFile(gateway)
-  const { mediaStore } = gateway.deps
+  const { disk: mediaStore } = gateway
   const { stage } = mediaStore
   const broken = new Promise<unknown>((resolve) => {
     mediaStore.stage = (body, limits) => {
@@ -178,7 +177,7 @@ test('7 uploads that are whole at the same moment: one is kept, the others are t
 test('7 a file whose bytes cannot be put in their place stays pending, and can be sent again', async (t) => {
   const gateway = await startGateway(t)
   const file = await createFile(gateway)
-  const { mediaStore } = gateway.deps
+  const { disk: mediaStore } = gateway
   const { stage } = mediaStore
   mediaStore.stage = async (...given) => {
     const staged = await stage(...given)
@@ -196,9 +195,9 @@ test('7 a file whose bytes cannot be put in their place stays pending, and can b
 
 test('7 what a gateway was receiving when it died is gone when it starts again', async (t) => {
   const gateway = await startGateway(t)
-  const staged = await gateway.deps.mediaStore.stage(Readable.from([FILE_BYTES]))
+  const staged = await gateway.disk.stage(Readable.from([FILE_BYTES]))
   assert.equal((await stored(gateway)).length, 1)
-  await openLocalDisk(join(gateway.folder, 'media'))
+  await gateway.openDisk()
   assert.deepEqual(await stored(gateway), [])
   await assert.rejects(staged.place('inputs/file_1'), { code: 'ENOENT' })
 })

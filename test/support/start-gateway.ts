@@ -28,8 +28,8 @@ import { openSqlite } from '../../gateway/store/database.ts'
 import { FakeClock } from './fake-clock.ts'
 import { MemoryBroker } from './memory-broker.ts'
 
-const PUBLIC_URL = 'http://winnow.test'
-const MEDIA_URL = 'http://media.test'
+export const PUBLIC_URL = 'http://winnow.test'
+export const MEDIA_URL = 'http://media.test'
 export const API = '/v1/queue'
 
 export interface GatewayOptions {
@@ -38,6 +38,8 @@ export interface GatewayOptions {
   rateLimitPerMinute?: number
   checkAudioUrl?: Deps['checkAudioUrl']
   checkWebhookUrl?: Deps['checkWebhookUrl']
+  /** Without it, `disk`. */
+  mediaStore?: Deps['mediaStore']
   /** Engines that the fleet connects to. */
   engine?: EngineClient
 }
@@ -60,16 +62,21 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     close() {},
   }
   const fleet = new Fleet({ connect: () => engine, clock, log })
-  const signingKey = randomBytes(32).toString('hex')
   const sealingKey = randomBytes(32).toString('base64url')
+  const signingKey = randomBytes(32).toString('hex')
+  const openDisk = () => openLocalDisk({
+    folder: join(folder, 'media'), signingKey,
+    baseUrls: { client: options.config?.publicUrl ?? (() => PUBLIC_URL), engine: () => MEDIA_URL },
+  })
+  const disk = await openDisk()
   const deps: Deps = {
     store, broker, feed, fleet, clock, log,
-    mediaStore: await openLocalDisk(join(folder, 'media')),
+    mediaStore: options.mediaStore ?? disk,
     queuePositions: new QueuePositions({ store, feed, clock }),
     metrics: new Metrics(),
     rateLimiter: new RateLimiter(options.rateLimitPerMinute ?? 0, clock),
     config: {
-      signingKey, sealingKey, publicUrl: () => PUBLIC_URL, uploadMinutes: 60, fileHours: 24, outputDays: 7,
+      sealingKey, publicUrl: () => PUBLIC_URL, uploadMinutes: 60, fileHours: 24, outputDays: 7,
       streamWindowSeconds: 600, recordDays: 30, queueMax: 10_000,
       queueMaxPerAccount: 0, mediaSecondsMax: 7200, ...options.config,
     },
@@ -84,11 +91,11 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     await store.destroy()
     await rm(folder, { recursive: true })
   })
-  const publisher = { store, broker, clock, log, signingKey, mediaUrl: () => MEDIA_URL }
+  const publisher = { store, broker, clock, log, mediaStore: deps.mediaStore }
   const handleEvent = createEventHandler(deps)
   const key = await newKey(deps)
   return {
-    app, deps, store, clock, broker, feed, fleet, folder, canceled, key,
+    app, deps, disk, openDisk, store, clock, broker, feed, fleet, folder, canceled, key,
     /** A key of an account of its own, unless one is named. */
     newKey: (scopes?: readonly Scope[], account?: string) => newKey(deps, scopes, account),
     /** What was logged so, in order. */

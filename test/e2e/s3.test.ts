@@ -1,0 +1,35 @@
+/** The whole service with its media in an S3-compatible store. */
+
+import assert from 'node:assert/strict'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import { examplePath, readWav16, siSdr, sumError } from '../support/examples.ts'
+import { readWav24 } from '../support/make-audio.ts'
+import { startS3 } from '../support/start-s3.ts'
+import { downloadResult, separateFile, startWinnow } from '../support/start-winnow.ts'
+
+/** Two roundings to 24 bits, and one of the sum in float32. */
+const SUM_ERROR_MAX = 3 / 2 ** 23
+
+test('a file goes through a bucket from upload to result, and never through the gateway', async (t) => {
+  const s3 = await startS3(t)
+  const winnow = await startWinnow(t, {
+    env: { ...s3.env, S3_BUCKET: s3.bucket, S3_ENDPOINT: s3.endpoint, S3_REGION: s3.region },
+  })
+  const { submitted, last } = await separateFile(
+    winnow, examplePath('siren-and-speech.wav'), { prompt: 'siren' })
+  assert.equal(last.status, 'COMPLETED', winnow.gateway.log())
+  const files = await downloadResult(winnow, submitted)
+  const { target: output } = files.result.data
+  assert.equal(new URL(output.url).origin, s3.endpoint)
+  const [target, residual] = [readWav24(files.target).planes, readWav24(files.residual).planes]
+  const mixture = await readWav16(examplePath('siren-and-speech.wav'))
+  assert.ok(sumError(target, residual, mixture) <= SUM_ERROR_MAX, 'the parts add up')
+  const siren = await readWav16(examplePath('sources/siren-and-speech/siren.wav'))
+  assert.ok(siSdr(target, siren) > siSdr(mixture, siren) + 6, 'the target is the siren')
+  await assert.rejects(readdir(join(winnow.folder, 'media')), { code: 'ENOENT' })
+  for (const program of [winnow.gateway, ...winnow.engines]) {
+    assert.doesNotMatch(program.log(), /X-Amz-Signature|X-Amz-Credential/i)
+  }
+})
