@@ -18,7 +18,6 @@ import { Fleet } from './fleet.ts'
 import { startGrpcServer } from './grpc-server.ts'
 import { createJobPublisher } from './job-publisher.ts'
 import { openLocalDisk } from './media-store/local-disk.ts'
-import { openBucket } from './media-store/s3.ts'
 import { Metrics } from './metrics.ts'
 import { startMetricsServer } from './metrics-server.ts'
 import { QueuePositions } from './queue-positions.ts'
@@ -64,7 +63,7 @@ const mediaStore = bucket === undefined
     signingKey,
     baseUrls: { client: publicUrl, engine: () => settings.mediaUrl ?? listening() },
   })
-  : await openBucket({
+  : await (await import('./media-store/s3.ts')).openBucket({ // of 25 MB, for who uses it
     bucket, region, endpoint: settings.s3Endpoint, publicEndpoint: settings.s3PublicEndpoint,
   })
 const publisher = createJobPublisher({ store, broker, clock, log, mediaStore })
