@@ -16,7 +16,7 @@ SNR_FLOOR = 1e-3
 """Beyond 30 dB of a present source nothing is gained …"""
 ABSENT_FLOOR = 1e-4
 """… nor beyond 40 dB below the mixture where the sound is absent."""
-ABSENT_WEIGHT = 0.3
+ABSENT_WEIGHT = 0.1
 MAGNITUDE_WEIGHT = 1.0
 ACTIVITY_WEIGHT = 0.3
 MATCH_WEIGHT = 0.15
