@@ -41,6 +41,8 @@ SOURCE_WEIGHTS = {**WEIGHTS, BAND: 4.0, OTHER: 2.0}
 FAMILIES = [REAL, ["woman", "man", "child"], MELODIC]
 SAME_FAMILY = 0.35
 ABSENT = 0.22
+ALL = 0.05
+"""Of the groups that mean everything in a mixture, so many are asked for: they teach to open."""
 
 
 @dataclass
@@ -216,7 +218,8 @@ def make_query(bank: Bank, rng, sources, classes, names, index: int) -> Query:
         return Query(prompt(bank, key, rng), nothing, 1.0, activity, no_spans())
     key = "music" if names[index] == BAND else names[index]
     groups = [name for name, members in bank.groups.items()
-              if names[index] in members and not UNSURE[name] & everything]
+              if names[index] in members and not UNSURE[name] & everything
+              and (not everything <= members or rng.random() < ALL)]
     if groups and rng.random() < 0.25:
         key = str(rng.choice(groups))
     covered = bank.groups.get(key, {key})

@@ -25,7 +25,6 @@ from muon import Muon
 from network import Separator
 
 LEARNING_RATE, WARM_UP_STEPS = 3e-3, 100
-STEPS_OF_GUESSING = 3000
 CLIP, DECAY = 1.0, 0.01
 AVERAGE = 0.998
 MINUTES_PER_CHECKPOINT = 5
@@ -112,9 +111,9 @@ class Run:
         with torch.autocast(device, torch.bfloat16):
             logits, heard = self.compiled(x, embeddings.flatten(0, 1), spans.flatten(0, 1),
                                           targets.shape[1])
-        total, error, leak = self.compiled_loss(logits, heard, truth.mixture, truth.target,
-                                                truth.cross, truth.absent, truth.activity,
-                                                self.care())
+        total, error, leak = self.compiled_loss(logits, heard, self.model.close, truth.mixture,
+                                                truth.target, truth.cross, truth.absent,
+                                                truth.activity)
         total.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), CLIP)
         for optimizer in self.optimizers:
@@ -128,10 +127,6 @@ class Run:
         self.sums += (-error.item(), len(truth.absent) - count, leak.item(), count)
         if self.step % 100 == 0:
             self.report_step()
-
-    def care(self):
-        share = min(1.0, self.step / STEPS_OF_GUESSING)
-        return torch.tensor(share, device=self.options.device)
 
     @torch.no_grad()
     def update_average(self):
