@@ -29,7 +29,10 @@ const { values: options } = parseArgs({
 const seconds = Number(options.seconds)
 const repetitions = Number(options.repetitions)
 const acceleration = options.acceleration as Acceleration
-const precision = options.precision === 'bfloat16' ? 'bfloat16' : 'float32'
+const { precision } = options
+if (precision !== 'float32' && precision !== 'bfloat16') {
+  throw new Error(`--precision must be float32 or bfloat16, not "${precision}"`)
+}
 const model = await loadSamAudio(options.folder, precision)
 
 const cases = options.requests.split(',').map(Number).map((requests) =>

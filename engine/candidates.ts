@@ -1,9 +1,10 @@
 /**
  * Several candidates of a chunk, of which the one is kept that the model scores highest.
  *
- * The choice is made chunk by chunk. A change of candidate from one chunk to the next makes no seam
- * that was not there: neighbours are separated by themselves anyway, and cross-faded where they
- * overlap. To rank whole files, all candidates of a two-hour file would have to be kept.
+ * The choice is made chunk by chunk. A change of candidate from one chunk to the next makes no
+ * seam: all candidates of a chunk follow the one that was kept of the chunk before, where a model
+ * leaves trails, and are near each other where it does not. To rank whole files, all candidates
+ * of a two-hour file would have to be kept.
  */
 
 import type { LaneResult } from '../models/model.ts'

@@ -18,6 +18,8 @@ export interface ChunkPlan {
 export interface MixtureChunk {
   index: number
   startSample: number
+  /** How many at its end the next chunk has as well; 0 of the last. */
+  sharedSamples: number
   channels: Float32Array[]
 }
 
@@ -71,7 +73,8 @@ export async function* cutChunks(
     held.push(block)
     // One sample more than a chunk is awaited, so that what is left for the last is never nothing.
     while (held.length > plan.chunkSamples + (startSample - held.startSample)) {
-      yield { index, startSample, channels: held.read(startSample, plan.chunkSamples) }
+      const channels = held.read(startSample, plan.chunkSamples)
+      yield { index, startSample, sharedSamples: plan.overlapSamples, channels }
       emittedEnd = startSample + plan.chunkSamples
       index += 1
       startSample += hop
@@ -83,7 +86,8 @@ export async function* cutChunks(
   if (end === emittedEnd) return
   const reached = Math.max(0, end - plan.chunkSamples)
   const lastStart = plan.frameSamples * Math.ceil(reached / plan.frameSamples)
-  yield { index, startSample: lastStart, channels: held.read(lastStart, end - lastStart) }
+  const rest = held.read(lastStart, end - lastStart)
+  yield { index, startSample: lastStart, sharedSamples: 0, channels: rest }
 }
 
 /**

@@ -73,7 +73,8 @@ function warmUp(): void {
 /** Audio is handed over, not copied. */
 function transferables(value: Replies[Command['type']]): ArrayBuffer[] {
   if (!value || !('target' in value)) return []
-  return [...value.target, ...value.residual].map((channel) => channel.buffer as ArrayBuffer)
+  const trail = value.trail ? [value.trail.states] : []
+  return [...value.target, ...value.residual, ...trail].map(({ buffer }) => buffer as ArrayBuffer)
 }
 
 function say(message: FromWorker, transfer: ArrayBuffer[] = []): void {

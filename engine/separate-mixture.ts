@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import { assertSpansBegin } from '../shared/media-limits.ts'
 import type { Job } from '../shared/messages.ts'
 import type { AudioSpan } from '../shared/separation-options.ts'
-import type { LaneResult, ModelDescription, Separation, Span } from '../models/model.ts'
+import type { LaneResult, ModelDescription, Separation, Span, Trail } from '../models/model.ts'
 import { bestCandidate, type Ranked } from './candidates.ts'
 import {
   chunkCount, cutChunks, planChunks, Stitcher, type ChunkPlan, type MixtureChunk,
@@ -32,7 +32,8 @@ interface SeparationDeps {
 
 /**
  * Separates `mixture` and hands the results to `write` in order. At most `chunksInFlightMax` chunks
- * are decoded, in the model or waiting to be joined, whatever the length of the media.
+ * are decoded, in the model or waiting to be joined, whatever the length of the media; of a model
+ * whose chunks follow the one before, one.
  * @returns samples of the mixture
  * @throws ServiceError INVALID_PARAMETER for a span past the end; what decoding or the model throws
  */
@@ -57,10 +58,13 @@ export async function separateMixture(
   const inFlight: Promise<SeparatedChunk>[] = []
   const work: ChunkWork[] = []
   const joined = { target: new Stitcher(plan), residual: new Stitcher(plan) }
+  const inFlightMax = deps.model.leavesTrails ? 1 : deps.config.chunksInFlightMax
   let samples = 0
+  let trail: Trail | undefined
   const settleFirst = async () => {
     const settled = await inFlight.shift()
     if (!settled) return
+    trail = settled.best.trail
     work.push(workOn(settled, mixture.sampleRate))
     await deps.write(join(joined, settled.chunk.startSample, settled.best))
   }
@@ -68,10 +72,10 @@ export async function separateMixture(
     for await (const chunk of cutChunks(mixture.blocks(), mixture.channels, plan)) {
       samples = chunk.startSample + (chunk.channels[0]?.length ?? 0)
       const onStep = progress.step
-      const separated = separateChunk(job, chunk, mixture, { ...deps, candidates, onStep })
+      const separated = separateChunk(job, chunk, mixture, { ...deps, candidates, onStep, trail })
       separated.catch(() => undefined) // awaited later, in order: until then it is not unhandled
       inFlight.push(separated)
-      if (inFlight.length >= deps.config.chunksInFlightMax) await settleFirst()
+      if (inFlight.length >= inFlightMax) await settleFirst()
     }
     assertSpansBegin(options.spans, samples / mixture.sampleRate)
     while (inFlight.length > 0) await settleFirst()
@@ -109,13 +113,15 @@ function join(
 type ChunkDeps = Pick<SeparationDeps, 'scheduler' | 'signal'> & {
   candidates: number
   onStep(share: number): void
+  /** What the chunk before has left. */
+  trail: Trail | undefined
 }
 
 async function separateChunk(
   job: Job, chunk: MixtureChunk, { sampleRate }: Mixture,
-  { scheduler, signal, candidates, onStep }: ChunkDeps,
+  { scheduler, signal, candidates, onStep, trail }: ChunkDeps,
 ): Promise<SeparatedChunk> {
-  const { startSample, channels } = chunk
+  const { startSample, sharedSamples: trailSamples, channels } = chunk
   const { options, request_id: requestId } = job
   const samples = channels[0]?.length ?? 0
   const request = {
@@ -123,12 +129,15 @@ async function separateChunk(
     spans: chunkSpans(options.spans, startSample / sampleRate, samples / sampleRate),
     acceleration: options.acceleration,
     predictSpans: options.predict_spans && options.spans.length === 0,
+    startSample,
+    trailSamples,
+    ...(trail && { trail }),
   }
   const owner = { accountId: job.account_id, requestId }
   const separate = (copy: Float32Array[], candidate: number): Promise<LaneResult> => {
     const seed = laneSeed(requestId, candidate)
     const chunkOf = { channels: copy, sampleRate }
-    const lane = { ...request, chunk: chunkOf, startSample, candidate, candidates, seed }
+    const lane = { ...request, chunk: chunkOf, candidate, candidates, seed }
     return scheduler.separate(lane, owner, { signal, onStep })
   }
   return { chunk, samples, ...await bestCandidate(channels, candidates, separate) }

@@ -26,6 +26,16 @@ export interface Span {
   include: boolean
 }
 
+/**
+ * How the end of a chunk came about: lanes of the next chunk that are given it render alike what
+ * both have. A model's own; whoever hands it on does not read it.
+ */
+export interface Trail {
+  /** Where it begins in the mixture, in samples. */
+  startSample: number
+  states: Float32Array
+}
+
 export interface LaneRequest {
   chunk: Chunk
   prompt: string
@@ -39,6 +49,10 @@ export interface LaneRequest {
   seed: number
   /** Where the chunk starts in its mixture, in samples (absent: 0). */
   startSample?: number
+  /** What the lane that was kept of the chunk before has left; for models that leave trails. */
+  trail?: Trail
+  /** How many samples at its end the next chunk has too (absent: 0): a trail is left of them. */
+  trailSamples?: number
   /** Which of several candidates of the chunk it is, from 0 (absent: 0), the only one of most. */
   candidate?: number
   /** How many are made of it (absent: 1): of a single one, nobody needs the score. */
@@ -74,6 +88,8 @@ export interface LaneResult extends Separation {
    * silenced. Absent: nobody asked.
    */
   predictedSpans?: readonly Span[]
+  /** Where it was asked for. */
+  trail?: Trail
 }
 
 export interface ModelDescription {
@@ -98,6 +114,8 @@ export interface ModelDescription {
   overlapSecondsMax: Readonly<Record<Acceleration, number>>
   /** What each acceleration does, in a few words. */
   passes: Readonly<Record<Acceleration, string>>
+  /** Whether chunks follow the one before, so that they are separated one after the other. */
+  leavesTrails: boolean
   /** Whether candidates differ, so that several are worth making. */
   givesCandidates: boolean
   /** Whether it can say by itself where the target sounds. */

@@ -43,6 +43,7 @@ const DESCRIPTION = {
     balanced: 'one pass',
     quality: 'the mean of four time-shifted passes',
   },
+  leavesTrails: false,
   givesCandidates: true,
   predictsSpans: true,
   precision: 'float32',

@@ -24,6 +24,7 @@ import { STEPS, SamAudioLane } from './sam-audio-lane.ts'
 import { loadSpanPredictor, type SpanPredictor } from './spans/span-predictor.ts'
 import { loadTextEncoder, type TextEncoder } from './text/text-encoder.ts'
 import { tabulated, type TellTime } from './time-codes.ts'
+import { leaderOf } from './trail.ts'
 
 /** Chunks and prompts remembered, so that candidates of a chunk share their encoding. */
 const CHUNKS_REMEMBERED_MAX = 8
@@ -80,6 +81,7 @@ function describe({ codec, transformer }: SamAudioConfig) {
     passes: {
       fast: passes(STEPS.fast), balanced: passes(STEPS.balanced), quality: passes(STEPS.quality),
     },
+    leavesTrails: true,
     givesCandidates: true,
   }
 }
@@ -107,8 +109,9 @@ class SamAudio implements Model {
   }
 
   open(request: LaneRequest): Lane {
-    const { acceleration, predictSpans = false, candidates = 1 } = request
+    const { acceleration, predictSpans = false, candidates = 1, startSample = 0 } = request
     const mixture = this.#checkChunk(request.chunk)
+    const leader = this.#leaderOf(request, mixture.length)
     const prompt = modelPrompt(request.prompt)
     const features = this.#encode(mixture)
     const isPredicted = predictSpans && request.spans.length === 0
@@ -117,8 +120,10 @@ class SamAudio implements Model {
     const flow = this.#flowOf({ ...request, prompt, spans }, features)
     features.dispose()
     return new SamAudioLane(flow, {
-      mixture, prompt, acceleration, predictedSpans,
+      mixture, prompt, acceleration, predictedSpans, startSample, leader,
       isRanked: candidates > 1,
+      hop: this.#clock.hop,
+      trailFrames: Math.floor((request.trailSamples ?? 0) / this.#clock.hop),
       slices: decodingSlices(this.#parts.network.codec.decoder, flow.state.shape[1]!),
     })
   }
@@ -137,11 +142,14 @@ class SamAudio implements Model {
     if (stepsDone < steps) throw new Error(`The lane has done ${stepsDone} of ${steps} steps`)
     const { mixture, prompt, isRanked, predictedSpans } = own(lane)
     const [target, residual] = [own(lane).wave('target'), own(lane).wave('residual')]
+    const trail = own(lane).trail()
     this.discard(lane)
     const verdict = isRanked ? this.#judge(mixture, target, prompt) : undefined
     const score = verdict ?? consistency(mixture, target, residual)
     return {
-      target: [target], residual: [residual], score, ...(predictedSpans && { predictedSpans }),
+      target: [target], residual: [residual], score,
+      ...(predictedSpans && { predictedSpans }),
+      ...(trail && { trail }),
     }
   }
 
@@ -151,10 +159,10 @@ class SamAudio implements Model {
 
   /** What stays the same while the flow runs, and the noise that it begins with. */
   #flowOf({ prompt, spans, seed, startSample = 0 }: LaneRequest, features: Tensor): Flow {
-    const { config: { codec }, network: { velocity: { conditions } } } = this.#parts
+    const { conditions } = this.#parts.network.velocity
     const frames = features.shape[1]!
     const tokens = anchorTokens(spans, frames, this.#clock)
-    const channels = 2 * codec.codebookDim
+    const channels = this.#channels
     const firstFrame = Math.round(startSample / this.#clock.hop)
     const noise = noiseFrames(seed, firstFrame, frames, channels)
     return tf.tidy(() => ({
@@ -163,6 +171,19 @@ class SamAudio implements Model {
       memory: this.#hear(prompt),
       state: tf.tensor3d(noise, [1, frames, channels]),
     }))
+  }
+
+  /** What the chunk follows of the one before. */
+  #leaderOf({ trail, acceleration, startSample = 0 }: LaneRequest, samples: number) {
+    const { hop } = this.#clock
+    const frames = Math.ceil(samples / hop)
+    const steps = STEPS[acceleration]
+    return trail && leaderOf(trail, { startSample, hop, frames, channels: this.#channels, steps })
+  }
+
+  /** Of the flow: those of target and residual, side by side. */
+  get #channels(): number {
+    return 2 * this.#parts.config.codec.codebookDim
   }
 
   get #clock(): FrameClock {

@@ -110,18 +110,70 @@ test('candidates of a chunk share its encoding, and lanes leave nothing behind',
   assert.equal(tf.memory().numTensors, before)
 })
 
-/** Random weights make much of a frame's distant context; trained ones would of its neighbours. */
-test('where chunks overlap, sharing the noise makes them more alike', (t) => {
-  const whole = noise(40 * hop, 5)
-  const separated = (startFrame: number, seed: number) => separateOne(model, request(
-    whole.slice(startFrame * hop, (startFrame + 25) * hop), { seed, startSample: startFrame * hop })).target[0]!
-  const first = separated(0, 1).subarray(15 * hop)
-  const difference = (second: Float32Array) =>
-    Math.sqrt(first.reduce((sum, x, i) => sum + (x - second[i]!) ** 2, 0) / first.length)
-  const shared = difference(separated(15, 1))
-  const independent = difference(separated(15, 2))
-  t.diagnostic(`they differ by ${shared.toFixed(3)}, with noise of their own by ${independent.toFixed(3)}`)
-  assert.ok(shared < 0.8 * independent, `${shared} is not much less than ${independent}`)
+/** Frames that two chunks have in common; the later one begins where they do. */
+const SHARED = 60
+const LATER = 20
+
+function overlaps() {
+  const whole = noise((2 * LATER + SHARED) * hop, 5)
+  const separated = (startFrame: number, more: Partial<LaneRequest>) => separateOne(model, request(
+    whole.slice(startFrame * hop, (startFrame + LATER + SHARED) * hop), { startSample: startFrame * hop, ...more }))
+  const first = separated(0, { trailSamples: SHARED * hop })
+  assert.ok(first.trail, 'it leaves a trail')
+  const earlier = first.target[0]!.subarray(LATER * hop)
+  const later = (more: Partial<LaneRequest>) => separated(LATER, more).target[0]!.subarray(0, SHARED * hop)
+  return { separated, trail: first.trail, earlier, later }
+}
+
+/** Root mean square of the frames from `from` to `to`. */
+function rms(wave: Float32Array, from: number, to: number): number {
+  const part = wave.subarray(from * hop, to * hop)
+  return Math.sqrt(part.reduce((sum, x) => sum + x ** 2, 0) / part.length)
+}
+
+test('where chunks overlap, the later one that follows the earlier one\'s trail renders the same', (t) => {
+  const { earlier, later, trail } = overlaps()
+  const differences = (more: Partial<LaneRequest>) => {
+    const other = later(more)
+    const difference = earlier.map((x, i) => x - other[i]!)
+    // Each knows better what it has more of around it, and the cross-fade goes by that: at either
+    // end the other one, which only just begins or ends there, has next to no weight.
+    const faded = difference.map((x, i) => x * (0.5 - 0.5 * Math.abs(Math.cos((Math.PI * i) / difference.length))))
+    return { whole: rms(difference, 0, SHARED), middle: rms(difference, 25, 35), faded: rms(faded, 0, SHARED) }
+  }
+  const following = differences({ trail })
+  const sharing = differences({})
+  const independent = differences({ seed: 2 })
+  for (const [name, { whole, middle, faded }] of Object.entries({ following, sharing, independent })) {
+    t.diagnostic(`${name}: they differ by ${whole.toFixed(4)}, in the middle by ${middle.toFixed(5)}, ` +
+      `cross-faded by ${faded.toFixed(4)}`)
+  }
+  t.diagnostic(`the sound itself is ${rms(earlier, 0, SHARED).toFixed(4)}`)
+  assert.ok(following.faded < 0.05 * independent.faded, 'cross-faded')
+  assert.ok(following.middle < 1e-3 * independent.middle, 'in the middle, far from what only one has heard')
+})
+
+test('every candidate follows the trail, and a trail may begin later than the chunk', () => {
+  const { separated, earlier, trail } = overlaps()
+  for (const more of [{ candidate: 1, seed: 7 }, { candidate: 2, seed: 8 }]) {
+    const other = separated(LATER, { ...more, trail }).target[0]!
+    assertClose(other.subarray(25 * hop, 35 * hop), earlier.subarray(25 * hop, 35 * hop), { absolute: 1e-5 })
+  }
+  const reachingBack = separated(LATER - 12, { trail }).target[0]!.subarray(12 * hop) // as a last chunk does
+  assertClose(reachingBack.subarray(25 * hop, 35 * hop), earlier.subarray(25 * hop, 35 * hop), { absolute: 1e-5 })
+})
+
+test('a trail that is not of a chunk before is refused, and nothing is left of the lane', () => {
+  const { trail } = overlaps()
+  const chunk = noise((LATER + SHARED) * hop, 6)
+  separateOne(model, request(chunk.slice()))
+  const before = tf.memory().numTensors
+  for (const more of [
+    { startSample: (LATER + 1) * hop, trail }, { startSample: -hop, trail }, { startSample: 1, trail },
+    { startSample: LATER * hop, trail, acceleration: 'quality' as const },
+    { startSample: LATER * hop, trail: { ...trail, states: trail.states.slice(1) } },
+  ]) assert.throws(() => model.open(request(chunk.slice(), more)), /not of a chunk before this one/)
+  assert.equal(tf.memory().numTensors, before)
 })
 
 test('what is no sound of the right rate in one channel is refused or read as silence', () => {

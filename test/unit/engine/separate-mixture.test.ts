@@ -71,6 +71,9 @@ async function separated(options: Partial<SeparationOptions>, world: World = {})
       onStep(1)
       return {
         target: [chunk!.map((x) => 0.25 * x)], residual: [chunk!.map((x) => 0.75 * x)], score: request.candidate ?? 0,
+        ...(world.model?.leavesTrails && {
+          trail: { startSample: request.startSample! + request.candidate!, states: new Float32Array() },
+        }),
       }
     },
   }
@@ -164,6 +167,16 @@ test('a few chunks are under way at once, however long the media', async () => {
   const { under } = await separated({ max_chunk_duration: 0.5, chunk_overlap: 0.1 })
   assert.equal(under.wayMost <= 2, true, `${under.wayMost} at once`)
   assert.equal(under.ahead <= 3 * RATE, true, `${under.ahead} samples ahead`)
+})
+
+test('where chunks follow the one before, one is under way, with the trail of the one that was kept', async () => {
+  const { under, lanes } = await separated(
+    { max_chunk_duration: 4, reranking_candidates: 2 }, { model: { leavesTrails: true } })
+  assert.equal(under.wayMost, 2, 'the candidates of one chunk')
+  assert.deepEqual(lanes.map(({ startSample, trailSamples }) => [startSample, trailSamples]), [
+    [0, RATE], [0, RATE], [300, RATE], [300, RATE], [600, 0], [600, 0],
+  ])
+  assert.deepEqual(lanes.map(({ trail }) => trail?.startSample), [undefined, undefined, 1, 1, 301, 301])
 })
 
 test('a span that lies past the end is refused once the end is known', async () => {

@@ -9,7 +9,7 @@ test('a lane flows through its strides, then takes what its slices decode to, cu
   const flow = { base: tf.zeros([1, 3, 2]), memory: tf.zeros([1, 1, 2]), state: tf.zeros([1, 3, 4]) }
   const lane = new SamAudioLane(flow, {
     mixture: new Float32Array(5), prompt: '', acceleration: 'fast', isRanked: false,
-    predictedSpans: undefined, slices: planSlices(3, 2, 1),
+    predictedSpans: undefined, slices: planSlices(3, 2, 1), startSample: 0, hop: 2, leader: undefined, trailFrames: 0,
   })
   assert.deepEqual([lane.frames, lane.steps], [3, 10])
   for (let i = 0; i < 8; i += 1) {
