@@ -4,13 +4,10 @@ import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
-import { examplePath, readWav16, siSdr, sumError } from '../support/examples.ts'
+import { examplePath, readWav16, siSdr, SUM_ERROR_MAX, sumError } from '../support/examples.ts'
 import { readWav24 } from '../support/make-audio.ts'
 import { startS3 } from '../support/start-s3.ts'
 import { downloadResult, separateFile, startWinnow } from '../support/start-winnow.ts'
-
-/** Two roundings to 24 bits, and one of the sum in float32. */
-const SUM_ERROR_MAX = 3 / 2 ** 23
 
 test('a file goes through a bucket from upload to result, and never through the gateway', async (t) => {
   const s3 = await startS3(t)

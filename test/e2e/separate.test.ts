@@ -11,13 +11,10 @@ import test, { before, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { connectEngine, type EngineStats } from '../../shared/engine-control.ts'
 import { makeMedia, noise, readWav24, sine, wavBytes } from '../support/make-audio.ts'
-import { examplePath, readWav16, siSdr, sumError } from '../support/examples.ts'
+import { examplePath, readWav16, siSdr, SUM_ERROR_MAX, sumError } from '../support/examples.ts'
 import {
   API_KEY, downloadResult, followToEnd, separateFile, startWinnow, submitFile, type Winnow,
 } from '../support/start-winnow.ts'
-
-/** Two roundings to 24 bits, and one of the sum in float32. */
-const SUM_ERROR_MAX = 3 / 2 ** 23
 
 let winnow: Winnow
 before(async (t) => { winnow = await startWinnow(t as TestContext) })

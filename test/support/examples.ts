@@ -37,6 +37,9 @@ export function siSdr(estimate: readonly Float32Array[], reference: readonly Flo
   return 10 * Math.log10((scale * scale * energy) / distortion)
 }
 
+/** What `sumError` may be: two roundings to 24 bits, and one of the sum in float32. */
+export const SUM_ERROR_MAX = 3 / 2 ** 23
+
 /** The largest distance of a sample of `target + residual` from the mixture. */
 export function sumError(
   target: readonly Float32Array[], residual: readonly Float32Array[], mixture: readonly Float32Array[],
