@@ -10,19 +10,20 @@ export type Layer = (x: Tensor) => Tensor
 
 /** torch.nn.Linear on the last axis: [..., inDim] to [..., outDim]. */
 export function loadLinear(weights: Weights, inDim: number, outDim: number): Layer {
-  // PyTorch keeps [out, in]
-  const kernel = tf.tidy(() => tf.transpose(weights.get('weight', [outDim, inDim])))
+  const matrix = weights.get('weight', [outDim, inDim])
   const bias = weights.get('bias', [outDim])
   return (x) => tf.tidy(() => {
-    const rows = tf.matMul(x.reshape([-1, inDim]), kernel) // [rows, outDim]
+    const rows = multiplyTurned(x.reshape([-1, inDim]), matrix) // [rows, outDim]
     return tf.add(rows, bias).reshape([...x.shape.slice(0, -1), outDim])
   })
 }
 
-/** The weight of a torch.nn.Linear without a bias: [inDim, outDim], as wide as `weights` says. */
+/**
+ * The weight of a torch.nn.Linear without a bias, as PyTorch keeps it: [outDim, inDim], as wide as
+ * `weights` says. Turned in the product, it takes no longer, and no copy is made of it at load.
+ */
 export function readMatrix(weights: Weights, inDim: number, outDim: number): Tensor {
-  return tf.tidy(() =>
-    inPrecision(tf.transpose(weights.get('weight', [outDim, inDim])), weights.precision))
+  return tf.tidy(() => inPrecision(weights.get('weight', [outDim, inDim]), weights.precision))
 }
 
 /** torch.nn.Linear without a bias, on the last axis: [..., inDim] to float32 [..., outDim]. */
@@ -31,9 +32,9 @@ export function loadProjection(weights: Weights, inDim: number, outDim: number):
   return (x) => tf.tidy(() => widen(project(x, matrix)))
 }
 
-/** The product of x and a matrix, as wide as the matrix. */
+/** The product of x and a matrix [outDim, inDim], as wide as the matrix. */
 export const project = (x: Tensor, matrix: Tensor): Tensor =>
-  tf.tidy(() => multiply(asWideAs(matrix, x), matrix))
+  tf.tidy(() => multiplyTurned(asWideAs(matrix, x), matrix))
 
 /** torch.nn.functional.rms_norm over the last axis, with a learned gain that is called `name`. */
 export function loadRmsNorm(

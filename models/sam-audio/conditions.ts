@@ -2,8 +2,8 @@
  * What the flow network is told of one chunk and prompt: all that stays the same while the flow
  * runs (SAMAudio.forward up to its transformer, AlignModalities, EmbedAnchors).
  */
-import { loadLayerNorm, loadLinear, readMatrix } from '../layers.ts'
-import { multiply, tf, type Tensor } from '../tensor.ts'
+import { loadLayerNorm, loadLinear, project, readMatrix } from '../layers.ts'
+import { tf, type Tensor } from '../tensor.ts'
 import type { Weights } from '../weights.ts'
 import { loadPointwise } from './codec/convolution.ts'
 import { readPlainKernel } from './codec/kernel.ts'
@@ -23,13 +23,13 @@ export function loadConditions(weights: Weights, config: SamAudioConfig) {
 
   /** features [batch, frames, codebookDim] to their share of the network's input, [..., dim]. */
   const audio = (features: Tensor): Tensor => tf.tidy(() =>
-    multiply(features, projection.features).add(projection.bias))
+    project(features, projection.features).add(projection.bias))
 
   /** tokens [batch, frames] of each frame's anchor to their share, [batch, frames, dim]. */
   const anchors = (tokens: Tensor): Tensor => tf.tidy(() => tf.gather(anchorTable, tokens))
 
   /** The flow's state [batch, frames, 2 · codebookDim] to its share, [batch, frames, dim]. */
-  const noisy = (state: Tensor): Tensor => multiply(state, projection.noisy)
+  const noisy = (state: Tensor): Tensor => project(state, projection.noisy)
 
   return { audio, video, anchors, noisy, memory }
 }
@@ -42,11 +42,12 @@ function readProjection(weights: Weights, dim: number, codebookDim: number) {
   const stream = 2 * codebookDim
   const bias = weights.get('bias', [dim])
   const { noisy, features } = tf.tidy(() => {
-    const matrix = readMatrix(weights, 3 * stream, dim) // [3 · stream, dim]
-    const rows = (start: number, count: number) => tf.slice(matrix, [start, 0], [count, dim])
+    const matrix = readMatrix(weights, 3 * stream, dim) // [dim, 3 · stream]
+    const columns = (start: number, count: number) => tf.slice(matrix, [0, start], [dim, count])
+    const second = 2 * stream + codebookDim
     return {
-      noisy: rows(0, stream),
-      features: rows(2 * stream, codebookDim).add(rows(2 * stream + codebookDim, codebookDim)),
+      noisy: columns(0, stream),
+      features: columns(2 * stream, codebookDim).add(columns(second, codebookDim)),
     }
   })
   return { noisy, features, bias }
@@ -71,6 +72,6 @@ function readAnchors(weights: Weights, config: SamAudioConfig): Tensor {
   return tf.tidy(() => {
     const gate = weights.get('gate', [1]).tanh()
     const embedded = weights.at('embed').get('weight', [anchors + 1, anchorDim])
-    return multiply(embedded, readMatrix(weights.at('proj'), anchorDim, dim)).mul(gate)
+    return project(embedded, readMatrix(weights.at('proj'), anchorDim, dim)).mul(gate)
   })
 }

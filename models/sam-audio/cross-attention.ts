@@ -33,9 +33,9 @@ export function loadCrossAttention(weights: Weights, dim: number, heads: number)
  */
 export function loadCrossMemories(layers: readonly Weights[], dim: number, heads: number) {
   const width = dim / heads
-  const kernel = tf.tidy(() => { // [dim, layers · 2 · dim]
+  const kernel = tf.tidy(() => { // [layers · 2 · dim, dim]
     const all = tf.concat(layers.flatMap((weights) => ['wk', 'wv'].map((name) =>
-      readHeads(weights.at(name).in('float32'), dim, heads))), 1)
+      readHeads(weights.at(name).in('float32'), dim, heads))))
     return inPrecision(all, layers[0]!.precision)
   })
   const gainOf = (weights: Weights) => // of queries and keys, and the scale of the scores
@@ -57,5 +57,4 @@ export function loadCrossMemories(layers: readonly Weights[], dim: number, heads
 
 /** A projection to heads side by side: [dim, dim]. */
 const readHeads = (weights: Weights, dim: number, heads: number): Tensor => tf.tidy(() =>
-  inPrecision(tf.transpose(headsSideBySide(weights.get('weight', [dim, dim]), heads)),
-    weights.precision))
+  inPrecision(headsSideBySide(weights.get('weight', [dim, dim]), heads), weights.precision))

@@ -1,7 +1,7 @@
 /** Gated feed-forward: w2(silu(w1 x) · w3 x) (FeedForward). */
 import { asWideAs, widen } from '../bfloat16.ts'
 import { loadProjection, readMatrix, type Layer } from '../layers.ts'
-import { gateWithSigmoid, multiply, tf } from '../tensor.ts'
+import { gateWithSigmoid, multiplyTurned, tf } from '../tensor.ts'
 import type { Weights } from '../weights.ts'
 
 /** How a family of networks names the three. */
@@ -28,8 +28,8 @@ export function loadFeedForward(
   const out = loadProjection(weights.at(names.out), sizes.hidden, sizes.out)
   return (x) => tf.tidy(() => {
     const heard = asWideAs(gateMatrix, x)
-    const gate = widen(multiply(heard, gateMatrix)) // [..., hidden]
-    const value = widen(multiply(heard, valueMatrix))
+    const gate = widen(multiplyTurned(heard, gateMatrix)) // [..., hidden]
+    const value = widen(multiplyTurned(heard, valueMatrix))
     return out(gateWithSigmoid(gate.mul(value), gate))
   })
 }

@@ -30,9 +30,9 @@ export function loadSelfAttention(
     const weight = weights.at(name).get('weight', [dim, dim])
     return layout.headsInterleaved ? headsSideBySide(weight, heads) : weight
   }
-  const kernel = tf.tidy(() => inPrecision(tf.transpose(tf.concat([
+  const kernel = tf.tidy(() => inPrecision(tf.concat([
     pairsInHalves(read(layout.q), heads), pairsInHalves(read(layout.k), heads), read(layout.v),
-  ])), weights.precision)) // [dim, 3 · dim]
+  ]), weights.precision)) // [3 · dim, dim]
   const gainOf = (name: string) => pairsInHalves(weights.at(name).get('weight', [width]), 1)
   const gains = tf.tidy(() => tf.stack([
     gainOf('q_norm').mul(1 / Math.sqrt(width)), gainOf('k_norm'),
