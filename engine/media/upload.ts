@@ -1,4 +1,4 @@
-/** Sends an output file to the gateway's signed address. */
+/** Sends an output file to its signed address: the gateway's, or a bucket's. */
 
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -14,7 +14,7 @@ export interface UploadOptions {
   patience?: Patience
 }
 
-/** The gateway could not take the file now. */
+/** The file could not be taken now. */
 export class UploadAwayError extends AwayError {}
 
 /** The request has already ended: whatever this job makes comes too late. */
@@ -56,12 +56,12 @@ async function uploadOnce(
     waits: waitsOf(patience),
     signal,
   }).catch((cause: unknown) => {
-    throw new UploadAwayError('the gateway could not be reached, or broke off', { cause })
+    throw new UploadAwayError('the media store could not be reached, or broke off', { cause })
   }).finally(() => file.destroy())
   answer.body.destroy() // what it says is of no use
   const status = answer.statusCode
   if (status >= 200 && status <= 299) return
   if (status === 409) throw new UploadRefusedError()
-  if (isTemporaryStatus(status)) throw new UploadAwayError(`the gateway answered ${status}`)
-  throw new Error(`the gateway refused an output: it answered ${status}`)
+  if (isTemporaryStatus(status)) throw new UploadAwayError(`the media store answered ${status}`)
+  throw new Error(`the media store refused an output: it answered ${status}`)
 }
