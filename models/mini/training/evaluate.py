@@ -31,10 +31,10 @@ class Case:
 
 
 class Maker:
-    """Cases from the held-out clips, in an order that the seed decides."""
+    """Cases from the clips of a split, in an order that the seed decides."""
 
-    def __init__(self, cache: Path):
-        self.bank = Bank(cache, "test")
+    def __init__(self, cache: Path, split: str):
+        self.bank = Bank(cache, split, "held_out")
         self.rng = np.random.default_rng(SEED)
         self.others = [name for name in self.bank.names
                        if name not in {*REAL, *MELODIC, "woman", "man", "kit"}]
@@ -69,9 +69,9 @@ class Maker:
         return self.case(key or name, self.clip(name), self.clip(other))
 
 
-def test_cases(cache: Path) -> dict[str, list[Case]]:
+def test_cases(cache: Path, split: str = "test") -> dict[str, list[Case]]:
     """Category to its cases."""
-    m = Maker(cache)
+    m = Maker(cache, split)
     speech = ["woman", "man"]
 
     def spoken():

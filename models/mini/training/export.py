@@ -34,7 +34,8 @@ def main():
     parser.add_argument("--encoder", type=Path, default=ENCODER)
     options = parser.parse_args()
     model, stored = load_average(options.cache / f"{options.name}.pt")
-    model.half().float()
+    for parameter in model.parameters():
+        parameter.data = parameter.data.half().float()  # as it will be read, the window apart
     state = {key: value.half().contiguous() for key, value in model.state_dict().items()}
     save_file(state, options.weights / "model.safetensors")
     config = {

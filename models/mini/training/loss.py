@@ -16,7 +16,6 @@ SNR_FLOOR = 1e-3
 """Beyond 30 dB of a present source nothing is gained …"""
 ABSENT_FLOOR = 1e-4
 """… nor beyond 40 dB below the mixture where the sound is absent."""
-ABSENT_WEIGHT = 0.3
 ENERGY_WEIGHT = 0.2
 MAGNITUDE_WEIGHT = 1.0
 ACTIVITY_WEIGHT = 0.3
@@ -52,17 +51,14 @@ def inputs(window, mixture, targets, absent, activity):
     return features(power), truth
 
 
-def loss(logits, activity, close, mixture, target, cross, absent, truth_activity):
+def loss(logits, activity, mixture, target, cross, absent, truth_activity):
     """The loss; the sum over present targets of the error in dB; that over absent ones of what
     was let through, in dB.
 
-    Of absent targets only the strength of the gate learns, and the activity by a loss of its own.
-    Told of them, the mask would shut wherever presence is a guess: shutting always pays, and what
-    is shut learns nothing any more. The difference of energies, in dB, opens it again."""
-    closing = (close * F.softplus(-activity.detach())).float()
-    closing = closing.repeat_interleave(PATCH, 1).unsqueeze(-1)
-    gated = (logits.float() + closing).detach() - closing
-    mask = torch.sigmoid(torch.where(absent[:, None, None] > 0, gated, logits.float()))
+    Absent targets teach the activity alone, which closes the mask. Told of them, the mask itself
+    would shut wherever presence is a guess: shutting always pays, and what is shut learns nothing
+    any more. The difference of energies, in dB, opens it again."""
+    mask = torch.sigmoid(logits.float())
     passed = mask * mask * mixture
     target_energy, mixture_energy = target.sum((1, 2)), mixture.sum((1, 2))
     error = (target - 2 * mask * cross + passed).sum((1, 2)).clamp_min(0)
@@ -75,10 +71,9 @@ def loss(logits, activity, close, mixture, target, cross, absent, truth_activity
     roots = ((y + 1e-6).sqrt().sqrt() for y in (passed, target))
     distance = (next(roots) - next(roots)).abs().mean((1, 2))
     distance = distance / (mixture + 1e-6).sqrt().sqrt().mean((1, 2))
+    present = 1 - absent
+    separated = 0.1 * (snr + ENERGY_WEIGHT * energy) + MAGNITUDE_WEIGHT * distance
     heard = F.binary_cross_entropy_with_logits(activity.float(), truth_activity)
     match = F.binary_cross_entropy_with_logits(activity.float().amax(1), 1 - absent)
-    present = 1 - absent
-    snr, leak, energy = (snr * present).sum(), (leak * absent).sum(), (energy * present).sum()
-    total = (0.1 * (snr + ABSENT_WEIGHT * leak + ENERGY_WEIGHT * energy) / len(absent)
-             + MAGNITUDE_WEIGHT * distance.mean() + ACTIVITY_WEIGHT * heard + MATCH_WEIGHT * match)
-    return total, snr.detach(), leak.detach()
+    total = (separated * present).mean() + ACTIVITY_WEIGHT * heard + MATCH_WEIGHT * match
+    return total, (snr * present).sum().detach(), (leak * absent).sum().detach()

@@ -226,7 +226,8 @@ class Separator(nn.Module):
         self.co = nn.ModuleList([Block(C, D, heads, code, exchange) for _ in range(conditioned)])
         self.no, self.head = RMS(C), MaskHead(C, head)
         self.na, self.ac = RMS(D), nn.Linear(D, 1)
-        self.close = nn.Parameter(torch.full((1,), 0.5))
+        self.close = nn.Parameter(torch.ones(1), requires_grad=False)  # see gate.py
+        self.register_buffer("tolerance", torch.zeros(1))
 
     def code(self, embedding):
         """[n, TEXT] to [n, code], of RMS 1."""
@@ -250,7 +251,7 @@ class Separator(nn.Module):
         for block in self.co:
             x, z = block(x, z, code)
         activity = self.ac(self.na(z)).squeeze(-1)
-        # Told by its own loss alone: gradients of the mask through it would shut everything.
-        closing = self.close * F.softplus(-activity.detach())
+        # The activity learns by its own loss alone: the mask's would shut everything.
+        closing = self.close * F.softplus(-activity.detach() - self.tolerance)
         logits = self.head(self.no(x)) - closing.repeat_interleave(PATCH, 1).unsqueeze(-1)
         return logits, activity

@@ -4,6 +4,7 @@ A bank is a class's clips of one split. A class that several sources give is the
 """
 
 import argparse
+import csv
 import json
 from collections import Counter
 from pathlib import Path
@@ -63,16 +64,17 @@ def main():
 
 
 def write_manifest(cache: Path):
-    """manifest.json: for each class and split, how many clips of which origin and licence."""
-    manifest = {}
-    for path in sorted(cache.glob("*-*.json")):
-        split, name = path.stem.split("-", 1)
-        clips = json.loads(path.read_text())["clips"]
-        origins = Counter((clip["origin"], clip["licence"], clip["author"]) for clip in clips)
-        rows = [{"origin": origin, "licence": licence, "author": author, "clips": count}
-                for (origin, licence, author), count in sorted(origins.items())]
-        manifest.setdefault(name, {})[split] = rows
-    (cache / "manifest.json").write_text(json.dumps(manifest, indent=1, ensure_ascii=False))
+    """manifest.csv: for each class and split, how many clips of which licence, author and origin."""
+    origins = Counter()
+    for split in ("train", "test"):
+        for path in cache.glob(f"{split}-*.json"):
+            name = path.stem.removeprefix(f"{split}-")
+            for clip in json.loads(path.read_text())["clips"]:
+                origins[name, split, clip["licence"], clip["author"], clip["origin"]] += 1
+    with (cache / "manifest.csv").open("w", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(["class", "split", "licence", "author", "origin", "clips"])
+        rows.writerows([*key, count] for key, count in sorted(origins.items()))
 
 
 if __name__ == "__main__":

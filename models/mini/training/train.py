@@ -3,12 +3,13 @@
 The trunk keeps a constant rate after its warm-up, so it can stop and go on at any time. A release
 is a branch of it: `--decay-minutes 20` starts at the trunk's last checkpoint, lets the rate fall
 to nothing and writes NAME-release.pt, while the trunk stays as it was (warm-up, stable, decay:
-S. Hu et al., MiniCPM, 2024).
+S. Hu et al., MiniCPM, 2024; by a square root: A. Hägele et al., 2024).
 """
 
 import argparse
 import copy
 import json
+import math
 import os
 import time
 from pathlib import Path
@@ -44,8 +45,8 @@ def main():
     run.one_step(next(batches), 0.0)  # compiles, which the clock should not count
     start = saved = time.monotonic()
     while (elapsed := time.monotonic() - start) < minutes * 60:
-        left = 1 - elapsed / (minutes * 60) if options.decay_minutes else 1.0
-        run.one_step(next(batches), left)
+        rate = 1 - math.sqrt(elapsed / (minutes * 60)) if options.decay_minutes else 1.0
+        run.one_step(next(batches), rate)
         if time.monotonic() - saved > MINUTES_PER_CHECKPOINT * 60:
             saved = time.monotonic()
             run.checkpoint(cases)
@@ -111,9 +112,8 @@ class Run:
         with torch.autocast(device, torch.bfloat16):
             logits, heard = self.compiled(x, embeddings.flatten(0, 1), spans.flatten(0, 1),
                                           targets.shape[1])
-        total, error, leak = self.compiled_loss(logits, heard, self.model.close, truth.mixture,
-                                                truth.target, truth.cross, truth.absent,
-                                                truth.activity)
+        total, error, leak = self.compiled_loss(logits, heard, truth.mixture, truth.target,
+                                                truth.cross, truth.absent, truth.activity)
         total.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), CLIP)
         for optimizer in self.optimizers:
@@ -188,7 +188,7 @@ def start_worker(options, step: int):
 def make_batches(queue, cache, count, seed):
     torch.set_num_threads(1)
     os.nice(2)  # the steps should not wait for a processor
-    bank, rng = Bank(cache, "train"), np.random.default_rng(seed)
+    bank, rng = Bank(cache, "train", "train"), np.random.default_rng(seed)
     while multiprocessing.parent_process().is_alive():
         made = batch(bank, rng, count)
         try:
