@@ -6,6 +6,8 @@ import { chunkCount, type ChunkPlan } from './chunks.ts'
 import type { Mixture } from './media/decode.ts'
 import type { Stored } from './outputs.ts'
 
+/** Under this it is more probable that the sound is not there. */
+const MATCH_LEAST = 0.5
 /** Chunks whose scores are told one by one. */
 const CHUNKS_TOLD_MAX = 12
 /** Spans that are told one by one. */
@@ -32,6 +34,8 @@ export interface ChunkWork {
   /** Of its candidates, and which was kept. */
   scores: readonly number[]
   chosen: number
+  /** How probable it is that the sound is in it, as far as the model can tell. */
+  match: number | undefined
   /** In seconds from the start of the chunk. */
   predictedSpans: readonly Span[] | undefined
 }
@@ -47,6 +51,7 @@ interface Work {
 
 export const describeWork = (work: Work): string[] => [
   describeChunks(work),
+  ...describeMatch(work.work),
   ...describeCandidates(work),
   ...describeGivenSpans(work.options.spans),
   ...describePredictedSpans(work),
@@ -60,6 +65,20 @@ function describeChunks({ options, model, plan, samples, sampleRate }: Work): st
   const { acceleration } = options
   return `Separated ${seconds(samples)} s with ${model.name} in ${cut}; ` +
     `${acceleration}: ${model.passes[acceleration]}.`
+}
+
+function describeMatch(work: readonly ChunkWork[]): string[] {
+  const matches = work.flatMap(({ match }) => match ?? [])
+  if (matches.length === 0) return []
+  const most = Math.max(...matches)
+  if (most < MATCH_LEAST) {
+    return [`The sound that was asked for seems absent: its match is ${most.toFixed(2)} of 1.`]
+  }
+  const absent = matches.filter((match) => match < MATCH_LEAST).length
+  const but = absent === 0
+    ? ''
+    : `; it seems absent from ${counted(absent, 'chunk')} of ${work.length}`
+  return [`The match of the sound that was asked for is ${most.toFixed(2)} of 1${but}.`]
 }
 
 function describeCandidates({ options, model, work }: Work): string[] {

@@ -98,6 +98,7 @@ const workOn = (
   endSecond: (chunk.startSample + samples) / sampleRate,
   scores,
   chosen,
+  match: best.match,
   predictedSpans: best.predictedSpans,
 })
 

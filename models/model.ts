@@ -83,6 +83,8 @@ export interface LaneResult extends Separation {
    * the model's card for what it is worth.
    */
   score: number
+  /** How probable it is that the sound asked for is in the chunk at all. Absent: it can't tell. */
+  match?: number
   /**
    * Where the target was predicted to sound, in order; empty: nowhere, and then nothing was
    * silenced. Absent: nobody asked.

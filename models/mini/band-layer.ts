@@ -6,11 +6,13 @@ import type { MiniConfig } from './config.ts'
 import { loadModulation, modulate } from './modulation.ts'
 import { loadTimeConv } from './time-conv.ts'
 
+const KERNEL_TOKENS = 5
+
 /** x [batch, tokens, bands, bandDim]; code and valid as in the frame layer. */
 export function loadBandLayer(weights: Weights, config: MiniConfig, conditioned: boolean) {
-  const { bandDim, bandKernel, codeDim } = config
+  const { bandDim, codeDim } = config
   const norm = loadRmsNorm(weights.at('n'), bandDim)
-  const conv = loadTimeConv(weights.at('dw'), bandDim, bandKernel)
+  const conv = loadTimeConv(weights.at('dw'), bandDim, KERNEL_TOKENS)
   const feedForward = loadSwiGlu(weights.at('f'), bandDim, 2 * bandDim)
   const two = { dim: bandDim, count: 2, rank: 4 }
   const modulation = conditioned ? loadModulation(weights.at('m'), codeDim, two) : null

@@ -9,8 +9,6 @@ export interface MiniConfig {
   heads: number
   /** Channels per band in which the two streams exchange. */
   exchangeDim: number
-  /** Frames that the band stream's convolution spans. */
-  bandKernel: number
   sharedBlocks: number
   conditionedBlocks: number
   /** Size of the text code, and of the embedding that it is made from. */
@@ -31,21 +29,20 @@ const TRANSFORM = { sample_rate: 32_000, n_fft: 2048, hop: 512, patch: PATCH }
 /** @throws Error naming the file when it describes another network than this folder's */
 export async function readConfig(file: string): Promise<MiniConfig> {
   const config = JSON.parse(await readFile(file, 'utf8'))
-  for (const [name, value] of Object.entries({ ...TRANSFORM, 'model.arch': 'H' })) {
-    const found = name.split('.').reduce((at, key) => at?.[key], config)
+  for (const [name, value] of Object.entries(TRANSFORM)) {
+    const found = config[name]
     if (found !== value) throw new Error(`${file}: ${name} must be ${value}, not ${found}`)
   }
-  const { model, bands, input_rms: inputRms } = config
+  const { model, bands, text, input_rms: inputRms } = config
   return {
     bandDim: model.C,
     frameDim: model.D,
-    heads: model.h,
-    exchangeDim: model.r,
-    bandKernel: model.k,
-    sharedBlocks: model.n_shared,
-    conditionedBlocks: model.n_cond,
-    codeDim: model.E,
-    embeddingDim: model.text,
+    heads: model.heads,
+    exchangeDim: model.exchange,
+    sharedBlocks: model.shared,
+    conditionedBlocks: model.conditioned,
+    codeDim: model.code,
+    embeddingDim: text,
     headDim: model.head,
     bands,
     inputRms,

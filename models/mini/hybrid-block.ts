@@ -1,4 +1,4 @@
-/** The two streams tell each other what they know, then each goes its own way (HybridBlock). */
+/** The two streams tell each other what they know, then each goes its own way (Block). */
 import { loadLinear, loadRmsNorm } from '../layers.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import type { Weights } from '../weights.ts'

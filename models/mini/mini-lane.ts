@@ -3,11 +3,11 @@ import type { Chunk, Lane, LaneRequest, LaneResult, Span } from '../model.ts'
 import { frameCount, istft, stft, windowLength, type Framing } from '../stft.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import { PATCH } from './config.ts'
-import { tokenCount } from './network.ts'
+import { tokenCount, type Answer } from './network.ts'
 import { predictSpans } from './predict-spans.ts'
-import { spanGain } from './spans.ts'
+import { spanGain, spanTokens, type TokenClock } from './spans.ts'
 import {
-  applyMask, decidedShare, featuresOf, hopAt, inputScale, maskOf, mixDown, powerOf,
+  applyMask, featuresOf, hopAt, inputScale, maskOf, mixDown, powerOf,
 } from './spectrum.ts'
 
 /** Passes of `quality`, each with the mixture cut into tokens at another place. */
@@ -22,7 +22,7 @@ const CANDIDATE_EIGHTHS = [0, 4, 2, 6, 1, 5, 3, 7] as const
 /** Samples beyond this, and what is no number, are read as silence. */
 const SAMPLE_MAX = 1e6
 
-/** Holds the samples, the prompt's embedding and the means of the steps' targets and scores. */
+/** Holds the samples, the prompt's embedding and what the steps found so far. */
 export class MiniLane implements Lane {
   readonly frames: number
   readonly steps: number
@@ -37,8 +37,8 @@ export class MiniLane implements Lane {
   readonly #samples: Tensor
   /** [channels, samples], the steps' targets so far, each at its share. */
   #target: Tensor
-  /** Scalar, likewise. */
-  #score: Tensor
+  /** [1, tokens], the logits of whether the target sounds, likewise. */
+  #activity: Tensor
 
   /** The lane owns `embedding` from here on. */
   constructor(request: LaneRequest, embedding: Tensor) {
@@ -51,8 +51,8 @@ export class MiniLane implements Lane {
     this.steps = acceleration === 'quality' ? QUALITY_STEPS : 1
     this.#samples = samplesOf(chunk)
     this.#target = tf.zerosLike(this.#samples)
-    this.#score = tf.scalar(0)
     this.frames = tokenCount(this.framing.frames)
+    this.#activity = tf.zeros([1, this.frames])
   }
 
   /** The frames of the coming step: each step shifts them by another part of a token. */
@@ -73,32 +73,50 @@ export class MiniLane implements Lane {
     })
   }
 
-  /** Ends a step with the network's answer for it, [1, frames, 1025]. */
-  advance(logits: Tensor): void {
-    const [sum, score] = tf.tidy(() => {
+  /** What the network is told of the spans at the coming step: [1, tokens, 2]. */
+  spans(): Tensor {
+    const told = spanTokens(this.#spans, this.#seconds, this.#tokenClock(this.framing.shift))
+    return tf.tensor3d(told, [1, this.frames, 2])
+  }
+
+  /** Whether the network hears the same at the coming step of both. */
+  hearsAs(other: MiniLane): boolean {
+    const { hop, frames, shift } = this.framing
+    const theirs = other.framing
+    if (hop !== theirs.hop || frames !== theirs.frames || shift !== theirs.shift) return false
+    const { channels } = this.#chunk
+    const same = other.#chunk.channels
+    return channels.length === same.length &&
+      channels.every((wave, i) => bytesOf(wave).equals(bytesOf(same[i]!)))
+  }
+
+  /** Ends a step with the network's answer, mask logits of [1, frames, 1025]. */
+  advance({ maskLogits, activityLogits }: Answer): void {
+    const [target, activity] = tf.tidy(() => {
       const spectrum = stft(this.#samples, this.framing)
-      const mask = maskOf(logits, spectrum.shape[2]!)
-      const target = istft(applyMask(spectrum, mask), this.framing, this.#samples.shape[1]!)
-      const share = decidedShare(spectrum, mask)
+      const mask = maskOf(maskLogits, spectrum.shape[2]!)
+      const heard = istft(applyMask(spectrum, mask), this.framing, this.#samples.shape[1]!)
       return [
-        this.#target.add(target.div(this.steps)), this.#score.add(share.div(this.steps)),
+        this.#target.add(heard.div(this.steps)),
+        this.#activity.add(activityLogits.div(this.steps)),
       ] as [Tensor, Tensor]
     })
-    tf.dispose([this.#target, this.#score])
-    this.#target = tf.keep(sum)
-    this.#score = tf.keep(score)
+    tf.dispose([this.#target, this.#activity])
+    this.#target = tf.keep(target)
+    this.#activity = tf.keep(activity)
     this.stepsDone += 1
   }
 
-  /** The target, shaped by the spans, and the rest: the one time that the device is read. */
+  /** The target, shaped by the spans, and the rest: only here the device is read. */
   result(): LaneResult {
     const { channels, sampleRate } = this.#chunk
     const samples = channels[0]!.length
     const stride = this.#target.shape[1]!
     const mean = this.#target.dataSync<'float32'>()
     const target = channels.map((_, i) => mean.slice(i * stride, i * stride + samples))
+    const activity = this.#readActivity()
     const predictedSpans = this.#predictsSpans
-      ? predictSpans(target, channels.map(cleaned), sampleRate)
+      ? predictSpans(activity, this.#seconds, this.#tokenClock(this.#meanShift))
       : undefined
     const spans = predictedSpans ?? this.#spans
     if (spans.length > 0) {
@@ -106,12 +124,41 @@ export class MiniLane implements Lane {
       for (const wave of target) multiply(wave, gain)
     }
     const residual = channels.map((mixture, i) => subtract(mixture, target[i]!))
-    const score = this.#score.dataSync<'float32'>()[0]!
-    return { target, residual, score, ...(predictedSpans && { predictedSpans }) }
+    const match = activity.reduce((most, probability) => Math.max(most, probability), 0)
+    return { target, residual, score: match, match, ...(predictedSpans && { predictedSpans }) }
+  }
+
+  /** Whether the target sounds, from 0 to 1 for each token. In silence nothing does. */
+  #readActivity(): Float32Array {
+    const activity = tf.tidy(() =>
+      this.#activity.sigmoid().mul(this.#samples.abs().max().greater(0)))
+    const probabilities = activity.dataSync<'float32'>().slice()
+    activity.dispose()
+    return probabilities
+  }
+
+  get #seconds(): number {
+    return this.#chunk.channels[0]!.length / this.#chunk.sampleRate
+  }
+
+  /** Of all steps, in samples. */
+  get #meanShift(): number {
+    const shifts = (PATCH * hopAt(this.#chunk.sampleRate)) / this.steps
+    return shifts * (this.#eighths / CANDIDATE_EIGHTHS.length + (this.steps - 1) / 2)
+  }
+
+  #tokenClock(shift: number): TokenClock {
+    const { sampleRate } = this.#chunk
+    const tokenSamples = PATCH * hopAt(sampleRate)
+    return {
+      tokens: this.frames,
+      tokenSeconds: tokenSamples / sampleRate,
+      startSecond: -shift / sampleRate,
+    }
   }
 
   dispose(): void {
-    tf.dispose([this.embedding, this.#samples, this.#target, this.#score])
+    tf.dispose([this.embedding, this.#samples, this.#target, this.#activity])
   }
 }
 
@@ -138,4 +185,5 @@ function subtract(mixture: Float32Array, target: Float32Array): Float32Array {
 
 const heard = (sample: number): number => (Math.abs(sample) < SAMPLE_MAX ? sample : 0)
 
-const cleaned = (wave: Float32Array): Float32Array => wave.map(heard)
+const bytesOf = (wave: Float32Array): Buffer =>
+  Buffer.from(wave.buffer, wave.byteOffset, wave.byteLength)

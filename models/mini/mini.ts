@@ -7,7 +7,7 @@ import { tf, type Tensor } from '../tensor.ts'
 import { Weights } from '../weights.ts'
 import { readConfig, type MiniConfig } from './config.ts'
 import { MiniLane } from './mini-lane.ts'
-import { loadNetwork, type Network } from './network.ts'
+import { loadNetwork, type Answer, type Network } from './network.ts'
 import { TextEncoder } from './text-encoder.ts'
 
 const CHANNELS_MAX = 8
@@ -74,14 +74,31 @@ class Mini implements Model {
     const busy = batch.every((lane) => lane.stepsDone < lane.steps)
     if (!busy) throw new Error('A lane whose steps are done cannot be stepped')
     tf.tidy(() => {
-      const features = batch.map((lane) => lane.features(this.#parts.config.inputRms))
-      const embeddings = tf.concat(batch.map((lane) => lane.embedding)) // [batch, embeddingDim]
-      const { padded, valid } = padToLongest(features)
-      const logits = this.#parts.network.forward(padded, embeddings, valid)
+      const { maskLogits, activityLogits } = this.#ask(batch)
       for (const [row, lane] of batch.entries()) {
-        lane.advance(tf.slice(logits, [row, 0, 0], [1, lane.framing.frames, -1]))
+        lane.advance({
+          maskLogits: tf.slice(maskLogits, [row, 0, 0], [1, lane.framing.frames, -1]),
+          activityLogits: tf.slice(activityLogits, [row, 0], [1, lane.frames]),
+        })
       }
     })
+  }
+
+  /** The network's answers, a row for each lane; lanes that hear the same are heard once. */
+  #ask(lanes: readonly MiniLane[]): Answer {
+    const { network, config } = this.#parts
+    const hearers = lanes.map((lane) => lanes.find((one) => one.hearsAs(lane))!)
+    const distinct = [...new Set(hearers)]
+    const { padded, valid } = padToLongest(distinct.map((lane) => lane.features(config.inputRms)))
+    const heard = network.hear(padded, valid)
+    const rows = tf.tensor1d(hearers.map((lane) => distinct.indexOf(lane)), 'int32')
+    const forEach = (x: Tensor) => (distinct.length < lanes.length ? tf.gather(x, rows) : x)
+    const question = {
+      embedding: tf.concat(lanes.map((lane) => lane.embedding)), // [batch, embeddingDim]
+      spans: padToLongest(lanes.map((lane) => lane.spans())).padded, // [batch, tokens, 2]
+    }
+    return network.answer(
+      { x: forEach(heard.x), z: forEach(heard.z) }, question, valid && forEach(valid))
   }
 
   close(lane: Lane): LaneResult {
@@ -97,16 +114,15 @@ class Mini implements Model {
   }
 }
 
-/** Features of one batch at the length of the longest, and which tokens are real. */
-function padToLongest(features: readonly Tensor[]): { padded: Tensor; valid: Tensor | null } {
-  const tokens = features.map(({ shape }) => shape[1]!)
+/** Rows [1, tokens, …] of one batch at the length of the longest, and which tokens are real. */
+function padToLongest(rows: readonly Tensor[]): { padded: Tensor; valid: Tensor | null } {
+  const tokens = rows.map(({ shape }) => shape[1]!)
   const longest = Math.max(...tokens)
   if (tokens.every((count) => count === longest)) {
-    return { padded: tf.concat([...features]), valid: null }
+    return { padded: tf.concat([...rows]), valid: null }
   }
-  const rows = features.map((row, i) =>
-    tf.pad(row, [[0, 0], [0, longest - tokens[i]!], [0, 0], [0, 0]]))
-  const padded = tf.concat(rows) // [batch, longest, PATCH, 1024]
+  const padded = tf.concat(rows.map((row, i) => tf.pad(row, row.shape.map((_, axis) =>
+    [0, axis === 1 ? longest - tokens[i]! : 0])))) // [batch, longest, …]
   const positions = tf.range(0, longest).expandDims(0) // [1, longest]
   const lengths = tf.tensor2d(tokens, [tokens.length, 1])
   return { padded, valid: positions.less(lengths).cast('float32') } // [batch, longest]

@@ -1,7 +1,8 @@
-/** The mask network: features of mixtures and embeddings of prompts to mask logits (Sep, H). */
-import { loadRmsNorm } from '../layers.ts'
+/** The mask network: mixtures and prompts to masks (Separator in training/network.py). */
+import { loadProjection, loadRmsNorm } from '../layers.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import type { Weights } from '../weights.ts'
+import { loadActivity } from './activity.ts'
 import { loadBandSplit } from './band-split.ts'
 import { PATCH, type MiniConfig } from './config.ts'
 import { loadHybridBlock, type Streams } from './hybrid-block.ts'
@@ -10,7 +11,25 @@ import { loadTextCode } from './text-code.ts'
 
 export type Network = ReturnType<typeof loadNetwork>
 
-/** Reads every part; the parts are there for the tests, `forward` for everybody else. */
+/** What is asked of each row of streams. */
+export interface Question {
+  /** Of the prompt, [batch, embeddingDim]. */
+  embedding: Tensor
+  /** 1 where the target is said to sound, and where it is said not to: [batch, tokens, 2]. */
+  spans: Tensor
+}
+
+export interface Answer {
+  /** [batch, PATCH · tokens, bins + 1]. */
+  maskLogits: Tensor
+  /** Whether the target sounds in a token, [batch, tokens]. */
+  activityLogits: Tensor
+}
+
+/**
+ * Reads every part; the parts are there for the tests, `hear` and `answer` for everybody else.
+ * Everywhere `valid` is [batch, tokens], 1 or 0, or null when every token counts.
+ */
 export function loadNetwork(weights: Weights, config: MiniConfig) {
   const split = loadBandSplit(weights.at('split'), config)
   const start = weights.get('z0', [config.frameDim])
@@ -19,9 +38,11 @@ export function loadNetwork(weights: Weights, config: MiniConfig) {
     Array.from({ length: count }, (_, i) =>
       loadHybridBlock(weights.at(name).at(i), config, conditioned))
   const shared = blocks('sh', config.sharedBlocks, false)
+  const spanCode = loadProjection(weights.at('sp'), 2, config.frameDim)
   const conditioned = blocks('co', config.conditionedBlocks, true)
   const norm = loadRmsNorm(weights.at('no'), config.bandDim)
   const head = loadMaskHead(weights.at('head'), config)
+  const { activity, closing } = loadActivity(weights, config)
   weights.assertAllRead()
 
   const begin = (features: Tensor): Streams => tf.tidy(() => {
@@ -30,21 +51,27 @@ export function loadNetwork(weights: Weights, config: MiniConfig) {
     return { x: split(features), z }
   })
 
-  /**
-   * features [batch, tokens, PATCH, bins], embedding [batch, embeddingDim],
-   * valid [batch, tokens] 1 or 0, null when every token counts;
-   * to logits [batch, PATCH · tokens, bins + 1].
-   */
-  const forward = (features: Tensor, embedding: Tensor, valid: Tensor | null): Tensor =>
+  /** What there is to hear, whatever is asked: features [batch, tokens, PATCH, bins]. */
+  const hear = (features: Tensor, valid: Tensor | null): Streams => tf.tidy(() => {
+    let streams = begin(features)
+    for (const block of shared) streams = replace(streams, block(streams, null, valid))
+    return { ...streams }
+  })
+
+  const answer = (heard: Streams, question: Question, valid: Tensor | null): Answer =>
     tf.tidy(() => {
-      const code = textCode(embedding)
-      let streams = begin(features)
-      for (const block of shared) streams = replace(streams, block(streams, null, valid))
+      const code = textCode(question.embedding)
+      const [batch, tokens] = heard.z.shape as [number, number]
+      let streams = { x: heard.x.clone(), z: heard.z.add(spanCode(question.spans)) }
       for (const block of conditioned) streams = replace(streams, block(streams, code, valid))
-      return head(norm(streams.x))
+      const activityLogits = activity(streams.z)
+      const closed = closing(activityLogits).reshape([batch, tokens, 1, 1])
+      const logits = head(norm(streams.x)) // [batch, PATCH · tokens, bins + 1]
+      const byToken = logits.reshape([batch, tokens, PATCH, -1])
+      return { maskLogits: byToken.sub(closed).reshape(logits.shape), activityLogits }
     })
 
-  return { begin, textCode, shared, conditioned, norm, head, forward }
+  return { begin, textCode, shared, conditioned, norm, head, hear, answer }
 }
 
 /** Frees the old streams at once: within the tidy they would pile up, block by block. */

@@ -1,4 +1,4 @@
-/** Spans as gains on the target, since a mask model hears only the prompt. */
+/** Spans as the network hears them, token by token, and as gains on the target. */
 import type { Span } from '../model.ts'
 
 const EDGE_SECONDS = 0.01
@@ -17,13 +17,7 @@ export function spanGain(
   spans: readonly Span[], samples: number, sampleRate: number,
 ): Float32Array {
   const gain = new Float32Array(samples)
-  const seconds = samples / sampleRate
-  const unbounded = spans.map(({ start, end, include }) => ({
-    start: start <= 0 ? Number.NEGATIVE_INFINITY : start,
-    end: end >= seconds ? Number.POSITIVE_INFINITY : end,
-    include,
-  }))
-  for (const { start, end } of audibleRanges(unbounded)) {
+  for (const { start, end } of audibleRanges(unbounded(spans, samples / sampleRate))) {
     const first = Math.max(0, Math.ceil(start * sampleRate))
     const last = Math.min(samples, Math.ceil(end * sampleRate))
     for (let i = first; i < last; i += 1) {
@@ -32,6 +26,42 @@ export function spanGain(
     }
   }
   return gain
+}
+
+/** Spans that reach an end of the chunk, of so many seconds, go on beyond it. */
+const unbounded = (spans: readonly Span[], seconds: number): Span[] =>
+  spans.map(({ start, end, include }) => ({
+    start: start <= 0 ? Number.NEGATIVE_INFINITY : start,
+    end: end >= seconds ? Number.POSITIVE_INFINITY : end,
+    include,
+  }))
+
+/** Where the network's tokens lie in the chunk. */
+export interface TokenClock {
+  tokens: number
+  tokenSeconds: number
+  /** Of the first token's beginning. */
+  startSecond: number
+}
+
+/**
+ * Two numbers for each token, by its middle: 1 if the target is said to sound there, 1 if it is
+ * said not to; both 0 where nothing is said. [tokens · 2], as training/mixtures.py makes them.
+ */
+export function spanTokens(
+  spans: readonly Span[], seconds: number, { tokens, tokenSeconds, startSecond }: TokenClock,
+): Float32Array {
+  const told = new Float32Array(2 * tokens)
+  if (spans.length === 0) return told
+  const ranges = audibleRanges(unbounded(spans, seconds))
+  const saysWhere = spans.some(({ include }) => include)
+  for (let token = 0; token < tokens; token += 1) {
+    const middle = startSecond + (token + 0.5) * tokenSeconds
+    const sounds = ranges.some(({ start, end }) => start <= middle && middle < end)
+    if (!sounds) told[2 * token + 1] = 1
+    else if (saysWhere) told[2 * token] = 1
+  }
+  return told
 }
 
 /** The gain at a distance from the edge of what sounds, in seconds. */

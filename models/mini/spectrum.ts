@@ -90,17 +90,6 @@ export function maskOf(logits: Tensor, bins: number): Tensor {
   })
 }
 
-/**
- * Scalar from 0 to 1: how far the mask is decided where there is power, 0 for one of halves, 1 for
- * one of ones and zeros. spectrum [channels, frames, bins], mask [1, frames, bins].
- */
-export function decidedShare(spectrum: Tensor, mask: Tensor): Tensor {
-  return tf.tidy(() => {
-    const power = powerOf(spectrum)
-    return tf.divNoNan(power.mul(mask.mul(2).sub(1).abs()).sum(), power.sum())
-  })
-}
-
 /** spectrum [channels, frames, bins] times one mask [1, frames, bins]. */
 export function applyMask(spectrum: Tensor, mask: Tensor): Tensor {
   return tf.tidy(() => tf.complex(tf.real(spectrum).mul(mask), tf.imag(spectrum).mul(mask)))

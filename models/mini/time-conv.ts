@@ -1,4 +1,4 @@
-/** A convolution along time, each channel by itself, the same for every band (DW). */
+/** A convolution along time, each channel by itself, the same for every band (TimeConv). */
 import { tf, type Tensor, type Tensor4D } from '../tensor.ts'
 import type { Weights } from '../weights.ts'
 

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Acceleration, Chunk, LaneRequest, Separation } from '../../models/model.ts'
 import { loadMini } from '../../models/mini/mini.ts'
+import { spanGain } from '../../models/mini/spans.ts'
 import { tf } from '../../models/tensor.ts'
 import { assertClose } from '../support/assert-close.ts'
 import { examplePath, readWav16 } from '../support/examples.ts'
@@ -158,8 +159,10 @@ test('a target above 16 kHz follows the last band', () => {
   const tone = sine(20_000, rate)
   const mixture = noise(rate, 9).map((sample, i) => sample + 0.2 * tone[i]!)
   const { target } = separateOne(mini, laneRequest(mono(mixture, rate), 'rain'))
-  const heard = target[0]!.reduce((sum, sample, i) => sum + sample * tone[i]!, 0) / (rate / 2)
-  assert(heard > 0 && heard < 0.2, `the tone keeps ${heard} of 0.2`)
+  const toneIn = (wave: Float32Array) =>
+    wave.reduce((sum, sample, i) => sum + sample * tone[i]!, 0) / (rate / 2)
+  const [heard, whole] = [toneIn(target[0]!), toneIn(mixture)]
+  assert(heard > 0 && heard < whole + 1e-5, `the tone keeps ${heard} of ${whole}`)
 })
 
 test('spans silence the target and leave the mixture whole', () => {
@@ -169,12 +172,29 @@ test('spans silence the target and leave the mixture whole', () => {
   assertSound(separation, chunk)
   const [target] = separation.target
   assert.equal(power(target!.subarray(16_000, 32_000)), 0)
-  const plain = separateOne(mini, laneRequest(chunk)).target[0]!
-  assertClose(target!.subarray(33_000), plain.subarray(33_000), { absolute: 0 })
+  assert(power(target!.subarray(0, 15_000)) > 0, 'it sounds elsewhere')
   const only = [{ start: 0.5, end: 1, include: true }]
   const included = separateOne(mini, { ...laneRequest(chunk), spans: only }).target[0]!
   assert.equal(power(included.subarray(0, 16_000)) + power(included.subarray(32_000)), 0)
-  assertClose(included.subarray(17_000, 31_000), plain.subarray(17_000, 31_000), { absolute: 0 })
+  assert(power(included.subarray(17_000, 31_000)) > 0, 'it sounds within')
+})
+
+test('the network hears spans: what is said of one place changes what it takes at another', () => {
+  const chunk = mono(wave)
+  const plain = separateOne(mini, laneRequest(chunk)).target[0]!
+  const spans = [{ start: 0.5, end: 1, include: false }]
+  const told = separateOne(mini, { ...laneRequest(chunk), spans }).target[0]!
+  assert.notDeepEqual(told.subarray(33_000), plain.subarray(33_000))
+})
+
+test('several prompts for one mixture share what they hear, and answer as they do alone', () => {
+  const chunk = mono(wave)
+  const other = mono(noise(wave.length, 4))
+  const requests = [
+    laneRequest(chunk, 'piano'), laneRequest(other, 'piano'), laneRequest(chunk, 'a dog barking'),
+    { ...laneRequest(chunk, 'piano'), spans: [{ start: 0.2, end: 0.9, include: true }] },
+  ]
+  assertAlikeAlone(requests)
 })
 
 test('a chunk that the description does not allow is refused', () => {
@@ -189,7 +209,7 @@ test('a chunk that the description does not allow is refused', () => {
 })
 
 test('the description tells the weights', () => {
-  assert.equal(mini.description.parameters, 5_168_776)
+  assert.equal(mini.description.parameters, 5_169_803)
   assert.match(mini.description.weightsSha256, /^[0-9a-f]{64}$/)
 })
 
@@ -221,12 +241,13 @@ test('predicted spans shape the target as given ones do', () => {
   const silent = new Float32Array(wave.length)
   const chunk = mono(Float32Array.from([...silent, ...wave, ...silent]), rate)
   const { target, residual, predictedSpans } = separateOne(
-    mini, { ...laneRequest(chunk, 'piano'), predictSpans: true })
+    mini, { ...laneRequest(chunk, 'music'), predictSpans: true })
   assertSound({ target, residual }, chunk)
   assert.ok(predictedSpans && predictedSpans.length > 0, 'something was predicted')
-  const given = separateOne(mini, { ...laneRequest(chunk, 'piano'), spans: [...predictedSpans] })
-  assert.deepEqual(target, given.target)
-  assert.equal(given.predictedSpans, undefined)
+  const plain = separateOne(mini, laneRequest(chunk, 'music'))
+  assert.equal(plain.predictedSpans, undefined)
+  const gain = spanGain(predictedSpans, chunk.channels[0]!.length, rate)
+  assert.deepEqual(target[0], plain.target[0]!.map((sample, i) => sample * gain[i]!))
 })
 
 test('where nothing is predicted, nothing is silenced; spans that are given are not overruled', () => {

@@ -9,8 +9,10 @@ const model = {
   givesCandidates: true, predictsSpans: true,
 } as ModelDescription
 
-const chunk = (startSecond: number, predictedSpans?: { start: number; end: number }[]) => ({
-  startSecond, endSecond: startSecond + 10, scores: [0.5, 0.75], chosen: 1,
+const chunk = (
+  startSecond: number, predictedSpans?: { start: number; end: number }[], match?: number,
+) => ({
+  startSecond, endSecond: startSecond + 10, scores: [0.5, 0.75], chosen: 1, match,
   predictedSpans: predictedSpans?.map((span) => ({ ...span, include: true })),
 })
 
@@ -52,6 +54,15 @@ test('a sound that is absent is said to be, from a chunk or altogether', () => {
   const some = told({ predict_spans: true }, [chunk(0, [{ start: 2, end: 3 }]), chunk(9, [])])
   assert.match(some.at(-1) ?? '', /seems absent from 1 chunk, .*9\.00 to 19\.00 s/)
   assert.match(told({ predict_spans: true }, [chunk(0, []), chunk(9, [])]).at(-1) ?? '', /Nothing was silenced/)
+})
+
+test('how well the sound matches, and that it seems absent', () => {
+  const matching = (...matches: number[]) =>
+    told({}, matches.map((match, i) => chunk(9 * i, undefined, match)))[1]
+  assert.equal(matching(0.97, 0.6), 'The match of the sound that was asked for is 0.97 of 1.')
+  assert.equal(matching(0.2, 0.97), 'The match of the sound that was asked for is 0.97 of 1; ' +
+    'it seems absent from 1 chunk of 2.')
+  assert.equal(matching(0.2, 0.1), 'The sound that was asked for seems absent: its match is 0.20 of 1.')
 })
 
 test('what was decoded and mixed down, and what was stored', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Span } from '../../../models/model.ts'
-import { spanGain } from '../../../models/mini/spans.ts'
+import { spanGain, spanTokens } from '../../../models/mini/spans.ts'
 
 const RATE = 1000
 const EDGE = 0.01
@@ -58,4 +58,24 @@ test('neighbouring chunks agree on a span that crosses both', () => {
   const shifted = spans.map((span) => ({ ...span, start: span.start - 0.5, end: span.end - 0.5 }))
   const second = spanGain(shifted, RATE / 2, RATE)
   for (const [i, gain] of second.entries()) assert(Math.abs(gain - whole[500 + i]!) < 1e-5)
+})
+
+/** What four tokens of a quarter of a second are told: + sounds, - does not sound, . nothing. */
+const told = (...spans: Span[]) => {
+  const numbers = spanTokens(spans, 1, { tokens: 4, tokenSeconds: 0.25, startSecond: 0 })
+  return [0, 1, 2, 3].map((i) => '.+-'[numbers[2 * i]! + 2 * numbers[2 * i + 1]!]).join('')
+}
+
+test('the network is told where the target sounds and so where it does not, by tokens', () => {
+  assert.equal(told(), '....')
+  assert.equal(told(include(0.2, 0.6)), '-+--')
+  assert.equal(told(include(0.1, 0.7)), '+++-')
+  assert.equal(told(exclude(0.2, 0.7)), '.--.')
+  assert.equal(told(include(0, 0.5), exclude(0.25, 0.5)), '+---')
+})
+
+test('tokens that begin before the chunk or end after it go by its ends', () => {
+  const clock = { tokens: 2, tokenSeconds: 1, startSecond: -0.6 }
+  assert.deepEqual([...spanTokens([include(0, 1)], 1, clock)], [1, 0, 1, 0])
+  assert.deepEqual([...spanTokens([exclude(0, 0.5)], 1, clock)], [0, 1, 0, 0])
 })
