@@ -3,15 +3,14 @@
  * nobody, so it is looked at when somebody asks for the file, and now and then.
  */
 
-import { isoTime, type Deps } from './deps.ts'
+import type { Deps } from './deps.ts'
+import { uploadTimes } from './file-times.ts'
 import type { Arrival, Bucket } from './media-store/s3.ts'
 import { findFile, markFileUploaded } from './store/files.ts'
-import { inputKey } from './store/retention.ts'
+import { inputKey, ownerOf } from './store/retention.ts'
 import type { FileRow } from './store/tables.ts'
 
 type ArrivalDeps = Pick<Deps, 'store' | 'mediaStore' | 'clock' | 'config'>
-
-const HOUR_MS = 3_600_000
 
 /** One at a time for a file: else one of two would change what the other has already accepted. */
 const inHand = new Map<string, Promise<FileRow>>()
@@ -38,11 +37,7 @@ async function takeIn(
   const { file_id: fileId } = file
   const arrival = await bucket.arrivalOf(inputKey(fileId))
   if (arrival && isUpload(arrival, file) && await bucket.accept(arrival)) {
-    const { arrivedAt } = arrival
-    await markFileUploaded(store, fileId, {
-      uploaded_at: isoTime(arrivedAt),
-      expires_at: isoTime(arrivedAt + config.fileHours * HOUR_MS),
-    })
+    await markFileUploaded(store, fileId, uploadTimes(arrival.arrivedAt, config))
     await bucket.dropArrival(inputKey(fileId))
   }
   return await findFile(store, fileId) ?? file // somebody else may have taken it in
@@ -57,7 +52,8 @@ export async function takeArrivals(deps: ArrivalDeps): Promise<void> {
   const { store, mediaStore: bucket, clock } = deps
   if (bucket.kind !== 's3') return
   for await (const key of bucket.arrivals()) {
-    const known = await findFile(store, key.slice(inputKey('').length))
+    const owner = ownerOf(key)
+    const known = owner && await findFile(store, owner.id)
     const file = known && await withArrival(deps, known)
     const stillAwaited = file && isAwaited(file) && Date.parse(file.expires_at) > clock.now()
     if (!stillAwaited) await bucket.dropArrival(key)

@@ -4,7 +4,8 @@ import type { EngineDescription } from '../shared/engine-control.ts'
 import type { FailureCode } from '../shared/errors.ts'
 import type { Event, LogLine, OutputPart, StoredFile } from '../shared/messages.ts'
 import { costOf } from './credits.ts'
-import { isoTime, type AppConfig, type Deps } from './deps.ts'
+import type { AppConfig, Deps } from './deps.ts'
+import { keptUntil } from './file-times.ts'
 import type { MediaStore } from './media-store/media-store.ts'
 import {
   AudioSeparateInput, MODEL_ID, SeparationData, type CreateFileResponse, type File,
@@ -29,8 +30,6 @@ export interface LiveState {
 
 /** What it takes to name the addresses of media. */
 export type MediaPresenter = Pick<Deps, 'config' | 'mediaStore'>
-
-const HOUR_MS = 3_600_000
 
 export function presentModels(engines: readonly EngineDescription[]): ModelList {
   return {
@@ -62,7 +61,7 @@ export function presentModels(engines: readonly EngineDescription[]): ModelList 
 }
 
 export async function presentCreatedFile(
-  file: FileRow, { mediaStore, config: { fileHours } }: MediaPresenter,
+  file: FileRow, { mediaStore, config }: MediaPresenter,
 ): Promise<CreateFileResponse> {
   const { file_size: bytes, content_type: contentType } = file
   const uploadUrl = await mediaStore.uploadUrl({
@@ -78,7 +77,7 @@ export async function presentCreatedFile(
     headers: { 'content-type': contentType },
     expires_at: file.expires_at,
     // Uploaded at once, it is kept so long; uploaded later, longer.
-    retention: { delete_after: isoTime(Date.parse(file.created_at) + fileHours * HOUR_MS) },
+    retention: { delete_after: keptUntil(Date.parse(file.created_at), config) },
   }
 }
 

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import type { OutputPart } from '../../shared/messages.ts'
 import { isTerminal } from '../../shared/request-status.ts'
-import { isoTime } from '../deps.ts'
+import { uploadTimes } from '../file-times.ts'
 import { checkAddress, type MediaDeps } from '../media-address.ts'
 import type { StageLimits } from '../media-store/local-disk.ts'
 import { inTransaction, type Store } from '../store/database.ts'
@@ -17,8 +17,6 @@ interface InputRoute {
 interface OutputRoute {
   Params: { request_id: string; part: OutputPart }
 }
-
-const HOUR_MS = 3_600_000
 
 /** Uploads by signed address: inputs by clients, once; outputs by engines, until the end. */
 export function uploadRoutes(app: FastifyInstance, deps: MediaDeps): void {
@@ -46,11 +44,7 @@ async function takeInput(
     key: inputKey(fileId),
     limits: { bytes: size, signal: inTime },
     claim: async (store) => {
-      const now = clock.now()
-      const times = {
-        uploaded_at: isoTime(now), expires_at: isoTime(now + config.fileHours * HOUR_MS),
-      }
-      if (await markFileUploaded(store, fileId, times)) return
+      if (await markFileUploaded(store, fileId, uploadTimes(clock.now(), config))) return
       const known = await findFile(store, fileId)
       throw known?.uploaded_at ? new ServiceError('FILE_ALREADY_UPLOADED') : tooLate()
     },

@@ -108,6 +108,16 @@ function begun({ disk: mediaStore }: Gateway, count: number): Promise<void> {
   })
 }
 
+/** Two uploads to one address, half of whose bytes have begun to arrive. */
+async function openTwo(gateway: Gateway, file: { url: string }) {
+  const bothBegun = begun(gateway, 2)
+  const [one, other] = [await openUpload(gateway, file), await openUpload(gateway, file)]
+  one.send('ONE.')
+  other.send('OTHE')
+  await bothBegun
+  return [one, other] as const
+}
+
 test('7 a broken upload leaves nothing behind and can be repeated', async (t) => {
   const gateway = await startGateway(t)
   const file = await createFile(gateway)
@@ -133,11 +143,7 @@ test('7 a broken upload leaves nothing behind and can be repeated', async (t) =>
 test('7 of two uploads at once the first to be whole is kept, byte for byte', async (t) => {
   const gateway = await startGateway(t)
   const file = await createFile(gateway)
-  const bothBegun = begun(gateway, 2)
-  const [one, other] = [await openUpload(gateway, file), await openUpload(gateway, file)]
-  one.send('ONE.')
-  other.send('OTHE')
-  await bothBegun
+  const [one, other] = await openTwo(gateway, file)
   other.send('R...')
   assert.match(await other.answer, /^HTTP\/1\.1 200 /)
   const placed = await keptBytes(gateway)
@@ -150,11 +156,7 @@ test('7 of two uploads at once the first to be whole is kept, byte for byte', as
 test('7 an upload that breaks off beside another is in nobody\'s way', async (t) => {
   const gateway = await startGateway(t)
   const file = await createFile(gateway)
-  const bothBegun = begun(gateway, 2)
-  const [silent, other] = [await openUpload(gateway, file), await openUpload(gateway, file)]
-  silent.send('ONE.')
-  other.send('OTHE')
-  await bothBegun
+  const [silent, other] = await openTwo(gateway, file)
   other.breakOff()
   assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
   silent.breakOff()

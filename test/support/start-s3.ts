@@ -55,9 +55,6 @@ export async function startS3(t: TestContext) {
   return {
     client, endpoint, bucket: BUCKET, region: REGION,
     env: { AWS_ACCESS_KEY_ID: accessKey, AWS_SECRET_ACCESS_KEY: secretKey },
-    /** Freezes it, and lets it go on. */
-    pause: () => server.kill('SIGSTOP'),
-    resume: () => server.kill('SIGCONT'),
   }
 }
 

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parity } from '../../../scripts/parity/command.ts'
+import { runCommand } from '../../support/run-command.ts'
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures/sam-audio', import.meta.url))
 
@@ -23,14 +24,7 @@ function folderWith(name: string, ...parts: string[]): string {
   return path
 }
 
-async function run(...words: string[]) {
-  const out = { text: '', errors: '' }
-  const code = await parity(words, {
-    stdout: { write: (text) => { out.text += text } },
-    stderr: { write: (text) => { out.errors += text } },
-  })
-  return { code, ...out }
-}
+const run = (...words: string[]) => runCommand(parity, words)
 
 test('every tensor has a line: its error, what is allowed, what it was compared with', async () => {
   const { code, text, errors } = await run(folder)

@@ -6,6 +6,7 @@ import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { model, verdictOn, type Report } from '../../../scripts/model/command.ts'
 import { takeInventory } from '../../../scripts/model/inventory.ts'
+import { runCommand } from '../../support/run-command.ts'
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures/sam-audio', import.meta.url))
 
@@ -20,14 +21,7 @@ function folderWith(name: string, ...parts: string[]): string {
   return folder
 }
 
-async function run(...words: string[]) {
-  const out = { text: '', errors: '' }
-  const code = await model(words, {
-    stdout: { write: (text) => { out.text += text } },
-    stderr: { write: (text) => { out.errors += text } },
-  })
-  return { code, ...out }
-}
+const run = (...words: string[]) => runCommand(model, words)
 
 test('a folder with all its parts can be served: what there is, and how large', async () => {
   const { code, text } = await run('inspect', join(FIXTURES, 'sam-audio-tiny'))
