@@ -22,9 +22,15 @@ function isBfloat16Fast(): boolean {
   }
 }
 
-/** x in the precision asked for: x itself where it is so already. */
-export const inPrecision = (x: Tensor, precision: Precision): Tensor =>
-  precision === 'bfloat16' ? narrow(x) : widen(x)
+/** The upper halves of numbers, rounded to the nearest, ties to the even one: as `toBfloat16`. */
+export function roundToBfloat16(values: Float32Array, into: Uint16Array, at: number): void {
+  const bits = new Uint32Array(values.buffer, values.byteOffset, values.length)
+  for (let i = 0; i < bits.length; i += 1) {
+    const word = bits[i]!
+    const isNotANumber = (word & 0x7fff_ffff) > 0x7f80_0000
+    into[at + i] = isNotANumber ? 0x7fc0 : (word + 0x7fff + ((word >>> 16) & 1)) >>> 16
+  }
+}
 
 /** x as wide as `matrix`, to be multiplied with it. */
 export const asWideAs = (matrix: Tensor, x: Tensor): Tensor =>

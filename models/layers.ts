@@ -1,5 +1,6 @@
 /** Layers that several networks share: each `loadX` reads its weights once, returns `forward`. */
-import { asWideAs, inPrecision, widen } from './bfloat16.ts'
+import { asWideAs, widen } from './bfloat16.ts'
+import { readStacked } from './stacked-matrices.ts'
 import {
   gateWithSigmoid, lastAxisNorm, multiply, multiplyTurned, reshape, softmax, tf, transpose,
   type Tensor,
@@ -23,7 +24,8 @@ export function loadLinear(weights: Weights, inDim: number, outDim: number): Lay
  * `weights` says. Turned in the product, it takes no longer, and no copy is made of it at load.
  */
 export function readMatrix(weights: Weights, inDim: number, outDim: number): Tensor {
-  return tf.tidy(() => inPrecision(weights.get('weight', [outDim, inDim]), weights.precision))
+  if (weights.precision === 'float32') return weights.get('weight', [outDim, inDim])
+  return readStacked([{ weights, outDim }], inDim)
 }
 
 /** torch.nn.Linear without a bias, on the last axis: [..., inDim] to float32 [..., outDim]. */

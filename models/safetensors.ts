@@ -1,7 +1,7 @@
 /** A checked reader of safetensors files: a JSON header, then the tensors' bytes. */
 import {
   areSizes, bfloat16, countOf, float16, float32, int32, readBytes, sizeOfFile,
-  type NumberFormat, type StoredTensor,
+  type NumberFormat, type Scratch, type StoredTensor,
 } from './stored-tensor.ts'
 
 const FORMATS: Readonly<Record<string, NumberFormat>> = {
@@ -22,13 +22,13 @@ export function openSafetensors(file: string): ReadonlyMap<string, StoredTensor>
     if (name === '__metadata__') continue
     const where = `${file}: tensor ${name}`
     const { type, shape, begin, end } = checkEntry(where, entry, dataBytes)
-    const values = () => {
+    const values = (scratch?: Scratch) => {
       const { width, decode } = formatOf(where, type)
       const bytes = countOf(shape) * width
       if (end - begin !== bytes) {
         throw new Error(`${where}: ${type} [${shape}] takes ${bytes} bytes, not ${end - begin}`)
       }
-      return decode(readBytes(file, dataStart + begin, bytes))
+      return decode(readBytes(file, dataStart + begin, bytes, scratch), scratch)
     }
     tensors.set(name, { shape, type, bytes: end - begin, values })
   }
@@ -38,7 +38,7 @@ export function openSafetensors(file: string): ReadonlyMap<string, StoredTensor>
 function readHeader(file: string) {
   const fileBytes = sizeOfFile(file)
   if (fileBytes < 8) throw new Error(`${file}: too short for a safetensors file`)
-  const headerBytes = Number(new BigUint64Array(readBytes(file, 0, 8))[0])
+  const headerBytes = Number(new BigUint64Array(readBytes(file, 0, 8).buffer)[0])
   const dataStart = 8 + headerBytes
   if (headerBytes > HEADER_BYTES_MAX || dataStart > fileBytes) {
     throw new Error(`${file}: not a safetensors file, or cut short within its header`)

@@ -8,44 +8,100 @@ export interface StoredTensor {
   /** How much of the file its numbers take. */
   readonly bytes: number
   /**
-   * Reads the numbers from the file; half-width floats are widened.
+   * Reads the numbers from the file; half-width floats are widened. The caller owns them, unless
+   * they are to be read into a scratch.
    * @throws Error naming file and tensor when the type can't be read, or the bytes do not fit it
    */
-  values(): Float32Array | Int32Array
+  values(scratch?: Scratch): Float32Array | Int32Array
 }
+
+/**
+ * Room to read into again and again: what is there is gone with the next use. Fresh room for each
+ * tensor would stay until the collector of garbage comes by, next to the native library's copy.
+ *
+ * That library makes no copy of what begins at a multiple of 64 bytes, but goes on reading it
+ * there; so everything here begins beside one.
+ */
+export class Scratch {
+  readonly #rooms = {
+    stored: new ArrayBuffer(0), widened: new ArrayBuffer(0), laid: new ArrayBuffer(0),
+  }
+
+  /** For numbers as they are stored. */
+  stored(bytes: number): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.#room('stored', bytes), BESIDE, bytes)
+  }
+
+  /** For so many of those numbers made float32. */
+  widened(count: number): Float32Array<ArrayBuffer> {
+    return new Float32Array(this.#room('widened', 4 * count), BESIDE, count)
+  }
+
+  /** For so many numbers laid otherwise than they are stored. */
+  laid(count: number): Float32Array<ArrayBuffer> {
+    return new Float32Array(this.#room('laid', 4 * count), BESIDE, count)
+  }
+
+  #room(name: 'stored' | 'widened' | 'laid', bytes: number): ArrayBuffer {
+    if (this.#rooms[name].byteLength < BESIDE + bytes) {
+      this.#rooms[name] = new ArrayBuffer(BESIDE + bytes)
+    }
+    return this.#rooms[name]
+  }
+}
+
+/** Memory is given out in multiples of 16 bytes: this far on begins no multiple of 64. */
+const BESIDE = 4
 
 /** How numbers of one type are laid down, in little-endian order. */
 export interface NumberFormat {
   /** Bytes of one number. */
   readonly width: number
-  decode(bytes: ArrayBuffer): Float32Array | Int32Array
+  /** Of bytes that begin where a number of four bytes may. */
+  decode(bytes: Uint8Array<ArrayBuffer>, scratch?: Scratch): Float32Array | Int32Array
 }
 
-export const float32: NumberFormat = { width: 4, decode: (bytes) => new Float32Array(bytes) }
-export const int32: NumberFormat = { width: 4, decode: (bytes) => new Int32Array(bytes) }
+export const float32: NumberFormat = {
+  width: 4,
+  decode: ({ buffer, byteOffset, byteLength }) =>
+    new Float32Array(buffer, byteOffset, byteLength / 4),
+}
+
+export const int32: NumberFormat = {
+  width: 4,
+  decode: ({ buffer, byteOffset, byteLength }) =>
+    new Int32Array(buffer, byteOffset, byteLength / 4),
+}
 
 /** The upper half of a float32. */
 export const bfloat16: NumberFormat = {
   width: 2,
-  decode(bytes) {
-    const halves = new Uint16Array(bytes)
-    const widened = new Uint32Array(halves.length)
+  decode(bytes, scratch) {
+    const halves = halvesOf(bytes)
+    const numbers = roomFor(halves.length, scratch)
+    const widened = new Uint32Array(numbers.buffer, numbers.byteOffset, halves.length)
     for (let i = 0; i < halves.length; i += 1) widened[i] = halves[i]! << 16
-    return new Float32Array(widened.buffer)
+    return numbers
   },
 }
 
 /** IEEE half precision. */
 export const float16: NumberFormat = {
   width: 2,
-  decode(bytes) {
+  decode(bytes, scratch) {
     allHalves ??= Float32Array.from({ length: 65_536 }, (_, bits) => widenHalf(bits))
-    const halves = new Uint16Array(bytes)
-    const widened = new Float32Array(halves.length)
+    const halves = halvesOf(bytes)
+    const widened = roomFor(halves.length, scratch)
     for (let i = 0; i < halves.length; i += 1) widened[i] = allHalves[halves[i]!]!
     return widened
   },
 }
+
+const halvesOf = ({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): Uint16Array =>
+  new Uint16Array(buffer, byteOffset, byteLength / 2)
+
+const roomFor = (count: number, scratch: Scratch | undefined): Float32Array<ArrayBuffer> =>
+  scratch?.widened(count) ?? new Float32Array(count)
 
 /** What each of the 65,536 patterns stands for: a table is ten times faster than arithmetic. */
 let allHalves: Float32Array | undefined
@@ -80,8 +136,10 @@ export function sizeOfFile(file: string): number {
 const READ_BYTES_MAX = 2 ** 30
 
 /** @throws Error naming the file when it ends before `length` bytes are read */
-export function readBytes(file: string, position: number, length: number): ArrayBuffer {
-  const bytes = new Uint8Array(length)
+export function readBytes(
+  file: string, position: number, length: number, scratch?: Scratch,
+): Uint8Array<ArrayBuffer> {
+  const bytes = scratch?.stored(length) ?? new Uint8Array(length)
   const handle = openSync(file, 'r')
   try {
     for (let done = 0; done < length;) {
@@ -93,5 +151,5 @@ export function readBytes(file: string, position: number, length: number): Array
   } finally {
     closeSync(handle)
   }
-  return bytes.buffer
+  return bytes
 }

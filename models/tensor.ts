@@ -13,11 +13,14 @@ interface NativeBackend {
     readonly TF_Version: string
     readonly TF_ATTR_TYPE: number
     readonly TF_ATTR_BOOL: number
+    readonly TF_ATTR_INT: number
     readonly TF_ATTR_STRING: number
     readonly TF_FLOAT: number
     readonly TF_INT32: number
     readonly TF_COMPLEX64: number
-    createTensor(shape: readonly number[], type: number, values: Int32Array): number
+    createTensor(
+      shape: readonly number[], type: number, values: Int32Array | Float32Array,
+    ): number
     deleteTensor(id: number): void
     executeOp(
       name: string, attributes: readonly Attribute[], ids: readonly number[], outputs: number,
@@ -117,6 +120,11 @@ export function sliceRows(
     [[start, ...whole.map(() => 0)], [count, ...whole]])
 }
 
+/** Tensors of one shape and any type, one after the other on a new first axis. */
+export function stackRows(rows: readonly TensorFlow.Tensor[]): TensorFlow.Tensor {
+  return execute('Pack', [typeOf(rows[0]!), count('N', rows.length), count('axis', 0)], rows)
+}
+
 /** Every one of the first axis, for tensors of any type; they share the memory of x. */
 export function unstackRows(x: TensorFlow.Tensor): TensorFlow.Tensor[] {
   return tf.tidy(() => Array.from({ length: x.shape[0]! }, (_, i) =>
@@ -148,6 +156,28 @@ function fourier(name: 'RFFT' | 'IRFFT', x: TensorFlow.Tensor, length: number) {
  * rest of tfjs is refused by the native library.
  */
 export const isBfloat16 = (x: TensorFlow.Tensor): boolean => storedType(x) === BFLOAT16
+
+/**
+ * A float32 tensor that is with the native library at once. tfjs's own wait in JavaScript until
+ * they are used, and are there twice when a network is used for the first time.
+ */
+export function upload(values: Float32Array, shape: readonly number[]): TensorFlow.Tensor {
+  const id = binding.createTensor(shape, binding.TF_FLOAT, values)
+  return adopt({ id, shape: [...shape], dtype: binding.TF_FLOAT })
+}
+
+/**
+ * A bfloat16 tensor of numbers given by their bits, an even number of them: the native library
+ * takes them for half as many float32 ones first, which it has a way in for.
+ */
+export function uploadBfloat16(bits: Uint16Array, shape: readonly number[]): TensorFlow.Tensor {
+  return tf.tidy(() => {
+    const half = bits.length / 2
+    const pairs = upload(new Float32Array(bits.buffer, bits.byteOffset, half), [half])
+    const attributes = [typeOf(pairs), typeAttribute('type', BFLOAT16)]
+    return reshape(execute('Bitcast', attributes, [pairs]), shape) // of [half, 2]
+  })
+}
 
 /** x rounded to bfloat16. */
 export const toBfloat16 = (x: TensorFlow.Tensor): TensorFlow.Tensor => cast(x, BFLOAT16)
@@ -190,6 +220,10 @@ const typeOf = (x: TensorFlow.Tensor): Attribute => typeAttribute('T', storedTyp
 
 function typeAttribute(name: string, value: number): Attribute {
   return { name, type: binding.TF_ATTR_TYPE, value }
+}
+
+function count(name: string, value: number): Attribute {
+  return { name, type: binding.TF_ATTR_INT, value }
 }
 
 function flag(name: string, value: boolean): Attribute {

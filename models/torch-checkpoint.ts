@@ -1,6 +1,7 @@
 /** A checked reader of state dicts as torch.save writes them: a zip of a pickle and storages. */
 import {
-  areSizes, bfloat16, countOf, float16, float32, int32, type NumberFormat, type StoredTensor,
+  areSizes, bfloat16, countOf, float16, float32, int32, type NumberFormat, type Scratch,
+  type StoredTensor,
 } from './stored-tensor.ts'
 import { unpickle } from './unpickle.ts'
 import { openZip, type ZipEntry } from './zip-entries.ts'
@@ -116,7 +117,7 @@ function readPickle(file: string, root: string, entries: ReadonlyMap<string, Zip
   const entry = entries.get(`${root}/data.pkl`)!
   if (entry.bytes > PICKLE_BYTES_MAX) throw new Error(`${file}: its pickle is too long`)
   try {
-    return unpickle(new Uint8Array(entry.read(0, entry.bytes)), {
+    return unpickle(entry.read(0, entry.bytes), {
       globals: {
         ...Object.fromEntries(STORAGE_TYPES.map((type) => [`torch.${type.name}`, type])),
         'collections.OrderedDict': emptyDictionary,
@@ -167,18 +168,18 @@ function layTensor(values: readonly unknown[]): Layout {
 function storedTensor(where: string, layout: Layout): StoredTensor {
   const { shape, storage: { type, count, entry } } = layout
   const bytes = count === 0 ? 0 : Math.floor((entry.bytes / count) * layout.count)
-  const values = () => {
+  const values = (scratch?: Scratch) => {
     if (!type.format) throw new Error(`${where}: a ${type.name} can't be read`)
     const needed = count * type.format.width
-    if (entry.bytes === needed) return readValues(layout, type.format)
+    if (entry.bytes === needed) return readValues(layout, type.format, scratch)
     throw new Error(`${where}: ${type.name} of ${count} takes ${needed} bytes, not ${entry.bytes}`)
   }
   return { shape, type: type.name, bytes, values }
 }
 
-function readValues(layout: Layout, { width, decode }: NumberFormat) {
-  const bytes = layout.storage.entry.read(layout.offset * width, layout.span * width)
-  const numbers = decode(bytes)
+function readValues(layout: Layout, { width, decode }: NumberFormat, scratch?: Scratch) {
+  const { storage: { entry }, offset, span } = layout
+  const numbers = decode(entry.read(offset * width, span * width, scratch), scratch)
   return layout.isContiguous ? numbers : inOrder(numbers, layout)
 }
 

@@ -1,8 +1,8 @@
 /** Weights by path and exact shape: a missing, misshapen or unread weight is an error. */
 import type { Precision } from './precision.ts'
 import { openSafetensors } from './safetensors.ts'
-import { countOf, type StoredTensor } from './stored-tensor.ts'
-import { tf, type Tensor } from './tensor.ts'
+import { countOf, Scratch, type StoredTensor } from './stored-tensor.ts'
+import { upload, type Tensor } from './tensor.ts'
 import { openTorchCheckpoint } from './torch-checkpoint.ts'
 
 interface WeightsFile {
@@ -11,6 +11,7 @@ interface WeightsFile {
   readonly unread: Set<string>
   /** What was wrong so far with weights asked for; null: the first such thing is thrown at once. */
   readonly faults: string[] | null
+  readonly scratch: Scratch
 }
 
 /** The tensors of a file in either of the formats; see `Weights.open`. */
@@ -42,7 +43,7 @@ export class Weights {
 
   /** Tensors from elsewhere; errors call them `name`. */
   static of(name: string, tensors: ReadonlyMap<string, StoredTensor>): Weights {
-    return new Weights({ name, tensors, unread: new Set(tensors.keys()), faults: null }, '')
+    return new Weights(fileOf(name, tensors, null), '')
   }
 
   /**
@@ -50,8 +51,7 @@ export class Weights {
    * @throws Error naming the file and every weight that is missing, misshapen or unread
    */
   static read<T>(name: string, load: (weights: Weights) => T): T {
-    const tensors = openTensors(name)
-    const weights = new Weights({ name, tensors, unread: new Set(tensors.keys()), faults: [] }, '')
+    const weights = new Weights(fileOf(name, openTensors(name), []), '')
     const loaded = load(weights)
     weights.assertAllRead()
     return loaded
@@ -78,15 +78,28 @@ export class Weights {
 
   /** A float32 tensor that the caller owns. @throws Error when it is absent or shaped otherwise */
   get(name: string, shape: readonly number[]): Tensor {
+    return upload(this.values(name, shape), shape)
+  }
+
+  /**
+   * As `get`, the numbers themselves, for what is laid otherwise than it is stored. They may be
+   * changed, and are good until the next weight of the file is read.
+   */
+  values(name: string, shape: readonly number[]): Float32Array {
     const { faults, unread } = this.#file
     unread.delete(this.#path + name)
     try {
-      return tf.tensor(this.#valuesOf(name, shape), [...shape], 'float32')
+      return this.#valuesOf(name, shape)
     } catch (error) {
       if (!faults) throw error
       faults.push((error as Error).message)
-      return tf.zeros([...shape]) // `assertAllRead` will throw
+      return new Float32Array(countOf(shape)) // `assertAllRead` will throw
     }
+  }
+
+  /** The room that this file's weights are read into. */
+  get scratch(): Scratch {
+    return this.#file.scratch
   }
 
   /** Declares a weight that the network does not use. */
@@ -121,9 +134,12 @@ export class Weights {
     return sizes.reduce((sum, size) => sum + size, 0)
   }
 
-  #valuesOf(name: string, shape: readonly number[]): Float32Array | Int32Array {
+  #valuesOf(name: string, shape: readonly number[]): Float32Array {
     const stored = this.#find(name)
-    if (String(stored.shape) === String(shape)) return stored.values()
+    if (String(stored.shape) === String(shape)) {
+      const values = stored.values(this.#file.scratch)
+      return values instanceof Float32Array ? values : Float32Array.from(values)
+    }
     const found = `has shape [${stored.shape}], expected [${shape}]`
     throw new Error(`${this.#file.name}: weight ${this.#path + name} ${found}`)
   }
@@ -135,3 +151,8 @@ export class Weights {
     return stored
   }
 }
+
+const fileOf = (
+  name: string, tensors: ReadonlyMap<string, StoredTensor>, faults: string[] | null,
+): WeightsFile =>
+  ({ name, tensors, unread: new Set(tensors.keys()), faults, scratch: new Scratch() })

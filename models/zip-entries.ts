@@ -2,12 +2,12 @@
  * A reader of zip archives whose entries are stored as they are, with 64-bit sizes where needed:
  * what torch.save writes. It tells where entries lie, so that parts of them can be read in place.
  */
-import { readBytes, sizeOfFile } from './stored-tensor.ts'
+import { readBytes, sizeOfFile, type Scratch } from './stored-tensor.ts'
 
 export interface ZipEntry {
   readonly bytes: number
   /** @throws Error naming the file when the part is not within the entry, or the file is damaged */
-  read(position: number, length: number): ArrayBuffer
+  read(position: number, length: number, scratch?: Scratch): Uint8Array<ArrayBuffer>
 }
 
 const END = { signature: 0x06054b50, bytes: 22, commentMax: 0xffff }
@@ -52,7 +52,8 @@ export function openZip(file: string): ReadonlyMap<string, ZipEntry> {
       throw new Error(`${file}: entry ${name} overlaps what follows it`)
     }
     if (entries.has(name)) throw new Error(`${file}: two entries are called ${name}`)
-    const read = (position: number, length: number) => readEntry(file, record, position, length)
+    const read: ZipEntry['read'] = (position, length, scratch) =>
+      readEntry(file, record, position, length, scratch)
     entries.set(name, { bytes, read })
   }
   return entries
@@ -61,7 +62,7 @@ export function openZip(file: string): ReadonlyMap<string, ZipEntry> {
 function findDirectory(file: string): Directory {
   const fileBytes = sizeOfFile(file)
   const tailStart = Math.max(0, fileBytes - END.bytes - END.commentMax - END_64_LOCATOR.bytes)
-  const tail = new DataView(readBytes(file, tailStart, fileBytes - tailStart))
+  const tail = new DataView(readBytes(file, tailStart, fileBytes - tailStart).buffer)
   let at = tail.byteLength - END.bytes
   while (at >= 0 && tail.getUint32(at, true) !== END.signature) at -= 1
   if (at < 0) throw new Error(`${file}: not a zip archive, or cut short`)
@@ -83,7 +84,7 @@ function findDirectory(file: string): Directory {
 
 function readEnd64(file: string, fileBytes: number, position: number): Directory {
   if (position + END_64.bytes > fileBytes) throw new Error(`${file}: its zip end is not within it`)
-  const end = new DataView(readBytes(file, position, END_64.bytes))
+  const end = new DataView(readBytes(file, position, END_64.bytes).buffer)
   if (end.getUint32(0, true) !== END_64.signature) throw new Error(`${file}: has no 64-bit zip end`)
   return {
     entries: safe(file, end.getBigUint64(32, true)),
@@ -93,7 +94,7 @@ function readEnd64(file: string, fileBytes: number, position: number): Directory
 }
 
 function readDirectory(file: string, { start, bytes, entries }: Directory): Record[] {
-  const view = new DataView(readBytes(file, start, bytes))
+  const view = new DataView(readBytes(file, start, bytes).buffer)
   const records: Record[] = []
   let at = 0
   for (let i = 0; i < entries; i += 1) {
@@ -149,17 +150,19 @@ function wideFields(view: DataView, start: number, length: number): bigint[] {
 }
 
 /** How long the entry's own header is, only that header tells. */
-function readEntry(file: string, record: Record, from: number, length: number): ArrayBuffer {
+function readEntry(
+  file: string, record: Record, from: number, length: number, scratch?: Scratch,
+): Uint8Array<ArrayBuffer> {
   const { name, bytes, start, end } = record
   const where = `${file}: entry ${name}`
   if (from + length > bytes) {
     throw new Error(`${where}: bytes ${from} to ${from + length} are not within its ${bytes}`)
   }
-  const header = new DataView(readBytes(file, start, LOCAL.bytes))
+  const header = new DataView(readBytes(file, start, LOCAL.bytes).buffer)
   if (header.getUint32(0, true) !== LOCAL.signature) throw new Error(`${where} is not at its place`)
   const dataStart = start + LOCAL.bytes + variableBytes(header, 26, 2)
   if (dataStart + bytes > end) throw new Error(`${where} overlaps what follows it`)
-  return readBytes(file, dataStart + from, length)
+  return readBytes(file, dataStart + from, length, scratch)
 }
 
 const textOf = (view: DataView, start: number, length: number): string =>

@@ -1,9 +1,12 @@
 /** Attention of frames to what the text says (Attention, with q_norm and k_norm, no RoPE). */
-import { asWideAs, inPrecision, widen } from '../bfloat16.ts'
+import { asWideAs, widen } from '../bfloat16.ts'
 import {
   attendUnscaled, loadProjection, mergeHeads, project, rmsNormalize, splitHeads,
 } from '../layers.ts'
-import { reshape, tf, transpose, unstackRows, type Tensor } from '../tensor.ts'
+import { readStacked, type MatrixPart } from '../stacked-matrices.ts'
+import {
+  multiplyTurned, reshape, stackRows, tf, transpose, unstackRows, type Tensor,
+} from '../tensor.ts'
 import type { Weights } from '../weights.ts'
 import { headsSideBySide } from './head-layout.ts'
 
@@ -16,7 +19,7 @@ export interface CrossMemory {
 export type CrossAttention = ReturnType<typeof loadCrossAttention>
 
 export function loadCrossAttention(weights: Weights, dim: number, heads: number) {
-  const query = readHeads(weights.at('wq'), dim, heads)
+  const query = readStacked([headsOf(weights.at('wq'), dim, heads)], dim)
   const out = loadProjection(weights.at('wo'), dim, dim)
   /** x [batch, frames, dim] to the same; textKeys: what masks the memory, or null. */
   return (x: Tensor, { keys, values }: CrossMemory, textKeys: Tensor | null): Tensor =>
@@ -28,16 +31,13 @@ export function loadCrossAttention(weights: Weights, dim: number, heads: number)
 }
 
 /**
- * Keys and values of every layer in one product: they depend on the text and the time only.
+ * Keys and values of every layer at once: they depend on the text and the time only.
  * @param layers the `cross_attention` of every layer
  */
 export function loadCrossMemories(layers: readonly Weights[], dim: number, heads: number) {
   const width = dim / heads
-  const kernel = tf.tidy(() => { // [layers · 2 · dim, dim]
-    const all = tf.concat(layers.flatMap((weights) => ['wk', 'wv'].map((name) =>
-      readHeads(weights.at(name).in('float32'), dim, heads))))
-    return inPrecision(all, layers[0]!.precision)
-  })
+  const kernels = layers.map((weights) => // [2 · dim, dim] each
+    readStacked(['wk', 'wv'].map((name) => headsOf(weights.at(name), dim, heads)), dim))
   const gainOf = (weights: Weights) => // of queries and keys, and the scale of the scores
     ['q_norm', 'k_norm'].reduce<Tensor>((gain, name) =>
       gain.mul(weights.at(name).get('weight', [width])), tf.scalar(1 / Math.sqrt(width)))
@@ -46,15 +46,17 @@ export function loadCrossMemories(layers: readonly Weights[], dim: number, heads
   /** memory [batch, length, dim] to what each layer attends to. */
   return (memory: Tensor): CrossMemory[] => tf.tidy(() => {
     const [batch, length] = memory.shape as [number, number, number]
-    const all = reshape(project(memory, kernel), [batch, length, layers.length, 2, heads, width])
+    const heard = asWideAs(kernels[0]!, memory)
+    const all = reshape(stackRows(kernels.map((kernel) => multiplyTurned(heard, kernel))),
+      [layers.length, batch, length, 2, heads, width])
     // [2, layers, batch, heads, length, width]
-    const [k, v] = unstackRows(transpose(all, [3, 2, 0, 4, 1, 5])) as [Tensor, Tensor]
-    const keys = unstackRows(asWideAs(kernel, rmsNormalize(widen(k)).mul(gains)))
+    const [k, v] = unstackRows(transpose(all, [3, 0, 1, 4, 2, 5])) as [Tensor, Tensor]
+    const keys = unstackRows(asWideAs(kernels[0]!, rmsNormalize(widen(k)).mul(gains)))
     const values = unstackRows(v) // of [batch, heads, length, width]
     return keys.map((each, i) => ({ keys: each, values: values[i]! }))
   })
 }
 
 /** A projection to heads side by side: [dim, dim]. */
-const readHeads = (weights: Weights, dim: number, heads: number): Tensor => tf.tidy(() =>
-  inPrecision(headsSideBySide(weights.get('weight', [dim, dim]), heads), weights.precision))
+const headsOf = (weights: Weights, dim: number, heads: number): MatrixPart =>
+  ({ weights, outDim: dim, rowAt: headsSideBySide(dim, heads) })

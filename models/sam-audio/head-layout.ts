@@ -1,25 +1,25 @@
 /**
- * How the reference lays out attention heads, and how this port does. There, channel c of queries,
- * keys and values belongs to head c mod heads; turned once at load, each head's are side by side,
- * as they are afterwards anyway.
+ * How the reference lays out attention heads, and how this port does, as orders of rows: which row
+ * of a stored weight comes at a place of ours.
  */
-import { tf, type Tensor } from '../tensor.ts'
-
-/** Rows of a weight [width · heads, in] to [heads · width, in]. */
-export const headsSideBySide = (weight: Tensor, heads: number): Tensor => tf.tidy(() => {
-  const [dim, inDim] = weight.shape as [number, number]
-  return tf.transpose(weight.reshape([dim / heads, heads, inDim]), [1, 0, 2]) // [heads, width, in]
-    .reshape([dim, inDim])
-})
+import type { RowOrder } from '../stacked-matrices.ts'
 
 /**
- * Rows of a weight [heads · width, ...] with the first parts of every head's pairs before the
- * second ones: neighbours 2i and 2i + 1 become i and i + width / 2. Scores do not notice, as long
- * as queries, keys and their gains are treated alike.
+ * In the reference, channel c of queries, keys and values belongs to head c mod heads; turned once
+ * at load, each head's are side by side, as they are afterwards anyway.
  */
-export const pairsInHalves = (weight: Tensor, heads: number): Tensor => tf.tidy(() => {
-  const [dim, ...rest] = weight.shape as [number, ...number[]]
-  const half = dim / heads / 2
-  return tf.transpose(weight.reshape([heads, half, 2, -1]), [0, 2, 1, 3]) // [heads, 2, half, …]
-    .reshape([dim, ...rest])
-})
+export const headsSideBySide = (dim: number, heads: number): RowOrder => {
+  const width = dim / heads
+  return (place) => (place % width) * heads + Math.floor(place / width)
+}
+
+/**
+ * The first parts of every head's pairs before the second ones: neighbours 2i and 2i + 1 of a
+ * head's `width` channels come to i and i + width / 2. Scores do not notice, as long as queries,
+ * keys and their gains are treated alike.
+ */
+export const pairsInHalves = (width: number): RowOrder => (place) => {
+  const channel = place % width
+  const [part, pair] = [Math.floor(channel / (width / 2)), channel % (width / 2)]
+  return place - channel + 2 * pair + part
+}

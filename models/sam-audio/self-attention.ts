@@ -1,6 +1,7 @@
 /** Attention of frames to the frames of their row (Attention, with q_norm, k_norm and RoPE). */
-import { asWideAs, inPrecision, widen } from '../bfloat16.ts'
+import { asWideAs, widen } from '../bfloat16.ts'
 import { attendUnscaled, loadProjection, mergeHeads, project, rmsNormalize } from '../layers.ts'
+import { asStored, readStacked, type RowOrder } from '../stacked-matrices.ts'
 import { reshape, sliceRows, tf, transpose, unstackRows, type Tensor } from '../tensor.ts'
 import type { Weights } from '../weights.ts'
 import { headsSideBySide, pairsInHalves } from './head-layout.ts'
@@ -26,14 +27,17 @@ export function loadSelfAttention(
   weights: Weights, dim: number, heads: number, layout = OF_THE_FLOW,
 ) {
   const width = dim / heads
-  const read = (name: string) => {
-    const weight = weights.at(name).get('weight', [dim, dim])
-    return layout.headsInterleaved ? headsSideBySide(weight, heads) : weight
-  }
-  const kernel = tf.tidy(() => inPrecision(tf.concat([
-    pairsInHalves(read(layout.q), heads), pairsInHalves(read(layout.k), heads), read(layout.v),
-  ]), weights.precision)) // [3 · dim, dim]
-  const gainOf = (name: string) => pairsInHalves(weights.at(name).get('weight', [width]), 1)
+  const inHalves = pairsInHalves(width)
+  const byHead: RowOrder = layout.headsInterleaved ? headsSideBySide(dim, heads) : asStored
+  const turned: RowOrder = (place) => byHead(inHalves(place))
+  const part = (name: string, rowAt: RowOrder) =>
+    ({ weights: weights.at(name), outDim: dim, rowAt })
+  const kernel = readStacked([ // [3 · dim, dim]
+    part(layout.q, turned), part(layout.k, turned), part(layout.v, byHead),
+  ], dim)
+  const halves = Int32Array.from({ length: width }, (_, place) => inHalves(place))
+  const gainOf = (name: string) =>
+    tf.gather(weights.at(name).get('weight', [width]), tf.tensor1d(halves, 'int32'))
   const gains = tf.tidy(() => tf.stack([
     gainOf('q_norm').mul(1 / Math.sqrt(width)), gainOf('k_norm'),
   ]).reshape([2, 1, 1, 1, width])) // the scale of attention's scores goes with the queries

@@ -1,8 +1,8 @@
 /** Convolutions over frames, [batch, frames, channels] (torch.nn.Conv1d, ConvTranspose1d). */
 import type { Layer } from '../../layers.ts'
-import { tf, type Tensor, type Tensor4D } from '../../tensor.ts'
+import { tf, upload, type Tensor, type Tensor2D, type Tensor4D } from '../../tensor.ts'
 import type { Weights } from '../../weights.ts'
-import type { ReadKernel } from './kernel.ts'
+import { reverseAxes, swapLastAxes, type KernelShape, type ReadKernel } from './kernel.ts'
 
 export interface ConvolutionSizes {
   in: number
@@ -18,9 +18,9 @@ export function loadConvolution(
   weights: Weights, read: ReadKernel, sizes: ConvolutionSizes,
 ): Layer {
   const { in: inDim, out: outDim, kernel, stride = 1, dilation = 1, pad: [left, right] } = sizes
-  const filter = tf.tidy(() =>
-    tf.transpose(read(weights, [outDim, inDim, kernel]), [2, 1, 0]) // [kernel, in, out]
-      .expandDims(0)) as Tensor4D // [1, kernel, in, out]
+  const shape: KernelShape = [outDim, inDim, kernel]
+  const turned = reverseAxes(read(weights, shape), shape, weights.scratch)
+  const filter = upload(turned, [1, kernel, inDim, outDim]) as Tensor4D
   const bias = weights.get('bias', [outDim])
   const pad: [number, number][] = [[0, 0], [0, 0], [left, right], [0, 0]]
   return (x) => tf.tidy(() => {
@@ -35,8 +35,9 @@ export function loadConvolution(
 export function loadPointwise(
   weights: Weights, read: ReadKernel, inDim: number, outDim: number,
 ): Layer {
-  const matrix = tf.tidy(() =>
-    tf.transpose(read(weights, [outDim, inDim, 1]).squeeze([2]))) // [in, out]
+  const shape: KernelShape = [outDim, inDim, 1]
+  const turned = reverseAxes(read(weights, shape), shape, weights.scratch)
+  const matrix = upload(turned, [inDim, outDim]) as Tensor2D
   const bias = weights.get('bias', [outDim])
   return (x) => tf.tidy(() => {
     const rows = tf.matMul(x.reshape([-1, inDim]), matrix) // [batch · frames, out]
@@ -60,9 +61,9 @@ export interface UpsamplingSizes {
 export function loadUpsampling(
   weights: Weights, read: ReadKernel, { in: inDim, out: outDim, stride, trim }: UpsamplingSizes,
 ): Layer {
-  const matrix = tf.tidy(() =>
-    tf.transpose(read(weights, [inDim, outDim, 2 * stride]), [0, 2, 1]) // [in, 2 · stride, out]
-      .reshape([inDim, 2 * stride * outDim]))
+  const shape: KernelShape = [inDim, outDim, 2 * stride]
+  const turned = swapLastAxes(read(weights, shape), shape) // [in, 2 · stride, out]
+  const matrix = upload(turned, [inDim, 2 * stride * outDim]) as Tensor2D
   const bias = weights.get('bias', [outDim])
   return (x) => tf.tidy(() => {
     const [batch, frames] = x.shape as [number, number, number]

@@ -1,6 +1,13 @@
-/** Weights of convolutions as the codec stores them (torch.nn.utils.weight_norm). */
-import { tf, type Tensor } from '../../tensor.ts'
+/**
+ * Weights of convolutions as the codec stores them (torch.nn.utils.weight_norm), and as this port
+ * lays them. All is done where they were read: the native library would keep the room of every
+ * tensor that comes in between.
+ */
+import type { Scratch } from '../../stored-tensor.ts'
 import type { Weights } from '../../weights.ts'
+
+/** As PyTorch has it: outputs, inputs and places of a kernel; inputs first where it upsamples. */
+export type KernelShape = readonly [number, number, number]
 
 /** Where a weight-normed kernel's length and direction are kept: before and since PyTorch 2.0. */
 const SPELLINGS = [
@@ -8,20 +15,58 @@ const SPELLINGS = [
   { length: 'parametrizations.weight.original0', direction: 'parametrizations.weight.original1' },
 ] as const
 
-/** A kernel shaped as PyTorch shapes it, its norm folded in. @throws Error when it is absent */
-export function readNormedKernel(weights: Weights, shape: readonly number[]): Tensor {
+/**
+ * A kernel's numbers, its norm folded in, good until the next weight is read.
+ * @throws Error when it is absent or shaped otherwise
+ */
+export function readNormedKernel(weights: Weights, shape: KernelShape): Float32Array {
   const { length, direction } =
     SPELLINGS.find((spelling) => weights.has(spelling.direction)) ?? SPELLINGS[0]
-  return tf.tidy(() => {
-    const g = weights.get(length, [shape[0]!, ...shape.slice(1).map(() => 1)])
-    const v = weights.get(direction, shape)
-    const axes = shape.slice(1).map((_, i) => i + 1)
-    return v.mul(g.div(v.square().sum(axes, true).sqrt()))
-  })
+  const lengths = weights.values(length, [shape[0], 1, 1]).slice()
+  const values = weights.values(direction, shape)
+  const size = shape[1] * shape[2]
+  for (const [row, wanted] of lengths.entries()) {
+    scaleTo(wanted, values.subarray(row * size, (row + 1) * size))
+  }
+  return values
+}
+
+function scaleTo(length: number, vector: Float32Array): void {
+  let power = 0
+  for (let i = 0; i < vector.length; i += 1) power += vector[i]! ** 2
+  const factor = length / Math.sqrt(power)
+  for (let i = 0; i < vector.length; i += 1) vector[i]! *= factor
 }
 
 /** A kernel that is stored as it is. */
-export const readPlainKernel = (weights: Weights, shape: readonly number[]): Tensor =>
-  weights.get('weight', shape)
+export const readPlainKernel = (weights: Weights, shape: KernelShape): Float32Array =>
+  weights.values('weight', shape)
 
 export type ReadKernel = typeof readPlainKernel
+
+/** [a, b, c] to [c, b, a]. */
+export function reverseAxes(
+  values: Float32Array, [a, b, c]: KernelShape, scratch: Scratch,
+): Float32Array {
+  const turned = scratch.laid(values.length)
+  let at = 0
+  for (let k = 0; k < c; k += 1) {
+    for (let j = 0; j < b; j += 1) {
+      for (let i = 0; i < a; i += 1, at += 1) turned[at] = values[(i * b + j) * c + k]!
+    }
+  }
+  return turned
+}
+
+/** [a, b, c] to [a, c, b], in place. */
+export function swapLastAxes(values: Float32Array, [a, b, c]: KernelShape): Float32Array {
+  const block = new Float32Array(b * c)
+  let at = 0
+  for (let i = 0; i < a; i += 1) {
+    block.set(values.subarray(at, at + b * c))
+    for (let k = 0; k < c; k += 1) {
+      for (let j = 0; j < b; j += 1, at += 1) values[at] = block[j * c + k]!
+    }
+  }
+  return values
+}

@@ -1,0 +1,133 @@
+/**
+ * How much memory does loading a SAM-Audio checkpoint take beside the weights themselves? Sizes as
+ * published (`--dim`, `--layers`), a file of zeros, each precision in a process of its own. The
+ * peak is that of loading and of a first use, of two frames; `besideInLargest` is all of it that is
+ * not the weights in the width that they are kept in, counted in the largest tensor.
+ *
+ *   npm run bench -- sam-audio-load --dim 1536 --layers 16 --precision float32,bfloat16
+ */
+import { spawnSync } from 'node:child_process'
+import { ftruncateSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import type { Precision } from '../models/precision.ts'
+import { decodeLatents, encodeWaves } from '../models/sam-audio/codec/codec.ts'
+import { hopOf, type SamAudioConfig } from '../models/sam-audio/config.ts'
+import { loadNetwork, type Network } from '../models/sam-audio/network.ts'
+import { countOf } from '../models/stored-tensor.ts'
+import { backendVersion, tf } from '../models/tensor.ts'
+import { Weights } from '../models/weights.ts'
+import {
+  codecShapes, conditionShapes, transformerShapes, under,
+} from '../test/support/random-weights.ts'
+import { report, round } from './report.ts'
+
+const MIB = 2 ** 20
+
+/** Weights that are kept in the width of the products. */
+const IN_PRODUCTS =
+  /^transformer\.(layers\.\d+\.(attention|cross_attention|feed_forward)|y_embedder\.projection)\.w/
+
+const { values: options } = parseArgs({
+  options: {
+    dim: { type: 'string', default: '1536' },
+    layers: { type: 'string', default: '16' },
+    precision: { type: 'string', default: 'float32,bfloat16' },
+    file: { type: 'string' },
+  },
+})
+const [dim, layers] = [Number(options.dim), Number(options.layers)]
+const config: SamAudioConfig = {
+  codec: {
+    sampleRate: 48_000, encoderDim: 64, encoderRates: [2, 8, 10, 12], latentDim: 1024,
+    decoderDim: 1536, decoderRates: [12, 10, 8, 2], codebookDim: 128,
+  },
+  transformer: {
+    dim, layers, heads: dim / 128, contextDim: dim, timeDim: 256, positionsMax: 10_000,
+    feedForwardDim: 64 * Math.ceil(Math.trunc((8 * dim) / 3) / 64),
+  },
+  textDim: 768, videoDim: 1024, anchors: 3, anchorDim: 128,
+}
+const shapes = {
+  ...under('transformer', transformerShapes(config.transformer, 2 * config.codec.codebookDim)),
+  ...under('audio_codec', codecShapes(config.codec)),
+  ...conditionShapes(config),
+}
+
+if (options.file) measure(options.file, options.precision as Precision)
+else measureEach()
+
+function measureEach(): void {
+  const folder = mkdtempSync(join(tmpdir(), 'winnow-load-'))
+  try {
+    const file = join(folder, 'zeros.safetensors')
+    writeZeros(file)
+    for (const precision of options.precision.split(',')) {
+      const { status } = spawnSync(process.execPath, [
+        '--import', 'tsx', fileURLToPath(import.meta.url), '--dim', options.dim,
+        '--layers', options.layers, '--precision', precision, '--file', file,
+      ], { stdio: 'inherit' })
+      if (status !== 0) throw new Error(`loading in ${precision} failed`)
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** A safetensors file, sparse: it takes no room on the disk. */
+function writeZeros(file: string): void {
+  let at = 0
+  const header = JSON.stringify(Object.fromEntries(Object.entries(shapes).map(([name, shape]) => {
+    const begin = at
+    at += 4 * countOf(shape)
+    return [name, { dtype: 'F32', shape, data_offsets: [begin, at] }]
+  })))
+  const length = new BigUint64Array([BigInt(header.length)])
+  const handle = openSync(file, 'w')
+  writeSync(handle, new Uint8Array(length.buffer))
+  writeSync(handle, header)
+  ftruncateSync(handle, 8 + header.length + at)
+}
+
+function measure(file: string, precision: Precision): void {
+  tf.tidy(() => tf.matMul(tf.ones([64, 64]), tf.ones([64, 64])).dataSync()) // TensorFlow's own
+  const before = resident('VmRSS')
+  const startedAt = performance.now()
+  const network = loadNetwork(Weights.open(file), config, precision)
+  const seconds = (performance.now() - startedAt) / 1000
+  const loaded = resident('VmHWM') - before
+  useAll(network)
+  const peak = resident('VmHWM') - before
+  const largest = 4 * Math.max(...Object.values(shapes).map(countOf)) / MIB
+  const kept = Object.entries(shapes).reduce((sum, [name, shape]) =>
+    sum + (precision === 'bfloat16' && IN_PRODUCTS.test(name) ? 2 : 4) * countOf(shape) / MIB, 0)
+  report('MiB that loading a SAM-Audio checkpoint takes', {
+    backend: backendVersion(), precision, dim, layers, weights: Math.round(kept),
+    loaded: Math.round(loaded), peak: Math.round(peak), largest: round(largest),
+    besideInLargest: round((peak - kept) / largest), seconds: round(seconds),
+  })
+}
+
+/** Weights are handed to TensorFlow when they are first used: a few frames through everything. */
+function useAll({ codec, velocity }: Network): void {
+  const frames = 2
+  tf.tidy(() => {
+    const wave = new Float32Array(frames * hopOf(config.codec))
+    const { features } = encodeWaves(codec.encoder, config.codec, [wave])
+    decodeLatents(codec.decoder, config.codec, features, null).dataSync()
+    const { conditions, transformer } = velocity
+    const state = tf.zeros([1, frames, 2 * config.codec.codebookDim])
+    velocity.forward(state, transformer.tellTime([0]), {
+      base: conditions.audio(features).add(conditions.anchors(tf.zeros([1, frames], 'int32'))),
+      memory: conditions.memory(tf.zeros([1, 1, config.textDim])), frames: null, textKeys: null,
+    }).dataSync()
+  })
+}
+
+/** A line of the system's account of this process, in MiB. */
+function resident(line: 'VmRSS' | 'VmHWM'): number {
+  const found = new RegExp(`${line}:\\s*(\\d+) kB`).exec(readFileSync('/proc/self/status', 'utf8'))
+  return Number(found![1]) / 1024
+}

@@ -1,0 +1,53 @@
+/**
+ * Matrices as they are laid for products: one under the other, their rows in an order of our own,
+ * in the width of the products. All is done in the room that they are read into, so that nothing
+ * but that is held beside what stays.
+ */
+import { roundToBfloat16 } from './bfloat16.ts'
+import { upload, uploadBfloat16, type Tensor } from './tensor.ts'
+import type { Weights } from './weights.ts'
+
+/** The weight of a torch.nn.Linear without a bias: [outDim, inDim]. */
+export interface MatrixPart {
+  weights: Weights
+  outDim: number
+  /** Which of the stored rows comes at a place; without it, they stay as they are. */
+  rowAt?: RowOrder
+}
+
+export type RowOrder = (place: number) => number
+
+export const asStored: RowOrder = (place) => place
+
+/**
+ * To [sum of outDim, inDim], as wide as the weights of the first part say. The caller owns it.
+ * @throws Error when a weight is absent or shaped otherwise
+ */
+export function readStacked(parts: readonly MatrixPart[], inDim: number): Tensor {
+  const rows = parts.reduce((sum, { outDim }) => sum + outDim, 0)
+  const shape: [number, number] = [rows, inDim]
+  const { precision, scratch } = parts[0]!.weights
+  if (precision === 'float32') {
+    const numbers = scratch.laid(rows * inDim)
+    layRows(parts, inDim, (row, at) => numbers.set(row, at))
+    return upload(numbers, shape)
+  }
+  const { buffer, byteOffset } = scratch.laid((rows * inDim) / 2)
+  const bits = new Uint16Array(buffer, byteOffset, rows * inDim)
+  layRows(parts, inDim, (row, at) => roundToBfloat16(row, bits, at))
+  return uploadBfloat16(bits, shape)
+}
+
+/** @param lay takes a row and where it begins */
+function layRows(
+  parts: readonly MatrixPart[], inDim: number, lay: (row: Float32Array, at: number) => void,
+): void {
+  let at = 0
+  for (const { weights, outDim, rowAt = asStored } of parts) {
+    const values = weights.values('weight', [outDim, inDim])
+    for (let place = 0; place < outDim; place += 1, at += inDim) {
+      const start = rowAt(place) * inDim
+      lay(values.subarray(start, start + inDim), at)
+    }
+  }
+}
