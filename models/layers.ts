@@ -10,9 +10,20 @@ import type { Weights } from './weights.ts'
 export type Layer = (x: Tensor) => Tensor
 
 /** torch.nn.Linear on the last axis: [..., inDim] to [..., outDim]. */
-export function loadLinear(weights: Weights, inDim: number, outDim: number): Layer {
-  const matrix = weights.get('weight', [outDim, inDim])
-  const bias = weights.get('bias', [outDim])
+export const loadLinear = (weights: Weights, inDim: number, outDim: number): Layer =>
+  linear(weights.get('weight', [outDim, inDim]), weights.get('bias', [outDim]))
+
+/** As `loadLinear`, of x times a gain [inDim], which is worked into the weight. */
+export function loadGainedLinear(
+  weights: Weights, gain: Tensor, inDim: number, outDim: number,
+): Layer {
+  const matrix = tf.tidy(() => weights.get('weight', [outDim, inDim]).mul(gain))
+  return linear(matrix, weights.get('bias', [outDim]))
+}
+
+/** matrix [outDim, inDim], bias [outDim]. */
+function linear(matrix: Tensor, bias: Tensor): Layer {
+  const [outDim, inDim] = matrix.shape as [number, number]
   return (x) => tf.tidy(() => {
     const rows = multiplyTurned(x.reshape([-1, inDim]), matrix) // [rows, outDim]
     return tf.add(rows, bias).reshape([...x.shape.slice(0, -1), outDim])
@@ -78,13 +89,20 @@ export const silu = (x: Tensor): Tensor => gateWithSigmoid(x, x)
 export const gelu = (x: Tensor): Tensor =>
   tf.tidy(() => x.mul(x.div(Math.SQRT2).erf().add(1)).mul(0.5))
 
-/** Feed-forward with a gate: out(silu(gate) · value), gate and value in one projection. */
+/**
+ * Feed-forward with a gate: out(silu(gate) · value). Gate and value are stored as one projection;
+ * as two products nothing needs to be parted.
+ */
 export function loadSwiGlu(weights: Weights, dim: number, hiddenDim: number): Layer {
-  const project = loadLinear(weights.at('i'), dim, 2 * hiddenDim)
+  const inner = weights.at('i')
+  const matrices = tf.tidy(() => tf.split(inner.get('weight', [2 * hiddenDim, dim]), 2))
+  const biases = tf.tidy(() => tf.split(inner.get('bias', [2 * hiddenDim]), 2))
+  const [toGate, toValue] =
+    matrices.map((matrix, i) => linear(matrix, biases[i]!)) as [Layer, Layer]
   const out = loadLinear(weights.at('o'), hiddenDim, dim)
   return (x) => tf.tidy(() => {
-    const [gate, value] = tf.split(project(x), 2, -1) as [Tensor, Tensor]
-    return out(silu(gate).mul(value))
+    const gate = toGate(x)
+    return out(gateWithSigmoid(gate.mul(toValue(x)), gate))
   })
 }
 

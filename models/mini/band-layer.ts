@@ -1,5 +1,5 @@
 /** A local layer on the band stream: along time, then within each band (BandLayer). */
-import { loadRmsNorm, loadSwiGlu } from '../layers.ts'
+import { loadSwiGlu, rmsNormalize } from '../layers.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import type { Weights } from '../weights.ts'
 import type { MiniConfig } from './config.ts'
@@ -11,16 +11,15 @@ const KERNEL_TOKENS = 5
 /** x [batch, tokens, bands, bandDim]; code and valid as in the frame layer. */
 export function loadBandLayer(weights: Weights, config: MiniConfig, conditioned: boolean) {
   const { bandDim, codeDim } = config
-  const norm = loadRmsNorm(weights.at('n'), bandDim)
-  const conv = loadTimeConv(weights.at('dw'), bandDim, KERNEL_TOKENS)
+  const gain = weights.at('n').get('g', [bandDim])
+  const conv = loadTimeConv(weights.at('dw'), gain, KERNEL_TOKENS)
   const feedForward = loadSwiGlu(weights.at('f'), bandDim, 2 * bandDim)
   const two = { dim: bandDim, count: 2, rank: 4 }
   const modulation = conditioned ? loadModulation(weights.at('m'), codeDim, two) : null
 
   return (x: Tensor, code: Tensor | null, valid: Tensor | null): Tensor => tf.tidy(() => {
-    const normal = norm(x)
-    const audible = valid ? normal.mul(valid.expandDims(-1).expandDims(-1)) : normal
-    const mixed = normal.add(conv(audible))
+    const normal = rmsNormalize(x)
+    const mixed = conv(valid ? normal.mul(valid.expandDims(-1).expandDims(-1)) : normal)
     const [scale, shift] = code && modulation ? modulation(code) : []
     return x.add(feedForward(scale && shift ? modulate(mixed, scale, shift) : mixed))
   })

@@ -14,7 +14,7 @@ const KERNEL_TOKENS = 7
  */
 export function loadFrameLayer(weights: Weights, config: MiniConfig, conditioned: boolean) {
   const { frameDim, heads, codeDim } = config
-  const conv = loadTimeConv(weights.at('dw'), frameDim, KERNEL_TOKENS)
+  const conv = loadTimeConv(weights.at('dw'), tf.ones([frameDim]), KERNEL_TOKENS)
   const norm1 = loadRmsNorm(weights.at('n1'), frameDim)
   const norm2 = loadRmsNorm(weights.at('n2'), frameDim)
   const project = loadLinear(weights.at('qkv'), frameDim, 3 * frameDim)
@@ -36,7 +36,7 @@ export function loadFrameLayer(weights: Weights, config: MiniConfig, conditioned
     const told = (x: Tensor, first: number) =>
       vectors ? modulate(x, vectors[first]!, vectors[first + 1]!) : x
     const audible = valid ? z.mul(valid.expandDims(-1)) : z
-    const mixed = z.add(conv(audible.expandDims(2)).squeeze([2]))
+    const mixed = conv(audible.expandDims(2)).squeeze([2])
     const heard = mixed.add(attention(told(norm1(mixed), 0), valid))
     return heard.add(feedForward(told(norm2(heard), 2))) // [batch, tokens, frameDim]
   })

@@ -1,5 +1,5 @@
 /** The two streams tell each other what they know, then each goes its own way (Block). */
-import { loadLinear, loadRmsNorm } from '../layers.ts'
+import { loadGainedLinear, loadLinear, rmsNormalize } from '../layers.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import type { Weights } from '../weights.ts'
 import { loadBandLayer } from './band-layer.ts'
@@ -17,20 +17,21 @@ export interface Streams {
 export function loadHybridBlock(weights: Weights, config: MiniConfig, conditioned: boolean) {
   const { bandDim, frameDim, exchangeDim } = config
   const bands = config.bands.length
-  const bandNorm = loadRmsNorm(weights.at('n'), bandDim)
-  const narrow = loadLinear(weights.at('dn'), bandDim, exchangeDim)
+  const gainOf = (norm: string, dim: number) => weights.at(norm).get('g', [dim])
+  const narrow =
+    loadGainedLinear(weights.at('dn'), gainOf('n', bandDim), bandDim, exchangeDim)
   const toFrames = loadLinear(weights.at('tz'), bands * exchangeDim, frameDim)
   const frameLayer = loadFrameLayer(weights.at('fl'), config, conditioned)
-  const frameNorm = loadRmsNorm(weights.at('fn'), frameDim)
-  const toBands = loadLinear(weights.at('fr'), frameDim, bands * exchangeDim)
+  const toBands = loadGainedLinear(
+    weights.at('fr'), gainOf('fn', frameDim), frameDim, bands * exchangeDim)
   const widen = loadLinear(weights.at('up'), exchangeDim, bandDim)
   const bandLayer = loadBandLayer(weights.at('bl'), config, conditioned)
 
   return ({ x, z }: Streams, code: Tensor | null, valid: Tensor | null): Streams => tf.tidy(() => {
     const [batch, tokens] = z.shape as [number, number]
-    const summary = narrow(bandNorm(x)).reshape([batch, tokens, bands * exchangeDim])
+    const summary = narrow(rmsNormalize(x)).reshape([batch, tokens, bands * exchangeDim])
     const frames = frameLayer(z.add(toFrames(summary)), code, valid)
-    const news = toBands(frameNorm(frames)).reshape([batch, tokens, bands, exchangeDim])
+    const news = toBands(rmsNormalize(frames)).reshape([batch, tokens, bands, exchangeDim])
     return { x: bandLayer(x.add(widen(news)), code, valid), z: frames }
   })
 }

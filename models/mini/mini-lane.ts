@@ -37,6 +37,8 @@ export class MiniLane implements Lane {
   readonly #samples: Tensor
   /** [channels, samples], the steps' targets so far, each at its share. */
   #target: Tensor
+  /** Of the samples at the coming step, where it is what the network heard of them. */
+  #spectrum: Tensor | null = null
   /** [1, tokens], the logits of whether the target sounds, likewise. */
   #activity: Tensor
 
@@ -68,7 +70,9 @@ export class MiniLane implements Lane {
   features(inputRms: number): Tensor {
     return tf.tidy(() => {
       const mixture = mixDown(this.#samples)
-      const power = powerOf(stft(mixture, this.framing))
+      const spectrum = stft(mixture, this.framing)
+      if (this.#chunk.channels.length === 1) this.#keep(spectrum)
+      const power = powerOf(spectrum)
       return featuresOf(power, inputScale(mixture, power, inputRms), this.framing.hop)
     })
   }
@@ -93,7 +97,7 @@ export class MiniLane implements Lane {
   /** Ends a step with the network's answer, mask logits of [1, frames, 1025]. */
   advance({ maskLogits, activityLogits }: Answer): void {
     const [target, activity] = tf.tidy(() => {
-      const spectrum = stft(this.#samples, this.framing)
+      const spectrum = this.#spectrum ?? stft(this.#samples, this.framing)
       const mask = maskOf(maskLogits, spectrum.shape[2]!)
       const heard = istft(applyMask(spectrum, mask), this.framing, this.#samples.shape[1]!)
       return [
@@ -104,7 +108,13 @@ export class MiniLane implements Lane {
     tf.dispose([this.#target, this.#activity])
     this.#target = tf.keep(target)
     this.#activity = tf.keep(activity)
+    this.#keep(null)
     this.stepsDone += 1
+  }
+
+  #keep(spectrum: Tensor | null): void {
+    this.#spectrum?.dispose()
+    this.#spectrum = spectrum && tf.keep(spectrum)
   }
 
   /** The target, shaped by the spans, and the rest: only here the device is read. */
@@ -158,6 +168,7 @@ export class MiniLane implements Lane {
   }
 
   dispose(): void {
+    this.#keep(null)
     tf.dispose([this.embedding, this.#samples, this.#target, this.#activity])
   }
 }
