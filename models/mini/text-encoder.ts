@@ -1,7 +1,7 @@
 /** Prompts to embeddings, with the latest ones remembered. */
 import { join } from 'node:path'
 import { modelPrompt } from '../prompt.ts'
-import { TensorCache } from '../tensor-cache.ts'
+import { RecentlyUsed } from '../recently-used.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import { TextTokenizer } from '../tokenizer.ts'
 import { Weights } from '../weights.ts'
@@ -14,7 +14,8 @@ const REMEMBERED_MAX = 256
 export class TextEncoder {
   readonly #tokenizer: TextTokenizer
   readonly #bert: Bert
-  readonly #remembered = new TensorCache(REMEMBERED_MAX)
+  readonly #remembered =
+    new RecentlyUsed<Tensor>(REMEMBERED_MAX, (embedding) => embedding.dispose())
 
   private constructor(tokenizer: TextTokenizer, bert: Bert) {
     this.#tokenizer = tokenizer
@@ -36,7 +37,7 @@ export class TextEncoder {
   /** The embedding of a prompt, [1, EMBEDDING_DIM] of length 1; the caller frees it. */
   embed(prompt: string): Tensor {
     const text = modelPrompt(prompt)
-    return this.#remembered.get(text, () => this.#encode(text))
+    return this.#remembered.get(text, () => this.#encode(text)).clone()
   }
 
   #encode(text: string): Tensor {

@@ -1,7 +1,8 @@
 /** One candidate of one chunk on its way from noise to two streams of sound. */
-import type { Acceleration, Lane, Span, Trail } from '../model.ts'
+import type { Acceleration, Lane, LaneRequest, Span, Trail } from '../model.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import type { Slice } from './codec/slices.ts'
+import type { Encoding } from './encoding.ts'
 import type { Flow } from './flow.ts'
 import { planStrides, type Stride } from './ode.ts'
 import { follow, type Leader } from './trail.ts'
@@ -10,90 +11,120 @@ import { follow, type Leader } from './trail.ts'
 export const STEPS: Readonly<Record<Acceleration, number>> = { fast: 8, balanced: 16, quality: 32 }
 
 export interface LanePlan {
+  request: Omit<LaneRequest, 'chunk' | 'trail'>
   /** The chunk, one channel: what the result is compared with. */
   mixture: Float32Array
   /** As the model hears it. */
   prompt: string
-  acceleration: Acceleration
-  /** Whether there are others to compare it with. */
-  isRanked: boolean
-  /** Where the target was predicted to sound; undefined: nobody asked, or nobody can tell. */
-  predictedSpans: readonly Span[] | undefined
-  /** Where the chunk begins in the mixture, in samples; a latent frame has `hop` of them. */
-  startSample: number
+  /** Of the mixture, shared with whoever hears the same; each step does one slice. */
+  encoding: Encoding
+  /** Samples of a latent frame. */
   hop: number
-  /** What it follows; undefined: no chunk comes before. */
+  /** What the lane follows; undefined: no chunk comes before. */
   leader: Leader | undefined
-  /** Of how many frames at the end it leaves one itself. */
-  trailFrames: number
   /** What the latents are decoded in, one slice a step once the flow has ended. */
   slices: readonly Slice[]
 }
 
-/** Holds what the network is told, where the flow is, and then what of it is decoded. */
+/**
+ * Holds what the network is told, where the flow is, and then what of it is decoded. Its steps are
+ * the slices of the encoding that were left when it was opened, those of the flow, and the slices
+ * that are decoded.
+ */
 export class SamAudioLane implements Lane, Flow {
   readonly steps: number
   stepsDone = 0
-  readonly base: Tensor
-  readonly memory: Tensor
-  readonly mixture: Float32Array
-  readonly prompt: string
-  readonly isRanked: boolean
-  readonly predictedSpans: readonly Span[] | undefined
+  readonly plan: LanePlan
+  /** Where the target was predicted to sound; undefined: nobody asked, or nobody can tell. */
+  predictedSpans: readonly Span[] | undefined
+  readonly #encodingSteps: number
   readonly #strides: readonly Stride[]
   readonly #slices: readonly Slice[]
   readonly #decoded: Record<'target' | 'residual', Float32Array[]> = { target: [], residual: [] }
-  readonly #plan: LanePlan
+  /** Of how many frames at its end it leaves a trail. */
+  readonly #trailFrames: number
   /** The last frames of every state so far. */
   readonly #left: Tensor[] = []
-  #state: Tensor
+  #flow: Flow | undefined
 
-  /** The lane owns the tensors of `flow` from here on. */
-  constructor(flow: Flow, plan: LanePlan) {
-    const { mixture, prompt, acceleration, isRanked, predictedSpans, slices } = plan
-    this.#plan = plan
-    this.base = flow.base
-    this.memory = flow.memory
-    this.mixture = mixture
-    this.prompt = prompt
-    this.isRanked = isRanked
-    this.predictedSpans = predictedSpans
+  constructor(plan: LanePlan) {
+    const { request: { acceleration, trailSamples = 0 }, encoding, hop, slices } = plan
+    this.plan = plan
+    this.#encodingSteps = encoding.left
     this.#strides = planStrides(STEPS[acceleration])
     this.#slices = slices
-    this.steps = this.#strides.length + slices.length
-    this.#state = this.#entered(flow.state, 0)
+    this.#trailFrames = Math.floor(trailSamples / hop)
+    this.steps = this.#encodingSteps + this.#strides.length + slices.length
   }
 
   get frames(): number {
-    return this.#state.shape[1]!
+    return this.plan.encoding.frames
+  }
+
+  /** Slices of the encoding that are left after the coming step; undefined: it waits for none. */
+  get leftToEncode(): number | undefined {
+    const left = this.#encodingSteps - this.stepsDone - 1
+    return left < 0 ? undefined : left
+  }
+
+  /** Ends a step of which a slice was encoded, by this lane or another. */
+  endEncodingStep(): void {
+    this.stepsDone += 1
+  }
+
+  /** Whether the flow is there: it is begun with the last slice of the encoding. */
+  get hasBegun(): boolean {
+    return this.#flow !== undefined
+  }
+
+  /** The lane owns the tensors of `flow` from here on. */
+  begin(flow: Flow, predictedSpans: readonly Span[] | undefined): void {
+    this.#flow = { ...flow, state: this.#entered(flow.state, 0) }
+    this.predictedSpans = predictedSpans
+  }
+
+  get base(): Tensor {
+    return this.#begun.base
+  }
+
+  get memory(): Tensor {
+    return this.#begun.memory
   }
 
   get state(): Tensor {
-    return this.#state
+    return this.#begun.state
   }
 
-  /** The coming step of the flow; undefined when it has ended. */
+  get #begun(): Flow {
+    if (this.#flow) return this.#flow
+    throw new Error('The flow of a lane begins when its chunk is encoded')
+  }
+
+  /** The coming step of the flow; undefined before it has begun and when it has ended. */
   get stride(): Stride | undefined {
-    return this.#strides[this.stepsDone]
+    return this.#strides[this.stepsDone - this.#encodingSteps]
   }
 
   /** The coming slice to decode. */
   get slice(): Slice {
-    const slice = this.#slices[this.stepsDone - this.#strides.length]
+    const slice = this.#slices[this.stepsDone - this.#encodingSteps - this.#strides.length]
     if (!slice) throw new Error('A lane whose steps are done cannot be stepped')
     return slice
   }
 
   /** Ends a step with the state that it led to, which the lane owns from here on. */
   advance(state: Tensor): void {
-    this.#state.dispose()
+    const { base, memory, state: last } = this.#begun
+    last.dispose()
     this.stepsDone += 1
-    this.#state = this.#entered(state, this.stepsDone)
+    const entered = this.#entered(state, this.stepsDone - this.#encodingSteps)
+    this.#flow = { base, memory, state: entered }
   }
 
   /** A state as the lane goes on from it; `state` is freed if it is another. */
   #entered(state: Tensor, index: number): Tensor {
-    const { leader, trailFrames } = this.#plan
+    const { leader } = this.plan
+    const trailFrames = this.#trailFrames
     const entered = leader ? follow(state, leader, index) : state
     if (entered !== state) state.dispose()
     const [, frames = 0, channels = 0] = entered.shape
@@ -105,10 +136,10 @@ export class SamAudioLane implements Lane, Flow {
 
   /** What a lane of the next chunk follows. Reads from the device. */
   trail(): Trail | undefined {
-    const { mixture, startSample, hop, trailFrames } = this.#plan
-    if (trailFrames === 0) return undefined
+    const { mixture, request: { startSample = 0 }, hop } = this.plan
+    if (this.#trailFrames === 0) return undefined
     const states = tf.tidy(() => tf.concat(this.#left).dataSync<'float32'>()).slice()
-    return { startSample: startSample + mixture.length - trailFrames * hop, states }
+    return { startSample: startSample + mixture.length - this.#trailFrames * hop, states }
   }
 
   /** Ends a step with the samples of its slice. */
@@ -120,7 +151,7 @@ export class SamAudioLane implements Lane, Flow {
 
   /** What was decoded of a stream, as long as the chunk. */
   wave(stream: 'target' | 'residual'): Float32Array {
-    const wave = new Float32Array(this.mixture.length)
+    const wave = new Float32Array(this.plan.mixture.length)
     let start = 0
     for (const part of this.#decoded[stream]) {
       wave.set(part.subarray(0, wave.length - start), start)
@@ -131,10 +162,11 @@ export class SamAudioLane implements Lane, Flow {
 
   /** Target and residual, side by side in the channels, as rows: [2, frames, codebookDim]. */
   streams(): Tensor {
-    return tf.tidy(() => tf.concat(tf.split(this.#state, 2, 2)))
+    return tf.tidy(() => tf.concat(tf.split(this.state, 2, 2)))
   }
 
   dispose(): void {
-    tf.dispose([this.base, this.memory, this.#state, ...this.#left])
+    const { base, memory, state } = this.#flow ?? {}
+    tf.dispose([...this.#left, ...[base, memory, state].filter((tensor) => tensor !== undefined)])
   }
 }

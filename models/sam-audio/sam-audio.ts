@@ -8,19 +8,20 @@ import type {
   Chunk, Lane, LaneRequest, LaneResult, Model, ModelDescription, Span,
 } from '../model.ts'
 import { modelPrompt } from '../prompt.ts'
-import { TensorCache } from '../tensor-cache.ts'
+import { RecentlyUsed } from '../recently-used.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import { Weights } from '../weights.ts'
 import { anchorTokens, type FrameClock } from './anchors.ts'
-import { decodeSlice, decodingSlices, encodeWaves } from './codec/codec.ts'
+import { decodeSlice, decodingSlices } from './codec/codec.ts'
 import { hopOf, readConfig, TOKENS_MAX, type SamAudioConfig } from './config.ts'
+import { Encoding } from './encoding.ts'
 import { stepFlows, type Flow } from './flow.ts'
 import { findCheckpoint, findParts } from './folders.ts'
 import { loadJudge, type Judge } from './judge/judge.ts'
 import { loadNetwork, type Network } from './network.ts'
 import { noiseFrames } from './noise.ts'
 import { timesOf } from './ode.ts'
-import { STEPS, SamAudioLane } from './sam-audio-lane.ts'
+import { STEPS, SamAudioLane, type LanePlan } from './sam-audio-lane.ts'
 import { loadSpanPredictor, type SpanPredictor } from './spans/span-predictor.ts'
 import { loadTextEncoder, type TextEncoder } from './text/text-encoder.ts'
 import { tabulated, type TellTime } from './time-codes.ts'
@@ -98,8 +99,8 @@ class SamAudio implements Model {
   readonly description: ModelDescription
   readonly #parts: SamAudioParts
   readonly #tellTime: TellTime
-  readonly #features = new TensorCache(CHUNKS_REMEMBERED_MAX)
-  readonly #texts = new TensorCache(PROMPTS_REMEMBERED_MAX)
+  readonly #encodings = new RecentlyUsed<Encoding>(CHUNKS_REMEMBERED_MAX, () => {})
+  readonly #texts = new RecentlyUsed<Tensor>(PROMPTS_REMEMBERED_MAX, (text) => text.dispose())
 
   constructor(description: ModelDescription, parts: SamAudioParts) {
     this.description = description
@@ -109,41 +110,41 @@ class SamAudio implements Model {
   }
 
   open(request: LaneRequest): Lane {
-    const { acceleration, predictSpans = false, candidates = 1, startSample = 0 } = request
-    const mixture = this.#checkChunk(request.chunk)
-    const leader = this.#leaderOf(request, mixture.length)
-    const prompt = modelPrompt(request.prompt)
-    const features = this.#encode(mixture)
-    const isPredicted = predictSpans && request.spans.length === 0
-    const predictedSpans = isPredicted ? this.#predictSpans(features, prompt) : undefined
-    const spans = predictedSpans ?? request.spans
-    const flow = this.#flowOf({ ...request, prompt, spans }, features)
-    features.dispose()
-    return new SamAudioLane(flow, {
-      mixture, prompt, acceleration, predictedSpans, startSample, leader,
-      isRanked: candidates > 1,
+    const { chunk, trail: _, ...told } = request // what is large is not kept
+    const mixture = this.#checkChunk(chunk)
+    const encoding = this.#encodingOf(mixture)
+    const lane = new SamAudioLane({
+      request: told, mixture, encoding,
+      prompt: modelPrompt(request.prompt),
       hop: this.#clock.hop,
-      trailFrames: Math.floor((request.trailSamples ?? 0) / this.#clock.hop),
-      slices: decodingSlices(this.#parts.network.codec.decoder, flow.state.shape[1]!),
+      leader: this.#leaderOf(request, mixture.length),
+      slices: decodingSlices(this.#parts.network.codec.decoder, encoding.frames),
     })
+    if (encoding.left === 0) this.#begin(lane)
+    return lane
   }
 
   step(lanes: readonly Lane[]): void {
-    const flowing = lanes.map(own).filter(({ stride }) => stride !== undefined)
-    const ended = lanes.map(own).filter(({ stride }) => stride === undefined)
+    const all = lanes.map(own)
+    const encoding = all.filter(({ leftToEncode }) => leftToEncode !== undefined)
+    const flowing = all.filter(({ stride }) => stride !== undefined)
+    const ended = all.filter((lane) => !encoding.includes(lane) && !flowing.includes(lane))
     // What may fail comes before any lane moves on: so the step can be tried again.
+    for (const lane of encoding) this.#encode(lane)
     const waves = ended.map((lane) => this.#decode(lane))
     if (flowing.length > 0) this.#flow(flowing)
+    for (const lane of encoding) lane.endEncodingStep()
     for (const [i, lane] of ended.entries()) lane.append(...waves[i]!)
   }
 
   close(lane: Lane): LaneResult {
     const { stepsDone, steps } = lane
     if (stepsDone < steps) throw new Error(`The lane has done ${stepsDone} of ${steps} steps`)
-    const { mixture, prompt, isRanked, predictedSpans } = own(lane)
+    const { plan: { mixture, prompt, request }, predictedSpans } = own(lane)
     const [target, residual] = [own(lane).wave('target'), own(lane).wave('residual')]
     const trail = own(lane).trail()
     this.discard(lane)
+    const isRanked = (request.candidates ?? 1) > 1
     const verdict = isRanked ? this.#judge(mixture, target, prompt) : undefined
     const score = verdict ?? consistency(mixture, target, residual)
     return {
@@ -158,7 +159,9 @@ class SamAudio implements Model {
   }
 
   /** What stays the same while the flow runs, and the noise that it begins with. */
-  #flowOf({ prompt, spans, seed, startSample = 0 }: LaneRequest, features: Tensor): Flow {
+  #flowOf(
+    { prompt, spans, seed, startSample = 0 }: LanePlan['request'], features: Tensor,
+  ): Flow {
     const { conditions } = this.#parts.network.velocity
     const frames = features.shape[1]!
     const tokens = anchorTokens(spans, frames, this.#clock)
@@ -197,21 +200,40 @@ class SamAudio implements Model {
     return spanPredictor?.predict(features, [features.shape[1]!], [prompt], this.#clock)[0]
   }
 
-  /** [1, frames, codebookDim], the same for every prompt and candidate. */
-  #encode(mixture: Float32Array): Tensor {
+  /** The same for every prompt and candidate. */
+  #encodingOf(mixture: Float32Array): Encoding {
     const { config: { codec }, network } = this.#parts
     const name = createHash('sha256').update(mixture).digest('base64')
-    return this.#features.get(name, () =>
-      tf.keep(encodeWaves(network.codec.encoder, codec, [mixture]).features))
+    return this.#encodings.get(name, () => new Encoding(network.codec.encoder, codec, mixture))
   }
 
-  /** What the text says, [1, words, contextDim]. */
+  /** The coming slice, unless another lane has encoded it; with the last one the flow begins. */
+  #encode(lane: SamAudioLane): void {
+    const { encoding, mixture } = lane.plan
+    encoding.reduceTo(lane.leftToEncode!, mixture)
+    if (lane.leftToEncode === 0 && !lane.hasBegun) this.#begin(lane)
+  }
+
+  #begin(lane: SamAudioLane): void {
+    const { encoding, prompt, request } = lane.plan
+    const features = encoding.features()
+    try {
+      const isPredicted = request.predictSpans && request.spans.length === 0
+      const predictedSpans = isPredicted ? this.#predictSpans(features, prompt) : undefined
+      const spans = predictedSpans ?? request.spans
+      lane.begin(this.#flowOf({ ...request, prompt, spans }, features), predictedSpans)
+    } finally {
+      features.dispose()
+    }
+  }
+
+  /** What the text says, [1, words, contextDim]; the caller frees it. */
   #hear(prompt: string): Tensor {
     const { textEncoder, network } = this.#parts
     return this.#texts.get(prompt, () => tf.tidy(() => {
       const { states } = textEncoder.encode([prompt])
       return tf.keep(network.velocity.conditions.memory(states))
-    }))
+    })).clone()
   }
 
   /** The judge's verdict on the whole; undefined where there is no judge. Reads from the device. */

@@ -31,17 +31,31 @@ export function encodeWaves(
   const hop = hopOf(config)
   const rows = waves.map(({ length }) => frameCount(length, hop))
   const longest = Math.max(...rows)
-  const whole = waves.map((wave, i) => mirroredTo(wave, rows[i]! * hop))
   const features = tf.tidy(() => {
     const parts = planSlices(longest, sliceFrames, encoder.contextFrames)
-      .map(({ from, to, start, end }) => tf.tidy(() => {
-        const samples = sampleBatch(whole, from * hop, to * hop) // [batch, (to - from) · hop, 1]
-        const part = encoder.forward(samples, rowsWithin(rows, from, to), to - from)
-        return tf.slice(part, [0, start - from, 0], [-1, end - start, -1])
-      }))
+      .map((slice) => encodeSlice(encoder, config, waves, slice))
     return tf.concat(parts, 1) // [batch, longest, codebookDim]
   })
   return { features, rows }
+}
+
+/** The slices that so many latent frames are encoded in. */
+export const encodingSlices = (encoder: Encoder, frames: number): Slice[] =>
+  planSlices(frames, SLICE_FRAMES, encoder.contextFrames)
+
+/** As `encodeWaves`, the features of a slice: [batch, end - start, codebookDim]. */
+export function encodeSlice(
+  encoder: Encoder, config: CodecConfig, waves: readonly Float32Array[],
+  { from, to, start, end }: Slice,
+): Tensor {
+  const hop = hopOf(config)
+  const rows = waves.map(({ length }) => frameCount(length, hop))
+  const whole = waves.map((wave, i) => mirroredTo(wave, rows[i]! * hop))
+  return tf.tidy(() => {
+    const samples = sampleBatch(whole, from * hop, to * hop) // [batch, (to - from) · hop, 1]
+    const part = encoder.forward(samples, rowsWithin(rows, from, to), to - from)
+    return tf.slice(part, [0, start - from, 0], [-1, end - start, -1])
+  })
 }
 
 /** latents [batch, longest, codebookDim] to samples [batch, longest · hop]; the caller frees it. */

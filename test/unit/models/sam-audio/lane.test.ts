@@ -1,17 +1,26 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { planSlices } from '../../../../models/sam-audio/codec/slices.ts'
+import type { Encoding } from '../../../../models/sam-audio/encoding.ts'
 import { SamAudioLane } from '../../../../models/sam-audio/sam-audio-lane.ts'
 import { tf } from '../../../../models/tensor.ts'
 
-test('a lane flows through its strides, then takes what its slices decode to, cut to the chunk', () => {
+test('a lane waits for its encoding, flows through its strides, then takes what its slices decode to', () => {
   const before = tf.memory().numTensors
-  const flow = { base: tf.zeros([1, 3, 2]), memory: tf.zeros([1, 1, 2]), state: tf.zeros([1, 3, 4]) }
-  const lane = new SamAudioLane(flow, {
-    mixture: new Float32Array(5), prompt: '', acceleration: 'fast', isRanked: false,
-    predictedSpans: undefined, slices: planSlices(3, 2, 1), startSample: 0, hop: 2, leader: undefined, trailFrames: 0,
+  const mixture = new Float32Array(5)
+  const lane = new SamAudioLane({
+    request: { prompt: '', spans: [], acceleration: 'fast', seed: 0 },
+    mixture, prompt: '', hop: 2, encoding: { frames: 3, left: 2 } as Encoding, leader: undefined,
+    slices: planSlices(3, 2, 1),
   })
-  assert.deepEqual([lane.frames, lane.steps], [3, 10])
+  assert.deepEqual([lane.frames, lane.steps], [3, 12])
+  for (const left of [1, 0]) {
+    assert.deepEqual([lane.leftToEncode, lane.stride], [left, undefined])
+    assert.throws(() => lane.state, /begins when its chunk is encoded/)
+    lane.endEncodingStep()
+  }
+  assert.equal(lane.leftToEncode, undefined)
+  lane.begin({ base: tf.zeros([1, 3, 2]), memory: tf.zeros([1, 1, 2]), state: tf.zeros([1, 3, 4]) }, undefined)
   for (let i = 0; i < 8; i += 1) {
     assert.deepEqual(lane.stride, { time: i / 8, step: 1 / 8 })
     lane.advance(tf.zeros([1, 3, 4]))

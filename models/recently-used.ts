@@ -1,0 +1,33 @@
+/** What is made once by name and remembered: the latest used ones of it. */
+export class RecentlyUsed<T> {
+  readonly #sizeMax: number
+  readonly #forget: (value: T) => void
+  /** From the least to the most recently used. */
+  readonly #remembered = new Map<string, T>()
+
+  /**
+   * @param sizeMax how many are remembered
+   * @param forget frees one that no longer is
+   */
+  constructor(sizeMax: number, forget: (value: T) => void) {
+    this.#sizeMax = sizeMax
+    this.#forget = forget
+  }
+
+  /** What `make` made for this name. */
+  get(name: string, make: () => T): T {
+    const value = this.#remembered.get(name) ?? make()
+    this.#remembered.delete(name)
+    this.#remembered.set(name, value)
+    if (this.#remembered.size > this.#sizeMax) this.#forgetOldest()
+    return value
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#remembered
+    if (!oldest) return
+    const [name, value] = oldest
+    this.#remembered.delete(name)
+    this.#forget(value)
+  }
+}
