@@ -3,7 +3,7 @@ import type { Span } from '../model.ts'
 import type { TokenClock } from './spans.ts'
 
 /** A span begins and ends where the target sounds with this probability … */
-const PROBABLE = 0.15
+const PROBABLE = 0.3
 /** … and somewhere within with this. */
 const SURE = 0.6
 

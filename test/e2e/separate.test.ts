@@ -20,7 +20,7 @@ let winnow: Winnow
 before(async (t) => { winnow = await startWinnow(t as TestContext) })
 
 const examples = [
-  { example: 'speech-over-piano', source: 'piano', prompt: 'piano', gainDbMin: 3 },
+  { example: 'speech-over-piano', source: 'piano', prompt: 'piano', gainDbMin: 4 },
   { example: 'speech-over-piano', source: 'speech', prompt: 'a person speaking', gainDbMin: 4 },
   { example: 'siren-and-speech', source: 'siren', prompt: 'siren', gainDbMin: 6 },
   { example: 'drums-and-flute', source: 'flute', prompt: 'flute', gainDbMin: 12 },

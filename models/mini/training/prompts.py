@@ -20,7 +20,7 @@ TEMPLATES = [
     "{} noise", "there is {} in this recording", "{} far away", "loud {}",
     "get me the {} from this clip", "a sound effect of {}",
 ]
-TEMPLATES_PER_PHRASING = 5
+TEMPLATES_PER_PHRASING = 2
 
 
 def main():

@@ -21,7 +21,8 @@ from audio import RATE, Clip, resample
 
 SECONDS = 8
 FLITE = {"woman": ["slt"], "man": ["rms", "kal16", "awb"]}
-FESTIVAL = {"man": ["ked_diphone", "msu_ru_nsh_clunits"]}
+FESTIVAL = {"woman": ["upc_ca_ona_hts", "cmu_us_slt_arctic_hts"],
+            "man": ["ked_diphone", "msu_ru_nsh_clunits"]}
 ACCENTS = ["en-us", "en-gb", "en-gb-scotland", "en-gb-x-rp", "en-029", "de", "fr", "es", "it"]
 VARIANTS = {
     "train": {
@@ -30,11 +31,12 @@ VARIANTS = {
     },
     "test": {"woman": ["f5", "linda", "belinda", "steph2"], "man": ["m7", "m8", "david"]},
 }
-WORLD_VOICES = {"train": ["slt", "rms", "kal16", "ked_diphone", "msu_ru_nsh_clunits"],
+WORLD_VOICES = {"train": ["slt", "upc_ca_ona_hts", "rms", "kal16", "ked_diphone",
+                          "msu_ru_nsh_clunits"],
                 "test": ["awb"]}
 """Speakers that WORLD makes others of; none of the test's is among the training's."""
 
-COUNTS = {"train": {"woman": 300, "man": 300, "child": 90, "whisper": 60, "singing": 60,
+COUNTS = {"train": {"woman": 300, "man": 300, "child": 90, "whisper": 60, "singing": 100,
                     "crowd": 50},
           "test": {"woman": 24, "man": 24, "child": 10, "whisper": 8, "singing": 8, "crowd": 8}}
 
@@ -58,6 +60,12 @@ SHORT = ("please call me back|I do not know|what time is it|thank you very much|
 RUSSIAN = ("сегодня хорошая погода|мы идём гулять в парк|мой сосед забыл старую книгу|"
            "поезд приходит вечером|дети играют около реки|она купила свежий хлеб|"
            "завтра будет длинный день|учитель рассказал новую историю").split("|")
+
+CATALAN = ("avui fa molt bon temps|anem a passejar pel bosc|la meva veïna ha perdut les claus|"
+           "el tren arriba al vespre|els nens juguen vora el riu|ella ha comprat pa de pagès|"
+           "demà serà un dia molt llarg|el mestre explica una història nova").split("|")
+OWN_SENTENCES = {"msu_ru_nsh_clunits": RUSSIAN, "upc_ca_ona_hts": CATALAN}
+"""Of voices that don't read English."""
 
 
 def clips() -> dict[str, dict[str, list[Clip]]]:
@@ -84,7 +92,7 @@ def _clip(name: str, split: str, rng: random.Random) -> Clip:
 
 def _plain(name: str, split: str, rng: random.Random) -> Clip:
     """Speech as a synthesiser says it."""
-    recorded = FLITE[name] + FESTIVAL.get(name, [])
+    recorded = FLITE[name] + FESTIVAL[name]
     if split == "test":
         recorded = [voice for voice in recorded if voice in WORLD_VOICES["test"]]
     else:
@@ -106,7 +114,7 @@ def _world(name: str, split: str, rng: random.Random) -> Clip:
     pitch = pyworld.stonemask(samples, pitch, times, RATE)
     envelope = pyworld.cheaptrick(samples, pitch, times, RATE)
     aperiodicity = pyworld.d4c(samples, pitch, times, RATE)
-    is_woman = voice == "slt"
+    is_woman = voice in FLITE["woman"] + FESTIVAL["woman"]
     grown = rng.choice(["woman", "man"]) if name in ("whisper", "singing") else name
     mean = {"woman": rng.uniform(165, 260), "man": rng.uniform(80, 150),
             "child": rng.uniform(240, 400)}[grown]
@@ -189,7 +197,7 @@ def _widen(samples, rng):
 
 
 def _speak(voice: str, rng: random.Random):
-    if voice in FESTIVAL["man"]:
+    if voice in FESTIVAL["woman"] + FESTIVAL["man"]:
         return _festival(voice, rng)
     stretch = f"duration_stretch={rng.uniform(0.85, 1.2):.2f}"
     return _run(lambda out: ["flite", "-voice", voice, "--setf", stretch,
@@ -197,9 +205,8 @@ def _speak(voice: str, rng: random.Random):
 
 
 def _festival(voice: str, rng: random.Random):
-    text = _sentences(rng)
-    if voice == "msu_ru_nsh_clunits":
-        text = ". ".join(rng.sample(RUSSIAN, 4))
+    own = OWN_SENTENCES.get(voice)
+    text = ". ".join(rng.sample(own, 4)) if own else _sentences(rng)
     command = f'(begin (voice_{voice}) (utt.save.wave (utt.synth (Utterance Text "{text}")) "%s"))'
     return _run(lambda out: ["festival", "-b", command % out])
 
