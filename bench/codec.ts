@@ -6,15 +6,13 @@
  */
 import { parseArgs } from 'node:util'
 import { decodeLatents, encodeWaves, loadCodec } from '../models/sam-audio/codec/codec.ts'
-import { hopOf, type CodecConfig } from '../models/sam-audio/config.ts'
+import { hopOf } from '../models/sam-audio/config.ts'
 import { backendVersion, deviceKind, tf, type Tensor } from '../models/tensor.ts'
-import { codecShapes, randomWeights } from '../test/support/random-weights.ts'
+import {
+  codecShapes, PUBLISHED_CODEC as CONFIG, randomWeights,
+} from '../test/support/random-weights.ts'
 import { quantile, report, round } from './report.ts'
 
-const CONFIG: CodecConfig = {
-  sampleRate: 48_000, encoderDim: 64, encoderRates: [2, 8, 10, 12], latentDim: 1024,
-  decoderDim: 1536, decoderRates: [12, 10, 8, 2], codebookDim: 128,
-}
 const STREAMS = 2
 /** Of a second: counted from the products of matrices, two operations to a multiplication. */
 const GIGAFLOP = { encode: 48.6, decode: STREAMS * 109.7 }

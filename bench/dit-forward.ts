@@ -13,7 +13,9 @@ import type { TransformerConfig } from '../models/sam-audio/config.ts'
 import { loadTransformer, type Transformer } from '../models/sam-audio/transformer.ts'
 import { tabulated, type TellTime } from '../models/sam-audio/time-codes.ts'
 import { backendVersion, deviceKind, tf } from '../models/tensor.ts'
-import { randomWeights, transformerShapes } from '../test/support/random-weights.ts'
+import {
+  feedForwardDimOf, randomWeights, transformerShapes,
+} from '../test/support/random-weights.ts'
 import { startPyTorch } from './pytorch.ts'
 import { quantile, report, round } from './report.ts'
 
@@ -42,7 +44,7 @@ const batchSizes = options.batch.split(',').map(Number)
 
 const config: TransformerConfig = {
   dim, layers, heads, contextDim: dim, timeDim: TIME_DIM, positionsMax: 10_000,
-  feedForwardDim: 64 * Math.ceil(Math.trunc((8 * dim) / 3) / 64),
+  feedForwardDim: feedForwardDimOf(dim),
 }
 const weights = randomWeights(transformerShapes(config, FEATURES))
 const precisions = options.precision.split(',') as Precision[]

@@ -20,7 +20,7 @@ import { countOf } from '../models/stored-tensor.ts'
 import { backendVersion, tf } from '../models/tensor.ts'
 import { Weights } from '../models/weights.ts'
 import {
-  codecShapes, conditionShapes, transformerShapes, under,
+  codecShapes, conditionShapes, feedForwardDimOf, PUBLISHED_CODEC, transformerShapes, under,
 } from '../test/support/random-weights.ts'
 import { report, round } from './report.ts'
 
@@ -40,13 +40,10 @@ const { values: options } = parseArgs({
 })
 const [dim, layers] = [Number(options.dim), Number(options.layers)]
 const config: SamAudioConfig = {
-  codec: {
-    sampleRate: 48_000, encoderDim: 64, encoderRates: [2, 8, 10, 12], latentDim: 1024,
-    decoderDim: 1536, decoderRates: [12, 10, 8, 2], codebookDim: 128,
-  },
+  codec: PUBLISHED_CODEC,
   transformer: {
     dim, layers, heads: dim / 128, contextDim: dim, timeDim: 256, positionsMax: 10_000,
-    feedForwardDim: 64 * Math.ceil(Math.trunc((8 * dim) / 3) / 64),
+    feedForwardDim: feedForwardDimOf(dim),
   },
   textDim: 768, videoDim: 1024, anchors: 3, anchorDim: 128,
 }
@@ -110,7 +107,7 @@ function measure(file: string, precision: Precision): void {
   })
 }
 
-/** Weights are handed to TensorFlow when they are first used: a few frames through everything. */
+/** A few frames through everything: what a first use takes belongs to the peak. */
 function useAll({ codec, velocity }: Network): void {
   const frames = 2
   tf.tidy(() => {

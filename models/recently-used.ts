@@ -7,9 +7,9 @@ export class RecentlyUsed<T> {
 
   /**
    * @param sizeMax how many are remembered
-   * @param forget frees one that no longer is
+   * @param forget frees one that no longer is, where it must be freed
    */
-  constructor(sizeMax: number, forget: (value: T) => void) {
+  constructor(sizeMax: number, forget: (value: T) => void = () => {}) {
     this.#sizeMax = sizeMax
     this.#forget = forget
   }

@@ -11,11 +11,10 @@ import { follow, type Leader } from './trail.ts'
 export const STEPS: Readonly<Record<Acceleration, number>> = { fast: 8, balanced: 16, quality: 32 }
 
 export interface LanePlan {
+  /** Its prompt is as the model hears it. */
   request: Omit<LaneRequest, 'chunk' | 'trail'>
   /** The chunk, one channel: what the result is compared with. */
   mixture: Float32Array
-  /** As the model hears it. */
-  prompt: string
   /** Of the mixture, shared with whoever hears the same; each step does one slice. */
   encoding: Encoding
   /** Samples of a latent frame. */
@@ -39,7 +38,6 @@ export class SamAudioLane implements Lane, Flow {
   predictedSpans: readonly Span[] | undefined
   readonly #encodingSteps: number
   readonly #strides: readonly Stride[]
-  readonly #slices: readonly Slice[]
   readonly #decoded: Record<'target' | 'residual', Float32Array[]> = { target: [], residual: [] }
   /** Of how many frames at its end it leaves a trail. */
   readonly #trailFrames: number
@@ -52,7 +50,6 @@ export class SamAudioLane implements Lane, Flow {
     this.plan = plan
     this.#encodingSteps = encoding.left
     this.#strides = planStrides(STEPS[acceleration])
-    this.#slices = slices
     this.#trailFrames = Math.floor(trailSamples / hop)
     this.steps = this.#encodingSteps + this.#strides.length + slices.length
   }
@@ -107,7 +104,7 @@ export class SamAudioLane implements Lane, Flow {
 
   /** The coming slice to decode. */
   get slice(): Slice {
-    const slice = this.#slices[this.stepsDone - this.#encodingSteps - this.#strides.length]
+    const slice = this.plan.slices[this.stepsDone - this.#encodingSteps - this.#strides.length]
     if (!slice) throw new Error('A lane whose steps are done cannot be stepped')
     return slice
   }
@@ -166,7 +163,6 @@ export class SamAudioLane implements Lane, Flow {
   }
 
   dispose(): void {
-    const { base, memory, state } = this.#flow ?? {}
-    tf.dispose([...this.#left, ...[base, memory, state].filter((tensor) => tensor !== undefined)])
+    tf.dispose({ left: this.#left, ...this.#flow })
   }
 }

@@ -99,7 +99,7 @@ class SamAudio implements Model {
   readonly description: ModelDescription
   readonly #parts: SamAudioParts
   readonly #tellTime: TellTime
-  readonly #encodings = new RecentlyUsed<Encoding>(CHUNKS_REMEMBERED_MAX, () => {})
+  readonly #encodings = new RecentlyUsed<Encoding>(CHUNKS_REMEMBERED_MAX)
   readonly #texts = new RecentlyUsed<Tensor>(PROMPTS_REMEMBERED_MAX, (text) => text.dispose())
 
   constructor(description: ModelDescription, parts: SamAudioParts) {
@@ -114,8 +114,8 @@ class SamAudio implements Model {
     const mixture = this.#checkChunk(chunk)
     const encoding = this.#encodingOf(mixture)
     const lane = new SamAudioLane({
-      request: told, mixture, encoding,
-      prompt: modelPrompt(request.prompt),
+      request: { ...told, prompt: modelPrompt(request.prompt) },
+      mixture, encoding,
       hop: this.#clock.hop,
       leader: this.#leaderOf(request, mixture.length),
       slices: decodingSlices(this.#parts.network.codec.decoder, encoding.frames),
@@ -128,7 +128,8 @@ class SamAudio implements Model {
     const all = lanes.map(own)
     const encoding = all.filter(({ leftToEncode }) => leftToEncode !== undefined)
     const flowing = all.filter(({ stride }) => stride !== undefined)
-    const ended = all.filter((lane) => !encoding.includes(lane) && !flowing.includes(lane))
+    const ended = all.filter(({ leftToEncode, stride }) =>
+      leftToEncode === undefined && stride === undefined)
     // What may fail comes before any lane moves on: so the step can be tried again.
     for (const lane of encoding) this.#encode(lane)
     const waves = ended.map((lane) => this.#decode(lane))
@@ -140,11 +141,11 @@ class SamAudio implements Model {
   close(lane: Lane): LaneResult {
     const { stepsDone, steps } = lane
     if (stepsDone < steps) throw new Error(`The lane has done ${stepsDone} of ${steps} steps`)
-    const { plan: { mixture, prompt, request }, predictedSpans } = own(lane)
+    const { plan: { mixture, request: { prompt, candidates = 1 } }, predictedSpans } = own(lane)
     const [target, residual] = [own(lane).wave('target'), own(lane).wave('residual')]
     const trail = own(lane).trail()
     this.discard(lane)
-    const isRanked = (request.candidates ?? 1) > 1
+    const isRanked = candidates > 1
     const verdict = isRanked ? this.#judge(mixture, target, prompt) : undefined
     const score = verdict ?? consistency(mixture, target, residual)
     return {
@@ -215,13 +216,13 @@ class SamAudio implements Model {
   }
 
   #begin(lane: SamAudioLane): void {
-    const { encoding, prompt, request } = lane.plan
+    const { encoding, request } = lane.plan
     const features = encoding.features()
     try {
       const isPredicted = request.predictSpans && request.spans.length === 0
-      const predictedSpans = isPredicted ? this.#predictSpans(features, prompt) : undefined
+      const predictedSpans = isPredicted ? this.#predictSpans(features, request.prompt) : undefined
       const spans = predictedSpans ?? request.spans
-      lane.begin(this.#flowOf({ ...request, prompt, spans }, features), predictedSpans)
+      lane.begin(this.#flowOf({ ...request, spans }, features), predictedSpans)
     } finally {
       features.dispose()
     }

@@ -5,6 +5,15 @@ import { Weights } from '../../models/weights.ts'
 
 type Shapes = Record<string, readonly number[]>
 
+/** Of the published checkpoints. */
+export const PUBLISHED_CODEC: CodecConfig = {
+  sampleRate: 48_000, encoderDim: 64, encoderRates: [2, 8, 10, 12], latentDim: 1024,
+  decoderDim: 1536, decoderRates: [12, 10, 8, 2], codebookDim: 128,
+}
+
+/** How wide the published checkpoints' feed-forward layers are within. */
+export const feedForwardDimOf = (dim: number): number => 64 * Math.ceil(Math.trunc((8 * dim) / 3) / 64)
+
 /** Weights of the given shapes, scaled so that activations neither vanish nor explode. */
 export function randomWeights(shapes: Shapes): Weights {
   const tensors = Object.entries(shapes).map(([name, shape]): [string, StoredTensor] => {

@@ -2,23 +2,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeLatents, encodeWaves, loadCodec } from '../../../models/sam-audio/codec/codec.ts'
-import { hopOf, readConfig, type CodecConfig } from '../../../models/sam-audio/config.ts'
+import { hopOf, readConfig } from '../../../models/sam-audio/config.ts'
 import { rowMask } from '../../../models/sam-audio/row-mask.ts'
 import { loadTransformer } from '../../../models/sam-audio/transformer.ts'
 import { tf } from '../../../models/tensor.ts'
 import { Weights } from '../../../models/weights.ts'
 import { assertClose } from '../../support/assert-close.ts'
 import {
-  codecShapes, conditionShapes, randomWeights, transformerShapes, under,
+  codecShapes, conditionShapes, PUBLISHED_CODEC as CODEC, randomWeights, transformerShapes, under,
 } from '../../support/random-weights.ts'
 import { noise } from '../lanes.ts'
 import { CHECKPOINT, CONFIG } from './folders.ts'
-
-/** Of the published checkpoints. */
-const CODEC: CodecConfig = {
-  sampleRate: 48_000, encoderDim: 64, encoderRates: [2, 8, 10, 12], latentDim: 1024,
-  decoderDim: 1536, decoderRates: [12, 10, 8, 2], codebookDim: 128,
-}
 
 test('the shapes made here are those of the fixture', async () => {
   const config = await readConfig(CONFIG)
