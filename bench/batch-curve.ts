@@ -5,6 +5,7 @@
  *   node --import tsx bench/batch-curve.ts
  */
 import { fileURLToPath } from 'node:url'
+import { WARM_UP_CALLS } from '../models/graph/compiled.ts'
 import type { LaneRequest, Model } from '../models/model.ts'
 import { loadMini } from '../models/mini/mini.ts'
 import { backendVersion, deviceKind } from '../models/tensor.ts'
@@ -20,10 +21,10 @@ const mini = await loadMini({ textEncoderFolder })
 
 for (const chunkSeconds of CHUNK_SECONDS) {
   const speeds = new Map(BATCH_SIZES.map((size) => [size, [] as number[]]))
-  for (let repetition = -1; repetition < REPETITIONS; repetition += 1) {
+  for (let repetition = -WARM_UP_CALLS; repetition < REPETITIONS; repetition += 1) {
     for (const size of BATCH_SIZES) {
       const speed = measure(mini, size, chunkSeconds)
-      if (repetition >= 0) speeds.get(size)!.push(speed) // the first round warms up
+      if (repetition >= 0) speeds.get(size)!.push(speed) // the first rounds warm up
     }
   }
   for (const [batchSize, values] of speeds) {

@@ -5,9 +5,11 @@
  *   npm run bench -- dit-forward --dim 512 --layers 8 --heads 8 --frames 250 --batch 1,2,4,8 \
  *     --precision float32,bfloat16 --pytorch <Python with torch 2.13>
  *
- * With --profile it tells first which operations of the native library take the time.
+ * With --profile it tells first which operations of the native library take the time, step by step:
+ * within a graph they can't be told apart.
  */
 import { parseArgs } from 'node:util'
+import { WARM_UP_CALLS } from '../models/graph/compiled.ts'
 import type { Precision } from '../models/precision.ts'
 import type { TransformerConfig } from '../models/sam-audio/config.ts'
 import { loadTransformer, type Transformer } from '../models/sam-audio/transformer.ts'
@@ -22,6 +24,8 @@ import { quantile, report, round } from './report.ts'
 const FEATURES = 256
 const TIME_DIM = 256
 const PROFILED = 16
+/** Evaluations of one case that are profiled, all before it becomes a graph. */
+const STEP_BY_STEP = 5
 
 const { values: options } = parseArgs({
   options: {
@@ -79,7 +83,7 @@ const cases = batchSizes.flatMap((batch) => [
   ...(pytorch ? ['float32', 'autocast', 'bfloat16'].map((precision) =>
     caseOf(`PyTorch ${precision}`, batch, () => pytorch.measure(`${batch} ${precision}`))) : []),
 ])
-for (let repetition = -2; repetition < repetitions; repetition += 1) {
+for (let repetition = -WARM_UP_CALLS; repetition < repetitions; repetition += 1) {
   for (const each of cases) {
     const taken = await each.run()
     if (repetition >= 0) each.millis.push(taken) // the first rounds warm up
@@ -126,7 +130,7 @@ function measure({ transformer, tellTime }: Ours, batch: number): number {
 
 /** Where the time of one evaluation goes: the most expensive operations of the native library. */
 function profile(each: Ours, batch: number): void {
-  const rounds = Array.from({ length: repetitions }, () =>
+  const rounds = Array.from({ length: STEP_BY_STEP }, () =>
     timeOperations(() => measure(each, batch)))
   const leastOf = (name: string) => Math.min(...rounds.map((round) => round.get(name)!.millis))
   const names = [...rounds[0]!.keys()].sort((a, b) => leastOf(b) - leastOf(a))

@@ -6,6 +6,7 @@
  */
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { WARM_UP_CALLS } from '../models/graph/compiled.ts'
 import { loadMini } from '../models/mini/mini.ts'
 import { noise } from '../test/support/make-audio.ts'
 import { startPyTorch } from './pytorch.ts'
@@ -14,7 +15,6 @@ import { quantile, report, round } from './report.ts'
 const SECONDS = 10
 const SAMPLE_RATE = 32_000
 const REPETITIONS = 12
-const WARM_UP = 3
 
 const { values: options } = parseArgs({ options: { pytorch: { type: 'string' } } })
 const python = options.pytorch
@@ -27,7 +27,7 @@ const torch = startPyTorch(python, script, [path('models/mini/weights')])
 for (const batch of [1, 4, 8]) {
   const ours: number[] = []
   const theirs = { float32: [] as number[], bfloat16: [] as number[] }
-  for (let turn = -WARM_UP; turn < REPETITIONS; turn += 1) {
+  for (let turn = -WARM_UP_CALLS; turn < REPETITIONS; turn += 1) {
     const mine = separate(batch)
     if (turn >= 0) ours.push(mine)
     for (const [precision, taken] of Object.entries(theirs)) {

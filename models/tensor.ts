@@ -6,26 +6,30 @@ export type {
   Rank, Tensor, Tensor1D, Tensor2D, Tensor3D, Tensor4D,
 } from '@tensorflow/tfjs-node-gpu'
 
-/** What this project uses of the native backend, whose types the package does not export. */
+/** What this project uses of the native library, whose types the package does not export. */
+export interface Binding {
+  readonly TF_Version: string
+  readonly TF_ATTR_TYPE: number
+  readonly TF_ATTR_BOOL: number
+  readonly TF_ATTR_INT: number
+  readonly TF_ATTR_FLOAT: number
+  readonly TF_ATTR_STRING: number
+  readonly TF_FLOAT: number
+  readonly TF_INT32: number
+  readonly TF_COMPLEX64: number
+  createTensor(shape: readonly number[], type: number, values: ArrayBufferView): number
+  deleteTensor(id: number): void
+  executeOp(
+    name: string, attributes: readonly Attribute[], ids: readonly number[], outputs: number,
+  ): Stored[]
+  loadSavedModel(folder: string, tags: string): number
+  runSavedModel(id: number, ids: readonly number[], feeds: string, outputs: string): Stored[]
+  deleteSavedModel(id: number): void
+}
+
 interface NativeBackend {
   readonly isUsingGpuDevice: boolean
-  readonly binding: {
-    readonly TF_Version: string
-    readonly TF_ATTR_TYPE: number
-    readonly TF_ATTR_BOOL: number
-    readonly TF_ATTR_INT: number
-    readonly TF_ATTR_STRING: number
-    readonly TF_FLOAT: number
-    readonly TF_INT32: number
-    readonly TF_COMPLEX64: number
-    createTensor(
-      shape: readonly number[], type: number, values: Int32Array | Float32Array,
-    ): number
-    deleteTensor(id: number): void
-    executeOp(
-      name: string, attributes: readonly Attribute[], ids: readonly number[], outputs: number,
-    ): Stored[]
-  }
+  binding: Binding
   readonly tensorMap: {
     get(dataId: object): Stored
     set(dataId: object, stored: Stored & { values: null; refCount: number }): void
@@ -34,23 +38,23 @@ interface NativeBackend {
 }
 
 /** A tensor as the native library keeps it; `dtype` is a number of its own. */
-interface Stored {
+export interface Stored {
   id: number
   shape: number[]
   dtype: number
 }
 
-interface Attribute {
+export interface Attribute {
   name: string
   type: number
-  value: number | boolean | string
+  value: number | boolean | string | readonly number[]
 }
 
 export const tf = loadTensorFlow()
 
-const native = tf.backend() as unknown as NativeBackend
+/** The native library; `binding` is another while a graph is recorded (graph/recorder.ts). */
+export const native = tf.backend() as unknown as NativeBackend
 const { binding } = native
-
 /** The native library's number for it, which the binding does not name. */
 const BFLOAT16 = 14
 
@@ -162,7 +166,7 @@ export const isBfloat16 = (x: TensorFlow.Tensor): boolean => storedType(x) === B
  * they are used, and are there twice when a network is used for the first time.
  */
 export function upload(values: Float32Array, shape: readonly number[]): TensorFlow.Tensor {
-  const id = binding.createTensor(shape, binding.TF_FLOAT, values)
+  const id = native.binding.createTensor(shape, binding.TF_FLOAT, values)
   return adopt({ id, shape: [...shape], dtype: binding.TF_FLOAT })
 }
 
@@ -197,21 +201,27 @@ function execute(
   vectors: readonly (readonly number[])[] = [],
 ): TensorFlow.Tensor {
   const own = vectors.map((vector) =>
-    binding.createTensor([vector.length], binding.TF_INT32, Int32Array.from(vector)))
+    native.binding.createTensor([vector.length], binding.TF_INT32, Int32Array.from(vector)))
   try {
     const ids = [...native.getInputTensorIds(inputs), ...own]
     return adopt(native.binding.executeOp(name, attributes, ids, 1)[0]!)
   } finally {
-    for (const id of own) binding.deleteTensor(id)
+    for (const id of own) native.binding.deleteTensor(id)
   }
 }
 
 /** Makes a tensor of tfjs of what the native library answered. */
-function adopt(stored: Stored): TensorFlow.Tensor {
+export function adopt(stored: Stored): TensorFlow.Tensor {
   const dataId = {}
   native.tensorMap.set(dataId, { ...stored, values: null, refCount: 1 })
   const dtype = stored.dtype === binding.TF_COMPLEX64 ? 'complex64' : 'float32'
   return tf.engine().makeTensorFromTensorInfo({ dataId, shape: stored.shape, dtype })
+}
+
+/** x as the native library keeps it, where it is from here on. */
+export function storedOf(x: TensorFlow.Tensor): Stored {
+  native.getInputTensorIds([x])
+  return native.tensorMap.get(x.dataId)
 }
 
 const storedType = (x: TensorFlow.Tensor): number => native.tensorMap.get(x.dataId).dtype

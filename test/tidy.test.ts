@@ -29,6 +29,7 @@ const HOMES: [packages: RegExp, homes: readonly string[]][] = [
   [/^(@grpc\/|grpc-health-check)/, ['shared/proto.ts', 'shared/engine-control.ts',
     'engine/control-server.ts', 'gateway/grpc-server.ts', 'gateway/grpc-errors.ts']],
   [/^node-av/, ['engine/media/']],
+  [/^protobufjs/, ['models/graph/']],
   [/^@tensorflow\//, ['models/tensor.ts', 'models/bfloat16.ts']],
 ]
 

@@ -1,4 +1,5 @@
 /** The mask network: mixtures and prompts to masks (Separator in training/network.py). */
+import { compiled } from '../graph/compiled.ts'
 import { loadProjection, loadRmsNorm } from '../layers.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import type { Weights } from '../weights.ts'
@@ -52,13 +53,13 @@ export function loadNetwork(weights: Weights, config: MiniConfig) {
   })
 
   /** What there is to hear, whatever is asked: features [batch, tokens, PATCH, bins]. */
-  const hear = (features: Tensor, valid: Tensor | null): Streams => tf.tidy(() => {
+  const hear = compiled((features: Tensor, valid: Tensor | null): Streams => tf.tidy(() => {
     let streams = begin(features)
     for (const block of shared) streams = replace(streams, block(streams, null, valid))
     return { ...streams }
-  })
+  }))
 
-  const answer = (heard: Streams, question: Question, valid: Tensor | null): Answer =>
+  const answer = compiled((heard: Streams, question: Question, valid: Tensor | null): Answer =>
     tf.tidy(() => {
       const code = textCode(question.embedding)
       const [batch, tokens] = heard.z.shape as [number, number]
@@ -69,7 +70,7 @@ export function loadNetwork(weights: Weights, config: MiniConfig) {
       const logits = head(norm(streams.x)) // [batch, PATCH · tokens, bins + 1]
       const byToken = logits.reshape([batch, tokens, PATCH, -1])
       return { maskLogits: byToken.sub(closed).reshape(logits.shape), activityLogits }
-    })
+    }))
 
   return { begin, textCode, shared, conditioned, norm, head, hear, answer }
 }

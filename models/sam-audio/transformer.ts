@@ -1,4 +1,5 @@
 /** The transformer of the flow network (DiT). */
+import { compiled } from '../graph/compiled.ts'
 import type { Precision } from '../precision.ts'
 import { loadProjection } from '../layers.ts'
 import { tf, type Tensor } from '../tensor.ts'
@@ -73,12 +74,12 @@ export function loadTransformer(
   }
 
   /** To [batch, frames, features]. */
-  const forward = (input: TransformerInput): Tensor => tf.tidy(() => {
+  const forward = compiled((input: TransformerInput): Tensor => tf.tidy(() => {
     checkFrames(input.x, positionsMax)
     const final = input.time.final.expandDims(1).add(finalTable) // [batch, 2, dim]
     const [shift, scale] = tf.split(final, 2, 1) as [Tensor, Tensor] // [batch, 1, dim]
     return output(modulate(runBlocks(input), scale.add(1).mul(finalGain), shift))
-  })
+  }))
 
   return {
     patcher, tellTime, embedMemory, crossMemories, modulations, rotaries, blocks, finalGain,

@@ -80,9 +80,10 @@ test('the seed, the prompt, the spans and the acceleration matter; punctuation d
     assert.ok(differs(more) > 1e-3, JSON.stringify(more))
   }
   assert.ok(differs({ spans: [{ ...spans[0]!, include: false }] }) > 1e-3, 'a span without it')
-  assert.ok(differs({ acceleration: 'quality' }) > 1e-5, 'more steps')
-  assert.equal(differs({}), 0)
-  assert.equal(differs({ prompt: ' Man speaking. ' }), 0)
+  assert.ok(differs({ acceleration: 'quality' }) > 1e-4, 'more steps')
+  for (const more of [{}, { prompt: ' Man speaking. ' }]) { // as a graph or step by step
+    assert.ok(differs(more) < 1e-5, JSON.stringify(more))
+  }
 })
 
 test('a lane\'s result does not depend on the lanes that share its batches, nor on when they came', () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { WARM_UP_CALLS } from '../../../models/graph/compiled.ts'
 import { keyBias } from '../../../models/layers.ts'
 import { readConfig } from '../../../models/sam-audio/config.ts'
 import { disposeRowMask, rowMask } from '../../../models/sam-audio/row-mask.ts'
@@ -75,6 +76,15 @@ test('a row gives the same alone, padded and in any company, whatever its time',
     }
     assertClose([tf.memory().numTensors], [before], { absolute: 0 })
   }), { numRuns: 25 })
+})
+
+test('as a graph it gives the same, masks and all', () => {
+  const rows = [{ frames: 20, words: 3, time: 0.25, anchor: 1, seed: 5 },
+    { frames: 13, words: 5, time: 0.5, anchor: 0, seed: 6 }]
+  const stepByStep = evaluate(rows)
+  for (let call = 0; call <= WARM_UP_CALLS; call += 1) {
+    for (const [i, row] of evaluate(rows).entries()) assertClose(row, stepByStep[i]!, { absolute: 1e-5 })
+  }
 })
 
 test('times told from a table are those told one by one; another one is refused', () => {

@@ -1,0 +1,132 @@
+/**
+ * What is computed again and again in the same shapes, run as one graph. Step by step, the native
+ * library goes through memory for every sum and every product; of a graph it joins what follows a
+ * matrix product with it, writes results over what nobody needs any more, and is called once.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import protobuf from 'protobufjs'
+import { RecentlyUsed } from '../recently-used.ts'
+import { adopt, deviceKind, native, storedOf, tf, type Tensor } from '../tensor.ts'
+import { Recorder } from './recorder.ts'
+
+/** Calls in the same shapes before a graph is made of one: that takes as long as many of them. */
+const CALLS_BEFORE = 7
+/** Calls until a graph has run once, which is when the native library makes it fast. */
+export const WARM_UP_CALLS = CALLS_BEFORE + 2
+const SHAPES_REMEMBERED = 64
+
+const TAG = 'serve'
+/** The version of graphs that TensorFlow 2.21 makes. */
+const PRODUCER = 2400
+
+const SavedModel = protobuf
+  .loadSync(fileURLToPath(new URL('saved-model.proto', import.meta.url)))
+  .lookupType('tensorflow.SavedModel')
+
+/**
+ * `forward`, as a graph once it has been called some times with inputs of the same shapes. What it
+ * takes and gives are tensors, null, and objects of these. Besides its inputs it may use tensors
+ * that stay, and what it makes itself; it must not read any, nor do anything else. On a GPU it is
+ * what it was: weights would be fetched from there at every run.
+ */
+export function compiled<I extends readonly unknown[], O>(
+  forward: (...inputs: I) => O,
+): (...inputs: I) => O {
+  if (deviceKind() === 'gpu') return forward
+  const uses = new RecentlyUsed<Use<O>>(SHAPES_REMEMBERED, (use) => use.graph?.delete())
+  return (...inputs) => {
+    const use = uses.get(shapesOf(inputs), () => ({ calls: 0, graph: null }))
+    use.calls += 1
+    if (use.graph) return use.graph.run(inputs)
+    if (use.calls <= CALLS_BEFORE) return forward(...inputs)
+    const { graph, outputs } = record(forward, inputs)
+    use.graph = graph
+    return outputs
+  }
+}
+
+interface Use<O> {
+  calls: number
+  graph: Graph<O> | null
+}
+
+/** The same for inputs that the same graph serves. */
+function shapesOf(value: unknown): string {
+  if (value === null) return '-'
+  if (value instanceof tf.Tensor) return `${storedOf(value).dtype}:${value.shape}`
+  return `{${Object.values(value as object).map(shapesOf).join(' ')}}`
+}
+
+/** In the order of the properties. */
+function tensorsOf(value: unknown): Tensor[] {
+  if (value === null) return []
+  return value instanceof tf.Tensor ? [value] : Object.values(value as object).flatMap(tensorsOf)
+}
+
+/** As `pattern`, with the next of `tensors` for each tensor. */
+function inPlacesOf(pattern: unknown, tensors: Iterator<Tensor>): unknown {
+  if (pattern === null) return null
+  if (pattern instanceof tf.Tensor) return tensors.next().value
+  return Object.fromEntries(Object.entries(pattern as object).map(([name, value]) =>
+    [name, inPlacesOf(value, tensors)]))
+}
+
+/** Calls `forward`, and makes a graph of what it does. */
+function record<I extends readonly unknown[], O>(
+  forward: (...inputs: I) => O, inputs: I,
+): { graph: Graph<O>; outputs: O } {
+  const { binding } = native
+  const recorder = new Recorder(binding, tensorsOf(inputs).map(storedOf))
+  native.binding = recorder.binding
+  try {
+    const outputs = forward(...inputs)
+    return { graph: new Graph(recorder, tensorsOf(inputs).length, outputs), outputs }
+  } finally {
+    native.binding = binding
+  }
+}
+
+/** A graph in the hands of the native library. */
+class Graph<O> {
+  readonly #id: number
+  /** What is fed besides the inputs. */
+  readonly #heldIds: number[]
+  readonly #feedNames: string
+  readonly #outputNames: string
+  readonly #outputs: O
+
+  constructor({ nodes, feeds, valueOf }: Recorder, inputs: number, outputs: O) {
+    this.#outputs = outputs
+    this.#outputNames = tensorsOf(outputs).map((output) => valueOf(storedOf(output).id)).join()
+    this.#feedNames = feeds.map(({ name }) => name).join()
+    this.#heldIds = feeds.slice(inputs).map(({ id }) => id)
+    this.#id = load(nodes)
+  }
+
+  run(inputs: unknown): O {
+    const ids = [...tensorsOf(inputs).map((input) => storedOf(input).id), ...this.#heldIds]
+    const given = native.binding.runSavedModel(this.#id, ids, this.#feedNames, this.#outputNames)
+    return inPlacesOf(this.#outputs, given.map(adopt).values()) as O
+  }
+
+  delete(): void {
+    native.binding.deleteSavedModel(this.#id)
+  }
+}
+
+/** The native library reads graphs from a folder only. */
+function load(nodes: readonly object[]): number {
+  const folder = mkdtempSync(join(tmpdir(), 'winnow-graph-'))
+  try {
+    const metaInfoDef = { tags: [TAG] }
+    const graphDef = { node: nodes, versions: { producer: PRODUCER } }
+    const model = { savedModelSchemaVersion: 1, metaGraphs: [{ metaInfoDef, graphDef }] }
+    writeFileSync(join(folder, 'saved_model.pb'), SavedModel.encode(model).finish())
+    return native.binding.loadSavedModel(folder, TAG)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}

@@ -1,0 +1,97 @@
+/** Writes down, as a graph, what the native library is told to compute. */
+import type { Attribute, Binding, Stored } from '../tensor.ts'
+
+/** A node as `saved-model.proto` has it. */
+export interface GraphNode {
+  name: string
+  op: string
+  input: string[]
+  attr: Record<string, object>
+}
+
+/** What a graph is given at every run: under a name, the tensor of an id. */
+export interface Feed {
+  name: string
+  id: number
+}
+
+/** Stands in for the binding while a graph is recorded: computes as it does, and takes notes. */
+export class Recorder {
+  readonly binding: Binding
+  readonly nodes: GraphNode[] = []
+  /** First the inputs in their order, then whatever else was used: weights. */
+  readonly feeds: Feed[] = []
+  readonly #native: Binding
+  /** What gives the tensor of an id: the output of a node. */
+  readonly #values = new Map<number, string>()
+
+  constructor(native: Binding, inputs: readonly Stored[]) {
+    this.#native = native
+    this.binding = Object.create(native, { // the binding itself is frozen
+      executeOp: { value: this.#executeOp.bind(this) },
+      createTensor: { value: this.#createTensor.bind(this) },
+      tensorDataSync: { value: refuseToRead },
+    })
+    for (const input of inputs) this.#feed(input)
+  }
+
+  /** The name of the node's output that gives the tensor of an id. */
+  readonly valueOf = (id: number): string => this.#values.get(id) ?? this.#feed(this.#lookUp(id))
+
+  #executeOp(
+    op: string, attributes: readonly Attribute[], ids: readonly number[], outputs: number,
+  ): Stored[] {
+    const answer = this.#native.executeOp(op, attributes, ids, outputs)
+    const attr = Object.fromEntries(attributes.map((each) => [each.name, this.#attrOf(each)]))
+    if (op === 'ExpandDims') attr.T = { type: answer[0]!.dtype } // which tfjs leaves to be guessed
+    const name = this.#add(op, ids.map(this.valueOf), attr)
+    for (const [i, { id }] of answer.entries()) this.#values.set(id, `${name}:${i}`)
+    return answer
+  }
+
+  /** What JavaScript gives while recording is the same at every run. */
+  #createTensor(shape: readonly number[], dtype: number, values: ArrayBufferView): number {
+    const id = this.#native.createTensor(shape, dtype, values)
+    const content = Buffer.from(values.buffer, values.byteOffset, values.byteLength)
+    const tensor = { dtype, tensorShape: shapeOf(shape), tensorContent: Buffer.from(content) }
+    const name = this.#add('Const', [], { dtype: { type: dtype }, value: { tensor } })
+    this.#values.set(id, `${name}:0`)
+    return id
+  }
+
+  #feed({ id, dtype, shape }: Stored): string {
+    const attr = { dtype: { type: dtype }, shape: { shape: shapeOf(shape) } }
+    const name = this.#add('Placeholder', [], attr)
+    this.feeds.push({ name: `${name}:0`, id })
+    this.#values.set(id, `${name}:0`)
+    return `${name}:0`
+  }
+
+  /** Type and shape of a tensor that was there before; the native library tells them of results. */
+  #lookUp(id: number): Stored {
+    const [same] = this.#native.executeOp('Identity', [], [id], 1) as [Stored]
+    this.#native.deleteTensor(same.id)
+    return { ...same, id }
+  }
+
+  #add(op: string, input: string[], attr: GraphNode['attr']): string {
+    const name = `n${this.nodes.length}`
+    this.nodes.push({ name, op, input, attr })
+    return name
+  }
+
+  #attrOf({ name, type, value }: Attribute): object {
+    const { TF_ATTR_STRING, TF_ATTR_INT, TF_ATTR_FLOAT, TF_ATTR_BOOL, TF_ATTR_TYPE } = this.#native
+    const key = { [TF_ATTR_INT]: 'i', [TF_ATTR_FLOAT]: 'f', [TF_ATTR_BOOL]: 'b' }[type]
+    if (type === TF_ATTR_STRING) return { s: Buffer.from(String(value)) }
+    if (type === TF_ATTR_TYPE) return { type: value }
+    if (!key) throw new Error(`A graph cannot hold the attribute ${name} of type ${type}`)
+    return Array.isArray(value) ? { list: { [key]: value } } : { [key]: value }
+  }
+}
+
+const shapeOf = (shape: readonly number[]) => ({ dim: shape.map((size) => ({ size })) })
+
+function refuseToRead(): never {
+  throw new Error('What is recorded as a graph must not read tensors')
+}
