@@ -24,11 +24,13 @@ export function openSafetensors(file: string): ReadonlyMap<string, StoredTensor>
     const { type, shape, begin, end } = checkEntry(where, entry, dataBytes)
     const values = (scratch?: Scratch) => {
       const { width, decode } = formatOf(where, type)
-      const bytes = countOf(shape) * width
+      const count = countOf(shape)
+      const bytes = count * width
       if (end - begin !== bytes) {
         throw new Error(`${where}: ${type} [${shape}] takes ${bytes} bytes, not ${end - begin}`)
       }
-      return decode(readBytes(file, dataStart + begin, bytes, scratch), scratch)
+      return decode(readBytes(
+        file, dataStart + begin, bytes, scratch?.stored(count, width)), scratch)
     }
     tensors.set(name, { shape, type, bytes: end - begin, values })
   }

@@ -27,12 +27,13 @@ export function readStacked(parts: readonly MatrixPart[], inDim: number): Tensor
   const rows = parts.reduce((sum, { outDim }) => sum + outDim, 0)
   const shape: [number, number] = [rows, inDim]
   const { precision, scratch } = parts[0]!.weights
+  const stored = Math.max(...parts.map(({ outDim }) => outDim)) * inDim
   if (precision === 'float32') {
-    const numbers = scratch.laid(rows * inDim)
+    const numbers = scratch.laid(rows * inDim, stored)
     layRows(parts, inDim, (row, at) => numbers.set(row, at))
     return upload(numbers, shape)
   }
-  const { buffer, byteOffset } = scratch.laid((rows * inDim) / 2)
+  const { buffer, byteOffset } = scratch.laid((rows * inDim) / 2, stored)
   const bits = new Uint16Array(buffer, byteOffset, rows * inDim)
   layRows(parts, inDim, (row, at) => roundToBfloat16(row, bits, at))
   return uploadBfloat16(bits, shape)

@@ -16,42 +16,57 @@ export interface StoredTensor {
 }
 
 /**
- * Room to read into again and again: what is there is gone with the next use. Fresh room for each
- * tensor would stay until the collector of garbage comes by, next to the native library's copy.
+ * A room to read into again and again, no larger than the largest tensor where that is enough:
+ * what is there is gone with the next use. Fresh room for each tensor would stay until the
+ * collector of garbage comes by, next to the native library's copy.
  *
- * That library makes no copy of what begins at a multiple of 64 bytes, but goes on reading it
- * there; so everything here begins beside one.
+ * What is read lies at its end, and is widened towards its beginning, where what is laid otherwise
+ * lies. The native library makes no copy of what begins at a multiple of 64 bytes, but goes on
+ * reading it there; so everything here begins beside one.
  */
 export class Scratch {
-  readonly #rooms = {
-    stored: new ArrayBuffer(0), widened: new ArrayBuffer(0), laid: new ArrayBuffer(0),
+  #room: ArrayBuffer
+
+  /** @param numbers of the largest tensor */
+  constructor(numbers: number) {
+    this.#room = new ArrayBuffer(bytesFor(numbers))
   }
 
-  /** For numbers as they are stored. */
-  stored(bytes: number): Uint8Array<ArrayBuffer> {
-    return new Uint8Array(this.#room('stored', bytes), BESIDE, bytes)
+  /** For so many numbers as they are stored: where the last bytes of them are, once widened. */
+  stored(count: number, width: number): Uint8Array<ArrayBuffer> {
+    const start = this.#startOf(count) + (4 - width) * count
+    return new Uint8Array(this.#room, start, width * count)
   }
 
-  /** For so many of those numbers made float32. */
+  /** For those numbers made float32, from the first to the last. */
   widened(count: number): Float32Array<ArrayBuffer> {
-    return new Float32Array(this.#room('widened', 4 * count), BESIDE, count)
+    return new Float32Array(this.#room, this.#startOf(count), count)
   }
 
-  /** For so many numbers laid otherwise than they are stored. */
-  laid(count: number): Float32Array<ArrayBuffer> {
-    return new Float32Array(this.#room('laid', 4 * count), BESIDE, count)
+  /** For so many numbers laid otherwise than they are stored, `stored` of them at a time. */
+  laid(count: number, stored: number): Float32Array<ArrayBuffer> {
+    this.#reserve(count + stored)
+    return new Float32Array(this.#room, BESIDE, count)
   }
 
-  #room(name: 'stored' | 'widened' | 'laid', bytes: number): ArrayBuffer {
-    if (this.#rooms[name].byteLength < BESIDE + bytes) {
-      this.#rooms[name] = new ArrayBuffer(BESIDE + bytes)
-    }
-    return this.#rooms[name]
+  #startOf(count: number): number {
+    this.#reserve(count)
+    const last = this.#room.byteLength - 4 * count
+    return last - (last % ALIGNMENT) - ALIGNMENT + BESIDE
+  }
+
+  #reserve(numbers: number): void {
+    if (bytesFor(numbers) > this.#room.byteLength) this.#room = new ArrayBuffer(bytesFor(numbers))
   }
 }
 
-/** Memory is given out in multiples of 16 bytes: this far on begins no multiple of 64. */
+/** Memory is given out in multiples of 16 bytes … */
+const ALIGNMENT = 16
+/** … so this far on begins no multiple of 64. */
 const BESIDE = 4
+
+/** With what lies before the first of two parts, and between them. */
+const bytesFor = (numbers: number): number => 4 * numbers + 3 * ALIGNMENT
 
 /** How numbers of one type are laid down, in little-endian order. */
 export interface NumberFormat {
@@ -135,11 +150,10 @@ export function sizeOfFile(file: string): number {
 /** The system reads no more than 2 GiB at once. */
 const READ_BYTES_MAX = 2 ** 30
 
-/** @throws Error naming the file when it ends before `length` bytes are read */
+/** @throws Error naming the file when it ends before `length` bytes are read into `bytes` */
 export function readBytes(
-  file: string, position: number, length: number, scratch?: Scratch,
+  file: string, position: number, length: number, bytes = new Uint8Array(length),
 ): Uint8Array<ArrayBuffer> {
-  const bytes = scratch?.stored(length) ?? new Uint8Array(length)
   const handle = openSync(file, 'r')
   try {
     for (let done = 0; done < length;) {

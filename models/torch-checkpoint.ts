@@ -179,7 +179,8 @@ function storedTensor(where: string, layout: Layout): StoredTensor {
 
 function readValues(layout: Layout, { width, decode }: NumberFormat, scratch?: Scratch) {
   const { storage: { entry }, offset, span } = layout
-  const numbers = decode(entry.read(offset * width, span * width, scratch), scratch)
+  const bytes = entry.read(offset * width, span * width, scratch?.stored(span, width))
+  const numbers = decode(bytes, scratch)
   return layout.isContiguous ? numbers : inOrder(numbers, layout)
 }
 

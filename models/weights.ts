@@ -154,5 +154,9 @@ export class Weights {
 
 const fileOf = (
   name: string, tensors: ReadonlyMap<string, StoredTensor>, faults: string[] | null,
-): WeightsFile =>
-  ({ name, tensors, unread: new Set(tensors.keys()), faults, scratch: new Scratch() })
+): WeightsFile => {
+  const largest = [...tensors.values()].reduce((most, { shape, bytes }) =>
+    Math.max(most, Math.min(countOf(shape), bytes)), 0) // what a shape says is not checked yet
+  const scratch = new Scratch(largest)
+  return { name, tensors, unread: new Set(tensors.keys()), faults, scratch }
+}

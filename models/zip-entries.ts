@@ -2,12 +2,15 @@
  * A reader of zip archives whose entries are stored as they are, with 64-bit sizes where needed:
  * what torch.save writes. It tells where entries lie, so that parts of them can be read in place.
  */
-import { readBytes, sizeOfFile, type Scratch } from './stored-tensor.ts'
+import { readBytes, sizeOfFile } from './stored-tensor.ts'
 
 export interface ZipEntry {
   readonly bytes: number
-  /** @throws Error naming the file when the part is not within the entry, or the file is damaged */
-  read(position: number, length: number, scratch?: Scratch): Uint8Array<ArrayBuffer>
+  /**
+   * Reads a part, into bytes of that length where they are given.
+   * @throws Error naming the file when the part is not within the entry, or the file is damaged
+   */
+  read(position: number, length: number, into?: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>
 }
 
 const END = { signature: 0x06054b50, bytes: 22, commentMax: 0xffff }
@@ -52,8 +55,8 @@ export function openZip(file: string): ReadonlyMap<string, ZipEntry> {
       throw new Error(`${file}: entry ${name} overlaps what follows it`)
     }
     if (entries.has(name)) throw new Error(`${file}: two entries are called ${name}`)
-    const read: ZipEntry['read'] = (position, length, scratch) =>
-      readEntry(file, record, position, length, scratch)
+    const read: ZipEntry['read'] = (position, length, into) =>
+      readEntry(file, record, position, length, into)
     entries.set(name, { bytes, read })
   }
   return entries
@@ -151,7 +154,7 @@ function wideFields(view: DataView, start: number, length: number): bigint[] {
 
 /** How long the entry's own header is, only that header tells. */
 function readEntry(
-  file: string, record: Record, from: number, length: number, scratch?: Scratch,
+  file: string, record: Record, from: number, length: number, into?: Uint8Array<ArrayBuffer>,
 ): Uint8Array<ArrayBuffer> {
   const { name, bytes, start, end } = record
   const where = `${file}: entry ${name}`
@@ -162,7 +165,7 @@ function readEntry(
   if (header.getUint32(0, true) !== LOCAL.signature) throw new Error(`${where} is not at its place`)
   const dataStart = start + LOCAL.bytes + variableBytes(header, 26, 2)
   if (dataStart + bytes > end) throw new Error(`${where} overlaps what follows it`)
-  return readBytes(file, dataStart + from, length, scratch)
+  return readBytes(file, dataStart + from, length, into)
 }
 
 const textOf = (view: DataView, start: number, length: number): string =>

@@ -48,7 +48,7 @@ export type ReadKernel = typeof readPlainKernel
 export function reverseAxes(
   values: Float32Array, [a, b, c]: KernelShape, scratch: Scratch,
 ): Float32Array {
-  const turned = scratch.laid(values.length)
+  const turned = scratch.laid(values.length, values.length)
   let at = 0
   for (let k = 0; k < c; k += 1) {
     for (let j = 0; j < b; j += 1) {
