@@ -1,7 +1,7 @@
 /** What is made once by name and remembered: the latest used ones of it. */
 export class RecentlyUsed<T> {
   readonly #sizeMax: number
-  readonly #forget: (value: T) => void
+  readonly #forget: (value: T, name: string) => void
   /** From the least to the most recently used. */
   readonly #remembered = new Map<string, T>()
 
@@ -9,7 +9,7 @@ export class RecentlyUsed<T> {
    * @param sizeMax how many are remembered
    * @param forget frees one that no longer is, where it must be freed
    */
-  constructor(sizeMax: number, forget: (value: T) => void = () => {}) {
+  constructor(sizeMax: number, forget: (value: T, name: string) => void = () => {}) {
     this.#sizeMax = sizeMax
     this.#forget = forget
   }
@@ -28,6 +28,6 @@ export class RecentlyUsed<T> {
     if (!oldest) return
     const [name, value] = oldest
     this.#remembered.delete(name)
-    this.#forget(value)
+    this.#forget(value, name)
   }
 }

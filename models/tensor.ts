@@ -25,6 +25,7 @@ export interface Binding {
   loadSavedModel(folder: string, tags: string): number
   runSavedModel(id: number, ids: readonly number[], feeds: string, outputs: string): Stored[]
   deleteSavedModel(id: number): void
+  getNumOfSavedModels(): number
 }
 
 interface NativeBackend {

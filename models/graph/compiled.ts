@@ -15,8 +15,12 @@ import { Recorder } from './recorder.ts'
 /** Calls in the same shapes before a graph is made of one: that takes as long as many of them. */
 const CALLS_BEFORE = 7
 /** Calls until a graph has run once, which is when the native library makes it fast. */
-export const WARM_UP_CALLS = CALLS_BEFORE + 2
-const SHAPES_REMEMBERED = 64
+export const WARM_UP_CALLS = CALLS_BEFORE + 1
+
+/** Shapes whose calls are counted. */
+const SHAPES_COUNTED = 64
+/** Of them, those that have a graph: one of a thousand operations takes some 7 MiB. */
+const GRAPHS_HELD = 12
 
 const TAG = 'serve'
 /** The version of graphs that TensorFlow 2.21 makes. */
@@ -36,22 +40,21 @@ export function compiled<I extends readonly unknown[], O>(
   forward: (...inputs: I) => O,
 ): (...inputs: I) => O {
   if (deviceKind() === 'gpu') return forward
-  const uses = new RecentlyUsed<Use<O>>(SHAPES_REMEMBERED, (use) => use.graph?.delete())
+  const callsWith = new RecentlyUsed<{ count: number }>(SHAPES_COUNTED)
+  const graphs = new RecentlyUsed<Graph<O>>(GRAPHS_HELD, (graph, shapes) => {
+    graph.delete()
+    callsWith.get(shapes, none).count = 0 // or it would be made again at once
+  })
   return (...inputs) => {
-    const use = uses.get(shapesOf(inputs), () => ({ calls: 0, graph: null }))
-    use.calls += 1
-    if (use.graph) return use.graph.run(inputs)
-    if (use.calls <= CALLS_BEFORE) return forward(...inputs)
-    const { graph, outputs } = record(forward, inputs)
-    use.graph = graph
-    return outputs
+    const shapes = shapesOf(inputs)
+    const calls = callsWith.get(shapes, none)
+    calls.count += 1
+    if (calls.count <= CALLS_BEFORE) return forward(...inputs)
+    return graphs.get(shapes, () => record(forward, inputs)).run(inputs)
   }
 }
 
-interface Use<O> {
-  calls: number
-  graph: Graph<O> | null
-}
+const none = () => ({ count: 0 })
 
 /** The same for inputs that the same graph serves. */
 function shapesOf(value: unknown): string {
@@ -74,16 +77,19 @@ function inPlacesOf(pattern: unknown, tensors: Iterator<Tensor>): unknown {
     [name, inPlacesOf(value, tensors)]))
 }
 
-/** Calls `forward`, and makes a graph of what it does. */
+/** Makes a graph of what `forward` does. */
 function record<I extends readonly unknown[], O>(
   forward: (...inputs: I) => O, inputs: I,
-): { graph: Graph<O>; outputs: O } {
+): Graph<O> {
   const { binding } = native
-  const recorder = new Recorder(binding, tensorsOf(inputs).map(storedOf))
+  const given = tensorsOf(inputs)
+  const recorder = new Recorder(binding, given.map(storedOf))
   native.binding = recorder.binding
   try {
     const outputs = forward(...inputs)
-    return { graph: new Graph(recorder, tensorsOf(inputs).length, outputs), outputs }
+    const graph = new Graph(recorder, given.length, outputs)
+    tf.dispose(tensorsOf(outputs))
+    return graph
   } finally {
     native.binding = binding
   }

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { compiled, WARM_UP_CALLS } from '../../../models/graph/compiled.ts'
-import { multiplyTurned, sliceRows, softmax, tf, toBfloat16, toFloat32, type Tensor } from '../../../models/tensor.ts'
+import {
+  deviceKind, multiplyTurned, native, sliceRows, softmax, tf, toBfloat16, toFloat32, type Tensor,
+} from '../../../models/tensor.ts'
 import { assertClose } from '../../support/assert-close.ts'
 
 const weight = tf.randomNormal([6, 4], 0, 1, 'float32', 1)
@@ -46,7 +48,24 @@ test('every call gives the same as step by step, in any shapes', () => {
 test('what reads a tensor is no graph, and says so; what comes after is computed as ever', () => {
   const reads = compiled((x: Tensor) => tf.tidy(() => x.mul(values(x.add(1))[0]!)))
   const x = tf.scalar(2)
-  for (let call = 1; call < WARM_UP_CALLS - 1; call += 1) assert.equal(values(reads(x))[0], 6)
+  for (let call = 1; call < WARM_UP_CALLS; call += 1) assert.equal(values(reads(x))[0], 6)
   assert.throws(() => reads(x), /must not read tensors/)
   assert.equal(values(x.add(1))[0], 3)
+})
+
+test('graphs that were not used for long are given back, and made again when they are wanted', () => {
+  const asGraph = compiled((x: Tensor) => tf.tidy(() => x.mul(2).add(1)))
+  const before = native.binding.getNumOfSavedModels()
+  for (let round = 0; round < 2; round += 1) {
+    for (let size = 1; size <= 20; size += 1) {
+      for (let call = 0; call < WARM_UP_CALLS; call += 1) {
+        const x = tf.fill([size], call)
+        const y = asGraph(x)
+        assert.deepEqual([...values(y)], Array(size).fill(2 * call + 1))
+        tf.dispose([x, y])
+      }
+    }
+    const held = native.binding.getNumOfSavedModels() - before
+    assert.ok(deviceKind() === 'gpu' ? held === 0 : held > 0 && held < 20, `${held} are held`)
+  }
 })
