@@ -60,6 +60,7 @@ const none = () => ({ count: 0 })
 function shapesOf(value: unknown): string {
   if (value === null) return '-'
   if (value instanceof tf.Tensor) return `${storedOf(value).dtype}:${value.shape}`
+  if (typeof value !== 'object') throw new Error(`A graph is given tensors, not a ${typeof value}`)
   return `{${Object.values(value as object).map(shapesOf).join(' ')}}`
 }
 

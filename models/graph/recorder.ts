@@ -30,7 +30,8 @@ export class Recorder {
     this.binding = Object.create(native, { // the binding itself is frozen
       executeOp: { value: this.#executeOp.bind(this) },
       createTensor: { value: this.#createTensor.bind(this) },
-      tensorDataSync: { value: refuseToRead },
+      tensorDataSync: { value: refuse('read tensors') },
+      runSavedModel: { value: refuse('run graphs') },
     })
     for (const input of inputs) this.#feed(input)
   }
@@ -92,6 +93,6 @@ export class Recorder {
 
 const shapeOf = (shape: readonly number[]) => ({ dim: shape.map((size) => ({ size })) })
 
-function refuseToRead(): never {
-  throw new Error('What is recorded as a graph must not read tensors')
+const refuse = (what: string) => (): never => {
+  throw new Error(`What is recorded as a graph must not ${what}`)
 }
