@@ -5,6 +5,7 @@ import { tf, type Tensor } from '../tensor.ts'
 import { PATCH } from './config.ts'
 import { tokenCount, type Answer } from './network.ts'
 import { predictSpans } from './predict-spans.ts'
+import { presenceGain } from './presence.ts'
 import { spanGain, spanTokens, type TokenClock } from './spans.ts'
 import {
   applyMask, featuresOf, hopAt, inputScale, maskOf, mixDown, powerOf,
@@ -133,8 +134,10 @@ export class MiniLane implements Lane {
       const gain = spanGain(spans, samples, sampleRate)
       for (const wave of target) multiply(wave, gain)
     }
-    const residual = channels.map((mixture, i) => subtract(mixture, target[i]!))
     const match = activity.reduce((most, probability) => Math.max(most, probability), 0)
+    const isVouchedFor = this.#spans.some(({ include }) => include)
+    if (!isVouchedFor) for (const wave of target) scale(wave, presenceGain(match))
+    const residual = channels.map((mixture, i) => subtract(mixture, target[i]!))
     return { target, residual, score: match, match, ...(predictedSpans && { predictedSpans }) }
   }
 
@@ -182,6 +185,10 @@ function samplesOf({ channels, sampleRate }: Chunk): Tensor {
     const given = tf.tensor2d(flat, [channels.length, length])
     return tf.where(given.abs().less(SAMPLE_MAX), given, tf.zerosLike(given))
   })
+}
+
+function scale(wave: Float32Array, gain: number): void {
+  for (let i = 0; i < wave.length; i += 1) wave[i]! *= gain
 }
 
 function multiply(wave: Float32Array, gain: Float32Array): void {

@@ -14,7 +14,7 @@ import torch
 
 from mixtures import (CONFUSABLE, MELODIC, MIXTURE_RMS, PHRASINGS, REAL, Bank, decibels, level,
                       pick_band)
-from network import PATCH, Separator, features, istft, stft
+from network import PATCH, Separator, features, istft, presence, stft
 
 SEED = 7
 
@@ -102,8 +102,8 @@ def absent_case(m: Maker) -> Case:
 
 @torch.no_grad()
 def separate(model, mixtures, embeddings):
-    """mixtures [batch, N] of RMS 0.1, embeddings [batch, 384] to targets [batch, N] and
-    activity logits [batch, tokens], float32 throughout."""
+    """mixtures [batch, N] of RMS 0.1, embeddings [batch, 384] to targets [batch, N], all that is
+    let through, and activity logits [batch, tokens], float32 throughout."""
     spectra = stft(mixtures, model.window)
     frames = spectra.shape[1]
     padded = torch.nn.functional.pad(spectra, (0, 0, 0, frames % PATCH))
@@ -135,20 +135,22 @@ def measure(model, cases: list[Case], size: int = 12) -> list[dict]:
         embedding = np.stack([case.embedding for case in part])
         estimate, activity = (y.cpu().numpy() for y in separate(
             model, torch.from_numpy(mixture).to(device), torch.from_numpy(embedding).to(device)))
+        shares = presence(torch.from_numpy(activity)).numpy()
         for index, case in enumerate(part):
             row = {"name": case.name, "prompt": case.prompt, "match": float(activity[index].max())}
-            rows.append(row | scores(estimate[index], mixture[index], case.target))
+            rows.append(row | scores(estimate[index], shares[index], mixture[index], case.target))
     return rows
 
 
-def scores(estimate, mixture, target) -> dict:
+def scores(estimate, share, mixture, target) -> dict:
+    """SI-SDR does not hear how loud the target is, and silence has none: it is the estimate's."""
     if target is None:
-        passed = (estimate ** 2).sum() / (mixture ** 2).sum()
+        passed = ((share * estimate) ** 2).sum() / (mixture ** 2).sum()
         return {"leak": float(10 * np.log10(passed + 1e-9))}
     company = mixture - target
     return {
         "si_sdri": float(si_sdr(estimate, target) - si_sdr(mixture, target)),
-        "sdri": float(sdr(estimate, target) - sdr(mixture, target)),
+        "sdri": float(sdr(share * estimate, target) - sdr(mixture, target)),
         "follows": bool(si_sdr(estimate, target) > si_sdr(estimate, company)),
     }
 

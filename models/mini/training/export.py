@@ -16,7 +16,7 @@ from safetensors.torch import save_file
 from audio import RATE
 from evaluate import load_average
 from mixtures import MIXTURE_RMS
-from network import BANDS, HOP, PATCH, TEXT, WINDOW, features, istft, stft
+from network import BANDS, HOP, PATCH, TEXT, WINDOW, features, istft, presence, stft
 from prompts import ENCODER, load_encoder
 
 GOLDEN_SAMPLES = 49_000
@@ -75,6 +75,7 @@ def golden(model, embedding) -> dict[str, torch.Tensor]:
     kept["mask_logits"], kept["activity"] = model(x_in, embedding, nothing, 1)
     mask = torch.sigmoid(kept["mask_logits"])[:, :frames]
     kept["target"] = istft(spectrum * mask, model.window, len(wave))[0] / scale
+    kept["target"] *= presence(kept["activity"])
     kept["residual"] = wave - kept["target"]
     kept["spans"] = nothing.clone()
     kept["spans"][:, GOLDEN_SPAN, 1] = 1

@@ -15,6 +15,8 @@ WINDOW, HOP, PATCH = 2048, 512, 2
 BANDS = [8] * 16 + [16] * 8 + [32] * 8 + [128] * 4
 """Bins of each band: 1024 in all; the highest bin takes the mask of the one below."""
 K = len(BANDS)
+SILENT_BELOW, WHOLE_FROM = 0.2, 0.4
+"""Of the match: how probable the sound is at the best token."""
 TEXT = 384
 TEXT_SCALE = math.sqrt(TEXT)
 
@@ -36,6 +38,13 @@ def features(power):
     batch, frames, _ = power.shape
     roots = (power[..., :1024] + 1e-8).sqrt().sqrt()
     return roots.reshape(batch, frames // PATCH, PATCH, 1024)
+
+
+def presence(activity):
+    """Activity logits [batch, tokens] to the share of the target that is let through, [batch]:
+    silence where the sound is probably nowhere, all of it where it may well be."""
+    match = torch.sigmoid(activity.amax(1))
+    return ((match - SILENT_BELOW) / (WHOLE_FROM - SILENT_BELOW)).clamp(0, 1)
 
 
 class RMS(nn.Module):
