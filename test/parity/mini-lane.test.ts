@@ -179,6 +179,19 @@ test('spans silence the target and leave the mixture whole', () => {
   assert(power(included.subarray(17_000, 31_000)) > 0, 'it sounds within')
 })
 
+test('a sound that is probably nowhere leaves silence, unless spans say that it is there', () => {
+  const chunk = mono(noise(64_000, 5))
+  for (const prompt of ['a dog barking', 'a baby crying', 'a siren']) {
+    const { target, residual, match } = separateOne(mini, laneRequest(chunk, prompt))
+    assert.ok(match! < 0.2, `${prompt}: a match of ${match}`)
+    assert.equal(power(target[0]!), 0)
+    assert.deepEqual(residual[0], chunk.channels[0])
+    const spans = [{ start: 0, end: 1, include: true }]
+    const vouchedFor = separateOne(mini, { ...laneRequest(chunk, prompt), spans })
+    assert(power(vouchedFor.target[0]!) > 0, `${prompt}: all the same`)
+  }
+})
+
 test('the network hears spans: what is said of one place changes what it takes at another', () => {
   const chunk = mono(wave)
   const plain = separateOne(mini, laneRequest(chunk)).target[0]!

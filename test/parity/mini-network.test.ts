@@ -112,8 +112,8 @@ test('the whole network agrees, told of no spans and of some', () => {
   ] as const) {
     counted(() => tf.tidy(() => answer(spans()).maskLogits), (logits) =>
       assertStream(logits, golden.values(`${prefix}mask_logits`)))
-    counted(() => tf.tidy(() => answer(spans()).activityLogits), (logits) =>
-      assertStream(logits, golden.values(`${prefix}activity`)))
+    counted(() => tf.tidy(() => answer(spans()).activityLogits), (logits) => // all may be near 0
+      assertClose(logits.dataSync<'float32'>(), golden.values(`${prefix}activity`), { absolute: 2e-4 }))
   }
 })
 

@@ -4,6 +4,7 @@ Every array is float32. N samples of a mixture, T tokens of TOKEN_SAMPLES, Q pro
 """
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +30,12 @@ CONFUSABLE = [set(pair) for pair in PHRASINGS["confusable"]]
 
 REAL = sorted(esc10.CLASSES.values())
 SPEECH = ["woman", "man", "child", "whisper"]
+STEADY = {"chainsaw", "fire", "helicopter", "rain", "sea"}
+"""Recordings that sound as true backwards."""
+SPEED = 0.3
+"""How much faster or slower a clip may be, as a logarithm …"""
+SPEED_OF_VOICES = 0.1
+"""… without making a man of a woman."""
 MELODIC = sorted(GROUPS["music"] - GROUPS["drums"])
 WEIGHTS = {"woman": 7.0, "man": 7.0, "singing": 1.0, "crowd": 0.7, "kit": 1.0,
            **dict.fromkeys(REAL, 2.5), **dict.fromkeys(MELODIC, 1.0)}
@@ -82,7 +89,8 @@ class Bank:
     def clip(self, name: str, rng, augmented: bool = True) -> np.ndarray:
         """[N] with an RMS of 1, from a clip of the class in which something is to be heard."""
         offsets = self.offsets[name]
-        speed = float(np.exp(rng.uniform(-0.18, 0.18))) if augmented and rng.random() < 0.5 else 1.0
+        reach = SPEED_OF_VOICES if name in SPEECH else SPEED
+        speed = math.exp(rng.uniform(-reach, reach)) if augmented and rng.random() < 0.6 else 1.0
         length = int(SAMPLES * speed) + 2
         for _ in range(8):
             index = rng.integers(len(offsets) - 1)
@@ -98,7 +106,11 @@ class Bank:
             at = np.arange(SAMPLES, dtype=np.float32) * speed
             cut = np.interp(at, np.arange(length, dtype=np.float32), cut).astype(np.float32)
         cut = cut[:SAMPLES] / 32768
-        return level(augment(cut, rng) if augmented else cut)
+        if not augmented:
+            return level(cut)
+        if name in STEADY and rng.random() < 0.4:
+            cut = cut[::-1]
+        return level(augment(cut, rng))
 
 
 def level(samples: np.ndarray) -> np.ndarray:
@@ -109,7 +121,7 @@ def augment(samples: np.ndarray, rng) -> np.ndarray:
     """Another tone, room, microphone or time for a clip."""
     if rng.random() < 0.5:
         samples = -samples
-    if rng.random() < 0.5:
+    if rng.random() < 0.6:
         samples = equalise(samples, rng)
     if rng.random() < 0.25:
         samples = fftconvolve(samples, room(rng))[:SAMPLES].astype(np.float32)
@@ -124,8 +136,8 @@ LOG_FREQUENCY = np.log2(np.linspace(0, 511, SAMPLES // 2 + 1, dtype=np.float32) 
 
 
 def equalise(samples: np.ndarray, rng) -> np.ndarray:
-    """Up to 8 dB up or down at seven places, and sometimes nothing above some frequency."""
-    decibels = np.interp(LOG_FREQUENCY, np.linspace(0, 1, 7), rng.uniform(-8, 8, 7))
+    """Up to 10 dB up or down at seven places, and sometimes nothing above some frequency."""
+    decibels = np.interp(LOG_FREQUENCY, np.linspace(0, 1, 7), rng.uniform(-10, 10, 7))
     if rng.random() < 0.2:
         frequency = np.linspace(0, 1, len(decibels), dtype=np.float32)
         decibels = decibels - 60 * np.clip((frequency - rng.uniform(0.2, 0.8)) * 8, 0, 1)
@@ -250,7 +262,7 @@ def prompt(bank: Bank, key: str, rng) -> np.ndarray:
     if rng.random() < 0.3:
         share = rng.random()
         vector = share * vector + (1 - share) * rows[rng.integers(len(rows))]
-    vector = vector + rng.normal(0, 0.015, len(vector))
+    vector = vector + rng.normal(0, rng.uniform(0.005, 0.03), len(vector))
     return (vector / np.linalg.norm(vector)).astype(np.float32)
 
 
