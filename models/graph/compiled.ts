@@ -46,7 +46,7 @@ export function compiled<I extends readonly unknown[], O>(
     callsWith.get(shapes, none).count = 0 // or it would be made again at once
   })
   return (...inputs) => {
-    const shapes = shapesOf(inputs)
+    const shapes = `${shapesOf(inputs)} ${sameAs(inputs)}`
     const calls = callsWith.get(shapes, none)
     calls.count += 1
     if (calls.count <= CALLS_BEFORE) return forward(...inputs)
@@ -62,6 +62,12 @@ function shapesOf(value: unknown): string {
   if (value instanceof tf.Tensor) return `${storedOf(value).dtype}:${value.shape}`
   if (typeof value !== 'object') throw new Error(`A graph is given tensors, not a ${typeof value}`)
   return `{${Object.values(value as object).map(shapesOf).join(' ')}}`
+}
+
+/** Which inputs are one and the same: a graph that was made of such could not tell them apart. */
+function sameAs(inputs: unknown): number[] {
+  const ids = tensorsOf(inputs).map((input) => storedOf(input).id)
+  return ids.map((id) => ids.indexOf(id))
 }
 
 /** In the order of the properties. */

@@ -56,6 +56,13 @@ test('what reads a tensor is no graph, and says so; what comes after is computed
   assert.equal(values(x.add(1))[0], 3)
 })
 
+test('inputs that were one and the same need not be so the next time', () => {
+  const asGraph = compiled((a: Tensor, b: Tensor) => a.sub(b))
+  const [x, y] = [tf.tensor1d([5, 6]), tf.tensor1d([1, 1])]
+  for (let call = 0; call <= WARM_UP_CALLS; call += 1) assert.deepEqual([...values(asGraph(x, x))], [0, 0])
+  for (let call = 0; call <= WARM_UP_CALLS; call += 1) assert.deepEqual([...values(asGraph(x, y))], [4, 5])
+})
+
 test('a graph within a graph is refused, and so is what is no tensor', ON_PROCESSORS, () => {
   const inner = compiled((x: Tensor) => x.add(1))
   const outer = compiled((x: Tensor) => tf.tidy(() => inner(x).mul(2)))
