@@ -230,7 +230,7 @@ test('candidates cut time elsewhere: the first is the plain one, the others are 
   const [left] = await readWav16(examplePath('speech-over-piano.wav'))
   const plain = laneRequest(mono(left!, 44_100), 'piano')
   const results = [0, 1, 2, 3, 4, 5, 6, 7].map((candidate) => separateOne(mini, { ...plain, candidate }))
-  assert.deepEqual(results[0]!.target, separateOne(mini, plain).target)
+  assertClose(results[0]!.target[0]!, separateOne(mini, plain).target[0]!, { absolute: 1e-5 })
   const targets = new Set(results.map(({ target }) => target[0]!.slice(44_100, 44_200).join()))
   assert.equal(targets.size, 8)
   for (const { target, residual, score } of results) {
@@ -260,7 +260,7 @@ test('predicted spans shape the target as given ones do', () => {
   const plain = separateOne(mini, laneRequest(chunk, 'music'))
   assert.equal(plain.predictedSpans, undefined)
   const gain = spanGain(predictedSpans, chunk.channels[0]!.length, rate)
-  assert.deepEqual(target[0], plain.target[0]!.map((sample, i) => sample * gain[i]!))
+  assertClose(target[0]!, plain.target[0]!.map((sample, i) => sample * gain[i]!), { absolute: 1e-5 })
 })
 
 test('where nothing is predicted, nothing is silenced; spans that are given are not overruled', () => {
@@ -268,7 +268,8 @@ test('where nothing is predicted, nothing is silenced; spans that are given are 
   const absent = { ...laneRequest(chunk, 'a dog barking'), predictSpans: true }
   const { predictedSpans, target } = separateOne(mini, absent)
   if (predictedSpans?.length === 0) {
-    assert.deepEqual(target, separateOne(mini, { ...absent, predictSpans: false }).target)
+    const plain = separateOne(mini, { ...absent, predictSpans: false })
+    assertClose(target[0]!, plain.target[0]!, { absolute: 1e-5 })
   }
   const silence = separateOne(mini, { ...absent, chunk: mono(new Float32Array(32_000)) })
   assert.deepEqual(silence.predictedSpans, [])

@@ -212,7 +212,7 @@ test('what is no sound of the right rate in one channel is refused or read as si
   broken[6] = Number.POSITIVE_INFINITY
   silent[5] = silent[6] = 0
   const [given, expected] = [broken, silent].map((samples) => separateOne(model, request(samples)))
-  assert.deepEqual(given!.target, expected!.target)
+  assertClose(given!.target[0]!, expected!.target[0]!, { absolute: 1e-5 })
 })
 
 test('a lane that has done its steps cannot be stepped, nor one closed before', () => {
@@ -228,7 +228,7 @@ test('predicted spans are those of the span predictor, and are gone by as if the
   assert.ok(predictedSpans && predictedSpans.length > 0, 'something was predicted')
   const given = separateOne(model, request(wave, { spans: predictedSpans }))
   assert.equal(given.predictedSpans, undefined)
-  assert.deepEqual(target, given.target)
+  assertClose(target[0]!, given.target[0]!, { absolute: 1e-5 })
   const spans = [{ start: 0, end: 0.1, include: true }]
   assert.equal(separateOne(model, request(wave, { predictSpans: true, spans })).predictedSpans, undefined)
 })
@@ -237,8 +237,8 @@ test('of several candidates each is scored by the judge, with what it says of th
   const { target, score } = separateOne(model, request(wave, { candidates: 2, prompt: 'Rain!' }))
   const { judge } = await loadJudge(`${FIXTURES}/judge-tiny`)
   const [verdict] = judge([{ mixture: wave, separated: target[0]!, prompt: 'rain' }])
-  assert.equal(score, verdict!.overall)
+  assertClose([score], [verdict!.overall], { absolute: 1e-5 })
   const single = separateOne(model, request(wave, { prompt: 'Rain!' }))
-  assert.deepEqual(single.target, target)
-  assert.notEqual(single.score, score)
+  assertClose(single.target[0]!, target[0]!, { absolute: 1e-5 })
+  assert.ok(Math.abs(single.score - score) > 1e-3, 'the judge said nothing of the single one')
 })
