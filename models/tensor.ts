@@ -17,7 +17,7 @@ export interface Binding {
   readonly TF_FLOAT: number
   readonly TF_INT32: number
   readonly TF_COMPLEX64: number
-  createTensor(shape: readonly number[], type: number, values: ArrayBufferView): number
+  createTensor(shape: readonly number[], type: number, values: NodeJS.TypedArray): number
   deleteTensor(id: number): void
   executeOp(
     name: string, attributes: readonly Attribute[], ids: readonly number[], outputs: number,
@@ -56,6 +56,7 @@ export const tf = loadTensorFlow()
 /** The native library; `binding` is another while a graph is recorded (graph/recorder.ts). */
 export const native = tf.backend() as unknown as NativeBackend
 const { binding } = native
+
 /** The native library's number for it, which the binding does not name. */
 const BFLOAT16 = 14
 

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import protobuf from 'protobufjs'
 import { RecentlyUsed } from '../recently-used.ts'
-import { adopt, deviceKind, native, storedOf, tf, type Tensor } from '../tensor.ts'
+import { adopt, deviceKind, native, storedOf, tf, type Stored, type Tensor } from '../tensor.ts'
 import { Recorder } from './recorder.ts'
 
 /** Calls in the same shapes before a graph is made of one: that takes as long as many of them. */
@@ -46,34 +46,39 @@ export function compiled<I extends readonly unknown[], O>(
     callsWith.get(shapes, none).count = 0 // or it would be made again at once
   })
   return (...inputs) => {
-    const shapes = `${shapesOf(inputs)} ${sameAs(inputs)}`
+    const given = tensorsOf(inputs).map(storedOf)
+    const shapes = `${placesIn(inputs)} ${shapesOf(given)}`
     const calls = callsWith.get(shapes, none)
     calls.count += 1
     if (calls.count <= CALLS_BEFORE) return forward(...inputs)
-    return graphs.get(shapes, () => record(forward, inputs)).run(inputs)
+    return graphs.get(shapes, () => record(() => forward(...inputs), given)).run(given)
   }
 }
 
 const none = () => ({ count: 0 })
 
-/** The same for inputs that the same graph serves. */
-function shapesOf(value: unknown): string {
+/** Where there are tensors, and where null. */
+function placesIn(value: unknown): string {
   if (value === null) return '-'
-  if (value instanceof tf.Tensor) return `${storedOf(value).dtype}:${value.shape}`
-  if (typeof value !== 'object') throw new Error(`A graph is given tensors, not a ${typeof value}`)
-  return `{${Object.values(value as object).map(shapesOf).join(' ')}}`
+  if (value instanceof tf.Tensor) return 'x'
+  return `{${Object.values(value as object).map(placesIn).join('')}}`
 }
 
-/** Which inputs are one and the same: a graph that was made of such could not tell them apart. */
-function sameAs(inputs: unknown): number[] {
-  const ids = tensorsOf(inputs).map((input) => storedOf(input).id)
-  return ids.map((id) => ids.indexOf(id))
+/**
+ * Types and shapes, and which are one and the same: a graph that was made of such could not tell
+ * them apart.
+ */
+function shapesOf(given: readonly Stored[]): string {
+  const ids = given.map(({ id }) => id)
+  return given.map(({ id, dtype, shape }) => `${dtype}:${shape}:${ids.indexOf(id)}`).join(' ')
 }
 
 /** In the order of the properties. */
 function tensorsOf(value: unknown): Tensor[] {
   if (value === null) return []
-  return value instanceof tf.Tensor ? [value] : Object.values(value as object).flatMap(tensorsOf)
+  if (value instanceof tf.Tensor) return [value]
+  if (typeof value !== 'object') throw new Error(`A graph is given tensors, not a ${typeof value}`)
+  return Object.values(value as object).flatMap(tensorsOf)
 }
 
 /** As `pattern`, with the next of `tensors` for each tensor. */
@@ -84,16 +89,13 @@ function inPlacesOf(pattern: unknown, tensors: Iterator<Tensor>): unknown {
     [name, inPlacesOf(value, tensors)]))
 }
 
-/** Makes a graph of what `forward` does. */
-function record<I extends readonly unknown[], O>(
-  forward: (...inputs: I) => O, inputs: I,
-): Graph<O> {
+/** Makes a graph of what `run` does with the inputs that are given. */
+function record<O>(run: () => O, given: readonly Stored[]): Graph<O> {
   const { binding } = native
-  const given = tensorsOf(inputs)
-  const recorder = new Recorder(binding, given.map(storedOf))
+  const recorder = new Recorder(binding, given)
   native.binding = recorder.binding
   try {
-    const outputs = forward(...inputs)
+    const outputs = run()
     const graph = new Graph(recorder, given.length, outputs)
     tf.dispose(tensorsOf(outputs))
     return graph
@@ -119,10 +121,10 @@ class Graph<O> {
     this.#id = load(nodes)
   }
 
-  run(inputs: unknown): O {
-    const ids = [...tensorsOf(inputs).map((input) => storedOf(input).id), ...this.#heldIds]
-    const given = native.binding.runSavedModel(this.#id, ids, this.#feedNames, this.#outputNames)
-    return inPlacesOf(this.#outputs, given.map(adopt).values()) as O
+  run(given: readonly Stored[]): O {
+    const ids = [...given.map(({ id }) => id), ...this.#heldIds]
+    const found = native.binding.runSavedModel(this.#id, ids, this.#feedNames, this.#outputNames)
+    return inPlacesOf(this.#outputs, found.map(adopt).values()) as O
   }
 
   delete(): void {

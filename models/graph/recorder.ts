@@ -51,10 +51,10 @@ export class Recorder {
   }
 
   /** What JavaScript gives while recording is the same at every run. */
-  #createTensor(shape: readonly number[], dtype: number, values: ArrayBufferView): number {
+  #createTensor(shape: readonly number[], dtype: number, values: NodeJS.TypedArray): number {
     const id = this.#native.createTensor(shape, dtype, values)
-    const content = Buffer.from(values.buffer, values.byteOffset, values.byteLength)
-    const tensor = { dtype, tensorShape: shapeOf(shape), tensorContent: Buffer.from(content) }
+    const tensorContent = Buffer.copyBytesFrom(values)
+    const tensor = { dtype, tensorShape: shapeOf(shape), tensorContent }
     const name = this.#add('Const', [], { dtype: { type: dtype }, value: { tensor } })
     this.#values.set(id, `${name}:0`)
     return id
