@@ -18,12 +18,9 @@ export interface Framing {
 
 export const windowLength = (hop: number): number => HOPS_PER_WINDOW * hop
 
-/**
- * Frames that cover the signal for every shift up to `shiftMax`, so that all take one shape.
- * With no shift it is torch.stft's number.
- */
-export function frameCount(samples: number, hop: number, shiftMax: number): number {
-  return 1 + Math.floor((samples + shiftMax) / hop)
+/** Frames that cover the signal; with no shift it is torch.stft's number. */
+export function frameCount(samples: number, hop: number, shift: number): number {
+  return 1 + Math.floor((samples + shift) / hop)
 }
 
 /**

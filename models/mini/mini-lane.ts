@@ -6,17 +6,22 @@ import { PATCH } from './config.ts'
 import { tokenCount, type Answer } from './network.ts'
 import { predictSpans } from './predict-spans.ts'
 import { presenceGain } from './presence.ts'
-import { spanGain, spanTokens, type TokenClock } from './spans.ts'
+import { spanGain, spanTokens } from './spans.ts'
 import {
   applyMask, featuresOf, hopAt, inputScale, maskOf, mixDown, powerOf,
 } from './spectrum.ts'
-
-/** Passes of `quality`, each with the mixture cut into tokens at another place. */
-const QUALITY_STEPS = 4
+import { readAt, type TokenClock } from './token-clock.ts'
 
 /**
- * Where each candidate cuts the mixture into tokens: the first step's shift, in eighths of what
- * lies between steps. Any first few are far apart.
+ * The steps of a lane: what its mixture's rate is taken for, relative to the true one. With longer
+ * frames everything sounds higher and faster to the network, which then errs in other ways.
+ */
+const ONE_PASS = [1]
+const QUALITY_PASSES = [1, 7 / 8, 9 / 8]
+
+/**
+ * Where each candidate cuts the mixture into tokens: their shift, in eighths of a token. Any first
+ * few are far apart.
  */
 const CANDIDATE_EIGHTHS = [0, 4, 2, 6, 1, 5, 3, 7] as const
 
@@ -33,15 +38,16 @@ export class MiniLane implements Lane {
   readonly #chunk: Chunk
   readonly #spans: readonly Span[]
   readonly #predictsSpans: boolean
-  readonly #eighths: number
   /** [channels, samples], extended with silence to at least one window. */
   readonly #samples: Tensor
+  /** Of each step. */
+  readonly #framings: readonly Framing[]
   /** [channels, samples], the steps' targets so far, each at its share. */
   #target: Tensor
   /** Of the samples at the coming step, where it is what the network heard of them. */
   #spectrum: Tensor | null = null
-  /** [1, tokens], the logits of whether the target sounds, likewise. */
-  #activity: Tensor
+  /** For each step done [1, tokens], the logits of whether the target sounds. */
+  readonly #activity: Tensor[] = []
 
   /** The lane owns `embedding` from here on. */
   constructor(request: LaneRequest, embedding: Tensor) {
@@ -49,22 +55,24 @@ export class MiniLane implements Lane {
     this.#chunk = chunk
     this.#spans = spans
     this.#predictsSpans = predictSpans && spans.length === 0
-    this.#eighths = CANDIDATE_EIGHTHS[candidate % CANDIDATE_EIGHTHS.length]!
     this.embedding = embedding
-    this.steps = acceleration === 'quality' ? QUALITY_STEPS : 1
-    this.#samples = samplesOf(chunk)
+    const passes = acceleration === 'quality' ? QUALITY_PASSES : ONE_PASS
+    const hops = passes.map((pass) => hopAt(chunk.sampleRate * pass))
+    this.#samples = samplesOf(chunk, Math.max(...hops))
     this.#target = tf.zerosLike(this.#samples)
-    this.frames = tokenCount(this.framing.frames)
-    this.#activity = tf.zeros([1, this.frames])
+    const samples = this.#samples.shape[1]!
+    const tokenShift = CANDIDATE_EIGHTHS[candidate % CANDIDATE_EIGHTHS.length]! / 8
+    this.#framings = hops.map((hop) => {
+      const shift = tokenShift * PATCH * hop
+      return { hop, frames: frameCount(samples, hop, shift), shift }
+    })
+    this.steps = this.#framings.length
+    this.frames = Math.max(...this.#framings.map(({ frames }) => tokenCount(frames)))
   }
 
-  /** The frames of the coming step: each step shifts them by another part of a token. */
+  /** The frames of the coming step. */
   get framing(): Framing {
-    const hop = hopAt(this.#chunk.sampleRate)
-    const shiftBy = (PATCH * hop) / this.steps
-    const start = (this.#eighths * shiftBy) / CANDIDATE_EIGHTHS.length
-    const frames = frameCount(this.#samples.shape[1]!, hop, start + (this.steps - 1) * shiftBy)
-    return { hop, frames, shift: start + this.stepsDone * shiftBy }
+    return this.#framings[this.stepsDone]!
   }
 
   /** What the network hears at the coming step: [1, tokens, PATCH, 1024]. */
@@ -80,8 +88,8 @@ export class MiniLane implements Lane {
 
   /** What the network is told of the spans at the coming step: [1, tokens, 2]. */
   spans(): Tensor {
-    const told = spanTokens(this.#spans, this.#seconds, this.#tokenClock(this.framing.shift))
-    return tf.tensor3d(told, [1, this.frames, 2])
+    const clock = this.#clockOf(this.framing)
+    return tf.tensor3d(spanTokens(this.#spans, this.#seconds, clock), [1, clock.tokens, 2])
   }
 
   /** Whether the network hears the same at the coming step of both. */
@@ -97,18 +105,15 @@ export class MiniLane implements Lane {
 
   /** Ends a step with the network's answer, mask logits of [1, frames, 1025]. */
   advance({ maskLogits, activityLogits }: Answer): void {
-    const [target, activity] = tf.tidy(() => {
+    const target = tf.tidy(() => {
       const spectrum = this.#spectrum ?? stft(this.#samples, this.framing)
       const mask = maskOf(maskLogits, spectrum.shape[2]!)
       const heard = istft(applyMask(spectrum, mask), this.framing, this.#samples.shape[1]!)
-      return [
-        this.#target.add(heard.div(this.steps)),
-        this.#activity.add(activityLogits.div(this.steps)),
-      ] as [Tensor, Tensor]
+      return this.#target.add(heard.div(this.steps))
     })
-    tf.dispose([this.#target, this.#activity])
+    this.#target.dispose()
     this.#target = tf.keep(target)
-    this.#activity = tf.keep(activity)
+    this.#activity.push(tf.keep(activityLogits.clone()))
     this.#keep(null)
     this.stepsDone += 1
   }
@@ -125,9 +130,10 @@ export class MiniLane implements Lane {
     const stride = this.#target.shape[1]!
     const mean = this.#target.dataSync<'float32'>()
     const target = channels.map((_, i) => mean.slice(i * stride, i * stride + samples))
-    const activity = this.#readActivity()
+    const clock = this.#clockOf(this.#framings[0]!)
+    const activity = this.#readActivity(clock)
     const predictedSpans = this.#predictsSpans
-      ? predictSpans(activity, this.#seconds, this.#tokenClock(this.#meanShift))
+      ? predictSpans(activity, this.#seconds, clock)
       : undefined
     const spans = predictedSpans ?? this.#spans
     if (spans.length > 0) {
@@ -141,44 +147,43 @@ export class MiniLane implements Lane {
     return { target, residual, score: match, match, ...(predictedSpans && { predictedSpans }) }
   }
 
-  /** Whether the target sounds, from 0 to 1 for each token. In silence nothing does. */
-  #readActivity(): Float32Array {
-    const activity = tf.tidy(() =>
-      this.#activity.sigmoid().mul(this.#samples.abs().max().greater(0)))
-    const probabilities = activity.dataSync<'float32'>().slice()
-    activity.dispose()
-    return probabilities
+  /**
+   * Whether the target sounds, from 0 to 1 for each token of the first step: by the mean of all
+   * steps' logits. In silence nothing does.
+   */
+  #readActivity(clock: TokenClock): Float32Array {
+    const mean = new Float32Array(clock.tokens)
+    const isSilent = this.#chunk.channels.every((wave) => wave.every((x) => heard(x) === 0))
+    if (isSilent) return mean
+    for (const [step, logits] of this.#activity.entries()) {
+      const told = readAt(logits.dataSync<'float32'>(), this.#clockOf(this.#framings[step]!), clock)
+      for (let i = 0; i < mean.length; i += 1) mean[i]! += told[i]! / this.steps
+    }
+    return mean.map((logit) => 1 / (1 + Math.exp(-logit)))
   }
 
   get #seconds(): number {
     return this.#chunk.channels[0]!.length / this.#chunk.sampleRate
   }
 
-  /** Of all steps, in samples. */
-  get #meanShift(): number {
-    const shifts = (PATCH * hopAt(this.#chunk.sampleRate)) / this.steps
-    return shifts * (this.#eighths / CANDIDATE_EIGHTHS.length + (this.steps - 1) / 2)
-  }
-
-  #tokenClock(shift: number): TokenClock {
+  #clockOf({ hop, frames, shift }: Framing): TokenClock {
     const { sampleRate } = this.#chunk
-    const tokenSamples = PATCH * hopAt(sampleRate)
     return {
-      tokens: this.frames,
-      tokenSeconds: tokenSamples / sampleRate,
+      tokens: tokenCount(frames),
+      tokenSeconds: (PATCH * hop) / sampleRate,
       startSecond: -shift / sampleRate,
     }
   }
 
   dispose(): void {
     this.#keep(null)
-    tf.dispose([this.embedding, this.#samples, this.#target, this.#activity])
+    tf.dispose([this.embedding, this.#samples, this.#target, ...this.#activity])
   }
 }
 
 /** [channels, samples]: what no model should hear is silence, and so is what a window lacks. */
-function samplesOf({ channels, sampleRate }: Chunk): Tensor {
-  const length = Math.max(channels[0]!.length, windowLength(hopAt(sampleRate)))
+function samplesOf({ channels }: Chunk, longestHop: number): Tensor {
+  const length = Math.max(channels[0]!.length, windowLength(longestHop))
   const flat = new Float32Array(channels.length * length)
   for (const [i, wave] of channels.entries()) flat.set(wave, i * length)
   return tf.tidy(() => {

@@ -7,7 +7,7 @@ import { tf, type Tensor } from '../tensor.ts'
 import { Weights } from '../weights.ts'
 import { readConfig, type MiniConfig } from './config.ts'
 import { MiniLane } from './mini-lane.ts'
-import { loadNetwork, type Answer, type Network } from './network.ts'
+import { loadNetwork, tokenCount, type Answer, type Network } from './network.ts'
 import { TextEncoder } from './text-encoder.ts'
 
 const CHANNELS_MAX = 8
@@ -41,7 +41,7 @@ const DESCRIPTION = {
   passes: {
     fast: 'one pass',
     balanced: 'one pass',
-    quality: 'the mean of four time-shifted passes',
+    quality: 'the mean of three passes with frames of other lengths',
   },
   leavesTrails: false,
   givesCandidates: true,
@@ -78,7 +78,7 @@ class Mini implements Model {
       for (const [row, lane] of batch.entries()) {
         lane.advance({
           maskLogits: tf.slice(maskLogits, [row, 0, 0], [1, lane.framing.frames, -1]),
-          activityLogits: tf.slice(activityLogits, [row, 0], [1, lane.frames]),
+          activityLogits: tf.slice(activityLogits, [row, 0], [1, tokenCount(lane.framing.frames)]),
         })
       }
     })

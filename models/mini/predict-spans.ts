@@ -1,6 +1,6 @@
 /** Where the target sounds, by what the network thinks of each token. */
 import type { Span } from '../model.ts'
-import type { TokenClock } from './spans.ts'
+import type { TokenClock } from './token-clock.ts'
 
 /** A span begins and ends where the target sounds with this probability … */
 const PROBABLE = 0.3

@@ -1,5 +1,6 @@
 /** Spans as the network hears them, token by token, and as gains on the target. */
 import type { Span } from '../model.ts'
+import type { TokenClock } from './token-clock.ts'
 
 const EDGE_SECONDS = 0.01
 
@@ -35,14 +36,6 @@ const unbounded = (spans: readonly Span[], seconds: number): Span[] =>
     end: end >= seconds ? Number.POSITIVE_INFINITY : end,
     include,
   }))
-
-/** Where the network's tokens lie in the chunk. */
-export interface TokenClock {
-  tokens: number
-  tokenSeconds: number
-  /** Of the first token's beginning. */
-  startSecond: number
-}
 
 /**
  * Two numbers for each token, by its middle: 1 if the target is said to sound there, 1 if it is

@@ -69,7 +69,7 @@ test('acceleration acts on overlap and passes, and the logs say what was done', 
   await writeFile(path, wavBytes([noise(25, 16_000)], 16_000))
   const plans = { fast: /10\.00 s overlapping by 1\.00 s; fast: one pass/,
     balanced: /10\.00 s overlapping by 2\.00 s; balanced: one pass/,
-    quality: /overlapping by 2\.00 s; quality: the mean of four time-shifted passes/ }
+    quality: /overlapping by 2\.00 s; quality: the mean of three passes with frames of other lengths/ }
   for (const [acceleration, plan] of Object.entries(plans)) {
     const { logs } = await separated(path, { prompt: 'noise', acceleration: acceleration as keyof typeof plans })
     assert.match(logs.join('\n'), plan)
