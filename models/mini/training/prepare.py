@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from audio import Clip, read_mono, write_bank
-from sources import esc10, instruments, procedural, voices
+from sources import esc10, instruments, procedural, synthesizer, voices
 
 PROCEDURAL_COUNTS = {"train": 40, "test": 10}
 PROCEDURAL_SECONDS = 8
@@ -51,7 +51,7 @@ def main():
     options = parser.parse_args()
     options.cache.mkdir(parents=True, exist_ok=True)
     sources = [lambda: esc10.clips(options.esc10)] if options.esc10 else []
-    sources += [procedural_clips, instruments.clips, voices.clips]
+    sources += [procedural_clips, instruments.clips, synthesizer.clips, voices.clips]
     sources += [lambda: folder_clips(options.own)] if options.own else []
     gathered = {}
     for source in sources:

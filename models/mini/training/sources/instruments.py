@@ -23,6 +23,7 @@ LOAD_AS_NEEDED = ["-o", "synth.dynamic-sample-loading=1"]
 SECONDS = 8
 TICKS_PER_SECOND = 960
 COUNTS = {"train": 48, "test": 12}
+MELODIC_COUNTS = {"train": 160, "test": 12}
 DRUM_CHANNEL = 9
 
 
@@ -102,9 +103,10 @@ def clips() -> dict[str, dict[str, list[Clip]]]:
 def _render_class(name: str, split: str) -> list[Clip]:
     """Half of the clips by each sound font, all of one font in one run of fluidsynth."""
     made = []
+    count = (MELODIC_COUNTS if name in MELODIC else COUNTS)[split]
     for font in FONTS:
         rng = random.Random(f"{name} {split} {font}")
-        pieces = [_piece(name, split, rng) for _ in range(COUNTS[split] // len(FONTS))]
+        pieces = [_piece(name, split, rng) for _ in range(count // len(FONTS))]
         made += _play(pieces, font, name, rng)
     return made
 
@@ -130,7 +132,7 @@ def _piece(name: str, split: str, rng: random.Random) -> Piece:
     if name in MELODIC:
         part = MELODIC[name]
         swing = rng.choice([0, 0, 0, rng.uniform(5, 40)])
-        return Piece(rng.choice(getattr(part, split)), 0, _melody(part, rng), swing)
+        return Piece(rng.choice(getattr(part, split)), 0, melody(part, rng, SECONDS), swing)
     if name in EFFECTS:
         part, lengths, pause = EFFECTS[name]
         notes = _events(part, lengths, pause, rng)
@@ -139,7 +141,7 @@ def _piece(name: str, split: str, rng: random.Random) -> Piece:
     return Piece(kit, DRUM_CHANNEL, _groove(rng) if name == "kit" else _part(DRUMS[name], rng), 0)
 
 
-def _melody(part: Part, rng: random.Random) -> list[Note]:
+def melody(part: Part, rng: random.Random, seconds: float) -> list[Note]:
     """A walk through a scale within an octave and a half, alone or with a third and a fifth."""
     key, scale = rng.randrange(12), rng.choice(SCALES)
     low = rng.randint(part.low, max(part.low, part.high - 18))
@@ -148,7 +150,7 @@ def _melody(part: Part, rng: random.Random) -> list[Note]:
     legato, velocity = rng.choice([0.4, 0.9, 1.0, 1.05]), rng.randint(50, 118)
     has_chords = rng.random() < part.chords
     index, time, notes = rng.randrange(len(pitches)), 0.02, []
-    while time < SECONDS - 0.6:
+    while time < seconds - 0.6:
         length = beat * rng.choice([0.25, 0.5, 0.5, 0.5, 1, 1, 2])
         if rng.random() > 0.12:
             step = rng.choice([-5, -3, -2, -1, -1, 0, 1, 1, 2, 3, 5])
