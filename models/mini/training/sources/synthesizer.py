@@ -1,8 +1,8 @@
 """Synthesizers: random patches that play random melodies, by additive and FM synthesis.
 
-A patch is a waveform with detuned copies, a filter with an envelope or a slow sweep, a loudness
-envelope, vibrato and glide; or a pair of oscillators of which one turns the other's phase
-(J. Chowning, JAES 1973). Every partial is placed on its own, so that nothing folds back.
+A patch is a waveform with detuned copies, a filter that opens or closes with the note, a loudness
+envelope and vibrato; or a pair of oscillators of which one turns the other's phase (J. Chowning,
+JAES 1973). Partials beyond HIGHEST are left out, so that nothing folds back.
 """
 
 import random
@@ -62,7 +62,7 @@ def play(rng: Generator) -> Track:
     patch = random_patch(rng)
     track = np.zeros(SECONDS * RATE)
     for note in melody(PART, random.Random(int(rng.integers(2 ** 32))), SECONDS):
-        sound = sing(patch, note, rng)
+        sound = render(patch, note, rng)
         start = round(note.start * RATE)
         sound = sound[:len(track) - start]
         track[start:start + len(sound)] += (note.velocity / 127) ** 1.5 * sound
@@ -86,7 +86,7 @@ def random_patch(rng: Generator) -> Patch:
         sweep=rng.uniform(-1, 2.5), vibrato=rng.choice([0, 0, rng.uniform(0.05, 0.4)]))
 
 
-def sing(patch: Patch, note: Note, rng: Generator) -> Track:
+def render(patch: Patch, note: Note, rng: Generator) -> Track:
     """A note, from its beginning to the end of its release."""
     time = moments(note.end - note.start + patch.release)
     held = np.minimum(time, note.end - note.start)
