@@ -119,9 +119,7 @@ def separate(model, mixtures, embeddings, passes=(1,)):
 
 
 def one_pass(model, mixtures, embeddings, rate):
-    window = model.window
-    if rate != 1:
-        window = torch.hann_window(round(WINDOW * rate), device=window.device)
+    window = torch.hann_window(round(WINDOW * rate), device=model.window.device)
     spectra = stft(mixtures, window)
     frames, bins = spectra.shape[1:]
     power = (spectra.real ** 2 + spectra.imag ** 2) * (WINDOW / len(window)) ** 2

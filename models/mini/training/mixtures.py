@@ -209,8 +209,8 @@ def example(bank: Bank, rng, queries: int = 2) -> tuple[np.ndarray, list[Query]]
     scale = MIXTURE_RMS / (np.sqrt((mixture ** 2).mean()) + 1e-9)
     mixture, sources = mixture * scale, [samples * scale for samples in sources]
     classes = [members for _, members in made]
-    # Whether a band's music is the singer's too is not said: then the singer alone is asked for.
-    unnamed = {OTHER, BAND} if "singing" in names else {OTHER}
+    # Music may or may not mean the singer over a band too: then a band is not asked for.
+    unnamed = {OTHER, BAND} if UNSURE["music"] & set(names) else {OTHER}
     asked = [index for index in rng.permutation(len(names)) if names[index] not in unnamed]
     return mixture, [make_query(bank, rng, sources, classes, names, asked[number % len(asked)])
                      for number in range(queries)]

@@ -132,7 +132,7 @@ def _piece(name: str, split: str, rng: random.Random) -> Piece:
     if name in MELODIC:
         part = MELODIC[name]
         swing = rng.choice([0, 0, 0, rng.uniform(5, 40)])
-        return Piece(rng.choice(getattr(part, split)), 0, melody(part, rng, SECONDS), swing)
+        return Piece(rng.choice(getattr(part, split)), 0, melody(part, rng), swing)
     if name in EFFECTS:
         part, lengths, pause = EFFECTS[name]
         notes = _events(part, lengths, pause, rng)
@@ -141,7 +141,7 @@ def _piece(name: str, split: str, rng: random.Random) -> Piece:
     return Piece(kit, DRUM_CHANNEL, _groove(rng) if name == "kit" else _part(DRUMS[name], rng), 0)
 
 
-def melody(part: Part, rng: random.Random, seconds: float) -> list[Note]:
+def melody(part: Part, rng: random.Random) -> list[Note]:
     """A walk through a scale within an octave and a half, alone or with a third and a fifth."""
     key, scale = rng.randrange(12), rng.choice(SCALES)
     low = rng.randint(part.low, max(part.low, part.high - 18))
@@ -150,7 +150,7 @@ def melody(part: Part, rng: random.Random, seconds: float) -> list[Note]:
     legato, velocity = rng.choice([0.4, 0.9, 1.0, 1.05]), rng.randint(50, 118)
     has_chords = rng.random() < part.chords
     index, time, notes = rng.randrange(len(pitches)), 0.02, []
-    while time < seconds - 0.6:
+    while time < SECONDS - 0.6:
         length = beat * rng.choice([0.25, 0.5, 0.5, 0.5, 1, 1, 2])
         if rng.random() > 0.12:
             step = rng.choice([-5, -3, -2, -1, -1, 0, 1, 1, 2, 3, 5])

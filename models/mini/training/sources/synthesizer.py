@@ -11,12 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from audio import RATE, Clip
-from .instruments import Note, Part, melody
+from .instruments import SECONDS, Note, Part, melody
 from .synthesis import Generator, Track, drift, lag, moments, phase
 
 COUNT = 160
 PART = Part([], [], 33, 90, 0.3)
-SECONDS = 8
 HIGHEST = 0.47 * RATE
 PARTIALS = 48
 WAVES = {
@@ -61,7 +60,7 @@ def play(rng: Generator) -> Track:
     """SECONDS of a random patch."""
     patch = random_patch(rng)
     track = np.zeros(SECONDS * RATE)
-    for note in melody(PART, random.Random(int(rng.integers(2 ** 32))), SECONDS):
+    for note in melody(PART, random.Random(int(rng.integers(2 ** 32)))):
         sound = render(patch, note, rng)
         start = round(note.start * RATE)
         sound = sound[:len(track) - start]
