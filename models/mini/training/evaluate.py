@@ -52,7 +52,7 @@ class Maker:
         return self.bank.clip(name, self.rng, augmented=False)
 
     def band(self):
-        players = sorted(pick_band(self.bank, self.rng))
+        players = pick_band(self.bank, self.rng)
         return sum(self.clip(name) * decibels(self.rng.uniform(-3, 3)) for name in players)
 
     def case(self, key, target, company):

@@ -179,16 +179,16 @@ def make_source(bank: Bank, name: str, rng) -> tuple[np.ndarray, set[str]]:
     if name == BAND:
         players = pick_band(bank, rng)
         parts = [bank.clip(player, rng) * decibels(rng.uniform(-4, 4)) for player in players]
-        return level(sum(parts)), players
+        return level(sum(parts)), set(players)
     samples = bank.clip(name, rng)
     if name in REAL and rng.random() < 0.15:
         samples = level(samples + bank.clip(name, rng) * decibels(rng.uniform(-6, 3)))
     return samples, {name}
 
 
-def pick_band(bank: Bank, rng) -> set[str]:
+def pick_band(bank: Bank, rng) -> list[str]:
     players = [name for name in [*MELODIC, "kit"] if name in bank.names]
-    return {str(name) for name in rng.choice(players, rng.integers(2, 4), replace=False)}
+    return sorted(str(name) for name in rng.choice(players, rng.integers(2, 4), replace=False))
 
 
 def decibels(value: float) -> float:

@@ -3,7 +3,8 @@
 The trunk keeps a constant rate after its warm-up, so it can stop and go on at any time. A release
 is a branch of it: `--decay-minutes 20` starts at the trunk's last checkpoint, lets the rate fall
 to nothing and writes NAME-release.pt, while the trunk stays as it was (warm-up, stable, decay:
-S. Hu et al., MiniCPM, 2024; by a square root: A. Hägele et al., 2024).
+S. Hu et al., MiniCPM, 2024; by a square root: A. Hägele et al., 2024). A branch that was stopped
+before its end goes on as well.
 """
 
 import argparse
@@ -43,13 +44,15 @@ def main():
     bank_cases = test_cases(options.cache)
     cases = {name: cases[::CASES_EVERY] for name, cases in bank_cases.items()}
     run.one_step(next(batches), 0.0)  # compiles, which the clock should not count
-    start = saved = time.monotonic()
-    while (elapsed := time.monotonic() - start) < minutes * 60:
-        rate = 1 - math.sqrt(elapsed / (minutes * 60)) if options.decay_minutes else 1.0
-        run.one_step(next(batches), rate)
+    saved = time.monotonic()
+    start = saved - run.decayed * minutes * 60
+    while (done := (time.monotonic() - start) / (minutes * 60)) < 1:
+        run.decayed = done if options.decay_minutes else 0.0
+        run.one_step(next(batches), 1 - math.sqrt(run.decayed))
         if time.monotonic() - saved > MINUTES_PER_CHECKPOINT * 60:
             saved = time.monotonic()
             run.checkpoint(cases)
+    run.decayed = 1.0 if options.decay_minutes else 0.0
     run.checkpoint(cases)
 
 
@@ -74,9 +77,8 @@ class Run:
 
     def __init__(self, options):
         self.options = options
-        self.path = options.cache / f"{options.name}.pt"
+        self.path, stored, self.decayed = find_checkpoint(options)
         sizes = {key: getattr(options, key) for key in ("C", "D", "heads", "shared", "conditioned")}
-        stored = torch.load(self.path) if self.path.exists() else None
         self.model = Separator(**(stored["config"] if stored else sizes)).to(options.device)
         matrices, others = split_parameters(self.model)
         self.optimizers = [Muon(matrices, LEARNING_RATE, weight_decay=DECAY),
@@ -86,8 +88,6 @@ class Run:
         self.step, self.seconds, self.curve = 0, 0.0, []
         if stored:
             self.restore(stored)
-        if options.decay_minutes:
-            self.path = options.cache / f"{options.name}-release.pt"
         self.compiled = torch.compile(self.model, dynamic=False)
         self.compiled_loss = torch.compile(loss, dynamic=False)
         self.sums = np.zeros(4)
@@ -157,10 +157,23 @@ class Run:
         state = dict(config=self.model.config, model=self.model.state_dict(),
                      average=self.average.state_dict(),
                      optimizers=[optimizer.state_dict() for optimizer in self.optimizers],
-                     step=self.step, seconds=self.seconds, curve=self.curve)
+                     step=self.step, seconds=self.seconds, curve=self.curve,
+                     decayed=self.decayed)
         partial = self.path.with_suffix(".partial")
         torch.save(state, partial)
         partial.rename(self.path)
+
+
+def find_checkpoint(options):
+    """Where the run writes; the state it goes on from, None at the very start; and how much of the
+    decay is done, from 0 to 1: a release goes on if it was stopped, else it leaves the trunk."""
+    trunk, release = (options.cache / f"{options.name}{end}.pt" for end in ("", "-release"))
+    if options.decay_minutes and release.exists():
+        stored = torch.load(release)
+        if (decayed := stored.get("decayed", 1.0)) < 1:
+            return release, stored, decayed
+    stored = torch.load(trunk) if trunk.exists() else None
+    return release if options.decay_minutes else trunk, stored, 0.0
 
 
 def split_parameters(model):
