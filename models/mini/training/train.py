@@ -45,14 +45,14 @@ def main():
     cases = {name: cases[::CASES_EVERY] for name, cases in bank_cases.items()}
     run.one_step(next(batches), 0.0)  # compiles, which the clock should not count
     saved = time.monotonic()
-    start = saved - run.decayed * minutes * 60
+    start = saved - run.done * minutes * 60
     while (done := (time.monotonic() - start) / (minutes * 60)) < 1:
-        run.decayed = done if options.decay_minutes else 0.0
-        run.one_step(next(batches), 1 - math.sqrt(run.decayed))
+        run.done = done
+        run.one_step(next(batches), 1 - math.sqrt(done) if options.decay_minutes else 1.0)
         if time.monotonic() - saved > MINUTES_PER_CHECKPOINT * 60:
             saved = time.monotonic()
             run.checkpoint(cases)
-    run.decayed = 1.0 if options.decay_minutes else 0.0
+    run.done = 1.0
     run.checkpoint(cases)
 
 
@@ -77,7 +77,7 @@ class Run:
 
     def __init__(self, options):
         self.options = options
-        self.path, stored, self.decayed = find_checkpoint(options)
+        self.path, stored, self.done = find_checkpoint(options)
         sizes = {key: getattr(options, key) for key in ("C", "D", "heads", "shared", "conditioned")}
         self.model = Separator(**(stored["config"] if stored else sizes)).to(options.device)
         matrices, others = split_parameters(self.model)
@@ -157,21 +157,20 @@ class Run:
         state = dict(config=self.model.config, model=self.model.state_dict(),
                      average=self.average.state_dict(),
                      optimizers=[optimizer.state_dict() for optimizer in self.optimizers],
-                     step=self.step, seconds=self.seconds, curve=self.curve,
-                     decayed=self.decayed)
+                     step=self.step, seconds=self.seconds, curve=self.curve, done=self.done)
         partial = self.path.with_suffix(".partial")
         torch.save(state, partial)
         partial.rename(self.path)
 
 
 def find_checkpoint(options):
-    """Where the run writes; the state it goes on from, None at the very start; and how much of the
-    decay is done, from 0 to 1: a release goes on if it was stopped, else it leaves the trunk."""
+    """Where the run writes; the state it goes on from, None at the very start; and how much of its
+    minutes is done, from 0 to 1: a release goes on if it was stopped, else it leaves the trunk."""
     trunk, release = (options.cache / f"{options.name}{end}.pt" for end in ("", "-release"))
     if options.decay_minutes and release.exists():
         stored = torch.load(release)
-        if (decayed := stored.get("decayed", 1.0)) < 1:
-            return release, stored, decayed
+        if (done := stored.get("done", 1.0)) < 1:
+            return release, stored, done
     stored = torch.load(trunk) if trunk.exists() else None
     return release if options.decay_minutes else trunk, stored, 0.0
 
