@@ -1,7 +1,8 @@
 """Instruments: random pieces for General MIDI programs, played by fluidsynth from two sound fonts.
 
 FluidR3 (Frank Wen) and MuseScore General are both under the MIT licence. MuseScore General took
-many samples over from FluidR3, so a program that is held out is held out in both.
+many samples over from FluidR3, so a program that is held out is held out in both. A class is tested
+on programs of its own where it has some, and on other pieces by those that were trained on.
 """
 
 import random
