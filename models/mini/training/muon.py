@@ -8,17 +8,17 @@ COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 """Of the quintic Newton-Schulz step that drives singular values towards 1."""
 
 
-def orthogonal(gradient, steps=5):
-    """The nearest matrix with singular values about 1: [..., rows, columns] likewise."""
-    x = gradient.bfloat16()
+def orthogonal(gradients, steps=5):
+    """The nearest matrices with singular values about 1: [..., rows, columns] likewise."""
+    x = gradients.bfloat16().flatten(0, -3)
     is_tall = x.shape[-2] > x.shape[-1]
     x = x.mT if is_tall else x
     x = x / (x.norm(dim=(-2, -1), keepdim=True) + 1e-7)
     a, b, c = COEFFICIENTS
     for _ in range(steps):
         square = x @ x.mT
-        x = a * x + (b * square + c * (square @ square)) @ x
-    return (x.mT if is_tall else x).float()
+        x = torch.baddbmm(x, torch.baddbmm(square, square, square, beta=b, alpha=c), x, beta=a)
+    return (x.mT if is_tall else x).float().view_as(gradients)
 
 
 class Muon(torch.optim.Optimizer):
@@ -30,12 +30,20 @@ class Muon(torch.optim.Optimizer):
     @torch.no_grad()
     def step(self):
         for group in self.param_groups:
+            alike = {}
             for parameter in group["params"]:
-                state = self.state[parameter]
-                if not state:
-                    state["velocity"] = torch.zeros_like(parameter)
-                velocity = state["velocity"].mul_(group["momentum"]).add_(parameter.grad)
-                update = orthogonal(parameter.grad + group["momentum"] * velocity)
-                size = 0.2 * math.sqrt(max(parameter.shape[-2:]))
-                parameter.mul_(1 - group["lr"] * group["weight_decay"])
-                parameter.add_(update, alpha=-group["lr"] * size)
+                alike.setdefault(parameter.shape, []).append(parameter)
+            for shape, parameters in alike.items():  # many small products take longer than one
+                size = 0.2 * math.sqrt(max(shape[-2:]))
+                update = orthogonal(torch.stack([self.momentum(one, group["momentum"])
+                                                 for one in parameters]))
+                torch._foreach_mul_(parameters, 1 - group["lr"] * group["weight_decay"])
+                torch._foreach_add_(parameters, list(update), alpha=-group["lr"] * size)
+
+    def momentum(self, parameter, share):
+        """Nesterov's: where the velocity leads with the gradient as it is here."""
+        state = self.state[parameter]
+        if not state:
+            state["velocity"] = torch.zeros_like(parameter)
+        velocity = state["velocity"].mul_(share).add_(parameter.grad)
+        return parameter.grad + share * velocity

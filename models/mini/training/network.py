@@ -176,6 +176,14 @@ class TimeConv(nn.Module):
         return y if x.dim() == 4 else y.squeeze(2)
 
 
+def attention(q, k, v):
+    """[..., tokens, dim] each. Written out, as the fused kernel is slow on its way back on a CPU;
+    in float32, as scores in bfloat16 leave of the gradient little but noise (a cosine of 0.2)."""
+    with torch.autocast(q.device.type, enabled=False):
+        q, k, v = q.float(), k.float(), v.float()
+        return torch.softmax(q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1]), -1) @ v
+
+
 class FrameLayer(nn.Module):
     """A transformer layer over time, without position codes: the convolution tells neighbours."""
 
@@ -197,7 +205,7 @@ class FrameLayer(nn.Module):
     def attend(self, z):
         batch, tokens, dim = z.shape
         q, k, v = self.qkv(z).view(batch, tokens, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
-        mixed = F.scaled_dot_product_attention(q, k, v)
+        mixed = attention(q, k, v)
         return self.o(mixed.transpose(1, 2).reshape(batch, tokens, dim))
 
 
