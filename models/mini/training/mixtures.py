@@ -34,13 +34,15 @@ STEADY = {"chainsaw", "fire", "helicopter", "rain", "sea"}
 """Recordings that sound as true backwards."""
 SPEED = 0.3
 """How much faster or slower a clip may be, as a logarithm …"""
-SPEED_OF_VOICES = 0.1
-"""… without making a man of a woman."""
+SPEEDS = {**dict.fromkeys(SPEECH, 0.1), **dict.fromkeys(REAL, 0.4)}
+"""… without making a man of a woman, and more where there are few recordings."""
 MELODIC = sorted(GROUPS["music"] - GROUPS["drums"])
 WEIGHTS = {"woman": 7.0, "man": 7.0, "singing": 3.0, "crowd": 0.7, "kit": 1.0,
            **dict.fromkeys(REAL, 2.5), **dict.fromkeys(MELODIC, 1.0)}
 """How often a class is a source: what people ask for most, most."""
 WEIGHT_OTHERS = 0.5
+TWO_RECORDINGS = 0.5
+"""So often an everyday sound is made of two recordings, or it would be known by its recording."""
 BAND = "band"
 """Two or three instruments as one source, which is asked for as music."""
 OTHER = "other"
@@ -89,7 +91,7 @@ class Bank:
     def clip(self, name: str, rng, augmented: bool = True) -> np.ndarray:
         """[N] with an RMS of 1, from a clip of the class in which something is to be heard."""
         offsets = self.offsets[name]
-        reach = SPEED_OF_VOICES if name in SPEECH else SPEED
+        reach = SPEEDS.get(name, SPEED)
         speed = math.exp(rng.uniform(-reach, reach)) if augmented and rng.random() < 0.6 else 1.0
         length = int(SAMPLES * speed) + 2
         for _ in range(8):
@@ -121,7 +123,7 @@ def augment(samples: np.ndarray, rng) -> np.ndarray:
     """Another tone, room, microphone or time for a clip."""
     if rng.random() < 0.5:
         samples = -samples
-    if rng.random() < 0.6:
+    if rng.random() < 0.75:
         samples = equalise(samples, rng)
     if rng.random() < 0.25:
         samples = fftconvolve(samples, room(rng))[:SAMPLES].astype(np.float32)
@@ -181,9 +183,19 @@ def make_source(bank: Bank, name: str, rng) -> tuple[np.ndarray, set[str]]:
         parts = [bank.clip(player, rng) * decibels(rng.uniform(-4, 4)) for player in players]
         return level(sum(parts)), set(players)
     samples = bank.clip(name, rng)
-    if name in REAL and rng.random() < 0.15:
-        samples = level(samples + bank.clip(name, rng) * decibels(rng.uniform(-6, 3)))
+    if name in REAL and rng.random() < TWO_RECORDINGS:
+        samples = together(samples, bank.clip(name, rng) * decibels(rng.uniform(-6, 3)), rng)
     return samples, {name}
+
+
+def together(one: np.ndarray, other: np.ndarray, rng) -> np.ndarray:
+    """Two recordings of a class as one source, at once or one after the other."""
+    if rng.random() < 0.4:
+        return level(one + other)
+    ramp = rng.uniform(0.01, 0.3) * RATE
+    share = (np.arange(SAMPLES) - rng.uniform(0.2, 0.8) * SAMPLES) / ramp
+    fade = np.clip(share, 0, 1).astype(np.float32)
+    return level(one * (1 - fade) + other * fade)
 
 
 def pick_band(bank: Bank, rng) -> list[str]:
