@@ -68,6 +68,16 @@ class Query:
     """[T, 2]: sounds here, does not sound here; both 0: unknown."""
 
 
+@dataclass
+class Kept:
+    """A clip of a bank: from where to where, how loud and whence."""
+
+    start: int
+    end: int
+    power: float
+    origin: str
+
+
 class Bank:
     """The clips of one split and the embeddings of prompts that were trained or held out."""
 
@@ -77,32 +87,34 @@ class Bank:
         kept = [*self.names, OTHER]
         paths = {name: cache / f"{split}-{name}.npy" for name in kept}
         self.samples = {name: np.load(path, mmap_mode="r") for name, path in paths.items()}
-        notes = {name: json.loads((cache / f"{split}-{name}.json").read_text()) for name in kept}
-        self.offsets = {name: note["offsets"] for name, note in notes.items()}
+        self.clips = {name: self._clips(name, read_notes(cache, split, name)) for name in kept}
         text = np.load(cache / "text.npz")
         self.embeddings = {key.split("/")[1]: text[key] for key in text.files
                            if key.startswith(f"{words}/")}
-        self.powers = {name: [float((self.samples[name][a:b].astype(np.float32) ** 2).mean())
-                              for a, b in zip(offsets, offsets[1:])]
-                       for name, offsets in self.offsets.items()}
         groups = {name: members & set(self.names) for name, members in GROUPS.items()}
         self.groups = {name: members for name, members in groups.items() if members}
 
+    def _clips(self, name: str, notes) -> list[Kept]:
+        offsets, samples = notes["offsets"], self.samples[name]
+        return [Kept(start, end, float((samples[start:end].astype(np.float32) ** 2).mean()),
+                     clip["origin"])
+                for start, end, clip in zip(offsets, offsets[1:], notes["clips"])]
+
     def clip(self, name: str, rng, augmented: bool = True) -> np.ndarray:
         """[N] with an RMS of 1, from a clip of the class in which something is to be heard."""
-        offsets = self.offsets[name]
+        clips = self.clips[name]
         reach = SPEEDS.get(name, SPEED)
         speed = math.exp(rng.uniform(-reach, reach)) if augmented and rng.random() < 0.6 else 1.0
         length = int(SAMPLES * speed) + 2
         for _ in range(8):
-            index = rng.integers(len(offsets) - 1)
-            whole = self.samples[name][offsets[index]:offsets[index + 1]]
+            kept = clips[rng.integers(len(clips))]
+            whole = self.samples[name][kept.start:kept.end]
             if len(whole) < length:
                 lead = int(rng.integers(0, length - len(whole) + 1))
                 whole = np.pad(whole, (lead, length - len(whole) - lead))
             start = int(rng.integers(0, len(whole) - length + 1))
             cut = whole[start:start + length].astype(np.float32)
-            if (cut ** 2).mean() > 0.15 * self.powers[name][index]:
+            if (cut ** 2).mean() > 0.15 * kept.power:
                 break
         if speed != 1.0:
             at = np.arange(SAMPLES, dtype=np.float32) * speed
@@ -113,6 +125,11 @@ class Bank:
         if name in STEADY and rng.random() < 0.4:
             cut = cut[::-1]
         return level(augment(cut, rng))
+
+
+def read_notes(cache: Path, split: str, name: str):
+    """Of a bank: where its clips begin and end, and whose each is."""
+    return json.loads((cache / f"{split}-{name}.json").read_text())
 
 
 def level(samples: np.ndarray) -> np.ndarray:
