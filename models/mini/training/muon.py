@@ -9,20 +9,20 @@ COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 
 
 def orthogonal(gradients, steps=5):
-    """The nearest matrices with singular values about 1: [..., rows, columns] likewise."""
-    x = gradients.bfloat16().flatten(0, -3)
-    is_tall = x.shape[-2] > x.shape[-1]
+    """The nearest matrices with singular values about 1: [count, rows, columns] likewise."""
+    x = gradients.bfloat16()
+    is_tall = x.shape[1] > x.shape[2]
     x = x.mT if is_tall else x
-    x = x / (x.norm(dim=(-2, -1), keepdim=True) + 1e-7)
+    x = x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)
     a, b, c = COEFFICIENTS
     for _ in range(steps):
         square = x @ x.mT
         x = torch.baddbmm(x, torch.baddbmm(square, square, square, beta=b, alpha=c), x, beta=a)
-    return (x.mT if is_tall else x).float().view_as(gradients)
+    return (x.mT if is_tall else x).float()
 
 
 class Muon(torch.optim.Optimizer):
-    """For parameters of two or three dimensions; the last two are the matrix."""
+    """For matrices alone."""
 
     def __init__(self, parameters, lr, momentum=0.95, weight_decay=0.01):
         super().__init__(parameters, dict(lr=lr, momentum=momentum, weight_decay=weight_decay))
@@ -34,7 +34,7 @@ class Muon(torch.optim.Optimizer):
             for parameter in group["params"]:
                 alike.setdefault(parameter.shape, []).append(parameter)
             for shape, parameters in alike.items():  # many small products take longer than one
-                size = 0.2 * math.sqrt(max(shape[-2:]))
+                size = 0.2 * math.sqrt(max(shape))
                 update = orthogonal(torch.stack([self.momentum(one, group["momentum"])
                                                  for one in parameters]))
                 torch._foreach_mul_(parameters, 1 - group["lr"] * group["weight_decay"])

@@ -180,7 +180,7 @@ def split_parameters(model):
     matrices, others = [], []
     for name, parameter in model.named_parameters():
         in_block = name.startswith(("sh.", "co."))
-        is_matrix = parameter.ndim in (2, 3) and min(parameter.shape[-2:]) >= 8
+        is_matrix = parameter.ndim == 2 and min(parameter.shape) >= 8
         (matrices if in_block and is_matrix else others).append(parameter)
     return matrices, others
 
