@@ -19,6 +19,7 @@ from queue import Full
 import numpy as np
 import torch
 import torch.multiprocessing as multiprocessing
+from safetensors.torch import load_file
 
 from evaluate import summary, test_cases
 from loss import inputs, loss
@@ -62,6 +63,8 @@ def read_options():
     parser.add_argument("name")
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--decay-minutes", type=float, default=0)
+    parser.add_argument("--weights", type=Path,
+                        help="served weights to begin with where there is no checkpoint")
     parser.add_argument("--batch", type=int, default=8, help="mixtures, of two prompts each")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=0)
@@ -86,6 +89,7 @@ class Run:
                                              weight_decay=DECAY)]
         self.average = copy.deepcopy(self.model)
         self.step, self.seconds, self.curve = 0, 0.0, []
+        self.warm_up_from = 0
         if stored:
             self.restore(stored)
         self.compiled = torch.compile(self.model, dynamic=False)
@@ -102,6 +106,8 @@ class Run:
             optimizer.load_state_dict(state)
         self.step, self.seconds = stored["step"], stored["seconds"]
         self.curve = stored["curve"]
+        if not stored["optimizers"]:
+            self.warm_up_from = self.step
 
     def one_step(self, arrays, rate: float):
         """`rate` is a share of the full one."""
@@ -116,9 +122,10 @@ class Run:
                                                 truth.cross, truth.absent, truth.activity)
         total.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), CLIP)
+        rate *= min(1.0, (self.step - self.warm_up_from + 1) / WARM_UP_STEPS)
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
-                group["lr"] = LEARNING_RATE * rate * min(1.0, (self.step + 1) / WARM_UP_STEPS)
+                group["lr"] = LEARNING_RATE * rate
             optimizer.step()
         self.model.zero_grad()
         self.step += 1
@@ -171,8 +178,24 @@ def find_checkpoint(options):
         stored = torch.load(release)
         if (done := stored.get("done", 1.0)) < 1:
             return release, stored, done
-    stored = torch.load(trunk) if trunk.exists() else None
+    stored = None
+    if trunk.exists():
+        stored = torch.load(trunk)
+    elif options.weights:
+        stored = read_weights(options.weights)
     return release if options.decay_minutes else trunk, stored, 0.0
+
+
+def read_weights(folder: Path) -> dict:
+    """What export.py wrote, as a checkpoint holds it: without the optimizers' state, rounded to
+    float16, and with the gate as training has it, not as gate.py set it."""
+    config = json.loads((folder / "config.json").read_text())
+    state = {name: tensor.float() for name, tensor in
+             load_file(folder / "model.safetensors").items()}
+    state["close"].fill_(1)
+    state["tolerance"].fill_(0)
+    return dict(config=config["model"], model=state, average=state, optimizers=[],
+                **config["training"])
 
 
 def split_parameters(model):
