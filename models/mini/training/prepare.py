@@ -12,19 +12,21 @@ from pathlib import Path
 import numpy as np
 
 from audio import Clip, read_mono, write_bank
-from sources import esc10, instruments, procedural, synthesizer, voices
+from sources import esc10, imitations, instruments, procedural, synthesizer, voices
 
+SECONDS = 8
 PROCEDURAL_COUNTS = {"train": 40, "test": 10}
-PROCEDURAL_SECONDS = 8
+IMITATION_COUNTS = {"train": 20}
+"""Fewer than there are recordings, and none to be tested on."""
 
 
-def procedural_clips() -> dict[str, dict[str, list[Clip]]]:
+def synthesised_clips(sounds, counts) -> dict[str, dict[str, list[Clip]]]:
     """Class to split to clips; every clip has a generator of its own, by name."""
     made = {}
-    for name, synthesise in procedural.SOUNDS.items():
-        for split, count in PROCEDURAL_COUNTS.items():
+    for name, synthesise in sounds.items():
+        for split, count in counts.items():
             seeds = [[*f"{split} {name} {number}".encode()] for number in range(count)]
-            waves = [synthesise(np.random.default_rng(seed), PROCEDURAL_SECONDS) for seed in seeds]
+            waves = [synthesise(np.random.default_rng(seed), SECONDS) for seed in seeds]
             clips = [Clip(wave, f"synthesised {name}", "own", "Winnow") for wave in waves]
             made.setdefault(name, {})[split] = clips
     return made
@@ -51,7 +53,9 @@ def main():
     options = parser.parse_args()
     options.cache.mkdir(parents=True, exist_ok=True)
     sources = [lambda: esc10.clips(options.esc10)] if options.esc10 else []
-    sources += [procedural_clips, instruments.clips, synthesizer.clips, voices.clips]
+    sources += [lambda: synthesised_clips(procedural.SOUNDS, PROCEDURAL_COUNTS),
+                lambda: synthesised_clips(imitations.SOUNDS, IMITATION_COUNTS),
+                instruments.clips, synthesizer.clips, voices.clips]
     sources += [lambda: folder_clips(options.own)] if options.own else []
     gathered = {}
     for source in sources:
