@@ -1,0 +1,30 @@
+"""The mean of a checkpoint's averaged weights and of served ones that it began with:
+`python blend.py CACHE NAME WEIGHTS_FOLDER` writes NAME-blend.pt.
+
+Trained on for a while, weights gain in some places and lose in others; half-way between before and
+after most of both is kept (M. Wortsman et al., "Robust fine-tuning of zero-shot models", 2022).
+"""
+
+import argparse
+from pathlib import Path
+
+import torch
+
+from train import read_weights
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("cache", type=Path)
+    parser.add_argument("name")
+    parser.add_argument("weights", type=Path)
+    options = parser.parse_args()
+    stored = torch.load(options.cache / f"{options.name}.pt", map_location="cpu")
+    before = read_weights(options.weights)["average"]
+    for name, tensor in stored["average"].items():
+        tensor.lerp_(before[name], 0.5)
+    torch.save(stored, options.cache / f"{options.name}-blend.pt")
+
+
+if __name__ == "__main__":
+    main()
