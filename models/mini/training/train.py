@@ -88,8 +88,7 @@ class Run:
                            torch.optim.AdamW(others, LEARNING_RATE, betas=(0.9, 0.98),
                                              weight_decay=DECAY)]
         self.average = copy.deepcopy(self.model)
-        self.step, self.seconds, self.curve = 0, 0.0, []
-        self.warm_up_from = 0
+        self.step, self.seconds, self.curve, self.warm_up_from = 0, 0.0, [], 0
         if stored:
             self.restore(stored)
         self.compiled = torch.compile(self.model, dynamic=False)
@@ -106,8 +105,7 @@ class Run:
             optimizer.load_state_dict(state)
         self.step, self.seconds = stored["step"], stored["seconds"]
         self.curve = stored["curve"]
-        if not stored["optimizers"]:
-            self.warm_up_from = self.step
+        self.warm_up_from = 0 if stored["optimizers"] else self.step
 
     def one_step(self, arrays, rate: float):
         """`rate` is a share of the full one."""
@@ -178,11 +176,10 @@ def find_checkpoint(options):
         stored = torch.load(release)
         if (done := stored.get("done", 1.0)) < 1:
             return release, stored, done
-    stored = None
     if trunk.exists():
         stored = torch.load(trunk)
-    elif options.weights:
-        stored = read_weights(options.weights)
+    else:
+        stored = read_weights(options.weights) if options.weights else None
     return release if options.decay_minutes else trunk, stored, 0.0
 
 

@@ -10,7 +10,7 @@ from scipy import signal
 from audio import RATE
 from .synthesis import (
     Generator, Track, band, burst, coloured, drift, echoes, gate, harmonics, lag, moments,
-    occasions, phase, place, resonate, ring)
+    occasions, phase, place, resonate, ring, stretches)
 
 
 def rain(rng: Generator, seconds: int) -> Track:
@@ -77,13 +77,10 @@ def helicopter(rng: Generator, seconds: int) -> Track:
 
 def chainsaw(rng: Generator, seconds: int) -> Track:
     """A two-stroke engine: a pulse at each turn through the exhaust's resonances, from idling at
-    45 turns a second to 190 at full throttle, lower when the chain bites."""
+    some 50 turns a second to some 150 at full throttle, fewer when the chain bites."""
     count = seconds * RATE
     idle, full = rng.uniform(35, 60), rng.uniform(110, 200)
-    spans, second = [], rng.uniform(-2, 1)
-    while second < seconds:
-        spans.append((second, second + rng.uniform(0.5, 5)))
-        second = spans[-1][1] + rng.uniform(0.2, 1.5)
+    spans = stretches(rng, (-2, 1), seconds, (0.5, 5), (0.2, 1.5))
     throttle = lag(gate(count, spans), rng.uniform(0.08, 0.3))
     biting = drift(rng, count, 1.5, 0.75, 1.0)
     flutter = 1 + 0.6 * lag(rng.standard_normal(count), 0.01)
@@ -162,8 +159,8 @@ def baby(rng: Generator, seconds: int) -> Track:
         place(track, cry(rng, pitch, tract, breath) * loud, second, rng.uniform(0.5, 1))
         second += len(part) / RATE
         if rng.random() < 0.5:  # drawing breath
-            gasp = band(coloured(rng, int(0.2 * RATE), 0.5), 700, 7000, 1) * signal.windows.hann(
-                int(0.2 * RATE))
+            swell = signal.windows.hann(round(0.2 * RATE))
+            gasp = swell * band(coloured(rng, len(swell), 0.5), 700, 7000, 1)
             place(track, gasp, second + 0.03, rng.uniform(0.02, 0.2))
         second += rng.uniform(0.15, 0.7)
     return echoes(rng, track, rng.uniform(0.05, 0.4), rng.uniform(0, 0.4))

@@ -16,7 +16,7 @@ from .nature import (
     typing, whistle, wind)
 from .synthesis import (
     Generator, Track, band, coloured, drift, echoes, gate, harmonics, lag, moments,
-    noise_around, occasions, phase, place, resonate)
+    noise_around, occasions, phase, place, resonate, stretches)
 
 Sound = Callable[[Generator, int], Track]
 
@@ -228,12 +228,7 @@ def vacuum(rng: Generator, seconds: int) -> Track:
 def drill(rng: Generator, seconds: int) -> Track:
     """A power drill in bursts: motor and gear whine that spins up and coasts, noise or hammer."""
     count = seconds * RATE
-    spans = []
-    second = rng.uniform(0.02, 0.3)
-    while second < seconds:
-        spans.append((second, second + rng.uniform(0.3, 2.5)))
-        second = spans[-1][1] + rng.uniform(0.3, 1.2)
-    pressed = gate(count, spans)
+    pressed = gate(count, stretches(rng, (0.02, 0.3), seconds, (0.3, 2.5), (0.3, 1.2)))
     spin = lag(pressed, rng.uniform(0.05, 0.12))
     biting = lag(pressed, 0.3) * pressed
     load = 1 - 0.25 * biting * drift(rng, count, 3, 0.2, 1)

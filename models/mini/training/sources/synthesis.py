@@ -130,6 +130,17 @@ def occasions(rng: Generator, seconds: float, shortest: float, longest: float) -
     return times[:-1]
 
 
+def stretches(rng: Generator, first: tuple, seconds: float, lengths: tuple,
+              pauses: tuple) -> list[tuple[float, float]]:
+    """Spans of random lengths with random pauses between, as `gate` takes them; of the first one's
+    beginning, of lengths and of pauses the least and the most, in seconds."""
+    spans, second = [], rng.uniform(*first)
+    while second < seconds:
+        spans.append((second, second + rng.uniform(*lengths)))
+        second = spans[-1][1] + rng.uniform(*pauses)
+    return spans
+
+
 def echoes(rng: Generator, track: Track, seconds: float, level: float) -> Track:
     """The track with a diffuse tail (decaying noise), for sounds that come with their space."""
     time = moments(6 * seconds)
