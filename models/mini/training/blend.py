@@ -1,5 +1,6 @@
-"""The mean of a checkpoint's averaged weights and of served ones that it began with:
-`python blend.py CACHE NAME WEIGHTS_FOLDER` writes NAME-blend.pt.
+"""The mean of a checkpoint's averaged weights and of those that it began with:
+`python blend.py CACHE NAME BEFORE` writes NAME-blend.pt. BEFORE is a folder of served weights, or
+a checkpoint's name (as grow.py wrote it).
 
 Trained on for a while, weights gain in some places and lose in others; half-way between before and
 after most of both is kept (M. Wortsman et al., "Robust fine-tuning of zero-shot models", 2022).
@@ -17,12 +18,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cache", type=Path)
     parser.add_argument("name")
-    parser.add_argument("weights", type=Path)
+    parser.add_argument("before")
     options = parser.parse_args()
     stored = torch.load(options.cache / f"{options.name}.pt", map_location="cpu")
-    before = read_weights(options.weights)["average"]
+    began = options.cache / f"{options.before}.pt"
+    before = torch.load(began) if began.exists() else read_weights(Path(options.before))
     for name, tensor in stored["average"].items():
-        tensor.lerp_(before[name], 0.5)
+        tensor.lerp_(before["average"][name], 0.5)
     torch.save(stored, options.cache / f"{options.name}-blend.pt")
 
 

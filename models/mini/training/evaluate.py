@@ -61,15 +61,16 @@ class Maker:
         players = pick_band(self.bank, self.rng)
         return sum(self.clip(name) * decibels(self.rng.uniform(-3, 3)) for name in players)
 
-    def case(self, key, target, company):
-        """`target` None: nothing of the mixture is `key`."""
+    def case(self, key, target, company, louder=0.0):
+        """`target` None: nothing of the mixture is `key`; else `louder` than the company, in dB."""
         rows = self.bank.embeddings[key]
         index = self.rng.integers(len(rows))
         words = PHRASINGS["classes"].get(key) or PHRASINGS["groups"][key]
         other = level(company)
-        mixture = other if target is None else level(target) + other
+        sound = None if target is None else level(target) * np.float32(decibels(louder))
+        mixture = other if sound is None else sound + other
         scale = MIXTURE_RMS / np.sqrt((mixture ** 2).mean())
-        kept = None if target is None else level(target) * np.float32(scale)
+        kept = None if sound is None else sound * np.float32(scale)
         return Case(key, words["held_out"][index], rows[index],
                     (mixture * scale).astype(np.float32), kept)
 
@@ -117,6 +118,7 @@ def test_cases(cache: Path, split: str = "test") -> dict[str, list[Case]]:
         m.case(name, m.clip(name, m.new), m.clip(m.pick(MELODIC, [name])))
         for name in MELODIC if m.new.clips[name] for _ in range(4)]
     made["common instruments"] = [m.pair([name], COMMON) for name in COMMON for _ in range(5)]
+    made["one of 3 or 4, ±10 dB"] = [one_of_several(m) for _ in range(80)]
     return {category: cases for category, cases in made.items() if cases}
 
 
@@ -125,6 +127,15 @@ def absent_case(m: Maker) -> Case:
     two = m.pick(m.bank.names, [one])
     key = m.pick(m.bank.names, [one, two])
     return m.case(key, None, m.clip(one) + m.clip(two))
+
+
+def one_of_several(m: Maker) -> Case:
+    """A sound among two or three others that are about as loud as each other."""
+    names = [m.pick(m.bank.names)]
+    for _ in range(m.rng.integers(2, 4)):
+        names.append(m.pick(m.bank.names, names))
+    others = sum(m.clip(name) * decibels(m.rng.uniform(-5, 5)) for name in names[1:])
+    return m.case(names[0], m.clip(names[0]), others, m.rng.uniform(-10, 10))
 
 
 @torch.no_grad()

@@ -49,6 +49,8 @@ OTHER = "other"
 """Sounds of no class: company that no prompt names."""
 SOURCE_WEIGHTS = {**WEIGHTS, BAND: 8.0, OTHER: 2.0}
 FAMILIES = [REAL, ["woman", "man", "child"], MELODIC, ["singing", BAND]]
+COUNTS = {2: 0.75, 3: 0.18, 4: 0.07}
+"""Of a mixture's sources."""
 SAME_FAMILY = 0.35
 ABSENT = 0.22
 ALL = 0.05
@@ -178,7 +180,7 @@ def choose_sources(bank: Bank, rng) -> list[str]:
     """Two to four names of sources that a listener can tell apart."""
     names = [*bank.names, BAND, OTHER]
     weights = np.array([SOURCE_WEIGHTS.get(name, WEIGHT_OTHERS) for name in names])
-    count = rng.choice([2, 3, 4], p=[0.62, 0.28, 0.10])
+    count = rng.choice([*COUNTS], p=[*COUNTS.values()])
     while True:
         chosen = [str(name) for name in
                   rng.choice(names, count, replace=False, p=weights / weights.sum())]
@@ -228,7 +230,7 @@ def example(bank: Bank, rng, queries: int = 2) -> tuple[np.ndarray, list[Query]]
     """A mixture [N] and its queries, of different sources where there are enough."""
     names = choose_sources(bank, rng)
     made = [make_source(bank, name, rng) for name in names]
-    reach = 7 if rng.random() < 0.7 else 10
+    reach = 5 if rng.random() < 0.7 else 10
     sources = [samples * decibels(rng.uniform(-reach, reach) if index else 0)
                for index, (samples, _) in enumerate(made)]
     if rng.random() < 0.1:

@@ -16,8 +16,8 @@ from sources import esc10, imitations, instruments, procedural, synthesizer, voi
 
 SECONDS = 8
 PROCEDURAL_COUNTS = {"train": 40, "test": 10}
-IMITATION_COUNTS = {"train": 20}
-"""Fewer than there are recordings, and none to be tested on."""
+IMITATION_COUNTS = {"train": 5}
+"""Far fewer than there are recordings, and none to be tested on."""
 
 
 def synthesised_clips(sounds, counts) -> dict[str, dict[str, list[Clip]]]:

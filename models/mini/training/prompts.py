@@ -6,6 +6,7 @@ The encoder is the one that serves, all-MiniLM-L6-v2 (Apache-2.0), frozen: mean 
 import argparse
 import random
 from pathlib import Path
+from string import ascii_lowercase
 
 import numpy as np
 import torch
@@ -49,14 +50,16 @@ def varied(phrases: list[str], rng: random.Random) -> list[str]:
 
 
 def misspelt(phrase: str, rng: random.Random) -> str:
-    """One slip of the fingers: two letters swapped, one left out or one doubled."""
+    """One slip of the fingers: two letters swapped, one left out, doubled or taken for another."""
     at = rng.randrange(max(1, len(phrase) - 1))
-    kind = rng.choice(["swap", "drop", "double"])
+    kind = rng.choice(["swap", "drop", "double", "other"])
     if kind == "swap":
         return phrase[:at] + phrase[at + 1:at + 2] + phrase[at] + phrase[at + 2:]
     if kind == "drop":
         return phrase[:at] + phrase[at + 1:]
-    return phrase[:at] + phrase[at] + phrase[at:]
+    if kind == "double":
+        return phrase[:at] + phrase[at] + phrase[at:]
+    return phrase[:at] + rng.choice(ascii_lowercase) + phrase[at + 1:]
 
 
 def load_encoder(folder: Path):

@@ -65,6 +65,8 @@ def read_options():
     parser.add_argument("--decay-minutes", type=float, default=0)
     parser.add_argument("--weights", type=Path,
                         help="served weights to begin with where there is no checkpoint")
+    parser.add_argument("--rate", type=float, default=1.0,
+                        help="share of the full learning rate")
     parser.add_argument("--batch", type=int, default=8, help="mixtures, of two prompts each")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=0)
@@ -108,7 +110,7 @@ class Run:
         self.warm_up_from = 0 if stored["optimizers"] else self.step
 
     def one_step(self, arrays, rate: float):
-        """`rate` is a share of the full one."""
+        """`rate` is a share of the run's."""
         device = self.options.device
         tensors = [torch.from_numpy(array).to(device) for array in arrays]
         mixture, targets, embeddings, absent, activity, spans = tensors
@@ -120,7 +122,7 @@ class Run:
                                                 truth.cross, truth.absent, truth.activity)
         total.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), CLIP)
-        rate *= min(1.0, (self.step - self.warm_up_from + 1) / WARM_UP_STEPS)
+        rate *= self.options.rate * min(1.0, (self.step - self.warm_up_from + 1) / WARM_UP_STEPS)
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
                 group["lr"] = LEARNING_RATE * rate

@@ -2,14 +2,15 @@
 
 FluidR3 (Frank Wen) and MuseScore General are both under the MIT licence. MuseScore General took
 many samples over from FluidR3, so a program that is held out is held out in both. A class is tested
-on programs of its own where it has some, and on other pieces by those that were trained on.
+on programs of its own where it has some, and on other pieces by those that were trained on. What is
+trained on is often played by a variant of the program: another make of the same instrument.
 """
 
 import random
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import pi, sin
 from pathlib import Path
 
@@ -24,7 +25,9 @@ LOAD_AS_NEEDED = ["-o", "synth.dynamic-sample-loading=1"]
 SECONDS = 8
 TICKS_PER_SECOND = 960
 COUNTS = {"train": 48, "test": 12}
-MELODIC_COUNTS = {"train": 224, "test": 12}
+MELODIC_COUNTS = {"train": 448, "test": 12}
+PIECES_A_RUN = 56
+"""Of fluidsynth, which has one room and one chorus for all of a run."""
 DRUM_CHANNEL = 9
 
 
@@ -86,6 +89,11 @@ DRUMS = {
     "cymbal": [49, 51, 52, 55, 57, 59], "toms": [41, 43, 45, 47, 48, 50],
     "congas": [60, 61, 62, 63, 64], "tambourine": [54, 69, 70, 82],
 }
+COARSE_TUNE, LARGER = 51, 7
+GENERATORS = {8: (-1500, 0), 9: (0, 60), 34: (-600, 1200), 36: (-600, 600), 38: (-600, 600),
+              52: (-30, 30)}
+"""What else a variant may change, from where to where, as NRPN data: the filter's corner (in units of
+two cents) and resonance (0.1 dB), times of attack, decay and release (two timecents), and tune."""
 KITS = {"train": [0, 8, 16, 25, 32], "test": [0, 24, 40]}
 SCALES = [[0, 2, 4, 5, 7, 9, 11], [0, 2, 3, 5, 7, 8, 10], [0, 3, 5, 7, 10], [0, 2, 4, 7, 9]]
 
@@ -103,13 +111,14 @@ def clips() -> dict[str, dict[str, list[Clip]]]:
 
 
 def _render_class(name: str, split: str) -> list[Clip]:
-    """Half of the clips by each sound font, all of one font in one run of fluidsynth."""
+    """Half of the clips by each sound font."""
     made = []
-    count = (MELODIC_COUNTS if name in MELODIC else COUNTS)[split]
+    count = (MELODIC_COUNTS if name in MELODIC else COUNTS)[split] // len(FONTS)
     for font in FONTS:
         rng = random.Random(f"{name} {split} {font}")
-        pieces = [_piece(name, split, rng) for _ in range(count // len(FONTS))]
-        made += _play(pieces, font, name, rng)
+        for start in range(0, count, PIECES_A_RUN):
+            pieces = [_piece(name, split, rng) for _ in range(min(PIECES_A_RUN, count - start))]
+            made += _play(pieces, font, name, rng)
     return made
 
 
@@ -126,21 +135,37 @@ class Piece:
     program: int
     channel: int
     notes: list[Note]
-    vibrato: float
+    vibrato: float = 0.0
     """Depth of the pitch's swing, in cents."""
+    variant: dict[int, int] = field(default_factory=dict)
+    """Generators of the sound font by number, and what is added to them, as NRPN data."""
 
 
 def _piece(name: str, split: str, rng: random.Random) -> Piece:
     if name in MELODIC:
         part = MELODIC[name]
         swing = rng.choice([0, 0, 0, rng.uniform(5, 40)])
-        return Piece(rng.choice(getattr(part, split)), 0, melody(part, rng), swing)
+        piece = Piece(rng.choice(getattr(part, split)), 0, melody(part, rng), swing)
+        return varied(piece, rng) if split == "train" else piece
     if name in EFFECTS:
         part, lengths, pause = EFFECTS[name]
         notes = _events(part, lengths, pause, rng)
-        return Piece(rng.choice(getattr(part, split)), 0, notes, 0)
+        return Piece(rng.choice(getattr(part, split)), 0, notes)
     kit = rng.choice(KITS[split])
-    return Piece(kit, DRUM_CHANNEL, _groove(rng) if name == "kit" else _part(DRUMS[name], rng), 0)
+    return Piece(kit, DRUM_CHANNEL, _groove(rng) if name == "kit" else _part(DRUMS[name], rng))
+
+
+def varied(piece: Piece, rng: random.Random) -> Piece:
+    """The piece by another make of its instrument, half of the time: duller, with other envelopes,
+    a little out of tune, and with the body of one up to a fifth larger or smaller, as its notes are
+    made of the samples of lower or higher ones. (Generators: SoundFont 2.04, 8.1.2; their NRPN: 9.6.)
+    """
+    if rng.random() < 0.5:
+        return replace(piece, variant=dict.fromkeys([COARSE_TUNE, *GENERATORS], 0))
+    steps = rng.randint(-LARGER, LARGER)
+    notes = [replace(note, pitch=note.pitch + steps) for note in piece.notes]
+    changes = {number: rng.randint(*reach) for number, reach in GENERATORS.items()}
+    return replace(piece, notes=notes, variant={COARSE_TUNE: -steps, **changes})
 
 
 def melody(part: Part, rng: random.Random) -> list[Note]:
@@ -238,6 +263,11 @@ def _write_midi(pieces: list[Piece], path: Path):
         begin, channel = number * SECONDS, piece.channel
         message = mido.Message
         events.append((begin, 0, message("program_change", channel=channel, program=piece.program)))
+        for number, amount in piece.variant.items():
+            data = 8192 + amount
+            for control, value in ((99, 120), (98, number), (38, data & 127), (6, data >> 7)):
+                events.append((begin, 0, message("control_change", channel=channel,
+                                                 control=control, value=value)))
         for note in piece.notes:
             on = message("note_on", channel=channel, note=note.pitch, velocity=note.velocity)
             off = message("note_off", channel=channel, note=note.pitch)
