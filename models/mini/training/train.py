@@ -72,7 +72,7 @@ def read_options():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--workers", type=int, default=1, help="processes that make mixtures")
-    for size, default in (("C", 64), ("D", 256), ("heads", 4), ("shared", 2), ("conditioned", 3)):
+    for size, default in (("C", 64), ("D", 256), ("heads", 4), ("shared", 2), ("conditioned", 4)):
         parser.add_argument(f"--{size}", type=int, default=default)
     return parser.parse_args()
 
