@@ -58,8 +58,11 @@ class Maker:
         return (bank or self.bank).clip(name, self.rng, augmented=False)
 
     def band(self):
-        players = pick_band(self.bank, self.rng)
-        return sum(self.clip(name) * decibels(self.rng.uniform(-3, 3)) for name in players)
+        return self.ensemble(pick_band(self.bank, self.rng), 3)
+
+    def ensemble(self, names, reach):
+        """Clips of all of `names`, each up to `reach` dB louder or softer."""
+        return sum(self.clip(name) * decibels(self.rng.uniform(-reach, reach)) for name in names)
 
     def case(self, key, target, company, louder=0.0):
         """`target` None: nothing of the mixture is `key`; else `louder` than the company, in dB."""
@@ -67,10 +70,10 @@ class Maker:
         index = self.rng.integers(len(rows))
         words = PHRASINGS["classes"].get(key) or PHRASINGS["groups"][key]
         other = level(company)
-        sound = None if target is None else level(target) * np.float32(decibels(louder))
-        mixture = other if sound is None else sound + other
+        sound = 0 if target is None else level(target) * np.float32(decibels(louder))
+        mixture = sound + other
         scale = MIXTURE_RMS / np.sqrt((mixture ** 2).mean())
-        kept = None if sound is None else sound * np.float32(scale)
+        kept = None if target is None else sound * np.float32(scale)
         return Case(key, words["held_out"][index], rows[index],
                     (mixture * scale).astype(np.float32), kept)
 
@@ -134,7 +137,7 @@ def one_of_several(m: Maker) -> Case:
     names = [m.pick(m.bank.names)]
     for _ in range(m.rng.integers(2, 4)):
         names.append(m.pick(m.bank.names, names))
-    others = sum(m.clip(name) * decibels(m.rng.uniform(-5, 5)) for name in names[1:])
+    others = m.ensemble(names[1:], 5)
     return m.case(names[0], m.clip(names[0]), others, m.rng.uniform(-10, 10))
 
 

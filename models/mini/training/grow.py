@@ -1,8 +1,8 @@
-"""A network deeper by a block: `python grow.py CACHE NAME WEIGHTS_FOLDER` writes NAME.pt, from which
-`train.py CACHE NAME` goes on.
+"""A network deeper by a block: `python grow.py CACHE NAME WEIGHTS_FOLDER` writes NAME.pt, from
+which `train.py CACHE NAME` goes on.
 
 The block comes last and at first changes nothing, as all that it adds to its streams is zero
-(T. Chen et al., "Net2Net", ICLR 2016; a residual block begun so: T. Bachlechner et al., "ReZero", 2020).
+(T. Chen et al., "Net2Net", ICLR 2016; for residual blocks T. Bachlechner et al., "ReZero", 2020).
 """
 
 import argparse
@@ -28,8 +28,7 @@ def main():
     deeper = Separator(**config)
     add_nothing(deeper.co[-1])
     state = deeper.state_dict() | stored["model"]
-    torch.save(stored | dict(model=state, average=state, done=1.0),
-               options.cache / f"{options.name}.pt")
+    torch.save(stored | dict(model=state, average=state), options.cache / f"{options.name}.pt")
 
 
 @torch.no_grad()

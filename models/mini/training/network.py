@@ -253,8 +253,7 @@ class Block(nn.Module):
 class Separator(nn.Module):
     """Shared blocks know the mixture only; what they found serves every prompt for it."""
 
-    def __init__(self, C=64, D=256, heads=4, shared=2, conditioned=4, code=128, head=64,
-                 exchange=16):
+    def __init__(self, C, D, heads, shared, conditioned, code=128, head=64, exchange=16):
         super().__init__()
         self.config = dict(C=C, D=D, heads=heads, shared=shared, conditioned=conditioned,
                            code=code, head=head, exchange=exchange)

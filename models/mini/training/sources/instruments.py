@@ -92,8 +92,9 @@ DRUMS = {
 COARSE_TUNE, LARGER = 51, 7
 GENERATORS = {8: (-1500, 0), 9: (0, 60), 34: (-600, 1200), 36: (-600, 600), 38: (-600, 600),
               52: (-30, 30)}
-"""What else a variant may change, from where to where, as NRPN data: the filter's corner (in units of
-two cents) and resonance (0.1 dB), times of attack, decay and release (two timecents), and tune."""
+"""What else a variant may change, from where to where, as NRPN data: the filter's corner (in units
+of two cents) and resonance (0.1 dB), times of attack, decay and release (two timecents), and tune.
+"""
 KITS = {"train": [0, 8, 16, 25, 32], "test": [0, 24, 40]}
 SCALES = [[0, 2, 4, 5, 7, 9, 11], [0, 2, 3, 5, 7, 8, 10], [0, 3, 5, 7, 10], [0, 2, 4, 7, 9]]
 
@@ -138,7 +139,8 @@ class Piece:
     vibrato: float = 0.0
     """Depth of the pitch's swing, in cents."""
     variant: dict[int, int] = field(default_factory=dict)
-    """Generators of the sound font by number, and what is added to them, as NRPN data."""
+    """Generators of the sound font by number, and what is added to them, as NRPN data. What one
+    piece sets the next one keeps, so where there are variants a plain piece sets all to 0."""
 
 
 def _piece(name: str, split: str, rng: random.Random) -> Piece:
@@ -158,7 +160,7 @@ def _piece(name: str, split: str, rng: random.Random) -> Piece:
 def varied(piece: Piece, rng: random.Random) -> Piece:
     """The piece by another make of its instrument, half of the time: duller, with other envelopes,
     a little out of tune, and with the body of one up to a fifth larger or smaller, as its notes are
-    made of the samples of lower or higher ones. (Generators: SoundFont 2.04, 8.1.2; their NRPN: 9.6.)
+    made of the samples of lower or higher ones (SoundFont 2.04: generators 8.1.2, their NRPN 9.6).
     """
     if rng.random() < 0.5:
         return replace(piece, variant=dict.fromkeys([COARSE_TUNE, *GENERATORS], 0))
