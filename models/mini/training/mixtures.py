@@ -34,20 +34,23 @@ STEADY = {"chainsaw", "fire", "helicopter", "rain", "sea"}
 """Recordings that sound as true backwards."""
 SPEED = 0.3
 """How much faster or slower a clip may be, as a logarithm …"""
-SPEEDS = {**dict.fromkeys(SPEECH, 0.1), **dict.fromkeys(REAL, 0.4)}
+SPEEDS = {**dict.fromkeys(SPEECH, 0.13), **dict.fromkeys(REAL, 0.5)}
 """… without making a man of a woman, and more where there are few recordings."""
 MELODIC = sorted(GROUPS["music"] - GROUPS["drums"])
-WEIGHTS = {"woman": 7.0, "man": 7.0, "singing": 3.0, "crowd": 0.7, "kit": 1.0,
+WEIGHTS = {"woman": 9.0, "man": 9.0, "singing": 3.0, "crowd": 0.7, "kit": 1.0,
            **dict.fromkeys(REAL, 2.5), **dict.fromkeys(MELODIC, 1.0)}
 """How often a class is a source: what people ask for most, most."""
-WEIGHT_OTHERS = 0.5
-TWO_RECORDINGS = 0.5
+WEIGHT_OTHERS = 0.35
+TWO_RECORDINGS = 0.6
 """So often an everyday sound is made of two recordings, or it would be known by its recording."""
 BAND = "band"
 """Two or three instruments as one source, which is asked for as music."""
 OTHER = "other"
 """Sounds of no class: company that no prompt names."""
-SOURCE_WEIGHTS = {**WEIGHTS, BAND: 8.0, OTHER: 2.0}
+SOURCE_WEIGHTS = {**WEIGHTS, BAND: 10.0, OTHER: 2.0,
+                  **{name: words["weight"] for name, words in PHRASINGS["classes"].items()
+                     if "weight" in words}}
+"""phrasings.json may set a class's, so that an operator's own sounds are learnt soon."""
 FAMILIES = [REAL, ["woman", "man", "child"], MELODIC, ["singing", BAND]]
 COUNTS = {2: 0.75, 3: 0.18, 4: 0.07}
 """Of a mixture's sources."""
@@ -126,6 +129,8 @@ class Bank:
             return level(cut)
         if name in STEADY and rng.random() < 0.4:
             cut = cut[::-1]
+        if name in REAL and rng.random() < 0.4:
+            cut = cut * swell(rng)
         return level(augment(cut, rng))
 
 
@@ -174,6 +179,13 @@ def gate(rng) -> np.ndarray:
     at = np.arange(SAMPLES)
     rise, fall = (at - start) / ramp, (start + length - at) / ramp
     return np.clip(np.minimum(rise, fall), 0, 1).astype(np.float32)
+
+
+def swell(rng) -> np.ndarray:
+    """[N] gains that wander by up to 8 dB either way, as where who sounds turns or walks."""
+    points = rng.uniform(-8, 8, int(rng.integers(3, 12)))
+    places = np.linspace(0, SAMPLES - 1, len(points))
+    return 10 ** (np.interp(np.arange(SAMPLES), places, points).astype(np.float32) / 20)
 
 
 def choose_sources(bank: Bank, rng) -> list[str]:

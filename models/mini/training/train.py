@@ -30,7 +30,7 @@ from network import Separator
 LEARNING_RATE, WARM_UP_STEPS = 3e-3, 100
 CLIP, DECAY = 1.0, 0.01
 AVERAGE = 0.998
-MINUTES_PER_CHECKPOINT = 5
+MINUTES_PER_CHECKPOINT = 10
 CASES_EVERY = 6
 """Of the test's cases the learning curve takes every sixth."""
 
