@@ -44,9 +44,10 @@ test('candidates are made, scored in the logs, and the best one is the same ever
 })
 
 test('predict_spans silences the target where it is not, and tells the spans', async () => {
-  const speech = await readWav16(examplePath('sources/siren-and-speech/siren.wav'))
-  const quiet = noise(12, RATE).map((x) => 0.004 * x)
-  const mixture = quiet.map((x, i) => x + (i >= 4 * RATE && i < 8 * RATE ? speech[0]![i - 4 * RATE]! : 0))
+  const [siren] = await readWav16(examplePath('sources/siren-and-speech/siren.wav'))
+  const [speech] = await readWav16(examplePath('sources/siren-and-speech/speech.wav'))
+  const mixture = Float32Array.from({ length: 12 * RATE }, (_, i) =>
+    (siren![i - 4 * RATE] ?? 0) * (i < 8 * RATE ? 1 : 0) + speech![i % speech!.length]!)
   const path = join(winnow.folder, 'late-siren.wav')
   await writeFile(path, wavBytes([mixture], RATE))
   const { target, logs } = await separated(path, { prompt: 'siren', predict_spans: true })
