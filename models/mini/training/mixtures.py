@@ -182,10 +182,10 @@ def gate(rng) -> np.ndarray:
 
 
 def swell(rng) -> np.ndarray:
-    """[N] gains that wander by up to 8 dB either way, as where who sounds turns or walks."""
+    """[N] gains that wander by up to 8 dB either way, as when what sounds turns or moves."""
     points = rng.uniform(-8, 8, int(rng.integers(3, 12)))
     places = np.linspace(0, SAMPLES - 1, len(points))
-    return 10 ** (np.interp(np.arange(SAMPLES), places, points).astype(np.float32) / 20)
+    return decibels(np.interp(np.arange(SAMPLES), places, points).astype(np.float32))
 
 
 def choose_sources(bank: Bank, rng) -> list[str]:
@@ -234,7 +234,8 @@ def pick_band(bank: Bank, rng) -> list[str]:
     return sorted(str(name) for name in rng.choice(players, rng.integers(2, 4), replace=False))
 
 
-def decibels(value: float) -> float:
+def decibels(value):
+    """As a factor of amplitudes: of a number, or of an array."""
     return 10 ** (value / 20)
 
 
