@@ -37,7 +37,7 @@ def main():
     for parameter in model.parameters():
         parameter.data = parameter.data.half().float()  # as it will be read, the window apart
     state = {key: value.half().contiguous() for key, value in model.state_dict().items()}
-    save_file(state, options.weights / "model.safetensors")
+    save(state, options.weights / "model.safetensors")
     config = {
         "model": stored["config"], "sample_rate": RATE, "n_fft": WINDOW, "hop": HOP,
         "patch": PATCH, "bands": BANDS, "text": TEXT, "input_rms": MIXTURE_RMS,
@@ -46,7 +46,13 @@ def main():
     }
     (options.weights / "config.json").write_text(json.dumps(config, indent=1) + "\n")
     embedding = torch.from_numpy(load_encoder(options.encoder)([GOLDEN_PROMPT]))
-    save_file(golden(model, embedding), options.golden / "network.safetensors")
+    save(golden(model, embedding), options.golden / "network.safetensors")
+
+
+def save(tensors: dict[str, torch.Tensor], path: Path):
+    """For all to read, the service's own user too: save_file leaves it to the owner alone."""
+    save_file(tensors, path)
+    path.chmod(0o644)
 
 
 @torch.no_grad()
