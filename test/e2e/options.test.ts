@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { before, type TestContext } from 'node:test'
 import { assertClose } from '../support/assert-close.ts'
-import { examplePath, readWav16, sumError } from '../support/examples.ts'
+import { examplePath, readWav16, siSdr, sumError } from '../support/examples.ts'
 import { noise, readWav24, wavBytes } from '../support/make-audio.ts'
 import { downloadResult, separateFile, startWinnow, type Winnow } from '../support/start-winnow.ts'
 
@@ -46,8 +46,9 @@ test('candidates are made, scored in the logs, and the best one is the same ever
 test('predict_spans silences the target where it is not, and tells the spans', async () => {
   const [siren] = await readWav16(examplePath('sources/siren-and-speech/siren.wav'))
   const [speech] = await readWav16(examplePath('sources/siren-and-speech/speech.wav'))
-  const mixture = Float32Array.from({ length: 12 * RATE }, (_, i) =>
-    (siren![i - 4 * RATE] ?? 0) * (i < 8 * RATE ? 1 : 0) + speech![i % speech!.length]!)
+  const late = new Float32Array(12 * RATE)
+  late.set(siren!.subarray(0, 4 * RATE), 4 * RATE)
+  const mixture = late.map((x, i) => x + speech![i % speech!.length]!)
   const path = join(winnow.folder, 'late-siren.wav')
   await writeFile(path, wavBytes([mixture], RATE))
   const { target, logs } = await separated(path, { prompt: 'siren', predict_spans: true })
@@ -55,6 +56,10 @@ test('predict_spans silences the target where it is not, and tells the spans', a
   const peak = (from: number, to: number) => target[0]!.slice(from * RATE, to * RATE)
     .reduce((most, x) => Math.max(most, Math.abs(x)), 0)
   assert.ok(peak(4.5, 7.5) > 0.02, 'the siren is there')
+  const likeness = (plane: Float32Array) => siSdr(
+    [target[0]!.subarray(4.5 * RATE, 7.5 * RATE)], [plane.subarray(4.5 * RATE, 7.5 * RATE)])
+  const talk = mixture.map((x, i) => x - late[i]!)
+  assert.ok(likeness(late) > likeness(talk) + 6, 'and it is the siren, not the speech')
   assert.equal(peak(0, 3), 0)
 })
 
