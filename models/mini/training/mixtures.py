@@ -163,11 +163,11 @@ LOG_FREQUENCY = np.log2(np.linspace(0, 511, SAMPLES // 2 + 1, dtype=np.float32) 
 
 def equalise(samples: np.ndarray, rng) -> np.ndarray:
     """Up to 10 dB up or down at seven places, and sometimes nothing above some frequency."""
-    decibels = np.interp(LOG_FREQUENCY, np.linspace(0, 1, 7), rng.uniform(-10, 10, 7))
+    gains = np.interp(LOG_FREQUENCY, np.linspace(0, 1, 7), rng.uniform(-10, 10, 7))
     if rng.random() < 0.2:
-        frequency = np.linspace(0, 1, len(decibels), dtype=np.float32)
-        decibels = decibels - 60 * np.clip((frequency - rng.uniform(0.2, 0.8)) * 8, 0, 1)
-    gains = np.exp(np.float32(0.1151293) * decibels.astype(np.float32))
+        frequency = np.linspace(0, 1, len(gains), dtype=np.float32)
+        gains = gains - 60 * np.clip((frequency - rng.uniform(0.2, 0.8)) * 8, 0, 1)
+    gains = decibels(gains.astype(np.float32))
     return scipy.fft.irfft(scipy.fft.rfft(samples) * gains, SAMPLES)
 
 
