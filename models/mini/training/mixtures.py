@@ -37,10 +37,10 @@ SPEED = 0.3
 SPEEDS = {**dict.fromkeys(SPEECH, 0.13), **dict.fromkeys(REAL, 0.5)}
 """… without making a man of a woman, and more where there are few recordings."""
 MELODIC = sorted(GROUPS["music"] - GROUPS["drums"])
-WEIGHTS = {"woman": 9.0, "man": 9.0, "singing": 3.0, "crowd": 0.7, "kit": 1.0,
-           **dict.fromkeys(REAL, 2.5), **dict.fromkeys(MELODIC, 1.0)}
+WEIGHTS = {"woman": 12.0, "man": 12.0, "singing": 3.0, "crowd": 0.7, "kit": 1.0,
+           **dict.fromkeys(REAL, 2.8), **dict.fromkeys(MELODIC, 1.0)}
 """How often a class is a source: what people ask for most, most."""
-WEIGHT_OTHERS = 0.35
+WEIGHT_OTHERS = 0.3
 TWO_RECORDINGS = 0.6
 """So often an everyday sound is made of two recordings, or it would be known by its recording."""
 BAND = "band"
@@ -52,10 +52,10 @@ SOURCE_WEIGHTS = {**WEIGHTS, BAND: 10.0, OTHER: 2.0,
                      if "weight" in words}}
 """phrasings.json may set a class's, so that an operator's own sounds are learnt soon."""
 FAMILIES = [REAL, ["woman", "man", "child"], MELODIC, ["singing", BAND]]
-COUNTS = {2: 0.75, 3: 0.18, 4: 0.07}
-"""Of a mixture's sources."""
+COUNTS = {1: 0.04, 2: 0.74, 3: 0.16, 4: 0.06}
+"""Of a mixture's sources. One alone teaches to open, and what is not there."""
 SAME_FAMILY = 0.35
-ABSENT = 0.22
+ABSENT = 0.25
 ALL = 0.05
 """Of the groups that mean everything in a mixture, so many are asked for: they teach to open."""
 
@@ -189,7 +189,7 @@ def swell(rng) -> np.ndarray:
 
 
 def choose_sources(bank: Bank, rng) -> list[str]:
-    """Two to four names of sources that a listener can tell apart."""
+    """One to four names of sources that a listener can tell apart."""
     names = [*bank.names, BAND, OTHER]
     weights = np.array([SOURCE_WEIGHTS.get(name, WEIGHT_OTHERS) for name in names])
     count = rng.choice([*COUNTS], p=[*COUNTS.values()])
@@ -197,7 +197,7 @@ def choose_sources(bank: Bank, rng) -> list[str]:
         chosen = [str(name) for name in
                   rng.choice(names, count, replace=False, p=weights / weights.sum())]
         kin = [family for family in FAMILIES if chosen[0] in family]
-        if kin and rng.random() < SAME_FAMILY:
+        if count > 1 and kin and rng.random() < SAME_FAMILY:
             chosen[1] = str(rng.choice([name for name in kin[0] if name in names]))
         if all(name == OTHER for name in chosen) or len(set(chosen)) < count:
             continue
