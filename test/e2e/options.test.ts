@@ -43,15 +43,19 @@ test('candidates are made, scored in the logs, and the best one is the same ever
   assert.ok(sumError(first.target, first.residual, mixture) <= 3 / 2 ** 23, 'target + residual = mixture')
 })
 
-for (const company of ['speech', 'faint noise']) {
+const companies = {
+  speech: async () => {
+    const [speech] = await readWav16(examplePath('sources/siren-and-speech/speech.wav'))
+    return Float32Array.from({ length: 12 * RATE }, (_, i) => speech![i % speech!.length]!)
+  },
+  'faint noise': async () => noise(12, RATE).map((x) => 0.004 * x),
+}
+for (const [company, make] of Object.entries(companies)) {
   test(`predict_spans silences the target where it is not, over ${company}, and tells the spans`, async () => {
     const [siren] = await readWav16(examplePath('sources/siren-and-speech/siren.wav'))
-    const [speech] = await readWav16(examplePath('sources/siren-and-speech/speech.wav'))
+    const rest = await make()
     const late = new Float32Array(12 * RATE)
     late.set(siren!.subarray(0, 4 * RATE), 4 * RATE)
-    const rest = company === 'speech'
-      ? late.map((_, i) => speech![i % speech!.length]!)
-      : noise(12, RATE).map((x) => 0.01 * x)
     const path = join(winnow.folder, 'late-siren.wav')
     await writeFile(path, wavBytes([late.map((x, i) => x + rest[i]!)], RATE))
     const { target, logs } = await separated(path, { prompt: 'siren', predict_spans: true })
