@@ -22,6 +22,8 @@ SAMPLES = 131072
 TOKEN_SAMPLES = 1024
 TOKENS = SAMPLES // TOKEN_SAMPLES
 MIXTURE_RMS = 0.1
+GATE_KEEPS = 0.02
+"""The least share of a clip's energy: a gate that leaves less is none."""
 PHRASINGS = load_phrasings()
 GROUPS = {name: set(group["members"]) for name, group in PHRASINGS["groups"].items()}
 UNSURE = {name: set(group.get("unsure", [])) for name, group in PHRASINGS["groups"].items()}
@@ -154,7 +156,9 @@ def augment(samples: np.ndarray, rng) -> np.ndarray:
     if rng.random() < 0.06:
         samples = microphone(rng, samples)
     if rng.random() < 0.25:
-        samples = samples * gate(rng)
+        kept = samples * gate(rng)
+        # Between the sounds of a clip there may be nothing at all.
+        samples = kept if (kept ** 2).mean() > GATE_KEEPS * (samples ** 2).mean() else samples
     return samples
 
 

@@ -121,7 +121,7 @@ class Run:
         total, error, leak = self.compiled_loss(logits, heard, truth.mixture, truth.target,
                                                 truth.cross, truth.absent, truth.activity)
         total.backward()
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), CLIP)
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), CLIP, error_if_nonfinite=True)
         rate *= self.options.rate * min(1.0, (self.step - self.warm_up_from + 1) / WARM_UP_STEPS)
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
