@@ -113,15 +113,16 @@ class Bank:
         reach = SPEEDS.get(name, SPEED)
         speed = math.exp(rng.uniform(-reach, reach)) if augmented and rng.random() < 0.6 else 1.0
         length = int(SAMPLES * speed) + 2
-        for _ in range(8):
+        while True:
             kept = clips[rng.integers(len(clips))]
             whole = self.samples[name][kept.start:kept.end]
+            enough = 0.15 * kept.power * min(len(whole), length)
             if len(whole) < length:
                 lead = int(rng.integers(0, length - len(whole) + 1))
                 whole = np.pad(whole, (lead, length - len(whole) - lead))
             start = int(rng.integers(0, len(whole) - length + 1))
             cut = whole[start:start + length].astype(np.float32)
-            if (cut ** 2).mean() > 0.15 * kept.power:
+            if (cut ** 2).sum() > enough:
                 break
         if speed != 1.0:
             at = np.arange(SAMPLES, dtype=np.float32) * speed
