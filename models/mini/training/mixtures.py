@@ -157,9 +157,10 @@ def augment(samples: np.ndarray, rng) -> np.ndarray:
     if rng.random() < 0.06:
         samples = microphone(rng, samples)
     if rng.random() < 0.25:
-        kept = samples * gate(rng)
+        gated = samples * gate(rng)
         # Between the sounds of a clip there may be nothing at all.
-        samples = kept if (kept ** 2).mean() > GATE_KEEPS * (samples ** 2).mean() else samples
+        if (gated ** 2).mean() > GATE_KEEPS * (samples ** 2).mean():
+            samples = gated
     return samples
 
 
