@@ -15,7 +15,8 @@ from audio import Clip, read_mono, write_bank
 from sources import esc10, imitations, instruments, procedural, synthesizer, voices
 
 SECONDS = 8
-PROCEDURAL_COUNTS = {"train": 40, "test": 10}
+PROCEDURAL_COUNTS = {"train": 160, "test": 10}
+PLAIN_COUNTS = {"train": 40}
 IMITATION_COUNTS = {"train": 5}
 """Far fewer than there are recordings, and none to be tested on."""
 
@@ -54,6 +55,7 @@ def main():
     options.cache.mkdir(parents=True, exist_ok=True)
     sources = [lambda: esc10.clips(options.esc10)] if options.esc10 else []
     sources += [lambda: synthesised_clips(procedural.SOUNDS, PROCEDURAL_COUNTS),
+                lambda: synthesised_clips(procedural.PLAIN, PLAIN_COUNTS),
                 lambda: synthesised_clips(imitations.SOUNDS, IMITATION_COUNTS),
                 instruments.clips, synthesizer.clips, voices.clips]
     sources += [lambda: folder_clips(options.own)] if options.own else []

@@ -52,6 +52,22 @@ def siren(rng: Generator, seconds: int) -> Track:
     return echoes(rng, cry, 0.4, rng.uniform(0, 0.4)) * drift(rng, len(time), 0.3, 0.4, 1)
 
 
+def plain_siren(rng: Generator, seconds: int) -> Track:
+    """A siren as games and toys have it: a sweep or two tones of a few partials, dry and even."""
+    time = moments(seconds)
+    low = rng.uniform(350, 1100)
+    high = low * rng.uniform(1.3, 2.8)
+    turn = (time / np.exp(rng.uniform(np.log(0.2), np.log(6))) + rng.random()) % 1
+    peak = rng.choice([0.5, rng.uniform(0.05, 0.95)])
+    ramp = np.where(turn < peak, turn / peak, (1 - turn) / (1 - peak))
+    share = {'straight': ramp, 'round': 0.5 - 0.5 * np.cos(np.pi * ramp), 'two tones': turn < 0.5}[
+        rng.choice(['straight', 'straight', 'round', 'two tones'])]
+    pitch = low + (high - low) * share if rng.random() < 0.5 else low * (high / low) ** share
+    partials = np.arange(1, 1 + rng.integers(1, 10))
+    weights = partials ** -rng.uniform(0.5, 2.5) * rng.uniform(0.4, 1, len(partials))
+    return harmonics(phase(pitch), weights)
+
+
 def alarm(rng: Generator, seconds: int) -> Track:
     """Beepers: square or sine bursts in the rhythms in use (ISO 8201 temporal-3, clock, truck)."""
     count = seconds * RATE
@@ -390,3 +406,6 @@ SOUNDS: dict[str, Sound] = {sound.__name__: finished(sound) for sound in (
     siren, alarm, engine, motorcycle, carhorn, trainhorn, airplane, vacuum, drill, noise, hum,
     wind, thunder, stream, drip, crickets, bell, doorbell, click, typing, footsteps, knock,
     glass, whistle, dialtone, morse, videogame, heartbeat)}
+"""To train on and to be tested on."""
+PLAIN: dict[str, Sound] = {"siren": finished(plain_siren)}
+"""To train on only."""
