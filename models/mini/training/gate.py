@@ -6,6 +6,8 @@ clips that were trained on and phrasings that were not; among equals the stronge
 """
 
 import argparse
+import itertools
+import math
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,7 @@ TOLERANCES = (0.0, 1.0, 2.0, 3.0)
 LOSS_DB_MAX = 0.02
 LEAKS = 75
 """A percentile: the median is silence, by `presence`."""
+BATCH = 12
 PRESENT_EVERY = 6
 """Of the cases whose sound is there; of those where it is not, all: a percentile takes many."""
 
@@ -30,15 +33,17 @@ def main():
     path = options.cache / f"{options.name}.pt"
     model, stored = load_average(path)
     cases = test_cases(options.cache, "train")
-    absent = cases.pop("absent")
-    present = [case for part in cases.values() for case in part[::PRESENT_EVERY]]
+    asked = cases.pop("absent")
+    asked += [case for part in cases.values() for case in part[::PRESENT_EVERY]]
+    model.open = once(model.open, math.ceil(len(asked) / BATCH))
     found = []
     for tolerance in TOLERANCES:
         for strength in STRENGTHS:
             model.close.data.fill_(strength)
             model.tolerance.fill_(tolerance)
-            gain = np.mean([row["si_sdri"] for row in measure(model, present)])
-            leak = np.percentile([row["leak"] for row in measure(model, absent)], LEAKS)
+            rows = measure(model, asked, size=BATCH)
+            gain = np.mean([row["si_sdri"] for row in rows if "si_sdri" in row])
+            leak = np.percentile([row["leak"] for row in rows if "leak" in row], LEAKS)
             found.append((leak, gain, strength, tolerance))
             print(f"strength {strength}, tolerance {tolerance}: {gain:.2f} dB, absent {leak:.1f} dB",
                   flush=True)
@@ -49,6 +54,19 @@ def main():
     stored["average"]["close"].fill_(strength)
     stored["average"]["tolerance"].fill_(tolerance)
     torch.save(stored, path)
+
+
+def once(listen, calls: int):
+    """`listen` with its first answers given again and again: each pair asks the same in turn."""
+    answers, turns = [], itertools.count()
+
+    def answer(*question):
+        turn = next(turns)
+        if turn < calls:
+            answers.append(listen(*question))
+        return answers[turn % calls]
+
+    return answer
 
 
 if __name__ == "__main__":

@@ -281,6 +281,13 @@ class Separator(nn.Module):
         To mask logits [batch·queries, frames, 1025] and activity logits [batch·queries, tokens].
         Where the target doesn't sound the activity closes the whole mask.
         """
+        logits, activity = self.open(x, embedding, spans, queries)
+        # The activity learns by its own loss alone: the mask's would shut everything.
+        closing = self.close * F.softplus(-activity.detach() - self.tolerance)
+        return logits - closing.repeat_interleave(PATCH, 1).unsqueeze(-1), activity
+
+    def open(self, x, embedding, spans, queries: int):
+        """As `forward`, of a mask that nothing closes yet."""
         x = self.split(x)
         z = self.z0.expand(*x.shape[:2], -1)
         for block in self.sh:
@@ -291,8 +298,4 @@ class Separator(nn.Module):
         code = ClipByExample.apply(self.code(embedding))
         for block in self.co:
             x, z = block(x, z, code)
-        activity = self.ac(self.na(z)).squeeze(-1)
-        # The activity learns by its own loss alone: the mask's would shut everything.
-        closing = self.close * F.softplus(-activity.detach() - self.tolerance)
-        logits = self.head(self.no(x)) - closing.repeat_interleave(PATCH, 1).unsqueeze(-1)
-        return logits, activity
+        return self.head(self.no(x)), self.ac(self.na(z)).squeeze(-1)
