@@ -11,6 +11,8 @@ export interface MiniConfig {
   exchangeDim: number
   sharedBlocks: number
   conditionedBlocks: number
+  /** The classes and groups of sounds that a prompt may mean, as people call them. */
+  names: readonly string[]
   /** Size of the text code, and of the embedding that it is made from. */
   codeDim: number
   embeddingDim: number
@@ -33,7 +35,7 @@ export async function readConfig(file: string): Promise<MiniConfig> {
     const found = config[name]
     if (found !== value) throw new Error(`${file}: ${name} must be ${value}, not ${found}`)
   }
-  const { model, bands, text, input_rms: inputRms } = config
+  const { model, names, bands, text, input_rms: inputRms } = config
   return {
     bandDim: model.C,
     frameDim: model.D,
@@ -41,6 +43,7 @@ export async function readConfig(file: string): Promise<MiniConfig> {
     exchangeDim: model.exchange,
     sharedBlocks: model.shared,
     conditionedBlocks: model.conditioned,
+    names,
     codeDim: model.code,
     embeddingDim: text,
     headDim: model.head,

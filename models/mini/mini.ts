@@ -2,7 +2,9 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { Chunk, Lane, LaneRequest, LaneResult, Model, ModelDescription } from '../model.ts'
+import type {
+  Chunk, Lane, LaneRequest, LaneResult, Meaning, Model, ModelDescription,
+} from '../model.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import { Weights } from '../weights.ts'
 import { readConfig, type MiniConfig } from './config.ts'
@@ -11,6 +13,9 @@ import { loadNetwork, tokenCount, type Answer, type Network } from './network.ts
 import { TextEncoder } from './text-encoder.ts'
 
 const CHANNELS_MAX = 8
+
+/** Of what a prompt may mean, less probable names than this are not told. */
+const PROBABILITY_TOLD_MIN = 0.1
 
 export interface MiniOptions {
   /** Holds the text encoder's `model.safetensors`, `tokenizer.json`, `tokenizer_config.json`. */
@@ -104,9 +109,19 @@ class Mini implements Model {
   close(lane: Lane): LaneResult {
     const { stepsDone, steps } = lane
     if (stepsDone < steps) throw new Error(`The lane has done ${stepsDone} of ${steps} steps`)
-    const result = own(lane).result()
+    const mine = own(lane)
+    const result = { ...mine.result(), meanings: this.#meaningsOf(mine) }
     this.discard(lane)
     return result
+  }
+
+  #meaningsOf({ embedding }: MiniLane): Meaning[] {
+    const { network, config } = this.#parts
+    const probabilities = tf.tidy(() => network.meaning(embedding).dataSync<'float32'>())
+    return config.names
+      .map((name, i) => ({ name, probability: probabilities[i]! }))
+      .filter(({ probability }) => probability >= PROBABILITY_TOLD_MIN)
+      .sort((one, other) => other.probability - one.probability)
   }
 
   discard(lane: Lane): void {

@@ -34,7 +34,7 @@ export interface Answer {
 export function loadNetwork(weights: Weights, config: MiniConfig) {
   const split = loadBandSplit(weights.at('split'), config)
   const start = weights.get('z0', [config.frameDim])
-  const textCode = loadTextCode(weights.at('te'), config)
+  const { meaning, textCode } = loadTextCode(weights.at('te'), config)
   const blocks = (name: string, count: number, conditioned: boolean) =>
     Array.from({ length: count }, (_, i) =>
       loadHybridBlock(weights.at(name).at(i), config, conditioned))
@@ -72,7 +72,7 @@ export function loadNetwork(weights: Weights, config: MiniConfig) {
       return { maskLogits: byToken.sub(closed).reshape(logits.shape), activityLogits }
     }))
 
-  return { begin, textCode, shared, conditioned, norm, head, hear, answer }
+  return { begin, meaning, textCode, shared, conditioned, norm, head, hear, answer }
 }
 
 /** Frees the old streams at once: within the tidy they would pile up, block by block. */

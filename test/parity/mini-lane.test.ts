@@ -234,7 +234,7 @@ test('a chunk that the description does not allow is refused', () => {
 })
 
 test('the description tells the weights', () => {
-  assert.equal(mini.description.parameters, 7_046_051)
+  assert.equal(mini.description.parameters, 8_094_672)
   assert.match(mini.description.weightsSha256, /^[0-9a-f]{64}$/)
 })
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from train import read_weights
+from train import read_weights, rename
 
 
 def main():
@@ -23,7 +23,9 @@ def main():
     stored = torch.load(options.cache / f"{options.name}.pt", map_location="cpu")
     began = options.cache / f"{options.before}.pt"
     before = torch.load(began) if began.exists() else read_weights(Path(options.before))
-    for name, tensor in stored["average"].items():
+    average = stored["average"]
+    before = rename(before, {name: average[f"te.0.{name}"] for name in ("weight", "bias")})
+    for name, tensor in average.items():
         tensor.lerp_(before["average"][name], 0.5)
     torch.save(stored, options.cache / f"{options.name}-blend.pt")
 

@@ -1,4 +1,5 @@
-"""Embeds every phrasing of phrasings.json, once: `python prompts.py CACHE`.
+"""Embeds every phrasing of phrasings.json, once: `python prompts.py CACHE`, and learns which name
+a phrasing means: the first layer of the network's text code.
 
 The encoder is the one that serves, all-MiniLM-L6-v2 (Apache-2.0), frozen: mean pooling, length 1.
 """
@@ -10,8 +11,10 @@ from string import ascii_lowercase
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from transformers import AutoModel, AutoTokenizer
 
+from network import TEXT, TEXT_SCALE
 from phrasings import load_phrasings
 
 ENCODER = Path(__file__).resolve().parents[3] / ".runtime" / "text-encoder"
@@ -22,6 +25,9 @@ TEMPLATES = [
     "get me the {} from this clip", "a sound effect of {}",
 ]
 TEMPLATES_PER_PHRASING = 2
+STEPS, BATCH, LEARNING_RATE = 3000, 512, 4e-3
+OFF = 0.02
+"""How far off an embedding may be, in each of its dimensions: as far as those of other words."""
 
 
 def main():
@@ -35,8 +41,10 @@ def main():
         # The plain phrasings come first: mixtures draw half of their prompts from these.
         embeddings[f"train/{name}"] = embed(words["train"] + varied(words["train"], rng))
         embeddings[f"held_out/{name}"] = embed(words["held_out"])
-    np.savez(options.cache / "text.npz", **embeddings)
-    report_nearest(phrasings, embeddings)
+    meant = learn_names({key: rows for key, rows in embeddings.items() if "train/" in key})
+    np.savez(options.cache / "text.npz", **embeddings,
+             **{f"meant/{name}": tensor.numpy() for name, tensor in meant.items()})
+    report(phrasings, embeddings, meant)
 
 
 def varied(phrases: list[str], rng: random.Random) -> list[str]:
@@ -81,18 +89,43 @@ def load_encoder(folder: Path):
     return embed
 
 
-def report_nearest(phrasings, embeddings):
-    """How often a held-out phrasing is nearest to its own class: how far the words alone carry."""
-    names = list(phrasings["classes"])
-    centres = np.stack([embeddings[f"train/{name}"].mean(0) for name in names])
-    right = total = 0
+def learn_names(embeddings: dict[str, np.ndarray]) -> dict[str, torch.Tensor]:
+    """weight [names, TEXT] and bias [names] of a softmax over the names, in their order; each is as
+    probable as any other (multinomial logistic regression, with noise for a regulariser:
+    C. Bishop, "Training with noise is equivalent to Tikhonov regularization", 1995)."""
+    torch.manual_seed(0)
+    rows = torch.from_numpy(np.concatenate([*embeddings.values()]))
+    counts = torch.tensor([len(part) for part in embeddings.values()])
+    starts = counts.cumsum(0) - counts
+    layer = torch.nn.Linear(TEXT, len(counts))
+    torch.nn.init.zeros_(layer.weight)
+    torch.nn.init.zeros_(layer.bias)
+    optimizer = torch.optim.Adam(layer.parameters(), LEARNING_RATE)
+    rate = torch.optim.lr_scheduler.LinearLR(optimizer, 1, 0, STEPS)
+    for _ in range(STEPS):
+        names = torch.randint(len(counts), (BATCH,))
+        picked = rows[starts[names] + (torch.rand(BATCH) * counts[names]).long()]
+        picked = F.normalize(picked + OFF * torch.randn(picked.shape), dim=-1)
+        loss = F.cross_entropy(layer(picked * TEXT_SCALE), names)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        rate.step()
+    return {name: tensor.detach() for name, tensor in layer.named_parameters()}
+
+
+def report(phrasings, embeddings, meant):
+    """How many held-out phrasings are taken for their own name, and what the others are for."""
+    words = phrasings["classes"] | phrasings["groups"]
+    names, right, total = list(words), 0, 0
     for index, name in enumerate(names):
-        nearest = (embeddings[f"held_out/{name}"] @ centres.T).argmax(1)
-        right, total = right + (nearest == index).sum(), total + len(nearest)
-        for text, other in zip(phrasings["classes"][name]["held_out"], nearest):
+        rows = torch.from_numpy(embeddings[f"held_out/{name}"])
+        taken = F.linear(rows * TEXT_SCALE, meant["weight"], meant["bias"]).argmax(1).tolist()
+        right, total = right + taken.count(index), total + len(taken)
+        for text, other in zip(words[name]["held_out"], taken):
             if other != index:
-                print(f"nearer to {names[other]}: {text} ({name})")
-    print(f"held-out phrasings nearest to their own class: {right} of {total}")
+                print(f"taken for {names[other]}: {text} ({name})")
+    print(f"held-out phrasings taken for their own name: {right} of {total}")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from safetensors.torch import load_file
 
 from evaluate import summary, test_cases
 from loss import inputs, loss
-from mixtures import Bank, batch
+from mixtures import PHRASINGS, Bank, batch
 from muon import Muon
 from network import Separator
 
@@ -31,6 +31,7 @@ LEARNING_RATE, WARM_UP_STEPS = 3e-3, 100
 CLIP, DECAY = 1.0, 0.01
 AVERAGE = 0.998
 MINUTES_PER_CHECKPOINT = 10
+NAMES = [*PHRASINGS["classes"], *PHRASINGS["groups"]]
 CASES_EVERY = 6
 """Of the test's cases the learning curve takes every sixth."""
 
@@ -72,7 +73,7 @@ def read_options():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--workers", type=int, default=1, help="processes that make mixtures")
-    for size, default in (("C", 64), ("D", 256), ("heads", 4), ("shared", 2), ("conditioned", 4)):
+    for size, default in (("C", 64), ("D", 256), ("heads", 4), ("shared", 2), ("conditioned", 5)):
         parser.add_argument(f"--{size}", type=int, default=default)
     return parser.parse_args()
 
@@ -84,7 +85,13 @@ class Run:
         self.options = options
         self.path, stored, self.done = find_checkpoint(options)
         sizes = {key: getattr(options, key) for key in ("C", "D", "heads", "shared", "conditioned")}
-        self.model = Separator(**(stored["config"] if stored else sizes)).to(options.device)
+        text = np.load(options.cache / "text.npz")
+        meant = {name: torch.from_numpy(text[f"meant/{name}"]) for name in ("weight", "bias")}
+        if stored:
+            stored = rename(stored, meant)
+        self.model = Separator(**(stored["config"] if stored else sizes | dict(names=NAMES)))
+        self.model.te[0].load_state_dict(meant)
+        self.model.to(options.device)
         matrices, others = split_parameters(self.model)
         self.optimizers = [Muon(matrices, LEARNING_RATE, weight_decay=DECAY),
                            torch.optim.AdamW(others, LEARNING_RATE, betas=(0.9, 0.98),
@@ -195,6 +202,23 @@ def read_weights(folder: Path) -> dict:
     state["tolerance"].fill_(0)
     return dict(config=config["model"], model=state, average=state, optimizers=[],
                 **config["training"])
+
+
+def rename(stored: dict, meant: dict[str, torch.Tensor]) -> dict:
+    """The checkpoint for the names that there are now and what prompts.py found that they mean; a
+    name that it did not know begins as the mean of all codes."""
+    known = stored["config"]["names"]
+
+    def renamed(state):
+        codes = state["te.2.weight"]
+        columns = [codes[:, known.index(name)] if name in known else codes.mean(1)
+                   for name in NAMES]
+        return state | {"te.2.weight": torch.stack(columns, 1),
+                        "te.0.weight": meant["weight"], "te.0.bias": meant["bias"]}
+
+    return stored | dict(config=stored["config"] | dict(names=NAMES),
+                         model=renamed(stored["model"]), average=renamed(stored["average"]),
+                         optimizers=stored["optimizers"] if known == NAMES else [])
 
 
 def split_parameters(model):
