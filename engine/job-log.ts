@@ -1,7 +1,7 @@
 /** What a job tells its client in `logs`: what was found, decided and done, in sentences. */
 
 import type { AudioSpan, SeparationOptions } from '../shared/separation-options.ts'
-import type { ModelDescription, Span } from '../models/model.ts'
+import type { Meaning, ModelDescription, Span } from '../models/model.ts'
 import { chunkCount, type ChunkPlan } from './chunks.ts'
 import type { Mixture } from './media/decode.ts'
 import type { Stored } from './outputs.ts'
@@ -36,6 +36,8 @@ export interface ChunkWork {
   chosen: number
   /** How probable it is that the sound is in it, as far as the model can tell. */
   match: number | undefined
+  /** What the prompt was taken to mean, as far as the model knows names. */
+  meanings: readonly Meaning[] | undefined
   /** In seconds from the start of the chunk. */
   predictedSpans: readonly Span[] | undefined
 }
@@ -51,6 +53,7 @@ interface Work {
 
 export const describeWork = (work: Work): string[] => [
   describeChunks(work),
+  ...describeMeaning(work.work),
   ...describeMatch(work.work),
   ...describeCandidates(work),
   ...describeGivenSpans(work.options.spans),
@@ -65,6 +68,14 @@ function describeChunks({ options, model, plan, samples, sampleRate }: Work): st
   const { acceleration } = options
   return `Separated ${seconds(samples)} s with ${model.name} in ${cut}; ` +
     `${acceleration}: ${model.passes[acceleration]}.`
+}
+
+/** The same for every chunk. */
+function describeMeaning([first]: readonly ChunkWork[]): string[] {
+  const { meanings = [] } = first ?? {}
+  if (meanings.length === 0) return []
+  const list = meanings.map(({ name, probability }) => `${name} (${probability.toFixed(2)})`)
+  return [`The prompt is taken to mean: ${list.join(', ')}.`]
 }
 
 function describeMatch(work: readonly ChunkWork[]): string[] {

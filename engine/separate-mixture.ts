@@ -99,6 +99,7 @@ const workOn = (
   scores,
   chosen,
   match: best.match,
+  meanings: best.meanings,
   predictedSpans: best.predictedSpans,
 })
 

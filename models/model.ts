@@ -76,6 +76,13 @@ export interface Separation {
   residual: Float32Array[]
 }
 
+/** What a prompt may mean to a model that knows sounds by name. */
+export interface Meaning {
+  name: string
+  /** From 0 to 1. */
+  probability: number
+}
+
 /** What a lane ends with. */
 export interface LaneResult extends Separation {
   /**
@@ -85,6 +92,8 @@ export interface LaneResult extends Separation {
   score: number
   /** How probable it is that the sound asked for is in the chunk at all. Absent: it can't tell. */
   match?: number
+  /** What the prompt was taken to mean, the most probable first. Absent: it knows no names. */
+  meanings?: readonly Meaning[]
   /**
    * Where the target was predicted to sound, in order; empty: nowhere, and then nothing was
    * silenced. Absent: nobody asked.

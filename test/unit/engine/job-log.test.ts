@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { describeMixture, describeStored, describeWork, mergedSpans } from '../../../engine/job-log.ts'
+import { describeMixture, describeStored, describeWork, mergedSpans, type ChunkWork } from '../../../engine/job-log.ts'
 import type { ModelDescription } from '../../../models/model.ts'
 import { DEFAULT_OPTIONS, type SeparationOptions } from '../../../shared/separation-options.ts'
 
@@ -11,9 +11,9 @@ const model = {
 
 const chunk = (
   startSecond: number, predictedSpans?: { start: number; end: number }[], match?: number,
-) => ({
+): ChunkWork => ({
   startSecond, endSecond: startSecond + 10, scores: [0.5, 0.75], chosen: 1, match,
-  predictedSpans: predictedSpans?.map((span) => ({ ...span, include: true })),
+  predictedSpans: predictedSpans?.map((span) => ({ ...span, include: true })), meanings: undefined,
 })
 
 const told = (options: Partial<SeparationOptions>, work = [chunk(0), chunk(9)]) => describeWork({
@@ -63,6 +63,13 @@ test('how well the sound matches, and that it seems absent', () => {
   assert.equal(matching(0.2, 0.97), 'The match of the sound that was asked for is 0.97 of 1; ' +
     'it seems absent from 1 chunk of 2.')
   assert.equal(matching(0.2, 0.1), 'The sound that was asked for seems absent: its match is 0.20 of 1.')
+})
+
+test('what the prompt was taken to mean, where the model knows names', () => {
+  const meanings = [{ name: 'vacuum cleaner', probability: 0.784 }, { name: 'water', probability: 0.18 }]
+  assert.equal(told({}, [{ ...chunk(0), meanings }, { ...chunk(9), meanings }])[1],
+    'The prompt is taken to mean: vacuum cleaner (0.78), water (0.18).')
+  assert.equal(told({}, [{ ...chunk(0), meanings: [] }]).length, 1)
 })
 
 test('what was decoded and mixed down, and what was stored', () => {
