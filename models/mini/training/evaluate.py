@@ -14,8 +14,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from mixtures import (CONFUSABLE, MELODIC, MIXTURE_RMS, PHRASINGS, REAL, Bank, Kept, decibels,
-                      level, pick_band, read_notes)
+from mixtures import (CONFUSABLE, MELODIC, MIXTURE_RMS, REAL, WORDS, Bank, Kept, decibels, level,
+                      pick_band, read_notes)
 from network import BANDS, PATCH, WINDOW, Separator, features, istft, presence, stft
 
 SEED = 7
@@ -68,13 +68,12 @@ class Maker:
         """`target` None: nothing of the mixture is `key`; else `louder` than the company, in dB."""
         rows = self.bank.embeddings[key]
         index = self.rng.integers(len(rows))
-        words = PHRASINGS["classes"].get(key) or PHRASINGS["groups"][key]
         other = level(company)
         sound = 0 if target is None else level(target) * np.float32(decibels(louder))
         mixture = sound + other
         scale = MIXTURE_RMS / np.sqrt((mixture ** 2).mean())
         kept = None if target is None else sound * np.float32(scale)
-        return Case(key, words["held_out"][index], rows[index],
+        return Case(key, WORDS[key]["held_out"][index], rows[index],
                     (mixture * scale).astype(np.float32), kept)
 
     def pair(self, names, company, key=None):

@@ -15,7 +15,7 @@ from safetensors.torch import save_file
 
 from audio import RATE
 from evaluate import load_average
-from mixtures import MIXTURE_RMS, PHRASINGS
+from mixtures import MIXTURE_RMS, WORDS
 from network import BANDS, HOP, PATCH, TEXT, WINDOW, features, istft, presence, stft
 from prompts import ENCODER, load_encoder
 
@@ -38,11 +38,10 @@ def main():
         parameter.data = parameter.data.half().float()  # as it will be read, the window apart
     state = {key: value.half().contiguous() for key, value in model.state_dict().items()}
     save(state, options.weights / "model.safetensors")
-    words = PHRASINGS["classes"] | PHRASINGS["groups"]
     config = {
         "model": stored["config"], "sample_rate": RATE, "n_fft": WINDOW, "hop": HOP,
         "patch": PATCH, "bands": BANDS, "text": TEXT, "input_rms": MIXTURE_RMS,
-        "names": [words[name]["train"][0] for name in stored["config"]["names"]],
+        "names": [WORDS[name]["train"][0] for name in stored["config"]["names"]],
         "text_encoder": "all-MiniLM-L6-v2 (mean pooling, L2-normalised)",
         "training": {key: stored[key] for key in ("step", "seconds", "curve")},
     }

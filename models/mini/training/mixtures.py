@@ -25,6 +25,8 @@ MIXTURE_RMS = 0.1
 GATE_KEEPS = 0.02
 """The least share of a clip's energy: a gate that leaves less is none."""
 PHRASINGS = load_phrasings()
+WORDS = PHRASINGS["classes"] | PHRASINGS["groups"]
+"""By name, in the order in which the network knows the names."""
 GROUPS = {name: set(group["members"]) for name, group in PHRASINGS["groups"].items()}
 UNSURE = {name: set(group.get("unsure", [])) for name, group in PHRASINGS["groups"].items()}
 """Classes that a group's words may or may not mean: the group is not asked of what holds them."""
@@ -309,7 +311,7 @@ def absent_key(bank: Bank, rng, present: set[str]) -> str:
 def prompt(bank: Bank, key: str, rng) -> np.ndarray:
     """[384]: a phrasing's embedding, sometimes on the way to another's, always a little off."""
     rows = bank.embeddings[key]
-    plain = len((PHRASINGS["classes"].get(key) or PHRASINGS["groups"][key])["train"])
+    plain = len(WORDS[key]["train"])
     vector = rows[rng.integers(plain if rng.random() < 0.5 else len(rows))]
     if rng.random() < 0.3:
         share = rng.random()

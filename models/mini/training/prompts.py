@@ -14,8 +14,8 @@ import torch
 import torch.nn.functional as F
 from transformers import AutoModel, AutoTokenizer
 
+from mixtures import WORDS
 from network import TEXT, TEXT_SCALE
-from phrasings import load_phrasings
 
 ENCODER = Path(__file__).resolve().parents[3] / ".runtime" / "text-encoder"
 TEMPLATES = [
@@ -36,16 +36,15 @@ def main():
     parser.add_argument("--encoder", type=Path, default=ENCODER)
     options = parser.parse_args()
     embed = load_encoder(options.encoder)
-    phrasings, rng, embeddings = load_phrasings(), random.Random(3), {}
-    for name, words in (phrasings["classes"] | phrasings["groups"]).items():
+    rng, embeddings = random.Random(3), {}
+    for name, words in WORDS.items():
         # The plain phrasings come first: mixtures draw half of their prompts from these.
         embeddings[f"train/{name}"] = embed(words["train"] + varied(words["train"], rng))
         embeddings[f"held_out/{name}"] = embed(words["held_out"])
-    meant = learn_names({key: rows for key, rows in embeddings.items()
-                         if key.startswith("train/")})
+    meant = learn_names([embeddings[f"train/{name}"] for name in WORDS])
     np.savez(options.cache / "text.npz", **embeddings,
              **{f"meant/{name}": tensor.numpy() for name, tensor in meant.items()})
-    report(phrasings, embeddings, meant)
+    report(embeddings, meant)
 
 
 def varied(phrases: list[str], rng: random.Random) -> list[str]:
@@ -90,13 +89,13 @@ def load_encoder(folder: Path):
     return embed
 
 
-def learn_names(embeddings: dict[str, np.ndarray]) -> dict[str, torch.Tensor]:
-    """weight [names, TEXT] and bias [names] of a softmax over the names, in their order; each is as
-    probable as any other (multinomial logistic regression, with noise for a regulariser:
-    C. Bishop, "Training with noise is equivalent to Tikhonov regularization", 1995)."""
+def learn_names(embeddings: list[np.ndarray]) -> dict[str, torch.Tensor]:
+    """Embeddings [phrasings, TEXT] of each name to weight [names, TEXT] and bias [names] of a softmax
+    over the names, each as probable as any other (multinomial logistic regression, with noise for a
+    regulariser: C. Bishop, "Training with noise is equivalent to Tikhonov regularization", 1995)."""
     torch.manual_seed(0)
-    rows = torch.from_numpy(np.concatenate([*embeddings.values()]))
-    counts = torch.tensor([len(part) for part in embeddings.values()])
+    rows = torch.from_numpy(np.concatenate(embeddings))
+    counts = torch.tensor([len(part) for part in embeddings])
     starts = counts.cumsum(0) - counts
     layer = torch.nn.Linear(TEXT, len(counts))
     torch.nn.init.zeros_(layer.weight)
@@ -115,15 +114,14 @@ def learn_names(embeddings: dict[str, np.ndarray]) -> dict[str, torch.Tensor]:
     return {name: tensor.detach() for name, tensor in layer.named_parameters()}
 
 
-def report(phrasings, embeddings, meant):
+def report(embeddings, meant):
     """How many held-out phrasings are taken for their own name, and what the others are for."""
-    words = phrasings["classes"] | phrasings["groups"]
-    names, right, total = list(words), 0, 0
+    names, right, total = [*WORDS], 0, 0
     for index, name in enumerate(names):
         rows = torch.from_numpy(embeddings[f"held_out/{name}"])
         taken = F.linear(rows * TEXT_SCALE, meant["weight"], meant["bias"]).argmax(1).tolist()
         right, total = right + taken.count(index), total + len(taken)
-        for text, other in zip(words[name]["held_out"], taken):
+        for text, other in zip(WORDS[name]["held_out"], taken):
             if other != index:
                 print(f"taken for {names[other]}: {text} ({name})")
     print(f"held-out phrasings taken for their own name: {right} of {total}")

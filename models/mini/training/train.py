@@ -23,7 +23,7 @@ from safetensors.torch import load_file
 
 from evaluate import summary, test_cases
 from loss import inputs, loss
-from mixtures import PHRASINGS, Bank, batch
+from mixtures import WORDS, Bank, batch
 from muon import Muon
 from network import Separator
 
@@ -31,7 +31,7 @@ LEARNING_RATE, WARM_UP_STEPS = 3e-3, 100
 CLIP, DECAY = 1.0, 0.01
 AVERAGE = 0.998
 MINUTES_PER_CHECKPOINT = 10
-NAMES = [*PHRASINGS["classes"], *PHRASINGS["groups"]]
+NAMES = [*WORDS]
 CASES_EVERY = 6
 """Of the test's cases the learning curve takes every sixth."""
 

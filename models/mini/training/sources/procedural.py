@@ -16,7 +16,7 @@ from .nature import (
     typing, whistle, wind)
 from .synthesis import (
     Generator, Track, band, coloured, drift, echoes, gate, harmonics, lag, moments,
-    noise_around, occasions, phase, place, resonate, stretches)
+    noise_around, occasions, phase, place, resonate, stretches, there_and_back)
 
 Sound = Callable[[Generator, int], Track]
 
@@ -32,8 +32,7 @@ def siren(rng: Generator, seconds: int) -> Track:
     rise = rng.uniform(0.35, 0.65)
 
     def swept(period: float) -> Track:
-        turn = (time / period + rng.random()) % 1
-        ramp = np.where(turn < rise, turn / rise, (1 - turn) / (1 - rise))
+        ramp = there_and_back(time / period + rng.random(), rise)
         return low * (high / low) ** lag(ramp, 0.04 * period)
 
     wail, yelp = swept(rng.uniform(2.5, 6)), swept(rng.uniform(0.22, 0.5))
@@ -57,10 +56,10 @@ def plain_siren(rng: Generator, seconds: int) -> Track:
     time = moments(seconds)
     low = rng.uniform(350, 1100)
     high = low * rng.uniform(1.3, 2.8)
-    turn = (time / np.exp(rng.uniform(np.log(0.2), np.log(6))) + rng.random()) % 1
-    peak = rng.choice([0.5, rng.uniform(0.05, 0.95)])
-    ramp = np.where(turn < peak, turn / peak, (1 - turn) / (1 - peak))
-    share = {'straight': ramp, 'round': 0.5 - 0.5 * np.cos(np.pi * ramp), 'two tones': turn < 0.5}[
+    turns = time / np.exp(rng.uniform(np.log(0.2), np.log(6))) + rng.random()
+    ramp = there_and_back(turns, rng.choice([0.5, rng.uniform(0.05, 0.95)]))
+    share = {'straight': ramp, 'round': 0.5 - 0.5 * np.cos(np.pi * ramp),
+             'two tones': turns % 1 < 0.5}[
         rng.choice(['straight', 'straight', 'round', 'two tones'])]
     pitch = low + (high - low) * share if rng.random() < 0.5 else low * (high / low) ** share
     partials = np.arange(1, 1 + rng.integers(1, 10))

@@ -71,6 +71,12 @@ def resonate(track: Track, hertz: float, width: float) -> Track:
     return signal.lfilter(*signal.iirpeak(hertz, hertz / width, fs=RATE), track)
 
 
+def there_and_back(turns: Track, peak: float) -> Track:
+    """Straight from 0 to 1 until `peak` of each turn, and back in the rest of it."""
+    turn = turns % 1
+    return np.where(turn < peak, turn / peak, (1 - turn) / (1 - peak))
+
+
 def lag(curve: Track, seconds: float) -> Track:
     """The curve as something with inertia follows it (one pole)."""
     keep = np.exp(-1 / (seconds * RATE))
