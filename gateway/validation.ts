@@ -64,8 +64,10 @@ function checkSourceChoice(
 }
 
 function checkOptions(input: Static<typeof AudioSeparateInput>): SeparationOptions {
-  const { prompt, audio_url, file_id, spans = [], ...given } = input
-  const options = { ...DEFAULT_OPTIONS, ...given }
+  const { prompt, audio_url, file_id, spans = [], ...chosen } = input
+  // the schema lets a field be undefined, and a spread would put that in a default's place
+  const given = Object.entries(chosen).filter(([, value]) => value !== undefined)
+  const options: SeparationOptions = { ...DEFAULT_OPTIONS, ...Object.fromEntries(given) }
   if (input.chunk_overlap === undefined) { // the default must not refuse short chunks
     options.chunk_overlap = Math.min(options.chunk_overlap, options.max_chunk_duration / 2)
   }
@@ -83,7 +85,9 @@ function checkOptions(input: Static<typeof AudioSeparateInput>): SeparationOptio
       message: `${param} must be greater than the span's start.`, param,
     })
   }
-  return { ...options, spans: spans.map((span) => ({ include: true, ...span })) }
+  return {
+    ...options, spans: spans.map(({ start, end, include = true }) => ({ start, end, include })),
+  }
 }
 
 function checkMetadata(metadata: object): string {

@@ -3,7 +3,7 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { Value } from 'typebox/value'
 import { ServiceError } from '../../../shared/errors.ts'
-import { SeparationOptions } from '../../../shared/separation-options.ts'
+import { DEFAULT_OPTIONS, SeparationOptions } from '../../../shared/separation-options.ts'
 import { checkCreateFile, checkSubmission } from '../../../gateway/validation.ts'
 
 const submission = (input: object) => checkSubmission({ input: { file_id: 'f', ...input } })
@@ -17,7 +17,10 @@ const anyInput = fc.record({
   reranking_candidates: fc.oneof(fc.integer({ min: -1, max: 10 }), fc.anything()),
   max_chunk_duration: fc.oneof(fc.double({ min: -1, max: 400 }), fc.anything()),
   chunk_overlap: fc.oneof(fc.double({ min: -1, max: 40 }), fc.anything()),
-  spans: fc.array(fc.record({ start: fc.double(), end: fc.double() }, { requiredKeys: [] })),
+  spans: fc.array(fc.record(
+    { start: fc.double(), end: fc.double(), include: fc.option(fc.boolean(), { nil: undefined }) },
+    { requiredKeys: [] },
+  )),
 }, { requiredKeys: [] })
 
 test('whatever is submitted, the answer is checked options or a refusal that names a field', () => {
@@ -53,6 +56,14 @@ test('a prompt is kept trimmed, in one Unicode form, with its case', () => {
 test('short chunks have a shorter overlap when none is asked for', () => {
   assert.equal(submission({ prompt: 'x', max_chunk_duration: 4 }).options.chunk_overlap, 2)
   assert.equal(submission({ prompt: 'x', max_chunk_duration: 30 }).options.chunk_overlap, 5)
+})
+
+test('an option that is undefined has its default, as if it were absent', () => {
+  const none = Object.fromEntries(Object.keys(DEFAULT_OPTIONS).map((name) => [name, undefined]))
+  assert.deepEqual(submission({ prompt: 'x', ...none }).options, DEFAULT_OPTIONS)
+  const span = { start: 0, end: 1 }
+  assert.deepEqual(submission({ prompt: 'x', spans: [{ ...span, include: undefined }] }).options,
+    { ...DEFAULT_OPTIONS, spans: [{ ...span, include: true }] })
 })
 
 test('an error names the field by its dotted path', () => {
