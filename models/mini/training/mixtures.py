@@ -41,8 +41,8 @@ SPEED = 0.3
 SPEEDS = {**dict.fromkeys(SPEECH, 0.13), **dict.fromkeys(REAL, 0.5)}
 """… without making a man of a woman, and more where there are few recordings."""
 MELODIC = sorted(GROUPS["music"] - GROUPS["drums"])
-WEIGHTS = {"woman": 12.0, "man": 12.0, "singing": 4.0, "crowd": 0.7, "kit": 1.0, "siren": 0.7,
-           **dict.fromkeys(REAL, 2.8), **dict.fromkeys(MELODIC, 1.3)}
+WEIGHTS = {"woman": 15.0, "man": 15.0, "singing": 4.0, "crowd": 0.7, "kit": 1.0, "siren": 0.7,
+           **dict.fromkeys(REAL, 3.4), **dict.fromkeys(MELODIC, 1.3)}
 """How often a class is a source: what people ask for most, most."""
 WEIGHT_OTHERS = 0.3
 TWO_RECORDINGS = 0.6
