@@ -1,7 +1,7 @@
-"""Sound as the recipe keeps it: mono float32 at RATE in the making, int16 in banks on disk."""
+"""Sound as the recipe keeps it: mono at RATE, floating point in the making, int16 in clips."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass, field
 from math import gcd
 from pathlib import Path
 
@@ -19,10 +19,18 @@ SILENT_PEAK = 1e-4
 class Clip:
     """One recording, with what is owed to whom for it."""
 
-    samples: np.ndarray
+    sound: InitVar[np.ndarray]
     origin: str
     licence: str
     author: str
+    samples: np.ndarray = field(init=False)
+    """int16, at a peak of 0.9, as in a bank: while banks are made all clips are in memory."""
+
+    def __post_init__(self, sound):
+        peak = np.abs(sound).max()
+        if peak < SILENT_PEAK:
+            raise ValueError(f"{self.origin} is silent")
+        self.samples = (sound / peak * 0.9 * 32767).astype(np.int16)
 
 
 def resample(samples, rate):
@@ -40,16 +48,12 @@ def read_mono(path):
 
 
 def write_bank(folder: Path, split: str, name: str, clips: list[Clip]):
-    """Concatenates clips, each at a peak of 0.9, and notes where each begins and whose it is."""
-    pieces, offsets, kept = [], [0], []
+    """Concatenates clips and notes where each begins and whose it is."""
+    offsets, kept = [0], []
     for clip in clips:
-        peak = np.abs(clip.samples).max()
-        if peak < SILENT_PEAK:
-            raise ValueError(f"{split} {name}: {clip.origin} is silent")
-        pieces.append((clip.samples / peak * 0.9 * 32767).astype(np.int16))
-        offsets.append(offsets[-1] + len(pieces[-1]))
+        offsets.append(offsets[-1] + len(clip.samples))
         kept.append({"origin": clip.origin, "licence": clip.licence, "author": clip.author})
-    np.save(folder / f"{split}-{name}.npy", np.concatenate(pieces))
+    np.save(folder / f"{split}-{name}.npy", np.concatenate([clip.samples for clip in clips]))
     notes = {"offsets": offsets, "clips": kept}
     (folder / f"{split}-{name}.json").write_text(json.dumps(notes))
-    print(f"{split} {name}: {len(pieces)} clips, {offsets[-1] / RATE:.0f} s", flush=True)
+    print(f"{split} {name}: {len(clips)} clips, {offsets[-1] / RATE:.0f} s", flush=True)

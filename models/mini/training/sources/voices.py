@@ -83,6 +83,12 @@ def clips() -> dict[str, dict[str, list[Clip]]]:
 
 
 def _clip(name: str, split: str, rng: random.Random) -> Clip:
+    sound, origin = _sound(name, split, rng)
+    return Clip(sound, origin, "own", "Winnow")
+
+
+def _sound(name: str, split: str, rng: random.Random) -> tuple[np.ndarray, str]:
+    """What is heard, and how it was made."""
     if name == "crowd":
         return _crowd(split, rng)
     if name in ("woman", "man") and rng.random() < 0.5:
@@ -90,7 +96,7 @@ def _clip(name: str, split: str, rng: random.Random) -> Clip:
     return _world(name, split, rng)
 
 
-def _plain(name: str, split: str, rng: random.Random) -> Clip:
+def _plain(name: str, split: str, rng: random.Random) -> tuple[np.ndarray, str]:
     """Speech as a synthesiser says it."""
     recorded = FLITE[name] + FESTIVAL[name]
     if split == "test":
@@ -103,10 +109,10 @@ def _plain(name: str, split: str, rng: random.Random) -> Clip:
     else:
         voice = f"{rng.choice(ACCENTS)}+{rng.choice(VARIANTS[split][name])}"
         samples = _espeak(voice, rng)
-    return _finish(samples, rng, f"synthesised speech, {voice}")
+    return _finish(samples, rng), f"synthesised speech, {voice}"
 
 
-def _world(name: str, split: str, rng: random.Random) -> Clip:
+def _world(name: str, split: str, rng: random.Random) -> tuple[np.ndarray, str]:
     """Another speaker, a whisper or a singer made of a synthesised voice."""
     voice = rng.choice(WORLD_VOICES[split])
     samples = _speak(voice, rng).astype(np.float64)
@@ -131,10 +137,10 @@ def _world(name: str, split: str, rng: random.Random) -> Clip:
     if name == "singing":
         return _sing(envelope, aperiodicity, voiced, mean, voice, rng)
     spoken = pyworld.synthesize(pitch, envelope, aperiodicity, RATE, rng.uniform(4.2, 5.8))
-    return _finish(spoken, rng, f"synthesised speech, {voice} by WORLD as {name}")
+    return _finish(spoken, rng), f"synthesised speech, {voice} by WORLD as {name}"
 
 
-def _sing(envelope, aperiodicity, voiced, mean, voice, rng) -> Clip:
+def _sing(envelope, aperiodicity, voiced, mean, voice, rng) -> tuple[np.ndarray, str]:
     """The voice, slowed and on notes of a scale with vibrato; half the time several at once."""
     scale = rng.choice([[0, 2, 4, 5, 7, 9, 11], [0, 2, 3, 5, 7, 8, 10]])
     slow = rng.uniform(9, 14)
@@ -155,7 +161,7 @@ def _sing(envelope, aperiodicity, voiced, mean, voice, rng) -> Clip:
         detune = rng.gauss(0, 0.12)
         pitch = np.where(voiced, mean * 2 ** ((notes + vibrato + detune) / 12), 0)
         whole = whole + pyworld.synthesize(pitch, envelope, aperiodicity, RATE, slow)
-    return _finish(whole, rng, f"synthesised singing, {voice} by WORLD")
+    return _finish(whole, rng), f"synthesised singing, {voice} by WORLD"
 
 
 def _stretch(envelope, factor):
@@ -168,22 +174,22 @@ def _stretch(envelope, factor):
     return np.ascontiguousarray(envelope[:, low] * (1 - share) + envelope[:, high] * share)
 
 
-def _crowd(split: str, rng: random.Random) -> Clip:
+def _crowd(split: str, rng: random.Random) -> tuple[np.ndarray, str]:
     """Seven to sixteen people at once, near and far."""
     whole = np.zeros(SECONDS * RATE, np.float32)
     for _ in range(rng.randint(7, 16)):
         name = rng.choice(["woman", "man"])
-        samples = _plain(name, split, rng).samples
+        samples, _ = _plain(name, split, rng)
         level = 10 ** (rng.uniform(-10, 0) / 20) / (samples.std() + 1e-6)
         whole += level * np.roll(np.resize(samples, len(whole)), rng.randrange(len(whole)))
-    return Clip(whole, "synthesised speech of many", "own", "Winnow")
+    return whole, "synthesised speech of many"
 
 
-def _finish(samples, rng, origin) -> Clip:
+def _finish(samples, rng) -> np.ndarray:
     samples = np.asarray(samples, np.float32)[: SECONDS * RATE]
     if rng.random() < 0.6:
         samples = _widen(samples, rng)
-    return Clip(samples, origin, "own", "Winnow")
+    return samples
 
 
 def _widen(samples, rng):
