@@ -3,6 +3,7 @@
 import type { Broker } from '../shared/broker.ts'
 import type { Clock } from '../shared/clock.ts'
 import type { Logger } from '../shared/log.ts'
+import type { EgressUser } from './egress-pool.ts'
 import type { Fleet } from './fleet.ts'
 import type { MediaStore } from './media-store/media-store.ts'
 import type { Metrics } from './metrics.ts'
@@ -23,10 +24,16 @@ export interface Deps {
   clock: Clock
   log: Logger
   config: AppConfig
-  /** @throws ServiceError when the address is not public or does not answer with media */
-  checkAudioUrl: (url: string) => Promise<{ bytes?: number | undefined }>
-  /** @throws ServiceError `INVALID_WEBHOOK_URL` when nothing may be posted there */
-  checkWebhookUrl: (url: string) => Promise<void>
+  /**
+   * @throws ServiceError when the address is not public or does not answer with media;
+   * `RATE_LIMITED` when the account has too many under way; the signal's reason
+   */
+  checkAudioUrl: (url: string, user: EgressUser) => Promise<{ bytes?: number | undefined }>
+  /**
+   * @throws ServiceError `INVALID_WEBHOOK_URL` when nothing may be posted there; `RATE_LIMITED` and
+   * the signal's reason, as above
+   */
+  checkWebhookUrl: (url: string, user: EgressUser) => Promise<void>
   /** Called when a request has entered the outbox. */
   wakePublisher: () => void
   /** Called when a webhook may have become due. */

@@ -13,6 +13,7 @@ import { createPublicPost } from '../shared/public-post.ts'
 import { buildApp } from './app.ts'
 import { loadConfig, localUrl, portAfter } from './config.ts'
 import { isoTime, type Deps } from './deps.ts'
+import { EgressPool } from './egress-pool.ts'
 import { createEventHandler } from './event-follower.ts'
 import { Fleet } from './fleet.ts'
 import { startGrpcServer } from './grpc-server.ts'
@@ -27,6 +28,7 @@ import { createExhaustionHandler, createRescuer } from './rescuer.ts'
 import { createSweeper } from './retention.ts'
 import { ensureFirstApiKey, readKeys } from './secrets.ts'
 import { openSqlite } from './store/database.ts'
+import { createUrlChecks } from './url-checks.ts'
 import { WebhookSender } from './webhook-sender.ts'
 
 /** Requests in hand may take so long to end; then their connections are cut. */
@@ -78,8 +80,7 @@ const deps: Deps = {
   metrics,
   rateLimiter: new RateLimiter(settings.rateLimitPerMinute, clock),
   config: { ...settings, sealingKey, publicUrl },
-  checkAudioUrl: (url) => publicFetch.probe(url),
-  checkWebhookUrl: (url) => publicPost.check(url),
+  ...createUrlChecks(publicFetch, publicPost, new EgressPool()),
   wakePublisher: () => publisher.wake(),
   wakeWebhooks: () => webhookSender.wake(),
 }

@@ -24,6 +24,8 @@ import { webhookStatusOf } from './webhooks.ts'
 interface SubmitOptions {
   /** Runs first in the transaction that stores the request; when it throws, nothing is stored. */
   first?: (store: Store, row: RequestRow) => Promise<void>
+  /** Ends the wait for the servers of its addresses; nothing is stored then. */
+  signal?: AbortSignal | undefined
 }
 
 /**
@@ -31,11 +33,12 @@ interface SubmitOptions {
  * @throws ServiceError with the code of endpoint 5 that fits
  */
 export async function submit(
-  deps: Deps, accountId: string, submission: Submission, { first }: SubmitOptions = {},
+  deps: Deps, accountId: string, submission: Submission,
+  { first, signal }: SubmitOptions = {},
 ): Promise<RequestRow> {
   const { webhook } = submission
-  if (webhook) await deps.checkWebhookUrl(webhook.url)
-  const source = await checkSource(submission, accountId, deps)
+  if (webhook) await deps.checkWebhookUrl(webhook.url, { accountId, signal })
+  const source = await checkSource(submission, { accountId, signal }, deps)
   const requestId = newId('req')
   const row = {
     ...newRow(requestId, accountId, submission, source, isoTime(deps.clock.now())),

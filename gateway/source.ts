@@ -5,6 +5,7 @@ import { assertNotTooLong, assertSpansBegin } from '../shared/media-limits.ts'
 import { LIMITS } from '../shared/separation-options.ts'
 import { withArrival } from './arrivals.ts'
 import type { Deps } from './deps.ts'
+import type { EgressUser } from './egress-pool.ts'
 import type { Store } from './store/database.ts'
 import { fileStatus, findFile, hasMedia } from './store/files.ts'
 import type { FileRow, RequestRow } from './store/tables.ts'
@@ -16,10 +17,10 @@ type SourceDeps = Pick<Deps, 'store' | 'mediaStore' | 'clock' | 'config' | 'chec
 
 /** @throws ServiceError with the code of endpoint 5 that fits */
 export async function checkSource(
-  { source, options }: Pick<Submission, 'source' | 'options'>, accountId: string, deps: SourceDeps,
+  { source, options }: Pick<Submission, 'source' | 'options'>, user: EgressUser, deps: SourceDeps,
 ): Promise<CheckedSource> {
-  if ('audioUrl' in source) return checkUrl(source.audioUrl, deps)
-  const file = await checkFile(source.fileId, accountId, deps)
+  if ('audioUrl' in source) return checkUrl(source.audioUrl, user, deps)
+  const file = await checkFile(source.fileId, user.accountId, deps)
   if (file.duration !== null) { // a request before this one has measured it
     assertNotTooLong(file.duration, deps.config.mediaSecondsMax)
     assertSpansBegin(options.spans, file.duration)
@@ -58,8 +59,10 @@ export async function assertKept(
   throw new ServiceError('FILE_EXPIRED', { param: 'input.file_id' })
 }
 
-async function checkUrl(url: string, { checkAudioUrl }: SourceDeps): Promise<CheckedSource> {
-  const { bytes = 0 } = await checkAudioUrl(url)
+async function checkUrl(
+  url: string, user: EgressUser, { checkAudioUrl }: SourceDeps,
+): Promise<CheckedSource> {
+  const { bytes = 0 } = await checkAudioUrl(url, user)
   if (bytes > LIMITS.fileBytesMax) {
     throw new ServiceError('PAYLOAD_TOO_LARGE', {
       message: `The media has ${bytes} bytes; at most ${LIMITS.fileBytesMax} are allowed.`,

@@ -10,17 +10,19 @@ import { checkSubmission } from './validation.ts'
 /**
  * Submits `body` for an account, or repeats what was answered to its Idempotency-Key.
  * @param idempotencyKey as it came in the header of that name
+ * @param signal fires when nobody waits for the answer any more
  * @returns the JSON of a QueueSubmitResponse, the same to the byte for a repeated key
  * @throws ServiceError with the code of endpoint 5 that fits
  */
 export async function submitOnce(
   deps: Deps, accountId: string, body: unknown,
-  idempotencyKey: string | string[] | undefined,
+  idempotencyKey: string | string[] | undefined, signal?: AbortSignal,
 ): Promise<string> {
   const submission = checkSubmission(body)
   const key = readIdempotencyKey(idempotencyKey, accountId, body)
   const answerOf = (row: RequestRow) => JSON.stringify(presentSubmitted(row, deps.config))
   const submitNew = async () => answerOf(await submit(deps, accountId, submission, {
+    signal,
     ...(key && {
       first: (store, row) =>
         keepAnswer(store, deps, key, { requestId: row.request_id, answer: answerOf(row) }),

@@ -14,9 +14,9 @@ export interface PublicPost {
   /**
    * Refuses a URL to which nothing may be posted. One whose name does not resolve now passes: it
    * may later, and every post checks anew.
-   * @throws ServiceError `INVALID_WEBHOOK_URL`
+   * @throws ServiceError `INVALID_WEBHOOK_URL`; the signal's reason
    */
-  check(url: string): Promise<void>
+  check(url: string, options?: { signal?: AbortSignal }): Promise<void>
   /**
    * Sends `body` once; never throws.
    * @param signal gives the post up; whether it arrived is then unknown
@@ -43,13 +43,14 @@ const WEBHOOK_URL: AddressField = {
 }
 
 const LIMITS = {
-  resolveMsMax: 5_000,
   connectMsMax: 10_000,
   /** For all of a post: resolving, connecting, sending and reading. */
   postMsMax: 15_000,
   /** Of the answer, which nobody looks at. */
   answerBytesMax: 64_000,
 }
+
+const NEVER = new AbortController().signal
 
 /** Builds the module for one process; it holds no connections between calls. */
 export function createPublicPost(options: PublicPostOptions): PublicPost {
@@ -60,11 +61,11 @@ export function createPublicPost(options: PublicPostOptions): PublicPost {
   const route = createRouter(WEBHOOK_URL, options)
 
   return {
-    async check(url) {
-      const resolved = route(parseUrl(WEBHOOK_URL, url)).checkName().catch((error: unknown) => {
+    async check(url, { signal = NEVER } = {}) {
+      await route(parseUrl(WEBHOOK_URL, url)).checkName(signal).catch((error: unknown) => {
+        signal.throwIfAborted()
         if (error instanceof ServiceError) throw error
       })
-      await Promise.race([resolved, rest(limits.resolveMsMax)])
     },
     async post(url, message, signal) {
       try {
@@ -82,9 +83,6 @@ export function createPublicPost(options: PublicPostOptions): PublicPost {
     },
   }
 }
-
-/** A timer that keeps no process alive. */
-const rest = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms).unref())
 
 const requestOf = ({ headers, body }: PostMessage) => ({
   method: 'POST' as const,

@@ -5,11 +5,11 @@
  */
 
 import type { LookupAddress } from 'node:dns'
-import { lookup as systemLookup } from 'node:dns/promises'
-import { isIP } from 'node:net'
+import { isIP, type LookupFunction } from 'node:net'
 import { ServiceError, type ErrorCode } from './errors.ts'
 import { request, type AddressGuard, type Answer, type RequestOptions } from './http-request.ts'
 import { isPublicAddress, matchesCidrs } from './public-address.ts'
+import { createResolver, type Resolve } from './resolver.ts'
 
 /** Where a client named the address: what messages call it, and the code that refuses it. */
 export interface AddressField {
@@ -28,7 +28,7 @@ export interface RouteOptions {
   allowCidrs: readonly string[]
   /** Ports on which a public host may be asked. */
   ports?: readonly number[]
-  /** Every address of a name; the system's resolver when absent. */
+  /** Every address of a name; by hosts file and name servers of the system when absent. */
   resolve?: Resolve
 }
 
@@ -38,12 +38,17 @@ export interface Route {
    * Looks the name up, as `request` will once more: what it finds may change in between.
    * @throws ServiceError with the field's code, or what the resolver throws
    */
-  checkName(): Promise<void>
+  checkName(signal: AbortSignal): Promise<void>
   /**
    * As `request` of http-request.ts, but it connects only to addresses that may be reached.
-   * @throws ServiceError with the field's code for others
+   * @throws ServiceError with the field's code for others; what `admit` throws
    */
-  request(options: Omit<RequestOptions, 'guard'>): Promise<Answer>
+  request(options: PublicRequestOptions): Promise<Answer>
+}
+
+export type PublicRequestOptions = Omit<RequestOptions, 'guard'> & {
+  /** Is given the addresses of which one will be connected to; when it throws, none is. */
+  admit?: (addresses: readonly string[]) => void
 }
 
 /**
@@ -52,11 +57,10 @@ export interface Route {
  */
 export type Router = (url: URL, subject?: string) => Route
 
-export type Resolve = (hostname: string) => Promise<LookupAddress[]>
-
 type AddressTest = (address: string) => boolean
 
-const systemResolve: Resolve = (hostname) => systemLookup(hostname, { all: true })
+/** As many addresses of a name are tried; all are checked. */
+const ADDRESSES_MAX = 16
 
 /** Says that the URL is at fault, not the world. */
 export const refused = (field: AddressField, message: string) =>
@@ -67,7 +71,7 @@ const notHttps = (field: AddressField, url: URL, subject: string) =>
 
 /** Chooses the way to a URL that came in `field`, or refuses it as far as its text can tell. */
 export function createRouter(field: AddressField, options: RouteOptions): Router {
-  const { allowCidrs, ports = [443], resolve = systemResolve } = options
+  const { allowCidrs, ports = [443], resolve = createResolver() } = options
   const portNames = ports.join(' or ')
   const isAllowListed = matchesCidrs(allowCidrs)
   const isReachable = (address: string) => isPublicAddress(address) || isAllowListed(address)
@@ -83,11 +87,19 @@ export function createRouter(field: AddressField, options: RouteOptions): Router
     }
     const host = url.hostname.replace(/^\[|\]$/g, '')
     const isLiteral = isIP(host) > 0 // Node asks no lookup about these
-    const routeBy = ({ resolveChecked, ...guard }: Guard): Route => ({
-      async checkName() {
-        if (!isLiteral) await resolveChecked(host)
+    const routeBy = ({ resolveChecked, faultOf }: Guard): Route => ({
+      async checkName(signal) {
+        if (!isLiteral) await resolveChecked(host, signal)
       },
-      request: (requestOptions) => request(url, { ...requestOptions, guard }),
+      async request({ admit, ...requestOptions }) {
+        if (isLiteral) admit?.([host])
+        const lookup = lookupBy(async () => {
+          const addresses = await resolveChecked(host, requestOptions.signal)
+          admit?.(addresses.map(({ address }) => address))
+          return addresses
+        })
+        return request(url, { ...requestOptions, guard: { lookup, faultOf } })
+      },
     })
     if (url.protocol === 'https:' && ports.includes(Number(url.port || 443))) {
       if (isLiteral && !isReachable(host)) throw refused(field, notPublic)
@@ -99,28 +111,30 @@ export function createRouter(field: AddressField, options: RouteOptions): Router
   }
 }
 
-interface Guard extends AddressGuard {
-  /** Every address of a name, unless one of them is not accepted. */
+interface Guard {
+  /** The addresses of a name, unless one of them is not accepted. */
   resolveChecked: Resolve
+  faultOf: AddressGuard['faultOf']
 }
 
 /** Accepts addresses one by one, whatever the name server says from moment to moment. */
 function createGuard(resolve: Resolve, accepts: AddressTest, refusal: () => ServiceError): Guard {
-  const resolveChecked: Resolve = async (hostname) => {
-    const addresses = await resolve(hostname)
-    const [first] = addresses // with none, Node's own code throws where nobody can catch
-    if (first && addresses.every(({ address }) => accepts(address))) return addresses
-    throw refusal()
-  }
   return {
-    resolveChecked,
-    lookup(hostname, _options, done) {
-      resolveChecked(hostname).then(
-        (addresses) => done(null, addresses), (error) => done(error, []))
+    async resolveChecked(hostname, signal) {
+      const addresses = await resolve(hostname, signal)
+      const [first] = addresses // with none, Node's own code throws where nobody can catch
+      if (!first || !addresses.every(({ address }) => accepts(address))) throw refusal()
+      return addresses.slice(0, ADDRESSES_MAX)
     },
     faultOf: (address) => (accepts(address) ? undefined : refusal()),
   }
 }
+
+/** What Node's sockets call for the addresses of the name that they are to connect to. */
+const lookupBy = (addressesOf: () => Promise<LookupAddress[]>): LookupFunction =>
+  (_hostname, _options, done) => {
+    addressesOf().then((addresses) => done(null, addresses), (error) => done(error, []))
+  }
 
 interface ParseOptions {
   /** What messages call the URL; the field's name when absent. */
@@ -143,7 +157,10 @@ export function parseUrl(
 /** What went wrong on the way, without the addresses that Node's own messages contain. */
 export function faultOnTheWay(error: unknown): string {
   const code = codeOf(error)
-  if (/^(ENOTFOUND|EAI_|ENODATA)/.test(code)) return 'its host name does not resolve'
+  if (code === 'ETIMEOUT') return 'its name server did not answer in time'
+  if (/^(ENOTFOUND|ENODATA)/.test(code) || isOfNameServer(error)) {
+    return 'its host name does not resolve'
+  }
   if (isTlsFault(error)) return 'its TLS certificate or connection is not valid'
   if (code === 'ETIMEDOUT') return 'it did not answer in time'
   return 'the connection failed or broke off'
@@ -152,6 +169,10 @@ export function faultOnTheWay(error: unknown): string {
 /** Whether the other side has no TLS that can be trusted: another try would not find any either. */
 export const isTlsFault = (error: unknown): boolean =>
   /CERT|LEAF_SIGNATURE|^ERR_SSL|^ERR_TLS|^EPROTO$/.test(codeOf(error))
+
+/** Whether it is an error of node:dns. */
+const isOfNameServer = (error: unknown): boolean =>
+  String((error as { syscall?: unknown } | undefined)?.syscall).startsWith('query')
 
 const codeOf = (error: unknown): string =>
   String((error as { code?: unknown } | undefined)?.code ?? '')

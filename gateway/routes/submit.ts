@@ -1,8 +1,14 @@
 import type { FastifyInstance } from 'fastify'
+import { ServiceError } from '../../shared/errors.ts'
 import type { Deps } from '../deps.ts'
 import { responses } from '../openapi.ts'
 import { QueueSubmitResponse, SubmitAudioSeparateRequest } from '../schemas.ts'
 import { submitOnce } from '../submit-once.ts'
+
+/** For the log: nobody is there to read it. */
+const hungUp = () => new ServiceError('INVALID_REQUEST', {
+  message: 'The client hung up before the answer; nothing was stored.',
+})
 
 /** What can be called next, with the id that was answered. */
 const LINKS = Object.fromEntries(
@@ -37,7 +43,9 @@ export function submitRoute(app: FastifyInstance, deps: Deps): void {
     links: { 202: LINKS },
   }, async (request, reply) => {
     const { accountId, body, headers } = request
-    const answer = await submitOnce(deps, accountId, body, headers['idempotency-key'])
+    const gone = new AbortController()
+    reply.raw.once('close', () => gone.abort(hungUp()))
+    const answer = await submitOnce(deps, accountId, body, headers['idempotency-key'], gone.signal)
     return reply.status(202).type('application/json; charset=utf-8').send(answer)
   })
 }

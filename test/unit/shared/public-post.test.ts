@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 import { createPublicPost } from '../../../shared/public-post.ts'
+import { createResolver } from '../../../shared/resolver.ts'
+import { startNameServer } from '../../support/name-server.ts'
 import { serve } from '../../support/serve.ts'
 
 const ALLOWED = { allowCidrs: ['127.0.0.0/8'] }
@@ -132,16 +134,20 @@ test('an allow-listed network may use http and any port', async () => {
   await assert.rejects(outside.check('http://hooks.corp:8080/'), { code: 'INVALID_WEBHOOK_URL' })
 })
 
-test('a name that does not resolve, or not in time, may do so later', async () => {
+test('a name that does not resolve, or not in time, may do so later', async (t) => {
   const fails = () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' }))
   const unknown = createPublicPost({ allowCidrs: [], resolve: fails })
   await unknown.check('https://example.com/')
   assert.deepEqual(await unknown.post('https://example.com/', message, signal),
     { problem: 'webhookUrl could not be reached: its host name does not resolve.' })
-  const silent = createPublicPost({
-    allowCidrs: [], resolve: () => new Promise(() => {}), limits: { resolveMsMax: 10 },
+  const { server, whenAsked } = await startNameServer(t, () => 'silence')
+  const silent = (resolveMsMax: number) => createPublicPost({
+    allowCidrs: [], resolve: createResolver({ servers: [server], resolveMsMax }),
   })
-  const alive = setInterval(() => {}, 1_000) // the check's own timer keeps no process alive
-  await silent.check('https://example.com/')
-  clearInterval(alive)
+  await silent(10).check('https://slow.example/')
+  const [controller, reason] = [new AbortController(), new Error('the client is gone')]
+  const check = silent(600_000).check('https://gone.example/', { signal: controller.signal })
+  await whenAsked(2)
+  controller.abort(reason)
+  await assert.rejects(check, reason)
 })

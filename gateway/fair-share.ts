@@ -1,0 +1,62 @@
+/**
+ * Who of several accounts is next, where all share a number of slots. The policy is pure: what it
+ * depends on is its argument.
+ */
+
+/** What one account has, and when it was served last. */
+export interface Share {
+  inHand: number
+  /** Number of its last turn, of all turns so far; 0: none yet. */
+  lastTurn: number
+}
+
+const NOTHING: Share = { inHand: 0, lastTurn: 0 }
+
+/**
+ * The account of `waiting` that may take a slot now: the one with the fewest in hand and, of
+ * several, the one whose last turn is the longest ago. An account takes a slot only while more are
+ * free than it has in hand: one alone gets half of the slots, n get 1/(n + 1) each, and there is
+ * one left for whoever comes next. Undefined when nobody may.
+ */
+export function nextAccount(
+  waiting: Iterable<string>, shares: ReadonlyMap<string, Share>, slots: number,
+): string | undefined {
+  let free = slots
+  for (const { inHand } of shares.values()) free -= inHand
+  let best: { account: string; share: Share } | undefined
+  for (const account of waiting) {
+    const share = shares.get(account) ?? NOTHING
+    if (share.inHand < free && (!best || isBefore(share, best.share))) best = { account, share }
+  }
+  return best?.account
+}
+
+const isBefore = (a: Share, b: Share): boolean =>
+  a.inHand < b.inHand || (a.inHand === b.inHand && a.lastTurn < b.lastTurn)
+
+/** The shares of one number of slots; accounts are as many as the operator has made. */
+export class FairShare {
+  readonly #slots: number
+  readonly #shares = new Map<string, Share>()
+  #turns = 0
+
+  constructor(slots: number) {
+    this.#slots = slots
+  }
+
+  /** The account of `waiting` that may take a slot now, if any. */
+  next(waiting: Iterable<string>): string | undefined {
+    return nextAccount(waiting, this.#shares, this.#slots)
+  }
+
+  take(account: string): void {
+    const { inHand } = this.#shares.get(account) ?? NOTHING
+    this.#turns += 1
+    this.#shares.set(account, { inHand: inHand + 1, lastTurn: this.#turns })
+  }
+
+  release(account: string): void {
+    const share = this.#shares.get(account)
+    if (share) this.#shares.set(account, { ...share, inHand: share.inHand - 1 })
+  }
+}

@@ -1,0 +1,63 @@
+/** A name server on loopback that answers as a test tells it, late or never. */
+
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import type { TestContext } from 'node:test'
+
+const HEADER_BYTES = 12
+const NAME_ERROR = 3
+const TYPES: Record<number, 4 | 6> = { 1: 4, 28: 6 }
+
+/** What a name leads to: IPv4 addresses (none: there is no such name), or a wait without end. */
+export type NameAnswer = readonly string[] | 'silence'
+
+/** Answers until the test ends; questions about IPv6 get no address. */
+export async function startNameServer(
+  t: TestContext, answerOf: (name: string, family: number | undefined) => NameAnswer,
+) {
+  const socket = createSocket('udp4')
+  const asked = new Set<string>()
+  let wake = () => {}
+  socket.on('message', (question, { port, address }) => {
+    const { name, end } = nameIn(question)
+    asked.add(name)
+    wake()
+    const answer = answerOf(name, TYPES[question.readUInt16BE(end)])
+    if (answer !== 'silence') socket.send(reply(question, end, answer), port, address)
+  })
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  t.after(() => socket.close())
+  return {
+    server: `127.0.0.1:${socket.address().port}`,
+    /** Resolves, to the names asked for, when there are so many. */
+    async whenAsked(count: number): Promise<readonly string[]> {
+      while (asked.size < count) await new Promise<void>((resolve) => { wake = resolve })
+      return [...asked]
+    },
+  }
+}
+
+function nameIn(question: Buffer): { name: string; end: number } {
+  const labels = []
+  let at = HEADER_BYTES
+  for (let length = question[at]!; length > 0; length = question[at]!) {
+    labels.push(question.toString('latin1', at + 1, at + 1 + length))
+    at += 1 + length
+  }
+  return { name: labels.join('.'), end: at + 1 }
+}
+
+function reply(question: Buffer, nameEnd: number, addresses: readonly string[]): Buffer {
+  const records = TYPES[question.readUInt16BE(nameEnd)] === 4 ? addresses.map(recordOf) : []
+  const head = Buffer.from(question.subarray(0, nameEnd + 4))
+  head.writeUInt16BE(0x8180 | (addresses.length === 0 ? NAME_ERROR : 0), 2)
+  head.writeUInt16BE(1, 4)
+  head.writeUInt16BE(records.length, 6)
+  head.writeUInt32BE(0, 8)
+  return Buffer.concat([head, ...records])
+}
+
+/** Of type A, class IN, without life, about the name of the question. */
+const recordOf = (address: string): Buffer =>
+  Buffer.from([0xc0, HEADER_BYTES, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split('.').map(Number)])
