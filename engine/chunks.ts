@@ -5,6 +5,8 @@
  * frame, where chunks must start at whole frames).
  */
 
+import { LIMITS } from '../shared/separation-options.ts'
+
 export interface ChunkPlan {
   /** Samples of every chunk; a shorter mixture is one chunk of its own length. */
   chunkSamples: number
@@ -39,11 +41,15 @@ interface PlanOptions {
   frameSamples: number
 }
 
-/** The plan that honours the request's limits, the model's and memory's. */
+/**
+ * The plan that honours the request's limits, the model's and memory's. Every chunk costs a lane of
+ * its own, however short it is: under `chunkSecondsMin` the work would have no bound.
+ */
 export function planChunks(options: PlanOptions): ChunkPlan {
   const { sampleRate, channels, frameSamples } = options
   const wholeFrames = (samples: number) => samples - (samples % frameSamples)
-  const chunkSeconds = Math.min(options.chunkSecondsMax, options.modelChunkSecondsMax)
+  const asked = Math.max(options.chunkSecondsMax, LIMITS.chunkSecondsMin)
+  const chunkSeconds = Math.min(asked, options.modelChunkSecondsMax)
   const wanted = Math.round(chunkSeconds * sampleRate)
   const held = Math.min(wanted, Math.floor(CHUNK_SAMPLES_MAX / channels))
   const chunkSamples = Math.max(frameSamples, wholeFrames(held))

@@ -137,7 +137,9 @@ export const AudioSeparateInput = Type.Object(
     predict_spans: option('predict_spans', 'Predict first where the target sounds.'),
     reranking_candidates: option('reranking_candidates', 'Candidates to choose the best from.'),
     acceleration: option('acceleration', 'Speed against quality.'),
-    max_chunk_duration: option('max_chunk_duration', 'Seconds of media in one model pass.'),
+    max_chunk_duration: option('max_chunk_duration',
+      `Seconds of media in one model pass; less than ${LIMITS.chunkSecondsMin} is taken for ${
+        LIMITS.chunkSecondsMin}.`),
     chunk_overlap: option('chunk_overlap', 'Seconds; smaller than max_chunk_duration.'),
     output_format: option('output_format', 'Coding of the outputs.'),
     spans: Type.Optional(Type.Array(SpanInput, {

@@ -12,6 +12,8 @@ export const LIMITS = {
   promptCharactersMax: 500,
   rerankingCandidatesMax: 8,
   maxChunkDurationSecondsMax: 300,
+  /** The shortest chunk that is made: a `max_chunk_duration` below it is taken for it. */
+  chunkSecondsMin: 1,
   chunkOverlapSecondsMax: 30,
   spansMax: 64,
   fileBytesMax: 524_288_000,

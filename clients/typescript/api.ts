@@ -486,7 +486,7 @@ export interface components {
              */
             acceleration?: "fast" | "balanced" | "quality";
             /**
-             * @description Seconds of media in one model pass.
+             * @description Seconds of media in one model pass; less than 1 is taken for 1.
              * @default 60
              */
             max_chunk_duration?: number;

@@ -43,7 +43,7 @@ const LIMITS: [field: string, inside: unknown[], outside: unknown[]][] = [
   ['prompt', ['x', 'x'.repeat(500), ` ${'🎻'.repeat(500)} `, 'e\u0301'.repeat(500)], // as NFC, 500
     ['', ' \n', 'x'.repeat(501), '👩‍🎤'.repeat(167)]], // one to the eye, three code points
   ['reranking_candidates', [1, 8], [0, 9]],
-  ['max_chunk_duration', [0.01, 300], [0, -1, 300.01]],
+  ['max_chunk_duration', [Number.MIN_VALUE, 0.01, 300], [0, -1, 300.01]],
   ['chunk_overlap', [0, 30], [-0.01, 30.01]],
   ['spans', [[], Array(64).fill({ start: 0, end: 1 })], [Array(65).fill({ start: 0, end: 1 })]],
 ]

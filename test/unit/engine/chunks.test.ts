@@ -113,11 +113,35 @@ test('a plan keeps to the request and to the model, whichever is less', () => {
     { chunkSamples: 300, overlapSamples: 50, frameSamples: 1 })
 })
 
-test('an overlap takes at most half a chunk, and a chunk has at least one sample', () => {
+test('an overlap takes at most half a chunk, and a chunk lasts at least a second', () => {
   assert.deepEqual(planChunks({ ...planOptions, chunkSecondsMax: 1, modelOverlapSecondsMax: 30 }),
     { chunkSamples: 100, overlapSamples: 50, frameSamples: 1 })
-  assert.deepEqual(planChunks({ ...planOptions, chunkSecondsMax: 0.0001 }),
-    { chunkSamples: 1, overlapSamples: 0, frameSamples: 1 })
+  assert.deepEqual(planChunks({ ...planOptions, chunkSecondsMax: 1e-6, overlapSeconds: 0 }),
+    { chunkSamples: 100, overlapSamples: 0, frameSamples: 1 })
+})
+
+/** What an API call may ask, of media as long as a day, at the rates and channels that are taken. */
+const anyPlan = fc.record({
+  sampleRate: fc.integer({ min: 8_000, max: 768_000 }),
+  channels: fc.integer({ min: 1, max: 8 }),
+  chunkSecondsMax: fc.oneof(fc.double({ min: Number.MIN_VALUE, max: 300, noNaN: true }), fc.constant(1e-6)),
+  overlapSeconds: fc.double({ min: 0, max: 30, noNaN: true }),
+  modelChunkSecondsMax: fc.constantFrom(10, 60),
+  modelOverlapSecondsMax: fc.constantFrom(0, 1, 2, 5),
+  frameSamples: fc.constantFrom(1, 1_920),
+})
+
+test('whatever the options, the chunks and the samples in them are bounded by the length of the media', () => {
+  fc.assert(fc.property(anyPlan, fc.double({ min: 0, max: 86_400, noNaN: true }), (options, seconds) => {
+    const plan = planChunks(options)
+    const samples = Math.ceil(seconds * options.sampleRate)
+    const chunks = chunkCount(samples, plan)
+    // A chunk may be shortened by less than a frame, and its overlap is at most its half.
+    const leastSeconds = 1 - options.frameSamples / options.sampleRate
+    assert.equal(chunks <= Math.ceil((2 * seconds) / leastSeconds) + 1, true, `${chunks} chunks`)
+    const longest = Math.min(samples, plan.chunkSamples)
+    assert.equal(chunks * longest <= 2 * samples + plan.chunkSamples, true, `${chunks} of ${longest} samples`)
+  }), { numRuns: 2_000 })
 })
 
 test('a plan keeps to whole frames, of which a chunk has at least one', () => {
@@ -125,6 +149,8 @@ test('a plan keeps to whole frames, of which a chunk has at least one', () => {
     { chunkSamples: 960, overlapSamples: 192, frameSamples: 96 })
   assert.deepEqual(planChunks({ ...planOptions, frameSamples: 96, chunkSecondsMax: 0.5 }),
     { chunkSamples: 96, overlapSamples: 0, frameSamples: 96 })
+  assert.equal(planChunks({ ...planOptions, frameSamples: 192 }).chunkSamples, 960)
+  assert.equal(planChunks({ ...planOptions, frameSamples: 192, chunkSecondsMax: 0.5 }).chunkSamples, 192)
 })
 
 test('a chunk of many channels at a high rate is shortened to what memory allows', () => {
