@@ -37,6 +37,8 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     batchFramesMax: integer('BATCH_FRAMES_MAX', 1, 10_000_000, 4_096),
     leaseSeconds: integer('LEASE_SECONDS', 2, 600, 30),
     drainSeconds: integer('DRAIN_SECONDS', 0, 3_600, 30),
+    /** The longest that one call of the compute thread may take; then the process ends. */
+    computeSecondsMax: integer('COMPUTE_SECONDS_MAX', 1, 86_400, 1_800),
     jobSecondsMax: integer('JOB_SECONDS_MAX', 1, 604_800, 21_600),
     mediaSecondsMax: integer('MEDIA_SECONDS_MAX', 1, 604_800, 7_200),
     /** For the media at an audio_url to arrive. */

@@ -10,6 +10,11 @@ export interface LaneOwner {
   requestId: string
 }
 
+interface LaneOptions {
+  signal: AbortSignal
+  onStep: (share: number) => void
+}
+
 interface OpenLane extends WaitingLane {
   steps: number
   stepsLeft: number
@@ -46,14 +51,16 @@ export class Scheduler {
 
   /**
    * Takes one lane through the model; `onStep` is told after each of its steps which share of all
-   * it was.
+   * it was. Once aborted it rejects at once, even while a call for the lane hangs.
    * @throws the signal's reason once aborted, ModelError, ComputeLostError
    */
-  async separate(
-    request: LaneRequest, owner: LaneOwner,
-    { signal, onStep }: { signal: AbortSignal; onStep: (share: number) => void },
+  separate(request: LaneRequest, owner: LaneOwner, options: LaneOptions): Promise<LaneResult> {
+    return untilAborted(options.signal, () => this.#separate(request, owner, options))
+  }
+
+  async #separate(
+    request: LaneRequest, owner: LaneOwner, { signal, onStep }: LaneOptions,
   ): Promise<LaneResult> {
-    signal.throwIfAborted()
     const { lane: id, frames, steps } = await this.#compute.open(request)
     const { promise, resolve, reject } = promiseWithResolvers<LaneResult>()
     const abandon = () => this.#abandon(id, signal.reason)
@@ -96,11 +103,10 @@ export class Scheduler {
       this.#count(batch)
       for (const lane of batch) this.#advance(lane)
     } catch (error) {
-      if (batch.length > 1 && !(error instanceof ComputeLostError)) {
-        for (const lane of batch) if (this.#lanes.has(lane.id)) await this.#step([lane])
-      } else {
-        for (const lane of batch) this.#abandon(lane.id, error)
-      }
+      // A thread that ends takes every lane with it, not only those of the batch.
+      if (error instanceof ComputeLostError) this.#abandonAll([...this.#lanes.keys()], error)
+      else if (batch.length === 1) this.#abandonAll(batch.map((lane) => lane.id), error)
+      else for (const lane of batch) if (this.#lanes.has(lane.id)) await this.#step([lane])
     }
   }
 
@@ -111,6 +117,10 @@ export class Scheduler {
     if (lane.stepsLeft > 0) return
     this.#leave(lane)
     this.#compute.close(lane.id).then(lane.resolve, lane.reject)
+  }
+
+  #abandonAll(ids: readonly number[], reason: unknown): void {
+    for (const id of ids) this.#abandon(id, reason)
   }
 
   #abandon(id: number, reason: unknown): void {
@@ -156,6 +166,20 @@ function raise(served: Map<string, number>, name: string, others: readonly strin
   const counts = others.map((other) => served.get(other) ?? 0)
   const level = counts.length > 0 ? Math.min(...counts) : 0
   served.set(name, Math.max(served.get(name) ?? 0, level))
+}
+
+/** What `work` makes; rejects as soon as the signal fires, and then `work` goes on unheeded. */
+async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted()
+  const { promise, resolve, reject } = promiseWithResolvers<T>()
+  const abort = () => reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  work().then(resolve, reject)
+  try {
+    return await promise
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
 }
 
 /** Promise.withResolvers, which Node 20 lacks. */

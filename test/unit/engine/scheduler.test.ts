@@ -99,6 +99,28 @@ test('a lost thread fails every lane of the batch with ComputeLostError', async 
   }
 })
 
+test('a lost thread takes the lanes with it that were not in the batch', async () => {
+  const compute = new FakeCompute(2, (prompts) =>
+    prompts.includes('x') ? new ComputeLostError('gone') : new ModelError('no such lane is open'))
+  const scheduler = new Scheduler(compute, { framesMax: 10 }) // of one lane
+  for (const result of await Promise.allSettled([separate(scheduler, 'x'), separate(scheduler, 'y')])) {
+    assert.ok(result.status === 'rejected' && result.reason instanceof ComputeLostError)
+  }
+})
+
+for (const call of ['open', 'step', 'close'] as const) {
+  test(`a lane is let go of at once when it is aborted while its ${call} hangs`, async () => {
+    const compute = new FakeCompute()
+    const stop = new AbortController()
+    compute[call] = () => {
+      setImmediate(() => stop.abort(new Error('enough')))
+      return new Promise<never>(() => undefined)
+    }
+    const scheduler = new Scheduler(compute, { framesMax: 1_000 })
+    await assert.rejects(separate(scheduler, 'x', stop.signal), /enough/)
+  })
+}
+
 test('an aborted lane is discarded and rejects with the reason', async () => {
   const compute = new FakeCompute(1_000_000)
   const scheduler = new Scheduler(compute, { framesMax: 1_000 })

@@ -1,0 +1,13 @@
+/** An engine's compute thread that hangs, in a process of its own; SIGTERM stops it. */
+
+import { ComputeThread } from '../../engine/compute-thread.ts'
+import { createLogger } from '../../shared/log.ts'
+
+const options = {
+  model: { name: 'mini' as const }, textEncoderFolder: '', precision: 'float32' as const,
+  computeSecondsMax: Number(process.argv[2]),
+}
+const program = new URL('./hanging-worker.ts', import.meta.url)
+const thread = await ComputeThread.start(options, createLogger('test', 'info'), program)
+process.once('SIGTERM', () => void thread.stop())
+await thread.discard(1)

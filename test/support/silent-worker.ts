@@ -1,0 +1,6 @@
+/** A compute thread's program that answers no command. */
+
+import { parentPort } from 'node:worker_threads'
+
+parentPort!.on('message', () => undefined)
+parentPort!.postMessage({ ready: {} })
