@@ -8,7 +8,7 @@ import {
   avChannelLayoutDefault, type ChannelLayout, Frame, SoftwareResampleContext,
 } from 'node-av/lib'
 import { layoutOf } from './channel-layout.ts'
-import { check } from './ffmpeg.ts'
+import { CallError, check } from './ffmpeg.ts'
 
 export interface BlockFormat {
   /** Hertz. */
@@ -46,7 +46,7 @@ export class BlockMaker {
     if (this.#convert(frame)) return
     this.#drain() // the source has changed its rate, layout or sample format
     this.#converter = this.#openConverter(frame)
-    if (!this.#convert(frame)) throw new Error('FFmpeg could not follow a change of format')
+    if (!this.#convert(frame)) throw new CallError(AVERROR_INPUT_CHANGED, 'convert samples')
   }
 
   /** Adds up to so many samples of silence, a block at most; returns how many. */

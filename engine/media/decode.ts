@@ -6,7 +6,7 @@ import { assertNotTooLong } from '../../shared/media-limits.ts'
 import { BlockMaker } from './block-maker.ts'
 import { layoutOf, maskOf } from './channel-layout.ts'
 import { FrameReader } from './frame-reader.ts'
-import { invalidMedia, type Media, openMedia } from './open-media.ts'
+import { invalidMedia, type Media, openMedia, refusalOf } from './open-media.ts'
 
 const BLOCK_SECONDS = 0.5
 
@@ -37,7 +37,7 @@ export interface Mixture {
   /**
    * All samples once, in order, as [channels][samples] of at most half a second. Values beyond ±1
    * are kept; NaN and infinities are 0. The receiver owns the blocks.
-   * @throws ServiceError MEDIA_TOO_LONG
+   * @throws ServiceError MEDIA_TOO_LONG, INVALID_MEDIA
    */
   blocks(): AsyncGenerator<Float32Array[]>
   /** Frees the decoder; `blocks` throws if it goes on. */
@@ -63,7 +63,7 @@ export async function openMixture(path: string, limits: MixtureLimits): Promise<
   } catch (error) {
     reader?.close()
     await media.context.closeInput()
-    throw error
+    throw refusalOf(error)
   }
 }
 
@@ -109,6 +109,14 @@ class DecodedMixture implements Mixture {
   }
 
   async *blocks(): AsyncGenerator<Float32Array[]> {
+    try {
+      yield* this.#decode()
+    } catch (error) {
+      throw refusalOf(error)
+    }
+  }
+
+  async *#decode(): AsyncGenerator<Float32Array[]> {
     const maker = this.#maker
     for (let left = this.#silentSamples(); left > 0;) {
       left -= maker.addSilence(left)

@@ -2,9 +2,15 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AVERROR_EAGAIN, AVERROR_EOF } from 'node-av/constants'
-import { CodecContext, Frame, Packet } from 'node-av/lib'
+import { CodecContext, Dictionary, Frame, Packet } from 'node-av/lib'
 import { check } from './ffmpeg.ts'
-import type { Media } from './open-media.ts'
+import { assertSupported, type Media } from './open-media.ts'
+
+/**
+ * Samples a channel that one packet may unfold to: a second of TTA at 768 kHz is 802,462, and no
+ * other coding has longer frames. FFmpeg counts what is longer as a broken packet.
+ */
+const FRAME_SAMPLES_MAX = 2 ** 20
 
 /** After so many packets without a pause, other work gets its turn. */
 const PACKETS_PER_TURN = 256
@@ -35,7 +41,9 @@ export class FrameReader {
     codec.allocContext3(media.decoder)
     check(codec.parametersToContext(media.stream.codecpar), 'configure the decoder')
     codec.pktTimebase = media.stream.timeBase // keeps frames' times right where a delay is dropped
-    check(await codec.open2(media.decoder), 'open the decoder')
+    const limits = Dictionary.fromObject({ max_samples: String(FRAME_SAMPLES_MAX) })
+    check(await codec.open2(media.decoder, limits), 'open the decoder')
+    limits.free()
     return reader
   }
 
@@ -44,12 +52,15 @@ export class FrameReader {
     return this.#corruptPackets
   }
 
-  /** The next frame, valid until the next call; null at the end. */
+  /**
+   * The next frame, valid until the next call; null at the end.
+   * @throws ServiceError INVALID_MEDIA for a frame of a rate or of channels that are not supported
+   */
   async next(): Promise<Frame | null> {
     for (;;) {
       if (this.#closed) throw new Error('The media was closed while it was read')
       const code = this.#codec.receiveFrameSync(this.#frame)
-      if (code >= 0) return this.#frame
+      if (code >= 0) return supported(this.#frame)
       if (code !== AVERROR_EAGAIN && code !== AVERROR_EOF) this.#corruptPackets++
       if (this.#atEnd) return null
       this.#feed()
@@ -78,4 +89,10 @@ export class FrameReader {
     this.#frame.free()
     this.#codec.freeContext()
   }
+}
+
+/** The frame itself. A header may state one rate, and a frame on the way another. */
+function supported(frame: Frame): Frame {
+  assertSupported(frame.sampleRate, frame.channelLayout.nbChannels)
+  return frame
 }

@@ -11,7 +11,7 @@ import {
 } from 'node-av/constants'
 import { type Codec, Dictionary, FormatContext, type Stream } from 'node-av/lib'
 import { ServiceError } from '../../shared/errors.ts'
-import { reason } from './ffmpeg.ts'
+import { CallError, isDiskFull, reason } from './ffmpeg.ts'
 
 /** FFmpeg's demuxers for what people have. None of them reads a second file or opens an address. */
 const CONTAINERS = [
@@ -26,6 +26,16 @@ const KNOWN_FORMATS =
 
 /** Below it FFmpeg has seen one frame header or less, as in noise; a short MP3 gets 5, a WAV 99. */
 const PROBE_SCORE_MIN = 5
+
+/**
+ * Hertz. Speech codings begin at 8 kHz, old games at 4, and studio converters end at 768. A header
+ * that states more is wrong, or was made to exhaust memory.
+ */
+const SAMPLE_RATE_MIN = 1_000
+const SAMPLE_RATE_MAX = 768_000
+
+/** FFmpeg's resampler maps no more. */
+const CHANNELS_MAX = 64
 
 const TIME_BASE_PER_SECOND = 1_000_000
 
@@ -76,6 +86,8 @@ async function judge(context: FormatContext, path: string, head: Buffer): Promis
   const streams = context.streams
   const stream = streams[streamIndex]
   if (!stream || !decoder) throw noUsableAudio(streams)
+  const { sampleRate, channels } = stream.codecpar
+  assertSupported(sampleRate, channels)
   for (const other of streams) if (other.index !== streamIndex) other.discard = AVDISCARD_ALL
   return {
     context, stream, decoder,
@@ -111,6 +123,30 @@ function noUsableAudio(streams: readonly Stream[]): ServiceError {
       : 'The file has no sound; send an audio file, or a video with an audio track.',
   })
 }
+
+/**
+ * Refuses sound that no recording has; 0 stands for what is not known yet.
+ * @throws ServiceError INVALID_MEDIA naming what was found and the range allowed
+ */
+export function assertSupported(sampleRate: number, channels: number): void {
+  const isRateSupported = sampleRate >= SAMPLE_RATE_MIN && sampleRate <= SAMPLE_RATE_MAX
+  if (sampleRate !== 0 && !isRateSupported) {
+    throw invalidMedia(`The sample rate of the sound is ${sampleRate} Hz; ` +
+      `it must be ${SAMPLE_RATE_MIN} to ${SAMPLE_RATE_MAX} Hz`)
+  }
+  if (channels > CHANNELS_MAX) {
+    throw invalidMedia(`The sound has ${channels} channels; it may have ${CHANNELS_MAX} at most`)
+  }
+}
+
+/**
+ * The refusal that an error of decoding stands for: what FFmpeg cannot do with a file is the file's
+ * fault, but for a full disk. Any other error is answered as it is.
+ */
+export const refusalOf = (error: unknown): unknown =>
+  error instanceof CallError && !isDiskFull(error)
+    ? invalidMedia('The sound could not be decoded', error)
+    : error
 
 export const invalidMedia = (problem: string, cause?: unknown): ServiceError =>
   new ServiceError('INVALID_MEDIA', { message: `${problem}. ${KNOWN_FORMATS}.`, cause })

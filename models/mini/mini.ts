@@ -14,6 +14,9 @@ import { TextEncoder } from './text-encoder.ts'
 
 const CHANNELS_MAX = 8
 
+/** Hertz. A window is 64 ms at every rate, and as long as that the shortest chunk is made. */
+const SAMPLE_RATE_MAX = 768_000
+
 /** Of what a prompt may mean, less probable names than this are not told. */
 const PROBABILITY_TOLD_MIN = 0.1
 
@@ -152,8 +155,9 @@ function checkChunk({ channels, sampleRate }: Chunk): void {
   if (channels.some(({ length }) => length !== first.length)) {
     throw new Error('The channels of a chunk have one length')
   }
-  if (!(sampleRate > 0 && sampleRate < Number.POSITIVE_INFINITY)) {
-    throw new Error(`A sample rate is a positive number of hertz, not ${sampleRate}`)
+  if (!(sampleRate > 0 && sampleRate <= SAMPLE_RATE_MAX)) {
+    throw new Error(
+      `A sample rate is a positive number of hertz up to ${SAMPLE_RATE_MAX}, not ${sampleRate}`)
   }
 }
 

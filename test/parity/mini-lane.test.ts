@@ -231,6 +231,7 @@ test('a chunk that the description does not allow is refused', () => {
   refuse({ channels: [wave, wave.slice(1)], sampleRate: 8000 }, /one length/)
   refuse(mono(wave, 0), /positive number of hertz/)
   refuse(mono(wave, Number.NaN), /positive number of hertz/)
+  refuse(mono(wave, 400_000_000), /up to 768000, not 400000000/)
 })
 
 test('the description tells the weights', () => {
