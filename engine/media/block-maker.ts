@@ -51,6 +51,7 @@ export class BlockMaker {
 
   /** Adds up to so many samples of silence, a block at most; returns how many. */
   addSilence(samplesMax: number): number {
+    this.#drain() // what the resampler holds comes before it
     const silence = new Float32Array(Math.min(samplesMax, this.#blockSamples))
     this.#append(new Array(this.layout.nbChannels).fill(silence), silence.length)
     return silence.length

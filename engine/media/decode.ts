@@ -7,6 +7,7 @@ import { BlockMaker } from './block-maker.ts'
 import { layoutOf, maskOf } from './channel-layout.ts'
 import { FrameReader } from './frame-reader.ts'
 import { invalidMedia, type Media, openMedia, refusalOf } from './open-media.ts'
+import { SoundClock } from './sound-clock.ts'
 
 const BLOCK_SECONDS = 0.5
 
@@ -50,6 +51,7 @@ export interface Mixture {
  * Time 0 is the first sample that is meant to be heard: where the container tells of them, FFmpeg
  * drops the delay that encoders of AAC, MP3 and Opus put before it and the padding after the last.
  * Beside a video, time 0 is the start of the media: sound that begins later gets silence before it.
+ * So does sound after a gap in the file's times.
  * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM
  */
 export async function openMixture(path: string, limits: MixtureLimits): Promise<Mixture> {
@@ -117,25 +119,42 @@ class DecodedMixture implements Mixture {
   }
 
   async *#decode(): AsyncGenerator<Float32Array[]> {
-    const maker = this.#maker
-    for (let left = this.#silentSamples(); left > 0;) {
-      left -= maker.addSilence(left)
-      for (const block of maker.take()) yield this.#counted(block)
-    }
+    const clock = new SoundClock()
+    yield* this.#silence(this.#secondsBefore())
     for (let frame: Frame | null = this.#first; frame; frame = await this.#reader.next()) {
-      maker.add(frame)
-      for (const block of maker.take()) yield this.#counted(block)
+      yield* this.#silence(clock.gapBefore(this.#startOf(frame)))
+      this.#maker.add(frame)
+      clock.advance(frame.nbSamples / frame.sampleRate)
+      yield* this.#taken()
     }
-    maker.finish()
-    for (const block of maker.take()) yield this.#counted(block)
+    this.#maker.finish()
+    yield* this.#taken()
   }
 
-  /** How much later than the picture the sound begins. */
-  #silentSamples(): number {
-    const { pts } = this.#first
-    if (!this.hasVideo || pts === AV_NOPTS_VALUE) return 0
+  /** In blocks like all sound: a gap of hours takes no more memory than one of a second. */
+  async *#silence(seconds: number): AsyncGenerator<Float32Array[]> {
+    assertNotTooLong(this.#samples / this.sampleRate + seconds, this.#secondsMax)
+    for (let left = Math.round(seconds * this.sampleRate); left > 0;) {
+      left -= this.#maker.addSilence(left)
+      yield* this.#taken()
+      if (this.#closed) throw new Error('The media was closed while it was read')
+    }
+  }
+
+  *#taken(): Generator<Float32Array[]> {
+    for (const block of this.#maker.take()) yield this.#counted(block)
+  }
+
+  /** How much later than the picture the sound begins, in seconds. */
+  #secondsBefore(): number {
+    const start = this.#startOf(this.#first)
+    return this.hasVideo && start !== null ? start - this.#media.startSeconds : 0
+  }
+
+  /** On the container's clock, in seconds; null where nothing says. */
+  #startOf({ pts }: Frame): number | null {
     const { num, den } = this.#media.stream.timeBase
-    return Math.round(((Number(pts) * num) / den - this.#media.startSeconds) * this.sampleRate)
+    return pts === AV_NOPTS_VALUE ? null : (Number(pts) * num) / den
   }
 
   #counted(block: Float32Array[]): Float32Array[] {

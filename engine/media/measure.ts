@@ -8,6 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AV_NOPTS_VALUE, AV_PKT_DATA_SKIP_SAMPLES } from 'node-av/constants'
 import { Packet, type Stream } from 'node-av/lib'
 import { type Media, openMedia } from './open-media.ts'
+import { SoundClock } from './sound-clock.ts'
 
 const PACKETS_PER_TURN = 512
 /** A packet that does not say how long it lasts is no longer than this. */
@@ -63,7 +64,9 @@ class SoundLength {
   /** Of all packets but the last. */
   #ticks = 0
   #last: CountedPacket | undefined
+  readonly #clock = new SoundClock()
   #skippedSeconds = 0
+  /** Before the first packet, and in gaps. */
   #silentSeconds = 0
 
   constructor(media: Media) {
@@ -84,13 +87,19 @@ class SoundLength {
     const skippedSeconds = (byte: number) => (skip ? skip.readUInt32LE(byte) : 0) / this.#sampleRate
     if (!this.#last) this.#silentSeconds = this.#silenceBefore(pts, skippedSeconds(0))
     const before = this.#last
-    if (before) this.#ticks += this.#ticksUntil(pts, before)
+    if (before) this.#count(this.#ticksUntil(pts, before))
+    this.#silentSeconds += this.#clock.gapBefore(pts === null ? null : pts * this.#tickSeconds)
     this.#skippedSeconds += skippedSeconds(0)
     // Of the last packet, some containers have shortened the duration by what is skipped, others
     // not: it is as long as the one before it, less that.
     const whole = Math.max(ticks, before?.ticks ?? 0)
     const heardTicks = Math.min(ticks, whole - skippedSeconds(4) / this.#tickSeconds)
     this.#last = { pts, ticks, heardTicks }
+  }
+
+  #count(ticks: number): void {
+    this.#ticks += ticks
+    this.#clock.advance(ticks * this.#tickSeconds)
   }
 
   /**

@@ -144,6 +144,8 @@ export interface AudioTrack {
   bitRate?: number
   /** Seconds after the start of the file at which it begins. */
   delay?: number
+  /** Seconds by which what follows a sample is later; less than 0: earlier. */
+  jumps?: readonly { afterSample: number; seconds: number }[]
 }
 
 export interface VideoTrack {
@@ -244,7 +246,7 @@ function setVideo(codec: CodecContext, { encoder, width, height }: VideoTrack): 
 }
 
 function* audioFrames(
-  { planes, sampleRate, delay = 0 }: AudioTrack, codec: CodecContext,
+  { planes, sampleRate, delay = 0, jumps = [] }: AudioTrack, codec: CodecContext,
 ): Generator<Frame> {
   const layout = codec.channelLayout
   const converter = new SoftwareResampleContext()
@@ -267,7 +269,8 @@ function* audioFrames(
     frame.channelLayout = layout
     FFmpegError.throwIfError(converter.convertFrame(frame, source), 'convert')
     source.free()
-    frame.pts = BigInt(Math.round(delay * sampleRate) + from)
+    const later = jumps.reduce((sum, { afterSample, seconds }) => sum + (from >= afterSample ? seconds : 0), delay)
+    frame.pts = BigInt(Math.round(later * sampleRate) + from)
     yield frame
   }
   converter.free()
