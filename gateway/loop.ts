@@ -14,8 +14,9 @@ interface LoopOptions {
 
 export class Loop {
   readonly #options: LoopOptions
-  readonly #stopping = new AbortController()
   #rest = new AbortController()
+  #mayBeWoken = false
+  #stopped = false
   #running: Promise<void> = Promise.resolve()
 
   constructor(options: LoopOptions) {
@@ -29,33 +30,36 @@ export class Loop {
 
   /** Ends the rest; in the middle of a turn, another follows at once. */
   wake(): void {
-    this.#rest.abort()
+    if (this.#mayBeWoken) this.#rest.abort()
   }
 
   /** Resolves when the turn in hand has ended. */
   async stop(): Promise<void> {
-    this.#stopping.abort()
+    this.#stopped = true
     this.#rest.abort()
     await this.#running
   }
 
   async #run(restMs: number): Promise<void> {
     const { name, everyMs, turn, log } = this.#options
-    if (restMs > 0) await this.#sleep(restMs, this.#stopping.signal)
-    while (!this.#stopping.signal.aborted) {
+    if (restMs > 0) await this.#restFor(restMs)
+    while (!this.#stopped) {
       this.#rest = new AbortController()
-      const woken = this.#rest.signal
-      const failed = await turn().then(() => false, (error: unknown) => {
+      this.#mayBeWoken = true
+      try {
+        await turn()
+      } catch (error) {
         log.warn({ err: error, loop: name }, 'a turn failed; trying again')
-        return true
-      })
-      // What failed is not tried again just because new work came: that would be a busy loop.
-      const stopping = this.#stopping.signal
-      await this.#sleep(everyMs, failed ? stopping : AbortSignal.any([woken, stopping]))
+        // It is not tried again just because new work came: that would be a busy loop.
+        this.#rest = new AbortController()
+        this.#mayBeWoken = false
+      }
+      await this.#restFor(everyMs)
     }
   }
 
-  async #sleep(ms: number, signal: AbortSignal): Promise<void> {
-    await sleep(ms, undefined, { signal }).catch(() => undefined)
+  async #restFor(ms: number): Promise<void> {
+    if (this.#stopped) return
+    await sleep(ms, undefined, { signal: this.#rest.signal }).catch(() => undefined)
   }
 }
