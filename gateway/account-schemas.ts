@@ -5,16 +5,20 @@
 
 import { Type, type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { ID_CHARACTERS_MAX } from '../shared/ids.ts'
 import { SCOPES } from './auth.ts'
+import { NO_NUL } from './schemas.ts'
 import { checkBody } from './validation.ts'
 
 const CREDIT_SECONDS_MAX = 1_000_000_000
 const NAME_CHARACTERS_MAX = 200
 
-const Name = Type.String({ minLength: 1, maxLength: NAME_CHARACTERS_MAX })
+const Name = Type.String({ pattern: NO_NUL, minLength: 1, maxLength: NAME_CHARACTERS_MAX })
 const DateTime = Type.String({ format: 'date-time' })
 const MaybeDateTime = Type.Union([DateTime, Type.Null()])
-const Scopes = Type.Array(Type.Enum([...SCOPES]), { minItems: 1, uniqueItems: true })
+const Scopes = Type.Array(Type.Enum([...SCOPES]), {
+  minItems: 1, maxItems: SCOPES.length, uniqueItems: true,
+})
 
 export const Account = Type.Object(
   {
@@ -45,6 +49,7 @@ export const CreditRequest = Type.Object(
       description: 'Seconds of audio; below 0 they are taken back.',
     }),
     reference: Type.Optional(Type.String({
+      pattern: NO_NUL,
       minLength: 1,
       maxLength: NAME_CHARACTERS_MAX,
       description: 'Such as the number of an invoice: an account is credited once for each.',
@@ -78,10 +83,13 @@ export const NewApiKey = Type.Object(
 export const CreateKeyRequest = Type.Object(
   {
     scopes: Scopes,
-    account_id: Type.Optional(Type.String({ default: 'default' })),
+    account_id: Type.Optional(Type.String({
+      pattern: NO_NUL, maxLength: ID_CHARACTERS_MAX, default: 'default',
+    })),
     name: Type.Optional(Name),
     expires: Type.Optional(Type.String({
-      minLength: 2, maxLength: 40, description: 'How long it is valid: `30d`, `12h`, `1 year`.',
+      pattern: NO_NUL, minLength: 2, maxLength: 40,
+      description: 'How long it is valid: `30d`, `12h`, `1 year`.',
     })),
   },
   { title: 'CreateKeyRequest', additionalProperties: false },

@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../shared/errors.ts'
+import { isId } from '../shared/ids.ts'
 import type { ErrorResponse } from './schemas.ts'
 
 /** Answers `error`, and logs it with its cause where the fault is ours. */
@@ -27,7 +28,7 @@ export const errorBody = (error: ServiceError, requestId?: string): ErrorRespons
     code: error.code,
     message: error.message,
     ...(error.param !== undefined && { param: error.param }),
-    ...(requestId !== undefined && { request_id: requestId }),
+    ...(requestId !== undefined && isId(requestId) && { request_id: requestId }),
   },
 })
 

@@ -1,8 +1,11 @@
 /** Values of query strings. One that makes no sense takes the default; none is refused. */
 
+import { isId } from '../shared/ids.ts'
 import type { PageStart } from './store/requests.ts'
 
 const INTERVAL_SECONDS = { least: 1, most: 10, default: 2 }
+/** As the database has it. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const LIMIT = { least: 1, most: 100, default: 20 }
 
 export const flagOf = (value: unknown): boolean => value === 'true' || value === '1'
@@ -31,8 +34,8 @@ export function pageStartOf(cursor: unknown): PageStart | undefined {
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     if (!Array.isArray(parts) || !parts.every((part) => typeof part === 'string')) return undefined
-    const [createdAt, requestId] = parts
-    if (createdAt === undefined || requestId === undefined) return undefined
+    const [createdAt = '', requestId = ''] = parts
+    if (!TIME.test(createdAt) || !isId(requestId)) return undefined
     return { created_at: createdAt, request_id: requestId }
   } catch {
     return undefined

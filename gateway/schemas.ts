@@ -5,6 +5,7 @@
 
 import { Type, type Static, type TSchema } from 'typebox'
 import { ERRORS, FAILURE_CODES } from '../shared/errors.ts'
+import { ID_CHARACTERS_MAX } from '../shared/ids.ts'
 import { REQUEST_STATUSES } from '../shared/request-status.ts'
 import {
   AudioSpan, DEFAULT_OPTIONS, LIMITS, SeparationOptions,
@@ -84,13 +85,24 @@ export const File = Type.Object(
   { title: 'File' },
 )
 
-/** Patterns of JSON Schema know no flags. */
+/**
+ * Patterns of JSON Schema know no flags. What follows the first semicolon may be anything that fits
+ * into a header: browsers name codecs in ways that RFC 9110 does not foresee.
+ */
 const MEDIA_TYPE = '^([aA][uU][dD][iI][oO]|[vV][iI][dD][eE][oO])/' +
-  '[a-zA-Z0-9][a-zA-Z0-9!#$&^_.+-]*(\\s*;[\\x20-\\x7e]*)?$'
+  '[a-zA-Z0-9][a-zA-Z0-9!#$&^_.+-]*([ \\t]*;[\\t\\x20-\\x7e]*)?$'
+/** Without control characters: it goes into headers and names of files. */
+const FILE_NAME = '^[^\\x00-\\x1f\\x7f-\\x9f]*$'
+
+/** Says what `checkBody` holds for all text. */
+export const NO_NUL = '^[^\\x00]*$'
 
 export const CreateFileRequest = Type.Object(
   {
-    file_name: Type.String({ minLength: 1, maxLength: 255 }),
+    file_name: Type.String({
+      pattern: FILE_NAME, minLength: 1, maxLength: LIMITS.fileNameCharactersMax,
+      description: 'Without control characters.',
+    }),
     content_type: Type.String({
       pattern: MEDIA_TYPE, maxLength: 255, description: 'audio/* or video/*, in any case.',
     }),
@@ -125,15 +137,19 @@ const option = <Name extends keyof SeparationOptions>(name: Name, description: s
 export const AudioSeparateInput = Type.Object(
   {
     prompt: Type.String({
+      pattern: NO_NUL,
       minLength: 1,
       maxLength: LIMITS.promptCharactersMax,
       description: 'The sound to extract, in plain language; counted after trimming.',
     }),
     audio_url: Type.Optional(Type.String({
       format: 'uri',
+      maxLength: LIMITS.audioUrlCharactersMax,
       description: 'Public HTTPS URL of audio or video. Exactly one of audio_url and file_id.',
     })),
-    file_id: Type.Optional(Type.String({ description: 'Of an uploaded file.' })),
+    file_id: Type.Optional(Type.String({
+      pattern: NO_NUL, maxLength: ID_CHARACTERS_MAX, description: 'Of an uploaded file.',
+    })),
     predict_spans: option('predict_spans', 'Predict first where the target sounds.'),
     reranking_candidates: option('reranking_candidates', 'Candidates to choose the best from.'),
     acceleration: option('acceleration', 'Speed against quality.'),
@@ -168,6 +184,7 @@ export const SubmitAudioSeparateRequest = Type.Object(
       description: 'Public HTTPS URL that is told the end of the request; see `webhooks`.',
     })),
     webhookSecret: Type.Optional(Type.String({
+      pattern: NO_NUL,
       minLength: LIMITS.webhookSecretCharactersMin, maxLength: LIMITS.webhookSecretCharactersMax,
       description: 'Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. ' +
         'Without one we make one.',

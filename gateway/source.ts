@@ -72,12 +72,17 @@ async function checkUrl(
   return { file_id: null, audio_url: url, file_name: nameInUrl(url) }
 }
 
-/** The last part of the path, as far as it can be read. */
+/** The last part of the path, as far as it can be read and be a file's name. */
 function nameInUrl(url: string): string {
   const last = new URL(url).pathname.split('/').at(-1) ?? ''
+  const name = decoded(last).split(/[/\\]/).at(-1)?.replace(/\p{Cc}/gu, '_') || 'audio'
+  return [...name].slice(0, LIMITS.fileNameCharactersMax).join('')
+}
+
+function decoded(text: string): string {
   try {
-    return decodeURIComponent(last).split(/[/\\]/).at(-1) || 'audio'
+    return decodeURIComponent(text)
   } catch {
-    return last
+    return text
   }
 }

@@ -7,6 +7,7 @@ import { DEFAULT_OPTIONS, LIMITS, type SeparationOptions } from '../shared/separ
 import {
   AudioSeparateInput, CreateFileRequest, SubmitAudioSeparateRequest,
 } from './schemas.ts'
+import { unfitTextAt } from './text.ts'
 
 /** What a client asks for, checked and with its defaults filled in. */
 export interface Submission {
@@ -21,6 +22,9 @@ export interface Submission {
 
 /** Bodies over HTTP, and messages over gRPC. */
 export const BODY_BYTES_MAX = 256 * 1024
+
+/** Of the path of a field that a refusal names. */
+const PATH_CHARACTERS_MAX = 200
 
 type Problem = ReturnType<Validator['Errors']>[number]
 
@@ -110,7 +114,16 @@ function toJson(metadata: object): string {
   }
 }
 
+/** @throws ServiceError that names the first thing wrong with `body` */
 export function checkBody(validator: Validator, body: unknown): unknown {
+  const unfit = unfitTextAt(body)
+  if (unfit !== undefined) {
+    const param = dottedPath(unfit)
+    throw new ServiceError('INVALID_PARAMETER', {
+      message: `${param || 'The body'} has text with U+0000, or that is not well-formed Unicode.`,
+      ...(param && { param }),
+    })
+  }
   const [problem] = validator.Check(body) ? [] : validator.Errors(body)
   if (problem) throw refusal(problem, body)
   return body
@@ -144,6 +157,8 @@ function refusal(problem: Problem, body: unknown): ServiceError {
     case 'format':
       return refuse(param === 'webhookUrl' ? 'INVALID_WEBHOOK_URL' : 'INVALID_AUDIO_URL',
         'must be a public HTTPS URL')
+    case 'pattern':
+      return refuse('INVALID_PARAMETER', 'must have no control characters')
     default:
       return refuse('INVALID_PARAMETER', problem.message)
   }
@@ -154,9 +169,9 @@ const article = (type: string): string => (/^[aeiou]/.test(type) ? `an ${type}` 
 const pointerParts = (pointer: string): string[] =>
   pointer.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
 
-/** `/input/spans/2/end` as `input.spans[2].end`. */
+/** `/input/spans/2/end` as `input.spans[2].end`; clients may give fields names of any length. */
 const dottedPath = (pointer: string): string =>
-  pointerParts(pointer).reduce((path, part) => {
+  pointerParts(pointer.slice(0, PATH_CHARACTERS_MAX)).reduce((path, part) => {
     if (/^\d+$/.test(part)) return `${path}[${part}]`
     return path ? `${path}.${part}` : part
   }, '')

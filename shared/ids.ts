@@ -2,3 +2,10 @@ import { randomBytes } from 'node:crypto'
 
 /** A new unguessable id such as `req_3q2e…`: the prefix and 128 random bits in hexadecimal. */
 export const newId = (prefix: string): string => `${prefix}_${randomBytes(16).toString('hex')}`
+
+export const ID_CHARACTERS_MAX = 64
+
+const ID = RegExp(`^[\\w-]{1,${ID_CHARACTERS_MAX}}$`)
+
+/** Whether a text may be an id; one that may not is merely unknown, and not worth repeating. */
+export const isId = (text: string): boolean => ID.test(text)

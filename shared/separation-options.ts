@@ -19,6 +19,8 @@ export const LIMITS = {
   fileBytesMax: 524_288_000,
   webhookSecretCharactersMin: 16,
   webhookSecretCharactersMax: 256,
+  fileNameCharactersMax: 255,
+  audioUrlCharactersMax: 2_048,
   webhookUrlCharactersMax: 2_048,
   /** As JSON: a webhook, which carries it, should stay small. */
   metadataBytesMax: 16_384,

@@ -1,5 +1,6 @@
 /** The owners of keys, files and requests. */
 
+import { isId } from '../../shared/ids.ts'
 import type { Store } from './database.ts'
 import type { AccountRow } from './tables.ts'
 
@@ -15,8 +16,14 @@ export async function ensureAccount(store: Store, account: NewAccount): Promise<
     .onConflict((conflict) => conflict.column('account_id').doNothing()).execute()
 }
 
-export const findAccount = (store: Store, accountId: string): Promise<AccountRow | undefined> =>
-  store.selectFrom('accounts').selectAll().where('account_id', '=', accountId).executeTakeFirst()
+/** @param accountId any text that an operator may have given */
+export async function findAccount(
+  store: Store, accountId: string,
+): Promise<AccountRow | undefined> {
+  if (!isId(accountId)) return undefined
+  return store.selectFrom('accounts').selectAll().where('account_id', '=', accountId)
+    .executeTakeFirst()
+}
 
 /** All accounts, oldest first. */
 export const listAccounts = (store: Store): Promise<AccountRow[]> =>

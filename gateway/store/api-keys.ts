@@ -1,5 +1,6 @@
 /** The keys that open the API, kept as hashes. */
 
+import { isId } from '../../shared/ids.ts'
 import type { Store } from './database.ts'
 import type { ApiKeyRow } from './tables.ts'
 
@@ -10,7 +11,7 @@ export async function putApiKey(store: Store, { key_id, ...rest }: ApiKeyRow): P
 }
 
 export const findApiKeys = (store: Store, keyIds: readonly string[]): Promise<ApiKeyRow[]> =>
-  store.selectFrom('api_keys').selectAll().where('key_id', 'in', keyIds).execute()
+  store.selectFrom('api_keys').selectAll().where('key_id', 'in', keyIds.filter(isId)).execute()
 
 /** All keys, or those of one account, oldest first. */
 export const listApiKeys = (store: Store, accountId?: string): Promise<ApiKeyRow[]> =>

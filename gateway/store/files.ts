@@ -1,5 +1,6 @@
 /** Uploaded media. A file's status is not stored: it follows from its times. */
 
+import { isId } from '../../shared/ids.ts'
 import type { Store } from './database.ts'
 import type { FileRow } from './tables.ts'
 
@@ -15,8 +16,11 @@ export async function insertFile(store: Store, file: FileRow): Promise<void> {
   await store.insertInto('files').values(file).execute()
 }
 
-export const findFile = (store: Store, fileId: string): Promise<FileRow | undefined> =>
-  store.selectFrom('files').selectAll().where('file_id', '=', fileId).executeTakeFirst()
+/** @param fileId any text that a client may have given */
+export async function findFile(store: Store, fileId: string): Promise<FileRow | undefined> {
+  if (!isId(fileId)) return undefined
+  return store.selectFrom('files').selectAll().where('file_id', '=', fileId).executeTakeFirst()
+}
 
 /** Whether the bytes of an uploaded file are still kept. */
 export async function hasMedia(store: Store, fileId: string): Promise<boolean> {

@@ -1,6 +1,7 @@
 /** Requests, and the only place where one moves from a status to the next. */
 
 import { sql, type Updateable } from 'kysely'
+import { isId } from '../../shared/ids.ts'
 import { isTerminal, MAY_FOLLOW, type RequestStatus } from '../../shared/request-status.ts'
 import type { Store } from './database.ts'
 import { releaseReservation } from './ledger.ts'
@@ -15,8 +16,14 @@ export async function insertRequest(store: Store, row: RequestRow): Promise<void
   await store.insertInto('requests').values(row).execute()
 }
 
-export const findRequest = (store: Store, requestId: string): Promise<RequestRow | undefined> =>
-  store.selectFrom('requests').selectAll().where('request_id', '=', requestId).executeTakeFirst()
+/** @param requestId any text that a client may have given */
+export async function findRequest(
+  store: Store, requestId: string,
+): Promise<RequestRow | undefined> {
+  if (!isId(requestId)) return undefined
+  return store.selectFrom('requests').selectAll().where('request_id', '=', requestId)
+    .executeTakeFirst()
+}
 
 /** An account's requests, newest first. */
 export function listRequests(

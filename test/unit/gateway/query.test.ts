@@ -33,6 +33,8 @@ test('whatever is given, an interval and a limit are within their ranges', () =>
 test('a cursor leads back to where it was made; nonsense leads to the first page', () => {
   const start = { created_at: '2026-01-02T03:04:05.678Z', request_id: 'req_1' }
   assert.deepEqual(pageStartOf(cursorAfter(start)), start)
-  const nonsense = ['', 'x', '%', 'W10', Buffer.from('[1,2]').toString('base64url'), undefined]
+  const cursor = (parts: unknown) => Buffer.from(JSON.stringify(parts)).toString('base64url')
+  const nonsense = ['', 'x', '%', 'W10', cursor([1, 2]), undefined,
+    cursor(['2026-01-02T03:04:05.678Z', 'a\0']), cursor(['\0', 'req_1'])]
   for (const cursor of nonsense) assert.equal(pageStartOf(cursor), undefined)
 })

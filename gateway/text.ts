@@ -1,0 +1,21 @@
+/** What text may be kept: databases refuse U+0000, and halves of surrogate pairs are no Unicode. */
+
+const UNFIT = /[\0\p{Cs}]/u
+
+/** The JSON Pointer of the first value or name in `body` that has unfit text; undefined: none. */
+export function unfitTextAt(body: unknown): string | undefined {
+  const waiting = [{ value: body, pointer: '' }]
+  for (let next = waiting.pop(); next; next = waiting.pop()) { // recursion could be too deep
+    const { value, pointer } = next
+    if (typeof value === 'string' && UNFIT.test(value)) return pointer
+    if (value === null || typeof value !== 'object') continue
+    for (const [name, child] of Object.entries(value).reverse()) {
+      if (UNFIT.test(name)) return pointer
+      waiting.push({ value: child, pointer: `${pointer}/${escaped(name)}` })
+    }
+  }
+  return undefined
+}
+
+/** A name as a part of a JSON Pointer. */
+const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
