@@ -3,6 +3,7 @@
 import { Metadata, status, type StatusObject } from '@grpc/grpc-js'
 import type { MessageTypeDefinition } from '@grpc/proto-loader'
 import { ServiceError, type ErrorCode } from '../shared/errors.ts'
+import { isId } from '../shared/ids.ts'
 import { loadProto } from '../shared/proto.ts'
 
 type Message = MessageTypeDefinition<object, object>
@@ -40,15 +41,21 @@ const BY_CODE: Partial<Record<ErrorCode, status>> = {
   IDEMPOTENCY_CONFLICT: status.ALREADY_EXISTS,
 }
 
-/** Metadata takes visible ASCII only. */
+/** Metadata takes visible ASCII only, and clients take trailers of a few KiB. */
 const VISIBLE = /^[\x20-\x7e]+$/
+const MESSAGE_CHARACTERS_MAX = 500
+const FIELD_CHARACTERS_MAX = 200
 
-/** @param requestId of the queue request, if there is one */
+/**
+ * The status, its message and fields cut to lengths that trailers may have.
+ * @param requestId of the queue request, if there is one; one that is no id is left out
+ */
 export function grpcStatus(error: ServiceError, requestId?: string): StatusObject {
+  const message = error.message.slice(0, MESSAGE_CHARACTERS_MAX)
   const code = BY_CODE[error.code] ?? BY_HTTP_STATUS[error.status] ?? status.INTERNAL
   const more = {
-    ...(error.param !== undefined && { param: error.param }),
-    ...(requestId !== undefined && { request_id: requestId }),
+    ...(error.param !== undefined && { param: error.param.slice(0, FIELD_CHARACTERS_MAX) }),
+    ...(requestId !== undefined && isId(requestId) && { request_id: requestId }),
   }
   const metadata = new Metadata()
   metadata.set('winnow-code', error.code)
@@ -63,8 +70,8 @@ export function grpcStatus(error: ServiceError, requestId?: string): StatusObjec
     metadata.set('winnow-retry-after', String(seconds))
     details.push(detail('google.rpc.RetryInfo', { retry_delay: { seconds } }))
   }
-  metadata.set('grpc-status-details-bin', rpcStatus({ code, message: error.message, details }))
-  return { code, details: error.message, metadata }
+  metadata.set('grpc-status-details-bin', rpcStatus({ code, message, details }))
+  return { code, details: message, metadata }
 }
 
 /** What was thrown, as far as a client may know it. */

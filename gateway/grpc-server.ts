@@ -40,17 +40,21 @@ export const separationPackage = loadProto('separation.proto')
 
 /** Calls in hand may take so long to end; then they are cut. */
 const CLOSE_MS_MAX = 3_000
+/** Longer than any check at submit may take. */
+const CALL_MS_MAX = 60_000
 const OPTIONS: grpc.ServerOptions = {
-  'grpc.max_receive_message_length': BODY_BYTES_MAX,
+  'grpc.max_receive_message_length': BODY_BYTES_MAX, // of metadata Node takes 64 KiB
+  'grpc.max_concurrent_streams': 1_000, // of one connection
+  'grpc.max_connection_idle_ms': 300_000,
   'grpc.keepalive_time_ms': 60_000, // a client that fell silent frees its watches
   'grpc.keepalive_timeout_ms': 20_000,
 }
 
 /** Listens on `host:port`; port 0 takes any free one. @throws Error when it is taken */
 export async function startGrpcServer(
-  host: string, port: number, deps: Deps,
+  host: string, port: number, deps: Deps, { callMsMax = CALL_MS_MAX } = {},
 ): Promise<GrpcServer> {
-  const server = new grpc.Server(OPTIONS)
+  const server = new grpc.Server({ ...OPTIONS, interceptors: [deadline(callMsMax)] })
   const health = new HealthImplementation({ '': 'SERVING', [SEPARATION_SERVICE]: 'SERVING' })
   server.addService(
     separationPackage[SEPARATION_SERVICE] as grpc.ServiceDefinition, handlers(deps),
@@ -72,6 +76,33 @@ export async function startGrpcServer(
       clearTimeout(cut)
     },
   }
+}
+
+/**
+ * Ends a call with one answer that takes longer, whatever its client has set, and one whose message
+ * is not whole by then. Only a stream of answers may go on, once it has been asked for.
+ */
+const deadline = (callMsMax: number): grpc.ServerInterceptor => (method, call) => {
+  if (method.requestStream) return new grpc.ServerInterceptingCall(call)
+  const timer = setTimeout(() => call.sendStatus(TOO_LATE), callMsMax)
+  const stop = () => clearTimeout(timer)
+  return new grpc.ServerInterceptingCall(call, {
+    start: (next) => next({
+      onReceiveHalfClose(next) {
+        if (method.responseStream) stop()
+        next()
+      },
+      onCancel: stop,
+    }),
+    sendStatus(status, next) {
+      stop()
+      next(status)
+    },
+  })
+}
+
+const TOO_LATE = {
+  code: grpc.status.DEADLINE_EXCEEDED, details: 'The call took too long; try again.',
 }
 
 const handlers = (deps: Deps): grpc.UntypedServiceImplementation => ({

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { connect } from 'node:http2'
 import { createRequire } from 'node:module'
 import test from 'node:test'
 import * as grpc from '@grpc/grpc-js'
@@ -294,6 +295,61 @@ test('grpc: a deadline that has passed is told, whatever the gateway waits for',
   const input = { prompt: 'x', audio_url: 'https://a.example/x.mp3' }
   await assert.rejects(call('Submit', { input }, { deadlineMs: 100 }),
     { code: grpc.status.DEADLINE_EXCEEDED })
+})
+
+test('grpc: a call that takes too long ends, whether its client set a deadline or not', async (t) => {
+  const gateway = await startGateway(t, { checkAudioUrl: () => new Promise(() => undefined) })
+  const { call, server } = await startSeparationClient(t, gateway, { callMsMax: 100 })
+  const input = { prompt: 'x', audio_url: 'https://a.example/x.mp3' }
+  await assert.rejects(call('Submit', { input }), { code: grpc.status.DEADLINE_EXCEEDED })
+  for (const method of ['Submit', 'Watch']) { // which begin with half a message, and no more comes
+    const session = connect(`http://${server.address}`)
+    const half = session.request({
+      ':method': 'POST', ':path': `/${SEPARATION_SERVICE}/${method}`, 'content-type': 'application/grpc',
+    })
+    half.write(Buffer.from([0, 0, 0, 0, 9, 1]))
+    const [headers] = await once(half, 'response')
+    assert.equal(headers['grpc-status'], String(grpc.status.DEADLINE_EXCEEDED))
+    session.destroy()
+  }
+})
+
+test('grpc: a watch may last longer than other calls', async (t) => {
+  const gateway = await startGateway(t)
+  const { watch } = await startSeparationClient(t, gateway, { callMsMax: 100 })
+  const messages = await watch({ request_id: await submitted(gateway), interval_seconds: 1 })
+    .take(2).toArray()
+  assert.equal(messages.length, 2)
+})
+
+test('grpc: what a refusal repeats of a call is short', async (t) => {
+  const gateway = await startGateway(t)
+  const { call, watch } = await startSeparationClient(t, gateway)
+  const request_id = 'x'.repeat(120_000)
+  const audio_url = `https://a.example/${'\u97f3'.repeat(60_000)}`
+  for (const refused of [
+    () => call('Get', { request_id }, { key: null }),
+    () => call('Cancel', { request_id }),
+    () => watch({ request_id }, { key: null }).toArray(),
+    () => call('List', { page_token: request_id }, { key: null }),
+    () => call('Submit', { input: { prompt: 'x', file_id: request_id } }),
+    () => call('Submit', { input: { prompt: 'x', audio_url } }),
+    () => call('Submit', { input: { prompt: 'x' }, metadata_json: '{"a":'.repeat(20_000) }),
+  ]) {
+    const error = await refused().then(() => assert.fail('it was answered'), (error: grpc.ServiceError) => error)
+    assert.ok(error.metadata.get('winnow-code')[0], `${error.code}: ${error.details}`)
+    assert.ok(error.details.length <= 500, `${error.details.length} characters`)
+    assert.equal(error.metadata.get('winnow-request-id')[0], undefined)
+  }
+})
+
+test('grpc: a connection may have 1,000 calls at once', async (t) => {
+  const gateway = await startGateway(t)
+  const { server } = await startSeparationClient(t, gateway)
+  const session = connect(`http://${server.address}`)
+  t.after(() => session.destroy())
+  const [settings] = await once(session, 'remoteSettings')
+  assert.equal(settings.maxConcurrentStreams, 1_000)
 })
 
 test('grpc: open watches end as UNAVAILABLE when the gateway stops', async (t) => {

@@ -15,8 +15,10 @@ interface CallOptions {
 }
 
 /** Serves the gateway on a loopback port, with a client; both end with the test. */
-export async function startSeparationClient(t: TestContext, gateway: Gateway) {
-  const server = await startGrpcServer('127.0.0.1', 0, gateway.deps)
+export async function startSeparationClient(
+  t: TestContext, gateway: Gateway, limits: { callMsMax?: number } = {},
+) {
+  const server = await startGrpcServer('127.0.0.1', 0, gateway.deps, limits)
   const Client = grpc.makeGenericClientConstructor(
     separationPackage[SEPARATION_SERVICE] as grpc.ServiceDefinition, 'SeparationService')
   const client = new Client(server.address, grpc.credentials.createInsecure())
