@@ -79,7 +79,8 @@ async function runningRequests({ folder }: Winnow, count: number): Promise<strin
     request_id: newId('req'), account_id, status: 'IN_PROGRESS' as const, prompt: 'a bell',
     options: '{}', audio_url: 'https://a.example/bell.wav', file_name: 'bell.wav', created_at: now,
     updated_at: now, started_at: now, attempt_id: ATTEMPT_ID, attempts: 1,
-    attempt_ids: `${ATTEMPT_ID} `, requeues: 0, webhook_secret_generated: 0 as const,
+    attempt_ids: `${ATTEMPT_ID} `, requeues: 0, interruptions: 0,
+    webhook_secret_generated: 0 as const,
   }))
   for (let i = 0; i < count; i += 100) {
     await store.insertInto('requests').values(rows.slice(i, i + 100)).execute()

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Broker, Lease } from '../shared/broker.ts'
 import type { Logger } from '../shared/log.ts'
 import type { Job } from '../shared/messages.ts'
+import { mayBegin, mayLease, type HeldJob } from './intake-policy.ts'
 import { JobStopped, type Outcome } from './separate-job.ts'
 
 interface IntakeOptions {
@@ -17,8 +18,10 @@ interface IntakeOptions {
   log: Logger
 }
 
-interface JobInHand {
+interface JobInHand extends HeldJob {
   stop: AbortController
+  /** Ends the wait for the beginning. */
+  begin(): void
   ended: Promise<Outcome>
 }
 
@@ -26,7 +29,10 @@ interface JobInHand {
 const PULL_MS = 1_000
 /** Pause after the broker failed us. */
 const RETRY_MS = 1_000
-/** How long an interrupted job rests: 5 s, then three times as long each time (10 min over all). */
+/**
+ * How long a job rests whose events could not be stored: 5 s, then three times as long each time
+ * (10 min over all).
+ */
 const restMs = (deliveries: number) => 5_000 * 3 ** (deliveries - 1)
 
 export class Intake {
@@ -50,13 +56,14 @@ export class Intake {
 
   get state(): 'READY' | 'BUSY' | 'DRAINING' {
     if (this.#draining) return 'DRAINING'
-    return this.#inHand.size >= this.#options.jobsMax ? 'BUSY' : 'READY'
+    return this.#hasRoom ? 'READY' : 'BUSY'
   }
 
   /** Stops a job in hand, which ends as failed with CANCELED; false when it is not in hand. */
   cancel(requestId: string): boolean {
     const job = this.#inHand.get(requestId)
     job?.stop.abort(new JobStopped('canceled'))
+    this.#beginWhoMay()
     return job !== undefined
   }
 
@@ -70,17 +77,18 @@ export class Intake {
     await this.#pulling
     const jobs = [...this.#inHand.values()]
     const release = setTimeout(() => {
-      for (const { stop } of jobs) stop.abort(new JobStopped('released'))
+      for (const { stop } of jobs) stop.abort(new JobStopped('drained'))
+      this.#beginWhoMay()
     }, deadlineMs)
     const outcomes = await Promise.all(jobs.map(({ ended }) => ended))
     clearTimeout(release)
-    const released = outcomes.filter((outcome) => outcome === 'interrupted').length
-    return { finished: outcomes.length - released, released }
+    const finished = outcomes.filter((outcome) => outcome === 'completed' || outcome === 'failed')
+    return { finished: finished.length, released: outcomes.length - finished.length }
   }
 
   async #pull(): Promise<void> {
     while (!this.#draining) {
-      if (this.#inHand.size >= this.#options.jobsMax) {
+      if (!this.#hasRoom) {
         await new Promise<void>((resolve) => { this.#wake = resolve })
         continue
       }
@@ -94,28 +102,49 @@ export class Intake {
     }
   }
 
+  get #hasRoom(): boolean {
+    return mayLease([...this.#inHand.values()], this.#options.jobsMax)
+  }
+
   #take(lease: Lease): void {
-    const { request_id: requestId } = lease.job
-    // Delivered twice to us: our own lease must have lapsed while the job was in hand. It goes on.
-    if (this.#draining || this.#inHand.has(requestId)) {
-      lease.nak(this.#options.leaseSeconds * 1_000)
+    const { job: { request_id: requestId }, deliveries } = lease
+    if (this.#inHand.has(requestId)) {
+      // Our own lease has lapsed while the job was in hand. It goes on, and so do its heartbeats,
+      // which hold the job whichever delivery they are of; giving it back would spend another.
+      lease.heartbeat()
       return
     }
     const stop = new AbortController()
-    const ended = this.#serve(lease, stop).finally(() => {
+    // What arrives in the middle of a drain is given back by its events: a nak would be counted.
+    if (this.#draining) stop.abort(new JobStopped('drained'))
+    let begin!: () => void
+    const beginning = new Promise<void>((resolve) => { begin = resolve })
+    const ended = this.#serve(lease, stop, beginning).finally(() => {
       this.#inHand.delete(requestId)
+      this.#beginWhoMay()
       this.#wake()
     })
-    this.#inHand.set(requestId, { stop, ended })
+    this.#inHand.set(requestId, { deliveries, begun: false, begin, stop, ended })
+    this.#beginWhoMay()
   }
 
-  async #serve(lease: Lease, stop: AbortController): Promise<Outcome> {
-    const { separate, leaseSeconds, jobSecondsMax, log } = this.#options
+  /** A job that is stopped before its beginning needs no turn: it only reports its end. */
+  #beginWhoMay(): void {
+    const inHand = [...this.#inHand.values()]
+    for (const job of inHand) {
+      if (job.begun || !(job.stop.signal.aborted || mayBegin(job, inHand))) continue
+      job.begun = true
+      job.begin()
+    }
+  }
+
+  async #serve(lease: Lease, stop: AbortController, beginning: Promise<void>): Promise<Outcome> {
+    const { separate, leaseSeconds, log } = this.#options
     const heartbeat = setInterval(() => lease.heartbeat(), (leaseSeconds * 1_000) / 3)
-    // A job that hangs must not hold its lease for ever.
-    const limit = setTimeout(() => stop.abort(new JobStopped('released')), jobSecondsMax * 1_000)
     try {
-      const outcome = await separate(lease.job, lease.attemptId, stop.signal)
+      await beginning
+      const outcome = await this.#withinLimit(stop, () =>
+        separate(lease.job, lease.attemptId, stop.signal))
       if (outcome === 'interrupted') lease.nak(this.#draining ? 0 : restMs(lease.deliveries))
       else await lease.ack()
       return outcome
@@ -125,6 +154,16 @@ export class Intake {
       return 'interrupted'
     } finally {
       clearInterval(heartbeat)
+    }
+  }
+
+  /** A job that hangs must not hold its lease for ever. */
+  async #withinLimit<T>(stop: AbortController, work: () => Promise<T>): Promise<T> {
+    const giveBack = () => stop.abort(new JobStopped('released'))
+    const limit = setTimeout(giveBack, this.#options.jobSecondsMax * 1_000)
+    try {
+      return await work()
+    } finally {
       clearTimeout(limit)
     }
   }

@@ -23,18 +23,24 @@ import type { Scheduler } from './scheduler.ts'
 import { makeJobFolder } from './scratch.ts'
 import { separateMixture } from './separate-mixture.ts'
 
+/** `drained`: given back because the engine ends; `released`: for another reason. */
+type StopCause = 'canceled' | 'drained' | 'released'
+
 /** Why a job in hand is stopped: the reason of its abort signal. */
 export class JobStopped extends Error {
-  readonly because: 'canceled' | 'released'
-  constructor(because: 'canceled' | 'released') {
+  readonly because: StopCause
+  constructor(because: StopCause) {
     super(`the job was ${because}`)
     this.name = 'JobStopped'
     this.because = because
   }
 }
 
-/** `interrupted`: nothing was decided; the job must be delivered again. */
-export type Outcome = 'completed' | 'failed' | 'interrupted'
+/**
+ * `released`: nothing was decided, and the gateway queues the request anew; `interrupted`: nothing
+ * was decided nor reported, and the job must be delivered again.
+ */
+export type Outcome = 'completed' | 'failed' | 'released' | 'interrupted'
 
 export interface JobDeps {
   broker: Pick<Broker, 'publishEvent' | 'publishProgress'>
@@ -78,8 +84,13 @@ export async function separateJob(
     await deps.broker.publishEvent({ ...report.event('completed'), ...completed })
     return 'completed'
   } catch (error) {
-    const reason = signal.aborted ? signal.reason : error
-    return await reportFailure(await failureOf(started) ?? reason, report, deps)
+    const unreported = await failureOf(started)
+    if (unreported === undefined) {
+      return await reportFailure(signal.aborted ? signal.reason : error, report, deps)
+    }
+    // The gateway takes nothing back from a try whose start was not reported to it.
+    deps.log.warn({ err: unreported }, 'the start of the job could not be reported')
+    return 'interrupted'
   } finally {
     if (folder) await rm(folder, { recursive: true, force: true })
   }
@@ -194,7 +205,10 @@ async function reportFailure(error: unknown, report: Report, deps: JobDeps): Pro
       return 'failed'
     }
     deps.log.warn({ err: error }, 'the job was interrupted')
-    await deps.broker.publishEvent(report.event('released'))
+    const isDrained = error instanceof JobStopped && error.because === 'drained'
+    const cause = isDrained ? 'drain' : 'interruption'
+    await deps.broker.publishEvent({ ...report.event('released'), cause })
+    return 'released'
   } catch (cause) {
     deps.log.error({ err: cause }, 'what became of the job could not be reported')
   }

@@ -9,14 +9,15 @@ import { charge, reserveMeasured } from './credits.ts'
 import { isoTime, type Deps } from './deps.ts'
 import { failure, finishRequest, tellFinished } from './finish-request.ts'
 import type { MediaPresenter } from './presenter.ts'
+import { releaseRequest } from './release-request.ts'
 import { inTransaction, type Store } from './store/database.ts'
 import { setFileDuration } from './store/files.ts'
 import { appendLogs } from './store/request-logs.ts'
-import { findRequest, moveRequest, startAttempt } from './store/requests.ts'
+import { findRequest, startAttempt } from './store/requests.ts'
 import type { RequestRow } from './store/tables.ts'
 
 type FollowerDeps = MediaPresenter & Pick<
-  Deps, 'store' | 'feed' | 'fleet' | 'clock' | 'log' | 'metrics' | 'wakeWebhooks'
+  Deps, 'store' | 'feed' | 'fleet' | 'clock' | 'log' | 'metrics' | 'wakePublisher' | 'wakeWebhooks'
 >
 
 const DAY_MS = 86_400_000
@@ -35,6 +36,7 @@ export const createEventHandler = (deps: FollowerDeps) => async (event: Event): 
   const status = typeof moved === 'string' ? moved : moved.finished.status
   deps.log.info({ requestId, attemptId, engineId, event: event.type, moved: status }, 'event')
   if (typeof moved !== 'string') tellFinished(deps, moved.finished)
+  if (moved === 'moved' && event.type === 'released') deps.wakePublisher()
   if (moved === 'moved') deps.feed.rowChanged(requestId)
   else await stopIfFinished(event, deps)
 }
@@ -50,8 +52,11 @@ async function applyEvent(
       const start = { requestId, attemptId, engineId: event.engine_id, startedAt: event.at, now }
       return onTheWay(await startAttempt(store, start))
     }
-    case 'released':
-      return onTheWay(await moveRequest(store, { requestId, attemptId, to: 'IN_QUEUE', now }))
+    case 'released': {
+      const released = await releaseRequest(
+        store, event, { now: clock.now(), presenter: ending.presenter })
+      return released === 'queued' ? 'moved' : toTheEnd(released)
+    }
     case 'measured':
       return toTheEnd(await failUnlessCovered(store, event, ending))
     case 'failed': // a stale attempt must not fail what another is working on

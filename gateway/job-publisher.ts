@@ -6,6 +6,7 @@ import type { Clock } from '../shared/clock.ts'
 import type { Logger } from '../shared/log.ts'
 import type { Job, OutputPart } from '../shared/messages.ts'
 import { isTerminal } from '../shared/request-status.ts'
+import { isoTime } from './deps.ts'
 import { Loop } from './loop.ts'
 import type { MediaStore } from './media-store/media-store.ts'
 import { inTransaction, type Store } from './store/database.ts'
@@ -44,7 +45,7 @@ export const createJobPublisher = (deps: PublisherDeps): Loop =>
 /** Empties the outbox, oldest first. */
 export async function publishWaiting(deps: PublisherDeps): Promise<void> {
   for (;;) {
-    const waiting = await oldestInOutbox(deps.store, BATCH_MAX)
+    const waiting = await oldestInOutbox(deps.store, isoTime(deps.clock.now()), BATCH_MAX)
     if (waiting.length === 0) return
     const unfinished = waiting.filter((row) => !isTerminal(row.status))
     const published = await Promise.all(unfinished.map(async (row) => ({

@@ -90,6 +90,7 @@ function newRow(
     engine_id: null,
     job_sequence: null,
     requeues: 0,
+    interruptions: 0,
     duration: null,
     sample_rate: null,
     outputs: null,

@@ -58,12 +58,18 @@ const StoredFile = Type.Object({
 const Output = Type.Object({ ...StoredFile.properties, video: Type.Optional(StoredFile) })
 
 /**
- * What an engine reports, durably. `released` gives the request back to the queue; `measured` comes
- * at most once in a try, where the duration can be told before the media is separated.
+ * What an engine reports, durably. `released` gives the request back, to be queued with a new job:
+ * `drain` because the engine stops, `interruption` because something was away or failed;
+ * `measured` comes at most once in a try, where the duration can be told before the media is
+ * separated.
  */
 export const Event = Type.Union([
   Type.Object({ type: Type.Literal('started'), ...eventFields }),
-  Type.Object({ type: Type.Literal('released'), ...eventFields }),
+  Type.Object({
+    type: Type.Literal('released'),
+    ...eventFields,
+    cause: Type.Enum(['drain', 'interruption']),
+  }),
   Type.Object({
     type: Type.Literal('measured'),
     ...eventFields,

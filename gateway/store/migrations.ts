@@ -9,6 +9,7 @@ export const migrations: Record<string, Migration> = {
   '002-webhooks': { up: addWebhooks },
   '003-credits': { up: addCredits },
   '004-limits': { up: addLimits },
+  '005-releases': { up: addReleases },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {
@@ -146,4 +147,11 @@ async function addLimits(db: Kysely<any>): Promise<void> {
     .column('finished_at').where(sql<SqlBool>`finished_at is not null`).execute()
   await db.schema.createIndex('requests_by_account_status').on('requests')
     .columns(['account_id', 'status']).execute()
+}
+
+/** Requests that an engine gave back: how often, and until when they rest. */
+async function addReleases(db: Kysely<any>): Promise<void> {
+  await db.schema.alterTable('requests')
+    .addColumn('interruptions', 'integer', (column) => column.notNull().defaultTo(0)).execute()
+  await db.schema.alterTable('outbox').addColumn('not_before', 'text').execute()
 }

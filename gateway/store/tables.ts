@@ -83,6 +83,8 @@ export interface RequestRow {
   job_sequence: number | null
   /** How often a lost job was put in the outbox again. */
   requeues: number
+  /** How often an engine gave it back for a reason of its own or of others, drains apart. */
+  interruptions: number
   duration: number | null
   sample_rate: number | null
   /** JSON: Outputs. */
@@ -121,6 +123,8 @@ export interface OutboxRow {
   message_id: string
   request_id: string
   created_at: string
+  /** It rests until then. */
+  not_before: string | null
 }
 
 /** The webhook of a finished request. */

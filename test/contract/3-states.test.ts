@@ -41,6 +41,67 @@ test('3 a request that is given back is in the queue again', async (t) => {
   assert.equal(await statusOf(gateway, requestId), 'IN_PROGRESS')
 })
 
+const jobsOf = (gateway: Gateway, requestId: string): number[] =>
+  [...gateway.broker.jobs].filter(([, job]) => job.request_id === requestId).map(([sequence]) => sequence)
+
+/** What an engine does that gives a request back: it says so, and the job leaves the broker stream. */
+async function release(gateway: Gateway, requestId: string, attempt: string, cause: 'drain' | 'interruption') {
+  const jobs = jobsOf(gateway, requestId)
+  await gateway.event('started', requestId, { attempt_id: attempt })
+  for (let times = 1; times <= 2; times += 1) { // events come at least once
+    await gateway.event('released', requestId, { attempt_id: attempt, cause })
+  }
+  for (const sequence of jobs) gateway.broker.jobs.delete(sequence)
+  await gateway.publish()
+}
+
+test('3 a drained request has one new job at once, however often; an older one can no longer fail it', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  for (let drains = 1; drains <= 10; drains += 1) {
+    await release(gateway, requestId, `attempt-${drains}`, 'drain')
+    assert.deepEqual(jobsOf(gateway, requestId), [drains + 1])
+  }
+  const handle = createExhaustionHandler({ ...gateway.deps, broker: gateway.broker })
+  await handle({ requestId, sequence: 10 })
+  assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
+  await gateway.event('started', requestId, { attempt_id: 'last' })
+  await gateway.event('completed', requestId, { attempt_id: 'last' })
+  assert.equal(await statusOf(gateway, requestId), 'COMPLETED')
+})
+
+test('3 an interrupted request rests ever longer before it has a new job; the sixth time it fails', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  for (const [i, restSeconds] of [5, 15, 45, 135, 405].entries()) {
+    await release(gateway, requestId, `attempt-${i}`, 'interruption')
+    gateway.clock.advance(restSeconds * 1_000 - 1)
+    await gateway.publish()
+    assert.deepEqual(jobsOf(gateway, requestId), [], `it rests ${restSeconds} s`)
+    await rescue({ ...gateway.deps, broker: gateway.broker }) // which finds nothing lost
+    gateway.clock.advance(1)
+    await gateway.publish()
+    assert.equal(jobsOf(gateway, requestId).length, 1)
+  }
+  await release(gateway, requestId, 'attempt-5', 'interruption')
+  const { status, error } = (await gateway.call('GET', `${API}/requests/${requestId}/status`)).json()
+  assert.deepEqual([status, error.code], ['FAILED', 'ENGINE_LOST'])
+  assert.match(error.message, /interrupted 6 times/)
+  gateway.clock.advance(3_600_000)
+  await gateway.publish()
+  assert.equal(gateway.broker.jobs.size, 0)
+})
+
+test('3 a request canceled while it rests has no new job', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  await release(gateway, requestId, 'attempt-1', 'interruption')
+  assert.equal((await cancel(gateway, requestId)).statusCode, 202)
+  gateway.clock.advance(3_600_000)
+  await gateway.publish()
+  assert.equal(gateway.broker.jobs.size, 0)
+})
+
 test('3 an attempt that was overtaken can complete a request, not fail or release it', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)

@@ -20,7 +20,7 @@ const job = (requestId: string): Job => ({
 })
 
 const event = (attemptId: string, type: 'started' | 'released' = 'started'): Event =>
-  ({ type, request_id: 'r', attempt_id: attemptId, engine_id: 'e', at: '', logs: [] })
+  ({ type, request_id: 'r', attempt_id: attemptId, engine_id: 'e', at: '', logs: [], cause: 'drain' })
 
 async function start(t: TestContext, leaseSeconds = 30) {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-nats-'))

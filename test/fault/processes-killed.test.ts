@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connectEngine } from '../../shared/engine-control.ts'
 import { noise, readWav24, wavBytes } from '../support/make-audio.ts'
 import { examplePath } from '../support/examples.ts'
@@ -47,6 +48,34 @@ test('a killed engine: another one finishes its job', async (t) => {
   assert.equal(statuses.at(-1)?.status, 'COMPLETED')
   const { target } = await downloadResult(winnow, submitted)
   assert.equal(readWav24(target).planes[0]?.length, LONG_SECONDS * 8_000)
+})
+
+/** Kills the engine each time the request starts, and starts another, until the request has ended. */
+async function killWheneverStarted(winnow: Winnow, { request_id: requestId }: { request_id: string }) {
+  const attempts = new Set<string>()
+  for (;;) {
+    const events = winnow.gateway.log().split('\n').filter((line) => line.includes(requestId))
+      .flatMap((line) => line.endsWith('}') ? [JSON.parse(line)] : [])
+    const started = events.filter(({ event }) => event === 'started').map(({ attemptId }) => attemptId)
+    if (started.some((attempt) => !attempts.has(attempt))) {
+      await winnow.engines.at(-1)?.end('SIGKILL')
+      for (const attempt of started) attempts.add(attempt)
+      await winnow.startEngine()
+    }
+    if ((await winnow.client.status(requestId)).status === 'FAILED') return attempts.size
+    await sleep(20)
+  }
+}
+
+test('of jobs in hand together, only the one that ends every engine is lost; the others complete', async (t) => {
+  const winnow = await startWinnow(t)
+  const path = await longFile(winnow, 30)
+  const innocent = []
+  for (let i = 0; i < 3; i += 1) innocent.push(await submitFile(winnow, path, LONG))
+  const poison = await submitFile(winnow, path, LONG)
+  assert.equal(await killWheneverStarted(winnow, poison), 6)
+  assert.equal((await followToEnd(winnow, poison)).at(-1)?.error?.code, 'ENGINE_LOST')
+  for (const each of innocent) assert.equal((await followToEnd(winnow, each)).at(-1)?.status, 'COMPLETED')
 })
 
 test('an engine that is asked to end gives its job back, and exits in peace', async (t) => {

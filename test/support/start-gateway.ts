@@ -165,7 +165,7 @@ function makeEvent(
   const outputs = { target: OUTPUT, residual: OUTPUT }
   const own = {
     started: {},
-    released: {},
+    released: { cause: 'drain' },
     measured: { duration: 12.4 },
     completed: { duration: 12.5, sample_rate: 48_000, outputs },
     failed: { error: { code: 'MODEL_FAILED', message: 'The model failed.' } },

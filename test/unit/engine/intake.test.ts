@@ -15,12 +15,13 @@ const job = (requestId: string): Job => ({
 })
 
 /** A queue that says what became of each lease. */
-function fakeQueue(requestIds: string[]) {
+function fakeQueue(requestIds: string[], deliveries: Record<string, number> = {}) {
   const ended: string[] = []
   const waiting = [...requestIds]
+  const beats = { count: 0 }
   const lease = (requestId: string): Lease => ({
-    job: job(requestId), attemptId: `attempt-${requestId}`, deliveries: 1,
-    heartbeat: () => undefined,
+    job: job(requestId), attemptId: `attempt-${requestId}`, deliveries: deliveries[requestId] ?? 1,
+    heartbeat: () => void (beats.count += 1),
     ack: async () => void ended.push(`ack ${requestId}`),
     nak: (delayMs) => void ended.push(`nak ${requestId} ${delayMs}`),
   })
@@ -29,7 +30,7 @@ function fakeQueue(requestIds: string[]) {
     const next = waiting.shift()
     return next ? lease(next) : null
   }
-  return { ended, waiting, leaseJob }
+  return { ended, waiting, beats, leaseJob }
 }
 
 type Serve = (requestId: string, signal: AbortSignal) => Promise<Outcome>
@@ -49,14 +50,16 @@ const until = async (isTrue: () => boolean) => { while (!isTrue()) await sleep(1
 
 const untilStopped: Serve = (_requestId, signal) => new Promise((resolve) => {
   signal.addEventListener('abort', () =>
-    resolve((signal.reason as JobStopped).because === 'canceled' ? 'failed' : 'interrupted'))
+    resolve((signal.reason as JobStopped).because === 'canceled' ? 'failed' : 'released'))
+  if (signal.aborted) resolve('released')
 })
 
 test('a lease ends by the outcome of its job', async (t) => {
-  const queue = fakeQueue(['completed', 'failed', 'interrupted'])
+  const queue = fakeQueue(['completed', 'failed', 'released', 'interrupted'])
   startIntake(t, queue, 8, async (outcome) => outcome as Outcome)
-  await until(() => queue.ended.length === 3)
-  assert.deepEqual(queue.ended.sort(), ['ack completed', 'ack failed', 'nak interrupted 5000'])
+  await until(() => queue.ended.length === 4)
+  assert.deepEqual(queue.ended.sort(),
+    ['ack completed', 'ack failed', 'ack released', 'nak interrupted 5000'])
 })
 
 test('no more jobs are taken than there is room for', async (t) => {
@@ -86,19 +89,83 @@ test('a drain takes no more, lets jobs finish, and gives back at once those that
     requestId === 'quick' ? sleep(20, 'completed' as const) : untilStopped(requestId, signal))
   await until(() => intake.jobs === 2)
   assert.deepEqual(await intake.drain(100), { finished: 1, released: 1 })
-  assert.deepEqual(queue.ended, ['ack quick', 'nak slow 0'])
+  assert.deepEqual(queue.ended, ['ack quick', 'ack slow'])
   assert.equal(intake.state, 'DRAINING')
 })
 
-test('a job delivered again while it is in hand is put off, not begun twice', async (t) => {
+test('a job that arrives in the middle of a drain is given back as a drained one, by its events', async (t) => {
+  const queue = fakeQueue([])
+  let arrive!: () => void
+  const asked = new Promise<void>((onAsked) => {
+    const { leaseJob } = queue
+    queue.leaseJob = () => new Promise((resolve) => {
+      arrive = () => { queue.waiting.push('late'); void leaseJob().then(resolve) }
+      onAsked()
+    })
+  })
+  const causes: unknown[] = []
+  const intake = startIntake(t, queue, 8, async (_requestId, { reason }) => {
+    causes.push((reason as JobStopped).because)
+    return 'released'
+  })
+  await asked
+  const drained = intake.drain(60_000)
+  arrive()
+  assert.deepEqual(await drained, { finished: 0, released: 1 })
+  assert.deepEqual([causes, queue.ended], [['drained'], ['ack late']])
+})
+
+test('a job delivered again while it is in hand goes on, and no delivery is spent on it', async (t) => {
   const queue = fakeQueue(['x', 'x'])
   let begun = 0
   const intake = startIntake(t, queue, 8, (requestId, signal) => {
     begun += 1
     return untilStopped(requestId, signal)
   })
-  await until(() => queue.ended.length === 1)
-  assert.deepEqual(queue.ended, ['nak x 30000'])
+  await until(() => queue.beats.count === 1)
+  assert.deepEqual(queue.ended, [])
   assert.equal(begun, 1)
   assert.equal(intake.jobs, 1)
+})
+
+/** Serves jobs until each is released by hand; says which are under way. */
+function byHand() {
+  const underWay = new Map<string, (outcome: Outcome) => void>()
+  const serve: Serve = (requestId, signal) => new Promise((resolve) => {
+    const end = (outcome: Outcome) => { underWay.delete(requestId); resolve(outcome) }
+    underWay.set(requestId, end)
+    signal.addEventListener('abort', () => end('released'))
+    if (signal.aborted) end('released')
+  })
+  return { serve, names: () => [...underWay.keys()], end: (name: string) => underWay.get(name)!('completed') }
+}
+
+test('from its third delivery on a job runs alone: what is in hand ends first, and no more is leased', async (t) => {
+  const queue = fakeQueue(['a', 'b', 'suspect', 'c'], { b: 2, suspect: 3 })
+  const hand = byHand()
+  const intake = startIntake(t, queue, 8, hand.serve)
+  await until(() => intake.jobs === 3)
+  assert.deepEqual([hand.names(), intake.state], [['a', 'b'], 'BUSY'])
+  hand.end('a')
+  await until(() => queue.ended.length === 1)
+  assert.deepEqual([hand.names(), queue.waiting], [['b'], ['c']])
+  hand.end('b')
+  await until(() => hand.names().length === 1)
+  assert.deepEqual([hand.names(), queue.waiting], [['suspect'], ['c']])
+  hand.end('suspect')
+  await until(() => hand.names().includes('c'))
+  assert.deepEqual([queue.ended, intake.state], [['ack a', 'ack b', 'ack suspect'], 'READY'])
+})
+
+test('a job that waits to run alone is canceled, and given back by a drain, like any other', async (t) => {
+  for (const stop of ['cancel', 'drain'] as const) {
+    const queue = fakeQueue(['a', 'suspect'], { suspect: 5 })
+    const hand = byHand()
+    const intake = startIntake(t, queue, 8, hand.serve)
+    await until(() => intake.jobs === 2)
+    assert.deepEqual(hand.names(), ['a'])
+    if (stop === 'cancel') assert.equal(intake.cancel('suspect'), true)
+    else assert.deepEqual(await intake.drain(0), { finished: 0, released: 2 })
+    await until(() => queue.ended.includes('ack suspect'))
+  }
 })
