@@ -28,6 +28,14 @@ const CANDIDATE_EIGHTHS = [0, 4, 2, 6, 1, 5, 3, 7] as const
 /** Samples beyond this, and what is no number, are read as silence. */
 const SAMPLE_MAX = 1e6
 
+/** What a step makes of a lane. */
+export type Advance = {
+  /** [channels, samples]: the steps' targets so far. */
+  target: Tensor
+  /** [1, tokens]: the logits of whether the target sounds. */
+  activity: Tensor
+}
+
 /** Holds the samples, the prompt's embedding and what the steps found so far. */
 export class MiniLane implements Lane {
   readonly frames: number
@@ -103,17 +111,21 @@ export class MiniLane implements Lane {
       channels.every((wave, i) => bytesOf(wave).equals(bytesOf(same[i]!)))
   }
 
-  /** Ends a step with the network's answer, mask logits of [1, frames, 1025]. */
-  advance({ maskLogits, activityLogits }: Answer): void {
-    const target = tf.tidy(() => {
+  /** What the network's answer makes of the lane: mask logits are [1, frames, 1025]. */
+  advanceBy({ maskLogits, activityLogits }: Answer): Advance {
+    return tf.tidy(() => {
       const spectrum = this.#spectrum ?? stft(this.#samples, this.framing)
       const mask = maskOf(maskLogits, spectrum.shape[2]!)
       const heard = istft(applyMask(spectrum, mask), this.framing, this.#samples.shape[1]!)
-      return this.#target.add(heard.div(this.steps))
+      return { target: this.#target.add(heard.div(this.steps)), activity: activityLogits.clone() }
     })
+  }
+
+  /** Ends a step; the lane owns what it is given from here on. */
+  advance({ target, activity }: Advance): void {
     this.#target.dispose()
     this.#target = tf.keep(target)
-    this.#activity.push(tf.keep(activityLogits.clone()))
+    this.#activity.push(tf.keep(activity))
     this.#keep(null)
     this.stepsDone += 1
   }

@@ -81,15 +81,15 @@ class Mini implements Model {
     const batch = lanes.map(own)
     const busy = batch.every((lane) => lane.stepsDone < lane.steps)
     if (!busy) throw new Error('A lane whose steps are done cannot be stepped')
-    tf.tidy(() => {
+    // What may fail comes before any lane moves on: so the step can be tried again.
+    const advances = tf.tidy(() => {
       const { maskLogits, activityLogits } = this.#ask(batch)
-      for (const [row, lane] of batch.entries()) {
-        lane.advance({
-          maskLogits: tf.slice(maskLogits, [row, 0, 0], [1, lane.framing.frames, -1]),
-          activityLogits: tf.slice(activityLogits, [row, 0], [1, tokenCount(lane.framing.frames)]),
-        })
-      }
+      return batch.map((lane, row) => lane.advanceBy({
+        maskLogits: tf.slice(maskLogits, [row, 0, 0], [1, lane.framing.frames, -1]),
+        activityLogits: tf.slice(activityLogits, [row, 0], [1, tokenCount(lane.framing.frames)]),
+      }))
     })
+    for (const [row, lane] of batch.entries()) lane.advance(advances[row]!)
   }
 
   /** The network's answers, a row for each lane; lanes that hear the same are heard once. */

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Acceleration, Chunk, LaneRequest, Separation } from '../../models/model.ts'
 import { loadMini } from '../../models/mini/mini.ts'
+import type { MiniLane } from '../../models/mini/mini-lane.ts'
 import { spanGain } from '../../models/mini/spans.ts'
 import { tf } from '../../models/tensor.ts'
 import { assertClose } from '../support/assert-close.ts'
@@ -290,4 +291,22 @@ test('where nothing is predicted, nothing is silenced; spans that are given are 
   const given = separateOne(mini, { ...absent, spans })
   assert.equal(given.predictedSpans, undefined)
   assert.ok(given.target[0]!.subarray(16_000).every((x) => x === 0), 'silent outside')
+})
+
+test('a step that fails at its second lane moves none on, holds nothing more, and can be tried again', (t) => {
+  const chunks = [mono(noise(32_000, 1)), mono(noise(32_000, 2))]
+  const expected = chunks.map((chunk) => separateOne(mini, laneRequest(chunk, 'rain', 'quality')))
+  const lanes = chunks.map((chunk) => mini.open(laneRequest(chunk, 'rain', 'quality')))
+  mini.step(lanes) // so that the failure comes upon lanes that are half done
+  const failing = t.mock.method(lanes[1] as MiniLane, 'advanceBy', () => { throw new Error('no memory') })
+  assert.throws(() => mini.step(lanes), /no memory/)
+  const held = tf.memory().numTensors
+  assert.throws(() => mini.step(lanes), /no memory/)
+  assert.equal(tf.memory().numTensors, held)
+  failing.mock.restore()
+  assert.deepEqual(lanes.map(({ stepsDone }) => stepsDone), [1, 1])
+  for (const lane of lanes) while (lane.stepsDone < lane.steps) mini.step([lane])
+  for (const [i, lane] of lanes.entries()) {
+    assertClose(mini.close(lane).target[0]!, expected[i]!.target[0]!, { absolute: 1e-5 })
+  }
 })
