@@ -12,6 +12,9 @@ from scipy.signal import resample_poly
 RATE = 32000
 """Hertz. The network itself takes any rate: its frames are 16 ms long at every rate."""
 
+RECORDINGS = "recordings"
+"""Where in the cache the banks of real recordings are."""
+
 SILENT_PEAK = 1e-4
 
 
@@ -31,6 +34,12 @@ class Clip:
         if peak < SILENT_PEAK:
             raise ValueError(f"{self.origin} is silent")
         self.samples = (sound / peak * 0.9 * 32767).astype(np.int16)
+
+
+def shared(counts: dict[str, int], share: float) -> dict[str, int]:
+    """Clips of each split: of those to train on `share`, at least one; of the test's all."""
+    return {split: max(1, round(count * share)) if split == "train" else count
+            for split, count in counts.items()}
 
 
 def resample(samples, rate):

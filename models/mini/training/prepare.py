@@ -1,6 +1,7 @@
 """Makes the banks of clips that mixtures are made of: `python prepare.py --esc10 FOLDER CACHE`.
 
-A bank is a class's clips of one split. A class that several sources give is the sum of them.
+A bank is a class's clips of one split. A class that several sources give is the sum of them, but
+that real recordings (`--real`) have banks of their own, in the folder `recordings`.
 """
 
 import argparse
@@ -11,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from audio import Clip, read_mono, write_bank
-from sources import esc10, imitations, instruments, procedural, synthesizer, voices
+from audio import RECORDINGS, Clip, read_mono, shared, write_bank
+from sources import esc10, imitations, instruments, procedural, recordings, synthesizer, voices
 
 SECONDS = 8
 PROCEDURAL_COUNTS = {"train": 160, "test": 10}
@@ -50,23 +51,38 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cache", type=Path, help="where the banks go")
     parser.add_argument("--esc10", type=Path, help="ESC-10 by class, with ATTRIBUTION.csv")
+    parser.add_argument("--real", type=Path,
+                        help="real voices, instruments and sounds, with ATTRIBUTION.csv")
     parser.add_argument("--own", type=Path, help="a folder with a folder of sounds for each class")
+    parser.add_argument("--share", type=float, default=1.0,
+                        help="of the synthetic clips to train on; the test's are always whole")
     options = parser.parse_args()
     options.cache.mkdir(parents=True, exist_ok=True)
     sources = [lambda: esc10.clips(options.esc10)] if options.esc10 else []
-    sources += [lambda: synthesised_clips(procedural.SOUNDS, PROCEDURAL_COUNTS),
-                lambda: synthesised_clips(procedural.PLAIN, PLAIN_COUNTS),
+    share = options.share
+    sources += [lambda: synthesised_clips(procedural.SOUNDS, shared(PROCEDURAL_COUNTS, share)),
+                lambda: synthesised_clips(procedural.PLAIN, shared(PLAIN_COUNTS, share)),
                 lambda: synthesised_clips(imitations.SOUNDS, IMITATION_COUNTS),
-                instruments.clips, synthesizer.clips, voices.clips]
+                lambda: instruments.clips(share), lambda: synthesizer.clips(share),
+                lambda: voices.clips(share)]
     sources += [lambda: folder_clips(options.own)] if options.own else []
+    if options.real:
+        write_banks(options.cache / RECORDINGS, [lambda: recordings.clips(options.real)])
+    write_banks(options.cache, sources)
+
+
+def write_banks(folder: Path, sources):
+    """What all of `sources` give, by class and split, and whose it is."""
+    folder.mkdir(exist_ok=True)
     gathered = {}
     for source in sources:
         for name, splits in source().items():
             for split, clips in splits.items():
-                gathered.setdefault((split, name), []).extend(clips)
+                if clips:
+                    gathered.setdefault((split, name), []).extend(clips)
     for (split, name), clips in sorted(gathered.items()):
-        write_bank(options.cache, split, name, clips)
-    write_manifest(options.cache)
+        write_bank(folder, split, name, clips)
+    write_manifest(folder)
 
 
 def write_manifest(cache: Path):

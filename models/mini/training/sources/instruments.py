@@ -16,7 +16,7 @@ from pathlib import Path
 
 import mido
 
-from audio import RATE, Clip, read_mono
+from audio import RATE, Clip, read_mono, shared
 
 FONTS = ["/usr/share/sounds/sf2/FluidR3_GM.sf2", "/usr/share/sounds/sf3/MuseScore_General.sf3"]
 LOAD_AS_NEEDED = ["-o", "synth.dynamic-sample-loading=1"]
@@ -99,22 +99,23 @@ KITS = {"train": [0, 8, 16, 25, 32], "test": [0, 24, 40]}
 SCALES = [[0, 2, 4, 5, 7, 9, 11], [0, 2, 3, 5, 7, 8, 10], [0, 3, 5, 7, 10], [0, 2, 4, 7, 9]]
 
 
-def clips() -> dict[str, dict[str, list[Clip]]]:
-    """Class to split to clips."""
+def clips(share: float = 1.0) -> dict[str, dict[str, list[Clip]]]:
+    """Class to split to clips: to train on `share` of them, to be tested on all."""
     names = [*MELODIC, *EFFECTS, *DRUMS, "kit"]
     jobs = [(name, split) for name in names for split in COUNTS]
     with ThreadPoolExecutor(2) as pool:
-        rendered = list(pool.map(lambda job: _render_class(*job), jobs))
+        rendered = list(pool.map(lambda job: _render_class(*job, share), jobs))
     made = {}
     for (name, split), result in zip(jobs, rendered):
         made.setdefault(name, {})[split] = result
     return made
 
 
-def _render_class(name: str, split: str) -> list[Clip]:
+def _render_class(name: str, split: str, share: float) -> list[Clip]:
     """Half of the clips by each sound font."""
     made = []
-    count = (MELODIC_COUNTS if name in MELODIC else COUNTS)[split] // len(FONTS)
+    counts = shared(MELODIC_COUNTS if name in MELODIC else COUNTS, share)
+    count = -(-counts[split] // len(FONTS))
     for font in FONTS:
         rng = random.Random(f"{name} {split} {font}")
         for start in range(0, count, PIECES_A_RUN):
@@ -154,7 +155,7 @@ def _piece(name: str, split: str, rng: random.Random) -> Piece:
         notes = _events(part, lengths, pause, rng)
         return Piece(rng.choice(getattr(part, split)), 0, notes)
     kit = rng.choice(KITS[split])
-    return Piece(kit, DRUM_CHANNEL, _groove(rng) if name == "kit" else _part(DRUMS[name], rng))
+    return Piece(kit, DRUM_CHANNEL, groove(rng) if name == "kit" else beats(DRUMS[name], rng))
 
 
 def varied(piece: Piece, rng: random.Random) -> Piece:
@@ -205,7 +206,7 @@ def _events(part: Part, lengths, pause: float, rng: random.Random) -> list[Note]
     return notes
 
 
-def _part(pitches: list[int], rng: random.Random) -> list[Note]:
+def beats(pitches: list[int], rng: random.Random) -> list[Note]:
     """One drum of a kit: a pattern of sixteenths, repeated with small changes."""
     beat = 60 / rng.uniform(70, 170)
     chance = rng.uniform(0.15, 0.8)
@@ -219,7 +220,7 @@ def _part(pitches: list[int], rng: random.Random) -> list[Note]:
     return notes
 
 
-def _groove(rng: random.Random) -> list[Note]:
+def groove(rng: random.Random) -> list[Note]:
     """A whole kit: kick and snare against hi-hat or ride, now and then a crash or a tom."""
     beat = 60 / rng.uniform(70, 170)
     kicks = [index % 8 == 0 or (index % 2 == 0 and rng.random() < 0.35) for index in range(16)]

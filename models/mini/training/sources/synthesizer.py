@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audio import RATE, Clip
+from audio import RATE, Clip, shared
 from .instruments import SECONDS, Note, Part, melody
 from .synthesis import Generator, Track, drift, lag, moments, phase
 
@@ -47,10 +47,10 @@ class Patch:
     vibrato: float
 
 
-def clips() -> dict[str, dict[str, list[Clip]]]:
-    """For training alone: what is held out is the sound fonts' programs."""
+def clips(share: float = 1.0) -> dict[str, dict[str, list[Clip]]]:
+    """For training alone, `share` of them: what is held out is the sound fonts' programs."""
     made = []
-    for number in range(COUNT):
+    for number in range(shared({"train": COUNT}, share)["train"]):
         rng = np.random.default_rng([*f"synthesizer {number}".encode()])
         made.append(Clip(play(rng), "synthesised synthesizer", "own", "Winnow"))
     return {"synth": {"train": made}}

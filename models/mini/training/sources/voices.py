@@ -17,7 +17,7 @@ import pyworld
 import soundfile
 from scipy.signal import butter, sosfilt
 
-from audio import RATE, Clip, resample
+from audio import RATE, Clip, resample, shared
 
 SECONDS = 8
 FLITE = {"woman": ["slt"], "man": ["rms", "kal16", "awb"]}
@@ -68,12 +68,13 @@ OWN_SENTENCES = {"msu_ru_nsh_clunits": RUSSIAN, "upc_ca_ona_hts": CATALAN}
 """Of voices that don't read English."""
 
 
-def clips() -> dict[str, dict[str, list[Clip]]]:
-    """Class to split to clips."""
+def clips(share: float = 1.0) -> dict[str, dict[str, list[Clip]]]:
+    """Class to split to clips: to train on `share` of them, to be tested on all."""
     made = {}
     for split, counts in COUNTS.items():
         rng = random.Random(f"voices {split}")
-        for name, count in counts.items():
+        for name in counts:
+            count = shared({split: counts[name]}, share)[split]
             own = [random.Random(f"{split} {name} {rng.random()}") for _ in range(count)]
             with ThreadPoolExecutor(2) as pool:
                 results = list(pool.map(lambda one: _clip(name, split, one), own))
