@@ -12,7 +12,7 @@ import numpy as np
 import scipy.fft
 from scipy.signal import fftconvolve
 
-from audio import RATE
+from audio import RATE, RECORDINGS
 from phrasings import load_phrasings
 from sources import esc10
 from sources.rooms import microphone, room
@@ -47,6 +47,9 @@ WEIGHTS = {"woman": 15.0, "man": 15.0, "singing": 4.0, "crowd": 0.7, "kit": 1.0,
 WEIGHT_OTHERS = 0.3
 TWO_RECORDINGS = 0.6
 """So often an everyday sound is made of two recordings, or it would be known by its recording."""
+RECORDED, RECORDED_ENOUGH = 0.5, 24
+"""So often a clip is a real recording, or of notes that are, where the class has enough of them;
+of a class that has fewer less often, or it would be known by its recordings."""
 BAND = "band"
 """Two or three instruments as one source, which is asked for as music."""
 OTHER = "other"
@@ -88,15 +91,18 @@ class Kept:
 
 
 class Bank:
-    """The clips of one split and the embeddings of prompts that were trained or held out."""
+    """The clips of one split and the embeddings of prompts that were trained or held out: those of
+    `cache`, or of the banks of real recordings that it has."""
 
-    def __init__(self, cache: Path, split: str, words: str):
-        self.names = [name for name in PHRASINGS["classes"]
-                      if (cache / f"{split}-{name}.npy").exists()]
-        kept = [*self.names, OTHER]
-        paths = {name: cache / f"{split}-{name}.npy" for name in kept}
+    def __init__(self, cache: Path, split: str, words: str, is_recorded: bool = False):
+        folder = cache / RECORDINGS if is_recorded else cache
+        paths = {name: folder / f"{split}-{name}.npy" for name in [*PHRASINGS["classes"], OTHER]}
+        paths = {name: path for name, path in paths.items() if path.exists()}
+        self.names = [name for name in paths if name != OTHER]
         self.samples = {name: np.load(path, mmap_mode="r") for name, path in paths.items()}
-        self.clips = {name: self._clips(name, read_notes(cache, split, name)) for name in kept}
+        self.clips = {name: self._clips(name, read_notes(folder, split, name)) for name in paths}
+        self.recorded = None
+        """Bank of real recordings, of which RECORDED of the clips are."""
         text = np.load(cache / "text.npz")
         self.embeddings = {key.split("/")[1]: text[key] for key in text.files
                            if key.startswith(f"{words}/")}
@@ -109,12 +115,19 @@ class Bank:
                      clip["origin"])
                 for start, end, clip in zip(offsets, offsets[1:], notes["clips"])]
 
-    def clip(self, name: str, rng, augmented: bool = True) -> np.ndarray:
-        """[N] with an RMS of 1, from a clip of the class in which something is to be heard."""
+    def recorded_share(self, name: str) -> float:
+        """How often a clip of the class is a real recording."""
+        return RECORDED * min(1, len(self.recorded.clips.get(name, [])) / RECORDED_ENOUGH)
+
+    def clip(self, name: str, rng, augmented: bool = True, samples: int = SAMPLES) -> np.ndarray:
+        """[N] with an RMS of 1, from a clip of the class in which something is to be heard. Those
+        that are augmented have SAMPLES, others `samples`."""
+        if self.recorded and rng.random() < self.recorded_share(name):
+            return self.recorded.clip(name, rng, augmented, samples)
         clips = self.clips[name]
         reach = SPEEDS.get(name, SPEED)
         speed = math.exp(rng.uniform(-reach, reach)) if augmented and rng.random() < 0.6 else 1.0
-        length = int(SAMPLES * speed) + 2
+        length = int(samples * speed) + 2
         while True:
             kept = clips[rng.integers(len(clips))]
             whole = self.samples[name][kept.start:kept.end]
@@ -129,7 +142,7 @@ class Bank:
         if speed != 1.0:
             at = np.arange(SAMPLES, dtype=np.float32) * speed
             cut = np.interp(at, np.arange(length, dtype=np.float32), cut).astype(np.float32)
-        cut = cut[:SAMPLES] / 32768
+        cut = cut[:samples] / 32768
         if not augmented:
             return level(cut)
         if name in STEADY and rng.random() < 0.4:
@@ -137,6 +150,14 @@ class Bank:
         if name in REAL and rng.random() < 0.4:
             cut = cut * swell(rng)
         return level(augment(cut, rng))
+
+
+def training_bank(cache: Path) -> Bank:
+    """All that may be trained on: the clips of the recipe's making and real recordings."""
+    bank = Bank(cache, "train", "train")
+    if (cache / RECORDINGS).is_dir():
+        bank.recorded = Bank(cache, "train", "train", is_recorded=True)
+    return bank
 
 
 def read_notes(cache: Path, split: str, name: str):

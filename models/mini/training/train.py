@@ -19,11 +19,10 @@ from queue import Full
 import numpy as np
 import torch
 import torch.multiprocessing as multiprocessing
-from safetensors.torch import load_file
 
-from evaluate import summary, test_cases
+from evaluate import read_served, recorded_cases, summary, test_cases
 from loss import inputs, loss
-from mixtures import WORDS, Bank, batch
+from mixtures import WORDS, batch, training_bank
 from muon import Muon
 from network import Separator
 
@@ -43,8 +42,8 @@ def main():
     run = Run(options)
     batches = start_worker(options, run.step)
     minutes = options.decay_minutes or options.minutes
-    bank_cases = test_cases(options.cache)
-    cases = {name: cases[::CASES_EVERY] for name, cases in bank_cases.items()}
+    all_cases = recorded_cases(options.cache) | test_cases(options.cache)
+    cases = {name: cases[::CASES_EVERY] for name, cases in all_cases.items()}
     run.one_step(next(batches), 0.0)  # compiles, which the clock should not count
     saved = time.monotonic()
     start = saved - run.done * minutes * 60
@@ -193,15 +192,11 @@ def find_checkpoint(options):
 
 
 def read_weights(folder: Path) -> dict:
-    """What export.py wrote, as a checkpoint holds it: without the optimizers' state, rounded to
-    float16, and with the gate as training has it, not as gate.py set it."""
-    config = json.loads((folder / "config.json").read_text())
-    state = {name: tensor.float() for name, tensor in
-             load_file(folder / "model.safetensors").items()}
-    state["close"].fill_(1)
-    state["tolerance"].fill_(0)
-    return dict(config=config["model"], model=state, average=state, optimizers=[],
-                **config["training"])
+    """Served weights to train from: the gate is as training has it, not as gate.py set it."""
+    stored = read_served(folder)
+    stored["model"]["close"].fill_(1)
+    stored["model"]["tolerance"].fill_(0)
+    return stored
 
 
 def rename(stored: dict, meant: dict[str, torch.Tensor]) -> dict:
@@ -246,7 +241,7 @@ def start_worker(options, step: int):
 def make_batches(queue, cache, count, seed):
     torch.set_num_threads(1)
     os.nice(2)  # the steps should not wait for a processor
-    bank, rng = Bank(cache, "train", "train"), np.random.default_rng(seed)
+    bank, rng = training_bank(cache), np.random.default_rng(seed)
     while multiprocessing.parent_process().is_alive():
         made = batch(bank, rng, count)
         try:
