@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { connectBroker } from '../shared/broker.ts'
 import { systemClock } from '../shared/clock.ts'
-import { announceReady, onShutdown } from '../shared/lifecycle.ts'
+import { announceReady, onShutdown, startOrEnd } from '../shared/lifecycle.ts'
 import { createLogger } from '../shared/log.ts'
 import { createPublicFetch } from '../shared/public-fetch.ts'
 import { ComputeThread } from './compute-thread.ts'
@@ -24,9 +24,9 @@ const { version } = JSON.parse(
 
 await prepareScratch(config.scratchFolder)
 const compute = await ComputeThread.start(config, log)
-const broker = await connectBroker({
+const broker = await startOrEnd(log, connectBroker({
   url: config.natsUrl, name: config.engineId, leaseSeconds: config.leaseSeconds, log,
-})
+}))
 const publicFetch = createPublicFetch({ allowCidrs: config.egressAllowCidrs })
 const engine = createEngine({
   config, version, compute, broker, publicFetch, clock: systemClock, log,

@@ -2,25 +2,19 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Broker } from '../shared/broker.ts'
-import type { Clock } from '../shared/clock.ts'
-import type { Logger } from '../shared/log.ts'
 import type { Job, OutputPart } from '../shared/messages.ts'
 import { isTerminal } from '../shared/request-status.ts'
-import { isoTime } from './deps.ts'
+import { isoTime, type Deps } from './deps.ts'
 import { Loop } from './loop.ts'
-import type { MediaStore } from './media-store/media-store.ts'
-import { inTransaction, type Store } from './store/database.ts'
-import { oldestInOutbox, takeFromOutbox, type WaitingJob } from './store/outbox.ts'
+import { failRequest, type FinishDeps } from './separations.ts'
+import { inTransaction } from './store/database.ts'
+import { oldestInOutbox, putOff, takeFromOutbox, type WaitingJob } from './store/outbox.ts'
 import { findRequest, setJobSequence } from './store/requests.ts'
 import { inputKey, outputKey } from './store/retention.ts'
 import type { RequestRow } from './store/tables.ts'
 
-interface PublisherDeps {
-  store: Store
-  broker: Pick<Broker, 'publishJob' | 'removeJob'>
-  clock: Clock
-  log: Logger
-  mediaStore: MediaStore
+type PublisherDeps = FinishDeps & Pick<Deps, 'log'> & {
+  broker: Pick<Broker, 'publishJob' | 'removeJob' | 'isConnected'>
 }
 
 const BATCH_MAX = 64
@@ -30,6 +24,10 @@ const EVERY_MS = 1_000
 const GATHER_MS = 10
 /** A job may wait in the queue so long before its addresses expire. */
 const JOB_URL_MS = 7 * 86_400_000
+/** Rest of a job that could not be handed over; doubled with each try, up to the most. */
+const REST_MS = { least: 1_000, most: 600_000 }
+/** With the rests between them a day; then its request fails. */
+const TRIES_MAX = 150
 
 export const createJobPublisher = (deps: PublisherDeps): Loop =>
   new Loop({
@@ -42,42 +40,75 @@ export const createJobPublisher = (deps: PublisherDeps): Loop =>
     },
   })
 
-/** Empties the outbox, oldest first. */
+/**
+ * Hands over what does not rest in the outbox, oldest first. What the broker does not take rests.
+ * @throws Error while the broker is away, or takes nothing
+ */
 export async function publishWaiting(deps: PublisherDeps): Promise<void> {
   for (;;) {
     const waiting = await oldestInOutbox(deps.store, isoTime(deps.clock.now()), BATCH_MAX)
     if (waiting.length === 0) return
-    const unfinished = waiting.filter((row) => !isTerminal(row.status))
-    const published = await Promise.all(unfinished.map(async (row) => ({
-      requestId: row.request_id,
-      sequence: await deps.broker.publishJob(await jobOf(row, deps), row.message_id),
-    })))
-    await settle(deps, waiting, published)
+    const outcomes = await Promise.all(waiting.map((row) => publishOne(deps, row)))
+    const failures = outcomes.filter((outcome) => 'error' in outcome)
+    await settle(deps, outcomes.filter((outcome) => !('error' in outcome)))
+    const [first] = failures
+    if (first && !deps.broker.isConnected()) throw first.error // that is no try
+    for (const failure of failures) await tryLater(deps, failure)
+    if (first && failures.length === waiting.length) throw first.error
   }
 }
 
-type Published = { requestId: string; sequence: number }
+type Failed = { row: WaitingJob; error: unknown }
+/** Without a sequence: its request had ended before. */
+type Taken = { row: WaitingJob; sequence?: number }
 
-async function settle(
-  { store, broker }: PublisherDeps, waiting: readonly WaitingJob[], published: readonly Published[],
-): Promise<void> {
-  const canceled = await inTransaction(store, async (store) => {
-    await takeFromOutbox(store, waiting.map((row) => row.message_id))
-    const finished: Published[] = []
-    for (const job of published) {
-      await setJobSequence(store, job.requestId, job.sequence)
-      const row = await findRequest(store, job.requestId)
-      if (row && isTerminal(row.status)) finished.push(job)
+/** Never throws: each row is by itself. */
+async function publishOne(deps: PublisherDeps, row: WaitingJob): Promise<Taken | Failed> {
+  if (isTerminal(row.status)) return { row }
+  try {
+    const job = await jobOf(row, deps)
+    return { row, sequence: await deps.broker.publishJob(job, row.message_id) }
+  } catch (error) {
+    return { row, error }
+  }
+}
+
+async function settle(deps: PublisherDeps, taken: readonly Taken[]): Promise<void> {
+  if (taken.length === 0) return
+  const canceled = await inTransaction(deps.store, async (store) => {
+    await takeFromOutbox(store, taken.map(({ row }) => row.message_id))
+    const finished: { requestId: string; sequence: number }[] = []
+    for (const { row: { request_id: requestId }, sequence } of taken) {
+      if (sequence === undefined) continue
+      await setJobSequence(store, requestId, sequence)
+      const row = await findRequest(store, requestId)
+      if (row && isTerminal(row.status)) finished.push({ requestId, sequence })
     }
     return finished
   })
   // Canceled while they were on their way: nobody else knew where their jobs stand.
-  for (const { sequence } of canceled) await broker.removeJob(sequence)
+  for (const { requestId, sequence } of canceled) {
+    await deps.broker.removeJob(requestId, sequence).catch((error: unknown) => {
+      deps.log.warn({ err: error, requestId }, 'the job of a canceled request stays in the queue')
+    })
+  }
+}
+
+async function tryLater(deps: PublisherDeps, { row, error }: Failed): Promise<void> {
+  const { request_id: requestId } = row
+  const tries = row.tries + 1
+  deps.log.error({ err: error, requestId, tries }, 'a job could not be handed to the broker')
+  if (tries >= TRIES_MAX) {
+    await failRequest(deps, requestId, 'ENGINE_LOST', 'The request could not be queued for a day.')
+    return
+  }
+  const restMs = Math.min(REST_MS.least * 2 ** row.tries, REST_MS.most)
+  await putOff(deps.store, row, isoTime(deps.clock.now() + restMs))
 }
 
 /** The job that asks an engine to serve a request. */
 export async function jobOf(
-  row: RequestRow, { clock, mediaStore }: Pick<PublisherDeps, 'clock' | 'mediaStore'>,
+  row: RequestRow, { clock, mediaStore }: Pick<Deps, 'clock' | 'mediaStore'>,
 ): Promise<Job> {
   const { request_id: requestId, file_id: fileId, file_name: fileName } = row
   const address = { asker: 'engine', expiresAt: clock.now() + JOB_URL_MS } as const

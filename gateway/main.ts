@@ -6,12 +6,13 @@ import { join } from 'node:path'
 import { connectBroker } from '../shared/broker.ts'
 import { systemClock } from '../shared/clock.ts'
 import { connectEngine } from '../shared/engine-control.ts'
-import { announceReady, onShutdown } from '../shared/lifecycle.ts'
+import { announceReady, onShutdown, startOrEnd } from '../shared/lifecycle.ts'
 import { createLogger } from '../shared/log.ts'
 import { createPublicFetch } from '../shared/public-fetch.ts'
 import { createPublicPost } from '../shared/public-post.ts'
 import { buildApp } from './app.ts'
 import { loadConfig, localUrl, portAfter } from './config.ts'
+import { createDeadLetterHandler } from './dead-letters.ts'
 import { isoTime, type Deps } from './deps.ts'
 import { EgressPool } from './egress-pool.ts'
 import { createEventHandler } from './event-follower.ts'
@@ -24,7 +25,7 @@ import { startMetricsServer } from './metrics-server.ts'
 import { QueuePositions } from './queue-positions.ts'
 import { RateLimiter } from './rate-limit.ts'
 import { RequestFeed } from './request-feed.ts'
-import { createExhaustionHandler, createRescuer } from './rescuer.ts'
+import { createRescuer } from './rescuer.ts'
 import { createSweeper } from './retention.ts'
 import { ensureFirstApiKey, readKeys } from './secrets.ts'
 import { openSqlite } from './store/database.ts'
@@ -49,7 +50,9 @@ const store = await openSqlite(join(dataFolder, 'winnow.db'))
 const { bootstrapApiKey } = settings
 await ensureFirstApiKey(store, { dataFolder, bootstrapApiKey, now: isoTime(clock.now()) })
 const { natsUrl, leaseSeconds } = settings
-const broker = await connectBroker({ url: natsUrl, name: 'gateway', leaseSeconds, log })
+const broker = await startOrEnd(log, connectBroker({
+  url: natsUrl, name: 'gateway', leaseSeconds, log,
+}))
 
 const fleet = new Fleet({ connect: connectEngine, clock, log })
 const feed = new RequestFeed()
@@ -68,7 +71,6 @@ const mediaStore = bucket === undefined
   : await (await import('./media-store/s3.ts')).openBucket({ // of 25 MB, for who uses it
     bucket, region, endpoint: settings.s3Endpoint, publicEndpoint: settings.s3PublicEndpoint,
   })
-const publisher = createJobPublisher({ store, broker, clock, log, mediaStore })
 const webhookSender = new WebhookSender({
   store, clock, log, sealingKey, post: publicPost.post,
   triesMax: settings.webhooksMax, hostTriesMax: settings.webhooksPerHostMax,
@@ -84,6 +86,7 @@ const deps: Deps = {
   wakePublisher: () => publisher.wake(),
   wakeWebhooks: () => webhookSender.wake(),
 }
+const publisher = createJobPublisher({ ...deps, broker })
 const app = await buildApp(deps)
 await app.listen({ host: settings.host, port: settings.port })
 const { grpcHost, grpcPort = portAfter(settings.port, 1) } = settings
@@ -101,7 +104,7 @@ const sweeper = createSweeper(deps)
 sweeper.start(SWEEP_AFTER_MS)
 const stopFollowing = await Promise.all([
   broker.followEvents(createEventHandler(deps)),
-  broker.followExhaustedJobs(createExhaustionHandler({ ...deps, broker })),
+  broker.followDeadLetters(createDeadLetterHandler(deps)),
   broker.followProgress((progress) => feed.progressed(progress)),
   broker.followHellos((hello) => fleet.heard(hello)),
 ])

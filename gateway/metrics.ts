@@ -17,6 +17,8 @@ export class Metrics {
     'Requests that ended, by status and, of those that FAILED, code.', ['status', 'code'])
   readonly #audioSeconds = this.#counter('winnow_audio_seconds_total',
     'Seconds of media of COMPLETED requests.')
+  readonly #deadLetters = this.#counter('winnow_dead_letters_total',
+    'Messages given up because they were delivered too often, by stream.', ['stream'])
   readonly #http = this.#histogram('winnow_http_request_seconds',
     'HTTP calls answered, to the end of the answer: a status stream lasts.',
     ['method', 'route', 'status'])
@@ -36,6 +38,11 @@ export class Metrics {
   finished({ status, error_code: code, duration }: RequestRow): void {
     this.#finished.inc({ status, code: code ?? '' })
     if (status === 'COMPLETED') this.#audioSeconds.inc(duration ?? 0)
+  }
+
+  /** @param stream in which the message was */
+  deadLetter(stream: string): void {
+    this.#deadLetters.inc({ stream })
   }
 
   /** @param route as it is declared, with the names of its parameters */

@@ -193,7 +193,7 @@ export async function cancel(deps: Deps, row: RequestRow): Promise<RequestRow> {
   }
   const { request_id: requestId, job_sequence: sequence, engine_id: engineId } = now
   if (sequence !== null) {
-    await deps.broker.removeJob(sequence).catch((error: unknown) => {
+    await deps.broker.removeJob(requestId, sequence).catch((error: unknown) => {
       deps.log.warn({ err: error, requestId }, 'the job of a canceled request stays in the queue')
     })
   }

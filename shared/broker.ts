@@ -1,6 +1,8 @@
 /**
- * The only NATS code. Jobs go one way through a work-queue stream with leases; events come back
- * through a durable stream; progress and hellos travel on core NATS and may be lost.
+ * The broker as all others see it: only `broker*.ts` know NATS. Jobs go one way through a
+ * work-queue stream with leases; events come back through a durable stream; what of both is
+ * delivered too often ends among the dead letters; progress and hellos travel on core NATS and
+ * may be lost.
  *
  * A lease is kept by heartbeats and ends by ack, nak or silence. JetStream has no fencing: the
  * first holder's late ack is accepted, so truth and attempts live in the gateway's database.
@@ -9,35 +11,36 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
-  AckPolicy, DiscardPolicy, JetStreamApiCodes, JetStreamApiError, jetstream, jetstreamManager,
-  RetentionPolicy, StorageType, type JetStreamClient, type JetStreamManager, type JsMsg,
-  type StreamConfig,
+  JetStreamApiCodes, jetstream, type JetStreamClient, type JetStreamManager, type JsMsg,
+  type StoredMsg,
 } from '@nats-io/jetstream'
-import { connect, type NatsConnection } from '@nats-io/transport-node'
+import { headers, type NatsConnection } from '@nats-io/transport-node'
 import type { TSchema, Static } from 'typebox'
+import { connectServer, manageStreams } from './broker-connection.ts'
+import {
+  DEAD_LETTERS, ensureStreams, EVENTS, EXHAUSTED, isMissing, JOBS, streamsAreMissing, type Source,
+} from './broker-streams.ts'
 import type { Logger } from './log.ts'
 import {
-  decodeMessage, encodeMessage, EngineHello, Event, Job, Progress,
+  decodeMessage, encodeMessage, EngineHello, Event, identify, Job, Progress, type Identity,
 } from './messages.ts'
 
-const JOBS = { stream: 'JOBS', subject: 'jobs.separate', consumer: 'engines' }
-const EVENTS = { stream: 'EVENTS', subject: 'events', consumer: 'gateway' }
-const EXHAUSTED = {
-  stream: 'EXHAUSTED',
-  subject: `$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.${JOBS.stream}.${JOBS.consumer}`,
-  consumer: 'gateway',
-}
 const PROGRESS_SUBJECT = 'progress'
 const HELLO_SUBJECT = 'engines.hello'
+/** Of a dead letter: its sequence in the stream where it was. */
+const SEQUENCE_HEADER = 'Winnow-Sequence'
 
-const SECOND_NS = 1_000_000_000
-/** Deliveries of one job, the first included; then it is reported as exhausted. */
-const DELIVERIES_MAX = 6
-const JOBS_MAX = 1_000_000
-const EVENT_ACK_WAIT_SECONDS = 30
-const EVENTS_IN_FLIGHT_MAX = 64
-/** How long a message that could not be handled rests before it comes again. */
+/** Messages that a follower has asked for and not yet handled. */
+const IN_HAND_MAX = 64
+/** Rest after a failure: of a follower, and of the first delivery of a message. */
 const RETRY_MS = 1_000
+const REST_MS_MAX = 60_000
+/** What is buffered may take so long to leave; without a server it never would. */
+const CLOSE_MS_MAX = 2_000
+
+/** How long a message rests that could not be handled: each time twice as long. */
+const restMs = ({ info: { deliveryCount } }: JsMsg): number =>
+  Math.min(RETRY_MS * 2 ** (deliveryCount - 1), REST_MS_MAX)
 
 export type Stop = () => Promise<void>
 
@@ -59,19 +62,21 @@ export interface Lease {
 export interface Broker {
   /** Stores a job; resolves with its stream sequence. A repeated `messageId` stores nothing new. */
   publishJob(job: Job, messageId: string): Promise<number>
-  /** Removes a queued job; false when it is no longer there. */
-  removeJob(sequence: number): Promise<boolean>
-  hasJob(sequence: number): Promise<boolean>
+  /** Removes the queued job of a request; false when it is no longer there. */
+  removeJob(requestId: string, sequence: number): Promise<boolean>
+  /** Whether the job of a request is there: after a loss, others have its sequence. */
+  hasJob(requestId: string, sequence: number): Promise<boolean>
   /** The next job, or null when none came within `waitMs` (at least 1000). */
   leaseJob(waitMs: number): Promise<Lease | null>
   /** Resolves once the event is durable. Repeating an event of an attempt stores nothing new. */
   publishEvent(event: Event): Promise<void>
   /**
-   * Hands over events in order; one is acknowledged when `handle` resolves, and comes again if not.
+   * Hands over events in order; one is acknowledged when `handle` resolves. If not, it comes again
+   * after a rest, behind others; delivered too often, it is a dead letter.
    */
   followEvents(handle: (event: Event) => Promise<void>): Promise<Stop>
-  /** Jobs that used up their deliveries; removed from the queue once `handle` resolves. */
-  followExhaustedJobs(handle: (exhausted: ExhaustedJob) => Promise<void>): Promise<Stop>
+  /** Jobs and events that used up their deliveries; none of them is in its stream any more. */
+  followDeadLetters(handle: (letter: DeadLetter) => Promise<void>): Promise<Stop>
   publishProgress(progress: Progress): void
   followProgress(handle: (progress: Progress) => void): Stop
   publishHello(hello: EngineHello): void
@@ -81,8 +86,10 @@ export interface Broker {
   close(): Promise<void>
 }
 
-export interface ExhaustedJob {
-  requestId: string
+/** What no consumer could handle. The whole message stays among the dead letters for a while. */
+export interface DeadLetter extends Identity {
+  /** Where it was, and its place there. */
+  stream: string
   sequence: number
 }
 
@@ -96,82 +103,16 @@ export interface BrokerOptions {
   log: Logger
 }
 
-/** Connects, and creates or updates the streams. Reconnects for ever once it has been connected. */
+/**
+ * Connects, and creates or updates the streams. Reconnects for ever once it has been connected.
+ * @throws StartError when the broker can't be reached or used
+ */
 export async function connectBroker(options: BrokerOptions): Promise<Broker> {
-  const connection = await connect({
-    ...serversAndCredentials(options.url),
-    name: options.name,
-    maxReconnectAttempts: -1,
-    reconnectTimeWait: 500,
-  })
-  const manager = await jetstreamManager(connection)
+  const connection = await connectServer(options)
+  const manager = await manageStreams(connection)
   await ensureStreams(manager, options.leaseSeconds)
   return new JetStreamBroker(connection, manager, options)
 }
-
-function serversAndCredentials(url: string) {
-  const servers = url.split(',').map((server) => server.trim())
-  const first = new URL(servers[0] ?? '')
-  const [user, pass] = [first.username, first.password].map(decodeURIComponent)
-  return {
-    servers: servers.map((server) => new URL(server).host),
-    ...(user && pass ? { user, pass } : user ? { token: user } : {}),
-  }
-}
-
-async function ensureStreams(manager: JetStreamManager, leaseSeconds: number): Promise<void> {
-  await ensureStream(manager, {
-    name: JOBS.stream,
-    subjects: [JOBS.subject],
-    retention: RetentionPolicy.Workqueue,
-    storage: StorageType.File,
-    discard: DiscardPolicy.New, // a full queue refuses: it must never forget an accepted job
-    max_msgs: JOBS_MAX,
-    duplicate_window: 120 * SECOND_NS,
-  })
-  await ensureStream(manager, {
-    name: EVENTS.stream,
-    subjects: [EVENTS.subject],
-    retention: RetentionPolicy.Workqueue,
-    storage: StorageType.File,
-    duplicate_window: 120 * SECOND_NS,
-  })
-  await ensureStream(manager, {
-    name: EXHAUSTED.stream,
-    subjects: [EXHAUSTED.subject],
-    retention: RetentionPolicy.Workqueue,
-    storage: StorageType.File,
-  })
-  await manager.consumers.add(JOBS.stream, {
-    durable_name: JOBS.consumer,
-    ack_policy: AckPolicy.Explicit,
-    ack_wait: leaseSeconds * SECOND_NS,
-    max_deliver: DELIVERIES_MAX,
-    max_ack_pending: -1, // bounded by the engines, which lease only what they have room for
-  })
-  for (const { stream, consumer } of [EVENTS, EXHAUSTED]) {
-    await manager.consumers.add(stream, {
-      durable_name: consumer,
-      ack_policy: AckPolicy.Explicit,
-      ack_wait: EVENT_ACK_WAIT_SECONDS * SECOND_NS,
-      max_ack_pending: EVENTS_IN_FLIGHT_MAX,
-    })
-  }
-}
-
-type NamedStream = Partial<StreamConfig> & { name: string }
-
-async function ensureStream(manager: JetStreamManager, config: NamedStream): Promise<void> {
-  try {
-    await manager.streams.update(config.name, config)
-  } catch (error) {
-    if (!isMissing(error, JetStreamApiCodes.StreamNotFound)) throw error
-    await manager.streams.add(config)
-  }
-}
-
-const isMissing = (error: unknown, code: number): boolean =>
-  error instanceof JetStreamApiError && error.code === code
 
 class JetStreamBroker implements Broker {
   readonly #connection: NatsConnection
@@ -195,17 +136,14 @@ class JetStreamBroker implements Broker {
     return receipt.seq
   }
 
-  async removeJob(sequence: number): Promise<boolean> {
-    try {
-      return await this.#manager.streams.deleteMessage(JOBS.stream, sequence)
-    } catch (error) {
-      if (await this.hasJob(sequence)) throw error
-      return false
-    }
+  async removeJob(requestId: string, sequence: number): Promise<boolean> {
+    if (!await this.hasJob(requestId, sequence)) return false
+    return this.#remove(JOBS.stream, sequence)
   }
 
-  async hasJob(sequence: number): Promise<boolean> {
-    return (await this.#storedJob(sequence)) !== null
+  async hasJob(requestId: string, sequence: number): Promise<boolean> {
+    const stored = await this.#stored(JOBS.stream, sequence)
+    return stored !== null && identify(stored.data).request_id === requestId
   }
 
   async leaseJob(waitMs: number): Promise<Lease | null> {
@@ -213,7 +151,7 @@ class JetStreamBroker implements Broker {
       this.#client.consumers.get(JOBS.stream, JOBS.consumer))
     const message = await consumer.next({ expires: waitMs })
     if (!message) return null
-    const job = this.#decode(Job, message)
+    const job = this.#readJob(message)
     const deliveries = message.info.deliveryCount
     return job && { job, attemptId: randomUUID(), deliveries, ...leaseActions(message) }
   }
@@ -224,20 +162,17 @@ class JetStreamBroker implements Broker {
   }
 
   followEvents(handle: (event: Event) => Promise<void>): Promise<Stop> {
-    return this.#follow(EVENTS, async (message) => {
-      const event = this.#decode(Event, message)
-      if (event) await handle(event)
-    })
+    return this.#follow(EVENTS, (message) => handle(decodeMessage(Event, message.data)))
   }
 
-  followExhaustedJobs(handle: (exhausted: ExhaustedJob) => Promise<void>): Promise<Stop> {
-    return this.#follow(EXHAUSTED, async (message) => {
-      const sequence = message.json<{ stream_seq: number }>().stream_seq
-      const stored = await this.#storedJob(sequence)
-      if (!stored) return
-      await handle({ requestId: decodeMessage(Job, stored).request_id, sequence })
-      await this.removeJob(sequence)
-    })
+  async followDeadLetters(handle: (letter: DeadLetter) => Promise<void>): Promise<Stop> {
+    const stops = await Promise.all([
+      this.#follow(EXHAUSTED, (message) => this.#bury(message.json<Exhaustion>())),
+      this.#follow(DEAD_LETTERS, (message) => handle(readLetter(message))),
+    ])
+    return async () => {
+      await Promise.all(stops.map((stop) => stop()))
+    }
   }
 
   publishProgress(progress: Progress): void {
@@ -261,7 +196,16 @@ class JetStreamBroker implements Broker {
   }
 
   async close(): Promise<void> {
-    if (!this.#connection.isClosed()) await this.#connection.drain()
+    if (this.#connection.isClosed()) return
+    const cut = setTimeout(() => void this.#connection.close(), CLOSE_MS_MAX)
+    try {
+      await Promise.race([this.#connection.drain(), this.#connection.closed()])
+    } catch (error) {
+      this.#log.warn({ err: error }, 'what was still to be sent did not reach the broker')
+      await this.#connection.close()
+    } finally {
+      clearTimeout(cut)
+    }
   }
 
   async #watchConnection(): Promise<void> {
@@ -284,28 +228,16 @@ class JetStreamBroker implements Broker {
     try {
       return await use()
     } catch (error) {
-      if (!(await this.#streamsAreMissing())) throw error
+      if (!this.isConnected() || !(await streamsAreMissing(this.#manager))) throw error
       this.#log.warn({ err: error }, 'the broker has lost its streams: making them anew')
       await ensureStreams(this.#manager, this.#leaseSeconds)
       return use()
     }
   }
 
-  async #streamsAreMissing(): Promise<boolean> {
+  async #stored(stream: string, sequence: number): Promise<StoredMsg | null> {
     try {
-      await this.#manager.consumers.info(JOBS.stream, JOBS.consumer)
-      await this.#manager.consumers.info(EVENTS.stream, EVENTS.consumer)
-      return false
-    } catch (error) {
-      return isMissing(error, JetStreamApiCodes.StreamNotFound) ||
-        isMissing(error, JetStreamApiCodes.ConsumerNotFound)
-    }
-  }
-
-  async #storedJob(sequence: number): Promise<Uint8Array | null> {
-    try {
-      const stored = await this.#manager.streams.getMessage(JOBS.stream, { seq: sequence })
-      return stored?.data ?? null
+      return await this.#manager.streams.getMessage(stream, { seq: sequence })
     } catch (error) {
       const gone = isMissing(error, JetStreamApiCodes.NoMessageFound) ||
         isMissing(error, JetStreamApiCodes.StreamNotFound)
@@ -314,20 +246,40 @@ class JetStreamBroker implements Broker {
     }
   }
 
-  /** The checked message; one that can't be understood is taken out of the stream, and said so. */
-  #decode<T extends TSchema>(schema: T, message: JsMsg): Static<T> | null {
+  async #remove(stream: string, sequence: number): Promise<boolean> {
     try {
-      return decodeMessage(schema, message.data)
+      return await this.#manager.streams.deleteMessage(stream, sequence)
     } catch (error) {
-      this.#log.error({ err: error, subject: message.subject, seq: message.seq }, 'bad message')
-      message.term('not understood')
+      if (await this.#stored(stream, sequence)) throw error
+      return false
+    }
+  }
+
+  /** Moves what used up its deliveries to the dead letters. */
+  async #bury({ stream, stream_seq: sequence }: Exhaustion): Promise<void> {
+    const stored = await this.#stored(stream, sequence)
+    if (!stored) return
+    const letters = headers()
+    letters.set(SEQUENCE_HEADER, String(sequence))
+    await this.#client.publish(`${DEAD_LETTERS.subject}.${stream}`, stored.data, {
+      headers: letters, msgID: `${stream}-${sequence}-${stored.timestamp}`,
+    })
+    await this.#remove(stream, sequence)
+  }
+
+  /** The checked job; one that this engine does not understand may be understood by another. */
+  #readJob(message: JsMsg): Job | null {
+    try {
+      return decodeMessage(Job, message.data)
+    } catch (error) {
+      this.#log.error({ err: error, seq: message.seq }, 'a job is not understood')
+      message.nak(restMs(message))
       return null
     }
   }
 
   async #follow(
-    { stream, consumer: name }: { stream: string; consumer: string },
-    handle: (message: JsMsg) => Promise<void>,
+    { stream, consumer: name }: Source, handle: (message: JsMsg) => Promise<void>,
   ): Promise<Stop> {
     const stopping = new AbortController()
     let messages: { stop(): void } | undefined
@@ -336,7 +288,7 @@ class JetStreamBroker implements Broker {
         try {
           const consumer = await this.#restoring(() => this.#client.consumers.get(stream, name))
           const consumed = await consumer.consume({
-            max_messages: EVENTS_IN_FLIGHT_MAX,
+            max_messages: IN_HAND_MAX,
             abort_on_missing_resource: true,
           })
           messages = consumed
@@ -361,8 +313,9 @@ class JetStreamBroker implements Broker {
       await handle(message)
       message.ack()
     } catch (error) {
-      this.#log.error({ err: error, subject: message.subject }, 'a message could not be handled')
-      message.nak(RETRY_MS)
+      const { subject, seq, info: { deliveryCount: deliveries } } = message
+      this.#log.error({ err: error, subject, seq, deliveries }, 'a message could not be handled')
+      message.nak(restMs(message))
     }
   }
 
@@ -379,9 +332,7 @@ class JetStreamBroker implements Broker {
         }
       },
     })
-    return async () => {
-      if (!subscription.isClosed()) await subscription.drain()
-    }
+    return async () => subscription.unsubscribe()
   }
 }
 
@@ -392,5 +343,19 @@ function leaseActions(message: JsMsg): Pick<Lease, 'heartbeat' | 'ack' | 'nak'> 
       await message.ackAck()
     },
     nak: (delayMs) => message.nak(delayMs),
+  }
+}
+
+/** What the server says of a message that used up its deliveries. */
+interface Exhaustion {
+  stream: string
+  stream_seq: number
+}
+
+function readLetter({ subject, headers, data }: JsMsg): DeadLetter {
+  return {
+    ...identify(data),
+    stream: subject.slice(DEAD_LETTERS.subject.length + 1),
+    sequence: Number(headers?.get(SEQUENCE_HEADER)),
   }
 }

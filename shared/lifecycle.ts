@@ -4,6 +4,25 @@
 
 import type { Logger } from './log.ts'
 
+/** Why a process can't start, and what would be right: for whoever runs it, without a stack. */
+export class StartError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'StartError'
+  }
+}
+
+/** What `starting` resolves with; after a StartError the process ends with that one line. */
+export async function startOrEnd<T>(log: Logger, starting: Promise<T>): Promise<T> {
+  try {
+    return await starting
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error
+    log.fatal(error.message)
+    process.exit(1)
+  }
+}
+
 /**
  * Runs `stop` once, at SIGTERM, SIGINT or the end of the parent process that started this one with
  * an IPC channel; then exits: 0 when it resolved, 1 when it failed.

@@ -89,6 +89,13 @@ export const Event = Type.Union([
   }),
 ])
 
+/** Whose a job or an event is: all that is read of one that may not be understood. */
+const Identity = Type.Object({
+  request_id: Type.Optional(Type.String()),
+  attempt_id: Type.Optional(Type.String()),
+  type: Type.Optional(Type.String()),
+})
+
 /** How far a request is; may be lost. */
 export const Progress = Type.Object({
   request_id: Type.String(),
@@ -106,6 +113,7 @@ export const EngineHello = Type.Object({
 export type Job = Static<typeof Job>
 export type StoredFile = Static<typeof StoredFile>
 export type Event = Static<typeof Event>
+export type Identity = Static<typeof Identity>
 export type Progress = Static<typeof Progress>
 export type EngineHello = Static<typeof EngineHello>
 export type LogLine = Static<typeof LogLine>
@@ -119,6 +127,15 @@ export function decodeMessage<T extends TSchema>(schema: T, data: Uint8Array): S
   if (Value.Check(schema, value)) return value as Static<T>
   const [first] = Value.Errors(schema, value)
   throw new Error(`message not understood: ${first?.instancePath} ${first?.message}`)
+}
+
+/** Whose a job or an event is, as far as it can be read. */
+export function identify(data: Uint8Array): Identity {
+  try {
+    return Value.Clean(Identity, decodeMessage(Identity, data)) as Identity
+  } catch {
+    return {}
+  }
 }
 
 export const encodeMessage = (message: Job | Event | Progress | EngineHello): Uint8Array =>

@@ -25,7 +25,7 @@ const HOMES: [packages: RegExp, homes: readonly string[]][] = [
   [/^@?fastify/, ['gateway/']],
   [/^(kysely|better-sqlite3)/, ['gateway/store/']],
   [/^prom-client/, ['gateway/metrics.ts']],
-  [/^@nats-io\//, ['shared/broker.ts']],
+  [/^@nats-io\//, ['shared/broker']],
   [/^(@grpc\/|grpc-health-check)/, ['shared/proto.ts', 'shared/engine-control.ts',
     'engine/control-server.ts', 'gateway/grpc-server.ts', 'gateway/grpc-errors.ts']],
   [/^node-av/, ['engine/media/']],

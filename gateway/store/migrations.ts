@@ -10,6 +10,7 @@ export const migrations: Record<string, Migration> = {
   '003-credits': { up: addCredits },
   '004-limits': { up: addLimits },
   '005-releases': { up: addReleases },
+  '006-outbox-tries': { up: addOutboxTries },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {
@@ -154,4 +155,10 @@ async function addReleases(db: Kysely<any>): Promise<void> {
   await db.schema.alterTable('requests')
     .addColumn('interruptions', 'integer', (column) => column.notNull().defaultTo(0)).execute()
   await db.schema.alterTable('outbox').addColumn('not_before', 'text').execute()
+}
+
+/** A job that the broker does not take rests, and those behind it go on. */
+async function addOutboxTries(db: Kysely<any>): Promise<void> {
+  await db.schema.alterTable('outbox')
+    .addColumn('tries', 'integer', (column) => column.notNull().defaultTo(0)).execute()
 }

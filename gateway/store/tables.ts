@@ -125,6 +125,8 @@ export interface OutboxRow {
   created_at: string
   /** It rests until then. */
   not_before: string | null
+  /** How often the broker did not take it. */
+  tries: number
 }
 
 /** The webhook of a finished request. */

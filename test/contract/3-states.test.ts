@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createExhaustionHandler, rescue } from '../../gateway/rescuer.ts'
+import { createDeadLetterHandler } from '../../gateway/dead-letters.ts'
+import { rescue } from '../../gateway/rescuer.ts'
 import { assertError } from '../support/assert-shape.ts'
 import {
   API, complete, startGateway, submit, submitted, type Gateway,
@@ -208,13 +209,32 @@ test('extension: the engine of a canceled request is told, also one that begins 
 
 test('3 a request whose job was delivered too often is FAILED with ENGINE_LOST', async (t) => {
   const gateway = await startGateway(t)
-  const handle = createExhaustionHandler({ ...gateway.deps, broker: gateway.broker })
+  const handle = createDeadLetterHandler(gateway.deps)
   const requestId = await submitted(gateway)
-  await handle({ requestId, sequence: 99 }) // of an older job
+  await handle({ stream: 'JOBS', sequence: 99, request_id: requestId }) // of an older job
+  await handle({ stream: 'JOBS', sequence: 1 }) // of nobody knows whom
   assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
-  await handle({ requestId, sequence: 1 })
+  await handle({ stream: 'JOBS', sequence: 1, request_id: requestId })
   const reply = await gateway.call('GET', `${API}/requests/${requestId}/status`)
   assert.equal(reply.json().error.code, 'ENGINE_LOST')
+  assert.deepEqual(gateway.logged('error').map(({ sequence }) => sequence), [99, 1, 1])
+  const text = await gateway.deps.metrics.text(gateway.deps)
+  assert.match(text, /^winnow_dead_letters_total\{stream="JOBS"\} 3$/m)
+})
+
+test('3 an end that could not be stored fails the request of its attempt; no other event does', async (t) => {
+  const gateway = await startGateway(t)
+  const handle = createDeadLetterHandler(gateway.deps)
+  const requestId = await submitted(gateway)
+  await gateway.event('started', requestId)
+  const letter = (type: string, attempt: string) => handle({
+    stream: 'EVENTS', sequence: 1, request_id: requestId, attempt_id: attempt, type,
+  })
+  for (const type of ['started', 'measured', 'released']) await letter(type, 'attempt-1')
+  await letter('completed', 'attempt-0')
+  assert.equal(await statusOf(gateway, requestId), 'IN_PROGRESS')
+  await letter('completed', 'attempt-1')
+  assert.equal(await statusOf(gateway, requestId), 'FAILED')
 })
 
 test('3 a request whose job was lost with the broker is queued again, and only then', async (t) => {
@@ -238,4 +258,88 @@ test('3 a request whose job was lost with the broker is queued again, and only t
   assert.equal(await statusOf(gateway, running), 'IN_QUEUE')
   await look()
   assert.equal(gateway.broker.jobs.size, 2)
+})
+
+test('3 a request whose job is lost every time is FAILED at last', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  for (let round = 0; round < 6; round += 1) {
+    assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
+    gateway.broker.jobs.clear()
+    gateway.clock.advance(121_000)
+    await rescue({ ...gateway.deps, broker: gateway.broker })
+    await gateway.publish()
+  }
+  const reply = await gateway.call('GET', `${API}/requests/${requestId}/status`)
+  assert.equal(reply.json().error.code, 'ENGINE_LOST')
+})
+
+test('3 one request that cannot be looked after does not keep others from being queued again', async (t) => {
+  const gateway = await startGateway(t)
+  const ids = [await submitted(gateway), await submitted(gateway)]
+  gateway.broker.jobs.clear()
+  gateway.clock.advance(121_000)
+  const hasJob = async (requestId: string) => {
+    if (requestId === ids[0]) throw new Error('a damaged block')
+    return false
+  }
+  await rescue({ ...gateway.deps, broker: { hasJob } })
+  await gateway.publish()
+  assert.deepEqual([...gateway.broker.jobs.values()].map((job) => job.request_id), [ids[1]])
+})
+
+test('3 after the broker lost its store, a cancel leaves the job of another request', async (t) => {
+  const gateway = await startGateway(t)
+  const mine = await submitted(gateway)
+  const [sequence] = [...gateway.broker.jobs.keys()]
+  const job = { ...gateway.broker.jobOf(mine), request_id: 'req_of_another' }
+  gateway.broker.jobs.set(sequence!, job)
+  await cancel(gateway, mine)
+  assert.deepEqual([...gateway.broker.jobs.values()], [job])
+})
+
+/** The broker takes no job of these requests; counts the tries. */
+function refuseJobs({ broker }: Gateway, requestIds: ReadonlySet<string>) {
+  const publishJob = broker.publishJob.bind(broker)
+  const refused = { tries: 0 }
+  broker.publishJob = async (job, messageId) => {
+    if (!requestIds.has(job.request_id)) return publishJob(job, messageId)
+    refused.tries += 1
+    throw new Error('max_payload size exceeded')
+  }
+  return refused
+}
+
+test('3 jobs that the broker does not take hold up no other', async (t) => {
+  const gateway = await startGateway(t)
+  const bad = new Set<string>()
+  const refused = refuseJobs(gateway, bad)
+  for (let i = 0; i < 70; i += 1) bad.add((await submit(gateway)).json().request_id)
+  const good: string = (await submit(gateway)).json().request_id
+  await assert.rejects(gateway.publish()) // of the first 64 the broker took none
+  await gateway.publish()
+  assert.equal(gateway.broker.jobOf(good).request_id, good)
+  await gateway.publish()
+  assert.equal(refused.tries, 70) // they rest
+})
+
+test('3 a request whose job the broker does not take for a day is FAILED', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId: string = (await submit(gateway)).json().request_id
+  gateway.broker.connected = false
+  await assert.rejects(gateway.publish()) // an outage is no try
+  gateway.broker.connected = true
+  const refused = refuseJobs(gateway, new Set([requestId]))
+  for (let minutes = 0; minutes < 24 * 60; minutes += 10) {
+    assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
+    await gateway.publish().catch(() => undefined)
+    gateway.clock.advance(600_000)
+  }
+  for (let rest = 0; rest < 10; rest += 1) {
+    await gateway.publish().catch(() => undefined)
+    gateway.clock.advance(600_000)
+  }
+  const reply = await gateway.call('GET', `${API}/requests/${requestId}/status`)
+  assert.equal(reply.json().error.code, 'ENGINE_LOST')
+  assert.equal(refused.tries, 150)
 })

@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { createLogger } from '../../shared/log.ts'
 import type { PostMessage, PostOutcome } from '../../shared/public-post.ts'
-import { createExhaustionHandler } from '../../gateway/rescuer.ts'
+import { createDeadLetterHandler } from '../../gateway/dead-letters.ts'
 import {
   QueueResultResponse, QueueStatusResponse, QueueSubmitResponse, WebhookDeliveryStatus,
 } from '../../gateway/schemas.ts'
@@ -167,9 +167,7 @@ test('6.1 every way to fail is told: by the engine, by cancel, by the loss of en
   const { request_id: canceled } = await submit(gateway)
   assert.equal((await gateway.call('PUT', `${API}/requests/${canceled}/cancel`)).statusCode, 202)
   const { request_id: lost } = await submit(gateway)
-  await createExhaustionHandler({ ...gateway.deps, broker: gateway.broker })({
-    requestId: lost, sequence: 3,
-  })
+  await createDeadLetterHandler(gateway.deps)({ stream: 'JOBS', sequence: 3, request_id: lost })
   await gateway.send()
   const events = gateway.posts.map(eventOf)
   for (const event of events) assertShape(SeparationFailedEvent, event)

@@ -1,12 +1,20 @@
 /** The broker against a real nats-server: what gateway and engine rely on. */
 
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { jetstream, jetstreamManager, RetentionPolicy, AckPolicy } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
+import { pino } from 'pino'
 import { startNatsServer } from '../../scripts/nats-server.ts'
-import { connectBroker } from '../../shared/broker.ts'
+import { connectServer } from '../../shared/broker-connection.ts'
+import { connectBroker, type DeadLetter } from '../../shared/broker.ts'
 import { createLogger } from '../../shared/log.ts'
 import type { Event, Job } from '../../shared/messages.ts'
 import { DEFAULT_OPTIONS } from '../../shared/separation-options.ts'
@@ -22,16 +30,41 @@ const job = (requestId: string): Job => ({
 const event = (attemptId: string, type: 'started' | 'released' = 'started'): Event =>
   ({ type, request_id: 'r', attempt_id: attemptId, engine_id: 'e', at: '', logs: [], cause: 'drain' })
 
-async function start(t: TestContext, leaseSeconds = 30) {
+/** A server; what uses it closes first, then it ends with the test. */
+async function startServer(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-nats-'))
   const server = await startNatsServer({ folder })
-  const broker = await connectBroker({ url: server.url, name: 'test', leaseSeconds, log })
+  const users: { close(): Promise<void> }[] = []
   t.after(async () => {
-    await broker.close()
+    for (const user of users) await user.close()
     server.process.kill('SIGKILL')
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   })
+  return { ...server, folder, closeFirst: (user: { close(): Promise<void> }) => users.push(user) }
+}
+type Server = Awaited<ReturnType<typeof startServer>>
+
+async function connectTo({ url, closeFirst }: Server, leaseSeconds = 30) {
+  const broker = await connectBroker({ url, name: 'test', leaseSeconds, log })
+  closeFirst(broker)
   return broker
+}
+
+const start = async (t: TestContext, leaseSeconds = 30) =>
+  connectTo(await startServer(t), leaseSeconds)
+
+/** The server's own view: its streams, and a way to publish anything. */
+async function inspect({ url, closeFirst }: Server) {
+  const { host, username: token } = new URL(url)
+  const connection = await connect({ servers: host, token })
+  closeFirst(connection)
+  const manager = await jetstreamManager(connection)
+  const stored = async (stream: string) => (await manager.streams.info(stream)).state.messages
+  return { manager, stored, client: jetstream(connection) }
+}
+
+const whenTrue = async (isTrue: () => Promise<boolean>) => {
+  while (!await isTrue()) await new Promise((resolve) => setTimeout(resolve, 20))
 }
 
 /** Resolves with the first `count` values that `follow` hands over. */
@@ -50,7 +83,7 @@ test('a job is stored once however often it is published, leased once, and gone 
   assert.equal(lease?.job.request_id, 'r1')
   assert.equal(await broker.leaseJob(1_000), null)
   await lease?.ack()
-  assert.equal(await broker.hasJob(sequence), false)
+  assert.equal(await broker.hasJob('r1', sequence), false)
 })
 
 test('a lease without heartbeats lapses, and the job is delivered again', async (t) => {
@@ -74,16 +107,23 @@ test('heartbeats hold a lease past its time', async (t) => {
 test('a removed job is never leased; removing one that is gone says so', async (t) => {
   const broker = await start(t)
   const sequence = await broker.publishJob(job('r1'), 'r1')
-  assert.equal(await broker.removeJob(sequence), true)
-  assert.equal(await broker.removeJob(sequence), false)
+  assert.equal(await broker.removeJob('r1', sequence), true)
+  assert.equal(await broker.removeJob('r1', sequence), false)
   assert.equal(await broker.leaseJob(1_000), null)
 })
 
-test('a job given back too often is reported as exhausted, and leaves the queue', async (t) => {
+test('after the loss of the store, no request removes the job that has its sequence', async (t) => {
   const broker = await start(t)
-  const exhausted = collect<{ requestId: string; sequence: number }>(1)
-  const stop = await broker.followExhaustedJobs(async (each) => exhausted.take(each))
-  t.after(stop)
+  const sequence = await broker.publishJob(job('r2'), 'r2')
+  assert.equal(await broker.hasJob('r1', sequence), false)
+  assert.equal(await broker.removeJob('r1', sequence), false)
+  assert.equal((await broker.leaseJob(2_000))?.job.request_id, 'r2')
+})
+
+test('a job given back too often becomes a dead letter, and leaves the queue', async (t) => {
+  const broker = await start(t)
+  const letters = collect<DeadLetter>(1)
+  t.after(await broker.followDeadLetters(async (each) => letters.take(each)))
   const sequence = await broker.publishJob(job('r1'), 'r1')
   for (let deliveries = 1; deliveries <= 6; deliveries += 1) {
     const lease = await broker.leaseJob(5_000)
@@ -91,8 +131,93 @@ test('a job given back too often is reported as exhausted, and leaves the queue'
     lease?.nak(0)
   }
   assert.equal(await broker.leaseJob(1_000), null)
-  assert.deepEqual(await exhausted.all, [{ requestId: 'r1', sequence }])
-  while (await broker.hasJob(sequence)) await new Promise(setImmediate)
+  assert.deepEqual(await letters.all, [{ request_id: 'r1', stream: 'JOBS', sequence }])
+  await whenTrue(async () => !await broker.hasJob('r1', sequence))
+})
+
+test('a job that no engine understands becomes a dead letter, whole', async (t) => {
+  const server = await startServer(t)
+  const broker = await connectTo(server)
+  const { manager, client, stored } = await inspect(server)
+  await manager.consumers.update('JOBS', 'engines', { max_deliver: 1 }) // sooner than it would
+  const letters = collect<DeadLetter>(2)
+  t.after(await broker.followDeadLetters(async (each) => letters.take(each)))
+  await client.publish('jobs.separate', JSON.stringify({ request_id: 'r1', prompt: 1 }))
+  await client.publish('jobs.separate', 'not JSON')
+  await broker.publishJob(job('r2'), 'r2')
+  assert.equal(await broker.leaseJob(1_000), null)
+  assert.equal(await broker.leaseJob(1_000), null)
+  const lease = await broker.leaseJob(2_000)
+  assert.equal(lease?.job.request_id, 'r2')
+  await lease?.ack()
+  let done = false
+  const pulling = whenTrue(async () => (await broker.leaseJob(1_000), done)) // else the server does not look
+  const got = await letters.all
+  done = true
+  await pulling
+  assert.deepEqual(got.sort((a, b) => a.sequence - b.sequence), [
+    { request_id: 'r1', stream: 'JOBS', sequence: 1 }, { stream: 'JOBS', sequence: 2 },
+  ])
+  await whenTrue(async () => await stored('JOBS') === 0)
+  const letter = await manager.streams.getMessage('DEAD_LETTERS', { last_by_subj: 'dead.JOBS' })
+  assert.ok(['not JSON', '{"request_id":"r1","prompt":1}'].includes(letter?.string() ?? ''))
+  assert.equal(await stored('DEAD_LETTERS'), 2)
+})
+
+test('events that can never be handled keep no other from being handled', async (t) => {
+  const broker = await start(t)
+  for (let i = 0; i < 80; i += 1) await broker.publishEvent(event(`poison-${i}`))
+  const good = collect<string>(1)
+  t.after(await broker.followEvents(async ({ attempt_id: attemptId }) => {
+    if (attemptId.startsWith('poison')) throw new RangeError('Maximum call stack size exceeded')
+    good.take(attemptId)
+  }))
+  await broker.publishEvent(event('good'))
+  assert.deepEqual(await good.all, ['good'])
+})
+
+test('an event that can never be handled becomes a dead letter, whole', async (t) => {
+  const server = await startServer(t)
+  const broker = await connectTo(server)
+  const { manager, stored } = await inspect(server)
+  await manager.consumers.update('EVENTS', 'gateway', { max_deliver: 2 }) // sooner than it would
+  const letters = collect<DeadLetter>(1)
+  t.after(await broker.followDeadLetters(async (each) => letters.take(each)))
+  let tries = 0
+  t.after(await broker.followEvents(async () => {
+    tries += 1
+    throw new RangeError('Maximum call stack size exceeded')
+  }))
+  await broker.publishEvent(event('a1'))
+  assert.deepEqual(await letters.all, [
+    { request_id: 'r', attempt_id: 'a1', type: 'started', stream: 'EVENTS', sequence: 1 },
+  ])
+  assert.equal(tries, 2)
+  await whenTrue(async () => await stored('EVENTS') === 0)
+  const letter = await manager.streams.getMessage('DEAD_LETTERS', { last_by_subj: 'dead.EVENTS' })
+  assert.deepEqual(letter?.json(), event('a1'))
+})
+
+test('every consumer limits deliveries, also one that an earlier version made', async (t) => {
+  const server = await startServer(t)
+  const { manager } = await inspect(server)
+  await manager.streams.add({
+    name: 'EVENTS', subjects: ['events'], retention: RetentionPolicy.Workqueue,
+  })
+  await manager.consumers.add('EVENTS', {
+    durable_name: 'gateway', ack_policy: AckPolicy.Explicit, max_ack_pending: 64,
+  })
+  await connectTo(server, 2)
+  await connectTo(server, 3) // another length of leases
+  let consumers = 0
+  for await (const { config: { name: stream } } of manager.streams.list()) {
+    for await (const { config } of manager.consumers.list(stream)) {
+      consumers += 1
+      assert.ok(config.max_deliver! > 1, `${stream} ${config.durable_name}`)
+      assert.equal(config.max_ack_pending, -1, `${stream} ${config.durable_name}`)
+    }
+  }
+  assert.equal(consumers, 4)
 })
 
 test('events arrive once and in order; one whose handling fails comes again', async (t) => {
@@ -120,4 +245,81 @@ test('progress and hellos reach whoever listens', async (t) => {
   broker.publishProgress(progress)
   broker.publishHello(hello)
   assert.deepEqual(await heard.all, [progress, hello])
+})
+
+/** A log whose lines can be waited for. */
+function watchedLog() {
+  const lines: string[] = []
+  let arrived = () => {}
+  const write = (line: string) => {
+    lines.push(line)
+    arrived()
+  }
+  const first = async () => {
+    while (lines.length === 0) await new Promise<void>((resolve) => { arrived = resolve })
+  }
+  return { lines, first, log: pino({ level: 'info' }, { write }) }
+}
+
+test('a broker that starts later is waited for, which is said once', async (t) => {
+  const { url, process: server, folder } = await startServer(t)
+  const gone = new Promise((resolve) => server.once('exit', resolve))
+  server.kill('SIGKILL')
+  await gone
+  const { lines, first, log } = watchedLog()
+  const connecting = connectServer({ url, name: 'test', log })
+  await first()
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  const { port, username: token } = new URL(url)
+  const again = await startNatsServer({ folder, port: Number(port), token })
+  t.after(() => again.process.kill('SIGKILL'))
+  await (await connecting).close()
+  assert.equal(lines.length, 1)
+  assert.match(lines[0]!, /"broker":"127\.0\.0\.1:\d+","reason":"[^"]+","msg":"the broker does not answer yet/)
+  assert.doesNotMatch(lines.join(), new RegExp(token))
+})
+
+test('a broker that never answers, or that refuses, is named without its password', async (t) => {
+  const { url, process: server } = await startServer(t)
+  const { host } = new URL(url)
+  const failure = (url: string) => connectServer({ url, name: 'test', log }, 300).then(
+    () => assert.fail('it connected'), (error: Error) => `${error.name} ${error.message}`)
+  const refused = await failure(`nats://a-wrong-token@${host}`)
+  assert.match(refused, new RegExp(`^StartError NATS_URL: the broker at ${host} refuses the credentials`))
+  const gone = new Promise((resolve) => server.once('exit', resolve))
+  server.kill('SIGKILL')
+  await gone
+  const silent = await failure(`nats://user:a-wrong-token@${host}`)
+  assert.match(silent, new RegExp(`^StartError NATS_URL: no broker answers at ${host} \\(`))
+  for (const wrong of ['localhost:4222', 'http://a-wrong-token@x', 'nats://', 'nats://a-wrong-token@x:port']) {
+    assert.match(await failure(wrong), /^StartError NATS_URL must have the form nats:\/\//, wrong)
+  }
+  assert.doesNotMatch([refused, silent].join(), /a-wrong-token/)
+})
+
+test('a process whose broker refuses it ends with one line', async (t) => {
+  const { url, folder } = await startServer(t)
+  const { host } = new URL(url)
+  const program = fileURLToPath(new URL('../../gateway/main.ts', import.meta.url))
+  const env = { ...process.env, NATS_URL: `nats://a-wrong-token@${host}`, DATA_DIR: folder }
+  const child = execFile(process.execPath, ['--import', 'tsx', program], { env })
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout!), text(child.stderr!), once(child, 'exit')])
+  assert.equal(code, 1)
+  assert.equal(stderr, '')
+  const { level, msg } = JSON.parse(stdout)
+  assert.equal(level, 60)
+  assert.match(msg, /^NATS_URL: the broker at 127\.0\.0\.1:\d+ refuses the credentials/)
+})
+
+test('a broker that is away keeps nobody from ending', async (t) => {
+  const { url, process: server } = await startServer(t)
+  const broker = await connectBroker({ url, name: 'test', leaseSeconds: 30, log })
+  const stops = [
+    await broker.followEvents(async () => {}), await broker.followDeadLetters(async () => {}),
+    broker.followProgress(() => {}), broker.followHellos(() => {}),
+  ]
+  server.kill('SIGKILL')
+  while (broker.isConnected()) await new Promise(setImmediate)
+  await Promise.all(stops.map((stop) => stop()))
+  await broker.close()
 })

@@ -18,14 +18,13 @@ implements Pick<Broker, 'publishJob' | 'removeJob' | 'hasJob' | 'isConnected'> {
     return sequence
   }
 
-  async removeJob(sequence: number): Promise<boolean> {
-    this.#assertConnected()
-    return this.jobs.delete(sequence)
+  async removeJob(requestId: string, sequence: number): Promise<boolean> {
+    return await this.hasJob(requestId, sequence) && this.jobs.delete(sequence)
   }
 
-  async hasJob(sequence: number): Promise<boolean> {
+  async hasJob(requestId: string, sequence: number): Promise<boolean> {
     this.#assertConnected()
-    return this.jobs.has(sequence)
+    return this.jobs.get(sequence)?.request_id === requestId
   }
 
   isConnected(): boolean {

@@ -91,7 +91,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     await store.destroy()
     await rm(folder, { recursive: true })
   })
-  const publisher = { store, broker, clock, log, mediaStore: deps.mediaStore }
+  const publisher = { ...deps, broker }
   const handleEvent = createEventHandler(deps)
   const key = await newKey(deps)
   return {

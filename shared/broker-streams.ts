@@ -1,0 +1,130 @@
+/** The streams and consumers on the broker, with their limits. */
+
+import {
+  AckPolicy, DiscardPolicy, JetStreamApiCodes, JetStreamApiError, RetentionPolicy, StorageType,
+  type ConsumerConfig, type JetStreamManager, type StreamConfig,
+} from '@nats-io/jetstream'
+
+/** Where a consumer reads. */
+export interface Source {
+  stream: string
+  consumer: string
+}
+
+export const JOBS = { stream: 'JOBS', subject: 'jobs.separate', consumer: 'engines' }
+export const EVENTS = { stream: 'EVENTS', subject: 'events', consumer: 'gateway' }
+/** What the server reports of messages of the two above that used up their deliveries. */
+export const EXHAUSTED = { stream: 'EXHAUSTED', consumer: 'gateway' }
+/** These messages themselves, for an operator to read; the subject ends with their stream. */
+export const DEAD_LETTERS = { stream: 'DEAD_LETTERS', subject: 'dead', consumer: 'gateway' }
+
+const SECOND_NS = 1_000_000_000
+const DAY_NS = 86_400 * SECOND_NS
+/** Deliveries of one job, the first included; then it is a dead letter. */
+const JOB_DELIVERIES_MAX = 6
+const JOBS_MAX = 1_000_000
+/**
+ * Deliveries of one event: with the rests between them about an hour, so that an outage of the
+ * database loses none.
+ */
+const EVENT_DELIVERIES_MAX = 64
+const EVENT_ACK_WAIT_SECONDS = 30
+const EXHAUSTED_DAYS = 7
+const DEAD_LETTER_DAYS = 14
+const DEAD_LETTER_BYTES_MAX = 64 * 2 ** 20
+
+/** Creates the streams and consumers, or gives them the limits of this version. */
+export async function ensureStreams(
+  manager: JetStreamManager, leaseSeconds: number,
+): Promise<void> {
+  for (const stream of streams()) await ensureStream(manager, stream)
+  await ensureConsumer(manager, JOBS, {
+    ack_wait: leaseSeconds * SECOND_NS,
+    max_deliver: JOB_DELIVERIES_MAX,
+    max_ack_pending: -1, // bounded by the engines, which lease only what they have room for
+  })
+  for (const source of [EVENTS, EXHAUSTED, DEAD_LETTERS]) {
+    await ensureConsumer(manager, source, {
+      ack_wait: EVENT_ACK_WAIT_SECONDS * SECOND_NS,
+      max_deliver: EVENT_DELIVERIES_MAX,
+      max_ack_pending: -1, // what fails and rests must not use up the room of what is well
+    })
+  }
+}
+
+/** Whether the server still has the streams and consumers without which nothing moves. */
+export async function streamsAreMissing(manager: JetStreamManager): Promise<boolean> {
+  try {
+    for (const { stream, consumer } of [JOBS, EVENTS, EXHAUSTED, DEAD_LETTERS]) {
+      await manager.consumers.info(stream, consumer)
+    }
+    return false
+  } catch (error) {
+    return isMissing(error, JetStreamApiCodes.StreamNotFound) ||
+      isMissing(error, JetStreamApiCodes.ConsumerNotFound)
+  }
+}
+
+export const isMissing = (error: unknown, code: number): boolean =>
+  error instanceof JetStreamApiError && error.code === code
+
+type NamedStream = Partial<StreamConfig> & { name: string }
+
+const streams = (): NamedStream[] => [
+  {
+    name: JOBS.stream,
+    subjects: [JOBS.subject],
+    retention: RetentionPolicy.Workqueue,
+    storage: StorageType.File,
+    discard: DiscardPolicy.New, // a full queue refuses: it must never forget an accepted job
+    max_msgs: JOBS_MAX,
+    duplicate_window: 120 * SECOND_NS,
+  },
+  {
+    name: EVENTS.stream,
+    subjects: [EVENTS.subject],
+    retention: RetentionPolicy.Workqueue,
+    storage: StorageType.File,
+    duplicate_window: 120 * SECOND_NS,
+  },
+  {
+    name: EXHAUSTED.stream,
+    subjects: [JOBS, EVENTS].map(({ stream, consumer }) =>
+      `$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.${stream}.${consumer}`),
+    retention: RetentionPolicy.Workqueue,
+    storage: StorageType.File,
+    max_age: EXHAUSTED_DAYS * DAY_NS,
+  },
+  {
+    name: DEAD_LETTERS.stream,
+    subjects: [`${DEAD_LETTERS.subject}.*`],
+    retention: RetentionPolicy.Limits,
+    storage: StorageType.File,
+    discard: DiscardPolicy.Old,
+    max_age: DEAD_LETTER_DAYS * DAY_NS,
+    max_bytes: DEAD_LETTER_BYTES_MAX,
+    duplicate_window: 7_200 * SECOND_NS, // outlasts the tries to move a message there
+  },
+]
+
+async function ensureStream(manager: JetStreamManager, config: NamedStream): Promise<void> {
+  try {
+    await manager.streams.update(config.name, config)
+  } catch (error) {
+    if (!isMissing(error, JetStreamApiCodes.StreamNotFound)) throw error
+    await manager.streams.add(config)
+  }
+}
+
+async function ensureConsumer(
+  manager: JetStreamManager, { stream, consumer }: Source, limits: Partial<ConsumerConfig>,
+): Promise<void> {
+  try {
+    await manager.consumers.update(stream, consumer, limits)
+  } catch (error) {
+    if (!isMissing(error, JetStreamApiCodes.ConsumerNotFound)) throw error
+    await manager.consumers.add(stream, {
+      durable_name: consumer, ack_policy: AckPolicy.Explicit, ...limits,
+    })
+  }
+}
