@@ -2,7 +2,7 @@
 
 import { withDeadline } from '../shared/deadline.ts'
 import { ServiceError } from '../shared/errors.ts'
-import { FairShare } from './fair-share.ts'
+import { FairShare } from '../shared/fair-share.ts'
 
 interface EgressPoolOptions {
   /** At once, of all accounts together. */

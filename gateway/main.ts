@@ -58,7 +58,9 @@ const fleet = new Fleet({ connect: connectEngine, clock, log })
 const feed = new RequestFeed()
 const queuePositions = new QueuePositions({ store, feed, clock })
 const publicFetch = createPublicFetch({ allowCidrs: settings.egressAllowCidrs })
-const publicPost = createPublicPost({ allowCidrs: settings.egressAllowCidrs })
+const publicPost = createPublicPost({
+  allowCidrs: settings.egressAllowCidrs, limits: { addressPostsMax: settings.webhooksPerHostMax },
+})
 const listening = () => localUrl(settings.host, (app.server.address() as AddressInfo).port)
 const publicUrl = () => settings.publicUrl ?? listening()
 const { s3Bucket: bucket, s3Region: region } = settings

@@ -15,10 +15,12 @@ export async function newDelivery(
   return {
     webhook_id: newId('msg'),
     request_id: row.request_id,
+    account_id: row.account_id,
     host: new URL(url).host,
     body: JSON.stringify(await webhookEvent(row, finishedAt, presenter)),
     state: 'pending',
     attempts: 0,
+    first_attempt_at: null,
     next_attempt_at: finishedAt,
     claim_id: null,
     delivered_at: null,

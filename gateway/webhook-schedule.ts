@@ -1,4 +1,4 @@
-/** When a webhook is tried again (decisions.md, section 5). */
+/** When a webhook is tried again (decisions.md, section 5; docs/decisions/webhooks.md). */
 
 /** The rest before each try, the first included; there are no more tries than entries. */
 export const DELAYS_SECONDS = [
@@ -9,10 +9,17 @@ export const DELAYS_SECONDS = [
 const JITTER = 0.2
 /** A receiver that asks for more patience than this does not get it. */
 const RETRY_AFTER_SECONDS_MAX = 86_400
+/**
+ * From the first try to the last, whatever receivers ask for: the longest that the rests by
+ * themselves can be, and shorter than the records of requests are kept.
+ */
+export const TRIES_SECONDS_MAX = 92 * 3_600
 
 interface LastTry {
   /** Tries so far, at least one. */
   attempts: number
+  /** Epoch milliseconds. */
+  firstTryAt: number
   /** The header of the answer, if there was one. */
   retryAfter?: string | undefined
   /** Epoch milliseconds. */
@@ -24,10 +31,11 @@ interface LastTry {
 /** Milliseconds until the next try; undefined when that was the last. */
 export function restBeforeNextTry(last: LastTry): number | undefined {
   const seconds = DELAYS_SECONDS[last.attempts]
-  if (seconds === undefined) return undefined
+  const leftMs = last.firstTryAt + 1_000 * TRIES_SECONDS_MAX - last.now
+  if (seconds === undefined || leftMs <= 0) return undefined
   const spread = 1 + JITTER * (2 * last.random - 1)
   const asked = secondsAsked(last.retryAfter, last.now)
-  return Math.round(1_000 * Math.max(seconds * spread, asked))
+  return Math.min(Math.round(1_000 * Math.max(seconds * spread, asked)), leftMs)
 }
 
 /** What a Retry-After header asks for: a number of seconds, or a date. 0 for anything else. */

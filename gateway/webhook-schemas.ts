@@ -53,7 +53,10 @@ const HEADERS = [
 const RESPONSES = {
   '2XX': { description: 'Delivered.' },
   '410': { description: 'Not wanted; it is not tried again.' },
-  'default': { description: 'Tried again later, not sooner than a Retry-After header says.' },
+  'default': {
+    description: 'Tried again later, not sooner than a Retry-After header of up to a day says; ' +
+      'the last try begins at most 92 hours after the first.',
+  },
 }
 
 const webhook = (operationId: string, summary: string, schema: object) => ({

@@ -1,10 +1,12 @@
 /**
- * Sends the webhooks of finished requests until they are taken, or tried often enough. All of it is
- * in the database: another gateway, or this one after a restart, goes on where one ended.
+ * Sends the webhooks of finished requests until they are taken, or tried often enough, those of
+ * several accounts in turn. All of it is in the database: another gateway, or this one after a
+ * restart, goes on where one ended.
  */
 
 import { setMaxListeners } from 'node:events'
 import type { Clock } from '../shared/clock.ts'
+import { FairShare, FairShares } from '../shared/fair-share.ts'
 import { newId } from '../shared/ids.ts'
 import type { Logger } from '../shared/log.ts'
 import type { PostOutcome, PublicPost } from '../shared/public-post.ts'
@@ -13,7 +15,8 @@ import { Loop } from './loop.ts'
 import { unseal } from './seal.ts'
 import type { Store } from './store/database.ts'
 import {
-  changeDelivery, claimDelivery, findClaimed, listDue, type DeliveryChange, type DueDelivery,
+  changeDelivery, claimDelivery, findClaimed, findDue, listDueAccounts, type DeliveryChange,
+  type DueDelivery,
 } from './store/deliveries.ts'
 import type { DeliveryRow } from './store/tables.ts'
 import { restBeforeNextTry } from './webhook-schedule.ts'
@@ -26,9 +29,9 @@ interface SenderOptions {
   post: PublicPost['post']
   /** Opens the sealed secrets. */
   sealingKey: string
-  /** Tries at once. */
+  /** Tries at once, of all accounts. */
   triesMax: number
-  /** Of these, to one host. */
+  /** Of these, to one host; the poster limits those to one address. */
   hostTriesMax: number
   /** From 0 up to 1; spreads the tries. */
   random?: () => number
@@ -41,16 +44,21 @@ const CLAIM_MS = 30_000
 /** Tries in hand may take so long to end when the gateway stops; then they are given up. */
 const STOP_MS_MAX = 3_000
 const ERROR_CHARACTERS_MAX = 500
+/** The rest, on average, of what found its address busy; one post there ends in this time or so. */
+const BUSY_MS = 10_000
 
 export class WebhookSender {
   readonly #options: SenderOptions
   readonly #loop: Loop
   readonly #tries = new Set<Promise<void>>()
-  readonly #triesByHost = new Map<string, number>()
+  readonly #share: FairShare
+  readonly #hostShares: FairShares
   readonly #givingUp = new AbortController()
 
   constructor(options: SenderOptions) {
     this.#options = options
+    this.#share = new FairShare(options.triesMax)
+    this.#hostShares = new FairShares(options.hostTriesMax)
     setMaxListeners(0, this.#givingUp.signal) // one of every try
     this.#loop = new Loop({
       name: 'webhook-sender', everyMs: EVERY_MS, log: options.log, turn: () => this.startDue(),
@@ -74,20 +82,24 @@ export class WebhookSender {
     clearTimeout(timer)
   }
 
-  /** Begins a try of everything that is due, as far as there is room. */
+  /** Begins tries of what is due, of each account in turn, as far as there is room. */
   async startDue(): Promise<void> {
-    const { store, clock, triesMax } = this.#options
+    const { store, clock } = this.#options
+    const now = isoTime(clock.now())
+    const accounts = new Set(await listDueAccounts(store, now))
     for (;;) {
-      const limit = triesMax - this.#tries.size
-      if (limit <= 0) return
-      const now = isoTime(clock.now())
-      const due = await listDue(store, { now, limit, exceptHosts: this.#fullHosts() })
-      if (due.length === 0) return
-      for (const delivery of due) {
-        if (this.#isFull(delivery.host)) continue // the next look leaves the host out
-        const claimId = newId('claim')
-        const until = isoTime(clock.now() + CLAIM_MS)
-        if (await claimDelivery(store, delivery, { claimId, until })) this.#begin(delivery, claimId)
+      const accountId = this.#share.next(accounts)
+      if (accountId === undefined) return
+      const exceptHosts = this.#hostShares.placesClosedTo(accountId)
+      const delivery = await findDue(store, { now, accountId, exceptHosts })
+      if (!delivery) {
+        accounts.delete(accountId)
+        continue
+      }
+      const claimId = newId('claim')
+      const until = isoTime(clock.now() + CLAIM_MS)
+      if (await claimDelivery(store, delivery, { claimId, now, until })) {
+        this.#begin(delivery, claimId)
       }
     }
   }
@@ -98,14 +110,16 @@ export class WebhookSender {
   }
 
   #begin(delivery: DueDelivery, claimId: string): void {
-    const { host, request_id: requestId } = delivery
-    this.#count(host, 1)
+    const { host, account_id: accountId, request_id: requestId } = delivery
+    this.#share.take(accountId)
+    this.#hostShares.take(host, accountId)
     const attempt = this.#send(delivery, claimId).catch((error: unknown) => {
       // The claim lapses, and the try is made again.
       this.#options.log.error({ err: error, requestId }, 'a webhook could not be settled')
     }).finally(() => {
       this.#tries.delete(attempt)
-      this.#count(host, -1)
+      this.#share.release(accountId)
+      this.#hostShares.release(host, accountId)
       this.#loop.wake() // there is room again
     })
     this.#tries.add(attempt)
@@ -130,20 +144,21 @@ export class WebhookSender {
   ): Promise<Settled | undefined> {
     const { store, clock, random = Math.random } = this.#options
     const gaveUp = 'problem' in outcome && this.#givingUp.signal.aborted
+    const isBusy = 'problem' in outcome && outcome.isBusy
     for (;;) {
       const row = await findClaimed(store, webhookId, claimId)
       if (!row) return undefined
       const now = clock.now()
-      const settled = gaveUp
-        ? takenBack(row, now)
+      const settled = gaveUp ? takenBack(row, now)
+        : isBusy ? takenBack(row, now + BUSY_MS * (0.5 + random()))
         : afterTry(row, outcome, { now, random: random() })
       if (await changeDelivery(store, row, settled)) return settled
     }
   }
 
   async #post(delivery: DueDelivery, now: number): Promise<PostOutcome> {
-    const { webhook_id: id, request_id: requestId, webhook_url: url, webhook_secret: sealed } =
-      delivery
+    const { webhook_id: id, request_id: requestId, account_id: accountId } = delivery
+    const { webhook_url: url, webhook_secret: sealed } = delivery
     const body = Buffer.from(delivery.body)
     let secret: string
     try {
@@ -154,34 +169,20 @@ export class WebhookSender {
     }
     const signature = signatureHeaders(secret, { id, timestamp: Math.floor(now / 1_000), body })
     const headers = { 'content-type': 'application/json', ...signature }
-    return this.#options.post(url ?? '', { headers, body }, this.#givingUp.signal)
-  }
-
-  #count(host: string, change: 1 | -1): void {
-    const count = (this.#triesByHost.get(host) ?? 0) + change
-    if (count > 0) this.#triesByHost.set(host, count)
-    else this.#triesByHost.delete(host)
-  }
-
-  #isFull(host: string): boolean {
-    return (this.#triesByHost.get(host) ?? 0) >= this.#options.hostTriesMax
-  }
-
-  #fullHosts(): string[] {
-    return [...this.#triesByHost.keys()].filter((host) => this.#isFull(host))
+    return this.#options.post(url ?? '', { headers, body, accountId }, this.#givingUp.signal)
   }
 }
 
 type Settled = Pick<DeliveryRow, 'state' | 'next_attempt_at'> & DeliveryChange
 
-/** Given up by us: due at once, and not counted. */
-const takenBack = (row: DeliveryRow, now: number): Settled => ({
-  state: 'pending', attempts: row.attempts - 1, next_attempt_at: isoTime(now), claim_id: null,
+/** Not sent, or given up by us: due again at `at`, in epoch milliseconds, and not counted. */
+const takenBack = (row: DeliveryRow, at: number): Settled => ({
+  state: 'pending', attempts: row.attempts - 1, next_attempt_at: isoTime(at), claim_id: null,
 })
 
 /** What a try makes of its delivery. @param now epoch milliseconds */
 function afterTry(
-  row: Pick<DeliveryRow, 'attempts'>, outcome: PostOutcome,
+  row: Pick<DeliveryRow, 'attempts' | 'first_attempt_at'>, outcome: PostOutcome,
   { now, random }: { now: number; random: number },
 ): Settled {
   const settled = { claim_id: null, next_attempt_at: null }
@@ -191,7 +192,9 @@ function afterTry(
   }
   const failure = { ...settled, last_error: errorOf(outcome).slice(0, ERROR_CHARACTERS_MAX) }
   const retryAfter = 'retryAfter' in outcome ? outcome.retryAfter : undefined
-  const restMs = restBeforeNextTry({ attempts: row.attempts, retryAfter, now, random })
+  const { attempts, first_attempt_at: first } = row
+  const firstTryAt = first === null ? now : Date.parse(first)
+  const restMs = restBeforeNextTry({ attempts, firstTryAt, retryAfter, now, random })
   if (status === 410 || restMs === undefined) return { ...failure, state: 'failed' }
   return { ...failure, state: 'pending', next_attempt_at: isoTime(now + restMs) }
 }

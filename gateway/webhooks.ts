@@ -57,5 +57,5 @@ export async function redeliver(
 
 const restarted = ({ state }: DeliveryRow, now: string) =>
   state === 'sending'
-    ? { attempts: 1 }
+    ? { attempts: 1, first_attempt_at: now }
     : { state: 'pending' as const, attempts: 0, next_attempt_at: now }

@@ -20,6 +20,13 @@ export function isPublicAddress(address: string): boolean {
   return parsed instanceof ipaddr.IPv4 || parsed.match(GLOBAL_UNICAST)
 }
 
+/** Stands for the host of `address`: the address itself, of IPv6 the /64, which is one host's. */
+export function networkOf(address: string): string {
+  const parsed = isIP(address) === 0 ? undefined : ipaddr.process(address)
+  if (!(parsed instanceof ipaddr.IPv6)) return parsed?.toString() ?? address
+  return parsed.parts.slice(0, 4).map((part) => part.toString(16)).join(':')
+}
+
 /**
  * A test for membership in any of `cidrs`, such as `['10.1.0.0/16', 'fd00::/8']`.
  * @throws Error when one is not a CIDR

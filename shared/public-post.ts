@@ -5,7 +5,9 @@
 
 import { withDeadline } from './deadline.ts'
 import { ServiceError } from './errors.ts'
+import { FairShares } from './fair-share.ts'
 import type { Answer } from './http-request.ts'
+import { networkOf } from './public-address.ts'
 import {
   createRouter, faultOnTheWay, parseUrl, type AddressField, type RouteOptions,
 } from './public-route.ts'
@@ -27,12 +29,17 @@ export interface PublicPost {
 export interface PostMessage {
   headers: Readonly<Record<string, string>>
   body: Buffer
+  /** Shares the slots of an address with others. */
+  accountId: string
 }
 
-/** What the other side answered, or why it did not; a problem is told without any address. */
+/**
+ * What the other side answered, or why it did not; a problem is told without any address. Busy: the
+ * account posts as much to that address as it may, whatever names lead there; nothing was sent.
+ */
 export type PostOutcome =
   | { status: number; retryAfter: string | undefined }
-  | { problem: string }
+  | { problem: string; isBusy?: true }
 
 export type PublicPostOptions = RouteOptions & {
   limits?: Partial<typeof LIMITS>
@@ -48,6 +55,8 @@ const LIMITS = {
   postMsMax: 15_000,
   /** Of the answer, which nobody looks at. */
   answerBytesMax: 64_000,
+  /** At once to one address, of all accounts; each has its share of it. */
+  addressPostsMax: 8,
 }
 
 const NEVER = new AbortController().signal
@@ -58,7 +67,9 @@ export function createPublicPost(options: PublicPostOptions): PublicPost {
   const { postMsMax, connectMsMax } = limits
   const waits = { connectMsMax, firstByteMsMax: postMsMax, silenceMsMax: postMsMax }
   const late = new Error(`it took longer than ${postMsMax / 1000} seconds`)
+  const busy = new Error('as much is being posted to its address as may be')
   const route = createRouter(WEBHOOK_URL, options)
+  const addressSlots = new FairShares(limits.addressPostsMax)
 
   return {
     async check(url, { signal = NEVER } = {}) {
@@ -68,17 +79,30 @@ export function createPublicPost(options: PublicPostOptions): PublicPost {
       })
     },
     async post(url, message, signal) {
+      const { accountId } = message
+      let place: string | undefined
+      const faultOf = (address: string) => {
+        const network = networkOf(address)
+        if (!addressSlots.take(network, accountId)) return busy
+        place = network
+        return undefined
+      }
       try {
         return await withDeadline({ ms: postMsMax, late: () => late, signal }, async (deadline) => {
           const way = route(parseUrl(WEBHOOK_URL, url))
-          const answer = await way.request({ ...requestOf(message), waits, signal: deadline })
+          const answer = await way.request({
+            ...requestOf(message), waits, signal: deadline, faultOf,
+          })
           await drain(answer, limits.answerBytesMax)
           return { status: answer.statusCode, retryAfter: answer.headers['retry-after'] }
         })
       } catch (error) {
         if (error instanceof ServiceError) return { problem: error.message }
-        const fault = error === late ? late.message : faultOnTheWay(error)
-        return { problem: `webhookUrl could not be reached: ${fault}.` }
+        const fault = [late, busy].find((ours) => ours === error)?.message ?? faultOnTheWay(error)
+        const problem = `webhookUrl could not be reached: ${fault}.`
+        return error === busy ? { problem, isBusy: true } : { problem }
+      } finally {
+        if (place !== undefined) addressSlots.release(place, accountId)
       }
     },
   }

@@ -41,14 +41,14 @@ export interface Route {
   checkName(signal: AbortSignal): Promise<void>
   /**
    * As `request` of http-request.ts, but it connects only to addresses that may be reached.
-   * @throws ServiceError with the field's code for others; what `admit` throws
+   * @throws ServiceError with the field's code for others; what `faultOf` answers
    */
   request(options: PublicRequestOptions): Promise<Answer>
 }
 
 export type PublicRequestOptions = Omit<RequestOptions, 'guard'> & {
-  /** Is given the addresses of which one will be connected to; when it throws, none is. */
-  admit?: (addresses: readonly string[]) => void
+  /** Why the public address to which a socket has connected is refused all the same. */
+  faultOf?: AddressGuard['faultOf']
 }
 
 /**
@@ -87,18 +87,16 @@ export function createRouter(field: AddressField, options: RouteOptions): Router
     }
     const host = url.hostname.replace(/^\[|\]$/g, '')
     const isLiteral = isIP(host) > 0 // Node asks no lookup about these
-    const routeBy = ({ resolveChecked, faultOf }: Guard): Route => ({
+    const routeBy = ({ resolveChecked, faultOf: publicFaultOf }: Guard): Route => ({
       async checkName(signal) {
         if (!isLiteral) await resolveChecked(host, signal)
       },
-      async request({ admit, ...requestOptions }) {
-        if (isLiteral) admit?.([host])
-        const lookup = lookupBy(async () => {
-          const addresses = await resolveChecked(host, requestOptions.signal)
-          admit?.(addresses.map(({ address }) => address))
-          return addresses
-        })
-        return request(url, { ...requestOptions, guard: { lookup, faultOf } })
+      request({ faultOf, ...requestOptions }) {
+        const lookup = lookupBy(() => resolveChecked(host, requestOptions.signal))
+        const guard: AddressGuard = {
+          lookup, faultOf: (address) => publicFaultOf(address) ?? faultOf?.(address),
+        }
+        return request(url, { ...requestOptions, guard })
       },
     })
     if (url.protocol === 'https:' && ports.includes(Number(url.port || 443))) {

@@ -2522,7 +2522,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Tried again later, not sooner than a Retry-After header says. */
+            /** @description Tried again later, not sooner than a Retry-After header of up to a day says; the last try begins at most 92 hours after the first. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2565,7 +2565,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Tried again later, not sooner than a Retry-After header says. */
+            /** @description Tried again later, not sooner than a Retry-After header of up to a day says; the last try begins at most 92 hours after the first. */
             default: {
                 headers: {
                     [name: string]: unknown;

@@ -14,37 +14,55 @@ export async function insertDelivery(store: Store, row: DeliveryRow): Promise<vo
 export const findDelivery = (store: Store, requestId: string): Promise<DeliveryRow | undefined> =>
   store.selectFrom('deliveries').selectAll().where('request_id', '=', requestId).executeTakeFirst()
 
+/** The accounts that have something to send now. */
+export async function listDueAccounts(store: Store, now: string): Promise<string[]> {
+  const rows = await store.selectFrom('accounts').select('account_id')
+    .where(({ exists, selectFrom }) => exists(selectFrom('deliveries').select('webhook_id')
+      .whereRef('deliveries.account_id', '=', 'accounts.account_id')
+      .where('next_attempt_at', '<=', now)))
+    .execute()
+  return rows.map((row) => row.account_id)
+}
+
 interface DueOptions {
   now: string
-  limit: number
+  accountId: string
   /** Hosts that have enough for the moment. */
   exceptHosts: readonly string[]
 }
 
-/** What may be sent now, also what a sender took and lost; the longest due first. */
-export const listDue = (
-  store: Store, { now, limit, exceptHosts }: DueOptions,
-): Promise<DueDelivery[]> =>
+/** What the account may send now, also what a sender took and lost; the longest due of it. */
+export const findDue = (
+  store: Store, { now, accountId, exceptHosts }: DueOptions,
+): Promise<DueDelivery | undefined> =>
   store.selectFrom('deliveries')
     .innerJoin('requests', 'requests.request_id', 'deliveries.request_id')
     .selectAll('deliveries').select(['requests.webhook_url', 'requests.webhook_secret'])
+    .where('deliveries.account_id', '=', accountId)
     .where('deliveries.next_attempt_at', '<=', now)
     .$if(exceptHosts.length > 0, (query) => query.where('deliveries.host', 'not in', exceptHosts))
     .orderBy('deliveries.next_attempt_at').orderBy('deliveries.webhook_id')
-    .limit(limit).execute()
+    .limit(1).executeTakeFirst()
+
+interface Claim {
+  claimId: string
+  now: string
+  until: string
+}
 
 /**
  * Takes a delivery as it was read, until `until`; false when somebody else was quicker. A try that
  * was lost on the way is not counted a second time.
  */
 export const claimDelivery = (
-  store: Store, row: DeliveryRow, { claimId, until }: { claimId: string; until: string },
+  store: Store, row: DeliveryRow, { claimId, now, until }: Claim,
 ): Promise<boolean> =>
   changeDelivery(store, row, {
     state: 'sending',
     claim_id: claimId,
     next_attempt_at: until,
     attempts: row.state === 'sending' ? row.attempts : row.attempts + 1,
+    ...(row.attempts === 0 && { first_attempt_at: now }),
   })
 
 /** The delivery as it is now, if the claim still holds it. */

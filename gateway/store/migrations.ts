@@ -11,6 +11,7 @@ export const migrations: Record<string, Migration> = {
   '004-limits': { up: addLimits },
   '005-releases': { up: addReleases },
   '006-outbox-tries': { up: addOutboxTries },
+  '007-webhook-turns': { up: addWebhookTurns },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {
@@ -161,4 +162,20 @@ async function addReleases(db: Kysely<any>): Promise<void> {
 async function addOutboxTries(db: Kysely<any>): Promise<void> {
   await db.schema.alterTable('outbox')
     .addColumn('tries', 'integer', (column) => column.notNull().defaultTo(0)).execute()
+}
+
+/** Webhooks of accounts in turn, and the time of all tries. */
+async function addWebhookTurns(db: Kysely<any>): Promise<void> {
+  await db.schema.alterTable('deliveries')
+    .addColumn('account_id', 'text', (column) => column.notNull().defaultTo('')).execute()
+  await db.schema.alterTable('deliveries').addColumn('first_attempt_at', 'text').execute()
+  await db.updateTable('deliveries').set((row) => ({
+    account_id: row.selectFrom('requests').select('account_id')
+      .whereRef('requests.request_id', '=', 'deliveries.request_id'),
+    first_attempt_at: sql`case when attempts > 0 then created_at end`,
+  })).execute()
+  await db.schema.dropIndex('deliveries_by_next_attempt').execute()
+  await db.schema.createIndex('deliveries_by_account').on('deliveries')
+    .columns(['account_id', 'next_attempt_at', 'webhook_id', 'host'])
+    .where(sql<SqlBool>`next_attempt_at is not null`).execute()
 }

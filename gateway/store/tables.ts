@@ -134,12 +134,16 @@ export interface DeliveryRow {
   /** Tells the receiver that several tries are one webhook. */
   webhook_id: string
   request_id: string
+  /** Of the request: accounts take turns. */
+  account_id: string
   host: string
   /** JSON: the very bytes of every try. */
   body: string
   state: DeliveryState
   /** Tries begun. */
   attempts: number
+  /** When the first of them began; null before. */
+  first_attempt_at: string | null
   /** When a sender may take it: for its next try or, while it is being sent, for lost. */
   next_attempt_at: string | null
   /** The try in hand; null while there is none. */

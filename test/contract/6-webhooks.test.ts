@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { Kysely, Migrator, SqliteDialect } from 'kysely'
 import { Webhook } from 'standardwebhooks'
 import { createLogger } from '../../shared/log.ts'
 import type { PostMessage, PostOutcome } from '../../shared/public-post.ts'
@@ -8,7 +11,9 @@ import { createDeadLetterHandler } from '../../gateway/dead-letters.ts'
 import {
   QueueResultResponse, QueueStatusResponse, QueueSubmitResponse, WebhookDeliveryStatus,
 } from '../../gateway/schemas.ts'
-import { openSqlite } from '../../gateway/store/database.ts'
+import { openSqlite, SqliteDatabase } from '../../gateway/store/database.ts'
+import { findDue, listDueAccounts } from '../../gateway/store/deliveries.ts'
+import { migrations } from '../../gateway/store/migrations.ts'
 import { SeparationCompletedEvent, SeparationFailedEvent } from '../../gateway/webhook-schemas.ts'
 import { DELAYS_SECONDS } from '../../gateway/webhook-schedule.ts'
 import { WebhookSender } from '../../gateway/webhook-sender.ts'
@@ -310,7 +315,8 @@ test('6.1 tries at once are bounded, and one slow host does not hold up the othe
   for (let i = 0; i < 6; i += 1) await failed(gateway, { webhookUrl: 'https://slow.example/' })
   gateway.clock.advance(1) // so that all of these are due first
   for (let i = 0; i < 4; i += 1) await failed(gateway, { webhookUrl: `https://host-${i}.example/` })
-  const sender = gateway.newSender(gateway.store, { triesMax: 5, hostTriesMax: 2 })
+  // Of these an account that is alone has half, rounded up.
+  const sender = gateway.newSender(gateway.store, { triesMax: 9, hostTriesMax: 3 })
   const hosts = () => gateway.posts.map(({ url }) => new URL(url).hostname.replace(/\d/, '')).sort()
   await sender.startDue()
   assert.deepEqual(hosts(), [...Array(3).fill('host-.example'), ...Array(2).fill('slow.example')])
@@ -322,6 +328,72 @@ test('6.1 tries at once are bounded, and one slow host does not hold up the othe
     await sender.startDue()
   }
   assert.equal(gateway.posts.length, 10)
+})
+
+/** Far beyond what it takes. */
+const timeout = 120_000
+
+test('6.1 accounts take turns: webhooks to hosts that hang delay those of their account', { timeout }, async (t) => {
+  const gateway = await startWithWebhooks(t)
+  const of = (key: string) => ({ ...gateway, call: callWith(gateway, key) })
+  const held: ((outcome: PostOutcome) => void)[] = []
+  gateway.world.answer = ({ url }) =>
+    url.includes('hangs') ? new Promise((resolve) => { held.push(resolve) }) : Promise.resolve(OK)
+  for (let i = 0; i < 12; i += 1) await failed(gateway, { webhookUrl: `https://hangs-${i}.example/` })
+  gateway.clock.advance(1) // so that all of these are due first
+  const other = of(await gateway.newKey())
+  const well = [await failed(other), await failed(other), await failed(other)]
+  const sender = gateway.newSender(gateway.store, { triesMax: 4 })
+  const delivered = async (by: Gateway, requestId: string) => {
+    while ((await webhookOf(by, requestId)).delivery_status !== 'delivered') await sender.startDue()
+  }
+  for (const requestId of well) await delivered(other, requestId)
+  assert.equal(held.length, 2, 'half of the tries')
+  const newcomer = of(await gateway.newKey())
+  await delivered(newcomer, await failed(newcomer))
+  while (held.length > 0) {
+    held.splice(0).forEach((answer) => answer(OK))
+    await sender.idle()
+    await sender.startDue()
+  }
+  assert.equal(gateway.posts.length, 16)
+})
+
+test('6.1 what finds its address busy is not counted as a try, and comes again within 15 seconds', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  gateway.world.answer = { problem: 'busy', isBusy: true }
+  const requestId = await failed(gateway)
+  await gateway.send()
+  assert.deepEqual(await webhookOf(gateway, requestId), pending)
+  gateway.world.answer = OK
+  gateway.clock.advance(9_999)
+  await gateway.send()
+  assert.equal(gateway.posts.length, 1)
+  gateway.clock.advance(1)
+  await gateway.send()
+  const { delivery_status, attempts } = await webhookOf(gateway, requestId)
+  assert.deepEqual({ delivery_status, attempts }, { delivery_status: 'delivered', attempts: 1 })
+})
+
+test('6.1 receivers that ask for a day each time get their last try within 92 hours', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  gateway.world.answer = { status: 503, retryAfter: '86400' }
+  const requestId = await failed(gateway)
+  gateway.clock.advance(50 * 3_600_000) // while no gateway was there: the tries begin with the first
+  const tries = async () => {
+    const begin = gateway.clock.now()
+    const hours: number[] = []
+    for (let posts = gateway.posts.length; (await webhookOf(gateway, requestId)).delivery_status === 'pending';) {
+      await gateway.send()
+      if (gateway.posts.length > posts) hours.push((gateway.clock.now() - begin) / 3_600_000)
+      posts = gateway.posts.length
+      gateway.clock.advance(3_600_000)
+    }
+    return hours
+  }
+  assert.deepEqual(await tries(), [0, 24, 48, 72, 92])
+  assert.equal((await redeliver(gateway, requestId)).statusCode, 202)
+  assert.deepEqual(await tries(), [0, 24, 48, 72, 92], 'anew by hand')
 })
 
 test('6.1 a sender that stops gives up its tries at last; they are made anew at once', async (t) => {
@@ -420,4 +492,34 @@ test('extension: what cannot be sent again by hand', async (t) => {
   const withKey = async (key: string) => redeliver({ ...gateway, call: callWith(gateway, key) }, requestId)
   assertError(await withKey(await gateway.newKey()), 'NOT_FOUND')
   assertError(await withKey(await gateway.newKey(['files:read'])), 'PERMISSION_DENIED')
+})
+
+test('a database from before accounts took turns keeps its webhooks', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'migrate-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'winnow.db')
+  const old = new Kysely<any>({ dialect: new SqliteDialect({ database: new SqliteDatabase(path) }) })
+  const before = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < '005'))
+  const provider = { getMigrations: async () => before }
+  assert.equal((await new Migrator({ db: old, provider }).migrateToLatest()).error, undefined)
+  const created_at = '2026-01-01T00:00:00.000Z'
+  await old.insertInto('accounts').values({ account_id: 'a', name: 'Old', created_at }).execute()
+  for (const [request_id, attempts] of [['tried', 2], ['new', 0]] as const) {
+    const request = { request_id, account_id: 'a', created_at, updated_at: created_at, finished_at: created_at }
+    await old.insertInto('requests').values({
+      ...request, status: 'FAILED', prompt: 'x', options: '{}', file_name: 'x', webhook_url: HOOK,
+    }).execute()
+    await old.insertInto('deliveries').values({
+      webhook_id: `msg_${request_id}`, request_id, host: 'hooks.example', body: '{}', state: 'pending',
+      attempts, next_attempt_at: created_at, created_at,
+    }).execute()
+  }
+  await old.destroy()
+  const store = await openSqlite(path)
+  assert.deepEqual(await listDueAccounts(store, created_at), ['a'])
+  const due = await findDue(store, { now: created_at, accountId: 'a', exceptHosts: [] })
+  assert.equal(due?.webhook_id, 'msg_new')
+  const rows = await store.selectFrom('deliveries').selectAll().orderBy('webhook_id').execute()
+  assert.deepEqual(rows.map((row) => [row.account_id, row.first_attempt_at]), [['a', null], ['a', created_at]])
+  await store.destroy()
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { test } from 'node:test'
+import { networkOf } from '../../../shared/public-address.ts'
 import { createPublicPost } from '../../../shared/public-post.ts'
 import { createResolver } from '../../../shared/resolver.ts'
 import { startNameServer } from '../../support/name-server.ts'
@@ -9,7 +10,9 @@ import { serve } from '../../support/serve.ts'
 const ALLOWED = { allowCidrs: ['127.0.0.0/8'] }
 const { check, post } = createPublicPost(ALLOWED)
 
-const message = { headers: { 'content-type': 'application/json', 'webhook-id': 'msg_1' }, body: Buffer.from('{}') }
+const message = {
+  headers: { 'content-type': 'application/json', 'webhook-id': 'msg_1' }, body: Buffer.from('{}'), accountId: 'a',
+}
 const signal = new AbortController().signal
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
@@ -132,6 +135,49 @@ test('an allow-listed network may use http and any port', async () => {
   await intranet.check('https://hooks.corp/')
   const outside = createPublicPost({ ...ALLOWED, resolve: addresses('93.184.216.34') })
   await assert.rejects(outside.check('http://hooks.corp:8080/'), { code: 'INVALID_WEBHOOK_URL' })
+})
+
+test('posts to one address are bounded, whatever names lead there, and accounts share them', async (t) => {
+  const held: ServerResponse[] = []
+  let wake = () => {}
+  const { url } = await serve(t, (_request, reply) => {
+    held.push(reply)
+    wake()
+  })
+  const whenHeld = async (count: number) => {
+    while (held.length < count) await new Promise<void>((resolve) => { wake = resolve })
+  }
+  const { post } = createPublicPost({
+    allowCidrs: ['127.0.0.0/8'], resolve: addresses('127.0.0.1'), limits: { addressPostsMax: 4 },
+  })
+  let names = 0
+  const send = (accountId: string) =>
+    post(`http://${names++}.example:${new URL(url).port}/`, { ...message, accountId }, signal)
+  const busy = {
+    problem: 'webhookUrl could not be reached: as much is being posted to its address as may be.', isBusy: true,
+  }
+  const first = [send('a'), send('a')]
+  await whenHeld(2)
+  assert.deepEqual(await send('a'), busy, 'half of them')
+  const others = [send('b')]
+  await whenHeld(3)
+  assert.deepEqual(await send('b'), busy)
+  assert.equal(held.length, 3, 'nothing was sent')
+  held.forEach((reply) => reply.end())
+  const outcomes = await Promise.all([...first, ...others])
+  assert.deepEqual(outcomes, outcomes.map(() => ({ status: 200, retryAfter: undefined })))
+  const again = send('a')
+  await whenHeld(4)
+  held[3]!.end()
+  assert.deepEqual(await again, { status: 200, retryAfter: undefined })
+})
+
+test('one host is an address of IPv4, or a /64 of IPv6', () => {
+  assert.equal(networkOf('93.184.216.34'), '93.184.216.34')
+  assert.equal(networkOf('::ffff:93.184.216.34'), '93.184.216.34')
+  assert.equal(networkOf('2606:4700:1:2::1'), networkOf('2606:4700:1:2:ffff::9'))
+  assert.notEqual(networkOf('2606:4700:1:2::1'), networkOf('2606:4700:1:3::1'))
+  assert.equal(networkOf(''), '')
 })
 
 test('a name that does not resolve, or not in time, may do so later', async (t) => {

@@ -59,4 +59,39 @@ export class FairShare {
     const share = this.#shares.get(account)
     if (share) this.#shares.set(account, { ...share, inHand: share.inHand - 1 })
   }
+
+  get isIdle(): boolean {
+    return [...this.#shares.values()].every(({ inHand }) => inHand === 0)
+  }
+}
+
+/** The same number of slots at each of many places, such as hosts: shared anew at each. */
+export class FairShares {
+  readonly #slots: number
+  readonly #places = new Map<string, FairShare>()
+
+  constructor(slots: number) {
+    this.#slots = slots
+  }
+
+  /** Takes a slot at `place`; false when the account may have no more there now. */
+  take(place: string, account: string): boolean {
+    const share = this.#places.get(place) ?? new FairShare(this.#slots)
+    if (share.next([account]) === undefined) return false
+    share.take(account)
+    this.#places.set(place, share)
+    return true
+  }
+
+  release(place: string, account: string): void {
+    const share = this.#places.get(place)
+    share?.release(account)
+    if (share?.isIdle) this.#places.delete(place)
+  }
+
+  /** Where the account may take no slot now. */
+  placesClosedTo(account: string): string[] {
+    return [...this.#places].flatMap(([place, share]) =>
+      share.next([account]) === undefined ? [place] : [])
+  }
 }
