@@ -3,6 +3,7 @@
 import { maxHeaderSize } from 'node:http'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { createAuthenticator } from './auth.ts'
+import { installBodyDeadline } from './body-deadline.ts'
 import { callIdOf } from './call-id.ts'
 import type { Deps } from './deps.ts'
 import { answerBrokenHttp, answerError } from './error-handler.ts'
@@ -27,6 +28,11 @@ import { submitRoute } from './routes/submit.ts'
 import { uploadRoutes } from './routes/uploads.ts'
 import { BODY_BYTES_MAX } from './validation.ts'
 
+/** Of outputs, and of inputs unless their addresses live longer. */
+const UPLOAD_MINUTES = 60
+/** Of a connection, in both directions: longer than any answer takes, or a status stream rests. */
+const SILENT_MS_MAX = 120_000
+
 export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   const app: FastifyInstance = Fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
@@ -38,6 +44,7 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
     onConstructorPoisoning: 'ignore',
     requestIdHeader: false,
     genReqId: ({ headers }) => callIdOf(headers['x-request-id'], 'http'),
+    ...waits(deps.config),
     frameworkErrors: answerError,
     clientErrorHandler: answerBrokenHttp,
     forceCloseConnections: 'idle',
@@ -61,7 +68,21 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   await app.register(async (v1) => apiRoutes(v1, deps))
   await app.register(async (admin) => adminRoutes(admin, deps))
   await app.ready()
+  app.server.maxConnections = deps.config.connectionsMax
   return app
+}
+
+/**
+ * How long a connection may keep us waiting. Node checks only now and then; that is our means
+ * against who sends next to nothing, while bodies have limits of their own.
+ */
+function waits({ bodySecondsMax, uploadMinutes }: Deps['config']) {
+  const bodyMsMax = 1_000 * bodySecondsMax
+  return {
+    http: { headersTimeout: bodyMsMax, connectionsCheckingInterval: Math.ceil(bodyMsMax / 3) },
+    requestTimeout: 60_000 * Math.max(UPLOAD_MINUTES, uploadMinutes),
+    connectionTimeout: SILENT_MS_MAX,
+  }
 }
 
 function installHooks(app: FastifyInstance, { feed, log, metrics }: Deps): void {
@@ -83,6 +104,7 @@ async function apiRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
   app.decorateRequest('accountId', '').decorateRequest('apiKeyId', '')
   app.addHook('onRequest', createAuthenticator(deps))
   installRateLimit(app, deps.rateLimiter)
+  installBodyDeadline(app, deps.config.bodySecondsMax)
   app.removeContentTypeParser('text/plain')
   const routes = [
     modelsRoute, createFileRoute, getFileRoute, submitRoute, statusRoute, statusStreamRoute,

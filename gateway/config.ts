@@ -5,6 +5,7 @@ import { readSettings } from '../shared/settings.ts'
 
 export type Config = ReturnType<typeof loadConfig>
 
+const MEGABYTE = 1_000_000
 const WEB = ['http:', 'https:']
 
 export const loadConfig = (env: NodeJS.ProcessEnv) =>
@@ -32,6 +33,11 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     webhooksMax: integer('WEBHOOKS_MAX', 1, 1_000, 32), // posted at once
     webhooksPerHostMax: integer('WEBHOOKS_PER_HOST_MAX', 1, 1_000, 8),
     leaseSeconds: integer('LEASE_SECONDS', 2, 600, 30), // as the engines have it
+    connectionsMax: integer('CONNECTIONS_MAX', 1, 1_000_000, 20_000), // over HTTP
+    bodySecondsMax: integer('BODY_SECONDS_MAX', 1, 600, 30), // for JSON; of an upload: in silence
+    diskFreeBytesMin: MEGABYTE * integer('DISK_FREE_MB_MIN', 0, 1_000_000_000, 1_024),
+    filesMaxPerAccount: integer('FILES_MAX_PER_ACCOUNT', 1, 100_000_000, 100_000), // held at once
+    fileBytesMaxPerAccount: MEGABYTE * integer('FILE_MB_MAX_PER_ACCOUNT', 1, 1e9, 100_000),
     uploadMinutes: integer('UPLOAD_MINUTES', 1, 1_440, 60),
     fileHours: integer('FILE_HOURS', 1, 8_760, 24),
     outputDays: integer('OUTPUT_DAYS', 1, 365, 7),

@@ -53,6 +53,13 @@ export interface AppConfig {
   queueMax: number
   /** Requests that may wait, of one account; 0: no limit. */
   queueMaxPerAccount: number
+  /** Connections over HTTP; beyond it new ones are closed at once. */
+  connectionsMax: number
+  /** For a JSON body to be whole; and how long an upload may be silent. */
+  bodySecondsMax: number
+  /** Files that one account may hold at once, pending ones included. */
+  filesMaxPerAccount: number
+  fileBytesMaxPerAccount: number
   streamWindowSeconds: number
   /** Longer media is refused. */
   mediaSecondsMax: number

@@ -38,7 +38,9 @@ export function answerBrokenHttp(error: Error & { code: string }, socket: Socket
     socket.destroy()
     return
   }
-  const message = 'This is not a valid HTTP request.'
+  const message = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+    ? 'The request was not whole in time; send it again.'
+    : 'This is not a valid HTTP request.'
   const refusal = new ServiceError('INVALID_REQUEST', { message })
   const body = JSON.stringify(errorBody(refusal))
   socket.end([

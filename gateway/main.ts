@@ -69,6 +69,7 @@ const mediaStore = bucket === undefined
     folder: join(dataFolder, 'media'),
     signingKey,
     baseUrls: { client: publicUrl, engine: () => settings.mediaUrl ?? listening() },
+    freeBytesMin: settings.diskFreeBytesMin,
   })
   : await (await import('./media-store/s3.ts')).openBucket({ // of 25 MB, for who uses it
     bucket, region, endpoint: settings.s3Endpoint, publicEndpoint: settings.s3PublicEndpoint,

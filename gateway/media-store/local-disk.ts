@@ -4,7 +4,7 @@
  */
 
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, opendir, rename, rm, stat, statfs } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { dirname, join, relative } from 'node:path'
 import { Readable } from 'node:stream'
@@ -26,7 +26,7 @@ export interface LocalDisk extends MediaHome {
     method: SignedMethod, key: string, query: Readonly<Record<string, unknown>>, now: number,
   ): Claims | 'expired' | 'forged'
   /** Takes in all of `body`; when anything breaks, nothing stays. To be placed or discarded. */
-  stage(body: Readable, limits?: StageLimits): Promise<StagedMedia>
+  stage(body: Readable, limits: StageLimits): Promise<StagedMedia>
   /** Answers `request` (its method, Range and conditions) with what is stored under `key`. */
   reply(key: string, request: IncomingMessage): Promise<MediaReply>
 }
@@ -37,13 +37,19 @@ export interface LocalDiskOptions {
   signingKey: string
   /** Where each reaches our routes. */
   baseUrls: Readonly<Record<Asker, () => string>>
+  /** Nothing is taken in that would leave less free: the database may be on the same disk. */
+  freeBytesMin: number
+  /** How much is free where the folder is. */
+  freeBytes?: (folder: string) => Promise<number>
 }
 
 export interface StageLimits {
   /** Exactly this many bytes, or it fails with `PAYLOAD_TOO_LARGE` or `INVALID_REQUEST`. */
   bytes?: number
+  /** A sender that is silent for so long is given up. */
+  silentMsMax: number
   /** When it aborts, it fails with its reason. */
-  signal?: AbortSignal
+  signal: AbortSignal
 }
 
 /** Media that is whole and durable, and stands aside until it is given a key. */
@@ -68,14 +74,19 @@ const KEY = /^[\w-]+(\/[\w-]+)+$/
 const NEW = '.new'
 /** A refused body stays open, so that its sender can still be told why. */
 const KEEP_OPEN = { destroyOnReturn: false }
+/** What is free is asked again after so much of one body. */
+const ROOM_CHECK_BYTES = 16 * 2 ** 20
 
 /** Opens the media folder, or makes it; drops what an earlier process left half-written. */
 export async function openLocalDisk(
-  { folder, signingKey, baseUrls }: LocalDiskOptions,
+  { folder, signingKey, baseUrls, freeBytesMin, freeBytes = bytesFree }: LocalDiskOptions,
 ): Promise<LocalDisk> {
   const newFolder = join(folder, NEW)
   await rm(newFolder, { recursive: true, force: true })
   await mkdir(newFolder, { recursive: true })
+  const assertRoom = async (bytes: number) => {
+    if (await freeBytes(folder) - bytes < freeBytesMin) throw noRoom()
+  }
   const pathOf = (key: string): string => {
     if (!KEY.test(key)) throw new Error(`not a media key: ${key}`)
     return join(folder, key)
@@ -93,12 +104,13 @@ export async function openLocalDisk(
       const path = addressPath(key)
       return baseUrls[asker]() + signPath(signingKey, { method: 'GET', path, expiresAt })
     },
-    async stage(body, limits = {}) {
+    async stage(body, limits) {
       const newPath = join(newFolder, randomUUID())
       const discard = () => rm(newPath, { force: true })
-      const written = await writeDurably(newPath, body, limits).catch(async (error: unknown) => {
+      const counted = countedPieces(body, limits, assertRoom)
+      const written = await writeDurably(newPath, counted).catch(async (error: unknown) => {
         await discard()
-        throw error
+        throw isDiskFull(error) ? noRoom(error) : error
       })
       return {
         ...written,
@@ -141,39 +153,83 @@ export async function openLocalDisk(
 
 const addressPath = (key: string): string => `/media/${key}`
 
+/** The pieces of `body`, while its length and the disk allow. */
+async function* countedPieces(
+  body: Readable, limits: StageLimits, assertRoom: (bytes: number) => Promise<void>,
+): AsyncGenerator<Buffer, void, void> {
+  let [bytes, checkedBytes] = [0, 0]
+  await assertRoom(limits.bytes ?? 0)
+  for await (const piece of timelyPieces(body, limits)) {
+    bytes += piece.length
+    if (limits.bytes !== undefined && bytes > limits.bytes) throw tooLarge(limits.bytes)
+    if (bytes - checkedBytes > ROOM_CHECK_BYTES) { // others are writing, too
+      checkedBytes = bytes
+      await assertRoom(0)
+    }
+    yield piece
+  }
+  if (limits.bytes !== undefined && bytes < limits.bytes) throw tooSmall(bytes, limits.bytes)
+}
+
 async function writeDurably(
-  path: string, body: Readable, limits: StageLimits,
+  path: string, pieces: AsyncIterable<Buffer>,
 ): Promise<Pick<StagedMedia, 'bytes' | 'sha256'>> {
   const hash = createHash('sha256')
   let bytes = 0
-  async function* counted() {
-    for await (const piece of untilAborted(body, limits.signal)) {
+  async function* hashed() {
+    for await (const piece of pieces) {
       bytes += piece.length
-      if (limits.bytes !== undefined && bytes > limits.bytes) throw tooLarge(limits.bytes)
       hash.update(piece)
       yield piece
     }
-    if (limits.bytes !== undefined && bytes < limits.bytes) throw tooSmall(bytes, limits.bytes)
   }
   // Opened before it is written: a stream that opens by itself may do so after it was given up.
   const file = await open(path, 'wx', 0o600)
-  await pipeline(counted, file.createWriteStream({ flush: true }))
+  await pipeline(hashed, file.createWriteStream({ flush: true }))
   return { bytes, sha256: hash.digest('hex') }
 }
 
 /** The pieces of `body`; throws the reason of `signal` even while the sender is silent. */
-async function* untilAborted(body: Readable, signal?: AbortSignal): AsyncGenerator<Buffer> {
+async function* timelyPieces(body: Readable, limits: StageLimits): AsyncGenerator<Buffer> {
   const pieces = body.iterator(KEEP_OPEN)
-  const aborted = new Promise<never>((_resolve, reject) => {
-    signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
-  })
-  aborted.catch(() => undefined) // it may come when all is read
   for (;;) {
-    const { done, value } = await Promise.race([pieces.next(), aborted])
+    limits.signal.throwIfAborted()
+    const { done, value } = await timely(pieces.next(), limits)
     if (done) return
     yield value as Buffer
   }
 }
+
+/** What `waiting` gives, unless the sender is silent too long or `signal` aborts. */
+function timely<T>(waiting: Promise<T>, { silentMsMax, signal }: StageLimits): Promise<T> {
+  let tidyUp = () => {}
+  return new Promise<T>((resolve, reject) => {
+    const stop = () => reject(signal.reason as Error)
+    const timer = setTimeout(() => reject(tooSilent(silentMsMax)), silentMsMax)
+    signal.addEventListener('abort', stop, { once: true })
+    tidyUp = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', stop)
+    }
+    waiting.then(resolve, reject)
+  }).finally(() => tidyUp())
+}
+
+async function bytesFree(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder)
+  return bavail * bsize
+}
+
+const isDiskFull = (error: unknown): boolean =>
+  ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')
+
+const noRoom = (cause?: unknown) => new ServiceError('QUEUE_UNAVAILABLE', {
+  message: 'There is no room for this media now; try again later.', cause,
+})
+
+const tooSilent = (ms: number) => new ServiceError('INVALID_REQUEST', {
+  message: `No byte of the body came for ${ms / 1_000} seconds; send it again.`,
+})
 
 const tooLarge = (wanted: number) => new ServiceError('PAYLOAD_TOO_LARGE', {
   message: `The body is larger than the ${wanted} bytes of file_size.`,

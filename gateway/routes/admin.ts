@@ -8,6 +8,7 @@ import {
   allAccounts, allKeys, createAccount, createKey, creditAccount, revokeKey, rotateKey, showAccount,
 } from '../accounts.ts'
 import { bearerToken, isSameSecret } from '../auth.ts'
+import { installBodyDeadline } from '../body-deadline.ts'
 import type { Deps } from '../deps.ts'
 import { responses } from '../openapi.ts'
 
@@ -29,6 +30,7 @@ export function adminRoutes(app: FastifyInstance, deps: Deps): void {
     const message = 'The admin token is missing or invalid.'
     throw new ServiceError('UNAUTHENTICATED', { message })
   })
+  installBodyDeadline(app, deps.config.bodySecondsMax)
   app.removeContentTypeParser('text/plain')
   accountRoutes(app, deps)
   keyRoutes(app, deps)

@@ -1,9 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { newId } from '../../shared/ids.ts'
 import { isoTime, type Deps } from '../deps.ts'
+import { assertFileRoom } from '../file-quota.ts'
 import { responses } from '../openapi.ts'
 import { presentCreatedFile } from '../presenter.ts'
 import { CreateFileRequest, CreateFileResponse } from '../schemas.ts'
+import { inTransaction } from '../store/database.ts'
 import { insertFile } from '../store/files.ts'
 import { checkCreateFile } from '../validation.ts'
 
@@ -48,7 +50,10 @@ export function createFileRoute(app: FastifyInstance, deps: Deps): void {
       duration: null,
       media_removed_at: null,
     }
-    await insertFile(store, file)
+    await inTransaction(store, async (store) => {
+      await insertFile(store, file)
+      await assertFileRoom(store, file.account_id, deps)
+    })
     return reply.status(201).send(await presentCreatedFile(file, deps))
   })
 }

@@ -9,10 +9,13 @@ import { inTransaction, type Store } from '../store/database.ts'
 import { findFile, markFileUploaded } from '../store/files.ts'
 import { findRequest } from '../store/requests.ts'
 import { inputKey, outputKey } from '../store/retention.ts'
+import { UploadTurns } from '../upload-turns.ts'
 
 interface InputRoute {
   Params: { file_id: string }
 }
+
+type UploadDeps = MediaDeps & { turns: UploadTurns }
 
 interface OutputRoute {
   Params: { request_id: string; part: OutputPart }
@@ -20,19 +23,20 @@ interface OutputRoute {
 
 /** Uploads by signed address: inputs by clients, once; outputs by engines, until the end. */
 export function uploadRoutes(app: FastifyInstance, deps: MediaDeps): void {
+  const turns = new UploadTurns()
   // Bodies are bytes of any type: the handlers read them from the socket.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _body, done) => done(null))
   app.put<InputRoute>('/media/inputs/:file_id', { schema: { hide: true } },
-    (request, reply) => takeInput(deps, request, reply))
+    (request, reply) => takeInput({ ...deps, turns }, request, reply))
   app.put<OutputRoute>('/media/outputs/:request_id/:part', { schema: { hide: true } },
-    (request, reply) => takeOutput(deps, request, reply))
+    (request, reply) => takeOutput({ ...deps, turns }, request, reply))
 }
 
 async function takeInput(
-  deps: MediaDeps, request: FastifyRequest<InputRoute>, reply: FastifyReply,
+  deps: UploadDeps, request: FastifyRequest<InputRoute>, reply: FastifyReply,
 ) {
-  const { store, clock, config } = deps
+  const { store, clock, config, turns } = deps
   const { file_id: fileId } = request.params
   const { size } = checkAddress(request, 'PUT', inputKey(fileId), deps)
   const file = await findFile(store, fileId)
@@ -40,15 +44,17 @@ async function takeInput(
   if (file.uploaded_at !== null) throw new ServiceError('FILE_ALREADY_UPLOADED')
   checkContentLength(request, size)
   const inTime = AbortSignal.timeout(Math.max(0, Date.parse(file.expires_at) - clock.now()))
-  const sha256 = await keepBody(deps, request, {
-    key: inputKey(fileId),
-    limits: { bytes: size, signal: inTime },
+  const key = inputKey(fileId)
+  const sha256 = await turns.replacing(key, (signal) => keepBody(deps, request, {
+    key,
+    bytes: size,
+    signal: AbortSignal.any([signal, inTime]),
     claim: async (store) => {
       if (await markFileUploaded(store, fileId, uploadTimes(clock.now(), config))) return
       const known = await findFile(store, fileId)
       throw known?.uploaded_at ? new ServiceError('FILE_ALREADY_UPLOADED') : tooLate()
     },
-  }).catch((error: unknown) => {
+  })).catch((error: unknown) => {
     throw error === inTime.reason ? tooLate(error) : error
   })
   return reply.header('etag', `"${sha256}"`).send()
@@ -69,8 +75,9 @@ function checkContentLength({ headers }: FastifyRequest, size: number): void {
 }
 
 async function takeOutput(
-  deps: MediaDeps, request: FastifyRequest<OutputRoute>, reply: FastifyReply,
+  deps: UploadDeps, request: FastifyRequest<OutputRoute>, reply: FastifyReply,
 ) {
+  const { turns } = deps
   const { request_id: requestId, part } = request.params
   checkAddress(request, 'PUT', outputKey(requestId, part), deps)
   const assertUnfinished = async (store: Store) => {
@@ -79,28 +86,28 @@ async function takeOutput(
     if (isTerminal(row.status)) throw new ServiceError('REQUEST_FINISHED')
   }
   await assertUnfinished(deps.store) // before its bytes are sent, if it can be
-  const sha256 = await keepBody(deps, request, {
-    key: outputKey(requestId, part), claim: assertUnfinished,
-  })
+  const key = outputKey(requestId, part)
+  const sha256 = await turns.alone(key, (signal) =>
+    keepBody(deps, request, { key, signal, claim: assertUnfinished }))
   return reply.header('etag', `"${sha256}"`).send()
 }
 
-interface Keeping {
+interface Keeping extends Pick<StageLimits, 'bytes' | 'signal'> {
   key: string
-  limits?: StageLimits
   /** Makes sure that the key may be written, in the transaction in which it is. */
   claim: (store: Store) => Promise<void>
 }
 
 /**
  * Stores the body of `request`; answers its SHA-256 in hexadecimal. Until all of it is there
- * nothing is claimed, so that what breaks off is in nobody's way; of several that come at once the
- * first to be whole is kept, and the others never touch its bytes.
+ * nothing is claimed, so that what breaks off is in nobody's way.
  */
 async function keepBody(
-  { store, mediaStore }: MediaDeps, { raw }: FastifyRequest, { key, limits, claim }: Keeping,
+  { store, mediaStore, config }: MediaDeps, { raw }: FastifyRequest,
+  { key, claim, ...limits }: Keeping,
 ): Promise<string> {
-  const staged = await mediaStore.stage(raw, limits)
+  const silentMsMax = 1_000 * config.bodySecondsMax
+  const staged = await mediaStore.stage(raw, { ...limits, silentMsMax })
   try {
     await inTransaction(store, async (store) => {
       await claim(store)

@@ -22,6 +22,21 @@ export async function findFile(store: Store, fileId: string): Promise<FileRow | 
   return store.selectFrom('files').selectAll().where('file_id', '=', fileId).executeTakeFirst()
 }
 
+/** What an account's files hold, until their bytes are given up; `firstEnd` is when the next is. */
+export async function heldFiles(
+  store: Store, accountId: string,
+): Promise<{ count: number; bytes: number; firstEnd: string }> {
+  const { count, bytes, firstEnd } = await store.selectFrom('files')
+    .select(({ fn }) => [
+      fn.countAll<number>().as('count'),
+      fn.sum<number>('file_size').as('bytes'),
+      fn.min('expires_at').as('firstEnd'),
+    ])
+    .where('account_id', '=', accountId).where('media_removed_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return { count: Number(count), bytes: Number(bytes), firstEnd }
+}
+
 /** Whether the bytes of an uploaded file are still kept. */
 export async function hasMedia(store: Store, fileId: string): Promise<boolean> {
   const file = await store.selectFrom('files').select('file_id')

@@ -12,6 +12,7 @@ export const migrations: Record<string, Migration> = {
   '005-releases': { up: addReleases },
   '006-outbox-tries': { up: addOutboxTries },
   '007-webhook-turns': { up: addWebhookTurns },
+  '008-file-quota': { up: addFileQuota },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {
@@ -178,4 +179,11 @@ async function addWebhookTurns(db: Kysely<any>): Promise<void> {
   await db.schema.createIndex('deliveries_by_account').on('deliveries')
     .columns(['account_id', 'next_attempt_at', 'webhook_id', 'host'])
     .where(sql<SqlBool>`next_attempt_at is not null`).execute()
+}
+
+/** What one account's files hold is asked whenever it creates one. */
+async function addFileQuota(db: Kysely<any>): Promise<void> {
+  await db.schema.createIndex('files_by_account').on('files')
+    .columns(['account_id', 'file_size', 'expires_at'])
+    .where(sql<SqlBool>`media_removed_at is null`).execute()
 }

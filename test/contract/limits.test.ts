@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { sweep } from '../../gateway/retention.ts'
 import { assertError } from '../support/assert-shape.ts'
 import {
-  API, callWith, startGateway, submit, submitted, uploadFile, type Gateway,
+  API, callWith, createFileBody, FILE_BYTES, startGateway, submit, submitted, uploadFile, type Gateway,
 } from '../support/start-gateway.ts'
 
 const countRequests = async ({ store }: Gateway): Promise<number> =>
@@ -96,4 +97,33 @@ test('8 a refusal for want of room is not remembered under its Idempotency-Key',
   const first = await send()
   assert.equal(first.statusCode, 202, first.body)
   assert.equal((await send()).body, first.body) // although the queue is full again
+})
+
+const createFile = (gateway: Gateway, call = gateway.call) =>
+  call('POST', '/v1/files', { body: createFileBody() })
+
+test('8 the files of an account hold no more than they may, pending ones too', async (t) => {
+  const gateway = await startGateway(t, { config: { fileBytesMaxPerAccount: 2 * FILE_BYTES.length } })
+  const replies = await Promise.all(Array.from({ length: 6 }, () => createFile(gateway)))
+  const refused = replies.filter((reply) => reply.statusCode !== 201)
+  assert.equal(refused.length, 4)
+  for (const reply of refused) {
+    assertError(reply, 'RATE_LIMITED')
+    assert.match(reply.json().error.message, /may hold 16 bytes of files at once/)
+    assert.equal(reply.headers['retry-after'], '3600')
+  }
+  assert.equal((await gateway.store.selectFrom('files').select('file_id').execute()).length, 2)
+  const other = callWith(gateway, await gateway.newKey())
+  assert.equal((await createFile(gateway, other)).statusCode, 201)
+  gateway.clock.advance(3_600_000)
+  await sweep(gateway.deps)
+  assert.equal((await createFile(gateway)).statusCode, 201)
+})
+
+test('8 the files of an account have a greatest number', async (t) => {
+  const gateway = await startGateway(t, { config: { filesMaxPerAccount: 1 } })
+  assert.equal((await createFile(gateway)).statusCode, 201)
+  const refused = await createFile(gateway)
+  assertError(refused, 'RATE_LIMITED')
+  assert.match(refused.json().error.message, /may hold 1 files at once/)
 })

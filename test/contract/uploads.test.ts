@@ -23,6 +23,8 @@ async function createFile(gateway: Gateway, fields: object = {}) {
   }
 }
 
+const STAGE_LIMITS = { silentMsMax: 10_000, signal: new AbortController().signal }
+
 /** What lies in the media folder. */
 const stored = async ({ folder }: Gateway): Promise<string[]> =>
   (await readdir(join(folder, 'media'), { recursive: true, withFileTypes: true }))
@@ -108,16 +110,6 @@ function begun({ disk: mediaStore }: Gateway, count: number): Promise<void> {
   })
 }
 
-/** Two uploads to one address, half of whose bytes have begun to arrive. */
-async function openTwo(gateway: Gateway, file: { url: string }) {
-  const bothBegun = begun(gateway, 2)
-  const [one, other] = [await openUpload(gateway, file), await openUpload(gateway, file)]
-  one.send('ONE.')
-  other.send('OTHE')
-  await bothBegun
-  return [one, other] as const
-}
-
 test('7 a broken upload leaves nothing behind and can be repeated', async (t) => {
   const gateway = await startGateway(t)
   const file = await createFile(gateway)
@@ -140,27 +132,37 @@ test('7 a broken upload leaves nothing behind and can be repeated', async (t) =>
   assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
 })
 
-test('7 of two uploads at once the first to be whole is kept, byte for byte', async (t) => {
+test('7 a newer upload to an address takes the place of the one under way', async (t) => {
   const gateway = await startGateway(t)
   const file = await createFile(gateway)
-  const [one, other] = await openTwo(gateway, file)
-  other.send('R...')
-  assert.match(await other.answer, /^HTTP\/1\.1 200 /)
-  const placed = await keptBytes(gateway)
-  one.send('....')
-  assert.match(await one.answer, /^HTTP\/1\.1 409 [^]*"FILE_ALREADY_UPLOADED"/)
-  assert.deepEqual(placed, ['OTHER...'])
-  assert.deepEqual(await keptBytes(gateway), placed)
+  const oneBegun = begun(gateway, 1)
+  const hanging = await openUpload(gateway, file)
+  hanging.send('ONE.')
+  await oneBegun
+  assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
+  assert.match(await hanging.answer, /^HTTP\/1\.1 400 [^]*taken the place of this one/)
+  assert.deepEqual(await keptBytes(gateway), [FILE_BYTES.toString()])
+  assert.equal((await stored(gateway)).length, 1)
 })
 
-test('7 an upload that breaks off beside another is in nobody\'s way', async (t) => {
+test('7 however many uploads to one address there are, one is on the disk', async (t) => {
   const gateway = await startGateway(t)
   const file = await createFile(gateway)
-  const [silent, other] = await openTwo(gateway, file)
-  other.breakOff()
+  const { disk: mediaStore } = gateway
+  const { stage } = mediaStore
+  let [open, openMax] = [0, 0]
+  mediaStore.stage = async (body, limits) => {
+    openMax = Math.max(openMax, open += 1)
+    return stage(body, limits).finally(() => { open -= 1 })
+  }
+  const lastBegun = begun(gateway, 30)
+  const uploads = await Promise.all(Array.from({ length: 30 }, () => openUpload(gateway, file)))
+  for (const upload of uploads) upload.send('RIFF')
+  await lastBegun
+  assert.equal(openMax, 1)
+  for (const upload of uploads) upload.breakOff()
   assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
-  silent.breakOff()
-  assert.equal(await file.status(), 'uploaded')
+  assert.equal((await stored(gateway)).length, 1)
 })
 
 test('7 uploads that are whole at the same moment: one is kept, the others are told', async (t) => {
@@ -171,9 +173,67 @@ test('7 uploads that are whole at the same moment: one is kept, the others are t
   const winners = bodies.filter((_, i) => replies[i]?.statusCode === 200)
   assert.equal(winners.length, 1)
   for (const reply of replies.filter(({ statusCode }) => statusCode !== 200)) {
-    assertError(reply, 'FILE_ALREADY_UPLOADED')
+    assertError(reply, reply.statusCode === 409 ? 'FILE_ALREADY_UPLOADED' : 'INVALID_REQUEST')
   }
   assert.deepEqual(await keptBytes(gateway), winners)
+})
+
+test('7 an upload whose sender falls silent is cut, and told so', async (t) => {
+  const gateway = await startGateway(t, { config: { bodySecondsMax: 0.2 } })
+  const file = await createFile(gateway)
+  const upload = await openUpload(gateway, file)
+  upload.send('RIFF')
+  assert.match(await upload.answer, /^HTTP\/1\.1 400 [^]*No byte of the body came for 0.2 seconds/)
+  assert.deepEqual(await stored(gateway), [])
+  assert.equal(await file.status(), 'pending')
+  assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
+})
+
+test('7 an output is written by one engine at a time, and a silent one is cut', async (t) => {
+  const gateway = await startGateway(t, { config: { bodySecondsMax: 0.5 } })
+  const { upload_urls: urls } = gateway.broker.jobOf(await submitted(gateway))
+  const url = urls.target.replace(/^http:\/\/[^/]+/, 'http://winnow.test')
+  const oneBegun = begun(gateway, 1)
+  const silent = await openUpload(gateway, { url })
+  silent.send('RIFF')
+  await oneBegun
+  const refused = await gateway.call('PUT', url, { body: FILE_BYTES })
+  assertError(refused, 'RATE_LIMITED') // for an engine: try again
+  assert.equal(refused.headers['retry-after'], '1')
+  assert.match(await silent.answer, /^HTTP\/1\.1 400 /)
+  assert.equal((await gateway.call('PUT', url, { body: FILE_BYTES })).statusCode, 200)
+})
+
+test('7 nothing is taken in that would fill the disk', async (t) => {
+  const gateway = await startGateway(t)
+  const file = await createFile(gateway)
+  gateway.free.bytes = FILE_BYTES.length - 1
+  const refused = await file.put(FILE_BYTES)
+  assertError(refused, 'QUEUE_UNAVAILABLE')
+  assert.match(refused.json().error.message, /no room/)
+  gateway.free.bytes = FILE_BYTES.length
+  assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
+  assert.equal((await stored(gateway)).length, 1)
+})
+
+test('7 a disk that fills up while a body comes ends it, and nothing of it stays', async (t) => {
+  const gateway = await startGateway(t)
+  async function* filling() {
+    yield Buffer.alloc(10_000_000)
+    gateway.free.bytes = -1
+    yield Buffer.alloc(10_000_000)
+    assert.fail('it is still read')
+  }
+  async function* full() {
+    yield FILE_BYTES
+    throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+  }
+  for (const pieces of [filling, full]) {
+    gateway.free.bytes = Infinity
+    const body = Readable.from(pieces(), { highWaterMark: 1 })
+    await assert.rejects(gateway.disk.stage(body, STAGE_LIMITS), { code: 'QUEUE_UNAVAILABLE' })
+    assert.deepEqual(await stored(gateway), [])
+  }
 })
 
 test('7 a file whose bytes cannot be put in their place stays pending, and can be sent again', async (t) => {
@@ -197,7 +257,7 @@ test('7 a file whose bytes cannot be put in their place stays pending, and can b
 
 test('7 what a gateway was receiving when it died is gone when it starts again', async (t) => {
   const gateway = await startGateway(t)
-  const staged = await gateway.disk.stage(Readable.from([FILE_BYTES]))
+  const staged = await gateway.disk.stage(Readable.from([FILE_BYTES]), STAGE_LIMITS)
   assert.equal((await stored(gateway)).length, 1)
   await gateway.openDisk()
   assert.deepEqual(await stored(gateway), [])

@@ -64,8 +64,9 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
   const fleet = new Fleet({ connect: () => engine, clock, log })
   const sealingKey = randomBytes(32).toString('base64url')
   const signingKey = randomBytes(32).toString('hex')
+  const free = { bytes: Infinity }
   const openDisk = () => openLocalDisk({
-    folder: join(folder, 'media'), signingKey,
+    folder: join(folder, 'media'), signingKey, freeBytesMin: 0, freeBytes: async () => free.bytes,
     baseUrls: { client: options.config?.publicUrl ?? (() => PUBLIC_URL), engine: () => MEDIA_URL },
   })
   const disk = await openDisk()
@@ -77,6 +78,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     rateLimiter: new RateLimiter(options.rateLimitPerMinute ?? 0, clock),
     config: {
       sealingKey, publicUrl: () => PUBLIC_URL, uploadMinutes: 60, fileHours: 24, outputDays: 7,
+      bodySecondsMax: 30, connectionsMax: 1_000, filesMaxPerAccount: 1_000, fileBytesMaxPerAccount: 1e12,
       streamWindowSeconds: 600, recordDays: 30, queueMax: 10_000,
       queueMaxPerAccount: 0, mediaSecondsMax: 7200, ...options.config,
     },
@@ -95,7 +97,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
   const handleEvent = createEventHandler(deps)
   const key = await newKey(deps)
   return {
-    app, deps, disk, openDisk, store, clock, broker, feed, fleet, folder, canceled, key,
+    app, deps, disk, free, openDisk, store, clock, broker, feed, fleet, folder, canceled, key,
     /** A key of an account of its own, unless one is named. */
     newKey: (scopes?: readonly Scope[], account?: string) => newKey(deps, scopes, account),
     /** What was logged so, in order. */
