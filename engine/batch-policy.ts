@@ -50,11 +50,15 @@ export function nextBatch(
   return batch
 }
 
+/** What a batch costs. */
+export const paddedFrames = (batch: readonly WaitingLane[]): number =>
+  Math.max(...batch.map(({ frames }) => frames)) * batch.length
+
 function fits(batch: readonly WaitingLane[], lane: WaitingLane, limits: BatchLimits): boolean {
   if (batch.length === 0) return true
-  const frames = [...batch, lane].map((each) => each.frames)
-  const padded = Math.max(...frames) * frames.length
-  const filled = frames.reduce((sum, each) => sum + each, 0)
+  const grown = [...batch, lane]
+  const padded = paddedFrames(grown)
+  const filled = grown.reduce((sum, { frames }) => sum + frames, 0)
   return padded <= limits.framesMax && filled >= FILL_MIN * padded
 }
 

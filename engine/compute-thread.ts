@@ -3,20 +3,11 @@
 import { Worker } from 'node:worker_threads'
 import type { Logger } from '../shared/log.ts'
 import type { LaneRequest, LaneResult } from '../models/model.ts'
+import { ComputeLostError, computeErrorOf } from './compute-errors.ts'
 import type {
   Command, FromWorker, OpenedLane, Ready, Replies, WorkerOptions,
 } from './compute-messages.ts'
 import { ComputeWatchdog, killHungProcess } from './compute-watchdog.ts'
-
-/** The thread died with this lane in it: nothing is wrong with the lane; open it again. */
-export class ComputeLostError extends Error {
-  override name = 'ComputeLostError'
-}
-
-/** The model refused or failed on what it was given. */
-export class ModelError extends Error {
-  override name = 'ModelError'
-}
 
 export interface ComputeOptions extends WorkerOptions {
   /** The longest that one command, or the start of the thread, may take, in seconds. */
@@ -135,7 +126,7 @@ export class ComputeThread {
     this.#pending.delete(message.call)
     if (this.#pending.size > 0) this.#watchdog.begin()
     else this.#watchdog.end()
-    if ('error' in message) pending?.reject(new ModelError(message.error))
+    if ('error' in message) pending?.reject(computeErrorOf(message.error))
     else pending?.resolve(message.value as never)
   }
 

@@ -5,7 +5,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { loadModel } from '../models/load-model.ts'
 import { backendVersion, deviceKind } from '../models/tensor.ts'
-import type { Lane } from '../models/model.ts'
+import type { Lane, LaneResult } from '../models/model.ts'
 import type { Command, FromWorker, Replies, ToWorker, WorkerOptions } from './compute-messages.ts'
 
 if (!parentPort) throw new Error('compute-worker.ts runs in a worker thread only')
@@ -42,9 +42,9 @@ function obey(command: Command): Replies[Command['type']] {
       return null
     }
     case 'close': {
-      const separation = model.close(laneOf(command.lane))
+      const lane = laneOf(command.lane)
       lanes.delete(command.lane)
-      return separation
+      return closed(lane)
     }
     case 'discard': {
       const lane = lanes.get(command.lane)
@@ -52,6 +52,16 @@ function obey(command: Command): Replies[Command['type']] {
       lanes.delete(command.lane)
       return null
     }
+  }
+}
+
+/** A lane whose result can't be had holds nothing either. */
+function closed(lane: Lane): LaneResult {
+  try {
+    return model.close(lane)
+  } catch (error) {
+    model.discard(lane)
+    throw error
   }
 }
 

@@ -7,6 +7,7 @@ import { parseModelChoice } from '../models/names.ts'
 import { PRECISIONS } from '../models/precision.ts'
 import { newId } from '../shared/ids.ts'
 import { readSettings } from '../shared/settings.ts'
+import { BATCH_FRAMES } from './batch-budget.ts'
 
 const RUNTIME_FOLDER = fileURLToPath(new URL('../.runtime', import.meta.url))
 
@@ -34,7 +35,7 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     /** Chunks of one job decoded or in the model at once. */
     chunksInFlightMax: integer('CHUNKS_IN_FLIGHT_MAX', 1, 64, 2),
     /** Frames of one batch, padding included. */
-    batchFramesMax: integer('BATCH_FRAMES_MAX', 1, 10_000_000, 4_096),
+    batchFramesMax: integer('BATCH_FRAMES_MAX', BATCH_FRAMES.least, BATCH_FRAMES.most, 4_096),
     leaseSeconds: integer('LEASE_SECONDS', 2, 600, 30),
     drainSeconds: integer('DRAIN_SECONDS', 0, 3_600, 30),
     /** The longest that one call of the compute thread may take; then the process ends. */

@@ -7,6 +7,7 @@ import {
   ENGINE_SERVICE, engineControlService, enginePackage, type CancelOutcome,
   type EngineDescription, type EngineStats,
 } from '../shared/engine-control.ts'
+import { BATCH_FRAMES } from './batch-budget.ts'
 
 export interface ControlledEngine {
   describe(): EngineDescription
@@ -14,6 +15,8 @@ export interface ControlledEngine {
   cancel(requestId: string): CancelOutcome
   /** `deadlineMs` 0: the engine's own. */
   drain(deadlineMs: number): Promise<{ finished: number; released: number }>
+  /** Sets the budget of one batch, in frames. */
+  setBatching(batchFramesMax: number): void
 }
 
 export interface ControlServer {
@@ -67,11 +70,27 @@ function handlers(
         (error: Error) => reply({ code: grpc.status.INTERNAL, details: error.message }),
       )
     },
+    SetBatching: (
+      call: grpc.ServerUnaryCall<{ batch_frames_max: number }, object>,
+      reply: grpc.sendUnaryData<{ batch_frames_max: number }>,
+    ) => {
+      const { batch_frames_max: frames } = call.request
+      const { least, most } = BATCH_FRAMES
+      if (frames < least || frames > most) {
+        const details = `batch_frames_max must be ${least} to ${most}, not ${frames}`
+        reply({ code: grpc.status.INVALID_ARGUMENT, details })
+        return
+      }
+      engine.setBatching(frames)
+      reply(null, { batch_frames_max: frames })
+    },
     WatchStats: (call: grpc.ServerWritableStream<{ interval_ms: number }, EngineStats>) => {
       const asked = call.request.interval_ms || INTERVAL_MS.usual
       const intervalMs = Math.min(Math.max(asked, INTERVAL_MS.least), INTERVAL_MS.most)
       call.write(engine.stats())
-      const timer = setInterval(() => call.write(engine.stats()), intervalMs)
+      const timer = setInterval(() => {
+        if (!call.writableNeedDrain) call.write(engine.stats()) // else nobody reads: none pile up
+      }, intervalMs)
       call.on('cancelled', () => clearInterval(timer))
     },
   }

@@ -4,14 +4,18 @@
 
 import type { Broker } from '../shared/broker.ts'
 import type { Clock } from '../shared/clock.ts'
+import type { EngineDescription } from '../shared/engine-control.ts'
 import type { Logger } from '../shared/log.ts'
 import type { PublicFetch } from '../shared/public-fetch.ts'
+import { BatchBudget } from './batch-budget.ts'
 import type { ComputeThread } from './compute-thread.ts'
 import type { EngineConfig } from './config.ts'
 import type { ControlledEngine } from './control-server.ts'
+import { DeviceHealth } from './device-health.ts'
 import { Intake } from './intake.ts'
 import { Scheduler } from './scheduler.ts'
 import { separateJob } from './separate-job.ts'
+import { StoreOutage } from './store-outage.ts'
 
 interface EngineDeps {
   config: EngineConfig
@@ -22,36 +26,48 @@ interface EngineDeps {
   publicFetch: PublicFetch
   clock: Clock
   log: Logger
+  /** Called once, when the engine cannot go on: the process must end. */
+  onSick(reason: string): void
 }
 
 export interface Engine extends ControlledEngine {
   /** Begins to take jobs. */
   start(): void
+  /** Takes no more jobs, and gives those in hand back to the queue. */
+  giveBack(): Promise<{ finished: number; released: number }>
 }
 
 export function createEngine(deps: EngineDeps): Engine {
   const { config, compute, broker, clock, log, publicFetch } = deps
   const startedAtMs = clock.now()
   let audioSeconds = 0
-  const scheduler = new Scheduler(compute, { framesMax: config.batchFramesMax })
+  const budget = new BatchBudget(config.batchFramesMax, log)
+  const health = new DeviceHealth(() => deps.onSick('the device fails one job after another'))
+  const scheduler = new Scheduler(compute, budget, () => health.stepped())
+  const store = new StoreOutage({ log })
   const intake = new Intake({
     ...config, broker, log,
-    separate: (job, attemptId, signal) => separateJob(job, attemptId, {
-      broker, scheduler, config, clock, publicFetch,
+    outage: () => compute.restarting ?? store.current,
+    separate: ({ job, attemptId, deliveries }, signal) => separateJob(job, attemptId, {
+      broker, scheduler, config, clock, publicFetch, store,
+      tries: deliveries + (job.interruptions ?? 0),
       model: compute.ready.description,
       log: log.child({ request_id: job.request_id, attempt_id: attemptId }),
+      onDeviceFailed: () => health.jobFailed(),
       onSeparated: (seconds) => { audioSeconds += seconds },
     }, signal),
   })
   return {
     start: () => intake.start(),
     drain: (deadlineMs) => intake.drain(deadlineMs || config.drainSeconds * 1_000),
+    giveBack: () => intake.drain(0),
+    setBatching: (batchFramesMax) => { budget.framesMax = batchFramesMax },
     cancel: (requestId) => (intake.cancel(requestId) ? 'STOPPED' : 'NOT_FOUND'),
-    describe: () => describe(deps, startedAtMs),
+    describe: () => describe(deps, { startedAtMs, batchFramesMax: budget.framesSet }),
     stats() {
       const { lanes, ...totals } = scheduler.stats()
       return {
-        state: intake.state,
+        state: intake.state === 'READY' && !broker.isConnected() ? 'PAUSED' : intake.state,
         jobs: intake.jobs,
         lanes,
         steps_total: totals.stepsTotal,
@@ -60,12 +76,16 @@ export function createEngine(deps: EngineDeps): Engine {
         busy_seconds_total: compute.busySeconds,
         audio_seconds_total: audioSeconds,
         memory_bytes: process.memoryUsage.rss(),
+        batch_frames_max: budget.framesMax,
       }
     },
   }
 }
 
-function describe({ config, version, compute }: EngineDeps, startedAtMs: number) {
+function describe(
+  { config, version, compute }: EngineDeps,
+  { startedAtMs, batchFramesMax }: { startedAtMs: number; batchFramesMax: number },
+): EngineDescription {
   const { description: model, backend, device } = compute.ready
   return {
     engine_id: config.engineId,
@@ -86,6 +106,6 @@ function describe({ config, version, compute }: EngineDeps, startedAtMs: number)
     device,
     started_at_ms: startedAtMs,
     jobs_max: config.jobsMax,
-    batch_frames_max: config.batchFramesMax,
+    batch_frames_max: batchFramesMax,
   }
 }

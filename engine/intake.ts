@@ -4,17 +4,19 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Broker, Lease } from '../shared/broker.ts'
+import type { EngineState } from '../shared/engine-control.ts'
 import type { Logger } from '../shared/log.ts'
-import type { Job } from '../shared/messages.ts'
 import { mayBegin, mayLease, type HeldJob } from './intake-policy.ts'
 import { JobStopped, type Outcome } from './separate-job.ts'
 
 interface IntakeOptions {
   broker: Pick<Broker, 'leaseJob'>
-  separate: (job: Job, attemptId: string, signal: AbortSignal) => Promise<Outcome>
+  separate: (lease: Lease, signal: AbortSignal) => Promise<Outcome>
   jobsMax: number
   leaseSeconds: number
   jobSecondsMax: number
+  /** While not null, no job is leased: none could be served until it resolves. */
+  outage: () => Promise<void> | null
   log: Logger
 }
 
@@ -54,9 +56,10 @@ export class Intake {
     return this.#inHand.size
   }
 
-  get state(): 'READY' | 'BUSY' | 'DRAINING' {
+  get state(): EngineState {
     if (this.#draining) return 'DRAINING'
-    return this.#hasRoom ? 'READY' : 'BUSY'
+    if (!this.#hasRoom) return 'BUSY'
+    return this.#options.outage() ? 'PAUSED' : 'READY'
   }
 
   /** Stops a job in hand, which ends as failed with CANCELED; false when it is not in hand. */
@@ -89,7 +92,12 @@ export class Intake {
   async #pull(): Promise<void> {
     while (!this.#draining) {
       if (!this.#hasRoom) {
-        await new Promise<void>((resolve) => { this.#wake = resolve })
+        await this.#untilWoken()
+        continue
+      }
+      const outage = this.#options.outage()
+      if (outage) {
+        await Promise.race([outage, this.#untilWoken()])
         continue
       }
       try {
@@ -100,6 +108,10 @@ export class Intake {
         await sleep(RETRY_MS)
       }
     }
+  }
+
+  #untilWoken(): Promise<void> {
+    return new Promise((resolve) => { this.#wake = resolve })
   }
 
   get #hasRoom(): boolean {
@@ -143,8 +155,8 @@ export class Intake {
     const heartbeat = setInterval(() => lease.heartbeat(), (leaseSeconds * 1_000) / 3)
     try {
       await beginning
-      const outcome = await this.#withinLimit(stop, () =>
-        separate(lease.job, lease.attemptId, stop.signal))
+      const outcome = await this.#withinLimit({ stop, heartbeat }, () =>
+        separate(lease, stop.signal))
       if (outcome === 'interrupted') lease.nak(this.#draining ? 0 : restMs(lease.deliveries))
       else await lease.ack()
       return outcome
@@ -157,10 +169,15 @@ export class Intake {
     }
   }
 
-  /** A job that hangs must not hold its lease for ever. */
-  async #withinLimit<T>(stop: AbortController, work: () => Promise<T>): Promise<T> {
-    const giveBack = () => stop.abort(new JobStopped('released'))
-    const limit = setTimeout(giveBack, this.#options.jobSecondsMax * 1_000)
+  /** A job that hangs must not hold its lease for ever, even one that does not stop. */
+  async #withinLimit<T>(
+    { stop, heartbeat }: { stop: AbortController; heartbeat: NodeJS.Timeout },
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const limit = setTimeout(() => {
+      clearInterval(heartbeat)
+      stop.abort(new JobStopped('released'))
+    }, this.#options.jobSecondsMax * 1_000)
     try {
       return await work()
     } finally {

@@ -9,6 +9,7 @@ import { announceReady, onShutdown, startOrEnd } from '../shared/lifecycle.ts'
 import { createLogger } from '../shared/log.ts'
 import { createPublicFetch } from '../shared/public-fetch.ts'
 import { ComputeThread } from './compute-thread.ts'
+import { killHungProcess } from './compute-watchdog.ts'
 import { loadConfig } from './config.ts'
 import { startControlServer } from './control-server.ts'
 import { createEngine } from './engine.ts'
@@ -17,6 +18,11 @@ import { prepareScratch } from './scratch.ts'
 /** How often an engine says that it is there. */
 const HELLO_MS = 3_000
 
+/** How long a process that ends may take, besides its drain. */
+const STOP_MS_MAX = 15_000
+
+// Of its log; in the compute thread the native library sees only what is set here.
+process.env.TF_CPP_MIN_LOG_LEVEL ??= '2'
 const config = loadConfig(process.env)
 const log = createLogger('engine', config.logLevel).child({ engine_id: config.engineId })
 const { version } = JSON.parse(
@@ -30,6 +36,7 @@ const broker = await startOrEnd(log, connectBroker({
 const publicFetch = createPublicFetch({ allowCidrs: config.egressAllowCidrs })
 const engine = createEngine({
   config, version, compute, broker, publicFetch, clock: systemClock, log,
+  onSick: (reason) => void end(reason),
 })
 const control = await startControlServer(config.controlHost, config.controlPort, engine)
 
@@ -44,11 +51,36 @@ log.info({ control: control.address, ...compute.ready }, 'ready')
 announceReady({ engineId: config.engineId, control: control.address })
 
 onShutdown(log, async () => {
+  limitStop(config.drainSeconds * 1_000)
   control.notServing()
-  const drained = await engine.drain(0)
-  log.info(drained, 'drained')
+  log.info(await engine.drain(0), 'drained')
+  await stop()
+})
+
+broker.closed().then((error) => {
+  if (error) void end(`the connection to the broker is closed: ${error.message}`)
+})
+
+/** Ends a process that cannot serve; whoever supervises it starts another. */
+async function end(reason: string): Promise<void> {
+  log.fatal(reason)
+  limitStop(0)
+  control.notServing()
+  try {
+    log.info(await engine.giveBack(), 'gave its jobs back')
+    await stop()
+  } finally {
+    process.exit(1)
+  }
+}
+
+async function stop(): Promise<void> {
   clearInterval(hellos)
   control.stop()
   await broker.close()
   await compute.stop()
-})
+}
+
+function limitStop(drainMs: number): void {
+  setTimeout(() => killHungProcess(log, 'it could not stop in order'), drainMs + STOP_MS_MAX)
+}

@@ -1,8 +1,10 @@
 /** Lanes of all jobs in hand: gives the compute thread its next batch whenever it is free. */
 
 import type { LaneRequest, LaneResult } from '../models/model.ts'
-import { nextBatch, type BatchLimits, type WaitingLane } from './batch-policy.ts'
-import { ComputeLostError, type ComputeThread } from './compute-thread.ts'
+import type { BatchBudget } from './batch-budget.ts'
+import { nextBatch, paddedFrames, type WaitingLane } from './batch-policy.ts'
+import { ComputeLostError, DeviceMemoryError } from './compute-errors.ts'
+import type { ComputeThread } from './compute-thread.ts'
 
 /** Whose lane it is. */
 export interface LaneOwner {
@@ -37,22 +39,25 @@ const REQUESTS_REMEMBERED_MAX = 1_000
 
 export class Scheduler {
   readonly #compute: Compute
-  readonly #limits: BatchLimits
+  readonly #budget: BatchBudget
+  readonly #onStepped: () => void
   readonly #lanes = new Map<number, OpenLane>()
   readonly #accounts = new Map<string, number>()
   readonly #requests = new Map<string, number>()
   readonly #totals = { stepsTotal: 0, laneStepsTotal: 0, framesTotal: 0 }
   #stepping = false
 
-  constructor(compute: Compute, limits: BatchLimits) {
+  /** `onStepped` is called after each batch that the device has computed. */
+  constructor(compute: Compute, budget: BatchBudget, onStepped: () => void = () => undefined) {
     this.#compute = compute
-    this.#limits = limits
+    this.#budget = budget
+    this.#onStepped = onStepped
   }
 
   /**
    * Takes one lane through the model; `onStep` is told after each of its steps which share of all
    * it was. Once aborted it rejects at once, even while a call for the lane hangs.
-   * @throws the signal's reason once aborted, ModelError, ComputeLostError
+   * @throws the signal's reason once aborted; what compute-errors.ts has
    */
   separate(request: LaneRequest, owner: LaneOwner, options: LaneOptions): Promise<LaneResult> {
     return untilAborted(options.signal, () => this.#separate(request, owner, options))
@@ -87,7 +92,7 @@ export class Scheduler {
     try {
       for (;;) {
         const served = { accounts: this.#accounts, requests: this.#requests }
-        const batch = nextBatch([...this.#lanes.values()], served, this.#limits) as OpenLane[]
+        const batch = nextBatch([...this.#lanes.values()], served, this.#budget) as OpenLane[]
         if (batch.length === 0) return
         await this.#step(batch)
       }
@@ -96,16 +101,22 @@ export class Scheduler {
     }
   }
 
-  /** Steps a batch; when that fails, each of its lanes alone, so that only the culprit suffers. */
+  /**
+   * Steps a batch. When memory fails, it comes again in smaller ones; when all else does, each of
+   * its lanes is stepped alone, so that only the culprit suffers.
+   */
   async #step(batch: readonly OpenLane[]): Promise<void> {
     try {
       await this.#compute.step(batch.map((lane) => lane.id))
       this.#count(batch)
+      this.#budget.stepped()
+      this.#onStepped()
       for (const lane of batch) this.#advance(lane)
     } catch (error) {
       // A thread that ends takes every lane with it, not only those of the batch.
       if (error instanceof ComputeLostError) this.#abandonAll([...this.#lanes.keys()], error)
       else if (batch.length === 1) this.#abandonAll(batch.map((lane) => lane.id), error)
+      else if (error instanceof DeviceMemoryError) this.#budget.shrink(paddedFrames(batch))
       else for (const lane of batch) if (this.#lanes.has(lane.id)) await this.#step([lane])
     }
   }

@@ -12,16 +12,18 @@ import type { PublicFetch } from '../shared/public-fetch.ts'
 import { LIMITS } from '../shared/separation-options.ts'
 import type { ModelDescription } from '../models/model.ts'
 import type { EngineConfig } from './config.ts'
-import { ModelError } from './compute-thread.ts'
+import { DeviceError, ModelError, NativeError } from './compute-errors.ts'
 import { describeDamage, describeMixture, describeStored } from './job-log.ts'
 import { openMixture } from './media/decode.ts'
 import { measureSound } from './media/measure.ts'
+import { LONG_PATIENCE, withRetries } from './media/retry.ts'
 import { fetchPublicSource, fetchSource } from './media/source.ts'
 import { UploadRefusedError, uploadOutput } from './media/upload.ts'
 import { Outputs } from './outputs.ts'
 import type { Scheduler } from './scheduler.ts'
 import { makeJobFolder } from './scratch.ts'
 import { separateMixture } from './separate-mixture.ts'
+import type { StoreOutage } from './store-outage.ts'
 
 /** `drained`: given back because the engine ends; `released`: for another reason. */
 type StopCause = 'canceled' | 'drained' | 'released'
@@ -51,6 +53,11 @@ export interface JobDeps {
   log: Logger
   /** Fetches addresses that clients gave us; refuses private ones. */
   publicFetch: PublicFetch
+  store: Pick<StoreOutage, 'noticed' | 'ended'>
+  /** Tries of the request, this one included; those that a drain ended do not count. */
+  tries: number
+  /** Called when the device fails the job. */
+  onDeviceFailed(): void
   /** Told the seconds of media once they are separated. */
   onSeparated(seconds: number): void
 }
@@ -81,12 +88,12 @@ export async function separateJob(
     await started
     const work = { folder, sourcePath, report, signal, attemptId }
     const completed = await produceOutputs(job, work, deps)
-    await deps.broker.publishEvent({ ...report.event('completed'), ...completed })
+    await publishUntilStored({ ...report.event('completed'), ...completed }, deps, signal)
     return 'completed'
   } catch (error) {
-    const unreported = await failureOf(started)
+    const unreported = await reasonOf(started)
     if (unreported === undefined) {
-      return await reportFailure(signal.aborted ? signal.reason : error, report, deps)
+      return await reportFailure(signal.aborted ? signal.reason : error, report, deps, signal)
     }
     // The gateway takes nothing back from a try whose start was not reported to it.
     deps.log.warn({ err: unreported }, 'the start of the job could not be reported')
@@ -97,18 +104,22 @@ export async function separateJob(
 }
 
 /** Why `promise` failed; undefined when it did not. */
-const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
+const reasonOf = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(() => undefined, (error: unknown) => error)
 
 /** Brings the source to the job's folder; returns its path. */
 async function fetchMedia(
-  { source }: Job, folder: string, signal: AbortSignal, { publicFetch, config }: JobDeps,
+  { source }: Job, folder: string, signal: AbortSignal, { publicFetch, config, store }: JobDeps,
 ): Promise<string> {
   const path = join(folder, 'source')
   const fetching = { url: source.url, path, bytesMax: LIMITS.fileBytesMax, signal }
   const { fetchSecondsMax: secondsMax } = config
-  if (source.kind === 'file') await fetchSource(fetching)
-  else await fetchPublicSource(publicFetch, { ...fetching, secondsMax })
+  if (source.kind === 'file') {
+    await fetchSource({ ...fetching, onAway: () => store.noticed(source.url) })
+    store.ended()
+  } else {
+    await fetchPublicSource(publicFetch, { ...fetching, secondsMax })
+  }
   return path
 }
 
@@ -147,8 +158,12 @@ async function produceOutputs(
       onProgress: (progress) => publishProgress(job, attemptId, progress, deps),
     })
     for (const line of describeDamage(mixture)) report.log(line)
-    const stored = await outputs.finish((part, path, contentType) =>
-      uploadOutput({ url: job.upload_urls[part], path, contentType, signal }))
+    const stored = await outputs.finish(async (part, path, contentType) => {
+      const url = job.upload_urls[part]
+      const onAway = () => deps.store.noticed(url)
+      await uploadOutput({ url, path, contentType, signal, onAway })
+      deps.store.ended()
+    })
     report.log(describeStored(stored, outputs.sound, mixture))
     const duration = samples / sampleRate
     deps.onSeparated(duration)
@@ -184,7 +199,9 @@ function publishProgress(job: Job, attemptId: string, progress: number, deps: Jo
 }
 
 /** Turns an error into an event and an outcome. */
-async function reportFailure(error: unknown, report: Report, deps: JobDeps): Promise<Outcome> {
+async function reportFailure(
+  error: unknown, report: Report, deps: JobDeps, signal: AbortSignal,
+): Promise<Outcome> {
   try {
     if (error instanceof UploadRefusedError) {
       deps.log.info('the request has already ended: dropping this try')
@@ -195,13 +212,11 @@ async function reportFailure(error: unknown, report: Report, deps: JobDeps): Pro
       await deps.broker.publishEvent({ ...report.event('failed'), error: canceled })
       return 'failed'
     }
-    if (error instanceof ServiceError || error instanceof ModelError) {
+    if (error instanceof DeviceError) deps.onDeviceFailed()
+    const failure = failureOf(error, deps.tries)
+    if (failure) {
       deps.log.warn({ err: error }, 'the job failed')
-      // Whatever else can be wrong with a job was wrong with its source.
-      const code = error instanceof ModelError
-        ? 'MODEL_FAILED' : failureCode(error, 'MEDIA_FETCH_FAILED')
-      const message = error instanceof ServiceError ? error.message : ERRORS.MODEL_FAILED.message
-      await deps.broker.publishEvent({ ...report.event('failed'), error: { code, message } })
+      await publishUntilStored({ ...report.event('failed'), error: failure }, deps, signal)
       return 'failed'
     }
     deps.log.warn({ err: error }, 'the job was interrupted')
@@ -213,6 +228,27 @@ async function reportFailure(error: unknown, report: Report, deps: JobDeps): Pro
     deps.log.error({ err: cause }, 'what became of the job could not be reported')
   }
   return 'interrupted'
+}
+
+/**
+ * An outcome is published for minutes: without it all is done again. What the broker stored though
+ * it could not say so is told apart by the event's id for two minutes, and by the gateway for ever.
+ */
+const publishUntilStored = (event: Event, { broker }: JobDeps, signal: AbortSignal) =>
+  withRetries(() => broker.publishEvent(event), LONG_PATIENCE, signal, { mayPass: () => true })
+
+/** Tries of a job that may itself be why TensorFlow fails. */
+const NATIVE_TRIES_MAX = 2
+
+/** What an error says of the job for good; null: another try may succeed. */
+function failureOf(error: unknown, tries: number) {
+  // Whatever else can be wrong with a job was wrong with its source.
+  if (error instanceof ServiceError) {
+    return { code: failureCode(error, 'MEDIA_FETCH_FAILED'), message: error.message }
+  }
+  const isSpent = error instanceof NativeError && tries >= NATIVE_TRIES_MAX
+  if (!(error instanceof ModelError) && !isSpent) return null
+  return { code: 'MODEL_FAILED' as const, message: ERRORS.MODEL_FAILED.message }
 }
 
 function createReport(job: Job, attemptId: string, { config, clock }: JobDeps): Report {

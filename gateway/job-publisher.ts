@@ -120,6 +120,7 @@ export async function jobOf(
     created_at: row.created_at,
     prompt: row.prompt,
     options: JSON.parse(row.options) as Job['options'],
+    interruptions: row.interruptions,
     source: fileId === null
       ? { kind: 'url', url: row.audio_url ?? '', file_name: fileName }
       : {

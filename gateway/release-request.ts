@@ -32,7 +32,7 @@ export async function releaseRequest(
   const row = await findRequest(store, requestId)
   if (row?.status !== 'IN_PROGRESS' || row.attempt_id !== attemptId) return null
   const move = { requestId, attemptId, now: isoTime(now) }
-  const isInterrupted = cause === 'interruption'
+  const isInterrupted = cause !== 'drain'
   const interruptions = row.interruptions + (isInterrupted ? 1 : 0)
   if (interruptions >= INTERRUPTIONS_MAX) {
     const message = `The request was interrupted ${interruptions} times, and no try was finished.`

@@ -34,6 +34,7 @@ export async function connectServer(
   const address = serversAndCredentials(url)
   const options = {
     ...address, name, timeout: DIAL_MS_MAX, maxReconnectAttempts: -1, reconnectTimeWait: 500,
+    ignoreAuthErrorAbort: true, // else two refusals, as of a broker not yet set up, end it for good
   }
   const broker = address.servers.join(', ')
   const startedAt = performance.now()

@@ -82,6 +82,8 @@ export interface Broker {
   publishHello(hello: EngineHello): void
   followHellos(handle: (hello: EngineHello) => void): Stop
   isConnected(): boolean
+  /** Resolves when it will never be connected again: with the reason, unless `close` was called. */
+  closed(): Promise<Error | void>
   /** Sends what is buffered, then disconnects. */
   close(): Promise<void>
 }
@@ -132,8 +134,7 @@ class JetStreamBroker implements Broker {
   }
 
   async publishJob(job: Job, messageId: string): Promise<number> {
-    const receipt = await this.#publish(JOBS.subject, encodeMessage(job), messageId)
-    return receipt.seq
+    return (await this.#publish(JOBS.subject, encodeMessage(job), messageId)).seq
   }
 
   async removeJob(requestId: string, sequence: number): Promise<boolean> {
@@ -157,8 +158,7 @@ class JetStreamBroker implements Broker {
   }
 
   async publishEvent(event: Event): Promise<void> {
-    const messageId = `${event.attempt_id}:${event.type}`
-    await this.#publish(EVENTS.subject, encodeMessage(event), messageId)
+    await this.#publish(EVENTS.subject, encodeMessage(event), `${event.attempt_id}:${event.type}`)
   }
 
   followEvents(handle: (event: Event) => Promise<void>): Promise<Stop> {
@@ -194,6 +194,8 @@ class JetStreamBroker implements Broker {
   isConnected(): boolean {
     return this.#connected && !this.#connection.isClosed()
   }
+
+  closed = () => this.#connection.closed()
 
   async close(): Promise<void> {
     if (this.#connection.isClosed()) return

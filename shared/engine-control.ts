@@ -25,7 +25,7 @@ export interface EngineDescription {
   batch_frames_max: number
 }
 
-export type EngineState = 'READY' | 'BUSY' | 'DRAINING'
+export type EngineState = 'READY' | 'BUSY' | 'DRAINING' | 'PAUSED'
 
 export interface EngineStats {
   state: EngineState
@@ -37,6 +37,7 @@ export interface EngineStats {
   busy_seconds_total: number
   audio_seconds_total: number
   memory_bytes: number
+  batch_frames_max: number
 }
 
 export type CancelOutcome = 'STOPPED' | 'NOT_FOUND'
@@ -55,6 +56,8 @@ export interface EngineClient {
   cancel(requestId: string): Promise<CancelOutcome>
   /** Resolves when nothing is in hand any more, at the latest a second after `deadlineMs`. */
   drain(deadlineMs: number): Promise<{ finished: number; released: number }>
+  /** Sets the budget of one batch; resolves with it. */
+  setBatching(batchFramesMax: number): Promise<number>
   /** Calls `onStats` at once and then every `intervalMs`, until the returned function is called. */
   watchStats(intervalMs: number, onStats: (stats: EngineStats) => void): () => void
   close(): void
@@ -79,6 +82,11 @@ export function connectEngine(address: string): EngineClient {
     async cancel(requestId) {
       const reply = await call<{ outcome: CancelOutcome }>('Cancel', { request_id: requestId })
       return reply.outcome
+    },
+    async setBatching(batchFramesMax) {
+      const reply = await call<{ batch_frames_max: number }>(
+        'SetBatching', { batch_frames_max: batchFramesMax })
+      return reply.batch_frames_max
     },
     drain: (deadlineMs) => call('Drain', { deadline_ms: deadlineMs }, deadlineMs + 1_000),
     watchStats(intervalMs, onStats) {

@@ -25,6 +25,8 @@ export const Job = Type.Object({
   prompt: Type.String(),
   options: SeparationOptions,
   source: Source,
+  /** Tries that ended before this job was made; absent in jobs of earlier versions. */
+  interruptions: Type.Optional(Type.Integer({ minimum: 0 })),
   /** Signed addresses that take one PUT each, of bytes of any length; videos if there are any. */
   upload_urls: Type.Object({
     target: Type.String(),
@@ -68,7 +70,8 @@ export const Event = Type.Union([
   Type.Object({
     type: Type.Literal('released'),
     ...eventFields,
-    cause: Type.Enum(['drain', 'interruption']),
+    /** Absent in events of earlier versions: an interruption. */
+    cause: Type.Optional(Type.Enum(['drain', 'interruption'])),
   }),
   Type.Object({
     type: Type.Literal('measured'),

@@ -22,27 +22,43 @@ const CONNECT_MS_MAX = 10_000
 
 export const PATIENCE: Patience = { retryDelaysMs: [500, 2_000, 8_000], silenceMsMax: 30_000 }
 
+/** Ten minutes: for what is worth a job's work. */
+export const LONG_PATIENCE: Patience = {
+  retryDelaysMs: [500, 2_000, 8_000, 30_000, ...Array<number>(9).fill(60_000)],
+  silenceMsMax: 30_000,
+}
+
 export const waitsOf = ({ silenceMsMax }: Patience): Waits =>
   ({ connectMsMax: CONNECT_MS_MAX, firstByteMsMax: silenceMsMax, silenceMsMax })
 
 const isAway = (error: unknown): boolean => error instanceof AwayError
+
+interface RetryOptions {
+  /** Which errors may pass; where not given, an AwayError. */
+  mayPass?: (error: unknown) => boolean
+  /** Called after each try that fails with one. */
+  onAway?: () => void
+}
 
 /**
  * Runs `attempt` until it ends otherwise than with a passing error, or has been tried often enough.
  * @throws the last error; the signal's reason once it fires
  */
 export async function withRetries<T>(
-  attempt: () => Promise<T>, { retryDelaysMs }: Patience, signal: AbortSignal, mayPass = isAway,
+  attempt: () => Promise<T>, { retryDelaysMs }: Pick<Patience, 'retryDelaysMs'>,
+  signal: AbortSignal, { mayPass = isAway, onAway }: RetryOptions = {},
 ): Promise<T> {
-  for (const delayMs of retryDelaysMs) {
+  for (let tries = 0; ; tries += 1) {
     try {
       return await attempt()
     } catch (error) {
       signal.throwIfAborted()
       if (!mayPass(error)) throw error
+      onAway?.()
+      const delayMs = retryDelaysMs[tries]
+      if (delayMs === undefined) throw error
+      await sleep(delayMs * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined)
+      signal.throwIfAborted()
     }
-    await sleep(delayMs * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined)
-    signal.throwIfAborted()
   }
-  return attempt()
 }

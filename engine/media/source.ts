@@ -12,6 +12,8 @@ export interface SourceOptions {
   bytesMax: number
   signal: AbortSignal
   patience?: Patience
+  /** Called after each try that fails because the source is away. */
+  onAway?: () => void
 }
 
 /** The source could not be had now: another try, or another engine, may get it. */
@@ -24,9 +26,9 @@ export class SourceAwayError extends AwayError {}
  * @throws SourceAwayError when it could not be had now
  */
 export async function fetchSource(options: SourceOptions): Promise<number> {
-  const { signal, patience = PATIENCE } = options
+  const { signal, patience = PATIENCE, onAway } = options
   try {
-    return await withRetries(() => fetchOnce(options, patience), patience, signal)
+    return await withRetries(() => fetchOnce(options, patience), patience, signal, { onAway })
   } catch (error) {
     throw signal.aborted ? signal.reason : error
   }
@@ -51,7 +53,7 @@ export async function fetchPublicSource(
   const either = AbortSignal.any([signal, deadline])
   const tryOnce = () => download(url, { path, bytesMax, signal: either })
   try {
-    return (await withRetries(tryOnce, patience, either, isTemporary)).bytes
+    return (await withRetries(tryOnce, patience, either, { mayPass: isTemporary })).bytes
   } catch (error) {
     signal.throwIfAborted()
     if (!deadline.aborted) throw error

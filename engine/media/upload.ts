@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { isTemporaryStatus, request } from '../../shared/http-request.ts'
 import { FILE_BYTES_AHEAD } from '../../shared/save-body.ts'
-import { AwayError, PATIENCE, waitsOf, withRetries, type Patience } from './retry.ts'
+import { AwayError, LONG_PATIENCE, waitsOf, withRetries, type Patience } from './retry.ts'
 
 export interface UploadOptions {
   url: string
@@ -12,6 +12,8 @@ export interface UploadOptions {
   contentType: string
   signal: AbortSignal
   patience?: Patience
+  /** Called after each try that fails because the store is away. */
+  onAway?: () => void
 }
 
 /** The file could not be taken now. */
@@ -26,16 +28,16 @@ export class UploadRefusedError extends Error {
 }
 
 /**
- * PUTs the file, from the start on each try.
+ * PUTs the file, from the start on each try. The work is done: a store that is away is waited for.
  * @throws UploadRefusedError when the request has ended
  * @throws UploadAwayError when it could not be sent now
  * @throws Error when the address is refused
  */
 export async function uploadOutput(options: UploadOptions): Promise<void> {
-  const { signal, patience = PATIENCE } = options
+  const { signal, patience = LONG_PATIENCE, onAway } = options
   const { size } = await stat(options.path)
   try {
-    await withRetries(() => uploadOnce(options, size, patience), patience, signal)
+    await withRetries(() => uploadOnce(options, size, patience), patience, signal, { onAway })
   } catch (error) {
     throw signal.aborted ? signal.reason : error
   }

@@ -63,8 +63,8 @@ test('3 a drained request has one new job at once, however often; an older one c
     await release(gateway, requestId, `attempt-${drains}`, 'drain')
     assert.deepEqual(jobsOf(gateway, requestId), [drains + 1])
   }
-  const handle = createExhaustionHandler({ ...gateway.deps, broker: gateway.broker })
-  await handle({ requestId, sequence: 10 })
+  const handle = createDeadLetterHandler(gateway.deps)
+  await handle({ stream: 'JOBS', request_id: requestId, sequence: 10 })
   assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
   await gateway.event('started', requestId, { attempt_id: 'last' })
   await gateway.event('completed', requestId, { attempt_id: 'last' })

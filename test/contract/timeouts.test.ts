@@ -41,7 +41,7 @@ test('8 a JSON body that does not come to its end is refused in time', async (t)
 })
 
 test('8 a head that does not come to its end is refused in time', async (t) => {
-  const { gateway, address } = await listening(t, { config: SOON })
+  const { address } = await listening(t, { config: SOON })
   const answer = await sendHalf(address, 'GET /healthz HTTP/1.1\r\nHost:')
   assert.match(answer, /^HTTP\/1\.1 400 [^]*"INVALID_REQUEST"[^]*not whole in time/)
 })

@@ -2,10 +2,13 @@ import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { BatchBudget } from '../../../engine/batch-budget.ts'
 import { ComputeThread } from '../../../engine/compute-thread.ts'
 import { ComputeWatchdog } from '../../../engine/compute-watchdog.ts'
 import { Scheduler } from '../../../engine/scheduler.ts'
 import { createLogger } from '../../../shared/log.ts'
+
+const log = createLogger('test', 'silent')
 
 /** Runs a process whose compute thread hangs; what it says, and how it ends. */
 async function runHanging(
@@ -45,9 +48,9 @@ test('a thread that cannot be stopped ends with its process', async (t) => {
 test('a job is let go of at once, though its call hangs', async (t) => {
   const thread = await ComputeThread.start({
     model: { name: 'mini' }, textEncoderFolder: '', precision: 'float32', computeSecondsMax: 600,
-  }, createLogger('test', 'silent'), new URL('../../support/silent-worker.ts', import.meta.url))
+  }, log, new URL('../../support/silent-worker.ts', import.meta.url))
   t.after(() => thread.stop())
-  const scheduler = new Scheduler(thread, { framesMax: 1_000 })
+  const scheduler = new Scheduler(thread, new BatchBudget(1_000, log))
   const stop = new AbortController()
   const chunk = { channels: [new Float32Array(1)], sampleRate: 1 }
   const separated = scheduler.separate(

@@ -35,10 +35,13 @@ function fakeQueue(requestIds: string[], deliveries: Record<string, number> = {}
 
 type Serve = (requestId: string, signal: AbortSignal) => Promise<Outcome>
 
-function startIntake(t: TestContext, queue: ReturnType<typeof fakeQueue>, jobsMax: number, serve: Serve) {
+function startIntake(
+  t: TestContext, queue: ReturnType<typeof fakeQueue>, jobsMax: number, serve: Serve,
+  outage: () => Promise<void> | null = () => null,
+) {
   const intake = new Intake({
-    broker: queue, jobsMax, leaseSeconds: 30, jobSecondsMax: 60,
-    separate: ({ request_id }, _attemptId, signal) => serve(request_id, signal),
+    broker: queue, jobsMax, leaseSeconds: 30, jobSecondsMax: 60, outage,
+    separate: ({ job }, signal) => serve(job.request_id, signal),
     log: createLogger('test', 'silent'),
   })
   intake.start()
@@ -168,4 +171,27 @@ test('a job that waits to run alone is canceled, and given back by a drain, like
     else assert.deepEqual(await intake.drain(0), { finished: 0, released: 2 })
     await until(() => queue.ended.includes('ack suspect'))
   }
+})
+
+test('no job is taken during an outage, and all are after it', async (t) => {
+  const queue = fakeQueue(['1', '2'])
+  let end: () => void = () => undefined
+  let outage: Promise<void> | null = new Promise((resolve) => {
+    end = () => {
+      outage = null
+      resolve()
+    }
+  })
+  const intake = startIntake(t, queue, 8, async () => 'completed', () => outage)
+  assert.equal(intake.state, 'PAUSED')
+  await sleep(20)
+  assert.deepEqual(queue.waiting, ['1', '2'])
+  end()
+  await until(() => queue.ended.length === 2)
+  assert.equal(intake.state, 'READY')
+})
+
+test('a drain does not wait for the end of an outage', async (t) => {
+  const intake = startIntake(t, fakeQueue(['x']), 8, untilStopped, () => new Promise(() => undefined))
+  assert.deepEqual(await intake.drain(0), { finished: 0, released: 0 })
 })

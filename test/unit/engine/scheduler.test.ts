@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { ComputeLostError, ModelError } from '../../../engine/compute-thread.ts'
+import { BatchBudget } from '../../../engine/batch-budget.ts'
+import {
+  ComputeLostError, DeviceError, DeviceMemoryError, ModelError,
+} from '../../../engine/compute-errors.ts'
 import { Scheduler } from '../../../engine/scheduler.ts'
 import type { LaneRequest, LaneResult } from '../../../models/model.ts'
+import { createLogger } from '../../../shared/log.ts'
+
+const log = createLogger('test', 'silent')
 
 const request = (prompt: string, frames = 10): LaneRequest => ({
   chunk: { channels: [new Float32Array(frames)], sampleRate: 1 },
@@ -53,7 +59,7 @@ const separate = (scheduler: Scheduler, prompt: string, signal = new AbortContro
 
 test('lanes of several requests are stepped together, and each gets its own result', async () => {
   const compute = new FakeCompute()
-  const scheduler = new Scheduler(compute, { framesMax: 1_000 })
+  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
   const results = await Promise.all(['x', 'y', 'z'].map((prompt) => separate(scheduler, prompt)))
   assert.deepEqual(results.map(({ target }) => target[0]?.[0]), [1, 2, 3])
   assert.ok(compute.batches.some((batch) => batch.length > 1), 'some batch held more than one lane')
@@ -62,7 +68,7 @@ test('lanes of several requests are stepped together, and each gets its own resu
 
 test('a lane of several steps is stepped until it is done, and says so after each', async () => {
   const compute = new FakeCompute(4)
-  const scheduler = new Scheduler(compute, { framesMax: 1_000 })
+  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
   let steps = 0
   const onStep = () => { steps += 1 }
   await scheduler.separate(request('x'), owner('x'), { signal: new AbortController().signal, onStep })
@@ -73,7 +79,7 @@ test('a lane of several steps is stepped until it is done, and says so after eac
 
 test('a new lane joins those that are half done', async () => {
   const compute = new FakeCompute(3)
-  const scheduler = new Scheduler(compute, { framesMax: 1_000 })
+  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
   const first = separate(scheduler, 'first')
   while (compute.batches.length < 1) await new Promise(setImmediate)
   const second = separate(scheduler, 'second')
@@ -85,15 +91,44 @@ test('a new lane joins those that are half done', async () => {
 test('a lane that breaks its batch fails alone', async () => {
   const compute = new FakeCompute(1, (prompts) =>
     prompts.includes('bad') ? new ModelError('no') : null)
-  const scheduler = new Scheduler(compute, { framesMax: 1_000 })
+  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
   const results = await Promise.allSettled(['x', 'bad', 'y'].map((each) => separate(scheduler, each)))
   assert.deepEqual(results.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled'])
   assert.deepEqual(compute.discarded, ['bad'])
 })
 
+test('a batch for which there is no memory comes again in smaller ones, and so do those after it', async () => {
+  const compute = new FakeCompute(2, (prompts) =>
+    prompts.length > 2 ? new DeviceMemoryError('OOM') : null)
+  const budget = new BatchBudget(1_000, log)
+  const scheduler = new Scheduler(compute, budget)
+  await Promise.all(['1', '2', '3', '4', '5'].map((each) => separate(scheduler, each)))
+  const failed = compute.batches.filter(({ length }) => length > 2)
+  assert.ok(failed.length > 0 && failed.length <= 2, `${failed.length} batches failed`)
+  assert.equal(compute.batches.flat().length, 10 + failed.flat().length)
+  assert.ok(budget.framesMax < 30, `${budget.framesMax} frames`)
+  assert.deepEqual(compute.discarded, [])
+})
+
+test('a lane for which there is no memory even alone is given up', async () => {
+  const compute = new FakeCompute(1, () => new DeviceMemoryError('OOM'))
+  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
+  await assert.rejects(separate(scheduler, 'x'), DeviceMemoryError)
+})
+
+test('only a batch that was computed counts as one', async () => {
+  let stepped = 0
+  const compute = new FakeCompute(1, (prompts) => prompts.includes('bad') ? new DeviceError('no') : null)
+  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log), () => { stepped += 1 })
+  await assert.rejects(separate(scheduler, 'bad'), DeviceError)
+  assert.equal(stepped, 0)
+  await separate(scheduler, 'good')
+  assert.equal(stepped, 1)
+})
+
 test('a lost thread fails every lane of the batch with ComputeLostError', async () => {
   const compute = new FakeCompute(1, () => new ComputeLostError('gone'))
-  const scheduler = new Scheduler(compute, { framesMax: 1_000 })
+  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
   for (const result of await Promise.allSettled([separate(scheduler, 'x'), separate(scheduler, 'y')])) {
     assert.ok(result.status === 'rejected' && result.reason instanceof ComputeLostError)
   }
@@ -102,7 +137,7 @@ test('a lost thread fails every lane of the batch with ComputeLostError', async 
 test('a lost thread takes the lanes with it that were not in the batch', async () => {
   const compute = new FakeCompute(2, (prompts) =>
     prompts.includes('x') ? new ComputeLostError('gone') : new ModelError('no such lane is open'))
-  const scheduler = new Scheduler(compute, { framesMax: 10 }) // of one lane
+  const scheduler = new Scheduler(compute, new BatchBudget(10, log)) // of one lane
   for (const result of await Promise.allSettled([separate(scheduler, 'x'), separate(scheduler, 'y')])) {
     assert.ok(result.status === 'rejected' && result.reason instanceof ComputeLostError)
   }
@@ -116,14 +151,14 @@ for (const call of ['open', 'step', 'close'] as const) {
       setImmediate(() => stop.abort(new Error('enough')))
       return new Promise<never>(() => undefined)
     }
-    const scheduler = new Scheduler(compute, { framesMax: 1_000 })
+    const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
     await assert.rejects(separate(scheduler, 'x', stop.signal), /enough/)
   })
 }
 
 test('an aborted lane is discarded and rejects with the reason', async () => {
   const compute = new FakeCompute(1_000_000)
-  const scheduler = new Scheduler(compute, { framesMax: 1_000 })
+  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
   const stop = new AbortController()
   const result = separate(scheduler, 'x', stop.signal)
   while (compute.batches.length < 2) await new Promise(setImmediate)

@@ -1,0 +1,50 @@
+/** What a call of the compute thread can fail with, and what its message says of the cause. */
+
+/** The thread died with this lane in it: nothing is wrong with the lane; open it again. */
+export class ComputeLostError extends Error {
+  override name = 'ComputeLostError'
+}
+
+/** The model refused or failed on what it was given. */
+export class ModelError extends Error {
+  override name = 'ModelError'
+}
+
+/** The device could not compute now, whatever it was given: open the lane again. */
+export class DeviceError extends Error {
+  override name = 'DeviceError'
+}
+
+/** The device had no memory left for so much at once. */
+export class DeviceMemoryError extends DeviceError {
+  override name = 'DeviceMemoryError'
+}
+
+/** TensorFlow failed for a reason that may lie in the lane or in the device. */
+export class NativeError extends Error {
+  override name = 'NativeError'
+}
+
+/** What tfjs-node's binding makes of a status of TensorFlow, with its canonical code. */
+const STATUS = /^Invalid TF_Status: (\d+)/
+/** ABORTED, INTERNAL, UNAVAILABLE and DATA_LOSS. */
+const DEVICE_CODES: readonly number[] = [10, 13, 14, 15]
+const RESOURCE_EXHAUSTED = 8
+
+/** Which codes an allocation or a device fails with depends on the kernel: the words count more. */
+const MEMORY = /\bOOM\b|out of memory|OUT_OF_MEMORY|failed to allocate|RESOURCE_EXHAUSTED/i
+const DEVICE = /\bCU(DA|DNN|BLAS|FFT|SOLVER)(_|\b)|\bcuda[A-Z]|\bDNN lib|\bBlas |StreamExecutor/i
+/** What Node says when the process has no memory left for an array. */
+const ARRAY = /^(Array buffer allocation failed|Invalid typed array length)/
+
+/** The error of a call that failed in the compute thread with this message. */
+export function computeErrorOf(message: string): Error {
+  if (ARRAY.test(message)) return new DeviceMemoryError(message)
+  const [, code] = STATUS.exec(message) ?? []
+  if (code === undefined) return new ModelError(message)
+  if (Number(code) === RESOURCE_EXHAUSTED || MEMORY.test(message)) {
+    return new DeviceMemoryError(message)
+  }
+  const isDevice = DEVICE_CODES.includes(Number(code)) || DEVICE.test(message)
+  return isDevice ? new DeviceError(message) : new NativeError(message)
+}

@@ -1,0 +1,25 @@
+/** Whether the device still computes: an engine with one that does not must end. */
+
+/** Jobs in a row that the device failed, with no step done between them. */
+const FAILURES_MAX = 3
+
+export class DeviceHealth {
+  readonly #onSick: () => void
+  #failures = 0
+
+  /** `onSick` is called once, when the device has failed `FAILURES_MAX` jobs in a row. */
+  constructor(onSick: () => void) {
+    this.#onSick = onSick
+  }
+
+  /** A batch was stepped. */
+  stepped(): void {
+    this.#failures = 0
+  }
+
+  /** A try of a job ended by a failure of the device. */
+  jobFailed(): void {
+    this.#failures += 1
+    if (this.#failures === FAILURES_MAX) this.#onSick()
+  }
+}

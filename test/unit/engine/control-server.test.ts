@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { startControlServer, type ControlledEngine } from '../../../engine/control-server.ts'
+import { connectEngine } from '../../../shared/engine-control.ts'
+
+async function start(t: TestContext, engine: Partial<ControlledEngine>) {
+  const server = await startControlServer('127.0.0.1', 0, engine as ControlledEngine)
+  const client = connectEngine(server.address)
+  t.after(() => {
+    client.close()
+    server.stop()
+  })
+  return client
+}
+
+test('the budget of a batch is set at run time, within its bounds', async (t) => {
+  const set: number[] = []
+  const client = await start(t, { setBatching: (frames) => void set.push(frames) })
+  for (const frames of [1, 512, 10_000_000]) assert.equal(await client.setBatching(frames), frames)
+  for (const frames of [0, 10_000_001]) {
+    await assert.rejects(client.setBatching(frames), /INVALID_ARGUMENT.*1 to 10000000, not \d+/)
+  }
+  assert.deepEqual(set, [1, 512, 10_000_000])
+})
