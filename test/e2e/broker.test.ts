@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { jetstream, jetstreamManager, RetentionPolicy, AckPolicy } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import { pino } from 'pino'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startNatsServer } from '../../scripts/nats-server.ts'
 import { connectServer } from '../../shared/broker-connection.ts'
 import { connectBroker, type DeadLetter } from '../../shared/broker.ts'
@@ -322,4 +323,34 @@ test('a broker that is away keeps nobody from ending', async (t) => {
   while (broker.isConnected()) await new Promise(setImmediate)
   await Promise.all(stops.map((stop) => stop()))
   await broker.close()
+})
+
+test('a broker that refuses the credentials for a while is connected to again', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-nats-'))
+  let server = await startNatsServer({ folder })
+  const { port, username: token } = new URL(server.url)
+  const broker = await connectBroker({ url: server.url, name: 'test', leaseSeconds: 30, log })
+  t.after(async () => {
+    await broker.close()
+    server.process.kill('SIGKILL')
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  })
+  const restart = async (withToken: string) => {
+    const gone = new Promise((resolve) => server.process.once('exit', resolve))
+    server.process.kill('SIGKILL')
+    await gone
+    server = await startNatsServer({ folder, port: Number(port), token: withToken })
+  }
+  const refusals = async () =>
+    (await readFile(join(folder, 'nats.log'), 'utf8')).split('authentication error').length - 1
+  let isClosed = false
+  void broker.closed().then(() => { isClosed = true })
+  await restart('another')
+  while (await refusals() < 3) {
+    assert.equal(isClosed, false)
+    await sleep(50)
+  }
+  await restart(token)
+  while (!broker.isConnected()) await sleep(50)
+  assert.equal(await broker.hasJob('r1', await broker.publishJob(job('r1'), 'r1')), true)
 })
