@@ -10,21 +10,15 @@ import { DeviceError, ModelError, NativeError } from '../../../engine/compute-er
 import { loadConfig } from '../../../engine/config.ts'
 import type { Scheduler } from '../../../engine/scheduler.ts'
 import { separateJob, type JobDeps } from '../../../engine/separate-job.ts'
-import type { ModelDescription } from '../../../models/model.ts'
 import { createLogger } from '../../../shared/log.ts'
 import type { Event, Job } from '../../../shared/messages.ts'
 import { createPublicFetch } from '../../../shared/public-fetch.ts'
 import { DEFAULT_OPTIONS } from '../../../shared/separation-options.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { noise, wavBytes } from '../../support/make-audio.ts'
+import { PLAIN_MODEL } from '../../support/plain-model.ts'
 import { serve } from '../../support/serve.ts'
 
-const MODEL: ModelDescription = {
-  name: 'test', summary: '', framesPerSecond: 1, sampleRate: null, frameSamples: 1, channelsMax: 1,
-  chunkSecondsMax: 10, overlapSecondsMax: { fast: 0, balanced: 0, quality: 0 },
-  passes: { fast: '', balanced: '', quality: '' }, leavesTrails: false, givesCandidates: false,
-  predictsSpans: false, precision: 'float32', parameters: 0, weightsSha256: '',
-}
 const WAV = wavBytes([noise(1, 8_000)], 8_000)
 const giveSource: RequestListener = (_, response) => void response.end(WAV)
 const takeOutput: RequestListener = (request, response) => void request.resume().on('end', () => response.end())
@@ -59,7 +53,7 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
         seen.events.push(event)
       },
     },
-    scheduler, tries, model: MODEL, clock: new FakeClock(), log: createLogger('test', 'silent'),
+    scheduler, tries, model: PLAIN_MODEL, clock: new FakeClock(), log: createLogger('test', 'silent'),
     config: loadConfig({ NATS_URL: 'nats://127.0.0.1:1', SCRATCH_DIR: folder }),
     publicFetch: createPublicFetch({ allowCidrs: [] }),
     store: { noticed: () => { seen.noticed += 1 }, ended: () => { seen.ended += 1 } },
