@@ -8,8 +8,8 @@ import {
   createEncoder, type EncodedFile, type Encoder, type EncoderOptions,
 } from './media/encode.ts'
 import { isDiskFull } from './media/ffmpeg.ts'
-import { muxVideo } from './media/mux-video.ts'
-import { prepareVideo, type PreparedVideo } from './media/prepare-video.ts'
+import type { PreparedVideo } from './media/prepare-video.ts'
+import { VideoProcess } from './media/video-process.ts'
 
 const NAMES = ['target', 'residual'] as const
 type OutputName = (typeof NAMES)[number]
@@ -39,6 +39,8 @@ export class Outputs {
   readonly #options: OutputsOptions
   readonly #stop = new AbortController()
   readonly #signal: AbortSignal
+  /** Null: there is no picture. */
+  readonly #pictures: VideoProcess | null
   /** Null: there is no picture, or none that an MP4 could show. */
   readonly #video: Promise<PreparedVideo | null>
   readonly #writers: Partial<Record<OutputName, Writer>> = {}
@@ -46,6 +48,7 @@ export class Outputs {
   private constructor(options: OutputsOptions) {
     this.#options = options
     this.#signal = AbortSignal.any([options.signal, this.#stop.signal])
+    this.#pictures = options.videoPath === null ? null : new VideoProcess(this.#signal)
     this.#video = this.#prepareVideo()
     this.#video.catch(() => undefined) // awaited in the end: until then it is not unhandled
   }
@@ -81,6 +84,7 @@ export class Outputs {
    */
   async finish(store: Store): Promise<Stored> {
     const [target, residual] = await allOf(NAMES.map((name) => this.#finish(name, store)))
+    this.#pictures?.close()
     return { target: target!, residual: residual! }
   }
 
@@ -127,15 +131,14 @@ export class Outputs {
     if (!video) return null
     const audioPath = join(folder, `${name}_track`)
     const path = join(folder, `${name}_video`)
-    const making = muxVideo({ video, audioPath, path, signal: this.#signal })
+    const making = this.#pictures!.mux({ video, audioPath, path })
     return this.#orNull(`${name} video`, making)
   }
 
   async #prepareVideo(): Promise<PreparedVideo | null> {
     const { videoPath: path, folder, log } = this.#options
     if (path === null) return null
-    const preparing = prepareVideo({ path, folder, signal: this.#signal })
-    const video = await this.#orNull('video', preparing)
+    const video = await this.#orNull('video', this.#pictures!.prepare({ path, folder }))
     if (!video) return null
     const { codec, recodedBecause: because } = video
     log(because === null

@@ -15,18 +15,14 @@ export interface MuxOptions {
   audioPath: string
   /** Where the MP4 goes. */
   path: string
-  signal: AbortSignal
 }
 
 /**
  * Writes the MP4, its index first, so that it plays while it is fetched. Rotation, pixel shape and
  * the titles of the source are kept. Memory does not grow with the media but for the index.
- * @throws the signal's reason once aborted; CallError when MP4 can't hold the video after all, or
- *   the disk is full
+ * @throws CallError when MP4 can't hold the video after all, or the disk is full
  */
-export async function muxVideo({
-  video, audioPath, path, signal,
-}: MuxOptions): Promise<EncodedFile> {
+export async function muxVideo({ video, audioPath, path }: MuxOptions): Promise<EncodedFile> {
   const readers: PacketReader[] = []
   const output = new FormatContext()
   try {
@@ -44,7 +40,7 @@ export async function muxVideo({
     const options = Dictionary.fromObject({ movflags: '+faststart' })
     check(await output.writeHeader(options), 'write the header')
     options.free()
-    await interleave(output, tracks, signal)
+    await interleave(output, tracks)
     check(await output.writeTrailer(), 'complete the file')
   } finally {
     await output.closeOutput()
@@ -104,13 +100,10 @@ class Track {
 }
 
 /** Writes the packets of all tracks in the order in which they are due. */
-async function interleave(
-  output: FormatContext, tracks: readonly Track[], signal: AbortSignal,
-): Promise<void> {
+async function interleave(output: FormatContext, tracks: readonly Track[]): Promise<void> {
   const left: Track[] = []
   for (const track of tracks) if (await track.reader.next()) left.push(track)
   while (left.length > 0) {
-    signal.throwIfAborted()
     const due = left.reduce((first, track) => (track.seconds < first.seconds ? track : first))
     check(await output.interleavedWriteFrame(due.take()), 'write to the file')
     if (!await due.reader.next()) left.splice(left.indexOf(due), 1)

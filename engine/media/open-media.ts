@@ -6,10 +6,10 @@
 
 import { open } from 'node:fs/promises'
 import {
-  AV_DISPOSITION_ATTACHED_PIC, AV_DISPOSITION_TIMED_THUMBNAILS, AV_NOPTS_VALUE, AVDISCARD_ALL,
-  AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO,
+  AV_CODEC_ID_H264, AV_DISPOSITION_ATTACHED_PIC, AV_DISPOSITION_TIMED_THUMBNAILS, AV_NOPTS_VALUE,
+  AVDISCARD_ALL, AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO,
 } from 'node-av/constants'
-import { type Codec, Dictionary, FormatContext, type Stream } from 'node-av/lib'
+import { Codec, Dictionary, FormatContext, Packet, type Stream } from 'node-av/lib'
 import { ServiceError } from '../../shared/errors.ts'
 import { CallError, isDiskFull, reason } from './ffmpeg.ts'
 
@@ -19,6 +19,11 @@ const CONTAINERS = [
   'dsf', 'wv', 'ape', 'tta', 'tak', 'mpc', 'mpc8', 'voc', // sound
   'mov', 'matroska', 'avi', 'mpegts', 'mpeg', 'asf', 'flv', 'mxf', // video, and sound
 ]
+
+/** FFmpeg's decoders of sound: with these alone, looking into a file decodes no picture. */
+const SOUND_DECODERS = Codec.getCodecList()
+  .filter((codec) => codec.isDecoder() && codec.type === AVMEDIA_TYPE_AUDIO)
+  .flatMap(({ name }) => name ?? [])
 
 const KNOWN_FORMATS =
   'WAV, AIFF, FLAC, MP3, AAC, M4A, Ogg, Opus, WMA and AMR files work, and the sound of MP4, MOV, ' +
@@ -64,11 +69,17 @@ export async function openMedia(path: string): Promise<Media> {
   }
 }
 
-/** Opens a local file, and nothing that it may name; answers FFmpeg's code. */
-export async function openInput(context: FormatContext, path: string): Promise<number> {
+/**
+ * Opens a local file, and nothing that it may name; answers FFmpeg's code.
+ * @param decoders those that may be used to look into its streams; absent: all
+ */
+export async function openInput(
+  context: FormatContext, path: string, decoders?: readonly string[],
+): Promise<number> {
   const whitelists = Dictionary.fromObject({
     protocol_whitelist: 'file',
     format_whitelist: CONTAINERS.join(','),
+    ...(decoders && { codec_whitelist: decoders.join(',') }),
   })
   const opened = await context.openInput(`file:${path}`, null, whitelists)
   whitelists.free()
@@ -76,7 +87,7 @@ export async function openInput(context: FormatContext, path: string): Promise<n
 }
 
 async function judge(context: FormatContext, path: string, head: Buffer): Promise<Media> {
-  const opened = await openInput(context, path)
+  const opened = await openInput(context, path, SOUND_DECODERS)
   const notMedia = (cause: string) => invalidMedia(`The file is ${contentName(head)}`, cause)
   if (opened < 0) throw notMedia(reason(opened))
   if (context.probeScore < PROBE_SCORE_MIN) throw notMedia(`probe score ${context.probeScore}`)
@@ -88,11 +99,12 @@ async function judge(context: FormatContext, path: string, head: Buffer): Promis
   if (!stream || !decoder) throw noUsableAudio(streams)
   const { sampleRate, channels } = stream.codecpar
   assertSupported(sampleRate, channels)
+  const startSeconds = await earliestStart(context, path)
   for (const other of streams) if (other.index !== streamIndex) other.discard = AVDISCARD_ALL
   return {
     context, stream, decoder,
     container: context.iformat?.name ?? 'unknown',
-    startSeconds: startSecondsOf(context),
+    startSeconds,
     hasVideo: streams.some(isVideo),
   }
 }
@@ -154,6 +166,40 @@ export const invalidMedia = (problem: string, cause?: unknown): ServiceError =>
 /** Where the media begins on its own clock, in seconds. */
 export const startSecondsOf = ({ startTime }: FormatContext): number =>
   startTime === AV_NOPTS_VALUE ? 0 : Number(startTime) / TIME_BASE_PER_SECOND
+
+/**
+ * Where the media begins, found without a decoder of pictures. Of H.264 in Matroska, which does not
+ * say when pictures are decoded, FFmpeg then takes the start of the sound for that of the pictures.
+ */
+async function earliestStart(context: FormatContext, path: string): Promise<number> {
+  const start = startSecondsOf(context)
+  const picture = context.streams.find((stream) =>
+    isVideo(stream) && stream.codecpar.codecId === AV_CODEC_ID_H264)
+  if (!picture || !context.iformat?.name?.startsWith('matroska')) return start
+  return Math.min(start, await firstSeconds(path, picture.index) ?? start)
+}
+
+/** When the first packet of a stream is due, in seconds; null where nothing says. */
+async function firstSeconds(path: string, streamIndex: number): Promise<number | null> {
+  const context = new FormatContext()
+  const packet = new Packet()
+  packet.alloc()
+  try {
+    if (await openInput(context, path, SOUND_DECODERS) < 0) return null
+    while (await context.readFrame(packet) >= 0) {
+      const { pts } = packet
+      const isFirst = packet.streamIndex === streamIndex
+      packet.unref()
+      if (!isFirst) continue
+      const { num, den } = context.streams[streamIndex]!.timeBase
+      return pts === AV_NOPTS_VALUE ? null : (Number(pts) * num) / den
+    }
+    return null
+  } finally {
+    packet.free()
+    await context.closeInput()
+  }
+}
 
 /** Beginnings of the commonest containers. */
 const MEDIA_MARK =

@@ -32,12 +32,11 @@ export interface VideoOptions {
   path: string
   /** Where a video that is coded anew goes, as `video.mp4`. */
   folder: string
-  signal: AbortSignal
 }
 
 /**
  * Reads all packets of the video once: whether they can be copied shows only at the last.
- * @throws the signal's reason once aborted; Error when the video can be neither copied nor decoded
+ * @throws Error when the video can be neither copied nor coded anew
  */
 export async function prepareVideo(options: VideoOptions): Promise<PreparedVideo> {
   const reader = await PacketReader.open(options.path, isVideo)
@@ -46,22 +45,21 @@ export async function prepareVideo(options: VideoOptions): Promise<PreparedVideo
   const codec = avGetCodecName(codecId) ?? 'unknown'
   let recodedBecause: string | null = `MP4 can't hold ${codec}`
   try {
-    if (HELD_BY_MP4.includes(codecId)) recodedBecause = await faultOfTimes(reader, options.signal)
+    if (HELD_BY_MP4.includes(codecId)) recodedBecause = await faultOfTimes(reader)
   } finally {
     await reader.close()
   }
   if (recodedBecause === null) return { path: options.path, startSeconds, codec, recodedBecause }
   const path = join(options.folder, 'video.mp4')
-  await transcodeVideo({ ...options, to: path, startSeconds })
+  await transcodeVideo({ path: options.path, to: path, startSeconds })
   return { path, startSeconds: 0, codec, recodedBecause }
 }
 
 /** What MP4 could not take of the packets' times: it needs each, and in order. */
-async function faultOfTimes(reader: PacketReader, signal: AbortSignal): Promise<string | null> {
+async function faultOfTimes(reader: PacketReader): Promise<string | null> {
   const { packet } = reader
   let last = AV_NOPTS_VALUE // the least of all
   while (await reader.next()) {
-    signal.throwIfAborted()
     const { pts, dts } = packet
     if (pts === AV_NOPTS_VALUE || dts === AV_NOPTS_VALUE) return 'its pictures lack times'
     if (dts <= last || pts < dts) return 'its pictures are not in the order of their times'

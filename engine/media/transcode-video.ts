@@ -19,19 +19,19 @@ export interface TranscodeOptions {
   to: string
   /** The time on the source's clock that becomes 0, in seconds. */
   startSeconds: number
-  signal: AbortSignal
 }
+
+/** Pixels of a picture, 4096 x 2304: what is larger takes gigabytes to decode and to encode. */
+const PIXELS_MAX = 4096 * 2304
 
 /** Quality by which hardly anybody sees a difference, at a speed that keeps up with the model. */
 const X264 = { preset: 'veryfast', crf: '20' }
 
-/** Half of the processors: the model needs the others. */
-const THREADS = Math.max(1, Math.floor(availableParallelism() / 2))
+/** Half of the processors, for the model needs the others; each holds pictures in memory. */
+const THREADS = Math.min(8, Math.max(1, Math.floor(availableParallelism() / 2)))
 
-/** @throws the signal's reason once aborted; Error when no picture can be decoded */
-export async function transcodeVideo({
-  path, to, startSeconds, signal,
-}: TranscodeOptions): Promise<void> {
+/** @throws Error when no picture can be decoded, or it is too large */
+export async function transcodeVideo({ path, to, startSeconds }: TranscodeOptions): Promise<void> {
   const reader = await PacketReader.open(path, isVideo)
   const decoder = new CodecContext()
   const frame = new Frame()
@@ -41,7 +41,6 @@ export async function transcodeVideo({
     await openDecoder(decoder, reader.stream)
     let atEnd = false
     while (!atEnd) {
-      signal.throwIfAborted()
       atEnd = !await reader.next()
       // What cannot be decoded is left out: the pictures before and after it count.
       await decoder.sendPacket(atEnd ? null : reader.packet)
@@ -62,13 +61,20 @@ export async function transcodeVideo({
 }
 
 async function openDecoder(decoder: CodecContext, { codecpar, timeBase }: Stream): Promise<void> {
+  const { width, height } = codecpar
+  if (width * height > PIXELS_MAX) {
+    throw new Error(`a picture of ${width} x ${height} is too large to be coded anew, ` +
+      `which goes up to ${PIXELS_MAX} pixels`)
+  }
   const codec = Codec.findDecoder(codecpar.codecId)
   if (!codec) throw new Error('the video is in a coding that is not supported')
   decoder.allocContext3(codec)
   check(decoder.parametersToContext(codecpar), 'configure the decoder')
   decoder.pktTimebase = timeBase
   decoder.threadCount = THREADS
-  check(await decoder.open2(codec), 'open the decoder')
+  const limits = Dictionary.fromObject({ max_pixels: String(PIXELS_MAX) }) // of every picture
+  check(await decoder.open2(codec, limits), 'open the decoder')
+  limits.free()
 }
 
 interface WriterOptions {

@@ -50,6 +50,20 @@ test('a picture that cannot be had costs no sound, and is told', async () => {
   assert.match(lines.join('\n'), /No video could be made, so there is sound only/)
 })
 
+test('pictures too large to be coded anew cost no sound, and it is told how large', async () => {
+  const path = join(folder, 'large.flv')
+  await makeMedia(path, 'flv', {
+    audio: { planes: [noise(1, 44_100)], sampleRate: 44_100, encoder: 'aac' },
+    video: { seconds: 0.1, encoder: 'flv', width: 4104, height: 2304 },
+  })
+  const { opened, lines } = openOutputs(path)
+  const outputs = await opened
+  await outputs.write({ target: planes, residual: planes })
+  const { target, residual } = await outputs.finish(() => Promise.resolve())
+  assert.deepEqual([target.video, residual.video], [undefined, undefined])
+  assert.match(lines.join('\n'), /sound only: a picture of 4104 x 2304 is too large/)
+})
+
 test('what storing throws is thrown, once nothing goes on', async () => {
   const outputs = await openOutputs(null).opened
   await outputs.write({ target: planes, residual: planes })

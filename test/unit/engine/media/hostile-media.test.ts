@@ -3,13 +3,14 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
+import { constants, deflateRawSync } from 'node:zlib'
 import { AVERROR_EINVAL, AVERROR_ENOSPC } from 'node-av/constants'
 import { CallError } from '../../../../engine/media/ffmpeg.ts'
 import { measureSound } from '../../../../engine/media/measure.ts'
 import { refusalOf } from '../../../../engine/media/open-media.ts'
 import type { ServiceError } from '../../../../shared/errors.ts'
 import { noise, wavBytes } from '../../../support/make-audio.ts'
-import { mediaFolder, readSound } from './read-sound.ts'
+import { assertBetween, mediaFolder, readSound } from './read-sound.ts'
 
 const { save, make } = mediaFolder()
 
@@ -54,6 +55,44 @@ test('what FFmpeg cannot do with a file is INVALID_MEDIA at once', async () => {
   const planes = [noise(0.5, 8000), noise(0.5, 8000)]
   const path = await save('loudspeakers.wav', wavBytes(planes, 8000, 'pcm16', 0x60000)) // it has no mix for these
   await assert.rejects(readSound(path, { channelsMax: 1 }), { code: 'INVALID_MEDIA', message: /could not be decoded/ })
+})
+
+/** A PNG of 8192 x 8192 points of 64 bits, all black: half a gigabyte in half a megabyte. */
+function hugePng(): Buffer {
+  const chunk = (name: string, data: Buffer) => {
+    const head = Buffer.alloc(8)
+    head.writeUInt32BE(data.length)
+    head.write(name, 4, 'latin1')
+    return Buffer.concat([head, data, Buffer.alloc(4)])
+  }
+  const megabyte = deflateRawSync(Buffer.alloc(2 ** 20), { finishFlush: constants.Z_FULL_FLUSH })
+  const rows = Buffer.concat([Buffer.from('789c', 'hex'), ...Array<Buffer>(513).fill(megabyte)])
+  return Buffer.concat([
+    Buffer.from('89504e470d0a1a0a', 'hex'), chunk('IHDR', Buffer.from('00002000000020001006000000', 'hex')),
+    chunk('IDAT', rows), chunk('IEND', Buffer.alloc(0)),
+  ])
+}
+
+/** An ID3 tag with a picture. */
+function coverTag(png: Buffer): Buffer {
+  const picture = Buffer.concat([Buffer.from('\0image/png\0\x03\0', 'latin1'), png])
+  const head = Buffer.alloc(20)
+  head.write('ID3\x03', 'latin1')
+  const bytes = picture.length + 10
+  for (let i = 0; i < 4; i++) head[6 + i] = (bytes >> (21 - 7 * i)) & 0x7f
+  head.write('APIC', 10, 'latin1')
+  head.writeUInt32BE(picture.length, 14)
+  return Buffer.concat([head, picture])
+}
+
+test('cover art is not decoded, however large it says it is', async () => {
+  const audio = { planes: [noise(1, 44_100)], sampleRate: 44_100, encoder: 'libmp3lame' }
+  const mp3 = await readFile(await make('plain.mp3', 'mp3', { audio }))
+  const path = await save('cover.mp3', Buffer.concat([coverTag(hugePng()), mp3]))
+  const before = process.resourceUsage().maxRSS
+  const { mixture, planes } = await readSound(path)
+  assert.deepEqual([mixture.hasVideo, planes[0]!.length], [false, 44_100])
+  assertBetween((process.resourceUsage().maxRSS - before) / 1_024, 0, 100) // MiB
 })
 
 test('a full disk, and what is no error of FFmpeg, is not the fault of the media', () => {

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import { createEncoder } from '../../../../engine/media/encode.ts'
 import { muxVideo } from '../../../../engine/media/mux-video.ts'
 import { prepareVideo } from '../../../../engine/media/prepare-video.ts'
-import { makeMedia, noise, type AudioTrack, type VideoTrack } from '../../../support/make-audio.ts'
+import { makeMedia, type AudioTrack, type VideoTrack } from '../../../support/make-audio.ts'
 import { clickedChirp, clickOf, readVideo } from '../../../support/read-video.ts'
 import { assertAlike, assertBetween, assertNear, readSound } from './read-sound.ts'
 
@@ -19,8 +19,6 @@ const CLICK_SECONDS = FLASH_FRAME / 10
 let folder: string
 before(async () => { folder = await mkdtemp(join(tmpdir(), 'mux-')) })
 after(() => rm(folder, { recursive: true }))
-
-const signal = new AbortController().signal
 
 interface Case {
   name: string
@@ -65,14 +63,14 @@ for (const { name, container, video, audio = {}, recoded } of cases) {
       video: { seconds: SECONDS, flashes: [FLASH_FRAME], ...video },
     })
     const source = await readSound(path)
-    const prepared = await prepareVideo({ path, folder, signal })
+    const prepared = await prepareVideo({ path, folder })
     assert.equal(prepared.recodedBecause, recoded ? `MP4 can't hold ${recoded}` : null)
     const audioPath = join(folder, 'sound')
     const encoder = await createEncoder(audioPath, { format: 'aac', sampleRate: RATE, channels: 1 })
     await encoder.write(source.planes)
     await encoder.finish()
     const out = `${path}.out.mp4`
-    const file = await muxVideo({ video: prepared, audioPath, path: out, signal })
+    const file = await muxVideo({ video: prepared, audioPath, path: out })
     const bytes = await readFile(out)
     assert.deepEqual(file, { bytes: bytes.length, contentType: 'video/mp4', extension: 'mp4' })
     assert.ok(bytes.indexOf('moov') < bytes.indexOf('mdat'), 'the index comes first')
@@ -95,15 +93,3 @@ for (const { name, container, video, audio = {}, recoded } of cases) {
     assertNear(distance, 0, 0.011)
   })
 }
-
-test('what is aborted stops', async () => {
-  const path = join(folder, 'abort.webm')
-  await makeMedia(path, 'webm', {
-    audio: { planes: [noise(2, RATE)], sampleRate: RATE, encoder: 'libopus' },
-    video: { seconds: 20, encoder: 'libvpx' },
-  })
-  const stop = new AbortController()
-  const preparing = prepareVideo({ path, folder, signal: stop.signal })
-  stop.abort(new Error('stopped'))
-  await assert.rejects(preparing, /stopped/)
-})

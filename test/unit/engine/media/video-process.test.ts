@@ -1,0 +1,55 @@
+/** Work on pictures that takes too much, or is given up, ends; the process that waits for it does not. */
+
+import assert from 'node:assert/strict'
+import { dirname } from 'node:path'
+import { test } from 'node:test'
+import { VIDEO_LIMITS, VideoProcess, type VideoLimits } from '../../../../engine/media/video-process.ts'
+import { noise } from '../../../support/make-audio.ts'
+import { mediaFolder } from './read-sound.ts'
+
+const { make } = mediaFolder()
+
+interface Work {
+  width?: number
+  height?: number
+  limits?: Partial<VideoLimits>
+  signal?: AbortSignal
+}
+
+/** Begins to code a video anew, for MP4 can't hold its coding. */
+async function begin({ width = 64, height = 48, limits, signal = new AbortController().signal }: Work) {
+  const path = await make('p.flv', 'flv', {
+    audio: { planes: [noise(1, 44_100)], sampleRate: 44_100, encoder: 'aac' },
+    video: { seconds: 0.3, encoder: 'flv', width, height },
+  })
+  const pictures = new VideoProcess(signal, { ...VIDEO_LIMITS, ...limits })
+  return { pictures, preparing: pictures.prepare({ path, folder: dirname(path) }) }
+}
+
+test('pictures of many pixels are not coded anew', async () => {
+  const { pictures, preparing } = await begin({ width: 4104, height: 2304 })
+  await assert.rejects(preparing, /a picture of 4104 x 2304 is too large/)
+  pictures.close()
+  const most = await begin({ width: 320, height: 240 })
+  assert.equal((await most.preparing).codec, 'flv1')
+  most.pictures.close()
+})
+
+test('more memory than allowed ends the work', async () => {
+  const { pictures, preparing } = await begin({ limits: { bytesMax: 64 * 2 ** 20 } })
+  await assert.rejects(preparing, /its process ended.* more than 64 MiB/)
+  await assert.rejects(pictures.mux({ video: { path: '', startSeconds: 0 }, audioPath: '', path: '' }), /64 MiB/)
+})
+
+test('more time than allowed ends the work', async () => {
+  const { preparing } = await begin({ limits: { secondsMax: 0 } })
+  await assert.rejects(preparing, /takes longer than 0 s/)
+})
+
+test('what is aborted ends with the reason', async () => {
+  const stop = new AbortController()
+  const { preparing } = await begin({ signal: stop.signal })
+  stop.abort(new Error('stopped'))
+  await assert.rejects(preparing, /stopped/)
+  assert.throws(() => new VideoProcess(stop.signal), /stopped/)
+})
