@@ -48,6 +48,21 @@ export class GoldenFile {
     return this.#find(name).values()
   }
 
+  /**
+   * The waves `name.0`, `name.1` and so on.
+   * @param lengths samples of each, where the manifest states them
+   * @throws Error naming the wave whose length is another
+   */
+  waves(name: string, count: number, lengths?: readonly number[]): Float32Array[] {
+    return Array.from({ length: count }, (_, row) => {
+      const wave = Float32Array.from(this.values(`${name}.${row}`))
+      const stated = lengths?.[row] ?? wave.length
+      if (wave.length === stated) return wave
+      throw new Error(`${this.#file}: ${name}.${row} has ${wave.length} samples, not the ` +
+        `${stated} of the manifest's inputs`)
+    })
+  }
+
   /** As it is stored; float32, or what was stored as int32, as numbers. The caller frees it. */
   tensor(name: string): Tensor {
     const { shape, values } = this.#find(name)

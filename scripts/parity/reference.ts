@@ -9,6 +9,7 @@ import {
   findCheckpoint, findParts, type Part, type PartFolders,
 } from '../../models/sam-audio/folders.ts'
 import { GoldenFile, type ManifestEntry } from './golden-file.ts'
+import { inputsOf, type Inputs } from './inputs.ts'
 
 interface Manifest {
   files: Readonly<Record<string, ManifestEntry>>
@@ -16,21 +17,30 @@ interface Manifest {
 
 export class Reference {
   readonly parts: PartFolders
+  readonly inputs: Inputs
   readonly #golden: string
   readonly #manifest: Manifest
   readonly #opened = new Map<string, GoldenFile>()
 
-  private constructor(golden: string, manifest: Manifest, parts: PartFolders) {
+  private constructor(
+    golden: string, manifest: Manifest, inputs: Inputs, parts: PartFolders,
+  ) {
     this.#golden = golden
     this.#manifest = manifest
+    this.inputs = inputs
     this.parts = parts
   }
 
-  /** @throws Error when there is no manifest, or it is not clear which folder is which part */
+  /**
+   * @throws Error when there is no manifest, its inputs are not as they must be, or it is not clear
+   *   which folder is which part
+   */
   static async open(folder: string): Promise<Reference> {
     const golden = join(folder, 'golden')
-    const manifest = JSON.parse(await readFile(join(golden, 'MANIFEST.json'), 'utf8'))
-    return new Reference(golden, manifest, await findParts(folder))
+    const file = join(golden, 'MANIFEST.json')
+    const manifest = JSON.parse(await readFile(file, 'utf8'))
+    const inputs = inputsOf(file, manifest.inputs)
+    return new Reference(golden, manifest, inputs, await findParts(folder))
   }
 
   has(file: string): boolean {

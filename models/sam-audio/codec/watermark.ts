@@ -104,10 +104,10 @@ function loadBlock(weights: Weights) {
   }
 }
 
-/** Two causal convolutions, the first of half the width, added to what came in. */
+/** Two causal convolutions, the first of half the width, rounded down, added to what came in. */
 function loadUnit(weights: Weights, dim: number): Layer {
   const block = weights.at('block')
-  const narrow = dim / 2
+  const narrow = Math.floor(dim / 2)
   const first = loadCausal(block.at(1), { in: dim, out: narrow, kernel: UNIT_KERNEL })
   const second = loadCausal(block.at(3), { in: narrow, out: dim, kernel: 1 })
   return (x) => tf.tidy(() => x.add(second(tf.elu(first(tf.elu(x))))))

@@ -9,6 +9,7 @@ import { Weights } from '../../../models/weights.ts'
 import type { Comparison } from '../comparison.ts'
 import type { GoldenFile } from '../golden-file.ts'
 import type { Reference } from '../reference.ts'
+import { compareTexts } from '../texts.ts'
 
 /** The reference's transformers and codec hear the padding, only its mean leaves it out. */
 const AS_THERE = 'as batched there, padding heard'
@@ -16,14 +17,18 @@ const AS_THERE = 'as batched there, padding heard'
 export async function prepareJudge(reference: Reference): Promise<() => Comparison[]> {
   const { config, checkpoint } = await reference.part('judge', readJudgeConfig)
   const golden = reference.golden('judge.safetensors')
+  const { texts, lengths } = reference.inputs.judge ?? {}
+  const tokens = await compareTexts(
+    reference, 'judge.safetensors', reference.folderOf('judge'), texts)
   return () => {
     const network = Weights.read(checkpoint, (weights) =>
       loadJudgeNetwork(weights, config))
     return [
+      ...tokens,
       ...compareHearing(network, golden),
       ...compareText(network, golden),
       ...compareVerdict(network, golden, config),
-      ...compareWhole(network, golden, config),
+      ...compareWhole(network, golden, config, lengths),
     ]
   }
 }
@@ -86,10 +91,11 @@ function realFrames(golden: GoldenFile, { codec }: JudgeConfig): number[] {
 /** From waves to scores as we make them: each row masked, so that it is what it is alone. */
 function compareWhole(
   { encoder, embedText, forward }: JudgeNetwork, golden: GoldenFile, { codec }: JudgeConfig,
+  stated?: readonly number[],
 ): Comparison[] {
   const batch = golden.shape('scores')[0]!
   const waves = ['input_audio', 'separated_audio'].map((name) =>
-    Array.from({ length: batch }, (_, i) => Float32Array.from(golden.values(`${name}.${i}`))))
+    golden.waves(name, batch, stated))
   const said = embedText(golden.tensor('input_ids'), golden.tensor('attention_mask'))
   const judge = (rows: readonly number[]): Tensor => tf.tidy(() => {
     const encoded = encodeWaves(encoder, codec, waves.flatMap((kind) =>

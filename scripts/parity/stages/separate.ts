@@ -2,9 +2,14 @@
  * Whole separations. In the reference's batch, padding changes what a shorter wave gives, so of
  * that batch the longest wave counts; of those that were alone, all do. Here they share a batch.
  */
-import { decodeLatents, encodeWaves } from '../../../models/sam-audio/codec/codec.ts'
+import { anchorTokens, type FrameClock } from '../../../models/sam-audio/anchors.ts'
+import {
+  decodeLatents, encodeWaves, frameCount,
+} from '../../../models/sam-audio/codec/codec.ts'
 import { loadWatermark, type Watermark } from '../../../models/sam-audio/codec/watermark.ts'
-import { readConfig, TOKENS_MAX, type SamAudioConfig } from '../../../models/sam-audio/config.ts'
+import {
+  hopOf, readConfig, TOKENS_MAX, type SamAudioConfig,
+} from '../../../models/sam-audio/config.ts'
 import { stepFlows, type Flow } from '../../../models/sam-audio/flow.ts'
 import { loadNetwork, type Network } from '../../../models/sam-audio/network.ts'
 import { planStrides } from '../../../models/sam-audio/ode.ts'
@@ -13,13 +18,11 @@ import { tf, type Tensor } from '../../../models/tensor.ts'
 import { Weights } from '../../../models/weights.ts'
 import type { Comparison } from '../comparison.ts'
 import type { GoldenFile } from '../golden-file.ts'
+import type { Anchor, Inputs, SeparateInputs } from '../inputs.ts'
 import type { Reference } from '../reference.ts'
 import { readAnchors } from './velocity.ts'
 
-/** What MANIFEST.json says was asked for. */
-export const PROMPTS = ['man speaking', 'a dog barking loudly in the distance']
-const STEREO_PROMPT = 'a dog barking'
-/** Of the cases that were stored without their step size. */
+/** The reference's own, of the case that is stored without its step size. */
 const STEPS = 16
 
 interface Parts {
@@ -27,6 +30,7 @@ interface Parts {
   network: Network
   watermark: Watermark
   textEncoder: TextEncoder
+  inputs: SeparateInputs
 }
 
 export async function prepareSeparate(reference: Reference): Promise<() => Comparison[]> {
@@ -34,16 +38,55 @@ export async function prepareSeparate(reference: Reference): Promise<() => Compa
   const textEncoder = await loadTextEncoder(reference.folderOf('text'), TOKENS_MAX)
   const batched = reference.golden('separate.safetensors')
   const alone = reference.golden('separate_alone.safetensors')
+  const inputs = reference.inputs.separate
+  checkInputs(reference.inputs, config, batched)
   return () => {
     const weights = Weights.open(checkpoint)
     const network = loadNetwork(weights, config)
     const watermark = loadWatermark(
       weights.at('audio_codec').at('decoder'), config.codec.decoderRates.length)
-    const parts = { config, network, watermark, textEncoder }
+    const parts = { config, network, watermark, textEncoder, inputs }
     return [
       ...casesOf(batched).flatMap((name) => compareCase(parts, name, batched, alone)),
       ...compareStereo(parts, batched),
     ]
+  }
+}
+
+/** @throws Error naming the input that what is stored was not made with */
+function checkInputs(
+  { sample_rate: sampleRate, hop, separate }: Inputs, { codec }: SamAudioConfig, golden: GoldenFile,
+): void {
+  const { texts, lengths, steps, anchors } = separate
+  golden.waves('audio', texts.length, lengths)
+  const stored = sorted(casesOf(golden).map((name) => Number(name.split('.s')[1])))
+  if (steps && String(stored) !== String(sorted(steps))) {
+    throw new Error(`separate.safetensors has cases of ${stored} evaluations, but the ` +
+      `manifest's inputs.separate.steps are ${steps}`)
+  }
+  const clock = { sampleRate: codec.sampleRate, hop: hopOf(codec) }
+  if ((sampleRate ?? clock.sampleRate) !== clock.sampleRate || (hop ?? clock.hop) !== clock.hop) {
+    throw new Error(`the model has ${clock.sampleRate} samples in a second and ${clock.hop} in a ` +
+      `frame, the manifest's inputs ${sampleRate} and ${hop}`)
+  }
+  if (anchors && lengths) checkAnchors(anchors, lengths, clock, golden)
+}
+
+/** Each number once. */
+const sorted = (numbers: readonly number[]): number[] =>
+  [...new Set(numbers)].sort((a, b) => a - b)
+
+function checkAnchors(
+  anchors: readonly (readonly Anchor[])[], lengths: readonly number[], clock: FrameClock,
+  golden: GoldenFile,
+): void {
+  const stored = tf.tidy(() => readAnchors(golden, 'anchors.').arraySync() as number[][])
+  for (const [row, list] of anchors.entries()) {
+    const spans = list.map(([sign, start, end]) => ({ start, end, include: sign === '+' }))
+    const tokens = [...anchorTokens(spans, frameCount(lengths[row]!, clock.hop), clock)]
+    if (String(tokens) === String(stored[row]!.slice(0, tokens.length))) continue
+    throw new Error(`separate.safetensors: row ${row} of the anchors is not what the manifest's ` +
+      'inputs.separate.anchors make')
   }
 }
 
@@ -56,7 +99,7 @@ function compareCase(
 ): Comparison[] {
   const [conditioning, twiceSteps] = name.split('.s') as [string, string]
   const tokens = tf.unstack(readAnchors(batched, `${conditioning}.`))
-  const flows = PROMPTS.map((prompt, row) => beginFlow(parts, {
+  const flows = parts.inputs.texts.map((prompt, row) => beginFlow(parts, {
     wave: monoWave(alone.tensor(`audio.${row}`)), prompt, tokens: tokens[row]!,
     noise: alone.tensor(`noise.${row}`),
   }))
@@ -83,7 +126,7 @@ function compareStereo(parts: Parts, golden: GoldenFile): Comparison[] {
   const wave = monoWave(golden.tensor('stereo.audio'))
   const noise = golden.tensor('stereo.noise')
   const tokens = tf.zeros([noise.shape[1]!], 'int32')
-  const flow = beginFlow(parts, { wave, prompt: STEREO_PROMPT, tokens, noise })
+  const flow = beginFlow(parts, { wave, prompt: parts.inputs.stereo_text, tokens, noise })
   const [latent] = flowToEnd(parts, [flow], STEPS)
   const messages = tf.slice(golden.tensor('message'), [0, 0], [2, -1])
   const asked = { latent: latent!, messages, row: 0, name: 'stereo', against: 'alone, as there' }

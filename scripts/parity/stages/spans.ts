@@ -8,8 +8,12 @@ import { Weights } from '../../../models/weights.ts'
 import { compareExactly, type Comparison } from '../comparison.ts'
 import type { GoldenFile } from '../golden-file.ts'
 import type { Reference } from '../reference.ts'
+import { compareTexts } from '../texts.ts'
 
 const SPANS_FILE = 'span_predictor.json'
+
+/** Of the batch, the row that the reference also ran without a mask, cut to its first frames. */
+const UNMASKED_ROW = 1
 
 type Pairs = readonly (readonly [start: number, end: number])[]
 
@@ -24,15 +28,29 @@ export async function prepareSpans(reference: Reference): Promise<() => Comparis
   const { config, checkpoint } = await reference.part('spans', readSpanPredictorConfig)
   const golden = reference.golden('span_predictor.safetensors')
   const file = await reference.json<SpansFile>(SPANS_FILE)
+  const { texts, unmasked_frames: stated } = reference.inputs.span_predictor
+  const frames = unmaskedFrames(golden, stated)
+  const tokens = await compareTexts(
+    reference, 'span_predictor.safetensors', reference.folderOf('spans'), texts)
   return () => {
     const network = Weights.read(checkpoint, (weights) =>
       loadSpanNetwork(weights, config))
     return [
+      ...tokens,
       ...compareText(network, golden),
       ...compareAudio(network, golden),
-      ...compareScores(network, golden, file),
+      ...compareScores(network, golden, file, frames),
     ]
   }
+}
+
+/** @throws Error when the manifest states other frames than there are, or than the row has */
+function unmaskedFrames(golden: GoldenFile, stated: number | undefined): number {
+  const [rows, longest] = golden.shape('padding_mask') as [number, number]
+  const frames = golden.shape('nomask.audio_embeds')[1]!
+  if (rows > UNMASKED_ROW && frames <= longest && (stated ?? frames) === frames) return frames
+  throw new Error(`span_predictor.safetensors: nomask.audio_embeds has ${frames} frames; of row ` +
+    `${UNMASKED_ROW} of [${rows}, ${longest}] it would be ${stated ?? `${longest} at most`}`)
 }
 
 /** Of every row, how many frames are real. */
@@ -77,19 +95,20 @@ function compareAudio({ project, transformer }: SpanNetwork, golden: GoldenFile)
 
 function compareScores(
   { embedAudio, embedText, logits }: SpanNetwork, golden: GoldenFile, file: SpansFile,
+  frames: number,
 ): Comparison[] {
   const features = golden.tensor('input_features')
   const rows = realFrames(golden)
   const said = embedText(golden.tensor('input_ids'), golden.tensor('attention_mask'))
   const heard = embedAudio(features, rows)
-  const row = rows.indexOf(golden.shape('nomask.audio_embeds')[1]!)
-  const alone = embedAudio(tf.slice(features, [row, 0, 0], [1, rows[row]!, -1]), [rows[row]!])
+  const row = UNMASKED_ROW
+  const alone = embedAudio(tf.slice(features, [row, 0, 0], [1, frames, -1]), [frames])
   const scores = tf.tidy(() => logits(heard, said).sigmoid())
   const scoresAlone = tf.tidy(() =>
     logits(alone, tf.slice(said, [row, 0], [1, -1])).sigmoid())
   return [
     ...compareFound(scores, scoresAlone, file),
-    golden.compare('nomask.audio_embeds', alone, `row ${row} alone`),
+    golden.compare('nomask.audio_embeds', alone, `row ${row}, ${frames} frames, alone`),
     golden.compare('logits', logits(heard, said), 'the padded batch'),
     golden.compare('audio_embeds', heard, 'the padded batch'),
     golden.compare('probs', scores, 'the padded batch'),

@@ -7,6 +7,7 @@ import { Weights } from '../../../models/weights.ts'
 import { compareExactly, type Comparison } from '../comparison.ts'
 import type { GoldenFile } from '../golden-file.ts'
 import type { Reference } from '../reference.ts'
+import { compareTexts } from '../texts.ts'
 
 /** Of the long text's position bias, every so many rows are stored. */
 const BIAS_ROWS_APART = 37
@@ -25,11 +26,14 @@ export async function prepareT5(reference: Reference): Promise<() => Comparison[
   const { rel_min: first, rel_max: last, buckets } = await reference.json<Buckets>(BUCKETS_FILE)
   const ours = Array.from({ length: last - first + 1 }, (_, i) =>
     positionBucket(first + i, config))
+  const tokens = await compareTexts(
+    reference, 't5.safetensors', reference.folderOf('text'), reference.inputs.t5?.texts)
   return () => {
     const t5 = Weights.read(checkpoint, (weights) =>
       loadT5(weights, config))
     return [
       compareExactly(BUCKETS_FILE, 'buckets', ours, buckets),
+      ...tokens,
       ...compareBlocks(t5, golden),
       ...compareWhole(t5, golden),
     ]

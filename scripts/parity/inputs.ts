@@ -1,0 +1,102 @@
+/** What a reference run was asked: the `inputs` of its MANIFEST.json. */
+
+export type Anchor = readonly [sign: '+' | '-', start: number, end: number]
+
+/** The texts of a batch, and the samples of each wave where the manifest states them. */
+export interface BatchInputs {
+  texts: readonly string[]
+  lengths?: readonly number[]
+}
+
+export interface SeparateInputs extends BatchInputs {
+  /** Evaluations of the cases `plain.s12` and the like: twice their steps. */
+  steps?: readonly number[]
+  /** Of each wave, in the cases `anchors.…`. */
+  anchors?: readonly (readonly Anchor[])[]
+  stereo_text: string
+}
+
+export interface Inputs {
+  sample_rate?: number
+  hop?: number
+  separate: SeparateInputs
+  span_predictor: {
+    texts?: readonly string[]
+    /** What `nomask.audio_embeds` was made of: so many frames of the batch's second wave. */
+    unmasked_frames?: number
+  }
+  judge?: BatchInputs
+  t5?: { texts: readonly string[] }
+}
+
+/** Of the first reference run, whose manifest has no `inputs`. */
+const FIRST_RUN: Inputs = {
+  separate: {
+    texts: ['man speaking', 'a dog barking loudly in the distance'],
+    stereo_text: 'a dog barking',
+  },
+  span_predictor: {},
+}
+
+type Check = (value: unknown) => boolean
+type Rules = { readonly [name: string]: Check | Rules }
+
+const isPositive: Check = (value) => Number.isSafeInteger(value) && (value as number) > 0
+const isText: Check = (value) => typeof value === 'string'
+const listOf = (check: Check): Check => (value) =>
+  Array.isArray(value) && value.length > 0 && value.every(check)
+const isAnchor: Check = (value) => Array.isArray(value) && value.length === 3 &&
+  (value[0] === '+' || value[0] === '-') && value.slice(1).every(Number.isFinite)
+const isAnchorList: Check = (value) => Array.isArray(value) && value.every(isAnchor)
+
+const RULES: Rules = {
+  sample_rate: isPositive,
+  hop: isPositive,
+  separate: {
+    texts: listOf(isText),
+    lengths: listOf(isPositive),
+    steps: listOf((value) => isPositive(value) && (value as number) % 2 === 0),
+    anchors: listOf(isAnchorList),
+    stereo_text: isText,
+  },
+  span_predictor: { texts: listOf(isText), unmasked_frames: isPositive },
+  judge: { texts: listOf(isText), lengths: listOf(isPositive) },
+  t5: { texts: listOf(isText) },
+}
+
+/**
+ * The inputs that a manifest states, or those of the first run where it states none.
+ * @param file of the manifest, for errors
+ * @throws Error naming the file and each input that is missing, or not as it must be
+ */
+export function inputsOf(file: string, stated: unknown): Inputs {
+  if (stated === undefined) return FIRST_RUN
+  const faults = [...faultsIn('inputs', stated, RULES)]
+  if (faults.length === 0) faults.push(...countFaults(stated as Inputs))
+  if (faults.length > 0) throw new Error(faults.map((fault) => `${file}: ${fault}`).join('\n'))
+  return stated as Inputs
+}
+
+function* faultsIn(path: string, value: unknown, rules: Rules): Generator<string> {
+  if (typeof value !== 'object' || value === null) {
+    yield `${path} must be an object with ${Object.keys(rules).join(', ')}`
+    return
+  }
+  for (const [name, rule] of Object.entries(rules)) {
+    const found = (value as Record<string, unknown>)[name]
+    const at = `${path}.${name}`
+    if (typeof rule !== 'function') yield* faultsIn(at, found, rule)
+    else if (!rule(found)) yield `${at} is not as it must be: ${JSON.stringify(found) ?? 'missing'}`
+  }
+}
+
+/** A batch has one of everything for each of its texts. */
+function countFaults({ separate, judge }: Inputs): string[] {
+  const lists = [
+    ['separate.lengths', separate.lengths, separate.texts],
+    ['separate.anchors', separate.anchors, separate.texts],
+    ['judge.lengths', judge?.lengths, judge?.texts],
+  ] as const
+  return lists.flatMap(([name, list, texts]) => list?.length === texts?.length ? []
+    : [`inputs.${name} has ${list?.length} entries for ${texts?.length} texts`])
+}
