@@ -16,6 +16,8 @@ export interface Ready {
   /** Such as `tensorflow 2.21.0`. */
   backend: string
   device: 'cpu' | 'gpu'
+  /** What an operator should know of model and device, in sentences. */
+  warnings: readonly string[]
 }
 
 export type Command =

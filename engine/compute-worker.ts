@@ -4,7 +4,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { loadModel } from '../models/load-model.ts'
-import { backendVersion, deviceKind } from '../models/tensor.ts'
+import { backendVersion, deviceKind, deviceWarnings } from '../models/tensor.ts'
 import type { Lane, LaneResult } from '../models/model.ts'
 import type { Command, FromWorker, Replies, ToWorker, WorkerOptions } from './compute-messages.ts'
 
@@ -16,7 +16,12 @@ const lanes = new Map<number, Lane>()
 
 warmUp()
 port.on('message', answer)
-say({ ready: { description: model.description, backend: backendVersion(), device: deviceKind() } })
+say({
+  ready: {
+    description: model.description, backend: backendVersion(), device: deviceKind(),
+    warnings: [...deviceWarnings(), ...model.warnings],
+  },
+})
 
 function answer({ call, ...command }: ToWorker): void {
   const startedAt = performance.now()

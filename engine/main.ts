@@ -47,6 +47,7 @@ const hello = {
 broker.publishHello(hello)
 const hellos = setInterval(() => broker.publishHello(hello), HELLO_MS)
 engine.start()
+for (const warning of compute.ready.warnings) log.warn(warning)
 log.info({ control: control.address, ...compute.ready }, 'ready')
 announceReady({ engineId: config.engineId, control: control.address })
 

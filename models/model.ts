@@ -140,6 +140,8 @@ export interface ModelDescription {
 
 export interface Model {
   readonly description: ModelDescription
+  /** What an operator should know of how it was loaded, in sentences. */
+  readonly warnings: readonly string[]
   /**
    * A lane at its first step. @throws Error when the chunk is not one that the description allows
    */

@@ -1,5 +1,7 @@
 /** TensorFlow: the only place that loads it, and the proof that the native library works. */
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import type * as TensorFlow from '@tensorflow/tfjs-node-gpu'
 
 export type {
@@ -64,6 +66,21 @@ const BFLOAT16 = 14
 export const backendVersion = (): string => `tensorflow ${binding.TF_Version}`
 
 export const deviceKind = (): 'cpu' | 'gpu' => (native.isUsingGpuDevice ? 'gpu' : 'cpu')
+
+/** What an operator should know of the device: a build for GPUs computes without one as well. */
+export const deviceWarnings = (): string[] => warningsFor(deviceKind(), existsSync(CUDA_LIBRARIES))
+
+/** @param hasCuda whether the native library is the build for GPUs */
+export const warningsFor = (device: 'cpu' | 'gpu', hasCuda: boolean): string[] =>
+  device === 'cpu' && hasCuda
+    ? ['set up for a GPU (cuda), but the native library found none and computes on the ' +
+      'processor, many times slower: check the driver (nvidia-smi), and run `npm run setup` again']
+    : []
+
+/** Where set-up lays NVIDIA's libraries, of the build for GPUs only. */
+const CUDA_LIBRARIES = join(
+  dirname(createRequire(import.meta.url).resolve('@tensorflow/tfjs-node-gpu/package.json')),
+  'deps/nvidia')
 
 /** Fourier transform of real rows: [..., length] to complex [..., length / 2 + 1]. */
 export function rfft(rows: TensorFlow.Tensor, length: number): TensorFlow.Tensor {

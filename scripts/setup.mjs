@@ -14,6 +14,7 @@ import {
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { driverProblem, driverText } from './nvidia-driver.mjs'
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const RUNTIME = join(ROOT, '.runtime')
@@ -21,6 +22,7 @@ const CACHE = process.env.WINNOW_CACHE_DIR ||
   join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'winnow')
 const BINDING_PACKAGE = join(ROOT, 'node_modules/@tensorflow/tfjs-node-gpu')
 const SQLITE_PACKAGE = join(ROOT, 'node_modules/better-sqlite3-node20')
+const UNPACK_WHEEL = join(ROOT, 'scripts/unpack_wheel.py')
 const PLATFORMS = ['manylinux_2_27', 'manylinux_2_28', 'manylinux_2_17', 'manylinux2014']
 
 /** What is unpacked of a wheel: part of a member's path, and what replaces all up to its end. */
@@ -46,6 +48,7 @@ try {
 async function main() {
   checkNode()
   const compute = computeVariant()
+  if (compute === 'cuda') warnOfDriver()
   const steps = [
     packagesStep(),
     unpackStep('nats-server', 'nats-server', NATS_MEMBERS),
@@ -105,7 +108,16 @@ function computeVariant() {
   if (chosen && !['cpu', 'cuda'].includes(chosen)) {
     throw new Error(`WINNOW_COMPUTE must be cpu or cuda, not "${chosen}".`)
   }
-  return chosen || (existsSync('/proc/driver/nvidia/version') ? 'cuda' : 'cpu')
+  return chosen || (driverText() === null ? 'cpu' : 'cuda')
+}
+
+/** Not an error: an image may be made on a machine without a GPU, for one that has it. */
+function warnOfDriver() {
+  const problem = driverProblem(driverText())
+  if (!problem) return
+  console.warn(`WARNING: set up for a GPU (cuda), but ${problem}.\n` +
+    'Here the engine would compute on the processor, many times slower. Install a driver, or set ' +
+    'WINNOW_COMPUTE=cpu.\n')
 }
 
 // Steps: { title, isDone(), run() } ------------------------------------------------------------
@@ -130,7 +142,8 @@ function unpackStep(name, wheels, members) {
   const marker = join(folder, '.unpacked')
   const lines = readFileSync(join(ROOT, 'scripts/wheels', `${wheels}.txt`), 'utf8').split('\n')
   const requirements = lines.filter((line) => line && !line.startsWith('#'))
-  const key = hashOf(requirements.join('\n'))
+  const unpackings = wheels === 'tensorflow-cuda' ? ['with run bits'] : [] // once there were none
+  const key = hashOf([...requirements, ...unpackings].join('\n'))
   return {
     title: requirements.length > 1
       ? `${requirements[0].split(' ')[0]} and ${requirements.length - 1} libraries`
@@ -178,23 +191,7 @@ async function fetchWheel(requirement) {
 
 /** Python's zipfile, since Node has none and pip brings Python anyway. */
 function unpackWheel(file, folder, members) {
-  const program = [
-    'import json, os, shutil, sys, zipfile',
-    'wheel, folder, members = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])',
-    'archive = zipfile.ZipFile(wheel)',
-    'for entry in archive.infolist():',
-    '    part = next((part for part in members if part in entry.filename), None)',
-    '    if part is None or entry.is_dir(): continue',
-    '    rest = entry.filename.split(part, 1)[1]',
-    '    name = members[part] + rest or os.path.basename(entry.filename)',
-    '    path = os.path.join(folder, name)',
-    '    assert os.path.realpath(path).startswith(os.path.realpath(folder) + os.sep)',
-    '    os.makedirs(os.path.dirname(path), exist_ok=True)',
-    '    with archive.open(entry) as source, open(path, "wb") as target:',
-    '        shutil.copyfileobj(source, target, 1 << 20)',
-    '    if "/scripts/" in entry.filename: os.chmod(path, 0o755)',
-  ].join('\n')
-  return execute('python3', ['-c', program, file, folder, JSON.stringify(members)])
+  return execute('python3', [UNPACK_WHEEL, file, folder, JSON.stringify(members)])
 }
 
 /** Compiles TensorFlow.js's binding against the wheel's libtensorflow, not its own download. */

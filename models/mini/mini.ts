@@ -9,7 +9,7 @@ import { tf, type Tensor } from '../tensor.ts'
 import { Weights } from '../weights.ts'
 import { readConfig, type MiniConfig } from './config.ts'
 import { MiniLane } from './mini-lane.ts'
-import { loadNetwork, tokenCount, type Answer, type Network } from './network.ts'
+import { loadNetwork, roomFor, tokenCount, type Answer, type Network } from './network.ts'
 import { TextEncoder } from './text-encoder.ts'
 
 const CHANNELS_MAX = 8
@@ -65,6 +65,7 @@ interface MiniParts {
 
 class Mini implements Model {
   readonly description: ModelDescription
+  readonly warnings = []
   readonly #parts: MiniParts
 
   constructor(description: ModelDescription, parts: MiniParts) {
@@ -97,13 +98,13 @@ class Mini implements Model {
     const { network, config } = this.#parts
     const hearers = lanes.map((lane) => lanes.find((one) => one.hearsAs(lane))!)
     const distinct = [...new Set(hearers)]
-    const { padded, valid } = padToLongest(distinct.map((lane) => lane.features(config.inputRms)))
+    const { padded, valid } = padToRoom(distinct.map((lane) => lane.features(config.inputRms)))
     const heard = network.hear(padded, valid)
     const rows = tf.tensor1d(hearers.map((lane) => distinct.indexOf(lane)), 'int32')
     const forEach = (x: Tensor) => (distinct.length < lanes.length ? tf.gather(x, rows) : x)
     const question = {
       embedding: tf.concat(lanes.map((lane) => lane.embedding)), // [batch, embeddingDim]
-      spans: padToLongest(lanes.map((lane) => lane.spans())).padded, // [batch, tokens, 2]
+      spans: padToRoom(lanes.map((lane) => lane.spans())).padded, // [batch, tokens, 2]
     }
     return network.answer(
       { x: forEach(heard.x), z: forEach(heard.z) }, question, valid && forEach(valid))
@@ -132,18 +133,18 @@ class Mini implements Model {
   }
 }
 
-/** Rows [1, tokens, …] of one batch at the length of the longest, and which tokens are real. */
-function padToLongest(rows: readonly Tensor[]): { padded: Tensor; valid: Tensor | null } {
+/** Rows [1, tokens, …] of one batch at the room for the longest, and which tokens are real. */
+function padToRoom(rows: readonly Tensor[]): { padded: Tensor; valid: Tensor | null } {
   const tokens = rows.map(({ shape }) => shape[1]!)
-  const longest = Math.max(...tokens)
-  if (tokens.every((count) => count === longest)) {
+  const room = roomFor(Math.max(...tokens))
+  if (tokens.every((count) => count === room)) {
     return { padded: tf.concat([...rows]), valid: null }
   }
   const padded = tf.concat(rows.map((row, i) => tf.pad(row, row.shape.map((_, axis) =>
-    [0, axis === 1 ? longest - tokens[i]! : 0])))) // [batch, longest, …]
-  const positions = tf.range(0, longest).expandDims(0) // [1, longest]
+    [0, axis === 1 ? room - tokens[i]! : 0])))) // [batch, room, …]
+  const positions = tf.range(0, room).expandDims(0) // [1, room]
   const lengths = tf.tensor2d(tokens, [tokens.length, 1])
-  return { padded, valid: positions.less(lengths).cast('float32') } // [batch, longest]
+  return { padded, valid: positions.less(lengths).cast('float32') } // [batch, room]
 }
 
 function checkChunk({ channels, sampleRate }: Chunk): void {

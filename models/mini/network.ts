@@ -81,5 +81,14 @@ function replace(old: Streams, next: Streams): Streams {
   return next
 }
 
+/** About a second. */
+const ROOM_TOKENS = 32
+
+/**
+ * Tokens that rows of so many are padded to. The native library keeps what it prepared for every
+ * shape that it met, and a graph is made only of shapes that come again: so there are few.
+ */
+export const roomFor = (tokens: number): number => ROOM_TOKENS * Math.ceil(tokens / ROOM_TOKENS)
+
 /** Tokens that frames make. */
 export const tokenCount = (frames: number): number => Math.ceil(frames / PATCH)

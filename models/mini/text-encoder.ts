@@ -10,6 +10,8 @@ import { loadBert, type Bert } from './bert.ts'
 /** The encoder was trained on texts of up to this many tokens; what follows is not heard. */
 const TOKENS_MAX = 256
 const REMEMBERED_MAX = 256
+/** Texts are padded to a multiple of so many tokens: for every length there is memory kept. */
+const ROOM_TOKENS = 16
 
 export class TextEncoder {
   readonly #tokenizer: TextTokenizer
@@ -42,8 +44,13 @@ export class TextEncoder {
 
   #encode(text: string): Tensor {
     return tf.tidy(() => {
-      const ids = tf.tensor2d([this.tokens(text)], undefined, 'int32') // [1, length]
-      return tf.keep(this.#bert.forward(ids, tf.onesLike(ids).cast('float32')))
+      const tokens = this.tokens(text)
+      const room = ROOM_TOKENS * Math.ceil(tokens.length / ROOM_TOKENS)
+      const at = (valueOf: (i: number) => number) =>
+        Array.from({ length: room }, (_, i) => valueOf(i))
+      const ids = tf.tensor2d([at((i) => tokens[i] ?? 0)], [1, room], 'int32')
+      const valid = tf.tensor2d([at((i) => Number(i < tokens.length))], [1, room])
+      return tf.keep(this.#bert.forward(ids, valid))
     })
   }
 }

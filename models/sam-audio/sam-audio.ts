@@ -61,7 +61,7 @@ export async function loadSamAudio(
     parameters,
     weightsSha256: await sha256Of(checkpoint),
   }
-  return new SamAudio(description, { config, network, textEncoder, spanPredictor, judge })
+  return new SamAudio(description, [], { config, network, textEncoder, spanPredictor, judge })
 }
 
 function describe({ codec, transformer }: SamAudioConfig) {
@@ -97,13 +97,17 @@ interface SamAudioParts {
 
 class SamAudio implements Model {
   readonly description: ModelDescription
+  readonly warnings: readonly string[]
   readonly #parts: SamAudioParts
   readonly #tellTime: TellTime
   readonly #encodings = new RecentlyUsed<Encoding>(CHUNKS_REMEMBERED_MAX)
   readonly #texts = new RecentlyUsed<Tensor>(PROMPTS_REMEMBERED_MAX, (text) => text.dispose())
 
-  constructor(description: ModelDescription, parts: SamAudioParts) {
+  constructor(
+    description: ModelDescription, warnings: readonly string[], parts: SamAudioParts,
+  ) {
     this.description = description
+    this.warnings = warnings
     this.#parts = parts
     const { tellTime } = parts.network.velocity.transformer
     this.#tellTime = tabulated(tellTime, timesOf(Object.values(STEPS)))

@@ -1,0 +1,3 @@
+export function driverVersion(text: string): string
+export function driverProblem(text: string | null): string
+export function driverText(): string | null

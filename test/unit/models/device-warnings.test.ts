@@ -1,0 +1,10 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { deviceKind, deviceWarnings, warningsFor } from '../../../models/tensor.ts'
+
+test('a build for GPUs that computes on the processor is warned of, and nothing else', () => {
+  assert.match(warningsFor('cpu', true).join(), /found none and computes on the processor/)
+  assert.deepEqual(warningsFor('cpu', false), [])
+  assert.deepEqual(warningsFor('gpu', true), [])
+  if (deviceKind() === 'gpu') assert.deepEqual(deviceWarnings(), [])
+})

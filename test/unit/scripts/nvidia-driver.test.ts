@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { driverProblem, driverVersion } from '../../../scripts/nvidia-driver.mjs'
+
+const closed = (version: string) =>
+  `NVRM version: NVIDIA UNIX x86_64 Kernel Module  ${version}  Tue Nov  4 20:43:37 UTC 2025\n` +
+  'GCC version:  gcc version 11.4.0 (Ubuntu 11.4.0-1ubuntu1~22.04)\n'
+const open = (version: string) =>
+  `NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  ${version}  Release Build  (root@host)\n` +
+  'GCC version:  gcc version 12.3.0\n'
+
+test('the version is found in what closed and open kernel modules tell', () => {
+  assert.equal(driverVersion(closed('535.183.01')), '535.183.01')
+  assert.equal(driverVersion(open('570.86.10')), '570.86.10')
+  assert.equal(driverVersion('GCC version:  gcc version 11.4.0 (Ubuntu)\n'), '')
+  assert.equal(driverVersion(''), '')
+})
+
+test('a driver as old as CUDA 12 bears, and any later one, is no problem', () => {
+  for (const version of ['525.60.13', '525.60.14', '525.105.17', '535.183.01', '580.95.05', '610.1']) {
+    assert.equal(driverProblem(closed(version)), '')
+  }
+})
+
+test('a driver that is absent, too old or of no version is told', () => {
+  assert.match(driverProblem(null), /no NVIDIA driver is loaded/)
+  for (const version of ['525.60.12', '525.60', '520.61.05', '470.256.02']) {
+    assert.match(driverProblem(open(version)),
+      new RegExp(`driver is ${version}; CUDA 12 needs 525\\.60\\.13 or later`))
+  }
+  assert.match(driverProblem('nothing known'), /names no driver version/)
+})
