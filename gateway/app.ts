@@ -4,6 +4,7 @@ import { maxHeaderSize } from 'node:http'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { createAuthenticator } from './auth.ts'
 import { installBodyDeadline } from './body-deadline.ts'
+import { keepBodyText } from './body-text.ts'
 import { callIdOf } from './call-id.ts'
 import type { Deps } from './deps.ts'
 import { answerBrokenHttp, answerError } from './error-handler.ts'
@@ -106,6 +107,7 @@ async function apiRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
   installRateLimit(app, deps.rateLimiter)
   installBodyDeadline(app, deps.config.bodySecondsMax)
   app.removeContentTypeParser('text/plain')
+  keepBodyText(app)
   const routes = [
     modelsRoute, createFileRoute, getFileRoute, submitRoute, statusRoute, statusStreamRoute,
     resultRoute, cancelRoute, listRoute, redeliverRoute, accountRoute,

@@ -1,6 +1,7 @@
 /** separation.proto in TypeScript: its messages, made from and into those of the HTTP API. */
 
 import { ServiceError } from '../shared/errors.ts'
+import { compactJson } from './json-text.ts'
 import type {
   QueueResultResponse, QueueStatusResponse, QueueSubmitResponse, RequestList,
 } from './schemas.ts'
@@ -49,14 +50,18 @@ export interface ListRequest {
  * The body that says the same over HTTP; as unchecked as that.
  * @throws ServiceError `INVALID_REQUEST` when the metadata is not JSON
  */
-export const submissionBody = (
+export function submitted(
   { input, webhook_url: webhookUrl, webhook_secret: webhookSecret, metadata_json }: SubmitRequest,
-): object => ({
-  ...(input && { input: inputBody(input) }),
-  ...(webhookUrl !== undefined && { webhookUrl }),
-  ...(webhookSecret !== undefined && { webhookSecret }),
-  ...(metadata_json !== undefined && { metadata: parseMetadata(metadata_json) }),
-})
+): { body: object; metadataText?: string } {
+  const body = {
+    ...(input && { input: inputBody(input) }),
+    ...(webhookUrl !== undefined && { webhookUrl }),
+    ...(webhookSecret !== undefined && { webhookSecret }),
+  }
+  if (metadata_json === undefined) return { body }
+  const metadata = parseMetadata(metadata_json)
+  return { body: { ...body, metadata }, metadataText: compactJson(metadata_json) }
+}
 
 const inputBody = ({ acceleration, output_format, ...input }: SeparationInput): object => ({
   ...input,

@@ -14,7 +14,7 @@ import { callIdOf } from './call-id.ts'
 import type { Deps } from './deps.ts'
 import { grpcStatus, toServiceError } from './grpc-errors.ts'
 import {
-  listReply, separationOf, submissionBody, submitReply, type CancelRequest, type GetRequest,
+  listReply, separationOf, submitReply, submitted, type CancelRequest, type GetRequest,
   type ListReply, type ListRequest, type Separation, type SubmitReply, type SubmitRequest,
   type WatchRequest,
 } from './grpc-messages.ts'
@@ -107,8 +107,8 @@ const TOO_LATE = {
 
 const handlers = (deps: Deps): grpc.UntypedServiceImplementation => ({
   Submit: unary(deps, async (accountId, request: SubmitRequest, metadata): Promise<SubmitReply> => {
-    const key = textOf(metadata, 'idempotency-key')
-    const answer = await submitOnce(deps, accountId, submissionBody(request), key)
+    const idempotencyKey = textOf(metadata, 'idempotency-key')
+    const answer = await submitOnce(deps, accountId, { ...submitted(request), idempotencyKey })
     return submitReply(JSON.parse(answer) as QueueSubmitResponse)
   }),
   Get: unary(deps, async (accountId, request: GetRequest): Promise<Separation> => {

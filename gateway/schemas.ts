@@ -191,7 +191,8 @@ export const SubmitAudioSeparateRequest = Type.Object(
     })),
     metadata: Type.Optional(Type.Object({}, {
       additionalProperties: true,
-      description: `Comes back in the webhook; at most ${LIMITS.metadataBytesMax} bytes of JSON.`,
+      description: `Comes back in the webhook; at most ${LIMITS.metadataBytesMax} bytes of ` +
+        `JSON, nested ${LIMITS.metadataDepthMax} levels deep.`,
     })),
   },
   { title: 'SubmitAudioSeparateRequest' },

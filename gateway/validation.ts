@@ -4,6 +4,7 @@ import type { Static } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { ServiceError, type ErrorCode } from '../shared/errors.ts'
 import { DEFAULT_OPTIONS, LIMITS, type SeparationOptions } from '../shared/separation-options.ts'
+import { isDeeperThan } from './json-text.ts'
 import {
   AudioSeparateInput, CreateFileRequest, SubmitAudioSeparateRequest,
 } from './schemas.ts'
@@ -14,7 +15,7 @@ export interface Submission {
   prompt: string
   options: SeparationOptions
   source: { audioUrl: string } | { fileId: string }
-  /** As JSON. */
+  /** As JSON, as the client wrote its numbers. */
   metadata: string | null
   /** Who is told the end; its address is still to be checked. Without a secret, one is made. */
   webhook: { url: string; secret: string | undefined } | null
@@ -35,15 +36,18 @@ const submitRequest = Compile(SubmitAudioSeparateRequest)
 export const checkCreateFile = (body: unknown): CreateFileRequest =>
   checkBody(createFileRequest, body) as CreateFileRequest
 
-/** @throws ServiceError that names the first thing wrong with a body of endpoint 5 */
-export function checkSubmission(body: unknown): Submission {
+/**
+ * @param metadataText the compact JSON of the body's metadata, as the client wrote its numbers
+ * @throws ServiceError that names the first thing wrong with a body of endpoint 5
+ */
+export function checkSubmission(body: unknown, metadataText?: string): Submission {
   const { input, webhookUrl, webhookSecret, metadata } =
     checkBody(submitRequest, withTrimmedPrompt(body)) as SubmitAudioSeparateRequest
   return {
     prompt: input.prompt,
     options: checkOptions(input),
     source: checkSourceChoice(input),
-    metadata: metadata === undefined ? null : checkMetadata(metadata),
+    metadata: metadata === undefined ? null : checkMetadata(metadata, metadataText),
     webhook: webhookUrl === undefined ? null : { url: webhookUrl, secret: webhookSecret },
   }
 }
@@ -94,24 +98,16 @@ function checkOptions(input: Static<typeof AudioSeparateInput>): SeparationOptio
   }
 }
 
-function checkMetadata(metadata: object): string {
-  const json = toJson(metadata)
+function checkMetadata(metadata: object, text?: string): string {
+  const refuse = (what: string) =>
+    new ServiceError('INVALID_PARAMETER', { message: `metadata ${what}.`, param: 'metadata' })
+  if (isDeeperThan(LIMITS.metadataDepthMax, metadata)) { // deep JSON can be read, but not written
+    throw refuse(`is nested more than ${LIMITS.metadataDepthMax} levels deep`)
+  }
+  const json = text ?? JSON.stringify(metadata)
   const bytes = Buffer.byteLength(json)
   if (bytes <= LIMITS.metadataBytesMax) return json
-  throw new ServiceError('INVALID_PARAMETER', {
-    message: `metadata has ${bytes} bytes as JSON; at most ${LIMITS.metadataBytesMax} are allowed.`,
-    param: 'metadata',
-  })
-}
-
-function toJson(metadata: object): string {
-  try {
-    return JSON.stringify(metadata)
-  } catch (cause) { // JSON can be read deeper than it can be written
-    throw new ServiceError('INVALID_PARAMETER', {
-      message: 'metadata is nested too deeply.', param: 'metadata', cause,
-    })
-  }
+  throw refuse(`has ${bytes} bytes as JSON; at most ${LIMITS.metadataBytesMax} are allowed`)
 }
 
 /** @throws ServiceError that names the first thing wrong with `body` */

@@ -24,6 +24,8 @@ export const LIMITS = {
   webhookUrlCharactersMax: 2_048,
   /** As JSON: a webhook, which carries it, should stay small. */
   metadataBytesMax: 16_384,
+  /** Objects and arrays inside each other, the metadata itself included. */
+  metadataDepthMax: 32,
 } as const
 
 export const AudioSpan = Type.Object(

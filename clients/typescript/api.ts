@@ -1000,7 +1000,7 @@ export interface components {
             webhookUrl?: string;
             /** @description Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. Without one we make one. */
             webhookSecret?: string;
-            /** @description Comes back in the webhook; at most 16384 bytes of JSON. */
+            /** @description Comes back in the webhook; at most 16384 bytes of JSON, nested 32 levels deep. */
             metadata?: {
                 [key: string]: unknown;
             };

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import type { Deps } from '../deps.ts'
+import { fieldText } from '../json-text.ts'
 import { responses } from '../openapi.ts'
 import { QueueSubmitResponse, SubmitAudioSeparateRequest } from '../schemas.ts'
 import { submitOnce } from '../submit-once.ts'
@@ -42,10 +43,15 @@ export function submitRoute(app: FastifyInstance, deps: Deps): void {
     },
     links: { 202: LINKS },
   }, async (request, reply) => {
-    const { accountId, body, headers } = request
+    const { accountId, body, bodyText, headers } = request
     const gone = new AbortController()
     reply.raw.once('close', () => gone.abort(hungUp()))
-    const answer = await submitOnce(deps, accountId, body, headers['idempotency-key'], gone.signal)
+    const answer = await submitOnce(deps, accountId, {
+      body,
+      metadataText: fieldText(bodyText, 'metadata'),
+      idempotencyKey: headers['idempotency-key'],
+      signal: gone.signal,
+    })
     return reply.status(202).type('application/json; charset=utf-8').send(answer)
   })
 }

@@ -166,6 +166,32 @@ test('6.1 secrets are not in the database as they are', async (t) => {
   assert.ok(!rows.includes(SECRET) && !rows.includes(webhook.signing_secret.slice(6)), 'no secret')
 })
 
+test('6.1 metadata comes back as it was written, digit for digit', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  const metadata = '{"id":12345678901234567890,"x":[1.10,1e400],"metadata":{"a":"\\"}[{"},"__proto__":{}}'
+  const fileId = await uploadFile(gateway)
+  const reply = await gateway.call('POST', `${API}/audio/separate`, {
+    headers: { 'content-type': 'application/json' },
+    body: `{ "metadata": 1, "input": {"prompt":"x", "file_id":"${fileId}"}, "webhookUrl":"${HOOK}",\n` +
+      ` "metadata": ${metadata.replaceAll(',', ' ,\n').replace('"x"', '"\\u0078"')} , "more": {"metadata": 2} }`,
+  })
+  assert.equal(reply.statusCode, 202, reply.body)
+  await gateway.publish()
+  await complete(gateway, reply.json().request_id)
+  await gateway.send()
+  assert.ok(gateway.posts[0]?.body.toString().endsWith(`,"metadata":${metadata}}`))
+})
+
+test('6.1 metadata that an earlier version stored too deep does not keep a request from its end', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  const { request_id: requestId } = await submit(gateway, { metadata: {} })
+  const metadata = `{"a":${'['.repeat(8_000)}${']'.repeat(8_000)}}`
+  await gateway.store.updateTable('requests').set({ metadata }).where('request_id', '=', requestId).execute()
+  await complete(gateway, requestId)
+  await gateway.send()
+  assert.ok(gateway.posts[0]?.body.toString().endsWith(`,"metadata":${metadata}}`))
+})
+
 test('6.1 every way to fail is told: by the engine, by cancel, by the loss of engines', async (t) => {
   const gateway = await startWithWebhooks(t)
   const byEngine = await failed(gateway, { metadata: {} })

@@ -68,12 +68,16 @@ test('7.3 what is unknown at the top level is ignored, and metadata has any keys
 
 test('7.3 metadata nested too deeply answers 400', async (t) => {
   const gateway = await startGateway(t)
-  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
-  const reply = await gateway.call('POST', SUBMIT, {
+  const fileId = await uploadFile(gateway)
+  const submit = (levels: number) => gateway.call('POST', SUBMIT, {
     headers: { 'content-type': 'application/json' },
-    body: `{"input":{"prompt":"x","file_id":"file_1"},"metadata":{"a":${deep}}}`,
+    body: `{"input":{"prompt":"x","file_id":"${fileId}"},"metadata":{"a":${
+      '['.repeat(levels - 1)}${']'.repeat(levels - 1)}}}`,
   })
-  assertError(reply, 'INVALID_PARAMETER', 'metadata')
+  assert.equal((await submit(32)).statusCode, 202)
+  for (const levels of [33, 2_000, 8_000, 100_000]) {
+    assertError(await submit(levels), 'INVALID_PARAMETER', 'metadata')
+  }
 })
 
 test('7.3 a webhookUrl to which nothing may be posted is refused', async (t) => {

@@ -32,7 +32,7 @@ test('grpc: a request is submitted, watched to its end, and got with its result'
       prompt: ' A Bell. ', file_id: await uploadFile(gateway), acceleration: 'QUALITY',
       output_format: 'MP3', chunk_overlap: 0, spans: [{ start: 1, end: 2, include: false }, { end: 1 }],
     },
-    metadata_json: '{"a":1,"b":[false,null],"__proto__":{"d":""}}',
+    metadata_json: '{"a":12345678901234567890,"b":[false,null],"__proto__":{"d":""}}',
   }
   const accepted = await call('Submit', submission)
   const requestId = accepted.request_id
