@@ -24,17 +24,26 @@ export class TextTokenizer {
   }
 
   /**
-   * Reads `tokenizer.json` and `tokenizer_config.json`.
+   * Reads `tokenizer.json`, and of `tokenizer_config.json` or else `config.json` what padding is.
    * @param tokensMax how many tokens the encoder hears at most, marks included
+   * @throws Error naming the folder when neither names a padding
    */
   static async load(folder: string, tokensMax: number): Promise<TextTokenizer> {
     const json = async (name: string) => JSON.parse(await readFile(join(folder, name), 'utf8'))
-    const names = ['tokenizer.json', 'tokenizer_config.json']
-    const [description, config] = await Promise.all(names.map(json))
+    const jsonIfThere = (name: string) => json(name).catch((error) => {
+      if (error.code === 'ENOENT') return {}
+      throw error
+    })
+    const [description, config, model] = await Promise.all([
+      json('tokenizer.json'), jsonIfThere('tokenizer_config.json'), jsonIfThere('config.json'),
+    ])
     const tokenizer = new Tokenizer(description, config)
     applyCharsmap(tokenizer, description.normalizer)
-    const padding = tokenizer.token_to_id(String(config.pad_token))
-    if (padding === undefined) throw new Error(`${folder}: the tokenizer has no padding`)
+    const padding = tokenizer.token_to_id(contentOf(config.pad_token)) ?? paddingOf(model)
+    if (padding === undefined) {
+      throw new Error(`${folder}: the tokenizer has no padding: pad_token in ` +
+        'tokenizer_config.json, or pad_token_id in config.json')
+    }
     return new TextTokenizer(tokenizer, tokensMax, padding)
   }
 
@@ -58,6 +67,16 @@ export class TextTokenizer {
       valid: tf.tensor2d(valid, [rows.length, longest], 'float32'),
     }
   }
+}
+
+/** A token is spelled as a text, or as an object with its text. */
+const contentOf = (token: unknown): string =>
+  String((token as { content?: unknown } | null | undefined)?.content ?? token)
+
+/** In the configuration of an encoder, or of a network that has one as its `text_model`. */
+function paddingOf({ pad_token_id: own, text_model: text }: Readonly<Record<string, unknown>>) {
+  const id = own ?? (text as { pad_token_id?: unknown } | undefined)?.pad_token_id
+  return Number.isSafeInteger(id) ? (id as number) : undefined
 }
 
 /**

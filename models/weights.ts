@@ -1,4 +1,6 @@
 /** Weights by path and exact shape: a missing, misshapen or unread weight is an error. */
+import { readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import type { Precision } from './precision.ts'
 import { openSafetensors } from './safetensors.ts'
 import { countOf, Scratch, type StoredTensor } from './stored-tensor.ts'
@@ -14,9 +16,35 @@ interface WeightsFile {
   readonly scratch: Scratch
 }
 
-/** The tensors of a file in either of the formats; see `Weights.open`. */
+/** The tensors of a file in any of the formats; see `Weights.open`. */
 export function openTensors(name: string): ReadonlyMap<string, StoredTensor> {
-  return name.endsWith('.safetensors') ? openSafetensors(name) : openTorchCheckpoint(name)
+  const opened = weightFiles(name).map((file) =>
+    (file.endsWith('.safetensors') ? openSafetensors(file) : openTorchCheckpoint(file)))
+  return new Map(opened.flatMap((tensors) => [...tensors]))
+}
+
+/**
+ * The files that the tensors of `name` lie in: itself, or those that an index of shards names.
+ * @throws Error naming the index when it is unsound, or names a file elsewhere
+ */
+export function weightFiles(name: string): string[] {
+  if (!name.endsWith('.index.json')) return [name]
+  const shards = shardsOf(name)
+  const isBeside = (shard: unknown) => typeof shard === 'string' && basename(shard) === shard &&
+    shard.endsWith('.safetensors')
+  if (shards.length > 0 && shards.every(isBeside)) {
+    return shards.map((shard) => join(dirname(name), String(shard)))
+  }
+  throw new Error(`${name}: its weight_map must name safetensors files beside it`)
+}
+
+function shardsOf(name: string): unknown[] {
+  try {
+    const { weight_map: map } = JSON.parse(readFileSync(name, 'utf8'))
+    return [...new Set(Object.values(map))]
+  } catch (cause) {
+    throw new Error(`${name}: can't be read as an index of weights`, { cause })
+  }
 }
 
 /** A view of a weights file from one path downwards. */
@@ -34,7 +62,8 @@ export class Weights {
   }
 
   /**
-   * Opens a `.safetensors` file, or a state dict by torch.save, whatever that file is called.
+   * Opens a `.safetensors` file, an index of several (`.index.json`), or a state dict by torch.save,
+   * whatever that file is called.
    * @throws Error naming the file when it is not sound
    */
   static open(name: string): Weights {

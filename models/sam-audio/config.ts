@@ -122,3 +122,22 @@ function feedForwardDim(transformer: Record<string, number>): number {
   const scaled = Math.trunc((transformer.ffn_dim_multiplier ?? 1) * twoThirds)
   return multiple * Math.ceil(scaled / multiple)
 }
+
+/** Where a configuration says how fast positions turn: its own key, or since transformers 5. */
+export interface RopeEntry {
+  rope_parameters?: Readonly<Record<string, unknown>> | null
+}
+
+/**
+ * The base of rotary positions.
+ * @param kind of layer, where `rope_parameters` has one entry for each
+ * @throws Error naming the file when neither spelling states it, or it is not a positive number
+ */
+export function ropeTheta(file: string, config: RopeEntry, key: string, kind?: string): number {
+  const { rope_parameters: parameters } = config
+  const entry = (kind ? parameters?.[kind] : parameters) as { rope_theta?: unknown } | undefined
+  const theta = (config as Record<string, unknown>)[key] ?? entry?.rope_theta
+  if (typeof theta === 'number' && theta > 0) return theta
+  const place = `rope_parameters.${kind ? `${kind}.` : ''}rope_theta`
+  throw new Error(`${file}: ${key} (or ${place}) must be a positive number, not ${theta}`)
+}

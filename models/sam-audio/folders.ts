@@ -16,7 +16,8 @@ const SIGNS: Readonly<Record<Part, (config: Config) => boolean>> = {
   model: (config) => 'audio_codec' in config && 'text_encoder' in config,
   text: (config) => config.model_type === 't5',
   spans: (config) => 'audio_model' in config && 'text_model' in config,
-  judge: (config) => 'audio_codec' in config && 'finetune_transformer' in config,
+  judge: (config) => 'finetune_transformer' in config &&
+    ('audio_codec' in config || 'dac_vae_encoder' in config),
 }
 
 /**
@@ -46,7 +47,10 @@ export async function findParts(folder: string): Promise<PartFolders> {
 }
 
 /** What the weights of a part may be called; the first that is there is taken. */
-const CHECKPOINTS = ['model.safetensors', 'checkpoint.safetensors', 'checkpoint.pt']
+const CHECKPOINTS = [
+  'model.safetensors', 'model.safetensors.index.json', 'checkpoint.safetensors', 'checkpoint.pt',
+  'pytorch_model.bin',
+]
 
 /** The file of weights in the folder of a part. @throws Error when there is none */
 export async function findCheckpoint(folder: string): Promise<string> {

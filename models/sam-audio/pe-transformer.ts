@@ -2,7 +2,7 @@
 import { loadProjection, loadRmsNorm } from '../layers.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import type { Weights } from '../weights.ts'
-import { assertSettings } from './config.ts'
+import { assertSettings, ropeTheta, type RopeEntry } from './config.ts'
 import { loadFeedForward } from './feed-forward.ts'
 import { loadPatcher } from './patcher.ts'
 import { makeRotary, withGain, type Rotary } from './rotary.ts'
@@ -19,13 +19,13 @@ export interface PeConfig {
 }
 
 /** An `audio_transformer` of a config file, as it is spelled there. */
-export interface PeEntry {
+export interface PeEntry extends RopeEntry {
   hidden_size: number
   intermediate_size: number
   num_hidden_layers: number
   num_attention_heads: number
   max_position_embeddings: number
-  rope_theta: number
+  rope_theta?: number
 }
 
 /** @throws Error naming the file when it describes another kind of transformer */
@@ -37,7 +37,7 @@ export function peConfig(file: string, config: PeEntry): PeConfig {
     layers: config.num_hidden_layers,
     heads: config.num_attention_heads,
     positionsMax: config.max_position_embeddings,
-    theta: config.rope_theta,
+    theta: ropeTheta(file, config, 'rope_theta'),
   }
 }
 

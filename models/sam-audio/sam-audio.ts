@@ -10,7 +10,7 @@ import type {
 import { modelPrompt } from '../prompt.ts'
 import { RecentlyUsed } from '../recently-used.ts'
 import { tf, type Tensor } from '../tensor.ts'
-import { Weights } from '../weights.ts'
+import { weightFiles, Weights } from '../weights.ts'
 import { anchorTokens, type FrameClock } from './anchors.ts'
 import { decodeSlice, decodingSlices } from './codec/codec.ts'
 import { hopOf, readConfig, TOKENS_MAX, type SamAudioConfig } from './config.ts'
@@ -59,7 +59,7 @@ export async function loadSamAudio(
     predictsSpans: spanPredictor !== null,
     precision,
     parameters,
-    weightsSha256: await sha256Of(checkpoint),
+    weightsSha256: await sha256Of(weightFiles(checkpoint)),
   }
   return new SamAudio(description, [], { config, network, textEncoder, spanPredictor, judge })
 }
@@ -308,9 +308,11 @@ function own(lane: Lane): SamAudioLane {
   throw new Error('The lane was not opened by this model')
 }
 
-/** Of a file of any size, in hexadecimal. */
-async function sha256Of(file: string): Promise<string> {
+/** Of files of any size, one after the other, in hexadecimal. */
+async function sha256Of(files: readonly string[]): Promise<string> {
   const hash = createHash('sha256')
-  await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash)
+  for (const file of files) {
+    await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash, { end: false })
+  }
   return hash.digest('hex')
 }

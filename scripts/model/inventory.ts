@@ -9,7 +9,7 @@ import { readJudgeConfig } from '../../models/sam-audio/judge/judge.ts'
 import { readSpanPredictorConfig } from '../../models/sam-audio/spans/span-predictor.ts'
 import { readT5Config } from '../../models/sam-audio/text/t5-config.ts'
 import { countOf } from '../../models/stored-tensor.ts'
-import { openTensors } from '../../models/weights.ts'
+import { openTensors, weightFiles } from '../../models/weights.ts'
 
 export interface PartInventory {
   part: Part
@@ -54,7 +54,7 @@ interface PartRules {
   readConfig(file: string): Promise<unknown>
 }
 
-const TOKENIZER = ['tokenizer.json', 'tokenizer_config.json']
+const TOKENIZER = ['tokenizer.json']
 
 const RULES: Readonly<Record<Part, PartRules>> = {
   model: {
@@ -121,10 +121,11 @@ async function weightsOf(part: Part, folder: string): Promise<WeightsInventory> 
   }
   const groups = [...sizes].sort((a, b) => b[1] - a[1]).map(([name, parameters]) =>
     ({ name, parameters, used: !RULES[part].unused.includes(name) }))
+  const sizesOfFiles = await Promise.all(weightFiles(file).map((name) => stat(name)))
   const sum = (some: typeof groups) => some.reduce((total, { parameters }) => total + parameters, 0)
   return {
     file, groups, types: [...types].sort(),
-    bytes: (await stat(file)).size,
+    bytes: sizesOfFiles.reduce((total, { size }) => total + size, 0),
     parameters: sum(groups),
     memoryBytes: 4 * sum(groups.filter(({ used }) => used)),
   }

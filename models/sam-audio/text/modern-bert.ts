@@ -4,7 +4,7 @@ import {
 } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../weights.ts'
-import { assertSettings } from '../config.ts'
+import { assertSettings, ropeTheta, type RopeEntry } from '../config.ts'
 import { makeRotary, rotate, type Rotary } from '../rotary.ts'
 
 export interface ModernBertConfig {
@@ -28,7 +28,7 @@ const SETTINGS = {
 }
 
 /** The `text_model` of a config file, as it is spelled there. */
-export interface ModernBertEntry {
+export interface ModernBertEntry extends RopeEntry {
   vocab_size: number
   hidden_size: number
   intermediate_size: number
@@ -37,13 +37,14 @@ export interface ModernBertEntry {
   norm_eps?: number
   global_attn_every_n_layers: number
   local_attention: number
-  global_rope_theta: number
+  global_rope_theta?: number
   local_rope_theta?: number | null
 }
 
 /** @throws Error naming the file when it describes another kind of encoder */
 export function modernBertConfig(file: string, config: ModernBertEntry): ModernBertConfig {
   assertSettings(file, { ...SETTINGS, ...config }, { model_type: 'modernbert', ...SETTINGS })
+  const globalTheta = ropeTheta(file, config, 'global_rope_theta', 'full_attention')
   return {
     vocabulary: config.vocab_size,
     dim: config.hidden_size,
@@ -53,8 +54,9 @@ export function modernBertConfig(file: string, config: ModernBertEntry): ModernB
     epsilon: config.norm_eps ?? 1e-5,
     globalEvery: config.global_attn_every_n_layers,
     nearMax: Math.floor(config.local_attention / 2),
-    globalTheta: config.global_rope_theta,
-    localTheta: config.local_rope_theta ?? config.global_rope_theta,
+    globalTheta,
+    localTheta: config.local_rope_theta === null
+      ? globalTheta : ropeTheta(file, config, 'local_rope_theta', 'sliding_attention'),
   }
 }
 
