@@ -7,13 +7,14 @@ import type { Clock } from '../shared/clock.ts'
 import { ERRORS, failureCode, ServiceError } from '../shared/errors.ts'
 import type { Logger } from '../shared/log.ts'
 import { assertNotTooLong } from '../shared/media-limits.ts'
-import type { Event, Job, LogLine } from '../shared/messages.ts'
+import { shortText, type Event, type Job } from '../shared/messages.ts'
 import type { PublicFetch } from '../shared/public-fetch.ts'
 import { LIMITS } from '../shared/separation-options.ts'
 import type { ModelDescription } from '../models/model.ts'
 import type { EngineConfig } from './config.ts'
 import { DeviceError, ModelError, NativeError } from './compute-errors.ts'
 import { describeDamage, describeMixture, describeStored } from './job-log.ts'
+import { LogLines } from './log-lines.ts'
 import { openMixture } from './media/decode.ts'
 import { measureSound } from './media/measure.ts'
 import { LONG_PATIENCE, withRetries } from './media/retry.ts'
@@ -244,7 +245,7 @@ const NATIVE_TRIES_MAX = 2
 function failureOf(error: unknown, tries: number) {
   // Whatever else can be wrong with a job was wrong with its source.
   if (error instanceof ServiceError) {
-    return { code: failureCode(error, 'MEDIA_FETCH_FAILED'), message: error.message }
+    return { code: failureCode(error, 'MEDIA_FETCH_FAILED'), message: shortText(error.message) }
   }
   const isSpent = error instanceof NativeError && tries >= NATIVE_TRIES_MAX
   if (!(error instanceof ModelError) && !isSpent) return null
@@ -252,14 +253,13 @@ function failureOf(error: unknown, tries: number) {
 }
 
 function createReport(job: Job, attemptId: string, { config, clock }: JobDeps): Report {
-  let lines: LogLine[] = []
+  const lines = new LogLines()
   const now = () => new Date(clock.now()).toISOString()
   return {
-    log: (message) => lines.push({ timestamp: now(), message }),
+    log: (message) => lines.add({ timestamp: now(), message }),
     event: (type) => {
       // A measurement may change nothing, and what changes nothing is not kept.
-      const logs = type === 'measured' ? [] : lines
-      if (type !== 'measured') lines = []
+      const logs = type === 'measured' ? [] : lines.take()
       return {
         type, request_id: job.request_id, attempt_id: attemptId, engine_id: config.engineId,
         at: now(), logs,

@@ -39,7 +39,14 @@ export const Job = Type.Object({
 /** What an engine may store of one request. */
 export type OutputPart = keyof Job['upload_urls']
 
-const LogLine = Type.Object({ timestamp: Time, message: Type.String() })
+/** Log lines of one event. */
+export const LOG_LINES_MAX = 256
+const TEXT_CHARACTERS_MAX = 2_000
+
+/** For people to read: `shortText` makes it short enough. */
+const Text = Type.String({ maxLength: TEXT_CHARACTERS_MAX })
+
+const LogLine = Type.Object({ timestamp: Time, message: Text })
 
 /** What every event says: whose it is, and which engine's which try speaks. */
 const eventFields = {
@@ -47,7 +54,7 @@ const eventFields = {
   attempt_id: Type.String(),
   engine_id: Type.String(),
   at: Time,
-  logs: Type.Array(LogLine),
+  logs: Type.Array(LogLine, { maxItems: LOG_LINES_MAX }),
 }
 
 const StoredFile = Type.Object({
@@ -88,7 +95,7 @@ export const Event = Type.Union([
   Type.Object({
     type: Type.Literal('failed'),
     ...eventFields,
-    error: Type.Object({ code: Type.Enum([...FAILURE_CODES]), message: Type.String() }),
+    error: Type.Object({ code: Type.Enum([...FAILURE_CODES]), message: Text }),
   }),
 ])
 
@@ -120,6 +127,11 @@ export type Identity = Static<typeof Identity>
 export type Progress = Static<typeof Progress>
 export type EngineHello = Static<typeof EngineHello>
 export type LogLine = Static<typeof LogLine>
+
+/** A text as long as a message may have it; what is cut off shows as an ellipsis. */
+export const shortText = (text: string): string => text.length <= TEXT_CHARACTERS_MAX
+  ? text
+  : `${[...text].slice(0, TEXT_CHARACTERS_MAX - 1).join('')}…`
 
 /**
  * The JSON of `data`, checked against `schema`.

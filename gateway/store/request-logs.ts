@@ -1,5 +1,6 @@
 /** What engines say about a request for people to read. */
 
+import { sql } from 'kysely'
 import type { LogLine } from '../../shared/messages.ts'
 import type { Store } from './database.ts'
 
@@ -11,9 +12,11 @@ export async function appendLogs(
   const { count } = await store.selectFrom('request_logs')
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('request_id', '=', requestId).executeTakeFirstOrThrow()
-  const rows = lines.map(({ timestamp, message }, index) =>
-    ({ request_id: requestId, position: Number(count) + index, timestamp, message }))
-  await store.insertInto('request_logs').values(rows).execute()
+  // As one value: SQLite limits how many a statement may have.
+  await sql`
+    insert into request_logs (request_id, position, timestamp, message)
+    select ${requestId}, ${Number(count)} + key, value ->> 'timestamp', value ->> 'message'
+    from json_each(${JSON.stringify(lines)})`.execute(store)
 }
 
 export const readLogs = (store: Store, requestId: string): Promise<LogLine[]> =>

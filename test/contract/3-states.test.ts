@@ -343,3 +343,14 @@ test('3 a request whose job the broker does not take for a day is FAILED', async
   assert.equal(reply.json().error.code, 'ENGINE_LOST')
   assert.equal(refused.tries, 150)
 })
+
+test('3 an event may have more log lines than a statement may have values', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  const lines = (from: number, count: number) => Array.from({ length: count }, (_, i) =>
+    ({ timestamp: '2026-01-01T00:00:00.000Z', message: `line "${from + i}" ✓` }))
+  await gateway.event('started', requestId, { logs: lines(0, 9_000) })
+  await gateway.event('completed', requestId, { logs: lines(9_000, 2) })
+  const { logs } = (await gateway.call('GET', `${API}/requests/${requestId}/status?logs=true`)).json()
+  assert.deepEqual(logs, lines(0, 9_002))
+})
