@@ -11,6 +11,7 @@ import { inputKey, ownerOf } from './store/retention.ts'
 import type { FileRow } from './store/tables.ts'
 
 type ArrivalDeps = Pick<Deps, 'store' | 'mediaStore' | 'clock' | 'config'>
+type SweepDeps = ArrivalDeps & Pick<Deps, 'log'>
 
 /** One at a time for a file: else one of two would change what the other has already accepted. */
 const inHand = new Map<string, Promise<FileRow>>()
@@ -47,15 +48,22 @@ async function takeIn(
 const isUpload = ({ bytes, arrivedAt }: Arrival, file: FileRow): boolean =>
   bytes === file.file_size && arrivedAt <= Date.parse(file.expires_at)
 
-/** Takes in all that has arrived, and drops what no file waits for. */
-export async function takeArrivals(deps: ArrivalDeps): Promise<void> {
-  const { store, mediaStore: bucket, clock } = deps
+/** Takes in all that has arrived, and drops what no file waits for; each by itself. */
+export async function takeArrivals(deps: SweepDeps): Promise<void> {
+  const { mediaStore: bucket, log } = deps
   if (bucket.kind !== 's3') return
   for await (const key of bucket.arrivals()) {
-    const owner = ownerOf(key)
-    const known = owner && await findFile(store, owner.id)
-    const file = known && await withArrival(deps, known)
-    const stillAwaited = file && isAwaited(file) && Date.parse(file.expires_at) > clock.now()
-    if (!stillAwaited) await bucket.dropArrival(key)
+    await takeArrival(deps, bucket, key).catch((error: unknown) => {
+      log.error({ err: error, key }, 'an upload could not be taken in; a later turn tries again')
+    })
   }
+}
+
+async function takeArrival(deps: ArrivalDeps, bucket: Bucket, key: string): Promise<void> {
+  const { store, clock } = deps
+  const owner = ownerOf(key)
+  const known = owner && await findFile(store, owner.id)
+  const file = known && await withArrival(deps, known)
+  const stillAwaited = file && isAwaited(file) && Date.parse(file.expires_at) > clock.now()
+  if (!stillAwaited) await bucket.dropArrival(key)
 }

@@ -11,7 +11,7 @@ import { Loop } from './loop.ts'
 import { deleteExpiredIdempotencyKeys } from './store/idempotency-keys.ts'
 import {
   deleteOldFiles, deleteOldRequests, giveUpExpiredFiles, giveUpOutputs, isWanted, keyOf,
-  mediaToRemove, ownerOf, settleRemovals,
+  mediaToRemove, ownerOf, putRemovalsOff, settleRemovals,
 } from './store/retention.ts'
 
 type SweeperDeps = Pick<Deps, 'store' | 'mediaStore' | 'clock' | 'log' | 'config'>
@@ -65,23 +65,28 @@ export async function sweepOrphans({ store, mediaStore, clock, log }: SweeperDep
     const owner = ownerOf(key)
     if (writtenAt >= before || owner === undefined || await isWanted(store, owner)) continue
     log.warn({ key }, 'media that nobody wants is deleted')
-    await mediaStore.remove(keyOf(owner))
+    await mediaStore.remove(keyOf(owner)).catch((error: unknown) => {
+      log.error({ err: error, key }, 'media could not be deleted; a later turn tries again')
+    })
   }
 }
 
-async function removeMedia({ store, mediaStore, log }: SweeperDeps): Promise<number> {
+async function removeMedia({ store, mediaStore, clock, log }: SweeperDeps): Promise<number> {
   return untilNone(async () => {
     const keys = await mediaToRemove(store, PAGE_MAX)
     const removed: string[] = []
+    const kept: string[] = []
     for (const key of keys) {
       try {
         await mediaStore.remove(key)
         removed.push(key)
       } catch (error) {
-        log.error({ err: error, key }, 'media could not be deleted; the next turn tries again')
+        log.error({ err: error, key }, 'media could not be deleted; a later turn tries again')
+        kept.push(key)
       }
     }
     if (removed.length > 0) await settleRemovals(store, removed)
+    if (kept.length > 0) await putRemovalsOff(store, kept, isoTime(clock.now()))
     return removed.length
   })
 }

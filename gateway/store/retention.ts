@@ -94,6 +94,14 @@ export async function mediaToRemove(store: Store, limit: number): Promise<string
   return rows.map((row) => row.media_key)
 }
 
+/** Puts media that could not be deleted behind all other. */
+export async function putRemovalsOff(
+  store: Store, keys: readonly string[], now: string,
+): Promise<void> {
+  await store.updateTable('media_removals').set({ created_at: now })
+    .where('media_key', 'in', keys).execute()
+}
+
 /** Notes that the media is deleted. */
 export async function settleRemovals(store: Store, keys: readonly string[]): Promise<void> {
   await store.deleteFrom('media_removals').where('media_key', 'in', keys).execute()

@@ -311,3 +311,52 @@ test('3 more than a page of each is swept in one turn', async (t) => {
   assert.equal(left.length, 0)
   assert.equal((await countRows(gateway)).media_removals, 0)
 })
+
+test('3 media that cannot be deleted keeps no other from being deleted', async (t) => {
+  const gateway = await startGateway(t)
+  const stuck = (key: string) => /stuck/.test(key)
+  const mediaStore = {
+    ...gateway.disk,
+    remove: async (key: string) => {
+      if (stuck(key)) throw new Error('a damaged block')
+      await gateway.disk.remove(key)
+    },
+  }
+  const old = new Date(gateway.clock.now() - 2 * DAY_MS)
+  const rows = Array.from({ length: 250 }, (_, i) =>
+    ({ media_key: `inputs/stuck_${i}`, created_at: old.toISOString() }))
+  await gateway.store.insertInto('media_removals').values(rows).execute()
+  const later = new Date(gateway.clock.now()).toISOString()
+  await gateway.store.insertInto('media_removals').values({ media_key: 'inputs/file_1', created_at: later }).execute()
+  for (let turn = 0; turn < 2; turn += 1) {
+    gateway.clock.advance(60_000)
+    await sweep({ ...gateway.deps, mediaStore })
+  }
+  const left = await gateway.store.selectFrom('media_removals').select('media_key').execute()
+  assert.equal(left.length, 250)
+  assert.ok(left.every((row) => stuck(row.media_key)))
+
+  const inputs = join(gateway.folder, 'media', 'inputs')
+  await mkdir(inputs, { recursive: true })
+  for (const name of ['file_a', 'file_stuck', 'file_z']) {
+    await writeFile(join(inputs, name), 'orphan')
+    await utimes(join(inputs, name), old, old)
+  }
+  await sweepOrphans({ ...gateway.deps, mediaStore })
+  assert.deepEqual(await onDisk(gateway), ['inputs/file_stuck'])
+})
+
+test('3 an upload to a bucket that cannot be taken in keeps no other from being looked at', async (t) => {
+  const gateway = await startGateway(t)
+  const dropped: string[] = []
+  const bucket = {
+    ...gateway.disk, kind: 's3',
+    arrivals: async function* () { yield* ['inputs/file_stuck', 'inputs/file_gone'] },
+    dropArrival: async (key: string) => {
+      if (key === 'inputs/file_stuck') throw new Error('access denied')
+      dropped.push(key)
+    },
+  } as unknown as MediaStore
+  await sweep({ ...gateway.deps, mediaStore: bucket })
+  assert.deepEqual(dropped, ['inputs/file_gone'])
+})
