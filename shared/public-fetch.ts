@@ -60,6 +60,9 @@ const LIMITS = {
 
 const REDIRECTS_MAX = 5
 
+/** Of a server's type, in a message. */
+const TYPE_CHARACTERS_MAX = 127
+
 /** Types that are surely neither audio nor video; playlists would name further addresses. */
 const NOT_MEDIA = new RegExp(
   '^(text|image|font|multipart|message|model)/|[/+](json|xml)$|mpegurl$' +
@@ -158,7 +161,8 @@ function faultOf(answer: Answer): ServiceError | undefined {
   }
   const type = contentType(answer)
   if (type && NOT_MEDIA.test(type)) {
-    return refused(AUDIO_URL, `audio_url answered with ${type}, which is neither audio nor video.`)
+    const shown = type.slice(0, TYPE_CHARACTERS_MAX) // a header may have 16 KB
+    return refused(AUDIO_URL, `audio_url answered with ${shown}, which is neither audio nor video.`)
   }
   const coding = headers['content-encoding'] ?? 'identity'
   if (coding === 'identity') return undefined

@@ -30,7 +30,10 @@ async function startHole(t: TestContext) {
     socket.on('close', () => sockets.delete(socket))
   }).listen(0, '127.0.0.2')
   await once(server, 'listening')
-  t.after(() => server.close())
+  t.after(() => {
+    server.close()
+    sockets.forEach((socket) => socket.destroy())
+  })
   const { port } = server.address() as { port: number }
   return {
     port,
@@ -76,6 +79,7 @@ test('40 names that lead to one receiver that hangs delay no other account', { t
     store: gateway.store, clock: gateway.clock, log: createLogger('gateway', 'silent'), post,
     sealingKey: gateway.deps.config.sealingKey, triesMax: 32, hostTriesMax: POSTS_MAX,
   })
+  t.after(() => sender.stop()) // also when the test failed
   sender.start()
   await receiver.next()
   while ((await deliveriesOf(gateway, [delivered!]))[0]?.state !== 'delivered') await new Promise(setImmediate)

@@ -74,6 +74,12 @@ test('an answer that is clearly not media is refused by its type', async (t) => 
   }
 })
 
+test('a type without end does not make a message without end', async (t) => {
+  const { url } = await serve(t, (_request, reply) =>
+    reply.writeHead(200, { 'content-type': `text/${'x'.repeat(10_000)}` }).end('x'))
+  await assert.rejects(probe(url), (error: Error) => error.message.length < 250)
+})
+
 test('what the world does wrong is MEDIA_FETCH_FAILED', async (t) => {
   const answers: Record<string, RequestListener> = {
     '/missing': (_request, reply) => reply.writeHead(404).end(),
