@@ -36,7 +36,8 @@ let [events, ended] = [0, 0]
 
 const endings: (() => Promise<unknown> | unknown)[] = []
 const winnow = await startWinnow({ after: (end: () => unknown) => endings.push(end) } as never, {
-  engines: 0, env: { STREAM_WINDOW_SECONDS: '600', LOG_LEVEL: 'warn' },
+  engines: 0,
+  env: { STREAM_WINDOW_SECONDS: '600', LOG_LEVEL: 'warn', STREAMS_MAX_PER_ACCOUNT: '1000000' },
 })
 const requestIds = await runningRequests(winnow, streams)
 const broker = await connectBroker({

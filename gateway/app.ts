@@ -102,7 +102,7 @@ function installHooks(app: FastifyInstance, { feed, log, metrics }: Deps): void 
 
 /** Everything that needs an API key. */
 async function apiRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
-  app.decorateRequest('accountId', '').decorateRequest('apiKeyId', '')
+  app.decorateRequest('accountId', '').decorateRequest('apiKey')
   app.addHook('onRequest', createAuthenticator(deps))
   installRateLimit(app, deps.rateLimiter)
   installBodyDeadline(app, deps.config.bodySecondsMax)

@@ -20,8 +20,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The account whose key was shown; set on every route that has a scope. */
     accountId: string
-    /** The key itself, by its id. */
-    apiKeyId: string
+    /** The key itself; set on the same routes. */
+    apiKey: ApiKeyRow
   }
 }
 
@@ -55,7 +55,7 @@ export function createAuthenticator(deps: { store: Store; clock: Clock }) {
     if (!scope) throw new Error(`the route ${request.routeOptions.url} names no scope`)
     const key = await authenticate(deps, request.headers.authorization, scope)
     request.accountId = key.account_id
-    request.apiKeyId = key.key_id
+    request.apiKey = key
   }
 }
 
@@ -90,7 +90,8 @@ async function findKey(store: Store, header: string | undefined): Promise<ApiKey
   return candidates.find((candidate) => isSameSecret(candidate.key_hash, hash))
 }
 
-function isValid(key: ApiKeyRow, now: number): boolean {
+/** Whether a key opens anything. @param now epoch milliseconds */
+export function isValid(key: ApiKeyRow, now: number): boolean {
   const expired = key.expires_at !== null && now >= Date.parse(key.expires_at)
   return !expired && key.revoked_at === null
 }

@@ -5,6 +5,7 @@ import type { Clock } from '../shared/clock.ts'
 import type { Logger } from '../shared/log.ts'
 import type { EgressUser } from './egress-pool.ts'
 import type { Fleet } from './fleet.ts'
+import type { KeyChecks } from './key-checks.ts'
 import type { MediaStore } from './media-store/media-store.ts'
 import type { Metrics } from './metrics.ts'
 import type { QueuePositions } from './queue-positions.ts'
@@ -20,6 +21,7 @@ export interface Deps {
   feed: RequestFeed
   queuePositions: QueuePositions
   rateLimiter: RateLimiter
+  keyChecks: KeyChecks
   metrics: Metrics
   clock: Clock
   log: Logger

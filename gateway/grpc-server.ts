@@ -24,7 +24,7 @@ import type { QueueStatusResponse, QueueSubmitResponse } from './schemas.ts'
 import { cancel, findOwn, hasResult, list, resultOf, statusOf } from './separations.ts'
 import { watchStatus } from './status-watch.ts'
 import { readLogs } from './store/request-logs.ts'
-import type { RequestRow } from './store/tables.ts'
+import type { ApiKeyRow, RequestRow } from './store/tables.ts'
 import { submitOnce } from './submit-once.ts'
 import { BODY_BYTES_MAX } from './validation.ts'
 
@@ -125,7 +125,7 @@ const handlers = (deps: Deps): grpc.UntypedServiceImplementation => ({
     return listReply(await list(deps, accountId, { limit: limitOf(size), cursor }))
   }),
   Watch: (call: WatchCall): void => {
-    answer(deps, call, (accountId) => watch(deps, accountId, call)).then(
+    answer(deps, call, (key) => watch(deps, key, call)).then(
       (isWhole) => isWhole ? call.end() : call.emit('error', STOPPING),
       (status: grpc.StatusObject) => call.emit('error', status),
     )
@@ -137,7 +137,7 @@ function unary<Request, Reply>(
   handle: (accountId: string, request: Request, metadata: grpc.Metadata) => Promise<Reply>,
 ): grpc.handleUnaryCall<Request, Reply> {
   return (call, reply) => {
-    answer(deps, call, (accountId) => handle(accountId, call.request, call.metadata)).then(
+    answer(deps, call, (key) => handle(key.account_id, call.request, call.metadata)).then(
       (message) => reply(null, message),
       (status: grpc.StatusObject) => reply(status),
     )
@@ -157,18 +157,18 @@ const STOPPING = { code: grpc.status.UNAVAILABLE, details: 'The gateway is stopp
 
 /**
  * Writes how the request stands; false when the gateway stops before it is finished.
- * @throws ServiceError `NOT_FOUND`
+ * @throws ServiceError `NOT_FOUND`; `UNAUTHENTICATED` once the key is no longer valid
  */
-async function watch(deps: Deps, accountId: string, call: WatchCall): Promise<boolean> {
+async function watch(deps: Deps, key: ApiKeyRow, call: WatchCall): Promise<boolean> {
   const { request_id: requestId, logs, interval_seconds: interval } = call.request
   const gone = new AbortController()
-  const feed = deps.feed.watch(requestId)
+  const feed = deps.feed.watch(requestId, key.account_id)
   call.once('close', () => { // canceled, or past its deadline: nobody waits any more
     gone.abort()
     feed.close()
   })
   const steps = watchStatus(deps, feed, {
-    accountId, requestId, logs, intervalMs: intervalMsOf(interval), windowMs: Infinity,
+    key, requestId, logs, intervalMs: intervalMsOf(interval), windowMs: Infinity,
   })
   for await (const { row, status } of steps) {
     if (call.destroyed) return true
@@ -179,11 +179,11 @@ async function watch(deps: Deps, accountId: string, call: WatchCall): Promise<bo
   return call.destroyed
 }
 
-/** Runs `handle` for the caller's account, and logs it. @throws StatusObject for the client */
+/** Runs `handle` for the caller's key, and logs it. @throws StatusObject for the client */
 async function answer<Request, Reply, Answer>(
   deps: Deps,
   call: grpc.ServerUnaryCall<Request, Reply> | grpc.ServerWritableStream<Request, Reply>,
-  handle: (accountId: string) => Promise<Answer>,
+  handle: (key: ApiKeyRow) => Promise<Answer>,
 ): Promise<Answer> {
   const startedAt = performance.now()
   const { log, metrics } = deps
@@ -200,11 +200,10 @@ async function answer<Request, Reply, Answer>(
     const head = new grpc.Metadata()
     head.set('x-request-id', id)
     call.sendMetadata(head)
-    const key = textOf(call.metadata, 'authorization')
-    const { account_id: accountId, key_id: keyId } =
-      await authenticate(deps, key, 'audio:separate')
-    assertAllowed(deps.rateLimiter.count(keyId))
-    const answered = await handle(accountId)
+    const authorization = textOf(call.metadata, 'authorization')
+    const key = await authenticate(deps, authorization, 'audio:separate')
+    assertAllowed(deps.rateLimiter.count(key.key_id))
+    const answered = await handle(key)
     noteAnswered(call.cancelled ? grpc.status.CANCELLED : grpc.status.OK)
     return answered
   } catch (error) {

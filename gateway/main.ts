@@ -19,6 +19,7 @@ import { createEventHandler } from './event-follower.ts'
 import { Fleet } from './fleet.ts'
 import { startGrpcServer } from './grpc-server.ts'
 import { createJobPublisher } from './job-publisher.ts'
+import { KeyChecks } from './key-checks.ts'
 import { openLocalDisk } from './media-store/local-disk.ts'
 import { Metrics } from './metrics.ts'
 import { startMetricsServer } from './metrics-server.ts'
@@ -55,7 +56,7 @@ const broker = await startOrEnd(log, connectBroker({
 }))
 
 const fleet = new Fleet({ connect: connectEngine, clock, log })
-const feed = new RequestFeed()
+const feed = new RequestFeed(settings.streamsMaxPerAccount)
 const queuePositions = new QueuePositions({ store, feed, clock })
 const publicFetch = createPublicFetch({ allowCidrs: settings.egressAllowCidrs })
 const publicPost = createPublicPost({
@@ -84,6 +85,7 @@ const deps: Deps = {
   store, mediaStore, broker, fleet, feed, queuePositions, clock, log,
   metrics,
   rateLimiter: new RateLimiter(settings.rateLimitPerMinute, clock),
+  keyChecks: new KeyChecks({ store, clock }),
   config: { ...settings, sealingKey, publicUrl },
   ...createUrlChecks(publicFetch, publicPost, new EgressPool()),
   wakePublisher: () => publisher.wake(),

@@ -71,7 +71,7 @@ export function assertAllowed(allowance: Allowance | undefined): void {
 /** To be installed after the authenticator, and before the routes that it is to limit. */
 export function installRateLimit(app: FastifyInstance, limiter: RateLimiter): void {
   app.addHook('onRequest', async (request, reply) => {
-    const allowance = limiter.count(request.apiKeyId)
+    const allowance = limiter.count(request.apiKey.key_id)
     if (!allowance) return
     const { limit, left, resetSeconds } = allowance
     reply.header('ratelimit-limit', limit).header('ratelimit-remaining', Math.max(0, left))

@@ -3,6 +3,7 @@
  * progress of running requests, which is in no database.
  */
 
+import { ServiceError } from '../shared/errors.ts'
 import type { Progress } from '../shared/messages.ts'
 
 /** Why a watch woke: the row changed, only the progress did, time is up, or no more will come. */
@@ -11,11 +12,20 @@ export type WakeReason = 'row' | 'progress' | 'time' | 'closed'
 /** Progress is kept for so many requests at most; the oldest are forgotten first. */
 const PROGRESS_KEPT_MAX = 10_000
 
+/** Room comes as streams end; nobody can know when. */
+const RETRY_AFTER_SECONDS = 30
+
 export class RequestFeed {
   readonly #watches = new Map<string, Set<RequestWatch>>()
   readonly #progress = new Map<string, Progress>()
+  readonly #watchesMaxPerAccount: number
+  readonly #watchesByAccount = new Map<string, number>()
   #changes = 0
   #closed = false
+
+  constructor(watchesMaxPerAccount: number) {
+    this.#watchesMaxPerAccount = watchesMaxPerAccount
+  }
 
   /** Counts the changes of all rows: equal numbers mean that nothing has moved. */
   get changes(): number {
@@ -27,17 +37,24 @@ export class RequestFeed {
     return [...this.#watches.values()].reduce((sum, { size }) => sum + size, 0)
   }
 
-  /** Starts to listen; what happens from now on is not missed. To be closed by the caller. */
-  watch(requestId: string): RequestWatch {
+  /**
+   * Starts to listen; what happens from now on is not missed. To be closed by the caller.
+   * @throws ServiceError `RATE_LIMITED` when the account has as many open as it may
+   */
+  watch(requestId: string, accountId: string): RequestWatch {
+    this.#assertRoom(accountId)
     const watches = this.#watches.get(requestId) ?? new Set()
     const watch = new RequestWatch(() => {
-      watches.delete(watch)
+      if (watches.delete(watch)) this.#count(accountId, -1) // it may be closed twice
       if (watches.size === 0 && this.#watches.get(requestId) === watches) {
         this.#watches.delete(requestId)
       }
     })
     if (this.#closed) watch.close()
-    else this.#watches.set(requestId, watches.add(watch))
+    else {
+      this.#watches.set(requestId, watches.add(watch))
+      this.#count(accountId, 1)
+    }
     return watch
   }
 
@@ -75,6 +92,21 @@ export class RequestFeed {
     for (const watches of [...this.#watches.values()]) {
       for (const watch of [...watches]) watch.close()
     }
+  }
+
+  #assertRoom(accountId: string): void {
+    const most = this.#watchesMaxPerAccount
+    if ((this.#watchesByAccount.get(accountId) ?? 0) < most) return
+    throw new ServiceError('RATE_LIMITED', {
+      message: `Your account has ${most} status streams open, and may have no more; close one.`,
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    })
+  }
+
+  #count(accountId: string, change: number): void {
+    const count = (this.#watchesByAccount.get(accountId) ?? 0) + change
+    if (count > 0) this.#watchesByAccount.set(accountId, count)
+    else this.#watchesByAccount.delete(accountId)
   }
 
   #wake(requestId: string, reason: 'row' | 'progress'): void {

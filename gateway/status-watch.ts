@@ -6,10 +6,11 @@ import type { RequestWatch } from './request-feed.ts'
 import type { QueueStatusResponse } from './schemas.ts'
 import { findOwn, statusOf } from './separations.ts'
 import { readLogs } from './store/request-logs.ts'
-import type { RequestRow } from './store/tables.ts'
+import type { ApiKeyRow, RequestRow } from './store/tables.ts'
 
 export interface WatchOptions {
-  accountId: string
+  /** Whose request it is; when the key is no longer valid, the watch ends. */
+  key: ApiKeyRow
   requestId: string
   logs: boolean
   /** The status comes again after so long while nothing changes. */
@@ -27,9 +28,10 @@ export interface WatchStep {
 /**
  * The steps of one watch: the status at once, on every change and every interval; `timeout` is the
  * last when the window ends. It ends after a terminal status, and without one when `watch` is
- * closed. Steps are made when they are asked for, so a slow reader skips states rather than letting
- * them pile up; every status is complete in itself. Closes `watch` at its end.
- * @throws ServiceError `NOT_FOUND`
+ * closed. Before each step but the first the key is checked again. Steps are made when they are
+ * asked for, so a slow reader skips states rather than letting them pile up; every status is
+ * complete in itself. Closes `watch` at its end.
+ * @throws ServiceError `NOT_FOUND`; `UNAUTHENTICATED` once the key is no longer valid
  */
 export async function* watchStatus(
   deps: Deps, watch: RequestWatch, options: WatchOptions,
@@ -46,6 +48,7 @@ export async function* watchStatus(
       const leftMs = Math.max(0, endsAt - performance.now())
       const reason = await watch.wait(Math.min(intervalMs, leftMs))
       if (reason === 'closed') return
+      await deps.keyChecks.assertStillValid(options.key)
       if (reason === 'time' && leftMs <= intervalMs) {
         yield { name: 'timeout', status, row }
         return
@@ -57,7 +60,7 @@ export async function* watchStatus(
   }
 }
 
-async function readRows(deps: Deps, { accountId, requestId, logs }: WatchOptions) {
-  const row = await findOwn(deps, accountId, requestId)
+async function readRows(deps: Deps, { key, requestId, logs }: WatchOptions) {
+  const row = await findOwn(deps, key.account_id, requestId)
   return { row, logs: logs ? await readLogs(deps.store, requestId) : undefined }
 }

@@ -30,7 +30,7 @@ const EVENTS = Type.Union([
   event('status', 'At once, on every change, and at least one every `interval` seconds. The ' +
     'stream ends after a terminal one.', QueueStatusResponse),
   event('timeout', 'The stream window has ended; connect again.', StreamTimeout),
-  event('error', 'Something broke; the stream ends.', ErrorResponse),
+  event('error', 'Something broke, or the API key is no longer valid; the stream ends.', ErrorResponse),
 ])
 
 /** Endpoint 7: how a request stands, as Server-Sent Events until it is finished. */
@@ -71,7 +71,7 @@ export function statusStreamRoute(app: FastifyInstance, deps: Deps): void {
     async (request, reply) => {
       const { request_id: requestId } = request.params
       await findOwn(deps, request.accountId, requestId)
-      const watch = deps.feed.watch(requestId)
+      const watch = deps.feed.watch(requestId, request.accountId)
       reply.raw.once('close', () => watch.close()) // the client is gone: nobody waits any more
       reply.header('content-type', 'text/event-stream')
         .header('cache-control', 'no-store')
@@ -84,9 +84,9 @@ export function statusStreamRoute(app: FastifyInstance, deps: Deps): void {
 
 /** The events of one stream. */
 async function* statusEvents(deps: Deps, request: StreamRequest, watch: RequestWatch) {
-  const { accountId, params: { request_id: requestId }, query } = request
+  const { apiKey: key, params: { request_id: requestId }, query } = request
   const options = {
-    accountId, requestId, logs: flagOf(query.logs), intervalMs: intervalMsOf(query.interval),
+    key, requestId, logs: flagOf(query.logs), intervalMs: intervalMsOf(query.interval),
     windowMs: 1_000 * deps.config.streamWindowSeconds,
   }
   try {
@@ -99,8 +99,11 @@ async function* statusEvents(deps: Deps, request: StreamRequest, watch: RequestW
       })
     }
   } catch (error) {
-    request.log.error({ err: error, requestId: request.id }, 'a status stream failed')
-    yield eventOf('error', errorBody(toServiceError(error, request), requestId))
+    const known = toServiceError(error, request)
+    if (known.status >= 500) {
+      request.log.error({ err: error, requestId: request.id }, 'a status stream failed')
+    }
+    yield eventOf('error', errorBody(known, requestId))
   }
 }
 

@@ -118,6 +118,46 @@ test('6.2 what breaks after the stream has begun is an error event', async (t) =
   assert.equal((await events.next()).done, true)
 })
 
+/** Ways in which a key ends. */
+const ENDINGS: Record<string, (gateway: Gateway) => Promise<unknown>> = {
+  revoked: ({ store }) => store.updateTable('api_keys').set({ revoked_at: 'now' }).execute(),
+  expired: ({ store, clock }) => store.updateTable('api_keys')
+    .set({ expires_at: new Date(clock.now()).toISOString() }).execute(),
+  rotated: ({ store }) => store.updateTable('api_keys').set({ key_hash: 'another' }).execute(),
+}
+
+for (const [how, end] of Object.entries(ENDINGS)) {
+  test(`5.3 a stream ends with an error event once its key is ${how}`, async (t) => {
+    const { gateway, requestId, events } = await openStream(t, '?interval=10')
+    await next(events)
+    report(gateway, requestId, 0.5)
+    await next(events)
+    await end(gateway)
+    gateway.clock.advance(1_000)
+    report(gateway, requestId, 0.6)
+    const { name, data } = await next(events)
+    assert.equal(name, 'error')
+    assert.equal(data.error.code, 'UNAUTHENTICATED')
+    assert.equal((await events.next()).done, true)
+    assert.deepEqual(gateway.logged('error'), [])
+  })
+}
+
+test('5.3 a stream on which nothing happens ends at its interval once its key is revoked', async (t) => {
+  const { gateway, events } = await openStream(t, '?interval=1')
+  await next(events)
+  await ENDINGS.revoked?.(gateway)
+  assert.equal((await next(events)).name, 'error')
+})
+
+test('8 an account may have so many streams open', async (t) => {
+  const { gateway, requestId, events } = await openStream(t, '', { streamsMaxPerAccount: 1 })
+  await next(events)
+  const refused = await gateway.call('GET', `${API}/requests/${requestId}/status/stream`)
+  assertError(refused, 'RATE_LIMITED')
+  assert.equal(refused.headers['retry-after'], '30')
+})
+
 test('4.7 an unknown request has no stream, and a stream has no HEAD', async (t) => {
   const gateway = await startGateway(t)
   const url = `${API}/requests/req_unknown/status/stream`
@@ -129,8 +169,8 @@ test('4.5 a client that leaves is forgotten', async (t) => {
   const gateway = await startGateway(t)
   const { watch } = gateway.feed
   const closed = new Promise<void>((resolve) => {
-    gateway.feed.watch = (requestId) => {
-      const opened = watch.call(gateway.feed, requestId)
+    gateway.feed.watch = (...given) => {
+      const opened = watch.call(gateway.feed, ...given)
       const { close } = opened
       opened.close = () => {
         close.call(opened)

@@ -263,8 +263,8 @@ test('grpc: a watch that is canceled or past its deadline is forgotten', async (
   let allClosed = () => {}
   const { feed } = gateway
   const start = feed.watch
-  feed.watch = (requestId) => {
-    const opened = start.call(feed, requestId)
+  feed.watch = (...given) => {
+    const opened = start.call(feed, ...given)
     const { close } = opened
     let isOpen = true
     open += 1
@@ -316,7 +316,7 @@ test('grpc: a call that takes too long ends, whether its client set a deadline o
 
 test('grpc: a watch may last longer than other calls', async (t) => {
   const gateway = await startGateway(t)
-  const { watch } = await startSeparationClient(t, gateway, { callMsMax: 100 })
+  const { watch } = await startSeparationClient(t, gateway, { callMsMax: 500 })
   const messages = await watch({ request_id: await submitted(gateway), interval_seconds: 1 })
     .take(2).toArray()
   assert.equal(messages.length, 2)
@@ -341,6 +341,27 @@ test('grpc: what a refusal repeats of a call is short', async (t) => {
     assert.ok(error.details.length <= 500, `${error.details.length} characters`)
     assert.equal(error.metadata.get('winnow-request-id')[0], undefined)
   }
+})
+
+test('grpc: a watch ends as UNAUTHENTICATED once its key is revoked', async (t) => {
+  const gateway = await startGateway(t)
+  const { watch } = await startSeparationClient(t, gateway)
+  const watching = watch({ request_id: await submitted(gateway), interval_seconds: 1 })
+  await once(watching, 'data')
+  await gateway.store.updateTable('api_keys').set({ revoked_at: 'now' }).execute()
+  const [error] = await once(watching, 'error')
+  assert.equal(error.code, grpc.status.UNAUTHENTICATED)
+  assert.equal(error.metadata.get('winnow-code')[0], 'UNAUTHENTICATED')
+})
+
+test('grpc: an account may have so many watches open', async (t) => {
+  const gateway = await startGateway(t, { streamsMaxPerAccount: 1 })
+  const { watch } = await startSeparationClient(t, gateway)
+  const request = { request_id: await submitted(gateway) }
+  const watching = watch(request)
+  await once(watching, 'data')
+  await assertRefused(watch(request).toArray(), 'RESOURCE_EXHAUSTED', 'RATE_LIMITED')
+  watching.on('error', () => undefined).cancel()
 })
 
 test('grpc: a connection may have 1,000 calls at once', async (t) => {

@@ -55,7 +55,7 @@ test('extension: metrics tell what waits, what ended how, and what was called', 
   await call('Get', { request_id: running })
   await gateway.call('GET', `${API}/requests/${running}/status`)
   await gateway.call('GET', '/nowhere')
-  const watch = gateway.feed.watch(running)
+  const watch = gateway.feed.watch(running, 'account')
   t.after(() => watch.close())
   gateway.fleet.heard({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
   const values = await read(address)

@@ -17,6 +17,7 @@ import { isoTime, type AppConfig, type Deps } from '../../gateway/deps.ts'
 import { createEventHandler } from '../../gateway/event-follower.ts'
 import { Fleet, type EngineClient } from '../../gateway/fleet.ts'
 import { publishWaiting } from '../../gateway/job-publisher.ts'
+import { KeyChecks } from '../../gateway/key-checks.ts'
 import { openLocalDisk } from '../../gateway/media-store/local-disk.ts'
 import { Metrics } from '../../gateway/metrics.ts'
 import { QueuePositions } from '../../gateway/queue-positions.ts'
@@ -36,6 +37,7 @@ export interface GatewayOptions {
   config?: Partial<AppConfig>
   /** Calls of one key; without it there is no limit. */
   rateLimitPerMinute?: number
+  streamsMaxPerAccount?: number
   checkAudioUrl?: Deps['checkAudioUrl']
   checkWebhookUrl?: Deps['checkWebhookUrl']
   /** Without it, `disk`. */
@@ -52,7 +54,8 @@ type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
 export async function startGateway(t: TestContext, options: GatewayOptions = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-'))
   const store = await openSqlite(join(folder, 'winnow.db'))
-  const [clock, broker, feed] = [new FakeClock(), new MemoryBroker(), new RequestFeed()]
+  const [clock, broker] = [new FakeClock(), new MemoryBroker()]
+  const feed = new RequestFeed(options.streamsMaxPerAccount ?? 1_000)
   const logLines: string[] = []
   const log = pino({ level: 'error' }, { write: (line) => logLines.push(line) })
   const canceled: string[] = []
@@ -76,6 +79,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     queuePositions: new QueuePositions({ store, feed, clock }),
     metrics: new Metrics(),
     rateLimiter: new RateLimiter(options.rateLimitPerMinute ?? 0, clock),
+    keyChecks: new KeyChecks({ store, clock }),
     config: {
       sealingKey, publicUrl: () => PUBLIC_URL, uploadMinutes: 60, fileHours: 24, outputDays: 7,
       bodySecondsMax: 30, connectionsMax: 1_000, filesMaxPerAccount: 1_000, fileBytesMaxPerAccount: 1e12,
