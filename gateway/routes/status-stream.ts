@@ -30,7 +30,8 @@ const EVENTS = Type.Union([
   event('status', 'At once, on every change, and at least one every `interval` seconds. The ' +
     'stream ends after a terminal one.', QueueStatusResponse),
   event('timeout', 'The stream window has ended; connect again.', StreamTimeout),
-  event('error', 'Something broke, or the API key is no longer valid; the stream ends.', ErrorResponse),
+  event('error', 'Something broke, or the API key is no longer valid; the stream ends.',
+    ErrorResponse),
 ])
 
 /** Endpoint 7: how a request stands, as Server-Sent Events until it is finished. */

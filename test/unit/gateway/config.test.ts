@@ -14,6 +14,10 @@ test('a gateway needs only to know where its broker is', () => {
   assert.deepEqual([recordDays, rateLimitPerMinute, queueMax, queueMaxPerAccount], [30, 0, 10_000, 0])
   const { uploadMinutes, fileHours, outputDays, mediaSecondsMax } = config
   assert.deepEqual([uploadMinutes, fileHours, outputDays, mediaSecondsMax], [60, 24, 7, 7_200])
+  const { connectionsMax, bodySecondsMax, streamsMaxPerAccount, diskFreeBytesMin } = config
+  assert.deepEqual([connectionsMax, bodySecondsMax, streamsMaxPerAccount, diskFreeBytesMin],
+    [20_000, 30, 1_000, 1_024_000_000])
+  assert.deepEqual([config.filesMaxPerAccount, config.fileBytesMaxPerAccount], [100_000, 1e11])
   assert.deepEqual([portAfter(8080, 1), portAfter(8080, 1_000)], [8081, 9080])
   assert.deepEqual([portAfter(0, 1), portAfter(65_535, 1), portAfter(65_000, 1_000)], [0, 0, 0])
 })
