@@ -91,8 +91,6 @@ export const File = Type.Object(
  */
 const MEDIA_TYPE = '^([aA][uU][dD][iI][oO]|[vV][iI][dD][eE][oO])/' +
   '[a-zA-Z0-9][a-zA-Z0-9!#$&^_.+-]*([ \\t]*;[\\t\\x20-\\x7e]*)?$'
-/** Without control characters: it goes into headers and names of files. */
-const FILE_NAME = '^[^\\x00-\\x1f\\x7f-\\x9f]*$'
 
 /** Says what `checkBody` holds for all text. */
 export const NO_NUL = '^[^\\x00]*$'
@@ -100,8 +98,7 @@ export const NO_NUL = '^[^\\x00]*$'
 export const CreateFileRequest = Type.Object(
   {
     file_name: Type.String({
-      pattern: FILE_NAME, minLength: 1, maxLength: LIMITS.fileNameCharactersMax,
-      description: 'Without control characters.',
+      pattern: NO_NUL, minLength: 1, maxLength: LIMITS.fileNameCharactersMax,
     }),
     content_type: Type.String({
       pattern: MEDIA_TYPE, maxLength: 255, description: 'audio/* or video/*, in any case.',

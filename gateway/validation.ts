@@ -153,8 +153,6 @@ function refusal(problem: Problem, body: unknown): ServiceError {
     case 'format':
       return refuse(param === 'webhookUrl' ? 'INVALID_WEBHOOK_URL' : 'INVALID_AUDIO_URL',
         'must be a public HTTPS URL')
-    case 'pattern':
-      return refuse('INVALID_PARAMETER', 'must have no control characters')
     default:
       return refuse('INVALID_PARAMETER', problem.message)
   }

@@ -536,7 +536,6 @@ export interface components {
          *     }
          */
         CreateFileRequest: {
-            /** @description Without control characters. */
             file_name: string;
             /** @description audio/* or video/*, in any case. */
             content_type: string;

@@ -69,7 +69,7 @@ test('2.3 to 2.5 a file is pending, then uploaded, then expired', async (t) => {
 
 test('2.4 a file name is kept as it is, and is never a path', async (t) => {
   const gateway = await startGateway(t)
-  const names = ['../../etc/passwd', '🎻 a/b\\c\u0000\u0007\n"x".wav', '.', 'x'.repeat(255)]
+  const names = ['../../etc/passwd', '🎻 a/b\\c\u0007\n"x".wav', '.', 'x'.repeat(255)]
   for (const name of names) {
     const fileId = await uploadFile(gateway, { file_name: name })
     const file = (await gateway.call('GET', `/v1/files/${fileId}`)).json()

@@ -40,6 +40,15 @@ test('8 a JSON body that does not come to its end is refused in time', async (t)
   }
 })
 
+test('8 half a body that is refused before it is read does no harm when its time is over', async (t) => {
+  const { gateway, address } = await listening(t, { config: SOON })
+  const text = head(gateway, 'POST /v1/files', 'Content-Length: 99\r\n').replace('application/json', 'text/x')
+  assert.match(await sendHalf(address, text), /^HTTP\/1\.1 400 /)
+  const [late] = await once(connect(Number(new URL(address).port), '127.0.0.1')
+    .end(`${head(gateway, 'POST /v1/files', 'Content-Length: 9\r\n')}{`), 'data')
+  assert.match(String(late), /^HTTP\/1\.1 400 /) // longer after the first than its time
+})
+
 test('8 a head that does not come to its end is refused in time', async (t) => {
   const { address } = await listening(t, { config: SOON })
   const answer = await sendHalf(address, 'GET /healthz HTTP/1.1\r\nHost:')
