@@ -3,7 +3,7 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Broker, Lease } from '../shared/broker.ts'
+import type { Broker, JobQueue, Lease } from '../shared/broker.ts'
 import type { EngineState } from '../shared/engine-control.ts'
 import type { Logger } from '../shared/log.ts'
 import { mayBegin, mayLease, type HeldJob } from './intake-policy.ts'
@@ -40,16 +40,18 @@ const restMs = (deliveries: number) => 5_000 * 3 ** (deliveries - 1)
 export class Intake {
   readonly #options: IntakeOptions
   readonly #inHand = new Map<string, JobInHand>()
+  /** Queues from which a job may be on its way: each has its room already. */
+  readonly #pulls: JobQueue[] = []
+  #awaitingRoom: (() => void)[] = []
   #draining = false
-  #pulling: Promise<void> | null = null
-  #wake: () => void = () => undefined
+  #pulling: Promise<unknown> | null = null
 
   constructor(options: IntakeOptions) {
     this.#options = options
   }
 
   start(): void {
-    this.#pulling = this.#pull()
+    this.#pulling = Promise.all([this.#pull('first'), this.#pull('further')])
   }
 
   get jobs(): number {
@@ -58,8 +60,10 @@ export class Intake {
 
   get state(): EngineState {
     if (this.#draining) return 'DRAINING'
-    if (!this.#hasRoom) return 'BUSY'
-    return this.#options.outage() ? 'PAUSED' : 'READY'
+    const { jobsMax, outage } = this.#options
+    const inHand = [...this.#inHand.values()]
+    if (!mayLease('first', { inHand, pulls: [], jobsMax })) return 'BUSY'
+    return outage() ? 'PAUSED' : 'READY'
   }
 
   /** Stops a job in hand, which ends as failed with CANCELED; false when it is not in hand. */
@@ -89,9 +93,9 @@ export class Intake {
     return { finished: finished.length, released: outcomes.length - finished.length }
   }
 
-  async #pull(): Promise<void> {
+  async #pull(queue: JobQueue): Promise<void> {
     while (!this.#draining) {
-      if (!this.#hasRoom) {
+      if (!this.#mayLease(queue)) {
         await this.#untilWoken()
         continue
       }
@@ -100,25 +104,39 @@ export class Intake {
         await Promise.race([outage, this.#untilWoken()])
         continue
       }
+      this.#pulls.push(queue)
       try {
-        const lease = await this.#options.broker.leaseJob(PULL_MS)
-        if (lease) this.#take(lease)
+        const lease = await this.#options.broker.leaseJob(PULL_MS, queue)
+        if (lease) this.#take(lease, queue)
       } catch (error) {
         this.#options.log.warn({ err: error }, 'the broker gave no job; trying again')
         await sleep(RETRY_MS)
+      } finally {
+        this.#pulls.splice(this.#pulls.indexOf(queue), 1)
+        this.#wake()
       }
+      await null // so that of two queues with room for one job, the one that waited is next
     }
   }
 
   #untilWoken(): Promise<void> {
-    return new Promise((resolve) => { this.#wake = resolve })
+    return new Promise((resolve) => this.#awaitingRoom.push(resolve))
   }
 
-  get #hasRoom(): boolean {
-    return mayLease([...this.#inHand.values()], this.#options.jobsMax)
+  #mayLease(queue: JobQueue): boolean {
+    const inHand = [...this.#inHand.values()]
+    return mayLease(queue, { inHand, pulls: this.#pulls, jobsMax: this.#options.jobsMax })
   }
 
-  #take(lease: Lease): void {
+  /** A job in hand, or one that may have been on its way, has come or gone. */
+  #wake(): void {
+    this.#beginWhoMay()
+    const waiting = this.#awaitingRoom
+    this.#awaitingRoom = []
+    for (const look of waiting) look()
+  }
+
+  #take(lease: Lease, queue: JobQueue): void {
     const { job: { request_id: requestId }, deliveries } = lease
     if (this.#inHand.has(requestId)) {
       // Our own lease has lapsed while the job was in hand. It goes on, and so do its heartbeats,
@@ -133,10 +151,9 @@ export class Intake {
     const beginning = new Promise<void>((resolve) => { begin = resolve })
     const ended = this.#serve(lease, stop, beginning).finally(() => {
       this.#inHand.delete(requestId)
-      this.#beginWhoMay()
       this.#wake()
     })
-    this.#inHand.set(requestId, { deliveries, begun: false, begin, stop, ended })
+    this.#inHand.set(requestId, { queue, deliveries, begun: false, begin, stop, ended })
     this.#beginWhoMay()
   }
 
@@ -144,7 +161,8 @@ export class Intake {
   #beginWhoMay(): void {
     const inHand = [...this.#inHand.values()]
     for (const job of inHand) {
-      if (job.begun || !(job.stop.signal.aborted || mayBegin(job, inHand))) continue
+      const isStopped = job.stop.signal.aborted
+      if (job.begun || !(isStopped || mayBegin(job, { inHand, pulls: this.#pulls }))) continue
       job.begun = true
       job.begin()
     }

@@ -1,10 +1,11 @@
 /** Hands accepted requests to the broker: outbox rows become jobs; it drops what is repeated. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Broker } from '../shared/broker.ts'
+import type { Broker, JobQueue } from '../shared/broker.ts'
 import type { Job, OutputPart } from '../shared/messages.ts'
 import { isTerminal } from '../shared/request-status.ts'
 import { isoTime, type Deps } from './deps.ts'
+import { queuesOf } from './job-queue.ts'
 import { Loop } from './loop.ts'
 import { failRequest, type FinishDeps } from './separations.ts'
 import { inTransaction } from './store/database.ts'
@@ -48,7 +49,9 @@ export async function publishWaiting(deps: PublisherDeps): Promise<void> {
   for (;;) {
     const waiting = await oldestInOutbox(deps.store, isoTime(deps.clock.now()), BATCH_MAX)
     if (waiting.length === 0) return
-    const outcomes = await Promise.all(waiting.map((row) => publishOne(deps, row)))
+    const queues = await queuesOf(deps.store, waiting.filter((row) => !isTerminal(row.status)))
+    const outcomes = await Promise.all(waiting.map((row) =>
+      publishOne(deps, row, queues.get(row.request_id))))
     const failures = outcomes.filter((outcome) => 'error' in outcome)
     await settle(deps, outcomes.filter((outcome) => !('error' in outcome)))
     const [first] = failures
@@ -63,11 +66,13 @@ type Failed = { row: WaitingJob; error: unknown }
 type Taken = { row: WaitingJob; sequence?: number }
 
 /** Never throws: each row is by itself. */
-async function publishOne(deps: PublisherDeps, row: WaitingJob): Promise<Taken | Failed> {
+async function publishOne(
+  deps: PublisherDeps, row: WaitingJob, queue?: JobQueue,
+): Promise<Taken | Failed> {
   if (isTerminal(row.status)) return { row }
   try {
     const job = await jobOf(row, deps)
-    return { row, sequence: await deps.broker.publishJob(job, row.message_id) }
+    return { row, sequence: await deps.broker.publishJob(job, row.message_id, queue) }
   } catch (error) {
     return { row, error }
   }

@@ -11,12 +11,26 @@ export interface Source {
   consumer: string
 }
 
-export const JOBS = { stream: 'JOBS', subject: 'jobs.separate', consumer: 'engines' }
+/**
+ * Engines lease from both, each in its order: `first` jobs into any room that they have, `further`
+ * ones into a part of it.
+ */
+export type JobQueue = 'first' | 'further'
+
+export const JOBS = { stream: 'JOBS' }
+export const JOB_QUEUES = {
+  first: { stream: JOBS.stream, subject: 'jobs.separate', consumer: 'engines' },
+  further: { stream: JOBS.stream, subject: 'jobs.further', consumer: 'engines-further' },
+} as const satisfies Record<JobQueue, Source & { subject: string }>
 export const EVENTS = { stream: 'EVENTS', subject: 'events', consumer: 'gateway' }
 /** What the server reports of messages of the two above that used up their deliveries. */
 export const EXHAUSTED = { stream: 'EXHAUSTED', consumer: 'gateway' }
 /** These messages themselves, for an operator to read; the subject ends with their stream. */
 export const DEAD_LETTERS = { stream: 'DEAD_LETTERS', subject: 'dead', consumer: 'gateway' }
+
+const CONSUMERS: readonly Source[] = [
+  ...Object.values(JOB_QUEUES), EVENTS, EXHAUSTED, DEAD_LETTERS,
+]
 
 const SECOND_NS = 1_000_000_000
 const DAY_NS = 86_400 * SECOND_NS
@@ -38,11 +52,14 @@ export async function ensureStreams(
   manager: JetStreamManager, leaseSeconds: number,
 ): Promise<void> {
   for (const stream of streams()) await ensureStream(manager, stream)
-  await ensureConsumer(manager, JOBS, {
-    ack_wait: leaseSeconds * SECOND_NS,
-    max_deliver: JOB_DELIVERIES_MAX,
-    max_ack_pending: -1, // bounded by the engines, which lease only what they have room for
-  })
+  for (const queue of Object.values(JOB_QUEUES)) {
+    await ensureConsumer(manager, queue, {
+      filter_subject: queue.subject,
+      ack_wait: leaseSeconds * SECOND_NS,
+      max_deliver: JOB_DELIVERIES_MAX,
+      max_ack_pending: -1, // bounded by the engines, which lease only what they have room for
+    })
+  }
   for (const source of [EVENTS, EXHAUSTED, DEAD_LETTERS]) {
     await ensureConsumer(manager, source, {
       ack_wait: EVENT_ACK_WAIT_SECONDS * SECOND_NS,
@@ -55,7 +72,7 @@ export async function ensureStreams(
 /** Whether the server still has the streams and consumers without which nothing moves. */
 export async function streamsAreMissing(manager: JetStreamManager): Promise<boolean> {
   try {
-    for (const { stream, consumer } of [JOBS, EVENTS, EXHAUSTED, DEAD_LETTERS]) {
+    for (const { stream, consumer } of CONSUMERS) {
       await manager.consumers.info(stream, consumer)
     }
     return false
@@ -73,7 +90,7 @@ type NamedStream = Partial<StreamConfig> & { name: string }
 const streams = (): NamedStream[] => [
   {
     name: JOBS.stream,
-    subjects: [JOBS.subject],
+    subjects: Object.values(JOB_QUEUES).map(({ subject }) => subject),
     retention: RetentionPolicy.Workqueue,
     storage: StorageType.File,
     discard: DiscardPolicy.New, // a full queue refuses: it must never forget an accepted job
@@ -89,7 +106,7 @@ const streams = (): NamedStream[] => [
   },
   {
     name: EXHAUSTED.stream,
-    subjects: [JOBS, EVENTS].map(({ stream, consumer }) =>
+    subjects: [...Object.values(JOB_QUEUES), EVENTS].map(({ stream, consumer }) =>
       `$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.${stream}.${consumer}`),
     retention: RetentionPolicy.Workqueue,
     storage: StorageType.File,

@@ -18,7 +18,8 @@ import { headers, type NatsConnection } from '@nats-io/transport-node'
 import type { TSchema, Static } from 'typebox'
 import { connectServer, manageStreams } from './broker-connection.ts'
 import {
-  DEAD_LETTERS, ensureStreams, EVENTS, EXHAUSTED, isMissing, JOBS, streamsAreMissing, type Source,
+  DEAD_LETTERS, ensureStreams, EVENTS, EXHAUSTED, isMissing, JOB_QUEUES, JOBS, streamsAreMissing,
+  type JobQueue, type Source,
 } from './broker-streams.ts'
 import type { Logger } from './log.ts'
 import {
@@ -42,6 +43,7 @@ const CLOSE_MS_MAX = 2_000
 const restMs = ({ info: { deliveryCount } }: JsMsg): number =>
   Math.min(RETRY_MS * 2 ** (deliveryCount - 1), REST_MS_MAX)
 
+export type { JobQueue } from './broker-streams.ts'
 export type Stop = () => Promise<void>
 
 /** An engine's right to a job. */
@@ -61,13 +63,13 @@ export interface Lease {
 
 export interface Broker {
   /** Stores a job; resolves with its stream sequence. A repeated `messageId` stores nothing new. */
-  publishJob(job: Job, messageId: string): Promise<number>
+  publishJob(job: Job, messageId: string, queue?: JobQueue): Promise<number>
   /** Removes the queued job of a request; false when it is no longer there. */
   removeJob(requestId: string, sequence: number): Promise<boolean>
   /** Whether the job of a request is there: after a loss, others have its sequence. */
   hasJob(requestId: string, sequence: number): Promise<boolean>
-  /** The next job, or null when none came within `waitMs` (at least 1000). */
-  leaseJob(waitMs: number): Promise<Lease | null>
+  /** The next job of a queue, or null when none came within `waitMs` (at least 1000). */
+  leaseJob(waitMs: number, queue?: JobQueue): Promise<Lease | null>
   /** Resolves once the event is durable. Repeating an event of an attempt stores nothing new. */
   publishEvent(event: Event): Promise<void>
   /**
@@ -133,8 +135,8 @@ class JetStreamBroker implements Broker {
     void this.#watchConnection()
   }
 
-  async publishJob(job: Job, messageId: string): Promise<number> {
-    return (await this.#publish(JOBS.subject, encodeMessage(job), messageId)).seq
+  async publishJob(job: Job, messageId: string, queue: JobQueue = 'first'): Promise<number> {
+    return (await this.#publish(JOB_QUEUES[queue].subject, encodeMessage(job), messageId)).seq
   }
 
   async removeJob(requestId: string, sequence: number): Promise<boolean> {
@@ -147,9 +149,9 @@ class JetStreamBroker implements Broker {
     return stored !== null && identify(stored.data).request_id === requestId
   }
 
-  async leaseJob(waitMs: number): Promise<Lease | null> {
-    const consumer = await this.#restoring(() =>
-      this.#client.consumers.get(JOBS.stream, JOBS.consumer))
+  async leaseJob(waitMs: number, queue: JobQueue = 'first'): Promise<Lease | null> {
+    const { stream, consumer: name } = JOB_QUEUES[queue]
+    const consumer = await this.#restoring(() => this.#client.consumers.get(stream, name))
     const message = await consumer.next({ expires: waitMs })
     if (!message) return null
     const job = this.#readJob(message)

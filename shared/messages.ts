@@ -24,9 +24,12 @@ export const Job = Type.Object({
   created_at: Time,
   prompt: Type.String(),
   options: SeparationOptions,
-  source: Source,
-  /** Tries that ended before this job was made; absent in jobs of earlier versions. */
+  /**
+   * Tries that an engine gave back before, drains apart; their deliveries were of other jobs.
+   * Absent in jobs of earlier versions.
+   */
   interruptions: Type.Optional(Type.Integer({ minimum: 0 })),
+  source: Source,
   /** Signed addresses that take one PUT each, of bytes of any length; videos if there are any. */
   upload_urls: Type.Object({
     target: Type.String(),

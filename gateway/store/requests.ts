@@ -54,6 +54,20 @@ export async function countWaiting(
   return Number(count)
 }
 
+/** Those of the accounts that have an unfinished request whose job is with the broker. */
+export async function accountsInBroker(
+  store: Store, accountIds: readonly string[],
+): Promise<string[]> {
+  if (accountIds.length === 0) return []
+  const rows = await store.selectFrom('accounts').select('account_id')
+    .where('account_id', 'in', accountIds)
+    .where(({ exists, selectFrom }) => exists(selectFrom('requests').select('request_id')
+      .whereRef('requests.account_id', '=', 'accounts.account_id')
+      .where('status', 'in', UNFINISHED).where('job_sequence', 'is not', null)))
+    .execute()
+  return rows.map((row) => row.account_id)
+}
+
 /** Unfinished requests, unchanged since `before` and not in the outbox, oldest first. */
 export function listUntouched(
   store: Store, before: string, { limit, after }: { limit: number; after: PageStart },

@@ -4,7 +4,7 @@ import { createDeadLetterHandler } from '../../gateway/dead-letters.ts'
 import { rescue } from '../../gateway/rescuer.ts'
 import { assertError } from '../support/assert-shape.ts'
 import {
-  API, complete, startGateway, submit, submitted, type Gateway,
+  API, callWith, complete, startGateway, submit, submitted, type Gateway,
 } from '../support/start-gateway.ts'
 
 const statusOf = async (gateway: Gateway, requestId: string): Promise<string> =>
@@ -83,6 +83,7 @@ test('3 an interrupted request rests ever longer before it has a new job; the si
     gateway.clock.advance(1)
     await gateway.publish()
     assert.equal(jobsOf(gateway, requestId).length, 1)
+    assert.equal(gateway.broker.jobOf(requestId).interruptions, i + 1)
   }
   await release(gateway, requestId, 'attempt-5', 'interruption')
   const { status, error } = (await gateway.call('GET', `${API}/requests/${requestId}/status`)).json()
@@ -101,6 +102,29 @@ test('3 a request canceled while it rests has no new job', async (t) => {
   gateway.clock.advance(3_600_000)
   await gateway.publish()
   assert.equal(gateway.broker.jobs.size, 0)
+})
+
+test('3 the only job of an account, and one that was begun before, go first; the others after them', async (t) => {
+  const gateway = await startGateway(t)
+  const other = { ...gateway, call: callWith(gateway, await gateway.newKey()) }
+  const ids: string[] = []
+  for (const of of [gateway, gateway, gateway, other, other]) {
+    ids.push((await submit(of)).json().request_id)
+    gateway.clock.advance(1)
+  }
+  await gateway.publish()
+  const queues = (list: string[]) => list.map((requestId) => gateway.broker.queues.get(requestId))
+  assert.deepEqual(queues(ids), ['first', 'further', 'further', 'first', 'further'])
+  await gateway.event('started', ids[0]!)
+  await gateway.event('completed', ids[0]!)
+  assert.deepEqual(queues([await submitted(gateway)]), ['further'], 'two others have jobs')
+  await release(gateway, ids[1]!, 'attempt-1', 'drain')
+  assert.deepEqual(queues([ids[1]!]), ['first'])
+  for (const requestId of [ids[3]!, ids[4]!]) {
+    await gateway.event('started', requestId)
+    await gateway.event('completed', requestId)
+  }
+  assert.deepEqual(queues([await submitted(other)]), ['first'])
 })
 
 test('3 an attempt that was overtaken can complete a request, not fail or release it', async (t) => {

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { jetstream, jetstreamManager, RetentionPolicy, AckPolicy } from '@nats-io/jetstream'
+import { AckPolicy, jetstream, jetstreamManager, RetentionPolicy } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import { pino } from 'pino'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,7 +17,7 @@ import { startNatsServer } from '../../scripts/nats-server.ts'
 import { connectServer } from '../../shared/broker-connection.ts'
 import { connectBroker, type DeadLetter } from '../../shared/broker.ts'
 import { createLogger } from '../../shared/log.ts'
-import type { Event, Job } from '../../shared/messages.ts'
+import { encodeMessage, type Event, type Job } from '../../shared/messages.ts'
 import { DEFAULT_OPTIONS } from '../../shared/separation-options.ts'
 
 const log = createLogger('test', 'silent')
@@ -103,6 +103,52 @@ test('heartbeats hold a lease past its time', async (t) => {
   const beat = setInterval(() => lease?.heartbeat(), 200)
   t.after(() => clearInterval(beat))
   assert.equal(await broker.leaseJob(3_000), null)
+})
+
+test('the two queues of jobs are leased apart; a repeat is stored in neither', async (t) => {
+  const broker = await start(t)
+  const sequence = await broker.publishJob(job('r1'), 'r1', 'further')
+  assert.equal(await broker.publishJob(job('r1'), 'r1', 'first'), sequence)
+  assert.equal(await broker.leaseJob(1_000), null)
+  const lease = await broker.leaseJob(2_000, 'further')
+  assert.equal(lease?.job.request_id, 'r1')
+  await lease?.ack()
+  assert.equal(await broker.hasJob('r1', sequence), false)
+})
+
+test('the queue of an older version is taken over with the jobs in it', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-nats-'))
+  const server = await startNatsServer({ folder })
+  t.after(async () => {
+    server.process.kill('SIGKILL')
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  })
+  const { host, username: token } = new URL(server.url)
+  const old = await connect({ servers: host, token })
+  const manager = await jetstreamManager(old)
+  await manager.streams.add({ name: 'JOBS', subjects: ['jobs.separate'], retention: RetentionPolicy.Workqueue })
+  await manager.consumers.add('JOBS', {
+    durable_name: 'engines', ack_policy: AckPolicy.Explicit, max_deliver: 6, max_ack_pending: -1,
+  })
+  await jetstream(old).publish('jobs.separate', encodeMessage(job('r1')))
+  await old.close()
+  const broker = await connectBroker({ url: server.url, name: 'test', leaseSeconds: 30, log })
+  await broker.publishJob(job('r2'), 'r2', 'further')
+  assert.equal((await broker.leaseJob(2_000))?.job.request_id, 'r1')
+  assert.equal((await broker.leaseJob(2_000, 'further'))?.job.request_id, 'r2')
+  await broker.close()
+})
+
+test('a lease that lapsed and was delivered again is held and ended by heartbeats and ack of the first', async (t) => {
+  const broker = await start(t, 1)
+  const sequence = await broker.publishJob(job('r1'), 'r1')
+  const first = await broker.leaseJob(2_000)
+  assert.equal((await broker.leaseJob(10_000))?.deliveries, 2)
+  const beat = setInterval(() => first?.heartbeat(), 200)
+  t.after(() => clearInterval(beat))
+  assert.equal(await broker.leaseJob(3_000), null)
+  await first?.ack()
+  assert.equal(await broker.hasJob('r1', sequence), false)
 })
 
 test('a removed job is never leased; removing one that is gone says so', async (t) => {
@@ -218,7 +264,7 @@ test('every consumer limits deliveries, also one that an earlier version made', 
       assert.equal(config.max_ack_pending, -1, `${stream} ${config.durable_name}`)
     }
   }
-  assert.equal(consumers, 4)
+  assert.equal(consumers, 5)
 })
 
 test('events arrive once and in order; one whose handling fails comes again', async (t) => {

@@ -1,15 +1,18 @@
-import type { Broker } from '../../shared/broker.ts'
+import type { Broker, JobQueue } from '../../shared/broker.ts'
 import type { Job } from '../../shared/messages.ts'
 
 /** The queue of jobs in memory: as in the broker, sequences grow and a repeated id is dropped. */
 export class MemoryBroker
 implements Pick<Broker, 'publishJob' | 'removeJob' | 'hasJob' | 'isConnected'> {
   readonly jobs = new Map<number, Job>()
+  /** Of each request, in which queue its last job was put. */
+  readonly queues = new Map<string, JobQueue | undefined>()
   connected = true
   #sequences = new Map<string, number>()
 
-  async publishJob(job: Job, messageId: string): Promise<number> {
+  async publishJob(job: Job, messageId: string, queue?: JobQueue): Promise<number> {
     this.#assertConnected()
+    this.queues.set(job.request_id, queue)
     const known = this.#sequences.get(messageId)
     if (known !== undefined) return known
     const sequence = this.#sequences.size + 1

@@ -3,7 +3,7 @@ import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Intake } from '../../../engine/intake.ts'
 import { JobStopped, type Outcome } from '../../../engine/separate-job.ts'
-import type { Lease } from '../../../shared/broker.ts'
+import type { JobQueue, Lease } from '../../../shared/broker.ts'
 import { createLogger } from '../../../shared/log.ts'
 import type { Job } from '../../../shared/messages.ts'
 import { DEFAULT_OPTIONS } from '../../../shared/separation-options.ts'
@@ -25,12 +25,13 @@ function fakeQueue(requestIds: string[], deliveries: Record<string, number> = {}
     ack: async () => void ended.push(`ack ${requestId}`),
     nak: (delayMs) => void ended.push(`nak ${requestId} ${delayMs}`),
   })
-  const leaseJob = async () => {
+  const further: string[] = []
+  const leaseJob = async (_waitMs: number, queue: JobQueue = 'first') => {
     await sleep(1)
-    const next = waiting.shift()
+    const next = (queue === 'first' ? waiting : further).shift()
     return next ? lease(next) : null
   }
-  return { ended, waiting, beats, leaseJob }
+  return { ended, waiting, further, beats, leaseJob }
 }
 
 type Serve = (requestId: string, signal: AbortSignal) => Promise<Outcome>
@@ -101,8 +102,8 @@ test('a job that arrives in the middle of a drain is given back as a drained one
   let arrive!: () => void
   const asked = new Promise<void>((onAsked) => {
     const { leaseJob } = queue
-    queue.leaseJob = () => new Promise((resolve) => {
-      arrive = () => { queue.waiting.push('late'); void leaseJob().then(resolve) }
+    queue.leaseJob = async (waitMs, name) => name === 'further' ? null : new Promise((resolve) => {
+      arrive = () => { queue.waiting.push('late'); void leaseJob(waitMs).then(resolve) }
       onAsked()
     })
   })
@@ -194,4 +195,50 @@ test('no job is taken during an outage, and all are after it', async (t) => {
 test('a drain does not wait for the end of an outage', async (t) => {
   const intake = startIntake(t, fakeQueue(['x']), 8, untilStopped, () => new Promise(() => undefined))
   assert.deepEqual(await intake.drain(0), { finished: 0, released: 0 })
+})
+
+test('further jobs of accounts take half of the room; an only job of another account is leased at once', async (t) => {
+  const queue = fakeQueue(['mine 1'])
+  queue.further.push('mine 2', 'mine 3', 'mine 4', 'mine 5', 'mine 6')
+  const intake = startIntake(t, queue, 8, untilStopped)
+  await until(() => intake.jobs === 5)
+  await sleep(20)
+  assert.deepEqual([queue.further, intake.state], [['mine 6'], 'READY'])
+  queue.waiting.push('another\'s')
+  await until(() => queue.waiting.length === 0)
+  intake.cancel('mine 3')
+  await until(() => queue.further.length === 0)
+})
+
+test('no queue waits for ever for the other: with room for one job they take turns', async (t) => {
+  const queue = fakeQueue(['a', 'b', 'c'])
+  queue.further.push('A', 'B', 'C')
+  const served: string[] = []
+  startIntake(t, queue, 1, async (requestId) => { served.push(requestId); return 'completed' })
+  await until(() => served.length === 6)
+  assert.deepEqual(served, ['a', 'A', 'b', 'B', 'c', 'C'])
+})
+
+test('a job that is to run alone lets one that is on its way from the other queue end first', async (t) => {
+  const queue = fakeQueue(['suspect'], { suspect: 3 })
+  let arrive!: (lease: Lease | null) => void
+  const { leaseJob } = queue
+  queue.leaseJob = async (waitMs, name) =>
+    name === 'further' ? new Promise((resolve) => { arrive = resolve }) : leaseJob(waitMs)
+  const hand = byHand()
+  const intake = startIntake(t, queue, 8, hand.serve)
+  await until(() => intake.jobs === 1)
+  await sleep(5)
+  assert.deepEqual(hand.names(), [])
+  queue.waiting.push('other')
+  arrive(await leaseJob(1))
+  await until(() => hand.names().length === 1)
+  assert.deepEqual([hand.names(), intake.jobs], [['other'], 2])
+  hand.end('other')
+  await until(() => hand.names().length === 1)
+  assert.deepEqual(hand.names(), ['suspect'])
+  hand.end('suspect')
+  await until(() => intake.jobs === 0)
+  queue.leaseJob = leaseJob
+  arrive(null)
 })
