@@ -62,8 +62,8 @@ export class Weights {
   }
 
   /**
-   * Opens a `.safetensors` file, an index of several (`.index.json`), or a state dict by torch.save,
-   * whatever that file is called.
+   * Opens a `.safetensors` file, an index of several (`.index.json`), or a state dict by
+   * torch.save, whatever that file is called.
    * @throws Error naming the file when it is not sound
    */
   static open(name: string): Weights {

@@ -109,6 +109,26 @@ export const codecConfig = (codec: CodecEntry): CodecConfig => ({
   codebookDim: codec.codebook_dim,
 })
 
+/** A codec of transformers (DacConfig), as it is spelled there. */
+interface DacEntry {
+  sampling_rate: number
+  encoder_hidden_size: number
+  downsampling_ratios: readonly number[]
+  hidden_size: number
+  decoder_hidden_size: number
+  codebook_dim: number
+}
+
+export const dacConfig = (codec: DacEntry): CodecConfig => ({
+  sampleRate: codec.sampling_rate,
+  encoderDim: codec.encoder_hidden_size,
+  encoderRates: codec.downsampling_ratios,
+  latentDim: codec.hidden_size,
+  decoderDim: codec.decoder_hidden_size,
+  decoderRates: [...codec.downsampling_ratios].reverse(),
+  codebookDim: codec.codebook_dim,
+})
+
 /** Samples of one latent frame. */
 export const hopOf = ({ encoderRates }: CodecConfig): number => product(encoderRates)
 

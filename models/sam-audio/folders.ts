@@ -9,6 +9,11 @@ export type Part = (typeof PARTS)[number]
 
 export type PartFolders = Readonly<Partial<Record<Part, string>>>
 
+/** How the folder of a part is called, or the `model_type` in it, as it was published. */
+const HINTS: Readonly<Partial<Record<Part, RegExp>>> = {
+  text: /t5/i, spans: /pe[-_]a(udio)?[-_]frame/i, judge: /judge/i,
+}
+
 type Config = Readonly<Record<string, unknown>>
 
 /** What only the `config.json` of that part has. */
@@ -44,6 +49,23 @@ export async function findParts(folder: string): Promise<PartFolders> {
     if (part === 'model') names = namesIn(chosen.config!)
   }
   return found
+}
+
+/**
+ * Sentences on folders that seem to be a part which was not found, and are not used: `found`, as
+ * `findParts` found them, is served without.
+ */
+export async function unusedFolders(folder: string, found: PartFolders): Promise<string[]> {
+  const root = resolve(folder)
+  const paths = [root, ...await foldersIn(root), ...await foldersBeside(root)]
+  const described = await Promise.all([...new Set(paths)].map(describeNeighbour))
+  return described.flatMap(({ path, config }) => Object.entries(HINTS).flatMap(([part, hint]) => {
+    const isMeant = hint.test(basename(path)) || hint.test(String(config?.model_type))
+    if (found[part as Part] || !isMeant) return []
+    const why = config === null ? 'it has no config.json that can be read'
+      : `its config.json is not that of one (it has ${Object.keys(config).join(', ')})`
+    return [`${path} seems to be the ${part} part of SAM-Audio, but is not used: ${why}`]
+  }))
 }
 
 /** What the weights of a part may be called; the first that is there is taken. */

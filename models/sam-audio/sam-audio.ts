@@ -16,7 +16,7 @@ import { decodeSlice, decodingSlices } from './codec/codec.ts'
 import { hopOf, readConfig, TOKENS_MAX, type SamAudioConfig } from './config.ts'
 import { Encoding } from './encoding.ts'
 import { stepFlows, type Flow } from './flow.ts'
-import { findCheckpoint, findParts } from './folders.ts'
+import { findCheckpoint, findParts, unusedFolders } from './folders.ts'
 import { loadJudge, type Judge } from './judge/judge.ts'
 import { loadNetwork, type Network } from './network.ts'
 import { noiseFrames } from './noise.ts'
@@ -61,7 +61,9 @@ export async function loadSamAudio(
     parameters,
     weightsSha256: await sha256Of(weightFiles(checkpoint)),
   }
-  return new SamAudio(description, [], { config, network, textEncoder, spanPredictor, judge })
+  const warnings = await unusedFolders(folder, parts)
+  return new SamAudio(
+    description, warnings, { config, network, textEncoder, spanPredictor, judge })
 }
 
 function describe({ codec, transformer }: SamAudioConfig) {

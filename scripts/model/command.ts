@@ -77,11 +77,12 @@ export function verdictOn(inventory: Inventory, memory: DeviceMemory): Report {
 }
 
 function printed(report: Report): string {
-  const { parts, weightsBytes, workingBytes, memory, complete, fits } = report
+  const { parts, warnings, weightsBytes, workingBytes, memory, complete, fits } = report
   const needed = weightsBytes + workingBytes
   const free = needed <= memory.freeBytes ? '' : ', more than is free now'
   return [
     ...parts.flatMap(printedPart),
+    ...warnings.map((warning) => `WARNING: ${warning}`),
     `memory  ${gibibytes(weightsBytes)} of weights as float32, about ${gibibytes(workingBytes)} ` +
       `to work in; ${memory.device} has ${gibibytes(memory.totalBytes)}, ` +
       `${gibibytes(memory.freeBytes)} free: ${fits ? 'fits' : 'does not fit'}${free}`,

@@ -3,7 +3,7 @@ import { access, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { readConfig, type SamAudioConfig } from '../../models/sam-audio/config.ts'
 import {
-  findCheckpoint, findParts, PARTS, type Part,
+  findCheckpoint, findParts, PARTS, unusedFolders, type Part,
 } from '../../models/sam-audio/folders.ts'
 import { readJudgeConfig } from '../../models/sam-audio/judge/judge.ts'
 import { readSpanPredictorConfig } from '../../models/sam-audio/spans/span-predictor.ts'
@@ -37,6 +37,8 @@ export interface WeightsInventory {
 
 export interface Inventory {
   parts: PartInventory[]
+  /** Of folders that seem to be a part and are not used, in sentences. */
+  warnings: string[]
   /** Of all weights used. */
   weightsBytes: number
   /** What a decode of one chunk takes beside them, about. */
@@ -74,7 +76,7 @@ const RULES: Readonly<Record<Part, PartRules>> = {
   },
   judge: {
     purpose: 'ranks candidates', required: false, files: TOKENIZER,
-    groups: ['audio_codec', 'transformer', 'text_model', 'finetune_transformer', 'head'],
+    groups: ['data_proj', 'transformer', 'text_model', 'finetune_transformer', 'head'],
     unused: [], readConfig: readJudgeConfig,
   },
 }
@@ -86,6 +88,7 @@ export async function takeInventory(folder: string): Promise<Inventory> {
   const sizes = parts.map(({ weights }) => weights?.memoryBytes ?? 0)
   return {
     parts,
+    warnings: await unusedFolders(folder, folders),
     weightsBytes: sizes.reduce((sum, bytes) => sum + bytes, 0),
     workingBytes: folders.model ? await workingBytes(folders.model) : 0,
   }

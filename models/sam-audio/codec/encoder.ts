@@ -7,7 +7,7 @@ import { loadConvolution, loadPointwise } from './convolution.ts'
 import { readNormedKernel } from './kernel.ts'
 import { applyMask, frameMask, type RowFrames } from './mask.ts'
 import {
-  loadResidualUnit, UNIT_DILATIONS, UNITS_REACH, type MaskedLayer,
+  loadResidualUnit, UNIT_DILATIONS, UNITS_REACH, type MaskedLayer, type UnitPlaces,
 } from './residual-unit.ts'
 import { loadSnake } from './snake.ts'
 
@@ -20,23 +20,61 @@ interface EncoderBlock {
   down: Layer
 }
 
-/** @param weights of the codec: `encoder` and `quantizer.in_proj` are read */
-export function loadEncoder(weights: Weights, config: CodecConfig) {
+/** Where the encoder's layers lie among the codec's weights. */
+interface EncoderPlaces {
+  first: string
+  /** Of the block `i`, from 0, and within it. */
+  block(i: number): string
+  unit(i: number): string
+  unitParts?: UnitPlaces
+  snake: string
+  down: string
+  /** After so many blocks. */
+  lastSnake(blocks: number): string
+  last(blocks: number): string
+  project: string
+}
+
+const DACVAE: EncoderPlaces = {
+  first: 'encoder.block.0',
+  block: (i) => `encoder.block.${i + 1}.block`,
+  unit: String,
+  snake: '3',
+  down: '4',
+  lastSnake: (blocks) => `encoder.block.${blocks + 1}`,
+  last: (blocks) => `encoder.block.${blocks + 2}`,
+  project: 'quantizer.in_proj',
+}
+
+/** Of transformers' DacModel, with the bottleneck of perception_models. */
+export const TRANSFORMERS: EncoderPlaces = {
+  first: 'encoder.conv1',
+  block: (i) => `encoder.block.${i}`,
+  unit: (i) => `res_unit${i + 1}`,
+  unitParts: ['snake1', 'conv1', 'snake2', 'conv2'],
+  snake: 'snake1',
+  down: 'conv1',
+  lastSnake: () => 'encoder.snake1',
+  last: () => 'encoder.conv2',
+  project: 'bottleneck.in_proj',
+}
+
+/** @param weights of the codec: of them those of the encoder are read, at their `places` */
+export function loadEncoder(weights: Weights, config: CodecConfig, places = DACVAE) {
   const { encoderDim, encoderRates, latentDim, codebookDim } = config
-  const layers = weights.at('encoder').at('block')
-  const first = loadConvolution(layers.at(0), readNormedKernel, {
+  const first = loadConvolution(weights.at(places.first), readNormedKernel, {
     in: 1, out: encoderDim, kernel: 7, pad: [3, 3],
   })
   const blocks = encoderRates.map((stride, i) =>
-    loadBlock(layers.at(i + 1).at('block'), encoderDim * 2 ** i, stride))
+    loadBlock(weights.at(places.block(i)), encoderDim * 2 ** i, stride, places))
   const widest = encoderDim * 2 ** encoderRates.length
-  const snake = loadSnake(layers.at(encoderRates.length + 1), widest)
-  const last = loadConvolution(layers.at(encoderRates.length + 2), readNormedKernel, {
+  const snake = loadSnake(weights.at(places.lastSnake(encoderRates.length)), widest)
+  const last = loadConvolution(weights.at(places.last(encoderRates.length)), readNormedKernel, {
     in: widest, out: latentDim, kernel: 3, pad: [1, 1],
   })
   // The other half would be the latent's spread, which is not used.
   const project = loadPointwise(
-    weights.at('quantizer').at('in_proj'), readNormedKernel, latentDim, 2 * codebookDim)
+    weights.at(places.project), readNormedKernel, latentDim, 2 * codebookDim)
 
   /** samples [batch, frames · hop, 1] to what the blocks end with, [batch, frames, widest]. */
   const downsample = (samples: Tensor, rows: RowFrames, longest: number): Tensor => {
@@ -64,13 +102,16 @@ export function loadEncoder(weights: Weights, config: CodecConfig) {
   return { first, blocks, snake, last, project, forward, contextFrames: contextFrames(config) }
 }
 
-function loadBlock(weights: Weights, dim: number, stride: number): EncoderBlock {
+function loadBlock(
+  weights: Weights, dim: number, stride: number, places: EncoderPlaces,
+): EncoderBlock {
   const half = Math.ceil(stride / 2)
   return {
     stride,
-    units: UNIT_DILATIONS.map((dilation, i) => loadResidualUnit(weights.at(i), dim, dilation)),
-    snake: loadSnake(weights.at(3), dim),
-    down: loadConvolution(weights.at(4), readNormedKernel, {
+    units: UNIT_DILATIONS.map((dilation, i) =>
+      loadResidualUnit(weights.at(places.unit(i)), dim, dilation, places.unitParts)),
+    snake: loadSnake(weights.at(places.snake), dim),
+    down: loadConvolution(weights.at(places.down), readNormedKernel, {
       in: dim, out: 2 * dim, kernel: 2 * stride, stride, pad: [half, half],
     }),
   }

@@ -16,10 +16,12 @@ const SPELLINGS = [
 ] as const
 
 /**
- * A kernel's numbers, its norm folded in, good until the next weight is read.
+ * A kernel's numbers, its norm folded in (or stored so, without one), good until the next weight
+ * is read.
  * @throws Error when it is absent or shaped otherwise
  */
 export function readNormedKernel(weights: Weights, shape: KernelShape): Float32Array {
+  if (weights.has('weight')) return readPlainKernel(weights, shape)
   const { length, direction } =
     SPELLINGS.find((spelling) => weights.has(spelling.direction)) ?? SPELLINGS[0]
   const lengths = weights.values(length, [shape[0], 1, 1]).slice()

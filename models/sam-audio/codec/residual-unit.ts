@@ -16,15 +16,22 @@ const KERNEL = 7
 /** Frames that one unit after the other hears on either side. */
 export const UNITS_REACH = UNIT_DILATIONS.reduce((sum, dilation) => sum + reachOf(dilation), 0)
 
-export function loadResidualUnit(weights: Weights, dim: number, dilation: number): MaskedLayer {
-  const block = weights.at('block')
-  const outerSnake = loadSnake(block.at(0), dim)
+/** Where a unit's layers lie: snake, convolution, snake, pointwise. */
+export type UnitPlaces = readonly [string, string, string, string]
+
+const UNIT_PLACES: UnitPlaces = ['block.0', 'block.1', 'block.2', 'block.3']
+
+export function loadResidualUnit(
+  weights: Weights, dim: number, dilation: number, places = UNIT_PLACES,
+): MaskedLayer {
+  const [outer, first, inner, second] = places
+  const outerSnake = loadSnake(weights.at(outer), dim)
   const reach = reachOf(dilation)
-  const wide = loadConvolution(block.at(1), readNormedKernel, {
+  const wide = loadConvolution(weights.at(first), readNormedKernel, {
     in: dim, out: dim, kernel: KERNEL, dilation, pad: [reach, reach],
   })
-  const innerSnake = loadSnake(block.at(2), dim)
-  const pointwise = loadPointwise(block.at(3), readNormedKernel, dim, dim)
+  const innerSnake = loadSnake(weights.at(inner), dim)
+  const pointwise = loadPointwise(weights.at(second), readNormedKernel, dim, dim)
   return (x, mask) => tf.tidy(() =>
     applyMask(x.add(pointwise(innerSnake(wide(outerSnake(x))))), mask))
 }

@@ -8,9 +8,11 @@ import { tf, type Tensor } from '../../tensor.ts'
 import { TextTokenizer } from '../../tokenizer.ts'
 import { Weights } from '../../weights.ts'
 import { encodeWaves } from '../codec/codec.ts'
-import { loadEncoder } from '../codec/encoder.ts'
+import { loadEncoder, TRANSFORMERS } from '../codec/encoder.ts'
 import { frameMask } from '../codec/mask.ts'
-import { codecConfig, TOKENS_MAX, type CodecConfig } from '../config.ts'
+import {
+  codecConfig, dacConfig, TOKENS_MAX, type CodecConfig,
+} from '../config.ts'
 import { findCheckpoint } from '../folders.ts'
 import { loadPeTransformer, peConfig, type PeConfig } from '../pe-transformer.ts'
 import { loadModernBert, modernBertConfig, type ModernBertConfig } from '../text/modern-bert.ts'
@@ -24,6 +26,8 @@ export type JudgeScores = Readonly<Record<(typeof SCORES)[number], number>>
 
 export interface JudgeConfig {
   codec: CodecConfig
+  /** How configuration and weights call the codec: since it is in transformers, the second way. */
+  codecName: 'audio_codec' | 'dac_vae_encoder'
   audio: PeConfig
   text: ModernBertConfig
   textLayers: number
@@ -34,7 +38,9 @@ export interface JudgeConfig {
 export async function readJudgeConfig(file: string): Promise<JudgeConfig> {
   const config = JSON.parse(await readFile(file, 'utf8'))
   return {
-    codec: codecConfig(config.audio_codec),
+    ...(config.audio_codec
+      ? { codec: codecConfig(config.audio_codec), codecName: 'audio_codec' }
+      : { codec: dacConfig(config.dac_vae_encoder), codecName: 'dac_vae_encoder' }),
     audio: peConfig(file, config.transformer),
     text: modernBertConfig(file, config.text_model),
     textLayers: config.nth_text_layer,
@@ -47,9 +53,10 @@ export type JudgeNetwork = ReturnType<typeof loadJudgeNetwork>
 
 /** @throws Error naming weights that are missing, misshapen or unread */
 export function loadJudgeNetwork(weights: Weights, config: JudgeConfig) {
-  const { codec, audio, text, textLayers, finetune, bottleneckDim } = config
-  const encoder = loadEncoder(weights.at('audio_codec'), codec)
-  weights.at('audio_codec').ignoreAll() // the decoder
+  const { codec, codecName, audio, text, textLayers, finetune, bottleneckDim } = config
+  const places = codecName === 'dac_vae_encoder' ? TRANSFORMERS : undefined
+  const encoder = loadEncoder(weights.at(codecName), codec, places)
+  weights.at(codecName).ignoreAll() // the decoder
   const project = loadLinear(weights.at('data_proj'), codec.codebookDim, audio.dim)
   const transformer = loadPeTransformer(weights.at('transformer'), audio)
   const joinAudio = loadLinear(weights.at('cat_audio_proj'), 2 * audio.dim, bottleneckDim)

@@ -4,12 +4,19 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { readJudgeConfig } from '../../../models/sam-audio/judge/judge.ts'
+import { loadJudge, readJudgeConfig } from '../../../models/sam-audio/judge/judge.ts'
+import { encodeWaves } from '../../../models/sam-audio/codec/codec.ts'
+import { dacConfig } from '../../../models/sam-audio/config.ts'
+import { loadEncoder, TRANSFORMERS } from '../../../models/sam-audio/codec/encoder.ts'
 import { readSpanPredictorConfig } from '../../../models/sam-audio/spans/span-predictor.ts'
 import { loadTextEncoder } from '../../../models/sam-audio/text/text-encoder.ts'
-import { countOf } from '../../../models/stored-tensor.ts'
-import { openTensors } from '../../../models/weights.ts'
+import { loadSamAudio } from '../../../models/sam-audio/sam-audio.ts'
+import { countOf, type StoredTensor } from '../../../models/stored-tensor.ts'
+import { tf } from '../../../models/tensor.ts'
+import { openTensors, Weights } from '../../../models/weights.ts'
 import { takeInventory } from '../../../scripts/model/inventory.ts'
+import { assertClose } from '../../support/assert-close.ts'
+import { noise } from '../lanes.ts'
 import { FIXTURES } from './folders.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'published-'))
@@ -27,6 +34,11 @@ const readJson = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
 /** Writes these tensors of a safetensors file to one of their own. */
 function writeTensors(file: string, from: string, names: readonly string[]): void {
   const tensors = openTensors(from)
+  writeAll(file, new Map(names.map((name) => [name, tensors.get(name)!])))
+}
+
+function writeAll(file: string, tensors: ReadonlyMap<string, StoredTensor>): void {
+  const names = [...tensors.keys()]
   const header: Record<string, unknown> = {}
   const data = names.map((name) => Buffer.from(Float32Array.from(tensors.get(name)!.values()).buffer))
   let at = 0
@@ -104,4 +116,59 @@ test('the base of rotary positions is read in either spelling, and needed', asyn
   const spans = join(copyOf('pe-a-frame-tiny', 'rope'), 'config.json')
   writeFileSync(spans, JSON.stringify({ ...readJson(spans), text_model: bare }))
   await assert.rejects(readSpanPredictorConfig(spans), /global_rope_theta/)
+})
+
+/** The judge's own folder as transformers spells it, its codec the one of the span predictor. */
+function transformersJudge(): string {
+  const folder = copyOf('judge-tiny', 'transformers')
+  const own = [...openTensors(join(folder, 'checkpoint.pt'))]
+    .filter(([name]) => !name.startsWith('audio_codec.'))
+  const codec = [...openTensors(join(FIXTURES, 'pe-a-frame-tiny/model.safetensors'))]
+    .filter(([name]) => name.startsWith('audio_model.dac_vae_encoder.'))
+    .map(([name, tensor]) => [name.replace('audio_model.', ''), tensor] as const)
+  writeAll(join(folder, 'model.safetensors'), new Map([...own, ...codec]))
+  rmSync(join(folder, 'checkpoint.pt'))
+  const { audio_codec: _, ...config } = readJson(join(folder, 'config.json'))
+  const spans = readJson(join(FIXTURES, 'pe-a-frame-tiny/config.json'))
+  writeFileSync(join(folder, 'config.json'), JSON.stringify({
+    ...config, model_type: 'sam_audio_judge', dac_vae_encoder: spans.audio_model.dac_vae_encoder,
+  }))
+  return folder
+}
+
+test('the codec of transformers gives what the reference gave', () => tf.tidy(() => {
+  const part = join(FIXTURES, 'pe-a-frame-tiny')
+  const config = dacConfig(readJson(join(part, 'config.json')).audio_model.dac_vae_encoder)
+  const weights = Weights.open(join(part, 'model.safetensors')).at('audio_model.dac_vae_encoder')
+  const golden = openTensors(join(FIXTURES, 'golden/span_predictor.safetensors'))
+  const { shape: [batch, , samples], values } = golden.get('waveform')!
+  const all = Float32Array.from(values())
+  const waves = Array.from({ length: batch! }, (_, i) => all.slice(i * samples!, (i + 1) * samples!))
+  const { features } = encodeWaves(loadEncoder(weights, config, TRANSFORMERS), config, waves)
+  const ours = tf.transpose(features, [0, 2, 1])
+  const theirs = golden.get('dac_vae_encoder.features')!
+  assert.deepEqual(ours.shape, theirs.shape)
+  assertClose(ours.dataSync<'float32'>(), theirs.values(), { absolute: 6e-5 })
+}))
+
+test('the judge as transformers spells it is found, sound, and judges', async () => {
+  const folder = transformersJudge()
+  const { parts, warnings } = await takeInventory(folder)
+  const judge = parts.find(({ part }) => part === 'judge')!
+  assert.deepEqual([judge.folder, judge.problems, warnings.length], [folder, [], 0])
+  const verdict = { mixture: noise(960, 1), separated: noise(960, 2), prompt: 'rain' }
+  const [scores] = (await loadJudge(folder)).judge([verdict])
+  assert.equal(Object.values(scores!).every(Number.isFinite), true)
+})
+
+test('a folder that seems to be a part and is not used is warned of, naming why', async () => {
+  for (const part of ['sam-audio-tiny', 't5-tiny', 'judge-tiny']) copyOf(part, 'unused')
+  const file = join(root, 'unused/judge-tiny/config.json')
+  writeFileSync(file, JSON.stringify({ audio_config: {}, text_config: {} }))
+  const { warnings } = await loadSamAudio(join(root, 'unused'))
+  assert.equal(warnings.length, 1)
+  assert.match(warnings[0]!, /judge-tiny seems to be the judge part .* not used: .*audio_config, text_config/)
+  rmSync(file)
+  assert.match((await takeInventory(join(root, 'unused'))).warnings.join(), /no config\.json that can be read/)
+  assert.deepEqual((await loadSamAudio(FIXTURES)).warnings, [])
 })
