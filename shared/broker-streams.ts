@@ -106,8 +106,8 @@ const streams = (): NamedStream[] => [
   },
   {
     name: EXHAUSTED.stream,
-    subjects: [...Object.values(JOB_QUEUES), EVENTS].map(({ stream, consumer }) =>
-      `$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.${stream}.${consumer}`),
+    subjects: [JOBS, EVENTS].map(({ stream }) =>
+      `$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.${stream}.*`),
     retention: RetentionPolicy.Workqueue,
     storage: StorageType.File,
     max_age: EXHAUSTED_DAYS * DAY_NS,
