@@ -12,8 +12,8 @@ import { parseArgs } from 'node:util'
 import { WARM_UP_CALLS } from '../models/graph/compiled.ts'
 import type { Precision } from '../models/precision.ts'
 import type { TransformerConfig } from '../models/sam-audio/config.ts'
-import { loadTransformer, type Transformer } from '../models/sam-audio/transformer.ts'
-import { tabulated, type TellTime } from '../models/sam-audio/time-codes.ts'
+import { loadTransformer, type Transformer } from '../models/sam-audio/flow/transformer.ts'
+import { tabulated, type TellTime } from '../models/sam-audio/flow/time-embedding.ts'
 import { backendVersion, deviceKind, tf } from '../models/tensor.ts'
 import {
   feedForwardDimOf, randomWeights, transformerShapes,

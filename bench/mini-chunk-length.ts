@@ -5,7 +5,9 @@
  *   node --import tsx bench/mini-chunk-length.ts <folder of ESC-10 by class>
  */
 import { fileURLToPath } from 'node:url'
-import { chunkCount, cutChunks, planChunks, Stitcher, type ChunkPlan } from '../engine/chunks.ts'
+import {
+  chunkCount, cutChunks, planChunks, Stitcher, type ChunkPlan,
+} from '../engine/job/chunks.ts'
 import type { Acceleration, Model } from '../models/model.ts'
 import { loadMini } from '../models/mini/mini.ts'
 import { concatenate } from '../test/support/make-audio.ts'

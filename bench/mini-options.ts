@@ -5,7 +5,7 @@
  *   node --import tsx bench/mini-options.ts <folder of ESC-10 by class>
  */
 import { fileURLToPath } from 'node:url'
-import { cutChunks, planChunks, Stitcher } from '../engine/chunks.ts'
+import { cutChunks, planChunks, Stitcher } from '../engine/job/chunks.ts'
 import { loadMini } from '../models/mini/mini.ts'
 import type { LaneRequest, LaneResult } from '../models/model.ts'
 import { concatenate } from '../test/support/make-audio.ts'

@@ -16,9 +16,9 @@ import type { Precision } from '../models/precision.ts'
 import { decodeLatents, encodeWaves } from '../models/sam-audio/codec/codec.ts'
 import { hopOf, type SamAudioConfig } from '../models/sam-audio/config.ts'
 import { loadNetwork, type Network } from '../models/sam-audio/network.ts'
-import { countOf } from '../models/stored-tensor.ts'
+import { countOf } from '../models/checkpoint/stored-tensor.ts'
 import { backendVersion, tf } from '../models/tensor.ts'
-import { Weights } from '../models/weights.ts'
+import { Weights } from '../models/checkpoint/weights.ts'
 import {
   codecShapes, conditionShapes, feedForwardDimOf, PUBLISHED_CODEC, transformerShapes, under,
 } from '../test/support/random-weights.ts'

@@ -3,11 +3,11 @@
 import { hostname, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseModelChoice } from '../models/names.ts'
+import { parseModelChoice } from '../models/model-choice.ts'
 import { PRECISIONS } from '../models/precision.ts'
 import { newId } from '../shared/ids.ts'
 import { readSettings } from '../shared/settings.ts'
-import { BATCH_FRAMES } from './batch-budget.ts'
+import { BATCH_FRAMES } from './compute/batch-budget.ts'
 
 const RUNTIME_FOLDER = fileURLToPath(new URL('../.runtime', import.meta.url))
 

@@ -7,7 +7,7 @@ import {
   ENGINE_SERVICE, engineControlService, enginePackage, type CancelOutcome,
   type EngineDescription, type EngineStats,
 } from '../shared/engine-control.ts'
-import { BATCH_FRAMES } from './batch-budget.ts'
+import { BATCH_FRAMES } from './compute/batch-budget.ts'
 
 export interface ControlledEngine {
   describe(): EngineDescription

@@ -7,13 +7,13 @@ import { connectBroker } from '../shared/broker.ts'
 import { systemClock } from '../shared/clock.ts'
 import { announceReady, onShutdown, startOrEnd } from '../shared/lifecycle.ts'
 import { createLogger } from '../shared/log.ts'
-import { createPublicFetch } from '../shared/public-fetch.ts'
-import { ComputeThread } from './compute-thread.ts'
-import { killHungProcess } from './compute-watchdog.ts'
+import { createPublicFetch } from '../shared/http/public-fetch.ts'
+import { ComputeThread } from './compute/compute-thread.ts'
+import { killHungProcess } from './compute/compute-watchdog.ts'
 import { loadConfig } from './config.ts'
 import { startControlServer } from './control-server.ts'
 import { createEngine } from './engine.ts'
-import { prepareScratch } from './scratch.ts'
+import { prepareScratch } from './job/scratch.ts'
 
 /** How often an engine says that it is there. */
 const HELLO_MS = 3_000

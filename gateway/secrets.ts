@@ -8,7 +8,7 @@ import { DEFAULT_ACCOUNT, ensureAccount } from './store/accounts.ts'
 import { findApiKeys, hasApiKeys, putApiKey } from './store/api-keys.ts'
 import {
   BOOTSTRAP_KEY_ID, hashApiKey, keyIdOf, newApiKey, newKeyId, SCOPES,
-} from './auth.ts'
+} from './accounts/auth.ts'
 
 interface Keys {
   /** Signs media addresses. */

@@ -5,7 +5,7 @@ import {
   gateWithSigmoid, lastAxisNorm, multiply, multiplyTurned, reshape, softmax, tf, transpose,
   type Tensor,
 } from './tensor.ts'
-import type { Weights } from './weights.ts'
+import type { Weights } from './checkpoint/weights.ts'
 
 export type Layer = (x: Tensor) => Tensor
 

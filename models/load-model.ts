@@ -1,7 +1,7 @@
 import { choosePrecision } from './bfloat16.ts'
 import { loadMini } from './mini/mini.ts'
 import type { Model } from './model.ts'
-import type { ModelChoice } from './names.ts'
+import type { ModelChoice } from './model-choice.ts'
 import type { PrecisionChoice } from './precision.ts'
 import { loadSamAudio } from './sam-audio/sam-audio.ts'
 

@@ -5,7 +5,7 @@
  */
 import { roundToBfloat16 } from './bfloat16.ts'
 import { upload, uploadBfloat16, type Tensor } from './tensor.ts'
-import type { Weights } from './weights.ts'
+import type { Weights } from './checkpoint/weights.ts'
 
 /** The weight of a torch.nn.Linear without a bias: [outDim, inDim]. */
 export interface MatrixPart {

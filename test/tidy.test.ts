@@ -24,10 +24,10 @@ const FREE = ['scripts', 'bench', 'test', 'examples']
 const HOMES: [packages: RegExp, homes: readonly string[]][] = [
   [/^@?fastify/, ['gateway/']],
   [/^(kysely|better-sqlite3)/, ['gateway/store/']],
-  [/^prom-client/, ['gateway/metrics.ts']],
+  [/^prom-client/, ['gateway/operations/metrics.ts']],
   [/^@nats-io\//, ['shared/broker']],
   [/^(@grpc\/|grpc-health-check)/, ['shared/proto.ts', 'shared/engine-control.ts',
-    'engine/control-server.ts', 'gateway/grpc-server.ts', 'gateway/grpc-errors.ts']],
+    'engine/control-server.ts', 'gateway/grpc/']],
   [/^node-av/, ['engine/media/']],
   [/^protobufjs/, ['models/graph/']],
   [/^@tensorflow\//, ['models/tensor.ts', 'models/bfloat16.ts']],
@@ -133,7 +133,7 @@ test('only main.ts and scripts read the environment', () => {
 
 test('a request comes to its end only with what belongs to the end', () => {
   for (const { path, text } of ruled) {
-    if (path === 'gateway/finish-request.ts') continue
+    if (path === 'gateway/requests/finish-request.ts') continue
     assert.ok(!/moveRequest\([^)]*\bto: '(COMPLETED|FAILED)'/.test(text),
       `${path} ends a request without finish-request.ts`)
   }

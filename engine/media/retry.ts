@@ -1,7 +1,7 @@
 /** Tries again what failed for a reason that may pass: the other side away, or overloaded. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Waits } from '../../shared/http-request.ts'
+import type { Waits } from '../../shared/http/http-request.ts'
 
 /** The other side could not be reached, or could not answer: it may later. */
 export class AwayError extends Error {

@@ -1,9 +1,9 @@
 /** Brings a job's source to a local file: from the gateway's signed address, or from a client's. */
 
 import { ServiceError } from '../../shared/errors.ts'
-import { isTemporaryStatus, request } from '../../shared/http-request.ts'
-import { FetchFailedError, type PublicFetch } from '../../shared/public-fetch.ts'
-import { saveBody } from '../../shared/save-body.ts'
+import { isTemporaryStatus, request } from '../../shared/http/http-request.ts'
+import { FetchFailedError, type PublicFetch } from '../../shared/http/public-fetch.ts'
+import { saveBody } from '../../shared/http/save-body.ts'
 import { AwayError, PATIENCE, waitsOf, withRetries, type Patience } from './retry.ts'
 
 export interface SourceOptions {

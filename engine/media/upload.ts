@@ -2,8 +2,8 @@
 
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { isTemporaryStatus, request } from '../../shared/http-request.ts'
-import { FILE_BYTES_AHEAD } from '../../shared/save-body.ts'
+import { isTemporaryStatus, request } from '../../shared/http/http-request.ts'
+import { FILE_BYTES_AHEAD } from '../../shared/http/save-body.ts'
 import { AwayError, LONG_PATIENCE, waitsOf, withRetries, type Patience } from './retry.ts'
 
 export interface UploadOptions {

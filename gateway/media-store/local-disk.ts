@@ -13,7 +13,7 @@ import { send } from '@fastify/send'
 import { ServiceError } from '../../shared/errors.ts'
 import {
   checkSignedQuery, signPath, type Claims, type SignedMethod,
-} from '../../shared/signed-url.ts'
+} from './signed-url.ts'
 import type { Asker, MediaHome } from './media-store.ts'
 
 export interface LocalDisk extends MediaHome {

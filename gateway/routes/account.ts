@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
-import { Account } from '../account-schemas.ts'
-import { showAccount } from '../accounts.ts'
+import { Account } from '../accounts/schemas.ts'
+import { showAccount } from '../accounts/accounts.ts'
 import type { Deps } from '../deps.ts'
-import { responses } from '../openapi.ts'
+import { responses } from '../api/openapi.ts'
 
 /** Extension: the account that the key belongs to, with its balance; for a key of any scope. */
 export function accountRoute(app: FastifyInstance, deps: Deps): void {

@@ -3,14 +3,14 @@ import { ServiceError } from '../../shared/errors.ts'
 import {
   Account, AccountList, ApiKey, ApiKeyList, CreateAccountRequest, CreateKeyRequest, CreditRequest,
   NewApiKey,
-} from '../account-schemas.ts'
+} from '../accounts/schemas.ts'
 import {
   allAccounts, allKeys, createAccount, createKey, creditAccount, revokeKey, rotateKey, showAccount,
-} from '../accounts.ts'
-import { bearerToken, isSameSecret } from '../auth.ts'
-import { installBodyDeadline } from '../body-deadline.ts'
+} from '../accounts/accounts.ts'
+import { bearerToken, isSameSecret } from '../accounts/auth.ts'
+import { installBodyDeadline } from '../api/body-deadline.ts'
 import type { Deps } from '../deps.ts'
-import { responses } from '../openapi.ts'
+import { responses } from '../api/openapi.ts'
 
 interface AccountRoute {
   Params: { account_id: string }

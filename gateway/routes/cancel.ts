@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { responses } from '../openapi.ts'
-import { QueueStatusResponse } from '../schemas.ts'
-import { cancel, findOwn, statusOf } from '../separations.ts'
+import { responses } from '../api/openapi.ts'
+import { QueueStatusResponse } from '../api/schemas.ts'
+import { cancel, findOwn, statusOf } from '../requests/separations.ts'
 import { requestParams, type RequestParams } from './parameters.ts'
 
 /** Extension: ends a request that is not finished. */

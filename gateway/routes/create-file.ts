@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { newId } from '../../shared/ids.ts'
 import { isoTime, type Deps } from '../deps.ts'
-import { assertFileRoom } from '../file-quota.ts'
-import { responses } from '../openapi.ts'
-import { presentCreatedFile } from '../presenter.ts'
-import { CreateFileRequest, CreateFileResponse } from '../schemas.ts'
+import { assertFileRoom } from '../files/quota.ts'
+import { responses } from '../api/openapi.ts'
+import { presentCreatedFile } from '../requests/presenter.ts'
+import { CreateFileRequest, CreateFileResponse } from '../api/schemas.ts'
 import { inTransaction } from '../store/database.ts'
 import { insertFile } from '../store/files.ts'
-import { checkCreateFile } from '../validation.ts'
+import { checkCreateFile } from '../api/validation.ts'
 
 const MINUTE_MS = 60_000
 

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
-import { withArrival } from '../arrivals.ts'
+import { withArrival } from '../files/pending-uploads.ts'
 import type { Deps } from '../deps.ts'
-import { responses } from '../openapi.ts'
-import { presentFile } from '../presenter.ts'
-import { File } from '../schemas.ts'
+import { responses } from '../api/openapi.ts'
+import { presentFile } from '../requests/presenter.ts'
+import { File } from '../api/schemas.ts'
 import { findFile } from '../store/files.ts'
 
 /** Endpoint 4: the record of a file. */

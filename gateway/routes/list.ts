@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { responses } from '../openapi.ts'
-import { limitOf } from '../query.ts'
-import { RequestList } from '../schemas.ts'
-import { list } from '../separations.ts'
+import { responses } from '../api/openapi.ts'
+import { limitOf } from '../api/pagination.ts'
+import { RequestList } from '../api/schemas.ts'
+import { list } from '../requests/separations.ts'
 
 interface ListQuery {
   limit?: unknown

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { responses } from '../openapi.ts'
-import { presentModels } from '../presenter.ts'
-import { ModelList } from '../schemas.ts'
+import { responses } from '../api/openapi.ts'
+import { presentModels } from '../requests/presenter.ts'
+import { ModelList } from '../api/schemas.ts'
 
 /** Endpoint 2: the one model, and the engines that serve it now. */
 export function modelsRoute(app: FastifyInstance, { fleet }: Deps): void {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { buildOpenApi, responses } from '../openapi.ts'
+import { buildOpenApi, responses } from '../api/openapi.ts'
 
 /** Endpoint 1: the API description. */
 export function openApiRoute(app: FastifyInstance): void {

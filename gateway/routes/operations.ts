@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { createReadiness } from '../readiness.ts'
+import { createReadiness } from '../operations/readiness.ts'
 
 /** Extension, without a key: is the process alive, and can it take requests? */
 export function operationsRoutes(app: FastifyInstance, deps: Deps): void {

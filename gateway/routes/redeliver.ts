@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { responses } from '../openapi.ts'
-import { WebhookDeliveryStatus } from '../schemas.ts'
-import { findOwn } from '../separations.ts'
-import { redeliver } from '../webhooks.ts'
+import { responses } from '../api/openapi.ts'
+import { WebhookDeliveryStatus } from '../api/schemas.ts'
+import { findOwn } from '../requests/separations.ts'
+import { redeliver } from '../webhooks/delivery-status.ts'
 import { requestParams, type RequestParams } from './parameters.ts'
 
 /** Extension: sends the webhook of a finished request again. */

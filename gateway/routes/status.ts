@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { responses } from '../openapi.ts'
-import { flagOf } from '../query.ts'
-import { QueueStatusResponse } from '../schemas.ts'
-import { findOwn, statusOf } from '../separations.ts'
+import { responses } from '../api/openapi.ts'
+import { flagOf } from '../api/pagination.ts'
+import { QueueStatusResponse } from '../api/schemas.ts'
+import { findOwn, statusOf } from '../requests/separations.ts'
 import { readLogs } from '../store/request-logs.ts'
 import { logsParameter, requestParams, type RequestParams } from './parameters.ts'
 

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import type { Deps } from '../deps.ts'
-import { fieldText } from '../json-text.ts'
-import { responses } from '../openapi.ts'
-import { QueueSubmitResponse, SubmitAudioSeparateRequest } from '../schemas.ts'
-import { submitOnce } from '../submit-once.ts'
+import { fieldText } from '../api/json-text.ts'
+import { responses } from '../api/openapi.ts'
+import { QueueSubmitResponse, SubmitAudioSeparateRequest } from '../api/schemas.ts'
+import { submitOnce } from '../requests/submit-once.ts'
 
 /** For the log: nobody is there to read it. */
 const hungUp = () => new ServiceError('INVALID_REQUEST', {

@@ -2,14 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import type { OutputPart } from '../../shared/messages.ts'
 import { isTerminal } from '../../shared/request-status.ts'
-import { uploadTimes } from '../file-times.ts'
-import { checkAddress, type MediaDeps } from '../media-address.ts'
+import { uploadTimes } from '../files/times.ts'
+import { checkAddress, type MediaDeps } from '../api/media-address.ts'
 import type { StageLimits } from '../media-store/local-disk.ts'
 import { inTransaction, type Store } from '../store/database.ts'
 import { findFile, markFileUploaded } from '../store/files.ts'
 import { findRequest } from '../store/requests.ts'
 import { inputKey, outputKey } from '../store/retention.ts'
-import { UploadTurns } from '../upload-turns.ts'
+import { UploadTurns } from '../files/upload-turns.ts'
 
 interface InputRoute {
   Params: { file_id: string }

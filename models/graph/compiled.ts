@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import protobuf from 'protobufjs'
-import { RecentlyUsed } from '../recently-used.ts'
+import { RecentlyUsed } from '../lru-cache.ts'
 import { adopt, deviceKind, native, storedOf, tf, type Stored, type Tensor } from '../tensor.ts'
 import { Recorder } from './recorder.ts'
 

@@ -6,11 +6,11 @@ import type {
   Chunk, Lane, LaneRequest, LaneResult, Meaning, Model, ModelDescription,
 } from '../model.ts'
 import { tf, type Tensor } from '../tensor.ts'
-import { Weights } from '../weights.ts'
+import { Weights } from '../checkpoint/weights.ts'
 import { readConfig, type MiniConfig } from './config.ts'
 import { MiniLane } from './mini-lane.ts'
-import { loadNetwork, roomFor, tokenCount, type Answer, type Network } from './network.ts'
-import { TextEncoder } from './text-encoder.ts'
+import { loadNetwork, roomFor, tokenCount, type Answer, type Network } from './network/network.ts'
+import { TextEncoder } from './text/text-encoder.ts'
 
 const CHANNELS_MAX = 8
 

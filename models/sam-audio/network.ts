@@ -1,10 +1,10 @@
 /** The networks of one SAM-Audio checkpoint that text prompting needs. */
 import type { Precision } from '../precision.ts'
-import type { Weights } from '../weights.ts'
+import type { Weights } from '../checkpoint/weights.ts'
 import { loadCodec } from './codec/codec.ts'
 import { ignoreWatermark } from './codec/watermark.ts'
 import type { SamAudioConfig } from './config.ts'
-import { loadVelocity } from './velocity.ts'
+import { loadVelocity } from './flow/velocity.ts'
 
 export type Network = ReturnType<typeof loadNetwork>
 

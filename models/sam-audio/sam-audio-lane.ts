@@ -2,10 +2,10 @@
 import type { Acceleration, Lane, LaneRequest, Span, Trail } from '../model.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import type { Slice } from './codec/slices.ts'
-import type { Encoding } from './encoding.ts'
-import type { Flow } from './flow.ts'
-import { planStrides, type Stride } from './ode.ts'
-import { follow, type Leader } from './trail.ts'
+import type { Encoding } from './chunk-encoding.ts'
+import type { Flow } from './flow/flow.ts'
+import { planStrides, type Stride } from './flow/ode.ts'
+import { follow, type Leader } from './flow/overlap-state.ts'
 
 /** Midpoint steps, of two evaluations each; 16 are the reference's. */
 export const STEPS: Readonly<Record<Acceleration, number>> = { fast: 8, balanced: 16, quality: 32 }

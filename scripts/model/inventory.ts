@@ -4,12 +4,12 @@ import { basename, join } from 'node:path'
 import { readConfig, type SamAudioConfig } from '../../models/sam-audio/config.ts'
 import {
   findCheckpoint, findParts, PARTS, unusedFolders, type Part,
-} from '../../models/sam-audio/folders.ts'
+} from '../../models/sam-audio/checkpoint-folders.ts'
 import { readJudgeConfig } from '../../models/sam-audio/judge/judge.ts'
 import { readSpanPredictorConfig } from '../../models/sam-audio/spans/span-predictor.ts'
 import { readT5Config } from '../../models/sam-audio/text/t5-config.ts'
-import { countOf } from '../../models/stored-tensor.ts'
-import { openTensors, weightFiles } from '../../models/weights.ts'
+import { countOf } from '../../models/checkpoint/stored-tensor.ts'
+import { openTensors, weightFiles } from '../../models/checkpoint/weights.ts'
 
 export interface PartInventory {
   part: Part

@@ -1,6 +1,8 @@
 /** What `npm run accounts` can do. */
 
-import { allAccounts, createAccount, creditAccount, showAccount } from '../../gateway/accounts.ts'
+import {
+  allAccounts, createAccount, creditAccount, showAccount,
+} from '../../gateway/accounts/accounts.ts'
 import { UsageError, type Tool } from './command.ts'
 
 const HELP = `Usage: npm run accounts -- <command> [--json]

@@ -3,7 +3,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
-import type { AccountDeps } from '../../gateway/accounts.ts'
+import type { AccountDeps } from '../../gateway/accounts/accounts.ts'
 import { openSqlite } from '../../gateway/store/database.ts'
 import { systemClock } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'

@@ -1,7 +1,7 @@
 /** What `npm run keys` can do. */
 
-import { allKeys, createKey, revokeKey, rotateKey } from '../../gateway/accounts.ts'
-import { SCOPES } from '../../gateway/auth.ts'
+import { allKeys, createKey, revokeKey, rotateKey } from '../../gateway/accounts/accounts.ts'
+import { SCOPES } from '../../gateway/accounts/auth.ts'
 import { UsageError, type Tool } from './command.ts'
 
 const HELP = `Usage: npm run keys -- <command> [--json]

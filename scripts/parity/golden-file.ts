@@ -1,6 +1,6 @@
 /** The tensors of one file of a reference run, and how far others are from them. */
-import { openSafetensors } from '../../models/safetensors.ts'
-import type { StoredTensor } from '../../models/stored-tensor.ts'
+import { openSafetensors } from '../../models/checkpoint/safetensors.ts'
+import type { StoredTensor } from '../../models/checkpoint/stored-tensor.ts'
 import { tf, type Tensor } from '../../models/tensor.ts'
 import { largestDifference, type Comparison } from './comparison.ts'
 

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   findCheckpoint, findParts, type Part, type PartFolders,
-} from '../../models/sam-audio/folders.ts'
+} from '../../models/sam-audio/checkpoint-folders.ts'
 import { GoldenFile, type ManifestEntry } from './golden-file.ts'
 import { inputsOf, type Inputs } from './inputs.ts'
 

@@ -1,6 +1,6 @@
 /** Every comparison with the reference that there is, in the order of the computation. */
 import { tf } from '../../models/tensor.ts'
-import type { Part } from '../../models/sam-audio/folders.ts'
+import type { Part } from '../../models/sam-audio/checkpoint-folders.ts'
 import type { Comparison } from './comparison.ts'
 import type { Reference } from './reference.ts'
 import { prepareAnchors } from './stages/anchors.ts'

@@ -1,6 +1,6 @@
 /** Whether a batch of texts is what the reference made its tokens of. */
 import { TOKENS_MAX } from '../../models/sam-audio/config.ts'
-import { TextTokenizer } from '../../models/tokenizer.ts'
+import { TextTokenizer } from '../../models/text/tokenizer.ts'
 import { compareExactly, type Comparison } from './comparison.ts'
 import type { Reference } from './reference.ts'
 

@@ -9,7 +9,7 @@ import * as grpc from '@grpc/grpc-js'
 import { service as healthService } from 'grpc-health-check'
 import { ServiceError, type ErrorCode } from '../../shared/errors.ts'
 import { loadProto } from '../../shared/proto.ts'
-import { SEPARATION_SERVICE } from '../../gateway/grpc-server.ts'
+import { SEPARATION_SERVICE } from '../../gateway/grpc/server.ts'
 import { startSeparationClient } from '../support/separation-client.ts'
 import { complete, startGateway, submitted, uploadFile } from '../support/start-gateway.ts'
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { sweep } from '../../gateway/retention.ts'
+import { sweep } from '../../gateway/files/sweeper.ts'
 import { assertError } from '../support/assert-shape.ts'
 import {
   API, callWith, createFileBody, FILE_BYTES, startGateway, submit, submitted, uploadFile, type Gateway,

@@ -7,7 +7,7 @@ import test, { type TestContext } from 'node:test'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
 import type { MediaStore } from '../../gateway/media-store/media-store.ts'
 import { openBucket, type Bucket } from '../../gateway/media-store/s3.ts'
-import { sweep, sweepOrphans } from '../../gateway/retention.ts'
+import { sweep, sweepOrphans } from '../../gateway/files/sweeper.ts'
 import { assertError } from '../support/assert-shape.ts'
 import {
   API, createFileBody, FILE_BYTES, MEDIA_URL, PUBLIC_URL, startGateway,

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { startMetricsServer } from '../../gateway/metrics-server.ts'
+import { startMetricsServer } from '../../gateway/operations/metrics-server.ts'
 import { startSeparationClient } from '../support/separation-client.ts'
 import { API, complete, startGateway, submitted, uploadFile, type Gateway } from '../support/start-gateway.ts'
 

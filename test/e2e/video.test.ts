@@ -7,7 +7,7 @@ import test, { before, type TestContext } from 'node:test'
 import { makeMedia, noise, readWav24, wavBytes } from '../support/make-audio.ts'
 import { clickedChirp, clickOf, readVideo } from '../support/read-video.ts'
 import { downloadResult, separateFile, startWinnow, type Winnow } from '../support/start-winnow.ts'
-import { assertAlike, assertNear, readSound } from '../unit/engine/media/read-sound.ts'
+import { assertAlike, assertNear, readSound } from '../integration/engine/media/read-sound.ts'
 
 const RATE = 44_100
 const SECONDS = 4

@@ -5,8 +5,8 @@ import { createServer, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { test, type TestContext } from 'node:test'
 import { createLogger } from '../../shared/log.ts'
-import { createPublicPost } from '../../shared/public-post.ts'
-import { WebhookSender } from '../../gateway/webhook-sender.ts'
+import { createPublicPost } from '../../gateway/webhooks/public-post.ts'
+import { WebhookSender } from '../../gateway/webhooks/sender.ts'
 import {
   API, callWith, startGateway, uploadFile, type Gateway,
 } from '../support/start-gateway.ts'

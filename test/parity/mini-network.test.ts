@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { WARM_UP_CALLS } from '../../models/graph/compiled.ts'
 import { readConfig } from '../../models/mini/config.ts'
-import type { Streams } from '../../models/mini/hybrid-block.ts'
-import { loadNetwork, tokenCount } from '../../models/mini/network.ts'
+import type { Streams } from '../../models/mini/network/hybrid-block.ts'
+import { loadNetwork, tokenCount } from '../../models/mini/network/network.ts'
 import {
   applyMask, featuresOf, hopAt, inputScale, maskOf, powerOf,
 } from '../../models/mini/spectrum.ts'
 import { frameCount, istft, stft } from '../../models/stft.ts'
 import { tf, type Tensor } from '../../models/tensor.ts'
-import { Weights } from '../../models/weights.ts'
+import { Weights } from '../../models/checkpoint/weights.ts'
 import { assertClose } from '../support/assert-close.ts'
 import { assertStream, counted, openGolden, WEIGHTS_FOLDER } from './golden.ts'
 

@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import type { LightMyRequestResponse as Response } from 'fastify'
 import { ERRORS, type ErrorCode } from '../../shared/errors.ts'
-import { ErrorResponse } from '../../gateway/schemas.ts'
+import { ErrorResponse } from '../../gateway/api/schemas.ts'
 
 /** The value has the fields of its schema and no others, although the API may add some one day. */
 export function assertShape(schema: TSchema, value: unknown): void {

@@ -1,6 +1,6 @@
 /** An engine's compute thread that hangs, in a process of its own; SIGTERM stops it. */
 
-import { ComputeThread } from '../../engine/compute-thread.ts'
+import { ComputeThread } from '../../engine/compute/compute-thread.ts'
 import { createLogger } from '../../shared/log.ts'
 
 const options = {

@@ -1,7 +1,7 @@
 /** Metered accounts for tests of credits. */
 
 import assert from 'node:assert/strict'
-import { createAccount, creditAccount, showAccount } from '../../gateway/accounts.ts'
+import { createAccount, creditAccount, showAccount } from '../../gateway/accounts/accounts.ts'
 import { availableSeconds } from '../../gateway/store/ledger.ts'
 import type { Store } from '../../gateway/store/database.ts'
 import type { LedgerRow } from '../../gateway/store/tables.ts'

@@ -1,5 +1,5 @@
 /** The weights' shapes of what SAM-Audio has beside its own checkpoint, at any size. */
-import type { PeConfig } from '../../models/sam-audio/pe-transformer.ts'
+import type { PeConfig } from '../../models/sam-audio/layers/pe-transformer.ts'
 import type { SpanPredictorConfig } from '../../models/sam-audio/spans/span-predictor.ts'
 import type { ModernBertConfig } from '../../models/sam-audio/text/modern-bert.ts'
 import type { T5Config } from '../../models/sam-audio/text/t5-config.ts'

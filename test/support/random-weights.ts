@@ -1,7 +1,7 @@
 /** SAM-Audio checkpoints of any size with random weights, made as they are read. */
-import type { StoredTensor } from '../../models/stored-tensor.ts'
+import type { StoredTensor } from '../../models/checkpoint/stored-tensor.ts'
 import type { CodecConfig, SamAudioConfig, TransformerConfig } from '../../models/sam-audio/config.ts'
-import { Weights } from '../../models/weights.ts'
+import { Weights } from '../../models/checkpoint/weights.ts'
 
 type Shapes = Record<string, readonly number[]>
 

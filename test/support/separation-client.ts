@@ -2,7 +2,7 @@
 
 import type { TestContext } from 'node:test'
 import * as grpc from '@grpc/grpc-js'
-import { SEPARATION_SERVICE, separationPackage, startGrpcServer } from '../../gateway/grpc-server.ts'
+import { SEPARATION_SERVICE, separationPackage, startGrpcServer } from '../../gateway/grpc/server.ts'
 import type { Gateway } from './start-gateway.ts'
 
 type Message = Record<string, any>

@@ -1,6 +1,6 @@
 /** The codec: samples to features and back, in slices that bound what is held (DACVAE). */
 import { tf, type Tensor, type Tensor3D } from '../../tensor.ts'
-import type { Weights } from '../../weights.ts'
+import type { Weights } from '../../checkpoint/weights.ts'
 import { hopOf, type CodecConfig } from '../config.ts'
 import { loadDecoder, type Decoder } from './decoder.ts'
 import { loadEncoder, type Encoder } from './encoder.ts'

@@ -1,7 +1,7 @@
 /** Convolutions over frames, [batch, frames, channels] (torch.nn.Conv1d, ConvTranspose1d). */
 import type { Layer } from '../../layers.ts'
 import { tf, upload, type Tensor, type Tensor2D, type Tensor4D } from '../../tensor.ts'
-import type { Weights } from '../../weights.ts'
+import type { Weights } from '../../checkpoint/weights.ts'
 import { reverseAxes, swapLastAxes, type KernelShape, type ReadKernel } from './kernel.ts'
 
 export interface ConvolutionSizes {

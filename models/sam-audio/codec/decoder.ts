@@ -1,7 +1,7 @@
 /** Latent frames to samples (DACVAE: the quantizer's projection, Decoder without its watermark). */
 import { type Layer } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
-import type { Weights } from '../../weights.ts'
+import type { Weights } from '../../checkpoint/weights.ts'
 import type { CodecConfig } from '../config.ts'
 import { loadConvolution, loadPointwise, loadUpsampling } from './convolution.ts'
 import { readNormedKernel } from './kernel.ts'

@@ -1,7 +1,7 @@
 /** Samples to latent frames (DACVAE: Encoder, and the quantizer's projection). */
 import { type Layer } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
-import type { Weights } from '../../weights.ts'
+import type { Weights } from '../../checkpoint/weights.ts'
 import type { CodecConfig } from '../config.ts'
 import { loadConvolution, loadPointwise } from './convolution.ts'
 import { readNormedKernel } from './kernel.ts'

@@ -3,8 +3,8 @@
  * lays them. All is done where they were read: the native library would keep the room of every
  * tensor that comes in between.
  */
-import type { Scratch } from '../../stored-tensor.ts'
-import type { Weights } from '../../weights.ts'
+import type { Scratch } from '../../checkpoint/stored-tensor.ts'
+import type { Weights } from '../../checkpoint/weights.ts'
 
 /** As PyTorch has it: outputs, inputs and places of a kernel; inputs first where it upsamples. */
 export type KernelShape = readonly [number, number, number]

@@ -1,7 +1,7 @@
 /** Two recurrent layers, added to what came in (torch.nn.LSTM in AudioSeal's StreamableLSTM). */
 import type { Layer } from '../../layers.ts'
 import { tf, type Tensor, type Tensor2D } from '../../tensor.ts'
-import type { Weights } from '../../weights.ts'
+import type { Weights } from '../../checkpoint/weights.ts'
 
 const LAYERS = 2
 

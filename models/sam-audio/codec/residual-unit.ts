@@ -1,6 +1,6 @@
 /** Snake, dilated convolution, snake, pointwise, added to what came in (ResidualUnit). */
 import { tf, type Tensor } from '../../tensor.ts'
-import type { Weights } from '../../weights.ts'
+import type { Weights } from '../../checkpoint/weights.ts'
 import { loadConvolution, loadPointwise } from './convolution.ts'
 import { readNormedKernel } from './kernel.ts'
 import { applyMask } from './mask.ts'

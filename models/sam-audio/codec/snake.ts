@@ -1,7 +1,7 @@
 /** Periodic activation with a frequency per channel: x + sin²(a·x) / a (Snake1d). */
 import type { Layer } from '../../layers.ts'
 import { tf } from '../../tensor.ts'
-import type { Weights } from '../../weights.ts'
+import type { Weights } from '../../checkpoint/weights.ts'
 
 export function loadSnake(weights: Weights, dim: number): Layer {
   const alpha = tf.tidy(() => weights.get('alpha', [1, dim, 1]).reshape([dim]))

@@ -5,7 +5,7 @@
  */
 import type { Layer } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
-import type { Weights } from '../../weights.ts'
+import type { Weights } from '../../checkpoint/weights.ts'
 import { loadConvolution, loadUpsampling } from './convolution.ts'
 import { readPlainKernel } from './kernel.ts'
 import { loadResidualLstm } from './lstm.ts'

@@ -5,16 +5,16 @@ import {
   loadLayerNorm, loadLinear, loadProjection, type Layer,
 } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
-import { TextTokenizer } from '../../tokenizer.ts'
-import { Weights } from '../../weights.ts'
+import { TextTokenizer } from '../../text/tokenizer.ts'
+import { Weights } from '../../checkpoint/weights.ts'
 import { encodeWaves } from '../codec/codec.ts'
 import { loadEncoder, TRANSFORMERS } from '../codec/encoder.ts'
 import { frameMask } from '../codec/mask.ts'
 import {
   codecConfig, dacConfig, TOKENS_MAX, type CodecConfig,
 } from '../config.ts'
-import { findCheckpoint } from '../folders.ts'
-import { loadPeTransformer, peConfig, type PeConfig } from '../pe-transformer.ts'
+import { findCheckpoint } from '../checkpoint-folders.ts'
+import { loadPeTransformer, peConfig, type PeConfig } from '../layers/pe-transformer.ts'
 import { loadModernBert, modernBertConfig, type ModernBertConfig } from '../text/modern-bert.ts'
 
 const NORM_EPSILON = 1e-5

@@ -1,6 +1,6 @@
 /** The scores of frames to the spans where the sound was found (PEAudioFrame). */
 import type { Span } from '../../model.ts'
-import type { FrameClock } from '../anchors.ts'
+import type { FrameClock } from './anchors.ts'
 
 /** The score that a frame of the sound exceeds. */
 export const THRESHOLD = 0.3

@@ -3,9 +3,9 @@ import {
   attendUnscaled, gelu, keyBias, loadBareLayerNorm, loadProjection, mergeHeads, type Layer,
 } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
-import type { Weights } from '../../weights.ts'
+import type { Weights } from '../../checkpoint/weights.ts'
 import { assertSettings, ropeTheta, type RopeEntry } from '../config.ts'
-import { makeRotary, rotate, type Rotary } from '../rotary.ts'
+import { makeRotary, rotate, type Rotary } from '../layers/rotary.ts'
 
 export interface ModernBertConfig {
   vocabulary: number

@@ -3,7 +3,7 @@ import {
   attendUnscaled, keyBias, loadProjection, loadRmsNorm, mergeHeads, splitHeads,
 } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
-import type { Weights } from '../../weights.ts'
+import type { Weights } from '../../checkpoint/weights.ts'
 import type { T5Config } from './t5-config.ts'
 
 export type T5 = ReturnType<typeof loadT5>

@@ -1,9 +1,9 @@
 /** Prompts to what the flow network hears of them: tokens, and T5's states. */
 import { join } from 'node:path'
 import { tf, type Tensor } from '../../tensor.ts'
-import { TextTokenizer } from '../../tokenizer.ts'
-import { Weights } from '../../weights.ts'
-import { findCheckpoint } from '../folders.ts'
+import { TextTokenizer } from '../../text/tokenizer.ts'
+import { Weights } from '../../checkpoint/weights.ts'
+import { findCheckpoint } from '../checkpoint-folders.ts'
 import { loadT5 } from './t5.ts'
 import { readT5Config } from './t5-config.ts'
 

@@ -1,5 +1,5 @@
 /** Times to frames: what the network is told of every frame, and how predicted times round. */
-import { anchorTokens } from '../../../models/sam-audio/anchors.ts'
+import { anchorTokens } from '../../../models/sam-audio/spans/anchors.ts'
 import { frameCount } from '../../../models/sam-audio/codec/codec.ts'
 import { findSpans } from '../../../models/sam-audio/spans/find-spans.ts'
 import { compareExactly, type Comparison } from '../comparison.ts'

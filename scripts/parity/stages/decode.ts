@@ -4,7 +4,7 @@ import { runBlock, type Decoder } from '../../../models/sam-audio/codec/decoder.
 import { loadWatermark, type Watermark } from '../../../models/sam-audio/codec/watermark.ts'
 import { readConfig } from '../../../models/sam-audio/config.ts'
 import { tf, type Tensor } from '../../../models/tensor.ts'
-import { Weights } from '../../../models/weights.ts'
+import { Weights } from '../../../models/checkpoint/weights.ts'
 import type { Comparison } from '../comparison.ts'
 import type { GoldenFile } from '../golden-file.ts'
 import type { Reference } from '../reference.ts'

@@ -5,7 +5,7 @@ import {
   loadJudgeNetwork, readJudgeConfig, type JudgeConfig, type JudgeNetwork,
 } from '../../../models/sam-audio/judge/judge.ts'
 import { tf, type Tensor } from '../../../models/tensor.ts'
-import { Weights } from '../../../models/weights.ts'
+import { Weights } from '../../../models/checkpoint/weights.ts'
 import type { Comparison } from '../comparison.ts'
 import type { GoldenFile } from '../golden-file.ts'
 import type { Reference } from '../reference.ts'

@@ -7,7 +7,7 @@ import { hopOf, readConfig } from '../../../models/sam-audio/config.ts'
 import {
   loadSpanNetwork, loadSpanTokenizer, makeSpanPredictor, readSpanPredictorConfig,
 } from '../../../models/sam-audio/spans/span-predictor.ts'
-import { Weights } from '../../../models/weights.ts'
+import { Weights } from '../../../models/checkpoint/weights.ts'
 import { compareExactly, type Comparison } from '../comparison.ts'
 import type { Reference } from '../reference.ts'
 

@@ -2,7 +2,7 @@
  * Whole separations. In the reference's batch, padding changes what a shorter wave gives, so of
  * that batch the longest wave counts; of those that were alone, all do. Here they share a batch.
  */
-import { anchorTokens, type FrameClock } from '../../../models/sam-audio/anchors.ts'
+import { anchorTokens, type FrameClock } from '../../../models/sam-audio/spans/anchors.ts'
 import {
   decodeLatents, encodeWaves, frameCount,
 } from '../../../models/sam-audio/codec/codec.ts'
@@ -10,12 +10,12 @@ import { loadWatermark, type Watermark } from '../../../models/sam-audio/codec/w
 import {
   hopOf, readConfig, TOKENS_MAX, type SamAudioConfig,
 } from '../../../models/sam-audio/config.ts'
-import { stepFlows, type Flow } from '../../../models/sam-audio/flow.ts'
+import { stepFlows, type Flow } from '../../../models/sam-audio/flow/flow.ts'
 import { loadNetwork, type Network } from '../../../models/sam-audio/network.ts'
-import { planStrides } from '../../../models/sam-audio/ode.ts'
+import { planStrides } from '../../../models/sam-audio/flow/ode.ts'
 import { loadTextEncoder, type TextEncoder } from '../../../models/sam-audio/text/text-encoder.ts'
 import { tf, type Tensor } from '../../../models/tensor.ts'
-import { Weights } from '../../../models/weights.ts'
+import { Weights } from '../../../models/checkpoint/weights.ts'
 import type { Comparison } from '../comparison.ts'
 import type { GoldenFile } from '../golden-file.ts'
 import type { Anchor, Inputs, SeparateInputs } from '../inputs.ts'

@@ -4,7 +4,7 @@ import {
   loadSpanNetwork, readSpanPredictorConfig, type SpanNetwork,
 } from '../../../models/sam-audio/spans/span-predictor.ts'
 import { tf, type Tensor } from '../../../models/tensor.ts'
-import { Weights } from '../../../models/weights.ts'
+import { Weights } from '../../../models/checkpoint/weights.ts'
 import { compareExactly, type Comparison } from '../comparison.ts'
 import type { GoldenFile } from '../golden-file.ts'
 import type { Reference } from '../reference.ts'

@@ -1,6 +1,6 @@
 /** Texts to token ids, as the tokenizers of the reference make them. */
 import { TOKENS_MAX } from '../../../models/sam-audio/config.ts'
-import { TextTokenizer } from '../../../models/tokenizer.ts'
+import { TextTokenizer } from '../../../models/text/tokenizer.ts'
 import { compareExactly, type Comparison } from '../comparison.ts'
 import type { Reference } from '../reference.ts'
 

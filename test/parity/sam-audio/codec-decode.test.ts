@@ -6,7 +6,7 @@ import { decodeLatents, loadCodec } from '../../../models/sam-audio/codec/codec.
 import { loadWatermark } from '../../../models/sam-audio/codec/watermark.ts'
 import { hopOf, readConfig } from '../../../models/sam-audio/config.ts'
 import { tf, type Tensor } from '../../../models/tensor.ts'
-import { Weights } from '../../../models/weights.ts'
+import { Weights } from '../../../models/checkpoint/weights.ts'
 import { assertClose } from '../../support/assert-close.ts'
 import { counted } from '../golden.ts'
 import { noise } from '../lanes.ts'

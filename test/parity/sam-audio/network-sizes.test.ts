@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeLatents, encodeWaves, loadCodec } from '../../../models/sam-audio/codec/codec.ts'
 import { hopOf, readConfig } from '../../../models/sam-audio/config.ts'
-import { rowMask } from '../../../models/sam-audio/row-mask.ts'
-import { loadTransformer } from '../../../models/sam-audio/transformer.ts'
+import { rowMask } from '../../../models/sam-audio/layers/row-mask.ts'
+import { loadTransformer } from '../../../models/sam-audio/flow/transformer.ts'
 import { tf } from '../../../models/tensor.ts'
-import { Weights } from '../../../models/weights.ts'
+import { Weights } from '../../../models/checkpoint/weights.ts'
 import { assertClose } from '../../support/assert-close.ts'
 import {
   codecShapes, conditionShapes, PUBLISHED_CODEC as CODEC, randomWeights, transformerShapes, under,

@@ -8,8 +8,8 @@ import {
   loadSpanNetwork, loadSpanPredictor, readSpanPredictorConfig,
 } from '../../../models/sam-audio/spans/span-predictor.ts'
 import { tf, type Tensor } from '../../../models/tensor.ts'
-import { TextTokenizer } from '../../../models/tokenizer.ts'
-import { Weights } from '../../../models/weights.ts'
+import { TextTokenizer } from '../../../models/text/tokenizer.ts'
+import { Weights } from '../../../models/checkpoint/weights.ts'
 import { assertClose } from '../../support/assert-close.ts'
 import { noise } from '../lanes.ts'
 import { reference, testStage } from './stages.ts'

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadWatermark } from '../../../models/sam-audio/codec/watermark.ts'
-import { countOf, type StoredTensor } from '../../../models/stored-tensor.ts'
+import { countOf, type StoredTensor } from '../../../models/checkpoint/stored-tensor.ts'
 import { tf } from '../../../models/tensor.ts'
-import { Weights } from '../../../models/weights.ts'
+import { Weights } from '../../../models/checkpoint/weights.ts'
 import { assertClose } from '../../support/assert-close.ts'
 import { noise } from '../lanes.ts'
 

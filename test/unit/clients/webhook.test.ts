@@ -4,7 +4,7 @@ import test from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import fc from 'fast-check'
 import { verifyWebhook, WebhookError } from '../../../clients/typescript/client.ts'
-import { signatureHeaders } from '../../../gateway/webhook-signature.ts'
+import { signatureHeaders } from '../../../gateway/webhooks/signature.ts'
 
 const NOW = Date.parse('2026-01-02T03:04:05Z')
 const BODY = JSON.stringify({ type: 'audio.separate.failed', metadata: { 'ключ': 'é' } })

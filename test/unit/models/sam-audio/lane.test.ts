@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { planSlices } from '../../../../models/sam-audio/codec/slices.ts'
-import type { Encoding } from '../../../../models/sam-audio/encoding.ts'
+import type { Encoding } from '../../../../models/sam-audio/chunk-encoding.ts'
 import { SamAudioLane } from '../../../../models/sam-audio/sam-audio-lane.ts'
 import { tf } from '../../../../models/tensor.ts'
 

@@ -1,0 +1,58 @@
+/** How many frames a batch may hold: what is set, and less while the device lacks memory for it. */
+
+import type { Logger } from '../../shared/log.ts'
+import type { BatchLimits } from './batch-policy.ts'
+
+/** What may be set. */
+export const BATCH_FRAMES = { least: 1, most: 10_000_000 }
+
+/** Batches stepped before twice as many frames are tried again. */
+const STEPS_BEFORE_GROWTH = 1_000
+
+export class BatchBudget implements BatchLimits {
+  readonly #log: Logger
+  #framesSet: number
+  #framesMax: number
+  #steps = 0
+
+  constructor(framesMax: number, log: Logger) {
+    this.#framesSet = framesMax
+    this.#framesMax = framesMax
+    this.#log = log
+  }
+
+  /** What is set, whatever the device has memory for. */
+  get framesSet(): number {
+    return this.#framesSet
+  }
+
+  get framesMax(): number {
+    return this.#framesMax
+  }
+
+  /** From the next batch on. */
+  set framesMax(frames: number) {
+    this.#framesSet = frames
+    this.#framesMax = frames
+    this.#steps = 0
+  }
+
+  /** A batch was stepped. */
+  stepped(): void {
+    if (this.#framesMax === this.#framesSet) return
+    this.#steps += 1
+    if (this.#steps === STEPS_BEFORE_GROWTH) this.#resize(this.#framesMax * 2)
+  }
+
+  /** The device had no memory for a batch of so many frames, padding included. */
+  shrink(frames: number): void {
+    this.#resize(Math.floor(frames / 2))
+    this.#log.warn({ frames, frames_max: this.#framesMax },
+      'the device has no memory for a batch: smaller ones from now on')
+  }
+
+  #resize(frames: number): void {
+    this.#framesMax = Math.min(Math.max(frames, 1), this.#framesSet)
+    this.#steps = 0
+  }
+}

@@ -1,0 +1,49 @@
+/** What compute-thread.ts and compute-worker.ts say to each other. */
+
+import type { LaneRequest, LaneResult, ModelDescription } from '../../models/model.ts'
+import type { ModelChoice } from '../../models/model-choice.ts'
+import type { PrecisionChoice } from '../../models/precision.ts'
+
+export interface WorkerOptions {
+  model: ModelChoice
+  textEncoderFolder: string
+  precision: PrecisionChoice
+}
+
+/** What the worker says once, when the model is loaded and warm. */
+export interface Ready {
+  description: ModelDescription
+  /** Such as `tensorflow 2.21.0`. */
+  backend: string
+  device: 'cpu' | 'gpu'
+  /** What an operator should know of model and device, in sentences. */
+  warnings: readonly string[]
+}
+
+export type Command =
+  | { type: 'open'; lane: number; request: LaneRequest }
+  | { type: 'step'; lanes: readonly number[] }
+  | { type: 'close'; lane: number }
+  | { type: 'discard'; lane: number }
+
+/** What `open` answers: the lane's length and its number of steps. */
+export interface OpenedLane {
+  frames: number
+  steps: number
+}
+
+/** What each command answers. */
+export interface Replies {
+  open: OpenedLane
+  step: null
+  close: LaneResult
+  discard: null
+}
+
+export type ToWorker = { call: number } & Command
+
+/** `seconds`: how long the thread was busy with the call. */
+export type FromWorker =
+  | { ready: Ready }
+  | { call: number; seconds: number; value: Replies[Command['type']] }
+  | { call: number; seconds: number; error: string }

@@ -1,0 +1,175 @@
+/** Our side of the compute thread: sends commands, awaits answers, starts it anew after a crash. */
+
+import { Worker } from 'node:worker_threads'
+import type { Logger } from '../../shared/log.ts'
+import type { LaneRequest, LaneResult } from '../../models/model.ts'
+import { ComputeLostError, computeErrorOf } from './compute-errors.ts'
+import type {
+  Command, FromWorker, OpenedLane, Ready, Replies, WorkerOptions,
+} from './compute-messages.ts'
+import { ComputeWatchdog, killHungProcess } from './compute-watchdog.ts'
+
+export interface ComputeOptions extends WorkerOptions {
+  /** The longest that one command, or the start of the thread, may take, in seconds. */
+  computeSecondsMax: number
+}
+
+interface PendingCall {
+  resolve(value: never): void
+  reject(error: Error): void
+}
+
+export class ComputeThread {
+  readonly #options: ComputeOptions
+  readonly #log: Logger
+  readonly #program: URL
+  readonly #watchdog: ComputeWatchdog
+  /** Calls that the thread has not answered, in its order: it works on the first. */
+  readonly #pending = new Map<number, PendingCall>()
+  #worker: Worker | null = null
+  #calls = 0
+  #lanes = 0
+  #stopped = false
+  #restarting: Promise<void> | null = null
+  /** Set once the thread has started. */
+  ready!: Ready
+  /** Time that the thread has spent on commands. */
+  busySeconds = 0
+
+  /**
+   * Resolves when the model is loaded and warm. The process ends (SIGKILL) when the start, or later
+   * a command, takes longer than `computeSecondsMax`.
+   * @param program what the thread runs
+   * @throws what the model's loader throws
+   */
+  static async start(
+    options: ComputeOptions, log: Logger, program = WORKER_URL,
+  ): Promise<ComputeThread> {
+    const thread = new ComputeThread(options, log, program)
+    await thread.#start()
+    return thread
+  }
+
+  private constructor(options: ComputeOptions, log: Logger, program: URL) {
+    this.#options = options
+    this.#log = log
+    this.#program = program
+    this.#watchdog = new ComputeWatchdog(options.computeSecondsMax, () =>
+      killHungProcess(log, `the compute thread hung for ${options.computeSecondsMax} s`))
+  }
+
+  /** Resolves when a thread that ended has started anew; null while one runs. */
+  get restarting(): Promise<void> | null {
+    return this.#restarting
+  }
+
+  /** Opens a lane; its chunk's memory is handed over. */
+  async open(request: LaneRequest): Promise<OpenedLane & { lane: number }> {
+    const lane = ++this.#lanes
+    const memory = request.chunk.channels.map((channel) => channel.buffer as ArrayBuffer)
+    const opened = await this.#call({ type: 'open', lane, request }, memory)
+    return { lane, ...opened }
+  }
+
+  /** One batched evaluation of the lanes. */
+  async step(lanes: readonly number[]): Promise<void> {
+    await this.#call({ type: 'step', lanes })
+  }
+
+  close(lane: number): Promise<LaneResult> {
+    return this.#call({ type: 'close', lane })
+  }
+
+  async discard(lane: number): Promise<void> {
+    await this.#call({ type: 'discard', lane })
+  }
+
+  /** Ends the thread; the process with it (SIGKILL) where the thread hangs in native code. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#watchdog.end()
+    const hung = setTimeout(() =>
+      killHungProcess(this.#log, 'the compute thread could not be stopped'), STOP_MS_MAX)
+    await this.#worker?.terminate()
+    clearTimeout(hung)
+  }
+
+  #call<T extends Command>(command: T, transfer: ArrayBuffer[] = []): Promise<Replies[T['type']]> {
+    const worker = this.#worker
+    if (!worker) return Promise.reject(new ComputeLostError('the compute thread is starting anew'))
+    const call = ++this.#calls
+    return new Promise((resolve, reject) => {
+      if (this.#pending.size === 0) this.#watchdog.begin()
+      this.#pending.set(call, { resolve, reject })
+      worker.postMessage({ call, ...command }, transfer)
+    })
+  }
+
+  async #start(): Promise<void> {
+    this.#watchdog.begin()
+    const { worker, ready } = await startWorker(this.#program, this.#options)
+      .finally(() => this.#watchdog.end())
+    this.ready = ready
+    this.#worker = worker
+    worker.on('message', (message: FromWorker) => this.#settle(message))
+    worker.on('error', (error) => this.#log.error({ err: error }, 'the compute thread failed'))
+    worker.on('exit', () => {
+      this.#worker = null
+      this.#restarting = this.#restart().finally(() => { this.#restarting = null })
+    })
+  }
+
+  #settle(message: FromWorker): void {
+    if ('ready' in message) return
+    this.busySeconds += message.seconds
+    const pending = this.#pending.get(message.call)
+    this.#pending.delete(message.call)
+    if (this.#pending.size > 0) this.#watchdog.begin()
+    else this.#watchdog.end()
+    if ('error' in message) pending?.reject(computeErrorOf(message.error))
+    else pending?.resolve(message.value as never)
+  }
+
+  async #restart(): Promise<void> {
+    this.#watchdog.end()
+    for (const { reject } of this.#pending.values()) {
+      reject(new ComputeLostError('the compute thread ended'))
+    }
+    this.#pending.clear()
+    if (this.#stopped) return
+    this.#log.error('the compute thread ended: starting it anew')
+    try {
+      await this.#start()
+    } catch (error) {
+      // Without compute there is no engine: the process ends and whoever supervises it decides.
+      this.#log.fatal({ err: error }, 'the compute thread could not be started anew')
+      process.exit(1)
+    }
+  }
+}
+
+const WORKER_URL = new URL('./compute-worker.ts', import.meta.url)
+/** How long the thread may take to end. */
+const STOP_MS_MAX = 5_000
+
+/** On Node 20 a worker does not inherit the loader of TypeScript, so it registers one first. */
+const loaderOf = (program: URL) => `import('tsx/esm/api').then(({ register }) => {
+  register()
+  return import(${JSON.stringify(program.href)})
+})`
+
+function startWorker(
+  program: URL, options: WorkerOptions,
+): Promise<{ worker: Worker; ready: Ready }> {
+  const worker = new Worker(loaderOf(program), { eval: true, workerData: options })
+  return new Promise((resolve, reject) => {
+    const ended = (code: number) => reject(new Error(`the compute thread ended with ${code}`))
+    worker.once('error', reject)
+    worker.once('exit', ended)
+    worker.once('message', ({ ready }: { ready: Ready }) => {
+      worker.off('error', reject)
+      worker.off('exit', ended)
+      resolve({ worker, ready })
+    })
+  })
+}

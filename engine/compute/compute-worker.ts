@@ -1,0 +1,97 @@
+/**
+ * The compute thread's own side: it owns TensorFlow and the model, and does one command at a time.
+ */
+
+import { parentPort, workerData } from 'node:worker_threads'
+import { loadModel } from '../../models/load-model.ts'
+import { backendVersion, deviceKind, deviceWarnings } from '../../models/tensor.ts'
+import type { Lane, LaneResult } from '../../models/model.ts'
+import type { Command, FromWorker, Replies, ToWorker, WorkerOptions } from './compute-messages.ts'
+
+if (!parentPort) throw new Error('compute-worker.ts runs in a worker thread only')
+const port = parentPort
+const options = workerData as WorkerOptions
+const model = await loadModel(options.model, options)
+const lanes = new Map<number, Lane>()
+
+warmUp()
+port.on('message', answer)
+say({
+  ready: {
+    description: model.description, backend: backendVersion(), device: deviceKind(),
+    warnings: [...deviceWarnings(), ...model.warnings],
+  },
+})
+
+function answer({ call, ...command }: ToWorker): void {
+  const startedAt = performance.now()
+  const seconds = () => (performance.now() - startedAt) / 1000
+  try {
+    const value = obey(command)
+    say({ call, seconds: seconds(), value }, transferables(value))
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    say({ call, seconds: seconds(), error: message })
+  }
+}
+
+function obey(command: Command): Replies[Command['type']] {
+  switch (command.type) {
+    case 'open': {
+      const lane = model.open(command.request)
+      lanes.set(command.lane, lane)
+      return { frames: lane.frames, steps: lane.steps }
+    }
+    case 'step': {
+      model.step(command.lanes.map(laneOf))
+      return null
+    }
+    case 'close': {
+      const lane = laneOf(command.lane)
+      lanes.delete(command.lane)
+      return closed(lane)
+    }
+    case 'discard': {
+      const lane = lanes.get(command.lane)
+      if (lane) model.discard(lane)
+      lanes.delete(command.lane)
+      return null
+    }
+  }
+}
+
+/** A lane whose result can't be had holds nothing either. */
+function closed(lane: Lane): LaneResult {
+  try {
+    return model.close(lane)
+  } catch (error) {
+    model.discard(lane)
+    throw error
+  }
+}
+
+function laneOf(id: number): Lane {
+  const lane = lanes.get(id)
+  if (!lane) throw new Error(`no lane ${id} is open`)
+  return lane
+}
+
+/** The first call of every kernel is slow; it shall not be a client's. */
+function warmUp(): void {
+  const sampleRate = model.description.sampleRate ?? 32_000
+  const chunk = { channels: [new Float32Array(sampleRate)], sampleRate }
+  const lane = model.open({ chunk, prompt: 'speech', spans: [], acceleration: 'fast', seed: 0 })
+  while (lane.stepsDone < lane.steps) model.step([lane])
+  model.close(lane)
+}
+
+/** Audio is handed over, not copied. */
+function transferables(value: Replies[Command['type']]): ArrayBuffer[] {
+  if (!value || !('target' in value)) return []
+  const trail = value.trail ? [value.trail.states] : []
+  return [...value.target, ...value.residual, ...trail].map(({ buffer }) => buffer as ArrayBuffer)
+}
+
+function say(message: FromWorker, transfer: ArrayBuffer[] = []): void {
+  port.postMessage(message, transfer)
+}

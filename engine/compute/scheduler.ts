@@ -1,0 +1,205 @@
+/** Lanes of all jobs in hand: gives the compute thread its next batch whenever it is free. */
+
+import type { LaneRequest, LaneResult } from '../../models/model.ts'
+import type { BatchBudget } from './batch-budget.ts'
+import { nextBatch, paddedFrames, type WaitingLane } from './batch-policy.ts'
+import { ComputeLostError, DeviceMemoryError } from './compute-errors.ts'
+import type { ComputeThread } from './compute-thread.ts'
+
+/** Whose lane it is. */
+export interface LaneOwner {
+  accountId: string
+  requestId: string
+}
+
+interface LaneOptions {
+  signal: AbortSignal
+  onStep: (share: number) => void
+}
+
+interface OpenLane extends WaitingLane {
+  steps: number
+  stepsLeft: number
+  onStep: (share: number) => void
+  resolve(result: LaneResult): void
+  reject(error: unknown): void
+}
+
+export interface SchedulerStats {
+  lanes: number
+  stepsTotal: number
+  laneStepsTotal: number
+  framesTotal: number
+}
+
+type Compute = Pick<ComputeThread, 'open' | 'step' | 'close' | 'discard'>
+
+/** Counts of requests that have ended are kept up to this many. */
+const REQUESTS_REMEMBERED_MAX = 1_000
+
+export class Scheduler {
+  readonly #compute: Compute
+  readonly #budget: BatchBudget
+  readonly #onStepped: () => void
+  readonly #lanes = new Map<number, OpenLane>()
+  readonly #accounts = new Map<string, number>()
+  readonly #requests = new Map<string, number>()
+  readonly #totals = { stepsTotal: 0, laneStepsTotal: 0, framesTotal: 0 }
+  #stepping = false
+
+  /** `onStepped` is called after each batch that the device has computed. */
+  constructor(compute: Compute, budget: BatchBudget, onStepped: () => void = () => undefined) {
+    this.#compute = compute
+    this.#budget = budget
+    this.#onStepped = onStepped
+  }
+
+  /**
+   * Takes one lane through the model; `onStep` is told after each of its steps which share of all
+   * it was. Once aborted it rejects at once, even while a call for the lane hangs.
+   * @throws the signal's reason once aborted; what compute-errors.ts has
+   */
+  separate(request: LaneRequest, owner: LaneOwner, options: LaneOptions): Promise<LaneResult> {
+    return untilAborted(options.signal, () => this.#separate(request, owner, options))
+  }
+
+  async #separate(
+    request: LaneRequest, owner: LaneOwner, { signal, onStep }: LaneOptions,
+  ): Promise<LaneResult> {
+    const { lane: id, frames, steps } = await this.#compute.open(request)
+    const { promise, resolve, reject } = promiseWithResolvers<LaneResult>()
+    const abandon = () => this.#abandon(id, signal.reason)
+    this.#join(owner)
+    const lane = { id, ...owner, frames, steps, stepsLeft: steps, onStep, resolve, reject }
+    this.#lanes.set(id, lane)
+    signal.addEventListener('abort', abandon, { once: true })
+    if (signal.aborted) abandon()
+    void this.#run()
+    try {
+      return await promise
+    } finally {
+      signal.removeEventListener('abort', abandon)
+    }
+  }
+
+  stats(): SchedulerStats {
+    return { lanes: this.#lanes.size, ...this.#totals }
+  }
+
+  async #run(): Promise<void> {
+    if (this.#stepping) return
+    this.#stepping = true
+    try {
+      for (;;) {
+        const served = { accounts: this.#accounts, requests: this.#requests }
+        const batch = nextBatch([...this.#lanes.values()], served, this.#budget) as OpenLane[]
+        if (batch.length === 0) return
+        await this.#step(batch)
+      }
+    } finally {
+      this.#stepping = false
+    }
+  }
+
+  /**
+   * Steps a batch. When memory fails, it comes again in smaller ones; when all else does, each of
+   * its lanes is stepped alone, so that only the culprit suffers.
+   */
+  async #step(batch: readonly OpenLane[]): Promise<void> {
+    try {
+      await this.#compute.step(batch.map((lane) => lane.id))
+      this.#count(batch)
+      this.#budget.stepped()
+      this.#onStepped()
+      for (const lane of batch) this.#advance(lane)
+    } catch (error) {
+      // A thread that ends takes every lane with it, not only those of the batch.
+      if (error instanceof ComputeLostError) this.#abandonAll([...this.#lanes.keys()], error)
+      else if (batch.length === 1) this.#abandonAll(batch.map((lane) => lane.id), error)
+      else if (error instanceof DeviceMemoryError) this.#budget.shrink(paddedFrames(batch))
+      else for (const lane of batch) if (this.#lanes.has(lane.id)) await this.#step([lane])
+    }
+  }
+
+  #advance(lane: OpenLane): void {
+    if (!this.#lanes.has(lane.id)) return // abandoned meanwhile
+    lane.stepsLeft -= 1
+    lane.onStep(1 / lane.steps)
+    if (lane.stepsLeft > 0) return
+    this.#leave(lane)
+    this.#compute.close(lane.id).then(lane.resolve, lane.reject)
+  }
+
+  #abandonAll(ids: readonly number[], reason: unknown): void {
+    for (const id of ids) this.#abandon(id, reason)
+  }
+
+  #abandon(id: number, reason: unknown): void {
+    const lane = this.#lanes.get(id)
+    if (!lane) return
+    this.#leave(lane)
+    lane.reject(reason)
+    // A lane that is lost with its thread has nothing left to discard.
+    this.#compute.discard(id).catch(() => undefined)
+  }
+
+  /** Who comes, or comes back, starts level with the least served: idling earns no credit. */
+  #join({ accountId, requestId }: LaneOwner): void {
+    const others = [...this.#lanes.values()]
+    raise(this.#accounts, accountId, others.map((lane) => lane.accountId))
+    const siblings = others.filter((lane) => lane.accountId === accountId)
+    raise(this.#requests, requestId, siblings.map((lane) => lane.requestId))
+    if (this.#requests.size <= REQUESTS_REMEMBERED_MAX) return
+    const open = new Set([requestId, ...others.map((lane) => lane.requestId)])
+    for (const known of this.#requests.keys()) if (!open.has(known)) this.#requests.delete(known)
+  }
+
+  #leave(lane: OpenLane): void {
+    this.#lanes.delete(lane.id)
+    if (this.#lanes.size > 0) return
+    this.#accounts.clear()
+    this.#requests.clear()
+  }
+
+  #count(batch: readonly OpenLane[]): void {
+    this.#totals.stepsTotal += 1
+    this.#totals.laneStepsTotal += batch.length
+    for (const { accountId, requestId, frames } of batch) {
+      this.#totals.framesTotal += frames
+      this.#accounts.set(accountId, (this.#accounts.get(accountId) ?? 0) + frames)
+      this.#requests.set(requestId, (this.#requests.get(requestId) ?? 0) + frames)
+    }
+  }
+}
+
+/** Sets `name` to at least the smallest count among `others`. */
+function raise(served: Map<string, number>, name: string, others: readonly string[]): void {
+  const counts = others.map((other) => served.get(other) ?? 0)
+  const level = counts.length > 0 ? Math.min(...counts) : 0
+  served.set(name, Math.max(served.get(name) ?? 0, level))
+}
+
+/** What `work` makes; rejects as soon as the signal fires, and then `work` goes on unheeded. */
+async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted()
+  const { promise, resolve, reject } = promiseWithResolvers<T>()
+  const abort = () => reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  work().then(resolve, reject)
+  try {
+    return await promise
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+/** Promise.withResolvers, which Node 20 lacks. */
+function promiseWithResolvers<T>() {
+  let resolve!: (value: T) => void
+  let reject!: (error: unknown) => void
+  const promise = new Promise<T>((onValue, onError) => {
+    resolve = onValue
+    reject = onError
+  })
+  return { promise, resolve, reject }
+}

@@ -1,0 +1,194 @@
+/**
+ * Cuts a mixture of any length into chunks and joins their results, streaming: what is held is
+ * bounded by the chunks in flight. Every chunk of a longer mixture has the same length, so that
+ * chunks share batches: the last one is moved back rather than shortened (but for less than a
+ * frame, where chunks must start at whole frames).
+ */
+
+import { LIMITS } from '../../shared/separation-options.ts'
+
+export interface ChunkPlan {
+  /** Samples of every chunk; a shorter mixture is one chunk of its own length. */
+  chunkSamples: number
+  /** Samples over which neighbouring chunks are cross-faded; less than `chunkSamples`. */
+  overlapSamples: number
+  /** Chunks start at multiples of so many samples, and both numbers above are such. */
+  frameSamples: number
+}
+
+/** Planar audio of one chunk, `[channels][samples]`, and where it starts in the mixture. */
+export interface MixtureChunk {
+  index: number
+  startSample: number
+  /** How many at its end the next chunk has as well; 0 of the last. */
+  sharedSamples: number
+  channels: Float32Array[]
+}
+
+/** No chunk holds more samples than this over all its channels: 64 MiB. */
+const CHUNK_SAMPLES_MAX = 2 ** 24
+
+interface PlanOptions {
+  sampleRate: number
+  channels: number
+  /** The request's `max_chunk_duration` and `chunk_overlap`, in seconds. */
+  chunkSecondsMax: number
+  overlapSeconds: number
+  /** What the model separates well, and how much overlap pays, in seconds. */
+  modelChunkSecondsMax: number
+  modelOverlapSecondsMax: number
+  /** Samples of the model's frames, at which chunks start. */
+  frameSamples: number
+}
+
+/**
+ * The plan that honours the request's limits, the model's and memory's. Every chunk costs a lane of
+ * its own, however short it is: under `chunkSecondsMin` the work would have no bound.
+ */
+export function planChunks(options: PlanOptions): ChunkPlan {
+  const { sampleRate, channels, frameSamples } = options
+  const wholeFrames = (samples: number) => samples - (samples % frameSamples)
+  const asked = Math.max(options.chunkSecondsMax, LIMITS.chunkSecondsMin)
+  const chunkSeconds = Math.min(asked, options.modelChunkSecondsMax)
+  const wanted = Math.round(chunkSeconds * sampleRate)
+  const held = Math.min(wanted, Math.floor(CHUNK_SAMPLES_MAX / channels))
+  const chunkSamples = Math.max(frameSamples, wholeFrames(held))
+  const overlapSeconds = Math.min(options.overlapSeconds, options.modelOverlapSecondsMax)
+  // Over half a chunk, three chunks would sound at once and the work would more than double.
+  const overlapMax = Math.floor(chunkSamples / 2)
+  const overlap = Math.min(Math.round(overlapSeconds * sampleRate), overlapMax)
+  return { chunkSamples, overlapSamples: wholeFrames(overlap), frameSamples }
+}
+
+/** Chunks in a mixture of `samples` samples; 0 for an empty one. */
+export function chunkCount(samples: number, { chunkSamples, overlapSamples }: ChunkPlan): number {
+  if (samples <= chunkSamples) return samples > 0 ? 1 : 0
+  return 1 + Math.ceil((samples - chunkSamples) / (chunkSamples - overlapSamples))
+}
+
+/** Cuts planar blocks of any lengths into the plan's chunks, as soon as each is whole. */
+export async function* cutChunks(
+  blocks: AsyncIterable<Float32Array[]>, channels: number, plan: ChunkPlan,
+): AsyncGenerator<MixtureChunk> {
+  const hop = plan.chunkSamples - plan.overlapSamples
+  const held = new SampleQueue(channels)
+  let index = 0
+  let startSample = 0
+  let emittedEnd = 0
+  for await (const block of blocks) {
+    held.push(block)
+    // One sample more than a chunk is awaited, so that what is left for the last is never nothing.
+    while (held.length > plan.chunkSamples + (startSample - held.startSample)) {
+      const channels = held.read(startSample, plan.chunkSamples)
+      yield { index, startSample, sharedSamples: plan.overlapSamples, channels }
+      emittedEnd = startSample + plan.chunkSamples
+      index += 1
+      startSample += hop
+      // A whole chunk stays, for the last one may have to reach back.
+      held.dropBefore(emittedEnd - plan.chunkSamples)
+    }
+  }
+  const end = held.startSample + held.length
+  if (end === emittedEnd) return
+  const reached = Math.max(0, end - plan.chunkSamples)
+  const lastStart = plan.frameSamples * Math.ceil(reached / plan.frameSamples)
+  const rest = held.read(lastStart, end - lastStart)
+  yield { index, startSample: lastStart, sharedSamples: 0, channels: rest }
+}
+
+/**
+ * Joins chunks' results in order. Neighbours are cross-faded over the plan's overlap at the end of
+ * the earlier one, with gains that sum to 1 (a raised cosine); what the later one has before that
+ * is context, and is dropped. (Overlap-add as in Demucs, `demucs/apply.py`, with a fixed seam
+ * length.)
+ */
+export class Stitcher {
+  readonly #overlap: number
+  /** The end of the last chunk, still to be faded out: at most the overlap, and where it starts. */
+  #tail: Float32Array[] = []
+  #tailStart = 0
+
+  constructor({ overlapSamples }: Pick<ChunkPlan, 'overlapSamples'>) {
+    this.#overlap = overlapSamples
+  }
+
+  /** Takes the next chunk; returns the planar samples that are settled by it. */
+  push(startSample: number, channels: Float32Array[]): Float32Array[] {
+    const samples = channels[0]?.length ?? 0
+    const tailLength = this.#tail[0]?.length ?? 0
+    const from = this.#tailStart - startSample
+    const settledEnd = Math.max(from + tailLength, samples - this.#overlap)
+    const settled = channels.map((chunk, c) =>
+      crossFade(this.#tail[c], chunk.subarray(from, settledEnd)))
+    this.#tail = channels.map((chunk) => chunk.slice(settledEnd))
+    this.#tailStart = startSample + settledEnd
+    return settled
+  }
+
+  /** What is left after the last chunk. */
+  finish(): Float32Array[] {
+    const rest = this.#tail
+    this.#tail = []
+    return rest
+  }
+}
+
+/** `next`, its first samples faded in over `tail` fading out. */
+function crossFade(tail: Float32Array | undefined, next: Float32Array): Float32Array {
+  const joined = next.slice()
+  const length = tail?.length ?? 0
+  for (let i = 0; i < length; i += 1) {
+    const gain = 0.5 - 0.5 * Math.cos((Math.PI * (i + 0.5)) / length)
+    joined[i] = gain * (next[i] ?? 0) + (1 - gain) * (tail?.[i] ?? 0)
+  }
+  return joined
+}
+
+/** Planar samples in arrival order, read by absolute position and dropped from the front. */
+class SampleQueue {
+  readonly #channels: number
+  #blocks: Float32Array[][] = []
+  startSample = 0
+  length = 0
+
+  constructor(channels: number) {
+    this.#channels = channels
+  }
+
+  push(block: Float32Array[]): void {
+    const samples = block[0]?.length ?? 0
+    if (samples === 0) return
+    this.#blocks.push(block)
+    this.length += samples
+  }
+
+  /** A copy of `samples` samples from the absolute position `start`. */
+  read(start: number, samples: number): Float32Array[] {
+    const out = Array.from({ length: this.#channels }, () => new Float32Array(samples))
+    let blockStart = this.startSample
+    for (const block of this.#blocks) {
+      const blockLength = block[0]?.length ?? 0
+      const from = Math.max(start, blockStart)
+      const to = Math.min(start + samples, blockStart + blockLength)
+      if (from < to) {
+        for (const [c, channel] of out.entries()) {
+          const part = block[c]?.subarray(from - blockStart, to - blockStart)
+          if (part) channel.set(part, from - start)
+        }
+      }
+      blockStart += blockLength
+    }
+    return out
+  }
+
+  /** Forgets whole blocks that end before the absolute position `start`. */
+  dropBefore(start: number): void {
+    for (;;) {
+      const length = this.#blocks[0]?.[0]?.length ?? 0
+      if (length === 0 || this.startSample + length > start) return
+      this.#blocks.shift()
+      this.startSample += length
+      this.length -= length
+    }
+  }
+}

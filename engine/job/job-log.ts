@@ -1,0 +1,178 @@
+/** What a job tells its client in `logs`: what was found, decided and done, in sentences. */
+
+import type { AudioSpan, SeparationOptions } from '../../shared/separation-options.ts'
+import type { Meaning, ModelDescription, Span } from '../../models/model.ts'
+import { chunkCount, type ChunkPlan } from './chunks.ts'
+import type { Mixture } from '../media/decode.ts'
+import type { Stored } from './outputs.ts'
+
+/** Under this it is more probable that the sound is not there. */
+const MATCH_LEAST = 0.5
+/** Chunks whose scores are told one by one. */
+const CHUNKS_TOLD_MAX = 12
+/** Spans that are told one by one. */
+const SPANS_TOLD_MAX = 24
+
+export function describeMixture(mixture: Mixture): string {
+  const { codec, container, sampleRate, channels, sourceChannels, sourceSampleRate } = mixture
+  const mixed = sourceChannels > channels ? `, mixed down from ${sourceChannels}` : ''
+  const resampled = sourceSampleRate === sampleRate ? '' : ` (from ${sourceSampleRate} Hz)`
+  const picture = mixture.hasVideo ? ', beside a picture' : ''
+  return `Decoding ${codec} in ${container}${picture}: ${sampleRate} Hz${resampled}, ` +
+    `${counted(channels, 'channel')}${mixed}.`
+}
+
+/** Once all is decoded. */
+export const describeDamage = ({ corruptPackets }: Mixture): string[] => corruptPackets === 0
+  ? []
+  : [`Left out ${counted(corruptPackets, 'damaged packet')} of the source.`]
+
+/** What became of one chunk. */
+export interface ChunkWork {
+  startSecond: number
+  endSecond: number
+  /** Of its candidates, and which was kept. */
+  scores: readonly number[]
+  chosen: number
+  /** How probable it is that the sound is in it, as far as the model can tell. */
+  match: number | undefined
+  /** What the prompt was taken to mean, as far as the model knows names. */
+  meanings: readonly Meaning[] | undefined
+  /** In seconds from the start of the chunk. */
+  predictedSpans: readonly Span[] | undefined
+}
+
+interface Work {
+  options: SeparationOptions
+  model: ModelDescription
+  plan: ChunkPlan
+  samples: number
+  sampleRate: number
+  work: readonly ChunkWork[]
+}
+
+export const describeWork = (work: Work): string[] => [
+  describeChunks(work),
+  ...describeMeaning(work.work),
+  ...describeMatch(work.work),
+  ...describeCandidates(work),
+  ...describeGivenSpans(work.options.spans),
+  ...describePredictedSpans(work),
+]
+
+function describeChunks({ options, model, plan, samples, sampleRate }: Work): string {
+  const chunks = chunkCount(samples, plan)
+  const seconds = (count: number) => (count / sampleRate).toFixed(2)
+  const cut = chunks === 1 ? 'one chunk' : `${chunks} chunks of ${seconds(plan.chunkSamples)} s ` +
+    `overlapping by ${seconds(plan.overlapSamples)} s`
+  const { acceleration } = options
+  return `Separated ${seconds(samples)} s with ${model.name} in ${cut}; ` +
+    `${acceleration}: ${model.passes[acceleration]}.`
+}
+
+/** The same for every chunk. */
+function describeMeaning([first]: readonly ChunkWork[]): string[] {
+  const { meanings = [] } = first ?? {}
+  if (meanings.length === 0) return []
+  const list = meanings.map(({ name, probability }) => `${name} (${probability.toFixed(2)})`)
+  return [`The prompt is taken to mean: ${list.join(', ')}.`]
+}
+
+function describeMatch(work: readonly ChunkWork[]): string[] {
+  const matches = work.flatMap(({ match }) => match ?? [])
+  if (matches.length === 0) return []
+  const most = Math.max(...matches)
+  if (most < MATCH_LEAST) {
+    return [`The sound that was asked for seems absent: its match is ${most.toFixed(2)} of 1.`]
+  }
+  const absent = matches.filter((match) => match < MATCH_LEAST).length
+  const but = absent === 0
+    ? ''
+    : `; it seems absent from ${counted(absent, 'chunk')} of ${work.length}`
+  return [`The match of the sound that was asked for is ${most.toFixed(2)} of 1${but}.`]
+}
+
+function describeCandidates({ options, model, work }: Work): string[] {
+  const { reranking_candidates: wanted } = options
+  if (wanted === 1) return []
+  if (!model.givesCandidates) {
+    return [`${model.name} gives one answer whatever the seed, so one candidate was made.`]
+  }
+  const told = work.slice(0, CHUNKS_TOLD_MAX).map(({ scores, chosen }, i) => {
+    const list = scores.map((score) => score.toFixed(4)).join(', ')
+    return `Chunk ${i + 1}: candidate ${chosen + 1} was kept; scores ${list}.`
+  })
+  const rest = work.length - told.length
+  return [
+    `Made ${wanted} candidates of every chunk and kept the one that the model scored highest.`,
+    ...told,
+    ...(rest > 0 ? [`So it went with ${counted(rest, 'more chunk')}.`] : []),
+  ]
+}
+
+function describeGivenSpans(spans: readonly AudioSpan[]): string[] {
+  if (spans.length === 0) return []
+  const list = spans.slice(0, SPANS_TOLD_MAX).map((span) =>
+    `${range(span)} (${span.include ? 'sounds' : 'does not sound'})`)
+  return [`Went by ${counted(spans.length, 'given span')}: ${listed(list, spans.length)}.`]
+}
+
+function describePredictedSpans({ options, model, work }: Work): string[] {
+  if (!options.predict_spans) return []
+  if (options.spans.length > 0) return ['predict_spans was ignored, for spans were given.']
+  if (!model.predictsSpans) return [`${model.name} can't predict spans, so none were used.`]
+  const spans = mergedSpans(work)
+  if (spans.length === 0) {
+    return ['No span was predicted: the sound seems absent. Nothing was silenced on that ground.']
+  }
+  const list = spans.slice(0, SPANS_TOLD_MAX).map(range)
+  const without = work.filter(({ predictedSpans }) => predictedSpans?.length === 0)
+  const found = `Predicted ${counted(spans.length, 'span')} in which the sound is heard, and ` +
+    `went by them: ${listed(list, spans.length)}.`
+  if (without.length === 0) return [found]
+  const where = without.slice(0, SPANS_TOLD_MAX).map(({ startSecond: start, endSecond: end }) =>
+    range({ start, end }))
+  return [found, `It seems absent from ${counted(without.length, 'chunk')}, left as the model ` +
+    `gave them: ${listed(where, without.length)}.`]
+}
+
+/** The predicted spans of all chunks on the clock of the media; what touches is one. */
+export function mergedSpans(work: readonly ChunkWork[]): { start: number; end: number }[] {
+  const spans = work
+    .flatMap(({ startSecond, predictedSpans = [] }) => predictedSpans.map(({ start, end }) =>
+      ({ start: start + startSecond, end: end + startSecond })))
+    .sort((a, b) => a.start - b.start)
+  const merged: { start: number; end: number }[] = []
+  for (const span of spans) {
+    const last = merged.at(-1)
+    if (last && span.start <= last.end) last.end = Math.max(last.end, span.end)
+    else merged.push({ ...span })
+  }
+  return merged
+}
+
+type Sound = Pick<Mixture, 'sampleRate' | 'channels'>
+
+/** @param sound what the files hold */
+export function describeStored(
+  { target, residual }: Stored, sound: Sound, mixture: Sound,
+): string {
+  const { extension } = target
+  const resampled = sound.sampleRate === mixture.sampleRate ? '' : ` at ${sound.sampleRate} Hz`
+  const mixed = sound.channels === mixture.channels
+    ? '' : `, mixed down to ${counted(sound.channels, 'channel')}`
+  const videos = [target.video && 'target', residual.video && 'residual'].filter(Boolean)
+  const shown = videos.length === 0
+    ? ''
+    : `, and a video with the ${videos.join(' and one with the ')}`
+  return `Stored target and residual as ${extension}${resampled}${mixed}${shown}.`
+}
+
+const counted = (count: number, thing: string): string =>
+  `${count} ${thing}${count === 1 ? '' : 's'}`
+
+const range = ({ start, end }: { start: number; end: number }): string =>
+  `${start.toFixed(2)} to ${end.toFixed(2)} s`
+
+const listed = (told: readonly string[], all: number): string =>
+  told.join(', ') + (all > told.length ? ` and ${all - told.length} more` : '')

@@ -1,0 +1,165 @@
+/** Target and residual of a job on their way into files: sound and, beside a picture, video. */
+
+import { join } from 'node:path'
+import type { OutputPart, StoredFile } from '../../shared/messages.ts'
+import type { Separation } from '../../models/model.ts'
+import { allOf } from './all-settled-or-throw.ts'
+import {
+  createEncoder, type EncodedFile, type Encoder, type EncoderOptions,
+} from '../media/encode.ts'
+import { isDiskFull } from '../media/ffmpeg.ts'
+import type { PreparedVideo } from '../media/prepare-video.ts'
+import { VideoProcess } from '../media/video-process.ts'
+
+const NAMES = ['target', 'residual'] as const
+type OutputName = (typeof NAMES)[number]
+
+export interface OutputsOptions {
+  /** Where the files go. */
+  folder: string
+  encoding: EncoderOptions
+  /** The source's file, when it has a picture. */
+  videoPath: string | null
+  signal: AbortSignal
+  log(message: string): void
+}
+
+/** Takes a file that is whole to where it is kept. */
+export type Store = (part: OutputPart, path: string, contentType: string) => Promise<void>
+
+export type Stored = Record<OutputName, StoredFile & { video?: StoredFile }>
+
+interface Writer {
+  sound: Encoder
+  /** The sound track of the video. */
+  track: Encoder | null
+}
+
+export class Outputs {
+  readonly #options: OutputsOptions
+  readonly #stop = new AbortController()
+  readonly #signal: AbortSignal
+  /** Null: there is no picture. */
+  readonly #pictures: VideoProcess | null
+  /** Null: there is no picture, or none that an MP4 could show. */
+  readonly #video: Promise<PreparedVideo | null>
+  readonly #writers: Partial<Record<OutputName, Writer>> = {}
+
+  private constructor(options: OutputsOptions) {
+    this.#options = options
+    this.#signal = AbortSignal.any([options.signal, this.#stop.signal])
+    this.#pictures = options.videoPath === null ? null : new VideoProcess(this.#signal)
+    this.#video = this.#prepareVideo()
+    this.#video.catch(() => undefined) // awaited in the end: until then it is not unhandled
+  }
+
+  /** Begins all files; a video that must be coded anew is, meanwhile. */
+  static async open(options: OutputsOptions): Promise<Outputs> {
+    const outputs = new Outputs(options)
+    try {
+      for (const name of NAMES) outputs.#writers[name] = await outputs.#openWriter(name)
+      return outputs
+    } catch (error) {
+      await outputs.abort()
+      throw error
+    }
+  }
+
+  /** What the files of the sound hold: not every format can hold what the mixture has. */
+  get sound(): { sampleRate: number; channels: number } {
+    return this.#writers.target!.sound
+  }
+
+  /** Adds planar samples to both. */
+  async write(parts: Separation): Promise<void> {
+    await allOf(NAMES.flatMap((name) => {
+      const { sound, track } = this.#writers[name]!
+      return [sound.write(parts[name]), track?.write(parts[name])]
+    }))
+  }
+
+  /**
+   * Completes the files and hands each to `store` as soon as it is whole.
+   * @throws what `store` throws; Error when the disk is full
+   */
+  async finish(store: Store): Promise<Stored> {
+    const [target, residual] = await allOf(NAMES.map((name) => this.#finish(name, store)))
+    this.#pictures?.close()
+    return { target: target!, residual: residual! }
+  }
+
+  /** Gives up. What is in the folder is the caller's to remove. */
+  async abort(): Promise<void> {
+    this.#stop.abort()
+    const writers = Object.values(this.#writers)
+    await Promise.allSettled([
+      this.#video, ...writers.flatMap(({ sound, track }) => [sound.abort(), track?.abort()]),
+    ])
+  }
+
+  async #openWriter(name: OutputName): Promise<Writer> {
+    const { folder, encoding, videoPath } = this.#options
+    const sound = await createEncoder(join(folder, name), encoding)
+    const track = videoPath === null
+      ? null
+      : await createEncoder(join(folder, `${name}_track`), { ...encoding, format: 'aac' })
+    return { sound, track }
+  }
+
+  async #finish(name: OutputName, store: Store): Promise<Stored[OutputName]> {
+    const { sound, track } = this.#writers[name]!
+    const soundPath = join(this.#options.folder, name)
+    const storeSound = async () => {
+      const file = await sound.finish()
+      await store(name, soundPath, file.contentType)
+      return file
+    }
+    const storeVideo = async () => {
+      await track?.finish()
+      const file = await this.#makeVideo(name)
+      const part = `${name}_video` as const
+      if (file) await store(part, join(this.#options.folder, part), file.contentType)
+      return file
+    }
+    const [file, video] = await allOf([storeSound(), storeVideo()])
+    return { ...storedFile(file!), ...(video && { video: storedFile(video) }) }
+  }
+
+  async #makeVideo(name: OutputName): Promise<EncodedFile | null> {
+    const { folder } = this.#options
+    const video = await this.#video
+    if (!video) return null
+    const audioPath = join(folder, `${name}_track`)
+    const path = join(folder, `${name}_video`)
+    const making = this.#pictures!.mux({ video, audioPath, path })
+    return this.#orNull(`${name} video`, making)
+  }
+
+  async #prepareVideo(): Promise<PreparedVideo | null> {
+    const { videoPath: path, folder, log } = this.#options
+    if (path === null) return null
+    const video = await this.#orNull('video', this.#pictures!.prepare({ path, folder }))
+    if (!video) return null
+    const { codec, recodedBecause: because } = video
+    log(because === null
+      ? `The picture (${codec}) is copied into the videos as it is.`
+      : `The picture (${codec}) is coded anew as h264 for the videos: ${because}.`)
+    return video
+  }
+
+  /** A picture that cannot be had must not cost the client the sound. */
+  async #orNull<T>(what: string, making: Promise<T>): Promise<T | null> {
+    try {
+      return await making
+    } catch (error) {
+      this.#signal.throwIfAborted()
+      if (isDiskFull(error)) throw error
+      const reason = error instanceof Error ? error.message : String(error)
+      this.#options.log(`No ${what} could be made, so there is sound only: ${reason}.`)
+      return null
+    }
+  }
+}
+
+const storedFile = ({ contentType, extension, bytes }: EncodedFile): StoredFile =>
+  ({ content_type: contentType, extension, bytes })

@@ -1,0 +1,269 @@
+/** One job from source to outputs: the whole story. */
+
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Broker } from '../../shared/broker.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { ERRORS, failureCode, ServiceError } from '../../shared/errors.ts'
+import type { Logger } from '../../shared/log.ts'
+import { assertNotTooLong } from '../../shared/media-limits.ts'
+import { shortText, type Event, type Job } from '../../shared/messages.ts'
+import type { PublicFetch } from '../../shared/http/public-fetch.ts'
+import { LIMITS } from '../../shared/separation-options.ts'
+import type { ModelDescription } from '../../models/model.ts'
+import type { EngineConfig } from '../config.ts'
+import { DeviceError, ModelError, NativeError } from '../compute/compute-errors.ts'
+import { describeDamage, describeMixture, describeStored } from './job-log.ts'
+import { LogLines } from './log-lines.ts'
+import { openMixture } from '../media/decode.ts'
+import { measureSound } from '../media/measure.ts'
+import { LONG_PATIENCE, withRetries } from '../media/retry.ts'
+import { fetchPublicSource, fetchSource } from '../media/source.ts'
+import { UploadRefusedError, uploadOutput } from '../media/upload.ts'
+import { Outputs } from './outputs.ts'
+import type { Scheduler } from '../compute/scheduler.ts'
+import { makeJobFolder } from './scratch.ts'
+import { separateMixture } from './separate-mixture.ts'
+import type { StoreOutage } from '../media/store-outage.ts'
+
+/** `drained`: given back because the engine ends; `released`: for another reason. */
+type StopCause = 'canceled' | 'drained' | 'released'
+
+/** Why a job in hand is stopped: the reason of its abort signal. */
+export class JobStopped extends Error {
+  readonly because: StopCause
+  constructor(because: StopCause) {
+    super(`the job was ${because}`)
+    this.name = 'JobStopped'
+    this.because = because
+  }
+}
+
+/**
+ * `released`: nothing was decided, and the gateway queues the request anew; `interrupted`: nothing
+ * was decided nor reported, and the job must be delivered again.
+ */
+export type Outcome = 'completed' | 'failed' | 'released' | 'interrupted'
+
+export interface JobDeps {
+  broker: Pick<Broker, 'publishEvent' | 'publishProgress'>
+  scheduler: Scheduler
+  model: ModelDescription
+  config: EngineConfig
+  clock: Clock
+  log: Logger
+  /** Fetches addresses that clients gave us; refuses private ones. */
+  publicFetch: PublicFetch
+  store: Pick<StoreOutage, 'noticed' | 'ended'>
+  /** Tries of the request, this one included; those that a drain ended do not count. */
+  tries: number
+  /** Called when the device fails the job. */
+  onDeviceFailed(): void
+  /** Told the seconds of media once they are separated. */
+  onSeparated(seconds: number): void
+}
+
+/** What every event of one try says. */
+interface Report {
+  log(message: string): void
+  event<T extends Event['type']>(type: T): EventHead & { type: T }
+}
+
+type EventHead = Pick<Event, 'request_id' | 'attempt_id' | 'engine_id' | 'at' | 'logs'>
+
+/**
+ * Serves one job and reports what became of it; never throws. An outcome other than `interrupted`
+ * has been stored by the broker as an event.
+ */
+export async function separateJob(
+  job: Job, attemptId: string, deps: JobDeps, signal: AbortSignal,
+): Promise<Outcome> {
+  const report = createReport(job, attemptId, deps)
+  // While this is stored the source is fetched. No other event may come before it.
+  const started = deps.broker.publishEvent(report.event('started'))
+  started.catch(() => undefined) // awaited below: until then it is not unhandled
+  let folder: string | null = null
+  try {
+    folder = await makeJobFolder(deps.config.scratchFolder)
+    const sourcePath = await fetchMedia(job, folder, signal, deps)
+    await started
+    const work = { folder, sourcePath, report, signal, attemptId }
+    const completed = await produceOutputs(job, work, deps)
+    await publishUntilStored({ ...report.event('completed'), ...completed }, deps, signal)
+    return 'completed'
+  } catch (error) {
+    const unreported = await reasonOf(started)
+    if (unreported === undefined) {
+      return await reportFailure(signal.aborted ? signal.reason : error, report, deps, signal)
+    }
+    // The gateway takes nothing back from a try whose start was not reported to it.
+    deps.log.warn({ err: unreported }, 'the start of the job could not be reported')
+    return 'interrupted'
+  } finally {
+    if (folder) await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Why `promise` failed; undefined when it did not. */
+const reasonOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(() => undefined, (error: unknown) => error)
+
+/** Brings the source to the job's folder; returns its path. */
+async function fetchMedia(
+  { source }: Job, folder: string, signal: AbortSignal, { publicFetch, config, store }: JobDeps,
+): Promise<string> {
+  const path = join(folder, 'source')
+  const fetching = { url: source.url, path, bytesMax: LIMITS.fileBytesMax, signal }
+  const { fetchSecondsMax: secondsMax } = config
+  if (source.kind === 'file') {
+    await fetchSource({ ...fetching, onAway: () => store.noticed(source.url) })
+    store.ended()
+  } else {
+    await fetchPublicSource(publicFetch, { ...fetching, secondsMax })
+  }
+  return path
+}
+
+interface Workplace {
+  folder: string
+  sourcePath: string
+  report: Report
+  signal: AbortSignal
+  attemptId: string
+}
+
+type Completed = Pick<Extract<Event, { type: 'completed' }>, 'duration' | 'sample_rate' | 'outputs'>
+
+async function produceOutputs(
+  job: Job, { folder, sourcePath, report, signal, attemptId }: Workplace, deps: JobDeps,
+): Promise<Completed> {
+  const { config, model } = deps
+  const seconds = await measureMedia(sourcePath, { report, signal }, deps)
+  const mixture = await openMixture(sourcePath, {
+    mediaSecondsMax: config.mediaSecondsMax,
+    channelsMax: model.channelsMax,
+    sampleRate: model.sampleRate,
+  })
+  let outputs: Outputs | null = null
+  try {
+    report.log(describeMixture(mixture))
+    const { sampleRate, channels, channelMask, hasVideo } = mixture
+    const encoding = { format: job.options.output_format, sampleRate, channels, channelMask }
+    const videoPath = hasVideo ? sourcePath : null
+    outputs = await Outputs.open({ folder, encoding, videoPath, signal, log: report.log })
+    const samples = await separateMixture(job, mixture, {
+      ...deps, signal,
+      secondsExpected: seconds ?? 0,
+      log: report.log,
+      write: (parts) => outputs!.write(parts),
+      onProgress: (progress) => publishProgress(job, attemptId, progress, deps),
+    })
+    for (const line of describeDamage(mixture)) report.log(line)
+    const stored = await outputs.finish(async (part, path, contentType) => {
+      const url = job.upload_urls[part]
+      const onAway = () => deps.store.noticed(url)
+      await uploadOutput({ url, path, contentType, signal, onAway })
+      deps.store.ended()
+    })
+    report.log(describeStored(stored, outputs.sound, mixture))
+    const duration = samples / sampleRate
+    deps.onSeparated(duration)
+    return { duration, sample_rate: outputs.sound.sampleRate, outputs: stored }
+  } catch (error) {
+    await outputs?.abort()
+    throw error
+  } finally {
+    await mixture.close()
+  }
+}
+
+/**
+ * Seconds of media, where its packets tell. The sooner the gateway knows that an account can't pay
+ * for them, or that they are too many, the less is done in vain.
+ * @throws ServiceError MEDIA_TOO_LONG
+ */
+async function measureMedia(
+  path: string, { report, signal }: Pick<Workplace, 'report' | 'signal'>,
+  { broker, config: { mediaSecondsMax: secondsMax } }: JobDeps,
+): Promise<number | null> {
+  const seconds = await measureSound(path, { secondsMax, signal })
+  if (seconds === null) return null
+  await broker.publishEvent({ ...report.event('measured'), duration: seconds })
+  assertNotTooLong(seconds, secondsMax)
+  return seconds
+}
+
+function publishProgress(job: Job, attemptId: string, progress: number, deps: JobDeps): void {
+  const { request_id } = job
+  const at = new Date(deps.clock.now()).toISOString()
+  deps.broker.publishProgress({ request_id, attempt_id: attemptId, at, progress })
+}
+
+/** Turns an error into an event and an outcome. */
+async function reportFailure(
+  error: unknown, report: Report, deps: JobDeps, signal: AbortSignal,
+): Promise<Outcome> {
+  try {
+    if (error instanceof UploadRefusedError) {
+      deps.log.info('the request has already ended: dropping this try')
+      return 'completed'
+    }
+    if (error instanceof JobStopped && error.because === 'canceled') {
+      const canceled = { code: 'CANCELED' as const, message: 'The request was canceled.' }
+      await deps.broker.publishEvent({ ...report.event('failed'), error: canceled })
+      return 'failed'
+    }
+    if (error instanceof DeviceError) deps.onDeviceFailed()
+    const failure = failureOf(error, deps.tries)
+    if (failure) {
+      deps.log.warn({ err: error }, 'the job failed')
+      await publishUntilStored({ ...report.event('failed'), error: failure }, deps, signal)
+      return 'failed'
+    }
+    deps.log.warn({ err: error }, 'the job was interrupted')
+    const isDrained = error instanceof JobStopped && error.because === 'drained'
+    const cause = isDrained ? 'drain' : 'interruption'
+    await deps.broker.publishEvent({ ...report.event('released'), cause })
+    return 'released'
+  } catch (cause) {
+    deps.log.error({ err: cause }, 'what became of the job could not be reported')
+  }
+  return 'interrupted'
+}
+
+/**
+ * An outcome is published for minutes: without it all is done again. What the broker stored though
+ * it could not say so is told apart by the event's id for two minutes, and by the gateway for ever.
+ */
+const publishUntilStored = (event: Event, { broker }: JobDeps, signal: AbortSignal) =>
+  withRetries(() => broker.publishEvent(event), LONG_PATIENCE, signal, { mayPass: () => true })
+
+/** Tries of a job that may itself be why TensorFlow fails. */
+const NATIVE_TRIES_MAX = 2
+
+/** What an error says of the job for good; null: another try may succeed. */
+function failureOf(error: unknown, tries: number) {
+  // Whatever else can be wrong with a job was wrong with its source.
+  if (error instanceof ServiceError) {
+    return { code: failureCode(error, 'MEDIA_FETCH_FAILED'), message: shortText(error.message) }
+  }
+  const isSpent = error instanceof NativeError && tries >= NATIVE_TRIES_MAX
+  if (!(error instanceof ModelError) && !isSpent) return null
+  return { code: 'MODEL_FAILED' as const, message: ERRORS.MODEL_FAILED.message }
+}
+
+function createReport(job: Job, attemptId: string, { config, clock }: JobDeps): Report {
+  const lines = new LogLines()
+  const now = () => new Date(clock.now()).toISOString()
+  return {
+    log: (message) => lines.add({ timestamp: now(), message }),
+    event: (type) => {
+      // A measurement may change nothing, and what changes nothing is not kept.
+      const logs = type === 'measured' ? [] : lines.take()
+      return {
+        type, request_id: job.request_id, attempt_id: attemptId, engine_id: config.engineId,
+        at: now(), logs,
+      }
+    },
+  }
+}

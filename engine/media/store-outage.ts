@@ -1,0 +1,79 @@
+/** Whether the media store is there: while it is away no job is leased, as none could be served. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '../../shared/log.ts'
+import { isTemporaryStatus, request } from '../../shared/http/http-request.ts'
+
+interface StoreOutageOptions {
+  log: Logger
+  /** Waits until the signal fires, at most so long. */
+  wait?: (ms: number, signal: AbortSignal) => Promise<unknown>
+}
+
+/** Pauses between probes: twice as long each time. */
+const PAUSE_MS = { least: 1_000, most: 60_000 }
+const PROBE_MS_MAX = 10_000
+
+export class StoreOutage {
+  readonly #log: Logger
+  readonly #wait: NonNullable<StoreOutageOptions['wait']>
+  /** Before the next probe. Only a transfer that succeeds makes it short again. */
+  #nextPauseMs = PAUSE_MS.least
+  #current: Promise<void> | null = null
+  #end: () => void = () => undefined
+
+  constructor({ log, wait = waitAtMost }: StoreOutageOptions) {
+    this.#log = log
+    this.#wait = wait
+  }
+
+  /** Resolves when the store is there again; null while it is. */
+  get current(): Promise<void> | null {
+    return this.#current
+  }
+
+  /** A transfer from or to `url` failed for a reason that may pass. */
+  noticed(url: string): void {
+    if (this.#current) return
+    const { origin } = new URL(url)
+    this.#log.warn({ store: origin }, 'the media store is away: no job is taken until it is there')
+    this.#current = this.#untilThere(origin).then(() => {
+      this.#current = null
+      this.#log.info({ store: origin }, 'the media store is there again')
+    })
+  }
+
+  /** A transfer succeeded. */
+  ended(): void {
+    this.#nextPauseMs = PAUSE_MS.least
+    this.#end()
+  }
+
+  async #untilThere(origin: string): Promise<void> {
+    const over = new AbortController()
+    this.#end = () => over.abort()
+    do {
+      const pauseMs = this.#nextPauseMs
+      this.#nextPauseMs = Math.min(pauseMs * 2, PAUSE_MS.most)
+      await this.#wait(pauseMs, over.signal)
+    } while (!over.signal.aborted && !(await answers(origin)))
+  }
+}
+
+const waitAtMost = (ms: number, signal: AbortSignal) =>
+  sleep(ms, undefined, { signal }).catch(() => undefined)
+
+/** Whatever it says, but for "not now": what is behind a proxy may be away though that answers. */
+async function answers(url: string): Promise<boolean> {
+  const waits = {
+    connectMsMax: PROBE_MS_MAX, firstByteMsMax: PROBE_MS_MAX, silenceMsMax: PROBE_MS_MAX,
+  }
+  try {
+    const { statusCode, body } =
+      await request(new URL(url), { waits, signal: AbortSignal.timeout(2 * PROBE_MS_MAX) })
+    body.on('error', () => undefined).destroy()
+    return !isTemporaryStatus(statusCode)
+  } catch {
+    return false
+  }
+}

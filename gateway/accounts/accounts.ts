@@ -1,0 +1,169 @@
+/** What can be done with accounts and keys. The command-line tools and the admin API call this. */
+
+import ms from 'ms'
+import { ServiceError } from '../../shared/errors.ts'
+import { newId } from '../../shared/ids.ts'
+import {
+  checkCreateAccount, checkCreateKey, checkCredit, type Account, type ApiKey, type NewApiKey,
+} from './schemas.ts'
+import { hashApiKey, newApiKey, newKeyId } from './auth.ts'
+import { isoTime, type Deps } from '../deps.ts'
+import { DEFAULT_ACCOUNT, ensureAccount, findAccount, listAccounts } from '../store/accounts.ts'
+import { findApiKeys, listApiKeys, putApiKey, updateApiKey } from '../store/api-keys.ts'
+import { inTransaction } from '../store/database.ts'
+import { credit } from '../store/ledger.ts'
+import type { AccountRow, ApiKeyRow } from '../store/tables.ts'
+
+export type AccountDeps = Pick<Deps, 'store' | 'clock'>
+
+const VALID_MS_MAX = ms('100y')
+
+/** @throws ServiceError that names what is wrong with `body`, a CreateAccountRequest */
+export async function createAccount({ store, clock }: AccountDeps, body: unknown) {
+  const { name, metered = false } = checkCreateAccount(body)
+  const row: AccountRow = {
+    account_id: newId('acct'),
+    name,
+    created_at: isoTime(clock.now()),
+    metered: metered ? 1 : 0,
+    balance_seconds: 0,
+    reserved_seconds: 0,
+  }
+  await ensureAccount(store, row)
+  return presentAccount(row)
+}
+
+/** All accounts, oldest first. */
+export async function allAccounts({ store }: AccountDeps) {
+  return { object: 'list', data: (await listAccounts(store)).map(presentAccount) }
+}
+
+/** @throws ServiceError `NOT_FOUND` */
+export async function showAccount({ store }: AccountDeps, accountId: string): Promise<Account> {
+  const row = await findAccount(store, accountId)
+  if (row) return presentAccount(row)
+  throw new ServiceError('NOT_FOUND', { message: `There is no account ${accountId}.` })
+}
+
+/**
+ * Adds seconds to the balance of an account, or takes them back; once for each reference.
+ * @throws ServiceError `NOT_FOUND`; `INSUFFICIENT_CREDITS` for what can't be taken back; or what
+ *   is wrong with `body`, a CreditRequest
+ */
+export async function creditAccount(
+  { store, clock }: AccountDeps, accountId: string, body: unknown,
+): Promise<Account> {
+  const { seconds, reference = newId('credit') } = checkCredit(body)
+  return inTransaction(store, async (store) => {
+    const account = await showAccount({ store, clock }, accountId)
+    const now = isoTime(clock.now())
+    if (await credit(store, { accountId, reference, seconds, now })) {
+      return showAccount({ store, clock }, accountId)
+    }
+    const { balance_seconds: balance, reserved_seconds: reserved } = account
+    throw new ServiceError('INSUFFICIENT_CREDITS', {
+      message: `Of the account's ${balance} s, ${balance - reserved} s can be taken back.`,
+    })
+  })
+}
+
+/**
+ * Makes a key, and tells its secret, which is nowhere kept.
+ * @throws ServiceError that names what is wrong with `body`, a CreateKeyRequest
+ */
+export async function createKey(
+  { store, clock }: AccountDeps, body: unknown,
+): Promise<NewApiKey> {
+  const { account_id, name = '', scopes, expires } = checkCreateKey(body)
+  const now = clock.now()
+  const accountId = account_id ?? DEFAULT_ACCOUNT.account_id
+  if (accountId === DEFAULT_ACCOUNT.account_id) { // which a first start would make
+    await ensureAccount(store, { ...DEFAULT_ACCOUNT, created_at: isoTime(now) })
+  } else if (!await findAccount(store, accountId)) {
+    const message = `account_id: there is no account ${accountId}.`
+    throw new ServiceError('INVALID_PARAMETER', { param: 'account_id', message })
+  }
+  const keyId = newKeyId()
+  const key = newApiKey(keyId)
+  const row: ApiKeyRow = {
+    key_id: keyId,
+    account_id: accountId,
+    name,
+    key_hash: hashApiKey(key),
+    scopes: JSON.stringify(scopes),
+    created_at: isoTime(now),
+    expires_at: expires === undefined ? null : isoTime(now + durationMs(expires)),
+    revoked_at: null,
+  }
+  await putApiKey(store, row)
+  return { ...presentKey(row), key }
+}
+
+/** @throws ServiceError `INVALID_PARAMETER` */
+function durationMs(text: string): number {
+  // Without its unit `ms` would take 30 for milliseconds.
+  const value = /[a-z]$/i.test(text) ? ms(text as ms.StringValue) : undefined
+  if (value !== undefined && value > 0 && value <= VALID_MS_MAX) return value
+  throw new ServiceError('INVALID_PARAMETER', {
+    message: 'expires must be a length of time with its unit, such as 30d, 12h or 1y.',
+    param: 'expires',
+  })
+}
+
+/** All keys, or those of one account, oldest first; without their secrets. */
+export async function allKeys({ store }: AccountDeps, accountId?: string) {
+  return { object: 'list', data: (await listApiKeys(store, accountId)).map(presentKey) }
+}
+
+/**
+ * From now on the key opens nothing. A key that is revoked stays as it is.
+ * @throws ServiceError `NOT_FOUND`
+ */
+export const revokeKey = (deps: AccountDeps, keyId: string): Promise<ApiKey> =>
+  inTransaction(deps.store, async (store) => {
+    const row = await findKey({ ...deps, store }, keyId)
+    if (row.revoked_at !== null) return presentKey(row)
+    const revoked = { revoked_at: isoTime(deps.clock.now()) }
+    await updateApiKey(store, keyId, revoked)
+    return presentKey({ ...row, ...revoked })
+  })
+
+/**
+ * Gives a key a new secret: the old one opens nothing from now on, all else stays as it is.
+ * @throws ServiceError `NOT_FOUND`, or `INVALID_PARAMETER` for a key that is revoked
+ */
+export const rotateKey = (deps: AccountDeps, keyId: string): Promise<NewApiKey> =>
+  inTransaction(deps.store, async (store) => {
+    const row = await findKey({ ...deps, store }, keyId)
+    if (row.revoked_at !== null) {
+      const message = `The key ${keyId} is revoked; create another one.`
+      throw new ServiceError('INVALID_PARAMETER', { param: 'key_id', message })
+    }
+    const key = newApiKey(keyId)
+    await updateApiKey(store, keyId, { key_hash: hashApiKey(key) })
+    return { ...presentKey(row), key }
+  })
+
+async function findKey({ store }: AccountDeps, keyId: string): Promise<ApiKeyRow> {
+  const [row] = await findApiKeys(store, [keyId])
+  if (row) return row
+  throw new ServiceError('NOT_FOUND', { message: `There is no key ${keyId}.` })
+}
+
+const presentAccount = (row: AccountRow): Account => ({
+  account_id: row.account_id,
+  name: row.name,
+  metered: row.metered === 1,
+  balance_seconds: row.balance_seconds,
+  reserved_seconds: row.reserved_seconds,
+})
+
+const presentKey = (row: ApiKeyRow): ApiKey => ({
+  key_id: row.key_id,
+  account_id: row.account_id,
+  name: row.name,
+  scopes: JSON.parse(row.scopes) as ApiKey['scopes'],
+  created_at: row.created_at,
+  expires_at: row.expires_at,
+  revoked_at: row.revoked_at,
+})

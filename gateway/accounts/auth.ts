@@ -1,0 +1,97 @@
+/** Who calls, and whether their key may do what the route asks. */
+
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import type { Clock } from '../../shared/clock.ts'
+import { ServiceError } from '../../shared/errors.ts'
+import { findApiKeys } from '../store/api-keys.ts'
+import type { Store } from '../store/database.ts'
+import type { ApiKeyRow } from '../store/tables.ts'
+
+export const SCOPES = ['models:read', 'files:write', 'files:read', 'audio:separate'] as const
+
+export type Scope = (typeof SCOPES)[number]
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What a key needs to call the route; `any`: no scope in particular. */
+    scope?: Scope | 'any'
+  }
+  interface FastifyRequest {
+    /** The account whose key was shown; set on every route that has a scope. */
+    accountId: string
+    /** The key itself; set on the same routes. */
+    apiKey: ApiKeyRow
+  }
+}
+
+/** The id of the key that an operator has set; alone it may have any form. */
+export const BOOTSTRAP_KEY_ID = 'bootstrap'
+
+const API_KEY = /^sep_([0-9a-z]+)_/
+
+export const newKeyId = (): string => randomBytes(6).toString('hex')
+
+/** A new secret for the key of this id: `sep_<key id>_<secret>`. */
+export const newApiKey = (keyId: string): string =>
+  `sep_${keyId}_${randomBytes(32).toString('hex')}`
+
+/** Of a key as `newApiKey` makes it. */
+export const keyIdOf = (key: string): string | undefined => API_KEY.exec(key)?.[1]
+
+/** Keys are random and long, so that a plain hash keeps them. */
+export const hashApiKey = (key: string): string => createHash('sha256').update(key).digest('hex')
+
+/** Whether both texts are the same; how long it takes tells nothing of where they differ. */
+export function isSameSecret(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest())
+  return timingSafeEqual(a!, b!)
+}
+
+/** A hook that lets in only callers whose key has the route's scope, and notes their account. */
+export function createAuthenticator(deps: { store: Store; clock: Clock }) {
+  return async (request: FastifyRequest): Promise<void> => {
+    const { scope } = request.routeOptions.config
+    if (!scope) throw new Error(`the route ${request.routeOptions.url} names no scope`)
+    const key = await authenticate(deps, request.headers.authorization, scope)
+    request.accountId = key.account_id
+    request.apiKey = key
+  }
+}
+
+/**
+ * The key of whoever sent the header `authorization`.
+ * @throws ServiceError `UNAUTHENTICATED`, or `PERMISSION_DENIED` when the key lacks `scope`
+ */
+export async function authenticate(
+  { store, clock }: { store: Store; clock: Clock },
+  authorization: string | undefined, scope: Scope | 'any',
+): Promise<ApiKeyRow> {
+  const key = await findKey(store, authorization)
+  if (!key || !isValid(key, clock.now())) throw new ServiceError('UNAUTHENTICATED')
+  if (scope !== 'any' && !(JSON.parse(key.scopes) as string[]).includes(scope)) {
+    throw new ServiceError('PERMISSION_DENIED', {
+      message: `The API key lacks the required scope ${scope}.`,
+    })
+  }
+  return key
+}
+
+/** The text after `Bearer` in an Authorization header. */
+export const bearerToken = (header: string | undefined): string | undefined =>
+  /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1]
+
+/** From the database at every call, so that a key that is revoked opens nothing any more. */
+async function findKey(store: Store, header: string | undefined): Promise<ApiKeyRow | undefined> {
+  const key = bearerToken(header)
+  if (key === undefined) return undefined
+  const hash = hashApiKey(key)
+  const candidates = await findApiKeys(store, [keyIdOf(key) ?? '', BOOTSTRAP_KEY_ID])
+  return candidates.find((candidate) => isSameSecret(candidate.key_hash, hash))
+}
+
+/** Whether a key opens anything. @param now epoch milliseconds */
+export function isValid(key: ApiKeyRow, now: number): boolean {
+  const expired = key.expires_at !== null && now >= Date.parse(key.expires_at)
+  return !expired && key.revoked_at === null
+}

@@ -1,0 +1,81 @@
+/**
+ * What metered accounts pay: every second of audio that is begun, once, when it is separated. What
+ * a request will cost is reserved as soon as it is known, so that many at once can't overdraw. All
+ * of it happens in the transaction of the caller.
+ */
+
+import { ServiceError } from '../../shared/errors.ts'
+import { findAccount } from '../store/accounts.ts'
+import type { Store } from '../store/database.ts'
+import { findFile } from '../store/files.ts'
+import { availableSeconds, deduct, releaseReservation, reserve } from '../store/ledger.ts'
+import type { AccountRow, RequestRow } from '../store/tables.ts'
+
+type Payer = Pick<RequestRow, 'request_id' | 'account_id'>
+
+/** What media of so many seconds costs, in seconds. */
+export const costOf = (duration: number): number => Math.ceil(duration)
+
+/**
+ * Reserves what a new request costs where its file has been measured for one before; otherwise only
+ * makes sure that anything is left.
+ * @throws ServiceError `INSUFFICIENT_CREDITS`
+ */
+export async function reserveAtSubmit(
+  store: Store, row: Payer & Pick<RequestRow, 'file_id'>, now: string,
+): Promise<void> {
+  const account = await findMetered(store, row.account_id)
+  if (!account) return
+  const file = row.file_id === null ? undefined : await findFile(store, row.file_id)
+  const duration = file?.duration ?? null
+  if (duration === null && availableSeconds(account) > 0) return
+  if (duration !== null && await reserve(store, entryOf(row, duration, now))) return
+  const message = shortfall(account, duration)
+  throw new ServiceError('INSUFFICIENT_CREDITS', { message })
+}
+
+/**
+ * Reserves what a request costs once its engine has measured the media, unless that has been done.
+ * @returns why it can't go on, or null when it is covered
+ */
+export async function reserveMeasured(
+  store: Store, row: Payer, duration: number, now: string,
+): Promise<string | null> {
+  const account = await findMetered(store, row.account_id)
+  if (!account || await reserve(store, entryOf(row, duration, now))) return null
+  return shortfall(account, duration)
+}
+
+type Charge =
+  | { billing: NonNullable<RequestRow['billing_status']> }
+  /** Why the request can't be completed. */
+  | { shortfall: string }
+
+/** Takes what a request costs that is about to be COMPLETED, in the place of its reservation. */
+export async function charge(
+  store: Store, row: Payer, duration: number, now: string,
+): Promise<Charge> {
+  await releaseReservation(store, row.request_id, now)
+  const account = await findMetered(store, row.account_id)
+  if (!account) return { billing: 'not_metered' }
+  if (await deduct(store, entryOf(row, duration, now))) return { billing: 'deducted' }
+  return { shortfall: shortfall(account, duration) }
+}
+
+async function findMetered(store: Store, accountId: string): Promise<AccountRow | undefined> {
+  const account = await findAccount(store, accountId)
+  return account?.metered === 1 ? account : undefined
+}
+
+const entryOf = (row: Payer, duration: number, now: string) =>
+  ({ accountId: row.account_id, reference: row.request_id, seconds: costOf(duration), now })
+
+/** For people; `duration` is null where nobody knows it yet. */
+function shortfall(account: AccountRow, duration: number | null): string {
+  const { balance_seconds: balance, reserved_seconds: reserved } = account
+  const left = `the account has ${balance} s` +
+    (reserved > 0 ? `, of which ${reserved} s are reserved for other requests` : '')
+  return duration === null
+    ? `Separating needs credits, but ${left}.`
+    : `The media costs ${costOf(duration)} s, but ${left}.`
+}

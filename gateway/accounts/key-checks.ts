@@ -1,0 +1,54 @@
+/** Whether a key that opened something long ago still may: one that is revoked opens nothing. */
+
+import type { Clock } from '../../shared/clock.ts'
+import { ServiceError } from '../../shared/errors.ts'
+import { isValid } from './auth.ts'
+import { findApiKeys } from '../store/api-keys.ts'
+import type { Store } from '../store/database.ts'
+import type { ApiKeyRow } from '../store/tables.ts'
+
+/** Ten thousand streams of one key ask the database once in so long. */
+const FRESH_MS = 1_000
+/** Keys whose rows are kept at once; of more, those that were read longest ago go first. */
+const KEYS_MAX = 10_000
+
+interface Reading {
+  row: Promise<ApiKeyRow | undefined>
+  /** Epoch milliseconds. */
+  readAt: number
+}
+
+export class KeyChecks {
+  readonly #store: Store
+  readonly #clock: Clock
+  readonly #readings = new Map<string, Reading>()
+
+  constructor({ store, clock }: { store: Store; clock: Clock }) {
+    this.#store = store
+    this.#clock = clock
+  }
+
+  /**
+   * @param key as it was when its secret was shown
+   * @throws ServiceError `UNAUTHENTICATED` when it has been revoked, rotated or has expired since
+   */
+  async assertStillValid(key: ApiKeyRow): Promise<void> {
+    const row = await this.#read(key.key_id)
+    if (row?.key_hash === key.key_hash && isValid(row, this.#clock.now())) return
+    throw new ServiceError('UNAUTHENTICATED', {
+      message: 'The API key is no longer valid: it was revoked or has expired.',
+    })
+  }
+
+  #read(keyId: string): Promise<ApiKeyRow | undefined> {
+    const now = this.#clock.now()
+    const known = this.#readings.get(keyId)
+    if (known && now >= known.readAt && now < known.readAt + FRESH_MS) return known.row
+    const row = findApiKeys(this.#store, [keyId]).then((rows) => rows[0])
+    this.#readings.delete(keyId) // so that it becomes the newest
+    this.#readings.set(keyId, { row, readAt: now })
+    const [oldest] = this.#readings.keys()
+    if (this.#readings.size > KEYS_MAX && oldest !== undefined) this.#readings.delete(oldest)
+    return row
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * The resources of accounts and keys as JSON Schemas, and the checks of what is asked for. The
+ * command-line tools and the admin API take the same bodies. All of it is an extension.
+ */
+
+import { Type, type Static, type TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { ID_CHARACTERS_MAX } from '../../shared/ids.ts'
+import { SCOPES } from './auth.ts'
+import { NO_NUL } from '../api/schemas.ts'
+import { checkBody } from '../api/validation.ts'
+
+const CREDIT_SECONDS_MAX = 1_000_000_000
+const NAME_CHARACTERS_MAX = 200
+
+const Name = Type.String({ pattern: NO_NUL, minLength: 1, maxLength: NAME_CHARACTERS_MAX })
+const DateTime = Type.String({ format: 'date-time' })
+const MaybeDateTime = Type.Union([DateTime, Type.Null()])
+const Scopes = Type.Array(Type.Enum([...SCOPES]), {
+  minItems: 1, maxItems: SCOPES.length, uniqueItems: true,
+})
+
+export const Account = Type.Object(
+  {
+    account_id: Type.String(),
+    name: Type.String(),
+    metered: Type.Boolean({ description: 'Whether separating costs it credits.' }),
+    balance_seconds: Type.Integer({ description: 'Seconds of audio.' }),
+    reserved_seconds: Type.Integer({ description: 'Of these, for requests under way.' }),
+  },
+  { title: 'Account' },
+)
+
+const listOf = (item: object, title: string) =>
+  Type.Object({ object: Type.Literal('list'), data: Type.Array(item) }, { title })
+
+export const AccountList = listOf(Account, 'AccountList')
+
+export const CreateAccountRequest = Type.Object(
+  { name: Name, metered: Type.Optional(Type.Boolean({ default: false })) },
+  { title: 'CreateAccountRequest', additionalProperties: false },
+)
+
+export const CreditRequest = Type.Object(
+  {
+    seconds: Type.Integer({
+      minimum: -CREDIT_SECONDS_MAX,
+      maximum: CREDIT_SECONDS_MAX,
+      description: 'Seconds of audio; below 0 they are taken back.',
+    }),
+    reference: Type.Optional(Type.String({
+      pattern: NO_NUL,
+      minLength: 1,
+      maxLength: NAME_CHARACTERS_MAX,
+      description: 'Such as the number of an invoice: an account is credited once for each.',
+    })),
+  },
+  { title: 'CreditRequest', additionalProperties: false },
+)
+
+const apiKeyFields = {
+  key_id: Type.String(),
+  account_id: Type.String(),
+  name: Type.String(),
+  scopes: Scopes,
+  created_at: DateTime,
+  expires_at: MaybeDateTime,
+  revoked_at: MaybeDateTime,
+}
+
+export const ApiKey = Type.Object(apiKeyFields, { title: 'ApiKey' })
+
+export const ApiKeyList = listOf(ApiKey, 'ApiKeyList')
+
+export const NewApiKey = Type.Object(
+  {
+    ...apiKeyFields,
+    key: Type.String({ description: 'The key itself, `sep_<key_id>_<secret>`: only shown now.' }),
+  },
+  { title: 'NewApiKey' },
+)
+
+export const CreateKeyRequest = Type.Object(
+  {
+    scopes: Scopes,
+    account_id: Type.Optional(Type.String({
+      pattern: NO_NUL, maxLength: ID_CHARACTERS_MAX, default: 'default',
+    })),
+    name: Type.Optional(Name),
+    expires: Type.Optional(Type.String({
+      pattern: NO_NUL, minLength: 2, maxLength: 40,
+      description: 'How long it is valid: `30d`, `12h`, `1 year`.',
+    })),
+  },
+  { title: 'CreateKeyRequest', additionalProperties: false },
+)
+
+export type Account = Static<typeof Account>
+export type ApiKey = Static<typeof ApiKey>
+export type NewApiKey = Static<typeof NewApiKey>
+
+/** A check of bodies, which throws a ServiceError that names the first thing wrong. */
+function checkOf<T extends TSchema>(schema: T): (body: unknown) => Static<T> {
+  const validator = Compile(schema)
+  return (body) => checkBody(validator, body) as Static<T>
+}
+
+export const checkCreateAccount = checkOf(CreateAccountRequest)
+export const checkCredit = checkOf(CreditRequest)
+export const checkCreateKey = checkOf(CreateKeyRequest)

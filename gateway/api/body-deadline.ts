@@ -1,0 +1,24 @@
+/** JSON bodies are small: one that is not whole in time is not waited for. */
+
+import { PassThrough } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import { ServiceError } from '../../shared/errors.ts'
+
+/** To be installed before the routes whose bodies it limits. @param secondsMax for a whole body */
+export function installBodyDeadline(app: FastifyInstance, secondsMax: number): void {
+  app.addHook('preParsing', async ({ headers }, reply, payload) => {
+    if (!headers['content-length'] && !headers['transfer-encoding']) return payload
+    const timely = new PassThrough()
+    const timer = setTimeout(() => timely.destroy(tooSlow(secondsMax)), 1_000 * secondsMax)
+    timely.once('close', () => clearTimeout(timer))
+    timely.on('error', () => undefined) // of a body that nobody reads, since its type is refused
+    reply.raw.once('close', () => timely.destroy())
+    // Without `pipeline`, which would close the connection on which the answer is to go.
+    payload.once('error', (error) => timely.destroy(error))
+    return payload.pipe(timely)
+  })
+}
+
+const tooSlow = (seconds: number) => new ServiceError('INVALID_REQUEST', {
+  message: `The body was not whole after ${seconds} seconds; send it again.`,
+})

@@ -1,0 +1,81 @@
+/** Where what was thrown becomes an answer: a code for the client, the cause for the log. */
+
+import type { Socket } from 'node:net'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../../shared/errors.ts'
+import { isId } from '../../shared/ids.ts'
+import type { ErrorResponse } from './schemas.ts'
+
+/** Answers `error`, and logs it with its cause where the fault is ours. */
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const known = toServiceError(error, request)
+  if (known.status >= 500) {
+    request.log.error({ err: error, cause: known.cause, requestId: request.id }, known.code)
+  }
+  if (known.code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer')
+  const { retryAfterSeconds } = known
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds)
+  // A body that is still on its way would be taken for the next request.
+  if (!request.raw.complete) reply.header('connection', 'close')
+  const { request_id: requestId } = Object(request.params) as { request_id?: string }
+  const namesRequest = known.code !== 'NOT_FOUND'
+  reply.status(known.status).send(errorBody(known, namesRequest ? requestId : undefined))
+}
+
+/** The body of an error response; `requestId` is that of the queue request, if there is one. */
+export const errorBody = (error: ServiceError, requestId?: string): ErrorResponse => ({
+  error: {
+    code: error.code,
+    message: error.message,
+    ...(error.param !== undefined && { param: error.param }),
+    ...(requestId !== undefined && isId(requestId) && { request_id: requestId }),
+  },
+})
+
+/** Answers what is not HTTP, as far as the connection still can be written to. */
+export function answerBrokenHttp(error: Error & { code: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const message = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+    ? 'The request was not whole in time; send it again.'
+    : 'This is not a valid HTTP request.'
+  const refusal = new ServiceError('INVALID_REQUEST', { message })
+  const body = JSON.stringify(errorBody(refusal))
+  socket.end([
+    'HTTP/1.1 400 Bad Request',
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n'))
+}
+
+/** `error` itself when a client may see it, or what stands for it. */
+export function toServiceError(error: unknown, request: FastifyRequest): ServiceError {
+  if (error instanceof ServiceError) return error
+  const { code, statusCode } = Object(error) as { code?: string; statusCode?: number }
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge(request)
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new ServiceError('INVALID_REQUEST', {
+      message: 'The body must be JSON, with the header Content-Type: application/json.',
+    })
+  }
+  if (code === 'FST_ERR_BAD_URL') return new ServiceError('NOT_FOUND')
+  if (code === 'ECONNRESET') {
+    return new ServiceError('INVALID_REQUEST', { message: 'The connection ended before the body.' })
+  }
+  if (statusCode !== undefined && statusCode >= 400 && statusCode <= 499) {
+    return new ServiceError('INVALID_REQUEST', { message: (error as Error).message })
+  }
+  return new ServiceError('INTERNAL', { cause: error })
+}
+
+/** 413 where the spec lists it; elsewhere it is a request like any other that is not valid. */
+function bodyTooLarge({ routeOptions }: FastifyRequest): ServiceError {
+  const listed = Object.hasOwn(Object(routeOptions.schema?.response), '413')
+  const message = `The body is larger than ${routeOptions.bodyLimit} bytes.`
+  return new ServiceError(listed ? 'PAYLOAD_TOO_LARGE' : 'INVALID_REQUEST', { message })
+}

@@ -1,0 +1,26 @@
+/** Answers what no route takes: 405 where the path takes other methods, else 404. */
+
+import type { FastifyInstance } from 'fastify'
+import { ServiceError } from '../../shared/errors.ts'
+
+/** To be installed before the routes, whose paths it learns. */
+export function installNotFound(app: FastifyInstance): void {
+  const routes: { path: RegExp; methods: string[] }[] = []
+  app.addHook('onRoute', ({ url, method }) => {
+    const path = new RegExp(`^${url.replace(/[.]/g, '\\.').replace(/:\w+/g, '[^/]+')}$`)
+    routes.push({ path, methods: [method].flat() })
+  })
+  // Before the body is looked at: a method that is not taken is that, whatever it brings.
+  app.addHook('onRequest', async (request, reply) => {
+    if (!request.is404) return
+    const [path = ''] = request.url.split('?')
+    const fitting = routes.filter((route) => route.path.test(path))
+    const methods = fitting.flatMap((route) => route.methods)
+    if (methods.length === 0) throw new ServiceError('NOT_FOUND')
+    const allow = [...new Set(methods)].sort().join(', ')
+    reply.header('allow', allow)
+    throw new ServiceError('METHOD_NOT_ALLOWED', {
+      message: `This address takes ${allow}, not ${request.method}.`,
+    })
+  })
+}

@@ -1,0 +1,169 @@
+/** The API description (OpenAPI 3.1), made from the schemas of the routes. */
+
+import swagger from '@fastify/swagger'
+import type { FastifyInstance } from 'fastify'
+import { ERRORS, FAILURE_CODES, type ErrorCode } from '../../shared/errors.ts'
+import { NOTES } from './openapi-examples.ts'
+import { ErrorResponse } from './schemas.ts'
+import { WEBHOOKS } from './webhook-schemas.ts'
+
+const DESCRIPTION = `Separates a sound, described in plain language, from audio or video.
+
+1. Upload a file (\`POST /v1/files\`, then \`PUT\` its bytes), or name a public HTTPS address.
+2. Submit it with a prompt: \`POST /v1/queue/audio/separate\`.
+3. Follow the status, by polling or as a stream of events, until it is terminal.
+4. Get the result: the addresses of \`target\`, the sound, and \`residual\`, the rest.
+
+Times of media are in seconds. Every answer has the header \`X-Request-Id\`: the caller's own, if it
+sent one, else a new one.`
+
+/** Collects the routes that are added after it; `app.swagger()` then describes them. */
+export async function installOpenApi(app: FastifyInstance): Promise<void> {
+  await app.register(swagger, {
+    convertConstToEnum: false,
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Winnow',
+        version: '1.0.0',
+        description: DESCRIPTION,
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      tags: [
+        { name: 'models', description: 'What can be run' },
+        { name: 'files', description: 'Media of your own' },
+        { name: 'queue', description: 'Separations' },
+        { name: 'description', description: 'This document' },
+        { name: 'account', description: 'Who you are here' },
+        { name: 'admin', description: 'Extension: accounts and keys, with an admin token' },
+      ],
+      components: {
+        securitySchemes: {
+          apiKey: {
+            type: 'http',
+            scheme: 'bearer',
+            bearerFormat: 'sep_<key id>_<secret>',
+            description: 'An API key. It has scopes, of which each operation names the one that ' +
+              'it needs: `models:read`, `files:write`, `files:read`, `audio:separate`.',
+          },
+          adminToken: { type: 'http', scheme: 'bearer', description: 'ADMIN_TOKEN of the gateway' },
+        },
+      },
+      security: [{ apiKey: [] }],
+    },
+    transform: ({ schema, url, route }) => {
+      const scope = route.config?.scope
+      if (!scope) return { schema, url }
+      const response = { ...schema?.response as object, 429: tooManyResponse() }
+      const limited = { ...schema, response }
+      if (scope === 'any') return { url, schema: { ...limited, security: [{ apiKey: [] }] } }
+      const description = `${schema?.description ?? ''}\n\nScope of the key: \`${scope}\`.`.trim()
+      return { url, schema: { ...limited, description, security: [{ apiKey: [scope] }] } }
+    },
+  })
+}
+
+/**
+ * Responses of an operation: what it answers, and the errors that it may answer instead: codes, or
+ * a status for all codes that have it.
+ */
+export function responses(
+  success: Record<number, object>, errors: readonly (number | ErrorCode)[],
+): Record<number, object> {
+  const codes = errors.flatMap((error) => typeof error === 'string' ? [error] : codesOf(error))
+  const statuses = [...new Set(codes.map((code) => ERRORS[code].status))]
+  return {
+    ...success,
+    ...Object.fromEntries(statuses.map((status) =>
+      [status, errorResponse(codes.filter((code) => ERRORS[code].status === status))])),
+  }
+}
+
+/** Of everything that needs an API key, where the operator has set a limit. */
+const tooManyResponse = () => ({
+  ...errorResponse(codesOf(429)),
+  headers: {
+    'Retry-After': {
+      type: 'integer', minimum: 0, description: 'Seconds after which another try may succeed.',
+    },
+  },
+})
+
+/** Only a request ends with these; no call is answered with them. */
+const OF_REQUESTS_ONLY: readonly ErrorCode[] = FAILURE_CODES.filter((code) =>
+  ['MODEL_FAILED', 'INVALID_MEDIA', 'NO_AUDIO_STREAM', 'ENGINE_LOST', 'CANCELED'].includes(code))
+
+const codesOf = (status: number): ErrorCode[] =>
+  (Object.keys(ERRORS) as ErrorCode[]).filter((code) =>
+    ERRORS[code].status === status && !OF_REQUESTS_ONLY.includes(code))
+
+function errorResponse(codes: readonly ErrorCode[]) {
+  const examples = codes.map((code) =>
+    [code, { value: { error: { code, message: ERRORS[code].message } } }])
+  return {
+    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join('\n\n'),
+    content: {
+      'application/json': { schema: ErrorResponse, examples: Object.fromEntries(examples) },
+    },
+  }
+}
+
+type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
+
+/** The description with every titled schema once, under `components`, and references elsewhere. */
+export function buildOpenApi(app: FastifyInstance): Json {
+  const components: Record<string, Json> = {}
+  const extract = (value: Json): Json => {
+    if (Array.isArray(value)) return value.map(extract)
+    if (value === null || typeof value !== 'object') return value
+    const entries = Object.entries(value).map(([name, part]) => [name, extract(part)] as const)
+    const plain: { [name: string]: Json } = Object.fromEntries(entries)
+    const { title, type } = plain
+    if (typeof title !== 'string' || type !== 'object') return plain
+    components[title] = { ...plain, ...noteOf(title) }
+    return { $ref: `#/components/schemas/${title}` }
+  }
+  const { components: given, ...rest } = app.swagger() as unknown as { components: object }
+  const described = JSON.parse(JSON.stringify({ ...rest, webhooks: WEBHOOKS })) as Json
+  const document = extract(described) as { paths: Paths }
+  completeResponses(document.paths)
+  const schemas = Object.fromEntries(Object.entries(components).sort())
+  const all = { ...given as { [name: string]: Json }, schemas, headers: HEADERS }
+  return { ...document, components: all }
+}
+
+function noteOf(title: string): { [name: string]: Json } {
+  const { description, example, rules } = NOTES[title] ?? {}
+  return {
+    ...(description !== undefined && { description }),
+    ...(example && { examples: [example as Json] }),
+    ...rules as { [name: string]: Json },
+  }
+}
+
+type Paths = Record<string, Record<string, { responses: Record<string, Response> }>>
+type Response = {
+  description: string
+  headers?: { [name: string]: Json }
+  content?: { [type: string]: { schema?: { $ref?: string } } }
+}
+
+const HEADERS = {
+  'X-Request-Id': {
+    description: 'Names the call in the log of the service.', schema: { type: 'string' },
+  },
+  'WWW-Authenticate': { description: '`Bearer`.', schema: { type: 'string', const: 'Bearer' } },
+}
+
+/** Headers that all responses have, and descriptions of those that have none of their own. */
+function completeResponses(paths: Paths): void {
+  const operations = Object.values(paths).flatMap((path) => Object.values(path))
+  for (const [status, response] of operations.flatMap((one) => Object.entries(one.responses))) {
+    const names = ['X-Request-Id', ...(status === '401' ? ['WWW-Authenticate'] : [])]
+    const headers = names.map((name) => [name, { $ref: `#/components/headers/${name}` }])
+    response.headers = { ...response.headers, ...Object.fromEntries(headers) }
+    const title = response.content?.['application/json']?.schema?.$ref?.split('/').at(-1) ?? ''
+    if (response.description !== 'Default Response') continue
+    response.description = NOTES[title]?.description ?? title
+  }
+}

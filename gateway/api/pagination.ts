@@ -1,0 +1,43 @@
+/** Values of query strings. One that makes no sense takes the default; none is refused. */
+
+import { isId } from '../../shared/ids.ts'
+import type { PageStart } from '../store/requests.ts'
+
+const INTERVAL_SECONDS = { least: 1, most: 10, default: 2 }
+/** As the database has it. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const LIMIT = { least: 1, most: 100, default: 20 }
+
+export const flagOf = (value: unknown): boolean => value === 'true' || value === '1'
+
+/** Seconds between two events of a status stream, clamped, as milliseconds. */
+export const intervalMsOf = (value: unknown): number => 1_000 * numberOf(value, INTERVAL_SECONDS)
+
+/** Items of one page, clamped. */
+export const limitOf = (value: unknown): number => Math.floor(numberOf(value, LIMIT))
+
+function numberOf(
+  value: unknown, range: { least: number; most: number; default: number },
+): number {
+  const isText = typeof value === 'string' && value.trim() !== ''
+  const number = isText || typeof value === 'number' ? Number(value) : NaN
+  if (Number.isNaN(number)) return range.default
+  return Math.min(range.most, Math.max(range.least, number))
+}
+
+/** Names the page after `last`; opaque to clients. */
+export const cursorAfter = (last: PageStart): string =>
+  Buffer.from(JSON.stringify([last.created_at, last.request_id])).toString('base64url')
+
+export function pageStartOf(cursor: unknown): PageStart | undefined {
+  if (typeof cursor !== 'string') return undefined
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    if (!Array.isArray(parts) || !parts.every((part) => typeof part === 'string')) return undefined
+    const [createdAt = '', requestId = ''] = parts
+    if (!TIME.test(createdAt) || !isId(requestId)) return undefined
+    return { created_at: createdAt, request_id: requestId }
+  } catch {
+    return undefined
+  }
+}

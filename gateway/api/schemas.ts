@@ -1,0 +1,299 @@
+/**
+ * The resources of the API (spec.md, part 2) as JSON Schemas: what bodies are checked against, and
+ * what the API description shows. A schema with a title is a component of the description.
+ */
+
+import { Type, type Static, type TSchema } from 'typebox'
+import { ERRORS, FAILURE_CODES } from '../../shared/errors.ts'
+import { ID_CHARACTERS_MAX } from '../../shared/ids.ts'
+import { REQUEST_STATUSES } from '../../shared/request-status.ts'
+import {
+  AudioSpan, DEFAULT_OPTIONS, LIMITS, SeparationOptions,
+} from '../../shared/separation-options.ts'
+
+export const MODEL_ID = 'audio/separate'
+const INPUT_PURPOSE = 'audio.separate.input'
+
+const DateTime = Type.String({ format: 'date-time' })
+const Uri = Type.String({ format: 'uri' })
+const ModelId = Type.Literal(MODEL_ID)
+const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+export const ErrorResponse = Type.Object(
+  {
+    error: Type.Object({
+      code: Type.Enum(Object.keys(ERRORS), { description: 'Machine-readable.' }),
+      message: Type.String({ description: 'What was wrong and what would be right.' }),
+      param: Type.Optional(Type.String({ description: 'The field: `input.spans[2].end`.' })),
+      request_id: Type.Optional(Type.String({ description: 'The queue request, if any.' })),
+    }),
+  },
+  { title: 'ErrorResponse' },
+)
+
+const Engine = Type.Object(
+  {
+    engine_id: Type.String(),
+    version: Type.String(),
+    device: Type.String({ description: '`cpu` or `gpu`.' }),
+    model: Type.Object({
+      name: Type.String(),
+      summary: Type.String(),
+      parameters: Type.Integer(),
+      weights_sha256: Type.String(),
+      sample_rate: Type.Integer({ description: 'Hertz; 0: any.' }),
+      channels_max: Type.Integer({ description: 'More are mixed down.' }),
+      gives_candidates: Type.Boolean({
+        description: 'Whether `reranking_candidates` makes several.',
+      }),
+      predicts_spans: Type.Boolean({ description: 'Whether `predict_spans` does anything.' }),
+      precision: Type.String({ description: 'Of its products: `float32` or `bfloat16`.' }),
+    }),
+  },
+  { title: 'Engine', description: 'An engine that serves the model now.' },
+)
+
+const Model = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('model'),
+    description: Type.String(),
+    input: Type.Object({}, { description: 'JSON Schema of `input` at submit.' }),
+    output: Type.Object({}, { description: 'JSON Schema of `data` of a result.' }),
+    engines: Type.Optional(Type.Array(Engine)),
+  },
+  { title: 'Model' },
+)
+
+export const ModelList = Type.Object(
+  { object: Type.Literal('list'), data: Type.Array(Model) },
+  { title: 'ModelList' },
+)
+
+export const File = Type.Object(
+  {
+    file_id: Type.String(),
+    file_name: Type.String(),
+    content_type: Type.String(),
+    file_size: Type.Integer(),
+    purpose: Type.String(),
+    status: Type.Enum(['pending', 'uploaded', 'expired']),
+    created_at: DateTime,
+    uploaded_at: Type.Optional(Nullable(DateTime)),
+    expires_at: DateTime,
+  },
+  { title: 'File' },
+)
+
+/**
+ * Patterns of JSON Schema know no flags. What follows the first semicolon may be anything that fits
+ * into a header: browsers name codecs in ways that RFC 9110 does not foresee.
+ */
+const MEDIA_TYPE = '^([aA][uU][dD][iI][oO]|[vV][iI][dD][eE][oO])/' +
+  '[a-zA-Z0-9][a-zA-Z0-9!#$&^_.+-]*([ \\t]*;[\\t\\x20-\\x7e]*)?$'
+
+/** Says what `checkBody` holds for all text. */
+export const NO_NUL = '^[^\\x00]*$'
+
+export const CreateFileRequest = Type.Object(
+  {
+    file_name: Type.String({
+      pattern: NO_NUL, minLength: 1, maxLength: LIMITS.fileNameCharactersMax,
+    }),
+    content_type: Type.String({
+      pattern: MEDIA_TYPE, maxLength: 255, description: 'audio/* or video/*, in any case.',
+    }),
+    file_size: Type.Integer({ minimum: 1, maximum: LIMITS.fileBytesMax, description: 'Bytes.' }),
+    purpose: Type.Enum([INPUT_PURPOSE]),
+  },
+  { title: 'CreateFileRequest' },
+)
+
+export const CreateFileResponse = Type.Object(
+  {
+    file_id: Type.String(),
+    upload_url: Type.String({ format: 'uri', description: 'Takes the bytes, without an API key.' }),
+    upload_method: Type.Literal('PUT'),
+    headers: Type.Object({ 'content-type': Type.Optional(Type.String()) }),
+    expires_at: DateTime,
+    retention: Type.Object({ delete_after: Type.Optional(DateTime) }),
+  },
+  { title: 'CreateFileResponse' },
+)
+
+const SpanInput = Type.Object(
+  { ...AudioSpan.properties, include: Type.Optional(AudioSpan.properties.include) },
+  { title: 'AudioSpan', additionalProperties: false },
+)
+
+const option = <Name extends keyof SeparationOptions>(name: Name, description: string) =>
+  Type.Optional({
+    ...SeparationOptions.properties[name], description, default: DEFAULT_OPTIONS[name],
+  })
+
+export const AudioSeparateInput = Type.Object(
+  {
+    prompt: Type.String({
+      pattern: NO_NUL,
+      minLength: 1,
+      maxLength: LIMITS.promptCharactersMax,
+      description: 'The sound to extract, in plain language; counted after trimming.',
+    }),
+    audio_url: Type.Optional(Type.String({
+      format: 'uri',
+      maxLength: LIMITS.audioUrlCharactersMax,
+      description: 'Public HTTPS URL of audio or video. Exactly one of audio_url and file_id.',
+    })),
+    file_id: Type.Optional(Type.String({
+      pattern: NO_NUL, maxLength: ID_CHARACTERS_MAX, description: 'Of an uploaded file.',
+    })),
+    predict_spans: option('predict_spans', 'Predict first where the target sounds.'),
+    reranking_candidates: option('reranking_candidates', 'Candidates to choose the best from.'),
+    acceleration: option('acceleration', 'Speed against quality.'),
+    max_chunk_duration: option('max_chunk_duration',
+      `Seconds of media in one model pass; less than ${LIMITS.chunkSecondsMin} is taken for ${
+        LIMITS.chunkSecondsMin}.`),
+    chunk_overlap: option('chunk_overlap', 'Seconds; smaller than max_chunk_duration.'),
+    output_format: option('output_format', 'Coding of the outputs.'),
+    spans: Type.Optional(Type.Array(SpanInput, {
+      maxItems: LIMITS.spansMax,
+      description: 'Where the target sounds, or does not.',
+    })),
+  },
+  { title: 'AudioSeparateInput', additionalProperties: false },
+)
+
+export const WebhookDeliveryStatus = Type.Object(
+  {
+    delivery_status: Type.Enum(['pending', 'sending', 'delivered', 'failed']),
+    attempts: Type.Integer({ description: 'Tries begun.' }),
+    delivered_at: Nullable(DateTime),
+    last_error: Nullable(Type.String({ description: 'Why the last try failed.' })),
+  },
+  { title: 'WebhookDeliveryStatus' },
+)
+
+export const SubmitAudioSeparateRequest = Type.Object(
+  {
+    input: AudioSeparateInput,
+    webhookUrl: Type.Optional(Type.String({
+      format: 'uri', maxLength: LIMITS.webhookUrlCharactersMax,
+      description: 'Public HTTPS URL that is told the end of the request; see `webhooks`.',
+    })),
+    webhookSecret: Type.Optional(Type.String({
+      pattern: NO_NUL,
+      minLength: LIMITS.webhookSecretCharactersMin, maxLength: LIMITS.webhookSecretCharactersMax,
+      description: 'Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. ' +
+        'Without one we make one.',
+    })),
+    metadata: Type.Optional(Type.Object({}, {
+      additionalProperties: true,
+      description: `Comes back in the webhook; at most ${LIMITS.metadataBytesMax} bytes of ` +
+        `JSON, nested ${LIMITS.metadataDepthMax} levels deep.`,
+    })),
+  },
+  { title: 'SubmitAudioSeparateRequest' },
+)
+
+export const QueueSubmitResponse = Type.Object(
+  {
+    request_id: Type.String(),
+    status: Type.Literal('IN_QUEUE'),
+    model: ModelId,
+    created_at: DateTime,
+    status_url: Uri,
+    stream_url: Uri,
+    result_url: Uri,
+    webhook: Type.Optional(Type.Object({
+      url: Uri,
+      signing_secret: Type.Optional(Type.String({
+        description: 'Only when we made it, and only here.',
+      })),
+    })),
+  },
+  { title: 'QueueSubmitResponse' },
+)
+
+export const QueueStatusResponse = Type.Object(
+  {
+    request_id: Type.String(),
+    model: ModelId,
+    status: Type.Enum([...REQUEST_STATUSES]),
+    created_at: DateTime,
+    updated_at: DateTime,
+    result_url: Uri,
+    logs: Type.Optional(Type.Array(Type.Object({ timestamp: DateTime, message: Type.String() }))),
+    progress: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+    queue_position: Type.Optional(Type.Integer({ minimum: 1, description: '1: next.' })),
+    error: Type.Optional(Type.Object(
+      { code: Type.Enum([...FAILURE_CODES]), message: Type.String() },
+      { description: 'Why the request FAILED.' },
+    )),
+    webhook: Type.Optional(WebhookDeliveryStatus),
+  },
+  { title: 'QueueStatusResponse' },
+)
+
+export const RequestList = Type.Object(
+  {
+    object: Type.Literal('list'),
+    data: Type.Array(QueueStatusResponse),
+    next_cursor: Nullable(Type.String({ description: 'Of the next page; null: no more.' })),
+  },
+  { title: 'RequestList' },
+)
+
+const OutputFile = Type.Object(
+  {
+    url: Uri,
+    video_url: Type.Optional(Uri),
+    content_type: Type.String(),
+    file_name: Type.String(),
+  },
+  { title: 'OutputFile' },
+)
+
+export const SeparationData = Type.Object(
+  {
+    target: OutputFile,
+    residual: OutputFile,
+    duration: Type.Optional(Type.Number({ description: 'Seconds.' })),
+    sample_rate: Type.Integer({ description: 'Hertz.' }),
+  },
+  { title: 'SeparationData' },
+)
+
+export const QueueResultResponse = Type.Object(
+  {
+    request_id: Type.String(),
+    model: ModelId,
+    status: Type.Literal('COMPLETED'),
+    data: SeparationData,
+    usage: Type.Object({
+      feature: Type.Optional(Type.Literal('audio_seconds')),
+      quantity: Type.Optional(Type.Integer()),
+      billing_status: Type.Optional(Type.Enum(['deducted', 'not_metered'])),
+    }),
+    webhook: Type.Optional(WebhookDeliveryStatus),
+    retention: Type.Object({ delete_after: Type.Optional(DateTime) }),
+  },
+  { title: 'QueueResultResponse' },
+)
+
+export const StreamTimeout = Type.Object(
+  { request_id: Type.String(), status: Type.Enum([...REQUEST_STATUSES]), message: Type.String() },
+  { title: 'StreamTimeout' },
+)
+
+export type ModelList = Static<typeof ModelList>
+export type File = Static<typeof File>
+export type CreateFileRequest = Static<typeof CreateFileRequest>
+export type CreateFileResponse = Static<typeof CreateFileResponse>
+export type SubmitAudioSeparateRequest = Static<typeof SubmitAudioSeparateRequest>
+export type QueueSubmitResponse = Static<typeof QueueSubmitResponse>
+export type WebhookDeliveryStatus = Static<typeof WebhookDeliveryStatus>
+export type QueueStatusResponse = Static<typeof QueueStatusResponse>
+export type RequestList = Static<typeof RequestList>
+export type OutputFile = Static<typeof OutputFile>
+export type QueueResultResponse = Static<typeof QueueResultResponse>
+export type ErrorResponse = Static<typeof ErrorResponse>

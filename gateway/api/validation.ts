@@ -1,0 +1,174 @@
+/** Strict checks of request bodies: nothing is coerced, and every refusal names the field. */
+
+import type { Static } from 'typebox'
+import { Compile, type Validator } from 'typebox/compile'
+import { ServiceError, type ErrorCode } from '../../shared/errors.ts'
+import { DEFAULT_OPTIONS, LIMITS, type SeparationOptions } from '../../shared/separation-options.ts'
+import { isDeeperThan } from './json-text.ts'
+import {
+  AudioSeparateInput, CreateFileRequest, SubmitAudioSeparateRequest,
+} from './schemas.ts'
+import { unfitTextAt } from './unfit-text.ts'
+
+/** What a client asks for, checked and with its defaults filled in. */
+export interface Submission {
+  prompt: string
+  options: SeparationOptions
+  source: { audioUrl: string } | { fileId: string }
+  /** As JSON, as the client wrote its numbers. */
+  metadata: string | null
+  /** Who is told the end; its address is still to be checked. Without a secret, one is made. */
+  webhook: { url: string; secret: string | undefined } | null
+}
+
+/** Bodies over HTTP, and messages over gRPC. */
+export const BODY_BYTES_MAX = 256 * 1024
+
+/** Of the path of a field that a refusal names. */
+const PATH_CHARACTERS_MAX = 200
+
+type Problem = ReturnType<Validator['Errors']>[number]
+
+const createFileRequest = Compile(CreateFileRequest)
+const submitRequest = Compile(SubmitAudioSeparateRequest)
+
+/** @throws ServiceError that names the first thing wrong with a body of endpoint 3 */
+export const checkCreateFile = (body: unknown): CreateFileRequest =>
+  checkBody(createFileRequest, body) as CreateFileRequest
+
+/**
+ * @param metadataText the compact JSON of the body's metadata, as the client wrote its numbers
+ * @throws ServiceError that names the first thing wrong with a body of endpoint 5
+ */
+export function checkSubmission(body: unknown, metadataText?: string): Submission {
+  const { input, webhookUrl, webhookSecret, metadata } =
+    checkBody(submitRequest, withTrimmedPrompt(body)) as SubmitAudioSeparateRequest
+  return {
+    prompt: input.prompt,
+    options: checkOptions(input),
+    source: checkSourceChoice(input),
+    metadata: metadata === undefined ? null : checkMetadata(metadata, metadataText),
+    webhook: webhookUrl === undefined ? null : { url: webhookUrl, secret: webhookSecret },
+  }
+}
+
+/** Limits hold for the prompt as it is kept: Unicode NFC, trimmed. */
+function withTrimmedPrompt(body: unknown): unknown {
+  const { input } = Object(body) as { input?: unknown }
+  const { prompt } = Object(input) as { prompt?: unknown }
+  if (typeof prompt !== 'string') return body
+  return { ...(body as object), input: { ...(input as object), prompt: prompt.normalize().trim() } }
+}
+
+function checkSourceChoice(
+  { audio_url: audioUrl, file_id: fileId }: Static<typeof AudioSeparateInput>,
+): Submission['source'] {
+  if (audioUrl !== undefined && fileId === undefined) return { audioUrl }
+  if (fileId !== undefined && audioUrl === undefined) return { fileId }
+  throw new ServiceError('INVALID_PARAMETER', {
+    message: 'Exactly one of input.audio_url and input.file_id must be given.',
+    param: fileId === undefined ? 'input.audio_url' : 'input.file_id',
+  })
+}
+
+function checkOptions(input: Static<typeof AudioSeparateInput>): SeparationOptions {
+  const { prompt, audio_url, file_id, spans = [], ...chosen } = input
+  // the schema lets a field be undefined, and a spread would put that in a default's place
+  const given = Object.entries(chosen).filter(([, value]) => value !== undefined)
+  const options: SeparationOptions = { ...DEFAULT_OPTIONS, ...Object.fromEntries(given) }
+  if (input.chunk_overlap === undefined) { // the default must not refuse short chunks
+    options.chunk_overlap = Math.min(options.chunk_overlap, options.max_chunk_duration / 2)
+  }
+  if (options.chunk_overlap >= options.max_chunk_duration) {
+    throw new ServiceError('INVALID_PARAMETER', {
+      message: `input.chunk_overlap must be smaller than max_chunk_duration, which is ${
+        options.max_chunk_duration}.`,
+      param: 'input.chunk_overlap',
+    })
+  }
+  const backwards = spans.findIndex(({ start, end }) => end <= start)
+  if (backwards >= 0) {
+    const param = `input.spans[${backwards}].end`
+    throw new ServiceError('INVALID_PARAMETER', {
+      message: `${param} must be greater than the span's start.`, param,
+    })
+  }
+  return {
+    ...options, spans: spans.map(({ start, end, include = true }) => ({ start, end, include })),
+  }
+}
+
+function checkMetadata(metadata: object, text?: string): string {
+  const refuse = (what: string) =>
+    new ServiceError('INVALID_PARAMETER', { message: `metadata ${what}.`, param: 'metadata' })
+  if (isDeeperThan(LIMITS.metadataDepthMax, metadata)) { // deep JSON can be read, but not written
+    throw refuse(`is nested more than ${LIMITS.metadataDepthMax} levels deep`)
+  }
+  const json = text ?? JSON.stringify(metadata)
+  const bytes = Buffer.byteLength(json)
+  if (bytes <= LIMITS.metadataBytesMax) return json
+  throw refuse(`has ${bytes} bytes as JSON; at most ${LIMITS.metadataBytesMax} are allowed`)
+}
+
+/** @throws ServiceError that names the first thing wrong with `body` */
+export function checkBody(validator: Validator, body: unknown): unknown {
+  const unfit = unfitTextAt(body)
+  if (unfit !== undefined) {
+    const param = dottedPath(unfit)
+    throw new ServiceError('INVALID_PARAMETER', {
+      message: `${param || 'The body'} has text with U+0000, or that is not well-formed Unicode.`,
+      ...(param && { param }),
+    })
+  }
+  const [problem] = validator.Check(body) ? [] : validator.Errors(body)
+  if (problem) throw refusal(problem, body)
+  return body
+}
+
+/** What each kind of problem means for the client. */
+function refusal(problem: Problem, body: unknown): ServiceError {
+  const param = dottedPath(problem.instancePath)
+  const refuse = (code: ErrorCode, what: string, field = param) =>
+    new ServiceError(code, {
+      message: `${field || 'The body'} ${what}.`, ...(field && { param: field }),
+    })
+  const value = valueAt(body, problem.instancePath)
+  if (param === 'content_type' && typeof value === 'string') {
+    return new ServiceError('UNSUPPORTED_MEDIA_TYPE', { param })
+  }
+  switch (problem.keyword) {
+    case 'required': {
+      const [missing = ''] = problem.params.requiredProperties
+      return refuse('INVALID_REQUEST', 'is required', param ? `${param}.${missing}` : missing)
+    }
+    case 'boolean': // where additionalProperties is false
+      return refuse('INVALID_REQUEST', 'is not a known field; check its spelling')
+    case 'type':
+      return refuse('INVALID_REQUEST', `must be ${article(String(problem.params.type))}`)
+    case 'enum': {
+      const words = problem.params.allowedValues
+      const code = typeof value === 'string' ? 'INVALID_PARAMETER' : 'INVALID_REQUEST'
+      return refuse(code, `must be ${words.length > 1 ? 'one of ' : ''}${words.join(', ')}`)
+    }
+    case 'format':
+      return refuse(param === 'webhookUrl' ? 'INVALID_WEBHOOK_URL' : 'INVALID_AUDIO_URL',
+        'must be a public HTTPS URL')
+    default:
+      return refuse('INVALID_PARAMETER', problem.message)
+  }
+}
+
+const article = (type: string): string => (/^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`)
+
+const pointerParts = (pointer: string): string[] =>
+  pointer.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+
+/** `/input/spans/2/end` as `input.spans[2].end`; clients may give fields names of any length. */
+const dottedPath = (pointer: string): string =>
+  pointerParts(pointer.slice(0, PATH_CHARACTERS_MAX)).reduce((path, part) => {
+    if (/^\d+$/.test(part)) return `${path}[${part}]`
+    return path ? `${path}.${part}` : part
+  }, '')
+
+const valueAt = (body: unknown, pointer: string): unknown =>
+  pointerParts(pointer).reduce((value, part) => Object(value)[part], body)

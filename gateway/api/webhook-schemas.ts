@@ -1,0 +1,81 @@
+/** The two webhook events (spec.md 6.1), for the API description and for those who make them. */
+
+import { Type, type Static } from 'typebox'
+import { FAILURE_CODES } from '../../shared/errors.ts'
+import { MODEL_ID, QueueResultResponse, SeparationData } from './schemas.ts'
+
+const DateTime = Type.String({ format: 'date-time' })
+
+const common = { request_id: Type.String(), model: Type.Literal(MODEL_ID), created_at: DateTime }
+const metadata = Type.Optional(Type.Object({}, {
+  additionalProperties: true, description: 'As it was given at submit.',
+}))
+
+export const SeparationCompletedEvent = Type.Object(
+  {
+    type: Type.Literal('audio.separate.completed'),
+    ...common,
+    status: Type.Literal('COMPLETED'),
+    completed_at: DateTime,
+    data: SeparationData,
+    usage: QueueResultResponse.properties.usage,
+    metadata,
+  },
+  { title: 'SeparationCompletedEvent' },
+)
+
+export const SeparationFailedEvent = Type.Object(
+  {
+    type: Type.Literal('audio.separate.failed'),
+    ...common,
+    status: Type.Literal('FAILED'),
+    failed_at: DateTime,
+    error: Type.Object({ code: Type.Enum([...FAILURE_CODES]), message: Type.String() }),
+    metadata,
+  },
+  { title: 'SeparationFailedEvent' },
+)
+
+export type SeparationCompletedEvent = Static<typeof SeparationCompletedEvent>
+export type SeparationFailedEvent = Static<typeof SeparationFailedEvent>
+
+const header = (name: string, description: string) => ({
+  name, in: 'header', required: true, schema: { type: 'string' }, description,
+})
+
+const HEADERS = [
+  header('webhook-id', 'The same on every try of one webhook.'),
+  header('webhook-timestamp', 'Of this try, in seconds since 1970.'),
+  header('webhook-signature',
+    '`v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`.'),
+]
+
+const RESPONSES = {
+  '2XX': { description: 'Delivered.' },
+  '410': { description: 'Not wanted; it is not tried again.' },
+  'default': {
+    description: 'Tried again later, not sooner than a Retry-After header of up to a day says; ' +
+      'the last try begins at most 92 hours after the first.',
+  },
+}
+
+const webhook = (operationId: string, summary: string, schema: object) => ({
+  post: {
+    operationId,
+    summary,
+    description: 'Sent to `webhookUrl` by the rules of Standard Webhooks 1.0; ten tries at most.',
+    tags: ['queue'],
+    security: [],
+    parameters: HEADERS,
+    requestBody: { required: true, content: { 'application/json': { schema } } },
+    responses: RESPONSES,
+  },
+})
+
+/** The section `webhooks` of the API description. */
+export const WEBHOOKS = {
+  'audio.separate.completed':
+    webhook('onSeparationCompleted', 'A request has completed', SeparationCompletedEvent),
+  'audio.separate.failed':
+    webhook('onSeparationFailed', 'A request has failed', SeparationFailedEvent),
+}

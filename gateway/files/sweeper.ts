@@ -1,0 +1,103 @@
+/**
+ * The sweeper: what has outlived its time goes, bytes and all. Rows first, in one transaction with
+ * a note of the media to delete, then the bytes, then the note: whenever the process dies, nothing
+ * is served that should be gone, and the next turn goes on where this one ended.
+ */
+
+import { setImmediate as nextRound } from 'node:timers/promises'
+import { takeArrivals } from './pending-uploads.ts'
+import { isoTime, type Deps } from '../deps.ts'
+import { Loop } from '../loop.ts'
+import { deleteExpiredIdempotencyKeys } from '../store/idempotency-keys.ts'
+import {
+  deleteOldFiles, deleteOldRequests, giveUpExpiredFiles, giveUpOutputs, isWanted, keyOf,
+  mediaToRemove, ownerOf, putRemovalsOff, settleRemovals,
+} from '../store/retention.ts'
+
+type SweeperDeps = Pick<Deps, 'store' | 'mediaStore' | 'clock' | 'log' | 'config'>
+
+const EVERY_MS = 60_000
+/** Orphans are looked for so seldom, since that reads the name of every piece of media. */
+const ORPHANS_EVERY_MS = 6 * 3_600_000
+/** Media that nobody wants and that is so old is nobody's work in hand. */
+const ORPHAN_AGE_MS = 86_400_000
+const DAY_MS = 86_400_000
+/** Rows in one transaction, so that nobody waits long for the database. */
+const PAGE_MAX = 200
+
+/** A loop that sweeps every minute, and looks for orphans now and then. */
+export function createSweeper(deps: SweeperDeps): Loop {
+  let orphansDueAt = 0
+  return new Loop({
+    name: 'sweeper',
+    everyMs: EVERY_MS,
+    log: deps.log,
+    turn: async () => {
+      await sweep(deps)
+      if (deps.clock.now() < orphansDueAt) return
+      await sweepOrphans(deps)
+      orphansDueAt = deps.clock.now() + ORPHANS_EVERY_MS
+    },
+  })
+}
+
+/** Removes all that is past its time. May be repeated, and broken off, at any point. */
+export async function sweep(deps: SweeperDeps): Promise<void> {
+  const { store, clock, log, config } = deps
+  const now = isoTime(clock.now())
+  const before = isoTime(clock.now() - config.recordDays * DAY_MS)
+  const page = { now, before, limit: PAGE_MAX }
+  await takeArrivals(deps) // first: what came in time must not expire because nobody asked for it
+  const files = await untilNone(() => giveUpExpiredFiles(store, page))
+  const outputs = await untilNone(() => giveUpOutputs(store, page))
+  await deleteExpiredIdempotencyKeys(store, now)
+  const requests = await untilNone(() => deleteOldRequests(store, page))
+  const fileRecords = await untilNone(() => deleteOldFiles(store, page))
+  const media = await removeMedia(deps)
+  if (files + outputs + requests + fileRecords + media === 0) return
+  log.info({ files, outputs, requests, fileRecords, media }, 'swept')
+}
+
+/** Deletes media that no row wants, such as what a lost database knew of. */
+export async function sweepOrphans({ store, mediaStore, clock, log }: SweeperDeps): Promise<void> {
+  const before = clock.now() - ORPHAN_AGE_MS
+  for await (const { key, writtenAt } of mediaStore.list()) {
+    const owner = ownerOf(key)
+    if (writtenAt >= before || owner === undefined || await isWanted(store, owner)) continue
+    log.warn({ key }, 'media that nobody wants is deleted')
+    await mediaStore.remove(keyOf(owner)).catch((error: unknown) => {
+      log.error({ err: error, key }, 'media could not be deleted; a later turn tries again')
+    })
+  }
+}
+
+async function removeMedia({ store, mediaStore, clock, log }: SweeperDeps): Promise<number> {
+  return untilNone(async () => {
+    const keys = await mediaToRemove(store, PAGE_MAX)
+    const removed: string[] = []
+    const kept: string[] = []
+    for (const key of keys) {
+      try {
+        await mediaStore.remove(key)
+        removed.push(key)
+      } catch (error) {
+        log.error({ err: error, key }, 'media could not be deleted; a later turn tries again')
+        kept.push(key)
+      }
+    }
+    if (removed.length > 0) await settleRemovals(store, removed)
+    if (kept.length > 0) await putRemovalsOff(store, kept, isoTime(clock.now()))
+    return removed.length
+  })
+}
+
+/** Takes page after page, and lets others have their turn in between; answers the sum. */
+async function untilNone(takePage: () => Promise<number>): Promise<number> {
+  let sum = 0
+  for (;;) {
+    const count = await takePage()
+    sum += count
+    if (count < PAGE_MAX) return sum
+    await nextRound()
+  }
+}

@@ -1,0 +1,155 @@
+/** separation.proto in TypeScript: its messages, made from and into those of the HTTP API. */
+
+import { ServiceError } from '../../shared/errors.ts'
+import { compactJson } from '../api/json-text.ts'
+import type {
+  QueueResultResponse, QueueStatusResponse, QueueSubmitResponse, RequestList,
+} from '../api/schemas.ts'
+
+// What comes in. Fields that are `optional` in the proto are absent when they are not set.
+
+export interface SubmitRequest {
+  input: SeparationInput | null
+  webhook_url?: string
+  webhook_secret?: string
+  metadata_json?: string
+}
+
+interface SeparationInput {
+  prompt: string
+  audio_url?: string
+  file_id?: string
+  predict_spans?: boolean
+  reranking_candidates?: number
+  acceleration: string | number
+  max_chunk_duration?: number
+  chunk_overlap?: number
+  output_format: string | number
+  spans: { start: number; end: number; include?: boolean }[]
+}
+
+export interface GetRequest {
+  request_id: string
+  logs: boolean
+}
+
+export interface WatchRequest extends GetRequest {
+  interval_seconds?: number
+}
+
+export interface CancelRequest {
+  request_id: string
+}
+
+export interface ListRequest {
+  page_size?: number
+  page_token: string
+}
+
+/**
+ * The body that says the same over HTTP; as unchecked as that.
+ * @throws ServiceError `INVALID_REQUEST` when the metadata is not JSON
+ */
+export function submitted(
+  { input, webhook_url: webhookUrl, webhook_secret: webhookSecret, metadata_json }: SubmitRequest,
+): { body: object; metadataText?: string } {
+  const body = {
+    ...(input && { input: inputBody(input) }),
+    ...(webhookUrl !== undefined && { webhookUrl }),
+    ...(webhookSecret !== undefined && { webhookSecret }),
+  }
+  if (metadata_json === undefined) return { body }
+  const metadata = parseMetadata(metadata_json)
+  return { body: { ...body, metadata }, metadataText: compactJson(metadata_json) }
+}
+
+const inputBody = ({ acceleration, output_format, ...input }: SeparationInput): object => ({
+  ...input,
+  ...(isGiven(acceleration) && { acceleration: wordOf(acceleration) }),
+  ...(isGiven(output_format) && { output_format: wordOf(output_format) }),
+})
+
+const isGiven = (value: string | number): boolean => !String(value).endsWith('_UNSPECIFIED')
+
+/** An enum's value as the HTTP API writes it; one that nobody knows is a number, and refused. */
+const wordOf = (value: string | number): string | number =>
+  typeof value === 'string' ? value.toLowerCase() : value
+
+function parseMetadata(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    const message = 'metadata_json must be a JSON object.'
+    throw new ServiceError('INVALID_REQUEST', { message, param: 'metadata', cause })
+  }
+}
+
+// What goes out. Times are epoch milliseconds.
+
+export interface SubmitReply extends Omit<QueueSubmitResponse, 'created_at'> {
+  created_at_ms: number
+}
+
+export interface Separation extends Pick<
+  QueueStatusResponse,
+  'request_id' | 'model' | 'status' | 'result_url' | 'progress' | 'queue_position' | 'error'
+> {
+  created_at_ms: number
+  updated_at_ms: number
+  logs?: { timestamp_ms: number; message: string }[]
+  webhook?: Omit<WebhookDelivery, 'delivered_at'> & { delivered_at_ms?: number }
+  result?: QueueResultResponse['data'] & Pick<QueueResultResponse, 'usage'> & {
+    delete_after_ms?: number
+  }
+}
+
+export interface ListReply {
+  separations: Separation[]
+  next_page_token: string
+}
+
+interface WebhookDelivery {
+  delivery_status: string
+  attempts: number
+  delivered_at: string | null
+  last_error: string | null
+}
+
+export const submitReply = ({ created_at, ...submitted }: QueueSubmitResponse): SubmitReply => ({
+  ...submitted, created_at_ms: Date.parse(created_at),
+})
+
+/** @param result of a completed request, where it is asked for and still kept */
+export function separationOf(
+  status: QueueStatusResponse & { webhook?: WebhookDelivery }, result?: QueueResultResponse,
+): Separation {
+  const { created_at, updated_at, logs, webhook, ...same } = status
+  return {
+    ...same,
+    created_at_ms: Date.parse(created_at),
+    updated_at_ms: Date.parse(updated_at),
+    ...(logs && {
+      logs: logs.map(({ timestamp, message }) =>
+        ({ timestamp_ms: Date.parse(timestamp), message })),
+    }),
+    ...(webhook && { webhook: deliveryOf(webhook) }),
+    ...(result && { result: resultMessage(result) }),
+  }
+}
+
+const deliveryOf = ({ delivered_at, ...same }: WebhookDelivery) => ({
+  ...same, ...(delivered_at !== null && { delivered_at_ms: Date.parse(delivered_at) }),
+})
+
+const resultMessage = ({ data, usage, retention }: QueueResultResponse) => ({
+  ...data,
+  usage,
+  ...(retention.delete_after !== undefined && {
+    delete_after_ms: Date.parse(retention.delete_after),
+  }),
+})
+
+export const listReply = ({ data, next_cursor: cursor }: RequestList): ListReply => ({
+  separations: data.map((status) => separationOf(status)),
+  next_page_token: cursor ?? '',
+})

@@ -1,0 +1,222 @@
+/**
+ * Serves separation.proto to internal services, with the standard health and reflection services:
+ * a translation of separations.ts, which REST calls too.
+ */
+
+import { once } from 'node:events'
+import * as grpc from '@grpc/grpc-js'
+import { ReflectionService } from '@grpc/reflection'
+import { HealthImplementation } from 'grpc-health-check'
+import { loadProto } from '../../shared/proto.ts'
+import { isTerminal } from '../../shared/request-status.ts'
+import { authenticate } from '../accounts/auth.ts'
+import { callIdOf } from '../api/call-id.ts'
+import type { Deps } from '../deps.ts'
+import { grpcStatus, toServiceError } from './errors.ts'
+import {
+  listReply, separationOf, submitReply, submitted, type CancelRequest, type GetRequest,
+  type ListReply, type ListRequest, type Separation, type SubmitReply, type SubmitRequest,
+  type WatchRequest,
+} from './messages.ts'
+import { intervalMsOf, limitOf } from '../api/pagination.ts'
+import { assertAllowed } from '../accounts/rate-limit.ts'
+import type { QueueStatusResponse, QueueSubmitResponse } from '../api/schemas.ts'
+import { cancel, findOwn, hasResult, list, resultOf, statusOf } from '../requests/separations.ts'
+import { watchStatus } from '../requests/status-watch.ts'
+import { readLogs } from '../store/request-logs.ts'
+import type { ApiKeyRow, RequestRow } from '../store/tables.ts'
+import { submitOnce } from '../requests/submit-once.ts'
+import { BODY_BYTES_MAX } from '../api/validation.ts'
+
+export interface GrpcServer {
+  /** `host:port` that it listens on. */
+  address: string
+  /** Health answers NOT_SERVING; resolves when the calls in hand have ended, or were cut. */
+  stop(): Promise<void>
+}
+
+export const SEPARATION_SERVICE = 'winnow.separation.v1.SeparationService'
+export const separationPackage = loadProto('separation.proto')
+
+/** Calls in hand may take so long to end; then they are cut. */
+const CLOSE_MS_MAX = 3_000
+/** Longer than any check at submit may take. */
+const CALL_MS_MAX = 60_000
+const OPTIONS: grpc.ServerOptions = {
+  'grpc.max_receive_message_length': BODY_BYTES_MAX, // of metadata Node takes 64 KiB
+  'grpc.max_concurrent_streams': 1_000, // of one connection
+  'grpc.max_connection_idle_ms': 300_000,
+  'grpc.keepalive_time_ms': 60_000, // a client that fell silent frees its watches
+  'grpc.keepalive_timeout_ms': 20_000,
+}
+
+/** Listens on `host:port`; port 0 takes any free one. @throws Error when it is taken */
+export async function startGrpcServer(
+  host: string, port: number, deps: Deps, { callMsMax = CALL_MS_MAX } = {},
+): Promise<GrpcServer> {
+  const server = new grpc.Server({ ...OPTIONS, interceptors: [deadline(callMsMax)] })
+  const health = new HealthImplementation({ '': 'SERVING', [SEPARATION_SERVICE]: 'SERVING' })
+  server.addService(
+    separationPackage[SEPARATION_SERVICE] as grpc.ServiceDefinition, handlers(deps),
+  )
+  health.addToServer(server)
+  new ReflectionService(separationPackage).addToServer(server)
+  const credentials = grpc.ServerCredentials.createInsecure()
+  const bound = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(`${host}:${port}`, credentials, (error, boundPort) =>
+      error ? reject(new Error(`GRPC_PORT: ${error.message}`)) : resolve(boundPort))
+  })
+  return {
+    address: `${host}:${bound}`,
+    async stop() {
+      health.setStatus('', 'NOT_SERVING')
+      health.setStatus(SEPARATION_SERVICE, 'NOT_SERVING')
+      const cut = setTimeout(() => server.forceShutdown(), CLOSE_MS_MAX)
+      await new Promise((resolve) => server.tryShutdown(resolve))
+      clearTimeout(cut)
+    },
+  }
+}
+
+/**
+ * Ends a call with one answer that takes longer, whatever its client has set, and one whose message
+ * is not whole by then. Only a stream of answers may go on, once it has been asked for.
+ */
+const deadline = (callMsMax: number): grpc.ServerInterceptor => (method, call) => {
+  if (method.requestStream) return new grpc.ServerInterceptingCall(call)
+  const timer = setTimeout(() => call.sendStatus(TOO_LATE), callMsMax)
+  const stop = () => clearTimeout(timer)
+  return new grpc.ServerInterceptingCall(call, {
+    start: (next) => next({
+      onReceiveHalfClose(next) {
+        if (method.responseStream) stop()
+        next()
+      },
+      onCancel: stop,
+    }),
+    sendStatus(status, next) {
+      stop()
+      next(status)
+    },
+  })
+}
+
+const TOO_LATE = {
+  code: grpc.status.DEADLINE_EXCEEDED, details: 'The call took too long; try again.',
+}
+
+const handlers = (deps: Deps): grpc.UntypedServiceImplementation => ({
+  Submit: unary(deps, async (accountId, request: SubmitRequest, metadata): Promise<SubmitReply> => {
+    const idempotencyKey = textOf(metadata, 'idempotency-key')
+    const answer = await submitOnce(deps, accountId, { ...submitted(request), idempotencyKey })
+    return submitReply(JSON.parse(answer) as QueueSubmitResponse)
+  }),
+  Get: unary(deps, async (accountId, request: GetRequest): Promise<Separation> => {
+    const row = await findOwn(deps, accountId, request.request_id)
+    const logs = request.logs ? await readLogs(deps.store, row.request_id) : undefined
+    return separationWithResult(deps, row, await statusOf(deps, row, logs))
+  }),
+  Cancel: unary(deps, async (accountId, request: CancelRequest): Promise<Separation> => {
+    const row = await findOwn(deps, accountId, request.request_id)
+    return separationOf(await statusOf(deps, await cancel(deps, row)))
+  }),
+  List: unary(deps, async (accountId, request: ListRequest): Promise<ListReply> => {
+    const { page_size: size, page_token: cursor } = request
+    return listReply(await list(deps, accountId, { limit: limitOf(size), cursor }))
+  }),
+  Watch: (call: WatchCall): void => {
+    answer(deps, call, (key) => watch(deps, key, call)).then(
+      (isWhole) => isWhole ? call.end() : call.emit('error', STOPPING),
+      (status: grpc.StatusObject) => call.emit('error', status),
+    )
+  },
+})
+
+function unary<Request, Reply>(
+  deps: Deps,
+  handle: (accountId: string, request: Request, metadata: grpc.Metadata) => Promise<Reply>,
+): grpc.handleUnaryCall<Request, Reply> {
+  return (call, reply) => {
+    answer(deps, call, (key) => handle(key.account_id, call.request, call.metadata)).then(
+      (message) => reply(null, message),
+      (status: grpc.StatusObject) => reply(status),
+    )
+  }
+}
+
+async function separationWithResult(
+  deps: Deps, row: RequestRow, status: QueueStatusResponse,
+): Promise<Separation> {
+  const isThere = hasResult(row, deps.clock.now())
+  return separationOf(status, isThere ? await resultOf(deps, row) : undefined)
+}
+
+type WatchCall = grpc.ServerWritableStream<WatchRequest, Separation>
+
+const STOPPING = { code: grpc.status.UNAVAILABLE, details: 'The gateway is stopping; watch again.' }
+
+/**
+ * Writes how the request stands; false when the gateway stops before it is finished.
+ * @throws ServiceError `NOT_FOUND`; `UNAUTHENTICATED` once the key is no longer valid
+ */
+async function watch(deps: Deps, key: ApiKeyRow, call: WatchCall): Promise<boolean> {
+  const { request_id: requestId, logs, interval_seconds: interval } = call.request
+  const gone = new AbortController()
+  const feed = deps.feed.watch(requestId, key.account_id)
+  call.once('close', () => { // canceled, or past its deadline: nobody waits any more
+    gone.abort()
+    feed.close()
+  })
+  const steps = watchStatus(deps, feed, {
+    key, requestId, logs, intervalMs: intervalMsOf(interval), windowMs: Infinity,
+  })
+  for await (const { row, status } of steps) {
+    if (call.destroyed) return true
+    const hasRoom = call.write(await separationWithResult(deps, row, status))
+    if (isTerminal(status.status)) return true
+    if (!hasRoom) await once(call, 'drain', gone).catch(() => undefined)
+  }
+  return call.destroyed
+}
+
+/** Runs `handle` for the caller's key, and logs it. @throws StatusObject for the client */
+async function answer<Request, Reply, Answer>(
+  deps: Deps,
+  call: grpc.ServerUnaryCall<Request, Reply> | grpc.ServerWritableStream<Request, Reply>,
+  handle: (key: ApiKeyRow) => Promise<Answer>,
+): Promise<Answer> {
+  const startedAt = performance.now()
+  const { log, metrics } = deps
+  const id = callIdOf(textOf(call.metadata, 'x-request-id'), 'grpc')
+  const noteAnswered = (code: grpc.status) => {
+    const answered = {
+      method: call.getPath(), status: grpc.status[code],
+      ms: Math.round(performance.now() - startedAt),
+    }
+    log.info({ requestId: id, ...answered }, 'answered')
+    metrics.grpcAnswered(answered)
+  }
+  try {
+    const head = new grpc.Metadata()
+    head.set('x-request-id', id)
+    call.sendMetadata(head)
+    const authorization = textOf(call.metadata, 'authorization')
+    const key = await authenticate(deps, authorization, 'audio:separate')
+    assertAllowed(deps.rateLimiter.count(key.key_id))
+    const answered = await handle(key)
+    noteAnswered(call.cancelled ? grpc.status.CANCELLED : grpc.status.OK)
+    return answered
+  } catch (error) {
+    const known = toServiceError(error)
+    if (known.status >= 500) {
+      log.error({ err: error, cause: known.cause, requestId: id }, known.code)
+    }
+    const { request_id: named } = Object(call.request) as { request_id?: string }
+    const status = grpcStatus(known, known.code === 'NOT_FOUND' ? undefined : named)
+    noteAnswered(status.code)
+    throw status
+  }
+}
+
+const textOf = (metadata: grpc.Metadata, name: string): string | undefined =>
+  metadata.get(name)[0]?.toString()

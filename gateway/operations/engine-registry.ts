@@ -1,0 +1,86 @@
+/** The engines that are there: known by their hellos, asked over gRPC. */
+
+import type { Clock } from '../../shared/clock.ts'
+import type { EngineDescription } from '../../shared/engine-control.ts'
+import type { Logger } from '../../shared/log.ts'
+import type { EngineHello } from '../../shared/messages.ts'
+
+/** What the fleet asks of an engine. */
+export interface EngineClient {
+  describe(): Promise<EngineDescription>
+  cancel(requestId: string): Promise<unknown>
+  close(): void
+}
+
+/** An engine that was silent so long is gone. */
+const SILENCE_MS_MAX = 15_000
+
+interface Member {
+  address: string
+  heardAt: number
+  client: EngineClient
+}
+
+interface FleetOptions {
+  connect: (address: string) => EngineClient
+  clock: Clock
+  log: Logger
+}
+
+export class Fleet {
+  readonly #members = new Map<string, Member>()
+  readonly #options: FleetOptions
+
+  constructor(options: FleetOptions) {
+    this.#options = options
+  }
+
+  /** Notes that an engine is there, and where. */
+  heard({ engine_id: engineId, control_address: address }: EngineHello): void {
+    const known = this.#members.get(engineId)
+    if (known && known.address !== address) known.client.close()
+    const client = known?.address === address ? known.client : this.#options.connect(address)
+    this.#members.set(engineId, { address, client, heardAt: this.#options.clock.now() })
+  }
+
+  /** How many engines are there. */
+  get engines(): number {
+    this.#dropSilent()
+    return this.#members.size
+  }
+
+  /** What every engine says of itself; without those that do not answer. */
+  async describe(): Promise<EngineDescription[]> {
+    this.#dropSilent()
+    const answers = [...this.#members.values()].map(({ address, client }) =>
+      client.describe().catch((error: unknown) => {
+        this.#options.log.warn({ err: error, address }, 'an engine did not describe itself')
+        return undefined
+      }))
+    return (await Promise.all(answers)).filter((answer) => answer !== undefined)
+  }
+
+  /** Tells an engine to stop working on a request. One that is gone needs no telling. */
+  async cancel(engineId: string, requestId: string): Promise<void> {
+    this.#dropSilent()
+    try {
+      await this.#members.get(engineId)?.client.cancel(requestId)
+    } catch (error) {
+      this.#options.log.warn({ err: error, engineId, requestId }, 'an engine was not reached')
+    }
+  }
+
+  close(): void {
+    for (const { client } of this.#members.values()) client.close()
+    this.#members.clear()
+  }
+
+  #dropSilent(): void {
+    const oldest = this.#options.clock.now() - SILENCE_MS_MAX
+    for (const [engineId, { heardAt, client }] of this.#members) {
+      if (heardAt >= oldest) continue
+      client.close()
+      this.#members.delete(engineId)
+    }
+  }
+}

@@ -1,0 +1,54 @@
+/** Serves `GET /metrics` on a port of its own, which is nobody's business but the operator's. */
+
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { localUrl } from '../config.ts'
+import type { Deps } from '../deps.ts'
+
+export interface MetricsServer {
+  /** Where it listens: `http://host:port`. */
+  address: string
+  stop(): Promise<void>
+}
+
+/** Listens on `host:port`; port 0 takes any free one. @throws Error when it is taken */
+export async function startMetricsServer(
+  host: string, port: number, deps: Deps,
+): Promise<MetricsServer> {
+  const server = createServer((request, reply) => void answer(deps, request, reply))
+  server.listen(port, host)
+  await once(server, 'listening').catch((error: Error) => {
+    throw new Error(`METRICS_PORT: ${error.message}`, { cause: error })
+  })
+  return {
+    address: localUrl(host, (server.address() as AddressInfo).port),
+    async stop() {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
+
+async function answer(
+  deps: Deps, { method = '', url = '' }: IncomingMessage, reply: ServerResponse,
+): Promise<void> {
+  if (!/^\/metrics(\?|$)/.test(url)) return end(reply, 404, 'Metrics are at /metrics.\n')
+  if (method !== 'GET' && method !== 'HEAD') {
+    reply.setHeader('allow', 'GET, HEAD')
+    return end(reply, 405, 'Metrics are to be got.\n')
+  }
+  try {
+    const text = await deps.metrics.text(deps)
+    reply.setHeader('content-type', deps.metrics.registry.contentType)
+    end(reply, 200, text)
+  } catch (error) {
+    deps.log.error({ err: error }, 'the metrics could not be read')
+    end(reply, 500, 'The metrics could not be read; the log says why.\n')
+  }
+}
+
+function end(reply: ServerResponse, status: number, text: string): void {
+  reply.writeHead(status).end(text)
+}

@@ -1,0 +1,33 @@
+/** Whether this gateway can take requests now, and whether anybody is there to serve them. */
+
+import { isoTime, type Deps } from '../deps.ts'
+import { canWrite } from '../store/write-probe.ts'
+
+/** Without an engine it is merely degraded: what is accepted waits for one. */
+export interface Readiness {
+  status: 'ready' | 'degraded' | 'unavailable'
+  database: boolean
+  broker: boolean
+  engines: number
+}
+
+/** An answer is good for so long: whoever asks more often must not cost the disk more flushes. */
+const AGE_MS_MAX = 1_000
+
+export function createReadiness(
+  { store, broker, fleet, clock, log }: Pick<Deps, 'store' | 'broker' | 'fleet' | 'clock' | 'log'>,
+): () => Promise<Readiness> {
+  let probe: { at: number; writable: Promise<boolean> } | undefined
+  const probeDatabase = (now: number) => canWrite(store, isoTime(now)).catch((error: unknown) => {
+    log.error({ err: error }, 'the database takes no writes')
+    return false
+  })
+  return async () => {
+    const now = clock.now()
+    if (!probe || now - probe.at >= AGE_MS_MAX) probe = { at: now, writable: probeDatabase(now) }
+    const [database, connected, engines] =
+      [await probe.writable, broker.isConnected(), fleet.engines]
+    const status = !database || !connected ? 'unavailable' : engines === 0 ? 'degraded' : 'ready'
+    return { status, database, broker: connected, engines }
+  }
+}

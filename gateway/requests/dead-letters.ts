@@ -1,0 +1,36 @@
+/** What becomes of a request whose job or event was delivered too often. */
+
+import type { DeadLetter } from '../../shared/broker.ts'
+import type { Deps } from '../deps.ts'
+import { failRequest, type FinishDeps } from './separations.ts'
+import { findRequest } from '../store/requests.ts'
+import type { RequestRow } from '../store/tables.ts'
+
+type LetterDeps = FinishDeps & Pick<Deps, 'log'>
+
+const REASONS = {
+  JOBS: 'Every engine that tried the request was lost on the way.',
+  EVENTS: 'An engine ended the request, but what it reported could not be stored.',
+}
+
+/**
+ * A handler for `broker.followDeadLetters`: says that a message was given up, and ends its request
+ * where nobody else works on it. What it leaves, the rescuer finds.
+ */
+export const createDeadLetterHandler = (deps: LetterDeps) =>
+  async (letter: DeadLetter): Promise<void> => {
+    const { stream, sequence, request_id: requestId, attempt_id: attemptId, type } = letter
+    deps.log.error({ stream, sequence, requestId, attemptId, event: type },
+      'a message was delivered too often; it is kept in the stream DEAD_LETTERS')
+    deps.metrics.deadLetter(stream)
+    const row = requestId === undefined ? undefined : await findRequest(deps.store, requestId)
+    if (!row || !isTheLast(row, letter)) return
+    const reason = stream === 'JOBS' ? REASONS.JOBS : REASONS.EVENTS
+    await failRequest(deps, row.request_id, 'ENGINE_LOST', reason)
+  }
+
+/** Whether no other job, attempt or event can still end the request. */
+function isTheLast(row: RequestRow, { stream, sequence, attempt_id, type }: DeadLetter): boolean {
+  if (stream === 'JOBS') return row.job_sequence === sequence
+  return row.attempt_id === attempt_id && (type === 'completed' || type === 'failed')
+}

@@ -1,0 +1,47 @@
+/** The only way to the end of a request: the move, and with it what the end brings about. */
+
+import type { FailureCode } from '../../shared/errors.ts'
+import type { Deps } from '../deps.ts'
+import type { MediaPresenter } from './presenter.ts'
+import type { Store } from '../store/database.ts'
+import { insertDelivery } from '../store/deliveries.ts'
+import { withdrawFromOutbox } from '../store/outbox.ts'
+import { findRequest, moveRequest, type Move } from '../store/requests.ts'
+import type { RequestRow } from '../store/tables.ts'
+import { newDelivery } from './webhook-event.ts'
+
+type Ending = Move & { to: 'COMPLETED' | 'FAILED' }
+
+/**
+ * Moves a request to its end, takes back a job that nobody has yet and writes the webhook that
+ * tells of it, in the caller's transaction.
+ * @returns the request as it ended, for `tellFinished`; null when it has already moved on
+ */
+export async function finishRequest(
+  store: Store, ending: Ending, presenter: MediaPresenter,
+): Promise<RequestRow | null> {
+  if (!await moveRequest(store, ending)) return null
+  await withdrawFromOutbox(store, ending.requestId)
+  const row = await findRequest(store, ending.requestId)
+  if (!row) return null
+  const delivery = await newDelivery(row, presenter)
+  if (delivery) await insertDelivery(store, delivery)
+  return row
+}
+
+/** How a request fails. */
+export const failure = (
+  { code, message }: { code: FailureCode; message: string }, now: string,
+): Pick<Ending, 'to' | 'now' | 'set'> => ({
+  to: 'FAILED', now, set: { error_code: code, error_message: message, finished_at: now },
+})
+
+/** Tells all who wait for the end of a request that it is there, once that is committed. */
+export function tellFinished(
+  { feed, metrics, wakeWebhooks }: Pick<Deps, 'feed' | 'metrics' | 'wakeWebhooks'>, row: RequestRow,
+): void {
+  metrics.finished(row)
+  feed.forget(row.request_id)
+  feed.rowChanged(row.request_id)
+  wakeWebhooks()
+}

@@ -1,0 +1,216 @@
+/** Turns rows into the responses of the spec. The only maker of public URLs. */
+
+import type { EngineDescription } from '../../shared/engine-control.ts'
+import type { FailureCode } from '../../shared/errors.ts'
+import type { Event, LogLine, OutputPart, StoredFile } from '../../shared/messages.ts'
+import { costOf } from '../accounts/credits.ts'
+import type { AppConfig, Deps } from '../deps.ts'
+import { keptUntil } from '../files/times.ts'
+import type { MediaStore } from '../media-store/media-store.ts'
+import {
+  AudioSeparateInput, MODEL_ID, SeparationData, type CreateFileResponse, type File,
+  type ModelList, type OutputFile, type QueueResultResponse, type QueueStatusResponse,
+  type QueueSubmitResponse, type WebhookDeliveryStatus,
+} from '../api/schemas.ts'
+import { unseal } from '../seal.ts'
+import { fileStatus } from '../store/files.ts'
+import { inputKey, outputKey } from '../store/retention.ts'
+import type { FileRow, RequestRow } from '../store/tables.ts'
+
+export type Outputs = Extract<Event, { type: 'completed' }>['outputs']
+type OutputName = keyof Outputs
+
+/** What the database does not know of a request's state. */
+export interface LiveState {
+  progress?: number | undefined
+  queuePosition?: number | undefined
+  logs?: LogLine[] | undefined
+  webhook?: WebhookDeliveryStatus | undefined
+}
+
+/** What it takes to name the addresses of media. */
+export type MediaPresenter = Pick<Deps, 'config' | 'mediaStore'>
+
+export function presentModels(engines: readonly EngineDescription[]): ModelList {
+  return {
+    object: 'list',
+    data: [{
+      id: MODEL_ID,
+      object: 'model',
+      description: 'Separates a sound, described in plain language, from audio or video.',
+      input: AudioSeparateInput,
+      output: SeparationData,
+      engines: engines.map(({ engine_id, version, device, model }) => ({
+        engine_id,
+        version,
+        device,
+        model: {
+          name: model.name,
+          summary: model.summary,
+          parameters: model.parameters,
+          weights_sha256: model.weights_sha256,
+          sample_rate: model.sample_rate,
+          channels_max: model.channels_max,
+          gives_candidates: model.gives_candidates,
+          predicts_spans: model.predicts_spans,
+          precision: model.precision,
+        },
+      })),
+    }],
+  }
+}
+
+export async function presentCreatedFile(
+  file: FileRow, { mediaStore, config }: MediaPresenter,
+): Promise<CreateFileResponse> {
+  const { file_size: bytes, content_type: contentType } = file
+  const uploadUrl = await mediaStore.uploadUrl({
+    key: inputKey(file.file_id),
+    asker: 'client',
+    expiresAt: Date.parse(file.expires_at),
+    body: { bytes, contentType },
+  })
+  return {
+    file_id: file.file_id,
+    upload_url: uploadUrl,
+    upload_method: 'PUT',
+    headers: { 'content-type': contentType },
+    expires_at: file.expires_at,
+    // Uploaded at once, it is kept so long; uploaded later, longer.
+    retention: { delete_after: keptUntil(Date.parse(file.created_at), config) },
+  }
+}
+
+export const presentFile = (file: FileRow, now: number): File => ({
+  file_id: file.file_id,
+  file_name: file.file_name,
+  content_type: file.content_type,
+  file_size: file.file_size,
+  purpose: file.purpose,
+  status: fileStatus(file, now),
+  created_at: file.created_at,
+  uploaded_at: file.uploaded_at,
+  expires_at: file.expires_at,
+})
+
+export function presentSubmitted(row: RequestRow, config: AppConfig): QueueSubmitResponse {
+  const base = requestUrl(row, config)
+  return {
+    request_id: row.request_id,
+    status: 'IN_QUEUE',
+    model: MODEL_ID,
+    created_at: row.created_at,
+    status_url: `${base}/status`,
+    stream_url: `${base}/status/stream`,
+    result_url: `${base}/result`,
+    ...(row.webhook_url !== null && {
+      webhook: { url: row.webhook_url, ...generatedSecret(row, config) },
+    }),
+  }
+}
+
+/** A secret that we made; one that the client gave is not repeated. */
+function generatedSecret(row: RequestRow, { sealingKey }: AppConfig) {
+  if (row.webhook_secret === null || row.webhook_secret_generated === 0) return {}
+  return { signing_secret: unseal(sealingKey, row.request_id, row.webhook_secret) }
+}
+
+export function presentStatus(
+  row: RequestRow, { progress, queuePosition, logs, webhook }: LiveState, config: AppConfig,
+): QueueStatusResponse {
+  return {
+    request_id: row.request_id,
+    model: MODEL_ID,
+    status: row.status,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+    result_url: `${requestUrl(row, config)}/result`,
+    ...(logs && { logs }),
+    ...(row.status === 'IN_PROGRESS' && progress !== undefined && { progress }),
+    ...(row.status === 'IN_QUEUE' && queuePosition && { queue_position: queuePosition }),
+    ...(row.status === 'FAILED' && { error: failureOf(row) }),
+    ...(webhook && { webhook }),
+  }
+}
+
+/** Why a request failed. */
+export const failureOf = (row: RequestRow): { code: FailureCode; message: string } => ({
+  code: row.error_code as FailureCode,
+  message: row.error_message ?? '',
+})
+
+/** The result of a request that is COMPLETED and whose outputs are still there. */
+export async function presentResult(
+  row: RequestRow, { mediaStore }: MediaPresenter, webhook?: WebhookDeliveryStatus,
+): Promise<QueueResultResponse> {
+  const { duration, sample_rate: sampleRate, outputs_expire_at: deleteAfter } = row
+  if (duration === null || sampleRate === null || deleteAfter === null) {
+    throw new Error(`the request ${row.request_id} is not completed`)
+  }
+  const [target, residual] = await Promise.all([
+    outputFile(row, 'target', deleteAfter, mediaStore),
+    outputFile(row, 'residual', deleteAfter, mediaStore),
+  ])
+  return {
+    request_id: row.request_id,
+    model: MODEL_ID,
+    status: 'COMPLETED',
+    data: {
+      target,
+      residual,
+      duration,
+      sample_rate: sampleRate,
+    },
+    usage: {
+      feature: 'audio_seconds',
+      quantity: costOf(duration),
+      billing_status: row.billing_status ?? 'not_metered',
+    },
+    ...(webhook && { webhook }),
+    retention: { delete_after: deleteAfter },
+  }
+}
+
+const requestUrl = (row: RequestRow, { publicUrl }: AppConfig): string =>
+  `${publicUrl()}/v1/queue/requests/${row.request_id}`
+
+async function outputFile(
+  row: RequestRow, name: OutputName, deleteAfter: string, mediaStore: MediaStore,
+): Promise<OutputFile> {
+  const addressOf = (part: OutputPart, file: StoredFile) => mediaStore.downloadUrl({
+    key: outputKey(row.request_id, part),
+    asker: 'client',
+    expiresAt: Date.parse(deleteAfter),
+    contentType: file.content_type,
+    fileName: outputFileName(row.file_name, name, file.extension),
+  })
+  const output = outputsOf(row)[name]
+  const { content_type, extension, video } = output
+  return {
+    url: await addressOf(name, output),
+    ...(video && { video_url: await addressOf(`${name}_video`, video) }),
+    content_type,
+    file_name: outputFileName(row.file_name, name, extension),
+  }
+}
+
+/** What the engine said it wrote; of a COMPLETED request. */
+const outputsOf = (row: RequestRow): Outputs => JSON.parse(row.outputs ?? '') as Outputs
+
+/** One stored part of a COMPLETED request and what it is called; undefined: there is no such. */
+export function storedPart(
+  row: RequestRow, part: OutputPart,
+): StoredFile & { fileName: string } | undefined {
+  const isVideo = part.endsWith('_video')
+  const name = part.replace('_video', '') as OutputName
+  const output = outputsOf(row)[name]
+  const file = isVideo ? output.video : output
+  return file && { ...file, fileName: outputFileName(row.file_name, name, file.extension) }
+}
+
+/** `concert.m4a` gives `concert-target.wav`: without folders, and a name for any file system. */
+export function outputFileName(sourceName: string, part: OutputName, extension: string): string {
+  const name = sourceName.split(/[/\\]/).at(-1) ?? ''
+  const stem = name.replace(/(?<=.)\.[^.]*$/s, '').replace(/[\p{Cc}"*:<>?|]+/gu, '_') || 'audio'
+  return `${stem}-${part}.${extension}`
+}

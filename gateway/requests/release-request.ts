@@ -1,0 +1,51 @@
+/** What becomes of a request that an engine gives back: it is queued anew, or fails. */
+
+import type { Event } from '../../shared/messages.ts'
+import { isoTime } from '../deps.ts'
+import { failure, finishRequest } from './finish-request.ts'
+import type { MediaPresenter } from './presenter.ts'
+import type { Store } from '../store/database.ts'
+import { putInOutbox } from '../store/outbox.ts'
+import { findRequest, moveRequest } from '../store/requests.ts'
+import type { RequestRow } from '../store/tables.ts'
+
+type Released = Extract<Event, { type: 'released' }>
+
+/** Interruptions of one request; the last one fails it. */
+const INTERRUPTIONS_MAX = 6
+
+/** How long an interrupted one rests: 5 s, then three times as long each time (10 min in all). */
+const restMs = (interruptions: number): number => 5_000 * 3 ** (interruptions - 1)
+
+/**
+ * Queues a request anew with a job of its own, in the caller's transaction: the broker counts the
+ * deliveries of a job, and those of the new one only when an engine is lost with it. What a drain
+ * gives back waits for nothing and is not counted; what was interrupted rests, a limited number
+ * of times.
+ * @param now milliseconds
+ * @returns the request where it failed for it, 'queued', or null when the attempt does not hold it
+ */
+export async function releaseRequest(
+  store: Store, { request_id: requestId, attempt_id: attemptId, cause }: Released,
+  { now, presenter }: { now: number; presenter: MediaPresenter },
+): Promise<RequestRow | 'queued' | null> {
+  const row = await findRequest(store, requestId)
+  if (row?.status !== 'IN_PROGRESS' || row.attempt_id !== attemptId) return null
+  const move = { requestId, attemptId, now: isoTime(now) }
+  const isInterrupted = cause !== 'drain'
+  const interruptions = row.interruptions + (isInterrupted ? 1 : 0)
+  if (interruptions >= INTERRUPTIONS_MAX) {
+    const message = `The request was interrupted ${interruptions} times, and no try was finished.`
+    const end = failure({ code: 'ENGINE_LOST', message }, move.now)
+    return finishRequest(store, { ...move, ...end }, presenter)
+  }
+  await moveRequest(store, { ...move, to: 'IN_QUEUE', set: { job_sequence: null, interruptions } })
+  await putInOutbox(store, {
+    // The broker must not take the new job for a repeat of the old one.
+    message_id: `${requestId}-${attemptId}`,
+    request_id: requestId,
+    created_at: row.created_at, // it has waited its turn
+    not_before: isInterrupted ? isoTime(now + restMs(interruptions)) : null,
+  })
+  return 'queued'
+}

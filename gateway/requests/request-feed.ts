@@ -1,0 +1,155 @@
+/**
+ * What happens to requests, as this process hears of it: wakes status streams, and keeps the
+ * progress of running requests, which is in no database.
+ */
+
+import { ServiceError } from '../../shared/errors.ts'
+import type { Progress } from '../../shared/messages.ts'
+
+/** Why a watch woke: the row changed, only the progress did, time is up, or no more will come. */
+export type WakeReason = 'row' | 'progress' | 'time' | 'closed'
+
+/** Progress is kept for so many requests at most; the oldest are forgotten first. */
+const PROGRESS_KEPT_MAX = 10_000
+
+/** Room comes as streams end; nobody can know when. */
+const RETRY_AFTER_SECONDS = 30
+
+export class RequestFeed {
+  readonly #watches = new Map<string, Set<RequestWatch>>()
+  readonly #progress = new Map<string, Progress>()
+  readonly #watchesMaxPerAccount: number
+  readonly #watchesByAccount = new Map<string, number>()
+  #changes = 0
+  #closed = false
+
+  constructor(watchesMaxPerAccount: number) {
+    this.#watchesMaxPerAccount = watchesMaxPerAccount
+  }
+
+  /** Counts the changes of all rows: equal numbers mean that nothing has moved. */
+  get changes(): number {
+    return this.#changes
+  }
+
+  /** How many listen. */
+  get watches(): number {
+    return [...this.#watches.values()].reduce((sum, { size }) => sum + size, 0)
+  }
+
+  /**
+   * Starts to listen; what happens from now on is not missed. To be closed by the caller.
+   * @throws ServiceError `RATE_LIMITED` when the account has as many open as it may
+   */
+  watch(requestId: string, accountId: string): RequestWatch {
+    this.#assertRoom(accountId)
+    const watches = this.#watches.get(requestId) ?? new Set()
+    const watch = new RequestWatch(() => {
+      if (watches.delete(watch)) this.#count(accountId, -1) // it may be closed twice
+      if (watches.size === 0 && this.#watches.get(requestId) === watches) {
+        this.#watches.delete(requestId)
+      }
+    })
+    if (this.#closed) watch.close()
+    else {
+      this.#watches.set(requestId, watches.add(watch))
+      this.#count(accountId, 1)
+    }
+    return watch
+  }
+
+  /** The row of a request has changed, and the change is committed. */
+  rowChanged(requestId: string): void {
+    this.#changes += 1
+    this.#wake(requestId, 'row')
+  }
+
+  progressed(progress: Progress): void {
+    const { request_id: requestId } = progress
+    this.#progress.delete(requestId) // so that it becomes the newest
+    this.#progress.set(requestId, progress)
+    for (const oldest of this.#progress.keys()) {
+      if (this.#progress.size <= PROGRESS_KEPT_MAX) break
+      this.#progress.delete(oldest)
+    }
+    this.#wake(requestId, 'progress')
+  }
+
+  /** From 0 to 1; undefined when the attempt has not said. */
+  progressOf(requestId: string, attemptId: string | null): number | undefined {
+    const progress = this.#progress.get(requestId)
+    return progress?.attempt_id === attemptId ? progress?.progress : undefined
+  }
+
+  /** The request is finished: its progress is of no more use. */
+  forget(requestId: string): void {
+    this.#progress.delete(requestId)
+  }
+
+  /** Ends all watches, and those to come at once. */
+  close(): void {
+    this.#closed = true
+    for (const watches of [...this.#watches.values()]) {
+      for (const watch of [...watches]) watch.close()
+    }
+  }
+
+  #assertRoom(accountId: string): void {
+    const most = this.#watchesMaxPerAccount
+    if ((this.#watchesByAccount.get(accountId) ?? 0) < most) return
+    throw new ServiceError('RATE_LIMITED', {
+      message: `Your account has ${most} status streams open, and may have no more; close one.`,
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    })
+  }
+
+  #count(accountId: string, change: number): void {
+    const count = (this.#watchesByAccount.get(accountId) ?? 0) + change
+    if (count > 0) this.#watchesByAccount.set(accountId, count)
+    else this.#watchesByAccount.delete(accountId)
+  }
+
+  #wake(requestId: string, reason: 'row' | 'progress'): void {
+    for (const watch of this.#watches.get(requestId) ?? []) watch.wake(reason)
+  }
+}
+
+/** One listener's view of one request. Reasons that come while nobody waits are kept, not lost. */
+export class RequestWatch {
+  readonly #onClose: () => void
+  #missed: 'row' | 'progress' | undefined
+  #closed = false
+  #wakeWaiting: ((reason: WakeReason) => void) | undefined
+
+  constructor(onClose: () => void) {
+    this.#onClose = onClose
+  }
+
+  /** Resolves with the first reason to look again, at the latest after `ms`. */
+  wait(ms: number): Promise<WakeReason> {
+    if (this.#closed) return Promise.resolve('closed')
+    const missed = this.#missed
+    this.#missed = undefined
+    if (missed) return Promise.resolve(missed)
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#wakeWaiting?.('time'), ms)
+      this.#wakeWaiting = (reason) => {
+        clearTimeout(timer)
+        this.#wakeWaiting = undefined
+        resolve(reason)
+      }
+    })
+  }
+
+  wake(reason: 'row' | 'progress'): void {
+    if (this.#wakeWaiting) this.#wakeWaiting(reason)
+    else if (this.#missed !== 'row') this.#missed = reason // a row says all that progress does
+  }
+
+  /** Stops listening; whoever waits is told `closed`. */
+  close(): void {
+    this.#closed = true
+    this.#wakeWaiting?.('closed')
+    this.#onClose()
+  }
+}

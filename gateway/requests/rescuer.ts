@@ -1,0 +1,82 @@
+/** Leaves no accepted request lying: what nobody works on fails, or is queued again. */
+
+import type { Broker } from '../../shared/broker.ts'
+import { isoTime, type Deps } from '../deps.ts'
+import { Loop } from '../loop.ts'
+import { failRequest, type FinishDeps } from './separations.ts'
+import { inTransaction } from '../store/database.ts'
+import { putInOutbox } from '../store/outbox.ts'
+import { listUntouched, requeueRequest, type PageStart } from '../store/requests.ts'
+import type { RequestRow } from '../store/tables.ts'
+
+type RescuerDeps = FinishDeps & Pick<Deps, 'log' | 'wakePublisher'> & {
+  broker: Pick<Broker, 'hasJob'>
+}
+
+const EVERY_MS = 60_000
+/** A request that changed so recently is not looked after: its events may still be on their way. */
+const UNTOUCHED_MS = 120_000
+/** So often a request is queued again; whatever loses its job then is not chance. */
+const REQUEUES_MAX = 5
+/** Requests that could not be looked after in one turn: then the rest waits for the next. */
+const FAILURES_MAX = 3
+/** Requests looked after in one turn; the next turn goes on where this one ended. */
+const PAGE_MAX = 1_000
+const FIRST_PAGE: PageStart = { created_at: '', request_id: '' }
+
+/** A loop that queues anew what has lost its job, for example with the broker's disk. */
+export function createRescuer(deps: RescuerDeps): Loop {
+  let page = FIRST_PAGE
+  return new Loop({
+    name: 'rescuer',
+    everyMs: EVERY_MS,
+    log: deps.log,
+    turn: async () => {
+      page = await rescue(deps, page)
+    },
+  })
+}
+
+/** Looks after one page of unfinished requests; returns where the next begins. */
+export async function rescue(deps: RescuerDeps, after: PageStart = FIRST_PAGE): Promise<PageStart> {
+  const before = isoTime(deps.clock.now() - UNTOUCHED_MS)
+  const rows = await listUntouched(deps.store, before, { limit: PAGE_MAX, after })
+  let failures = 0
+  for (const row of rows) {
+    try {
+      await rescueOne(deps, row)
+    } catch (error) { // one must not keep those behind it from being looked after
+      const { request_id: requestId } = row
+      deps.log.error({ err: error, requestId }, 'a request could not be looked after')
+      failures += 1
+      if (failures === FAILURES_MAX) return row
+    }
+  }
+  const last = rows.at(-1)
+  return rows.length === PAGE_MAX && last ? last : FIRST_PAGE
+}
+
+async function rescueOne(deps: RescuerDeps, row: RequestRow): Promise<void> {
+  const { request_id: requestId, job_sequence: sequence } = row
+  if (sequence !== null && await deps.broker.hasJob(requestId, sequence)) return
+  if (row.requeues < REQUEUES_MAX) return queueAgain(deps, row)
+  deps.log.error({ requestId, requeues: row.requeues }, 'the job of a request is lost every time')
+  await failRequest(deps, requestId, 'ENGINE_LOST',
+    `The job of the request was lost each of the ${REQUEUES_MAX + 1} times that it was queued.`)
+}
+
+async function queueAgain(deps: RescuerDeps, row: RequestRow): Promise<void> {
+  const { request_id: requestId } = row
+  const now = isoTime(deps.clock.now())
+  const requeued = await inTransaction(deps.store, async (store) => {
+    if (!await requeueRequest(store, row, now)) return false
+    // The broker must not take it for a repeat of the job that was lost.
+    const messageId = `${requestId}-${row.requeues + 1}`
+    await putInOutbox(store, { message_id: messageId, request_id: requestId, created_at: now })
+    return true
+  })
+  if (!requeued) return
+  deps.log.warn({ requestId }, 'the job of a request was lost; queued again')
+  deps.feed.rowChanged(requestId)
+  deps.wakePublisher()
+}

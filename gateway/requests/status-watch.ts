@@ -1,0 +1,66 @@
+/** How one request stands, again and again until it is finished: what every status stream sends. */
+
+import { isTerminal } from '../../shared/request-status.ts'
+import type { Deps } from '../deps.ts'
+import type { RequestWatch } from './request-feed.ts'
+import type { QueueStatusResponse } from '../api/schemas.ts'
+import { findOwn, statusOf } from './separations.ts'
+import { readLogs } from '../store/request-logs.ts'
+import type { ApiKeyRow, RequestRow } from '../store/tables.ts'
+
+export interface WatchOptions {
+  /** Whose request it is; when the key is no longer valid, the watch ends. */
+  key: ApiKeyRow
+  requestId: string
+  logs: boolean
+  /** The status comes again after so long while nothing changes. */
+  intervalMs: number
+  /** Then the watch ends as `timeout`. */
+  windowMs: number
+}
+
+export interface WatchStep {
+  name: 'status' | 'timeout'
+  status: QueueStatusResponse
+  row: RequestRow
+}
+
+/**
+ * The steps of one watch: the status at once, on every change and every interval; `timeout` is the
+ * last when the window ends. It ends after a terminal status, and without one when `watch` is
+ * closed. Before each step but the first the key is checked again. Steps are made when they are
+ * asked for, so a slow reader skips states rather than letting them pile up; every status is
+ * complete in itself. Closes `watch` at its end.
+ * @throws ServiceError `NOT_FOUND`; `UNAUTHENTICATED` once the key is no longer valid
+ */
+export async function* watchStatus(
+  deps: Deps, watch: RequestWatch, options: WatchOptions,
+): AsyncGenerator<WatchStep, void, void> {
+  const { intervalMs, windowMs } = options
+  const endsAt = performance.now() + windowMs
+  try {
+    let rows = await readRows(deps, options)
+    for (;;) {
+      const { row, logs } = rows
+      const status = await statusOf(deps, row, logs)
+      yield { name: 'status', status, row }
+      if (isTerminal(status.status)) return
+      const leftMs = Math.max(0, endsAt - performance.now())
+      const reason = await watch.wait(Math.min(intervalMs, leftMs))
+      if (reason === 'closed') return
+      await deps.keyChecks.assertStillValid(options.key)
+      if (reason === 'time' && leftMs <= intervalMs) {
+        yield { name: 'timeout', status, row }
+        return
+      }
+      if (reason === 'row') rows = await readRows(deps, options)
+    }
+  } finally {
+    watch.close()
+  }
+}
+
+async function readRows(deps: Deps, { key, requestId, logs }: WatchOptions) {
+  const row = await findOwn(deps, key.account_id, requestId)
+  return { row, logs: logs ? await readLogs(deps.store, requestId) : undefined }
+}

@@ -1,0 +1,14 @@
+/** What is asked, at submit, about the addresses that a client names: in slots shared fairly. */
+
+import type { PublicFetch } from '../../shared/http/public-fetch.ts'
+import type { PublicPost } from '../webhooks/public-post.ts'
+import type { Deps } from '../deps.ts'
+import type { EgressPool } from './egress-pool.ts'
+
+/** The checks of a submit, each in a slot of its account. */
+export const createUrlChecks = (
+  { probe }: Pick<PublicFetch, 'probe'>, { check }: Pick<PublicPost, 'check'>, pool: EgressPool,
+): Pick<Deps, 'checkAudioUrl' | 'checkWebhookUrl'> => ({
+  checkAudioUrl: (url, user) => pool.run(user, () => probe(url, user)),
+  checkWebhookUrl: (url, user) => pool.run(user, () => check(url, user)),
+})

@@ -1,0 +1,54 @@
+/** What a webhook says: made once, when its request ends, and kept as it is for every try. */
+
+import { newId } from '../../shared/ids.ts'
+import { failureOf, presentResult, type MediaPresenter } from './presenter.ts'
+import { MODEL_ID } from '../api/schemas.ts'
+import type { DeliveryRow, RequestRow } from '../store/tables.ts'
+import type { SeparationCompletedEvent, SeparationFailedEvent } from '../api/webhook-schemas.ts'
+
+/** The delivery of a request that is COMPLETED or FAILED, due at once; null: it has no webhook. */
+export async function newDelivery(
+  row: RequestRow, presenter: MediaPresenter,
+): Promise<DeliveryRow | null> {
+  const { webhook_url: url, finished_at: finishedAt } = row
+  if (url === null || finishedAt === null) return null
+  return {
+    webhook_id: newId('msg'),
+    request_id: row.request_id,
+    account_id: row.account_id,
+    host: new URL(url).host,
+    body: withMetadata(await webhookEvent(row, finishedAt, presenter), row.metadata),
+    state: 'pending',
+    attempts: 0,
+    first_attempt_at: null,
+    next_attempt_at: finishedAt,
+    claim_id: null,
+    delivered_at: null,
+    last_error: null,
+    created_at: finishedAt,
+  }
+}
+
+/** The metadata goes in as the text that it is: what is never parsed can't fail or lose digits. */
+const withMetadata = (event: object, metadata: string | null): string => {
+  const json = JSON.stringify(event)
+  return metadata === null ? json : `${json.slice(0, -1)},"metadata":${metadata}}`
+}
+
+async function webhookEvent(
+  row: RequestRow, finishedAt: string, presenter: MediaPresenter,
+): Promise<SeparationCompletedEvent | SeparationFailedEvent> {
+  const { request_id, created_at } = row
+  const common = { request_id, model: MODEL_ID } as const
+  if (row.status === 'FAILED') {
+    return {
+      type: 'audio.separate.failed', ...common, status: 'FAILED',
+      created_at, failed_at: finishedAt, error: failureOf(row),
+    }
+  }
+  const { data, usage } = await presentResult(row, presenter)
+  return {
+    type: 'audio.separate.completed', ...common, status: 'COMPLETED',
+    created_at, completed_at: finishedAt, data, usage,
+  }
+}

@@ -1,0 +1,61 @@
+/** How the webhook of a request stands, and how to have it sent anew. */
+
+import { ServiceError } from '../../shared/errors.ts'
+import { isTerminal } from '../../shared/request-status.ts'
+import { isoTime, type Deps } from '../deps.ts'
+import type { WebhookDeliveryStatus } from '../api/schemas.ts'
+import type { Store } from '../store/database.ts'
+import { changeDelivery, findDelivery } from '../store/deliveries.ts'
+import type { DeliveryRow, RequestRow } from '../store/tables.ts'
+
+/** Of a webhook that has not been tried. */
+const UNTRIED: WebhookDeliveryStatus = {
+  delivery_status: 'pending', attempts: 0, delivered_at: null, last_error: null,
+}
+
+/** The state of a request's webhook; undefined when nobody is to be told. */
+export async function webhookStatusOf(
+  store: Store, row: RequestRow,
+): Promise<WebhookDeliveryStatus | undefined> {
+  if (row.webhook_url === null) return undefined
+  const delivery = isTerminal(row.status) ? await findDelivery(store, row.request_id) : undefined
+  return delivery ? presentDelivery(delivery) : UNTRIED
+}
+
+const presentDelivery = (row: DeliveryRow): WebhookDeliveryStatus => ({
+  delivery_status: row.state,
+  attempts: row.attempts,
+  delivered_at: row.delivered_at,
+  last_error: row.last_error,
+})
+
+/**
+ * Begins the tries of a finished request's webhook again, with the same id and body. One that is
+ * being sent goes on, as the first try.
+ * @throws ServiceError `NOT_FOUND` without a webhook, `RESULT_NOT_READY` before the end
+ */
+export async function redeliver(
+  { store, clock, wakeWebhooks }: Pick<Deps, 'store' | 'clock' | 'wakeWebhooks'>, row: RequestRow,
+): Promise<WebhookDeliveryStatus> {
+  if (row.webhook_url === null) {
+    throw new ServiceError('NOT_FOUND', { message: 'The request has no webhookUrl.' })
+  }
+  for (;;) {
+    const delivery = await findDelivery(store, row.request_id)
+    if (!delivery) {
+      throw new ServiceError('RESULT_NOT_READY', {
+        message: `The webhook is sent when the request has finished; it is ${row.status}.`,
+      })
+    }
+    const plan = restarted(delivery, isoTime(clock.now()))
+    const fresh = { ...plan, delivered_at: null, last_error: null }
+    if (!await changeDelivery(store, delivery, fresh)) continue // a sender was at it just now
+    wakeWebhooks()
+    return presentDelivery({ ...delivery, ...fresh })
+  }
+}
+
+const restarted = ({ state }: DeliveryRow, now: string) =>
+  state === 'sending'
+    ? { attempts: 1, first_attempt_at: now }
+    : { state: 'pending' as const, attempts: 0, next_attempt_at: now }

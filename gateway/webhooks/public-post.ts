@@ -1,0 +1,130 @@
+/**
+ * Posts to addresses that clients name, such as those of webhooks: by a public route only, within
+ * limits of time and size, and never on to where the answer points.
+ */
+
+import { withDeadline } from '../../shared/deadline.ts'
+import { ServiceError } from '../../shared/errors.ts'
+import { FairShares } from '../../shared/fair-share.ts'
+import type { Answer } from '../../shared/http/http-request.ts'
+import { networkOf } from '../../shared/http/public-address.ts'
+import {
+  createRouter, faultOnTheWay, parseUrl, type AddressField, type RouteOptions,
+} from '../../shared/http/public-route.ts'
+
+export interface PublicPost {
+  /**
+   * Refuses a URL to which nothing may be posted. One whose name does not resolve now passes: it
+   * may later, and every post checks anew.
+   * @throws ServiceError `INVALID_WEBHOOK_URL`; the signal's reason
+   */
+  check(url: string, options?: { signal?: AbortSignal }): Promise<void>
+  /**
+   * Sends `body` once; never throws.
+   * @param signal gives the post up; whether it arrived is then unknown
+   */
+  post(url: string, message: PostMessage, signal: AbortSignal): Promise<PostOutcome>
+}
+
+export interface PostMessage {
+  headers: Readonly<Record<string, string>>
+  body: Buffer
+  /** Shares the slots of an address with others. */
+  accountId: string
+}
+
+/**
+ * What the other side answered, or why it did not; a problem is told without any address. Busy: the
+ * account posts as much to that address as it may, whatever names lead there; nothing was sent.
+ */
+export type PostOutcome =
+  | { status: number; retryAfter: string | undefined }
+  | { problem: string; isBusy?: true }
+
+export type PublicPostOptions = RouteOptions & {
+  limits?: Partial<typeof LIMITS>
+}
+
+const WEBHOOK_URL: AddressField = {
+  name: 'webhookUrl', param: 'webhookUrl', code: 'INVALID_WEBHOOK_URL',
+}
+
+const LIMITS = {
+  connectMsMax: 10_000,
+  /** For all of a post: resolving, connecting, sending and reading. */
+  postMsMax: 15_000,
+  /** Of the answer, which nobody looks at. */
+  answerBytesMax: 64_000,
+  /** At once to one address, of all accounts; each has its share of it. */
+  addressPostsMax: 8,
+}
+
+const NEVER = new AbortController().signal
+
+/** Builds the module for one process; it holds no connections between calls. */
+export function createPublicPost(options: PublicPostOptions): PublicPost {
+  const limits = { ...LIMITS, ...options.limits }
+  const { postMsMax, connectMsMax } = limits
+  const waits = { connectMsMax, firstByteMsMax: postMsMax, silenceMsMax: postMsMax }
+  const late = new Error(`it took longer than ${postMsMax / 1000} seconds`)
+  const busy = new Error('as much is being posted to its address as may be')
+  const route = createRouter(WEBHOOK_URL, options)
+  const addressSlots = new FairShares(limits.addressPostsMax)
+
+  return {
+    async check(url, { signal = NEVER } = {}) {
+      await route(parseUrl(WEBHOOK_URL, url)).checkName(signal).catch((error: unknown) => {
+        signal.throwIfAborted()
+        if (error instanceof ServiceError) throw error
+      })
+    },
+    async post(url, message, signal) {
+      const { accountId } = message
+      let place: string | undefined
+      const faultOf = (address: string) => {
+        const network = networkOf(address)
+        if (!addressSlots.take(network, accountId)) return busy
+        place = network
+        return undefined
+      }
+      try {
+        return await withDeadline({ ms: postMsMax, late: () => late, signal }, async (deadline) => {
+          const way = route(parseUrl(WEBHOOK_URL, url))
+          const answer = await way.request({
+            ...requestOf(message), waits, signal: deadline, faultOf,
+          })
+          await drain(answer, limits.answerBytesMax)
+          return { status: answer.statusCode, retryAfter: answer.headers['retry-after'] }
+        })
+      } catch (error) {
+        if (error instanceof ServiceError) return { problem: error.message }
+        const fault = [late, busy].find((ours) => ours === error)?.message ?? faultOnTheWay(error)
+        const problem = `webhookUrl could not be reached: ${fault}.`
+        return error === busy ? { problem, isBusy: true } : { problem }
+      } finally {
+        if (place !== undefined) addressSlots.release(place, accountId)
+      }
+    },
+  }
+}
+
+const requestOf = ({ headers, body }: PostMessage) => ({
+  method: 'POST' as const,
+  headers: { 'accept-encoding': 'identity', 'user-agent': 'Winnow', ...headers },
+  body,
+})
+
+/** Reads a little of the answer, so that the other side can end it in peace; then hangs up. */
+async function drain({ body }: Answer, bytesMax: number): Promise<void> {
+  let bytes = 0
+  try {
+    for await (const piece of body) {
+      bytes += (piece as Buffer).length
+      if (bytes > bytesMax) break
+    }
+  } catch {
+    // The status has been told, and nothing else counts.
+  } finally {
+    body.destroy()
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * Sends the webhooks of finished requests until they are taken, or tried often enough, those of
+ * several accounts in turn. All of it is in the database: another gateway, or this one after a
+ * restart, goes on where one ended.
+ */
+
+import { setMaxListeners } from 'node:events'
+import type { Clock } from '../../shared/clock.ts'
+import { FairShare, FairShares } from '../../shared/fair-share.ts'
+import { newId } from '../../shared/ids.ts'
+import type { Logger } from '../../shared/log.ts'
+import type { PostOutcome, PublicPost } from './public-post.ts'
+import { isoTime } from '../deps.ts'
+import { Loop } from '../loop.ts'
+import { unseal } from '../seal.ts'
+import type { Store } from '../store/database.ts'
+import {
+  changeDelivery, claimDelivery, findClaimed, findDue, listDueAccounts, type DeliveryChange,
+  type DueDelivery,
+} from '../store/deliveries.ts'
+import type { DeliveryRow } from '../store/tables.ts'
+import { restBeforeNextTry } from './schedule.ts'
+import { signatureHeaders } from './signature.ts'
+
+interface SenderOptions {
+  store: Store
+  clock: Clock
+  log: Logger
+  post: PublicPost['post']
+  /** Opens the sealed secrets. */
+  sealingKey: string
+  /** Tries at once, of all accounts. */
+  triesMax: number
+  /** Of these, to one host; the poster limits those to one address. */
+  hostTriesMax: number
+  /** From 0 up to 1; spreads the tries. */
+  random?: () => number
+}
+
+/** How often the table is looked at unasked, for what has become due. */
+const EVERY_MS = 1_000
+/** A claim outlives a try by far; of a gateway that died, others take over after this. */
+const CLAIM_MS = 30_000
+/** Tries in hand may take so long to end when the gateway stops; then they are given up. */
+const STOP_MS_MAX = 3_000
+const ERROR_CHARACTERS_MAX = 500
+/** The rest, on average, of what found its address busy; one post there ends in this time or so. */
+const BUSY_MS = 10_000
+
+export class WebhookSender {
+  readonly #options: SenderOptions
+  readonly #loop: Loop
+  readonly #tries = new Set<Promise<void>>()
+  readonly #share: FairShare
+  readonly #hostShares: FairShares
+  readonly #givingUp = new AbortController()
+
+  constructor(options: SenderOptions) {
+    this.#options = options
+    this.#share = new FairShare(options.triesMax)
+    this.#hostShares = new FairShares(options.hostTriesMax)
+    setMaxListeners(0, this.#givingUp.signal) // one of every try
+    this.#loop = new Loop({
+      name: 'webhook-sender', everyMs: EVERY_MS, log: options.log, turn: () => this.startDue(),
+    })
+  }
+
+  start(): void {
+    this.#loop.start()
+  }
+
+  /** Something has become due. */
+  wake(): void {
+    this.#loop.wake()
+  }
+
+  /** Begins no more tries, and resolves when those in hand have ended or were given up. */
+  async stop(): Promise<void> {
+    await this.#loop.stop()
+    const timer = setTimeout(() => this.#givingUp.abort(), STOP_MS_MAX)
+    await this.idle()
+    clearTimeout(timer)
+  }
+
+  /** Begins tries of what is due, of each account in turn, as far as there is room. */
+  async startDue(): Promise<void> {
+    const { store, clock } = this.#options
+    const now = isoTime(clock.now())
+    const accounts = new Set(await listDueAccounts(store, now))
+    for (;;) {
+      const accountId = this.#share.next(accounts)
+      if (accountId === undefined) return
+      const exceptHosts = this.#hostShares.placesClosedTo(accountId)
+      const delivery = await findDue(store, { now, accountId, exceptHosts })
+      if (!delivery) {
+        accounts.delete(accountId)
+        continue
+      }
+      const claimId = newId('claim')
+      const until = isoTime(clock.now() + CLAIM_MS)
+      if (await claimDelivery(store, delivery, { claimId, now, until })) {
+        this.#begin(delivery, claimId)
+      }
+    }
+  }
+
+  /** Resolves when no try is in hand. */
+  async idle(): Promise<void> {
+    while (this.#tries.size > 0) await Promise.all(this.#tries)
+  }
+
+  #begin(delivery: DueDelivery, claimId: string): void {
+    const { host, account_id: accountId, request_id: requestId } = delivery
+    this.#share.take(accountId)
+    this.#hostShares.take(host, accountId)
+    const attempt = this.#send(delivery, claimId).catch((error: unknown) => {
+      // The claim lapses, and the try is made again.
+      this.#options.log.error({ err: error, requestId }, 'a webhook could not be settled')
+    }).finally(() => {
+      this.#tries.delete(attempt)
+      this.#share.release(accountId)
+      this.#hostShares.release(host, accountId)
+      this.#loop.wake() // there is room again
+    })
+    this.#tries.add(attempt)
+  }
+
+  async #send(delivery: DueDelivery, claimId: string): Promise<void> {
+    const { clock, log } = this.#options
+    const startedAt = clock.now()
+    const outcome = await this.#post(delivery, startedAt)
+    const { request_id: requestId, webhook_id: webhookId, host } = delivery
+    const settled = await this.#settle(webhookId, claimId, outcome)
+    const answer = 'status' in outcome ? { status: outcome.status } : outcome
+    log.info({
+      requestId, webhookId, host, ...answer, ms: clock.now() - startedAt,
+      state: settled?.state, nextAttemptAt: settled?.next_attempt_at,
+    }, 'webhook')
+  }
+
+  /** Notes the outcome of a try; undefined when its claim had lapsed: others tell how it stands. */
+  async #settle(
+    webhookId: string, claimId: string, outcome: PostOutcome,
+  ): Promise<Settled | undefined> {
+    const { store, clock, random = Math.random } = this.#options
+    const gaveUp = 'problem' in outcome && this.#givingUp.signal.aborted
+    const isBusy = 'problem' in outcome && outcome.isBusy
+    for (;;) {
+      const row = await findClaimed(store, webhookId, claimId)
+      if (!row) return undefined
+      const now = clock.now()
+      const settled = gaveUp ? takenBack(row, now)
+        : isBusy ? takenBack(row, now + BUSY_MS * (0.5 + random()))
+        : afterTry(row, outcome, { now, random: random() })
+      if (await changeDelivery(store, row, settled)) return settled
+    }
+  }
+
+  async #post(delivery: DueDelivery, now: number): Promise<PostOutcome> {
+    const { webhook_id: id, request_id: requestId, account_id: accountId } = delivery
+    const { webhook_url: url, webhook_secret: sealed } = delivery
+    const body = Buffer.from(delivery.body)
+    let secret: string
+    try {
+      secret = unseal(this.#options.sealingKey, requestId, sealed ?? '')
+    } catch (error) {
+      this.#options.log.error({ err: error, requestId }, 'a webhook secret could not be opened')
+      return { problem: 'The signing secret can no longer be read.' }
+    }
+    const signature = signatureHeaders(secret, { id, timestamp: Math.floor(now / 1_000), body })
+    const headers = { 'content-type': 'application/json', ...signature }
+    return this.#options.post(url ?? '', { headers, body, accountId }, this.#givingUp.signal)
+  }
+}
+
+type Settled = Pick<DeliveryRow, 'state' | 'next_attempt_at'> & DeliveryChange
+
+/** Not sent, or given up by us: due again at `at`, in epoch milliseconds, and not counted. */
+const takenBack = (row: DeliveryRow, at: number): Settled => ({
+  state: 'pending', attempts: row.attempts - 1, next_attempt_at: isoTime(at), claim_id: null,
+})
+
+/** What a try makes of its delivery. @param now epoch milliseconds */
+function afterTry(
+  row: Pick<DeliveryRow, 'attempts' | 'first_attempt_at'>, outcome: PostOutcome,
+  { now, random }: { now: number; random: number },
+): Settled {
+  const settled = { claim_id: null, next_attempt_at: null }
+  const status = 'status' in outcome ? outcome.status : undefined
+  if (status !== undefined && status >= 200 && status <= 299) {
+    return { ...settled, state: 'delivered', delivered_at: isoTime(now), last_error: null }
+  }
+  const failure = { ...settled, last_error: errorOf(outcome).slice(0, ERROR_CHARACTERS_MAX) }
+  const retryAfter = 'retryAfter' in outcome ? outcome.retryAfter : undefined
+  const { attempts, first_attempt_at: first } = row
+  const firstTryAt = first === null ? now : Date.parse(first)
+  const restMs = restBeforeNextTry({ attempts, firstTryAt, retryAfter, now, random })
+  if (status === 410 || restMs === undefined) return { ...failure, state: 'failed' }
+  return { ...failure, state: 'pending', next_attempt_at: isoTime(now + restMs) }
+}
+
+function errorOf(outcome: PostOutcome): string {
+  if ('problem' in outcome) return outcome.problem
+  const { status } = outcome
+  if (status === 410) return 'The receiver answered with status 410: it wants no more of this.'
+  if (status >= 300 && status <= 399) {
+    return `The receiver answered with status ${status}; redirects are not followed.`
+  }
+  return `The receiver answered with status ${status}; any 2xx would be delivery.`
+}

@@ -1,0 +1,94 @@
+/** The transformer of the flow network (DiT). */
+import { compiled } from '../../graph/compiled.ts'
+import type { Precision } from '../../precision.ts'
+import { loadProjection } from '../../layers.ts'
+import { tf, type Tensor } from '../../tensor.ts'
+import type { Weights } from '../../checkpoint/weights.ts'
+import type { TransformerConfig } from '../config.ts'
+import { loadCrossMemories } from '../layers/cross-attention.ts'
+import { loadFeedForward } from '../layers/feed-forward.ts'
+import { loadPatcher } from '../layers/patcher.ts'
+import { makeRotary, withGain, type Rotary } from '../layers/rotary.ts'
+import type { RowMask } from '../layers/row-mask.ts'
+import { loadTimeCodes, type TimeCodes } from './time-embedding.ts'
+import { loadModulations, loadTransformerBlock, modulate } from '../layers/transformer-block.ts'
+
+export type Transformer = ReturnType<typeof loadTransformer>
+
+export interface TransformerInput {
+  /** [batch, frames, dim]. */
+  x: Tensor
+  /** [batch, length, dim]: text and time. */
+  memory: Tensor
+  time: TimeCodes
+  frames: RowMask | null
+  /** What masks the text as keys, or null. */
+  textKeys: Tensor | null
+}
+
+/**
+ * @param features channels of what it answers
+ * @param precision of the products between frames; what is made once, or once in a flow, is float32
+ */
+export function loadTransformer(
+  weights: Weights, config: TransformerConfig, features: number, precision: Precision = 'float32',
+) {
+  const { dim, heads, layers, contextDim, positionsMax } = config
+  const layerWeights = Array.from({ length: layers }, (_, i) =>
+    weights.at('layers').at(i).in(precision))
+  const patcher = loadPatcher(weights.at('x_embedder').at('block'), dim)
+  const tellTime = loadTimeCodes(weights, config)
+  const embedMemory = loadFeedForward(
+    weights.at('y_embedder').at('projection').in(precision),
+    { in: contextDim, hidden: dim, out: dim })
+  const crossMemories = loadCrossMemories(
+    layerWeights.map((layer) => layer.at('cross_attention')), dim, heads)
+  const blocks = layerWeights.map((layer) => loadTransformerBlock(layer, config))
+  const modulations = loadModulations(layerWeights, dim)
+  const rotaryOf = makeRotary(dim / heads, positionsMax)
+  const gains = tf.tidy(() => tf.stack(blocks.map(({ attention }) => attention.gains)))
+  const finalGain = weights.at('norm').get('weight', [dim])
+  const finalTable = weights.get('final_layer_scale_shift_table', [2, dim])
+  const output = loadProjection(weights.at('output'), dim, features)
+
+  /** For the attention of every block, its gains worked in: [2, 1, 1, frames, width] each. */
+  const rotaries = (frames: number): Rotary[] => tf.tidy(() => {
+    const { cos, sin } = withGain(rotaryOf(frames), gains) // [layers, 2, 1, 1, frames, width]
+    const sines = tf.unstack(sin)
+    return tf.unstack(cos).map((each, i) => ({ cos: each, sin: sines[i]! }))
+  })
+
+  /** What the blocks make of x, [batch, frames, dim]. */
+  const runBlocks = ({ x, memory, time, frames, textKeys }: TransformerInput): Tensor => {
+    const turns = rotaries(x.shape[1]!)
+    const memories = crossMemories(embedMemory(memory))
+    const modulated = modulations(time.blocks)
+    const masks = { frameKeys: frames?.keys ?? null, textKeys }
+    let y = patcher.forward(x, frames)
+    for (const [i, block] of blocks.entries()) {
+      const next = block.forward(y, modulated[i]!, turns[i]!, memories[i]!, masks)
+      y.dispose() // at once: within the tidy it would stay to the end
+      y = next
+    }
+    return y
+  }
+
+  /** To [batch, frames, features]. */
+  const forward = compiled((input: TransformerInput): Tensor => tf.tidy(() => {
+    checkFrames(input.x, positionsMax)
+    const final = input.time.final.expandDims(1).add(finalTable) // [batch, 2, dim]
+    const [shift, scale] = tf.split(final, 2, 1) as [Tensor, Tensor] // [batch, 1, dim]
+    return output(modulate(runBlocks(input), scale.add(1).mul(finalGain), shift))
+  }))
+
+  return {
+    patcher, tellTime, embedMemory, crossMemories, modulations, rotaries, blocks, finalGain,
+    forward,
+  }
+}
+
+function checkFrames({ shape }: Tensor, positionsMax: number): void {
+  if (shape[1]! > positionsMax) {
+    throw new Error(`A row has at most ${positionsMax} frames, not ${shape[1]}`)
+  }
+}

@@ -1,0 +1,43 @@
+/** Where the flow goes from a state at a time: one evaluation of the network (SAMAudio.forward). */
+import type { Precision } from '../../precision.ts'
+import { tf, type Tensor } from '../../tensor.ts'
+import type { Weights } from '../../checkpoint/weights.ts'
+import { loadConditions } from './conditions.ts'
+import type { SamAudioConfig } from '../config.ts'
+import type { RowMask } from '../layers/row-mask.ts'
+import type { TimeCodes } from './time-embedding.ts'
+import { loadTransformer } from './transformer.ts'
+
+export type VelocityNetwork = ReturnType<typeof loadVelocity>
+
+/** What one batch is told, the same at every evaluation. */
+export interface BatchConditions {
+  /** [batch, frames, dim]: features, anchors and picture. */
+  base: Tensor
+  /** [batch, length, dim]: what the text says. */
+  memory: Tensor
+  frames: RowMask | null
+  /** What masks the text as keys, [batch, 1, 1, length], or null. */
+  textKeys: Tensor | null
+}
+
+/** @param weights of the whole model; `audio_codec` is left alone */
+export function loadVelocity(
+  weights: Weights, config: SamAudioConfig, precision: Precision = 'float32',
+) {
+  const conditions = loadConditions(weights, config)
+  const transformer = loadTransformer(
+    weights.at('transformer'), config.transformer, 2 * config.codec.codebookDim, precision)
+
+  /** state [batch, frames, 2 · codebookDim] to its velocity, of the same shape. */
+  const forward = (state: Tensor, time: TimeCodes, told: BatchConditions): Tensor =>
+    tf.tidy(() => transformer.forward({
+      x: conditions.noisy(state).add(told.base),
+      memory: told.memory.add(time.memory.expandDims(1)),
+      time,
+      frames: told.frames,
+      textKeys: told.textKeys,
+    }))
+
+  return { conditions, transformer, forward }
+}

@@ -1,0 +1,62 @@
+/** Attention of frames to what the text says (Attention, with q_norm and k_norm, no RoPE). */
+import { asWideAs, widen } from '../../bfloat16.ts'
+import {
+  attendUnscaled, loadProjection, mergeHeads, project, rmsNormalize, splitHeads,
+} from '../../layers.ts'
+import { readStacked, type MatrixPart } from '../../stacked-matrices.ts'
+import {
+  multiplyTurned, reshape, stackRows, tf, transpose, unstackRows, type Tensor,
+} from '../../tensor.ts'
+import type { Weights } from '../../checkpoint/weights.ts'
+import { headsSideBySide } from './head-layout.ts'
+
+/** What one layer attends to: [batch, heads, length, width] each. */
+export interface CrossMemory {
+  keys: Tensor
+  values: Tensor
+}
+
+export type CrossAttention = ReturnType<typeof loadCrossAttention>
+
+export function loadCrossAttention(weights: Weights, dim: number, heads: number) {
+  const query = readStacked([headsOf(weights.at('wq'), dim, heads)], dim)
+  const out = loadProjection(weights.at('wo'), dim, dim)
+  /** x [batch, frames, dim] to the same; textKeys: what masks the memory, or null. */
+  return (x: Tensor, { keys, values }: CrossMemory, textKeys: Tensor | null): Tensor =>
+    tf.tidy(() => {
+      const heard = splitHeads(project(x, query), heads) // [batch, heads, frames, width]
+      const q = asWideAs(keys, rmsNormalize(widen(heard))) // its gain is in the keys
+      return out(mergeHeads(attendUnscaled(q, keys, values, textKeys)))
+    })
+}
+
+/**
+ * Keys and values of every layer at once: they depend on the text and the time only.
+ * @param layers the `cross_attention` of every layer
+ */
+export function loadCrossMemories(layers: readonly Weights[], dim: number, heads: number) {
+  const width = dim / heads
+  const kernels = layers.map((weights) => // [2 · dim, dim] each
+    readStacked(['wk', 'wv'].map((name) => headsOf(weights.at(name), dim, heads)), dim))
+  const gainOf = (weights: Weights) => // of queries and keys, and the scale of the scores
+    ['q_norm', 'k_norm'].reduce<Tensor>((gain, name) =>
+      gain.mul(weights.at(name).get('weight', [width])), tf.scalar(1 / Math.sqrt(width)))
+  const gains = tf.tidy(() =>
+    tf.stack(layers.map(gainOf)).reshape([layers.length, 1, 1, 1, width]))
+  /** memory [batch, length, dim] to what each layer attends to. */
+  return (memory: Tensor): CrossMemory[] => tf.tidy(() => {
+    const [batch, length] = memory.shape as [number, number, number]
+    const heard = asWideAs(kernels[0]!, memory)
+    const all = reshape(stackRows(kernels.map((kernel) => multiplyTurned(heard, kernel))),
+      [layers.length, batch, length, 2, heads, width])
+    // [2, layers, batch, heads, length, width]
+    const [k, v] = unstackRows(transpose(all, [3, 0, 1, 4, 2, 5])) as [Tensor, Tensor]
+    const keys = unstackRows(asWideAs(kernels[0]!, rmsNormalize(widen(k)).mul(gains)))
+    const values = unstackRows(v) // of [batch, heads, length, width]
+    return keys.map((each, i) => ({ keys: each, values: values[i]! }))
+  })
+}
+
+/** A projection to heads side by side: [dim, dim]. */
+const headsOf = (weights: Weights, dim: number, heads: number): MatrixPart =>
+  ({ weights, outDim: dim, rowAt: headsSideBySide(dim, heads) })

@@ -1,0 +1,35 @@
+/** Gated feed-forward: w2(silu(w1 x) · w3 x) (FeedForward). */
+import { asWideAs, widen } from '../../bfloat16.ts'
+import { loadProjection, readMatrix, type Layer } from '../../layers.ts'
+import { gateWithSigmoid, multiplyTurned, tf } from '../../tensor.ts'
+import type { Weights } from '../../checkpoint/weights.ts'
+
+/** How a family of networks names the three. */
+export interface FeedForwardNames {
+  gate: string
+  value: string
+  out: string
+}
+
+const OF_THE_FLOW: FeedForwardNames = { gate: 'w1', value: 'w3', out: 'w2' }
+
+export interface FeedForwardSizes {
+  in: number
+  hidden: number
+  out: number
+}
+
+export function loadFeedForward(
+  weights: Weights, sizes: FeedForwardSizes, names = OF_THE_FLOW,
+): Layer {
+  // Two products: to part the two of a single one takes longer than is gained.
+  const gateMatrix = readMatrix(weights.at(names.gate), sizes.in, sizes.hidden)
+  const valueMatrix = readMatrix(weights.at(names.value), sizes.in, sizes.hidden)
+  const out = loadProjection(weights.at(names.out), sizes.hidden, sizes.out)
+  return (x) => tf.tidy(() => {
+    const heard = asWideAs(gateMatrix, x)
+    const gate = widen(multiplyTurned(heard, gateMatrix)) // [..., hidden]
+    const value = widen(multiplyTurned(heard, valueMatrix))
+    return out(gateWithSigmoid(gate.mul(value), gate))
+  })
+}

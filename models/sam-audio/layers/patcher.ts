@@ -1,0 +1,46 @@
+/** Two normed convolutions over neighbouring frames, added to what came in (Patcher). */
+import { silu, type Layer } from '../../layers.ts'
+import { tf, type Tensor } from '../../tensor.ts'
+import type { Weights } from '../../checkpoint/weights.ts'
+import { loadConvolution } from '../codec/convolution.ts'
+import { readPlainKernel } from '../codec/kernel.ts'
+import { applyMask } from '../codec/mask.ts'
+import type { RowMask } from './row-mask.ts'
+
+const EPSILON = 1e-5
+
+export type Patcher = ReturnType<typeof loadPatcher>
+
+/** @param weights of `block1` and `block2` */
+export function loadPatcher(weights: Weights, dim: number) {
+  const blocks = ['block1', 'block2'].map((name) =>
+    loadPatcherBlock(weights.at(name), dim))
+  /** [batch, frames, dim] to the same. A mask makes a row what it is alone. */
+  const forward = (x: Tensor, mask: RowMask | null): Tensor => tf.tidy(() =>
+    x.add(blocks.reduce((y, block) => block(y, mask), x)))
+  return { blocks, forward }
+}
+
+function loadPatcherBlock(weights: Weights, dim: number) {
+  const norm = weights.at('groupnorm')
+  const gain = norm.get('weight', [dim])
+  const bias = norm.get('bias', [dim])
+  const convolve: Layer = loadConvolution(weights.at('project'), readPlainKernel, {
+    in: dim, out: dim, kernel: 3, pad: [1, 1],
+  })
+  return (x: Tensor, mask: RowMask | null): Tensor => tf.tidy(() => {
+    const normed = normalizeRows(x, mask).mul(gain).add(bias)
+    return convolve(applyMask(silu(normed), mask?.valid ?? null))
+  })
+}
+
+/** Of every row, mean 0 and variance 1 over all its channels and real frames (GroupNorm(1)). */
+function normalizeRows(x: Tensor, mask: RowMask | null): Tensor {
+  const [, frames, dim] = x.shape as [number, number, number]
+  const numbers = mask ? mask.counts.mul(dim) : tf.scalar(frames * dim)
+  const valid = mask?.valid ?? null
+  const mean = applyMask(x, valid).sum([1, 2], true).div(numbers) // [batch, 1, 1]
+  const centred = x.sub(mean)
+  const variance = applyMask(centred, valid).square().sum([1, 2], true).div(numbers)
+  return centred.mul(variance.add(EPSILON).rsqrt())
+}

@@ -1,0 +1,67 @@
+/** Attention of frames to the frames of their row (Attention, with q_norm, k_norm and RoPE). */
+import { asWideAs, widen } from '../../bfloat16.ts'
+import { attendUnscaled, loadProjection, mergeHeads, project, rmsNormalize } from '../../layers.ts'
+import { asStored, readStacked, type RowOrder } from '../../stacked-matrices.ts'
+import { reshape, sliceRows, tf, transpose, unstackRows, type Tensor } from '../../tensor.ts'
+import type { Weights } from '../../checkpoint/weights.ts'
+import { headsSideBySide, pairsInHalves } from './head-layout.ts'
+import { rotate, type Rotary } from './rotary.ts'
+
+export type SelfAttention = ReturnType<typeof loadSelfAttention>
+
+/** How a family of networks names the weights of attention, and lays out its heads. */
+export interface AttentionLayout {
+  q: string
+  k: string
+  v: string
+  out: string
+  /** Whether channel c belongs to head c mod heads; otherwise each head's are side by side. */
+  headsInterleaved: boolean
+}
+
+const OF_THE_FLOW: AttentionLayout = {
+  q: 'wq', k: 'wk', v: 'wv', out: 'wo', headsInterleaved: true,
+}
+
+export function loadSelfAttention(
+  weights: Weights, dim: number, heads: number, layout = OF_THE_FLOW,
+) {
+  const width = dim / heads
+  const inHalves = pairsInHalves(width)
+  const byHead: RowOrder = layout.headsInterleaved ? headsSideBySide(dim, heads) : asStored
+  const turned: RowOrder = (place) => byHead(inHalves(place))
+  const part = (name: string, rowAt: RowOrder) =>
+    ({ weights: weights.at(name), outDim: dim, rowAt })
+  const kernel = readStacked([ // [3 · dim, dim]
+    part(layout.q, turned), part(layout.k, turned), part(layout.v, byHead),
+  ], dim)
+  const halves = Int32Array.from({ length: width }, (_, place) => inHalves(place))
+  const gainOf = (name: string) =>
+    tf.gather(weights.at(name).get('weight', [width]), tf.tensor1d(halves, 'int32'))
+  const gains = tf.tidy(() => tf.stack([
+    gainOf('q_norm').mul(1 / Math.sqrt(width)), gainOf('k_norm'),
+  ]).reshape([2, 1, 1, 1, width])) // the scale of attention's scores goes with the queries
+  const out = loadProjection(weights.at(layout.out), dim, dim)
+
+  /**
+   * x [batch, frames, dim] to queries and keys [2, batch, heads, frames, width], and values; rotary
+   * with `gains` worked in, [2, 1, 1, frames, width].
+   */
+  const listen = (x: Tensor, rotary: Rotary): { qk: Tensor; v: Tensor } => {
+    const [batch, frames] = x.shape as [number, number, number]
+    const all = reshape(project(x, kernel), [batch, frames, 3, heads, width])
+    const turned = transpose(all, [2, 0, 3, 1, 4]) // [3, batch, heads, frames, width]
+    const qk = rotate(rmsNormalize(widen(sliceRows(turned, 0, 2))), rotary)
+    const [v] = unstackRows(sliceRows(turned, 2, 1)) as [Tensor]
+    return { qk, v }
+  }
+
+  /** As `listen`, to the shape of x; keys: what masks them, or null. */
+  const forward = (x: Tensor, rotary: Rotary, keys: Tensor | null): Tensor => tf.tidy(() => {
+    const { qk, v } = listen(x, rotary)
+    const [q, k] = unstackRows(asWideAs(v, qk)) as [Tensor, Tensor] // [batch, heads, frames, width]
+    return out(mergeHeads(attendUnscaled(q, k, v, keys)))
+  })
+
+  return { gains, listen, forward }
+}

@@ -1,0 +1,219 @@
+/**
+ * Fetches media from addresses that clients name: by a public route only, on every redirect anew,
+ * and within limits of time and size.
+ */
+
+import contentDisposition from 'content-disposition'
+import { withDeadline } from '../deadline.ts'
+import { ServiceError } from '../errors.ts'
+import { isTemporaryStatus, type Answer as HttpAnswer } from './http-request.ts'
+import {
+  AUDIO_URL, createRouter, faultOnTheWay, isTlsFault, parseUrl, refused, type RouteOptions,
+} from './public-route.ts'
+import { saveBody } from './save-body.ts'
+
+export interface PublicFetch {
+  /**
+   * Asks for the first byte of `url`: is it there, is it media, how large?
+   * @returns the address after redirects; type and size when the server tells them
+   * @throws ServiceError `INVALID_AUDIO_URL` or `MEDIA_FETCH_FAILED`
+   */
+  probe(url: string, options?: { signal?: AbortSignal }): Promise<Probe>
+  /**
+   * Writes what `url` answers to the file `path`; on failure no file stays.
+   * @throws ServiceError as `probe`, and `PAYLOAD_TOO_LARGE` past `bytesMax`; the signal's reason
+   */
+  download(url: string, options: DownloadOptions): Promise<Download>
+}
+
+export interface Probe {
+  url: string
+  contentType: string | undefined
+  bytes: number | undefined
+}
+
+export interface DownloadOptions {
+  path: string
+  bytesMax: number
+  /** Ends it, and is its only limit of time as a whole. */
+  signal: AbortSignal
+}
+
+export interface Download {
+  bytes: number
+  contentType: string | undefined
+  /** As the server or the address names it, without folders. */
+  fileName: string | undefined
+}
+
+export type PublicFetchOptions = RouteOptions & {
+  limits?: Partial<typeof LIMITS>
+}
+
+const LIMITS = {
+  connectMsMax: 10_000,
+  firstByteMsMax: 20_000,
+  /** Between two pieces of the body. */
+  silenceMsMax: 30_000,
+  probeMsMax: 30_000,
+}
+
+const REDIRECTS_MAX = 5
+
+/** Of a server's type, in a message. */
+const TYPE_CHARACTERS_MAX = 127
+
+/** Types that are surely neither audio nor video; playlists would name further addresses. */
+const NOT_MEDIA = new RegExp(
+  '^(text|image|font|multipart|message|model)/|[/+](json|xml)$|mpegurl$' +
+    '|^application/(javascript|ecmascript|pdf|zip|gzip|x-www-form-urlencoded)$',
+)
+
+/** Headers of every request. Coded bytes would escape the byte cap, so none are asked for. */
+const HEADERS = {
+  'accept': 'audio/*, video/*, */*;q=0.1',
+  'accept-encoding': 'identity',
+  'user-agent': 'Winnow',
+}
+
+const REDIRECT = 'what audio_url redirects to'
+
+type Answer = HttpAnswer & { url: URL }
+
+/** The address is in order, but did not give its media. */
+export class FetchFailedError extends ServiceError {
+  /** Whether it may give it later. */
+  readonly isTemporary: boolean
+  constructor(message: string, { isTemporary = false, cause }: FailureOptions = {}) {
+    super('MEDIA_FETCH_FAILED', { message, param: 'input.audio_url', cause })
+    this.isTemporary = isTemporary
+  }
+}
+
+interface FailureOptions {
+  isTemporary?: boolean
+  cause?: unknown
+}
+
+const fetchFailed = (message: string, options?: FailureOptions) =>
+  new FetchFailedError(message, options)
+
+/** Builds the module for one process; it holds no connections between calls. */
+export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
+  const limits = { ...LIMITS, ...options.limits }
+  const route = createRouter(AUDIO_URL, options)
+  const probeTookTooLong = () =>
+    fetchFailed(`audio_url took longer than ${limits.probeMsMax / 1000} seconds.`)
+
+  async function follow(url: string, headers: Record<string, string>, signal: AbortSignal) {
+    let target = parseUrl(AUDIO_URL, url)
+    for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
+      const way = route(target, hop === 0 ? undefined : REDIRECT)
+      const answer = await way.request({
+        headers: { ...HEADERS, ...headers }, waits: limits, signal,
+      }).catch((error: unknown) => { throw fetchError(error) })
+      const location = redirectOf(answer)
+      if (location === undefined) return checkAnswer({ ...answer, url: target })
+      answer.body.destroy()
+      target = parseUrl(AUDIO_URL, location, { subject: REDIRECT, base: target })
+    }
+    throw fetchFailed(`audio_url redirects more than ${REDIRECTS_MAX} times.`)
+  }
+
+  return {
+    probe: (url, { signal } = {}) =>
+      withDeadline({ ms: limits.probeMsMax, late: probeTookTooLong, signal }, async (deadline) => {
+        const answer = await follow(url, { range: 'bytes=0-0' }, deadline)
+        answer.body.destroy()
+        const { href } = answer.url
+        return { url: href, contentType: contentType(answer), bytes: mediaBytes(answer) }
+      }),
+    async download(url, { path, bytesMax, signal }) {
+      try {
+        const answer = await follow(url, {}, signal)
+        const bytes = await saveBody(answer, {
+          path, bytesMax, signal, tooLarge: () => tooLarge(bytesMax), brokenOff: fetchError,
+        })
+        return { bytes, contentType: contentType(answer), fileName: fileName(answer) }
+      } catch (error) {
+        throw signal.aborted ? signal.reason : error
+      }
+    },
+  }
+}
+
+const redirectOf = ({ statusCode, headers }: HttpAnswer): string | undefined =>
+  statusCode >= 300 && statusCode <= 399 ? headers.location : undefined
+
+/** The answer itself when it may be media; otherwise its body is dropped and the fault is named. */
+function checkAnswer(answer: Answer): Answer {
+  const fault = faultOf(answer)
+  if (!fault) return answer
+  answer.body.destroy()
+  throw fault
+}
+
+function faultOf(answer: Answer): ServiceError | undefined {
+  const { statusCode, headers } = answer
+  if (statusCode < 200 || statusCode > 299) {
+    const message = `audio_url answered with status ${statusCode}; it must answer with media.`
+    return fetchFailed(message, { isTemporary: isTemporaryStatus(statusCode) })
+  }
+  const type = contentType(answer)
+  if (type && NOT_MEDIA.test(type)) {
+    const shown = type.slice(0, TYPE_CHARACTERS_MAX) // a header may have 16 KB
+    return refused(AUDIO_URL, `audio_url answered with ${shown}, which is neither audio nor video.`)
+  }
+  const coding = headers['content-encoding'] ?? 'identity'
+  if (coding === 'identity') return undefined
+  return fetchFailed('audio_url answered with compressed bytes although none were asked for.')
+}
+
+/** The type without parameters, in lower case. */
+const contentType = ({ headers }: Answer): string | undefined =>
+  headers['content-type']?.split(';')[0]?.trim().toLowerCase() || undefined
+
+/** The size of the whole media: after the slash of `bytes 0-0/1234`, or the body's own length. */
+function mediaBytes({ statusCode, headers }: Answer): number | undefined {
+  const size = statusCode === 206
+    ? /\/(\d+)$/.exec(headers['content-range'] ?? '')?.[1]
+    : headers['content-length']
+  return size === undefined ? undefined : Number(size)
+}
+
+function fileName({ headers, url }: Answer): string | undefined {
+  const name = dispositionName(headers['content-disposition']) ?? lastSegment(url)
+  const plain = name.replace(/[\u0000-\u001f\u007f]/g, '').split(/[/\\]/).at(-1)?.trim()
+  return plain || undefined
+}
+
+function dispositionName(header: string | undefined): string | undefined {
+  try {
+    return header === undefined ? undefined : contentDisposition.parse(header).parameters.filename
+  } catch {
+    return undefined // not of the standard's form; the address will do
+  }
+}
+
+function lastSegment(url: URL): string {
+  const segment = url.pathname.split('/').at(-1) ?? ''
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+/** What an error on the way means; one of ours is told as it is. */
+function fetchError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error
+  const isTemporary = !isTlsFault(error)
+  return fetchFailed(`audio_url could not be fetched: ${faultOnTheWay(error)}.`, {
+    isTemporary, cause: error,
+  })
+}
+
+const tooLarge = (bytesMax: number) => new ServiceError('PAYLOAD_TOO_LARGE', {
+  message: `The media at audio_url is larger than ${bytesMax} bytes.`,
+  param: 'input.audio_url',
+})

@@ -1,0 +1,176 @@
+/**
+ * The way to an address that a client names. A private one is refused three times: as a literal in
+ * the URL, where a name is resolved (by the lookup that the connection itself uses, so that nothing
+ * can change in between) and on the connected socket.
+ */
+
+import type { LookupAddress } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
+import { ServiceError, type ErrorCode } from '../errors.ts'
+import { request, type AddressGuard, type Answer, type RequestOptions } from './http-request.ts'
+import { isPublicAddress, matchesCidrs } from './public-address.ts'
+import { createResolver, type Resolve } from './resolver.ts'
+
+/** Where a client named the address: what messages call it, and the code that refuses it. */
+export interface AddressField {
+  name: string
+  /** Dotted path in the body of a submit. */
+  param: string
+  code: ErrorCode
+}
+
+export const AUDIO_URL: AddressField = {
+  name: 'audio_url', param: 'input.audio_url', code: 'INVALID_AUDIO_URL',
+}
+
+export interface RouteOptions {
+  /** Addresses of these ranges are reached although not public, also by http and on any port. */
+  allowCidrs: readonly string[]
+  /** Ports on which a public host may be asked. */
+  ports?: readonly number[]
+  /** Every address of a name; by hosts file and name servers of the system when absent. */
+  resolve?: Resolve
+}
+
+/** The way to one URL. */
+export interface Route {
+  /**
+   * Looks the name up, as `request` will once more: what it finds may change in between.
+   * @throws ServiceError with the field's code, or what the resolver throws
+   */
+  checkName(signal: AbortSignal): Promise<void>
+  /**
+   * As `request` of http-request.ts, but it connects only to addresses that may be reached.
+   * @throws ServiceError with the field's code for others; what `faultOf` answers
+   */
+  request(options: PublicRequestOptions): Promise<Answer>
+}
+
+export type PublicRequestOptions = Omit<RequestOptions, 'guard'> & {
+  /** Why the public address to which a socket has connected is refused all the same. */
+  faultOf?: AddressGuard['faultOf']
+}
+
+/**
+ * The route to `url`, which messages call `subject`: the field's name when absent.
+ * @throws ServiceError with the field's code for what the URL's text alone tells
+ */
+export type Router = (url: URL, subject?: string) => Route
+
+type AddressTest = (address: string) => boolean
+
+/** As many addresses of a name are tried; all are checked. */
+const ADDRESSES_MAX = 16
+
+/** Says that the URL is at fault, not the world. */
+export const refused = (field: AddressField, message: string) =>
+  new ServiceError(field.code, { message, param: field.param })
+
+const notHttps = (field: AddressField, url: URL, subject: string) =>
+  refused(field, `${subject} must use https, not ${url.protocol.slice(0, -1)}.`)
+
+/** Chooses the way to a URL that came in `field`, or refuses it as far as its text can tell. */
+export function createRouter(field: AddressField, options: RouteOptions): Router {
+  const { allowCidrs, ports = [443], resolve = createResolver() } = options
+  const portNames = ports.join(' or ')
+  const isAllowListed = matchesCidrs(allowCidrs)
+  const isReachable = (address: string) => isPublicAddress(address) || isAllowListed(address)
+  const notPublic =
+    `${field.name} must lead to a public address; private, local and reserved ones are refused.`
+  const notHttpsOrPort = `${field.name} must use https on port ${portNames}.`
+  const ordinary = createGuard(resolve, isReachable, () => refused(field, notPublic))
+  const intranet = createGuard(resolve, isAllowListed, () => refused(field, notHttpsOrPort))
+
+  return (url, subject = field.name) => {
+    if (url.username || url.password) {
+      throw refused(field, `${subject} must not carry a user name or password.`)
+    }
+    const host = url.hostname.replace(/^\[|\]$/g, '')
+    const isLiteral = isIP(host) > 0 // Node asks no lookup about these
+    const routeBy = ({ resolveChecked, faultOf: publicFaultOf }: Guard): Route => ({
+      async checkName(signal) {
+        if (!isLiteral) await resolveChecked(host, signal)
+      },
+      request({ faultOf, ...requestOptions }) {
+        const lookup = lookupBy(() => resolveChecked(host, requestOptions.signal))
+        const guard: AddressGuard = {
+          lookup, faultOf: (address) => publicFaultOf(address) ?? faultOf?.(address),
+        }
+        return request(url, { ...requestOptions, guard })
+      },
+    })
+    if (url.protocol === 'https:' && ports.includes(Number(url.port || 443))) {
+      if (isLiteral && !isReachable(host)) throw refused(field, notPublic)
+      return routeBy(ordinary)
+    }
+    if (isLiteral ? isAllowListed(host) : allowCidrs.length > 0) return routeBy(intranet)
+    if (url.protocol !== 'https:') throw notHttps(field, url, subject)
+    throw refused(field, `${subject} must use port ${portNames}, not ${url.port || 443}.`)
+  }
+}
+
+interface Guard {
+  /** The addresses of a name, unless one of them is not accepted. */
+  resolveChecked: Resolve
+  faultOf: AddressGuard['faultOf']
+}
+
+/** Accepts addresses one by one, whatever the name server says from moment to moment. */
+function createGuard(resolve: Resolve, accepts: AddressTest, refusal: () => ServiceError): Guard {
+  return {
+    async resolveChecked(hostname, signal) {
+      const addresses = await resolve(hostname, signal)
+      const [first] = addresses // with none, Node's own code throws where nobody can catch
+      if (!first || !addresses.every(({ address }) => accepts(address))) throw refusal()
+      return addresses.slice(0, ADDRESSES_MAX)
+    },
+    faultOf: (address) => (accepts(address) ? undefined : refusal()),
+  }
+}
+
+/** What Node's sockets call for the addresses of the name that they are to connect to. */
+const lookupBy = (addressesOf: () => Promise<LookupAddress[]>): LookupFunction =>
+  (_hostname, _options, done) => {
+    addressesOf().then((addresses) => done(null, addresses), (error) => done(error, []))
+  }
+
+interface ParseOptions {
+  /** What messages call the URL; the field's name when absent. */
+  subject?: string
+  base?: URL
+}
+
+/** `text` as an http or https URL, relative to `base`. @throws ServiceError of the field's code */
+export function parseUrl(
+  field: AddressField, text: string, { subject = field.name, base }: ParseOptions = {},
+): URL {
+  if (!URL.canParse(text, base?.href)) {
+    throw refused(field, `${subject} is not a valid URL; https://host/path would be right.`)
+  }
+  const url = new URL(text, base)
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw notHttps(field, url, subject)
+  return url
+}
+
+/** What went wrong on the way, without the addresses that Node's own messages contain. */
+export function faultOnTheWay(error: unknown): string {
+  const code = codeOf(error)
+  if (code === 'ETIMEOUT') return 'its name server did not answer in time'
+  if (/^(ENOTFOUND|ENODATA)/.test(code) || isOfNameServer(error)) {
+    return 'its host name does not resolve'
+  }
+  if (isTlsFault(error)) return 'its TLS certificate or connection is not valid'
+  if (code === 'ETIMEDOUT') return 'it did not answer in time'
+  return 'the connection failed or broke off'
+}
+
+/** Whether the other side has no TLS that can be trusted: another try would not find any either. */
+export const isTlsFault = (error: unknown): boolean =>
+  /CERT|LEAF_SIGNATURE|^ERR_SSL|^ERR_TLS|^EPROTO$/.test(codeOf(error))
+
+/** Whether it is an error of node:dns. */
+const isOfNameServer = (error: unknown): boolean =>
+  String((error as { syscall?: unknown } | undefined)?.syscall).startsWith('query')
+
+const codeOf = (error: unknown): string =>
+  String((error as { code?: unknown } | undefined)?.code ?? '')

@@ -1,0 +1,126 @@
+/**
+ * Looks up the names in addresses that clients give. The system's own look-up, `getaddrinfo`, holds
+ * one of the process's few worker threads until a name server answers, so that a few slow servers
+ * stop all look-ups and files of the process; this one holds a socket, and can be canceled.
+ */
+
+import type { LookupAddress } from 'node:dns'
+import { Resolver } from 'node:dns/promises'
+import { readFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import { withDeadline } from '../deadline.ts'
+
+/**
+ * Every address of a name.
+ * @throws an error with the code `ENOTFOUND`, `ETIMEOUT`, or another of node:dns; the signal's
+ * reason
+ */
+export type Resolve = (hostname: string, signal: AbortSignal) => Promise<LookupAddress[]>
+
+interface ResolverOptions {
+  /** Name servers, as `address:port`; those of the system when absent. */
+  servers?: readonly string[]
+  hostsPath?: string
+  settingsPath?: string
+  /** For all questions about one name together. */
+  resolveMsMax?: number
+}
+
+const RESOLVE_MS_MAX = 5_000
+/** Part of it after which a name server is asked again; the wait doubles from try to try. */
+const FIRST_TRY = 0.3
+const TRIES = 3
+/** More would only make a client's name cost more. */
+const SEARCH_DOMAINS_MAX = 6
+
+/**
+ * Resolves names as most systems are set up to: by the hosts file, then by the name servers: the
+ * name as it is and, when there is none, with each search domain, which short names of an intranet
+ * need. Other sources of nsswitch.conf (mDNS, LDAP) are not asked.
+ */
+export function createResolver(options: ResolverOptions = {}): Resolve {
+  const {
+    servers, hostsPath = '/etc/hosts', settingsPath = '/etc/resolv.conf',
+    resolveMsMax = RESOLVE_MS_MAX,
+  } = options
+
+  return async (hostname, signal) => {
+    const name = hostname.toLowerCase().replace(/\.$/, '')
+    const local = addressesInHosts(await readIfThere(hostsPath), name)
+    if (local.length > 0) return local
+    const domains = hostname.endsWith('.') ? [] : searchDomains(await readIfThere(settingsPath))
+    const names = [name, ...domains.map((domain) => `${name}.${domain}`)]
+    return withDeadline({ ms: resolveMsMax, late, signal }, (deadline) =>
+      askServers(newResolver(servers, resolveMsMax), names, deadline))
+  }
+}
+
+const late = () =>
+  Object.assign(new Error('no name server answered in time'), { code: 'ETIMEOUT' })
+
+/** One for each call: it can be canceled alone, and asks the system's servers of this moment. */
+function newResolver(servers: readonly string[] | undefined, resolveMsMax: number): Resolver {
+  const resolver = new Resolver({ timeout: Math.ceil(resolveMsMax * FIRST_TRY), tries: TRIES })
+  if (servers) resolver.setServers(servers)
+  return resolver
+}
+
+/** The addresses of the first name that has any. */
+async function askServers(
+  resolver: Resolver, names: readonly string[], deadline: AbortSignal,
+): Promise<LookupAddress[]> {
+  deadline.addEventListener('abort', () => resolver.cancel(), { once: true })
+  let notFound: unknown
+  for (const name of names) {
+    deadline.throwIfAborted()
+    try {
+      return await addressesOf(resolver, name)
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+      notFound ??= error
+    }
+  }
+  throw notFound
+}
+
+/** What is known when both questions are answered, or canceled: one kind of address is enough. */
+async function addressesOf(resolver: Resolver, name: string): Promise<LookupAddress[]> {
+  const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
+  const found = [...asAddresses(four, 4), ...asAddresses(six, 6)]
+  if (found.length > 0) return found
+  const faults = [four, six].flatMap((answer) =>
+    answer.status === 'rejected' ? [answer.reason as unknown] : [])
+  throw faults.find((fault) => !isNotFound(fault)) ?? faults[0]
+}
+
+const asAddresses = (answer: PromiseSettledResult<string[]>, family: number): LookupAddress[] =>
+  answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : []
+
+const isNotFound = (error: unknown): boolean =>
+  ['ENOTFOUND', 'ENODATA'].includes(String((error as { code?: unknown } | undefined)?.code))
+
+/** The addresses of `name` in a hosts file: lines of an address and its names. */
+function addressesInHosts(text: string, name: string): LookupAddress[] {
+  const addresses = linesOf(text).flatMap(([address = '', ...names]) =>
+    isIP(address) > 0 && names.some((other) => other.toLowerCase() === name) ? [address] : [])
+  return [...new Set(addresses)].map((address) => ({ address, family: isIP(address) }))
+}
+
+/** The last `search` or `domain` of a resolv.conf. */
+function searchDomains(text: string): string[] {
+  const domains = linesOf(text).findLast(([key]) => key === 'search' || key === 'domain') ?? []
+  return domains.slice(1, 1 + SEARCH_DOMAINS_MAX).filter((domain) => domain !== '.')
+}
+
+/** The words of each line, without comments. */
+const linesOf = (text: string): string[][] =>
+  text.split('\n').map((line) => line.replace(/[#;].*/, '').trim().split(/\s+/))
+
+async function readIfThere(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    throw error
+  }
+}

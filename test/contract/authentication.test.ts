@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { SCOPES, type Scope } from '../../gateway/accounts/auth.ts'
+import { assertError } from '../support/assert-shape.ts'
+import { startGateway } from '../support/start-gateway.ts'
+
+/** Every endpoint that needs a key, with the scope that spec.md 5.2 gives it. */
+const ENDPOINTS: ['GET' | 'POST' | 'PUT', string, Scope][] = [
+  ['GET', '/v1/models', 'models:read'],
+  ['POST', '/v1/files', 'files:write'],
+  ['GET', '/v1/files/x', 'files:read'],
+  ['POST', '/v1/queue/audio/separate', 'audio:separate'],
+  ['GET', '/v1/queue/requests/x/status', 'audio:separate'],
+  ['GET', '/v1/queue/requests/x/status/stream', 'audio:separate'],
+  ['GET', '/v1/queue/requests/x/result', 'audio:separate'],
+  ['PUT', '/v1/queue/requests/x/cancel', 'audio:separate'],
+  ['GET', '/v1/queue/requests', 'audio:separate'],
+]
+
+test('5.1 the API description and the health checks need no key', async (t) => {
+  const gateway = await startGateway(t)
+  for (const url of ['/v1/openapi.json', '/healthz', '/readyz']) {
+    assert.equal((await gateway.call('GET', url, { key: null })).statusCode, 200, url)
+  }
+})
+
+test('5.2 and 5.4 each endpoint takes its own scope and no other', async (t) => {
+  const gateway = await startGateway(t)
+  for (const [method, url, scope] of ENDPOINTS) {
+    const others = await gateway.newKey(SCOPES.filter((other) => other !== scope))
+    const refused = await gateway.call(method, url, { key: others })
+    assertError(refused, 'PERMISSION_DENIED')
+    assert.match(refused.json().error.message, /lacks the required scope/)
+    const allowed = await gateway.call(method, url, { key: await gateway.newKey([scope]) })
+    assert.ok(![401, 403].includes(allowed.statusCode), `${url}: ${allowed.statusCode}`)
+  }
+})
+
+test('5.3 a missing key answers 401 on every endpoint, whatever the body', async (t) => {
+  const gateway = await startGateway(t)
+  for (const [method, url] of ENDPOINTS) {
+    const reply = await gateway.call(method, url, { key: null, headers: { 'content-type': 'x/y' } })
+    assertError(reply, 'UNAUTHENTICATED')
+    assert.equal(reply.headers['www-authenticate'], 'Bearer')
+  }
+})
+
+test('5.3 a malformed or unknown key answers 401', async (t) => {
+  const gateway = await startGateway(t)
+  const { key } = gateway
+  for (const authorization of [key, `Basic ${key}`, 'Bearer', 'Bearer ', `Bearer ${key}x`,
+    `Bearer ${key} ${key}`, 'Bearer sep_test_0']) {
+    const reply = await gateway.call('GET', '/v1/models', { key: null, headers: { authorization } })
+    assertError(reply, 'UNAUTHENTICATED')
+  }
+  const lower = { authorization: `bearer ${key}` } // RFC 9110: schemes know no case
+  const reply = await gateway.call('GET', '/v1/models', { key: null, headers: lower })
+  assert.equal(reply.statusCode, 200)
+})
+
+test('5.3 an expired or revoked key answers 401', async (t) => {
+  const gateway = await startGateway(t)
+  const soon = new Date(gateway.clock.now() + 1_000).toISOString()
+  const all = gateway.store.updateTable('api_keys')
+  await all.set({ expires_at: soon }).execute()
+  assert.equal((await gateway.call('GET', '/v1/models')).statusCode, 200)
+  gateway.clock.advance(1_000)
+  assertError(await gateway.call('GET', '/v1/models'), 'UNAUTHENTICATED')
+  await all.set({ expires_at: null, revoked_at: soon }).execute()
+  assertError(await gateway.call('GET', '/v1/models'), 'UNAUTHENTICATED')
+})
+
+test('5.3 keys are not stored, only their hashes', async (t) => {
+  const gateway = await startGateway(t)
+  const rows = await gateway.store.selectFrom('api_keys').selectAll().execute()
+  assert.ok(rows.length > 0 && !JSON.stringify(rows).includes(gateway.key))
+})

@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import test from 'node:test'
+import { ServiceError, type ErrorCode } from '../../shared/errors.ts'
+import { createPublicPost } from '../../gateway/webhooks/public-post.ts'
+import { assertError } from '../support/assert-shape.ts'
+import {
+  API, callWith, complete, createFileBody, startGateway, submit, submitted, uploadFile,
+  type Gateway,
+} from '../support/start-gateway.ts'
+
+const SUBMIT = `${API}/audio/separate`
+const input = { prompt: 'a bell', file_id: 'file_1' }
+
+/** Bodies of endpoint 5 that are refused, with the code and the field. */
+const REFUSED: [body: unknown, code: ErrorCode, param?: string][] = [
+  [[], 'INVALID_REQUEST'],
+  [{}, 'INVALID_REQUEST', 'input'],
+  [{ input: null }, 'INVALID_REQUEST', 'input'],
+  [{ input: { file_id: 'file_1' } }, 'INVALID_REQUEST', 'input.prompt'],
+  [{ input: { ...input, prompt: 3 } }, 'INVALID_REQUEST', 'input.prompt'],
+  [{ input: { ...input, prompt: null } }, 'INVALID_REQUEST', 'input.prompt'],
+  [{ input: { ...input, reranking_candidates: '3' } },
+    'INVALID_REQUEST', 'input.reranking_candidates'],
+  [{ input: { ...input, reranking_candidates: 1.5 } },
+    'INVALID_REQUEST', 'input.reranking_candidates'],
+  [{ input: { ...input, predict_spans: 'true' } }, 'INVALID_REQUEST', 'input.predict_spans'],
+  [{ input: { ...input, acceleration: 3 } }, 'INVALID_REQUEST', 'input.acceleration'],
+  [{ input: { ...input, acceleration: 'slow' } }, 'INVALID_PARAMETER', 'input.acceleration'],
+  [{ input: { ...input, output_format: 'WAV' } }, 'INVALID_PARAMETER', 'input.output_format'],
+  [{ input: { ...input, promt: 'x' } }, 'INVALID_REQUEST', 'input.promt'],
+  [{ input: { ...input, spans: {} } }, 'INVALID_REQUEST', 'input.spans'],
+  [{ input: { ...input, spans: [{ start: 1 }] } }, 'INVALID_REQUEST', 'input.spans[0].end'],
+  [{ input: { ...input, spans: [{ start: 0, end: 1 }, { start: 0, end: 1, inclued: true }] } },
+    'INVALID_REQUEST', 'input.spans[1].inclued'],
+  [{ input: { ...input, spans: [{ start: 2, end: 2 }] } },
+    'INVALID_PARAMETER', 'input.spans[0].end'],
+  [{ input: { prompt: 'x' } }, 'INVALID_PARAMETER', 'input.audio_url'],
+  [{ input: { ...input, audio_url: 'https://a.example/' } }, 'INVALID_PARAMETER', 'input.file_id'],
+  [{ input: { prompt: 'x', audio_url: 'not a url' } }, 'INVALID_AUDIO_URL', 'input.audio_url'],
+  [{ input, webhookUrl: 7 }, 'INVALID_REQUEST', 'webhookUrl'],
+  [{ input, webhookSecret: 'short' }, 'INVALID_PARAMETER', 'webhookSecret'],
+  [{ input, metadata: 'x' }, 'INVALID_REQUEST', 'metadata'],
+  [{ input, metadata: [] }, 'INVALID_REQUEST', 'metadata'],
+  [{ input: { ...input, file_id: 'file_unknown' } }, 'INVALID_PARAMETER', 'input.file_id'],
+]
+
+test('7.3 endpoint 5 answers 400 with the field that is wrong', async (t) => {
+  const gateway = await startGateway(t)
+  for (const [body, code, param] of REFUSED) {
+    assertError(await gateway.call('POST', SUBMIT, { body }), code, param)
+  }
+  assert.equal(await countRequests(gateway), 0)
+})
+
+test('7.3 what is unknown at the top level is ignored, and metadata has any keys', async (t) => {
+  const gateway = await startGateway(t)
+  const fileId = await uploadFile(gateway)
+  const metadata = '{"__proto__":1,"constructor":{"prototype":2},"":null,"ключ":[{}]}'
+  const reply = await gateway.call('POST', SUBMIT, {
+    headers: { 'content-type': 'application/json' },
+    body: `{"input":{"prompt":"x","file_id":"${fileId}"},"future":true,"metadata":${metadata}}`,
+  })
+  assert.equal(reply.statusCode, 202, reply.body)
+  const rows = await gateway.store.selectFrom('requests').select('metadata').execute()
+  assert.deepEqual(rows, [{ metadata }])
+})
+
+test('7.3 metadata nested too deeply answers 400', async (t) => {
+  const gateway = await startGateway(t)
+  const fileId = await uploadFile(gateway)
+  const submit = (levels: number) => gateway.call('POST', SUBMIT, {
+    headers: { 'content-type': 'application/json' },
+    body: `{"input":{"prompt":"x","file_id":"${fileId}"},"metadata":{"a":${
+      '['.repeat(levels - 1)}${']'.repeat(levels - 1)}}}`,
+  })
+  assert.equal((await submit(32)).statusCode, 202)
+  for (const levels of [33, 2_000, 8_000, 100_000]) {
+    assertError(await submit(levels), 'INVALID_PARAMETER', 'metadata')
+  }
+})
+
+test('7.3 a webhookUrl to which nothing may be posted is refused', async (t) => {
+  const { check } = createPublicPost({ allowCidrs: [], resolve: async () => [] })
+  const gateway = await startGateway(t, { checkWebhookUrl: check })
+  for (const webhookUrl of ['nonsense', 'http://a.example/', 'https://10.0.0.1/', 'https://a.example/']) {
+    const reply = await gateway.call('POST', SUBMIT, { body: { input, webhookUrl } })
+    assertError(reply, 'INVALID_WEBHOOK_URL', 'webhookUrl')
+  }
+})
+
+test('7.3 a body that is not JSON answers 400', async (t) => {
+  const gateway = await startGateway(t)
+  const json = { 'content-type': 'application/json' }
+  for (const url of [SUBMIT, '/v1/files']) {
+    for (const [body, headers] of [
+      ['{"input"', json], ['', json], ['{}', { 'content-type': 'text/plain' }],
+      ['a=1', { 'content-type': 'application/x-www-form-urlencoded' }], ['{}', {}],
+    ] as const) {
+      assertError(await gateway.call('POST', url, { body, headers }), 'INVALID_REQUEST')
+    }
+  }
+})
+
+test('7.4 a body over 256 KiB answers 413 on endpoint 5 only', async (t) => {
+  const gateway = await startGateway(t)
+  const body = { padding: 'x'.repeat(256 * 1024) }
+  assertError(await gateway.call('POST', SUBMIT, { body }), 'PAYLOAD_TOO_LARGE')
+  assertError(await gateway.call('POST', '/v1/files', { body }), 'INVALID_REQUEST')
+})
+
+test('7.3 a file that is not there yet, not any more, or not one\'s own', async (t) => {
+  const gateway = await startGateway(t)
+  const created = await gateway.call('POST', '/v1/files', { body: createFileBody() })
+  const file_id = created.json().file_id
+  assertError(await submit(gateway, { file_id }), 'FILE_NOT_UPLOADED', 'input.file_id')
+  const uploaded = await uploadFile(gateway)
+  const other = { ...gateway, call: callWith(gateway, await gateway.newKey()) }
+  assertError(await submit(other, { file_id: uploaded }), 'INVALID_PARAMETER', 'input.file_id')
+  gateway.clock.advance(3_600_000)
+  assertError(await submit(gateway, { file_id }), 'FILE_EXPIRED', 'input.file_id')
+  gateway.clock.advance(86_400_000)
+  assertError(await submit(gateway, { file_id: uploaded }), 'FILE_EXPIRED', 'input.file_id')
+})
+
+test('7.3 what does not fit the length of a file is told at submit, once that is known', async (t) => {
+  const gateway = await startGateway(t, { config: { mediaSecondsMax: 10 } })
+  const [longer, file_id] = [await uploadFile(gateway), await uploadFile(gateway)]
+  const spans = [{ start: 1, end: 20 }, { start: 8, end: 9 }]
+  for (const [file, duration] of [[longer, 10.01], [file_id, 8]] as const) {
+    const requestId = await submitted(gateway, { file_id: file, spans }) // nobody knows it yet
+    await gateway.event('measured', requestId, { duration })
+  }
+  const tooLong = await submit(gateway, { file_id: longer })
+  assertError(tooLong, 'MEDIA_TOO_LONG')
+  assert.match(tooLong.json().error.message, /lasts 10\.0 s or more; the limit is 10 s/)
+  assertError(await submit(gateway, { file_id, spans }), 'INVALID_PARAMETER', 'input.spans[1].start')
+  assert.equal((await submit(gateway, { file_id, spans: spans.slice(0, 1) })).statusCode, 202)
+})
+
+test('7.3 what is wrong with audio_url is told at submit', async (t) => {
+  let found: () => { bytes?: number } = () => ({})
+  const gateway = await startGateway(t, { checkAudioUrl: async () => found() })
+  const reply = () => submit(gateway, { audio_url: 'https://a.example/x.mp3' })
+  for (const code of ['INVALID_AUDIO_URL', 'MEDIA_FETCH_FAILED'] as const) {
+    found = () => { throw new ServiceError(code, { param: 'input.audio_url' }) }
+    assertError(await reply(), code, 'input.audio_url')
+  }
+  found = () => ({ bytes: 524_288_001 })
+  assertError(await reply(), 'PAYLOAD_TOO_LARGE', 'input.audio_url')
+  found = () => ({ bytes: 524_288_000 })
+  assert.equal((await reply()).statusCode, 202)
+})
+
+test('7.3 a request that cannot be made durable answers 502', async (t) => {
+  const gateway = await startGateway(t)
+  const file_id = await uploadFile(gateway)
+  await gateway.store.schema.dropTable('outbox').execute()
+  assertError(await submit(gateway, { file_id }), 'QUEUE_UNAVAILABLE')
+  assert.equal(await countRequests(gateway), 0) // all or nothing
+})
+
+test('7.3 the result of a request that is not completed answers 409 and says why', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  const result = () => gateway.call('GET', `${API}/requests/${requestId}/result`)
+  assertError(await result(), 'RESULT_NOT_READY')
+  await gateway.event('started', requestId)
+  assertError(await result(), 'RESULT_NOT_READY')
+  const error = { code: 'NO_AUDIO_STREAM' as const, message: 'Nothing to hear.' }
+  await gateway.event('failed', requestId, { error })
+  assertError(await result(), 'REQUEST_FAILED')
+  assert.match((await result()).json().error.message, /NO_AUDIO_STREAM.*Nothing to hear/)
+  assert.equal((await result()).json().error.request_id, requestId)
+})
+
+test('7.4 unknown ids, and those of another account, answer 404 alike', async (t) => {
+  const gateway = await startGateway(t)
+  const [fileId, requestId] = [await uploadFile(gateway), await submitted(gateway)]
+  await complete(gateway, requestId)
+  const other = callWith(gateway, await gateway.newKey())
+  const shown = new Set<string>()
+  for (const id of [requestId, 'req_unknown', 'x'.repeat(2_000), '%00', '..%2f..']) {
+    for (const part of ['status', 'status/stream', 'result']) {
+      const reply = await other('GET', `${API}/requests/${id}/${part}`)
+      assertError(reply, 'NOT_FOUND')
+      shown.add(reply.body)
+    }
+    assertError(await other('PUT', `${API}/requests/${id}/cancel`), 'NOT_FOUND')
+  }
+  assert.equal(shown.size, 1)
+  for (const id of [fileId, 'file_unknown']) {
+    assertError(await other('GET', `/v1/files/${id}`), 'NOT_FOUND')
+  }
+})
+
+test('7.1 unknown paths and methods answer in the shape of errors', async (t) => {
+  const gateway = await startGateway(t)
+  for (const url of ['/', '/v1', '/v1/models/', '/v2/models', '/v1/files/%', '/v1/queue']) {
+    assertError(await gateway.call('GET', url), 'NOT_FOUND')
+  }
+  const reply = await gateway.call('DELETE', '/v1/files/file_1')
+  assertError(reply, 'METHOD_NOT_ALLOWED')
+  assert.equal(reply.headers.allow, 'GET, HEAD')
+  assert.equal((await gateway.call('GET', SUBMIT)).headers.allow, 'POST')
+  assert.equal((await gateway.call('HEAD', '/v1/models')).statusCode, 200)
+})
+
+test('7.1 what is not HTTP is answered in the shape of errors', async (t) => {
+  const gateway = await startGateway(t)
+  const { port } = new URL(await gateway.listen())
+  const socket = connect(Number(port), '127.0.0.1')
+  socket.end('NONSENSE\r\n\r\n')
+  const text = (await socket.setEncoding('utf8').toArray()).join('')
+  assert.match(text, /^HTTP\/1\.1 400 /)
+  assert.equal(JSON.parse(text.split('\r\n\r\n')[1] ?? '').error.code, 'INVALID_REQUEST')
+})
+
+test('7.3 a fault of ours answers 500, says nothing of it, and is logged', async (t) => {
+  const gateway = await startGateway(t)
+  await gateway.store.schema.dropTable('files').execute()
+  const headers = { 'x-request-id': 'mine' }
+  const reply = await gateway.call('GET', '/v1/files/file_1', { headers })
+  assertError(reply, 'INTERNAL')
+  assert.ok(!/files|table|sql/i.test(reply.body), reply.body)
+  assert.equal(reply.headers['x-request-id'], 'mine')
+  const [line, ...others] = gateway.logged('error')
+  assert.deepEqual([line?.requestId, line?.msg, others.length], ['mine', 'INTERNAL', 0])
+  assert.match(line?.err.message, /no such table: files/)
+})
+
+test('extension: X-Request-Id is echoed, and made where there is none or a bad one', async (t) => {
+  const gateway = await startGateway(t)
+  const idOf = async (headers: Record<string, string>) =>
+    (await gateway.call('GET', '/v1/models', { headers })).headers['x-request-id']
+  assert.equal(await idOf({ 'x-request-id': 'client-1.2:3' }), 'client-1.2:3')
+  for (const given of ['', 'a b', 'x'.repeat(129), 'é']) {
+    assert.match(String(await idOf({ 'x-request-id': given })), /^http_[0-9a-f]{32}$/)
+  }
+})
+
+async function countRequests({ store }: Gateway): Promise<number> {
+  return (await store.selectFrom('requests').select('request_id').execute()).length
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { QueueResultResponse, QueueSubmitResponse } from '../../gateway/api/schemas.ts'
+import { assertShape } from '../support/assert-shape.ts'
+import { API, callWith, complete, startGateway, submit } from '../support/start-gateway.ts'
+
+test('1.1 to 1.5 a file is uploaded, separated and downloaded', async (t) => {
+  const gateway = await startGateway(t)
+  const accepted = await submit(gateway, { prompt: '  A Bell. ', output_format: 'wav' })
+  assert.equal(accepted.statusCode, 202)
+  assertShape(QueueSubmitResponse, accepted.json())
+  const { request_id: requestId, status_url, stream_url, result_url } = accepted.json()
+  assert.equal((await gateway.call('GET', status_url)).json().status, 'IN_QUEUE')
+  await gateway.publish()
+
+  const job = await complete(gateway, requestId)
+  assert.equal(job.prompt, 'A Bell.')
+  const media = await gateway.call('GET', job.source.url)
+  assert.equal(media.body, 'RIFF....')
+  assert.match((await gateway.call('GET', stream_url)).body, /"status":"COMPLETED"/)
+
+  const result = await gateway.call('GET', result_url)
+  assert.equal(result.statusCode, 200)
+  assertShape(QueueResultResponse, result.json())
+  const { data, usage, retention } = result.json()
+  assert.equal(data.duration, 12.5)
+  assert.equal(data.sample_rate, 48_000)
+  assert.deepEqual([data.target.file_name, data.residual.file_name],
+    ['concert-target.wav', 'concert-residual.wav'])
+  assert.deepEqual(usage,
+    { feature: 'audio_seconds', quantity: 13, billing_status: 'not_metered' })
+  assert.equal(Date.parse(retention.delete_after), gateway.clock.now() + 7 * 86_400_000)
+  for (const part of ['target', 'residual'] as const) {
+    const output = await gateway.call('GET', data[part].url)
+    assert.equal(output.statusCode, 200)
+    assert.equal(output.body, part)
+  }
+})
+
+test('1.2 media may be named by URL', async (t) => {
+  const asked: string[] = []
+  const gateway = await startGateway(t, {
+    checkAudioUrl: async (url) => ({ bytes: asked.push(url) }),
+  })
+  const url = 'https://media.example/a%20b/song.mp3?x=1'
+  const reply = await submit(gateway, { audio_url: url })
+  assert.equal(reply.statusCode, 202)
+  await gateway.publish()
+  assert.deepEqual(asked, [url])
+  const { source } = gateway.broker.jobOf(reply.json().request_id)
+  assert.deepEqual(source, { kind: 'url', url, file_name: 'song.mp3' })
+})
+
+test('1.3 a request is accepted while the broker is away, and queued later', async (t) => {
+  const gateway = await startGateway(t)
+  gateway.broker.connected = false
+  const reply = await submit(gateway)
+  assert.equal(reply.statusCode, 202)
+  await assert.rejects(gateway.publish())
+  assert.equal(gateway.broker.jobs.size, 0)
+  gateway.broker.connected = true
+  await gateway.publish()
+  await gateway.publish() // what was handed over is not handed over again
+  assert.equal(gateway.broker.jobs.size, 1)
+})
+
+test('1.7 and extension: health is told without a key', async (t) => {
+  const gateway = await startGateway(t)
+  const ready = await gateway.call('GET', '/readyz')
+  assert.equal(ready.statusCode, 200)
+  assert.deepEqual(ready.json(), { status: 'degraded', database: true, broker: true, engines: 0 })
+  gateway.fleet.heard({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
+  assert.equal((await gateway.call('GET', '/readyz')).json().status, 'ready')
+  gateway.broker.connected = false
+  assert.equal((await gateway.call('GET', '/readyz')).statusCode, 503)
+  gateway.broker.connected = true
+  gateway.clock.advance(1_000)
+  await gateway.store.schema.dropTable('write_probe').execute()
+  const unwritable = await gateway.call('GET', '/readyz')
+  assert.equal(unwritable.statusCode, 503)
+  assert.equal(unwritable.json().database, false)
+  assert.equal((await gateway.call('GET', '/healthz')).statusCode, 200)
+})
+
+test('extension: own requests are listed newest first, page by page', async (t) => {
+  const gateway = await startGateway(t)
+  const ids: string[] = []
+  for (let i = 0; i < 5; i += 1) {
+    ids.unshift((await submit(gateway)).json().request_id)
+    if (i % 2) gateway.clock.advance(1) // some share a millisecond
+  }
+  const otherKey = await gateway.newKey()
+  const asOther = { ...gateway, call: callWith(gateway, otherKey) }
+  await submit(asOther)
+  const listed: string[] = []
+  let cursor = ''
+  do {
+    const page = (await gateway.call('GET', `${API}/requests?limit=2&cursor=${cursor}`)).json()
+    listed.push(...page.data.map((item: { request_id: string }) => item.request_id))
+    cursor = page.next_cursor
+  } while (cursor !== null)
+  assert.deepEqual([...listed].sort(), [...ids].sort())
+  assert.equal(listed[0], ids[0])
+})

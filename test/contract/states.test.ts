@@ -1,0 +1,380 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createDeadLetterHandler } from '../../gateway/requests/dead-letters.ts'
+import { rescue } from '../../gateway/requests/rescuer.ts'
+import { assertError } from '../support/assert-shape.ts'
+import {
+  API, callWith, complete, startGateway, submit, submitted, type Gateway,
+} from '../support/start-gateway.ts'
+
+const statusOf = async (gateway: Gateway, requestId: string): Promise<string> =>
+  (await gateway.call('GET', `${API}/requests/${requestId}/status`)).json().status
+
+const cancel = (gateway: Gateway, requestId: string) =>
+  gateway.call('PUT', `${API}/requests/${requestId}/cancel`)
+
+const first = { attempt_id: 'attempt-1' }
+const second = { attempt_id: 'attempt-2' }
+
+test('3 a request moves through the queue to COMPLETED and stays there', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
+  await gateway.event('started', requestId)
+  assert.equal(await statusOf(gateway, requestId), 'IN_PROGRESS')
+  await gateway.event('completed', requestId)
+  assert.equal(await statusOf(gateway, requestId), 'COMPLETED')
+  for (const type of ['started', 'released', 'failed', 'completed'] as const) {
+    await gateway.event(type, requestId, second)
+    assert.equal(await statusOf(gateway, requestId), 'COMPLETED', type)
+  }
+})
+
+test('3 a request that is given back is in the queue again', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  await gateway.event('started', requestId, first)
+  await gateway.event('released', requestId, first)
+  assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
+  await gateway.event('started', requestId, first) // delivered late once more
+  assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
+  await gateway.event('started', requestId, second)
+  assert.equal(await statusOf(gateway, requestId), 'IN_PROGRESS')
+})
+
+const jobsOf = (gateway: Gateway, requestId: string): number[] =>
+  [...gateway.broker.jobs].filter(([, job]) => job.request_id === requestId).map(([sequence]) => sequence)
+
+/** What an engine does that gives a request back: it says so, and the job leaves the broker stream. */
+async function release(gateway: Gateway, requestId: string, attempt: string, cause: 'drain' | 'interruption') {
+  const jobs = jobsOf(gateway, requestId)
+  await gateway.event('started', requestId, { attempt_id: attempt })
+  for (let times = 1; times <= 2; times += 1) { // events come at least once
+    await gateway.event('released', requestId, { attempt_id: attempt, cause })
+  }
+  for (const sequence of jobs) gateway.broker.jobs.delete(sequence)
+  await gateway.publish()
+}
+
+test('3 a drained request has one new job at once, however often; an older one can no longer fail it', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  for (let drains = 1; drains <= 10; drains += 1) {
+    await release(gateway, requestId, `attempt-${drains}`, 'drain')
+    assert.deepEqual(jobsOf(gateway, requestId), [drains + 1])
+  }
+  const handle = createDeadLetterHandler(gateway.deps)
+  await handle({ stream: 'JOBS', request_id: requestId, sequence: 10 })
+  assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
+  await gateway.event('started', requestId, { attempt_id: 'last' })
+  await gateway.event('completed', requestId, { attempt_id: 'last' })
+  assert.equal(await statusOf(gateway, requestId), 'COMPLETED')
+})
+
+test('3 an interrupted request rests ever longer before it has a new job; the sixth time it fails', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  for (const [i, restSeconds] of [5, 15, 45, 135, 405].entries()) {
+    await release(gateway, requestId, `attempt-${i}`, 'interruption')
+    gateway.clock.advance(restSeconds * 1_000 - 1)
+    await gateway.publish()
+    assert.deepEqual(jobsOf(gateway, requestId), [], `it rests ${restSeconds} s`)
+    await rescue({ ...gateway.deps, broker: gateway.broker }) // which finds nothing lost
+    gateway.clock.advance(1)
+    await gateway.publish()
+    assert.equal(jobsOf(gateway, requestId).length, 1)
+    assert.equal(gateway.broker.jobOf(requestId).interruptions, i + 1)
+  }
+  await release(gateway, requestId, 'attempt-5', 'interruption')
+  const { status, error } = (await gateway.call('GET', `${API}/requests/${requestId}/status`)).json()
+  assert.deepEqual([status, error.code], ['FAILED', 'ENGINE_LOST'])
+  assert.match(error.message, /interrupted 6 times/)
+  gateway.clock.advance(3_600_000)
+  await gateway.publish()
+  assert.equal(gateway.broker.jobs.size, 0)
+})
+
+test('3 a request canceled while it rests has no new job', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  await release(gateway, requestId, 'attempt-1', 'interruption')
+  assert.equal((await cancel(gateway, requestId)).statusCode, 202)
+  gateway.clock.advance(3_600_000)
+  await gateway.publish()
+  assert.equal(gateway.broker.jobs.size, 0)
+})
+
+test('3 the only job of an account, and one that was begun before, go first; the others after them', async (t) => {
+  const gateway = await startGateway(t)
+  const other = { ...gateway, call: callWith(gateway, await gateway.newKey()) }
+  const ids: string[] = []
+  for (const of of [gateway, gateway, gateway, other, other]) {
+    ids.push((await submit(of)).json().request_id)
+    gateway.clock.advance(1)
+  }
+  await gateway.publish()
+  const queues = (list: string[]) => list.map((requestId) => gateway.broker.queues.get(requestId))
+  assert.deepEqual(queues(ids), ['first', 'further', 'further', 'first', 'further'])
+  await gateway.event('started', ids[0]!)
+  await gateway.event('completed', ids[0]!)
+  assert.deepEqual(queues([await submitted(gateway)]), ['further'], 'two others have jobs')
+  await release(gateway, ids[1]!, 'attempt-1', 'drain')
+  assert.deepEqual(queues([ids[1]!]), ['first'])
+  for (const requestId of [ids[3]!, ids[4]!]) {
+    await gateway.event('started', requestId)
+    await gateway.event('completed', requestId)
+  }
+  assert.deepEqual(queues([await submitted(other)]), ['first'])
+})
+
+test('3 an attempt that was overtaken can complete a request, not fail or release it', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  await gateway.event('started', requestId, first)
+  await gateway.event('started', requestId, second)
+  await gateway.event('started', requestId, first) // delivered late once more
+  await gateway.event('failed', requestId, first)
+  await gateway.event('released', requestId, first)
+  assert.equal(await statusOf(gateway, requestId), 'IN_PROGRESS')
+  const { attempts } = await gateway.store.selectFrom('requests').select('attempts')
+    .executeTakeFirstOrThrow()
+  assert.equal(attempts, 2)
+  await gateway.event('completed', requestId, first)
+  assert.equal(await statusOf(gateway, requestId), 'COMPLETED')
+})
+
+test('3 an event that comes twice changes nothing, and its logs are stored once', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  const logs = [{ timestamp: '2026-01-02T03:04:05.000Z', message: 'once' }]
+  for (const type of ['started', 'started', 'completed', 'completed'] as const) {
+    await gateway.event(type, requestId, { logs })
+  }
+  const status = await gateway.call('GET', `${API}/requests/${requestId}/status?logs=true`)
+  assert.equal(status.json().logs.length, 2)
+})
+
+test('3 an event of an unknown request is taken note of, and no more', async (t) => {
+  const gateway = await startGateway(t)
+  await gateway.event('completed', 'req_unknown')
+  await gateway.event('failed', 'req_unknown')
+})
+
+test('3 whatever the order of events, a finished request stays as it finished', async (t) => {
+  const { default: fc } = await import('fast-check')
+  const gateway = await startGateway(t)
+  const type = fc.constantFrom('started', 'released', 'failed', 'completed' as const)
+  const attempt = fc.constantFrom('a', 'b', 'c')
+  const script = fc.array(fc.tuple(type, attempt), { minLength: 1, maxLength: 12 })
+  await fc.assert(fc.asyncProperty(script, async (events) => {
+    const requestId = (await submit(gateway, { audio_url: 'https://a.example/x.wav' }))
+      .json().request_id
+    let finished: string | undefined
+    for (const [type, attempt_id] of events) {
+      await gateway.event(type as 'started', requestId, { attempt_id })
+      const status = await statusOf(gateway, requestId)
+      if (finished) assert.equal(status, finished)
+      if (type === 'completed') assert.ok(['COMPLETED', 'FAILED'].includes(status))
+      if (status === 'COMPLETED' || status === 'FAILED') finished = status
+    }
+  }), { numRuns: 30 })
+})
+
+test('extension: a queued request is canceled and leaves the queue', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  const reply = await cancel(gateway, requestId)
+  assert.equal(reply.statusCode, 202)
+  assert.equal(reply.json().status, 'FAILED')
+  assert.equal(reply.json().error.code, 'CANCELED')
+  assert.equal(gateway.broker.jobs.size, 0)
+  assertError(await cancel(gateway, requestId), 'REQUEST_FINISHED')
+  assertError(await cancel(gateway, 'req_unknown'), 'NOT_FOUND')
+})
+
+test('extension: a request is canceled before its job was ever handed over', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = (await submit(gateway)).json().request_id
+  gateway.broker.connected = false
+  assert.equal((await cancel(gateway, requestId)).statusCode, 202)
+  gateway.broker.connected = true
+  await gateway.publish()
+  assert.equal(gateway.broker.jobs.size, 0)
+})
+
+test('extension: a request canceled while its job is on the way leaves the queue', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = (await submit(gateway)).json().request_id
+  const { publishJob } = gateway.broker
+  gateway.broker.publishJob = async (job, messageId) => {
+    const sequence = await publishJob.call(gateway.broker, job, messageId)
+    assert.equal((await cancel(gateway, requestId)).statusCode, 202)
+    return sequence
+  }
+  await gateway.publish()
+  assert.equal(gateway.broker.jobs.size, 0)
+})
+
+test('extension: the engine of a canceled request is told, also one that begins late', async (t) => {
+  const gateway = await startGateway(t)
+  gateway.fleet.heard({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
+  const [running, late] = [await submitted(gateway), await submitted(gateway)]
+  await gateway.event('started', running)
+  assert.equal((await cancel(gateway, running)).json().status, 'FAILED')
+  assert.deepEqual(gateway.canceled, [running])
+  const { upload_urls: urls } = gateway.broker.jobOf(late)
+  await cancel(gateway, late)
+  await gateway.event('started', late)
+  assert.deepEqual(gateway.canceled, [running, late])
+  assert.equal(await statusOf(gateway, late), 'FAILED')
+  const reply = await gateway.call('PUT', urls.target, { body: Buffer.from('x') })
+  assertError(reply, 'REQUEST_FINISHED')
+})
+
+test('3 a request whose job was delivered too often is FAILED with ENGINE_LOST', async (t) => {
+  const gateway = await startGateway(t)
+  const handle = createDeadLetterHandler(gateway.deps)
+  const requestId = await submitted(gateway)
+  await handle({ stream: 'JOBS', sequence: 99, request_id: requestId }) // of an older job
+  await handle({ stream: 'JOBS', sequence: 1 }) // of nobody knows whom
+  assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
+  await handle({ stream: 'JOBS', sequence: 1, request_id: requestId })
+  const reply = await gateway.call('GET', `${API}/requests/${requestId}/status`)
+  assert.equal(reply.json().error.code, 'ENGINE_LOST')
+  assert.deepEqual(gateway.logged('error').map(({ sequence }) => sequence), [99, 1, 1])
+  const text = await gateway.deps.metrics.text(gateway.deps)
+  assert.match(text, /^winnow_dead_letters_total\{stream="JOBS"\} 3$/m)
+})
+
+test('3 an end that could not be stored fails the request of its attempt; no other event does', async (t) => {
+  const gateway = await startGateway(t)
+  const handle = createDeadLetterHandler(gateway.deps)
+  const requestId = await submitted(gateway)
+  await gateway.event('started', requestId)
+  const letter = (type: string, attempt: string) => handle({
+    stream: 'EVENTS', sequence: 1, request_id: requestId, attempt_id: attempt, type,
+  })
+  for (const type of ['started', 'measured', 'released']) await letter(type, 'attempt-1')
+  await letter('completed', 'attempt-0')
+  assert.equal(await statusOf(gateway, requestId), 'IN_PROGRESS')
+  await letter('completed', 'attempt-1')
+  assert.equal(await statusOf(gateway, requestId), 'FAILED')
+})
+
+test('3 a request whose job was lost with the broker is queued again, and only then', async (t) => {
+  const gateway = await startGateway(t)
+  const look = async () => {
+    gateway.clock.advance(121_000)
+    await rescue({ ...gateway.deps, broker: gateway.broker })
+    await gateway.publish()
+  }
+  const [queued, running, done] = [
+    await submitted(gateway), await submitted(gateway), await submitted(gateway),
+  ]
+  await gateway.event('started', running)
+  await complete(gateway, done)
+  await look()
+  assert.equal(gateway.broker.jobs.size, 3) // nothing was lost yet
+  gateway.broker.jobs.clear()
+  await look()
+  const again = [...gateway.broker.jobs.values()].map((job) => job.request_id)
+  assert.deepEqual(again.sort(), [queued, running].sort())
+  assert.equal(await statusOf(gateway, running), 'IN_QUEUE')
+  await look()
+  assert.equal(gateway.broker.jobs.size, 2)
+})
+
+test('3 a request whose job is lost every time is FAILED at last', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  for (let round = 0; round < 6; round += 1) {
+    assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
+    gateway.broker.jobs.clear()
+    gateway.clock.advance(121_000)
+    await rescue({ ...gateway.deps, broker: gateway.broker })
+    await gateway.publish()
+  }
+  const reply = await gateway.call('GET', `${API}/requests/${requestId}/status`)
+  assert.equal(reply.json().error.code, 'ENGINE_LOST')
+})
+
+test('3 one request that cannot be looked after does not keep others from being queued again', async (t) => {
+  const gateway = await startGateway(t)
+  const ids = [await submitted(gateway), await submitted(gateway)]
+  gateway.broker.jobs.clear()
+  gateway.clock.advance(121_000)
+  const hasJob = async (requestId: string) => {
+    if (requestId === ids[0]) throw new Error('a damaged block')
+    return false
+  }
+  await rescue({ ...gateway.deps, broker: { hasJob } })
+  await gateway.publish()
+  assert.deepEqual([...gateway.broker.jobs.values()].map((job) => job.request_id), [ids[1]])
+})
+
+test('3 after the broker lost its store, a cancel leaves the job of another request', async (t) => {
+  const gateway = await startGateway(t)
+  const mine = await submitted(gateway)
+  const [sequence] = [...gateway.broker.jobs.keys()]
+  const job = { ...gateway.broker.jobOf(mine), request_id: 'req_of_another' }
+  gateway.broker.jobs.set(sequence!, job)
+  await cancel(gateway, mine)
+  assert.deepEqual([...gateway.broker.jobs.values()], [job])
+})
+
+/** The broker takes no job of these requests; counts the tries. */
+function refuseJobs({ broker }: Gateway, requestIds: ReadonlySet<string>) {
+  const publishJob = broker.publishJob.bind(broker)
+  const refused = { tries: 0 }
+  broker.publishJob = async (job, messageId) => {
+    if (!requestIds.has(job.request_id)) return publishJob(job, messageId)
+    refused.tries += 1
+    throw new Error('max_payload size exceeded')
+  }
+  return refused
+}
+
+test('3 jobs that the broker does not take hold up no other', async (t) => {
+  const gateway = await startGateway(t)
+  const bad = new Set<string>()
+  const refused = refuseJobs(gateway, bad)
+  for (let i = 0; i < 70; i += 1) bad.add((await submit(gateway)).json().request_id)
+  const good: string = (await submit(gateway)).json().request_id
+  await assert.rejects(gateway.publish()) // of the first 64 the broker took none
+  await gateway.publish()
+  assert.equal(gateway.broker.jobOf(good).request_id, good)
+  await gateway.publish()
+  assert.equal(refused.tries, 70) // they rest
+})
+
+test('3 a request whose job the broker does not take for a day is FAILED', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId: string = (await submit(gateway)).json().request_id
+  gateway.broker.connected = false
+  await assert.rejects(gateway.publish()) // an outage is no try
+  gateway.broker.connected = true
+  const refused = refuseJobs(gateway, new Set([requestId]))
+  for (let minutes = 0; minutes < 24 * 60; minutes += 10) {
+    assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
+    await gateway.publish().catch(() => undefined)
+    gateway.clock.advance(600_000)
+  }
+  for (let rest = 0; rest < 10; rest += 1) {
+    await gateway.publish().catch(() => undefined)
+    gateway.clock.advance(600_000)
+  }
+  const reply = await gateway.call('GET', `${API}/requests/${requestId}/status`)
+  assert.equal(reply.json().error.code, 'ENGINE_LOST')
+  assert.equal(refused.tries, 150)
+})
+
+test('3 an event may have more log lines than a statement may have values', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  const lines = (from: number, count: number) => Array.from({ length: count }, (_, i) =>
+    ({ timestamp: '2026-01-01T00:00:00.000Z', message: `line "${from + i}" ✓` }))
+  await gateway.event('started', requestId, { logs: lines(0, 9_000) })
+  await gateway.event('completed', requestId, { logs: lines(9_000, 2) })
+  const { logs } = (await gateway.call('GET', `${API}/requests/${requestId}/status?logs=true`)).json()
+  assert.deepEqual(logs, lines(0, 9_002))
+})

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
+import test, { type TestContext } from 'node:test'
+import { QueueStatusResponse, StreamTimeout } from '../../gateway/api/schemas.ts'
+import { assertError, assertShape } from '../support/assert-shape.ts'
+import { readEvents, type StreamEvent } from '../support/event-stream.ts'
+import {
+  API, complete, startGateway, submitted, type Gateway, type GatewayOptions,
+} from '../support/start-gateway.ts'
+
+/** A gateway that listens, with one queued request and an open stream of it. */
+async function openStream(
+  t: TestContext, query = '', options: GatewayOptions = {}, given?: Gateway,
+) {
+  const gateway = given ?? await startGateway(t, options)
+  const requestId = await submitted(gateway)
+  const address = await gateway.listen()
+  const call = request(`${address}${API}/requests/${requestId}/status/stream${query}`, {
+    headers: { authorization: `Bearer ${gateway.key}` },
+  })
+  call.on('error', () => {}) // of a client that leaves
+  const [reply] = await once(call.end(), 'response') as [IncomingMessage]
+  return { gateway, requestId, reply, events: readEvents(reply), leave: () => call.destroy() }
+}
+
+async function next(events: AsyncGenerator<StreamEvent>): Promise<StreamEvent> {
+  const { value, done } = await events.next()
+  assert.ok(!done, 'the stream has ended')
+  return value
+}
+
+const report = (gateway: Gateway, requestId: string, progress: number) =>
+  gateway.feed.progressed({
+    request_id: requestId, attempt_id: 'attempt-1', at: '2026-01-02T03:04:05.000Z', progress,
+  })
+
+test('4.5 the stream tells every change and ends after a terminal status', async (t) => {
+  const { gateway, requestId, reply, events } = await openStream(t, '?interval=10')
+  assert.equal(reply.statusCode, 200)
+  assert.equal(reply.headers['content-type'], 'text/event-stream')
+  assert.equal(reply.headers['cache-control'], 'no-store')
+  assert.equal(reply.headers['x-accel-buffering'], 'no')
+  assert.ok(reply.headers['x-request-id'])
+  const first = await next(events)
+  assert.equal(first.name, 'status')
+  assertShape(QueueStatusResponse, first.data)
+  assert.equal(first.data.status, 'IN_QUEUE')
+  assert.equal(first.data.queue_position, 1)
+  assert.ok(!('logs' in first.data))
+  await gateway.event('started', requestId)
+  assert.equal((await next(events)).data.status, 'IN_PROGRESS')
+  report(gateway, requestId, 0.5)
+  assert.equal((await next(events)).data.progress, 0.5)
+  await gateway.event('completed', requestId)
+  const last = await next(events)
+  assertShape(QueueStatusResponse, last.data)
+  assert.equal(last.data.status, 'COMPLETED')
+  assert.equal((await events.next()).done, true)
+})
+
+test('4.5 the stream of a finished request is a comment and one event', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  await complete(gateway, requestId)
+  const reply = await gateway.call('GET', `${API}/requests/${requestId}/status/stream`)
+  assert.match(reply.body, /^: open\n\nevent: status\ndata: .*"COMPLETED".*\n\n$/)
+})
+
+test('4.3 the stream has logs when they are asked for', async (t) => {
+  const { gateway, requestId, events } = await openStream(t, '?logs=true')
+  assert.deepEqual((await next(events)).data.logs, [])
+  const line = { timestamp: '2026-01-02T03:04:05.000Z', message: 'hello' }
+  await gateway.event('failed', requestId, { logs: [line] })
+  await gateway.event('started', requestId, { logs: [line] })
+  assert.deepEqual((await next(events)).data.logs, [line])
+})
+
+test('4.4 the status comes again every interval while nothing changes', async (t) => {
+  const { gateway, events } = await openStream(t, '?interval=0.001') // clamped to 1
+  const before = gateway.clock.now()
+  const startedAt = performance.now()
+  const [first, again] = [await next(events), await next(events)]
+  assert.deepEqual(again, first)
+  const ms = performance.now() - startedAt
+  assert.ok(ms > 900 && ms < 2_000, `${ms} ms`)
+  assert.equal(gateway.clock.now(), before)
+})
+
+test('4.4 while nothing changes the database is not asked', async (t) => {
+  const { gateway, events } = await openStream(t, '?interval=1&logs=true')
+  await next(events)
+  await gateway.store.schema.dropTable('requests').execute() // whoever asks now is in for an error
+  assert.equal((await next(events)).name, 'status')
+})
+
+test('6.2 the stream ends with a timeout event when its window ends', async (t) => {
+  const config = { streamWindowSeconds: 0.05 }
+  const { requestId, events } = await openStream(t, '', { config })
+  await next(events)
+  const { name, data } = await next(events)
+  assert.equal(name, 'timeout')
+  assertShape(StreamTimeout, data)
+  assert.equal(data.request_id, requestId)
+  assert.equal(data.status, 'IN_QUEUE')
+  assert.equal((await events.next()).done, true)
+})
+
+test('6.2 what breaks after the stream has begun is an error event', async (t) => {
+  const { gateway, requestId, events } = await openStream(t)
+  await next(events)
+  await gateway.store.schema.dropTable('requests').execute()
+  gateway.feed.rowChanged(requestId)
+  const { name, data } = await next(events)
+  assert.equal(name, 'error')
+  assert.deepEqual(data.error,
+    { code: 'INTERNAL', message: 'Something went wrong on our side.', request_id: requestId })
+  assert.equal((await events.next()).done, true)
+})
+
+/** Ways in which a key ends. */
+const ENDINGS: Record<string, (gateway: Gateway) => Promise<unknown>> = {
+  revoked: ({ store }) => store.updateTable('api_keys').set({ revoked_at: 'now' }).execute(),
+  expired: ({ store, clock }) => store.updateTable('api_keys')
+    .set({ expires_at: new Date(clock.now()).toISOString() }).execute(),
+  rotated: ({ store }) => store.updateTable('api_keys').set({ key_hash: 'another' }).execute(),
+}
+
+for (const [how, end] of Object.entries(ENDINGS)) {
+  test(`5.3 a stream ends with an error event once its key is ${how}`, async (t) => {
+    const { gateway, requestId, events } = await openStream(t, '?interval=10')
+    await next(events)
+    report(gateway, requestId, 0.5)
+    await next(events)
+    await end(gateway)
+    gateway.clock.advance(1_000)
+    report(gateway, requestId, 0.6)
+    const { name, data } = await next(events)
+    assert.equal(name, 'error')
+    assert.equal(data.error.code, 'UNAUTHENTICATED')
+    assert.equal((await events.next()).done, true)
+    assert.deepEqual(gateway.logged('error'), [])
+  })
+}
+
+test('5.3 a stream on which nothing happens ends at its interval once its key is revoked', async (t) => {
+  const { gateway, events } = await openStream(t, '?interval=1')
+  await next(events)
+  await ENDINGS.revoked?.(gateway)
+  assert.equal((await next(events)).name, 'error')
+})
+
+test('8 an account may have so many streams open', async (t) => {
+  const { gateway, requestId, events } = await openStream(t, '', { streamsMaxPerAccount: 1 })
+  await next(events)
+  const refused = await gateway.call('GET', `${API}/requests/${requestId}/status/stream`)
+  assertError(refused, 'RATE_LIMITED')
+  assert.equal(refused.headers['retry-after'], '30')
+})
+
+test('4.7 an unknown request has no stream, and a stream has no HEAD', async (t) => {
+  const gateway = await startGateway(t)
+  const url = `${API}/requests/req_unknown/status/stream`
+  assertError(await gateway.call('GET', url), 'NOT_FOUND')
+  assert.equal((await gateway.call('HEAD', url)).statusCode, 405)
+})
+
+test('4.5 a client that leaves is forgotten', async (t) => {
+  const gateway = await startGateway(t)
+  const { watch } = gateway.feed
+  const closed = new Promise<void>((resolve) => {
+    gateway.feed.watch = (...given) => {
+      const opened = watch.call(gateway.feed, ...given)
+      const { close } = opened
+      opened.close = () => {
+        close.call(opened)
+        resolve()
+      }
+      return opened
+    }
+  })
+  const { events, leave } = await openStream(t, '?interval=10', {}, gateway)
+  await next(events)
+  leave()
+  await closed
+})
+
+test('4.5 open streams end cleanly when the gateway closes', async (t) => {
+  const { gateway, events } = await openStream(t, '?interval=10')
+  await next(events)
+  const ended = events.next()
+  await gateway.app.close()
+  assert.equal((await ended).done, true)
+})

@@ -1,0 +1,551 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { Kysely, Migrator, SqliteDialect } from 'kysely'
+import { Webhook } from 'standardwebhooks'
+import { createLogger } from '../../shared/log.ts'
+import type { PostMessage, PostOutcome } from '../../gateway/webhooks/public-post.ts'
+import { createDeadLetterHandler } from '../../gateway/requests/dead-letters.ts'
+import {
+  QueueResultResponse, QueueStatusResponse, QueueSubmitResponse, WebhookDeliveryStatus,
+} from '../../gateway/api/schemas.ts'
+import { openSqlite, SqliteDatabase } from '../../gateway/store/database.ts'
+import { findDue, listDueAccounts } from '../../gateway/store/deliveries.ts'
+import { migrations } from '../../gateway/store/migrations.ts'
+import { SeparationCompletedEvent, SeparationFailedEvent } from '../../gateway/api/webhook-schemas.ts'
+import { DELAYS_SECONDS } from '../../gateway/webhooks/schedule.ts'
+import { WebhookSender } from '../../gateway/webhooks/sender.ts'
+import { assertError, assertShape } from '../support/assert-shape.ts'
+import {
+  API, callWith, complete, startGateway, uploadFile, type Gateway, type GatewayOptions,
+} from '../support/start-gateway.ts'
+
+const HOOK = 'https://hooks.example/in?token=1'
+const SECRET = 'a secret of the client'
+
+type Posted = PostMessage & { url: string; signal: AbortSignal }
+type Answer = PostOutcome | ((posted: Posted) => Promise<PostOutcome>)
+
+const OK = { status: 200, retryAfter: undefined }
+const BROKEN = { status: 500, retryAfter: undefined }
+
+/** A gateway whose webhooks go to `posts`; each is answered as `answer` says at that moment. */
+async function startWithWebhooks(t: TestContext, options: GatewayOptions = {}) {
+  const gateway = await startGateway(t, options)
+  const posts: Posted[] = []
+  const world = { answer: OK as Answer, random: 0.5 }
+  const post = async (url: string, message: PostMessage, signal: AbortSignal) => {
+    const posted = { url, ...message, signal }
+    posts.push(posted)
+    return typeof world.answer === 'function' ? world.answer(posted) : world.answer
+  }
+  const newSender = (store = gateway.store, limits = {}) => new WebhookSender({
+    store, clock: gateway.clock, log: createLogger('gateway', 'silent'), post,
+    sealingKey: gateway.deps.config.sealingKey, triesMax: 32, hostTriesMax: 8,
+    random: () => world.random, ...limits,
+  })
+  const sender = newSender()
+  return {
+    ...gateway, posts, world, newSender,
+    /** Sends all that is due now. */
+    async send(by = sender) {
+      await by.startDue()
+      await by.idle()
+    },
+  }
+}
+
+type Webhooks = Awaited<ReturnType<typeof startWithWebhooks>>
+
+async function submit(gateway: Gateway, fields: object = {}) {
+  const input = { prompt: 'a bell', file_id: await uploadFile(gateway) }
+  const reply = await gateway.call('POST', `${API}/audio/separate`, {
+    body: { input, webhookUrl: HOOK, webhookSecret: SECRET, ...fields },
+  })
+  assert.equal(reply.statusCode, 202, reply.body)
+  assertShape(QueueSubmitResponse, reply.json())
+  await gateway.publish()
+  return reply.json()
+}
+
+/** The id of a request that has FAILED and whose webhook is due. */
+async function failed(gateway: Gateway, fields: object = {}): Promise<string> {
+  const { request_id: requestId } = await submit(gateway, fields)
+  await gateway.event('started', requestId)
+  await gateway.event('failed', requestId)
+  return requestId
+}
+
+async function webhookOf(gateway: Gateway, requestId: string): Promise<WebhookDeliveryStatus> {
+  const reply = await gateway.call('GET', `${API}/requests/${requestId}/status`)
+  assertShape(QueueStatusResponse, reply.json())
+  return reply.json().webhook
+}
+
+const redeliver = (gateway: Gateway, requestId: string) =>
+  gateway.call('POST', `${API}/requests/${requestId}/webhook/redeliver`)
+
+const eventOf = ({ body }: Posted | undefined = {} as Posted) => JSON.parse(body.toString())
+
+const pending = { delivery_status: 'pending', attempts: 0, delivered_at: null, last_error: null }
+
+test('6.1 a completed request is told to its webhook, signed', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  const metadata = { order: 7, nested: { 'ключ': [null] } }
+  const submitted = await submit(gateway, { metadata })
+  assert.deepEqual(submitted.webhook, { url: HOOK })
+  const { request_id: requestId } = submitted
+  assert.deepEqual(await webhookOf(gateway, requestId), pending)
+  await gateway.send()
+  assert.equal(gateway.posts.length, 0)
+  await complete(gateway, requestId)
+  assert.deepEqual(await webhookOf(gateway, requestId), pending)
+  await gateway.send()
+
+  assert.equal(gateway.posts.length, 1)
+  const posted = gateway.posts[0]!
+  assert.equal(posted.url, HOOK)
+  const event = eventOf(posted)
+  assertShape(SeparationCompletedEvent, event)
+  const result = (await gateway.call('GET', submitted.result_url)).json()
+  assertShape(QueueResultResponse, result)
+  const now = new Date(gateway.clock.now()).toISOString()
+  assert.deepEqual(event, {
+    type: 'audio.separate.completed', request_id: requestId, model: 'audio/separate',
+    status: 'COMPLETED', created_at: submitted.created_at, completed_at: now,
+    data: result.data, usage: result.usage, metadata,
+  })
+  const delivered = { delivery_status: 'delivered', attempts: 1, delivered_at: now, last_error: null }
+  assert.deepEqual(result.webhook, delivered)
+  assert.deepEqual(await webhookOf(gateway, requestId), delivered)
+  const { 'webhook-id': id = '', ...headers } = posted.headers
+  assert.match(id, /^msg_\w+$/)
+  assert.equal(headers['content-type'], 'application/json')
+  const verifier = new Webhook(SECRET, { format: 'raw' })
+  const at = new Date(1_000 * Number(headers['webhook-timestamp']))
+  assert.equal(at.getTime(), 1_000 * Math.floor(gateway.clock.now() / 1_000))
+  assert.equal(headers['webhook-signature'], verifier.sign(id, at, posted.body))
+
+  gateway.clock.advance(7 * 86_400_000 - 1)
+  const target = await gateway.call('GET', event.data.target.url)
+  assert.equal(target.body, 'target', 'the address lives as long as the output')
+  await gateway.send()
+  assert.equal(gateway.posts.length, 1)
+})
+
+test('2.8 a secret that was not given is made, and told once', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  const { request_id: requestId, webhook } = await submit(gateway, { webhookSecret: undefined })
+  assert.equal(webhook.url, HOOK)
+  assert.match(webhook.signing_secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
+  await gateway.event('failed', requestId, { attempt_id: 'a' }) // of no attempt: nothing happens
+  await complete(gateway, requestId)
+  await gateway.send()
+  const { headers, body } = gateway.posts[0]!
+  const at = new Date(1_000 * Number(headers['webhook-timestamp']))
+  const signature = new Webhook(webhook.signing_secret).sign(headers['webhook-id']!, at, body)
+  assert.equal(headers['webhook-signature'], signature)
+  for (const path of ['status', 'result', 'status/stream']) {
+    const reply = await gateway.call('GET', `${API}/requests/${requestId}/${path}`)
+    assert.doesNotMatch(reply.body, /whsec_|signing_secret/)
+  }
+})
+
+test('6.1 secrets are not in the database as they are', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  const { webhook } = await submit(gateway, { webhookSecret: undefined })
+  await failed(gateway)
+  await gateway.send()
+  const rows = JSON.stringify([
+    await gateway.store.selectFrom('requests').selectAll().execute(),
+    await gateway.store.selectFrom('deliveries').selectAll().execute(),
+  ])
+  assert.ok(rows.includes(HOOK), 'the rows are there')
+  assert.ok(!rows.includes(SECRET) && !rows.includes(webhook.signing_secret.slice(6)), 'no secret')
+})
+
+test('6.1 metadata comes back as it was written, digit for digit', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  const metadata = '{"id":12345678901234567890,"x":[1.10,1e400],"metadata":{"a":"\\"}[{"},"__proto__":{}}'
+  const fileId = await uploadFile(gateway)
+  const reply = await gateway.call('POST', `${API}/audio/separate`, {
+    headers: { 'content-type': 'application/json' },
+    body: `{ "metadata": 1, "input": {"prompt":"x", "file_id":"${fileId}"}, "webhookUrl":"${HOOK}",\n` +
+      ` "metadata": ${metadata.replaceAll(',', ' ,\n').replace('"x"', '"\\u0078"')} , "more": {"metadata": 2} }`,
+  })
+  assert.equal(reply.statusCode, 202, reply.body)
+  await gateway.publish()
+  await complete(gateway, reply.json().request_id)
+  await gateway.send()
+  assert.ok(gateway.posts[0]?.body.toString().endsWith(`,"metadata":${metadata}}`))
+})
+
+test('6.1 metadata that an earlier version stored too deep does not keep a request from its end', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  const { request_id: requestId } = await submit(gateway, { metadata: {} })
+  const metadata = `{"a":${'['.repeat(8_000)}${']'.repeat(8_000)}}`
+  await gateway.store.updateTable('requests').set({ metadata }).where('request_id', '=', requestId).execute()
+  await complete(gateway, requestId)
+  await gateway.send()
+  assert.ok(gateway.posts[0]?.body.toString().endsWith(`,"metadata":${metadata}}`))
+})
+
+test('6.1 every way to fail is told: by the engine, by cancel, by the loss of engines', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  const byEngine = await failed(gateway, { metadata: {} })
+  const { request_id: canceled } = await submit(gateway)
+  assert.equal((await gateway.call('PUT', `${API}/requests/${canceled}/cancel`)).statusCode, 202)
+  const { request_id: lost } = await submit(gateway)
+  await createDeadLetterHandler(gateway.deps)({ stream: 'JOBS', sequence: 3, request_id: lost })
+  await gateway.send()
+  const events = gateway.posts.map(eventOf)
+  for (const event of events) assertShape(SeparationFailedEvent, event)
+  const told = new Map(events.map((event) => [event.request_id, event.error.code]))
+  assert.deepEqual([byEngine, canceled, lost].map((id) => told.get(id)),
+    ['MODEL_FAILED', 'CANCELED', 'ENGINE_LOST'])
+  const { created_at, ...event } = events.find((event) => event.request_id === byEngine)
+  assert.deepEqual(event, {
+    type: 'audio.separate.failed', request_id: byEngine, model: 'audio/separate', status: 'FAILED',
+    failed_at: created_at, error: { code: 'MODEL_FAILED', message: 'The model failed.' }, metadata: {},
+  })
+})
+
+test('6.1 a request without webhookUrl has no webhook, and an end that is told twice has one', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  const { request_id: silent, webhook } = await submit(gateway, { webhookUrl: undefined })
+  assert.equal(webhook, undefined)
+  await complete(gateway, silent)
+  assert.equal(await webhookOf(gateway, silent), undefined)
+  const requestId = await failed(gateway)
+  await gateway.event('failed', requestId)
+  await gateway.event('completed', requestId)
+  await gateway.send()
+  assert.deepEqual(gateway.posts.map((posted) => eventOf(posted).request_id), [requestId])
+})
+
+test('6.1 tries follow the schedule: the same id and bytes, a new time and signature', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  gateway.world.answer = BROKEN
+  const requestId = await failed(gateway)
+  for (const [index, seconds] of DELAYS_SECONDS.entries()) {
+    if (index > 0) {
+      gateway.clock.advance(1_000 * seconds - 1)
+      await gateway.send()
+      assert.equal(gateway.posts.length, index, 'not sooner')
+      gateway.clock.advance(1)
+    }
+    await gateway.send()
+    assert.equal(gateway.posts.length, index + 1)
+    assert.deepEqual(await webhookOf(gateway, requestId), {
+      ...pending, delivery_status: index === 9 ? 'failed' : 'pending', attempts: index + 1,
+      last_error: 'The receiver answered with status 500; any 2xx would be delivery.',
+    })
+  }
+  gateway.clock.advance(86_400_000 * 2)
+  await gateway.send()
+  assert.equal(gateway.posts.length, 10)
+  const different = (values: readonly unknown[]) => new Set(values).size
+  assert.equal(different(gateway.posts.map(({ body }) => body.toString('base64'))), 1)
+  for (const [name, count] of [['webhook-id', 1], ['webhook-timestamp', 10], ['webhook-signature', 10]] as const) {
+    assert.equal(different(gateway.posts.map(({ headers }) => headers[name])), count, name)
+  }
+})
+
+test('6.1 any 2xx is delivery, 410 the end, a redirect a failed try', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  const after = async (answer: PostOutcome) => {
+    gateway.world.answer = answer
+    const requestId = await failed(gateway)
+    await gateway.send()
+    return webhookOf(gateway, requestId)
+  }
+  for (const status of [200, 202, 204, 299]) {
+    assert.equal((await after({ ...OK, status })).delivery_status, 'delivered', `${status}`)
+  }
+  const gone = await after({ ...OK, status: 410 })
+  assert.equal(gone.delivery_status, 'failed')
+  assert.match(gone.last_error ?? '', /410/)
+  for (const status of [301, 304, 307, 400, 404, 429, 500, 503]) {
+    const { delivery_status, last_error } = await after({ ...OK, status })
+    assert.equal(delivery_status, 'pending', `${status}`)
+    assert.match(last_error ?? '', RegExp(`status ${status}${status < 400 ? '; redirects' : ''}`))
+  }
+  const problem = 'webhookUrl could not be reached: its host name does not resolve.'
+  assert.deepEqual(await after({ problem }), { ...pending, attempts: 1, last_error: problem })
+})
+
+test('6.1 a Retry-After is waited for', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  gateway.world.answer = { status: 429, retryAfter: '60' }
+  await failed(gateway)
+  await gateway.send()
+  gateway.clock.advance(59_999)
+  await gateway.send()
+  assert.equal(gateway.posts.length, 1)
+  gateway.world.answer = OK
+  gateway.clock.advance(1)
+  await gateway.send()
+  assert.equal(gateway.posts.length, 2)
+})
+
+test('6.1 two senders share what is due, and nothing is sent twice', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  const ids = []
+  for (let i = 0; i < 12; i += 1) {
+    ids.push(await failed(gateway, { webhookUrl: `https://hooks-${i % 4}.example/` }))
+  }
+  const otherStore = await openSqlite(join(gateway.folder, 'winnow.db')) // as another process has it
+  const others = [gateway.newSender(otherStore), gateway.newSender(otherStore)]
+  await Promise.all([gateway.send(), ...others.map((sender) => gateway.send(sender))])
+  await otherStore.destroy()
+  const sent = gateway.posts.map((posted) => eventOf(posted).request_id)
+  assert.deepEqual(sent.sort(), ids.sort())
+})
+
+/** Answers that wait to be given. */
+function heldAnswers({ world }: Webhooks) {
+  const held: ((outcome: PostOutcome) => void)[] = []
+  world.answer = ({ signal }) => new Promise((resolve) => {
+    held.push(resolve)
+    signal.addEventListener('abort', () => resolve({ problem: 'given up' }))
+  })
+  return held
+}
+
+test('6.1 what a lost sender held is sent again when its claim lapses, and not before', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  const held = heldAnswers(gateway)
+  const requestId = await failed(gateway)
+  const lost = gateway.newSender()
+  await lost.startDue()
+  assert.deepEqual(await webhookOf(gateway, requestId),
+    { ...pending, delivery_status: 'sending', attempts: 1 })
+  gateway.world.answer = OK
+  gateway.clock.advance(29_999)
+  await gateway.send()
+  assert.equal(gateway.posts.length, 1)
+  gateway.clock.advance(1)
+  await gateway.send()
+  assert.equal(gateway.posts.length, 2)
+  held[0]?.(BROKEN) // it was not lost, only slow: what it says comes too late
+  await lost.idle()
+  const { delivery_status, attempts } = await webhookOf(gateway, requestId)
+  assert.deepEqual({ delivery_status, attempts }, { delivery_status: 'delivered', attempts: 1 })
+})
+
+test('6.1 tries at once are bounded, and one slow host does not hold up the others', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  const held = heldAnswers(gateway)
+  for (let i = 0; i < 6; i += 1) await failed(gateway, { webhookUrl: 'https://slow.example/' })
+  gateway.clock.advance(1) // so that all of these are due first
+  for (let i = 0; i < 4; i += 1) await failed(gateway, { webhookUrl: `https://host-${i}.example/` })
+  // Of these an account that is alone has half, rounded up.
+  const sender = gateway.newSender(gateway.store, { triesMax: 9, hostTriesMax: 3 })
+  const hosts = () => gateway.posts.map(({ url }) => new URL(url).hostname.replace(/\d/, '')).sort()
+  await sender.startDue()
+  assert.deepEqual(hosts(), [...Array(3).fill('host-.example'), ...Array(2).fill('slow.example')])
+  await sender.startDue()
+  assert.equal(gateway.posts.length, 5)
+  while (gateway.posts.length < 10 || held.length > 0) {
+    held.splice(0).forEach((answer) => answer(OK))
+    await sender.idle()
+    await sender.startDue()
+  }
+  assert.equal(gateway.posts.length, 10)
+})
+
+/** Far beyond what it takes. */
+const timeout = 120_000
+
+test('6.1 accounts take turns: webhooks to hosts that hang delay those of their account', { timeout }, async (t) => {
+  const gateway = await startWithWebhooks(t)
+  const of = (key: string) => ({ ...gateway, call: callWith(gateway, key) })
+  const held: ((outcome: PostOutcome) => void)[] = []
+  gateway.world.answer = ({ url }) =>
+    url.includes('hangs') ? new Promise((resolve) => { held.push(resolve) }) : Promise.resolve(OK)
+  for (let i = 0; i < 12; i += 1) await failed(gateway, { webhookUrl: `https://hangs-${i}.example/` })
+  gateway.clock.advance(1) // so that all of these are due first
+  const other = of(await gateway.newKey())
+  const well = [await failed(other), await failed(other), await failed(other)]
+  const sender = gateway.newSender(gateway.store, { triesMax: 4 })
+  const delivered = async (by: Gateway, requestId: string) => {
+    while ((await webhookOf(by, requestId)).delivery_status !== 'delivered') await sender.startDue()
+  }
+  for (const requestId of well) await delivered(other, requestId)
+  assert.equal(held.length, 2, 'half of the tries')
+  const newcomer = of(await gateway.newKey())
+  await delivered(newcomer, await failed(newcomer))
+  while (held.length > 0) {
+    held.splice(0).forEach((answer) => answer(OK))
+    await sender.idle()
+    await sender.startDue()
+  }
+  assert.equal(gateway.posts.length, 16)
+})
+
+test('6.1 what finds its address busy is not counted as a try, and comes again within 15 seconds', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  gateway.world.answer = { problem: 'busy', isBusy: true }
+  const requestId = await failed(gateway)
+  await gateway.send()
+  assert.deepEqual(await webhookOf(gateway, requestId), pending)
+  gateway.world.answer = OK
+  gateway.clock.advance(9_999)
+  await gateway.send()
+  assert.equal(gateway.posts.length, 1)
+  gateway.clock.advance(1)
+  await gateway.send()
+  const { delivery_status, attempts } = await webhookOf(gateway, requestId)
+  assert.deepEqual({ delivery_status, attempts }, { delivery_status: 'delivered', attempts: 1 })
+})
+
+test('6.1 receivers that ask for a day each time get their last try within 92 hours', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  gateway.world.answer = { status: 503, retryAfter: '86400' }
+  const requestId = await failed(gateway)
+  gateway.clock.advance(50 * 3_600_000) // while no gateway was there: the tries begin with the first
+  const tries = async () => {
+    const begin = gateway.clock.now()
+    const hours: number[] = []
+    for (let posts = gateway.posts.length; (await webhookOf(gateway, requestId)).delivery_status === 'pending';) {
+      await gateway.send()
+      if (gateway.posts.length > posts) hours.push((gateway.clock.now() - begin) / 3_600_000)
+      posts = gateway.posts.length
+      gateway.clock.advance(3_600_000)
+    }
+    return hours
+  }
+  assert.deepEqual(await tries(), [0, 24, 48, 72, 92])
+  assert.equal((await redeliver(gateway, requestId)).statusCode, 202)
+  assert.deepEqual(await tries(), [0, 24, 48, 72, 92], 'anew by hand')
+})
+
+test('6.1 a sender that stops gives up its tries at last; they are made anew at once', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  heldAnswers(gateway)
+  const requestId = await failed(gateway)
+  const sender = gateway.newSender()
+  sender.start()
+  while (gateway.posts.length === 0) await new Promise(setImmediate)
+  await sender.stop()
+  assert.deepEqual(await webhookOf(gateway, requestId), pending)
+  gateway.world.answer = OK
+  await gateway.send()
+  assert.equal((await webhookOf(gateway, requestId)).delivery_status, 'delivered')
+})
+
+test('6.1 a running sender is woken by the end of a request', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  const sender = gateway.newSender()
+  let wakes = 0
+  gateway.deps.wakeWebhooks = () => { wakes += 1 }
+  await failed(gateway)
+  const { request_id: canceled } = await submit(gateway)
+  await gateway.call('PUT', `${API}/requests/${canceled}/cancel`)
+  await submit(gateway)
+  assert.equal(wakes, 2)
+  sender.start()
+  while (gateway.posts.length < 2) await new Promise(setImmediate)
+  await sender.stop()
+})
+
+test('6.1 a secret that can no longer be opened is a failed try, and told', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  const requestId = await failed(gateway)
+  const sealingKey = Buffer.alloc(32).toString('base64url')
+  await gateway.send(gateway.newSender(gateway.store, { sealingKey }))
+  assert.equal(gateway.posts.length, 0)
+  assert.deepEqual(await webhookOf(gateway, requestId),
+    { ...pending, attempts: 1, last_error: 'The signing secret can no longer be read.' })
+})
+
+test('extension: a webhook is sent again by hand, with the same id and body', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  gateway.world.answer = { status: 410, retryAfter: undefined }
+  const requestId = await failed(gateway)
+  await gateway.send()
+  assert.equal((await webhookOf(gateway, requestId)).delivery_status, 'failed')
+  for (let i = 0; i < 2; i += 1) { // also when it was delivered
+    const reply = await redeliver(gateway, requestId)
+    assert.equal(reply.statusCode, 202)
+    assertShape(WebhookDeliveryStatus, reply.json())
+    assert.deepEqual(reply.json(), pending)
+    gateway.world.answer = OK
+    await gateway.send()
+    assert.equal((await webhookOf(gateway, requestId)).attempts, 1)
+  }
+  const [first, ...others] = gateway.posts
+  assert.equal(others.length, 2)
+  for (const { headers, body } of others) {
+    assert.equal(headers['webhook-id'], first?.headers['webhook-id'])
+    assert.deepEqual(body, first?.body)
+  }
+})
+
+test('extension: sent again by hand while it is being sent, it goes on as the first try', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  gateway.world.answer = BROKEN
+  const requestId = await failed(gateway)
+  await gateway.send()
+  const [held, sender] = [heldAnswers(gateway), gateway.newSender()]
+  gateway.clock.advance(5_000)
+  await sender.startDue()
+  assert.equal((await webhookOf(gateway, requestId)).attempts, 2)
+  const reply = await redeliver(gateway, requestId)
+  assert.deepEqual(reply.json(), { ...pending, delivery_status: 'sending', attempts: 1 })
+  await gateway.send()
+  assert.equal(gateway.posts.length, 2, 'nobody else sends it meanwhile')
+  held[0]?.(BROKEN)
+  await sender.idle()
+  gateway.world.answer = OK
+  gateway.clock.advance(5_000)
+  await gateway.send()
+  assert.equal((await webhookOf(gateway, requestId)).delivery_status, 'delivered')
+})
+
+test('extension: what cannot be sent again by hand', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  const { request_id: requestId } = await submit(gateway)
+  assertError(await redeliver(gateway, requestId), 'RESULT_NOT_READY')
+  await complete(gateway, requestId)
+  const { request_id: silent } = await submit(gateway, { webhookUrl: undefined })
+  assertError(await redeliver(gateway, silent), 'NOT_FOUND')
+  await complete(gateway, silent)
+  assertError(await redeliver(gateway, silent), 'NOT_FOUND')
+  assertError(await redeliver(gateway, 'req_unknown'), 'NOT_FOUND')
+  const withKey = async (key: string) => redeliver({ ...gateway, call: callWith(gateway, key) }, requestId)
+  assertError(await withKey(await gateway.newKey()), 'NOT_FOUND')
+  assertError(await withKey(await gateway.newKey(['files:read'])), 'PERMISSION_DENIED')
+})
+
+test('a database from before accounts took turns keeps its webhooks', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'migrate-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'winnow.db')
+  const old = new Kysely<any>({ dialect: new SqliteDialect({ database: new SqliteDatabase(path) }) })
+  const before = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < '005'))
+  const provider = { getMigrations: async () => before }
+  assert.equal((await new Migrator({ db: old, provider }).migrateToLatest()).error, undefined)
+  const created_at = '2026-01-01T00:00:00.000Z'
+  await old.insertInto('accounts').values({ account_id: 'a', name: 'Old', created_at }).execute()
+  for (const [request_id, attempts] of [['tried', 2], ['new', 0]] as const) {
+    const request = { request_id, account_id: 'a', created_at, updated_at: created_at, finished_at: created_at }
+    await old.insertInto('requests').values({
+      ...request, status: 'FAILED', prompt: 'x', options: '{}', file_name: 'x', webhook_url: HOOK,
+    }).execute()
+    await old.insertInto('deliveries').values({
+      webhook_id: `msg_${request_id}`, request_id, host: 'hooks.example', body: '{}', state: 'pending',
+      attempts, next_attempt_at: created_at, created_at,
+    }).execute()
+  }
+  await old.destroy()
+  const store = await openSqlite(path)
+  assert.deepEqual(await listDueAccounts(store, created_at), ['a'])
+  const due = await findDue(store, { now: created_at, accountId: 'a', exceptHosts: [] })
+  assert.equal(due?.webhook_id, 'msg_new')
+  const rows = await store.selectFrom('deliveries').selectAll().orderBy('webhook_id').execute()
+  assert.deepEqual(rows.map((row) => [row.account_id, row.first_attempt_at]), [['a', null], ['a', created_at]])
+  await store.destroy()
+})

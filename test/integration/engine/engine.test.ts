@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DeviceError } from '../../../engine/compute/compute-errors.ts'
+import type { ComputeThread } from '../../../engine/compute/compute-thread.ts'
+import { loadConfig } from '../../../engine/config.ts'
+import { createEngine } from '../../../engine/engine.ts'
+import type { Broker, Lease } from '../../../shared/broker.ts'
+import { createLogger } from '../../../shared/log.ts'
+import { createPublicFetch } from '../../../shared/http/public-fetch.ts'
+import { DEFAULT_OPTIONS } from '../../../shared/separation-options.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { noise, wavBytes } from '../../support/make-audio.ts'
+import { PLAIN_MODEL } from '../../support/plain-model.ts'
+import { serve } from '../../support/serve.ts'
+
+const WAV = wavBytes([noise(1, 8_000)], 8_000)
+
+test('an engine whose device fails three jobs in a row is sick, and none of them failed for it', async (t) => {
+  const { url } = await serve(t, (_, response) => void response.end(WAV))
+  const folder = await mkdtemp(join(tmpdir(), 'engine-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const events: string[] = []
+  let leased = 0
+  const leaseJob = async (): Promise<Lease | null> => {
+    await sleep(1)
+    if (leased === 3) return null
+    leased += 1
+    return {
+      job: {
+        request_id: `r${leased}`, account_id: 'a', created_at: '', prompt: 'x', options: DEFAULT_OPTIONS,
+        source: { kind: 'file', url, file_name: '' },
+        upload_urls: { target: url, residual: url, target_video: url, residual_video: url },
+      },
+      attemptId: `a${leased}`, deliveries: 1,
+      heartbeat: () => undefined, ack: async () => undefined, nak: () => undefined,
+    }
+  }
+  const broker = {
+    leaseJob, isConnected: () => true, publishProgress: () => undefined,
+    publishEvent: async ({ type }: { type: string }) => void events.push(type),
+  } as unknown as Broker
+  const compute = {
+    open: async () => { throw new DeviceError('CUDA_ERROR_ILLEGAL_ADDRESS') },
+    ready: { description: PLAIN_MODEL, backend: '', device: 'gpu' }, restarting: null, busySeconds: 0,
+  } as unknown as ComputeThread
+  const sick = await new Promise<string>((onSick) => {
+    const engine = createEngine({
+      config: loadConfig({ NATS_URL: 'nats://127.0.0.1:1', SCRATCH_DIR: folder }), version: '',
+      compute, broker, publicFetch: createPublicFetch({ allowCidrs: [] }), clock: new FakeClock(),
+      log: createLogger('test', 'silent'), onSick,
+    })
+    engine.start()
+    t.after(() => engine.giveBack())
+  })
+  assert.match(sick, /the device fails/)
+  while (events.filter((type) => type === 'released').length < 3) await sleep(1)
+  assert.ok(!events.includes('failed'))
+})

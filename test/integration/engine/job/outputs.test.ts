@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { Outputs } from '../../../../engine/job/outputs.ts'
+import { makeMedia, noise, wavBytes } from '../../../support/make-audio.ts'
+
+const RATE = 16_000
+const encoding = { format: 'wav' as const, sampleRate: RATE, channels: 1 }
+const planes = [noise(1, RATE)]
+
+let folder: string
+before(async () => { folder = await mkdtemp(join(tmpdir(), 'outputs-')) })
+after(() => rm(folder, { recursive: true }))
+
+function openOutputs(videoPath: string | null, signal = new AbortController().signal) {
+  const lines: string[] = []
+  const opened = Outputs.open({ folder, encoding, videoPath, signal, log: (line) => lines.push(line) })
+  return { opened, lines }
+}
+
+test('each file is stored when it is whole: sound, and video beside a picture', async () => {
+  const path = join(folder, 'source.mp4')
+  await makeMedia(path, 'mp4', {
+    audio: { planes, sampleRate: RATE, encoder: 'aac' }, video: { seconds: 1, encoder: 'libx264' },
+  })
+  const outputs = await openOutputs(path).opened
+  await outputs.write({ target: planes, residual: planes })
+  const stored = new Map<string, number>()
+  const { target, residual } = await outputs.finish(async (part, file) => {
+    stored.set(part, (await stat(file)).size)
+  })
+  assert.deepEqual([...stored.keys()].sort(), ['residual', 'residual_video', 'target', 'target_video'])
+  assert.equal(target.bytes, stored.get('target'))
+  assert.equal(residual.video?.bytes, stored.get('residual_video'))
+  assert.deepEqual([target.content_type, target.video?.content_type], ['audio/wav', 'video/mp4'])
+})
+
+test('a picture that cannot be had costs no sound, and is told', async () => {
+  const path = join(folder, 'source.wav')
+  await writeFile(path, wavBytes(planes, RATE))
+  const { opened, lines } = openOutputs(path)
+  const outputs = await opened
+  await outputs.write({ target: planes, residual: planes })
+  const parts: string[] = []
+  const { target } = await outputs.finish(async (part) => { parts.push(part) })
+  assert.deepEqual(parts.sort(), ['residual', 'target'])
+  assert.equal(target.video, undefined)
+  assert.match(lines.join('\n'), /No video could be made, so there is sound only/)
+})
+
+test('pictures too large to be coded anew cost no sound, and it is told how large', async () => {
+  const path = join(folder, 'large.flv')
+  await makeMedia(path, 'flv', {
+    audio: { planes: [noise(1, 44_100)], sampleRate: 44_100, encoder: 'aac' },
+    video: { seconds: 0.1, encoder: 'flv', width: 4104, height: 2304 },
+  })
+  const { opened, lines } = openOutputs(path)
+  const outputs = await opened
+  await outputs.write({ target: planes, residual: planes })
+  const { target, residual } = await outputs.finish(() => Promise.resolve())
+  assert.deepEqual([target.video, residual.video], [undefined, undefined])
+  assert.match(lines.join('\n'), /sound only: a picture of 4104 x 2304 is too large/)
+})
+
+test('what storing throws is thrown, once nothing goes on', async () => {
+  const outputs = await openOutputs(null).opened
+  await outputs.write({ target: planes, residual: planes })
+  await assert.rejects(outputs.finish(() => Promise.reject(new Error('away'))), /away/)
+  await outputs.abort()
+})
+
+test('given up in the middle of a picture, all stops', async () => {
+  const path = join(folder, 'long.webm')
+  await makeMedia(path, 'webm', {
+    audio: { planes: [noise(1, 48_000)], sampleRate: 48_000, encoder: 'libopus' },
+    video: { seconds: 60, encoder: 'libvpx' },
+  })
+  const outputs = await openOutputs(path).opened
+  await outputs.write({ target: planes, residual: planes })
+  await outputs.abort()
+  await assert.rejects(stat(join(folder, 'target')), { code: 'ENOENT' })
+})

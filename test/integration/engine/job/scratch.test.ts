@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { makeJobFolder, prepareScratch } from '../../../../engine/job/scratch.ts'
+
+test('what killed engines left is removed; what a living one holds, or is not ours, stays', async (t) => {
+  const root = await mkdtemp(join(tmpdir(), 'winnow-scratch-'))
+  t.after(() => rm(root, { recursive: true }))
+  const scratch = join(root, 'scratch')
+  await prepareScratch(scratch)
+  const pidOfNobody = 2 ** 22 + 1 // Linux gives out none above 2^22
+  for (const name of [`job-${pidOfNobody}-abc`, `job-${process.ppid}-def`, 'keep']) {
+    await mkdir(join(scratch, name))
+  }
+  await prepareScratch(scratch)
+  assert.deepEqual((await readdir(scratch)).sort(), [`job-${process.ppid}-def`, 'keep'])
+  assert.match(await makeJobFolder(scratch), new RegExp(`/job-${process.pid}-`))
+})

@@ -1,0 +1,120 @@
+/** What becomes of a job whose device, store or broker fails. */
+
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import type { RequestListener } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { DeviceError, ModelError, NativeError } from '../../../../engine/compute/compute-errors.ts'
+import { loadConfig } from '../../../../engine/config.ts'
+import type { Scheduler } from '../../../../engine/compute/scheduler.ts'
+import { separateJob, type JobDeps } from '../../../../engine/job/separate-job.ts'
+import { createLogger } from '../../../../shared/log.ts'
+import type { Event, Job } from '../../../../shared/messages.ts'
+import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
+import { DEFAULT_OPTIONS } from '../../../../shared/separation-options.ts'
+import { FakeClock } from '../../../support/fake-clock.ts'
+import { noise, wavBytes } from '../../../support/make-audio.ts'
+import { PLAIN_MODEL } from '../../../support/plain-model.ts'
+import { serve } from '../../../support/serve.ts'
+
+const WAV = wavBytes([noise(1, 8_000)], 8_000)
+const giveSource: RequestListener = (_, response) => void response.end(WAV)
+const takeOutput: RequestListener = (request, response) => void request.resume().on('end', () => response.end())
+const away: RequestListener = (_, response) => void response.writeHead(503).end()
+
+interface Setting {
+  /** Of the media store, in turn. */
+  answers?: RequestListener[]
+  fails?: Error
+  tries?: number
+  publish?: (event: Event) => Promise<void>
+}
+
+/** Serves one job; its outcome and what was reported. */
+async function serveJob(t: TestContext, setting: Setting, signal = new AbortController().signal) {
+  const { answers = [giveSource, takeOutput], fails, tries = 1, publish } = setting
+  const { url } = await serve(t, ...answers)
+  const folder = await mkdtemp(join(tmpdir(), 'separate-job-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const seen = { events: [] as Event[], deviceFailed: 0, noticed: 0, ended: 0 }
+  const scheduler = {
+    separate: async ({ chunk }: { chunk: { channels: Float32Array[] } }) => {
+      if (fails) throw fails
+      return { target: chunk.channels, residual: chunk.channels, score: 0 }
+    },
+  } as unknown as Scheduler
+  const deps: JobDeps = {
+    broker: {
+      publishProgress: () => undefined,
+      async publishEvent(event) {
+        await publish?.(event)
+        seen.events.push(event)
+      },
+    },
+    scheduler, tries, model: PLAIN_MODEL, clock: new FakeClock(), log: createLogger('test', 'silent'),
+    config: loadConfig({ NATS_URL: 'nats://127.0.0.1:1', SCRATCH_DIR: folder }),
+    publicFetch: createPublicFetch({ allowCidrs: [] }),
+    store: { noticed: () => { seen.noticed += 1 }, ended: () => { seen.ended += 1 } },
+    onDeviceFailed: () => { seen.deviceFailed += 1 },
+    onSeparated: () => undefined,
+  }
+  const job: Job = {
+    request_id: 'r', account_id: 'a', created_at: '', prompt: 'x', options: DEFAULT_OPTIONS,
+    source: { kind: 'file', url, file_name: '' },
+    upload_urls: { target: url, residual: url, target_video: url, residual_video: url },
+  }
+  const outcome = await separateJob(job, 'attempt', deps, signal)
+  return { outcome, ...seen, last: seen.events.at(-1) }
+}
+
+test('a job that its device fails is given back, and its engine notes it', async (t) => {
+  const { outcome, last, deviceFailed } = await serveJob(t, { fails: new DeviceError('gone'), tries: 5 })
+  assert.deepEqual([outcome, last?.type, deviceFailed], ['interrupted', 'released', 1])
+})
+
+test('a job whose input the model refuses fails at once', async (t) => {
+  const { outcome, last, deviceFailed } = await serveJob(t, { fails: new ModelError('no sample') })
+  assert.equal(last?.type === 'failed' && last.error.code, 'MODEL_FAILED')
+  assert.deepEqual([outcome, deviceFailed], ['failed', 0])
+})
+
+test('a failure of TensorFlow that says nothing of its cause has two tries', async (t) => {
+  const fails = new NativeError('size')
+  assert.equal((await serveJob(t, { fails, tries: 1 })).last?.type, 'released')
+  assert.equal((await serveJob(t, { fails, tries: 2 })).last?.type, 'failed')
+})
+
+test('an output that the store can not take is sent again, and the outage noted', async (t) => {
+  const { outcome, noticed, ended } = await serveJob(t, {
+    answers: [giveSource, away, takeOutput, takeOutput, takeOutput],
+  })
+  assert.deepEqual([outcome, noticed, ended], ['completed', 1, 3])
+})
+
+test('an outcome is published until it is stored', async (t) => {
+  const ends: [string, Setting][] = [['completed', {}], ['failed', { fails: new ModelError('no') }]]
+  for (const [type, setting] of ends) {
+    let tries = 0
+    const publish = async (event: Event) => {
+      if (event.type !== type) return
+      tries += 1
+      if (tries === 1) throw new Error('no answer from the broker')
+    }
+    const { outcome } = await serveJob(t, { ...setting, publish })
+    assert.equal(outcome, type)
+    assert.equal(tries, 2)
+  }
+})
+
+test('a job that is stopped while its outcome can not be stored ends at once', async (t) => {
+  const stop = new AbortController()
+  const publish = async (event: Event) => {
+    if (event.type !== 'completed') return
+    stop.abort(new Error('released'))
+    throw new Error('no answer from the broker')
+  }
+  const { outcome, last } = await serveJob(t, { publish }, stop.signal)
+  assert.deepEqual([outcome, last?.type], ['interrupted', 'released'])
+})

@@ -1,0 +1,61 @@
+/** Over TLS, against a server whose certificate only a process that was told of it trusts. */
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import { isTlsFault } from '../../../../shared/http/public-route.ts'
+
+const ROOT = join(import.meta.dirname, '../../../..')
+const fixture = (name: string) => join(ROOT, 'test/fixtures/tls', name)
+
+async function serveTls(t: TestContext): Promise<number> {
+  const [key, cert] = await Promise.all([readFile(fixture('key.pem')), readFile(fixture('certificate.pem'))])
+  const server = createServer({ key, cert }, (_request, reply) => {
+    reply.writeHead(200, { 'content-type': 'audio/wav', 'content-length': 4 }).end('RIFF')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return (server.address() as AddressInfo).port
+}
+
+/** What a probe of each URL answers or throws, asked in a process of its own. */
+async function probeAll(urls: string[], env: NodeJS.ProcessEnv = {}) {
+  const script = `
+    import { createPublicFetch } from ${JSON.stringify(join(ROOT, 'shared/http/public-fetch.ts'))}
+    const resolve = async () => [{ address: '127.0.0.1', family: 4 }]
+    const { probe } = createPublicFetch({ allowCidrs: ['127.0.0.0/8'], resolve })
+    const outcomes = await Promise.all(${JSON.stringify(urls)}.map((url) =>
+      probe(url).catch(({ message, isTemporary }) => ({ message, isTemporary }))))
+    console.log(JSON.stringify(outcomes))`
+  const words = ['--import', 'tsx', '--input-type=module', '-e', script]
+  const { stdout } = await promisify(execFile)(process.execPath, words, { env: { ...process.env, ...env }, cwd: ROOT })
+  return JSON.parse(stdout) as unknown[]
+}
+
+test('a certificate must be trusted and name the host', async (t) => {
+  const port = await serveTls(t)
+  const [right, wrong] = ['media', 'other'].map((name) => `https://${name}.example.com:${port}/`) as [string, string]
+  const refusal = {
+    message: 'audio_url could not be fetched: its TLS certificate or connection is not valid.', isTemporary: false,
+  }
+  const answer = { url: right, contentType: 'audio/wav', bytes: 4 }
+  const trusting = { NODE_EXTRA_CA_CERTS: fixture('certificate.pem') }
+  assert.deepEqual(await probeAll([right, wrong], trusting), [answer, refusal])
+  assert.deepEqual(await probeAll([right]), [refusal])
+})
+
+test('what Node says of certificates that cannot be trusted is known for what it is', () => {
+  const codes = [
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN',
+    'CERT_HAS_EXPIRED', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'ERR_TLS_CERT_ALTNAME_INVALID', 'EPROTO',
+    'ERR_SSL_WRONG_VERSION_NUMBER', 'CERT_SIGNATURE_FAILURE',
+  ]
+  for (const code of codes) assert.equal(isTlsFault({ code }), true, code)
+  for (const code of ['ECONNRESET', 'ETIMEDOUT', 'ENOTFOUND', '']) assert.equal(isTlsFault({ code }), false, code)
+})

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
+import type { RequestListener } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
+import { serve } from '../../../support/serve.ts'
+
+const ALLOWED = { allowCidrs: ['127.0.0.0/8'] }
+const { probe, download } = createPublicFetch(ALLOWED)
+const hasty = createPublicFetch({ ...ALLOWED, limits: { firstByteMsMax: 100, silenceMsMax: 100 } })
+
+async function temporaryFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'public-fetch-'))
+  t.after(() => rm(folder, { recursive: true }))
+  return folder
+}
+
+const signal = new AbortController().signal
+
+test('a probe asks for one byte and reads type and size', async (t) => {
+  const { url: base } = await serve(t, (request, reply) => {
+    assert.equal(request.headers.range, 'bytes=0-0')
+    assert.equal(request.headers['accept-encoding'], 'identity')
+    const headers = { 'content-type': 'Audio/MPEG; x=1', 'content-range': 'bytes 0-0/1234' }
+    reply.writeHead(206, headers).end('x')
+  })
+  const url = `${base}/a.mp3`
+  assert.deepEqual(await probe(url), { url, contentType: 'audio/mpeg', bytes: 1234 })
+})
+
+test('a probe of a server without ranges ends the endless body', async (t) => {
+  let isClosed = false
+  const { url: base } = await serve(t, (_request, reply) => {
+    const timer = setInterval(() => reply.write(Buffer.alloc(1 << 16)), 1)
+    reply.on('close', () => {
+      isClosed = true
+      clearInterval(timer)
+    })
+  })
+  assert.deepEqual(await probe(base), { url: `${base}/`, contentType: undefined, bytes: undefined })
+  while (!isClosed) await new Promise(setImmediate)
+})
+
+test('redirects are followed, five at most', async (t) => {
+  const { url: base } = await serve(t, (request, reply) => {
+    const left = Number(request.url?.slice(1))
+    if (left === 0) return reply.end('done')
+    return reply.writeHead(302, { location: `/${left - 1}` }).end()
+  })
+  assert.equal((await probe(`${base}/5`)).url, `${base}/0`)
+  await assert.rejects(probe(`${base}/6`), { code: 'MEDIA_FETCH_FAILED', message: /more than 5/ })
+})
+
+const TYPES: readonly [string, boolean][] = [
+  ['audio/wav', true], ['video/mp4', true], ['application/octet-stream', true],
+  ['binary/octet-stream', true], ['application/ogg', true], ['application/mp4', true],
+  ['text/html; charset=utf-8', false], ['TEXT/PLAIN', false], ['application/json', false],
+  ['application/problem+json', false], ['image/png', false], ['image/svg+xml', false],
+  ['application/pdf', false], ['application/vnd.apple.mpegurl', false],
+  ['audio/x-mpegurl', false], ['application/dash+xml', false],
+]
+
+test('an answer that is clearly not media is refused by its type', async (t) => {
+  const { url: base } = await serve(t, (request, reply) => {
+    const [type] = TYPES[Number(request.url?.slice(1))] ?? ['']
+    reply.writeHead(200, { 'content-type': type }).end('x')
+  })
+  for (const [index, [type, isMedia]] of TYPES.entries()) {
+    const answer = probe(`${base}/${index}`)
+    if (isMedia) await answer
+    else await assert.rejects(answer, { code: 'INVALID_AUDIO_URL' }, type)
+  }
+})
+
+test('a type without end does not make a message without end', async (t) => {
+  const { url } = await serve(t, (_request, reply) =>
+    reply.writeHead(200, { 'content-type': `text/${'x'.repeat(10_000)}` }).end('x'))
+  await assert.rejects(probe(url), (error: Error) => error.message.length < 250)
+})
+
+test('what the world does wrong is MEDIA_FETCH_FAILED', async (t) => {
+  const answers: Record<string, RequestListener> = {
+    '/missing': (_request, reply) => reply.writeHead(404).end(),
+    '/broken': (_request, reply) => reply.writeHead(500).end(),
+    '/nowhere': (_request, reply) => reply.writeHead(302).end(),
+    '/silent': () => {},
+    '/hangs-up': (request) => request.socket.destroy(),
+    '/zipped': (_request, reply) => reply.writeHead(200, { 'content-encoding': 'gzip' }).end(),
+  }
+  const { url: base } = await serve(t, (request, reply) => answers[request.url ?? '']?.(request, reply))
+  const failed = (message: RegExp) => ({ code: 'MEDIA_FETCH_FAILED', message })
+  await assert.rejects(probe(`${base}/missing`), failed(/status 404/))
+  await assert.rejects(probe(`${base}/broken`), failed(/status 500/))
+  await assert.rejects(probe(`${base}/nowhere`), failed(/status 302/))
+  await assert.rejects(hasty.probe(`${base}/silent`), failed(/in time/))
+  await assert.rejects(probe(`${base}/hangs-up`), failed(/broke off/))
+  await assert.rejects(probe(`${base}/zipped`), failed(/compressed/))
+  await assert.rejects(probe('http://127.0.0.1:1/'), failed(/connection failed/))
+})
+
+test('a name that does not resolve is MEDIA_FETCH_FAILED', async () => {
+  const resolve = () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' }))
+  const unresolved = createPublicFetch({ allowCidrs: [], resolve })
+  const expected = { code: 'MEDIA_FETCH_FAILED', message: /does not resolve/ }
+  await assert.rejects(unresolved.probe('https://example.com/'), expected)
+})
+
+test('a download writes the bytes and names the file', async (t) => {
+  const { url: base } = await serve(t, (request, reply) => {
+    if (request.url === '/named') {
+      reply.setHeader('content-disposition', 'attachment; filename="../../my talk.mp3"')
+    }
+    reply.writeHead(200, { 'content-type': 'audio/mpeg' }).end('0123456789')
+  })
+  const path = join(await temporaryFolder(t), 'media')
+  const expected = { bytes: 10, contentType: 'audio/mpeg' }
+  const plain = await download(`${base}/a/b%20c.mp3?x=1`, { path, bytesMax: 10, signal })
+  assert.deepEqual(plain, { ...expected, fileName: 'b c.mp3' })
+  assert.equal(await readFile(path, 'utf8'), '0123456789')
+  const named = await download(`${base}/named`, { path, bytesMax: 10, signal })
+  assert.deepEqual(named, { ...expected, fileName: 'my talk.mp3' })
+  const bare = await download(base, { path, bytesMax: 10, signal })
+  assert.equal(bare.fileName, undefined)
+})
+
+test('a download that grows too large, breaks off or stalls leaves no file', async (t) => {
+  const answers: Record<string, RequestListener> = {
+    '/declared': (_request, reply) => reply.writeHead(200, { 'content-length': 99 }).end(),
+    '/endless': (_request, reply) => {
+      const timer = setInterval(() => reply.write(Buffer.alloc(1000)), 1)
+      reply.on('close', () => clearInterval(timer))
+    },
+    '/short': (_request, reply) => {
+      reply.writeHead(200, { 'content-length': 9 }).write('123')
+      setTimeout(() => reply.destroy(), 20)
+    },
+    '/stalls': (_request, reply) => reply.write('123'),
+  }
+  const { url: base } = await serve(t, (request, reply) => answers[request.url ?? '']?.(request, reply))
+  const folder = await temporaryFolder(t)
+  const take = (path: string, bytesMax: number, by = download) =>
+    by(`${base}${path}`, { path: join(folder, 'media'), bytesMax, signal })
+  await assert.rejects(take('/declared', 98), { code: 'PAYLOAD_TOO_LARGE' })
+  await assert.rejects(take('/endless', 5000), { code: 'PAYLOAD_TOO_LARGE' })
+  await assert.rejects(take('/short', 98), { code: 'MEDIA_FETCH_FAILED', message: /broke off/ })
+  await assert.rejects(take('/stalls', 98, hasty.download), { code: 'MEDIA_FETCH_FAILED', message: /in time/ })
+  assert.deepEqual(await readdir(folder), [])
+})
+
+test('a probe that is sent from place to place is given up in the end', async (t) => {
+  const { url } = await serve(t, (_request, reply) => {
+    setTimeout(() => reply.writeHead(302, { location: '/' }).end(), 60)
+  })
+  const hurried = createPublicFetch({ ...ALLOWED, limits: { probeMsMax: 100 } })
+  const expected = { code: 'MEDIA_FETCH_FAILED', message: /longer than 0.1 seconds/ }
+  await assert.rejects(hurried.probe(url), expected)
+})
+
+test('the caller can stop a download, and a full disk is not the source\'s fault', async (t) => {
+  const { url: base } = await serve(t, (_request, reply) => reply.write('123'))
+  const folder = await temporaryFolder(t)
+  const controller = new AbortController()
+  const reason = new Error('drained')
+  setTimeout(() => controller.abort(reason), 50)
+  const options = { path: join(folder, 'media'), bytesMax: 9, signal: controller.signal }
+  await assert.rejects(download(base, options), reason)
+  await assert.rejects(download(base, options), reason)
+  const nowhere = { path: join(folder, 'missing', 'media'), bytesMax: 9, signal }
+  await assert.rejects(download(base, nowhere), { code: 'ENOENT' })
+})
+
+test('an allow-list that is not of CIDRs fails at start', () => {
+  assert.throws(() => createPublicFetch({ allowCidrs: ['intranet'] }), /CIDR/)
+})

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { BatchBudget } from '../../../../engine/compute/batch-budget.ts'
+import { createLogger } from '../../../../shared/log.ts'
+
+const log = createLogger('test', 'silent')
+
+const step = (budget: BatchBudget, times: number) => {
+  for (let i = 0; i < times; i += 1) budget.stepped()
+}
+
+test('what did not fit is halved, never to nothing', () => {
+  const budget = new BatchBudget(4_096, log)
+  budget.shrink(1_000)
+  assert.equal(budget.framesMax, 500)
+  budget.shrink(1)
+  assert.equal(budget.framesMax, 1)
+  assert.equal(budget.framesSet, 4_096)
+})
+
+test('it grows back step by step, and no further than it is set', () => {
+  const budget = new BatchBudget(1_500, log)
+  budget.shrink(1_000)
+  step(budget, 999)
+  assert.equal(budget.framesMax, 500)
+  step(budget, 1)
+  assert.equal(budget.framesMax, 1_000)
+  step(budget, 1_000)
+  assert.equal(budget.framesMax, 1_500)
+})
+
+test('a batch wider than the budget, which runs alone, does not raise it', () => {
+  const budget = new BatchBudget(100, log)
+  budget.shrink(1_000)
+  assert.equal(budget.framesMax, 100)
+})

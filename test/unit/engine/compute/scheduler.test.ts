@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { BatchBudget } from '../../../../engine/compute/batch-budget.ts'
+import {
+  ComputeLostError, DeviceError, DeviceMemoryError, ModelError,
+} from '../../../../engine/compute/compute-errors.ts'
+import { Scheduler } from '../../../../engine/compute/scheduler.ts'
+import type { LaneRequest, LaneResult } from '../../../../models/model.ts'
+import { createLogger } from '../../../../shared/log.ts'
+
+const log = createLogger('test', 'silent')
+
+const request = (prompt: string, frames = 10): LaneRequest => ({
+  chunk: { channels: [new Float32Array(frames)], sampleRate: 1 },
+  prompt, spans: [], acceleration: 'fast', seed: 0,
+})
+
+const owner = (requestId: string, accountId = 'a') => ({ requestId, accountId })
+
+/** A compute thread of one lane per prompt; `steps` needs of each, and which prompts break it. */
+class FakeCompute {
+  readonly batches: string[][] = []
+  readonly discarded: string[] = []
+  readonly #prompts = new Map<number, string>()
+  readonly #steps: number
+  readonly #breaks: (prompts: readonly string[]) => Error | null
+  #lanes = 0
+
+  constructor(steps = 1, breaks: (prompts: readonly string[]) => Error | null = () => null) {
+    this.#steps = steps
+    this.#breaks = breaks
+  }
+
+  async open({ prompt, chunk }: LaneRequest) {
+    const lane = ++this.#lanes
+    this.#prompts.set(lane, prompt)
+    return { lane, frames: chunk.channels[0]?.length ?? 0, steps: this.#steps }
+  }
+
+  async step(lanes: readonly number[]) {
+    const prompts = lanes.map((lane) => this.#prompts.get(lane) ?? '')
+    this.batches.push(prompts)
+    await new Promise(setImmediate) // as a thread would: others get their turn meanwhile
+    const error = this.#breaks(prompts)
+    if (error) throw error
+  }
+
+  async close(lane: number): Promise<LaneResult> {
+    return { target: [Float32Array.of(lane)], residual: [], score: 0 }
+  }
+
+  async discard(lane: number) {
+    this.discarded.push(this.#prompts.get(lane) ?? '')
+  }
+}
+
+const separate = (scheduler: Scheduler, prompt: string, signal = new AbortController().signal) =>
+  scheduler.separate(request(prompt), owner(prompt), { signal, onStep: () => undefined })
+
+test('lanes of several requests are stepped together, and each gets its own result', async () => {
+  const compute = new FakeCompute()
+  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
+  const results = await Promise.all(['x', 'y', 'z'].map((prompt) => separate(scheduler, prompt)))
+  assert.deepEqual(results.map(({ target }) => target[0]?.[0]), [1, 2, 3])
+  assert.ok(compute.batches.some((batch) => batch.length > 1), 'some batch held more than one lane')
+  assert.equal(compute.batches.flat().length, 3)
+})
+
+test('a lane of several steps is stepped until it is done, and says so after each', async () => {
+  const compute = new FakeCompute(4)
+  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
+  let steps = 0
+  const onStep = () => { steps += 1 }
+  await scheduler.separate(request('x'), owner('x'), { signal: new AbortController().signal, onStep })
+  assert.equal(steps, 4)
+  assert.equal(scheduler.stats().laneStepsTotal, 4)
+  assert.equal(scheduler.stats().lanes, 0)
+})
+
+test('a new lane joins those that are half done', async () => {
+  const compute = new FakeCompute(3)
+  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
+  const first = separate(scheduler, 'first')
+  while (compute.batches.length < 1) await new Promise(setImmediate)
+  const second = separate(scheduler, 'second')
+  await Promise.all([first, second])
+  assert.ok(compute.batches.some((batch) => batch.length === 2))
+  assert.equal(compute.batches.flat().filter((prompt) => prompt === 'second').length, 3)
+})
+
+test('a lane that breaks its batch fails alone', async () => {
+  const compute = new FakeCompute(1, (prompts) =>
+    prompts.includes('bad') ? new ModelError('no') : null)
+  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
+  const results = await Promise.allSettled(['x', 'bad', 'y'].map((each) => separate(scheduler, each)))
+  assert.deepEqual(results.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled'])
+  assert.deepEqual(compute.discarded, ['bad'])
+})
+
+test('a batch for which there is no memory comes again in smaller ones, and so do those after it', async () => {
+  const compute = new FakeCompute(2, (prompts) =>
+    prompts.length > 2 ? new DeviceMemoryError('OOM') : null)
+  const budget = new BatchBudget(1_000, log)
+  const scheduler = new Scheduler(compute, budget)
+  await Promise.all(['1', '2', '3', '4', '5'].map((each) => separate(scheduler, each)))
+  const failed = compute.batches.filter(({ length }) => length > 2)
+  assert.ok(failed.length > 0 && failed.length <= 2, `${failed.length} batches failed`)
+  assert.equal(compute.batches.flat().length, 10 + failed.flat().length)
+  assert.ok(budget.framesMax < 30, `${budget.framesMax} frames`)
+  assert.deepEqual(compute.discarded, [])
+})
+
+test('a lane for which there is no memory even alone is given up', async () => {
+  const compute = new FakeCompute(1, () => new DeviceMemoryError('OOM'))
+  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
+  await assert.rejects(separate(scheduler, 'x'), DeviceMemoryError)
+})
+
+test('only a batch that was computed counts as one', async () => {
+  let stepped = 0
+  const compute = new FakeCompute(1, (prompts) => prompts.includes('bad') ? new DeviceError('no') : null)
+  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log), () => { stepped += 1 })
+  await assert.rejects(separate(scheduler, 'bad'), DeviceError)
+  assert.equal(stepped, 0)
+  await separate(scheduler, 'good')
+  assert.equal(stepped, 1)
+})
+
+test('a lost thread fails every lane of the batch with ComputeLostError', async () => {
+  const compute = new FakeCompute(1, () => new ComputeLostError('gone'))
+  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
+  for (const result of await Promise.allSettled([separate(scheduler, 'x'), separate(scheduler, 'y')])) {
+    assert.ok(result.status === 'rejected' && result.reason instanceof ComputeLostError)
+  }
+})
+
+test('a lost thread takes the lanes with it that were not in the batch', async () => {
+  const compute = new FakeCompute(2, (prompts) =>
+    prompts.includes('x') ? new ComputeLostError('gone') : new ModelError('no such lane is open'))
+  const scheduler = new Scheduler(compute, new BatchBudget(10, log)) // of one lane
+  for (const result of await Promise.allSettled([separate(scheduler, 'x'), separate(scheduler, 'y')])) {
+    assert.ok(result.status === 'rejected' && result.reason instanceof ComputeLostError)
+  }
+})
+
+for (const call of ['open', 'step', 'close'] as const) {
+  test(`a lane is let go of at once when it is aborted while its ${call} hangs`, async () => {
+    const compute = new FakeCompute()
+    const stop = new AbortController()
+    compute[call] = () => {
+      setImmediate(() => stop.abort(new Error('enough')))
+      return new Promise<never>(() => undefined)
+    }
+    const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
+    await assert.rejects(separate(scheduler, 'x', stop.signal), /enough/)
+  })
+}
+
+test('an aborted lane is discarded and rejects with the reason', async () => {
+  const compute = new FakeCompute(1_000_000)
+  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
+  const stop = new AbortController()
+  const result = separate(scheduler, 'x', stop.signal)
+  while (compute.batches.length < 2) await new Promise(setImmediate)
+  stop.abort(new Error('enough'))
+  await assert.rejects(result, /enough/)
+  assert.deepEqual(compute.discarded, ['x'])
+  assert.equal(scheduler.stats().lanes, 0)
+})

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import { checkSignedQuery, signPath, type Claims } from '../../../../gateway/media-store/signed-url.ts'
+
+const KEY = 'a key of the gateway'
+const claims: Claims = { method: 'PUT', path: '/media/inputs/file_1', expiresAt: 10_000, size: 42 }
+
+function queryOf(signed: string): Record<string, string> {
+  return Object.fromEntries(new URL(signed, 'http://x').searchParams)
+}
+
+const check = (query: Record<string, unknown>, now = 5_000, key = KEY) =>
+  checkSignedQuery(key, 'PUT', claims.path, query, now)
+
+test('a signed address says again what was signed, until it expires', () => {
+  const query = queryOf(signPath(KEY, claims))
+  assert.deepEqual(check(query), claims)
+  assert.deepEqual(check(query, 10_000), claims)
+  assert.equal(check(query, 10_001), 'expired')
+})
+
+test('nothing of it can be changed', () => {
+  const query = queryOf(signPath(KEY, claims))
+  assert.equal(check({ ...query, expires: '99999' }), 'forged')
+  assert.equal(check({ ...query, size: '43' }), 'forged')
+  assert.equal(check({ expires: query.expires, signature: query.signature }), 'forged')
+  assert.equal(check(query, 5_000, 'another key'), 'forged')
+  assert.equal(checkSignedQuery(KEY, 'GET', claims.path, query, 0), 'forged')
+  assert.equal(checkSignedQuery(KEY, 'PUT', '/media/inputs/file_2', query, 0), 'forged')
+})
+
+test('no query of anybody else passes', () => {
+  const value = fc.oneof(fc.string(), fc.integer(), fc.constant(undefined), fc.array(fc.string()))
+  fc.assert(fc.property(fc.record({ expires: value, size: value, signature: value }), (query) => {
+    assert.equal(check(query), 'forged')
+  }))
+})

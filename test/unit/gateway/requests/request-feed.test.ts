@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { RequestFeed } from '../../../../gateway/requests/request-feed.ts'
+
+const LONG_MS = 60_000
+const at = '2026-01-02T03:04:05.678Z'
+const progress = (requestId: string, value = 0.5) =>
+  ({ request_id: requestId, attempt_id: 'a', at, progress: value })
+
+test('a change wakes those who watch that request, and nobody else', async () => {
+  const feed = new RequestFeed(3)
+  const [mine, yours] = [feed.watch('mine', 'account'), feed.watch('yours', 'account')]
+  const woken = mine.wait(LONG_MS)
+  feed.rowChanged('mine')
+  assert.equal(await woken, 'row')
+  assert.equal(await yours.wait(1), 'time')
+  feed.close()
+})
+
+test('what happens while nobody waits is not lost', async () => {
+  const feed = new RequestFeed(3)
+  const watch = feed.watch('mine', 'account')
+  feed.progressed(progress('mine'))
+  assert.equal(await watch.wait(LONG_MS), 'progress')
+  feed.rowChanged('mine')
+  feed.progressed(progress('mine')) // says less than the row
+  assert.equal(await watch.wait(LONG_MS), 'row')
+  assert.equal(await watch.wait(1), 'time')
+})
+
+test('a closed watch, and every watch of a closed feed, wakes as closed', async () => {
+  const feed = new RequestFeed(3)
+  const watches = [feed.watch('a', 'account'), feed.watch('b', 'account'), feed.watch('b', 'account')] as const
+  const waiting = watches.map((watch) => watch.wait(LONG_MS))
+  watches[0].close()
+  feed.close()
+  assert.deepEqual(await Promise.all(waiting), ['closed', 'closed', 'closed'])
+  assert.equal(await feed.watch('c', 'account').wait(LONG_MS), 'closed')
+})
+
+test('progress is that of the attempt that holds the request', () => {
+  const feed = new RequestFeed(3)
+  feed.progressed(progress('mine', 0.25))
+  assert.equal(feed.progressOf('mine', 'a'), 0.25)
+  assert.equal(feed.progressOf('mine', 'b'), undefined)
+  assert.equal(feed.progressOf('yours', null), undefined)
+  feed.forget('mine')
+  assert.equal(feed.progressOf('mine', 'a'), undefined)
+})
+
+test('progress is kept for a bounded number of requests', () => {
+  const feed = new RequestFeed(3)
+  for (let i = 0; i < 10_001; i += 1) feed.progressed(progress(`request-${i}`))
+  assert.equal(feed.progressOf('request-0', 'a'), undefined)
+  assert.equal(feed.progressOf('request-1', 'a'), 0.5)
+})
+
+test('an account may have so many watches open, and a closed one makes room once', () => {
+  const feed = new RequestFeed(2)
+  const [first] = [feed.watch('a', 'mine'), feed.watch('b', 'mine')]
+  assert.throws(() => feed.watch('a', 'mine'), { code: 'RATE_LIMITED' })
+  feed.watch('a', 'yours')
+  first.close()
+  first.close()
+  feed.watch('a', 'mine')
+  assert.throws(() => feed.watch('c', 'mine'), { code: 'RATE_LIMITED' })
+  assert.equal(feed.watches, 3)
+  feed.close()
+})

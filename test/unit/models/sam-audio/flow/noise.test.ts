@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { noiseFrames } from '../../../../../models/sam-audio/flow/noise.ts'
+
+const CHANNELS = 256
+
+test('chunks that overlap begin with the same noise there', () => {
+  const whole = noiseFrames(7, 0, 100, CHANNELS)
+  const later = noiseFrames(7, 60, 40, CHANNELS)
+  assert.deepEqual(later, whole.slice(60 * CHANNELS))
+})
+
+test('another seed, frame or channel gives other noise', () => {
+  const first = noiseFrames(1, 0, 4, CHANNELS)
+  const other = noiseFrames(2, 0, 4, CHANNELS)
+  assert.equal(new Set([...first, ...other]).size, first.length + other.length)
+})
+
+test('the noise is normal, and neighbours know nothing of each other', () => {
+  const frames = 1_000
+  const noise = noiseFrames(123_456_789, 5_000, frames, CHANNELS)
+  const mean = (of: (x: number, i: number) => number) =>
+    noise.reduce((sum, x, i) => sum + of(x, i), 0) / noise.length
+  const near = (actual: number, expected: number, within: number) =>
+    assert.ok(Math.abs(actual - expected) < within, `${actual} is not near ${expected}`)
+  near(mean((x) => x), 0, 0.01)
+  near(mean((x) => x ** 2), 1, 0.01)
+  near(mean((x) => x ** 3), 0, 0.03)
+  near(mean((x) => x ** 4), 3, 0.06)
+  for (const distance of [1, 2, CHANNELS, CHANNELS + 1]) {
+    near(mean((x, i) => x * (noise[i + distance] ?? 0)), 0, 0.01)
+  }
+})
