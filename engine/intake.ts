@@ -7,7 +7,7 @@ import type { Broker, JobQueue, Lease } from '../shared/broker.ts'
 import type { EngineState } from '../shared/engine-control.ts'
 import type { Logger } from '../shared/log.ts'
 import { mayBegin, mayLease, type HeldJob } from './intake-policy.ts'
-import { JobStopped, type Outcome } from './job/separate-job.ts'
+import { JobStopped, type Outcome } from './job/outcome.ts'
 
 interface IntakeOptions {
   broker: Pick<Broker, 'leaseJob'>

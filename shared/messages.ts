@@ -71,7 +71,8 @@ const Output = Type.Object({ ...StoredFile.properties, video: Type.Optional(Stor
 
 /**
  * What an engine reports, durably. `released` gives the request back, to be queued with a new job:
- * `drain` because the engine stops, `interruption` because something was away or failed;
+ * `drain` because the engine stops, `outage` because the media store is away from it,
+ * `interruption` because something else was away or failed;
  * `measured` comes at most once in a try, where the duration can be told before the media is
  * separated.
  */
@@ -81,7 +82,7 @@ export const Event = Type.Union([
     type: Type.Literal('released'),
     ...eventFields,
     /** Absent in events of earlier versions: an interruption. */
-    cause: Type.Optional(Type.Enum(['drain', 'interruption'])),
+    cause: Type.Optional(Type.Enum(['drain', 'outage', 'interruption'])),
   }),
   Type.Object({
     type: Type.Literal('measured'),

@@ -4,46 +4,27 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Broker } from '../../shared/broker.ts'
 import type { Clock } from '../../shared/clock.ts'
-import { ERRORS, failureCode, ServiceError } from '../../shared/errors.ts'
 import type { Logger } from '../../shared/log.ts'
 import { assertNotTooLong } from '../../shared/media-limits.ts'
-import { shortText, type Event, type Job } from '../../shared/messages.ts'
+import type { Event, Job } from '../../shared/messages.ts'
 import type { PublicFetch } from '../../shared/http/public-fetch.ts'
 import { LIMITS } from '../../shared/separation-options.ts'
 import type { ModelDescription } from '../../models/model.ts'
 import type { EngineConfig } from '../config.ts'
-import { DeviceError, ModelError, NativeError } from '../compute/compute-errors.ts'
+import { DeviceError } from '../compute/compute-errors.ts'
 import { describeDamage, describeMixture, describeStored } from './job-log.ts'
 import { LogLines } from './log-lines.ts'
 import { openMixture } from '../media/decode.ts'
 import { measureSound } from '../media/measure.ts'
-import { LONG_PATIENCE, withRetries } from '../media/retry.ts'
+import { AwayError, LONG_PATIENCE, withRetries } from '../media/retry.ts'
 import { fetchPublicSource, fetchSource } from '../media/source.ts'
 import { UploadRefusedError, uploadOutput } from '../media/upload.ts'
+import { failureOf, JobStopped, releaseCauseOf, type Outcome } from './outcome.ts'
 import { Outputs } from './outputs.ts'
 import type { Scheduler } from '../compute/scheduler.ts'
 import { makeJobFolder } from './scratch.ts'
 import { separateMixture } from './separate-mixture.ts'
 import type { StoreOutage } from '../media/store-outage.ts'
-
-/** `drained`: given back because the engine ends; `released`: for another reason. */
-type StopCause = 'canceled' | 'drained' | 'released'
-
-/** Why a job in hand is stopped: the reason of its abort signal. */
-export class JobStopped extends Error {
-  readonly because: StopCause
-  constructor(because: StopCause) {
-    super(`the job was ${because}`)
-    this.name = 'JobStopped'
-    this.because = because
-  }
-}
-
-/**
- * `released`: nothing was decided, and the gateway queues the request anew; `interrupted`: nothing
- * was decided nor reported, and the job must be delivered again.
- */
-export type Outcome = 'completed' | 'failed' | 'released' | 'interrupted'
 
 export interface JobDeps {
   broker: Pick<Broker, 'publishEvent' | 'publishProgress'>
@@ -54,7 +35,7 @@ export interface JobDeps {
   log: Logger
   /** Fetches addresses that clients gave us; refuses private ones. */
   publicFetch: PublicFetch
-  store: Pick<StoreOutage, 'noticed' | 'ended'>
+  store: Pick<StoreOutage, 'noticed' | 'ended' | 'isAway'>
   /** Tries of the request, this one included; those that a drain ended do not count. */
   tries: number
   /** Called when the device fails the job. */
@@ -183,12 +164,12 @@ async function produceOutputs(
  * @throws ServiceError MEDIA_TOO_LONG
  */
 async function measureMedia(
-  path: string, { report, signal }: Pick<Workplace, 'report' | 'signal'>,
-  { broker, config: { mediaSecondsMax: secondsMax } }: JobDeps,
+  path: string, { report, signal }: Pick<Workplace, 'report' | 'signal'>, deps: JobDeps,
 ): Promise<number | null> {
+  const secondsMax = deps.config.mediaSecondsMax
   const seconds = await measureSound(path, { secondsMax, signal })
   if (seconds === null) return null
-  await broker.publishEvent({ ...report.event('measured'), duration: seconds })
+  await publishUntilStored({ ...report.event('measured'), duration: seconds }, deps, signal)
   assertNotTooLong(seconds, secondsMax)
   return seconds
 }
@@ -221,8 +202,7 @@ async function reportFailure(
       return 'failed'
     }
     deps.log.warn({ err: error }, 'the job was interrupted')
-    const isDrained = error instanceof JobStopped && error.because === 'drained'
-    const cause = isDrained ? 'drain' : 'interruption'
+    const cause = await releaseCauseOf(error, deps.store)
     await deps.broker.publishEvent({ ...report.event('released'), cause })
     return 'released'
   } catch (cause) {
@@ -235,21 +215,13 @@ async function reportFailure(
  * An outcome is published for minutes: without it all is done again. What the broker stored though
  * it could not say so is told apart by the event's id for two minutes, and by the gateway for ever.
  */
-const publishUntilStored = (event: Event, { broker }: JobDeps, signal: AbortSignal) =>
-  withRetries(() => broker.publishEvent(event), LONG_PATIENCE, signal, { mayPass: () => true })
-
-/** Tries of a job that may itself be why TensorFlow fails. */
-const NATIVE_TRIES_MAX = 2
-
-/** What an error says of the job for good; null: another try may succeed. */
-function failureOf(error: unknown, tries: number) {
-  // Whatever else can be wrong with a job was wrong with its source.
-  if (error instanceof ServiceError) {
-    return { code: failureCode(error, 'MEDIA_FETCH_FAILED'), message: shortText(error.message) }
-  }
-  const isSpent = error instanceof NativeError && tries >= NATIVE_TRIES_MAX
-  if (!(error instanceof ModelError) && !isSpent) return null
-  return { code: 'MODEL_FAILED' as const, message: ERRORS.MODEL_FAILED.message }
+async function publishUntilStored(
+  event: Event, { broker }: JobDeps, signal: AbortSignal,
+): Promise<void> {
+  const publish = () => broker.publishEvent(event).catch((cause: unknown) => {
+    throw new AwayError('the broker did not store an event', { cause })
+  })
+  await withRetries(publish, LONG_PATIENCE, signal)
 }
 
 function createReport(job: Job, attemptId: string, { config, clock }: JobDeps): Report {

@@ -21,6 +21,8 @@ export class StoreOutage {
   #nextPauseMs = PAUSE_MS.least
   #current: Promise<void> | null = null
   #end: () => void = () => undefined
+  /** Of the last transfer that failed. */
+  #origin: string | null = null
 
   constructor({ log, wait = waitAtMost }: StoreOutageOptions) {
     this.#log = log
@@ -34,13 +36,19 @@ export class StoreOutage {
 
   /** A transfer from or to `url` failed for a reason that may pass. */
   noticed(url: string): void {
-    if (this.#current) return
     const { origin } = new URL(url)
+    this.#origin = origin
+    if (this.#current) return
     this.#log.warn({ store: origin }, 'the media store is away: no job is taken until it is there')
     this.#current = this.#untilThere(origin).then(() => {
       this.#current = null
       this.#log.info({ store: origin }, 'the media store is there again')
     })
+  }
+
+  /** Asks the store of the last transfer that failed whether it is away now. */
+  async isAway(): Promise<boolean> {
+    return this.#origin !== null && !(await answers(this.#origin))
   }
 
   /** A transfer succeeded. */

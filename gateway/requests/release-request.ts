@@ -20,8 +20,8 @@ const restMs = (interruptions: number): number => 5_000 * 3 ** (interruptions - 
 /**
  * Queues a request anew with a job of its own, in the caller's transaction: the broker counts the
  * deliveries of a job, and those of the new one only when an engine is lost with it. What a drain
- * gives back waits for nothing and is not counted; what was interrupted rests, a limited number
- * of times.
+ * or an outage gives back waits for nothing and is not counted (an engine that does not reach the
+ * media store leases nothing); what was interrupted rests, a limited number of times.
  * @param now milliseconds
  * @returns the request where it failed for it, 'queued', or null when the attempt does not hold it
  */
@@ -32,7 +32,7 @@ export async function releaseRequest(
   const row = await findRequest(store, requestId)
   if (row?.status !== 'IN_PROGRESS' || row.attempt_id !== attemptId) return null
   const move = { requestId, attemptId, now: isoTime(now) }
-  const isInterrupted = cause !== 'drain'
+  const isInterrupted = cause !== 'drain' && cause !== 'outage'
   const interruptions = row.interruptions + (isInterrupted ? 1 : 0)
   if (interruptions >= INTERRUPTIONS_MAX) {
     const message = `The request was interrupted ${interruptions} times, and no try was finished.`

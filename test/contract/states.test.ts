@@ -46,7 +46,9 @@ const jobsOf = (gateway: Gateway, requestId: string): number[] =>
   [...gateway.broker.jobs].filter(([, job]) => job.request_id === requestId).map(([sequence]) => sequence)
 
 /** What an engine does that gives a request back: it says so, and the job leaves the broker stream. */
-async function release(gateway: Gateway, requestId: string, attempt: string, cause: 'drain' | 'interruption') {
+type Cause = 'drain' | 'outage' | 'interruption'
+
+async function release(gateway: Gateway, requestId: string, attempt: string, cause: Cause) {
   const jobs = jobsOf(gateway, requestId)
   await gateway.event('started', requestId, { attempt_id: attempt })
   for (let times = 1; times <= 2; times += 1) { // events come at least once
@@ -56,14 +58,14 @@ async function release(gateway: Gateway, requestId: string, attempt: string, cau
   await gateway.publish()
 }
 
-test('3 a drained request has one new job at once, however often; an older one can no longer fail it', async (t) => {
+test('3 a request given back by a drain or in an outage has one new job at once, however often', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   for (let drains = 1; drains <= 10; drains += 1) {
-    await release(gateway, requestId, `attempt-${drains}`, 'drain')
+    await release(gateway, requestId, `attempt-${drains}`, drains % 2 ? 'drain' : 'outage')
     assert.deepEqual(jobsOf(gateway, requestId), [drains + 1])
   }
-  const handle = createDeadLetterHandler(gateway.deps)
+  const handle = createDeadLetterHandler(gateway.deps) // of an older job, which can no longer fail it
   await handle({ stream: 'JOBS', request_id: requestId, sequence: 10 })
   assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
   await gateway.event('started', requestId, { attempt_id: 'last' })

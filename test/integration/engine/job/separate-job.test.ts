@@ -10,6 +10,7 @@ import { DeviceError, ModelError, NativeError } from '../../../../engine/compute
 import { loadConfig } from '../../../../engine/config.ts'
 import type { Scheduler } from '../../../../engine/compute/scheduler.ts'
 import { separateJob, type JobDeps } from '../../../../engine/job/separate-job.ts'
+import { SourceAwayError } from '../../../../engine/media/source.ts'
 import { createLogger } from '../../../../shared/log.ts'
 import type { Event, Job } from '../../../../shared/messages.ts'
 import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
@@ -29,12 +30,14 @@ interface Setting {
   answers?: RequestListener[]
   fails?: Error
   tries?: number
+  /** When it is asked at the end. */
+  storeIsAway?: boolean
   publish?: (event: Event) => Promise<void>
 }
 
 /** Serves one job; its outcome and what was reported. */
 async function serveJob(t: TestContext, setting: Setting, signal = new AbortController().signal) {
-  const { answers = [giveSource, takeOutput], fails, tries = 1, publish } = setting
+  const { answers = [giveSource, takeOutput], fails, tries = 1, storeIsAway = false, publish } = setting
   const { url } = await serve(t, ...answers)
   const folder = await mkdtemp(join(tmpdir(), 'separate-job-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
@@ -56,7 +59,7 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
     scheduler, tries, model: PLAIN_MODEL, clock: new FakeClock(), log: createLogger('test', 'silent'),
     config: loadConfig({ NATS_URL: 'nats://127.0.0.1:1', SCRATCH_DIR: folder }),
     publicFetch: createPublicFetch({ allowCidrs: [] }),
-    store: { noticed: () => { seen.noticed += 1 }, ended: () => { seen.ended += 1 } },
+    store: { noticed: () => { seen.noticed += 1 }, ended: () => { seen.ended += 1 }, isAway: async () => storeIsAway },
     onDeviceFailed: () => { seen.deviceFailed += 1 },
     onSeparated: () => undefined,
   }
@@ -71,7 +74,7 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
 
 test('a job that its device fails is given back, and its engine notes it', async (t) => {
   const { outcome, last, deviceFailed } = await serveJob(t, { fails: new DeviceError('gone'), tries: 5 })
-  assert.deepEqual([outcome, last?.type, deviceFailed], ['interrupted', 'released', 1])
+  assert.deepEqual([outcome, last?.type, deviceFailed], ['released', 'released', 1])
 })
 
 test('a job whose input the model refuses fails at once', async (t) => {
@@ -84,6 +87,21 @@ test('a failure of TensorFlow that says nothing of its cause has two tries', asy
   const fails = new NativeError('size')
   assert.equal((await serveJob(t, { fails, tries: 1 })).last?.type, 'released')
   assert.equal((await serveJob(t, { fails, tries: 2 })).last?.type, 'failed')
+})
+
+test('an error that nothing classifies has two tries, and a full disk has more', async (t) => {
+  const fails = new Error('a bug')
+  assert.equal((await serveJob(t, { fails, tries: 1 })).last?.type, 'released')
+  assert.equal((await serveJob(t, { fails, tries: 2 })).last?.type, 'failed')
+  const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+  assert.equal((await serveJob(t, { fails: full, tries: 5 })).last?.type, 'released')
+})
+
+test('a job given back in an outage of the store is reported so; one whose transfer alone fails is not', async (t) => {
+  for (const [storeIsAway, cause] of [[true, 'outage'], [false, 'interruption']] as const) {
+    const { last } = await serveJob(t, { fails: new SourceAwayError('away'), tries: 5, storeIsAway })
+    assert.equal(last?.type === 'released' && last.cause, cause)
+  }
 })
 
 test('an output that the store can not take is sent again, and the outage noted', async (t) => {
@@ -116,5 +134,5 @@ test('a job that is stopped while its outcome can not be stored ends at once', a
     throw new Error('no answer from the broker')
   }
   const { outcome, last } = await serveJob(t, { publish }, stop.signal)
-  assert.deepEqual([outcome, last?.type], ['interrupted', 'released'])
+  assert.deepEqual([outcome, last?.type], ['released', 'released'])
 })

@@ -1,0 +1,66 @@
+/** What becomes of a job, and what an error says of it. */
+
+import { ERRORS, failureCode, ServiceError, type FailureCode } from '../../shared/errors.ts'
+import { shortText, type Event } from '../../shared/messages.ts'
+import { ComputeLostError, DeviceError, ModelError } from '../compute/compute-errors.ts'
+import { isDiskFull } from '../media/ffmpeg.ts'
+import { AwayError } from '../media/retry.ts'
+import type { StoreOutage } from '../media/store-outage.ts'
+
+/**
+ * `released`: nothing was decided, and the gateway queues the request anew; `interrupted`: nothing
+ * was decided nor reported, and the job must be delivered again.
+ */
+export type Outcome = 'completed' | 'failed' | 'released' | 'interrupted'
+
+/** `drained`: given back because the engine ends; `released`: for another reason. */
+type StopCause = 'canceled' | 'drained' | 'released'
+
+/** Why a job in hand is stopped: the reason of its abort signal. */
+export class JobStopped extends Error {
+  readonly because: StopCause
+  constructor(because: StopCause) {
+    super(`the job was ${because}`)
+    this.name = 'JobStopped'
+    this.because = because
+  }
+}
+
+/** Tries of a job that may itself be the reason of an error that nothing classifies. */
+const UNCLASSIFIED_TRIES_MAX = 2
+
+/** Errors that lie in what surrounds a job. */
+const PASSING = [JobStopped, AwayError, ComputeLostError, DeviceError]
+
+interface Failure {
+  code: FailureCode
+  message: string
+}
+
+/** What an error says of the job for good; null: another try may succeed. */
+export function failureOf(error: unknown, tries: number): Failure | null {
+  // Whatever else can be wrong with a job was wrong with its source.
+  if (error instanceof ServiceError) {
+    return { code: failureCode(error, 'MEDIA_FETCH_FAILED'), message: shortText(error.message) }
+  }
+  if (error instanceof ModelError) return failed('MODEL_FAILED')
+  const mayPass = PASSING.some((kind) => error instanceof kind) || isFull(error)
+  if (mayPass || tries < UNCLASSIFIED_TRIES_MAX) return null
+  return failed('MODEL_FAILED')
+}
+
+const failed = (code: FailureCode): Failure => ({ code, message: ERRORS[code].message })
+
+/** The disk of this machine is full, of which another may have room. */
+const isFull = (error: unknown): boolean =>
+  isDiskFull(error) || (error as NodeJS.ErrnoException | undefined)?.code === 'ENOSPC'
+
+type ReleaseCause = NonNullable<Extract<Event, { type: 'released' }>['cause']>
+
+/** Why a job is given back: a drain and an outage of the media store do not count against it. */
+export async function releaseCauseOf(
+  error: unknown, store: Pick<StoreOutage, 'isAway'>,
+): Promise<ReleaseCause> {
+  if (error instanceof JobStopped && error.because === 'drained') return 'drain'
+  return error instanceof AwayError && await store.isAway() ? 'outage' : 'interruption'
+}
