@@ -68,6 +68,3 @@ export interface AppConfig {
   /** Opens the admin API; without it there is none. */
   adminToken?: string | undefined
 }
-
-/** Epoch milliseconds as the API and the database write times. */
-export const isoTime = (ms: number): string => new Date(ms).toISOString()

@@ -1,14 +1,11 @@
-/** The secrets that a gateway makes at its first start, in files that only it may read. */
+/**
+ * The secrets that a gateway makes at its first start, in files that only it may read, and the
+ * encryption of small secrets in the database, so that the database alone does not hold them.
+ */
 
-import { randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Store } from './store/database.ts'
-import { DEFAULT_ACCOUNT, ensureAccount } from './store/accounts.ts'
-import { findApiKeys, hasApiKeys, putApiKey } from './store/api-keys.ts'
-import {
-  BOOTSTRAP_KEY_ID, hashApiKey, keyIdOf, newApiKey, newKeyId, SCOPES,
-} from './accounts/auth.ts'
 
 interface Keys {
   /** Signs media addresses. */
@@ -18,6 +15,9 @@ interface Keys {
 }
 
 const KEY_BYTES = 32
+const CIPHER = 'aes-256-gcm'
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
 
 /** The gateway's own keys, made where there are none. */
 export async function readKeys(dataFolder: string): Promise<Keys> {
@@ -40,41 +40,8 @@ export async function readKeys(dataFolder: string): Promise<Keys> {
 
 const newKey = (): string => randomBytes(KEY_BYTES).toString('base64url')
 
-interface FirstKeyOptions {
-  dataFolder: string
-  /** The operator's own key; without it one is made, once, and left in the file `api-key`. */
-  bootstrapApiKey: string | undefined
-  now: string
-}
-
-/** After the first start somebody can use the API: there is a key with every scope. */
-export async function ensureFirstApiKey(store: Store, options: FirstKeyOptions): Promise<void> {
-  const { dataFolder, bootstrapApiKey, now } = options
-  await ensureAccount(store, { ...DEFAULT_ACCOUNT, created_at: now })
-  const put = (keyId: string, key: string) => putApiKey(store, {
-    key_id: keyId,
-    account_id: DEFAULT_ACCOUNT.account_id,
-    name: 'First key',
-    key_hash: hashApiKey(key),
-    scopes: JSON.stringify(SCOPES),
-    created_at: now,
-    expires_at: null,
-    revoked_at: null,
-  })
-  if (bootstrapApiKey !== undefined) {
-    // An operator may set the key that an earlier start made: it is there under its own id.
-    const [known] = await findApiKeys(store, [keyIdOf(bootstrapApiKey) ?? ''])
-    if (known?.key_hash === hashApiKey(bootstrapApiKey)) return
-    return put(BOOTSTRAP_KEY_ID, bootstrapApiKey)
-  }
-  if (await hasApiKeys(store)) return
-  // The file comes first: a key that is stored but was never shown would lock everybody out.
-  const key = await readOrMake(join(dataFolder, 'api-key'), () => newApiKey(newKeyId()))
-  return put(keyIdOf(key) ?? BOOTSTRAP_KEY_ID, key)
-}
-
 /** The text of the file; where there is none, what `make` returns, which is then in the file. */
-async function readOrMake(path: string, make: () => string): Promise<string> {
+export async function readOrMake(path: string, make: () => string): Promise<string> {
   try {
     return (await readFile(path, 'utf8')).trim()
   } catch (error) {
@@ -89,4 +56,28 @@ async function readOrMake(path: string, make: () => string): Promise<string> {
 async function writeWhole(path: string, text: string): Promise<void> {
   await writeFile(`${path}.new`, `${text}\n`, { mode: 0o600, flush: true })
   await rename(`${path}.new`, path)
+}
+
+/**
+ * Encrypts `text`.
+ * @param key 32 bytes in base64url
+ * @param owner the id of the row that keeps it; sealed text opens for no other
+ */
+export function seal(key: string, owner: string, text: string): string {
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv(CIPHER, Buffer.from(key, 'base64url'), nonce)
+    .setAAD(Buffer.from(owner))
+  const parts = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]
+  return Buffer.concat(parts).toString('base64url')
+}
+
+/** What was sealed. @throws Error when key, owner or text are not those of the sealing */
+export function unseal(key: string, owner: string, sealed: string): string {
+  const bytes = Buffer.from(sealed, 'base64url')
+  const [nonce, tag] = [bytes.subarray(0, NONCE_BYTES), bytes.subarray(-TAG_BYTES)]
+  const decipher = createDecipheriv(CIPHER, Buffer.from(key, 'base64url'), nonce, {
+    authTagLength: TAG_BYTES,
+  }).setAAD(Buffer.from(owner)).setAuthTag(tag)
+  const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8')
+  return text + decipher.final('utf8')
 }

@@ -5,3 +5,6 @@ export interface Clock {
 }
 
 export const systemClock: Clock = { now: () => Date.now() }
+
+/** Epoch milliseconds as the API and the database write times. */
+export const isoTime = (ms: number): string => new Date(ms).toISOString()

@@ -47,68 +47,89 @@ export class SettingsError extends Error {
  */
 export function readSettings<T>(env: Environment, read: (reader: SettingReader) => T): T {
   const problems: string[] = []
-  const value = (name: string) => env[name]?.trim() || undefined
-  const reader: SettingReader = {
-    text(name, fallback) {
-      const given = value(name) ?? fallback
-      if (given === undefined) problems.push(`${name} must be set`)
-      return given ?? ''
-    },
-    optional: value,
-    secret(name, least) {
-      const given = value(name)
-      if (given === undefined || (given.length >= least && /^[!-~]+$/.test(given))) return given
-      problems.push(`${name} must have at least ${least} characters, all of them visible ASCII`)
-      return undefined
-    },
-    networks(name) {
-      const given = (value(name) ?? '').split(/[\s,]+/).filter(Boolean)
-      const wrong = given.filter((network) => !ipaddr.isValidCIDR(network))
-      if (wrong.length > 0) {
-        problems.push(`${name} must list networks such as 10.1.0.0/16, not "${wrong.join(', ')}"`)
-      }
-      return given
-    },
-    integer(name, least, most, fallback) {
-      const given = value(name)
-      if (given === undefined) return fallback
-      const number = Number(given)
-      if (Number.isInteger(number) && number >= least && number <= most) return number
-      problems.push(`${name} must be a whole number from ${least} to ${most}, not "${given}"`)
-      return fallback
-    },
-    integerOrOff(name, least, most) {
-      const given = value(name)
-      if (given === undefined || given === 'off') return given
-      return reader.integer(name, least, most, least)
-    },
-    choice(name, words, fallback) {
-      const given = value(name)
-      if (given === undefined) return fallback
-      const word = words.find((known) => known === given)
-      if (!word) problems.push(`${name} must be one of ${words.join(', ')}, not "${given}"`)
-      return word ?? fallback
-    },
-    parsed(name, fallback, parse) {
-      try {
-        return parse(value(name) ?? fallback)
-      } catch (error) {
-        problems.push(`${name} ${(error as Error).message}`)
-        return parse(fallback)
-      }
-    },
-    url(name, schemes) {
-      const given = value(name)
-      if (given === undefined) return undefined
-      if (URL.canParse(given) && schemes.includes(new URL(given).protocol)) {
-        return given.replace(/\/+$/, '')
-      }
-      const forms = schemes.map((scheme) => `${scheme}//…`).join(' or ')
-      problems.push(`${name} must be an address of the form ${forms}, not "${given}"`)
-      return undefined
-    },
+  const given: Given = {
+    value: (name) => env[name]?.trim() || undefined,
+    wrong: (problem) => void problems.push(problem),
   }
-  const settings = read(reader)
+  const settings = read({ ...textReaders(given), ...numberReaders(given), ...wordReaders(given) })
   if (problems.length > 0) throw new SettingsError(problems)
   return settings
 }
+
+/** The environment as readers see it, and where they report what is wrong in it. */
+interface Given {
+  value: (name: string) => string | undefined
+  wrong: (problem: string) => void
+}
+
+const textReaders = (
+  { value, wrong }: Given,
+): Pick<SettingReader, 'text' | 'optional' | 'secret' | 'networks' | 'url'> => ({
+  text(name, fallback) {
+    const given = value(name) ?? fallback
+    if (given === undefined) wrong(`${name} must be set`)
+    return given ?? ''
+  },
+  optional: value,
+  secret(name, least) {
+    const given = value(name)
+    if (given === undefined || (given.length >= least && /^[!-~]+$/.test(given))) return given
+    wrong(`${name} must have at least ${least} characters, all of them visible ASCII`)
+    return undefined
+  },
+  networks(name) {
+    const given = (value(name) ?? '').split(/[\s,]+/).filter(Boolean)
+    const invalid = given.filter((network) => !ipaddr.isValidCIDR(network))
+    if (invalid.length > 0) {
+      wrong(`${name} must list networks such as 10.1.0.0/16, not "${invalid.join(', ')}"`)
+    }
+    return given
+  },
+  url(name, schemes) {
+    const given = value(name)
+    if (given === undefined) return undefined
+    if (URL.canParse(given) && schemes.includes(new URL(given).protocol)) {
+      return given.replace(/\/+$/, '')
+    }
+    const forms = schemes.map((scheme) => `${scheme}//…`).join(' or ')
+    wrong(`${name} must be an address of the form ${forms}, not "${given}"`)
+    return undefined
+  },
+})
+
+function numberReaders({ value, wrong }: Given): Pick<SettingReader, 'integer' | 'integerOrOff'> {
+  const integer: SettingReader['integer'] = (name, least, most, fallback) => {
+    const given = value(name)
+    if (given === undefined) return fallback
+    const number = Number(given)
+    if (Number.isInteger(number) && number >= least && number <= most) return number
+    wrong(`${name} must be a whole number from ${least} to ${most}, not "${given}"`)
+    return fallback
+  }
+  return {
+    integer,
+    integerOrOff(name, least, most) {
+      const given = value(name)
+      if (given === undefined || given === 'off') return given
+      return integer(name, least, most, least)
+    },
+  }
+}
+
+const wordReaders = ({ value, wrong }: Given): Pick<SettingReader, 'choice' | 'parsed'> => ({
+  choice(name, words, fallback) {
+    const given = value(name)
+    if (given === undefined) return fallback
+    const word = words.find((known) => known === given)
+    if (!word) wrong(`${name} must be one of ${words.join(', ')}, not "${given}"`)
+    return word ?? fallback
+  },
+  parsed(name, fallback, parse) {
+    try {
+      return parse(value(name) ?? fallback)
+    } catch (error) {
+      wrong(`${name} ${(error as Error).message}`)
+      return parse(fallback)
+    }
+  },
+})

@@ -4,10 +4,11 @@
  */
 
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import test from 'node:test'
 import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
@@ -24,7 +25,7 @@ const FREE = ['scripts', 'bench', 'test', 'examples']
 const HOMES: [packages: RegExp, homes: readonly string[]][] = [
   [/^@?fastify/, ['gateway/']],
   [/^(kysely|better-sqlite3)/, ['gateway/store/']],
-  [/^prom-client/, ['gateway/operations/metrics.ts']],
+  [/^prom-client/, ['gateway/operations/metrics.ts', 'gateway/operations/state-metrics.ts']],
   [/^@nats-io\//, ['shared/broker']],
   [/^(@grpc\/|grpc-health-check)/, ['shared/proto.ts', 'shared/engine-control.ts',
     'engine/control-server.ts', 'gateway/grpc/']],
@@ -39,7 +40,7 @@ const GENERATED = 'clients/typescript/api.ts'
 const LINES_MAX = 400
 const COLUMNS_MAX = 100
 const COLUMNS_MAX_OF_TESTS = 120
-const FUNCTION_LINES_MAX = 70
+const FUNCTION_LINES_MAX = 60
 
 interface Source {
   path: string
@@ -83,6 +84,42 @@ test('folders import only those they may', () => {
   }
 })
 
+/** The gateway's rooms, from the one that may use all others to the one that uses none. */
+const GATEWAY_ROOMS: readonly (readonly string[])[] = [
+  ['main'], ['app'], ['routes', 'grpc'], ['operations'], ['requests'],
+  ['webhooks', 'files', 'accounts'], ['api'], ['store'], ['media-store'],
+]
+/** On top of the gateway, for every room. */
+const GATEWAY_COMMON = ['deps', 'config', 'loop', 'secrets']
+/** Who may use `operations`. */
+const OPERATORS = ['main', 'app', 'routes']
+
+/** `gateway/requests/submit.ts` is in the room `requests`, `gateway/app.ts` in a room of its own. */
+const roomOf = (path: string): string => path.split('/')[1]?.replace(/\.ts$/, '') ?? ''
+
+test('every file of the gateway is in a room', () => {
+  const rooms = [...GATEWAY_ROOMS.flat(), ...GATEWAY_COMMON]
+  for (const { path } of ruled) {
+    if (path.startsWith('gateway/')) assert.ok(rooms.includes(roomOf(path)), path)
+  }
+})
+
+test('imports inside the gateway go one way, type imports included', () => {
+  const floor = (room: string) => GATEWAY_ROOMS.findIndex((rooms) => rooms.includes(room))
+  for (const source of ruled.filter(({ path }) => path.startsWith('gateway/'))) {
+    const from = roomOf(source.path)
+    for (const name of source.imports) {
+      const target = targetOf(source, name)
+      if (!target?.startsWith('gateway/')) continue
+      const to = roomOf(target)
+      if (from === to || GATEWAY_COMMON.includes(from) || GATEWAY_COMMON.includes(to)) continue
+      assert.ok(floor(from) < floor(to), `${source.path} may not import ${name}`)
+      assert.ok(to !== 'operations' || OPERATORS.includes(from),
+        `${source.path} may not import ${name}: only ${OPERATORS.join(', ')} use operations`)
+    }
+  }
+})
+
 test('each package has one home', () => {
   for (const source of ruled) {
     for (const name of source.imports) {
@@ -101,27 +138,21 @@ test('clients need nothing but Node', () => {
   }
 })
 
-test('no import goes in a circle', () => {
+test('no import goes in a circle, type imports included', () => {
   const byPath = new Map(ruled.map((source) => [source.path, source]))
   const done = new Set<string>()
-  const visit = (path: string, trail: readonly string[]): void => {
-    assert.ok(!trail.includes(path), `a circle: ${[...trail, path].join(' → ')}`)
+  const visit = (path: string, above: readonly string[]): void => {
+    assert.ok(!above.includes(path), `a circle: ${[...above, path].join(' → ')}`)
     const source = byPath.get(path)
     if (!source || done.has(path)) return
-    for (const name of valueImports(source)) {
+    for (const name of source.imports) {
       const target = targetOf(source, name)
-      if (target) visit(target, [...trail, path])
+      if (target) visit(target, [...above, path])
     }
     done.add(path)
   }
   for (const { path } of ruled) visit(path, [])
 })
-
-/** Types vanish when the program runs, so that a circle of types alone is none. */
-function valueImports({ text }: Source): string[] {
-  return [...text.matchAll(/^(?:import|export)\s(?!type\s)[^'"]*?from\s+['"]([^'"]+)['"]/gms)]
-    .map((match) => match[1] ?? '')
-}
 
 test('only main.ts and scripts read the environment', () => {
   for (const { path, text } of ruled) {
@@ -158,16 +189,27 @@ test('files, lines and functions stay readable', () => {
   assert.deepEqual(tooLong, [])
 })
 
-/** Top-level functions and methods, from their first line to the brace at the same indent. */
-function functionLengths(text: string): { name: string; length: number }[] {
-  const lines = text.split('\n')
-  const starts = /^( {0,2})(?:export )?(?:static )?(?:async )?(?:function\*? )?(#?\w+)\(.*\{$/
-  return lines.flatMap((line, i) => {
-    const match = starts.exec(line)
-    if (!match || /^\s*(if|for|while|switch)\b/.test(line)) return []
-    const end = lines.findIndex((other, j) => j > i && other === `${match[1]}}`)
-    return end < 0 ? [] : [{ name: match[2] ?? '', length: end - i + 1 }]
-  })
+interface FunctionLength {
+  name: string
+  length: number
+}
+
+/** Every function with a body, methods and arrow functions too, from its first line to its last. */
+function functionLengths(text: string): FunctionLength[] {
+  const source = ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest, true)
+  const lineAt = (position: number) => source.getLineAndCharacterOfPosition(position).line
+  const found: FunctionLength[] = []
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && 'body' in node && node.body) {
+      const start = node.getStart()
+      const named = node.name ?? (ts.isVariableDeclaration(node.parent) ? node.parent.name : null)
+      const name = named?.getText() ?? `the function of line ${lineAt(start) + 1}`
+      found.push({ name, length: lineAt(node.end) - lineAt(start) + 1 })
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return found
 }
 
 test('nothing is left half done or switched off', () => {
@@ -177,4 +219,24 @@ test('nothing is left half done or switched off', () => {
     assert.ok(!/@ts-(ignore|nocheck)/.test(text), `${path} switches the types off`)
     assert.ok(!/\btest\.(only|skip|todo)\(/.test(text), `${path} skips or singles out a test`)
   }
+})
+
+test('relative links of documents lead somewhere', () => {
+  const documents = ['', 'docs', 'docs/decisions', 'models', 'models/mini', 'models/sam-audio', 'bench',
+    'examples', 'clients/typescript'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder)).filter((name) => name.endsWith('.md')).map((name) => join(folder, name)))
+  assert.ok(documents.length > 20, `${documents.length} documents`)
+  const broken = documents.flatMap((path) => {
+    const links = [...readFileSync(join(ROOT, path), 'utf8').matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
+    return links.map(([, link = '']) => join(dirname(path), link))
+      .filter((target) => !existsSync(join(ROOT, target))).map((target) => `${path}: ${target}`)
+  })
+  assert.deepEqual(broken, [])
+})
+
+test('files that the architecture names exist', () => {
+  const text = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8')
+  const paths = [...text.matchAll(/`((?:gateway|engine|models|shared|test)\/[\w./-]+)`/g)]
+  assert.ok(paths.length >= 15, `${paths.length} paths`)
+  for (const [, path = ''] of paths) assert.ok(existsSync(join(ROOT, path)), path)
 })

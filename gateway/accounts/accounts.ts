@@ -1,13 +1,14 @@
 /** What can be done with accounts and keys. The command-line tools and the admin API call this. */
 
 import ms from 'ms'
+import { isoTime } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
 import {
   checkCreateAccount, checkCreateKey, checkCredit, type Account, type ApiKey, type NewApiKey,
 } from './schemas.ts'
 import { hashApiKey, newApiKey, newKeyId } from './auth.ts'
-import { isoTime, type Deps } from '../deps.ts'
+import type { Deps } from '../deps.ts'
 import { DEFAULT_ACCOUNT, ensureAccount, findAccount, listAccounts } from '../store/accounts.ts'
 import { findApiKeys, listApiKeys, putApiKey, updateApiKey } from '../store/api-keys.ts'
 import { inTransaction } from '../store/database.ts'

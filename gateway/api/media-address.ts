@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import type { Claims, SignedMethod } from '../media-store/signed-url.ts'
 import type { Deps } from '../deps.ts'
-import type { LocalDisk } from '../media-store/local-disk.ts'
+import type { LocalDisk } from '../media-store/media-store.ts'
 
 /** What the routes under /media are given. */
 export type MediaDeps = Deps & { mediaStore: LocalDisk }

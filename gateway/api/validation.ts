@@ -1,6 +1,6 @@
 /** Strict checks of request bodies: nothing is coerced, and every refusal names the field. */
 
-import type { Static } from 'typebox'
+import type { Static, TObject } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { ServiceError, type ErrorCode } from '../../shared/errors.ts'
 import { DEFAULT_OPTIONS, LIMITS, type SeparationOptions } from '../../shared/separation-options.ts'
@@ -112,7 +112,7 @@ function checkMetadata(metadata: object, text?: string): string {
 
 /** @throws ServiceError that names the first thing wrong with `body` */
 export function checkBody(validator: Validator, body: unknown): unknown {
-  const unfit = unfitTextAt(body)
+  const unfit = unfitTextAt(knownFields(validator, body))
   if (unfit !== undefined) {
     const param = dottedPath(unfit)
     throw new ServiceError('INVALID_PARAMETER', {
@@ -123,6 +123,14 @@ export function checkBody(validator: Validator, body: unknown): unknown {
   const [problem] = validator.Check(body) ? [] : validator.Errors(body)
   if (problem) throw refusal(problem, body)
   return body
+}
+
+/** Without the fields at its top that are ignored, whatever they hold. */
+function knownFields(validator: Validator, body: unknown): unknown {
+  if (body === null || typeof body !== 'object') return body
+  const { properties } = validator.Type() as TObject
+  const known = Object.entries(body).filter(([name]) => Object.hasOwn(properties, name))
+  return Object.fromEntries(known)
 }
 
 /** What each kind of problem means for the client. */

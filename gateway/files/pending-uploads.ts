@@ -5,7 +5,7 @@
 
 import type { Deps } from '../deps.ts'
 import { uploadTimes } from './times.ts'
-import type { Arrival, Bucket } from '../media-store/s3.ts'
+import type { Arrival, Bucket } from '../media-store/media-store.ts'
 import { findFile, markFileUploaded } from '../store/files.ts'
 import { inputKey, ownerOf } from '../store/retention.ts'
 import type { FileRow } from '../store/tables.ts'

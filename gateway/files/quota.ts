@@ -1,7 +1,8 @@
 /** How much media the files of one account may hold: the disk is everybody's. */
 
+import { isoTime } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
-import { isoTime, type Deps } from '../deps.ts'
+import type { Deps } from '../deps.ts'
 import type { Store } from '../store/database.ts'
 import { heldFiles } from '../store/files.ts'
 

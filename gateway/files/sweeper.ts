@@ -5,8 +5,9 @@
  */
 
 import { setImmediate as nextRound } from 'node:timers/promises'
+import { isoTime } from '../../shared/clock.ts'
 import { takeArrivals } from './pending-uploads.ts'
-import { isoTime, type Deps } from '../deps.ts'
+import type { Deps } from '../deps.ts'
 import { Loop } from '../loop.ts'
 import { deleteExpiredIdempotencyKeys } from '../store/idempotency-keys.ts'
 import {

@@ -1,6 +1,7 @@
 /** How long a file is kept once its bytes are there. */
 
-import { isoTime, type AppConfig } from '../deps.ts'
+import { isoTime } from '../../shared/clock.ts'
+import type { AppConfig } from '../deps.ts'
 
 type Lifetime = Pick<AppConfig, 'fileHours'>
 

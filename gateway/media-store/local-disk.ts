@@ -11,25 +11,10 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { send } from '@fastify/send'
 import { ServiceError } from '../../shared/errors.ts'
-import {
-  checkSignedQuery, signPath, type Claims, type SignedMethod,
-} from './signed-url.ts'
-import type { Asker, MediaHome } from './media-store.ts'
-
-export interface LocalDisk extends MediaHome {
-  kind: 'local disk'
-  /**
-   * What the query of a request to the address of `key` allows.
-   * @param now epoch milliseconds
-   */
-  check(
-    method: SignedMethod, key: string, query: Readonly<Record<string, unknown>>, now: number,
-  ): Claims | 'expired' | 'forged'
-  /** Takes in all of `body`; when anything breaks, nothing stays. To be placed or discarded. */
-  stage(body: Readable, limits: StageLimits): Promise<StagedMedia>
-  /** Answers `request` (its method, Range and conditions) with what is stored under `key`. */
-  reply(key: string, request: IncomingMessage): Promise<MediaReply>
-}
+import { checkSignedQuery, signPath, type Claims, type SignedMethod } from './signed-url.ts'
+import type {
+  Asker, Download, LocalDisk, MediaReply, StagedMedia, StageLimits, StoredMedia, Upload,
+} from './media-store.ts'
 
 export interface LocalDiskOptions {
   folder: string
@@ -43,33 +28,6 @@ export interface LocalDiskOptions {
   freeBytes?: (folder: string) => Promise<number>
 }
 
-export interface StageLimits {
-  /** Exactly this many bytes, or it fails with `PAYLOAD_TOO_LARGE` or `INVALID_REQUEST`. */
-  bytes?: number
-  /** A sender that is silent for so long is given up. */
-  silentMsMax: number
-  /** When it aborts, it fails with its reason. */
-  signal: AbortSignal
-}
-
-/** Media that is whole and durable, and stands aside until it is given a key. */
-export interface StagedMedia {
-  bytes: number
-  /** In hexadecimal. */
-  sha256: string
-  /** Puts it under `key`, durably and at one blow, in the place of what is there. */
-  place(key: string): Promise<void>
-  /** Deletes it unless it has been placed. */
-  discard(): Promise<void>
-}
-
-/** An answer to a GET or HEAD, ready to be sent: whole, a range, not modified, or not there. */
-export interface MediaReply {
-  status: number
-  headers: Record<string, string>
-  body: Readable
-}
-
 const KEY = /^[\w-]+(\/[\w-]+)+$/
 const NEW = '.new'
 /** A refused body stays open, so that its sender can still be told why. */
@@ -78,76 +36,93 @@ const KEEP_OPEN = { destroyOnReturn: false }
 const ROOM_CHECK_BYTES = 16 * 2 ** 20
 
 /** Opens the media folder, or makes it; drops what an earlier process left half-written. */
-export async function openLocalDisk(
-  { folder, signingKey, baseUrls, freeBytesMin, freeBytes = bytesFree }: LocalDiskOptions,
-): Promise<LocalDisk> {
-  const newFolder = join(folder, NEW)
+export async function openLocalDisk(options: LocalDiskOptions): Promise<LocalDisk> {
+  const newFolder = join(options.folder, NEW)
   await rm(newFolder, { recursive: true, force: true })
   await mkdir(newFolder, { recursive: true })
-  const assertRoom = async (bytes: number) => {
+  return new MediaFolder(options)
+}
+
+class MediaFolder implements LocalDisk {
+  readonly kind = 'local disk'
+  readonly #options: LocalDiskOptions
+
+  constructor(options: LocalDiskOptions) {
+    this.#options = options
+  }
+
+  check(method: SignedMethod, key: string, query: Readonly<Record<string, unknown>>, now: number) {
+    return checkSignedQuery(this.#options.signingKey, method, addressPath(key), query, now)
+  }
+
+  async uploadUrl({ key, asker, expiresAt, body }: Upload): Promise<string> {
+    const size = body && { size: body.bytes }
+    return this.#signed(asker, { method: 'PUT', path: addressPath(key), expiresAt, ...size })
+  }
+
+  async downloadUrl({ key, asker, expiresAt }: Download): Promise<string> {
+    return this.#signed(asker, { method: 'GET', path: addressPath(key), expiresAt })
+  }
+
+  async stage(body: Readable, limits: StageLimits): Promise<StagedMedia> {
+    const newPath = join(this.#options.folder, NEW, randomUUID())
+    const discard = () => rm(newPath, { force: true })
+    const counted = countedPieces(body, limits, (bytes) => this.#assertRoom(bytes))
+    const written = await writeDurably(newPath, counted).catch(async (error: unknown) => {
+      await discard()
+      throw isDiskFull(error) ? noRoom(error) : error
+    })
+    const place = async (key: string) => {
+      const path = this.#pathOf(key)
+      await mkdir(dirname(path), { recursive: true })
+      await rename(newPath, path)
+      await syncFolder(dirname(path))
+    }
+    return { ...written, discard, place }
+  }
+
+  async remove(key: string): Promise<void> {
+    const path = this.#pathOf(key)
+    await rm(path, { recursive: true, force: true })
+    await syncFolder(dirname(path)).catch(ignoreMissing)
+  }
+
+  async* list(): AsyncGenerator<StoredMedia> {
+    const { folder } = this.#options
+    for await (const path of filesBelow(folder)) {
+      const key = relative(folder, path)
+      const info = KEY.test(key) ? await stat(path).catch(ignoreMissing) : undefined
+      if (info) yield { key, writtenAt: info.mtimeMs }
+    }
+  }
+
+  async reply(key: string, request: IncomingMessage): Promise<MediaReply> {
+    this.#pathOf(key)
+    const { type, statusCode, headers, stream } = await send(request, key, {
+      root: this.#options.folder,
+      cacheControl: false,
+      contentType: false,
+      index: false,
+    })
+    if (type === 'file') return { status: statusCode, headers, body: stream }
+    if (statusCode === 404) throw new ServiceError('NOT_FOUND')
+    const { 'Content-Range': range } = headers // of 416: says how long the media is
+    return { status: statusCode, headers: range ? { 'Content-Range': range } : {}, body: empty() }
+  }
+
+  #signed(asker: Asker, claims: Claims): string {
+    const { baseUrls, signingKey } = this.#options
+    return baseUrls[asker]() + signPath(signingKey, claims)
+  }
+
+  async #assertRoom(bytes: number): Promise<void> {
+    const { folder, freeBytesMin, freeBytes = bytesFree } = this.#options
     if (await freeBytes(folder) - bytes < freeBytesMin) throw noRoom()
   }
-  const pathOf = (key: string): string => {
+
+  #pathOf(key: string): string {
     if (!KEY.test(key)) throw new Error(`not a media key: ${key}`)
-    return join(folder, key)
-  }
-  return {
-    kind: 'local disk',
-    check: (method, key, query, now) =>
-      checkSignedQuery(signingKey, method, addressPath(key), query, now),
-    async uploadUrl({ key, asker, expiresAt, body }) {
-      const path = addressPath(key)
-      const size = body && { size: body.bytes }
-      return baseUrls[asker]() + signPath(signingKey, { method: 'PUT', path, expiresAt, ...size })
-    },
-    async downloadUrl({ key, asker, expiresAt }) {
-      const path = addressPath(key)
-      return baseUrls[asker]() + signPath(signingKey, { method: 'GET', path, expiresAt })
-    },
-    async stage(body, limits) {
-      const newPath = join(newFolder, randomUUID())
-      const discard = () => rm(newPath, { force: true })
-      const counted = countedPieces(body, limits, assertRoom)
-      const written = await writeDurably(newPath, counted).catch(async (error: unknown) => {
-        await discard()
-        throw isDiskFull(error) ? noRoom(error) : error
-      })
-      return {
-        ...written,
-        discard,
-        async place(key) {
-          const path = pathOf(key)
-          await mkdir(dirname(path), { recursive: true })
-          await rename(newPath, path)
-          await syncFolder(dirname(path))
-        },
-      }
-    },
-    async remove(key) {
-      const path = pathOf(key)
-      await rm(path, { recursive: true, force: true })
-      await syncFolder(dirname(path)).catch(ignoreMissing)
-    },
-    async *list() {
-      for await (const path of filesBelow(folder)) {
-        const key = relative(folder, path)
-        const info = KEY.test(key) ? await stat(path).catch(ignoreMissing) : undefined
-        if (info) yield { key, writtenAt: info.mtimeMs }
-      }
-    },
-    async reply(key, request) {
-      pathOf(key)
-      const { type, statusCode, headers, stream } = await send(request, key, {
-        root: folder,
-        cacheControl: false,
-        contentType: false,
-        index: false,
-      })
-      if (type === 'file') return { status: statusCode, headers, body: stream }
-      if (statusCode === 404) throw new ServiceError('NOT_FOUND')
-      const { 'Content-Range': range } = headers // of 416: says how long the media is
-      return { status: statusCode, headers: range ? { 'Content-Range': range } : {}, body: empty() }
-    },
+    return join(this.#options.folder, key)
   }
 }
 

@@ -12,28 +12,9 @@ import {
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import contentDisposition from 'content-disposition'
-import type { Asker, MediaHome, StoredMedia } from './media-store.ts'
-
-export interface Bucket extends MediaHome {
-  kind: 's3'
-  /** What a client has put at the upload address of `key`; undefined: nothing yet. */
-  arrivalOf(key: string): Promise<Arrival | undefined>
-  /** Puts an arrival in its place; false when the client has put another one meanwhile. */
-  accept(arrival: Arrival): Promise<boolean>
-  /** Deletes what a client has put at the upload address of `key`. */
-  dropArrival(key: string): Promise<void>
-  /** The keys of all that has arrived and not been dropped. */
-  arrivals(): AsyncIterable<string>
-}
-
-/** A whole body that a client has put. */
-export interface Arrival {
-  key: string
-  bytes: number
-  /** Epoch milliseconds. */
-  arrivedAt: number
-  etag: string
-}
+import type {
+  Arrival, Asker, Bucket, Download, StoredMedia, Upload,
+} from './media-store.ts'
 
 export interface BucketOptions {
   bucket: string
@@ -56,29 +37,109 @@ const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: 60_000 }
  * `AWS_SECRET_ACCESS_KEY`, a profile, or the role of the machine).
  * @throws Error saying why the bucket cannot be used
  */
-export async function openBucket(
-  { bucket: Bucket, region, endpoint, publicEndpoint = endpoint }: BucketOptions,
-): Promise<Bucket> {
-  const clientOf = (endpoint: string | undefined) => new S3Client({
-    region,
-    ...(endpoint && { endpoint, forcePathStyle: true }),
-    // Else an address would demand the checksum of an empty body.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    requestHandler: TIMEOUTS,
-  })
-  const clients: Record<Asker, S3Client> = {
-    client: clientOf(publicEndpoint), engine: clientOf(endpoint),
-  }
-  const s3 = clients.engine
-  await s3.send(new HeadBucketCommand({ Bucket })).catch((cause: unknown) => {
-    const reason = cause instanceof S3ServiceException ? cause.name : (cause as Error).message
-    throw new Error(`the bucket ${Bucket} cannot be used: ${reason}`, { cause })
-  })
+export async function openBucket(options: BucketOptions): Promise<Bucket> {
+  const bucket = new S3Bucket(options)
+  await bucket.assertUsable()
+  return bucket
+}
 
-  async function* objectsBelow(prefix: string): AsyncGenerator<StoredMedia> {
+class S3Bucket implements Bucket {
+  readonly kind = 's3'
+  readonly #bucket: string
+  /** By who is given their addresses. */
+  readonly #clients: Record<Asker, S3Client>
+
+  constructor({ bucket, region, endpoint, publicEndpoint = endpoint }: BucketOptions) {
+    this.#bucket = bucket
+    this.#clients = {
+      client: connectClient(region, publicEndpoint), engine: connectClient(region, endpoint),
+    }
+  }
+
+  get #s3(): S3Client {
+    return this.#clients.engine
+  }
+
+  /** @throws Error saying why the bucket cannot be used */
+  async assertUsable(): Promise<void> {
+    await this.#s3.send(new HeadBucketCommand({ Bucket: this.#bucket })).catch((cause: unknown) => {
+      const reason = cause instanceof S3ServiceException ? cause.name : (cause as Error).message
+      throw new Error(`the bucket ${this.#bucket} cannot be used: ${reason}`, { cause })
+    })
+  }
+
+  uploadUrl({ key, asker, expiresAt, body }: Upload): Promise<string> {
+    const put = new PutObjectCommand({
+      Bucket: this.#bucket,
+      Key: asker === 'client' ? INCOMING + key : key,
+      ...(body && { ContentLength: body.bytes, ContentType: body.contentType }),
+    })
+    return getSignedUrl(this.#clients[asker], put, {
+      expiresIn: secondsUntil(expiresAt),
+      ...(body && { signableHeaders: new Set(['content-type']) }), // the length is without asking
+    })
+  }
+
+  downloadUrl({ key, asker, expiresAt, contentType, fileName }: Download): Promise<string> {
+    const get = new GetObjectCommand({
+      Bucket: this.#bucket,
+      Key: key,
+      ResponseContentDisposition: contentDisposition(fileName),
+      ...(contentType && { ResponseContentType: contentType }),
+    })
+    return getSignedUrl(this.#clients[asker], get, { expiresIn: secondsUntil(expiresAt) })
+  }
+
+  async arrivalOf(key: string): Promise<Arrival | undefined> {
+    try {
+      const head = await this.#s3.send(
+        new HeadObjectCommand({ Bucket: this.#bucket, Key: INCOMING + key }))
+      const { ContentLength: bytes, LastModified: time, ETag: etag } = head
+      if (bytes === undefined || !time || !etag) throw new Error('the store does not tell all')
+      return { key, bytes, arrivedAt: time.getTime(), etag }
+    } catch (error) {
+      if (error instanceof NotFound) return undefined
+      throw error
+    }
+  }
+
+  async accept({ key, etag }: Arrival): Promise<boolean> {
+    try {
+      await this.#s3.send(new CopyObjectCommand({
+        Bucket: this.#bucket,
+        Key: key,
+        CopySource: `${this.#bucket}/${INCOMING}${key}`,
+        CopySourceIfMatch: etag,
+      }))
+      return true
+    } catch (error) {
+      if (error instanceof S3ServiceException && CHANGED.has(statusOf(error))) return false
+      throw error
+    }
+  }
+
+  async dropArrival(key: string): Promise<void> {
+    await this.#removeObject(INCOMING + key)
+  }
+
+  async* arrivals(): AsyncGenerator<string> {
+    for await (const { key } of this.#objectsBelow(INCOMING)) yield key.slice(INCOMING.length)
+  }
+
+  async remove(key: string): Promise<void> {
+    for await (const { key: found } of this.#objectsBelow(key)) {
+      if (found === key || found.startsWith(`${key}/`)) await this.#removeObject(found)
+    }
+  }
+
+  async* list(): AsyncGenerator<StoredMedia> {
+    for (const prefix of KEPT) yield* this.#objectsBelow(prefix)
+  }
+
+  async* #objectsBelow(prefix: string): AsyncGenerator<StoredMedia> {
     for (let token: string | undefined, more = true; more; more = token !== undefined) {
-      const page = await s3.send(new ListObjectsV2Command({
-        Bucket, Prefix: prefix, ContinuationToken: token,
+      const page = await this.#s3.send(new ListObjectsV2Command({
+        Bucket: this.#bucket, Prefix: prefix, ContinuationToken: token,
       }))
       for (const { Key: key, LastModified: time } of page.Contents ?? []) {
         if (key && time) yield { key, writtenAt: time.getTime() }
@@ -86,68 +147,19 @@ export async function openBucket(
       token = page.NextContinuationToken
     }
   }
-  const removeObject = (key: string) => s3.send(new DeleteObjectCommand({ Bucket, Key: key }))
 
-  return {
-    kind: 's3',
-    uploadUrl({ key, asker, expiresAt, body }) {
-      const put = new PutObjectCommand({
-        Bucket,
-        Key: asker === 'client' ? INCOMING + key : key,
-        ...(body && { ContentLength: body.bytes, ContentType: body.contentType }),
-      })
-      return getSignedUrl(clients[asker], put, {
-        expiresIn: secondsUntil(expiresAt),
-        ...(body && { signableHeaders: new Set(['content-type']) }), // the length is without asking
-      })
-    },
-    downloadUrl({ key, asker, expiresAt, contentType, fileName }) {
-      const get = new GetObjectCommand({
-        Bucket,
-        Key: key,
-        ResponseContentDisposition: contentDisposition(fileName),
-        ...(contentType && { ResponseContentType: contentType }),
-      })
-      return getSignedUrl(clients[asker], get, { expiresIn: secondsUntil(expiresAt) })
-    },
-    async arrivalOf(key) {
-      try {
-        const head = await s3.send(new HeadObjectCommand({ Bucket, Key: INCOMING + key }))
-        const { ContentLength: bytes, LastModified: time, ETag: etag } = head
-        if (bytes === undefined || !time || !etag) throw new Error('the store does not tell all')
-        return { key, bytes, arrivedAt: time.getTime(), etag }
-      } catch (error) {
-        if (error instanceof NotFound) return undefined
-        throw error
-      }
-    },
-    async accept({ key, etag }) {
-      try {
-        await s3.send(new CopyObjectCommand({
-          Bucket, Key: key, CopySource: `${Bucket}/${INCOMING}${key}`, CopySourceIfMatch: etag,
-        }))
-        return true
-      } catch (error) {
-        if (error instanceof S3ServiceException && CHANGED.has(statusOf(error))) return false
-        throw error
-      }
-    },
-    async dropArrival(key) {
-      await removeObject(INCOMING + key)
-    },
-    async *arrivals() {
-      for await (const { key } of objectsBelow(INCOMING)) yield key.slice(INCOMING.length)
-    },
-    async remove(key) {
-      for await (const { key: found } of objectsBelow(key)) {
-        if (found === key || found.startsWith(`${key}/`)) await removeObject(found)
-      }
-    },
-    async *list() {
-      for (const prefix of KEPT) yield* objectsBelow(prefix)
-    },
+  async #removeObject(key: string): Promise<void> {
+    await this.#s3.send(new DeleteObjectCommand({ Bucket: this.#bucket, Key: key }))
   }
 }
+
+const connectClient = (region: string, endpoint: string | undefined): S3Client => new S3Client({
+  region,
+  ...(endpoint && { endpoint, forcePathStyle: true }),
+  // Else an address would demand the checksum of an empty body.
+  requestChecksumCalculation: 'WHEN_REQUIRED',
+  requestHandler: TIMEOUTS,
+})
 
 /** Of a copy: what was to be copied is gone, or another. */
 const CHANGED = new Set([404, 412])

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { localUrl } from '../config.ts'
 import type { Deps } from '../deps.ts'
+import { metricsText } from './state-metrics.ts'
 
 export interface MetricsServer {
   /** Where it listens: `http://host:port`. */
@@ -40,7 +41,7 @@ async function answer(
     return end(reply, 405, 'Metrics are to be got.\n')
   }
   try {
-    const text = await deps.metrics.text(deps)
+    const text = await metricsText(deps)
     reply.setHeader('content-type', deps.metrics.registry.contentType)
     end(reply, 200, text)
   } catch (error) {

@@ -1,11 +1,9 @@
 /**
- * What the gateway tells operators: what it has counted since it started, and how things stand. No
+ * What the gateway has counted since it started. No
  * label names a request, a key or an account, so that there are few of each.
  */
 
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import { isoTime, type Deps } from '../deps.ts'
-import { countWork } from '../store/work-counts.ts'
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
 import type { RequestRow } from '../store/tables.ts'
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -57,11 +55,6 @@ export class Metrics {
     this.#grpc.observe({ method, status }, ms / 1_000)
   }
 
-  /** All of it, in the text format of Prometheus. */
-  async text(deps: StateDeps): Promise<string> {
-    return await this.registry.metrics() + await (await stateOf(deps)).metrics()
-  }
-
   #counter(name: string, help: string, labelNames: string[] = []): Counter {
     return new Counter({ name, help, labelNames, registers: [this.registry] })
   }
@@ -69,28 +62,4 @@ export class Metrics {
   #histogram(name: string, help: string, labelNames: string[]): Histogram {
     return new Histogram({ name, help, labelNames, buckets: SECONDS, registers: [this.registry] })
   }
-}
-
-export type StateDeps = Pick<Deps, 'store' | 'broker' | 'fleet' | 'feed' | 'clock'>
-
-/** How things stand now. */
-async function stateOf({ store, broker, fleet, feed, clock }: StateDeps): Promise<Registry> {
-  const registry = new Registry()
-  const gauge = (name: string, help: string, labelNames: string[] = []) =>
-    new Gauge({ name, help, labelNames, registers: [registry] })
-  const work = await countWork(store, isoTime(clock.now()))
-  const waitingMs = work.oldestQueuedAt === null ? 0 : clock.now() - Date.parse(work.oldestQueuedAt)
-  const requests = gauge('winnow_requests', 'Requests not finished, by status.', ['status'])
-  requests.set({ status: 'IN_QUEUE' }, work.queued)
-  requests.set({ status: 'IN_PROGRESS' }, work.running)
-  gauge('winnow_queue_oldest_seconds', 'Age of the oldest request in the queue.')
-    .set(Math.max(0, waitingMs) / 1_000)
-  gauge('winnow_outbox_jobs', 'Jobs still to be handed to the broker.').set(work.outbox)
-  gauge('winnow_webhooks_unsettled', 'Webhooks neither delivered nor given up.').set(work.webhooks)
-  gauge('winnow_webhooks_due', 'Of these, such as are due now.').set(work.webhooksDue)
-  gauge('winnow_status_watches', 'Open status streams and Watch calls.').set(feed.watches)
-  gauge('winnow_engines', 'Engines that are there.').set(fleet.engines)
-  gauge('winnow_broker_connected', '1 while the broker is reached, else 0.')
-    .set(Number(broker.isConnected()))
-  return registry
 }

@@ -1,6 +1,7 @@
 /** Whether this gateway can take requests now, and whether anybody is there to serve them. */
 
-import { isoTime, type Deps } from '../deps.ts'
+import { isoTime } from '../../shared/clock.ts'
+import type { Deps } from '../deps.ts'
 import { canWrite } from '../store/write-probe.ts'
 
 /** Without an engine it is merely degraded: what is accepted waits for one. */

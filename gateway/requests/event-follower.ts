@@ -3,10 +3,11 @@
  * order; each is one transaction with a guard, so that a late or repeated one changes nothing.
  */
 
+import { isoTime } from '../../shared/clock.ts'
 import type { Event } from '../../shared/messages.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { charge, reserveMeasured } from '../accounts/credits.ts'
-import { isoTime, type Deps } from '../deps.ts'
+import type { Deps } from '../deps.ts'
 import { failure, finishRequest, tellFinished } from './finish-request.ts'
 import type { MediaPresenter } from './presenter.ts'
 import { releaseRequest } from './release-request.ts'

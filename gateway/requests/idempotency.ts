@@ -5,9 +5,10 @@
  */
 
 import { createHash } from 'node:crypto'
+import { isoTime } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
-import { isoTime, type Deps } from '../deps.ts'
-import { seal, unseal } from '../seal.ts'
+import type { Deps } from '../deps.ts'
+import { seal, unseal } from '../secrets.ts'
 import { findIdempotencyKey, takeIdempotencyKey } from '../store/idempotency-keys.ts'
 import type { Store } from '../store/database.ts'
 import type { IdempotencyKeyRow } from '../store/tables.ts'

@@ -1,10 +1,11 @@
 /** Hands accepted requests to the broker: outbox rows become jobs; it drops what is repeated. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isoTime } from '../../shared/clock.ts'
 import type { Broker, JobQueue } from '../../shared/broker.ts'
 import type { Job, OutputPart } from '../../shared/messages.ts'
 import { isTerminal } from '../../shared/request-status.ts'
-import { isoTime, type Deps } from '../deps.ts'
+import type { Deps } from '../deps.ts'
 import { queuesOf } from './job-queue.ts'
 import { Loop } from '../loop.ts'
 import { failRequest, type FinishDeps } from './separations.ts'

@@ -12,7 +12,7 @@ import {
   type ModelList, type OutputFile, type QueueResultResponse, type QueueStatusResponse,
   type QueueSubmitResponse, type WebhookDeliveryStatus,
 } from '../api/schemas.ts'
-import { unseal } from '../seal.ts'
+import { unseal } from '../secrets.ts'
 import { fileStatus } from '../store/files.ts'
 import { inputKey, outputKey } from '../store/retention.ts'
 import type { FileRow, RequestRow } from '../store/tables.ts'

@@ -1,7 +1,7 @@
 /** What becomes of a request that an engine gives back: it is queued anew, or fails. */
 
+import { isoTime } from '../../shared/clock.ts'
 import type { Event } from '../../shared/messages.ts'
-import { isoTime } from '../deps.ts'
 import { failure, finishRequest } from './finish-request.ts'
 import type { MediaPresenter } from './presenter.ts'
 import type { Store } from '../store/database.ts'

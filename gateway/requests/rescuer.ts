@@ -1,7 +1,8 @@
 /** Leaves no accepted request lying: what nobody works on fails, or is queued again. */
 
+import { isoTime } from '../../shared/clock.ts'
 import type { Broker } from '../../shared/broker.ts'
-import { isoTime, type Deps } from '../deps.ts'
+import type { Deps } from '../deps.ts'
 import { Loop } from '../loop.ts'
 import { failRequest, type FinishDeps } from './separations.ts'
 import { inTransaction } from '../store/database.ts'

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
+import { isoTime } from '../../shared/clock.ts'
 import { newId } from '../../shared/ids.ts'
-import { isoTime, type Deps } from '../deps.ts'
+import type { Deps } from '../deps.ts'
 import { assertFileRoom } from '../files/quota.ts'
 import { responses } from '../api/openapi.ts'
 import { presentCreatedFile } from '../requests/presenter.ts'

@@ -1,8 +1,9 @@
 /** How the webhook of a request stands, and how to have it sent anew. */
 
+import { isoTime } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { isTerminal } from '../../shared/request-status.ts'
-import { isoTime, type Deps } from '../deps.ts'
+import type { Deps } from '../deps.ts'
 import type { WebhookDeliveryStatus } from '../api/schemas.ts'
 import type { Store } from '../store/database.ts'
 import { changeDelivery, findDelivery } from '../store/deliveries.ts'

@@ -5,14 +5,13 @@
  */
 
 import { setMaxListeners } from 'node:events'
-import type { Clock } from '../../shared/clock.ts'
+import { isoTime, type Clock } from '../../shared/clock.ts'
 import { FairShare, FairShares } from '../../shared/fair-share.ts'
 import { newId } from '../../shared/ids.ts'
 import type { Logger } from '../../shared/log.ts'
 import type { PostOutcome, PublicPost } from './public-post.ts'
-import { isoTime } from '../deps.ts'
 import { Loop } from '../loop.ts'
-import { unseal } from '../seal.ts'
+import { unseal } from '../secrets.ts'
 import type { Store } from '../store/database.ts'
 import {
   changeDelivery, claimDelivery, findClaimed, findDue, listDueAccounts, type DeliveryChange,

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { SCOPES } from '../../gateway/accounts/auth.ts'
 import { Account, ApiKey, NewApiKey } from '../../gateway/accounts/schemas.ts'
-import { ensureFirstApiKey } from '../../gateway/secrets.ts'
+import { ensureFirstApiKey } from '../../gateway/accounts/first-key.ts'
 import { assertError, assertShape } from '../support/assert-shape.ts'
 import { startGateway, type Gateway } from '../support/start-gateway.ts'
 

@@ -5,8 +5,8 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
-import type { MediaStore } from '../../gateway/media-store/media-store.ts'
-import { openBucket, type Bucket } from '../../gateway/media-store/s3.ts'
+import type { Bucket, MediaStore } from '../../gateway/media-store/media-store.ts'
+import { openBucket } from '../../gateway/media-store/s3.ts'
 import { sweep, sweepOrphans } from '../../gateway/files/sweeper.ts'
 import { assertError } from '../support/assert-shape.ts'
 import {
@@ -72,7 +72,14 @@ test('7 media in a bucket of an S3-compatible store', async (t) => {
 
   await step('a store that does not answer is a fault of ours, and the request may come again', async (t) => {
     const away = async () => { throw new Error('the store is away') }
-    const { gateway, create, submit } = await start(t, { ...bucket, arrivalOf: away })
+    const store = new Proxy(bucket, {
+      get: (target, name) => {
+        if (name === 'arrivalOf') return away
+        const value: unknown = Reflect.get(target, name, target)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    const { gateway, create, submit } = await start(t, store)
     const file = await create()
     assertError(await submit(file), 'QUEUE_UNAVAILABLE')
     gateway.deps.mediaStore = bucket

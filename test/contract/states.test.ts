@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { metricsText } from '../../gateway/operations/state-metrics.ts'
 import { createDeadLetterHandler } from '../../gateway/requests/dead-letters.ts'
 import { rescue } from '../../gateway/requests/rescuer.ts'
 import { assertError } from '../support/assert-shape.ts'
@@ -244,7 +245,7 @@ test('3 a request whose job was delivered too often is FAILED with ENGINE_LOST',
   const reply = await gateway.call('GET', `${API}/requests/${requestId}/status`)
   assert.equal(reply.json().error.code, 'ENGINE_LOST')
   assert.deepEqual(gateway.logged('error').map(({ sequence }) => sequence), [99, 1, 1])
-  const text = await gateway.deps.metrics.text(gateway.deps)
+  const text = await metricsText(gateway.deps)
   assert.match(text, /^winnow_dead_letters_total\{stream="JOBS"\} 3$/m)
 })
 

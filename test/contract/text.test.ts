@@ -84,6 +84,13 @@ test('2.6 text with U+0000, or with half a surrogate pair, is refused by the fie
   }
 })
 
+test('2.4 a field at the top that is not known is ignored, whatever text it has', async (t) => {
+  const gateway = await startGateway(t)
+  const body = { ...createFileBody(), 'a\ud800': { b: '\0' } }
+  const reply = await gateway.call('POST', '/v1/files', { body })
+  assert.equal(reply.statusCode, 201, reply.body)
+})
+
 test('4 an id that no id can be is unknown, and is not repeated', async (t) => {
   const gateway = await startGateway(t)
   for (const id of ['%00', 'a%0Ab', 'x'.repeat(4_000), '%F0%9F%8E%BB']) {

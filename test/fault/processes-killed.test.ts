@@ -55,7 +55,7 @@ async function killWheneverStarted(winnow: Winnow, { request_id: requestId }: { 
   const attempts = new Set<string>()
   for (;;) {
     const events = winnow.gateway.log().split('\n').filter((line) => line.includes(requestId))
-      .flatMap((line) => line.endsWith('}') ? [JSON.parse(line)] : [])
+      .flatMap((line) => /^{.*}$/.test(line) ? [JSON.parse(line)] : []) // the ends of the log are cut
     const started = events.filter(({ event }) => event === 'started').map(({ attemptId }) => attemptId)
     if (started.some((attempt) => !attempts.has(attempt))) {
       await winnow.engines.at(-1)?.end('SIGKILL')

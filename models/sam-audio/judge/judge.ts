@@ -53,19 +53,14 @@ export type JudgeNetwork = ReturnType<typeof loadJudgeNetwork>
 
 /** @throws Error naming weights that are missing, misshapen or unread */
 export function loadJudgeNetwork(weights: Weights, config: JudgeConfig) {
-  const { codec, codecName, audio, text, textLayers, finetune, bottleneckDim } = config
+  const { codec, codecName, audio, finetune, bottleneckDim } = config
   const places = codecName === 'dac_vae_encoder' ? TRANSFORMERS : undefined
   const encoder = loadEncoder(weights.at(codecName), codec, places)
   weights.at(codecName).ignoreAll() // the decoder
   const project = loadLinear(weights.at('data_proj'), codec.codebookDim, audio.dim)
   const transformer = loadPeTransformer(weights.at('transformer'), audio)
   const joinAudio = loadLinear(weights.at('cat_audio_proj'), 2 * audio.dim, bottleneckDim)
-  const textModel = loadModernBert(weights.at('text_model'), text, textLayers, TOKENS_MAX)
-  const textLayersOut: readonly Layer[] = [
-    loadProjection(weights.at('text_proj1'), text.dim, audio.dim),
-    loadLinear(weights.at('text_proj2'), audio.dim, bottleneckDim),
-    loadLayerNorm(weights.at('layer_norm'), bottleneckDim, NORM_EPSILON),
-  ]
+  const { textModel, textLayersOut, embedText } = loadText(weights, config)
   const joinText = loadLinear(
     weights.at('proj_audio_and_text'), 2 * bottleneckDim, bottleneckDim)
   const finetuneProject = loadLinear(
@@ -81,10 +76,6 @@ export function loadJudgeNetwork(weights: Weights, config: JudgeConfig) {
     const [mixture, separated] = tf.split(heard, 2, 0) as [Tensor, Tensor]
     return joinAudio(tf.concat([separated, mixture], -1))
   })
-
-  /** ids [batch, length] int32, valid [batch, length]; to [batch, bottleneckDim]. */
-  const embedText = (ids: Tensor, valid: Tensor): Tensor => tf.tidy(() =>
-    textLayersOut.reduce((x, layer) => layer(x), textModel.forward(ids, valid)))
 
   /** audio [batch, frames, bottleneckDim] and text [batch, bottleneckDim] to the audio's shape. */
   const joinSaid = (audioHeard: Tensor, said: Tensor): Tensor => tf.tidy(() => {
@@ -114,6 +105,20 @@ export function loadJudgeNetwork(weights: Weights, config: JudgeConfig) {
     encoder, project, transformer, joinHeard, textModel, textLayersOut, embedText, joinSaid,
     finetuneProject, finetuneTransformer, head, pool, forward,
   }
+}
+
+/** What encodes the prompt: the text model and the layers behind it. */
+function loadText(weights: Weights, { audio, text, textLayers, bottleneckDim }: JudgeConfig) {
+  const textModel = loadModernBert(weights.at('text_model'), text, textLayers, TOKENS_MAX)
+  const textLayersOut: readonly Layer[] = [
+    loadProjection(weights.at('text_proj1'), text.dim, audio.dim),
+    loadLinear(weights.at('text_proj2'), audio.dim, bottleneckDim),
+    loadLayerNorm(weights.at('layer_norm'), bottleneckDim, NORM_EPSILON),
+  ]
+  /** ids [batch, length] int32, valid [batch, length]; to [batch, bottleneckDim]. */
+  const embedText = (ids: Tensor, valid: Tensor): Tensor => tf.tidy(() =>
+    textLayersOut.reduce((x, layer) => layer(x), textModel.forward(ids, valid)))
+  return { textModel, textLayersOut, embedText }
 }
 
 /** A mixture, what was separated from it, of the same length, and the prompt. */

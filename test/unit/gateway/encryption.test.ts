@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import test from 'node:test'
 import fc from 'fast-check'
-import { seal, unseal } from '../../../gateway/seal.ts'
+import { seal, unseal } from '../../../gateway/secrets.ts'
 
 const newKey = () => randomBytes(32).toString('base64url')
 

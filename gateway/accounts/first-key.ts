@@ -1,0 +1,43 @@
+/** The key with which somebody can use the API after the first start. */
+
+import { join } from 'node:path'
+import { readOrMake } from '../secrets.ts'
+import { DEFAULT_ACCOUNT, ensureAccount } from '../store/accounts.ts'
+import { findApiKeys, hasApiKeys, putApiKey } from '../store/api-keys.ts'
+import type { Store } from '../store/database.ts'
+import {
+  BOOTSTRAP_KEY_ID, hashApiKey, keyIdOf, newApiKey, newKeyId, SCOPES,
+} from './auth.ts'
+
+interface FirstKeyOptions {
+  dataFolder: string
+  /** The operator's own key; without it one is made, once, and left in the file `api-key`. */
+  bootstrapApiKey: string | undefined
+  now: string
+}
+
+/** After the first start somebody can use the API: there is a key with every scope. */
+export async function ensureFirstApiKey(store: Store, options: FirstKeyOptions): Promise<void> {
+  const { dataFolder, bootstrapApiKey, now } = options
+  await ensureAccount(store, { ...DEFAULT_ACCOUNT, created_at: now })
+  const put = (keyId: string, key: string) => putApiKey(store, {
+    key_id: keyId,
+    account_id: DEFAULT_ACCOUNT.account_id,
+    name: 'First key',
+    key_hash: hashApiKey(key),
+    scopes: JSON.stringify(SCOPES),
+    created_at: now,
+    expires_at: null,
+    revoked_at: null,
+  })
+  if (bootstrapApiKey !== undefined) {
+    // An operator may set the key that an earlier start made: it is there under its own id.
+    const [known] = await findApiKeys(store, [keyIdOf(bootstrapApiKey) ?? ''])
+    if (known?.key_hash === hashApiKey(bootstrapApiKey)) return
+    return put(BOOTSTRAP_KEY_ID, bootstrapApiKey)
+  }
+  if (await hasApiKeys(store)) return
+  // The file comes first: a key that is stored but was never shown would lock everybody out.
+  const key = await readOrMake(join(dataFolder, 'api-key'), () => newApiKey(newKeyId()))
+  return put(keyIdOf(key) ?? BOOTSTRAP_KEY_ID, key)
+}
