@@ -54,14 +54,14 @@ const weights = randomWeights(transformerShapes(config, FEATURES))
 const precisions = options.precision.split(',') as Precision[]
 const ours = precisions.map((precision) => {
   const transformer = loadTransformer(weights, config, FEATURES, precision)
-  return { precision, transformer, tellTime: tabulated(transformer.tellTime, [0.3]) }
+  return { precision, transformer, embedTime: tabulated(transformer.embedTime, [0.3]) }
 })
 if (options.profile) for (const batch of batchSizes) ours.forEach((each) => profile(each, batch))
 
 interface Ours {
   precision: Precision
   transformer: Transformer
-  tellTime: TellTime
+  embedTime: TellTime
 }
 
 type ExecuteOp = (
@@ -114,12 +114,12 @@ function tell({ name, batch, millis }: Case): void {
   })
 }
 
-function measure({ transformer, tellTime }: Ours, batch: number): number {
+function measure({ transformer, embedTime }: Ours, batch: number): number {
   const x = tf.randomNormal([batch, frames, dim])
   const memory = tf.randomNormal([batch, words, dim])
   const startedAt = performance.now()
   const answer = tf.tidy(() => {
-    const time = tellTime(Array.from({ length: batch }, () => 0.3))
+    const time = embedTime(Array.from({ length: batch }, () => 0.3))
     return transformer.forward({ x, memory, time, frames: null, textKeys: null })
   })
   answer.dataSync()

@@ -116,7 +116,7 @@ function useAll({ codec, velocity }: Network): void {
     decodeLatents(codec.decoder, config.codec, features, null).dataSync()
     const { conditions, transformer } = velocity
     const state = tf.zeros([1, frames, 2 * config.codec.codebookDim])
-    velocity.forward(state, transformer.tellTime([0]), {
+    velocity.forward(state, transformer.embedTime([0]), {
       base: conditions.audio(features).add(conditions.anchors(tf.zeros([1, frames], 'int32'))),
       memory: conditions.memory(tf.zeros([1, 1, config.textDim])), frames: null, textKeys: null,
     }).dataSync()

@@ -35,7 +35,7 @@ const RETRY_MS = 1_000
  * How long a job rests whose events could not be stored: 5 s, then three times as long each time
  * (10 min over all).
  */
-const restMs = (deliveries: number) => 5_000 * 3 ** (deliveries - 1)
+const retryDelayMs = (deliveries: number) => 5_000 * 3 ** (deliveries - 1)
 
 export class Intake {
   readonly #options: IntakeOptions
@@ -175,7 +175,7 @@ export class Intake {
       await beginning
       const outcome = await this.#withinLimit({ stop, heartbeat }, () =>
         separate(lease, stop.signal))
-      if (outcome === 'interrupted') lease.nak(this.#draining ? 0 : restMs(lease.deliveries))
+      if (outcome === 'interrupted') lease.nak(this.#draining ? 0 : retryDelayMs(lease.deliveries))
       else await lease.ack()
       return outcome
     } catch (error) {

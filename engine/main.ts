@@ -16,7 +16,7 @@ import { createEngine } from './engine.ts'
 import { prepareScratch } from './job/scratch.ts'
 
 /** How often an engine says that it is there. */
-const HELLO_MS = 3_000
+const ANNOUNCE_MS = 3_000
 
 /** How long a process that ends may take, besides its drain. */
 const STOP_MS_MAX = 15_000
@@ -40,12 +40,12 @@ const engine = createEngine({
 })
 const control = await startControlServer(config.controlHost, config.controlPort, engine)
 
-const hello = {
+const announcement = {
   engine_id: config.engineId,
   control_address: config.controlAddress ?? control.address,
 }
-broker.publishHello(hello)
-const hellos = setInterval(() => broker.publishHello(hello), HELLO_MS)
+broker.announceEngine(announcement)
+const announcements = setInterval(() => broker.announceEngine(announcement), ANNOUNCE_MS)
 engine.start()
 for (const warning of compute.ready.warnings) log.warn(warning)
 log.info({ control: control.address, ...compute.ready }, 'ready')
@@ -76,7 +76,7 @@ async function end(reason: string): Promise<void> {
 }
 
 async function stop(): Promise<void> {
-  clearInterval(hellos)
+  clearInterval(announcements)
   control.stop()
   await broker.close()
   await compute.stop()

@@ -4,7 +4,7 @@ import type { Broker } from '../shared/broker.ts'
 import type { Clock } from '../shared/clock.ts'
 import type { Logger } from '../shared/log.ts'
 import type { EgressUser } from './requests/egress-pool.ts'
-import type { Fleet } from './operations/engine-registry.ts'
+import type { EngineRegistry } from './operations/engine-registry.ts'
 import type { KeyChecks } from './accounts/key-checks.ts'
 import type { MediaStore } from './media-store/media-store.ts'
 import type { Metrics } from './operations/metrics.ts'
@@ -17,7 +17,7 @@ export interface Deps {
   store: Store
   mediaStore: MediaStore
   broker: Pick<Broker, 'removeJob' | 'isConnected'>
-  fleet: Fleet
+  engineRegistry: EngineRegistry
   feed: RequestFeed
   queuePositions: QueuePositions
   rateLimiter: RateLimiter
@@ -44,7 +44,7 @@ export interface Deps {
 
 export interface AppConfig {
   /** Seals the secrets of webhooks: 32 bytes in base64url. */
-  sealingKey: string
+  encryptionKey: string
   /** Where clients reach this gateway; known once it listens. */
   publicUrl: () => string
   uploadMinutes: number

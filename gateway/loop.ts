@@ -23,9 +23,9 @@ export class Loop {
     this.#options = options
   }
 
-  /** Takes the first turn at once, or after a rest of `restMs`. */
-  start(restMs = 0): void {
-    this.#running = this.#run(restMs)
+  /** Takes the first turn at once, or after a rest of `delayMs`. */
+  start(delayMs = 0): void {
+    this.#running = this.#run(delayMs)
   }
 
   /** Ends the rest; in the middle of a turn, another follows at once. */
@@ -40,9 +40,9 @@ export class Loop {
     await this.#running
   }
 
-  async #run(restMs: number): Promise<void> {
+  async #run(delayMs: number): Promise<void> {
     const { name, everyMs, turn, log } = this.#options
-    if (restMs > 0) await this.#restFor(restMs)
+    if (delayMs > 0) await this.#restFor(delayMs)
     while (!this.#stopped) {
       this.#rest = new AbortController()
       this.#mayBeWoken = true

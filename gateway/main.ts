@@ -16,7 +16,7 @@ import { createDeadLetterHandler } from './requests/dead-letters.ts'
 import type { Deps } from './deps.ts'
 import { EgressPool } from './requests/egress-pool.ts'
 import { createEventHandler } from './requests/event-follower.ts'
-import { Fleet } from './operations/engine-registry.ts'
+import { EngineRegistry } from './operations/engine-registry.ts'
 import { startGrpcServer } from './grpc/server.ts'
 import { createJobPublisher } from './requests/job-publisher.ts'
 import { KeyChecks } from './accounts/key-checks.ts'
@@ -47,7 +47,7 @@ const clock = systemClock
 const { dataFolder } = settings
 process.umask(0o077) // what lies in the data folder is nobody else's business
 await mkdir(dataFolder, { recursive: true })
-const { signingKey, sealingKey } = await readKeys(dataFolder)
+const { signingKey, encryptionKey } = await readKeys(dataFolder)
 const store = await openSqlite(join(dataFolder, 'winnow.db'))
 const { bootstrapApiKey } = settings
 await ensureFirstApiKey(store, { dataFolder, bootstrapApiKey, now: isoTime(clock.now()) })
@@ -56,7 +56,7 @@ const broker = await startOrEnd(log, connectBroker({
   url: natsUrl, name: 'gateway', leaseSeconds, log,
 }))
 
-const fleet = new Fleet({ connect: connectEngine, clock, log })
+const engineRegistry = new EngineRegistry({ connect: connectEngine, clock, log })
 const feed = new RequestFeed(settings.streamsMaxPerAccount)
 const queuePositions = new QueuePositions({ store, feed, clock })
 const publicFetch = createPublicFetch({ allowCidrs: settings.egressAllowCidrs })
@@ -77,17 +77,17 @@ const mediaStore = bucket === undefined
     bucket, region, endpoint: settings.s3Endpoint, publicEndpoint: settings.s3PublicEndpoint,
   })
 const webhookSender = new WebhookSender({
-  store, clock, log, sealingKey, post: publicPost.post,
+  store, clock, log, encryptionKey, post: publicPost.post,
   triesMax: settings.webhooksMax, hostTriesMax: settings.webhooksPerHostMax,
 })
 const metrics = new Metrics()
 metrics.watchProcess()
 const deps: Deps = {
-  store, mediaStore, broker, fleet, feed, queuePositions, clock, log,
+  store, mediaStore, broker, engineRegistry, feed, queuePositions, clock, log,
   metrics,
   rateLimiter: new RateLimiter(settings.rateLimitPerMinute, clock),
   keyChecks: new KeyChecks({ store, clock }),
-  config: { ...settings, sealingKey, publicUrl },
+  config: { ...settings, encryptionKey, publicUrl },
   ...createUrlChecks(publicFetch, publicPost, new EgressPool()),
   wakePublisher: () => publisher.wake(),
   wakeWebhooks: () => webhookSender.wake(),
@@ -112,7 +112,7 @@ const stopFollowing = await Promise.all([
   broker.followEvents(createEventHandler(deps)),
   broker.followDeadLetters(createDeadLetterHandler(deps)),
   broker.followProgress((progress) => feed.progressed(progress)),
-  broker.followHellos((hello) => fleet.heard(hello)),
+  broker.followAnnouncements((announcement) => engineRegistry.announced(announcement)),
 ])
 
 onShutdown(log, async () => {
@@ -124,7 +124,7 @@ onShutdown(log, async () => {
   await Promise.all([...loops.map((loop) => loop.stop()), ...stopFollowing.map((stop) => stop())])
   await webhooksEnded
   await broker.close()
-  fleet.close()
+  engineRegistry.close()
   await store.destroy()
 })
 const addresses = {

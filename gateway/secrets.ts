@@ -11,7 +11,7 @@ interface Keys {
   /** Signs media addresses. */
   signingKey: string
   /** Seals the secrets of webhooks: 32 bytes in base64url. */
-  sealingKey: string
+  encryptionKey: string
 }
 
 const KEY_BYTES = 32
@@ -28,14 +28,14 @@ export async function readKeys(dataFolder: string): Promise<Keys> {
     keys = { ...keys, sealing_key: newKey() }
     await writeWhole(path, JSON.stringify(keys))
   }
-  const { signing_key: signingKey, sealing_key: sealingKey } = keys
+  const { signing_key: signingKey, sealing_key: encryptionKey } = keys
   if (typeof signingKey !== 'string' || signingKey.length < KEY_BYTES) {
     throw new Error(`${path} holds no signing_key`)
   }
-  const isSealingKey = typeof sealingKey === 'string' &&
-    Buffer.from(sealingKey, 'base64url').length === KEY_BYTES
+  const isSealingKey = typeof encryptionKey === 'string' &&
+    Buffer.from(encryptionKey, 'base64url').length === KEY_BYTES
   if (!isSealingKey) throw new Error(`${path} holds no sealing_key`)
-  return { signingKey, sealingKey }
+  return { signingKey, encryptionKey }
 }
 
 const newKey = (): string => randomBytes(KEY_BYTES).toString('base64url')
@@ -63,7 +63,7 @@ async function writeWhole(path: string, text: string): Promise<void> {
  * @param key 32 bytes in base64url
  * @param owner the id of the row that keeps it; sealed text opens for no other
  */
-export function seal(key: string, owner: string, text: string): string {
+export function encrypt(key: string, owner: string, text: string): string {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(CIPHER, Buffer.from(key, 'base64url'), nonce)
     .setAAD(Buffer.from(owner))
@@ -72,7 +72,7 @@ export function seal(key: string, owner: string, text: string): string {
 }
 
 /** What was sealed. @throws Error when key, owner or text are not those of the sealing */
-export function unseal(key: string, owner: string, sealed: string): string {
+export function decrypt(key: string, owner: string, sealed: string): string {
   const bytes = Buffer.from(sealed, 'base64url')
   const [nonce, tag] = [bytes.subarray(0, NONCE_BYTES), bytes.subarray(-TAG_BYTES)]
   const decipher = createDecipheriv(CIPHER, Buffer.from(key, 'base64url'), nonce, {

@@ -2,7 +2,7 @@
 import { asWideAs, widen } from './bfloat16.ts'
 import { readStacked } from './stacked-matrices.ts'
 import {
-  gateWithSigmoid, lastAxisNorm, multiply, multiplyTurned, reshape, softmax, tf, transpose,
+  gateWithSigmoid, lastAxisNorm, multiply, matmulTransposed, reshape, softmax, tf, transpose,
   type Tensor,
 } from './tensor.ts'
 import type { Weights } from './checkpoint/weights.ts'
@@ -25,7 +25,7 @@ export function loadGainedLinear(
 function linear(matrix: Tensor, bias: Tensor): Layer {
   const [outDim, inDim] = matrix.shape as [number, number]
   return (x) => tf.tidy(() => {
-    const rows = multiplyTurned(x.reshape([-1, inDim]), matrix) // [rows, outDim]
+    const rows = matmulTransposed(x.reshape([-1, inDim]), matrix) // [rows, outDim]
     return tf.add(rows, bias).reshape([...x.shape.slice(0, -1), outDim])
   })
 }
@@ -47,7 +47,7 @@ export function loadProjection(weights: Weights, inDim: number, outDim: number):
 
 /** The product of x and a matrix [outDim, inDim], as wide as the matrix. */
 export const project = (x: Tensor, matrix: Tensor): Tensor =>
-  tf.tidy(() => multiplyTurned(asWideAs(matrix, x), matrix))
+  tf.tidy(() => matmulTransposed(asWideAs(matrix, x), matrix))
 
 /** torch.nn.functional.rms_norm over the last axis, with a learned gain that is called `name`. */
 export function loadRmsNorm(
@@ -117,7 +117,7 @@ export function attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | null): Te
 /** As `attend`, but the scores are what the products of queries and keys are. */
 export function attendUnscaled(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | null): Tensor {
   return tf.tidy(() => {
-    const scores = multiplyTurned(q, k) // [batch, heads, q, k]
+    const scores = matmulTransposed(q, k) // [batch, heads, q, k]
     const weighed = softmax(bias ? widen(scores).add(bias) : scores)
     return multiply(asWideAs(v, weighed), v) // [batch, heads, q, dim]
   })

@@ -1,5 +1,5 @@
 /** What is made once by name and remembered: the latest used ones of it. */
-export class RecentlyUsed<T> {
+export class LruCache<T> {
   readonly #sizeMax: number
   readonly #forget: (value: T, name: string) => void
   /** From the least to the most recently used. */

@@ -30,7 +30,7 @@ export interface Span {
  * How the end of a chunk came about: lanes of the next chunk that are given it render alike what
  * both have. A model's own; whoever hands it on does not read it.
  */
-export interface Trail {
+export interface OverlapState {
   /** Where it begins in the mixture, in samples. */
   startSample: number
   states: Float32Array
@@ -50,9 +50,9 @@ export interface LaneRequest {
   /** Where the chunk starts in its mixture, in samples (absent: 0). */
   startSample?: number
   /** What the lane that was kept of the chunk before has left; for models that leave trails. */
-  trail?: Trail
+  overlapState?: OverlapState
   /** How many samples at its end the next chunk has too (absent: 0): a trail is left of them. */
-  trailSamples?: number
+  overlapSamples?: number
   /** Which of several candidates of the chunk it is, from 0 (absent: 0), the only one of most. */
   candidate?: number
   /** How many are made of it (absent: 1): of a single one, nobody needs the score. */
@@ -100,7 +100,7 @@ export interface LaneResult extends Separation {
    */
   predictedSpans?: readonly Span[]
   /** Where it was asked for. */
-  trail?: Trail
+  overlapState?: OverlapState
 }
 
 export interface ModelDescription {
@@ -126,7 +126,7 @@ export interface ModelDescription {
   /** What each acceleration does, in a few words. */
   passes: Readonly<Record<Acceleration, string>>
   /** Whether chunks follow the one before, so that they are separated one after the other. */
-  leavesTrails: boolean
+  needsPreviousChunk: boolean
   /** Whether candidates differ, so that several are worth making. */
   givesCandidates: boolean
   /** Whether it can say by itself where the target sounds. */

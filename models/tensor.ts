@@ -108,7 +108,7 @@ export function multiply(x: TensorFlow.Tensor, matrix: TensorFlow.Tensor): Tenso
 }
 
 /** As `multiply`, with every matrix of y [..., outDim, inDim] turned. */
-export function multiplyTurned(x: TensorFlow.Tensor, y: TensorFlow.Tensor): TensorFlow.Tensor {
+export function matmulTransposed(x: TensorFlow.Tensor, y: TensorFlow.Tensor): TensorFlow.Tensor {
   return execute('BatchMatMulV2', [typeOf(x), flag('adj_x', false), flag('adj_y', true)], [x, y])
 }
 

@@ -23,11 +23,11 @@ import {
 } from './broker-streams.ts'
 import type { Logger } from './log.ts'
 import {
-  decodeMessage, encodeMessage, EngineHello, Event, identify, Job, Progress, type Identity,
+  decodeMessage, encodeMessage, EngineAnnouncement, Event, identify, Job, Progress, type Identity,
 } from './messages.ts'
 
 const PROGRESS_SUBJECT = 'progress'
-const HELLO_SUBJECT = 'engines.hello'
+const ANNOUNCEMENT_SUBJECT = 'engines.hello'
 /** Of a dead letter: its sequence in the stream where it was. */
 const SEQUENCE_HEADER = 'Winnow-Sequence'
 
@@ -81,8 +81,8 @@ export interface Broker {
   followDeadLetters(handle: (letter: DeadLetter) => Promise<void>): Promise<Stop>
   publishProgress(progress: Progress): void
   followProgress(handle: (progress: Progress) => void): Stop
-  publishHello(hello: EngineHello): void
-  followHellos(handle: (hello: EngineHello) => void): Stop
+  announceEngine(announcement: EngineAnnouncement): void
+  followAnnouncements(handle: (announcement: EngineAnnouncement) => void): Stop
   isConnected(): boolean
   /** Resolves when it will never be connected again: with the reason, unless `close` was called. */
   closed(): Promise<Error | void>
@@ -185,12 +185,12 @@ class JetStreamBroker implements Broker {
     return this.#subscribe(PROGRESS_SUBJECT, Progress, handle)
   }
 
-  publishHello(hello: EngineHello): void {
-    this.#connection.publish(HELLO_SUBJECT, encodeMessage(hello))
+  announceEngine(announcement: EngineAnnouncement): void {
+    this.#connection.publish(ANNOUNCEMENT_SUBJECT, encodeMessage(announcement))
   }
 
-  followHellos(handle: (hello: EngineHello) => void): Stop {
-    return this.#subscribe(HELLO_SUBJECT, EngineHello, handle)
+  followAnnouncements(handle: (announcement: EngineAnnouncement) => void): Stop {
+    return this.#subscribe(ANNOUNCEMENT_SUBJECT, EngineAnnouncement, handle)
   }
 
   isConnected(): boolean {

@@ -119,7 +119,7 @@ export const Progress = Type.Object({
 })
 
 /** An engine says, every few seconds, that it is there and where its gRPC control plane listens. */
-export const EngineHello = Type.Object({
+export const EngineAnnouncement = Type.Object({
   engine_id: Type.String(),
   control_address: Type.String(),
 })
@@ -129,7 +129,7 @@ export type StoredFile = Static<typeof StoredFile>
 export type Event = Static<typeof Event>
 export type Identity = Static<typeof Identity>
 export type Progress = Static<typeof Progress>
-export type EngineHello = Static<typeof EngineHello>
+export type EngineAnnouncement = Static<typeof EngineAnnouncement>
 export type LogLine = Static<typeof LogLine>
 
 /** A text as long as a message may have it; what is cut off shows as an ellipsis. */
@@ -157,5 +157,5 @@ export function identify(data: Uint8Array): Identity {
   }
 }
 
-export const encodeMessage = (message: Job | Event | Progress | EngineHello): Uint8Array =>
+export const encodeMessage = (message: Job | Event | Progress | EngineAnnouncement): Uint8Array =>
   new TextEncoder().encode(JSON.stringify(message))

@@ -88,8 +88,9 @@ function warmUp(): void {
 /** Audio is handed over, not copied. */
 function transferables(value: Replies[Command['type']]): ArrayBuffer[] {
   if (!value || !('target' in value)) return []
-  const trail = value.trail ? [value.trail.states] : []
-  return [...value.target, ...value.residual, ...trail].map(({ buffer }) => buffer as ArrayBuffer)
+  const overlapState = value.overlapState ? [value.overlapState.states] : []
+  const arrays = [...value.target, ...value.residual, ...overlapState]
+  return arrays.map(({ buffer }) => buffer as ArrayBuffer)
 }
 
 function say(message: FromWorker, transfer: ArrayBuffer[] = []): void {

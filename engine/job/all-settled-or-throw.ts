@@ -1,7 +1,7 @@
 /** Work that is done together. */
 
 /** As Promise.all, but nothing goes on when it throws. */
-export async function allOf<T>(promises: readonly (Promise<T> | T)[]): Promise<T[]> {
+export async function allSettledOrThrow<T>(promises: readonly (Promise<T> | T)[]): Promise<T[]> {
   const settled = await Promise.allSettled(promises)
   const failed = settled.find((each) => each.status === 'rejected')
   if (failed) throw failed.reason

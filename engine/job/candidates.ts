@@ -8,7 +8,7 @@
  */
 
 import type { LaneResult } from '../../models/model.ts'
-import { allOf } from './all-settled-or-throw.ts'
+import { allSettledOrThrow } from './all-settled-or-throw.ts'
 
 /** Candidates of a chunk that are under way together hold no more samples than this: 64 MiB. */
 const SAMPLES_AT_ONCE_MAX = 2 ** 24
@@ -38,7 +38,7 @@ export async function bestCandidate(
   for (let first = 0; first < count; first += atOnce) {
     const candidates = Array.from(
       { length: Math.min(atOnce, count - first) }, (_, i) => first + i)
-    const results = await allOf(candidates.map((candidate) => {
+    const results = await allSettledOrThrow(candidates.map((candidate) => {
       const isLast = candidate === count - 1
       return separate(isLast ? channels : channels.map((wave) => wave.slice()), candidate)
     }))

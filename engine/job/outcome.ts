@@ -4,7 +4,7 @@ import { ERRORS, failureCode, ServiceError, type FailureCode } from '../../share
 import { shortText, type Event } from '../../shared/messages.ts'
 import { ComputeLostError, DeviceError, ModelError } from '../compute/compute-errors.ts'
 import { isDiskFull } from '../media/ffmpeg.ts'
-import { AwayError } from '../media/retry.ts'
+import { TransientError } from '../media/retry.ts'
 import type { StoreOutage } from '../media/store-outage.ts'
 
 /**
@@ -30,7 +30,7 @@ export class JobStopped extends Error {
 const UNCLASSIFIED_TRIES_MAX = 2
 
 /** Errors that lie in what surrounds a job. */
-const PASSING = [JobStopped, AwayError, ComputeLostError, DeviceError]
+const PASSING = [JobStopped, TransientError, ComputeLostError, DeviceError]
 
 interface Failure {
   code: FailureCode
@@ -62,5 +62,5 @@ export async function releaseCauseOf(
   error: unknown, store: Pick<StoreOutage, 'isAway'>,
 ): Promise<ReleaseCause> {
   if (error instanceof JobStopped && error.because === 'drained') return 'drain'
-  return error instanceof AwayError && await store.isAway() ? 'outage' : 'interruption'
+  return error instanceof TransientError && await store.isAway() ? 'outage' : 'interruption'
 }

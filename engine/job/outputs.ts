@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import type { OutputPart, StoredFile } from '../../shared/messages.ts'
 import type { Separation } from '../../models/model.ts'
-import { allOf } from './all-settled-or-throw.ts'
+import { allSettledOrThrow } from './all-settled-or-throw.ts'
 import {
   createEncoder, type EncodedFile, type Encoder, type EncoderOptions,
 } from '../media/encode.ts'
@@ -72,7 +72,7 @@ export class Outputs {
 
   /** Adds planar samples to both. */
   async write(parts: Separation): Promise<void> {
-    await allOf(NAMES.flatMap((name) => {
+    await allSettledOrThrow(NAMES.flatMap((name) => {
       const { sound, track } = this.#writers[name]!
       return [sound.write(parts[name]), track?.write(parts[name])]
     }))
@@ -83,7 +83,8 @@ export class Outputs {
    * @throws what `store` throws; Error when the disk is full
    */
   async finish(store: Store): Promise<Stored> {
-    const [target, residual] = await allOf(NAMES.map((name) => this.#finish(name, store)))
+    const [target, residual] =
+      await allSettledOrThrow(NAMES.map((name) => this.#finish(name, store)))
     this.#pictures?.close()
     return { target: target!, residual: residual! }
   }
@@ -121,7 +122,7 @@ export class Outputs {
       if (file) await store(part, join(this.#options.folder, part), file.contentType)
       return file
     }
-    const [file, video] = await allOf([storeSound(), storeVideo()])
+    const [file, video] = await allSettledOrThrow([storeSound(), storeVideo()])
     return { ...storedFile(file!), ...(video && { video: storedFile(video) }) }
   }
 

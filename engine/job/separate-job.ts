@@ -16,7 +16,7 @@ import { describeDamage, describeMixture, describeStored } from './job-log.ts'
 import { LogLines } from './log-lines.ts'
 import { openMixture } from '../media/decode.ts'
 import { measureSound } from '../media/measure.ts'
-import { AwayError, LONG_PATIENCE, withRetries } from '../media/retry.ts'
+import { TransientError, LONG_RETRY_POLICY, withRetries } from '../media/retry.ts'
 import { fetchPublicSource, fetchSource } from '../media/source.ts'
 import { UploadRefusedError, uploadOutput } from '../media/upload.ts'
 import { failureOf, JobStopped, releaseCauseOf, type Outcome } from './outcome.ts'
@@ -45,7 +45,7 @@ export interface JobDeps {
 }
 
 /** What every event of one try says. */
-interface Report {
+interface JobReporter {
   log(message: string): void
   event<T extends Event['type']>(type: T): EventHead & { type: T }
 }
@@ -59,23 +59,23 @@ type EventHead = Pick<Event, 'request_id' | 'attempt_id' | 'engine_id' | 'at' | 
 export async function separateJob(
   job: Job, attemptId: string, deps: JobDeps, signal: AbortSignal,
 ): Promise<Outcome> {
-  const report = createReport(job, attemptId, deps)
+  const reporter = createReporter(job, attemptId, deps)
   // While this is stored the source is fetched. No other event may come before it.
-  const started = deps.broker.publishEvent(report.event('started'))
+  const started = deps.broker.publishEvent(reporter.event('started'))
   started.catch(() => undefined) // awaited below: until then it is not unhandled
   let folder: string | null = null
   try {
     folder = await makeJobFolder(deps.config.scratchFolder)
     const sourcePath = await fetchMedia(job, folder, signal, deps)
     await started
-    const work = { folder, sourcePath, report, signal, attemptId }
+    const work = { folder, sourcePath, reporter, signal, attemptId }
     const completed = await produceOutputs(job, work, deps)
-    await publishUntilStored({ ...report.event('completed'), ...completed }, deps, signal)
+    await publishUntilStored({ ...reporter.event('completed'), ...completed }, deps, signal)
     return 'completed'
   } catch (error) {
     const unreported = await reasonOf(started)
     if (unreported === undefined) {
-      return await reportFailure(signal.aborted ? signal.reason : error, report, deps, signal)
+      return await reportFailure(signal.aborted ? signal.reason : error, reporter, deps, signal)
     }
     // The gateway takes nothing back from a try whose start was not reported to it.
     deps.log.warn({ err: unreported }, 'the start of the job could not be reported')
@@ -105,10 +105,10 @@ async function fetchMedia(
   return path
 }
 
-interface Workplace {
+interface JobContext {
   folder: string
   sourcePath: string
-  report: Report
+  reporter: JobReporter
   signal: AbortSignal
   attemptId: string
 }
@@ -116,10 +116,10 @@ interface Workplace {
 type Completed = Pick<Extract<Event, { type: 'completed' }>, 'duration' | 'sample_rate' | 'outputs'>
 
 async function produceOutputs(
-  job: Job, { folder, sourcePath, report, signal, attemptId }: Workplace, deps: JobDeps,
+  job: Job, { folder, sourcePath, reporter, signal, attemptId }: JobContext, deps: JobDeps,
 ): Promise<Completed> {
   const { config, model } = deps
-  const seconds = await measureMedia(sourcePath, { report, signal }, deps)
+  const seconds = await measureMedia(sourcePath, { reporter, signal }, deps)
   const mixture = await openMixture(sourcePath, {
     mediaSecondsMax: config.mediaSecondsMax,
     channelsMax: model.channelsMax,
@@ -127,26 +127,26 @@ async function produceOutputs(
   })
   let outputs: Outputs | null = null
   try {
-    report.log(describeMixture(mixture))
+    reporter.log(describeMixture(mixture))
     const { sampleRate, channels, channelMask, hasVideo } = mixture
     const encoding = { format: job.options.output_format, sampleRate, channels, channelMask }
     const videoPath = hasVideo ? sourcePath : null
-    outputs = await Outputs.open({ folder, encoding, videoPath, signal, log: report.log })
+    outputs = await Outputs.open({ folder, encoding, videoPath, signal, log: reporter.log })
     const samples = await separateMixture(job, mixture, {
       ...deps, signal,
       secondsExpected: seconds ?? 0,
-      log: report.log,
+      log: reporter.log,
       write: (parts) => outputs!.write(parts),
       onProgress: (progress) => publishProgress(job, attemptId, progress, deps),
     })
-    for (const line of describeDamage(mixture)) report.log(line)
+    for (const line of describeDamage(mixture)) reporter.log(line)
     const stored = await outputs.finish(async (part, path, contentType) => {
       const url = job.upload_urls[part]
       const onAway = () => deps.store.noticed(url)
       await uploadOutput({ url, path, contentType, signal, onAway })
       deps.store.ended()
     })
-    report.log(describeStored(stored, outputs.sound, mixture))
+    reporter.log(describeStored(stored, outputs.sound, mixture))
     const duration = samples / sampleRate
     deps.onSeparated(duration)
     return { duration, sample_rate: outputs.sound.sampleRate, outputs: stored }
@@ -164,12 +164,12 @@ async function produceOutputs(
  * @throws ServiceError MEDIA_TOO_LONG
  */
 async function measureMedia(
-  path: string, { report, signal }: Pick<Workplace, 'report' | 'signal'>, deps: JobDeps,
+  path: string, { reporter, signal }: Pick<JobContext, 'reporter' | 'signal'>, deps: JobDeps,
 ): Promise<number | null> {
   const secondsMax = deps.config.mediaSecondsMax
   const seconds = await measureSound(path, { secondsMax, signal })
   if (seconds === null) return null
-  await publishUntilStored({ ...report.event('measured'), duration: seconds }, deps, signal)
+  await publishUntilStored({ ...reporter.event('measured'), duration: seconds }, deps, signal)
   assertNotTooLong(seconds, secondsMax)
   return seconds
 }
@@ -182,7 +182,7 @@ function publishProgress(job: Job, attemptId: string, progress: number, deps: Jo
 
 /** Turns an error into an event and an outcome. */
 async function reportFailure(
-  error: unknown, report: Report, deps: JobDeps, signal: AbortSignal,
+  error: unknown, reporter: JobReporter, deps: JobDeps, signal: AbortSignal,
 ): Promise<Outcome> {
   try {
     if (error instanceof UploadRefusedError) {
@@ -191,19 +191,19 @@ async function reportFailure(
     }
     if (error instanceof JobStopped && error.because === 'canceled') {
       const canceled = { code: 'CANCELED' as const, message: 'The request was canceled.' }
-      await deps.broker.publishEvent({ ...report.event('failed'), error: canceled })
+      await deps.broker.publishEvent({ ...reporter.event('failed'), error: canceled })
       return 'failed'
     }
     if (error instanceof DeviceError) deps.onDeviceFailed()
     const failure = failureOf(error, deps.tries)
     if (failure) {
       deps.log.warn({ err: error }, 'the job failed')
-      await publishUntilStored({ ...report.event('failed'), error: failure }, deps, signal)
+      await publishUntilStored({ ...reporter.event('failed'), error: failure }, deps, signal)
       return 'failed'
     }
     deps.log.warn({ err: error }, 'the job was interrupted')
     const cause = await releaseCauseOf(error, deps.store)
-    await deps.broker.publishEvent({ ...report.event('released'), cause })
+    await deps.broker.publishEvent({ ...reporter.event('released'), cause })
     return 'released'
   } catch (cause) {
     deps.log.error({ err: cause }, 'what became of the job could not be reported')
@@ -219,12 +219,12 @@ async function publishUntilStored(
   event: Event, { broker }: JobDeps, signal: AbortSignal,
 ): Promise<void> {
   const publish = () => broker.publishEvent(event).catch((cause: unknown) => {
-    throw new AwayError('the broker did not store an event', { cause })
+    throw new TransientError('the broker did not store an event', { cause })
   })
-  await withRetries(publish, LONG_PATIENCE, signal)
+  await withRetries(publish, LONG_RETRY_POLICY, signal)
 }
 
-function createReport(job: Job, attemptId: string, { config, clock }: JobDeps): Report {
+function createReporter(job: Job, attemptId: string, { config, clock }: JobDeps): JobReporter {
   const lines = new LogLines()
   const now = () => new Date(clock.now()).toISOString()
   return {

@@ -7,7 +7,9 @@ import { createHash } from 'node:crypto'
 import { assertSpansBegin } from '../../shared/media-limits.ts'
 import type { Job } from '../../shared/messages.ts'
 import type { AudioSpan } from '../../shared/separation-options.ts'
-import type { LaneResult, ModelDescription, Separation, Span, Trail } from '../../models/model.ts'
+import type {
+  LaneResult, ModelDescription, OverlapState, Separation, Span,
+} from '../../models/model.ts'
 import { bestCandidate, type Ranked } from './candidates.ts'
 import {
   chunkCount, cutChunks, planChunks, Stitcher, type ChunkPlan, type MixtureChunk,
@@ -58,13 +60,13 @@ export async function separateMixture(
   const inFlight: Promise<SeparatedChunk>[] = []
   const work: ChunkWork[] = []
   const joined = { target: new Stitcher(plan), residual: new Stitcher(plan) }
-  const inFlightMax = deps.model.leavesTrails ? 1 : deps.config.chunksInFlightMax
+  const inFlightMax = deps.model.needsPreviousChunk ? 1 : deps.config.chunksInFlightMax
   let samples = 0
-  let trail: Trail | undefined
+  let overlapState: OverlapState | undefined
   const settleFirst = async () => {
     const settled = await inFlight.shift()
     if (!settled) return
-    trail = settled.best.trail
+    overlapState = settled.best.overlapState
     work.push(workOn(settled, mixture.sampleRate))
     await deps.write(join(joined, settled.chunk.startSample, settled.best))
   }
@@ -72,7 +74,8 @@ export async function separateMixture(
     for await (const chunk of cutChunks(mixture.blocks(), mixture.channels, plan)) {
       samples = chunk.startSample + (chunk.channels[0]?.length ?? 0)
       const onStep = progress.step
-      const separated = separateChunk(job, chunk, mixture, { ...deps, candidates, onStep, trail })
+      const chunkDeps = { ...deps, candidates, onStep, overlapState }
+      const separated = separateChunk(job, chunk, mixture, chunkDeps)
       separated.catch(() => undefined) // awaited later, in order: until then it is not unhandled
       inFlight.push(separated)
       if (inFlight.length >= inFlightMax) await settleFirst()
@@ -116,14 +119,14 @@ type ChunkDeps = Pick<SeparationDeps, 'scheduler' | 'signal'> & {
   candidates: number
   onStep(share: number): void
   /** What the chunk before has left. */
-  trail: Trail | undefined
+  overlapState: OverlapState | undefined
 }
 
 async function separateChunk(
   job: Job, chunk: MixtureChunk, { sampleRate }: Mixture,
-  { scheduler, signal, candidates, onStep, trail }: ChunkDeps,
+  { scheduler, signal, candidates, onStep, overlapState }: ChunkDeps,
 ): Promise<SeparatedChunk> {
-  const { startSample, sharedSamples: trailSamples, channels } = chunk
+  const { startSample, sharedSamples: overlapSamples, channels } = chunk
   const { options, request_id: requestId } = job
   const samples = channels[0]?.length ?? 0
   const request = {
@@ -132,8 +135,8 @@ async function separateChunk(
     acceleration: options.acceleration,
     predictSpans: options.predict_spans && options.spans.length === 0,
     startSample,
-    trailSamples,
-    ...(trail && { trail }),
+    overlapSamples,
+    ...(overlapState && { overlapState }),
   }
   const owner = { accountId: job.account_id, requestId }
   const separate = (copy: Float32Array[], candidate: number): Promise<LaneResult> => {

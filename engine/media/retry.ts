@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Waits } from '../../shared/http/http-request.ts'
 
 /** The other side could not be reached, or could not answer: it may later. */
-export class AwayError extends Error {
+export class TransientError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
     this.name = new.target.name
   }
 }
 
-export interface Patience {
+export interface RetryPolicy {
   /** Pauses before the second try, the third and so on; after the last try it is given up. */
   retryDelaysMs: readonly number[]
   /** The longest wait for an answer, or for more of it. */
@@ -20,18 +20,20 @@ export interface Patience {
 
 const CONNECT_MS_MAX = 10_000
 
-export const PATIENCE: Patience = { retryDelaysMs: [500, 2_000, 8_000], silenceMsMax: 30_000 }
+export const RETRY_POLICY: RetryPolicy = {
+  retryDelaysMs: [500, 2_000, 8_000], silenceMsMax: 30_000,
+}
 
 /** Ten minutes: for what is worth a job's work. */
-export const LONG_PATIENCE: Patience = {
+export const LONG_RETRY_POLICY: RetryPolicy = {
   retryDelaysMs: [500, 2_000, 8_000, 30_000, ...Array<number>(9).fill(60_000)],
   silenceMsMax: 30_000,
 }
 
-export const waitsOf = ({ silenceMsMax }: Patience): Waits =>
+export const waitsOf = ({ silenceMsMax }: RetryPolicy): Waits =>
   ({ connectMsMax: CONNECT_MS_MAX, firstByteMsMax: silenceMsMax, silenceMsMax })
 
-const isAway = (error: unknown): boolean => error instanceof AwayError
+const isTransient = (error: unknown): boolean => error instanceof TransientError
 
 interface RetryOptions {
   /** Which errors may pass; where not given, an AwayError. */
@@ -45,8 +47,8 @@ interface RetryOptions {
  * @throws the last error; the signal's reason once it fires
  */
 export async function withRetries<T>(
-  attempt: () => Promise<T>, { retryDelaysMs }: Pick<Patience, 'retryDelaysMs'>,
-  signal: AbortSignal, { mayPass = isAway, onAway }: RetryOptions = {},
+  attempt: () => Promise<T>, { retryDelaysMs }: Pick<RetryPolicy, 'retryDelaysMs'>,
+  signal: AbortSignal, { mayPass = isTransient, onAway }: RetryOptions = {},
 ): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {

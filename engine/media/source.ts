@@ -4,20 +4,20 @@ import { ServiceError } from '../../shared/errors.ts'
 import { isTemporaryStatus, request } from '../../shared/http/http-request.ts'
 import { FetchFailedError, type PublicFetch } from '../../shared/http/public-fetch.ts'
 import { saveBody } from '../../shared/http/save-body.ts'
-import { AwayError, PATIENCE, waitsOf, withRetries, type Patience } from './retry.ts'
+import { TransientError, RETRY_POLICY, waitsOf, withRetries, type RetryPolicy } from './retry.ts'
 
 export interface SourceOptions {
   url: string
   path: string
   bytesMax: number
   signal: AbortSignal
-  patience?: Patience
+  retryPolicy?: RetryPolicy
   /** Called after each try that fails because the source is away. */
   onAway?: () => void
 }
 
 /** The source could not be had now: another try, or another engine, may get it. */
-export class SourceAwayError extends AwayError {}
+export class SourceUnavailableError extends TransientError {}
 
 /**
  * Writes what `url` answers to the file `path`, anew on each try; on failure no file stays.
@@ -26,9 +26,9 @@ export class SourceAwayError extends AwayError {}
  * @throws SourceAwayError when it could not be had now
  */
 export async function fetchSource(options: SourceOptions): Promise<number> {
-  const { signal, patience = PATIENCE, onAway } = options
+  const { signal, retryPolicy = RETRY_POLICY, onAway } = options
   try {
-    return await withRetries(() => fetchOnce(options, patience), patience, signal, { onAway })
+    return await withRetries(() => fetchOnce(options, retryPolicy), retryPolicy, signal, { onAway })
   } catch (error) {
     throw signal.aborted ? signal.reason : error
   }
@@ -48,12 +48,12 @@ export interface PublicSourceOptions extends SourceOptions {
 export async function fetchPublicSource(
   { download }: Pick<PublicFetch, 'download'>, options: PublicSourceOptions,
 ): Promise<number> {
-  const { url, path, bytesMax, secondsMax, signal, patience = PATIENCE } = options
+  const { url, path, bytesMax, secondsMax, signal, retryPolicy = RETRY_POLICY } = options
   const deadline = AbortSignal.timeout(secondsMax * 1_000)
   const either = AbortSignal.any([signal, deadline])
   const tryOnce = () => download(url, { path, bytesMax, signal: either })
   try {
-    return (await withRetries(tryOnce, patience, either, { mayPass: isTemporary })).bytes
+    return (await withRetries(tryOnce, retryPolicy, either, { mayPass: isTemporary })).bytes
   } catch (error) {
     signal.throwIfAborted()
     if (!deadline.aborted) throw error
@@ -65,14 +65,14 @@ const isTemporary = (error: unknown): boolean =>
   error instanceof FetchFailedError && error.isTemporary
 
 async function fetchOnce(
-  { url, path, bytesMax, signal }: SourceOptions, patience: Patience,
+  { url, path, bytesMax, signal }: SourceOptions, retryPolicy: RetryPolicy,
 ): Promise<number> {
-  const answer = await request(new URL(url), { signal, waits: waitsOf(patience) })
+  const answer = await request(new URL(url), { signal, waits: waitsOf(retryPolicy) })
     .catch((error: unknown) => { throw away(error) })
   const { statusCode: status } = answer
   if (status !== 200) {
     answer.body.destroy() // what it says is of no use
-    if (isTemporaryStatus(status)) throw new SourceAwayError(`the source answered ${status}`)
+    if (isTemporaryStatus(status)) throw new SourceUnavailableError(`the source answered ${status}`)
     throw fetchFailed(`The media could not be fetched: its server answered ${status}.`)
   }
   return saveBody(answer, {
@@ -82,6 +82,6 @@ async function fetchOnce(
 }
 
 const away = (cause: unknown) =>
-  new SourceAwayError('the source could not be reached, or broke off', { cause })
+  new SourceUnavailableError('the source could not be reached, or broke off', { cause })
 
 const fetchFailed = (message: string) => new ServiceError('MEDIA_FETCH_FAILED', { message })

@@ -4,20 +4,22 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { isTemporaryStatus, request } from '../../shared/http/http-request.ts'
 import { FILE_BYTES_AHEAD } from '../../shared/http/save-body.ts'
-import { AwayError, LONG_PATIENCE, waitsOf, withRetries, type Patience } from './retry.ts'
+import {
+  LONG_RETRY_POLICY, TransientError, waitsOf, withRetries, type RetryPolicy,
+} from './retry.ts'
 
 export interface UploadOptions {
   url: string
   path: string
   contentType: string
   signal: AbortSignal
-  patience?: Patience
+  retryPolicy?: RetryPolicy
   /** Called after each try that fails because the store is away. */
   onAway?: () => void
 }
 
 /** The file could not be taken now. */
-export class UploadAwayError extends AwayError {}
+export class UploadUnavailableError extends TransientError {}
 
 /** The request has already ended: whatever this job makes comes too late. */
 export class UploadRefusedError extends Error {
@@ -34,17 +36,17 @@ export class UploadRefusedError extends Error {
  * @throws Error when the address is refused
  */
 export async function uploadOutput(options: UploadOptions): Promise<void> {
-  const { signal, patience = LONG_PATIENCE, onAway } = options
+  const { signal, retryPolicy = LONG_RETRY_POLICY, onAway } = options
   const { size } = await stat(options.path)
   try {
-    await withRetries(() => uploadOnce(options, size, patience), patience, signal, { onAway })
+    await withRetries(() => uploadOnce(options, size, retryPolicy), retryPolicy, signal, { onAway })
   } catch (error) {
     throw signal.aborted ? signal.reason : error
   }
 }
 
 async function uploadOnce(
-  { url, path, contentType, signal }: UploadOptions, size: number, patience: Patience,
+  { url, path, contentType, signal }: UploadOptions, size: number, retryPolicy: RetryPolicy,
 ): Promise<void> {
   const file = createReadStream(path, { highWaterMark: FILE_BYTES_AHEAD })
   const answer = await request(new URL(url), {
@@ -55,15 +57,18 @@ async function uploadOnce(
       'connection': 'keep-alive', // else an early answer may be lost: its sender hangs up at once
     },
     body: file,
-    waits: waitsOf(patience),
+    waits: waitsOf(retryPolicy),
     signal,
   }).catch((cause: unknown) => {
-    throw new UploadAwayError('the media store could not be reached, or broke off', { cause })
+    const message = 'the media store could not be reached, or broke off'
+    throw new UploadUnavailableError(message, { cause })
   }).finally(() => file.destroy())
   answer.body.destroy() // what it says is of no use
   const status = answer.statusCode
   if (status >= 200 && status <= 299) return
   if (status === 409) throw new UploadRefusedError()
-  if (isTemporaryStatus(status)) throw new UploadAwayError(`the media store answered ${status}`)
+  if (isTemporaryStatus(status)) {
+    throw new UploadUnavailableError(`the media store answered ${status}`)
+  }
   throw new Error(`the media store refused an output: it answered ${status}`)
 }

@@ -6,7 +6,7 @@
 
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { isoTime } from '../../shared/clock.ts'
-import { takeArrivals } from './pending-uploads.ts'
+import { takePendingUploads } from './pending-uploads.ts'
 import type { Deps } from '../deps.ts'
 import { Loop } from '../loop.ts'
 import { deleteExpiredIdempotencyKeys } from '../store/idempotency-keys.ts'
@@ -48,7 +48,8 @@ export async function sweep(deps: SweeperDeps): Promise<void> {
   const now = isoTime(clock.now())
   const before = isoTime(clock.now() - config.recordDays * DAY_MS)
   const page = { now, before, limit: PAGE_MAX }
-  await takeArrivals(deps) // first: what came in time must not expire because nobody asked for it
+  // First: what came in time must not expire because nobody asked for it.
+  await takePendingUploads(deps)
   const files = await untilNone(() => giveUpExpiredFiles(store, page))
   const outputs = await untilNone(() => giveUpOutputs(store, page))
   await deleteExpiredIdempotencyKeys(store, now)

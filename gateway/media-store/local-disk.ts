@@ -13,7 +13,7 @@ import { send } from '@fastify/send'
 import { ServiceError } from '../../shared/errors.ts'
 import { checkSignedQuery, signPath, type Claims, type SignedMethod } from './signed-url.ts'
 import type {
-  Asker, Download, LocalDisk, MediaReply, StagedMedia, StageLimits, StoredMedia, Upload,
+  Audience, Download, LocalDisk, MediaReply, StagedMedia, StageLimits, StoredMedia, Upload,
 } from './media-store.ts'
 
 export interface LocalDiskOptions {
@@ -21,7 +21,7 @@ export interface LocalDiskOptions {
   /** Signs the addresses. */
   signingKey: string
   /** Where each reaches our routes. */
-  baseUrls: Readonly<Record<Asker, () => string>>
+  baseUrls: Readonly<Record<Audience, () => string>>
   /** Nothing is taken in that would leave less free: the database may be on the same disk. */
   freeBytesMin: number
   /** How much is free where the folder is. */
@@ -55,13 +55,13 @@ class MediaFolder implements LocalDisk {
     return checkSignedQuery(this.#options.signingKey, method, addressPath(key), query, now)
   }
 
-  async uploadUrl({ key, asker, expiresAt, body }: Upload): Promise<string> {
+  async uploadUrl({ key, audience, expiresAt, body }: Upload): Promise<string> {
     const size = body && { size: body.bytes }
-    return this.#signed(asker, { method: 'PUT', path: addressPath(key), expiresAt, ...size })
+    return this.#signed(audience, { method: 'PUT', path: addressPath(key), expiresAt, ...size })
   }
 
-  async downloadUrl({ key, asker, expiresAt }: Download): Promise<string> {
-    return this.#signed(asker, { method: 'GET', path: addressPath(key), expiresAt })
+  async downloadUrl({ key, audience, expiresAt }: Download): Promise<string> {
+    return this.#signed(audience, { method: 'GET', path: addressPath(key), expiresAt })
   }
 
   async stage(body: Readable, limits: StageLimits): Promise<StagedMedia> {
@@ -110,9 +110,9 @@ class MediaFolder implements LocalDisk {
     return { status: statusCode, headers: range ? { 'Content-Range': range } : {}, body: empty() }
   }
 
-  #signed(asker: Asker, claims: Claims): string {
+  #signed(audience: Audience, claims: Claims): string {
     const { baseUrls, signingKey } = this.#options
-    return baseUrls[asker]() + signPath(signingKey, claims)
+    return baseUrls[audience]() + signPath(signingKey, claims)
   }
 
   async #assertRoom(bytes: number): Promise<void> {

@@ -11,11 +11,11 @@ import type { Claims, SignedMethod } from './signed-url.ts'
 export type MediaStore = LocalDisk | Bucket
 
 /** Who is given an address: clients and engines may reach the store by different ways. */
-export type Asker = 'client' | 'engine'
+export type Audience = 'client' | 'engine'
 
 export interface Upload {
   key: string
-  asker: Asker
+  audience: Audience
   /** Epoch milliseconds after which the address is refused. */
   expiresAt: number
   /** Only such a body is taken; absent: any. */
@@ -24,7 +24,7 @@ export interface Upload {
 
 export interface Download {
   key: string
-  asker: Asker
+  audience: Audience
   /** Epoch milliseconds after which the address is refused. */
   expiresAt: number
   contentType?: string
@@ -96,17 +96,17 @@ export interface MediaReply {
 export interface Bucket extends MediaHome {
   kind: 's3'
   /** What a client has put at the upload address of `key`; undefined: nothing yet. */
-  arrivalOf(key: string): Promise<Arrival | undefined>
+  pendingUploadOf(key: string): Promise<PendingUpload | undefined>
   /** Puts an arrival in its place; false when the client has put another one meanwhile. */
-  accept(arrival: Arrival): Promise<boolean>
+  accept(pendingUpload: PendingUpload): Promise<boolean>
   /** Deletes what a client has put at the upload address of `key`. */
-  dropArrival(key: string): Promise<void>
+  dropPendingUpload(key: string): Promise<void>
   /** The keys of all that has arrived and not been dropped. */
-  arrivals(): AsyncIterable<string>
+  pendingUploads(): AsyncIterable<string>
 }
 
 /** A whole body that a client has put. */
-export interface Arrival {
+export interface PendingUpload {
   key: string
   bytes: number
   /** Epoch milliseconds. */

@@ -13,7 +13,7 @@ import {
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import contentDisposition from 'content-disposition'
 import type {
-  Arrival, Asker, Bucket, Download, StoredMedia, Upload,
+  PendingUpload, Audience, Bucket, Download, StoredMedia, Upload,
 } from './media-store.ts'
 
 export interface BucketOptions {
@@ -47,7 +47,7 @@ class S3Bucket implements Bucket {
   readonly kind = 's3'
   readonly #bucket: string
   /** By who is given their addresses. */
-  readonly #clients: Record<Asker, S3Client>
+  readonly #clients: Record<Audience, S3Client>
 
   constructor({ bucket, region, endpoint, publicEndpoint = endpoint }: BucketOptions) {
     this.#bucket = bucket
@@ -68,29 +68,29 @@ class S3Bucket implements Bucket {
     })
   }
 
-  uploadUrl({ key, asker, expiresAt, body }: Upload): Promise<string> {
+  uploadUrl({ key, audience, expiresAt, body }: Upload): Promise<string> {
     const put = new PutObjectCommand({
       Bucket: this.#bucket,
-      Key: asker === 'client' ? INCOMING + key : key,
+      Key: audience === 'client' ? INCOMING + key : key,
       ...(body && { ContentLength: body.bytes, ContentType: body.contentType }),
     })
-    return getSignedUrl(this.#clients[asker], put, {
+    return getSignedUrl(this.#clients[audience], put, {
       expiresIn: secondsUntil(expiresAt),
       ...(body && { signableHeaders: new Set(['content-type']) }), // the length is without asking
     })
   }
 
-  downloadUrl({ key, asker, expiresAt, contentType, fileName }: Download): Promise<string> {
+  downloadUrl({ key, audience, expiresAt, contentType, fileName }: Download): Promise<string> {
     const get = new GetObjectCommand({
       Bucket: this.#bucket,
       Key: key,
       ResponseContentDisposition: contentDisposition(fileName),
       ...(contentType && { ResponseContentType: contentType }),
     })
-    return getSignedUrl(this.#clients[asker], get, { expiresIn: secondsUntil(expiresAt) })
+    return getSignedUrl(this.#clients[audience], get, { expiresIn: secondsUntil(expiresAt) })
   }
 
-  async arrivalOf(key: string): Promise<Arrival | undefined> {
+  async pendingUploadOf(key: string): Promise<PendingUpload | undefined> {
     try {
       const head = await this.#s3.send(
         new HeadObjectCommand({ Bucket: this.#bucket, Key: INCOMING + key }))
@@ -103,7 +103,7 @@ class S3Bucket implements Bucket {
     }
   }
 
-  async accept({ key, etag }: Arrival): Promise<boolean> {
+  async accept({ key, etag }: PendingUpload): Promise<boolean> {
     try {
       await this.#s3.send(new CopyObjectCommand({
         Bucket: this.#bucket,
@@ -118,11 +118,11 @@ class S3Bucket implements Bucket {
     }
   }
 
-  async dropArrival(key: string): Promise<void> {
+  async dropPendingUpload(key: string): Promise<void> {
     await this.#removeObject(INCOMING + key)
   }
 
-  async* arrivals(): AsyncGenerator<string> {
+  async* pendingUploads(): AsyncGenerator<string> {
     for await (const { key } of this.#objectsBelow(INCOMING)) yield key.slice(INCOMING.length)
   }
 

@@ -3,7 +3,7 @@
 import type { Clock } from '../../shared/clock.ts'
 import type { EngineDescription } from '../../shared/engine-control.ts'
 import type { Logger } from '../../shared/log.ts'
-import type { EngineHello } from '../../shared/messages.ts'
+import type { EngineAnnouncement } from '../../shared/messages.ts'
 
 /** What the fleet asks of an engine. */
 export interface EngineClient {
@@ -21,22 +21,22 @@ interface Member {
   client: EngineClient
 }
 
-interface FleetOptions {
+interface EngineRegistryOptions {
   connect: (address: string) => EngineClient
   clock: Clock
   log: Logger
 }
 
-export class Fleet {
+export class EngineRegistry {
   readonly #members = new Map<string, Member>()
-  readonly #options: FleetOptions
+  readonly #options: EngineRegistryOptions
 
-  constructor(options: FleetOptions) {
+  constructor(options: EngineRegistryOptions) {
     this.#options = options
   }
 
   /** Notes that an engine is there, and where. */
-  heard({ engine_id: engineId, control_address: address }: EngineHello): void {
+  announced({ engine_id: engineId, control_address: address }: EngineAnnouncement): void {
     const known = this.#members.get(engineId)
     if (known && known.address !== address) known.client.close()
     const client = known?.address === address ? known.client : this.#options.connect(address)

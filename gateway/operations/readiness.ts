@@ -4,6 +4,8 @@ import { isoTime } from '../../shared/clock.ts'
 import type { Deps } from '../deps.ts'
 import { canWrite } from '../store/write-probe.ts'
 
+type ReadinessDeps = Pick<Deps, 'store' | 'broker' | 'engineRegistry' | 'clock' | 'log'>
+
 /** Without an engine it is merely degraded: what is accepted waits for one. */
 export interface Readiness {
   status: 'ready' | 'degraded' | 'unavailable'
@@ -16,7 +18,7 @@ export interface Readiness {
 const AGE_MS_MAX = 1_000
 
 export function createReadiness(
-  { store, broker, fleet, clock, log }: Pick<Deps, 'store' | 'broker' | 'fleet' | 'clock' | 'log'>,
+  { store, broker, engineRegistry, clock, log }: ReadinessDeps,
 ): () => Promise<Readiness> {
   let probe: { at: number; writable: Promise<boolean> } | undefined
   const probeDatabase = (now: number) => canWrite(store, isoTime(now)).catch((error: unknown) => {
@@ -27,7 +29,7 @@ export function createReadiness(
     const now = clock.now()
     if (!probe || now - probe.at >= AGE_MS_MAX) probe = { at: now, writable: probeDatabase(now) }
     const [database, connected, engines] =
-      [await probe.writable, broker.isConnected(), fleet.engines]
+      [await probe.writable, broker.isConnected(), engineRegistry.engines]
     const status = !database || !connected ? 'unavailable' : engines === 0 ? 'degraded' : 'ready'
     return { status, database, broker: connected, engines }
   }

@@ -5,14 +5,16 @@ import { isoTime } from '../../shared/clock.ts'
 import type { Deps } from '../deps.ts'
 import { countWork } from '../store/work-counts.ts'
 
-type StateDeps = Pick<Deps, 'store' | 'broker' | 'fleet' | 'feed' | 'clock' | 'metrics'>
+type StateDeps = Pick<Deps, 'store' | 'broker' | 'engineRegistry' | 'feed' | 'clock' | 'metrics'>
 
 /** All metrics, in the text format of Prometheus. */
 export const metricsText = async (deps: StateDeps): Promise<string> =>
   await deps.metrics.registry.metrics() + await (await stateOf(deps)).metrics()
 
 /** How things stand now. */
-async function stateOf({ store, broker, fleet, feed, clock }: StateDeps): Promise<Registry> {
+async function stateOf(
+  { store, broker, engineRegistry, feed, clock }: StateDeps,
+): Promise<Registry> {
   const registry = new Registry()
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name, help, labelNames, registers: [registry] })
@@ -27,7 +29,7 @@ async function stateOf({ store, broker, fleet, feed, clock }: StateDeps): Promis
   gauge('winnow_webhooks_unsettled', 'Webhooks neither delivered nor given up.').set(work.webhooks)
   gauge('winnow_webhooks_due', 'Of these, such as are due now.').set(work.webhooksDue)
   gauge('winnow_status_watches', 'Open status streams and Watch calls.').set(feed.watches)
-  gauge('winnow_engines', 'Engines that are there.').set(fleet.engines)
+  gauge('winnow_engines', 'Engines that are there.').set(engineRegistry.engines)
   gauge('winnow_broker_connected', '1 while the broker is reached, else 0.')
     .set(Number(broker.isConnected()))
   return registry

@@ -18,7 +18,9 @@ import { findRequest, startAttempt } from '../store/requests.ts'
 import type { RequestRow } from '../store/tables.ts'
 
 type FollowerDeps = MediaPresenter & Pick<
-  Deps, 'store' | 'feed' | 'fleet' | 'clock' | 'log' | 'metrics' | 'wakePublisher' | 'wakeWebhooks'
+  Deps,
+  'store' | 'feed' | 'engineRegistry' | 'clock' | 'log' | 'metrics' | 'wakePublisher' |
+  'wakeWebhooks'
 >
 
 const DAY_MS = 86_400_000
@@ -125,8 +127,10 @@ function failForCredits(
  * An engine that works on a finished request, such as one that was canceled or can't be paid for,
  * is told to stop.
  */
-async function stopIfFinished(event: Event, { store, fleet }: FollowerDeps): Promise<void> {
+async function stopIfFinished(
+  event: Event, { store, engineRegistry }: FollowerDeps,
+): Promise<void> {
   if (event.type !== 'started' && event.type !== 'measured') return
   const row = await findRequest(store, event.request_id)
-  if (!row || isTerminal(row.status)) await fleet.cancel(event.engine_id, event.request_id)
+  if (!row || isTerminal(row.status)) await engineRegistry.cancel(event.engine_id, event.request_id)
 }

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto'
 import { isoTime } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import type { Deps } from '../deps.ts'
-import { seal, unseal } from '../secrets.ts'
+import { encrypt, decrypt } from '../secrets.ts'
 import { findIdempotencyKey, takeIdempotencyKey } from '../store/idempotency-keys.ts'
 import type { Store } from '../store/database.ts'
 import type { IdempotencyKeyRow } from '../store/tables.ts'
@@ -87,7 +87,7 @@ export async function keepAnswer(
     ...names,
     fingerprint: given.fingerprint,
     request_id: requestId,
-    sealed_answer: seal(config.sealingKey, labelOf(names), answer),
+    sealed_answer: encrypt(config.encryptionKey, labelOf(names), answer),
     expires_at: isoTime(now + LIFE_MS),
   }, isoTime(now))
   if (!taken) throw new ServiceError('IDEMPOTENCY_CONFLICT', { param: PARAM })
@@ -101,7 +101,7 @@ async function answerGivenBefore(
   if (row.fingerprint !== fingerprint) {
     throw new ServiceError('IDEMPOTENCY_CONFLICT', { param: PARAM })
   }
-  return unseal(config.sealingKey, labelOf(row), row.sealed_answer)
+  return decrypt(config.encryptionKey, labelOf(row), row.sealed_answer)
 }
 
 const labelOf = (

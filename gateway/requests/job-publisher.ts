@@ -117,7 +117,7 @@ export async function jobOf(
   row: RequestRow, { clock, mediaStore }: Pick<Deps, 'clock' | 'mediaStore'>,
 ): Promise<Job> {
   const { request_id: requestId, file_id: fileId, file_name: fileName } = row
-  const address = { asker: 'engine', expiresAt: clock.now() + JOB_URL_MS } as const
+  const address = { audience: 'engine', expiresAt: clock.now() + JOB_URL_MS } as const
   const uploadUrl = (part: OutputPart) =>
     mediaStore.uploadUrl({ ...address, key: outputKey(requestId, part) })
   return {

@@ -12,7 +12,7 @@ import {
   type ModelList, type OutputFile, type QueueResultResponse, type QueueStatusResponse,
   type QueueSubmitResponse, type WebhookDeliveryStatus,
 } from '../api/schemas.ts'
-import { unseal } from '../secrets.ts'
+import { decrypt } from '../secrets.ts'
 import { fileStatus } from '../store/files.ts'
 import { inputKey, outputKey } from '../store/retention.ts'
 import type { FileRow, RequestRow } from '../store/tables.ts'
@@ -66,7 +66,7 @@ export async function presentCreatedFile(
   const { file_size: bytes, content_type: contentType } = file
   const uploadUrl = await mediaStore.uploadUrl({
     key: inputKey(file.file_id),
-    asker: 'client',
+    audience: 'client',
     expiresAt: Date.parse(file.expires_at),
     body: { bytes, contentType },
   })
@@ -110,9 +110,9 @@ export function presentSubmitted(row: RequestRow, config: AppConfig): QueueSubmi
 }
 
 /** A secret that we made; one that the client gave is not repeated. */
-function generatedSecret(row: RequestRow, { sealingKey }: AppConfig) {
+function generatedSecret(row: RequestRow, { encryptionKey }: AppConfig) {
   if (row.webhook_secret === null || row.webhook_secret_generated === 0) return {}
-  return { signing_secret: unseal(sealingKey, row.request_id, row.webhook_secret) }
+  return { signing_secret: decrypt(encryptionKey, row.request_id, row.webhook_secret) }
 }
 
 export function presentStatus(
@@ -179,7 +179,7 @@ async function outputFile(
 ): Promise<OutputFile> {
   const addressOf = (part: OutputPart, file: StoredFile) => mediaStore.downloadUrl({
     key: outputKey(row.request_id, part),
-    asker: 'client',
+    audience: 'client',
     expiresAt: Date.parse(deleteAfter),
     contentType: file.content_type,
     fileName: outputFileName(row.file_name, name, file.extension),

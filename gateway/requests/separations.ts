@@ -11,7 +11,7 @@ import { failureOf, presentResult, presentStatus, type MediaPresenter } from './
 import { cursorAfter, pageStartOf } from '../api/pagination.ts'
 import { assertRoom } from './queue-limit.ts'
 import type { QueueResultResponse, QueueStatusResponse, RequestList } from '../api/schemas.ts'
-import { seal } from '../secrets.ts'
+import { encrypt } from '../secrets.ts'
 import { assertKept, checkSource } from './source.ts'
 import { inTransaction, type Store } from '../store/database.ts'
 import { putInOutbox } from '../store/outbox.ts'
@@ -43,7 +43,7 @@ export async function submit(
   const requestId = newId('req')
   const row = {
     ...newRow(requestId, accountId, submission, source, isoTime(deps.clock.now())),
-    ...(webhook && webhookColumns(requestId, webhook, deps.config.sealingKey)),
+    ...(webhook && webhookColumns(requestId, webhook, deps.config.encryptionKey)),
   }
   try {
     await inSharedTransaction(deps.store, async (store) => {
@@ -104,11 +104,11 @@ function newRow(
 }
 
 function webhookColumns(
-  requestId: string, { url, secret }: NonNullable<Submission['webhook']>, sealingKey: string,
+  requestId: string, { url, secret }: NonNullable<Submission['webhook']>, encryptionKey: string,
 ): Pick<RequestRow, 'webhook_url' | 'webhook_secret' | 'webhook_secret_generated'> {
   return {
     webhook_url: url,
-    webhook_secret: seal(sealingKey, requestId, secret ?? newWebhookSecret()),
+    webhook_secret: encrypt(encryptionKey, requestId, secret ?? newWebhookSecret()),
     webhook_secret_generated: secret === undefined ? 1 : 0,
   }
 }
@@ -198,7 +198,7 @@ export async function cancel(deps: Deps, row: RequestRow): Promise<RequestRow> {
       deps.log.warn({ err: error, requestId }, 'the job of a canceled request stays in the queue')
     })
   }
-  if (engineId !== null) await deps.fleet.cancel(engineId, requestId)
+  if (engineId !== null) await deps.engineRegistry.cancel(engineId, requestId)
   return now
 }
 

@@ -3,7 +3,7 @@
 import { ServiceError } from '../../shared/errors.ts'
 import { assertNotTooLong, assertSpansBegin } from '../../shared/media-limits.ts'
 import { LIMITS } from '../../shared/separation-options.ts'
-import { withArrival } from '../files/pending-uploads.ts'
+import { withPendingUpload } from '../files/pending-uploads.ts'
 import type { Deps } from '../deps.ts'
 import type { EgressUser } from './egress-pool.ts'
 import type { Store } from '../store/database.ts'
@@ -39,7 +39,7 @@ async function checkFile(
       param,
     })
   }
-  const file = await withArrival(deps, known).catch((cause: unknown) => {
+  const file = await withPendingUpload(deps, known).catch((cause: unknown) => {
     throw new ServiceError('QUEUE_UNAVAILABLE', { cause })
   })
   const status = fileStatus(file, deps.clock.now())

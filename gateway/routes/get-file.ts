@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
-import { withArrival } from '../files/pending-uploads.ts'
+import { withPendingUpload } from '../files/pending-uploads.ts'
 import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
 import { presentFile } from '../requests/presenter.ts'
@@ -27,6 +27,6 @@ export function getFileRoute(app: FastifyInstance, deps: Deps): void {
     if (file?.account_id !== request.accountId) {
       throw new ServiceError('NOT_FOUND', { message: 'There is no file with this id.' })
     }
-    return presentFile(await withArrival(deps, file), deps.clock.now())
+    return presentFile(await withPendingUpload(deps, file), deps.clock.now())
   })
 }

@@ -5,7 +5,7 @@ import { presentModels } from '../requests/presenter.ts'
 import { ModelList } from '../api/schemas.ts'
 
 /** Endpoint 2: the one model, and the engines that serve it now. */
-export function modelsRoute(app: FastifyInstance, { fleet }: Deps): void {
+export function modelsRoute(app: FastifyInstance, { engineRegistry }: Deps): void {
   app.get('/v1/models', {
     config: { scope: 'models:read' },
     schema: {
@@ -15,5 +15,5 @@ export function modelsRoute(app: FastifyInstance, { fleet }: Deps): void {
       tags: ['models'],
       response: responses({ 200: ModelList }, [401, 403, 500]),
     },
-  }, async () => presentModels(await fleet.describe()))
+  }, async () => presentModels(await engineRegistry.describe()))
 }

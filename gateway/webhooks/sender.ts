@@ -11,7 +11,7 @@ import { newId } from '../../shared/ids.ts'
 import type { Logger } from '../../shared/log.ts'
 import type { PostOutcome, PublicPost } from './public-post.ts'
 import { Loop } from '../loop.ts'
-import { unseal } from '../secrets.ts'
+import { decrypt } from '../secrets.ts'
 import type { Store } from '../store/database.ts'
 import {
   changeDelivery, claimDelivery, findClaimed, findDue, listDueAccounts, type DeliveryChange,
@@ -27,7 +27,7 @@ interface SenderOptions {
   log: Logger
   post: PublicPost['post']
   /** Opens the sealed secrets. */
-  sealingKey: string
+  encryptionKey: string
   /** Tries at once, of all accounts. */
   triesMax: number
   /** Of these, to one host; the poster limits those to one address. */
@@ -161,7 +161,7 @@ export class WebhookSender {
     const body = Buffer.from(delivery.body)
     let secret: string
     try {
-      secret = unseal(this.#options.sealingKey, requestId, sealed ?? '')
+      secret = decrypt(this.#options.encryptionKey, requestId, sealed ?? '')
     } catch (error) {
       this.#options.log.error({ err: error, requestId }, 'a webhook secret could not be opened')
       return { problem: 'The signing secret can no longer be read.' }

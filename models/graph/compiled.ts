@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import protobuf from 'protobufjs'
-import { RecentlyUsed } from '../lru-cache.ts'
+import { LruCache } from '../lru-cache.ts'
 import { adopt, deviceKind, native, storedOf, tf, type Stored, type Tensor } from '../tensor.ts'
 import { Recorder } from './recorder.ts'
 
@@ -40,8 +40,8 @@ export function compiled<I extends readonly unknown[], O>(
   forward: (...inputs: I) => O,
 ): (...inputs: I) => O {
   if (deviceKind() === 'gpu') return forward
-  const callsWith = new RecentlyUsed<{ count: number }>(SHAPES_COUNTED)
-  const graphs = new RecentlyUsed<Graph<O>>(GRAPHS_HELD, (graph, shapes) => {
+  const callsWith = new LruCache<{ count: number }>(SHAPES_COUNTED)
+  const graphs = new LruCache<Graph<O>>(GRAPHS_HELD, (graph, shapes) => {
     graph.delete()
     callsWith.get(shapes, none).count = 0 // or it would be made again at once
   })

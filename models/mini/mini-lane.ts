@@ -52,7 +52,7 @@ export class MiniLane implements Lane {
   readonly #framings: readonly Framing[]
   /** [channels, samples], the steps' targets so far, each at its share. */
   #target: Tensor
-  /** Of the samples at the coming step, where it is what the network heard of them. */
+  /** Of the samples at the coming step, where it is the network's input. */
   #spectrum: Tensor | null = null
   /** For each step done [1, tokens], the logits of whether the target sounds. */
   readonly #activity: Tensor[] = []
@@ -83,7 +83,7 @@ export class MiniLane implements Lane {
     return this.#framings[this.stepsDone]!
   }
 
-  /** What the network hears at the coming step: [1, tokens, PATCH, 1024]. */
+  /** Input of the network at the coming step: [1, tokens, PATCH, 1024]. */
   features(inputRms: number): Tensor {
     return tf.tidy(() => {
       const mixture = mixDown(this.#samples)
@@ -94,14 +94,14 @@ export class MiniLane implements Lane {
     })
   }
 
-  /** What the network is told of the spans at the coming step: [1, tokens, 2]. */
+  /** The spans as the network is conditioned on them at the coming step: [1, tokens, 2]. */
   spans(): Tensor {
     const clock = this.#clockOf(this.framing)
     return tf.tensor3d(spanTokens(this.#spans, this.#seconds, clock), [1, clock.tokens, 2])
   }
 
-  /** Whether the network hears the same at the coming step of both. */
-  hearsAs(other: MiniLane): boolean {
+  /** Whether both lanes have the same input at their coming step. */
+  sharesEncoding(other: MiniLane): boolean {
     const { hop, frames, shift } = this.framing
     const theirs = other.framing
     if (hop !== theirs.hop || frames !== theirs.frames || shift !== theirs.shift) return false
@@ -116,8 +116,8 @@ export class MiniLane implements Lane {
     return tf.tidy(() => {
       const spectrum = this.#spectrum ?? stft(this.#samples, this.framing)
       const mask = maskOf(maskLogits, spectrum.shape[2]!)
-      const heard = istft(applyMask(spectrum, mask), this.framing, this.#samples.shape[1]!)
-      return { target: this.#target.add(heard.div(this.steps)), activity: activityLogits.clone() }
+      const wave = istft(applyMask(spectrum, mask), this.framing, this.#samples.shape[1]!)
+      return { target: this.#target.add(wave.div(this.steps)), activity: activityLogits.clone() }
     })
   }
 
@@ -165,11 +165,12 @@ export class MiniLane implements Lane {
    */
   #readActivity(clock: TokenClock): Float32Array {
     const mean = new Float32Array(clock.tokens)
-    const isSilent = this.#chunk.channels.every((wave) => wave.every((x) => heard(x) === 0))
+    const isSilent = this.#chunk.channels.every((wave) => wave.every((x) => finite(x) === 0))
     if (isSilent) return mean
     for (const [step, logits] of this.#activity.entries()) {
-      const told = readAt(logits.dataSync<'float32'>(), this.#clockOf(this.#framings[step]!), clock)
-      for (let i = 0; i < mean.length; i += 1) mean[i]! += told[i]! / this.steps
+      const resampled = readAt(
+        logits.dataSync<'float32'>(), this.#clockOf(this.#framings[step]!), clock)
+      for (let i = 0; i < mean.length; i += 1) mean[i]! += resampled[i]! / this.steps
     }
     return mean.map((logit) => 1 / (1 + Math.exp(-logit)))
   }
@@ -214,11 +215,11 @@ function multiply(wave: Float32Array, gain: Float32Array): void {
 
 function subtract(mixture: Float32Array, target: Float32Array): Float32Array {
   const residual = new Float32Array(mixture.length)
-  for (let i = 0; i < residual.length; i += 1) residual[i] = heard(mixture[i]!) - target[i]!
+  for (let i = 0; i < residual.length; i += 1) residual[i] = finite(mixture[i]!) - target[i]!
   return residual
 }
 
-const heard = (sample: number): number => (Math.abs(sample) < SAMPLE_MAX ? sample : 0)
+const finite = (sample: number): number => (Math.abs(sample) < SAMPLE_MAX ? sample : 0)
 
 const bytesOf = (wave: Float32Array): Buffer =>
   Buffer.from(wave.buffer, wave.byteOffset, wave.byteLength)

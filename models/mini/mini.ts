@@ -51,7 +51,7 @@ const DESCRIPTION = {
     balanced: 'one pass',
     quality: 'the mean of three passes with frames of other lengths',
   },
-  leavesTrails: false,
+  needsPreviousChunk: false,
   givesCandidates: true,
   predictsSpans: true,
   precision: 'float32',
@@ -84,7 +84,7 @@ class Mini implements Model {
     if (!busy) throw new Error('A lane whose steps are done cannot be stepped')
     // What may fail comes before any lane moves on: so the step can be tried again.
     const advances = tf.tidy(() => {
-      const { maskLogits, activityLogits } = this.#ask(batch)
+      const { maskLogits, activityLogits } = this.#decode(batch)
       return batch.map((lane, row) => lane.advanceBy({
         maskLogits: tf.slice(maskLogits, [row, 0, 0], [1, lane.framing.frames, -1]),
         activityLogits: tf.slice(activityLogits, [row, 0], [1, tokenCount(lane.framing.frames)]),
@@ -93,21 +93,21 @@ class Mini implements Model {
     for (const [row, lane] of batch.entries()) lane.advance(advances[row]!)
   }
 
-  /** The network's answers, a row for each lane; lanes that hear the same are heard once. */
-  #ask(lanes: readonly MiniLane[]): Answer {
+  /** A row of masks for each lane; lanes with the same mixture share its encoding. */
+  #decode(lanes: readonly MiniLane[]): Answer {
     const { network, config } = this.#parts
-    const hearers = lanes.map((lane) => lanes.find((one) => one.hearsAs(lane))!)
-    const distinct = [...new Set(hearers)]
+    const encoders = lanes.map((lane) => lanes.find((one) => one.sharesEncoding(lane))!)
+    const distinct = [...new Set(encoders)]
     const { padded, valid } = padToRoom(distinct.map((lane) => lane.features(config.inputRms)))
-    const heard = network.hear(padded, valid)
-    const rows = tf.tensor1d(hearers.map((lane) => distinct.indexOf(lane)), 'int32')
+    const encoded = network.encodeMixture(padded, valid)
+    const rows = tf.tensor1d(encoders.map((lane) => distinct.indexOf(lane)), 'int32')
     const forEach = (x: Tensor) => (distinct.length < lanes.length ? tf.gather(x, rows) : x)
-    const question = {
+    const conditioning = {
       embedding: tf.concat(lanes.map((lane) => lane.embedding)), // [batch, embeddingDim]
       spans: padToRoom(lanes.map((lane) => lane.spans())).padded, // [batch, tokens, 2]
     }
-    return network.answer(
-      { x: forEach(heard.x), z: forEach(heard.z) }, question, valid && forEach(valid))
+    return network.decodeMask(
+      { x: forEach(encoded.x), z: forEach(encoded.z) }, conditioning, valid && forEach(valid))
   }
 
   close(lane: Lane): LaneResult {

@@ -95,7 +95,7 @@ async function describe(path: string): Promise<Described> {
     const config: unknown = JSON.parse(await readFile(file, 'utf8'))
     return { path, config: typeof config === 'object' ? (config as Config | null) : null }
   } catch (cause) {
-    if (isAway(cause)) return { path, config: null }
+    if (isTransient(cause)) return { path, config: null }
     throw new Error(`${file}: can't be read as JSON`, { cause })
   }
 }
@@ -104,7 +104,7 @@ async function describe(path: string): Promise<Described> {
 const describeNeighbour = (path: string): Promise<Described> =>
   describe(path).catch(() => ({ path, config: null }))
 
-const isAway = (error: unknown): boolean =>
+const isTransient = (error: unknown): boolean =>
   ['ENOENT', 'ENOTDIR', 'EACCES'].includes(String((error as { code?: unknown }).code))
 
 function choose(
@@ -127,7 +127,7 @@ async function foldersBeside(folder: string): Promise<string[]> {
   try {
     return await foldersIn(dirname(folder))
   } catch (error) {
-    if (isAway(error)) return []
+    if (isTransient(error)) return []
     throw error
   }
 }

@@ -1,11 +1,11 @@
 /** One candidate of one chunk on its way from noise to two streams of sound. */
-import type { Acceleration, Lane, LaneRequest, Span, Trail } from '../model.ts'
+import type { Acceleration, Lane, LaneRequest, Span, OverlapState } from '../model.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import type { Slice } from './codec/slices.ts'
 import type { Encoding } from './chunk-encoding.ts'
 import type { Flow } from './flow/flow.ts'
 import { planStrides, type Stride } from './flow/ode.ts'
-import { follow, type Leader } from './flow/overlap-state.ts'
+import { inpaintOverlap, type Leader } from './flow/overlap-state.ts'
 
 /** Midpoint steps, of two evaluations each; 16 are the reference's. */
 export const STEPS: Readonly<Record<Acceleration, number>> = { fast: 8, balanced: 16, quality: 32 }
@@ -20,7 +20,7 @@ export interface LanePlan {
   /** Samples of a latent frame. */
   hop: number
   /** What the lane follows; undefined: no chunk comes before. */
-  leader: Leader | undefined
+  previous: Leader | undefined
   /** What the latents are decoded in, one slice a step once the flow has ended. */
   slices: readonly Slice[]
 }
@@ -46,11 +46,11 @@ export class SamAudioLane implements Lane, Flow {
   #flow: Flow | undefined
 
   constructor(plan: LanePlan) {
-    const { request: { acceleration, trailSamples = 0 }, encoding, hop, slices } = plan
+    const { request: { acceleration, overlapSamples = 0 }, encoding, hop, slices } = plan
     this.plan = plan
     this.#encodingSteps = encoding.left
     this.#strides = planStrides(STEPS[acceleration])
-    this.#trailFrames = Math.floor(trailSamples / hop)
+    this.#trailFrames = Math.floor(overlapSamples / hop)
     this.steps = this.#encodingSteps + this.#strides.length + slices.length
   }
 
@@ -120,19 +120,20 @@ export class SamAudioLane implements Lane, Flow {
 
   /** A state as the lane goes on from it; `state` is freed if it is another. */
   #entered(state: Tensor, index: number): Tensor {
-    const { leader } = this.plan
-    const trailFrames = this.#trailFrames
-    const entered = leader ? follow(state, leader, index) : state
+    const { previous } = this.plan
+    const overlapFrames = this.#trailFrames
+    const entered = previous ? inpaintOverlap(state, previous, index) : state
     if (entered !== state) state.dispose()
     const [, frames = 0, channels = 0] = entered.shape
-    if (trailFrames > 0) {
-      this.#left.push(tf.slice(entered, [0, frames - trailFrames, 0], [1, trailFrames, channels]))
+    if (overlapFrames > 0) {
+      const start = frames - overlapFrames
+      this.#left.push(tf.slice(entered, [0, start, 0], [1, overlapFrames, channels]))
     }
     return entered
   }
 
   /** What a lane of the next chunk follows. Reads from the device. */
-  trail(): Trail | undefined {
+  overlapState(): OverlapState | undefined {
     const { mixture, request: { startSample = 0 }, hop } = this.plan
     if (this.#trailFrames === 0) return undefined
     const states = tf.tidy(() => tf.concat(this.#left).dataSync<'float32'>()).slice()

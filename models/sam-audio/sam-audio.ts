@@ -8,7 +8,7 @@ import type {
   Chunk, Lane, LaneRequest, LaneResult, Model, ModelDescription, Span,
 } from '../model.ts'
 import { modelPrompt } from '../text/prompt.ts'
-import { RecentlyUsed } from '../lru-cache.ts'
+import { LruCache } from '../lru-cache.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import { weightFiles, Weights } from '../checkpoint/weights.ts'
 import { anchorTokens, type FrameClock } from './spans/anchors.ts'
@@ -84,7 +84,7 @@ function describe({ codec, transformer }: SamAudioConfig) {
     passes: {
       fast: passes(STEPS.fast), balanced: passes(STEPS.balanced), quality: passes(STEPS.quality),
     },
-    leavesTrails: true,
+    needsPreviousChunk: true,
     givesCandidates: true,
   }
 }
@@ -102,8 +102,8 @@ class SamAudio implements Model {
   readonly warnings: readonly string[]
   readonly #parts: SamAudioParts
   readonly #tellTime: TellTime
-  readonly #encodings = new RecentlyUsed<Encoding>(CHUNKS_REMEMBERED_MAX)
-  readonly #texts = new RecentlyUsed<Tensor>(PROMPTS_REMEMBERED_MAX, (text) => text.dispose())
+  readonly #encodings = new LruCache<Encoding>(CHUNKS_REMEMBERED_MAX)
+  readonly #texts = new LruCache<Tensor>(PROMPTS_REMEMBERED_MAX, (text) => text.dispose())
 
   constructor(
     description: ModelDescription, warnings: readonly string[], parts: SamAudioParts,
@@ -111,19 +111,19 @@ class SamAudio implements Model {
     this.description = description
     this.warnings = warnings
     this.#parts = parts
-    const { tellTime } = parts.network.velocity.transformer
-    this.#tellTime = tabulated(tellTime, timesOf(Object.values(STEPS)))
+    const { embedTime } = parts.network.velocity.transformer
+    this.#tellTime = tabulated(embedTime, timesOf(Object.values(STEPS)))
   }
 
   open(request: LaneRequest): Lane {
-    const { chunk, trail: _, ...told } = request // what is large is not kept
+    const { chunk, overlapState: _, ...told } = request // what is large is not kept
     const mixture = this.#checkChunk(chunk)
     const encoding = this.#encodingOf(mixture)
     const lane = new SamAudioLane({
       request: { ...told, prompt: modelPrompt(request.prompt) },
       mixture, encoding,
       hop: this.#clock.hop,
-      leader: this.#leaderOf(request, mixture.length),
+      previous: this.#leaderOf(request, mixture.length),
       slices: decodingSlices(this.#parts.network.codec.decoder, encoding.frames),
     })
     if (encoding.left === 0) this.#begin(lane)
@@ -149,7 +149,7 @@ class SamAudio implements Model {
     if (stepsDone < steps) throw new Error(`The lane has done ${stepsDone} of ${steps} steps`)
     const { plan: { mixture, request: { prompt, candidates = 1 } }, predictedSpans } = own(lane)
     const [target, residual] = [own(lane).wave('target'), own(lane).wave('residual')]
-    const trail = own(lane).trail()
+    const overlapState = own(lane).overlapState()
     this.discard(lane)
     const isRanked = candidates > 1
     const verdict = isRanked ? this.#judge(mixture, target, prompt) : undefined
@@ -157,7 +157,7 @@ class SamAudio implements Model {
     return {
       target: [target], residual: [residual], score,
       ...(predictedSpans && { predictedSpans }),
-      ...(trail && { trail }),
+      ...(overlapState && { overlapState }),
     }
   }
 
@@ -184,11 +184,12 @@ class SamAudio implements Model {
   }
 
   /** What the chunk follows of the one before. */
-  #leaderOf({ trail, acceleration, startSample = 0 }: LaneRequest, samples: number) {
+  #leaderOf({ overlapState, acceleration, startSample = 0 }: LaneRequest, samples: number) {
     const { hop } = this.#clock
     const frames = Math.ceil(samples / hop)
     const steps = STEPS[acceleration]
-    return trail && leaderOf(trail, { startSample, hop, frames, channels: this.#channels, steps })
+    const own = { startSample, hop, frames, channels: this.#channels, steps }
+    return overlapState && leaderOf(overlapState, own)
   }
 
   /** Of the flow: those of target and residual, side by side. */

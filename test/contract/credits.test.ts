@@ -94,7 +94,7 @@ test('4.7 what a file costs is known once it was separated: then it is reserved 
 
 test('7.2 media that proves too long fails before it is separated, and its engine is told', async (t) => {
   const gateway = await startGateway(t)
-  gateway.fleet.heard({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
+  gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
   const { accountId, own, balance } = await meteredAccount(gateway, 12)
   const requestId = await submitted(own)
   await gateway.event('started', requestId)

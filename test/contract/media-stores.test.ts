@@ -37,7 +37,7 @@ test('7 media in a bucket of an S3-compatible store', async (t) => {
     gateway.clock.advance(2 * HOUR_MS)
     await sweep(gateway.deps)
     assert.equal(await file.status(), 'uploaded')
-    assert.deepEqual(await arrivals(bucket), [])
+    assert.deepEqual(await pendingUploads(bucket), [])
   })
 
   await step('what is put again before anyone asks is what counts', async (t) => {
@@ -59,7 +59,7 @@ test('7 media in a bucket of an S3-compatible store', async (t) => {
     gateway.clock.advance(2 * HOUR_MS)
     await sweep(gateway.deps)
     assert.equal(await file.status(), 'expired')
-    assert.deepEqual(await arrivals(bucket), [])
+    assert.deepEqual(await pendingUploads(bucket), [])
   })
 
   await step('many who ask at once all find the file uploaded', async (t) => {
@@ -251,7 +251,7 @@ async function start(t: TestContext, store: Bucket | null) {
   const address = await gateway.listen()
   t.after(async () => { // the bucket is there for the next test too
     for (const key of store ? await keys(store) : []) await store?.remove(key)
-    for (const key of store ? await arrivals(store) : []) await store?.dropArrival(key)
+    for (const key of store ? await pendingUploads(store) : []) await store?.dropPendingUpload(key)
   })
   const fetchAt = (url: string, init?: RequestInit) =>
     fetch(url.replace(PUBLIC_URL, address).replace(MEDIA_URL, address), init)
@@ -268,7 +268,7 @@ async function start(t: TestContext, store: Bucket | null) {
       status: async () => (await gateway.call('GET', `/v1/files/${id}`)).json().status,
       /** As an engine reads it. */
       read: async () => {
-        const download = { key: `inputs/${id}`, asker: 'engine', fileName: 'a' } as const
+        const download = { key: `inputs/${id}`, audience: 'engine', fileName: 'a' } as const
         const expiresAt = Date.now() + HOUR_MS
         const url = await gateway.deps.mediaStore.downloadUrl({ ...download, expiresAt })
         return Buffer.from(await (await fetchAt(url)).arrayBuffer())
@@ -311,9 +311,9 @@ async function keys(store: MediaStore): Promise<string[]> {
   return found.sort()
 }
 
-async function arrivals(bucket: Bucket): Promise<string[]> {
+async function pendingUploads(bucket: Bucket): Promise<string[]> {
   const found: string[] = []
-  for await (const key of bucket.arrivals()) found.push(key)
+  for await (const key of bucket.pendingUploads()) found.push(key)
   return found
 }
 

@@ -57,7 +57,7 @@ test('extension: metrics tell what waits, what ended how, and what was called', 
   await gateway.call('GET', '/nowhere')
   const watch = gateway.feed.watch(running, 'account')
   t.after(() => watch.close())
-  gateway.fleet.heard({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
+  gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
   const values = await read(address)
   for (const [name, value] of [
     ['winnow_requests_submitted_total', 4],

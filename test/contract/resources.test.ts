@@ -30,7 +30,7 @@ test('2.2 the model list names the engines that are there, none that fell silent
   }
   const engine = { describe: async () => description, cancel: async () => 'STOPPED', close() {} }
   const gateway = await startGateway(t, { engine })
-  gateway.fleet.heard({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
+  gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
   const engines = async () => (await gateway.call('GET', '/v1/models')).json().data[0].engines
   const [{ model }] = await engines()
   assert.equal(model.name, 'mini')

@@ -351,8 +351,8 @@ test('3 an upload to a bucket that cannot be taken in keeps no other from being 
   const dropped: string[] = []
   const bucket = {
     ...gateway.disk, kind: 's3',
-    arrivals: async function* () { yield* ['inputs/file_stuck', 'inputs/file_gone'] },
-    dropArrival: async (key: string) => {
+    pendingUploads: async function* () { yield* ['inputs/file_stuck', 'inputs/file_gone'] },
+    dropPendingUpload: async (key: string) => {
       if (key === 'inputs/file_stuck') throw new Error('access denied')
       dropped.push(key)
     },

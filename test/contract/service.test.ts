@@ -69,7 +69,7 @@ test('1.7 and extension: health is told without a key', async (t) => {
   const ready = await gateway.call('GET', '/readyz')
   assert.equal(ready.statusCode, 200)
   assert.deepEqual(ready.json(), { status: 'degraded', database: true, broker: true, engines: 0 })
-  gateway.fleet.heard({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
+  gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
   assert.equal((await gateway.call('GET', '/readyz')).json().status, 'ready')
   gateway.broker.connected = false
   assert.equal((await gateway.call('GET', '/readyz')).statusCode, 503)

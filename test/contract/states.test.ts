@@ -220,7 +220,7 @@ test('extension: a request canceled while its job is on the way leaves the queue
 
 test('extension: the engine of a canceled request is told, also one that begins late', async (t) => {
   const gateway = await startGateway(t)
-  gateway.fleet.heard({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
+  gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
   const [running, late] = [await submitted(gateway), await submitted(gateway)]
   await gateway.event('started', running)
   assert.equal((await cancel(gateway, running)).json().status, 'FAILED')

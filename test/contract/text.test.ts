@@ -38,7 +38,7 @@ test('2.4 what create-file accepts can be downloaded, with headers that say it',
     const { file_id: fileId, upload_url: url } = created.json()
     assert.equal((await gateway.call('PUT', url, { body: FILE_BYTES })).statusCode, 200)
     const download = await gateway.disk.downloadUrl({
-      key: `inputs/${fileId}`, asker: 'engine', fileName: file_name, expiresAt: gateway.clock.now() + 1_000,
+      key: `inputs/${fileId}`, audience: 'engine', fileName: file_name, expiresAt: gateway.clock.now() + 1_000,
     })
     const reply = await gateway.call('GET', download)
     assert.equal(reply.statusCode, 200, reply.body)

@@ -43,7 +43,7 @@ async function startWithWebhooks(t: TestContext, options: GatewayOptions = {}) {
   }
   const newSender = (store = gateway.store, limits = {}) => new WebhookSender({
     store, clock: gateway.clock, log: createLogger('gateway', 'silent'), post,
-    sealingKey: gateway.deps.config.sealingKey, triesMax: 32, hostTriesMax: 8,
+    encryptionKey: gateway.deps.config.encryptionKey, triesMax: 32, hostTriesMax: 8,
     random: () => world.random, ...limits,
   })
   const sender = newSender()
@@ -454,8 +454,8 @@ test('6.1 a running sender is woken by the end of a request', async (t) => {
 test('6.1 a secret that can no longer be opened is a failed try, and told', async (t) => {
   const gateway = await startWithWebhooks(t)
   const requestId = await failed(gateway)
-  const sealingKey = Buffer.alloc(32).toString('base64url')
-  await gateway.send(gateway.newSender(gateway.store, { sealingKey }))
+  const encryptionKey = Buffer.alloc(32).toString('base64url')
+  await gateway.send(gateway.newSender(gateway.store, { encryptionKey }))
   assert.equal(gateway.posts.length, 0)
   assert.deepEqual(await webhookOf(gateway, requestId),
     { ...pending, attempts: 1, last_error: 'The signing secret can no longer be read.' })

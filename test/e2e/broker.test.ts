@@ -286,12 +286,12 @@ test('progress and hellos reach whoever listens', async (t) => {
   const broker = await start(t)
   const heard = collect<unknown>(2)
   t.after(broker.followProgress(heard.take))
-  t.after(broker.followHellos(heard.take))
+  t.after(broker.followAnnouncements(heard.take))
   const progress = { request_id: 'r', attempt_id: 'a', at: '', progress: 0.5 }
-  const hello = { engine_id: 'e', control_address: '127.0.0.1:1' }
+  const announcement = { engine_id: 'e', control_address: '127.0.0.1:1' }
   broker.publishProgress(progress)
-  broker.publishHello(hello)
-  assert.deepEqual(await heard.all, [progress, hello])
+  broker.announceEngine(announcement)
+  assert.deepEqual(await heard.all, [progress, announcement])
 })
 
 /** A log whose lines can be waited for. */
@@ -363,7 +363,7 @@ test('a broker that is away keeps nobody from ending', async (t) => {
   const broker = await connectBroker({ url, name: 'test', leaseSeconds: 30, log })
   const stops = [
     await broker.followEvents(async () => {}), await broker.followDeadLetters(async () => {}),
-    broker.followProgress(() => {}), broker.followHellos(() => {}),
+    broker.followProgress(() => {}), broker.followAnnouncements(() => {}),
   ]
   server.kill('SIGKILL')
   while (broker.isConnected()) await new Promise(setImmediate)

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import test, { before, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { cutChunks, planChunks, Stitcher } from '../../engine/job/chunks.ts'
-import type { LaneRequest, Trail } from '../../models/model.ts'
+import type { LaneRequest, OverlapState } from '../../models/model.ts'
 import { loadSamAudio } from '../../models/sam-audio/sam-audio.ts'
 import { assertClose } from '../support/assert-close.ts'
 import { noise, readWav24, sine, wavBytes } from '../support/make-audio.ts'
@@ -59,16 +59,16 @@ async function direct(
   const seed = createHash('sha256').update(`${requestId}:0`).digest().readUInt32LE(0)
   const stitcher = new Stitcher(plan)
   const parts: Float32Array[] = []
-  let left: Trail | undefined
+  let left: OverlapState | undefined
   const blocks = (async function* () { yield [mixture] })()
   for await (const { startSample, sharedSamples, channels } of cutChunks(blocks, 1, plan)) {
     const lane = model.open({
-      chunk: { channels, sampleRate: rate }, startSample, trailSamples: sharedSamples, seed,
-      prompt: '', spans: [], acceleration: 'balanced', ...(left && { trail: left }), ...more,
+      chunk: { channels, sampleRate: rate }, startSample, overlapSamples: sharedSamples, seed,
+      prompt: '', spans: [], acceleration: 'balanced', ...(left && { overlapState: left }), ...more,
     })
     while (lane.stepsDone < lane.steps) model.step([lane])
-    const { target, trail } = model.close(lane)
-    left = trail
+    const { target, overlapState } = model.close(lane)
+    left = overlapState
     parts.push(...stitcher.push(startSample, target))
   }
   return Float32Array.from([...parts, ...stitcher.finish()].flatMap((part) => [...part]))

@@ -77,7 +77,7 @@ test('40 names that lead to one receiver that hangs delay no other account', { t
   const [delivered] = await failedRequests(well, [receiver.url])
   const sender = new WebhookSender({
     store: gateway.store, clock: gateway.clock, log: createLogger('gateway', 'silent'), post,
-    sealingKey: gateway.deps.config.sealingKey, triesMax: 32, hostTriesMax: POSTS_MAX,
+    encryptionKey: gateway.deps.config.encryptionKey, triesMax: 32, hostTriesMax: POSTS_MAX,
   })
   t.after(() => sender.stop()) // also when the test failed
   sender.start()

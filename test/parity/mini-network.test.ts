@@ -29,10 +29,10 @@ const code = (): Tensor => tf.tidy(() => network.textCode(golden.tensor('embeddi
 const last = `cond.${config.conditionedBlocks - 1}`
 
 /** The whole network, asked with the golden's spans or none. */
-const answer = (spans: Tensor) => tf.tidy(() => {
-  const heard = network.hear(golden.tensor('features'), null)
-  const question = { embedding: golden.tensor('embedding'), spans }
-  return { ...network.answer(heard, question, null) }
+const decodeMask = (spans: Tensor) => tf.tidy(() => {
+  const heard = network.encodeMixture(golden.tensor('features'), null)
+  const conditioning = { embedding: golden.tensor('embedding'), spans }
+  return { ...network.decodeMask(heard, conditioning, null) }
 })
 
 const streamsOf = (name: string): Streams =>
@@ -110,16 +110,16 @@ test('the whole network agrees, told of no spans and of some', () => {
   for (const [prefix, spans] of [
     ['', nothing], ['spans.', () => golden.tensor('spans')],
   ] as const) {
-    counted(() => tf.tidy(() => answer(spans()).maskLogits), (logits) =>
+    counted(() => tf.tidy(() => decodeMask(spans()).maskLogits), (logits) =>
       assertStream(logits, golden.values(`${prefix}mask_logits`)))
-    counted(() => tf.tidy(() => answer(spans()).activityLogits), (logits) => // all may be near 0
+    counted(() => tf.tidy(() => decodeMask(spans()).activityLogits), (logits) => // all may be near 0
       assertClose(logits.dataSync<'float32'>(), golden.values(`${prefix}activity`), { absolute: 2e-4 }))
   }
 })
 
 test('as a graph the whole network agrees too', () => {
   for (let call = 0; call <= WARM_UP_CALLS; call += 1) {
-    counted(() => tf.tidy(() => answer(golden.tensor('spans')).maskLogits), (logits) =>
+    counted(() => tf.tidy(() => decodeMask(golden.tensor('spans')).maskLogits), (logits) =>
       assertStream(logits, golden.values('spans.mask_logits')))
   }
 })

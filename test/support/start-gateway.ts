@@ -16,7 +16,7 @@ import { buildApp } from '../../gateway/app.ts'
 import { hashApiKey, newApiKey, newKeyId, SCOPES, type Scope } from '../../gateway/accounts/auth.ts'
 import type { AppConfig, Deps } from '../../gateway/deps.ts'
 import { createEventHandler } from '../../gateway/requests/event-follower.ts'
-import { Fleet, type EngineClient } from '../../gateway/operations/engine-registry.ts'
+import { EngineRegistry, type EngineClient } from '../../gateway/operations/engine-registry.ts'
 import { publishWaiting } from '../../gateway/requests/job-publisher.ts'
 import { KeyChecks } from '../../gateway/accounts/key-checks.ts'
 import { openLocalDisk } from '../../gateway/media-store/local-disk.ts'
@@ -65,8 +65,8 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     cancel: async (requestId: string) => canceled.push(requestId),
     close() {},
   }
-  const fleet = new Fleet({ connect: () => engine, clock, log })
-  const sealingKey = randomBytes(32).toString('base64url')
+  const engineRegistry = new EngineRegistry({ connect: () => engine, clock, log })
+  const encryptionKey = randomBytes(32).toString('base64url')
   const signingKey = randomBytes(32).toString('hex')
   const free = { bytes: Infinity }
   const openDisk = () => openLocalDisk({
@@ -75,14 +75,14 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
   })
   const disk = await openDisk()
   const deps: Deps = {
-    store, broker, feed, fleet, clock, log,
+    store, broker, feed, engineRegistry, clock, log,
     mediaStore: options.mediaStore ?? disk,
     queuePositions: new QueuePositions({ store, feed, clock }),
     metrics: new Metrics(),
     rateLimiter: new RateLimiter(options.rateLimitPerMinute ?? 0, clock),
     keyChecks: new KeyChecks({ store, clock }),
     config: {
-      sealingKey, publicUrl: () => PUBLIC_URL, uploadMinutes: 60, fileHours: 24, outputDays: 7,
+      encryptionKey, publicUrl: () => PUBLIC_URL, uploadMinutes: 60, fileHours: 24, outputDays: 7,
       bodySecondsMax: 30, connectionsMax: 1_000, filesMaxPerAccount: 1_000, fileBytesMaxPerAccount: 1e12,
       streamWindowSeconds: 600, recordDays: 30, queueMax: 10_000,
       queueMaxPerAccount: 0, mediaSecondsMax: 7200, ...options.config,
@@ -102,7 +102,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
   const handleEvent = createEventHandler(deps)
   const key = await newKey(deps)
   return {
-    app, deps, disk, free, openDisk, store, clock, broker, feed, fleet, folder, canceled, key,
+    app, deps, disk, free, openDisk, store, clock, broker, feed, engineRegistry, folder, canceled, key,
     /** A key of an account of its own, unless one is named. */
     newKey: (scopes?: readonly Scope[], account?: string) => newKey(deps, scopes, account),
     /** What was logged so, in order. */

@@ -13,7 +13,7 @@ import { loadTextCode } from './text-code.ts'
 export type Network = ReturnType<typeof loadNetwork>
 
 /** What is asked of each row of streams. */
-export interface Question {
+export interface Conditioning {
   /** Of the prompt, [batch, embeddingDim]. */
   embedding: Tensor
   /** 1 where the target is said to sound, and where it is said not to: [batch, tokens, 2]. */
@@ -28,7 +28,8 @@ export interface Answer {
 }
 
 /**
- * Reads every part; the parts are there for the tests, `hear` and `answer` for everybody else.
+ * Reads every part; the parts are there for the tests, `encodeMixture` and `decodeMask` for all
+ * others.
  * Everywhere `valid` is [batch, tokens], 1 or 0, or null when every token counts.
  */
 export function loadNetwork(weights: Weights, config: MiniConfig) {
@@ -52,18 +53,19 @@ export function loadNetwork(weights: Weights, config: MiniConfig) {
     return { x: split(features), z }
   })
 
-  /** What there is to hear, whatever is asked: features [batch, tokens, PATCH, bins]. */
-  const hear = compiled((features: Tensor, valid: Tensor | null): Streams => tf.tidy(() => {
-    let streams = begin(features)
-    for (const block of shared) streams = replace(streams, block(streams, null, valid))
-    return { ...streams }
-  }))
-
-  const answer = compiled((heard: Streams, question: Question, valid: Tensor | null): Answer =>
+  /** What every prompt shares: features [batch, tokens, PATCH, bins] to streams. */
+  const encodeMixture = compiled((features: Tensor, valid: Tensor | null): Streams =>
     tf.tidy(() => {
-      const code = textCode(question.embedding)
-      const [batch, tokens] = heard.z.shape as [number, number]
-      let streams = { x: heard.x.clone(), z: heard.z.add(spanCode(question.spans)) }
+      let streams = begin(features)
+      for (const block of shared) streams = replace(streams, block(streams, null, valid))
+      return { ...streams }
+    }))
+
+  const decodeMask = compiled(
+    (encoded: Streams, conditioning: Conditioning, valid: Tensor | null): Answer => tf.tidy(() => {
+      const code = textCode(conditioning.embedding)
+      const [batch, tokens] = encoded.z.shape as [number, number]
+      let streams = { x: encoded.x.clone(), z: encoded.z.add(spanCode(conditioning.spans)) }
       for (const block of conditioned) streams = replace(streams, block(streams, code, valid))
       const activityLogits = activity(streams.z)
       const closed = closing(activityLogits).reshape([batch, tokens, 1, 1])
@@ -72,7 +74,7 @@ export function loadNetwork(weights: Weights, config: MiniConfig) {
       return { maskLogits: byToken.sub(closed).reshape(logits.shape), activityLogits }
     }))
 
-  return { begin, meaning, textCode, shared, conditioned, norm, head, hear, answer }
+  return { begin, meaning, textCode, shared, conditioned, norm, head, encodeMixture, decodeMask }
 }
 
 /** Frees the old streams at once: within the tidy they would pile up, block by block. */

@@ -1,7 +1,7 @@
 /** Prompts to embeddings, with the latest ones remembered. */
 import { join } from 'node:path'
 import { modelPrompt } from '../../text/prompt.ts'
-import { RecentlyUsed } from '../../lru-cache.ts'
+import { LruCache } from '../../lru-cache.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import { TextTokenizer } from '../../text/tokenizer.ts'
 import { Weights } from '../../checkpoint/weights.ts'
@@ -17,7 +17,7 @@ export class TextEncoder {
   readonly #tokenizer: TextTokenizer
   readonly #bert: Bert
   readonly #remembered =
-    new RecentlyUsed<Tensor>(REMEMBERED_MAX, (embedding) => embedding.dispose())
+    new LruCache<Tensor>(REMEMBERED_MAX, (embedding) => embedding.dispose())
 
   private constructor(tokenizer: TextTokenizer, bert: Bert) {
     this.#tokenizer = tokenizer

@@ -20,7 +20,7 @@ export interface Flow {
  * @returns the new states, [1, frames, channels] each, which the caller frees
  */
 export function stepFlows(
-  network: VelocityNetwork, tellTime: TellTime,
+  network: VelocityNetwork, embedTime: TellTime,
   flows: readonly Flow[], strides: readonly Stride[],
 ): Tensor[] {
   return tf.tidy(() => {
@@ -32,7 +32,7 @@ export function stepFlows(
       textKeys: wordKeys(flows.map(({ memory }) => memory.shape[1]!)),
     }
     const velocityAt = (state: Tensor, times: readonly number[]) => tf.tidy(() =>
-      network.forward(state, tellTime(times), told))
+      network.forward(state, embedTime(times), told))
     const next = midpointStep(velocityAt, padRows(flows.map(({ state }) => state)), strides)
     return flows.map((_, row) => tf.slice(next, [row, 0, 0], [1, frames[row]!, -1]))
   })

@@ -4,7 +4,7 @@
  * (RePaint does so for the known part of an image; A. Lugmayr et al., 2022.)
  */
 import { tf, type Tensor } from '../../tensor.ts'
-import type { Trail } from '../../model.ts'
+import type { OverlapState } from '../../model.ts'
 
 /** A trail as the chunk that follows it sees it. */
 export interface Leader {
@@ -26,10 +26,12 @@ interface Follower {
 }
 
 /** @throws Error when the trail is not of frames that the follower has, or of other steps */
-export function leaderOf({ startSample: trailStart, states }: Trail, follower: Follower): Leader {
+export function leaderOf(
+  { startSample: overlapStart, states }: OverlapState, follower: Follower,
+): Leader {
   const { startSample, hop, frames: framesMax, channels, steps } = follower
   const frames = states.length / (channels * (steps + 1))
-  const firstFrame = (trailStart - startSample) / hop
+  const firstFrame = (overlapStart - startSample) / hop
   const fits = Number.isInteger(frames) && Number.isInteger(firstFrame) && firstFrame >= 0 &&
     firstFrame + frames <= framesMax
   if (!fits) throw new Error('The trail is not of a chunk before this one')
@@ -37,8 +39,8 @@ export function leaderOf({ startSample: trailStart, states }: Trail, follower: F
 }
 
 /** `state` [1, frames, channels] with the leader's frames of the step `index` in it. */
-export function follow(state: Tensor, leader: Leader, index: number): Tensor {
-  const { states, frames, channels, firstFrame } = leader
+export function inpaintOverlap(state: Tensor, previous: Leader, index: number): Tensor {
+  const { states, frames, channels, firstFrame } = previous
   const size = frames * channels
   const end = firstFrame + frames
   return tf.tidy(() => tf.concat([

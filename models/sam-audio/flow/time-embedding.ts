@@ -6,7 +6,7 @@ import type { TransformerConfig } from '../config.ts'
 import { loadFeedForward } from '../layers/feed-forward.ts'
 
 /** What each row of a batch is told of its time. */
-export interface TimeCodes {
+export interface TimeEmbedding {
   /** [batch, dim], for the last layer. */
   final: Tensor
   /** [batch, 6 · dim], for the blocks: shift, scale and gate of attention and of feed-forward. */
@@ -16,12 +16,12 @@ export interface TimeCodes {
 }
 
 /** From times in [0, 1], one of each row. */
-export type TellTime = (times: readonly number[]) => TimeCodes
+export type TellTime = (times: readonly number[]) => TimeEmbedding
 
 const LONGEST_PERIOD = 10_000
 
 /** @param weights of the transformer: `t_embedder` and `t_block` are read */
-export function loadTimeCodes(weights: Weights, { dim, timeDim }: TransformerConfig): TellTime {
+export function loadTimeEmbedding(weights: Weights, { dim, timeDim }: TransformerConfig): TellTime {
   const embed = loadFeedForward(
     weights.at('t_embedder').at('projection'), { in: timeDim, hidden: dim, out: dim })
   const toBlocks = loadLinear(weights.at('t_block'), dim, 6 * dim)
@@ -55,7 +55,7 @@ export function tabulated(tell: TellTime, times: readonly number[]): TellTime {
   }
 }
 
-export const disposeTimeCodes = (codes: TimeCodes): void =>
+export const disposeTimeEmbedding = (codes: TimeEmbedding): void =>
   tf.dispose([codes.final, codes.blocks, codes.memory])
 
 /** Cosines, then sines, of periods that grow: [times, dim]. */

@@ -10,7 +10,7 @@ import { loadFeedForward } from '../layers/feed-forward.ts'
 import { loadPatcher } from '../layers/patcher.ts'
 import { makeRotary, withGain, type Rotary } from '../layers/rotary.ts'
 import type { RowMask } from '../layers/row-mask.ts'
-import { loadTimeCodes, type TimeCodes } from './time-embedding.ts'
+import { loadTimeEmbedding, type TimeEmbedding } from './time-embedding.ts'
 import { loadModulations, loadTransformerBlock, modulate } from '../layers/transformer-block.ts'
 
 export type Transformer = ReturnType<typeof loadTransformer>
@@ -20,7 +20,7 @@ export interface TransformerInput {
   x: Tensor
   /** [batch, length, dim]: text and time. */
   memory: Tensor
-  time: TimeCodes
+  time: TimeEmbedding
   frames: RowMask | null
   /** What masks the text as keys, or null. */
   textKeys: Tensor | null
@@ -37,7 +37,7 @@ export function loadTransformer(
   const layerWeights = Array.from({ length: layers }, (_, i) =>
     weights.at('layers').at(i).in(precision))
   const patcher = loadPatcher(weights.at('x_embedder').at('block'), dim)
-  const tellTime = loadTimeCodes(weights, config)
+  const embedTime = loadTimeEmbedding(weights, config)
   const embedMemory = loadFeedForward(
     weights.at('y_embedder').at('projection').in(precision),
     { in: contextDim, hidden: dim, out: dim })
@@ -82,7 +82,7 @@ export function loadTransformer(
   }))
 
   return {
-    patcher, tellTime, embedMemory, crossMemories, modulations, rotaries, blocks, finalGain,
+    patcher, embedTime, embedMemory, crossMemories, modulations, rotaries, blocks, finalGain,
     forward,
   }
 }

@@ -5,7 +5,7 @@ import type { Weights } from '../../checkpoint/weights.ts'
 import { loadConditions } from './conditions.ts'
 import type { SamAudioConfig } from '../config.ts'
 import type { RowMask } from '../layers/row-mask.ts'
-import type { TimeCodes } from './time-embedding.ts'
+import type { TimeEmbedding } from './time-embedding.ts'
 import { loadTransformer } from './transformer.ts'
 
 export type VelocityNetwork = ReturnType<typeof loadVelocity>
@@ -30,7 +30,7 @@ export function loadVelocity(
     weights.at('transformer'), config.transformer, 2 * config.codec.codebookDim, precision)
 
   /** state [batch, frames, 2 · codebookDim] to its velocity, of the same shape. */
-  const forward = (state: Tensor, time: TimeCodes, told: BatchConditions): Tensor =>
+  const forward = (state: Tensor, time: TimeEmbedding, told: BatchConditions): Tensor =>
     tf.tidy(() => transformer.forward({
       x: conditions.noisy(state).add(told.base),
       memory: told.memory.add(time.memory.expandDims(1)),

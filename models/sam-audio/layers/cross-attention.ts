@@ -5,7 +5,7 @@ import {
 } from '../../layers.ts'
 import { readStacked, type MatrixPart } from '../../stacked-matrices.ts'
 import {
-  multiplyTurned, reshape, stackRows, tf, transpose, unstackRows, type Tensor,
+  matmulTransposed, reshape, stackRows, tf, transpose, unstackRows, type Tensor,
 } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { headsSideBySide } from './head-layout.ts'
@@ -47,7 +47,7 @@ export function loadCrossMemories(layers: readonly Weights[], dim: number, heads
   return (memory: Tensor): CrossMemory[] => tf.tidy(() => {
     const [batch, length] = memory.shape as [number, number, number]
     const heard = asWideAs(kernels[0]!, memory)
-    const all = reshape(stackRows(kernels.map((kernel) => multiplyTurned(heard, kernel))),
+    const all = reshape(stackRows(kernels.map((kernel) => matmulTransposed(heard, kernel))),
       [layers.length, batch, length, 2, heads, width])
     // [2, layers, batch, heads, length, width]
     const [k, v] = unstackRows(transpose(all, [3, 0, 1, 4, 2, 5])) as [Tensor, Tensor]

@@ -1,7 +1,7 @@
 /** Gated feed-forward: w2(silu(w1 x) · w3 x) (FeedForward). */
 import { asWideAs, widen } from '../../bfloat16.ts'
 import { loadProjection, readMatrix, type Layer } from '../../layers.ts'
-import { gateWithSigmoid, multiplyTurned, tf } from '../../tensor.ts'
+import { gateWithSigmoid, matmulTransposed, tf } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 
 /** How a family of networks names the three. */
@@ -28,8 +28,8 @@ export function loadFeedForward(
   const out = loadProjection(weights.at(names.out), sizes.hidden, sizes.out)
   return (x) => tf.tidy(() => {
     const heard = asWideAs(gateMatrix, x)
-    const gate = widen(multiplyTurned(heard, gateMatrix)) // [..., hidden]
-    const value = widen(multiplyTurned(heard, valueMatrix))
+    const gate = widen(matmulTransposed(heard, gateMatrix)) // [..., hidden]
+    const value = widen(matmulTransposed(heard, valueMatrix))
     return out(gateWithSigmoid(gate.mul(value), gate))
   })
 }

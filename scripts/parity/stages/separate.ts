@@ -184,7 +184,7 @@ function flowToEnd({ network }: Parts, flows: readonly Flow[], steps: number): T
   let current = [...flows]
   for (const stride of planStrides(steps)) {
     const states = stepFlows(
-      velocity, velocity.transformer.tellTime, current, current.map(() => stride))
+      velocity, velocity.transformer.embedTime, current, current.map(() => stride))
     current = current.map((flow, i) => ({ ...flow, state: states[i]! }))
   }
   return current.map(({ state }) => state)

@@ -81,7 +81,7 @@ function evaluate(
   ]
   const said = conditions.memory(golden.tensor('text_features'))
   return tf.tidy(() => forward(
-    golden.tensor('noisy_audio'), transformer.tellTime(Array.from(golden.values(time))), {
+    golden.tensor('noisy_audio'), transformer.embedTime(Array.from(golden.values(time))), {
       base: shares.reduce((sum, share) => sum.add(share)),
       memory: text ? said : tf.zeros([said.shape[0]!, 1, said.shape[2]!]),
       frames,
@@ -114,7 +114,7 @@ function compareWhole(
 function compareInput(
   { conditions, transformer }: VelocityNetwork, inputs: Inputs, golden: GoldenFile,
 ): Comparison[] {
-  const { final, blocks, memory } = transformer.tellTime(Array.from(golden.values('time')))
+  const { final, blocks, memory } = transformer.embedTime(Array.from(golden.values('time')))
   const compare = (name: string, part: () => Tensor) => golden.compare(name, tf.tidy(part))
   return [
     compare('proj', () => conditions.noisy(golden.tensor('noisy_audio'))

@@ -14,8 +14,8 @@ async function temporaryFolder(t: TestContext): Promise<string> {
 test('keys are made once, in a file that only its owner may read', async (t) => {
   const folder = await temporaryFolder(t)
   const keys = await readKeys(folder)
-  assert.equal(Buffer.from(keys.sealingKey, 'base64url').length, 32)
-  assert.notEqual(keys.sealingKey, keys.signingKey)
+  assert.equal(Buffer.from(keys.encryptionKey, 'base64url').length, 32)
+  assert.notEqual(keys.encryptionKey, keys.signingKey)
   assert.deepEqual(await readKeys(folder), keys)
   assert.equal((await stat(join(folder, 'secrets.json'))).mode & 0o777, 0o600)
 })
@@ -29,7 +29,7 @@ test('a file from before webhooks keeps its signing key and gains a sealing key'
   assert.equal(keys.signingKey, old.signing_key)
   assert.deepEqual(await readKeys(folder), keys)
   const { sealing_key, ...rest } = JSON.parse(await readFile(path, 'utf8'))
-  assert.deepEqual([sealing_key, rest], [keys.sealingKey, old])
+  assert.deepEqual([sealing_key, rest], [keys.encryptionKey, old])
 })
 
 test('keys that are broken are refused, not replaced', async (t) => {

@@ -140,11 +140,11 @@ function overlaps() {
   const whole = noise((2 * LATER + SHARED) * hop, 5)
   const separated = (startFrame: number, more: Partial<LaneRequest>) => separateOne(model, request(
     whole.slice(startFrame * hop, (startFrame + LATER + SHARED) * hop), { startSample: startFrame * hop, ...more }))
-  const first = separated(0, { trailSamples: SHARED * hop })
-  assert.ok(first.trail, 'it leaves a trail')
+  const first = separated(0, { overlapSamples: SHARED * hop })
+  assert.ok(first.overlapState, 'it leaves a trail')
   const earlier = first.target[0]!.subarray(LATER * hop)
   const later = (more: Partial<LaneRequest>) => separated(LATER, more).target[0]!.subarray(0, SHARED * hop)
-  return { separated, trail: first.trail, earlier, later }
+  return { separated, overlapState: first.overlapState, earlier, later }
 }
 
 /** Root mean square of the frames from `from` to `to`. */
@@ -154,7 +154,7 @@ function rms(wave: Float32Array, from: number, to: number): number {
 }
 
 test('where chunks overlap, the later one that follows the earlier one\'s trail renders the same', (t) => {
-  const { earlier, later, trail } = overlaps()
+  const { earlier, later, overlapState } = overlaps()
   const differences = (more: Partial<LaneRequest>) => {
     const other = later(more)
     const difference = earlier.map((x, i) => x - other[i]!)
@@ -163,7 +163,7 @@ test('where chunks overlap, the later one that follows the earlier one\'s trail 
     const faded = difference.map((x, i) => x * (0.5 - 0.5 * Math.abs(Math.cos((Math.PI * i) / difference.length))))
     return { whole: rms(difference, 0, SHARED), middle: rms(difference, 25, 35), faded: rms(faded, 0, SHARED) }
   }
-  const following = differences({ trail })
+  const following = differences({ overlapState })
   const sharing = differences({})
   const independent = differences({ seed: 2 })
   for (const [name, { whole, middle, faded }] of Object.entries({ following, sharing, independent })) {
@@ -176,24 +176,25 @@ test('where chunks overlap, the later one that follows the earlier one\'s trail 
 })
 
 test('every candidate follows the trail, and a trail may begin later than the chunk', () => {
-  const { separated, earlier, trail } = overlaps()
+  const { separated, earlier, overlapState } = overlaps()
   for (const more of [{ candidate: 1, seed: 7 }, { candidate: 2, seed: 8 }]) {
-    const other = separated(LATER, { ...more, trail }).target[0]!
+    const other = separated(LATER, { ...more, overlapState }).target[0]!
     assertClose(other.subarray(25 * hop, 35 * hop), earlier.subarray(25 * hop, 35 * hop), { absolute: 1e-5 })
   }
-  const reachingBack = separated(LATER - 12, { trail }).target[0]!.subarray(12 * hop) // as a last chunk does
+  const reachingBack = separated(LATER - 12, { overlapState }).target[0]!.subarray(12 * hop) // as a last chunk does
   assertClose(reachingBack.subarray(25 * hop, 35 * hop), earlier.subarray(25 * hop, 35 * hop), { absolute: 1e-5 })
 })
 
 test('a trail that is not of a chunk before is refused, and nothing is left of the lane', () => {
-  const { trail } = overlaps()
+  const { overlapState } = overlaps()
   const chunk = noise((LATER + SHARED) * hop, 6)
   separateOne(model, request(chunk.slice()))
   const before = tf.memory().numTensors
   for (const more of [
-    { startSample: (LATER + 1) * hop, trail }, { startSample: -hop, trail }, { startSample: 1, trail },
-    { startSample: LATER * hop, trail, acceleration: 'quality' as const },
-    { startSample: LATER * hop, trail: { ...trail, states: trail.states.slice(1) } },
+    { startSample: (LATER + 1) * hop, overlapState }, { startSample: -hop, overlapState },
+    { startSample: 1, overlapState },
+    { startSample: LATER * hop, overlapState, acceleration: 'quality' as const },
+    { startSample: LATER * hop, overlapState: { ...overlapState, states: overlapState.states.slice(1) } },
   ]) assert.throws(() => model.open(request(chunk.slice(), more)), /not of a chunk before this one/)
   assert.equal(tf.memory().numTensors, before)
 })

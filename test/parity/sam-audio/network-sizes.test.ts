@@ -42,14 +42,14 @@ test('a transformer of middle size, a row alone and in company', () => {
   const sizes = {
     dim: 512, heads: 8, layers: 2, feedForwardDim: 1408, positionsMax: 1_000, timeDim: 256, contextDim: 512,
   }
-  const { tellTime, forward } = loadTransformer(randomWeights(transformerShapes(sizes, 256)), sizes, 256)
+  const { embedTime, forward } = loadTransformer(randomWeights(transformerShapes(sizes, 256)), sizes, 256)
   const x = tf.randomNormal([2, 60, 512], 0, 1, 'float32', 1)
   const memory = tf.randomNormal([2, 9, 512], 0, 1, 'float32', 2)
   const together = tf.tidy(() =>
-    forward({ x, memory, time: tellTime([0.2, 0.7]), frames: rowMask([60, 41], 60), textKeys: null }))
+    forward({ x, memory, time: embedTime([0.2, 0.7]), frames: rowMask([60, 41], 60), textKeys: null }))
   const alone = tf.tidy(() => forward({
     x: tf.slice(x, [1, 0, 0], [1, 41, -1]), memory: tf.slice(memory, [1, 0, 0], [1, -1, -1]),
-    time: tellTime([0.7]), frames: null, textKeys: null,
+    time: embedTime([0.7]), frames: null, textKeys: null,
   }))
   const row = tf.tidy(() => tf.slice(together, [1, 0, 0], [1, 41, -1]))
   assertClose(row.dataSync<'float32'>(), alone.dataSync<'float32'>(), { absolute: 2e-5 })

@@ -36,7 +36,7 @@ function within(t: TestContext, name: string, actual: Tensor, expected: Tensor, 
 
 /** A batch of two rows at two times. */
 const input = (x: Tensor, network = wide) => ({
-  x, memory: tf.randomNormal([2, 7, config.dim], 0, 1, 'float32', 2), time: network.tellTime([0.3, 0.8]),
+  x, memory: tf.randomNormal([2, 7, config.dim], 0, 1, 'float32', 2), time: network.embedTime([0.3, 0.8]),
   frames: null, textKeys: null,
 })
 const frames = tf.randomNormal([2, 50, config.dim], 0, 1, 'float32', 1)
@@ -67,7 +67,7 @@ test('every part of a block is float32 but for the rounding', (t) => {
   const [heard, expected] = [half, wide].map(({ blocks }) =>
     blocks[0]!.attention.forward(frames, rotary, null)) as [Tensor, Tensor]
   within(t, 'self-attention', heard, expected, 8e-3)
-  const modulation = wide.modulations(wide.tellTime([0.3, 0.8]).blocks)[0]!
+  const modulation = wide.modulations(wide.embedTime([0.3, 0.8]).blocks)[0]!
   const [block, same] = [half, wide].map((network) => {
     const memory = network.crossMemories(network.embedMemory(input(frames).memory))[0]!
     return network.blocks[0]!.forward(frames, modulation, rotary, memory, { frameKeys: null, textKeys: null })

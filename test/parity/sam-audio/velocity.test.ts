@@ -6,7 +6,7 @@ import { WARM_UP_CALLS } from '../../../models/graph/compiled.ts'
 import { keyBias } from '../../../models/layers.ts'
 import { readConfig } from '../../../models/sam-audio/config.ts'
 import { disposeRowMask, rowMask } from '../../../models/sam-audio/layers/row-mask.ts'
-import { disposeTimeCodes, tabulated } from '../../../models/sam-audio/flow/time-embedding.ts'
+import { disposeTimeEmbedding, tabulated } from '../../../models/sam-audio/flow/time-embedding.ts'
 import { loadVelocity } from '../../../models/sam-audio/flow/velocity.ts'
 import { tf } from '../../../models/tensor.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
@@ -39,7 +39,7 @@ function evaluate(batchRows: readonly Row[]): Float32Array[] {
       return tf.pad(tf.tensor3d(numbers, [1, length(row), width]), [[0, 0], [0, to - length(row)], [0, 0]])
     }))
   const mask = rowMask(batchRows.map(({ frames }) => frames), most)
-  const time = transformer.tellTime(batchRows.map((row) => row.time))
+  const time = transformer.embedTime(batchRows.map((row) => row.time))
   const answer = tf.tidy(() => {
     const tokens = tf.tensor2d(batchRows.flatMap(({ frames, anchor }) =>
       Array.from({ length: most }, (_, i) => (i < frames / 2 ? anchor : 0))), [batchRows.length, most], 'int32')
@@ -55,7 +55,7 @@ function evaluate(batchRows: readonly Row[]): Float32Array[] {
   const flat = answer.dataSync<'float32'>()
   answer.dispose()
   disposeRowMask(mask)
-  disposeTimeCodes(time)
+  disposeTimeEmbedding(time)
   const width = 2 * codebookDim
   return batchRows.map(({ frames }, i) => flat.slice(i * most * width, (i * most + frames) * width))
 }
@@ -89,13 +89,13 @@ test('as a graph it gives the same, masks and all', () => {
 
 test('times told from a table are those told one by one; another one is refused', () => {
   const times = [0, 0.25, 0.9]
-  const [one, table] = [transformer.tellTime(times), tabulated(transformer.tellTime, [0.9, 0.5, 0.25, 0])(times)]
+  const [one, table] = [transformer.embedTime(times), tabulated(transformer.embedTime, [0.9, 0.5, 0.25, 0])(times)]
   for (const name of ['final', 'blocks', 'memory'] as const) {
     assertClose(table[name].dataSync<'float32'>(), one[name].dataSync<'float32'>(), { absolute: 1e-6 })
   }
-  disposeTimeCodes(one)
-  disposeTimeCodes(table)
-  assert.throws(() => tabulated(transformer.tellTime, [0, 1])([0.5]), /0.5 is not in the table/)
+  disposeTimeEmbedding(one)
+  disposeTimeEmbedding(table)
+  assert.throws(() => tabulated(transformer.embedTime, [0, 1])([0.5]), /0.5 is not in the table/)
 })
 
 test('a row longer than the network knows positions for is refused', () => {

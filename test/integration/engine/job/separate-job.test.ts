@@ -10,7 +10,7 @@ import { DeviceError, ModelError, NativeError } from '../../../../engine/compute
 import { loadConfig } from '../../../../engine/config.ts'
 import type { Scheduler } from '../../../../engine/compute/scheduler.ts'
 import { separateJob, type JobDeps } from '../../../../engine/job/separate-job.ts'
-import { SourceAwayError } from '../../../../engine/media/source.ts'
+import { SourceUnavailableError } from '../../../../engine/media/source.ts'
 import { createLogger } from '../../../../shared/log.ts'
 import type { Event, Job } from '../../../../shared/messages.ts'
 import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
@@ -59,7 +59,9 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
     scheduler, tries, model: PLAIN_MODEL, clock: new FakeClock(), log: createLogger('test', 'silent'),
     config: loadConfig({ NATS_URL: 'nats://127.0.0.1:1', SCRATCH_DIR: folder }),
     publicFetch: createPublicFetch({ allowCidrs: [] }),
-    store: { noticed: () => { seen.noticed += 1 }, ended: () => { seen.ended += 1 }, isAway: async () => storeIsAway },
+    store: {
+      noticed: () => { seen.noticed += 1 }, ended: () => { seen.ended += 1 }, isAway: async () => storeIsAway,
+    },
     onDeviceFailed: () => { seen.deviceFailed += 1 },
     onSeparated: () => undefined,
   }
@@ -99,7 +101,7 @@ test('an error that nothing classifies has two tries, and a full disk has more',
 
 test('a job given back in an outage of the store is reported so; one whose transfer alone fails is not', async (t) => {
   for (const [storeIsAway, cause] of [[true, 'outage'], [false, 'interruption']] as const) {
-    const { last } = await serveJob(t, { fails: new SourceAwayError('away'), tries: 5, storeIsAway })
+    const { last } = await serveJob(t, { fails: new SourceUnavailableError('away'), tries: 5, storeIsAway })
     assert.equal(last?.type === 'released' && last.cause, cause)
   }
 })

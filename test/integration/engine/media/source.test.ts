@@ -4,7 +4,7 @@ import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { fetchPublicSource, fetchSource, SourceAwayError } from '../../../../engine/media/source.ts'
+import { fetchPublicSource, fetchSource, SourceUnavailableError } from '../../../../engine/media/source.ts'
 import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
 import { serve } from '../../../support/serve.ts'
 
@@ -28,7 +28,7 @@ let files = 0
 function fetchFrom(url: string, options: object = {}) {
   const path = join(folder, `file-${files++}`)
   const signal = new AbortController().signal
-  const bytes = fetchSource({ url, path, bytesMax: 1_000_000, signal, patience: QUICK, ...options })
+  const bytes = fetchSource({ url, path, bytesMax: 1_000_000, signal, retryPolicy: QUICK, ...options })
   return { path, bytes }
 }
 
@@ -55,7 +55,7 @@ describe('a source', () => {
     test(`is away after ${name} each time; no file stays`, async (t) => {
       const { url, requests } = await serve(t, trouble)
       const { path, bytes } = fetchFrom(url)
-      await assert.rejects(bytes, SourceAwayError)
+      await assert.rejects(bytes, SourceUnavailableError)
       assert.equal(requests(), 3)
       await assert.rejects(access(path), { code: 'ENOENT' })
     })
@@ -85,8 +85,8 @@ describe('a source', () => {
     const stalled: RequestListener = (_, response) => void response.write(BYTES.subarray(0, 100))
     for (const answer of [silent, stalled]) {
       const { url } = await serve(t, answer)
-      const patience = { retryDelaysMs: [0], silenceMsMax: 50 }
-      await assert.rejects(fetchFrom(url, { patience }).bytes, SourceAwayError)
+      const retryPolicy = { retryDelaysMs: [0], silenceMsMax: 50 }
+      await assert.rejects(fetchFrom(url, { retryPolicy }).bytes, SourceUnavailableError)
     }
   })
 
@@ -108,8 +108,8 @@ describe('a source', () => {
       response.writeHead(503).end()
       setImmediate(() => stop.abort(new Error('canceled')))
     })
-    const patience = { retryDelaysMs: [3_600_000], silenceMsMax: 30_000 }
-    await assert.rejects(fetchFrom(url, { signal: stop.signal, patience }).bytes, /canceled/)
+    const retryPolicy = { retryDelaysMs: [3_600_000], silenceMsMax: 30_000 }
+    await assert.rejects(fetchFrom(url, { signal: stop.signal, retryPolicy }).bytes, /canceled/)
   })
 
   test('that cannot be written is an error of ours', async (t) => {
@@ -128,7 +128,7 @@ test('a public source that drips is given up in the end, and no file stays', asy
   const path = join(folder, 'dripping')
   const { signal } = new AbortController()
   const fetching = fetchPublicSource(createPublicFetch({ allowCidrs: ['127.0.0.0/8'] }),
-    { url, path, bytesMax: 1_000_000, secondsMax: 0.2, signal, patience: QUICK })
+    { url, path, bytesMax: 1_000_000, secondsMax: 0.2, signal, retryPolicy: QUICK })
   await assert.rejects(fetching, { code: 'MEDIA_FETCH_FAILED', message: /longer than 0\.2 s to fetch/ })
   await assert.rejects(access(path), { code: 'ENOENT' })
 })

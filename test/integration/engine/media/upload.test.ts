@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import {
-  UploadAwayError, uploadOutput, UploadRefusedError,
+  UploadUnavailableError, uploadOutput, UploadRefusedError,
 } from '../../../../engine/media/upload.ts'
 import { serve } from '../../../support/serve.ts'
 
@@ -32,7 +32,7 @@ const hangUp: RequestListener = (request) => void request.once('data', () => req
 
 function upload(url: string, options: object = {}): Promise<void> {
   const signal = new AbortController().signal
-  return uploadOutput({ url, path, contentType: 'audio/wav', signal, patience: QUICK, ...options })
+  return uploadOutput({ url, path, contentType: 'audio/wav', signal, retryPolicy: QUICK, ...options })
 }
 
 describe('an upload', () => {
@@ -71,7 +71,7 @@ describe('an upload', () => {
 
     test(`is given back after ${name} each time`, async (t) => {
       const { url, requests } = await serve(t, trouble)
-      await assert.rejects(upload(url), UploadAwayError)
+      await assert.rejects(upload(url), UploadUnavailableError)
       assert.equal(requests(), 3)
     })
   }
@@ -98,8 +98,8 @@ describe('an upload', () => {
 
   test('that nobody reads is given back', async (t) => {
     const { url } = await serve(t, (request) => void request.pause())
-    const patience = { retryDelaysMs: [], silenceMsMax: 50 }
-    await assert.rejects(upload(url, { patience }), UploadAwayError)
+    const retryPolicy = { retryDelaysMs: [], silenceMsMax: 50 }
+    await assert.rejects(upload(url, { retryPolicy }), UploadUnavailableError)
   })
 
   test('is given up at once when the job is stopped', async (t) => {

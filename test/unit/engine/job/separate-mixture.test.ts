@@ -71,8 +71,8 @@ async function separated(options: Partial<SeparationOptions>, world: World = {})
       onStep(1)
       return {
         target: [chunk!.map((x) => 0.25 * x)], residual: [chunk!.map((x) => 0.75 * x)], score: request.candidate ?? 0,
-        ...(world.model?.leavesTrails && {
-          trail: { startSample: request.startSample! + request.candidate!, states: new Float32Array() },
+        ...(world.model?.needsPreviousChunk && {
+          overlapState: { startSample: request.startSample! + request.candidate!, states: new Float32Array() },
         }),
       }
     },
@@ -171,12 +171,12 @@ test('a few chunks are under way at once, however long the media', async () => {
 
 test('where chunks follow the one before, one is under way, with the trail of the one that was kept', async () => {
   const { under, lanes } = await separated(
-    { max_chunk_duration: 4, reranking_candidates: 2 }, { model: { leavesTrails: true } })
+    { max_chunk_duration: 4, reranking_candidates: 2 }, { model: { needsPreviousChunk: true } })
   assert.equal(under.wayMost, 2, 'the candidates of one chunk')
-  assert.deepEqual(lanes.map(({ startSample, trailSamples }) => [startSample, trailSamples]), [
+  assert.deepEqual(lanes.map(({ startSample, overlapSamples }) => [startSample, overlapSamples]), [
     [0, RATE], [0, RATE], [300, RATE], [300, RATE], [600, 0], [600, 0],
   ])
-  assert.deepEqual(lanes.map(({ trail }) => trail?.startSample), [undefined, undefined, 1, 1, 301, 301])
+  assert.deepEqual(lanes.map(({ overlapState }) => overlapState?.startSample), [undefined, undefined, 1, 1, 301, 301])
 })
 
 test('a span that lies past the end is refused once the end is known', async () => {

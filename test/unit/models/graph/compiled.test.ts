@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { compiled, WARM_UP_CALLS } from '../../../../models/graph/compiled.ts'
 import {
-  deviceKind, multiplyTurned, native, sliceRows, softmax, tf, toBfloat16, toFloat32, type Tensor,
+  deviceKind, matmulTransposed, native, sliceRows, softmax, tf, toBfloat16, toFloat32, type Tensor,
 } from '../../../../models/tensor.ts'
 import { assertClose } from '../../../support/assert-close.ts'
 
@@ -18,7 +18,7 @@ interface Given {
 /** A bit of everything: constants, a weight, half the width, views, several outputs. */
 const forward = ({ x, bias }: Given, scale: Tensor): { product: Tensor; parts: { sum: Tensor } } =>
   tf.tidy(() => {
-    const rows = toFloat32(multiplyTurned(toBfloat16(x), toBfloat16(weight))) // [rows, 6]
+    const rows = toFloat32(matmulTransposed(toBfloat16(x), toBfloat16(weight))) // [rows, 6]
     const product = softmax(bias ? rows.add(bias.expandDims(0)) : rows.mul(0.5))
     const [, second] = tf.split(product, 2, 1) as [Tensor, Tensor]
     return { product, parts: { sum: sliceRows(second, 0, 1).mul(scale).sum() } }

@@ -10,7 +10,7 @@ test('a lane waits for its encoding, flows through its strides, then takes what 
   const mixture = new Float32Array(5)
   const lane = new SamAudioLane({
     request: { prompt: '', spans: [], acceleration: 'fast', seed: 0 },
-    mixture, hop: 2, encoding: { frames: 3, left: 2 } as Encoding, leader: undefined,
+    mixture, hop: 2, encoding: { frames: 3, left: 2 } as Encoding, previous: undefined,
     slices: planSlices(3, 2, 1),
   })
   assert.deepEqual([lane.frames, lane.steps], [3, 12])
