@@ -33,7 +33,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** The codes with which a request can end `FAILED` (decisions.md, section 2). */
+/** The codes with which a request can end `FAILED` (docs/decisions/error-codes.md). */
 export const FAILURE_CODES = [
   'MODEL_FAILED', 'INVALID_MEDIA', 'NO_AUDIO_STREAM', 'MEDIA_FETCH_FAILED', 'MEDIA_TOO_LONG',
   'INSUFFICIENT_CREDITS', 'ENGINE_LOST', 'CANCELED', 'INVALID_PARAMETER',

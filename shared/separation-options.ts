@@ -1,4 +1,7 @@
-/** The options of a separation with their limits and defaults (spec.md 2.7, decisions.md 1). */
+/**
+ * The options of a separation with their limits and defaults: docs/contract.md, 2.7, and
+ * docs/decisions/processing-options.md.
+ */
 
 import { Type, type Static } from 'typebox'
 

@@ -1,4 +1,4 @@
-/** When a webhook is tried again (decisions.md, section 5; docs/decisions/webhooks.md). */
+/** When a webhook is tried again (docs/decisions/webhooks.md). */
 
 /** The rest before each try, the first included; there are no more tries than entries. */
 export const DELAYS_SECONDS = [

@@ -1,4 +1,4 @@
-/** Keys, and the admin API that makes them (spec.md 5.6 leaves both to us). */
+/** Keys, and the admin API that makes them (contract 5.6 leaves both to us). */
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'

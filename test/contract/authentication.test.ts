@@ -4,7 +4,7 @@ import { SCOPES, type Scope } from '../../gateway/accounts/auth.ts'
 import { assertError } from '../support/assert-shape.ts'
 import { startGateway } from '../support/start-gateway.ts'
 
-/** Every endpoint that needs a key, with the scope that spec.md 5.2 gives it. */
+/** Every endpoint that needs a key, with the scope that clause 5.2 gives it. */
 const ENDPOINTS: ['GET' | 'POST' | 'PUT', string, Scope][] = [
   ['GET', '/v1/models', 'models:read'],
   ['POST', '/v1/files', 'files:write'],

@@ -38,7 +38,7 @@ test('8 the other fields of a file have limits, too', async (t) => {
   }
 })
 
-/** Values at the limits of spec.md part 8: those just inside and those just outside. */
+/** Values at the limits of part 8 of the contract: those just inside and those just outside. */
 const LIMITS: [field: string, inside: unknown[], outside: unknown[]][] = [
   ['prompt', ['x', 'x'.repeat(500), ` ${'🎻'.repeat(500)} `, 'e\u0301'.repeat(500)], // as NFC, 500
     ['', ' \n', 'x'.repeat(501), '👩‍🎤'.repeat(167)]], // one to the eye, three code points

@@ -1,4 +1,4 @@
-/** Idempotency-Key on submit: decisions.md, part 8. */
+/** Idempotency-Key on submit: docs/decisions/extensions.md. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

@@ -1,4 +1,4 @@
-/** What clients and engines find at the addresses of media, in either home: decisions.md, part 7. */
+/** What clients and engines find at the addresses of media, in either home: docs/decisions/uploads.md. */
 
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** `GET /metrics` on a port of its own: decisions.md, part 8. */
+/** `GET /metrics` on a port of its own: docs/decisions/extensions.md. */
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'

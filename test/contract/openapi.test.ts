@@ -9,7 +9,7 @@ import { startGateway } from '../support/start-gateway.ts'
 
 const GOLDEN = new URL('openapi.golden.json', import.meta.url)
 
-/** The error statuses that spec.md part 4 note 7 lists. */
+/** The error statuses that note 7 of part 4 lists. */
 const ERROR_STATUSES: Record<string, number[]> = {
   'get /v1/models': [401, 403, 500],
   'post /v1/files': [400, 401, 403, 415, 500],
@@ -46,7 +46,7 @@ test('4.7 and 9.1 the description lists the endpoints and statuses of the spec',
 })
 
 /**
- * The fields of spec.md part 2 and 6.1, by schema of the description: those that are required, those
+ * The fields of part 2 and clause 6.1, by schema of the description: those that are required, those
  * that are not, and our own additions.
  */
 const FIELDS: Record<string, [required: string, optional?: string, extension?: string]> = {

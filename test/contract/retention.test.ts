@@ -1,4 +1,4 @@
-/** What has outlived its time goes, bytes and all: decisions.md, part 3. */
+/** What has outlived its time goes, bytes and all: docs/decisions/lifetimes-and-states.md. */
 
 import assert from 'node:assert/strict'
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'

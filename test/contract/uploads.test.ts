@@ -1,4 +1,4 @@
-/** Uploads and downloads by signed address: decisions.md, parts 3 and 7. */
+/** Uploads and downloads by signed address: docs/decisions/uploads.md. */
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'

@@ -20,7 +20,7 @@ function closed(schema: unknown): unknown {
   return isOpen ? { ...parts, additionalProperties: false } : parts
 }
 
-/** The reply is this error, in the shape of spec.md 2.1, with the status of the table. */
+/** The reply is this error, in the shape of clause 2.1, with the status of the table. */
 export function assertError(reply: Response, code: ErrorCode, param?: string): void {
   assert.equal(reply.statusCode, ERRORS[code].status, reply.body)
   const body = reply.json<ErrorResponse>()

@@ -5,7 +5,7 @@ export interface StreamEvent {
   data: any
 }
 
-/** The events of a Server-Sent Events body, of the form that spec.md 4 note 5 gives. */
+/** The events of a Server-Sent Events body, of the form that note 5 of part 4 gives. */
 export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<StreamEvent> {
   let text = ''
   const decoder = new TextDecoder()
