@@ -1,6 +1,7 @@
 /**
  * The resources of the API (docs/contract.md, part 2) as JSON Schemas: what bodies are checked
- * against, and what the API description shows. A schema with a title is a component of the description.
+ * against, and what the API description shows. A schema with a title is a component of the
+ * description.
  */
 
 import { Type, type Static, type TSchema } from 'typebox'
