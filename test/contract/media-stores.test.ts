@@ -12,6 +12,7 @@ import { assertError } from '../support/assert-shape.ts'
 import {
   API, createFileBody, FILE_BYTES, MEDIA_URL, PUBLIC_URL, startGateway,
 } from '../support/start-gateway.ts'
+import { instead } from '../support/instead.ts'
 import { startS3 } from '../support/start-s3.ts'
 
 const HOUR_MS = 3_600_000
@@ -72,14 +73,7 @@ test('7 media in a bucket of an S3-compatible store', async (t) => {
 
   await step('a store that does not answer is a fault of ours, and the request may come again', async (t) => {
     const away = async () => { throw new Error('the store is away') }
-    const store = new Proxy(bucket, {
-      get: (target, name) => {
-        if (name === 'arrivalOf') return away
-        const value: unknown = Reflect.get(target, name, target)
-        return typeof value === 'function' ? value.bind(target) : value
-      },
-    })
-    const { gateway, create, submit } = await start(t, store)
+    const { gateway, create, submit } = await start(t, instead(bucket, { pendingUploadOf: away }))
     const file = await create()
     assertError(await submit(file), 'QUEUE_UNAVAILABLE')
     gateway.deps.mediaStore = bucket

@@ -7,9 +7,10 @@ import { once } from 'node:events'
 import { dirname, join, relative } from 'node:path'
 import test from 'node:test'
 import { sweep, sweepOrphans } from '../../gateway/files/sweeper.ts'
-import type { MediaStore } from '../../gateway/media-store/media-store.ts'
+import type { Bucket } from '../../gateway/media-store/media-store.ts'
 import { submit as submitDirectly } from '../../gateway/requests/separations.ts'
 import { DEFAULT_OPTIONS } from '../../shared/separation-options.ts'
+import { instead } from '../support/instead.ts'
 import { assertError } from '../support/assert-shape.ts'
 import {
   API, complete, createFileBody, FILE_BYTES, startGateway, submit, submitted, uploadFile, type Gateway,
@@ -100,7 +101,7 @@ test('3 a file that is given up between the check of a submit and its storing is
 test('3 a file that was never uploaded expires, and an upload that comes too late leaves nothing', async (t) => {
   const gateway = await startGateway(t)
   const created = (await gateway.call('POST', '/v1/files', { body: createFileBody() })).json()
-  const { stage } = gateway.disk
+  const stage = gateway.disk.stage.bind(gateway.disk)
   gateway.disk.stage = async (...given) => {
     const staged = await stage(...given)
     gateway.clock.advance(HOUR_MS) // while the bytes are on their way
@@ -169,7 +170,7 @@ test('3 an output that is written while its request fails leaves nothing', async
   const requestId = await submitted(gateway)
   const { upload_urls: urls } = gateway.broker.jobOf(requestId)
   await gateway.event('started', requestId)
-  const { stage } = gateway.disk
+  const stage = gateway.disk.stage.bind(gateway.disk)
   gateway.disk.stage = async (...given) => {
     await gateway.event('failed', requestId)
     await sweep(gateway.deps)
@@ -241,7 +242,7 @@ test('3 a sweep that breaks off serves nothing that should be gone, and is finis
   await complete(gateway, requestId)
   gateway.clock.advance(7 * DAY_MS)
   const { disk } = gateway
-  const broken = { ...disk, remove: async () => { throw new Error('the disk is away') } } as MediaStore
+  const broken = instead(disk, { remove: async () => { throw new Error('the disk is away') } })
   await sweep({ ...gateway.deps, mediaStore: broken })
   assert.equal((await onDisk(gateway)).length, 5)
   assert.equal((await countRows(gateway)).media_removals, 2)
@@ -251,14 +252,13 @@ test('3 a sweep that breaks off serves nothing that should be gone, and is finis
   assertError(await result(gateway, requestId), 'NOT_FOUND')
   gateway.clock.advance(1)
   let calls = 0
-  const halfway = {
-    ...disk,
-    remove: async (key: string) => {
+  const halfway = instead(disk, {
+    remove: async (key) => {
       await disk.remove(key)
       calls += 1
       if (calls === 1) throw new Error('ended right after the bytes were gone')
     },
-  }
+  })
   await sweep({ ...gateway.deps, mediaStore: halfway })
   assert.equal((await countRows(gateway)).media_removals, 1)
   await sweep(gateway.deps)
@@ -315,13 +315,12 @@ test('3 more than a page of each is swept in one turn', async (t) => {
 test('3 media that cannot be deleted keeps no other from being deleted', async (t) => {
   const gateway = await startGateway(t)
   const stuck = (key: string) => /stuck/.test(key)
-  const mediaStore = {
-    ...gateway.disk,
-    remove: async (key: string) => {
+  const mediaStore = instead(gateway.disk, {
+    remove: async (key) => {
       if (stuck(key)) throw new Error('a damaged block')
       await gateway.disk.remove(key)
     },
-  }
+  })
   const old = new Date(gateway.clock.now() - 2 * DAY_MS)
   const rows = Array.from({ length: 250 }, (_, i) =>
     ({ media_key: `inputs/stuck_${i}`, created_at: old.toISOString() }))
@@ -349,14 +348,14 @@ test('3 media that cannot be deleted keeps no other from being deleted', async (
 test('3 an upload to a bucket that cannot be taken in keeps no other from being looked at', async (t) => {
   const gateway = await startGateway(t)
   const dropped: string[] = []
-  const bucket = {
-    ...gateway.disk, kind: 's3',
+  const bucket = instead(gateway.disk as unknown as Bucket, {
+    kind: 's3',
     pendingUploads: async function* () { yield* ['inputs/file_stuck', 'inputs/file_gone'] },
     dropPendingUpload: async (key: string) => {
       if (key === 'inputs/file_stuck') throw new Error('access denied')
       dropped.push(key)
     },
-  } as unknown as MediaStore
+  })
   await sweep({ ...gateway.deps, mediaStore: bucket })
   assert.deepEqual(dropped, ['inputs/file_gone'])
 })

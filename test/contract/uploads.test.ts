@@ -97,7 +97,7 @@ function listenOnce(gateway: Gateway): Promise<string> {
 
 /** Resolves when the bodies of so many uploads have begun to arrive. */
 function begun({ disk: mediaStore }: Gateway, count: number): Promise<void> {
-  const { stage } = mediaStore
+  const stage = mediaStore.stage.bind(mediaStore)
   let left = count
   return new Promise((resolve) => {
     mediaStore.stage = (body, limits) => {
@@ -114,7 +114,7 @@ test('7 a broken upload leaves nothing behind and can be repeated', async (t) =>
   const gateway = await startGateway(t)
   const file = await createFile(gateway)
   const { disk: mediaStore } = gateway
-  const { stage } = mediaStore
+  const stage = mediaStore.stage.bind(mediaStore)
   const broken = new Promise<unknown>((resolve) => {
     mediaStore.stage = (body, limits) => {
       body.once('readable', () => upload.breakOff())
@@ -149,7 +149,7 @@ test('7 however many uploads to one address there are, one is on the disk', asyn
   const gateway = await startGateway(t)
   const file = await createFile(gateway)
   const { disk: mediaStore } = gateway
-  const { stage } = mediaStore
+  const stage = mediaStore.stage.bind(mediaStore)
   let [open, openMax] = [0, 0]
   mediaStore.stage = async (body, limits) => {
     openMax = Math.max(openMax, open += 1)
@@ -194,7 +194,7 @@ test('7 an output is written by one engine at a time: another is to try again', 
   const { upload_urls: urls } = gateway.broker.jobOf(await submitted(gateway))
   const url = urls.target.replace(/^http:\/\/[^/]+/, 'http://winnow.test')
   const { disk: mediaStore } = gateway
-  const { stage } = mediaStore
+  const stage = mediaStore.stage.bind(mediaStore)
   let brokenOff: Promise<unknown> = Promise.resolve()
   mediaStore.stage = (body, limits) => {
     const staged = stage(body, limits)
@@ -249,7 +249,7 @@ test('7 a file whose bytes cannot be put in their place stays pending, and can b
   const gateway = await startGateway(t)
   const file = await createFile(gateway)
   const { disk: mediaStore } = gateway
-  const { stage } = mediaStore
+  const stage = mediaStore.stage.bind(mediaStore)
   mediaStore.stage = async (...given) => {
     const staged = await stage(...given)
     return { ...staged, place: async (key) => {
