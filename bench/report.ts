@@ -2,8 +2,8 @@
 import { execFileSync } from 'node:child_process'
 import { cpus } from 'node:os'
 
-export function report(conditioning: string, answer: Record<string, unknown>): void {
-  console.log(JSON.stringify({ conditioning, commit: commit(), machine: machine(), ...answer }))
+export function report(question: string, answer: Record<string, unknown>): void {
+  console.log(JSON.stringify({ question, commit: commit(), machine: machine(), ...answer }))
 }
 
 /** The value below which the share `share` of the values lies. */

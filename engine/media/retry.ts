@@ -36,7 +36,7 @@ export const waitsOf = ({ silenceMsMax }: RetryPolicy): Waits =>
 const isTransient = (error: unknown): boolean => error instanceof TransientError
 
 interface RetryOptions {
-  /** Which errors may pass; where not given, an AwayError. */
+  /** Which errors may pass; where not given, a TransientError. */
   mayPass?: (error: unknown) => boolean
   /** Called after each try that fails with one. */
   onAway?: () => void

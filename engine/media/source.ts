@@ -23,7 +23,7 @@ export class SourceUnavailableError extends TransientError {}
  * Writes what `url` answers to the file `path`, anew on each try; on failure no file stays.
  * @returns bytes written
  * @throws ServiceError MEDIA_FETCH_FAILED when it is not there, or larger than `bytesMax`
- * @throws SourceAwayError when it could not be had now
+ * @throws SourceUnavailableError when it could not be had now
  */
 export async function fetchSource(options: SourceOptions): Promise<number> {
   const { signal, retryPolicy = RETRY_POLICY, onAway } = options

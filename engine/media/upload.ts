@@ -32,7 +32,7 @@ export class UploadRefusedError extends Error {
 /**
  * PUTs the file, from the start on each try. The work is done: a store that is away is waited for.
  * @throws UploadRefusedError when the request has ended
- * @throws UploadAwayError when it could not be sent now
+ * @throws UploadUnavailableError when it could not be sent now
  * @throws Error when the address is refused
  */
 export async function uploadOutput(options: UploadOptions): Promise<void> {

@@ -2,7 +2,7 @@
 
 import type { DeadLetter } from '../../shared/broker.ts'
 import type { Deps } from '../deps.ts'
-import { failRequest, type FinishDeps } from './separations.ts'
+import { failRequest, type FinishDeps } from './finish-request.ts'
 import { findRequest } from '../store/requests.ts'
 import type { RequestRow } from '../store/tables.ts'
 

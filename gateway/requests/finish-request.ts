@@ -1,9 +1,10 @@
 /** The only way to the end of a request: the move, and with it what the end brings about. */
 
+import { isoTime } from '../../shared/clock.ts'
 import type { FailureCode } from '../../shared/errors.ts'
 import type { Deps } from '../deps.ts'
 import type { MediaPresenter } from './presenter.ts'
-import type { Store } from '../store/database.ts'
+import { inTransaction, type Store } from '../store/database.ts'
 import { insertDelivery } from '../store/deliveries.ts'
 import { withdrawFromOutbox } from '../store/outbox.ts'
 import { findRequest, moveRequest, type Move } from '../store/requests.ts'
@@ -44,4 +45,18 @@ export function tellFinished(
   feed.forget(row.request_id)
   feed.rowChanged(row.request_id)
   wakeWebhooks()
+}
+
+export type FinishDeps =
+  MediaPresenter & Pick<Deps, 'store' | 'feed' | 'clock' | 'metrics' | 'wakeWebhooks'>
+
+/** Moves a request to FAILED; false when it is finished already. */
+export async function failRequest(
+  deps: FinishDeps, requestId: string, code: FailureCode, message: string,
+): Promise<boolean> {
+  const now = isoTime(deps.clock.now())
+  const failed = await inTransaction(deps.store, (store) =>
+    finishRequest(store, { requestId, ...failure({ code, message }, now) }, deps))
+  if (failed) tellFinished(deps, failed)
+  return failed !== null
 }

@@ -8,7 +8,7 @@ import { isTerminal } from '../../shared/request-status.ts'
 import type { Deps } from '../deps.ts'
 import { queuesOf } from './job-queue.ts'
 import { Loop } from '../loop.ts'
-import { failRequest, type FinishDeps } from './separations.ts'
+import { failRequest, type FinishDeps } from './finish-request.ts'
 import { inTransaction } from '../store/database.ts'
 import { oldestInOutbox, putOff, takeFromOutbox, type WaitingJob } from '../store/outbox.ts'
 import { findRequest, setJobSequence } from '../store/requests.ts'
@@ -93,11 +93,21 @@ async function settle(deps: PublisherDeps, taken: readonly Taken[]): Promise<voi
     return finished
   })
   // Canceled while they were on their way: nobody else knew where their jobs stand.
-  for (const { requestId, sequence } of canceled) {
-    await deps.broker.removeJob(requestId, sequence).catch((error: unknown) => {
-      deps.log.warn({ err: error, requestId }, 'the job of a canceled request stays in the queue')
-    })
-  }
+  for (const { requestId, sequence } of canceled) await withdrawJob(deps, requestId, sequence)
+}
+
+interface WithdrawDeps {
+  broker: Pick<Broker, 'removeJob'>
+  log: Deps['log']
+}
+
+/** Takes the job of a canceled request out of the queue; one that stays does no harm. */
+export async function withdrawJob(
+  { broker, log }: WithdrawDeps, requestId: string, sequence: number,
+): Promise<void> {
+  await broker.removeJob(requestId, sequence).catch((error: unknown) => {
+    log.warn({ err: error, requestId }, 'the job of a canceled request stays in the queue')
+  })
 }
 
 async function tryLater(deps: PublisherDeps, { row, error }: Failed): Promise<void> {

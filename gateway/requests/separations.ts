@@ -1,19 +1,20 @@
 /** What can be done with requests: submit, read, list, cancel. Every way in calls this. */
 
 import { isoTime } from '../../shared/clock.ts'
-import { ServiceError, type FailureCode } from '../../shared/errors.ts'
+import { ServiceError } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
 import type { LogLine } from '../../shared/messages.ts'
 import { reserveAtSubmit } from '../accounts/credits.ts'
 import type { Deps } from '../deps.ts'
-import { failure, finishRequest, tellFinished } from './finish-request.ts'
-import { failureOf, presentResult, presentStatus, type MediaPresenter } from './presenter.ts'
+import { failRequest } from './finish-request.ts'
+import { withdrawJob } from './job-publisher.ts'
+import { failureOf, presentResult, presentStatus } from './presenter.ts'
 import { cursorAfter, pageStartOf } from '../api/pagination.ts'
 import { assertRoom } from './queue-limit.ts'
 import type { QueueResultResponse, QueueStatusResponse, RequestList } from '../api/schemas.ts'
 import { encrypt } from '../secrets.ts'
 import { assertKept, checkSource } from './source.ts'
-import { inTransaction, type Store } from '../store/database.ts'
+import type { Store } from '../store/database.ts'
 import { putInOutbox } from '../store/outbox.ts'
 import { findRequest, insertRequest, listRequests } from '../store/requests.ts'
 import { inSharedTransaction } from '../store/shared-transaction.ts'
@@ -193,25 +194,7 @@ export async function cancel(deps: Deps, row: RequestRow): Promise<RequestRow> {
     })
   }
   const { request_id: requestId, job_sequence: sequence, engine_id: engineId } = now
-  if (sequence !== null) {
-    await deps.broker.removeJob(requestId, sequence).catch((error: unknown) => {
-      deps.log.warn({ err: error, requestId }, 'the job of a canceled request stays in the queue')
-    })
-  }
+  if (sequence !== null) await withdrawJob(deps, requestId, sequence)
   if (engineId !== null) await deps.engineRegistry.cancel(engineId, requestId)
   return now
-}
-
-export type FinishDeps =
-  MediaPresenter & Pick<Deps, 'store' | 'feed' | 'clock' | 'metrics' | 'wakeWebhooks'>
-
-/** Moves a request to FAILED; false when it is finished already. */
-export async function failRequest(
-  deps: FinishDeps, requestId: string, code: FailureCode, message: string,
-): Promise<boolean> {
-  const now = isoTime(deps.clock.now())
-  const failed = await inTransaction(deps.store, (store) =>
-    finishRequest(store, { requestId, ...failure({ code, message }, now) }, deps))
-  if (failed) tellFinished(deps, failed)
-  return failed !== null
 }

@@ -17,9 +17,9 @@ function answersTo(name: 'runSavedModel' | 'executeOp', work: () => void): Store
   const answers: Stored[][] = []
   const call = binding[name] as (...words: unknown[]) => Stored[]
   const keep = (...words: unknown[]) => {
-    const decodeMask = call.apply(binding, words)
-    answers.push(decodeMask)
-    return decodeMask
+    const answer = call.apply(binding, words)
+    answers.push(answer)
+    return answer
   }
   native.binding = Object.create(binding, { [name]: { value: keep } })
   try {
