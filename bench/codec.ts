@@ -9,7 +9,9 @@ import { decodeLatents, encodeWaves, loadCodec } from '../models/sam-audio/codec
 import { hopOf } from '../models/sam-audio/config.ts'
 import { backendVersion, deviceKind, tf, type Tensor } from '../models/tensor.ts'
 import {
-  codecShapes, PUBLISHED_CODEC as CONFIG, randomWeights,
+  codecShapes,
+  PUBLISHED_CODEC as CONFIG,
+  randomWeights,
 } from '../test/support/random-weights.ts'
 import { quantile, report, round } from './report.ts'
 
@@ -26,10 +28,16 @@ const { values: options } = parseArgs({
 const repetitions = Number(options.repetitions)
 const { encoder, decoder } = loadCodec(randomWeights(codecShapes(CONFIG)), CONFIG)
 
-const cases = options.seconds.split(',').map(Number).flatMap((seconds) => [
-  { part: 'encode', seconds, run: () => encode(seconds), taken: [] as number[] },
-  { part: 'decode', seconds, run: () => decode(seconds), taken: [] as number[] },
-] as const)
+const cases = options.seconds
+  .split(',')
+  .map(Number)
+  .flatMap(
+    (seconds) =>
+      [
+        { part: 'encode', seconds, run: () => encode(seconds), taken: [] as number[] },
+        { part: 'decode', seconds, run: () => decode(seconds), taken: [] as number[] },
+      ] as const,
+  )
 for (let repetition = -1; repetition < repetitions; repetition += 1) {
   for (const { run, taken } of cases) {
     const startedAt = performance.now()
@@ -42,7 +50,11 @@ for (let repetition = -1; repetition < repetitions; repetition += 1) {
 for (const { part, seconds, taken } of cases) {
   const gigaflop = GIGAFLOP[part] * seconds
   report('milliseconds to encode a chunk or decode its two streams', {
-    backend: backendVersion(), device: deviceKind(), precision: 'float32', part, seconds,
+    backend: backendVersion(),
+    device: deviceKind(),
+    precision: 'float32',
+    part,
+    seconds,
     n: taken.length,
     least: round(Math.min(...taken)),
     median: round(quantile(taken, 0.5)),
@@ -53,12 +65,15 @@ for (const { part, seconds, taken } of cases) {
 
 function encode(seconds: number): Tensor {
   const wave = Float32Array.from(
-    { length: seconds * CONFIG.sampleRate }, () => 0.2 * (Math.random() - 0.5))
+    { length: seconds * CONFIG.sampleRate },
+    () => 0.2 * (Math.random() - 0.5),
+  )
   return encodeWaves(encoder, CONFIG, [wave]).features
 }
 
 function decode(seconds: number): Tensor {
   const frames = Math.ceil((seconds * CONFIG.sampleRate) / hopOf(CONFIG))
   return tf.tidy(() =>
-    decodeLatents(decoder, CONFIG, tf.randomNormal([STREAMS, frames, CONFIG.codebookDim])))
+    decodeLatents(decoder, CONFIG, tf.randomNormal([STREAMS, frames, CONFIG.codebookDim])),
+  )
 }

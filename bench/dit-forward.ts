@@ -16,7 +16,9 @@ import { loadTransformer, type Transformer } from '../models/sam-audio/flow/tran
 import { tabulated, type TellTime } from '../models/sam-audio/flow/time-embedding.ts'
 import { backendVersion, deviceKind, tf } from '../models/tensor.ts'
 import {
-  feedForwardDimOf, randomWeights, transformerShapes,
+  feedForwardDimOf,
+  randomWeights,
+  transformerShapes,
 } from '../test/support/random-weights.ts'
 import { startPyTorch } from './pytorch.ts'
 import { quantile, report, round } from './report.ts'
@@ -42,12 +44,22 @@ const { values: options } = parseArgs({
   },
 })
 const [dim, layers, heads, frames, words, repetitions] = [
-  options.dim, options.layers, options.heads, options.frames, options.words, options.repetitions,
+  options.dim,
+  options.layers,
+  options.heads,
+  options.frames,
+  options.words,
+  options.repetitions,
 ].map(Number) as [number, number, number, number, number, number]
 const batchSizes = options.batch.split(',').map(Number)
 
 const config: TransformerConfig = {
-  dim, layers, heads, contextDim: dim, timeDim: TIME_DIM, positionsMax: 10_000,
+  dim,
+  layers,
+  heads,
+  contextDim: dim,
+  timeDim: TIME_DIM,
+  positionsMax: 10_000,
   feedForwardDim: feedForwardDimOf(dim),
 }
 const weights = randomWeights(transformerShapes(config, FEATURES))
@@ -65,7 +77,10 @@ interface Ours {
 }
 
 type ExecuteOp = (
-  name: string, attributes: { name: string; value: unknown }[], ids: number[], outputs: number,
+  name: string,
+  attributes: { name: string; value: unknown }[],
+  ids: number[],
+  outputs: number,
 ) => unknown
 
 interface Case {
@@ -80,8 +95,11 @@ const pytorch = options.pytorch
   : null
 const cases = batchSizes.flatMap((batch) => [
   ...ours.map((each) => caseOf(`ours ${each.precision}`, batch, () => measure(each, batch))),
-  ...(pytorch ? ['float32', 'autocast', 'bfloat16'].map((precision) =>
-    caseOf(`PyTorch ${precision}`, batch, () => pytorch.measure(`${batch} ${precision}`))) : []),
+  ...(pytorch
+    ? ['float32', 'autocast', 'bfloat16'].map((precision) =>
+        caseOf(`PyTorch ${precision}`, batch, () => pytorch.measure(`${batch} ${precision}`)),
+      )
+    : []),
 ])
 for (let repetition = -WARM_UP_CALLS; repetition < repetitions; repetition += 1) {
   for (const each of cases) {
@@ -105,10 +123,20 @@ function tell({ name, batch, millis }: Case): void {
   const gigaflop = (batch * flopOfRow()) / 1e9
   const least = Math.min(...millis)
   report('milliseconds of one evaluation of the transformer', {
-    name, backend: backendVersion(), device: deviceKind(),
-    dim, layers, heads, frames, words, batch, n: millis.length,
-    least: round(least), median: round(quantile(millis, 0.5)),
-    gigaflop: round(gigaflop), gigaflopPerSecond: round(gigaflop / (least / 1000)),
+    name,
+    backend: backendVersion(),
+    device: deviceKind(),
+    dim,
+    layers,
+    heads,
+    frames,
+    words,
+    batch,
+    n: millis.length,
+    least: round(least),
+    median: round(quantile(millis, 0.5)),
+    gigaflop: round(gigaflop),
+    gigaflopPerSecond: round(gigaflop / (least / 1000)),
     timesOurs: round(least / Math.min(...mine)),
     timesOursQuartiles: [0.25, 0.5, 0.75].map((share) => round(quantile(ratios, share))),
   })
@@ -131,13 +159,16 @@ function measure({ transformer, embedTime }: Ours, batch: number): number {
 /** Where the time of one evaluation goes: the most expensive operations of the native library. */
 function profile(each: Ours, batch: number): void {
   const rounds = Array.from({ length: STEP_BY_STEP }, () =>
-    timeOperations(() => measure(each, batch)))
+    timeOperations(() => measure(each, batch)),
+  )
   const leastOf = (name: string) => Math.min(...rounds.map((round) => round.get(name)!.millis))
   const names = [...rounds[0]!.keys()].sort((a, b) => leastOf(b) - leastOf(a))
   report('milliseconds by operation', {
-    precision: each.precision, batch,
-    operations: names.slice(0, PROFILED).map((name) =>
-      `${name} x ${rounds[0]!.get(name)!.calls}: ${round(leastOf(name))}`),
+    precision: each.precision,
+    batch,
+    operations: names
+      .slice(0, PROFILED)
+      .map((name) => `${name} x ${rounds[0]!.get(name)!.calls}: ${round(leastOf(name))}`),
   })
 }
 
@@ -165,8 +196,10 @@ function timeOperations(run: () => void): Map<string, { calls: number; millis: n
 /** Of the products of matrices of one row; two operations to every multiplication. */
 function flopOfRow(): number {
   const { feedForwardDim } = config
-  const perFrame = layers * (6 * dim ** 2 + 3 * dim * feedForwardDim + 2 * (frames + words) * dim) +
-    6 * dim ** 2 + FEATURES * dim
+  const perFrame =
+    layers * (6 * dim ** 2 + 3 * dim * feedForwardDim + 2 * (frames + words) * dim) +
+    6 * dim ** 2 +
+    FEATURES * dim
   const perWord = 3 * dim ** 2 + layers * 2 * dim ** 2
   return 2 * (frames * perFrame + words * perWord)
 }

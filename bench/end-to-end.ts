@@ -46,8 +46,9 @@ for (const seconds of [60, 4]) {
     }
   }
   for (const [name, list] of measures) reportCase(name, seconds, list)
-  const ratios = measures.get('eight_in_turn')!.map((turn, i) =>
-    turn.rtf / measures.get('eight_at_once')![i]!.rtf)
+  const ratios = measures
+    .get('eight_in_turn')!
+    .map((turn, i) => turn.rtf / measures.get('eight_at_once')![i]!.rtf)
   report('end-to-end', { case: 'at once against in turn', seconds, speed_up: spread(ratios) })
 }
 
@@ -64,8 +65,8 @@ async function timed(run: () => Promise<unknown>, audioSeconds: number): Promise
   return {
     rtf: wallSeconds / audioSeconds,
     otherPercent: 100 * (1 - busySeconds / wallSeconds),
-    meanBatch: (after.lane_steps_total - before.lane_steps_total) /
-      (after.steps_total - before.steps_total),
+    meanBatch:
+      (after.lane_steps_total - before.lane_steps_total) / (after.steps_total - before.steps_total),
   }
 }
 
@@ -85,15 +86,18 @@ function times(count: number, run: () => Promise<unknown>): Promise<unknown> {
 async function beepsInNoise({ folder }: Winnow, seconds: number): Promise<string> {
   const path = join(folder, `bench-${seconds}.wav`)
   const beep = sine(880, seconds, SAMPLE_RATE)
-  const mix = (seed: number) => noise(seconds, SAMPLE_RATE, seed).map((x, i) =>
-    0.3 * x + (i % SAMPLE_RATE < 10_000 ? (beep[i] ?? 0) : 0))
+  const mix = (seed: number) =>
+    noise(seconds, SAMPLE_RATE, seed).map(
+      (x, i) => 0.3 * x + (i % SAMPLE_RATE < 10_000 ? (beep[i] ?? 0) : 0),
+    )
   await writeFile(path, wavBytes([mix(1), mix(2)], SAMPLE_RATE))
   return path
 }
 
 function reportCase(name: string, seconds: number, list: readonly Measure[]): void {
   report('end-to-end', {
-    case: name, seconds,
+    case: name,
+    seconds,
     rtf: spread(list.map(({ rtf }) => rtf)),
     other_percent: spread(list.map(({ otherPercent }) => otherPercent)),
     mean_batch: spread(list.map(({ meanBatch }) => meanBatch)),

@@ -31,12 +31,14 @@ const stop = engine.watchStats(200, ({ memory_bytes: bytes }) => {
   peak = Math.max(peak, bytes)
 })
 const startedAt = performance.now()
-const ended = await Promise.all(Array.from({ length: jobs }, () =>
-  separateFile(winnow, path, { prompt: 'rain' }, 'audio/mpeg')))
+const ended = await Promise.all(
+  Array.from({ length: jobs }, () => separateFile(winnow, path, { prompt: 'rain' }, 'audio/mpeg')),
+)
 const seconds = (performance.now() - startedAt) / 1000
 stop()
 report('engine-memory', {
-  minutes, jobs,
+  minutes,
+  jobs,
   status: ended.map(({ last }) => last.status),
   at_rest_mib: Math.round(atRest / MIB),
   peak_mib: Math.round(peak / MIB),

@@ -12,11 +12,16 @@ const FOLD = '4-'
 const TAKES = 2
 /** Target, the other source, and the prompt. */
 const SOURCES = [
-  ['dog-bark', 'rain', 'dog barking'], ['rain', 'dog-bark', 'heavy rain'],
-  ['rooster', 'chainsaw', 'rooster crowing'], ['chainsaw', 'baby-cry', 'a chainsaw running'],
-  ['baby-cry', 'clock-tick', 'baby crying'], ['clock-tick', 'helicopter', 'clock ticking'],
-  ['helicopter', 'person-sneeze', 'helicopter'], ['person-sneeze', 'sea-waves', 'sneezing'],
-  ['sea-waves', 'fire-crackling', 'ocean waves'], ['fire-crackling', 'rooster', 'crackling fire'],
+  ['dog-bark', 'rain', 'dog barking'],
+  ['rain', 'dog-bark', 'heavy rain'],
+  ['rooster', 'chainsaw', 'rooster crowing'],
+  ['chainsaw', 'baby-cry', 'a chainsaw running'],
+  ['baby-cry', 'clock-tick', 'baby crying'],
+  ['clock-tick', 'helicopter', 'clock ticking'],
+  ['helicopter', 'person-sneeze', 'helicopter'],
+  ['person-sneeze', 'sea-waves', 'sneezing'],
+  ['sea-waves', 'fire-crackling', 'ocean waves'],
+  ['fire-crackling', 'rooster', 'crackling fire'],
 ] as const
 
 export interface LongMixture {
@@ -28,12 +33,15 @@ export interface LongMixture {
 /** @param folder ESC-10, one folder a class */
 export async function loadMixtures(folder: string): Promise<LongMixture[]> {
   const takes = Array.from({ length: TAKES }, (_, take) =>
-    SOURCES.map((source, i) => loadMixture(folder, source, 1 + i + take * SOURCES.length)))
+    SOURCES.map((source, i) => loadMixture(folder, source, 1 + i + take * SOURCES.length)),
+  )
   return Promise.all(takes.flat())
 }
 
 async function loadMixture(
-  folder: string, [targetClass, otherClass, prompt]: (typeof SOURCES)[number], seed: number,
+  folder: string,
+  [targetClass, otherClass, prompt]: (typeof SOURCES)[number],
+  seed: number,
 ): Promise<LongMixture> {
   const target = await loadSource(join(folder, targetClass), seed)
   const other = await loadSource(join(folder, otherClass), seed + 100)

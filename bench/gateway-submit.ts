@@ -25,27 +25,39 @@ const WARM_UP_SECONDS = 3
 
 const endings: (() => Promise<unknown> | unknown)[] = []
 const winnow = await startWinnow({ after: (end: () => unknown) => endings.push(end) } as never, {
-  engines: 0, env: { QUEUE_MAX: '1000000', DRAIN_SECONDS: '0' },
+  engines: 0,
+  env: { QUEUE_MAX: '1000000', DRAIN_SECONDS: '0' },
 })
 const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 const fileId = await winnow.client.upload(
-  examplePath('speech-over-piano.wav'), 'audio/wav', () => undefined)
+  examplePath('speech-over-piano.wav'),
+  'audio/wav',
+  () => undefined,
+)
 const body = JSON.stringify({ input: { prompt: 'piano', file_id: fileId } })
 
 await submitFor(WARM_UP_SECONDS)
 const load = loadavg()[0] ?? 0
 const waitedBefore = await secondsWaited()
-const [{ ms, failed, flights }, disk] =
-  await Promise.all([submitFor(seconds), flushTimes(winnow.folder, seconds)])
-const waited = await secondsWaited() - waitedBefore
+const [{ ms, failed, flights }, disk] = await Promise.all([
+  submitFor(seconds),
+  flushTimes(winnow.folder, seconds),
+])
+const waited = (await secondsWaited()) - waitedBefore
 report('submit latency', {
-  per_second: perSecond, seconds, n: ms.length, failed,
-  p50_ms: round(quantile(ms, 0.5)), p90_ms: round(quantile(ms, 0.9)),
-  p99_ms: round(quantile(ms, 0.99)), worst_ms: round(Math.max(...ms)),
+  per_second: perSecond,
+  seconds,
+  n: ms.length,
+  failed,
+  p50_ms: round(quantile(ms, 0.5)),
+  p90_ms: round(quantile(ms, 0.9)),
+  p99_ms: round(quantile(ms, 0.99)),
+  worst_ms: round(Math.max(...ms)),
   in_flight_most: flights,
   disk_flush_ms: { p50: round(quantile(disk, 0.5)), p99: round(quantile(disk, 0.99)) },
-  gateway_wait_percent: round(100 * waited / seconds),
-  load_before: round(load), load_after: round(loadavg()[0] ?? 0),
+  gateway_wait_percent: round((100 * waited) / seconds),
+  load_before: round(load),
+  load_after: round(loadavg()[0] ?? 0),
 })
 
 agent.destroy()
@@ -68,7 +80,7 @@ async function submitFor(lengthSeconds: number) {
     })
     waiting.add(answered)
     flights = Math.max(flights, waiting.size)
-    dueAt += -Math.log(1 - Math.random()) * 1_000 / perSecond
+    dueAt += (-Math.log(1 - Math.random()) * 1_000) / perSecond
   }
   await Promise.all(waiting)
   return { ms, failed, flights }
@@ -76,13 +88,15 @@ async function submitFor(lengthSeconds: number) {
 
 async function submit(): Promise<number> {
   const call = request(`${winnow.url}/v1/queue/audio/separate`, {
-    method: 'POST', agent,
+    method: 'POST',
+    agent,
     headers: {
-      authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json',
+      authorization: `Bearer ${API_KEY}`,
+      'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
     },
   })
-  const [answer] = await once(call.end(body), 'response') as [IncomingMessage]
+  const [answer] = (await once(call.end(body), 'response')) as [IncomingMessage]
   await once(answer.resume(), 'end')
   return answer.statusCode ?? 0
 }

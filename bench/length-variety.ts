@@ -29,7 +29,8 @@ for (let i = 1; i <= stepsWanted; i += 1) {
   if (i % Math.ceil(stepsWanted / 4) === 0) residentMib.push(memory())
 }
 report('length-variety', {
-  steps: stepsWanted, seconds_max: secondsMax,
+  steps: stepsWanted,
+  seconds_max: secondsMax,
   resident_mib: residentMib,
   ms_per_step: Math.round((performance.now() - startedAt) / stepsWanted),
 })
@@ -47,7 +48,9 @@ function clip(): LaneRequest {
   return {
     chunk: { channels, sampleRate: SAMPLE_RATE },
     prompt: PROMPTS[Math.floor(random() * PROMPTS.length)]!,
-    spans: [], acceleration: 'balanced', seed: 1,
+    spans: [],
+    acceleration: 'balanced',
+    seed: 1,
   }
 }
 

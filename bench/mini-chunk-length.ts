@@ -6,13 +6,22 @@
  */
 import { fileURLToPath } from 'node:url'
 import {
-  chunkCount, cutChunks, planChunks, Stitcher, type ChunkPlan,
+  chunkCount,
+  cutChunks,
+  planChunks,
+  Stitcher,
+  type ChunkPlan,
 } from '../engine/job/chunks.ts'
 import type { Acceleration, Model } from '../models/model.ts'
 import { loadMini } from '../models/mini/mini.ts'
 import { concatenate } from '../test/support/make-audio.ts'
 import {
-  collect, loadMixtures, mean, MIXTURE_SECONDS, SAMPLE_RATE, siSdr,
+  collect,
+  loadMixtures,
+  mean,
+  MIXTURE_SECONDS,
+  SAMPLE_RATE,
+  siSdr,
 } from './esc10-minutes.ts'
 import { quantile, report, round } from './report.ts'
 
@@ -89,15 +98,23 @@ interface Cut {
 
 /** The target of the whole mixture, its chunks in batches. */
 async function separate(model: Model, { prompt, mixture, plan, acceleration }: Cut) {
-  const blocks = (async function* () { yield [mixture] })()
+  const blocks = (async function* () {
+    yield [mixture]
+  })()
   const chunks = await collect(cutChunks(blocks, 1, plan))
   const stitcher = new Stitcher(plan)
   const parts: Float32Array[][] = []
   for (let first = 0; first < chunkCount(mixture.length, plan); first += BATCH_SIZE) {
     const batch = chunks.slice(first, first + BATCH_SIZE)
-    const lanes = batch.map(({ channels }) => model.open({
-      chunk: { channels, sampleRate: SAMPLE_RATE }, prompt, spans: [], acceleration, seed: 0,
-    }))
+    const lanes = batch.map(({ channels }) =>
+      model.open({
+        chunk: { channels, sampleRate: SAMPLE_RATE },
+        prompt,
+        spans: [],
+        acceleration,
+        seed: 0,
+      }),
+    )
     for (let step = 0; step < lanes[0]!.steps; step += 1) model.step(lanes)
     for (const [i, lane] of lanes.entries()) {
       parts.push(stitcher.push(batch[i]!.startSample, model.close(lane).target))

@@ -10,7 +10,12 @@ import { loadMini } from '../models/mini/mini.ts'
 import type { LaneRequest, LaneResult } from '../models/model.ts'
 import { concatenate } from '../test/support/make-audio.ts'
 import {
-  collect, loadMixtures, mean, SAMPLE_RATE, siSdr, type LongMixture,
+  collect,
+  loadMixtures,
+  mean,
+  SAMPLE_RATE,
+  siSdr,
+  type LongMixture,
 } from './esc10-minutes.ts'
 import { report, round } from './report.ts'
 
@@ -75,14 +80,20 @@ async function outcome(minute: LongMixture, setting: Setting): Promise<Outcome> 
 }
 
 async function separate(
-  { prompt, mixture }: LongMixture, { candidates = 1, request = {} }: Setting,
+  { prompt, mixture }: LongMixture,
+  { candidates = 1, request = {} }: Setting,
 ): Promise<Float32Array> {
   const plan = planChunks({
-    ...CHUNK, sampleRate: SAMPLE_RATE, channels: 1,
-    modelChunkSecondsMax: CHUNK.chunkSecondsMax, modelOverlapSecondsMax: CHUNK.overlapSeconds,
+    ...CHUNK,
+    sampleRate: SAMPLE_RATE,
+    channels: 1,
+    modelChunkSecondsMax: CHUNK.chunkSecondsMax,
+    modelOverlapSecondsMax: CHUNK.overlapSeconds,
     frameSamples: mini.description.frameSamples,
   })
-  const blocks = (async function* () { yield [mixture] })()
+  const blocks = (async function* () {
+    yield [mixture]
+  })()
   const stitcher = new Stitcher(plan)
   const parts: Float32Array[][] = []
   for (const { startSample, channels } of await collect(cutChunks(blocks, 1, plan))) {
@@ -90,7 +101,12 @@ async function separate(
     for (let candidate = 0; candidate < candidates; candidate += 1) {
       const lane = mini.open({
         chunk: { channels, sampleRate: SAMPLE_RATE },
-        prompt, spans: [], acceleration: 'fast', seed: 0, candidate, ...request,
+        prompt,
+        spans: [],
+        acceleration: 'fast',
+        seed: 0,
+        candidate,
+        ...request,
       })
       while (lane.stepsDone < lane.steps) mini.step([lane])
       results.push(mini.close(lane))

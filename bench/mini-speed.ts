@@ -36,13 +36,17 @@ for (const batch of [1, 4, 8]) {
     }
   }
   for (const [name, taken] of [
-    ['ours, float32', ours], ...Object.entries(theirs).map(([name, taken]) =>
-      [`PyTorch ${name}`, taken] as const),
+    ['ours, float32', ours],
+    ...Object.entries(theirs).map(([name, taken]) => [`PyTorch ${name}`, taken] as const),
   ] as const) {
     const ratios = taken.map((millis, i) => millis / ours[i]!)
     report('milliseconds to separate a batch', {
-      name, batch, seconds: SECONDS, n: taken.length,
-      least: round(Math.min(...taken)), median: round(quantile(taken, 0.5)),
+      name,
+      batch,
+      seconds: SECONDS,
+      n: taken.length,
+      least: round(Math.min(...taken)),
+      median: round(quantile(taken, 0.5)),
       timesOurs: [0.25, 0.5, 0.75].map((share) => round(quantile(ratios, share))),
     })
   }

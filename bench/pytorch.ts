@@ -14,7 +14,8 @@ export function startPyTorch(python: string, script: string, args: readonly stri
   // Threads that wait for each other in a busy loop collapse on a busy machine.
   const env = { ...process.env, GOMP_SPINCOUNT: '20000', OMP_WAIT_POLICY: 'passive' }
   const child = spawn(python, ['-W', 'ignore', path, ...args], {
-    env, stdio: ['pipe', 'pipe', 'inherit'],
+    env,
+    stdio: ['pipe', 'pipe', 'inherit'],
   })
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   return {

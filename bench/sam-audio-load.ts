@@ -20,7 +20,12 @@ import { countOf } from '../models/checkpoint/stored-tensor.ts'
 import { backendVersion, tf } from '../models/tensor.ts'
 import { Weights } from '../models/checkpoint/weights.ts'
 import {
-  codecShapes, conditionShapes, feedForwardDimOf, PUBLISHED_CODEC, transformerShapes, under,
+  codecShapes,
+  conditionShapes,
+  feedForwardDimOf,
+  PUBLISHED_CODEC,
+  transformerShapes,
+  under,
 } from '../test/support/random-weights.ts'
 import { report, round } from './report.ts'
 
@@ -42,10 +47,18 @@ const [dim, layers] = [Number(options.dim), Number(options.layers)]
 const config: SamAudioConfig = {
   codec: PUBLISHED_CODEC,
   transformer: {
-    dim, layers, heads: dim / 128, contextDim: dim, timeDim: 256, positionsMax: 10_000,
+    dim,
+    layers,
+    heads: dim / 128,
+    contextDim: dim,
+    timeDim: 256,
+    positionsMax: 10_000,
     feedForwardDim: feedForwardDimOf(dim),
   },
-  textDim: 768, videoDim: 1024, anchors: 3, anchorDim: 128,
+  textDim: 768,
+  videoDim: 1024,
+  anchors: 3,
+  anchorDim: 128,
 }
 const shapes = {
   ...under('transformer', transformerShapes(config.transformer, 2 * config.codec.codebookDim)),
@@ -62,10 +75,23 @@ function measureEach(): void {
     const file = join(folder, 'zeros.safetensors')
     writeZeros(file)
     for (const precision of options.precision.split(',')) {
-      const { status } = spawnSync(process.execPath, [
-        '--import', 'tsx', fileURLToPath(import.meta.url), '--dim', options.dim,
-        '--layers', options.layers, '--precision', precision, '--file', file,
-      ], { stdio: 'inherit' })
+      const { status } = spawnSync(
+        process.execPath,
+        [
+          '--import',
+          'tsx',
+          fileURLToPath(import.meta.url),
+          '--dim',
+          options.dim,
+          '--layers',
+          options.layers,
+          '--precision',
+          precision,
+          '--file',
+          file,
+        ],
+        { stdio: 'inherit' },
+      )
       if (status !== 0) throw new Error(`loading in ${precision} failed`)
     }
   } finally {
@@ -76,11 +102,15 @@ function measureEach(): void {
 /** A safetensors file, sparse: it takes no room on the disk. */
 function writeZeros(file: string): void {
   let at = 0
-  const header = JSON.stringify(Object.fromEntries(Object.entries(shapes).map(([name, shape]) => {
-    const begin = at
-    at += 4 * countOf(shape)
-    return [name, { dtype: 'F32', shape, data_offsets: [begin, at] }]
-  })))
+  const header = JSON.stringify(
+    Object.fromEntries(
+      Object.entries(shapes).map(([name, shape]) => {
+        const begin = at
+        at += 4 * countOf(shape)
+        return [name, { dtype: 'F32', shape, data_offsets: [begin, at] }]
+      }),
+    ),
+  )
   const length = new BigUint64Array([BigInt(header.length)])
   const handle = openSync(file, 'w')
   writeSync(handle, new Uint8Array(length.buffer))
@@ -97,13 +127,23 @@ function measure(file: string, precision: Precision): void {
   const loaded = resident('VmHWM') - before
   useAll(network)
   const peak = resident('VmHWM') - before
-  const largest = 4 * Math.max(...Object.values(shapes).map(countOf)) / MIB
-  const kept = Object.entries(shapes).reduce((sum, [name, shape]) =>
-    sum + (precision === 'bfloat16' && IN_PRODUCTS.test(name) ? 2 : 4) * countOf(shape) / MIB, 0)
+  const largest = (4 * Math.max(...Object.values(shapes).map(countOf))) / MIB
+  const kept = Object.entries(shapes).reduce(
+    (sum, [name, shape]) =>
+      sum + ((precision === 'bfloat16' && IN_PRODUCTS.test(name) ? 2 : 4) * countOf(shape)) / MIB,
+    0,
+  )
   report('MiB that loading a SAM-Audio checkpoint takes', {
-    backend: backendVersion(), precision, dim, layers, weights: Math.round(kept),
-    loaded: Math.round(loaded), peak: Math.round(peak), largest: round(largest),
-    besideInLargest: round((peak - kept) / largest), seconds: round(seconds),
+    backend: backendVersion(),
+    precision,
+    dim,
+    layers,
+    weights: Math.round(kept),
+    loaded: Math.round(loaded),
+    peak: Math.round(peak),
+    largest: round(largest),
+    besideInLargest: round((peak - kept) / largest),
+    seconds: round(seconds),
   })
 }
 
@@ -116,10 +156,14 @@ function useAll({ codec, velocity }: Network): void {
     decodeLatents(codec.decoder, config.codec, features, null).dataSync()
     const { conditions, transformer } = velocity
     const state = tf.zeros([1, frames, 2 * config.codec.codebookDim])
-    velocity.forward(state, transformer.embedTime([0]), {
-      base: conditions.audio(features).add(conditions.anchors(tf.zeros([1, frames], 'int32'))),
-      memory: conditions.memory(tf.zeros([1, 1, config.textDim])), frames: null, textKeys: null,
-    }).dataSync()
+    velocity
+      .forward(state, transformer.embedTime([0]), {
+        base: conditions.audio(features).add(conditions.anchors(tf.zeros([1, frames], 'int32'))),
+        memory: conditions.memory(tf.zeros([1, 1, config.textDim])),
+        frames: null,
+        textKeys: null,
+      })
+      .dataSync()
   })
 }
 

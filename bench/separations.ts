@@ -35,12 +35,15 @@ if (precision !== 'float32' && precision !== 'bfloat16') {
 }
 const model = await loadSamAudio(options.folder, precision)
 
-const cases = options.requests.split(',').map(Number).map((requests) =>
-  ({ requests, together: [] as number[], inTurn: [] as number[] }))
+const cases = options.requests
+  .split(',')
+  .map(Number)
+  .map((requests) => ({ requests, together: [] as number[], inTurn: [] as number[] }))
 for (let repetition = -1; repetition < repetitions; repetition += 1) {
   for (const { requests, together, inTurn } of cases) {
     const waves = Array.from({ length: requests }, (_, i) =>
-      noise(seconds, model.description.sampleRate!, 1000 * (repetition + 2) + i))
+      noise(seconds, model.description.sampleRate!, 1000 * (repetition + 2) + i),
+    )
     const apart = waves.reduce((sum, wave) => sum + separate(model, [wave]), 0)
     const fresh = waves.map((wave) => wave.map((sample) => -sample)) // else encoded already
     const atOnce = separate(model, fresh)
@@ -52,8 +55,14 @@ for (let repetition = -1; repetition < repetitions; repetition += 1) {
 for (const { requests, together, inTurn } of cases) {
   const ratios = together.map((millis, i) => inTurn[i]! / millis)
   report('milliseconds to separate whole requests at once', {
-    backend: backendVersion(), device: deviceKind(), precision, acceleration, seconds, requests,
-    parameters: model.description.parameters, n: together.length,
+    backend: backendVersion(),
+    device: deviceKind(),
+    precision,
+    acceleration,
+    seconds,
+    requests,
+    parameters: model.description.parameters,
+    n: together.length,
     least: round(Math.min(...together)),
     median: round(quantile(together, 0.5)),
     realTimeFactor: round(Math.min(...together) / 1000 / (requests * seconds)),
@@ -64,10 +73,15 @@ for (const { requests, together, inTurn } of cases) {
 /** Milliseconds to separate all of them, stepped together. */
 function separate(separator: Model, waves: readonly Float32Array[]): number {
   const startedAt = performance.now()
-  const lanes = waves.map((wave, i) => separator.open({
-    chunk: { channels: [wave], sampleRate: separator.description.sampleRate! },
-    prompt: 'a dog barking', spans: [], acceleration, seed: i,
-  }))
+  const lanes = waves.map((wave, i) =>
+    separator.open({
+      chunk: { channels: [wave], sampleRate: separator.description.sampleRate! },
+      prompt: 'a dog barking',
+      spans: [],
+      acceleration,
+      seed: i,
+    }),
+  )
   let busy = lanes
   while (busy.length > 0) {
     separator.step(busy)

@@ -41,7 +41,10 @@ const winnow = await startWinnow({ after: (end: () => unknown) => endings.push(e
 })
 const requestIds = await runningRequests(winnow, streams)
 const broker = await connectBroker({
-  url: winnow.nats.url, name: 'bench', leaseSeconds: 2, log: createLogger('engine', 'silent'),
+  url: winnow.nats.url,
+  name: 'bench',
+  leaseSeconds: 2,
+  log: createLogger('engine', 'silent'),
 })
 
 await openStreams(requestIds.slice(0, 100)) // what the first of all cost is no stream's own
@@ -54,15 +57,21 @@ await sleep(3_000)
 const after = await residentBytes(winnow)
 const idle = await cpuSeconds(winnow)
 await publishProgress(seconds)
-const busy = await cpuSeconds(winnow) - idle
+const busy = (await cpuSeconds(winnow)) - idle
 report('status streams', {
-  streams, ended, interval_seconds: interval, opened_in_seconds: round(openSeconds),
+  streams,
+  ended,
+  interval_seconds: interval,
+  opened_in_seconds: round(openSeconds),
   kib_per_stream: round((after - before) / 1_024 / (streams - 100)),
   gateway_mib: round(after / 2 ** 20),
-  published: seconds * EVENTS_PER_SECOND, arrived: delays.length,
-  p50_ms: round(quantile(delays, 0.5)), p99_ms: round(quantile(delays, 0.99)),
+  published: seconds * EVENTS_PER_SECOND,
+  arrived: delays.length,
+  p50_ms: round(quantile(delays, 0.5)),
+  p99_ms: round(quantile(delays, 0.99)),
   worst_ms: round(Math.max(...delays)),
-  gateway_cpu_percent: round(100 * busy / seconds), events_per_second: round(events / seconds),
+  gateway_cpu_percent: round((100 * busy) / seconds),
+  events_per_second: round(events / seconds),
   load: round(loadavg()[0] ?? 0),
 })
 
@@ -73,18 +82,34 @@ process.exit(0)
 /** Requests in progress, straight into the database of the gateway that runs on it. */
 async function runningRequests({ folder }: Winnow, count: number): Promise<string[]> {
   const store = await openSqlite(join(folder, 'winnow.db'))
-  const { account_id } = await store.selectFrom('accounts').select('account_id')
+  const { account_id } = await store
+    .selectFrom('accounts')
+    .select('account_id')
     .executeTakeFirstOrThrow()
   const now = new Date().toISOString()
   const rows = Array.from({ length: count }, () => ({
-    request_id: newId('req'), account_id, status: 'IN_PROGRESS' as const, prompt: 'a bell',
-    options: '{}', audio_url: 'https://a.example/bell.wav', file_name: 'bell.wav', created_at: now,
-    updated_at: now, started_at: now, attempt_id: ATTEMPT_ID, attempts: 1,
-    attempt_ids: `${ATTEMPT_ID} `, requeues: 0, interruptions: 0,
+    request_id: newId('req'),
+    account_id,
+    status: 'IN_PROGRESS' as const,
+    prompt: 'a bell',
+    options: '{}',
+    audio_url: 'https://a.example/bell.wav',
+    file_name: 'bell.wav',
+    created_at: now,
+    updated_at: now,
+    started_at: now,
+    attempt_id: ATTEMPT_ID,
+    attempts: 1,
+    attempt_ids: `${ATTEMPT_ID} `,
+    requeues: 0,
+    interruptions: 0,
     webhook_secret_generated: 0 as const,
   }))
   for (let i = 0; i < count; i += 100) {
-    await store.insertInto('requests').values(rows.slice(i, i + 100)).execute()
+    await store
+      .insertInto('requests')
+      .values(rows.slice(i, i + 100))
+      .execute()
   }
   await store.destroy()
   return rows.map((row) => row.request_id)
@@ -100,26 +125,33 @@ async function openStreams(ids: readonly string[]): Promise<void> {
 function openStream(requestId: string): Promise<void> {
   const { hostname, port } = new URL(winnow.url)
   return new Promise((resolve, reject) => {
-    const call = request({
-      hostname, port, agent: false,
-      path: `/v1/queue/requests/${requestId}/status/stream?interval=${interval}`,
-      headers: { authorization: `Bearer ${API_KEY}` },
-    }, (answer) => {
-      answer.setEncoding('utf8')
-      answer.on('data', (text: string) => {
-        const now = performance.now()
-        for (const [, progress] of text.matchAll(/"progress":([\d.e-]+)/g)) {
-          const since = published.get(`${requestId} ${progress}`)
-          if (since === undefined) continue
-          delays.push(now - since)
-          published.delete(`${requestId} ${progress}`)
-        }
-        events += 1
-        resolve()
-      })
-      answer.on('close', () => { ended += 1 })
-      if (answer.statusCode !== 200) reject(new Error(`a stream answered ${answer.statusCode}`))
-    })
+    const call = request(
+      {
+        hostname,
+        port,
+        agent: false,
+        path: `/v1/queue/requests/${requestId}/status/stream?interval=${interval}`,
+        headers: { authorization: `Bearer ${API_KEY}` },
+      },
+      (answer) => {
+        answer.setEncoding('utf8')
+        answer.on('data', (text: string) => {
+          const now = performance.now()
+          for (const [, progress] of text.matchAll(/"progress":([\d.e-]+)/g)) {
+            const since = published.get(`${requestId} ${progress}`)
+            if (since === undefined) continue
+            delays.push(now - since)
+            published.delete(`${requestId} ${progress}`)
+          }
+          events += 1
+          resolve()
+        })
+        answer.on('close', () => {
+          ended += 1
+        })
+        if (answer.statusCode !== 200) reject(new Error(`a stream answered ${answer.statusCode}`))
+      },
+    )
     call.on('error', reject)
     call.end()
   })
@@ -129,13 +161,16 @@ async function publishProgress(lengthSeconds: number): Promise<void> {
   events = 0
   const startedAt = performance.now()
   for (let i = 0; i < lengthSeconds * EVENTS_PER_SECOND; i += 1) {
-    const waitMs = startedAt + i * 1_000 / EVENTS_PER_SECOND - performance.now()
+    const waitMs = startedAt + (i * 1_000) / EVENTS_PER_SECOND - performance.now()
     if (waitMs > 0) await sleep(waitMs)
     const requestId = requestIds[Math.floor(Math.random() * requestIds.length)] ?? ''
     const progress = randomBytes(4).readUInt32LE() / 2 ** 32 // of every publish another value
     published.set(`${requestId} ${progress}`, performance.now())
     broker.publishProgress({
-      request_id: requestId, attempt_id: ATTEMPT_ID, at: new Date().toISOString(), progress,
+      request_id: requestId,
+      attempt_id: ATTEMPT_ID,
+      at: new Date().toISOString(),
+      progress,
     })
   }
   await sleep(1_000)
@@ -149,6 +184,10 @@ async function residentBytes({ gateway }: Winnow): Promise<number> {
 
 async function cpuSeconds({ gateway }: Winnow): Promise<number> {
   const stat = await readFile(`/proc/${gateway.child.pid}/stat`, 'utf8')
-  const [user, system] = stat.slice(stat.lastIndexOf(')') + 2).split(' ').slice(11, 13).map(Number)
+  const [user, system] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13)
+    .map(Number)
   return ((user ?? 0) + (system ?? 0)) / 100
 }

@@ -4,8 +4,12 @@ import * as grpc from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
 import {
-  ENGINE_SERVICE, engineControlService, enginePackage, type CancelOutcome,
-  type EngineDescription, type EngineStats,
+  ENGINE_SERVICE,
+  engineControlService,
+  enginePackage,
+  type CancelOutcome,
+  type EngineDescription,
+  type EngineStats,
 } from '../shared/engine-control.ts'
 import { BATCH_FRAMES } from './compute/batch-budget.ts'
 
@@ -31,7 +35,9 @@ const INTERVAL_MS = { least: 100, most: 60_000, usual: 1_000 }
 
 /** Listens on `host:port`; port 0 takes any free one. @throws Error when it is taken */
 export async function startControlServer(
-  host: string, port: number, engine: ControlledEngine,
+  host: string,
+  port: number,
+  engine: ControlledEngine,
 ): Promise<ControlServer> {
   const server = new grpc.Server()
   const health = new HealthImplementation({ '': 'SERVING', [ENGINE_SERVICE]: 'SERVING' })
@@ -45,13 +51,15 @@ export async function startControlServer(
   const credentials = grpc.ServerCredentials.createInsecure()
   const bound = await new Promise<number>((resolve, reject) => {
     server.bindAsync(`${host}:${port}`, credentials, (error, boundPort) =>
-      error ? reject(error) : resolve(boundPort))
+      error ? reject(error) : resolve(boundPort),
+    )
   })
   return { address: `${host}:${bound}`, notServing, stop: () => server.forceShutdown() }
 }
 
 function handlers(
-  engine: ControlledEngine, notServing: () => void,
+  engine: ControlledEngine,
+  notServing: () => void,
 ): grpc.UntypedServiceImplementation {
   return {
     Describe: (_call: unknown, reply: grpc.sendUnaryData<EngineDescription>) =>

@@ -46,22 +46,39 @@ export function createEngine(deps: EngineDeps): Engine {
   const scheduler = new Scheduler(compute, budget, () => health.stepped())
   const store = new StoreOutage({ log })
   const intake = new Intake({
-    ...config, broker, log,
+    ...config,
+    broker,
+    log,
     outage: () => compute.restarting ?? store.current,
-    separate: ({ job, attemptId, deliveries }, signal) => separateJob(job, attemptId, {
-      broker, scheduler, config, clock, publicFetch, store,
-      tries: deliveries + (job.interruptions ?? 0),
-      model: compute.ready.description,
-      log: log.child({ request_id: job.request_id, attempt_id: attemptId }),
-      onDeviceFailed: () => health.jobFailed(),
-      onSeparated: (seconds) => { audioSeconds += seconds },
-    }, signal),
+    separate: ({ job, attemptId, deliveries }, signal) =>
+      separateJob(
+        job,
+        attemptId,
+        {
+          broker,
+          scheduler,
+          config,
+          clock,
+          publicFetch,
+          store,
+          tries: deliveries + (job.interruptions ?? 0),
+          model: compute.ready.description,
+          log: log.child({ request_id: job.request_id, attempt_id: attemptId }),
+          onDeviceFailed: () => health.jobFailed(),
+          onSeparated: (seconds) => {
+            audioSeconds += seconds
+          },
+        },
+        signal,
+      ),
   })
   return {
     start: () => intake.start(),
     drain: (deadlineMs) => intake.drain(deadlineMs || config.drainSeconds * 1_000),
     giveBack: () => intake.drain(0),
-    setBatching: (batchFramesMax) => { budget.framesMax = batchFramesMax },
+    setBatching: (batchFramesMax) => {
+      budget.framesMax = batchFramesMax
+    },
     cancel: (requestId) => (intake.cancel(requestId) ? 'STOPPED' : 'NOT_FOUND'),
     describe: () => describe(deps, { startedAtMs, batchFramesMax: budget.framesSet }),
     stats() {

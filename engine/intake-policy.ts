@@ -28,16 +28,18 @@ const jobsMaxOf = (queue: JobQueue, jobsMax: number): number =>
  * @param pulls queues from which a job may be on its way
  */
 export function mayLease(
-  queue: JobQueue, { inHand, pulls, jobsMax }: {
-    inHand: readonly HeldJob[]
-    pulls: readonly JobQueue[]
-    jobsMax: number
-  },
+  queue: JobQueue,
+  {
+    inHand,
+    pulls,
+    jobsMax,
+  }: { inHand: readonly HeldJob[]; pulls: readonly JobQueue[]; jobsMax: number },
 ): boolean {
   const taken = [...inHand.map((job) => job.queue), ...pulls]
   const ofQueue = taken.filter((each) => each === queue)
-  return taken.length < jobsMax && ofQueue.length < jobsMaxOf(queue, jobsMax) &&
-    !inHand.some(isSuspect)
+  return (
+    taken.length < jobsMax && ofQueue.length < jobsMaxOf(queue, jobsMax) && !inHand.some(isSuspect)
+  )
 }
 
 /**
@@ -46,7 +48,8 @@ export function mayLease(
  * and is lost with the engine.
  */
 export function mayBegin(
-  job: HeldJob, { inHand, pulls }: { inHand: readonly HeldJob[]; pulls: readonly JobQueue[] },
+  job: HeldJob,
+  { inHand, pulls }: { inHand: readonly HeldJob[]; pulls: readonly JobQueue[] },
 ): boolean {
   const begun = inHand.filter((other) => other !== job && other.begun)
   if (isSuspect(job)) return begun.length === 0 && pulls.length === 0

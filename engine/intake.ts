@@ -137,7 +137,10 @@ export class Intake {
   }
 
   #take(lease: Lease, queue: JobQueue): void {
-    const { job: { request_id: requestId }, deliveries } = lease
+    const {
+      job: { request_id: requestId },
+      deliveries,
+    } = lease
     if (this.#inHand.has(requestId)) {
       // Our own lease has lapsed while the job was in hand. It goes on, and so do its heartbeats,
       // which hold the job whichever delivery they are of; giving it back would spend another.
@@ -148,7 +151,9 @@ export class Intake {
     // What arrives in the middle of a drain is given back by its events: a nak would be counted.
     if (this.#draining) stop.abort(new JobStopped('drained'))
     let begin!: () => void
-    const beginning = new Promise<void>((resolve) => { begin = resolve })
+    const beginning = new Promise<void>((resolve) => {
+      begin = resolve
+    })
     const ended = this.#serve(lease, stop, beginning).finally(() => {
       this.#inHand.delete(requestId)
       this.#wake()
@@ -174,7 +179,8 @@ export class Intake {
     try {
       await beginning
       const outcome = await this.#withinLimit({ stop, heartbeat }, () =>
-        separate(lease, stop.signal))
+        separate(lease, stop.signal),
+      )
       if (outcome === 'interrupted') lease.nak(this.#draining ? 0 : retryDelayMs(lease.deliveries))
       else await lease.ack()
       return outcome

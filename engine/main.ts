@@ -26,16 +26,29 @@ process.env.TF_CPP_MIN_LOG_LEVEL ??= '2'
 const config = loadConfig(process.env)
 const log = createLogger('engine', config.logLevel).child({ engine_id: config.engineId })
 const { version } = JSON.parse(
-  readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+) as { version: string }
 
 await prepareScratch(config.scratchFolder)
 const compute = await ComputeThread.start(config, log)
-const broker = await startOrEnd(log, connectBroker({
-  url: config.natsUrl, name: config.engineId, leaseSeconds: config.leaseSeconds, log,
-}))
+const broker = await startOrEnd(
+  log,
+  connectBroker({
+    url: config.natsUrl,
+    name: config.engineId,
+    leaseSeconds: config.leaseSeconds,
+    log,
+  }),
+)
 const publicFetch = createPublicFetch({ allowCidrs: config.egressAllowCidrs })
 const engine = createEngine({
-  config, version, compute, broker, publicFetch, clock: systemClock, log,
+  config,
+  version,
+  compute,
+  broker,
+  publicFetch,
+  clock: systemClock,
+  log,
   onSick: (reason) => void end(reason),
 })
 const control = await startControlServer(config.controlHost, config.controlPort, engine)

@@ -62,7 +62,8 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   openApiRoute(app)
   operationsRoutes(app, deps)
   const { mediaStore } = deps
-  if (mediaStore.kind === 'local disk') { // a bucket answers at addresses of its own
+  if (mediaStore.kind === 'local disk') {
+    // a bucket answers at addresses of its own
     mediaRoutes(app, { ...deps, mediaStore })
     await app.register(async (uploads) => uploadRoutes(uploads, { ...deps, mediaStore }))
   }
@@ -92,7 +93,10 @@ function installHooks(app: FastifyInstance, { feed, log, metrics }: Deps): void 
   })
   app.addHook('onResponse', async (request, reply) => {
     const [path] = request.url.split('?') // the query may hold a signature
-    const { method, routeOptions: { url: route = '' } } = request
+    const {
+      method,
+      routeOptions: { url: route = '' },
+    } = request
     const { statusCode: status, elapsedTime: ms } = reply
     log.info({ requestId: request.id, method, path, status, ms: Math.round(ms) }, 'answered')
     metrics.httpAnswered({ method, route, status, ms })
@@ -109,8 +113,17 @@ async function apiRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
   app.removeContentTypeParser('text/plain')
   keepBodyText(app)
   const routes = [
-    modelsRoute, createFileRoute, getFileRoute, submitRoute, statusRoute, statusStreamRoute,
-    resultRoute, cancelRoute, listRoute, redeliverRoute, accountRoute,
+    modelsRoute,
+    createFileRoute,
+    getFileRoute,
+    submitRoute,
+    statusRoute,
+    statusStreamRoute,
+    resultRoute,
+    cancelRoute,
+    listRoute,
+    redeliverRoute,
+    accountRoute,
   ]
   for (const route of routes) route(app, deps)
 }

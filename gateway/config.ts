@@ -9,9 +9,7 @@ const MEGABYTE = 1_000_000
 const WEB = ['http:', 'https:']
 
 export const loadConfig = (env: NodeJS.ProcessEnv) =>
-  readSettings(env, ({
-    text, optional, secret, integer, integerOrOff, choice, url, networks,
-  }) => ({
+  readSettings(env, ({ text, optional, secret, integer, integerOrOff, choice, url, networks }) => ({
     host: text('HOST', '127.0.0.1'),
     port: integer('PORT', 0, 65_535, 8080), // 0: any free one
     grpcHost: text('GRPC_HOST', '127.0.0.1'),

@@ -52,38 +52,59 @@ const store = await openSqlite(join(dataFolder, 'winnow.db'))
 const { bootstrapApiKey } = settings
 await ensureFirstApiKey(store, { dataFolder, bootstrapApiKey, now: isoTime(clock.now()) })
 const { natsUrl, leaseSeconds } = settings
-const broker = await startOrEnd(log, connectBroker({
-  url: natsUrl, name: 'gateway', leaseSeconds, log,
-}))
+const broker = await startOrEnd(
+  log,
+  connectBroker({ url: natsUrl, name: 'gateway', leaseSeconds, log }),
+)
 
 const engineRegistry = new EngineRegistry({ connect: connectEngine, clock, log })
 const feed = new RequestFeed(settings.streamsMaxPerAccount)
 const queuePositions = new QueuePositions({ store, feed, clock })
 const publicFetch = createPublicFetch({ allowCidrs: settings.egressAllowCidrs })
 const publicPost = createPublicPost({
-  allowCidrs: settings.egressAllowCidrs, limits: { addressPostsMax: settings.webhooksPerHostMax },
+  allowCidrs: settings.egressAllowCidrs,
+  limits: { addressPostsMax: settings.webhooksPerHostMax },
 })
 const listening = () => localUrl(settings.host, (app.server.address() as AddressInfo).port)
 const publicUrl = () => settings.publicUrl ?? listening()
 const { s3Bucket: bucket, s3Region: region } = settings
-const mediaStore = bucket === undefined
-  ? await openLocalDisk({
-    folder: join(dataFolder, 'media'),
-    signingKey,
-    baseUrls: { client: publicUrl, engine: () => settings.mediaUrl ?? listening() },
-    freeBytesMin: settings.diskFreeBytesMin,
-  })
-  : await (await import('./media-store/s3.ts')).openBucket({ // of 25 MB, for who uses it
-    bucket, region, endpoint: settings.s3Endpoint, publicEndpoint: settings.s3PublicEndpoint,
-  })
+const mediaStore =
+  bucket === undefined
+    ? await openLocalDisk({
+        folder: join(dataFolder, 'media'),
+        signingKey,
+        baseUrls: { client: publicUrl, engine: () => settings.mediaUrl ?? listening() },
+        freeBytesMin: settings.diskFreeBytesMin,
+      })
+    : await (
+        await import('./media-store/s3.ts')
+      ).openBucket({
+        // of 25 MB, for who uses it
+        bucket,
+        region,
+        endpoint: settings.s3Endpoint,
+        publicEndpoint: settings.s3PublicEndpoint,
+      })
 const webhookSender = new WebhookSender({
-  store, clock, log, encryptionKey, post: publicPost.post,
-  triesMax: settings.webhooksMax, hostTriesMax: settings.webhooksPerHostMax,
+  store,
+  clock,
+  log,
+  encryptionKey,
+  post: publicPost.post,
+  triesMax: settings.webhooksMax,
+  hostTriesMax: settings.webhooksPerHostMax,
 })
 const metrics = new Metrics()
 metrics.watchProcess()
 const deps: Deps = {
-  store, mediaStore, broker, engineRegistry, feed, queuePositions, clock, log,
+  store,
+  mediaStore,
+  broker,
+  engineRegistry,
+  feed,
+  queuePositions,
+  clock,
+  log,
   metrics,
   rateLimiter: new RateLimiter(settings.rateLimitPerMinute, clock),
   keyChecks: new KeyChecks({ store, clock }),
@@ -98,9 +119,8 @@ await app.listen({ host: settings.host, port: settings.port })
 const { grpcHost, grpcPort = portAfter(settings.port, 1) } = settings
 const grpcServer = grpcPort === 'off' ? null : await startGrpcServer(grpcHost, grpcPort, deps)
 const { metricsHost, metricsPort = portAfter(settings.port, 1_000) } = settings
-const metricsServer = metricsPort === 'off'
-  ? null
-  : await startMetricsServer(metricsHost, metricsPort, deps)
+const metricsServer =
+  metricsPort === 'off' ? null : await startMetricsServer(metricsHost, metricsPort, deps)
 
 publisher.start()
 webhookSender.start()

@@ -24,7 +24,8 @@ export async function readKeys(dataFolder: string): Promise<Keys> {
   const path = join(dataFolder, 'secrets.json')
   const made = () => JSON.stringify({ signing_key: newKey(), sealing_key: newKey() })
   let keys = JSON.parse(await readOrMake(path, made)) as Record<string, unknown>
-  if (keys.sealing_key === undefined) { // the file is older than webhooks
+  if (keys.sealing_key === undefined) {
+    // the file is older than webhooks
     keys = { ...keys, sealing_key: newKey() }
     await writeWhole(path, JSON.stringify(keys))
   }
@@ -32,7 +33,8 @@ export async function readKeys(dataFolder: string): Promise<Keys> {
   if (typeof signingKey !== 'string' || signingKey.length < KEY_BYTES) {
     throw new Error(`${path} holds no signing_key`)
   }
-  const isSealingKey = typeof encryptionKey === 'string' &&
+  const isSealingKey =
+    typeof encryptionKey === 'string' &&
     Buffer.from(encryptionKey, 'base64url').length === KEY_BYTES
   if (!isSealingKey) throw new Error(`${path} holds no sealing_key`)
   return { signingKey, encryptionKey }
@@ -65,8 +67,9 @@ async function writeWhole(path: string, text: string): Promise<void> {
  */
 export function encrypt(key: string, owner: string, text: string): string {
   const nonce = randomBytes(NONCE_BYTES)
-  const cipher = createCipheriv(CIPHER, Buffer.from(key, 'base64url'), nonce)
-    .setAAD(Buffer.from(owner))
+  const cipher = createCipheriv(CIPHER, Buffer.from(key, 'base64url'), nonce).setAAD(
+    Buffer.from(owner),
+  )
   const parts = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]
   return Buffer.concat(parts).toString('base64url')
 }
@@ -77,7 +80,9 @@ export function decrypt(key: string, owner: string, sealed: string): string {
   const [nonce, tag] = [bytes.subarray(0, NONCE_BYTES), bytes.subarray(-TAG_BYTES)]
   const decipher = createDecipheriv(CIPHER, Buffer.from(key, 'base64url'), nonce, {
     authTagLength: TAG_BYTES,
-  }).setAAD(Buffer.from(owner)).setAuthTag(tag)
+  })
+    .setAAD(Buffer.from(owner))
+    .setAuthTag(tag)
   const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8')
   return text + decipher.final('utf8')
 }

@@ -9,7 +9,7 @@ import type { Precision, PrecisionChoice } from './precision.ts'
 import { deviceKind, isBfloat16, toBfloat16, toFloat32, type Tensor } from './tensor.ts'
 
 export const choosePrecision = (choice: PrecisionChoice): Precision =>
-  (choice === 'auto' ? (isBfloat16Fast() ? 'bfloat16' : 'float32') : choice)
+  choice === 'auto' ? (isBfloat16Fast() ? 'bfloat16' : 'float32') : choice
 
 /** On a processor without instructions for it, bfloat16 is slower than float32. */
 function isBfloat16Fast(): boolean {
@@ -34,7 +34,7 @@ export function roundToBfloat16(values: Float32Array, into: Uint16Array, at: num
 
 /** x as wide as `matrix`, to be multiplied with it. */
 export const asWideAs = (matrix: Tensor, x: Tensor): Tensor =>
-  (isBfloat16(matrix) ? narrow(x) : widen(x))
+  isBfloat16(matrix) ? narrow(x) : widen(x)
 
 /** x in float32. */
 export const widen = (x: Tensor): Tensor => (isBfloat16(x) ? toFloat32(x) : x)

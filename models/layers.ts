@@ -2,7 +2,14 @@
 import { asWideAs, widen } from './bfloat16.ts'
 import { readStacked } from './stacked-matrices.ts'
 import {
-  gateWithSigmoid, lastAxisNorm, multiply, matmulTransposed, reshape, softmax, tf, transpose,
+  gateWithSigmoid,
+  lastAxisNorm,
+  multiply,
+  matmulTransposed,
+  reshape,
+  softmax,
+  tf,
+  transpose,
   type Tensor,
 } from './tensor.ts'
 import type { Weights } from './checkpoint/weights.ts'
@@ -15,7 +22,10 @@ export const loadLinear = (weights: Weights, inDim: number, outDim: number): Lay
 
 /** As `loadLinear`, of x times a gain [inDim], which is worked into the weight. */
 export function loadGainedLinear(
-  weights: Weights, gain: Tensor, inDim: number, outDim: number,
+  weights: Weights,
+  gain: Tensor,
+  inDim: number,
+  outDim: number,
 ): Layer {
   const matrix = tf.tidy(() => weights.get('weight', [outDim, inDim]).mul(gain))
   return linear(matrix, weights.get('bias', [outDim]))
@@ -24,10 +34,11 @@ export function loadGainedLinear(
 /** matrix [outDim, inDim], bias [outDim]. */
 function linear(matrix: Tensor, bias: Tensor): Layer {
   const [outDim, inDim] = matrix.shape as [number, number]
-  return (x) => tf.tidy(() => {
-    const rows = matmulTransposed(x.reshape([-1, inDim]), matrix) // [rows, outDim]
-    return tf.add(rows, bias).reshape([...x.shape.slice(0, -1), outDim])
-  })
+  return (x) =>
+    tf.tidy(() => {
+      const rows = matmulTransposed(x.reshape([-1, inDim]), matrix) // [rows, outDim]
+      return tf.add(rows, bias).reshape([...x.shape.slice(0, -1), outDim])
+    })
 }
 
 /**
@@ -51,7 +62,9 @@ export const project = (x: Tensor, matrix: Tensor): Tensor =>
 
 /** torch.nn.functional.rms_norm over the last axis, with a learned gain that is called `name`. */
 export function loadRmsNorm(
-  weights: Weights, dim: number, { name = 'g', epsilon = 1e-5 } = {},
+  weights: Weights,
+  dim: number,
+  { name = 'g', epsilon = 1e-5 } = {},
 ): Layer {
   const gain = weights.get(name, [dim])
   return (x) => tf.tidy(() => rmsNormalize(x, epsilon).mul(gain))
@@ -76,11 +89,12 @@ export function loadLayerNorm(weights: Weights, dim: number, epsilon: number): L
 /** torch.nn.LayerNorm without a bias, over the last axis. */
 export function loadBareLayerNorm(weights: Weights, dim: number, epsilon: number): Layer {
   const gain = weights.get('weight', [dim])
-  return (x) => tf.tidy(() => {
-    const centred = x.sub(x.mean(-1, true))
-    const variance = centred.square().mean(-1, true) // [..., 1]
-    return centred.mul(variance.add(epsilon).rsqrt()).mul(gain)
-  })
+  return (x) =>
+    tf.tidy(() => {
+      const centred = x.sub(x.mean(-1, true))
+      const variance = centred.square().mean(-1, true) // [..., 1]
+      return centred.mul(variance.add(epsilon).rsqrt()).mul(gain)
+    })
 }
 
 export const silu = (x: Tensor): Tensor => gateWithSigmoid(x, x)
@@ -97,13 +111,16 @@ export function loadSwiGlu(weights: Weights, dim: number, hiddenDim: number): La
   const inner = weights.at('i')
   const matrices = tf.tidy(() => tf.split(inner.get('weight', [2 * hiddenDim, dim]), 2))
   const biases = tf.tidy(() => tf.split(inner.get('bias', [2 * hiddenDim]), 2))
-  const [toGate, toValue] =
-    matrices.map((matrix, i) => linear(matrix, biases[i]!)) as [Layer, Layer]
+  const [toGate, toValue] = matrices.map((matrix, i) => linear(matrix, biases[i]!)) as [
+    Layer,
+    Layer,
+  ]
   const out = loadLinear(weights.at('o'), hiddenDim, dim)
-  return (x) => tf.tidy(() => {
-    const gate = toGate(x)
-    return out(gateWithSigmoid(gate.mul(toValue(x)), gate))
-  })
+  return (x) =>
+    tf.tidy(() => {
+      const gate = toGate(x)
+      return out(gateWithSigmoid(gate.mul(toValue(x)), gate))
+    })
 }
 
 /**
@@ -126,15 +143,13 @@ export function attendUnscaled(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | n
 /** The heads of an attention side by side: [batch, length, dim] to [batch, heads, length, …]. */
 export function splitHeads(x: Tensor, heads: number): Tensor {
   const [batch, length, dim] = x.shape as [number, number, number]
-  return tf.tidy(() =>
-    transpose(reshape(x, [batch, length, heads, dim / heads]), [0, 2, 1, 3]))
+  return tf.tidy(() => transpose(reshape(x, [batch, length, heads, dim / heads]), [0, 2, 1, 3]))
 }
 
 /** The inverse of `splitHeads`: [batch, heads, length, headDim] to [batch, length, dim]. */
 export function mergeHeads(x: Tensor): Tensor {
   const [batch, heads, length, headDim] = x.shape as [number, number, number, number]
-  return tf.tidy(() =>
-    reshape(transpose(x, [0, 2, 1, 3]), [batch, length, heads * headDim]))
+  return tf.tidy(() => reshape(transpose(x, [0, 2, 1, 3]), [batch, length, heads * headDim]))
 }
 
 /** What to add to attention's scores so that keys with `valid` 0 count for nothing. */

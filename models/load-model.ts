@@ -18,7 +18,9 @@ export interface ModelOptions {
 /** Loads the model chosen. @throws Error when its weights are missing or misshapen */
 export function loadModel(choice: ModelChoice, options: ModelOptions): Promise<Model> {
   switch (choice.name) {
-    case 'mini': return loadMini(options)
-    case 'sam-audio': return loadSamAudio(choice.folder, choosePrecision(options.precision))
+    case 'mini':
+      return loadMini(options)
+    case 'sam-audio':
+      return loadSamAudio(choice.folder, choosePrecision(options.precision))
   }
 }

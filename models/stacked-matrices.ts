@@ -41,7 +41,9 @@ export function readStacked(parts: readonly MatrixPart[], inDim: number): Tensor
 
 /** @param lay takes a row and where it begins */
 function layRows(
-  parts: readonly MatrixPart[], inDim: number, lay: (row: Float32Array, at: number) => void,
+  parts: readonly MatrixPart[],
+  inDim: number,
+  lay: (row: Float32Array, at: number) => void,
 ): void {
   let at = 0
   for (const { weights, outDim, rowAt = asStored } of parts) {

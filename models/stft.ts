@@ -33,10 +33,18 @@ export function stft(wave: Tensor, { hop, frames, shift }: Framing): Tensor {
   const left = 2 * hop + shift
   const right = blocks * hop - left - samples
   return tf.tidy(() => {
-    const padded = tf.mirrorPad(wave, [[0, 0], [left, right]], 'reflect')
+    const padded = tf.mirrorPad(
+      wave,
+      [
+        [0, 0],
+        [left, right],
+      ],
+      'reflect',
+    )
     const grid = padded.reshape([rows, blocks, hop])
     const quarters = Array.from({ length: HOPS_PER_WINDOW }, (_, i) =>
-      tf.slice(grid, [0, i, 0], [rows, frames, hop]))
+      tf.slice(grid, [0, i, 0], [rows, frames, hop]),
+    )
     const framed = tf.concat(quarters, -1) // [rows, frames, 4 · hop]
     return rfft(framed.mul(hannWindow(hop)), windowLength(hop)) // [rows, frames, 2 · hop + 1]
   })
@@ -61,7 +69,11 @@ function overlapAdd(framed: Tensor, hop: number): Tensor {
     const last = HOPS_PER_WINDOW - 1
     const shifted = Array.from({ length: HOPS_PER_WINDOW }, (_, i) => {
       const quarter = tf.slice(framed, [0, 0, i * hop], [rows, frames, hop])
-      return tf.pad(quarter, [[0, 0], [i, last - i], [0, 0]]) // [rows, frames + 3, hop]
+      return tf.pad(quarter, [
+        [0, 0],
+        [i, last - i],
+        [0, 0],
+      ]) // [rows, frames + 3, hop]
     })
     return tf.addN(shifted).reshape([rows, (frames + last) * hop])
   })

@@ -5,7 +5,12 @@ import { dirname, join } from 'node:path'
 import type * as TensorFlow from '@tensorflow/tfjs-node-gpu'
 
 export type {
-  Rank, Tensor, Tensor1D, Tensor2D, Tensor3D, Tensor4D,
+  Rank,
+  Tensor,
+  Tensor1D,
+  Tensor2D,
+  Tensor3D,
+  Tensor4D,
 } from '@tensorflow/tfjs-node-gpu'
 
 /** What this project uses of the native library, whose types the package does not export. */
@@ -22,7 +27,10 @@ export interface Binding {
   createTensor(shape: readonly number[], type: number, values: NodeJS.TypedArray): number
   deleteTensor(id: number): void
   executeOp(
-    name: string, attributes: readonly Attribute[], ids: readonly number[], outputs: number,
+    name: string,
+    attributes: readonly Attribute[],
+    ids: readonly number[],
+    outputs: number,
   ): Stored[]
   loadSavedModel(folder: string, tags: string): number
   runSavedModel(id: number, ids: readonly number[], feeds: string, outputs: string): Stored[]
@@ -73,14 +81,17 @@ export const deviceWarnings = (): string[] => warningsFor(deviceKind(), existsSy
 /** @param hasCuda whether the native library is the build for GPUs */
 export const warningsFor = (device: 'cpu' | 'gpu', hasCuda: boolean): string[] =>
   device === 'cpu' && hasCuda
-    ? ['set up for a GPU (cuda), but the native library found none and computes on the ' +
-      'processor, many times slower: check the driver (nvidia-smi), and run `npm run setup` again']
+    ? [
+        'set up for a GPU (cuda), but the native library found none and computes on the ' +
+          'processor, many times slower: check the driver (nvidia-smi), and run `npm run setup` again',
+      ]
     : []
 
 /** Where set-up lays NVIDIA's libraries, of the build for GPUs only. */
 const CUDA_LIBRARIES = join(
   dirname(createRequire(import.meta.url).resolve('@tensorflow/tfjs-node-gpu/package.json')),
-  'deps/nvidia')
+  'deps/nvidia',
+)
 
 /** Fourier transform of real rows: [..., length] to complex [..., length / 2 + 1]. */
 export function rfft(rows: TensorFlow.Tensor, length: number): TensorFlow.Tensor {
@@ -103,8 +114,11 @@ export function lastAxisNorm(x: TensorFlow.Tensor): TensorFlow.Tensor {
  * product wants as many axes on both sides, and reshapes there and back.
  */
 export function multiply(x: TensorFlow.Tensor, matrix: TensorFlow.Tensor): TensorFlow.Tensor {
-  return execute('BatchMatMulV2', [typeOf(x), flag('adj_x', false), flag('adj_y', false)],
-    [x, matrix])
+  return execute(
+    'BatchMatMulV2',
+    [typeOf(x), flag('adj_x', false), flag('adj_y', false)],
+    [x, matrix],
+  )
 }
 
 /** As `multiply`, with every matrix of y [..., outDim, inDim] turned. */
@@ -135,12 +149,17 @@ export function transpose(x: TensorFlow.Tensor, axes: readonly number[]): Tensor
 }
 
 /** So many from `start` of the first axis, for tensors of any type; shares their memory. */
-export function sliceRows(
-  x: TensorFlow.Tensor, start: number, count: number,
-): TensorFlow.Tensor {
+export function sliceRows(x: TensorFlow.Tensor, start: number, count: number): TensorFlow.Tensor {
   const whole = x.shape.slice(1)
-  return execute('Slice', [typeOf(x), typeAttribute('Index', binding.TF_INT32)], [x],
-    [[start, ...whole.map(() => 0)], [count, ...whole]])
+  return execute(
+    'Slice',
+    [typeOf(x), typeAttribute('Index', binding.TF_INT32)],
+    [x],
+    [
+      [start, ...whole.map(() => 0)],
+      [count, ...whole],
+    ],
+  )
 }
 
 /** Tensors of one shape and any type, one after the other on a new first axis. */
@@ -150,8 +169,9 @@ export function stackRows(rows: readonly TensorFlow.Tensor[]): TensorFlow.Tensor
 
 /** Every one of the first axis, for tensors of any type; they share the memory of x. */
 export function unstackRows(x: TensorFlow.Tensor): TensorFlow.Tensor[] {
-  return tf.tidy(() => Array.from({ length: x.shape[0]! }, (_, i) =>
-    reshape(sliceRows(x, i, 1), x.shape.slice(1))))
+  return tf.tidy(() =>
+    Array.from({ length: x.shape[0]! }, (_, i) => reshape(sliceRows(x, i, 1), x.shape.slice(1))),
+  )
 }
 
 /** Rolls the last axis forward by `places`: what leaves at its end comes back at its start. */
@@ -209,18 +229,24 @@ export const toBfloat16 = (x: TensorFlow.Tensor): TensorFlow.Tensor => cast(x, B
 export const toFloat32 = (x: TensorFlow.Tensor): TensorFlow.Tensor => cast(x, binding.TF_FLOAT)
 
 function cast(x: TensorFlow.Tensor, type: number): TensorFlow.Tensor {
-  const attributes = [typeAttribute('SrcT', storedType(x)), typeAttribute('DstT', type),
-    flag('Truncate', false)]
+  const attributes = [
+    typeAttribute('SrcT', storedType(x)),
+    typeAttribute('DstT', type),
+    flag('Truncate', false),
+  ]
   return execute('Cast', attributes, [x])
 }
 
 /** Calls one operation of the native library; `vectors` of int32 are its last inputs. */
 function execute(
-  name: string, attributes: readonly Attribute[], inputs: readonly TensorFlow.Tensor[],
+  name: string,
+  attributes: readonly Attribute[],
+  inputs: readonly TensorFlow.Tensor[],
   vectors: readonly (readonly number[])[] = [],
 ): TensorFlow.Tensor {
   const own = vectors.map((vector) =>
-    native.binding.createTensor([vector.length], binding.TF_INT32, Int32Array.from(vector)))
+    native.binding.createTensor([vector.length], binding.TF_INT32, Int32Array.from(vector)),
+  )
   try {
     const ids = [...native.getInputTensorIds(inputs), ...own]
     return adopt(native.binding.executeOp(name, attributes, ids, 1)[0]!)

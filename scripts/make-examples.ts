@@ -49,8 +49,12 @@ const EXAMPLES: readonly Example[] = [
     seconds: 6,
     channels: 1,
     sources: {
-      speech: () => speak('en-us+m3', 'Say what you want to hear, in your own words, ' +
-        'and the rest of the recording is taken away.'),
+      speech: () =>
+        speak(
+          'en-us+m3',
+          'Say what you want to hear, in your own words, ' +
+            'and the rest of the recording is taken away.',
+        ),
       piano: () => play({ program: 0, channel: 0, pan: 64, notes: pianoNotes() }),
     },
   },
@@ -60,8 +64,11 @@ const EXAMPLES: readonly Example[] = [
     channels: 1,
     sources: {
       siren: () => siren(6),
-      speech: () => speak('en-gb+f2', 'I am standing at the corner of the market. ' +
-        'Can you hear me over all that noise?'),
+      speech: () =>
+        speak(
+          'en-gb+f2',
+          'I am standing at the corner of the market. ' + 'Can you hear me over all that noise?',
+        ),
     },
   },
   {
@@ -97,21 +104,38 @@ function main(folder: string): void {
 
 /** Arpeggios of C, a minor, F and G with a slow melody among them. */
 function pianoNotes(): Note[] {
-  const chords = [[48, 55, 64], [45, 52, 60], [41, 53, 57], [43, 50, 59]]
+  const chords = [
+    [48, 55, 64],
+    [45, 52, 60],
+    [41, 53, 57],
+    [43, 50, 59],
+  ]
   const melody = [64, 62, 60, 59, 60, 57, 55, 59]
   const eighth = 0.25
   const low = chords.flatMap((chord, bar) =>
     [0, 1, 2, 1, 2, 1].map((which, step) => ({
-      start: (bar * 6 + step) * eighth, length: eighth * 2, key: chord[which] ?? 0, velocity: 72,
-    })))
-  const high = melody.map((key, index) =>
-    ({ start: index * eighth * 3, length: eighth * 2.8, key, velocity: 96 }))
+      start: (bar * 6 + step) * eighth,
+      length: eighth * 2,
+      key: chord[which] ?? 0,
+      velocity: 72,
+    })),
+  )
+  const high = melody.map((key, index) => ({
+    start: index * eighth * 3,
+    length: eighth * 2.8,
+    key,
+    velocity: 96,
+  }))
   return [...low, ...high]
 }
 
 /** A straight beat, 112 to the minute, with a fill at the end. */
 function drumNotes(): Note[] {
-  const kick = 36, snare = 38, hat = 42, crash = 49, tom = 45
+  const kick = 36,
+    snare = 38,
+    hat = 42,
+    crash = 49,
+    tom = 45
   const lines: readonly [number, string, number][] = [
     [kick, 'x.....x.x.....x.x.....x.x.x...x.x.......x', 112],
     [snare, '....x.......x.......x.......x.......x.xx.', 100],
@@ -121,12 +145,24 @@ function drumNotes(): Note[] {
   ]
   return lines.flatMap(([key, steps, velocity]) =>
     [...steps].flatMap((step, index) =>
-      step === 'x' ? [{ start: (index * 60) / 112 / 4, length: 0.2, key, velocity }] : []))
+      step === 'x' ? [{ start: (index * 60) / 112 / 4, length: 0.2, key, velocity }] : [],
+    ),
+  )
 }
 
 /** A slow tune in d minor: pairs of key and eighths. */
 function fluteNotes(): Note[] {
-  const tune = [[74, 3], [77, 1], [81, 3], [79, 1], [77, 2], [76, 2], [74, 2], [81, 2], [86, 4]]
+  const tune = [
+    [74, 3],
+    [77, 1],
+    [81, 3],
+    [79, 1],
+    [77, 2],
+    [76, 2],
+    [74, 2],
+    [81, 2],
+    [86, 4],
+  ]
   let start = 0.1
   return tune.map(([key = 0, eighths = 0]) => {
     const note = { start, length: eighths * 0.26 * 0.95, key, velocity: 100 }
@@ -164,11 +200,26 @@ function play(part: Part): Sound {
     const score = join(folder, 'part.mid')
     const sound = join(folder, 'part.raw')
     writeFileSync(score, midi(part))
-    run('fluidsynth', ['-ni', '-g', '0.5', '-r', String(SAMPLE_RATE), '-T', 'raw', '-O', 'float',
-      '-F', sound, SOUND_FONT, score])
+    run('fluidsynth', [
+      '-ni',
+      '-g',
+      '0.5',
+      '-r',
+      String(SAMPLE_RATE),
+      '-T',
+      'raw',
+      '-O',
+      'float',
+      '-F',
+      sound,
+      SOUND_FONT,
+      score,
+    ])
     const output = readFileSync(sound)
-    const side = (offset: number) => Float64Array.from(
-      { length: Math.floor(output.length / 8) }, (_, i) => output.readFloatLE(8 * i + offset))
+    const side = (offset: number) =>
+      Float64Array.from({ length: Math.floor(output.length / 8) }, (_, i) =>
+        output.readFloatLE(8 * i + offset),
+      )
     return [side(0), side(4)]
   } finally {
     rmSync(folder, { recursive: true })
@@ -190,10 +241,11 @@ function doubleRate(samples: Float64Array): Float64Array {
     const distance = Math.PI * (index - reach + 0.5)
     return (Math.sin(distance) / distance) * Math.cos(distance / (2 * reach)) ** 2
   })
-  const between = (index: number) => taps.reduce(
-    (sum, tap, offset) => sum + tap * (samples[index + offset - reach + 1] ?? 0), 0)
+  const between = (index: number) =>
+    taps.reduce((sum, tap, offset) => sum + tap * (samples[index + offset - reach + 1] ?? 0), 0)
   return Float64Array.from({ length: 2 * samples.length }, (_, index) =>
-    index % 2 === 0 ? (samples[index / 2] ?? 0) : between((index - 1) / 2))
+    index % 2 === 0 ? (samples[index / 2] ?? 0) : between((index - 1) / 2),
+  )
 }
 
 const toMono = (sound: Sound): Sound => {
@@ -207,7 +259,8 @@ function shape(sound: Sound, seconds: number): Sound {
   const gain = (index: number) =>
     Math.min(1, index / (0.01 * SAMPLE_RATE), (length - 1 - index) / (0.15 * SAMPLE_RATE))
   return sound.map((samples) =>
-    Float64Array.from({ length }, (_, index) => (samples[index] ?? 0) * gain(index)))
+    Float64Array.from({ length }, (_, index) => (samples[index] ?? 0) * gain(index)),
+  )
 }
 
 /** Scaled so that its mean square is 1: sources are then at 0 dB to each other. */
@@ -219,10 +272,11 @@ function evenLoudness(sound: Sound): Sound {
 
 /** The sounds in whole 16-bit steps, at a level that brings their sum to the wanted peak. */
 function round(sounds: Sound[]): Sound[] {
-  const peak = sounds.reduce(add).flatMap((samples) => [...samples])
+  const peak = sounds
+    .reduce(add)
+    .flatMap((samples) => [...samples])
     .reduce((most, sample) => Math.max(most, Math.abs(sample)), 0)
-  return sounds.map((sound) =>
-    scale(sound, PEAK / peak).map((samples) => samples.map(Math.round)))
+  return sounds.map((sound) => scale(sound, PEAK / peak).map((samples) => samples.map(Math.round)))
 }
 
 const scale = (sound: Sound, gain: number): Sound =>
@@ -230,7 +284,8 @@ const scale = (sound: Sound, gain: number): Sound =>
 
 const add = (one: Sound, other: Sound): Sound =>
   one.map((samples, channel) =>
-    samples.map((sample, index) => sample + (other[channel]?.[index] ?? 0)))
+    samples.map((sample, index) => sample + (other[channel]?.[index] ?? 0)),
+  )
 
 // File formats
 
@@ -251,8 +306,11 @@ function wav(sound: Sound): Buffer {
   file.writeUInt16LE(16, 34)
   file.write('data', 36)
   file.writeUInt32LE(length * frameBytes, 40)
-  sound.forEach((samples, channel) => samples.forEach((sample, index) =>
-    file.writeInt16LE(sample, 44 + index * frameBytes + 2 * channel)))
+  sound.forEach((samples, channel) =>
+    samples.forEach((sample, index) =>
+      file.writeInt16LE(sample, 44 + index * frameBytes + 2 * channel),
+    ),
+  )
   return file
 }
 

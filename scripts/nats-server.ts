@@ -33,9 +33,11 @@ export interface NatsServerOptions {
  * Resolves when the server answers on its port.
  * @throws Error with the end of its log when it does not start within 15 s
  */
-export async function startNatsServer(
-  { folder, port = 0, token = randomBytes(24).toString('base64url') }: NatsServerOptions,
-): Promise<NatsServer> {
+export async function startNatsServer({
+  folder,
+  port = 0,
+  token = randomBytes(24).toString('base64url'),
+}: NatsServerOptions): Promise<NatsServer> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await endFormerServer(folder)
   const settings = join(folder, 'nats.conf')
@@ -46,16 +48,17 @@ export async function startNatsServer(
   return { url: `nats://${token}@${address}`, process }
 }
 
-const natsSettings = (folder: string, port: number, token: string): string => [
-  `listen: "127.0.0.1:${port === 0 ? -1 : port}"`,
-  `jetstream { store_dir: ${JSON.stringify(join(folder, 'store'))} }`,
-  `authorization { token: "${token}" }`,
-  `pid_file: ${JSON.stringify(join(folder, 'nats.pid'))}`,
-  `ports_file_dir: ${JSON.stringify(folder)}`,
-  `log_file: ${JSON.stringify(join(folder, 'nats.log'))}`,
-  'log_size_limit: 10MB',
-  '',
-].join('\n')
+const natsSettings = (folder: string, port: number, token: string): string =>
+  [
+    `listen: "127.0.0.1:${port === 0 ? -1 : port}"`,
+    `jetstream { store_dir: ${JSON.stringify(join(folder, 'store'))} }`,
+    `authorization { token: "${token}" }`,
+    `pid_file: ${JSON.stringify(join(folder, 'nats.pid'))}`,
+    `ports_file_dir: ${JSON.stringify(folder)}`,
+    `log_file: ${JSON.stringify(join(folder, 'nats.log'))}`,
+    'log_size_limit: 10MB',
+    '',
+  ].join('\n')
 
 /** One that outlived a killed parent still holds the store: two of them would spoil it. */
 async function endFormerServer(folder: string): Promise<void> {

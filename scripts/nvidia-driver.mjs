@@ -31,8 +31,7 @@ export function driverProblem(text) {
 }
 
 /** @returns {string | null} */
-export const driverText = () =>
-  existsSync(DRIVER_FILE) ? readFileSync(DRIVER_FILE, 'utf8') : null
+export const driverText = () => (existsSync(DRIVER_FILE) ? readFileSync(DRIVER_FILE, 'utf8') : null)
 
 function isAtLeast(version, least) {
   const numbers = version.split('.').map(Number)

@@ -7,5 +7,8 @@ process.once('SIGINT', () => controller.abort()) // a second Ctrl-C ends us at o
 
 const { env, stdout, stderr } = process
 process.exitCode = await separate(process.argv.slice(2), {
-  env, stdout, stderr, signal: controller.signal,
+  env,
+  stdout,
+  stderr,
+  signal: controller.signal,
 })

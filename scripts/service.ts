@@ -87,14 +87,19 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 function launch({ program, env }: ServiceOptions, logFile: string): ChildProcess {
   const log = openSync(logFile, 'a', 0o600)
   const child = spawn(process.execPath, ['--import', 'tsx', program], {
-    cwd: ROOT, env, detached: true, stdio: ['ignore', log, log, 'ipc'],
+    cwd: ROOT,
+    env,
+    detached: true,
+    stdio: ['ignore', log, log, 'ipc'],
   })
   closeSync(log)
   return child
 }
 
 function untilReady(
-  child: ChildProcess, name: string, logFile: string,
+  child: ChildProcess,
+  name: string,
+  logFile: string,
 ): Promise<Readonly<Record<string, string>>> {
   return new Promise((resolve, reject) => {
     child.on('message', (message: { ready?: boolean } & Record<string, string>) => {
@@ -102,8 +107,11 @@ function untilReady(
     })
     child.once('exit', (code, signal) => {
       const log = readFileSync(logFile, 'utf8').slice(-3_000)
-      reject(new Error(`The ${name} did not start (${signal ?? code}). ` +
-        `The end of ${logFile}:\n${log}`))
+      reject(
+        new Error(
+          `The ${name} did not start (${signal ?? code}). ` + `The end of ${logFile}:\n${log}`,
+        ),
+      )
     })
   })
 }

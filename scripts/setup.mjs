@@ -7,8 +7,21 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
-  chmodSync, closeSync, copyFileSync, createReadStream, existsSync, mkdirSync, mkdtempSync,
-  openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync,
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs'
 import { homedir } from 'node:os'
@@ -18,7 +31,8 @@ import { driverProblem, driverText } from './nvidia-driver.mjs'
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const RUNTIME = join(ROOT, '.runtime')
-const CACHE = process.env.WINNOW_CACHE_DIR ||
+const CACHE =
+  process.env.WINNOW_CACHE_DIR ||
   join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'winnow')
 const BINDING_PACKAGE = join(ROOT, 'node_modules/@tensorflow/tfjs-node-gpu')
 const SQLITE_PACKAGE = join(ROOT, 'node_modules/better-sqlite3-node20')
@@ -79,8 +93,10 @@ function checkNode() {
     throw new Error(`Node 20.19 or later is needed; this is ${process.version}.`)
   }
   if (process.platform !== 'linux' || process.arch !== 'x64') {
-    throw new Error('Winnow runs on Linux on x86-64: libtensorflow comes from the wheel for it. ' +
-      `This is ${process.platform} on ${process.arch}.`)
+    throw new Error(
+      'Winnow runs on Linux on x86-64: libtensorflow comes from the wheel for it. ' +
+        `This is ${process.platform} on ${process.arch}.`,
+    )
   }
 }
 
@@ -94,8 +110,10 @@ function checkTools() {
   ]
   const missing = tools.filter(({ command: [file, ...args] }) => spawnSync(file, args).status !== 0)
   if (missing.length === 0) return
-  throw new Error(`${missing.map(({ what }) => what).join(', ')} must be installed first:\n` +
-    `  sudo apt-get install -y ${missing.map(({ install }) => install).join(' ')}`)
+  throw new Error(
+    `${missing.map(({ what }) => what).join(', ')} must be installed first:\n` +
+      `  sudo apt-get install -y ${missing.map(({ install }) => install).join(' ')}`,
+  )
 }
 
 function compiler() {
@@ -115,9 +133,11 @@ function computeVariant() {
 function warnOfDriver() {
   const problem = driverProblem(driverText())
   if (!problem) return
-  console.warn(`WARNING: set up for a GPU (cuda), but ${problem}.\n` +
-    'Here the engine would compute on the processor, many times slower. Install a driver, or set ' +
-    'WINNOW_COMPUTE=cpu.\n')
+  console.warn(
+    `WARNING: set up for a GPU (cuda), but ${problem}.\n` +
+      'Here the engine would compute on the processor, many times slower. Install a driver, or set ' +
+      'WINNOW_COMPUTE=cpu.\n',
+  )
 }
 
 // Steps: { title, isDone(), run() } ------------------------------------------------------------
@@ -130,7 +150,8 @@ function packagesStep() {
     isDone: () => readText(marker) === key,
     async run() {
       await timedDownload(() =>
-        execute('npm', ['ci', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']))
+        execute('npm', ['ci', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']),
+      )
       writeFileSync(marker, key)
     },
   }
@@ -145,9 +166,10 @@ function unpackStep(name, wheels, members) {
   const unpackings = wheels === 'tensorflow-cuda' ? ['with run bits'] : [] // once there were none
   const key = hashOf([...requirements, ...unpackings].join('\n'))
   return {
-    title: requirements.length > 1
-      ? `${requirements[0].split(' ')[0]} and ${requirements.length - 1} libraries`
-      : requirements[0].split(' ')[0],
+    title:
+      requirements.length > 1
+        ? `${requirements[0].split(' ')[0]} and ${requirements.length - 1} libraries`
+        : requirements[0].split(' ')[0],
     isDone: () => readText(marker) === key,
     async run() {
       const files = []
@@ -177,16 +199,35 @@ async function fetchWheel(requirement) {
   const list = join(fresh, 'requirements.txt')
   writeFileSync(list, `${requirement}\n`)
   console.log(`      downloading ${pinned}`)
-  await timedDownload(() => execute('python3', [
-    '-m', 'pip', 'download', '--disable-pip-version-check', '--no-cache-dir',
-    ...(process.stdout.isTTY ? [] : ['--quiet', '--quiet']),
-    '--no-deps', '--require-hashes', '--only-binary=:all:', '--dest', fresh, '--requirement', list,
-    '--python-version=3.12', '--implementation=cp', '--abi=cp312', '--abi=none', '--platform=any',
-    ...PLATFORMS.map((platform) => `--platform=${platform}_x86_64`),
-  ]))
+  await timedDownload(() =>
+    execute('python3', [
+      '-m',
+      'pip',
+      'download',
+      '--disable-pip-version-check',
+      '--no-cache-dir',
+      ...(process.stdout.isTTY ? [] : ['--quiet', '--quiet']),
+      '--no-deps',
+      '--require-hashes',
+      '--only-binary=:all:',
+      '--dest',
+      fresh,
+      '--requirement',
+      list,
+      '--python-version=3.12',
+      '--implementation=cp',
+      '--abi=cp312',
+      '--abi=none',
+      '--platform=any',
+      ...PLATFORMS.map((platform) => `--platform=${platform}_x86_64`),
+    ]),
+  )
   rmSync(folder, { recursive: true, force: true })
   renameSync(fresh, folder)
-  return join(folder, readdirSync(folder).find((file) => file.endsWith('.whl')))
+  return join(
+    folder,
+    readdirSync(folder).find((file) => file.endsWith('.whl')),
+  )
 }
 
 /** Python's zipfile, since Node has none and pip brings Python anyway. */
@@ -204,11 +245,21 @@ function bindingStep() {
     isDone: () => existsSync(addon) && readText(marker) === key(),
     async run() {
       linkTensorFlow()
-      await execute(process.execPath, [
-        join(ROOT, 'node_modules/node-gyp/bin/node-gyp.js'), 'rebuild', '--silent',
-        '--module_name=tfjs_binding', `--module_path=${dirname(addon)}`, '--napi_version=8',
-        '--napi_build_version=8', '--node_napi_label=napi-v8', ...nodeHeaders(),
-      ], { cwd: BINDING_PACKAGE, quiet: true })
+      await execute(
+        process.execPath,
+        [
+          join(ROOT, 'node_modules/node-gyp/bin/node-gyp.js'),
+          'rebuild',
+          '--silent',
+          '--module_name=tfjs_binding',
+          `--module_path=${dirname(addon)}`,
+          '--napi_version=8',
+          '--napi_build_version=8',
+          '--node_napi_label=napi-v8',
+          ...nodeHeaders(),
+        ],
+        { cwd: BINDING_PACKAGE, quiet: true },
+      )
       await loads("require('@tensorflow/tfjs-node-gpu').backend().binding.TF_Version")
       writeFileSync(marker, key())
     },
@@ -246,16 +297,24 @@ function sqliteStep() {
   }
   return {
     title: 'SQLite driver (compiling, about a minute)',
-    isDone: () => Number(process.versions.napi) >= 10 ||
-      (existsSync(addon) && readText(marker) === key()),
+    isDone: () =>
+      Number(process.versions.napi) >= 10 || (existsSync(addon) && readText(marker) === key()),
     async run() {
       const cached = join(CACHE, 'builds', `${key()}.node`)
       mkdirSync(dirname(addon), { recursive: true })
       if (existsSync(cached)) copyFileSync(cached, addon)
       if (!existsSync(cached) || !(await sqliteLoads())) {
-        await execute('npm', ['rebuild', 'better-sqlite3-node20', '--ignore-scripts=false',
-          '--foreground-scripts=false', '--loglevel=error'],
-        { env: nodeHeadersEnvironment(), quiet: true })
+        await execute(
+          'npm',
+          [
+            'rebuild',
+            'better-sqlite3-node20',
+            '--ignore-scripts=false',
+            '--foreground-scripts=false',
+            '--loglevel=error',
+          ],
+          { env: nodeHeadersEnvironment(), quiet: true },
+        )
         await sqliteLoads({ orThrow: true })
         mkdirSync(dirname(cached), { recursive: true })
         copyFileSync(addon, `${cached}.partial`)
@@ -289,8 +348,8 @@ function nodeHeadersEnvironment() {
 
 /** Checks in a process of its own that an addon works: a wrong one would take this process down. */
 function loads(expression) {
-  const shims = "const u=require('util');u.isNullOrUndefined??=v=>v==null;" +
-    'u.isArray??=Array.isArray;'
+  const shims =
+    "const u=require('util');u.isNullOrUndefined??=v=>v==null;" + 'u.isArray??=Array.isArray;'
   return execute(process.execPath, ['-e', `${shims}${expression}`], {
     env: { TF_CPP_MIN_LOG_LEVEL: '3' },
     quiet: true,
@@ -340,12 +399,16 @@ function execute(command, args, { cwd = ROOT, env = {}, quiet = false } = {}) {
     })
     let said = ''
     for (const output of [child.stdout, child.stderr]) {
-      output?.on('data', (text) => { said = (said + text).slice(-10_000) })
+      output?.on('data', (text) => {
+        said = (said + text).slice(-10_000)
+      })
     }
     child.on('error', fail)
-    child.on('close', (code) => code === 0
-      ? done(undefined)
-      : fail(new Error(`${command} ${args[0] ?? ''} ended with ${code}.\n${said}`)))
+    child.on('close', (code) =>
+      code === 0
+        ? done(undefined)
+        : fail(new Error(`${command} ${args[0] ?? ''} ended with ${code}.\n${said}`)),
+    )
   })
 }
 

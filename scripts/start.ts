@@ -42,7 +42,9 @@ async function main(): Promise<void> {
   const [gateway] = await Promise.all([
     run({ name: 'gateway', program: 'gateway/main.ts', env, stopMs: STOP_MS }),
     run({
-      name: 'engine', program: 'engine/main.ts', stopMs: ENGINE_STOP_MS,
+      name: 'engine',
+      program: 'engine/main.ts',
+      stopMs: ENGINE_STOP_MS,
       env: { DRAIN_SECONDS: '5', SCRATCH_DIR: join(dataFolder, 'scratch'), ...env },
     }),
   ])
@@ -87,13 +89,14 @@ async function ownNats(): Promise<string> {
   const folder = join(dataFolder, 'nats')
   nats = await startNatsServer({ folder })
   const { url } = nats
-  const watch = (server: NatsServer) => server.process.once('exit', async (code) => {
-    if (stopping) return
-    console.error(`nats-server ended with ${code}; starting it again.`)
-    const { port, username: token } = new URL(url)
-    nats = await startNatsServer({ folder, port: Number(port), token })
-    watch(nats)
-  })
+  const watch = (server: NatsServer) =>
+    server.process.once('exit', async (code) => {
+      if (stopping) return
+      console.error(`nats-server ended with ${code}; starting it again.`)
+      const { port, username: token } = new URL(url)
+      nats = await startNatsServer({ folder, port: Number(port), token })
+      watch(nats)
+    })
   watch(nats)
   return url
 }
@@ -105,26 +108,29 @@ async function run(options: Omit<Parameters<typeof startService>[0], 'logsFolder
 }
 
 async function greet(
-  address: string, { grpc, metrics }: Readonly<Record<string, string>>,
+  address: string,
+  { grpc, metrics }: Readonly<Record<string, string>>,
 ): Promise<void> {
   const keyFile = join(dataFolder, 'api-key')
   const own = process.env.BOOTSTRAP_API_KEY
   const key = own ?? (existsSync(keyFile) ? (await readFile(keyFile, 'utf8')).trim() : '<your key>')
-  console.log([
-    '',
-    `  Winnow listens on  ${address}`,
-    ...(grpc ? [`  gRPC on            ${grpc}`] : []),
-    ...(metrics ? [`  Metrics at         ${metrics}/metrics`] : []),
-    `  Data and logs in   ${dataFolder}`,
-    `  API key            ${own ? 'the one in BOOTSTRAP_API_KEY' : key}`,
-    '',
-    '  Try:',
-    `    curl -H "Authorization: Bearer ${own ? '$BOOTSTRAP_API_KEY' : key}" ${address}/v1/models`,
-    `    npm run separate -- examples/speech-over-piano.wav "piano"${clientOptions(address)}`,
-    '',
-    '  Ctrl-C stops it.',
-    '',
-  ].join('\n'))
+  console.log(
+    [
+      '',
+      `  Winnow listens on  ${address}`,
+      ...(grpc ? [`  gRPC on            ${grpc}`] : []),
+      ...(metrics ? [`  Metrics at         ${metrics}/metrics`] : []),
+      `  Data and logs in   ${dataFolder}`,
+      `  API key            ${own ? 'the one in BOOTSTRAP_API_KEY' : key}`,
+      '',
+      '  Try:',
+      `    curl -H "Authorization: Bearer ${own ? '$BOOTSTRAP_API_KEY' : key}" ${address}/v1/models`,
+      `    npm run separate -- examples/speech-over-piano.wav "piano"${clientOptions(address)}`,
+      '',
+      '  Ctrl-C stops it.',
+      '',
+    ].join('\n'),
+  )
 }
 
 /** What the command-line client can't find out by itself. */

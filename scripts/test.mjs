@@ -22,12 +22,19 @@ let failed = false
 
 if (wanted.length === 0) run('types', ['node_modules/typescript/bin/tsc', '--noEmit'])
 for (const { folders, concurrency } of GROUPS) {
-  const files = all.filter((file) => file.endsWith('.test.ts') &&
-    folders.some((folder) => file.startsWith(folder)) &&
-    (wanted.length === 0 || wanted.some((part) => file.includes(part))))
+  const files = all.filter(
+    (file) =>
+      file.endsWith('.test.ts') &&
+      folders.some((folder) => file.startsWith(folder)) &&
+      (wanted.length === 0 || wanted.some((part) => file.includes(part))),
+  )
   if (files.length === 0) continue
   run(folders.join(', '), [
-    '--import', 'tsx', '--test', `--test-concurrency=${concurrency}`, '--test-reporter=spec',
+    '--import',
+    'tsx',
+    '--test',
+    `--test-concurrency=${concurrency}`,
+    '--test-reporter=spec',
     ...files,
   ])
 }

@@ -3,7 +3,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream'
 import {
-  connect, errors, type ConnectionOptions, type NatsConnection,
+  connect,
+  errors,
+  type ConnectionOptions,
+  type NatsConnection,
 } from '@nats-io/transport-node'
 import { StartError } from './lifecycle.ts'
 import type { Logger } from './log.ts'
@@ -29,11 +32,16 @@ const SCHEMES = ['nats:', 'tls:']
  * @throws StartError when nobody answers, or at once when the credentials are refused
  */
 export async function connectServer(
-  { url, name, log }: Address, waitMsMax = WAIT_MS_MAX,
+  { url, name, log }: Address,
+  waitMsMax = WAIT_MS_MAX,
 ): Promise<NatsConnection> {
   const address = serversAndCredentials(url)
   const options = {
-    ...address, name, timeout: DIAL_MS_MAX, maxReconnectAttempts: -1, reconnectTimeWait: 500,
+    ...address,
+    name,
+    timeout: DIAL_MS_MAX,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 500,
     ignoreAuthErrorAbort: true, // else two refusals, as of a broker not yet set up, end it for good
   }
   const broker = address.servers.join(', ')
@@ -44,12 +52,18 @@ export async function connectServer(
     } catch (cause) {
       const { message } = cause as Error
       if (isRefusal(cause)) {
-        throw new StartError(`NATS_URL: the broker at ${broker} refuses the credentials ` +
-          `(${message}). Correct the token, or the user and password, in NATS_URL.`, { cause })
+        throw new StartError(
+          `NATS_URL: the broker at ${broker} refuses the credentials ` +
+            `(${message}). Correct the token, or the user and password, in NATS_URL.`,
+          { cause },
+        )
       }
       if (performance.now() - startedAt + restMs > waitMsMax) {
-        throw new StartError(`NATS_URL: no broker answers at ${broker} (${message}), after ` +
-          `${waitMsMax / 1_000} s. Start nats-server there, or correct NATS_URL.`, { cause })
+        throw new StartError(
+          `NATS_URL: no broker answers at ${broker} (${message}), after ` +
+            `${waitMsMax / 1_000} s. Start nats-server there, or correct NATS_URL.`,
+          { cause },
+        )
       }
       if (restMs === REST_MS.least) {
         log.warn({ broker, reason: message }, 'the broker does not answer yet: waiting for it')
@@ -66,8 +80,11 @@ export async function manageStreams(connection: NatsConnection): Promise<JetStre
   } catch (cause) {
     await connection.close()
     const { message } = cause as Error
-    throw new StartError(`NATS_URL: the broker at ${connection.getServer()} keeps no streams ` +
-      `(${message}). Start nats-server with JetStream (-js).`, { cause })
+    throw new StartError(
+      `NATS_URL: the broker at ${connection.getServer()} keeps no streams ` +
+        `(${message}). Start nats-server with JetStream (-js).`,
+      { cause },
+    )
   }
 }
 
@@ -88,6 +105,8 @@ function serversAndCredentials(url: string) {
 function parseServer(server: string): URL {
   const parsed = URL.canParse(server) ? new URL(server) : undefined
   if (parsed && parsed.host !== '' && SCHEMES.includes(parsed.protocol)) return parsed
-  throw new StartError('NATS_URL must have the form nats://[user:password@ | token@]host:port, ' +
-    'or several of these separated by commas.')
+  throw new StartError(
+    'NATS_URL must have the form nats://[user:password@ | token@]host:port, ' +
+      'or several of these separated by commas.',
+  )
 }

@@ -1,8 +1,15 @@
 /** The streams and consumers on the broker, with their limits. */
 
 import {
-  AckPolicy, DiscardPolicy, JetStreamApiCodes, JetStreamApiError, RetentionPolicy, StorageType,
-  type ConsumerConfig, type JetStreamManager, type StreamConfig,
+  AckPolicy,
+  DiscardPolicy,
+  JetStreamApiCodes,
+  JetStreamApiError,
+  RetentionPolicy,
+  StorageType,
+  type ConsumerConfig,
+  type JetStreamManager,
+  type StreamConfig,
 } from '@nats-io/jetstream'
 
 /** Where a consumer reads. */
@@ -28,9 +35,7 @@ export const EXHAUSTED = { stream: 'EXHAUSTED', consumer: 'gateway' }
 /** These messages themselves, for an operator to read; the subject ends with their stream. */
 export const DEAD_LETTERS = { stream: 'DEAD_LETTERS', subject: 'dead', consumer: 'gateway' }
 
-const CONSUMERS: readonly Source[] = [
-  ...Object.values(JOB_QUEUES), EVENTS, EXHAUSTED, DEAD_LETTERS,
-]
+const CONSUMERS: readonly Source[] = [...Object.values(JOB_QUEUES), EVENTS, EXHAUSTED, DEAD_LETTERS]
 
 const SECOND_NS = 1_000_000_000
 const DAY_NS = 86_400 * SECOND_NS
@@ -49,7 +54,8 @@ const DEAD_LETTER_BYTES_MAX = 64 * 2 ** 20
 
 /** Creates the streams and consumers, or gives them the limits of this version. */
 export async function ensureStreams(
-  manager: JetStreamManager, leaseSeconds: number,
+  manager: JetStreamManager,
+  leaseSeconds: number,
 ): Promise<void> {
   for (const stream of streams()) await ensureStream(manager, stream)
   for (const queue of Object.values(JOB_QUEUES)) {
@@ -77,8 +83,10 @@ export async function streamsAreMissing(manager: JetStreamManager): Promise<bool
     }
     return false
   } catch (error) {
-    return isMissing(error, JetStreamApiCodes.StreamNotFound) ||
+    return (
+      isMissing(error, JetStreamApiCodes.StreamNotFound) ||
       isMissing(error, JetStreamApiCodes.ConsumerNotFound)
+    )
   }
 }
 
@@ -106,8 +114,9 @@ const streams = (): NamedStream[] => [
   },
   {
     name: EXHAUSTED.stream,
-    subjects: [JOBS, EVENTS].map(({ stream }) =>
-      `$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.${stream}.*`),
+    subjects: [JOBS, EVENTS].map(
+      ({ stream }) => `$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.${stream}.*`,
+    ),
     retention: RetentionPolicy.Workqueue,
     storage: StorageType.File,
     max_age: EXHAUSTED_DAYS * DAY_NS,
@@ -134,14 +143,18 @@ async function ensureStream(manager: JetStreamManager, config: NamedStream): Pro
 }
 
 async function ensureConsumer(
-  manager: JetStreamManager, { stream, consumer }: Source, limits: Partial<ConsumerConfig>,
+  manager: JetStreamManager,
+  { stream, consumer }: Source,
+  limits: Partial<ConsumerConfig>,
 ): Promise<void> {
   try {
     await manager.consumers.update(stream, consumer, limits)
   } catch (error) {
     if (!isMissing(error, JetStreamApiCodes.ConsumerNotFound)) throw error
     await manager.consumers.add(stream, {
-      durable_name: consumer, ack_policy: AckPolicy.Explicit, ...limits,
+      durable_name: consumer,
+      ack_policy: AckPolicy.Explicit,
+      ...limits,
     })
   }
 }

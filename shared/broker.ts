@@ -11,19 +11,38 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
-  JetStreamApiCodes, jetstream, type JetStreamClient, type JetStreamManager, type JsMsg,
+  JetStreamApiCodes,
+  jetstream,
+  type JetStreamClient,
+  type JetStreamManager,
+  type JsMsg,
   type StoredMsg,
 } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
 import type { TSchema, Static } from 'typebox'
 import { connectServer, manageStreams } from './broker-connection.ts'
 import {
-  DEAD_LETTERS, ensureStreams, EVENTS, EXHAUSTED, isMissing, JOB_QUEUES, JOBS, streamsAreMissing,
-  type JobQueue, type Source,
+  DEAD_LETTERS,
+  ensureStreams,
+  EVENTS,
+  EXHAUSTED,
+  isMissing,
+  JOB_QUEUES,
+  JOBS,
+  streamsAreMissing,
+  type JobQueue,
+  type Source,
 } from './broker-streams.ts'
 import type { Logger } from './log.ts'
 import {
-  decodeMessage, encodeMessage, EngineAnnouncement, Event, identify, Job, Progress, type Identity,
+  decodeMessage,
+  encodeMessage,
+  EngineAnnouncement,
+  Event,
+  identify,
+  Job,
+  Progress,
+  type Identity,
 } from './messages.ts'
 
 const PROGRESS_SUBJECT = 'progress'
@@ -140,7 +159,7 @@ class JetStreamBroker implements Broker {
   }
 
   async removeJob(requestId: string, sequence: number): Promise<boolean> {
-    if (!await this.hasJob(requestId, sequence)) return false
+    if (!(await this.hasJob(requestId, sequence))) return false
     return this.#remove(JOBS.stream, sequence)
   }
 
@@ -243,7 +262,8 @@ class JetStreamBroker implements Broker {
     try {
       return await this.#manager.streams.getMessage(stream, { seq: sequence })
     } catch (error) {
-      const gone = isMissing(error, JetStreamApiCodes.NoMessageFound) ||
+      const gone =
+        isMissing(error, JetStreamApiCodes.NoMessageFound) ||
         isMissing(error, JetStreamApiCodes.StreamNotFound)
       if (gone) return null
       throw error
@@ -266,7 +286,8 @@ class JetStreamBroker implements Broker {
     const letters = headers()
     letters.set(SEQUENCE_HEADER, String(sequence))
     await this.#client.publish(`${DEAD_LETTERS.subject}.${stream}`, stored.data, {
-      headers: letters, msgID: `${stream}-${sequence}-${stored.timestamp}`,
+      headers: letters,
+      msgID: `${stream}-${sequence}-${stored.timestamp}`,
     })
     await this.#remove(stream, sequence)
   }
@@ -283,7 +304,8 @@ class JetStreamBroker implements Broker {
   }
 
   async #follow(
-    { stream, consumer: name }: Source, handle: (message: JsMsg) => Promise<void>,
+    { stream, consumer: name }: Source,
+    handle: (message: JsMsg) => Promise<void>,
   ): Promise<Stop> {
     const stopping = new AbortController()
     let messages: { stop(): void } | undefined
@@ -317,14 +339,20 @@ class JetStreamBroker implements Broker {
       await handle(message)
       message.ack()
     } catch (error) {
-      const { subject, seq, info: { deliveryCount: deliveries } } = message
+      const {
+        subject,
+        seq,
+        info: { deliveryCount: deliveries },
+      } = message
       this.#log.error({ err: error, subject, seq, deliveries }, 'a message could not be handled')
       message.nak(restMs(message))
     }
   }
 
   #subscribe<T extends TSchema>(
-    subject: string, schema: T, handle: (message: Static<T>) => void,
+    subject: string,
+    schema: T,
+    handle: (message: Static<T>) => void,
   ): Stop {
     const subscription = this.#connection.subscribe(subject, {
       callback: (error, message) => {

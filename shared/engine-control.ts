@@ -84,14 +84,16 @@ export function connectEngine(address: string): EngineClient {
       return reply.outcome
     },
     async setBatching(batchFramesMax) {
-      const reply = await call<{ batch_frames_max: number }>(
-        'SetBatching', { batch_frames_max: batchFramesMax })
+      const reply = await call<{ batch_frames_max: number }>('SetBatching', {
+        batch_frames_max: batchFramesMax,
+      })
       return reply.batch_frames_max
     },
     drain: (deadlineMs) => call('Drain', { deadline_ms: deadlineMs }, deadlineMs + 1_000),
     watchStats(intervalMs, onStats) {
-      const stream = client.WatchStats?.({ interval_ms: intervalMs }) as
-        unknown as grpc.ClientReadableStream<EngineStats>
+      const stream = client.WatchStats?.({
+        interval_ms: intervalMs,
+      }) as unknown as grpc.ClientReadableStream<EngineStats>
       stream.on('data', onStats)
       stream.on('error', () => stream.cancel())
       return () => stream.cancel()

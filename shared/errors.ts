@@ -35,8 +35,15 @@ export type ErrorCode = keyof typeof ERRORS
 
 /** The codes with which a request can end `FAILED` (docs/decisions/error-codes.md). */
 export const FAILURE_CODES = [
-  'MODEL_FAILED', 'INVALID_MEDIA', 'NO_AUDIO_STREAM', 'MEDIA_FETCH_FAILED', 'MEDIA_TOO_LONG',
-  'INSUFFICIENT_CREDITS', 'ENGINE_LOST', 'CANCELED', 'INVALID_PARAMETER',
+  'MODEL_FAILED',
+  'INVALID_MEDIA',
+  'NO_AUDIO_STREAM',
+  'MEDIA_FETCH_FAILED',
+  'MEDIA_TOO_LONG',
+  'INSUFFICIENT_CREDITS',
+  'ENGINE_LOST',
+  'CANCELED',
+  'INVALID_PARAMETER',
 ] as const satisfies readonly ErrorCode[]
 
 export type FailureCode = (typeof FAILURE_CODES)[number]

@@ -19,7 +19,9 @@ const NOTHING: Share = { inHand: 0, lastTurn: 0 }
  * one left for whoever comes next. Undefined when nobody may.
  */
 export function nextAccount(
-  waiting: Iterable<string>, shares: ReadonlyMap<string, Share>, slots: number,
+  waiting: Iterable<string>,
+  shares: ReadonlyMap<string, Share>,
+  slots: number,
 ): string | undefined {
   let free = slots
   for (const { inHand } of shares.values()) free -= inHand
@@ -92,6 +94,7 @@ export class FairShares {
   /** Where the account may take no slot now. */
   placesClosedTo(account: string): string[] {
     return [...this.#places].flatMap(([place, share]) =>
-      share.next([account]) === undefined ? [place] : [])
+      share.next([account]) === undefined ? [place] : [],
+    )
   }
 }

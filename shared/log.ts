@@ -4,9 +4,15 @@ export type { Logger }
 
 /** What must never reach a log, wherever it stands in a logged object. */
 const SECRET_PATHS = [
-  'req.headers.authorization', 'authorization', '*.authorization', 'webhookSecret',
-  '*.webhookSecret', 'signing_secret', '*.signing_secret',
-  'webhook_secret', '*.webhook_secret',
+  'req.headers.authorization',
+  'authorization',
+  '*.authorization',
+  'webhookSecret',
+  '*.webhookSecret',
+  'signing_secret',
+  '*.signing_secret',
+  'webhook_secret',
+  '*.webhook_secret',
 ]
 
 /**

@@ -20,7 +20,8 @@ export function assertSpansBegin(spans: readonly AudioSpan[], seconds: number): 
   if (index < 0) return
   throw new ServiceError('INVALID_PARAMETER', {
     param: `input.spans[${index}].start`,
-    message: `input.spans[${index}] starts at ${spans[index]?.start} s, but the media ends at ` +
+    message:
+      `input.spans[${index}] starts at ${spans[index]?.start} s, but the media ends at ` +
       `${seconds.toFixed(3)} s; a span must begin before the end.`,
   })
 }

@@ -133,9 +133,10 @@ export type EngineAnnouncement = Static<typeof EngineAnnouncement>
 export type LogLine = Static<typeof LogLine>
 
 /** A text as long as a message may have it; what is cut off shows as an ellipsis. */
-export const shortText = (text: string): string => text.length <= TEXT_CHARACTERS_MAX
-  ? text
-  : `${[...text].slice(0, TEXT_CHARACTERS_MAX - 1).join('')}…`
+export const shortText = (text: string): string =>
+  text.length <= TEXT_CHARACTERS_MAX
+    ? text
+    : `${[...text].slice(0, TEXT_CHARACTERS_MAX - 1).join('')}…`
 
 /**
  * The JSON of `data`, checked against `schema`.

@@ -62,9 +62,10 @@ interface Given {
   wrong: (problem: string) => void
 }
 
-const textReaders = (
-  { value, wrong }: Given,
-): Pick<SettingReader, 'text' | 'optional' | 'secret' | 'networks' | 'url'> => ({
+const textReaders = ({
+  value,
+  wrong,
+}: Given): Pick<SettingReader, 'text' | 'optional' | 'secret' | 'networks' | 'url'> => ({
   text(name, fallback) {
     const given = value(name) ?? fallback
     if (given === undefined) wrong(`${name} must be set`)

@@ -27,8 +27,10 @@ const HOMES: [packages: RegExp, homes: readonly string[]][] = [
   [/^(kysely|better-sqlite3)/, ['gateway/store/']],
   [/^prom-client/, ['gateway/operations/metrics.ts', 'gateway/operations/state-metrics.ts']],
   [/^@nats-io\//, ['shared/broker']],
-  [/^(@grpc\/|grpc-health-check)/, ['shared/proto.ts', 'shared/engine-control.ts',
-    'engine/control-server.ts', 'gateway/grpc/']],
+  [
+    /^(@grpc\/|grpc-health-check)/,
+    ['shared/proto.ts', 'shared/engine-control.ts', 'engine/control-server.ts', 'gateway/grpc/'],
+  ],
   [/^node-av/, ['engine/media/']],
   [/^protobufjs/, ['models/graph/']],
   [/^@tensorflow\//, ['models/tensor.ts', 'models/bfloat16.ts']],
@@ -53,7 +55,8 @@ const sources: Source[] = [...Object.keys(MAY_IMPORT), ...FREE].flatMap((folder)
     .map((file) => join(folder, String(file)))
     .filter((path) => /\.(ts|mjs)$/.test(path) && !/node_modules|\/dist\//.test(path))
     .filter((path) => path !== GENERATED)
-    .map(readSource))
+    .map(readSource),
+)
 
 function readSource(path: string): Source {
   const text = readFileSync(join(ROOT, path), 'utf8')
@@ -67,9 +70,8 @@ function readSource(path: string): Source {
 const ruled = sources.filter(({ path }) => path.split('/')[0]! in MAY_IMPORT)
 
 /** The path from the root that a relative import means, or null for a package. */
-const targetOf = (source: Source, name: string) => name.startsWith('.')
-  ? relative(ROOT, resolve(ROOT, dirname(source.path), name))
-  : null
+const targetOf = (source: Source, name: string) =>
+  name.startsWith('.') ? relative(ROOT, resolve(ROOT, dirname(source.path), name)) : null
 
 test('the sources are found', () => assert.ok(ruled.length > 40, `${ruled.length} files`))
 
@@ -86,8 +88,15 @@ test('folders import only those they may', () => {
 
 /** The gateway's rooms, from the one that may use all others to the one that uses none. */
 const GATEWAY_ROOMS: readonly (readonly string[])[] = [
-  ['main'], ['app'], ['routes', 'grpc'], ['operations'], ['requests'],
-  ['webhooks', 'files', 'accounts'], ['api'], ['store'], ['media-store'],
+  ['main'],
+  ['app'],
+  ['routes', 'grpc'],
+  ['operations'],
+  ['requests'],
+  ['webhooks', 'files', 'accounts'],
+  ['api'],
+  ['store'],
+  ['media-store'],
 ]
 /** On top of the gateway, for every room. */
 const GATEWAY_COMMON = ['deps', 'config', 'loop', 'secrets']
@@ -114,8 +123,10 @@ test('imports inside the gateway go one way, type imports included', () => {
       const to = roomOf(target)
       if (from === to || GATEWAY_COMMON.includes(from) || GATEWAY_COMMON.includes(to)) continue
       assert.ok(floor(from) < floor(to), `${source.path} may not import ${name}`)
-      assert.ok(to !== 'operations' || OPERATORS.includes(from),
-        `${source.path} may not import ${name}: only ${OPERATORS.join(', ')} use operations`)
+      assert.ok(
+        to !== 'operations' || OPERATORS.includes(from),
+        `${source.path} may not import ${name}: only ${OPERATORS.join(', ')} use operations`,
+      )
     }
   }
 })
@@ -125,8 +136,10 @@ test('each package has one home', () => {
     for (const name of source.imports) {
       const home = HOMES.find(([packages]) => packages.test(name))?.[1]
       if (!home) continue
-      assert.ok(home.some((place) => source.path.startsWith(place)),
-        `${source.path} imports ${name}, whose home is ${home.join(' and ')}`)
+      assert.ok(
+        home.some((place) => source.path.startsWith(place)),
+        `${source.path} imports ${name}, whose home is ${home.join(' and ')}`,
+      )
     }
   }
 })
@@ -157,16 +170,20 @@ test('no import goes in a circle, type imports included', () => {
 test('only main.ts and scripts read the environment', () => {
   for (const { path, text } of ruled) {
     if (path.endsWith('/main.ts')) continue
-    assert.ok(!/\bprocess\.env\b/.test(text) || path === 'models/tensor.ts',
-      `${path} reads process.env`)
+    assert.ok(
+      !/\bprocess\.env\b/.test(text) || path === 'models/tensor.ts',
+      `${path} reads process.env`,
+    )
   }
 })
 
 test('a request comes to its end only with what belongs to the end', () => {
   for (const { path, text } of ruled) {
     if (path === 'gateway/requests/finish-request.ts') continue
-    assert.ok(!/moveRequest\([^)]*\bto: '(COMPLETED|FAILED)'/.test(text),
-      `${path} ends a request without finish-request.ts`)
+    assert.ok(
+      !/moveRequest\([^)]*\bto: '(COMPLETED|FAILED)'/.test(text),
+      `${path} ends a request without finish-request.ts`,
+    )
   }
 })
 
@@ -177,12 +194,14 @@ test('files, lines and functions stay readable', () => {
     const linesMax = isTest ? Infinity : LINES_MAX
     const columnsMax = isTest ? COLUMNS_MAX_OF_TESTS : COLUMNS_MAX
     const wide = lines.flatMap((line, i) =>
-      [...line].length > columnsMax ? [`${path}:${i + 1} has ${[...line].length} columns`] : [])
+      [...line].length > columnsMax ? [`${path}:${i + 1} has ${[...line].length} columns`] : [],
+    )
     const functions = isTest ? [] : functionLengths(text)
     return [
       ...(lines.length > linesMax ? [`${path} has ${lines.length} lines`] : []),
       ...wide,
-      ...functions.filter(({ length }) => length > FUNCTION_LINES_MAX)
+      ...functions
+        .filter(({ length }) => length > FUNCTION_LINES_MAX)
         .map(({ name, length }) => `${path}: ${name} has ${length} lines`),
     ]
   })
@@ -222,14 +241,30 @@ test('nothing is left half done or switched off', () => {
 })
 
 test('relative links of documents lead somewhere', () => {
-  const documents = ['', 'docs', 'docs/decisions', 'models', 'models/mini', 'models/sam-audio', 'bench',
-    'examples', 'clients/typescript'].flatMap((folder) =>
-    readdirSync(join(ROOT, folder)).filter((name) => name.endsWith('.md')).map((name) => join(folder, name)))
+  const documents = [
+    '',
+    'docs',
+    'docs/decisions',
+    'models',
+    'models/mini',
+    'models/sam-audio',
+    'bench',
+    'examples',
+    'clients/typescript',
+  ].flatMap((folder) =>
+    readdirSync(join(ROOT, folder))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => join(folder, name)),
+  )
   assert.ok(documents.length > 20, `${documents.length} documents`)
   const broken = documents.flatMap((path) => {
-    const links = [...readFileSync(join(ROOT, path), 'utf8').matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
-    return links.map(([, link = '']) => join(dirname(path), link))
-      .filter((target) => !existsSync(join(ROOT, target))).map((target) => `${path}: ${target}`)
+    const links = [
+      ...readFileSync(join(ROOT, path), 'utf8').matchAll(/\]\((?!https?:|#)([^)#\s]+)/g),
+    ]
+    return links
+      .map(([, link = '']) => join(dirname(path), link))
+      .filter((target) => !existsSync(join(ROOT, target)))
+      .map((target) => `${path}: ${target}`)
   })
   assert.deepEqual(broken, [])
 })

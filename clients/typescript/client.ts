@@ -11,7 +11,11 @@ import { readEvents } from './event-stream.ts'
 
 export { ApiError, UnreachableError } from './errors.ts'
 export {
-  verifyWebhook, WebhookError, type CompletedEvent, type FailedEvent, type WebhookEvent,
+  verifyWebhook,
+  WebhookError,
+  type CompletedEvent,
+  type FailedEvent,
+  type WebhookEvent,
 } from './webhook.ts'
 
 type Schemas = components['schemas']
@@ -61,9 +65,7 @@ export interface Client {
    * @param onProgress is told the part that is sent, from 0 to 1
    * @returns the file's id
    */
-  upload(
-    path: string, contentType: string, onProgress?: (part: number) => void,
-  ): Promise<string>
+  upload(path: string, contentType: string, onProgress?: (part: number) => void): Promise<string>
   submit(submission: Submission, options?: SubmitOptions): Promise<Submitted>
   status(request: RequestRef, options?: { logs?: boolean }): Promise<Status>
   /** Every status of a request, up to and with the terminal one; reconnects when it must. */
@@ -116,7 +118,9 @@ export function createClient(options: ClientOptions): Client {
     async upload(path, contentType, onProgress = () => undefined) {
       const { size } = await stat(path)
       const file = await client.createFile({
-        file_name: basename(path), content_type: contentType, file_size: size,
+        file_name: basename(path),
+        content_type: contentType,
+        file_size: size,
         purpose: 'audio.separate.input',
       })
       const headers = { ...file.headers, 'content-length': String(size) }
@@ -189,8 +193,10 @@ async function call(url: string, options: RequestInit): Promise<Response> {
   })
   if (reply.ok) return reply
   const { status, statusText } = reply
-  throw readError(await reply.text(), status) ??
+  throw (
+    readError(await reply.text(), status) ??
     new ApiError({ code: `HTTP_${status}`, message: statusText }, status)
+  )
 }
 
 async function* readWithProgress(path: string, size: number, onProgress: (part: number) => void) {
@@ -214,7 +220,8 @@ async function download(url: string, path: string, signal: AbortSignal): Promise
 
 /** Reads status streams one after the other: each ends with its window, or breaks. */
 async function* followStatus(
-  open: () => Promise<Response>, signal: AbortSignal,
+  open: () => Promise<Response>,
+  signal: AbortSignal,
 ): AsyncGenerator<Status, void, void> {
   for (let tries = 1; ; tries += 1) {
     try {

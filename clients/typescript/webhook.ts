@@ -37,22 +37,28 @@ const TOLERANCE_SECONDS = 300
  * @throws WebhookError
  */
 export function verifyWebhook(
-  secret: string, headers: HeaderFields, body: string | Uint8Array,
+  secret: string,
+  headers: HeaderFields,
+  body: string | Uint8Array,
   { toleranceSeconds = TOLERANCE_SECONDS, now = Date.now() }: VerifyOptions = {},
 ): WebhookEvent {
-  const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature']
-    .map((name) => field(headers, name))
+  const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(
+    (name) => field(headers, name),
+  )
   if (!id || !timestamp || !signatures) throw new WebhookError('A webhook header is missing.')
   const seconds = /^\d{1,15}$/.test(timestamp) ? Number(timestamp) : NaN
   if (!(Math.abs(now / 1_000 - seconds) <= toleranceSeconds)) {
     throw new WebhookError(`webhook-timestamp is not within ${toleranceSeconds} s of now.`)
   }
   const expected = createHmac('sha256', keyOf(secret))
-    .update(`${id}.${timestamp}.`).update(body).digest('base64')
+    .update(`${id}.${timestamp}.`)
+    .update(body)
+    .digest('base64')
   const matches = signatures.split(' ').some((signature) => isSame(signature, `v1,${expected}`))
   if (!matches) throw new WebhookError('No signature fits; is this the right secret?')
-  return JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body)) as
-    WebhookEvent
+  return JSON.parse(
+    typeof body === 'string' ? body : new TextDecoder().decode(body),
+  ) as WebhookEvent
 }
 
 function field(headers: HeaderFields, name: string): string | undefined {

@@ -47,8 +47,10 @@ export class BatchBudget implements BatchLimits {
   /** The device had no memory for a batch of so many frames, padding included. */
   shrink(frames: number): void {
     this.#resize(Math.floor(frames / 2))
-    this.#log.warn({ frames, frames_max: this.#framesMax },
-      'the device has no memory for a batch: smaller ones from now on')
+    this.#log.warn(
+      { frames, frames_max: this.#framesMax },
+      'the device has no memory for a batch: smaller ones from now on',
+    )
   }
 
   #resize(frames: number): void {

@@ -31,7 +31,9 @@ const FILL_MIN = 0.8
  * the batch on padding wait for the next.
  */
 export function nextBatch(
-  waiting: readonly WaitingLane[], served: Served, limits: BatchLimits,
+  waiting: readonly WaitingLane[],
+  served: Served,
+  limits: BatchLimits,
 ): WaitingLane[] {
   const accounts = new Map(served.accounts)
   const requests = new Map(served.requests)
@@ -40,7 +42,9 @@ export function nextBatch(
   while (left.length > 0) {
     const fitting = left.filter((lane) => fits(batch, lane, limits))
     const first = fitting.reduce<WaitingLane | null>(
-      (best, lane) => (best && !isServedLess(lane, best, accounts, requests) ? best : lane), null)
+      (best, lane) => (best && !isServedLess(lane, best, accounts, requests) ? best : lane),
+      null,
+    )
     if (!first) break
     batch.push(first)
     left.splice(left.indexOf(first), 1)
@@ -63,8 +67,10 @@ function fits(batch: readonly WaitingLane[], lane: WaitingLane, limits: BatchLim
 }
 
 function isServedLess(
-  lane: WaitingLane, than: WaitingLane,
-  accounts: ReadonlyMap<string, number>, requests: ReadonlyMap<string, number>,
+  lane: WaitingLane,
+  than: WaitingLane,
+  accounts: ReadonlyMap<string, number>,
+  requests: ReadonlyMap<string, number>,
 ): boolean {
   const account = (accounts.get(lane.accountId) ?? 0) - (accounts.get(than.accountId) ?? 0)
   if (account !== 0) return account < 0

@@ -5,7 +5,12 @@ import type { Logger } from '../../shared/log.ts'
 import type { LaneRequest, LaneResult } from '../../models/model.ts'
 import { ComputeLostError, computeErrorOf } from './compute-errors.ts'
 import type {
-  Command, FromWorker, OpenedLane, Ready, Replies, WorkerOptions,
+  Command,
+  FromWorker,
+  OpenedLane,
+  Ready,
+  Replies,
+  WorkerOptions,
 } from './compute-messages.ts'
 import { ComputeWatchdog, killHungProcess } from './compute-watchdog.ts'
 
@@ -43,7 +48,9 @@ export class ComputeThread {
    * @throws what the model's loader throws
    */
   static async start(
-    options: ComputeOptions, log: Logger, program = WORKER_URL,
+    options: ComputeOptions,
+    log: Logger,
+    program = WORKER_URL,
   ): Promise<ComputeThread> {
     const thread = new ComputeThread(options, log, program)
     await thread.#start()
@@ -55,7 +62,8 @@ export class ComputeThread {
     this.#log = log
     this.#program = program
     this.#watchdog = new ComputeWatchdog(options.computeSecondsMax, () =>
-      killHungProcess(log, `the compute thread hung for ${options.computeSecondsMax} s`))
+      killHungProcess(log, `the compute thread hung for ${options.computeSecondsMax} s`),
+    )
   }
 
   /** Resolves when a thread that ended has started anew; null while one runs. */
@@ -88,8 +96,10 @@ export class ComputeThread {
   async stop(): Promise<void> {
     this.#stopped = true
     this.#watchdog.end()
-    const hung = setTimeout(() =>
-      killHungProcess(this.#log, 'the compute thread could not be stopped'), STOP_MS_MAX)
+    const hung = setTimeout(
+      () => killHungProcess(this.#log, 'the compute thread could not be stopped'),
+      STOP_MS_MAX,
+    )
     await this.#worker?.terminate()
     clearTimeout(hung)
   }
@@ -107,15 +117,18 @@ export class ComputeThread {
 
   async #start(): Promise<void> {
     this.#watchdog.begin()
-    const { worker, ready } = await startWorker(this.#program, this.#options)
-      .finally(() => this.#watchdog.end())
+    const { worker, ready } = await startWorker(this.#program, this.#options).finally(() =>
+      this.#watchdog.end(),
+    )
     this.ready = ready
     this.#worker = worker
     worker.on('message', (message: FromWorker) => this.#settle(message))
     worker.on('error', (error) => this.#log.error({ err: error }, 'the compute thread failed'))
     worker.on('exit', () => {
       this.#worker = null
-      this.#restarting = this.#restart().finally(() => { this.#restarting = null })
+      this.#restarting = this.#restart().finally(() => {
+        this.#restarting = null
+      })
     })
   }
 
@@ -159,7 +172,8 @@ const loaderOf = (program: URL) => `import('tsx/esm/api').then(({ register }) =>
 })`
 
 function startWorker(
-  program: URL, options: WorkerOptions,
+  program: URL,
+  options: WorkerOptions,
 ): Promise<{ worker: Worker; ready: Ready }> {
   const worker = new Worker(loaderOf(program), { eval: true, workerData: options })
   return new Promise((resolve, reject) => {

@@ -18,7 +18,9 @@ warmUp()
 port.on('message', answer)
 say({
   ready: {
-    description: model.description, backend: backendVersion(), device: deviceKind(),
+    description: model.description,
+    backend: backendVersion(),
+    device: deviceKind(),
     warnings: [...deviceWarnings(), ...model.warnings],
   },
 })

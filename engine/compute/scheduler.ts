@@ -64,7 +64,9 @@ export class Scheduler {
   }
 
   async #separate(
-    request: LaneRequest, owner: LaneOwner, { signal, onStep }: LaneOptions,
+    request: LaneRequest,
+    owner: LaneOwner,
+    { signal, onStep }: LaneOptions,
   ): Promise<LaneResult> {
     const { lane: id, frames, steps } = await this.#compute.open(request)
     const { promise, resolve, reject } = promiseWithResolvers<LaneResult>()
@@ -115,7 +117,11 @@ export class Scheduler {
     } catch (error) {
       // A thread that ends takes every lane with it, not only those of the batch.
       if (error instanceof ComputeLostError) this.#abandonAll([...this.#lanes.keys()], error)
-      else if (batch.length === 1) this.#abandonAll(batch.map((lane) => lane.id), error)
+      else if (batch.length === 1)
+        this.#abandonAll(
+          batch.map((lane) => lane.id),
+          error,
+        )
       else if (error instanceof DeviceMemoryError) this.#budget.shrink(paddedFrames(batch))
       else for (const lane of batch) if (this.#lanes.has(lane.id)) await this.#step([lane])
     }
@@ -146,9 +152,17 @@ export class Scheduler {
   /** Who comes, or comes back, starts level with the least served: idling earns no credit. */
   #join({ accountId, requestId }: LaneOwner): void {
     const others = [...this.#lanes.values()]
-    raise(this.#accounts, accountId, others.map((lane) => lane.accountId))
+    raise(
+      this.#accounts,
+      accountId,
+      others.map((lane) => lane.accountId),
+    )
     const siblings = others.filter((lane) => lane.accountId === accountId)
-    raise(this.#requests, requestId, siblings.map((lane) => lane.requestId))
+    raise(
+      this.#requests,
+      requestId,
+      siblings.map((lane) => lane.requestId),
+    )
     if (this.#requests.size <= REQUESTS_REMEMBERED_MAX) return
     const open = new Set([requestId, ...others.map((lane) => lane.requestId)])
     for (const known of this.#requests.keys()) if (!open.has(known)) this.#requests.delete(known)

@@ -27,7 +27,8 @@ export interface Ranked {
  * @throws what `separate` throws, once no candidate is under way
  */
 export async function bestCandidate(
-  channels: Float32Array[], count: number,
+  channels: Float32Array[],
+  count: number,
   separate: (channels: Float32Array[], candidate: number) => Promise<LaneResult>,
 ): Promise<Ranked> {
   const samples = channels.length * (channels[0]?.length ?? 0)
@@ -36,12 +37,13 @@ export async function bestCandidate(
   let best: LaneResult | null = null
   let chosen = 0
   for (let first = 0; first < count; first += atOnce) {
-    const candidates = Array.from(
-      { length: Math.min(atOnce, count - first) }, (_, i) => first + i)
-    const results = await allSettledOrThrow(candidates.map((candidate) => {
-      const isLast = candidate === count - 1
-      return separate(isLast ? channels : channels.map((wave) => wave.slice()), candidate)
-    }))
+    const candidates = Array.from({ length: Math.min(atOnce, count - first) }, (_, i) => first + i)
+    const results = await allSettledOrThrow(
+      candidates.map((candidate) => {
+        const isLast = candidate === count - 1
+        return separate(isLast ? channels : channels.map((wave) => wave.slice()), candidate)
+      }),
+    )
     for (const [i, result] of results.entries()) {
       scores.push(result.score)
       if (best && !(result.score > best.score)) continue

@@ -68,7 +68,9 @@ export function chunkCount(samples: number, { chunkSamples, overlapSamples }: Ch
 
 /** Cuts planar blocks of any lengths into the plan's chunks, as soon as each is whole. */
 export async function* cutChunks(
-  blocks: AsyncIterable<Float32Array[]>, channels: number, plan: ChunkPlan,
+  blocks: AsyncIterable<Float32Array[]>,
+  channels: number,
+  plan: ChunkPlan,
 ): AsyncGenerator<MixtureChunk> {
   const hop = plan.chunkSamples - plan.overlapSamples
   const held = new SampleQueue(channels)
@@ -119,7 +121,8 @@ export class Stitcher {
     const from = this.#tailStart - startSample
     const settledEnd = Math.max(from + tailLength, samples - this.#overlap)
     const settled = channels.map((chunk, c) =>
-      crossFade(this.#tail[c], chunk.subarray(from, settledEnd)))
+      crossFade(this.#tail[c], chunk.subarray(from, settledEnd)),
+    )
     this.#tail = channels.map((chunk) => chunk.slice(settledEnd))
     this.#tailStart = startSample + settledEnd
     return settled

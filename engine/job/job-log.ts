@@ -18,14 +18,17 @@ export function describeMixture(mixture: Mixture): string {
   const mixed = sourceChannels > channels ? `, mixed down from ${sourceChannels}` : ''
   const resampled = sourceSampleRate === sampleRate ? '' : ` (from ${sourceSampleRate} Hz)`
   const picture = mixture.hasVideo ? ', beside a picture' : ''
-  return `Decoding ${codec} in ${container}${picture}: ${sampleRate} Hz${resampled}, ` +
+  return (
+    `Decoding ${codec} in ${container}${picture}: ${sampleRate} Hz${resampled}, ` +
     `${counted(channels, 'channel')}${mixed}.`
+  )
 }
 
 /** Once all is decoded. */
-export const describeDamage = ({ corruptPackets }: Mixture): string[] => corruptPackets === 0
-  ? []
-  : [`Left out ${counted(corruptPackets, 'damaged packet')} of the source.`]
+export const describeDamage = ({ corruptPackets }: Mixture): string[] =>
+  corruptPackets === 0
+    ? []
+    : [`Left out ${counted(corruptPackets, 'damaged packet')} of the source.`]
 
 /** What became of one chunk. */
 export interface ChunkWork {
@@ -63,11 +66,16 @@ export const describeWork = (work: Work): string[] => [
 function describeChunks({ options, model, plan, samples, sampleRate }: Work): string {
   const chunks = chunkCount(samples, plan)
   const seconds = (count: number) => (count / sampleRate).toFixed(2)
-  const cut = chunks === 1 ? 'one chunk' : `${chunks} chunks of ${seconds(plan.chunkSamples)} s ` +
-    `overlapping by ${seconds(plan.overlapSamples)} s`
+  const cut =
+    chunks === 1
+      ? 'one chunk'
+      : `${chunks} chunks of ${seconds(plan.chunkSamples)} s ` +
+        `overlapping by ${seconds(plan.overlapSamples)} s`
   const { acceleration } = options
-  return `Separated ${seconds(samples)} s with ${model.name} in ${cut}; ` +
+  return (
+    `Separated ${seconds(samples)} s with ${model.name} in ${cut}; ` +
     `${acceleration}: ${model.passes[acceleration]}.`
+  )
 }
 
 /** The same for every chunk. */
@@ -86,9 +94,8 @@ function describeMatch(work: readonly ChunkWork[]): string[] {
     return [`The sound that was asked for seems absent: its match is ${most.toFixed(2)} of 1.`]
   }
   const absent = matches.filter((match) => match < MATCH_LEAST).length
-  const but = absent === 0
-    ? ''
-    : `; it seems absent from ${counted(absent, 'chunk')} of ${work.length}`
+  const but =
+    absent === 0 ? '' : `; it seems absent from ${counted(absent, 'chunk')} of ${work.length}`
   return [`The match of the sound that was asked for is ${most.toFixed(2)} of 1${but}.`]
 }
 
@@ -112,8 +119,9 @@ function describeCandidates({ options, model, work }: Work): string[] {
 
 function describeGivenSpans(spans: readonly AudioSpan[]): string[] {
   if (spans.length === 0) return []
-  const list = spans.slice(0, SPANS_TOLD_MAX).map((span) =>
-    `${range(span)} (${span.include ? 'sounds' : 'does not sound'})`)
+  const list = spans
+    .slice(0, SPANS_TOLD_MAX)
+    .map((span) => `${range(span)} (${span.include ? 'sounds' : 'does not sound'})`)
   return [`Went by ${counted(spans.length, 'given span')}: ${listed(list, spans.length)}.`]
 }
 
@@ -127,20 +135,29 @@ function describePredictedSpans({ options, model, work }: Work): string[] {
   }
   const list = spans.slice(0, SPANS_TOLD_MAX).map(range)
   const without = work.filter(({ predictedSpans }) => predictedSpans?.length === 0)
-  const found = `Predicted ${counted(spans.length, 'span')} in which the sound is heard, and ` +
+  const found =
+    `Predicted ${counted(spans.length, 'span')} in which the sound is heard, and ` +
     `went by them: ${listed(list, spans.length)}.`
   if (without.length === 0) return [found]
-  const where = without.slice(0, SPANS_TOLD_MAX).map(({ startSecond: start, endSecond: end }) =>
-    range({ start, end }))
-  return [found, `It seems absent from ${counted(without.length, 'chunk')}, left as the model ` +
-    `gave them: ${listed(where, without.length)}.`]
+  const where = without
+    .slice(0, SPANS_TOLD_MAX)
+    .map(({ startSecond: start, endSecond: end }) => range({ start, end }))
+  return [
+    found,
+    `It seems absent from ${counted(without.length, 'chunk')}, left as the model ` +
+      `gave them: ${listed(where, without.length)}.`,
+  ]
 }
 
 /** The predicted spans of all chunks on the clock of the media; what touches is one. */
 export function mergedSpans(work: readonly ChunkWork[]): { start: number; end: number }[] {
   const spans = work
-    .flatMap(({ startSecond, predictedSpans = [] }) => predictedSpans.map(({ start, end }) =>
-      ({ start: start + startSecond, end: end + startSecond })))
+    .flatMap(({ startSecond, predictedSpans = [] }) =>
+      predictedSpans.map(({ start, end }) => ({
+        start: start + startSecond,
+        end: end + startSecond,
+      })),
+    )
     .sort((a, b) => a.start - b.start)
   const merged: { start: number; end: number }[] = []
   for (const span of spans) {
@@ -154,17 +171,16 @@ export function mergedSpans(work: readonly ChunkWork[]): { start: number; end: n
 type Sound = Pick<Mixture, 'sampleRate' | 'channels'>
 
 /** @param sound what the files hold */
-export function describeStored(
-  { target, residual }: Stored, sound: Sound, mixture: Sound,
-): string {
+export function describeStored({ target, residual }: Stored, sound: Sound, mixture: Sound): string {
   const { extension } = target
   const resampled = sound.sampleRate === mixture.sampleRate ? '' : ` at ${sound.sampleRate} Hz`
-  const mixed = sound.channels === mixture.channels
-    ? '' : `, mixed down to ${counted(sound.channels, 'channel')}`
+  const mixed =
+    sound.channels === mixture.channels
+      ? ''
+      : `, mixed down to ${counted(sound.channels, 'channel')}`
   const videos = [target.video && 'target', residual.video && 'residual'].filter(Boolean)
-  const shown = videos.length === 0
-    ? ''
-    : `, and a video with the ${videos.join(' and one with the ')}`
+  const shown =
+    videos.length === 0 ? '' : `, and a video with the ${videos.join(' and one with the ')}`
   return `Stored target and residual as ${extension}${resampled}${mixed}${shown}.`
 }
 

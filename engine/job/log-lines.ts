@@ -27,9 +27,10 @@ export class LogLines {
   /** What was added since the last time. */
   take(): LogLine[] {
     const [next] = this.#last
-    const gap = next && this.#leftOut > 0
-      ? [{ timestamp: next.timestamp, message: `${this.#leftOut} lines are left out here.` }]
-      : []
+    const gap =
+      next && this.#leftOut > 0
+        ? [{ timestamp: next.timestamp, message: `${this.#leftOut} lines are left out here.` }]
+        : []
     const lines = [...this.#first, ...gap, ...this.#last]
     this.#first = []
     this.#last = []

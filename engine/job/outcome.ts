@@ -59,8 +59,9 @@ type ReleaseCause = NonNullable<Extract<Event, { type: 'released' }>['cause']>
 
 /** Why a job is given back: a drain and an outage of the media store do not count against it. */
 export async function releaseCauseOf(
-  error: unknown, store: Pick<StoreOutage, 'isAway'>,
+  error: unknown,
+  store: Pick<StoreOutage, 'isAway'>,
 ): Promise<ReleaseCause> {
   if (error instanceof JobStopped && error.because === 'drained') return 'drain'
-  return error instanceof TransientError && await store.isAway() ? 'outage' : 'interruption'
+  return error instanceof TransientError && (await store.isAway()) ? 'outage' : 'interruption'
 }

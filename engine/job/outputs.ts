@@ -5,7 +5,10 @@ import type { OutputPart, StoredFile } from '../../shared/messages.ts'
 import type { Separation } from '../../models/model.ts'
 import { allSettledOrThrow } from './all-settled-or-throw.ts'
 import {
-  createEncoder, type EncodedFile, type Encoder, type EncoderOptions,
+  createEncoder,
+  type EncodedFile,
+  type Encoder,
+  type EncoderOptions,
 } from '../media/encode.ts'
 import { isDiskFull } from '../media/ffmpeg.ts'
 import type { PreparedVideo } from '../media/prepare-video.ts'
@@ -72,10 +75,12 @@ export class Outputs {
 
   /** Adds planar samples to both. */
   async write(parts: Separation): Promise<void> {
-    await allSettledOrThrow(NAMES.flatMap((name) => {
-      const { sound, track } = this.#writers[name]!
-      return [sound.write(parts[name]), track?.write(parts[name])]
-    }))
+    await allSettledOrThrow(
+      NAMES.flatMap((name) => {
+        const { sound, track } = this.#writers[name]!
+        return [sound.write(parts[name]), track?.write(parts[name])]
+      }),
+    )
   }
 
   /**
@@ -83,8 +88,9 @@ export class Outputs {
    * @throws what `store` throws; Error when the disk is full
    */
   async finish(store: Store): Promise<Stored> {
-    const [target, residual] =
-      await allSettledOrThrow(NAMES.map((name) => this.#finish(name, store)))
+    const [target, residual] = await allSettledOrThrow(
+      NAMES.map((name) => this.#finish(name, store)),
+    )
     this.#pictures?.close()
     return { target: target!, residual: residual! }
   }
@@ -94,16 +100,18 @@ export class Outputs {
     this.#stop.abort()
     const writers = Object.values(this.#writers)
     await Promise.allSettled([
-      this.#video, ...writers.flatMap(({ sound, track }) => [sound.abort(), track?.abort()]),
+      this.#video,
+      ...writers.flatMap(({ sound, track }) => [sound.abort(), track?.abort()]),
     ])
   }
 
   async #openWriter(name: OutputName): Promise<Writer> {
     const { folder, encoding, videoPath } = this.#options
     const sound = await createEncoder(join(folder, name), encoding)
-    const track = videoPath === null
-      ? null
-      : await createEncoder(join(folder, `${name}_track`), { ...encoding, format: 'aac' })
+    const track =
+      videoPath === null
+        ? null
+        : await createEncoder(join(folder, `${name}_track`), { ...encoding, format: 'aac' })
     return { sound, track }
   }
 
@@ -142,9 +150,11 @@ export class Outputs {
     const video = await this.#orNull('video', this.#pictures!.prepare({ path, folder }))
     if (!video) return null
     const { codec, recodedBecause: because } = video
-    log(because === null
-      ? `The picture (${codec}) is copied into the videos as it is.`
-      : `The picture (${codec}) is coded anew as h264 for the videos: ${because}.`)
+    log(
+      because === null
+        ? `The picture (${codec}) is copied into the videos as it is.`
+        : `The picture (${codec}) is coded anew as h264 for the videos: ${because}.`,
+    )
     return video
   }
 
@@ -162,5 +172,8 @@ export class Outputs {
   }
 }
 
-const storedFile = ({ contentType, extension, bytes }: EncodedFile): StoredFile =>
-  ({ content_type: contentType, extension, bytes })
+const storedFile = ({ contentType, extension, bytes }: EncodedFile): StoredFile => ({
+  content_type: contentType,
+  extension,
+  bytes,
+})

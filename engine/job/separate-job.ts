@@ -57,7 +57,10 @@ type EventHead = Pick<Event, 'request_id' | 'attempt_id' | 'engine_id' | 'at' | 
  * has been stored by the broker as an event.
  */
 export async function separateJob(
-  job: Job, attemptId: string, deps: JobDeps, signal: AbortSignal,
+  job: Job,
+  attemptId: string,
+  deps: JobDeps,
+  signal: AbortSignal,
 ): Promise<Outcome> {
   const reporter = createReporter(job, attemptId, deps)
   // While this is stored the source is fetched. No other event may come before it.
@@ -87,11 +90,17 @@ export async function separateJob(
 
 /** Why `promise` failed; undefined when it did not. */
 const reasonOf = (promise: Promise<unknown>): Promise<unknown> =>
-  promise.then(() => undefined, (error: unknown) => error)
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
 
 /** Brings the source to the job's folder; returns its path. */
 async function fetchMedia(
-  { source }: Job, folder: string, signal: AbortSignal, { publicFetch, config, store }: JobDeps,
+  { source }: Job,
+  folder: string,
+  signal: AbortSignal,
+  { publicFetch, config, store }: JobDeps,
 ): Promise<string> {
   const path = join(folder, 'source')
   const fetching = { url: source.url, path, bytesMax: LIMITS.fileBytesMax, signal }
@@ -116,7 +125,9 @@ interface JobContext {
 type Completed = Pick<Extract<Event, { type: 'completed' }>, 'duration' | 'sample_rate' | 'outputs'>
 
 async function produceOutputs(
-  job: Job, { folder, sourcePath, reporter, signal, attemptId }: JobContext, deps: JobDeps,
+  job: Job,
+  { folder, sourcePath, reporter, signal, attemptId }: JobContext,
+  deps: JobDeps,
 ): Promise<Completed> {
   const { config, model } = deps
   const seconds = await measureMedia(sourcePath, { reporter, signal }, deps)
@@ -133,7 +144,8 @@ async function produceOutputs(
     const videoPath = hasVideo ? sourcePath : null
     outputs = await Outputs.open({ folder, encoding, videoPath, signal, log: reporter.log })
     const samples = await separateMixture(job, mixture, {
-      ...deps, signal,
+      ...deps,
+      signal,
       secondsExpected: seconds ?? 0,
       log: reporter.log,
       write: (parts) => outputs!.write(parts),
@@ -164,7 +176,9 @@ async function produceOutputs(
  * @throws ServiceError MEDIA_TOO_LONG
  */
 async function measureMedia(
-  path: string, { reporter, signal }: Pick<JobContext, 'reporter' | 'signal'>, deps: JobDeps,
+  path: string,
+  { reporter, signal }: Pick<JobContext, 'reporter' | 'signal'>,
+  deps: JobDeps,
 ): Promise<number | null> {
   const secondsMax = deps.config.mediaSecondsMax
   const seconds = await measureSound(path, { secondsMax, signal })
@@ -182,7 +196,10 @@ function publishProgress(job: Job, attemptId: string, progress: number, deps: Jo
 
 /** Turns an error into an event and an outcome. */
 async function reportFailure(
-  error: unknown, reporter: JobReporter, deps: JobDeps, signal: AbortSignal,
+  error: unknown,
+  reporter: JobReporter,
+  deps: JobDeps,
+  signal: AbortSignal,
 ): Promise<Outcome> {
   try {
     if (error instanceof UploadRefusedError) {
@@ -216,11 +233,14 @@ async function reportFailure(
  * it could not say so is told apart by the event's id for two minutes, and by the gateway for ever.
  */
 async function publishUntilStored(
-  event: Event, { broker }: JobDeps, signal: AbortSignal,
+  event: Event,
+  { broker }: JobDeps,
+  signal: AbortSignal,
 ): Promise<void> {
-  const publish = () => broker.publishEvent(event).catch((cause: unknown) => {
-    throw new TransientError('the broker did not store an event', { cause })
-  })
+  const publish = () =>
+    broker.publishEvent(event).catch((cause: unknown) => {
+      throw new TransientError('the broker did not store an event', { cause })
+    })
   await withRetries(publish, LONG_RETRY_POLICY, signal)
 }
 
@@ -233,8 +253,12 @@ function createReporter(job: Job, attemptId: string, { config, clock }: JobDeps)
       // A measurement may change nothing, and what changes nothing is not kept.
       const logs = type === 'measured' ? [] : lines.take()
       return {
-        type, request_id: job.request_id, attempt_id: attemptId, engine_id: config.engineId,
-        at: now(), logs,
+        type,
+        request_id: job.request_id,
+        attempt_id: attemptId,
+        engine_id: config.engineId,
+        at: now(),
+        logs,
       }
     },
   }

@@ -8,11 +8,20 @@ import { assertSpansBegin } from '../../shared/media-limits.ts'
 import type { Job } from '../../shared/messages.ts'
 import type { AudioSpan } from '../../shared/separation-options.ts'
 import type {
-  LaneResult, ModelDescription, OverlapState, Separation, Span,
+  LaneResult,
+  ModelDescription,
+  OverlapState,
+  Separation,
+  Span,
 } from '../../models/model.ts'
 import { bestCandidate, type Ranked } from './candidates.ts'
 import {
-  chunkCount, cutChunks, planChunks, Stitcher, type ChunkPlan, type MixtureChunk,
+  chunkCount,
+  cutChunks,
+  planChunks,
+  Stitcher,
+  type ChunkPlan,
+  type MixtureChunk,
 } from './chunks.ts'
 import { describeWork, type ChunkWork } from './job-log.ts'
 import type { Mixture } from '../media/decode.ts'
@@ -40,7 +49,9 @@ interface SeparationDeps {
  * @throws ServiceError INVALID_PARAMETER for a span past the end; what decoding or the model throws
  */
 export async function separateMixture(
-  job: Job, mixture: Mixture, deps: SeparationDeps,
+  job: Job,
+  mixture: Mixture,
+  deps: SeparationDeps,
 ): Promise<number> {
   const { options } = job
   const plan = planChunks({
@@ -95,7 +106,8 @@ export async function separateMixture(
 type SeparatedChunk = Ranked & { chunk: MixtureChunk; samples: number }
 
 const workOn = (
-  { chunk, samples, scores, chosen, best }: SeparatedChunk, sampleRate: number,
+  { chunk, samples, scores, chosen, best }: SeparatedChunk,
+  sampleRate: number,
 ): ChunkWork => ({
   startSecond: chunk.startSample / sampleRate,
   endSecond: (chunk.startSample + samples) / sampleRate,
@@ -107,7 +119,9 @@ const workOn = (
 })
 
 function join(
-  joined: { target: Stitcher; residual: Stitcher }, startSample: number, separation: Separation,
+  joined: { target: Stitcher; residual: Stitcher },
+  startSample: number,
+  separation: Separation,
 ): Separation {
   return {
     target: joined.target.push(startSample, separation.target),
@@ -123,7 +137,9 @@ type ChunkDeps = Pick<SeparationDeps, 'scheduler' | 'signal'> & {
 }
 
 async function separateChunk(
-  job: Job, chunk: MixtureChunk, { sampleRate }: Mixture,
+  job: Job,
+  chunk: MixtureChunk,
+  { sampleRate }: Mixture,
   { scheduler, signal, candidates, onStep, overlapState }: ChunkDeps,
 ): Promise<SeparatedChunk> {
   const { startSample, sharedSamples: overlapSamples, channels } = chunk
@@ -145,7 +161,7 @@ async function separateChunk(
     const lane = { ...request, chunk: chunkOf, candidate, candidates, seed }
     return scheduler.separate(lane, owner, { signal, onStep })
   }
-  return { chunk, samples, ...await bestCandidate(channels, candidates, separate) }
+  return { chunk, samples, ...(await bestCandidate(channels, candidates, separate)) }
 }
 
 /**
@@ -153,11 +169,16 @@ async function separateChunk(
  * elsewhere, an empty span says so: no span at all would mean that nothing is known.
  */
 export function chunkSpans(
-  spans: readonly AudioSpan[], startSecond: number, seconds: number,
+  spans: readonly AudioSpan[],
+  startSecond: number,
+  seconds: number,
 ): Span[] {
   const within = (second: number) => Math.min(Math.max(second - startSecond, 0), seconds)
-  const clipped = spans.map(({ start, end, include }) =>
-    ({ start: within(start), end: within(end), include }))
+  const clipped = spans.map(({ start, end, include }) => ({
+    start: within(start),
+    end: within(end),
+    include,
+  }))
   const touching = clipped.filter(({ start, end }) => end > start)
   const sounds = (list: readonly Span[]) => list.some(({ include }) => include)
   if (!sounds(spans) || sounds(touching)) return touching
@@ -180,7 +201,8 @@ interface Expected {
  * Counts lanes against those that are expected of so many samples; stays below 1 to the end.
  */
 function createProgress(
-  { samples, plan, candidates }: Expected, onProgress: (progress: number) => void,
+  { samples, plan, candidates }: Expected,
+  onProgress: (progress: number) => void,
 ) {
   const expected = candidates * Math.max(1, chunkCount(samples, plan))
   let lanes = 0

@@ -1,10 +1,21 @@
 /** One audio stream on its way into one file: encoder and muxer. */
 
 import {
-  AV_CODEC_FLAG_QSCALE, AVERROR_EAGAIN, AVERROR_EOF, type AVSampleFormat, type FFAudioEncoder,
+  AV_CODEC_FLAG_QSCALE,
+  AVERROR_EAGAIN,
+  AVERROR_EOF,
+  type AVSampleFormat,
+  type FFAudioEncoder,
 } from 'node-av/constants'
 import {
-  type ChannelLayout, Codec, CodecContext, Dictionary, FormatContext, Frame, Packet, Rational,
+  type ChannelLayout,
+  Codec,
+  CodecContext,
+  Dictionary,
+  FormatContext,
+  Frame,
+  Packet,
+  Rational,
   type Stream,
 } from 'node-av/lib'
 import { check } from './ffmpeg.ts'

@@ -1,11 +1,16 @@
 /** Makes planar float32 blocks of one rate and channel count out of frames of any kind. */
 
 import {
-  AV_CHANNEL_ORDER_UNSPEC, AV_SAMPLE_FMT_FLTP, AVERROR_INPUT_CHANGED,
+  AV_CHANNEL_ORDER_UNSPEC,
+  AV_SAMPLE_FMT_FLTP,
+  AVERROR_INPUT_CHANGED,
   type AVSampleFormat,
 } from 'node-av/constants'
 import {
-  avChannelLayoutDefault, type ChannelLayout, Frame, SoftwareResampleContext,
+  avChannelLayoutDefault,
+  type ChannelLayout,
+  Frame,
+  SoftwareResampleContext,
 } from 'node-av/lib'
 import { layoutOf } from './channel-layout.ts'
 import { CallError, check } from './ffmpeg.ts'
@@ -82,8 +87,12 @@ export class BlockMaker {
     const source = frame.channelLayout
     check(
       converter.allocSetOpts2(
-        this.layout, AV_SAMPLE_FMT_FLTP, this.#sampleRate,
-        source, frame.format as AVSampleFormat, frame.sampleRate,
+        this.layout,
+        AV_SAMPLE_FMT_FLTP,
+        this.#sampleRate,
+        source,
+        frame.format as AVSampleFormat,
+        frame.sampleRate,
       ),
       'set up a conversion',
     )
@@ -126,7 +135,8 @@ export class BlockMaker {
     frame.nbSamples = room
     check(frame.getBuffer(), 'allocate samples')
     this.#planes = frame.extendedData!.map(
-      ({ buffer, byteOffset }) => new Float32Array(buffer, byteOffset, room))
+      ({ buffer, byteOffset }) => new Float32Array(buffer, byteOffset, room),
+    )
   }
 
   #append(planes: readonly Float32Array[], samples: number): void {
@@ -150,7 +160,11 @@ export class BlockMaker {
 
 /** Copies samples; one that is infinite or no number becomes 0: it would spoil all that follows. */
 function copyFinite(
-  from: Float32Array, start: number, count: number, to: Float32Array, at: number,
+  from: Float32Array,
+  start: number,
+  count: number,
+  to: Float32Array,
+  at: number,
 ): void {
   to.set(from.subarray(start, start + count), at)
   for (let i = at; i < at + count; i++) if (!Number.isFinite(to[i]!)) to[i] = 0

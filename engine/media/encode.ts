@@ -2,8 +2,12 @@
 
 import { rm, stat } from 'node:fs/promises'
 import {
-  AV_SAMPLE_FMT_FLT, AV_SAMPLE_FMT_FLTP, AV_SAMPLE_FMT_S32, FF_ENCODER_AAC,
-  FF_ENCODER_LIBMP3LAME, FF_ENCODER_PCM_S24LE,
+  AV_SAMPLE_FMT_FLT,
+  AV_SAMPLE_FMT_FLTP,
+  AV_SAMPLE_FMT_S32,
+  FF_ENCODER_AAC,
+  FF_ENCODER_LIBMP3LAME,
+  FF_ENCODER_PCM_S24LE,
 } from 'node-av/constants'
 import { avChannelLayoutDefault, type ChannelLayout, Frame } from 'node-av/lib'
 import type { OutputFormat } from '../../shared/separation-options.ts'
@@ -54,9 +58,12 @@ export async function createEncoder(path: string, options: EncoderOptions): Prom
   const { sampleRate, channels, channelMask = 0n } = options
   const source = { sampleRate, layout: layoutOfMask(channelMask, channels) }
   switch (options.format) {
-    case 'wav': return createWav(path, source)
-    case 'mp3': return createMp3(path, source)
-    case 'aac': return createAac(path, source)
+    case 'wav':
+      return createWav(path, source)
+    case 'mp3':
+      return createMp3(path, source)
+    case 'aac':
+      return createAac(path, source)
   }
 }
 
@@ -128,7 +135,9 @@ interface Compression {
 }
 
 async function createCompressed(
-  path: string, source: Source, compression: Compression,
+  path: string,
+  source: Source,
+  compression: Compression,
 ): Promise<Encoder> {
   const { sampleRate, channelsMax, coding, contentType, extension } = compression
   const file = await AudioFile.create(path, {
@@ -139,7 +148,9 @@ async function createCompressed(
     layout: avChannelLayoutDefault(Math.min(source.layout.nbChannels, channelsMax)),
   })
   const maker = new BlockMaker(source.layout, {
-    sampleRate, channelsMax, blockSamples: file.frameSamples,
+    sampleRate,
+    channelsMax,
+    blockSamples: file.frameSamples,
   })
   const writeMade = async () => {
     for (const made of maker.take()) {

@@ -27,7 +27,8 @@ export interface MeasureOptions {
  * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM
  */
 export async function measureSound(
-  path: string, { secondsMax, signal }: MeasureOptions,
+  path: string,
+  { secondsMax, signal }: MeasureOptions,
 ): Promise<number | null> {
   const media = await openMedia(path)
   const packet = new Packet()

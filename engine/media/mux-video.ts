@@ -106,6 +106,6 @@ async function interleave(output: FormatContext, tracks: readonly Track[]): Prom
   while (left.length > 0) {
     const due = left.reduce((first, track) => (track.seconds < first.seconds ? track : first))
     check(await output.interleavedWriteFrame(due.take()), 'write to the file')
-    if (!await due.reader.next()) left.splice(left.indexOf(due), 1)
+    if (!(await due.reader.next())) left.splice(left.indexOf(due), 1)
   }
 }

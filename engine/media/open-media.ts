@@ -6,8 +6,13 @@
 
 import { open } from 'node:fs/promises'
 import {
-  AV_CODEC_ID_H264, AV_DISPOSITION_ATTACHED_PIC, AV_DISPOSITION_TIMED_THUMBNAILS, AV_NOPTS_VALUE,
-  AVDISCARD_ALL, AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO,
+  AV_CODEC_ID_H264,
+  AV_DISPOSITION_ATTACHED_PIC,
+  AV_DISPOSITION_TIMED_THUMBNAILS,
+  AV_NOPTS_VALUE,
+  AVDISCARD_ALL,
+  AVMEDIA_TYPE_AUDIO,
+  AVMEDIA_TYPE_VIDEO,
 } from 'node-av/constants'
 import { Codec, Dictionary, FormatContext, Packet, type Stream } from 'node-av/lib'
 import { ServiceError } from '../../shared/errors.ts'
@@ -15,9 +20,35 @@ import { CallError, isDiskFull, reason } from './ffmpeg.ts'
 
 /** FFmpeg's demuxers for what people have. None of them reads a second file or opens an address. */
 const CONTAINERS = [
-  'wav', 'w64', 'aiff', 'au', 'caf', 'mp3', 'flac', 'ogg', 'aac', 'ac3', 'eac3', 'dts', 'amr',
-  'dsf', 'wv', 'ape', 'tta', 'tak', 'mpc', 'mpc8', 'voc', // sound
-  'mov', 'matroska', 'avi', 'mpegts', 'mpeg', 'asf', 'flv', 'mxf', // video, and sound
+  'wav',
+  'w64',
+  'aiff',
+  'au',
+  'caf',
+  'mp3',
+  'flac',
+  'ogg',
+  'aac',
+  'ac3',
+  'eac3',
+  'dts',
+  'amr',
+  'dsf',
+  'wv',
+  'ape',
+  'tta',
+  'tak',
+  'mpc',
+  'mpc8',
+  'voc', // sound
+  'mov',
+  'matroska',
+  'avi',
+  'mpegts',
+  'mpeg',
+  'asf',
+  'flv',
+  'mxf', // video, and sound
 ]
 
 /** FFmpeg's decoders of sound: with these alone, looking into a file decodes no picture. */
@@ -74,7 +105,9 @@ export async function openMedia(path: string): Promise<Media> {
  * @param decoders those that may be used to look into its streams; absent: all
  */
 export async function openInput(
-  context: FormatContext, path: string, decoders?: readonly string[],
+  context: FormatContext,
+  path: string,
+  decoders?: readonly string[],
 ): Promise<number> {
   const whitelists = Dictionary.fromObject({
     protocol_whitelist: 'file',
@@ -102,7 +135,9 @@ async function judge(context: FormatContext, path: string, head: Buffer): Promis
   const startSeconds = await earliestStart(context, path)
   for (const other of streams) if (other.index !== streamIndex) other.discard = AVDISCARD_ALL
   return {
-    context, stream, decoder,
+    context,
+    stream,
+    decoder,
     container: context.iformat?.name ?? 'unknown',
     startSeconds,
     hasVideo: streams.some(isVideo),
@@ -143,8 +178,10 @@ function noUsableAudio(streams: readonly Stream[]): ServiceError {
 export function assertSupported(sampleRate: number, channels: number): void {
   const isRateSupported = sampleRate >= SAMPLE_RATE_MIN && sampleRate <= SAMPLE_RATE_MAX
   if (sampleRate !== 0 && !isRateSupported) {
-    throw invalidMedia(`The sample rate of the sound is ${sampleRate} Hz; ` +
-      `it must be ${SAMPLE_RATE_MIN} to ${SAMPLE_RATE_MAX} Hz`)
+    throw invalidMedia(
+      `The sample rate of the sound is ${sampleRate} Hz; ` +
+        `it must be ${SAMPLE_RATE_MIN} to ${SAMPLE_RATE_MAX} Hz`,
+    )
   }
   if (channels > CHANNELS_MAX) {
     throw invalidMedia(`The sound has ${channels} channels; it may have ${CHANNELS_MAX} at most`)
@@ -173,10 +210,11 @@ export const startSecondsOf = ({ startTime }: FormatContext): number =>
  */
 async function earliestStart(context: FormatContext, path: string): Promise<number> {
   const start = startSecondsOf(context)
-  const picture = context.streams.find((stream) =>
-    isVideo(stream) && stream.codecpar.codecId === AV_CODEC_ID_H264)
+  const picture = context.streams.find(
+    (stream) => isVideo(stream) && stream.codecpar.codecId === AV_CODEC_ID_H264,
+  )
   if (!picture || !context.iformat?.name?.startsWith('matroska')) return start
-  return Math.min(start, await firstSeconds(path, picture.index) ?? start)
+  return Math.min(start, (await firstSeconds(path, picture.index)) ?? start)
 }
 
 /** When the first packet of a stream is due, in seconds; null where nothing says. */
@@ -185,8 +223,8 @@ async function firstSeconds(path: string, streamIndex: number): Promise<number |
   const packet = new Packet()
   packet.alloc()
   try {
-    if (await openInput(context, path, SOUND_DECODERS) < 0) return null
-    while (await context.readFrame(packet) >= 0) {
+    if ((await openInput(context, path, SOUND_DECODERS)) < 0) return null
+    while ((await context.readFrame(packet)) >= 0) {
       const { pts } = packet
       const isFirst = packet.streamIndex === streamIndex
       packet.unref()

@@ -44,7 +44,7 @@ export class PacketReader {
   async next(): Promise<boolean> {
     do {
       this.packet.unref()
-      if (await this.context.readFrame(this.packet) < 0) return false
+      if ((await this.context.readFrame(this.packet)) < 0) return false
     } while (this.packet.streamIndex !== this.stream.index)
     if (!this.#isTimed) this.#timeDecoding()
     this.#read += 1n

@@ -2,8 +2,16 @@
 
 import { join } from 'node:path'
 import {
-  AV_CODEC_ID_AV1, AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_MJPEG, AV_CODEC_ID_MPEG1VIDEO,
-  AV_CODEC_ID_MPEG2VIDEO, AV_CODEC_ID_MPEG4, AV_CODEC_ID_VP9, AV_NOPTS_VALUE, type AVCodecID,
+  AV_CODEC_ID_AV1,
+  AV_CODEC_ID_H264,
+  AV_CODEC_ID_HEVC,
+  AV_CODEC_ID_MJPEG,
+  AV_CODEC_ID_MPEG1VIDEO,
+  AV_CODEC_ID_MPEG2VIDEO,
+  AV_CODEC_ID_MPEG4,
+  AV_CODEC_ID_VP9,
+  AV_NOPTS_VALUE,
+  type AVCodecID,
 } from 'node-av/constants'
 import { avGetCodecName } from 'node-av/lib'
 import { isVideo, startSecondsOf } from './open-media.ts'
@@ -12,8 +20,14 @@ import { transcodeVideo } from './transcode-video.ts'
 
 /** What FFmpeg's MP4 muxer has a name for. */
 const HELD_BY_MP4: readonly AVCodecID[] = [
-  AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_AV1, AV_CODEC_ID_VP9, AV_CODEC_ID_MPEG4,
-  AV_CODEC_ID_MPEG2VIDEO, AV_CODEC_ID_MPEG1VIDEO, AV_CODEC_ID_MJPEG,
+  AV_CODEC_ID_H264,
+  AV_CODEC_ID_HEVC,
+  AV_CODEC_ID_AV1,
+  AV_CODEC_ID_VP9,
+  AV_CODEC_ID_MPEG4,
+  AV_CODEC_ID_MPEG2VIDEO,
+  AV_CODEC_ID_MPEG1VIDEO,
+  AV_CODEC_ID_MJPEG,
 ]
 
 export interface PreparedVideo {

@@ -21,7 +21,8 @@ export interface RetryPolicy {
 const CONNECT_MS_MAX = 10_000
 
 export const RETRY_POLICY: RetryPolicy = {
-  retryDelaysMs: [500, 2_000, 8_000], silenceMsMax: 30_000,
+  retryDelaysMs: [500, 2_000, 8_000],
+  silenceMsMax: 30_000,
 }
 
 /** Ten minutes: for what is worth a job's work. */
@@ -30,8 +31,11 @@ export const LONG_RETRY_POLICY: RetryPolicy = {
   silenceMsMax: 30_000,
 }
 
-export const waitsOf = ({ silenceMsMax }: RetryPolicy): Waits =>
-  ({ connectMsMax: CONNECT_MS_MAX, firstByteMsMax: silenceMsMax, silenceMsMax })
+export const waitsOf = ({ silenceMsMax }: RetryPolicy): Waits => ({
+  connectMsMax: CONNECT_MS_MAX,
+  firstByteMsMax: silenceMsMax,
+  silenceMsMax,
+})
 
 const isTransient = (error: unknown): boolean => error instanceof TransientError
 
@@ -47,8 +51,10 @@ interface RetryOptions {
  * @throws the last error; the signal's reason once it fires
  */
 export async function withRetries<T>(
-  attempt: () => Promise<T>, { retryDelaysMs }: Pick<RetryPolicy, 'retryDelaysMs'>,
-  signal: AbortSignal, { mayPass = isTransient, onAway }: RetryOptions = {},
+  attempt: () => Promise<T>,
+  { retryDelaysMs }: Pick<RetryPolicy, 'retryDelaysMs'>,
+  signal: AbortSignal,
+  { mayPass = isTransient, onAway }: RetryOptions = {},
 ): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {

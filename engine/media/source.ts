@@ -46,7 +46,8 @@ export interface PublicSourceOptions extends SourceOptions {
  * @throws ServiceError INVALID_AUDIO_URL, MEDIA_FETCH_FAILED, PAYLOAD_TOO_LARGE
  */
 export async function fetchPublicSource(
-  { download }: Pick<PublicFetch, 'download'>, options: PublicSourceOptions,
+  { download }: Pick<PublicFetch, 'download'>,
+  options: PublicSourceOptions,
 ): Promise<number> {
   const { url, path, bytesMax, secondsMax, signal, retryPolicy = RETRY_POLICY } = options
   const deadline = AbortSignal.timeout(secondsMax * 1_000)
@@ -65,10 +66,14 @@ const isTemporary = (error: unknown): boolean =>
   error instanceof FetchFailedError && error.isTemporary
 
 async function fetchOnce(
-  { url, path, bytesMax, signal }: SourceOptions, retryPolicy: RetryPolicy,
+  { url, path, bytesMax, signal }: SourceOptions,
+  retryPolicy: RetryPolicy,
 ): Promise<number> {
-  const answer = await request(new URL(url), { signal, waits: waitsOf(retryPolicy) })
-    .catch((error: unknown) => { throw away(error) })
+  const answer = await request(new URL(url), { signal, waits: waitsOf(retryPolicy) }).catch(
+    (error: unknown) => {
+      throw away(error)
+    },
+  )
   const { statusCode: status } = answer
   if (status !== 200) {
     answer.body.destroy() // what it says is of no use
@@ -76,7 +81,10 @@ async function fetchOnce(
     throw fetchFailed(`The media could not be fetched: its server answered ${status}.`)
   }
   return saveBody(answer, {
-    path, bytesMax, signal, brokenOff: away,
+    path,
+    bytesMax,
+    signal,
+    brokenOff: away,
     tooLarge: () => fetchFailed(`The media is larger than ${bytesMax} bytes.`),
   })
 }

@@ -74,11 +74,15 @@ const waitAtMost = (ms: number, signal: AbortSignal) =>
 /** Whatever it says, but for "not now": what is behind a proxy may be away though that answers. */
 async function answers(url: string): Promise<boolean> {
   const waits = {
-    connectMsMax: PROBE_MS_MAX, firstByteMsMax: PROBE_MS_MAX, silenceMsMax: PROBE_MS_MAX,
+    connectMsMax: PROBE_MS_MAX,
+    firstByteMsMax: PROBE_MS_MAX,
+    silenceMsMax: PROBE_MS_MAX,
   }
   try {
-    const { statusCode, body } =
-      await request(new URL(url), { waits, signal: AbortSignal.timeout(2 * PROBE_MS_MAX) })
+    const { statusCode, body } = await request(new URL(url), {
+      waits,
+      signal: AbortSignal.timeout(2 * PROBE_MS_MAX),
+    })
     body.on('error', () => undefined).destroy()
     return !isTemporaryStatus(statusCode)
   } catch {

@@ -2,13 +2,28 @@
 
 import { availableParallelism } from 'node:os'
 import {
-  AV_CODEC_FLAG_FRAME_DURATION, AV_CODEC_FLAG_GLOBAL_HEADER, AV_NOPTS_VALUE,
-  AV_PICTURE_TYPE_NONE, AV_PIX_FMT_YUV420P, AV_PKT_DATA_DISPLAYMATRIX, AVERROR_EAGAIN, AVERROR_EOF,
-  FF_ENCODER_LIBX264, SWS_BICUBIC, type AVPixelFormat,
+  AV_CODEC_FLAG_FRAME_DURATION,
+  AV_CODEC_FLAG_GLOBAL_HEADER,
+  AV_NOPTS_VALUE,
+  AV_PICTURE_TYPE_NONE,
+  AV_PIX_FMT_YUV420P,
+  AV_PKT_DATA_DISPLAYMATRIX,
+  AVERROR_EAGAIN,
+  AVERROR_EOF,
+  FF_ENCODER_LIBX264,
+  SWS_BICUBIC,
+  type AVPixelFormat,
 } from 'node-av/constants'
 import {
-  Codec, CodecContext, Dictionary, FormatContext, Frame, Packet, type Rational,
-  SoftwareScaleContext, type Stream,
+  Codec,
+  CodecContext,
+  Dictionary,
+  FormatContext,
+  Frame,
+  Packet,
+  type Rational,
+  SoftwareScaleContext,
+  type Stream,
 } from 'node-av/lib'
 import { check } from './ffmpeg.ts'
 import { isVideo } from './open-media.ts'
@@ -41,10 +56,10 @@ export async function transcodeVideo({ path, to, startSeconds }: TranscodeOption
     await openDecoder(decoder, reader.stream)
     let atEnd = false
     while (!atEnd) {
-      atEnd = !await reader.next()
+      atEnd = !(await reader.next())
       // What cannot be decoded is left out: the pictures before and after it count.
       await decoder.sendPacket(atEnd ? null : reader.packet)
-      while (await decoder.receiveFrame(frame) >= 0) {
+      while ((await decoder.receiveFrame(frame)) >= 0) {
         writer ??= await VideoWriter.create(to, { source: reader.stream, frame, startSeconds })
         await writer.write(frame)
         frame.unref()
@@ -63,8 +78,10 @@ export async function transcodeVideo({ path, to, startSeconds }: TranscodeOption
 async function openDecoder(decoder: CodecContext, { codecpar, timeBase }: Stream): Promise<void> {
   const { width, height } = codecpar
   if (width * height > PIXELS_MAX) {
-    throw new Error(`a picture of ${width} x ${height} is too large to be coded anew, ` +
-      `which goes up to ${PIXELS_MAX} pixels`)
+    throw new Error(
+      `a picture of ${width} x ${height} is too large to be coded anew, ` +
+        `which goes up to ${PIXELS_MAX} pixels`,
+    )
   }
   const codec = Codec.findDecoder(codecpar.codecId)
   if (!codec) throw new Error('the video is in a coding that is not supported')
@@ -232,8 +249,13 @@ class Scaler {
     this.#context?.freeContext()
     this.#context = new SoftwareScaleContext()
     this.#context.getContext(
-      width, height, format as AVPixelFormat,
-      this.width, this.height, AV_PIX_FMT_YUV420P, SWS_BICUBIC,
+      width,
+      height,
+      format as AVPixelFormat,
+      this.width,
+      this.height,
+      AV_PIX_FMT_YUV420P,
+      SWS_BICUBIC,
     )
   }
 

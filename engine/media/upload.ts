@@ -5,7 +5,11 @@ import { stat } from 'node:fs/promises'
 import { isTemporaryStatus, request } from '../../shared/http/http-request.ts'
 import { FILE_BYTES_AHEAD } from '../../shared/http/save-body.ts'
 import {
-  LONG_RETRY_POLICY, TransientError, waitsOf, withRetries, type RetryPolicy,
+  LONG_RETRY_POLICY,
+  TransientError,
+  waitsOf,
+  withRetries,
+  type RetryPolicy,
 } from './retry.ts'
 
 export interface UploadOptions {
@@ -46,7 +50,9 @@ export async function uploadOutput(options: UploadOptions): Promise<void> {
 }
 
 async function uploadOnce(
-  { url, path, contentType, signal }: UploadOptions, size: number, retryPolicy: RetryPolicy,
+  { url, path, contentType, signal }: UploadOptions,
+  size: number,
+  retryPolicy: RetryPolicy,
 ): Promise<void> {
   const file = createReadStream(path, { highWaterMark: FILE_BYTES_AHEAD })
   const answer = await request(new URL(url), {
@@ -54,15 +60,17 @@ async function uploadOnce(
     headers: {
       'content-type': contentType,
       'content-length': String(size),
-      'connection': 'keep-alive', // else an early answer may be lost: its sender hangs up at once
+      connection: 'keep-alive', // else an early answer may be lost: its sender hangs up at once
     },
     body: file,
     waits: waitsOf(retryPolicy),
     signal,
-  }).catch((cause: unknown) => {
-    const message = 'the media store could not be reached, or broke off'
-    throw new UploadUnavailableError(message, { cause })
-  }).finally(() => file.destroy())
+  })
+    .catch((cause: unknown) => {
+      const message = 'the media store could not be reached, or broke off'
+      throw new UploadUnavailableError(message, { cause })
+    })
+    .finally(() => file.destroy())
   answer.body.destroy() // what it says is of no use
   const status = answer.statusCode
   if (status >= 200 && status <= 299) return

@@ -22,12 +22,11 @@ export const VIDEO_LIMITS: VideoLimits = { bytesMax: 2 ** 31, secondsMax: 7_200 
 
 export interface VideoCall {
   id: number
-  task: { do: 'prepare' } & VideoOptions | { do: 'mux' } & MuxOptions
+  task: ({ do: 'prepare' } & VideoOptions) | ({ do: 'mux' } & MuxOptions)
 }
 
 export type VideoAnswer =
-  | { id: number; value: unknown }
-  | { id: number; error: { message: string; isDiskFull: boolean } }
+  { id: number; value: unknown } | { id: number; error: { message: string; isDiskFull: boolean } }
 
 interface PendingCall {
   resolve(value: never): void
@@ -51,9 +50,14 @@ export class VideoProcess {
     this.#child = startWorker(bytesMax)
     this.#child.on('message', (answer: VideoAnswer) => this.#settle(answer))
     this.#child.on('error', (error) => this.#stop(error))
-    this.#child.on('exit', (code, signalName) => this.#stop(new Error(
-      `its process ended (${signalName ?? code}), for it takes more than ` +
-      `${Math.floor(bytesMax / 2 ** 20)} MiB of memory or is damaged`)))
+    this.#child.on('exit', (code, signalName) =>
+      this.#stop(
+        new Error(
+          `its process ended (${signalName ?? code}), for it takes more than ` +
+            `${Math.floor(bytesMax / 2 ** 20)} MiB of memory or is damaged`,
+        ),
+      ),
+    )
     signal.addEventListener('abort', this.#abort, { once: true })
   }
 
@@ -121,6 +125,7 @@ function startWorker(bytesMax: number): ChildProcess {
   const node = [process.execPath, '--import', import.meta.resolve('tsx'), WORKER_PATH]
   const kilobytes = String(Math.floor(bytesMax / 1_024))
   return spawn('/bin/sh', ['-c', LIMITED, 'sh', kilobytes, ...node], {
-    env: {}, stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: {},
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
 }

@@ -5,7 +5,12 @@ import { isoTime } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
 import {
-  checkCreateAccount, checkCreateKey, checkCredit, type Account, type ApiKey, type NewApiKey,
+  checkCreateAccount,
+  checkCreateKey,
+  checkCredit,
+  type Account,
+  type ApiKey,
+  type NewApiKey,
 } from './schemas.ts'
 import { hashApiKey, newApiKey, newKeyId } from './auth.ts'
 import type { Deps } from '../deps.ts'
@@ -52,7 +57,9 @@ export async function showAccount({ store }: AccountDeps, accountId: string): Pr
  *   is wrong with `body`, a CreditRequest
  */
 export async function creditAccount(
-  { store, clock }: AccountDeps, accountId: string, body: unknown,
+  { store, clock }: AccountDeps,
+  accountId: string,
+  body: unknown,
 ): Promise<Account> {
   const { seconds, reference = newId('credit') } = checkCredit(body)
   return inTransaction(store, async (store) => {
@@ -72,15 +79,14 @@ export async function creditAccount(
  * Makes a key, and tells its secret, which is nowhere kept.
  * @throws ServiceError that names what is wrong with `body`, a CreateKeyRequest
  */
-export async function createKey(
-  { store, clock }: AccountDeps, body: unknown,
-): Promise<NewApiKey> {
+export async function createKey({ store, clock }: AccountDeps, body: unknown): Promise<NewApiKey> {
   const { account_id, name = '', scopes, expires } = checkCreateKey(body)
   const now = clock.now()
   const accountId = account_id ?? DEFAULT_ACCOUNT.account_id
-  if (accountId === DEFAULT_ACCOUNT.account_id) { // which a first start would make
+  if (accountId === DEFAULT_ACCOUNT.account_id) {
+    // which a first start would make
     await ensureAccount(store, { ...DEFAULT_ACCOUNT, created_at: isoTime(now) })
-  } else if (!await findAccount(store, accountId)) {
+  } else if (!(await findAccount(store, accountId))) {
     const message = `account_id: there is no account ${accountId}.`
     throw new ServiceError('INVALID_PARAMETER', { param: 'account_id', message })
   }

@@ -65,7 +65,8 @@ export function createAuthenticator(deps: { store: Store; clock: Clock }) {
  */
 export async function authenticate(
   { store, clock }: { store: Store; clock: Clock },
-  authorization: string | undefined, scope: Scope | 'any',
+  authorization: string | undefined,
+  scope: Scope | 'any',
 ): Promise<ApiKeyRow> {
   const key = await findKey(store, authorization)
   if (!key || !isValid(key, clock.now())) throw new ServiceError('UNAUTHENTICATED')

@@ -22,14 +22,16 @@ export const costOf = (duration: number): number => Math.ceil(duration)
  * @throws ServiceError `INSUFFICIENT_CREDITS`
  */
 export async function reserveAtSubmit(
-  store: Store, row: Payer & Pick<RequestRow, 'file_id'>, now: string,
+  store: Store,
+  row: Payer & Pick<RequestRow, 'file_id'>,
+  now: string,
 ): Promise<void> {
   const account = await findMetered(store, row.account_id)
   if (!account) return
   const file = row.file_id === null ? undefined : await findFile(store, row.file_id)
   const duration = file?.duration ?? null
   if (duration === null && availableSeconds(account) > 0) return
-  if (duration !== null && await reserve(store, entryOf(row, duration, now))) return
+  if (duration !== null && (await reserve(store, entryOf(row, duration, now)))) return
   const message = shortfall(account, duration)
   throw new ServiceError('INSUFFICIENT_CREDITS', { message })
 }
@@ -39,10 +41,13 @@ export async function reserveAtSubmit(
  * @returns why it can't go on, or null when it is covered
  */
 export async function reserveMeasured(
-  store: Store, row: Payer, duration: number, now: string,
+  store: Store,
+  row: Payer,
+  duration: number,
+  now: string,
 ): Promise<string | null> {
   const account = await findMetered(store, row.account_id)
-  if (!account || await reserve(store, entryOf(row, duration, now))) return null
+  if (!account || (await reserve(store, entryOf(row, duration, now)))) return null
   return shortfall(account, duration)
 }
 
@@ -53,7 +58,10 @@ type Charge =
 
 /** Takes what a request costs that is about to be COMPLETED, in the place of its reservation. */
 export async function charge(
-  store: Store, row: Payer, duration: number, now: string,
+  store: Store,
+  row: Payer,
+  duration: number,
+  now: string,
 ): Promise<Charge> {
   await releaseReservation(store, row.request_id, now)
   const account = await findMetered(store, row.account_id)
@@ -67,13 +75,18 @@ async function findMetered(store: Store, accountId: string): Promise<AccountRow 
   return account?.metered === 1 ? account : undefined
 }
 
-const entryOf = (row: Payer, duration: number, now: string) =>
-  ({ accountId: row.account_id, reference: row.request_id, seconds: costOf(duration), now })
+const entryOf = (row: Payer, duration: number, now: string) => ({
+  accountId: row.account_id,
+  reference: row.request_id,
+  seconds: costOf(duration),
+  now,
+})
 
 /** For people; `duration` is null where nobody knows it yet. */
 function shortfall(account: AccountRow, duration: number | null): string {
   const { balance_seconds: balance, reserved_seconds: reserved } = account
-  const left = `the account has ${balance} s` +
+  const left =
+    `the account has ${balance} s` +
     (reserved > 0 ? `, of which ${reserved} s are reserved for other requests` : '')
   return duration === null
     ? `Separating needs credits, but ${left}.`

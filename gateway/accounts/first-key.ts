@@ -5,9 +5,7 @@ import { readOrMake } from '../secrets.ts'
 import { DEFAULT_ACCOUNT, ensureAccount } from '../store/accounts.ts'
 import { findApiKeys, hasApiKeys, putApiKey } from '../store/api-keys.ts'
 import type { Store } from '../store/database.ts'
-import {
-  BOOTSTRAP_KEY_ID, hashApiKey, keyIdOf, newApiKey, newKeyId, SCOPES,
-} from './auth.ts'
+import { BOOTSTRAP_KEY_ID, hashApiKey, keyIdOf, newApiKey, newKeyId, SCOPES } from './auth.ts'
 
 interface FirstKeyOptions {
   dataFolder: string
@@ -20,16 +18,17 @@ interface FirstKeyOptions {
 export async function ensureFirstApiKey(store: Store, options: FirstKeyOptions): Promise<void> {
   const { dataFolder, bootstrapApiKey, now } = options
   await ensureAccount(store, { ...DEFAULT_ACCOUNT, created_at: now })
-  const put = (keyId: string, key: string) => putApiKey(store, {
-    key_id: keyId,
-    account_id: DEFAULT_ACCOUNT.account_id,
-    name: 'First key',
-    key_hash: hashApiKey(key),
-    scopes: JSON.stringify(SCOPES),
-    created_at: now,
-    expires_at: null,
-    revoked_at: null,
-  })
+  const put = (keyId: string, key: string) =>
+    putApiKey(store, {
+      key_id: keyId,
+      account_id: DEFAULT_ACCOUNT.account_id,
+      name: 'First key',
+      key_hash: hashApiKey(key),
+      scopes: JSON.stringify(SCOPES),
+      created_at: now,
+      expires_at: null,
+      revoked_at: null,
+    })
   if (bootstrapApiKey !== undefined) {
     // An operator may set the key that an earlier start made: it is there under its own id.
     const [known] = await findApiKeys(store, [keyIdOf(bootstrapApiKey) ?? ''])

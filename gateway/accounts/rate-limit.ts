@@ -64,7 +64,8 @@ export function assertAllowed(allowance: Allowance | undefined): void {
   if (!allowance || allowance.left >= 0) return
   const { limit, resetSeconds: retryAfterSeconds } = allowance
   const message = `This API key may call ${limit} times in a minute; try again in ${
-    retryAfterSeconds} seconds.`
+    retryAfterSeconds
+  } seconds.`
   throw new ServiceError('RATE_LIMITED', { message, retryAfterSeconds })
 }
 
@@ -74,7 +75,9 @@ export function installRateLimit(app: FastifyInstance, limiter: RateLimiter): vo
     const allowance = limiter.count(request.apiKey.key_id)
     if (!allowance) return
     const { limit, left, resetSeconds } = allowance
-    reply.header('ratelimit-limit', limit).header('ratelimit-remaining', Math.max(0, left))
+    reply
+      .header('ratelimit-limit', limit)
+      .header('ratelimit-remaining', Math.max(0, left))
       .header('ratelimit-reset', resetSeconds)
     assertAllowed(allowance)
   })

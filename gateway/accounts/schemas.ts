@@ -17,7 +17,9 @@ const Name = Type.String({ pattern: NO_NUL, minLength: 1, maxLength: NAME_CHARAC
 const DateTime = Type.String({ format: 'date-time' })
 const MaybeDateTime = Type.Union([DateTime, Type.Null()])
 const Scopes = Type.Array(Type.Enum([...SCOPES]), {
-  minItems: 1, maxItems: SCOPES.length, uniqueItems: true,
+  minItems: 1,
+  maxItems: SCOPES.length,
+  uniqueItems: true,
 })
 
 export const Account = Type.Object(
@@ -48,12 +50,14 @@ export const CreditRequest = Type.Object(
       maximum: CREDIT_SECONDS_MAX,
       description: 'Seconds of audio; below 0 they are taken back.',
     }),
-    reference: Type.Optional(Type.String({
-      pattern: NO_NUL,
-      minLength: 1,
-      maxLength: NAME_CHARACTERS_MAX,
-      description: 'Such as the number of an invoice: an account is credited once for each.',
-    })),
+    reference: Type.Optional(
+      Type.String({
+        pattern: NO_NUL,
+        minLength: 1,
+        maxLength: NAME_CHARACTERS_MAX,
+        description: 'Such as the number of an invoice: an account is credited once for each.',
+      }),
+    ),
   },
   { title: 'CreditRequest', additionalProperties: false },
 )
@@ -83,14 +87,18 @@ export const NewApiKey = Type.Object(
 export const CreateKeyRequest = Type.Object(
   {
     scopes: Scopes,
-    account_id: Type.Optional(Type.String({
-      pattern: NO_NUL, maxLength: ID_CHARACTERS_MAX, default: 'default',
-    })),
+    account_id: Type.Optional(
+      Type.String({ pattern: NO_NUL, maxLength: ID_CHARACTERS_MAX, default: 'default' }),
+    ),
     name: Type.Optional(Name),
-    expires: Type.Optional(Type.String({
-      pattern: NO_NUL, minLength: 2, maxLength: 40,
-      description: 'How long it is valid: `30d`, `12h`, `1 year`.',
-    })),
+    expires: Type.Optional(
+      Type.String({
+        pattern: NO_NUL,
+        minLength: 2,
+        maxLength: 40,
+        description: 'How long it is valid: `30d`, `12h`, `1 year`.',
+      }),
+    ),
   },
   { title: 'CreateKeyRequest', additionalProperties: false },
 )

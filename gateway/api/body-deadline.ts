@@ -19,6 +19,7 @@ export function installBodyDeadline(app: FastifyInstance, secondsMax: number): v
   })
 }
 
-const tooSlow = (seconds: number) => new ServiceError('INVALID_REQUEST', {
-  message: `The body was not whole after ${seconds} seconds; send it again.`,
-})
+const tooSlow = (seconds: number) =>
+  new ServiceError('INVALID_REQUEST', {
+    message: `The body was not whole after ${seconds} seconds; send it again.`,
+  })

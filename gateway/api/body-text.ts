@@ -12,9 +12,12 @@ declare module 'fastify' {
 export function keepBodyText(app: FastifyInstance): void {
   app.decorateRequest('bodyText', '')
   const parse = app.getDefaultJsonParser('ignore', 'ignore') // any keys, as in app.ts
-  app.addContentTypeParser<string>('application/json', { parseAs: 'string' },
+  app.addContentTypeParser<string>(
+    'application/json',
+    { parseAs: 'string' },
     (request, text, done) => {
       request.bodyText = text
       return parse(request, text, done)
-    })
+    },
+  )
 }

@@ -38,19 +38,22 @@ export function answerBrokenHttp(error: Error & { code: string }, socket: Socket
     socket.destroy()
     return
   }
-  const message = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-    ? 'The request was not whole in time; send it again.'
-    : 'This is not a valid HTTP request.'
+  const message =
+    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? 'The request was not whole in time; send it again.'
+      : 'This is not a valid HTTP request.'
   const refusal = new ServiceError('INVALID_REQUEST', { message })
   const body = JSON.stringify(errorBody(refusal))
-  socket.end([
-    'HTTP/1.1 400 Bad Request',
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Connection: close',
-    '',
-    body,
-  ].join('\r\n'))
+  socket.end(
+    [
+      'HTTP/1.1 400 Bad Request',
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  )
 }
 
 /** `error` itself when a client may see it, or what stands for it. */

@@ -15,7 +15,8 @@ export function fieldText(json: string, field: string): string | undefined {
   let [depth, name, text, found]: [number, string?, string?, string?] = [0]
   for (const token of tokens) {
     if (token === '}' || token === ']') depth -= 1
-    if (depth === 0 || (depth === 1 && token === ',')) { // between two fields
+    if (depth === 0 || (depth === 1 && token === ',')) {
+      // between two fields
       if (name === field) found = text
       name = undefined
       text = ''
@@ -31,9 +32,11 @@ export function fieldText(json: string, field: string): string | undefined {
 
 const tokensOf = (json: string): string[] =>
   (json.match(TOKENS) ?? []).map((token) =>
-    token.startsWith('"') ? JSON.stringify(JSON.parse(token)) : token)
+    token.startsWith('"') ? JSON.stringify(JSON.parse(token)) : token,
+  )
 
 /** Whether a value has more than `levels` arrays and objects inside each other. */
 export const isDeeperThan = (levels: number, value: unknown): boolean =>
-  value !== null && typeof value === 'object' &&
+  value !== null &&
+  typeof value === 'object' &&
   (levels === 0 || Object.values(value).some((inner) => isDeeperThan(levels - 1, inner)))

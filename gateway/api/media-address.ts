@@ -11,7 +11,10 @@ export type MediaDeps = Deps & { mediaStore: LocalDisk }
 
 /** What the address of `request` allows. @throws ServiceError for one that allows nothing */
 export function checkAddress(
-  request: FastifyRequest, method: SignedMethod, key: string, { clock, mediaStore }: MediaDeps,
+  request: FastifyRequest,
+  method: SignedMethod,
+  key: string,
+  { clock, mediaStore }: MediaDeps,
 ): Claims {
   const query = request.query as Record<string, unknown>
   const claims = mediaStore.check(method, key, query, clock.now())

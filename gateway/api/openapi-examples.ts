@@ -42,7 +42,9 @@ const STATUS = {
 
 const DATA = {
   target: {
-    url: `${MEDIA}/target?${SIGNATURE}`, content_type: 'audio/wav', file_name: 'walk-target.wav',
+    url: `${MEDIA}/target?${SIGNATURE}`,
+    content_type: 'audio/wav',
+    file_name: 'walk-target.wav',
   },
   residual: {
     url: `${MEDIA}/residual?${SIGNATURE}`,
@@ -59,14 +61,15 @@ export const NOTES: Readonly<Record<string, Note>> = {
     example: {
       error: {
         code: 'INVALID_PARAMETER',
-        message: 'input.spans[2].end must be greater than the span\'s start.',
+        message: "input.spans[2].end must be greater than the span's start.",
         param: 'input.spans[2].end',
       },
     },
   },
   ModelList: { description: 'The one model, and the engines that serve it now.' },
   File: {
-    description: 'The record of a file. `pending` until its bytes are there, then `uploaded`; ' +
+    description:
+      'The record of a file. `pending` until its bytes are there, then `uploaded`; ' +
       '`expired` after `expires_at`.',
     example: {
       file_id: FILE_ID,
@@ -83,12 +86,15 @@ export const NOTES: Readonly<Record<string, Note>> = {
   CreateFileRequest: {
     description: 'What the file will be; its bytes are sent afterwards.',
     example: {
-      file_name: 'walk.wav', content_type: 'audio/wav', file_size: 2_400_044,
+      file_name: 'walk.wav',
+      content_type: 'audio/wav',
+      file_size: 2_400_044,
       purpose: 'audio.separate.input',
     },
   },
   CreateFileResponse: {
-    description: 'Where to send the bytes: `upload_method` to `upload_url` with `headers`, until ' +
+    description:
+      'Where to send the bytes: `upload_method` to `upload_url` with `headers`, until ' +
       '`expires_at`. The address needs no API key.',
     example: {
       file_id: FILE_ID,
@@ -122,7 +128,8 @@ export const NOTES: Readonly<Record<string, Note>> = {
     },
   },
   QueueStatusResponse: {
-    description: 'How a request stands. `COMPLETED` and `FAILED` are terminal. `progress`, ' +
+    description:
+      'How a request stands. `COMPLETED` and `FAILED` are terminal. `progress`, ' +
       '`queue_position` and `error` are extensions of the specification.',
     example: STATUS,
   },
@@ -131,7 +138,8 @@ export const NOTES: Readonly<Record<string, Note>> = {
     example: { object: 'list', data: [STATUS], next_cursor: null },
   },
   OutputFile: {
-    description: 'Addresses are signed: they need no API key, take `Range`, and are valid until ' +
+    description:
+      'Addresses are signed: they need no API key, take `Range`, and are valid until ' +
       '`retention.delete_after`.',
     example: DATA.target,
   },

@@ -43,7 +43,8 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
             type: 'http',
             scheme: 'bearer',
             bearerFormat: 'sep_<key id>_<secret>',
-            description: 'An API key. It has scopes, of which each operation names the one that ' +
+            description:
+              'An API key. It has scopes, of which each operation names the one that ' +
               'it needs: `models:read`, `files:write`, `files:read`, `audio:separate`.',
           },
           adminToken: { type: 'http', scheme: 'bearer', description: 'ADMIN_TOKEN of the gateway' },
@@ -54,7 +55,7 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
     transform: ({ schema, url, route }) => {
       const scope = route.config?.scope
       if (!scope) return { schema, url }
-      const response = { ...schema?.response as object, 429: tooManyResponse() }
+      const response = { ...(schema?.response as object), 429: tooManyResponse() }
       const limited = { ...schema, response }
       if (scope === 'any') return { url, schema: { ...limited, security: [{ apiKey: [] }] } }
       const description = `${schema?.description ?? ''}\n\nScope of the key: \`${scope}\`.`.trim()
@@ -68,14 +69,19 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
  * a status for all codes that have it.
  */
 export function responses(
-  success: Record<number, object>, errors: readonly (number | ErrorCode)[],
+  success: Record<number, object>,
+  errors: readonly (number | ErrorCode)[],
 ): Record<number, object> {
-  const codes = errors.flatMap((error) => typeof error === 'string' ? [error] : codesOf(error))
+  const codes = errors.flatMap((error) => (typeof error === 'string' ? [error] : codesOf(error)))
   const statuses = [...new Set(codes.map((code) => ERRORS[code].status))]
   return {
     ...success,
-    ...Object.fromEntries(statuses.map((status) =>
-      [status, errorResponse(codes.filter((code) => ERRORS[code].status === status))])),
+    ...Object.fromEntries(
+      statuses.map((status) => [
+        status,
+        errorResponse(codes.filter((code) => ERRORS[code].status === status)),
+      ]),
+    ),
   }
 }
 
@@ -84,22 +90,28 @@ const tooManyResponse = () => ({
   ...errorResponse(codesOf(429)),
   headers: {
     'Retry-After': {
-      type: 'integer', minimum: 0, description: 'Seconds after which another try may succeed.',
+      type: 'integer',
+      minimum: 0,
+      description: 'Seconds after which another try may succeed.',
     },
   },
 })
 
 /** Only a request ends with these; no call is answered with them. */
 const OF_REQUESTS_ONLY: readonly ErrorCode[] = FAILURE_CODES.filter((code) =>
-  ['MODEL_FAILED', 'INVALID_MEDIA', 'NO_AUDIO_STREAM', 'ENGINE_LOST', 'CANCELED'].includes(code))
+  ['MODEL_FAILED', 'INVALID_MEDIA', 'NO_AUDIO_STREAM', 'ENGINE_LOST', 'CANCELED'].includes(code),
+)
 
 const codesOf = (status: number): ErrorCode[] =>
-  (Object.keys(ERRORS) as ErrorCode[]).filter((code) =>
-    ERRORS[code].status === status && !OF_REQUESTS_ONLY.includes(code))
+  (Object.keys(ERRORS) as ErrorCode[]).filter(
+    (code) => ERRORS[code].status === status && !OF_REQUESTS_ONLY.includes(code),
+  )
 
 function errorResponse(codes: readonly ErrorCode[]) {
-  const examples = codes.map((code) =>
-    [code, { value: { error: { code, message: ERRORS[code].message } } }])
+  const examples = codes.map((code) => [
+    code,
+    { value: { error: { code, message: ERRORS[code].message } } },
+  ])
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join('\n\n'),
     content: {
@@ -128,7 +140,7 @@ export function buildOpenApi(app: FastifyInstance): Json {
   const document = extract(described) as { paths: Paths }
   completeResponses(document.paths)
   const schemas = Object.fromEntries(Object.entries(components).sort())
-  const all = { ...given as { [name: string]: Json }, schemas, headers: HEADERS }
+  const all = { ...(given as { [name: string]: Json }), schemas, headers: HEADERS }
   return { ...document, components: all }
 }
 
@@ -137,7 +149,7 @@ function noteOf(title: string): { [name: string]: Json } {
   return {
     ...(description !== undefined && { description }),
     ...(example && { examples: [example as Json] }),
-    ...rules as { [name: string]: Json },
+    ...(rules as { [name: string]: Json }),
   }
 }
 
@@ -150,7 +162,8 @@ type Response = {
 
 const HEADERS = {
   'X-Request-Id': {
-    description: 'Names the call in the log of the service.', schema: { type: 'string' },
+    description: 'Names the call in the log of the service.',
+    schema: { type: 'string' },
   },
   'WWW-Authenticate': { description: '`Bearer`.', schema: { type: 'string', const: 'Bearer' } },
 }

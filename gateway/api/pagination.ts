@@ -16,9 +16,7 @@ export const intervalMsOf = (value: unknown): number => 1_000 * numberOf(value, 
 /** Items of one page, clamped. */
 export const limitOf = (value: unknown): number => Math.floor(numberOf(value, LIMIT))
 
-function numberOf(
-  value: unknown, range: { least: number; most: number; default: number },
-): number {
+function numberOf(value: unknown, range: { least: number; most: number; default: number }): number {
   const isText = typeof value === 'string' && value.trim() !== ''
   const number = isText || typeof value === 'number' ? Number(value) : NaN
   if (Number.isNaN(number)) return range.default

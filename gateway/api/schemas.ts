@@ -9,7 +9,10 @@ import { ERRORS, FAILURE_CODES } from '../../shared/errors.ts'
 import { ID_CHARACTERS_MAX } from '../../shared/ids.ts'
 import { REQUEST_STATUSES } from '../../shared/request-status.ts'
 import {
-  AudioSpan, DEFAULT_OPTIONS, LIMITS, SeparationOptions,
+  AudioSpan,
+  DEFAULT_OPTIONS,
+  LIMITS,
+  SeparationOptions,
 } from '../../shared/separation-options.ts'
 
 export const MODEL_ID = 'audio/separate'
@@ -90,7 +93,8 @@ export const File = Type.Object(
  * Patterns of JSON Schema know no flags. What follows the first semicolon may be anything that fits
  * into a header: browsers name codecs in ways that RFC 9110 does not foresee.
  */
-const MEDIA_TYPE = '^([aA][uU][dD][iI][oO]|[vV][iI][dD][eE][oO])/' +
+const MEDIA_TYPE =
+  '^([aA][uU][dD][iI][oO]|[vV][iI][dD][eE][oO])/' +
   '[a-zA-Z0-9][a-zA-Z0-9!#$&^_.+-]*([ \\t]*;[\\t\\x20-\\x7e]*)?$'
 
 /** Says what `checkBody` holds for all text. */
@@ -99,10 +103,14 @@ export const NO_NUL = '^[^\\x00]*$'
 export const CreateFileRequest = Type.Object(
   {
     file_name: Type.String({
-      pattern: NO_NUL, minLength: 1, maxLength: LIMITS.fileNameCharactersMax,
+      pattern: NO_NUL,
+      minLength: 1,
+      maxLength: LIMITS.fileNameCharactersMax,
     }),
     content_type: Type.String({
-      pattern: MEDIA_TYPE, maxLength: 255, description: 'audio/* or video/*, in any case.',
+      pattern: MEDIA_TYPE,
+      maxLength: 255,
+      description: 'audio/* or video/*, in any case.',
     }),
     file_size: Type.Integer({ minimum: 1, maximum: LIMITS.fileBytesMax, description: 'Bytes.' }),
     purpose: Type.Enum([INPUT_PURPOSE]),
@@ -129,7 +137,9 @@ const SpanInput = Type.Object(
 
 const option = <Name extends keyof SeparationOptions>(name: Name, description: string) =>
   Type.Optional({
-    ...SeparationOptions.properties[name], description, default: DEFAULT_OPTIONS[name],
+    ...SeparationOptions.properties[name],
+    description,
+    default: DEFAULT_OPTIONS[name],
   })
 
 export const AudioSeparateInput = Type.Object(
@@ -140,26 +150,37 @@ export const AudioSeparateInput = Type.Object(
       maxLength: LIMITS.promptCharactersMax,
       description: 'The sound to extract, in plain language; counted after trimming.',
     }),
-    audio_url: Type.Optional(Type.String({
-      format: 'uri',
-      maxLength: LIMITS.audioUrlCharactersMax,
-      description: 'Public HTTPS URL of audio or video. Exactly one of audio_url and file_id.',
-    })),
-    file_id: Type.Optional(Type.String({
-      pattern: NO_NUL, maxLength: ID_CHARACTERS_MAX, description: 'Of an uploaded file.',
-    })),
+    audio_url: Type.Optional(
+      Type.String({
+        format: 'uri',
+        maxLength: LIMITS.audioUrlCharactersMax,
+        description: 'Public HTTPS URL of audio or video. Exactly one of audio_url and file_id.',
+      }),
+    ),
+    file_id: Type.Optional(
+      Type.String({
+        pattern: NO_NUL,
+        maxLength: ID_CHARACTERS_MAX,
+        description: 'Of an uploaded file.',
+      }),
+    ),
     predict_spans: option('predict_spans', 'Predict first where the target sounds.'),
     reranking_candidates: option('reranking_candidates', 'Candidates to choose the best from.'),
     acceleration: option('acceleration', 'Speed against quality.'),
-    max_chunk_duration: option('max_chunk_duration',
+    max_chunk_duration: option(
+      'max_chunk_duration',
       `Seconds of media in one model pass; less than ${LIMITS.chunkSecondsMin} is taken for ${
-        LIMITS.chunkSecondsMin}.`),
+        LIMITS.chunkSecondsMin
+      }.`,
+    ),
     chunk_overlap: option('chunk_overlap', 'Seconds; smaller than max_chunk_duration.'),
     output_format: option('output_format', 'Coding of the outputs.'),
-    spans: Type.Optional(Type.Array(SpanInput, {
-      maxItems: LIMITS.spansMax,
-      description: 'Where the target sounds, or does not.',
-    })),
+    spans: Type.Optional(
+      Type.Array(SpanInput, {
+        maxItems: LIMITS.spansMax,
+        description: 'Where the target sounds, or does not.',
+      }),
+    ),
   },
   { title: 'AudioSeparateInput', additionalProperties: false },
 )
@@ -177,21 +198,34 @@ export const WebhookDeliveryStatus = Type.Object(
 export const SubmitAudioSeparateRequest = Type.Object(
   {
     input: AudioSeparateInput,
-    webhookUrl: Type.Optional(Type.String({
-      format: 'uri', maxLength: LIMITS.webhookUrlCharactersMax,
-      description: 'Public HTTPS URL that is told the end of the request; see `webhooks`.',
-    })),
-    webhookSecret: Type.Optional(Type.String({
-      pattern: NO_NUL,
-      minLength: LIMITS.webhookSecretCharactersMin, maxLength: LIMITS.webhookSecretCharactersMax,
-      description: 'Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. ' +
-        'Without one we make one.',
-    })),
-    metadata: Type.Optional(Type.Object({}, {
-      additionalProperties: true,
-      description: `Comes back in the webhook; at most ${LIMITS.metadataBytesMax} bytes of ` +
-        `JSON, nested ${LIMITS.metadataDepthMax} levels deep.`,
-    })),
+    webhookUrl: Type.Optional(
+      Type.String({
+        format: 'uri',
+        maxLength: LIMITS.webhookUrlCharactersMax,
+        description: 'Public HTTPS URL that is told the end of the request; see `webhooks`.',
+      }),
+    ),
+    webhookSecret: Type.Optional(
+      Type.String({
+        pattern: NO_NUL,
+        minLength: LIMITS.webhookSecretCharactersMin,
+        maxLength: LIMITS.webhookSecretCharactersMax,
+        description:
+          'Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. ' +
+          'Without one we make one.',
+      }),
+    ),
+    metadata: Type.Optional(
+      Type.Object(
+        {},
+        {
+          additionalProperties: true,
+          description:
+            `Comes back in the webhook; at most ${LIMITS.metadataBytesMax} bytes of ` +
+            `JSON, nested ${LIMITS.metadataDepthMax} levels deep.`,
+        },
+      ),
+    ),
   },
   { title: 'SubmitAudioSeparateRequest' },
 )
@@ -205,12 +239,14 @@ export const QueueSubmitResponse = Type.Object(
     status_url: Uri,
     stream_url: Uri,
     result_url: Uri,
-    webhook: Type.Optional(Type.Object({
-      url: Uri,
-      signing_secret: Type.Optional(Type.String({
-        description: 'Only when we made it, and only here.',
-      })),
-    })),
+    webhook: Type.Optional(
+      Type.Object({
+        url: Uri,
+        signing_secret: Type.Optional(
+          Type.String({ description: 'Only when we made it, and only here.' }),
+        ),
+      }),
+    ),
   },
   { title: 'QueueSubmitResponse' },
 )
@@ -226,10 +262,12 @@ export const QueueStatusResponse = Type.Object(
     logs: Type.Optional(Type.Array(Type.Object({ timestamp: DateTime, message: Type.String() }))),
     progress: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
     queue_position: Type.Optional(Type.Integer({ minimum: 1, description: '1: next.' })),
-    error: Type.Optional(Type.Object(
-      { code: Type.Enum([...FAILURE_CODES]), message: Type.String() },
-      { description: 'Why the request FAILED.' },
-    )),
+    error: Type.Optional(
+      Type.Object(
+        { code: Type.Enum([...FAILURE_CODES]), message: Type.String() },
+        { description: 'Why the request FAILED.' },
+      ),
+    ),
     webhook: Type.Optional(WebhookDeliveryStatus),
   },
   { title: 'QueueStatusResponse' },

@@ -5,7 +5,8 @@ const UNFIT = /[\0\p{Cs}]/u
 /** The JSON Pointer of the first value or name in `body` that has unfit text; undefined: none. */
 export function unfitTextAt(body: unknown): string | undefined {
   const waiting = [{ value: body, pointer: '' }]
-  for (let next = waiting.pop(); next; next = waiting.pop()) { // recursion could be too deep
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    // recursion could be too deep
     const { value, pointer } = next
     if (typeof value === 'string' && UNFIT.test(value)) return pointer
     if (value === null || typeof value !== 'object') continue

@@ -5,9 +5,7 @@ import { Compile, type Validator } from 'typebox/compile'
 import { ServiceError, type ErrorCode } from '../../shared/errors.ts'
 import { DEFAULT_OPTIONS, LIMITS, type SeparationOptions } from '../../shared/separation-options.ts'
 import { isDeeperThan } from './json-text.ts'
-import {
-  AudioSeparateInput, CreateFileRequest, SubmitAudioSeparateRequest,
-} from './schemas.ts'
+import { AudioSeparateInput, CreateFileRequest, SubmitAudioSeparateRequest } from './schemas.ts'
 import { unfitTextAt } from './unfit-text.ts'
 
 /** What a client asks for, checked and with its defaults filled in. */
@@ -41,8 +39,10 @@ export const checkCreateFile = (body: unknown): CreateFileRequest =>
  * @throws ServiceError that names the first thing wrong with a body of endpoint 5
  */
 export function checkSubmission(body: unknown, metadataText?: string): Submission {
-  const { input, webhookUrl, webhookSecret, metadata } =
-    checkBody(submitRequest, withTrimmedPrompt(body)) as SubmitAudioSeparateRequest
+  const { input, webhookUrl, webhookSecret, metadata } = checkBody(
+    submitRequest,
+    withTrimmedPrompt(body),
+  ) as SubmitAudioSeparateRequest
   return {
     prompt: input.prompt,
     options: checkOptions(input),
@@ -60,9 +60,10 @@ function withTrimmedPrompt(body: unknown): unknown {
   return { ...(body as object), input: { ...(input as object), prompt: prompt.normalize().trim() } }
 }
 
-function checkSourceChoice(
-  { audio_url: audioUrl, file_id: fileId }: Static<typeof AudioSeparateInput>,
-): Submission['source'] {
+function checkSourceChoice({
+  audio_url: audioUrl,
+  file_id: fileId,
+}: Static<typeof AudioSeparateInput>): Submission['source'] {
   if (audioUrl !== undefined && fileId === undefined) return { audioUrl }
   if (fileId !== undefined && audioUrl === undefined) return { fileId }
   throw new ServiceError('INVALID_PARAMETER', {
@@ -76,13 +77,15 @@ function checkOptions(input: Static<typeof AudioSeparateInput>): SeparationOptio
   // the schema lets a field be undefined, and a spread would put that in a default's place
   const given = Object.entries(chosen).filter(([, value]) => value !== undefined)
   const options: SeparationOptions = { ...DEFAULT_OPTIONS, ...Object.fromEntries(given) }
-  if (input.chunk_overlap === undefined) { // the default must not refuse short chunks
+  if (input.chunk_overlap === undefined) {
+    // the default must not refuse short chunks
     options.chunk_overlap = Math.min(options.chunk_overlap, options.max_chunk_duration / 2)
   }
   if (options.chunk_overlap >= options.max_chunk_duration) {
     throw new ServiceError('INVALID_PARAMETER', {
       message: `input.chunk_overlap must be smaller than max_chunk_duration, which is ${
-        options.max_chunk_duration}.`,
+        options.max_chunk_duration
+      }.`,
       param: 'input.chunk_overlap',
     })
   }
@@ -90,18 +93,21 @@ function checkOptions(input: Static<typeof AudioSeparateInput>): SeparationOptio
   if (backwards >= 0) {
     const param = `input.spans[${backwards}].end`
     throw new ServiceError('INVALID_PARAMETER', {
-      message: `${param} must be greater than the span's start.`, param,
+      message: `${param} must be greater than the span's start.`,
+      param,
     })
   }
   return {
-    ...options, spans: spans.map(({ start, end, include = true }) => ({ start, end, include })),
+    ...options,
+    spans: spans.map(({ start, end, include = true }) => ({ start, end, include })),
   }
 }
 
 function checkMetadata(metadata: object, text?: string): string {
   const refuse = (what: string) =>
     new ServiceError('INVALID_PARAMETER', { message: `metadata ${what}.`, param: 'metadata' })
-  if (isDeeperThan(LIMITS.metadataDepthMax, metadata)) { // deep JSON can be read, but not written
+  if (isDeeperThan(LIMITS.metadataDepthMax, metadata)) {
+    // deep JSON can be read, but not written
     throw refuse(`is nested more than ${LIMITS.metadataDepthMax} levels deep`)
   }
   const json = text ?? JSON.stringify(metadata)
@@ -138,7 +144,8 @@ function refusal(problem: Problem, body: unknown): ServiceError {
   const param = dottedPath(problem.instancePath)
   const refuse = (code: ErrorCode, what: string, field = param) =>
     new ServiceError(code, {
-      message: `${field || 'The body'} ${what}.`, ...(field && { param: field }),
+      message: `${field || 'The body'} ${what}.`,
+      ...(field && { param: field }),
     })
   const value = valueAt(body, problem.instancePath)
   if (param === 'content_type' && typeof value === 'string') {
@@ -159,8 +166,10 @@ function refusal(problem: Problem, body: unknown): ServiceError {
       return refuse(code, `must be ${words.length > 1 ? 'one of ' : ''}${words.join(', ')}`)
     }
     case 'format':
-      return refuse(param === 'webhookUrl' ? 'INVALID_WEBHOOK_URL' : 'INVALID_AUDIO_URL',
-        'must be a public HTTPS URL')
+      return refuse(
+        param === 'webhookUrl' ? 'INVALID_WEBHOOK_URL' : 'INVALID_AUDIO_URL',
+        'must be a public HTTPS URL',
+      )
     default:
       return refuse('INVALID_PARAMETER', problem.message)
   }
@@ -169,7 +178,10 @@ function refusal(problem: Problem, body: unknown): ServiceError {
 const article = (type: string): string => (/^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`)
 
 const pointerParts = (pointer: string): string[] =>
-  pointer.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
 
 /** `/input/spans/2/end` as `input.spans[2].end`; clients may give fields names of any length. */
 const dottedPath = (pointer: string): string =>

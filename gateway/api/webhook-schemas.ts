@@ -7,9 +7,9 @@ import { MODEL_ID, QueueResultResponse, SeparationData } from './schemas.ts'
 const DateTime = Type.String({ format: 'date-time' })
 
 const common = { request_id: Type.String(), model: Type.Literal(MODEL_ID), created_at: DateTime }
-const metadata = Type.Optional(Type.Object({}, {
-  additionalProperties: true, description: 'As it was given at submit.',
-}))
+const metadata = Type.Optional(
+  Type.Object({}, { additionalProperties: true, description: 'As it was given at submit.' }),
+)
 
 export const SeparationCompletedEvent = Type.Object(
   {
@@ -40,21 +40,28 @@ export type SeparationCompletedEvent = Static<typeof SeparationCompletedEvent>
 export type SeparationFailedEvent = Static<typeof SeparationFailedEvent>
 
 const header = (name: string, description: string) => ({
-  name, in: 'header', required: true, schema: { type: 'string' }, description,
+  name,
+  in: 'header',
+  required: true,
+  schema: { type: 'string' },
+  description,
 })
 
 const HEADERS = [
   header('webhook-id', 'The same on every try of one webhook.'),
   header('webhook-timestamp', 'Of this try, in seconds since 1970.'),
-  header('webhook-signature',
-    '`v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`.'),
+  header(
+    'webhook-signature',
+    '`v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`.',
+  ),
 ]
 
 const RESPONSES = {
   '2XX': { description: 'Delivered.' },
   '410': { description: 'Not wanted; it is not tried again.' },
-  'default': {
-    description: 'Tried again later, not sooner than a Retry-After header of up to a day says; ' +
+  default: {
+    description:
+      'Tried again later, not sooner than a Retry-After header of up to a day says; ' +
       'the last try begins at most 92 hours after the first.',
   },
 }
@@ -74,8 +81,14 @@ const webhook = (operationId: string, summary: string, schema: object) => ({
 
 /** The section `webhooks` of the API description. */
 export const WEBHOOKS = {
-  'audio.separate.completed':
-    webhook('onSeparationCompleted', 'A request has completed', SeparationCompletedEvent),
-  'audio.separate.failed':
-    webhook('onSeparationFailed', 'A request has failed', SeparationFailedEvent),
+  'audio.separate.completed': webhook(
+    'onSeparationCompleted',
+    'A request has completed',
+    SeparationCompletedEvent,
+  ),
+  'audio.separate.failed': webhook(
+    'onSeparationFailed',
+    'A request has failed',
+    SeparationFailedEvent,
+  ),
 }

@@ -33,15 +33,17 @@ const isAwaited = (file: FileRow): boolean =>
   file.uploaded_at === null && file.media_removed_at === null
 
 async function takeIn(
-  { store, config }: PendingUploadDeps, bucket: Bucket, file: FileRow,
+  { store, config }: PendingUploadDeps,
+  bucket: Bucket,
+  file: FileRow,
 ): Promise<FileRow> {
   const { file_id: fileId } = file
   const pendingUpload = await bucket.pendingUploadOf(inputKey(fileId))
-  if (pendingUpload && isUpload(pendingUpload, file) && await bucket.accept(pendingUpload)) {
+  if (pendingUpload && isUpload(pendingUpload, file) && (await bucket.accept(pendingUpload))) {
     await markFileUploaded(store, fileId, uploadTimes(pendingUpload.arrivedAt, config))
     await bucket.dropPendingUpload(inputKey(fileId))
   }
-  return await findFile(store, fileId) ?? file // somebody else may have taken it in
+  return (await findFile(store, fileId)) ?? file // somebody else may have taken it in
 }
 
 /** Not every store refuses a body of another length. */
@@ -62,8 +64,8 @@ export async function takePendingUploads(deps: SweepDeps): Promise<void> {
 async function takeArrival(deps: PendingUploadDeps, bucket: Bucket, key: string): Promise<void> {
   const { store, clock } = deps
   const owner = ownerOf(key)
-  const known = owner && await findFile(store, owner.id)
-  const file = known && await withPendingUpload(deps, known)
+  const known = owner && (await findFile(store, owner.id))
+  const file = known && (await withPendingUpload(deps, known))
   const stillAwaited = file && isAwaited(file) && Date.parse(file.expires_at) > clock.now()
   if (!stillAwaited) await bucket.dropPendingUpload(key)
 }

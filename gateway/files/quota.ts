@@ -11,7 +11,9 @@ import { heldFiles } from '../store/files.ts'
  * @throws ServiceError `RATE_LIMITED` when its files, pending ones too, hold more than they may
  */
 export async function assertFileRoom(
-  store: Store, accountId: string, { clock, config }: Pick<Deps, 'clock' | 'config'>,
+  store: Store,
+  accountId: string,
+  { clock, config }: Pick<Deps, 'clock' | 'config'>,
 ): Promise<void> {
   const { count, bytes, firstEnd } = await heldFiles(store, accountId)
   const { filesMaxPerAccount: countMax, fileBytesMaxPerAccount: bytesMax } = config
@@ -19,7 +21,8 @@ export async function assertFileRoom(
   const retryAfterSeconds = Math.max(1, Math.ceil((Date.parse(firstEnd) - clock.now()) / 1_000))
   const most = count > countMax ? `${countMax} files` : `${bytesMax} bytes of files`
   throw new ServiceError('RATE_LIMITED', {
-    message: `Your account may hold ${most} at once, pending ones included, and this one is too ` +
+    message:
+      `Your account may hold ${most} at once, pending ones included, and this one is too ` +
       `much. The next of them expires at ${isoTime(Date.parse(firstEnd))}.`,
     retryAfterSeconds,
   })

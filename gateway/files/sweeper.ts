@@ -11,8 +11,16 @@ import type { Deps } from '../deps.ts'
 import { Loop } from '../loop.ts'
 import { deleteExpiredIdempotencyKeys } from '../store/idempotency-keys.ts'
 import {
-  deleteOldFiles, deleteOldRequests, giveUpExpiredFiles, giveUpOutputs, isWanted, keyOf,
-  mediaToRemove, ownerOf, putRemovalsOff, settleRemovals,
+  deleteOldFiles,
+  deleteOldRequests,
+  giveUpExpiredFiles,
+  giveUpOutputs,
+  isWanted,
+  keyOf,
+  mediaToRemove,
+  ownerOf,
+  putRemovalsOff,
+  settleRemovals,
 } from '../store/retention.ts'
 
 type SweeperDeps = Pick<Deps, 'store' | 'mediaStore' | 'clock' | 'log' | 'config'>
@@ -65,7 +73,7 @@ export async function sweepOrphans({ store, mediaStore, clock, log }: SweeperDep
   const before = clock.now() - ORPHAN_AGE_MS
   for await (const { key, writtenAt } of mediaStore.list()) {
     const owner = ownerOf(key)
-    if (writtenAt >= before || owner === undefined || await isWanted(store, owner)) continue
+    if (writtenAt >= before || owner === undefined || (await isWanted(store, owner))) continue
     log.warn({ key }, 'media that nobody wants is deleted')
     await mediaStore.remove(keyOf(owner)).catch((error: unknown) => {
       log.error({ err: error, key }, 'media could not be deleted; a later turn tries again')

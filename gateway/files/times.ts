@@ -12,5 +12,7 @@ export const keptUntil = (uploadedAt: number, { fileHours }: Lifetime): string =
   isoTime(uploadedAt + fileHours * HOUR_MS)
 
 /** The times of a file's row from its upload on. @param uploadedAt epoch milliseconds */
-export const uploadTimes = (uploadedAt: number, config: Lifetime) =>
-  ({ uploaded_at: isoTime(uploadedAt), expires_at: keptUntil(uploadedAt, config) })
+export const uploadTimes = (uploadedAt: number, config: Lifetime) => ({
+  uploaded_at: isoTime(uploadedAt),
+  expires_at: keptUntil(uploadedAt, config),
+})

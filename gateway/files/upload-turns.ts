@@ -46,6 +46,7 @@ export class UploadTurns {
   }
 }
 
-const replaced = () => new ServiceError('INVALID_REQUEST', {
-  message: 'A newer upload to this address has taken the place of this one.',
-})
+const replaced = () =>
+  new ServiceError('INVALID_REQUEST', {
+    message: 'A newer upload to this address has taken the place of this one.',
+  })

@@ -37,9 +37,7 @@ const BY_HTTP_STATUS: Readonly<Record<number, status>> = {
   503: status.UNAVAILABLE,
 }
 
-const BY_CODE: Partial<Record<ErrorCode, status>> = {
-  IDEMPOTENCY_CONFLICT: status.ALREADY_EXISTS,
-}
+const BY_CODE: Partial<Record<ErrorCode, status>> = { IDEMPOTENCY_CONFLICT: status.ALREADY_EXISTS }
 
 /** Metadata takes visible ASCII only, and clients take trailers of a few KiB. */
 const VISIBLE = /^[\x20-\x7e]+$/

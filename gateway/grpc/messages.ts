@@ -3,7 +3,10 @@
 import { ServiceError } from '../../shared/errors.ts'
 import { compactJson } from '../api/json-text.ts'
 import type {
-  QueueResultResponse, QueueStatusResponse, QueueSubmitResponse, RequestList,
+  QueueResultResponse,
+  QueueStatusResponse,
+  QueueSubmitResponse,
+  RequestList,
 } from '../api/schemas.ts'
 
 // What comes in. Fields that are `optional` in the proto are absent when they are not set.
@@ -50,9 +53,12 @@ export interface ListRequest {
  * The body that says the same over HTTP; as unchecked as that.
  * @throws ServiceError `INVALID_REQUEST` when the metadata is not JSON
  */
-export function submitted(
-  { input, webhook_url: webhookUrl, webhook_secret: webhookSecret, metadata_json }: SubmitRequest,
-): { body: object; metadataText?: string } {
+export function submitted({
+  input,
+  webhook_url: webhookUrl,
+  webhook_secret: webhookSecret,
+  metadata_json,
+}: SubmitRequest): { body: object; metadataText?: string } {
   const body = {
     ...(input && { input: inputBody(input) }),
     ...(webhookUrl !== undefined && { webhookUrl }),
@@ -98,9 +104,8 @@ export interface Separation extends Pick<
   updated_at_ms: number
   logs?: { timestamp_ms: number; message: string }[]
   webhook?: Omit<WebhookDelivery, 'delivered_at'> & { delivered_at_ms?: number }
-  result?: QueueResultResponse['data'] & Pick<QueueResultResponse, 'usage'> & {
-    delete_after_ms?: number
-  }
+  result?: QueueResultResponse['data'] &
+    Pick<QueueResultResponse, 'usage'> & { delete_after_ms?: number }
 }
 
 export interface ListReply {
@@ -116,12 +121,14 @@ interface WebhookDelivery {
 }
 
 export const submitReply = ({ created_at, ...submitted }: QueueSubmitResponse): SubmitReply => ({
-  ...submitted, created_at_ms: Date.parse(created_at),
+  ...submitted,
+  created_at_ms: Date.parse(created_at),
 })
 
 /** @param result of a completed request, where it is asked for and still kept */
 export function separationOf(
-  status: QueueStatusResponse & { webhook?: WebhookDelivery }, result?: QueueResultResponse,
+  status: QueueStatusResponse & { webhook?: WebhookDelivery },
+  result?: QueueResultResponse,
 ): Separation {
   const { created_at, updated_at, logs, webhook, ...same } = status
   return {
@@ -129,8 +136,10 @@ export function separationOf(
     created_at_ms: Date.parse(created_at),
     updated_at_ms: Date.parse(updated_at),
     ...(logs && {
-      logs: logs.map(({ timestamp, message }) =>
-        ({ timestamp_ms: Date.parse(timestamp), message })),
+      logs: logs.map(({ timestamp, message }) => ({
+        timestamp_ms: Date.parse(timestamp),
+        message,
+      })),
     }),
     ...(webhook && { webhook: deliveryOf(webhook) }),
     ...(result && { result: resultMessage(result) }),
@@ -138,7 +147,8 @@ export function separationOf(
 }
 
 const deliveryOf = ({ delivered_at, ...same }: WebhookDelivery) => ({
-  ...same, ...(delivered_at !== null && { delivered_at_ms: Date.parse(delivered_at) }),
+  ...same,
+  ...(delivered_at !== null && { delivered_at_ms: Date.parse(delivered_at) }),
 })
 
 const resultMessage = ({ data, usage, retention }: QueueResultResponse) => ({

@@ -14,8 +14,17 @@ import { callIdOf } from '../api/call-id.ts'
 import type { Deps } from '../deps.ts'
 import { grpcStatus, toServiceError } from './errors.ts'
 import {
-  listReply, separationOf, submitReply, submitted, type CancelRequest, type GetRequest,
-  type ListReply, type ListRequest, type Separation, type SubmitReply, type SubmitRequest,
+  listReply,
+  separationOf,
+  submitReply,
+  submitted,
+  type CancelRequest,
+  type GetRequest,
+  type ListReply,
+  type ListRequest,
+  type Separation,
+  type SubmitReply,
+  type SubmitRequest,
   type WatchRequest,
 } from './messages.ts'
 import { intervalMsOf, limitOf } from '../api/pagination.ts'
@@ -52,19 +61,21 @@ const OPTIONS: grpc.ServerOptions = {
 
 /** Listens on `host:port`; port 0 takes any free one. @throws Error when it is taken */
 export async function startGrpcServer(
-  host: string, port: number, deps: Deps, { callMsMax = CALL_MS_MAX } = {},
+  host: string,
+  port: number,
+  deps: Deps,
+  { callMsMax = CALL_MS_MAX } = {},
 ): Promise<GrpcServer> {
   const server = new grpc.Server({ ...OPTIONS, interceptors: [deadline(callMsMax)] })
   const health = new HealthImplementation({ '': 'SERVING', [SEPARATION_SERVICE]: 'SERVING' })
-  server.addService(
-    separationPackage[SEPARATION_SERVICE] as grpc.ServiceDefinition, handlers(deps),
-  )
+  server.addService(separationPackage[SEPARATION_SERVICE] as grpc.ServiceDefinition, handlers(deps))
   health.addToServer(server)
   new ReflectionService(separationPackage).addToServer(server)
   const credentials = grpc.ServerCredentials.createInsecure()
   const bound = await new Promise<number>((resolve, reject) => {
     server.bindAsync(`${host}:${port}`, credentials, (error, boundPort) =>
-      error ? reject(new Error(`GRPC_PORT: ${error.message}`)) : resolve(boundPort))
+      error ? reject(new Error(`GRPC_PORT: ${error.message}`)) : resolve(boundPort),
+    )
   })
   return {
     address: `${host}:${bound}`,
@@ -82,27 +93,31 @@ export async function startGrpcServer(
  * Ends a call with one answer that takes longer, whatever its client has set, and one whose message
  * is not whole by then. Only a stream of answers may go on, once it has been asked for.
  */
-const deadline = (callMsMax: number): grpc.ServerInterceptor => (method, call) => {
-  if (method.requestStream) return new grpc.ServerInterceptingCall(call)
-  const timer = setTimeout(() => call.sendStatus(TOO_LATE), callMsMax)
-  const stop = () => clearTimeout(timer)
-  return new grpc.ServerInterceptingCall(call, {
-    start: (next) => next({
-      onReceiveHalfClose(next) {
-        if (method.responseStream) stop()
-        next()
+const deadline =
+  (callMsMax: number): grpc.ServerInterceptor =>
+  (method, call) => {
+    if (method.requestStream) return new grpc.ServerInterceptingCall(call)
+    const timer = setTimeout(() => call.sendStatus(TOO_LATE), callMsMax)
+    const stop = () => clearTimeout(timer)
+    return new grpc.ServerInterceptingCall(call, {
+      start: (next) =>
+        next({
+          onReceiveHalfClose(next) {
+            if (method.responseStream) stop()
+            next()
+          },
+          onCancel: stop,
+        }),
+      sendStatus(status, next) {
+        stop()
+        next(status)
       },
-      onCancel: stop,
-    }),
-    sendStatus(status, next) {
-      stop()
-      next(status)
-    },
-  })
-}
+    })
+  }
 
 const TOO_LATE = {
-  code: grpc.status.DEADLINE_EXCEEDED, details: 'The call took too long; try again.',
+  code: grpc.status.DEADLINE_EXCEEDED,
+  details: 'The call took too long; try again.',
 }
 
 const handlers = (deps: Deps): grpc.UntypedServiceImplementation => ({
@@ -126,7 +141,7 @@ const handlers = (deps: Deps): grpc.UntypedServiceImplementation => ({
   }),
   Watch: (call: WatchCall): void => {
     answer(deps, call, (key) => watch(deps, key, call)).then(
-      (isWhole) => isWhole ? call.end() : call.emit('error', STOPPING),
+      (isWhole) => (isWhole ? call.end() : call.emit('error', STOPPING)),
       (status: grpc.StatusObject) => call.emit('error', status),
     )
   },
@@ -145,7 +160,9 @@ function unary<Request, Reply>(
 }
 
 async function separationWithResult(
-  deps: Deps, row: RequestRow, status: QueueStatusResponse,
+  deps: Deps,
+  row: RequestRow,
+  status: QueueStatusResponse,
 ): Promise<Separation> {
   const isThere = hasResult(row, deps.clock.now())
   return separationOf(status, isThere ? await resultOf(deps, row) : undefined)
@@ -163,12 +180,17 @@ async function watch(deps: Deps, key: ApiKeyRow, call: WatchCall): Promise<boole
   const { request_id: requestId, logs, interval_seconds: interval } = call.request
   const gone = new AbortController()
   const feed = deps.feed.watch(requestId, key.account_id)
-  call.once('close', () => { // canceled, or past its deadline: nobody waits any more
+  call.once('close', () => {
+    // canceled, or past its deadline: nobody waits any more
     gone.abort()
     feed.close()
   })
   const steps = watchStatus(deps, feed, {
-    key, requestId, logs, intervalMs: intervalMsOf(interval), windowMs: Infinity,
+    key,
+    requestId,
+    logs,
+    intervalMs: intervalMsOf(interval),
+    windowMs: Infinity,
   })
   for await (const { row, status } of steps) {
     if (call.destroyed) return true
@@ -190,7 +212,8 @@ async function answer<Request, Reply, Answer>(
   const id = callIdOf(textOf(call.metadata, 'x-request-id'), 'grpc')
   const noteAnswered = (code: grpc.status) => {
     const answered = {
-      method: call.getPath(), status: grpc.status[code],
+      method: call.getPath(),
+      status: grpc.status[code],
       ms: Math.round(performance.now() - startedAt),
     }
     log.info({ requestId: id, ...answered }, 'answered')

@@ -13,7 +13,14 @@ import { send } from '@fastify/send'
 import { ServiceError } from '../../shared/errors.ts'
 import { checkSignedQuery, signPath, type Claims, type SignedMethod } from './signed-url.ts'
 import type {
-  Audience, Download, LocalDisk, MediaReply, StagedMedia, StageLimits, StoredMedia, Upload,
+  Audience,
+  Download,
+  LocalDisk,
+  MediaReply,
+  StagedMedia,
+  StageLimits,
+  StoredMedia,
+  Upload,
 } from './media-store.ts'
 
 export interface LocalDiskOptions {
@@ -87,7 +94,7 @@ class MediaFolder implements LocalDisk {
     await syncFolder(dirname(path)).catch(ignoreMissing)
   }
 
-  async* list(): AsyncGenerator<StoredMedia> {
+  async *list(): AsyncGenerator<StoredMedia> {
     const { folder } = this.#options
     for await (const path of filesBelow(folder)) {
       const key = relative(folder, path)
@@ -117,7 +124,7 @@ class MediaFolder implements LocalDisk {
 
   async #assertRoom(bytes: number): Promise<void> {
     const { folder, freeBytesMin, freeBytes = bytesFree } = this.#options
-    if (await freeBytes(folder) - bytes < freeBytesMin) throw noRoom()
+    if ((await freeBytes(folder)) - bytes < freeBytesMin) throw noRoom()
   }
 
   #pathOf(key: string): string {
@@ -130,14 +137,17 @@ const addressPath = (key: string): string => `/media/${key}`
 
 /** The pieces of `body`, while its length and the disk allow. */
 async function* countedPieces(
-  body: Readable, limits: StageLimits, assertRoom: (bytes: number) => Promise<void>,
+  body: Readable,
+  limits: StageLimits,
+  assertRoom: (bytes: number) => Promise<void>,
 ): AsyncGenerator<Buffer, void, void> {
   let [bytes, checkedBytes] = [0, 0]
   await assertRoom(limits.bytes ?? 0)
   for await (const piece of timelyPieces(body, limits)) {
     bytes += piece.length
     if (limits.bytes !== undefined && bytes > limits.bytes) throw tooLarge(limits.bytes)
-    if (bytes - checkedBytes > ROOM_CHECK_BYTES) { // others are writing, too
+    if (bytes - checkedBytes > ROOM_CHECK_BYTES) {
+      // others are writing, too
       checkedBytes = bytes
       await assertRoom(0)
     }
@@ -147,7 +157,8 @@ async function* countedPieces(
 }
 
 async function writeDurably(
-  path: string, pieces: AsyncIterable<Buffer>,
+  path: string,
+  pieces: AsyncIterable<Buffer>,
 ): Promise<Pick<StagedMedia, 'bytes' | 'sha256'>> {
   const hash = createHash('sha256')
   let bytes = 0
@@ -198,21 +209,26 @@ async function bytesFree(folder: string): Promise<number> {
 const isDiskFull = (error: unknown): boolean =>
   ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')
 
-const noRoom = (cause?: unknown) => new ServiceError('QUEUE_UNAVAILABLE', {
-  message: 'There is no room for this media now; try again later.', cause,
-})
+const noRoom = (cause?: unknown) =>
+  new ServiceError('QUEUE_UNAVAILABLE', {
+    message: 'There is no room for this media now; try again later.',
+    cause,
+  })
 
-const tooSilent = (ms: number) => new ServiceError('INVALID_REQUEST', {
-  message: `No byte of the body came for ${ms / 1_000} seconds; send it again.`,
-})
+const tooSilent = (ms: number) =>
+  new ServiceError('INVALID_REQUEST', {
+    message: `No byte of the body came for ${ms / 1_000} seconds; send it again.`,
+  })
 
-const tooLarge = (wanted: number) => new ServiceError('PAYLOAD_TOO_LARGE', {
-  message: `The body is larger than the ${wanted} bytes of file_size.`,
-})
+const tooLarge = (wanted: number) =>
+  new ServiceError('PAYLOAD_TOO_LARGE', {
+    message: `The body is larger than the ${wanted} bytes of file_size.`,
+  })
 
-const tooSmall = (given: number, wanted: number) => new ServiceError('INVALID_REQUEST', {
-  message: `The body ended after ${given} bytes; file_size is ${wanted}.`,
-})
+const tooSmall = (given: number, wanted: number) =>
+  new ServiceError('INVALID_REQUEST', {
+    message: `The body ended after ${given} bytes; file_size is ${wanted}.`,
+  })
 
 const empty = () => Readable.from([])
 

@@ -57,7 +57,10 @@ export interface LocalDisk extends MediaHome {
    * @param now epoch milliseconds
    */
   check(
-    method: SignedMethod, key: string, query: Readonly<Record<string, unknown>>, now: number,
+    method: SignedMethod,
+    key: string,
+    query: Readonly<Record<string, unknown>>,
+    now: number,
   ): Claims | 'expired' | 'forged'
   /** Takes in all of `body`; when anything breaks, nothing stays. To be placed or discarded. */
   stage(body: Readable, limits: StageLimits): Promise<StagedMedia>

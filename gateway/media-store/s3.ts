@@ -7,13 +7,26 @@
  */
 
 import {
-  CopyObjectCommand, DeleteObjectCommand, GetObjectCommand, HeadBucketCommand, HeadObjectCommand,
-  ListObjectsV2Command, NotFound, PutObjectCommand, S3Client, S3ServiceException,
+  CopyObjectCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  NotFound,
+  PutObjectCommand,
+  S3Client,
+  S3ServiceException,
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import contentDisposition from 'content-disposition'
 import type {
-  PendingUpload, Audience, Bucket, Download, StoredMedia, Upload,
+  PendingUpload,
+  Audience,
+  Bucket,
+  Download,
+  StoredMedia,
+  Upload,
 } from './media-store.ts'
 
 export interface BucketOptions {
@@ -52,7 +65,8 @@ class S3Bucket implements Bucket {
   constructor({ bucket, region, endpoint, publicEndpoint = endpoint }: BucketOptions) {
     this.#bucket = bucket
     this.#clients = {
-      client: connectClient(region, publicEndpoint), engine: connectClient(region, endpoint),
+      client: connectClient(region, publicEndpoint),
+      engine: connectClient(region, endpoint),
     }
   }
 
@@ -93,7 +107,8 @@ class S3Bucket implements Bucket {
   async pendingUploadOf(key: string): Promise<PendingUpload | undefined> {
     try {
       const head = await this.#s3.send(
-        new HeadObjectCommand({ Bucket: this.#bucket, Key: INCOMING + key }))
+        new HeadObjectCommand({ Bucket: this.#bucket, Key: INCOMING + key }),
+      )
       const { ContentLength: bytes, LastModified: time, ETag: etag } = head
       if (bytes === undefined || !time || !etag) throw new Error('the store does not tell all')
       return { key, bytes, arrivedAt: time.getTime(), etag }
@@ -105,12 +120,14 @@ class S3Bucket implements Bucket {
 
   async accept({ key, etag }: PendingUpload): Promise<boolean> {
     try {
-      await this.#s3.send(new CopyObjectCommand({
-        Bucket: this.#bucket,
-        Key: key,
-        CopySource: `${this.#bucket}/${INCOMING}${key}`,
-        CopySourceIfMatch: etag,
-      }))
+      await this.#s3.send(
+        new CopyObjectCommand({
+          Bucket: this.#bucket,
+          Key: key,
+          CopySource: `${this.#bucket}/${INCOMING}${key}`,
+          CopySourceIfMatch: etag,
+        }),
+      )
       return true
     } catch (error) {
       if (error instanceof S3ServiceException && CHANGED.has(statusOf(error))) return false
@@ -122,7 +139,7 @@ class S3Bucket implements Bucket {
     await this.#removeObject(INCOMING + key)
   }
 
-  async* pendingUploads(): AsyncGenerator<string> {
+  async *pendingUploads(): AsyncGenerator<string> {
     for await (const { key } of this.#objectsBelow(INCOMING)) yield key.slice(INCOMING.length)
   }
 
@@ -132,15 +149,19 @@ class S3Bucket implements Bucket {
     }
   }
 
-  async* list(): AsyncGenerator<StoredMedia> {
+  async *list(): AsyncGenerator<StoredMedia> {
     for (const prefix of KEPT) yield* this.#objectsBelow(prefix)
   }
 
-  async* #objectsBelow(prefix: string): AsyncGenerator<StoredMedia> {
+  async *#objectsBelow(prefix: string): AsyncGenerator<StoredMedia> {
     for (let token: string | undefined, more = true; more; more = token !== undefined) {
-      const page = await this.#s3.send(new ListObjectsV2Command({
-        Bucket: this.#bucket, Prefix: prefix, ContinuationToken: token,
-      }))
+      const page = await this.#s3.send(
+        new ListObjectsV2Command({
+          Bucket: this.#bucket,
+          Prefix: prefix,
+          ContinuationToken: token,
+        }),
+      )
       for (const { Key: key, LastModified: time } of page.Contents ?? []) {
         if (key && time) yield { key, writtenAt: time.getTime() }
       }
@@ -153,13 +174,14 @@ class S3Bucket implements Bucket {
   }
 }
 
-const connectClient = (region: string, endpoint: string | undefined): S3Client => new S3Client({
-  region,
-  ...(endpoint && { endpoint, forcePathStyle: true }),
-  // Else an address would demand the checksum of an empty body.
-  requestChecksumCalculation: 'WHEN_REQUIRED',
-  requestHandler: TIMEOUTS,
-})
+const connectClient = (region: string, endpoint: string | undefined): S3Client =>
+  new S3Client({
+    region,
+    ...(endpoint && { endpoint, forcePathStyle: true }),
+    // Else an address would demand the checksum of an empty body.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    requestHandler: TIMEOUTS,
+  })
 
 /** Of a copy: what was to be copied is gone, or another. */
 const CHANGED = new Set([404, 412])

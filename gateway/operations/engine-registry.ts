@@ -56,7 +56,8 @@ export class EngineRegistry {
       client.describe().catch((error: unknown) => {
         this.#options.log.warn({ err: error, address }, 'an engine did not describe itself')
         return undefined
-      }))
+      }),
+    )
     return (await Promise.all(answers)).filter((answer) => answer !== undefined)
   }
 

@@ -15,7 +15,9 @@ export interface MetricsServer {
 
 /** Listens on `host:port`; port 0 takes any free one. @throws Error when it is taken */
 export async function startMetricsServer(
-  host: string, port: number, deps: Deps,
+  host: string,
+  port: number,
+  deps: Deps,
 ): Promise<MetricsServer> {
   const server = createServer((request, reply) => void answer(deps, request, reply))
   server.listen(port, host)
@@ -33,7 +35,9 @@ export async function startMetricsServer(
 }
 
 async function answer(
-  deps: Deps, { method = '', url = '' }: IncomingMessage, reply: ServerResponse,
+  deps: Deps,
+  { method = '', url = '' }: IncomingMessage,
+  reply: ServerResponse,
 ): Promise<void> {
   if (!/^\/metrics(\?|$)/.test(url)) return end(reply, 404, 'Metrics are at /metrics.\n')
   if (method !== 'GET' && method !== 'HEAD') {

@@ -11,17 +11,30 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 export class Metrics {
   readonly registry = new Registry()
   readonly #submitted = this.#counter('winnow_requests_submitted_total', 'Requests accepted.')
-  readonly #finished = this.#counter('winnow_requests_finished_total',
-    'Requests that ended, by status and, of those that FAILED, code.', ['status', 'code'])
-  readonly #audioSeconds = this.#counter('winnow_audio_seconds_total',
-    'Seconds of media of COMPLETED requests.')
-  readonly #deadLetters = this.#counter('winnow_dead_letters_total',
-    'Messages given up because they were delivered too often, by stream.', ['stream'])
-  readonly #http = this.#histogram('winnow_http_request_seconds',
+  readonly #finished = this.#counter(
+    'winnow_requests_finished_total',
+    'Requests that ended, by status and, of those that FAILED, code.',
+    ['status', 'code'],
+  )
+  readonly #audioSeconds = this.#counter(
+    'winnow_audio_seconds_total',
+    'Seconds of media of COMPLETED requests.',
+  )
+  readonly #deadLetters = this.#counter(
+    'winnow_dead_letters_total',
+    'Messages given up because they were delivered too often, by stream.',
+    ['stream'],
+  )
+  readonly #http = this.#histogram(
+    'winnow_http_request_seconds',
     'HTTP calls answered, to the end of the answer: a status stream lasts.',
-    ['method', 'route', 'status'])
-  readonly #grpc = this.#histogram('winnow_grpc_call_seconds',
-    'Calls of SeparationService answered: a Watch lasts.', ['method', 'status'])
+    ['method', 'route', 'status'],
+  )
+  readonly #grpc = this.#histogram(
+    'winnow_grpc_call_seconds',
+    'Calls of SeparationService answered: a Watch lasts.',
+    ['method', 'status'],
+  )
 
   /** Adds what Prometheus wants to know of any program: memory, time, open files … */
   watchProcess(): void {

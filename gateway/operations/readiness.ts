@@ -17,19 +17,27 @@ export interface Readiness {
 /** An answer is good for so long: whoever asks more often must not cost the disk more flushes. */
 const AGE_MS_MAX = 1_000
 
-export function createReadiness(
-  { store, broker, engineRegistry, clock, log }: ReadinessDeps,
-): () => Promise<Readiness> {
+export function createReadiness({
+  store,
+  broker,
+  engineRegistry,
+  clock,
+  log,
+}: ReadinessDeps): () => Promise<Readiness> {
   let probe: { at: number; writable: Promise<boolean> } | undefined
-  const probeDatabase = (now: number) => canWrite(store, isoTime(now)).catch((error: unknown) => {
-    log.error({ err: error }, 'the database takes no writes')
-    return false
-  })
+  const probeDatabase = (now: number) =>
+    canWrite(store, isoTime(now)).catch((error: unknown) => {
+      log.error({ err: error }, 'the database takes no writes')
+      return false
+    })
   return async () => {
     const now = clock.now()
     if (!probe || now - probe.at >= AGE_MS_MAX) probe = { at: now, writable: probeDatabase(now) }
-    const [database, connected, engines] =
-      [await probe.writable, broker.isConnected(), engineRegistry.engines]
+    const [database, connected, engines] = [
+      await probe.writable,
+      broker.isConnected(),
+      engineRegistry.engines,
+    ]
     const status = !database || !connected ? 'unavailable' : engines === 0 ? 'degraded' : 'ready'
     return { status, database, broker: connected, engines }
   }

@@ -17,11 +17,14 @@ const REASONS = {
  * A handler for `broker.followDeadLetters`: says that a message was given up, and ends its request
  * where nobody else works on it. What it leaves, the rescuer finds.
  */
-export const createDeadLetterHandler = (deps: LetterDeps) =>
+export const createDeadLetterHandler =
+  (deps: LetterDeps) =>
   async (letter: DeadLetter): Promise<void> => {
     const { stream, sequence, request_id: requestId, attempt_id: attemptId, type } = letter
-    deps.log.error({ stream, sequence, requestId, attemptId, event: type },
-      'a message was delivered too often; it is kept in the stream DEAD_LETTERS')
+    deps.log.error(
+      { stream, sequence, requestId, attemptId, event: type },
+      'a message was delivered too often; it is kept in the stream DEAD_LETTERS',
+    )
     deps.metrics.deadLetter(stream)
     const row = requestId === undefined ? undefined : await findRequest(deps.store, requestId)
     if (!row || !isTheLast(row, letter)) return

@@ -47,7 +47,8 @@ export class EgressPool {
    */
   async run<T>({ accountId, signal }: EgressUser, work: () => Promise<T>): Promise<T> {
     await withDeadline({ ms: this.#waitMsMax, late: tooMany, signal }, (deadline) =>
-      this.#enter(accountId, deadline))
+      this.#enter(accountId, deadline),
+    )
     try {
       return await work()
     } finally {
@@ -93,8 +94,10 @@ export class EgressPool {
   }
 }
 
-const tooMany = () => new ServiceError('RATE_LIMITED', {
-  message: 'Too many submits are waiting for the servers of their addresses to answer. ' +
-    `Nothing was stored; try again in ${RETRY_AFTER_SECONDS} seconds.`,
-  retryAfterSeconds: RETRY_AFTER_SECONDS,
-})
+const tooMany = () =>
+  new ServiceError('RATE_LIMITED', {
+    message:
+      'Too many submits are waiting for the servers of their addresses to answer. ' +
+      `Nothing was stored; try again in ${RETRY_AFTER_SECONDS} seconds.`,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  })

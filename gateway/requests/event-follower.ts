@@ -17,11 +17,18 @@ import { appendLogs } from '../store/request-logs.ts'
 import { findRequest, startAttempt } from '../store/requests.ts'
 import type { RequestRow } from '../store/tables.ts'
 
-type FollowerDeps = MediaPresenter & Pick<
-  Deps,
-  'store' | 'feed' | 'engineRegistry' | 'clock' | 'log' | 'metrics' | 'wakePublisher' |
-  'wakeWebhooks'
->
+type FollowerDeps = MediaPresenter &
+  Pick<
+    Deps,
+    | 'store'
+    | 'feed'
+    | 'engineRegistry'
+    | 'clock'
+    | 'log'
+    | 'metrics'
+    | 'wakePublisher'
+    | 'wakeWebhooks'
+  >
 
 const DAY_MS = 86_400_000
 
@@ -29,23 +36,27 @@ const DAY_MS = 86_400_000
 type Moved = { finished: RequestRow } | 'moved' | 'as it was'
 
 /** A handler for `broker.followEvents`: the event may be acknowledged when it resolves. */
-export const createEventHandler = (deps: FollowerDeps) => async (event: Event): Promise<void> => {
-  const { request_id: requestId, attempt_id: attemptId, engine_id: engineId } = event
-  const moved = await inTransaction(deps.store, async (store) => {
-    const moved = await applyEvent(store, event, deps)
-    if (moved !== 'as it was') await appendLogs(store, requestId, event.logs)
-    return moved
-  })
-  const status = typeof moved === 'string' ? moved : moved.finished.status
-  deps.log.info({ requestId, attemptId, engineId, event: event.type, moved: status }, 'event')
-  if (typeof moved !== 'string') tellFinished(deps, moved.finished)
-  if (moved === 'moved' && event.type === 'released') deps.wakePublisher()
-  if (moved === 'moved') deps.feed.rowChanged(requestId)
-  else await stopIfFinished(event, deps)
-}
+export const createEventHandler =
+  (deps: FollowerDeps) =>
+  async (event: Event): Promise<void> => {
+    const { request_id: requestId, attempt_id: attemptId, engine_id: engineId } = event
+    const moved = await inTransaction(deps.store, async (store) => {
+      const moved = await applyEvent(store, event, deps)
+      if (moved !== 'as it was') await appendLogs(store, requestId, event.logs)
+      return moved
+    })
+    const status = typeof moved === 'string' ? moved : moved.finished.status
+    deps.log.info({ requestId, attemptId, engineId, event: event.type, moved: status }, 'event')
+    if (typeof moved !== 'string') tellFinished(deps, moved.finished)
+    if (moved === 'moved' && event.type === 'released') deps.wakePublisher()
+    if (moved === 'moved') deps.feed.rowChanged(requestId)
+    else await stopIfFinished(event, deps)
+  }
 
 async function applyEvent(
-  store: Store, event: Event, { clock, config, mediaStore }: FollowerDeps,
+  store: Store,
+  event: Event,
+  { clock, config, mediaStore }: FollowerDeps,
 ): Promise<Moved> {
   const { request_id: requestId, attempt_id: attemptId } = event
   const now = isoTime(clock.now())
@@ -56,25 +67,33 @@ async function applyEvent(
       return onTheWay(await startAttempt(store, start))
     }
     case 'released': {
-      const released = await releaseRequest(
-        store, event, { now: clock.now(), presenter: ending.presenter })
+      const released = await releaseRequest(store, event, {
+        now: clock.now(),
+        presenter: ending.presenter,
+      })
       return released === 'queued' ? 'moved' : toTheEnd(released)
     }
     case 'measured':
       return toTheEnd(await failUnlessCovered(store, event, ending))
     case 'failed': // a stale attempt must not fail what another is working on
-      return toTheEnd(await finishRequest(
-        store, { requestId, attemptId, ...failure(event.error, now) }, ending.presenter))
-    case 'completed': { // of any attempt: all of them give the same result
+      return toTheEnd(
+        await finishRequest(
+          store,
+          { requestId, attemptId, ...failure(event.error, now) },
+          ending.presenter,
+        ),
+      )
+    case 'completed': {
+      // of any attempt: all of them give the same result
       const outputsExpireAt = isoTime(clock.now() + config.outputDays * DAY_MS)
       return toTheEnd(await completeAndCharge(store, event, { ...ending, outputsExpireAt }))
     }
   }
 }
 
-const onTheWay = (moved: boolean): Moved => moved ? 'moved' : 'as it was'
+const onTheWay = (moved: boolean): Moved => (moved ? 'moved' : 'as it was')
 
-const toTheEnd = (finished: RequestRow | null): Moved => finished ? { finished } : 'as it was'
+const toTheEnd = (finished: RequestRow | null): Moved => (finished ? { finished } : 'as it was')
 
 /** What the end of a request needs to know beside its event. */
 type Ending = { now: string; presenter: MediaPresenter }
@@ -83,7 +102,9 @@ type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
 
 /** Of any attempt: the media of all of them is the same. */
 async function failUnlessCovered(
-  store: Store, { request_id: requestId, duration }: EventOf<'measured'>, ending: Ending,
+  store: Store,
+  { request_id: requestId, duration }: EventOf<'measured'>,
+  ending: Ending,
 ): Promise<RequestRow | null> {
   const row = await findRequest(store, requestId)
   if (!row || isTerminal(row.status)) return null
@@ -94,7 +115,9 @@ async function failUnlessCovered(
 
 /** What can't be paid for is not given: the request fails, and costs nothing. */
 async function completeAndCharge(
-  store: Store, event: EventOf<'completed'>, ending: Ending & { outputsExpireAt: string },
+  store: Store,
+  event: EventOf<'completed'>,
+  ending: Ending & { outputsExpireAt: string },
 ): Promise<RequestRow | null> {
   const { request_id: requestId, duration } = event
   const { now, outputsExpireAt, presenter } = ending
@@ -103,21 +126,30 @@ async function completeAndCharge(
   if (row.file_id !== null) await setFileDuration(store, row.file_id, duration)
   const charged = await charge(store, row, duration, now)
   if ('shortfall' in charged) return failForCredits(store, requestId, charged.shortfall, ending)
-  return finishRequest(store, {
-    requestId, to: 'COMPLETED', now,
-    set: {
-      duration,
-      sample_rate: event.sample_rate,
-      outputs: JSON.stringify(event.outputs),
-      finished_at: now,
-      outputs_expire_at: outputsExpireAt,
-      billing_status: charged.billing,
+  return finishRequest(
+    store,
+    {
+      requestId,
+      to: 'COMPLETED',
+      now,
+      set: {
+        duration,
+        sample_rate: event.sample_rate,
+        outputs: JSON.stringify(event.outputs),
+        finished_at: now,
+        outputs_expire_at: outputsExpireAt,
+        billing_status: charged.billing,
+      },
     },
-  }, presenter)
+    presenter,
+  )
 }
 
 function failForCredits(
-  store: Store, requestId: string, message: string, { now, presenter }: Ending,
+  store: Store,
+  requestId: string,
+  message: string,
+  { now, presenter }: Ending,
 ): Promise<RequestRow | null> {
   const error = { code: 'INSUFFICIENT_CREDITS', message } as const
   return finishRequest(store, { requestId, ...failure(error, now) }, presenter)
@@ -128,7 +160,8 @@ function failForCredits(
  * is told to stop.
  */
 async function stopIfFinished(
-  event: Event, { store, engineRegistry }: FollowerDeps,
+  event: Event,
+  { store, engineRegistry }: FollowerDeps,
 ): Promise<void> {
   if (event.type !== 'started' && event.type !== 'measured') return
   const row = await findRequest(store, event.request_id)

@@ -19,9 +19,11 @@ type Ending = Move & { to: 'COMPLETED' | 'FAILED' }
  * @returns the request as it ended, for `tellFinished`; null when it has already moved on
  */
 export async function finishRequest(
-  store: Store, ending: Ending, presenter: MediaPresenter,
+  store: Store,
+  ending: Ending,
+  presenter: MediaPresenter,
 ): Promise<RequestRow | null> {
-  if (!await moveRequest(store, ending)) return null
+  if (!(await moveRequest(store, ending))) return null
   await withdrawFromOutbox(store, ending.requestId)
   const row = await findRequest(store, ending.requestId)
   if (!row) return null
@@ -32,14 +34,18 @@ export async function finishRequest(
 
 /** How a request fails. */
 export const failure = (
-  { code, message }: { code: FailureCode; message: string }, now: string,
+  { code, message }: { code: FailureCode; message: string },
+  now: string,
 ): Pick<Ending, 'to' | 'now' | 'set'> => ({
-  to: 'FAILED', now, set: { error_code: code, error_message: message, finished_at: now },
+  to: 'FAILED',
+  now,
+  set: { error_code: code, error_message: message, finished_at: now },
 })
 
 /** Tells all who wait for the end of a request that it is there, once that is committed. */
 export function tellFinished(
-  { feed, metrics, wakeWebhooks }: Pick<Deps, 'feed' | 'metrics' | 'wakeWebhooks'>, row: RequestRow,
+  { feed, metrics, wakeWebhooks }: Pick<Deps, 'feed' | 'metrics' | 'wakeWebhooks'>,
+  row: RequestRow,
 ): void {
   metrics.finished(row)
   feed.forget(row.request_id)
@@ -47,16 +53,20 @@ export function tellFinished(
   wakeWebhooks()
 }
 
-export type FinishDeps =
-  MediaPresenter & Pick<Deps, 'store' | 'feed' | 'clock' | 'metrics' | 'wakeWebhooks'>
+export type FinishDeps = MediaPresenter &
+  Pick<Deps, 'store' | 'feed' | 'clock' | 'metrics' | 'wakeWebhooks'>
 
 /** Moves a request to FAILED; false when it is finished already. */
 export async function failRequest(
-  deps: FinishDeps, requestId: string, code: FailureCode, message: string,
+  deps: FinishDeps,
+  requestId: string,
+  code: FailureCode,
+  message: string,
 ): Promise<boolean> {
   const now = isoTime(deps.clock.now())
   const failed = await inTransaction(deps.store, (store) =>
-    finishRequest(store, { requestId, ...failure({ code, message }, now) }, deps))
+    finishRequest(store, { requestId, ...failure({ code, message }, now) }, deps),
+  )
   if (failed) tellFinished(deps, failed)
   return failed !== null
 }

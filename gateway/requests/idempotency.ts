@@ -29,7 +29,9 @@ type IdempotencyDeps = Pick<Deps, 'store' | 'clock' | 'config'>
 
 /** The key in the header of a submit, if any. @throws ServiceError when it is not a key */
 export function readIdempotencyKey(
-  header: unknown, accountId: string, body: unknown,
+  header: unknown,
+  accountId: string,
+  body: unknown,
 ): IdempotencyKey | undefined {
   if (header === undefined) return undefined
   if (typeof header !== 'string' || !KEY.test(header)) {
@@ -48,7 +50,8 @@ function fingerprintOf(body: unknown): string {
       : Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
   try {
     return createHash('sha256').update(JSON.stringify(body, sorted)).digest('hex')
-  } catch (cause) { // JSON can be read deeper than it can be written
+  } catch (cause) {
+    // JSON can be read deeper than it can be written
     throw new ServiceError('INVALID_REQUEST', { message: 'The body is nested too deeply.', cause })
   }
 }
@@ -59,7 +62,9 @@ function fingerprintOf(body: unknown): string {
  * @throws ServiceError `IDEMPOTENCY_CONFLICT` when the key came with another body
  */
 export async function answerOnce(
-  deps: IdempotencyDeps, given: IdempotencyKey, submit: () => Promise<string>,
+  deps: IdempotencyDeps,
+  given: IdempotencyKey,
+  submit: () => Promise<string>,
 ): Promise<string> {
   const before = await answerGivenBefore(deps, given)
   if (before !== undefined) return before
@@ -78,23 +83,30 @@ export async function answerOnce(
  * @throws ServiceError `IDEMPOTENCY_CONFLICT` when another submit took the key first
  */
 export async function keepAnswer(
-  store: Store, { clock, config }: IdempotencyDeps, given: IdempotencyKey,
+  store: Store,
+  { clock, config }: IdempotencyDeps,
+  given: IdempotencyKey,
   { requestId, answer }: { requestId: string; answer: string },
 ): Promise<void> {
   const now = clock.now()
   const names = { account_id: given.accountId, idempotency_key: given.key }
-  const taken = await takeIdempotencyKey(store, {
-    ...names,
-    fingerprint: given.fingerprint,
-    request_id: requestId,
-    sealed_answer: encrypt(config.encryptionKey, labelOf(names), answer),
-    expires_at: isoTime(now + LIFE_MS),
-  }, isoTime(now))
+  const taken = await takeIdempotencyKey(
+    store,
+    {
+      ...names,
+      fingerprint: given.fingerprint,
+      request_id: requestId,
+      sealed_answer: encrypt(config.encryptionKey, labelOf(names), answer),
+      expires_at: isoTime(now + LIFE_MS),
+    },
+    isoTime(now),
+  )
   if (!taken) throw new ServiceError('IDEMPOTENCY_CONFLICT', { param: PARAM })
 }
 
 async function answerGivenBefore(
-  { store, clock, config }: IdempotencyDeps, { accountId, key, fingerprint }: IdempotencyKey,
+  { store, clock, config }: IdempotencyDeps,
+  { accountId, key, fingerprint }: IdempotencyKey,
 ): Promise<string | undefined> {
   const row = await findIdempotencyKey(store, accountId, key, isoTime(clock.now()))
   if (!row) return undefined
@@ -104,6 +116,8 @@ async function answerGivenBefore(
   return decrypt(config.encryptionKey, labelOf(row), row.sealed_answer)
 }
 
-const labelOf = (
-  { account_id, idempotency_key }: Pick<IdempotencyKeyRow, 'account_id' | 'idempotency_key'>,
-): string => JSON.stringify(['idempotent answer', account_id, idempotency_key])
+const labelOf = ({
+  account_id,
+  idempotency_key,
+}: Pick<IdempotencyKeyRow, 'account_id' | 'idempotency_key'>): string =>
+  JSON.stringify(['idempotent answer', account_id, idempotency_key])

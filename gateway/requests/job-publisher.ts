@@ -15,9 +15,8 @@ import { findRequest, setJobSequence } from '../store/requests.ts'
 import { inputKey, outputKey } from '../store/retention.ts'
 import type { RequestRow } from '../store/tables.ts'
 
-type PublisherDeps = FinishDeps & Pick<Deps, 'log'> & {
-  broker: Pick<Broker, 'publishJob' | 'removeJob' | 'isConnected'>
-}
+type PublisherDeps = FinishDeps &
+  Pick<Deps, 'log'> & { broker: Pick<Broker, 'publishJob' | 'removeJob' | 'isConnected'> }
 
 const BATCH_MAX = 64
 /** How often the outbox is looked at unasked, for rows that another process left in it. */
@@ -50,11 +49,18 @@ export async function publishWaiting(deps: PublisherDeps): Promise<void> {
   for (;;) {
     const waiting = await oldestInOutbox(deps.store, isoTime(deps.clock.now()), BATCH_MAX)
     if (waiting.length === 0) return
-    const queues = await queuesOf(deps.store, waiting.filter((row) => !isTerminal(row.status)))
-    const outcomes = await Promise.all(waiting.map((row) =>
-      publishOne(deps, row, queues.get(row.request_id))))
+    const queues = await queuesOf(
+      deps.store,
+      waiting.filter((row) => !isTerminal(row.status)),
+    )
+    const outcomes = await Promise.all(
+      waiting.map((row) => publishOne(deps, row, queues.get(row.request_id))),
+    )
     const failures = outcomes.filter((outcome) => 'error' in outcome)
-    await settle(deps, outcomes.filter((outcome) => !('error' in outcome)))
+    await settle(
+      deps,
+      outcomes.filter((outcome) => !('error' in outcome)),
+    )
     const [first] = failures
     if (first && !deps.broker.isConnected()) throw first.error // that is no try
     for (const failure of failures) await tryLater(deps, failure)
@@ -68,7 +74,9 @@ type Taken = { row: WaitingJob; sequence?: number }
 
 /** Never throws: each row is by itself. */
 async function publishOne(
-  deps: PublisherDeps, row: WaitingJob, queue?: JobQueue,
+  deps: PublisherDeps,
+  row: WaitingJob,
+  queue?: JobQueue,
 ): Promise<Taken | Failed> {
   if (isTerminal(row.status)) return { row }
   try {
@@ -82,9 +90,15 @@ async function publishOne(
 async function settle(deps: PublisherDeps, taken: readonly Taken[]): Promise<void> {
   if (taken.length === 0) return
   const canceled = await inTransaction(deps.store, async (store) => {
-    await takeFromOutbox(store, taken.map(({ row }) => row.message_id))
+    await takeFromOutbox(
+      store,
+      taken.map(({ row }) => row.message_id),
+    )
     const finished: { requestId: string; sequence: number }[] = []
-    for (const { row: { request_id: requestId }, sequence } of taken) {
+    for (const {
+      row: { request_id: requestId },
+      sequence,
+    } of taken) {
       if (sequence === undefined) continue
       await setJobSequence(store, requestId, sequence)
       const row = await findRequest(store, requestId)
@@ -103,7 +117,9 @@ interface WithdrawDeps {
 
 /** Takes the job of a canceled request out of the queue; one that stays does no harm. */
 export async function withdrawJob(
-  { broker, log }: WithdrawDeps, requestId: string, sequence: number,
+  { broker, log }: WithdrawDeps,
+  requestId: string,
+  sequence: number,
 ): Promise<void> {
   await broker.removeJob(requestId, sequence).catch((error: unknown) => {
     log.warn({ err: error, requestId }, 'the job of a canceled request stays in the queue')
@@ -124,7 +140,8 @@ async function tryLater(deps: PublisherDeps, { row, error }: Failed): Promise<vo
 
 /** The job that asks an engine to serve a request. */
 export async function jobOf(
-  row: RequestRow, { clock, mediaStore }: Pick<Deps, 'clock' | 'mediaStore'>,
+  row: RequestRow,
+  { clock, mediaStore }: Pick<Deps, 'clock' | 'mediaStore'>,
 ): Promise<Job> {
   const { request_id: requestId, file_id: fileId, file_name: fileName } = row
   const address = { audience: 'engine', expiresAt: clock.now() + JOB_URL_MS } as const
@@ -137,13 +154,14 @@ export async function jobOf(
     prompt: row.prompt,
     options: JSON.parse(row.options) as Job['options'],
     interruptions: row.interruptions,
-    source: fileId === null
-      ? { kind: 'url', url: row.audio_url ?? '', file_name: fileName }
-      : {
-        kind: 'file',
-        url: await mediaStore.downloadUrl({ ...address, key: inputKey(fileId), fileName }),
-        file_name: fileName,
-      },
+    source:
+      fileId === null
+        ? { kind: 'url', url: row.audio_url ?? '', file_name: fileName }
+        : {
+            kind: 'file',
+            url: await mediaStore.downloadUrl({ ...address, key: inputKey(fileId), fileName }),
+            file_name: fileName,
+          },
     upload_urls: {
       target: await uploadUrl('target'),
       residual: await uploadUrl('residual'),

@@ -12,7 +12,8 @@ type Waiting = Pick<RequestRow, 'request_id' | 'account_id' | 'attempts'>
  * begun before, for it has waited; `further` for the rest, which may fill a part of an engine only.
  */
 export async function queuesOf(
-  store: Store, waiting: readonly Waiting[],
+  store: Store,
+  waiting: readonly Waiting[],
 ): Promise<Map<string, JobQueue>> {
   const accountIds = [...new Set(waiting.map((row) => row.account_id))]
   const present = new Set(await accountsInBroker(store, accountIds))

@@ -8,9 +8,17 @@ import type { AppConfig, Deps } from '../deps.ts'
 import { keptUntil } from '../files/times.ts'
 import type { MediaStore } from '../media-store/media-store.ts'
 import {
-  AudioSeparateInput, MODEL_ID, SeparationData, type CreateFileResponse, type File,
-  type ModelList, type OutputFile, type QueueResultResponse, type QueueStatusResponse,
-  type QueueSubmitResponse, type WebhookDeliveryStatus,
+  AudioSeparateInput,
+  MODEL_ID,
+  SeparationData,
+  type CreateFileResponse,
+  type File,
+  type ModelList,
+  type OutputFile,
+  type QueueResultResponse,
+  type QueueStatusResponse,
+  type QueueSubmitResponse,
+  type WebhookDeliveryStatus,
 } from '../api/schemas.ts'
 import { decrypt } from '../secrets.ts'
 import { fileStatus } from '../store/files.ts'
@@ -34,34 +42,37 @@ export type MediaPresenter = Pick<Deps, 'config' | 'mediaStore'>
 export function presentModels(engines: readonly EngineDescription[]): ModelList {
   return {
     object: 'list',
-    data: [{
-      id: MODEL_ID,
-      object: 'model',
-      description: 'Separates a sound, described in plain language, from audio or video.',
-      input: AudioSeparateInput,
-      output: SeparationData,
-      engines: engines.map(({ engine_id, version, device, model }) => ({
-        engine_id,
-        version,
-        device,
-        model: {
-          name: model.name,
-          summary: model.summary,
-          parameters: model.parameters,
-          weights_sha256: model.weights_sha256,
-          sample_rate: model.sample_rate,
-          channels_max: model.channels_max,
-          gives_candidates: model.gives_candidates,
-          predicts_spans: model.predicts_spans,
-          precision: model.precision,
-        },
-      })),
-    }],
+    data: [
+      {
+        id: MODEL_ID,
+        object: 'model',
+        description: 'Separates a sound, described in plain language, from audio or video.',
+        input: AudioSeparateInput,
+        output: SeparationData,
+        engines: engines.map(({ engine_id, version, device, model }) => ({
+          engine_id,
+          version,
+          device,
+          model: {
+            name: model.name,
+            summary: model.summary,
+            parameters: model.parameters,
+            weights_sha256: model.weights_sha256,
+            sample_rate: model.sample_rate,
+            channels_max: model.channels_max,
+            gives_candidates: model.gives_candidates,
+            predicts_spans: model.predicts_spans,
+            precision: model.precision,
+          },
+        })),
+      },
+    ],
   }
 }
 
 export async function presentCreatedFile(
-  file: FileRow, { mediaStore, config }: MediaPresenter,
+  file: FileRow,
+  { mediaStore, config }: MediaPresenter,
 ): Promise<CreateFileResponse> {
   const { file_size: bytes, content_type: contentType } = file
   const uploadUrl = await mediaStore.uploadUrl({
@@ -116,7 +127,9 @@ function generatedSecret(row: RequestRow, { encryptionKey }: AppConfig) {
 }
 
 export function presentStatus(
-  row: RequestRow, { progress, queuePosition, logs, webhook }: LiveState, config: AppConfig,
+  row: RequestRow,
+  { progress, queuePosition, logs, webhook }: LiveState,
+  config: AppConfig,
 ): QueueStatusResponse {
   return {
     request_id: row.request_id,
@@ -141,7 +154,9 @@ export const failureOf = (row: RequestRow): { code: FailureCode; message: string
 
 /** The result of a request that is COMPLETED and whose outputs are still there. */
 export async function presentResult(
-  row: RequestRow, { mediaStore }: MediaPresenter, webhook?: WebhookDeliveryStatus,
+  row: RequestRow,
+  { mediaStore }: MediaPresenter,
+  webhook?: WebhookDeliveryStatus,
 ): Promise<QueueResultResponse> {
   const { duration, sample_rate: sampleRate, outputs_expire_at: deleteAfter } = row
   if (duration === null || sampleRate === null || deleteAfter === null) {
@@ -155,12 +170,7 @@ export async function presentResult(
     request_id: row.request_id,
     model: MODEL_ID,
     status: 'COMPLETED',
-    data: {
-      target,
-      residual,
-      duration,
-      sample_rate: sampleRate,
-    },
+    data: { target, residual, duration, sample_rate: sampleRate },
     usage: {
       feature: 'audio_seconds',
       quantity: costOf(duration),
@@ -175,15 +185,19 @@ const requestUrl = (row: RequestRow, { publicUrl }: AppConfig): string =>
   `${publicUrl()}/v1/queue/requests/${row.request_id}`
 
 async function outputFile(
-  row: RequestRow, name: OutputName, deleteAfter: string, mediaStore: MediaStore,
+  row: RequestRow,
+  name: OutputName,
+  deleteAfter: string,
+  mediaStore: MediaStore,
 ): Promise<OutputFile> {
-  const addressOf = (part: OutputPart, file: StoredFile) => mediaStore.downloadUrl({
-    key: outputKey(row.request_id, part),
-    audience: 'client',
-    expiresAt: Date.parse(deleteAfter),
-    contentType: file.content_type,
-    fileName: outputFileName(row.file_name, name, file.extension),
-  })
+  const addressOf = (part: OutputPart, file: StoredFile) =>
+    mediaStore.downloadUrl({
+      key: outputKey(row.request_id, part),
+      audience: 'client',
+      expiresAt: Date.parse(deleteAfter),
+      contentType: file.content_type,
+      fileName: outputFileName(row.file_name, name, file.extension),
+    })
   const output = outputsOf(row)[name]
   const { content_type, extension, video } = output
   return {
@@ -199,8 +213,9 @@ const outputsOf = (row: RequestRow): Outputs => JSON.parse(row.outputs ?? '') as
 
 /** One stored part of a COMPLETED request and what it is called; undefined: there is no such. */
 export function storedPart(
-  row: RequestRow, part: OutputPart,
-): StoredFile & { fileName: string } | undefined {
+  row: RequestRow,
+  part: OutputPart,
+): (StoredFile & { fileName: string }) | undefined {
   const isVideo = part.endsWith('_video')
   const name = part.replace('_video', '') as OutputName
   const output = outputsOf(row)[name]

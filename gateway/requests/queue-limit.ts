@@ -13,19 +13,23 @@ const RETRY_AFTER_SECONDS = 30
  * @throws ServiceError `RATE_LIMITED` when more wait now than may
  */
 export async function assertRoom(
-  store: Store, accountId: string, { queueMax, queueMaxPerAccount }: AppConfig,
+  store: Store,
+  accountId: string,
+  { queueMax, queueMaxPerAccount }: AppConfig,
 ): Promise<void> {
-  if (await countWaiting(store, queueMax + 1) > queueMax) {
+  if ((await countWaiting(store, queueMax + 1)) > queueMax) {
     throw queueFull(`${queueMax} requests are waiting, and no more are taken now`)
   }
   if (queueMaxPerAccount === 0) return
-  if (await countWaiting(store, queueMaxPerAccount + 1, accountId) > queueMaxPerAccount) {
+  if ((await countWaiting(store, queueMaxPerAccount + 1, accountId)) > queueMaxPerAccount) {
     throw queueFull(`your account has ${queueMaxPerAccount} requests waiting, and may have no more`)
   }
 }
 
-const queueFull = (why: string) => new ServiceError('RATE_LIMITED', {
-  message: `The queue is full: ${why}. Nothing was stored; try again in ${
-    RETRY_AFTER_SECONDS} seconds.`,
-  retryAfterSeconds: RETRY_AFTER_SECONDS,
-})
+const queueFull = (why: string) =>
+  new ServiceError('RATE_LIMITED', {
+    message: `The queue is full: ${why}. Nothing was stored; try again in ${
+      RETRY_AFTER_SECONDS
+    } seconds.`,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  })

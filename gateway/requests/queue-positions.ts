@@ -37,10 +37,13 @@ export class QueuePositions {
     if (snapshot && (snapshot.changes === changes || now - snapshot.takenAt < AGE_MS_MAX)) {
       return snapshot.positions
     }
-    const positions = queuedRequestIds(this.#store)
-      .then((ids) => new Map(ids.map((id, index) => [id, index + 1])))
+    const positions = queuedRequestIds(this.#store).then(
+      (ids) => new Map(ids.map((id, index) => [id, index + 1])),
+    )
     this.#snapshot = { changes, takenAt: now, positions }
-    positions.catch(() => { this.#snapshot = undefined })
+    positions.catch(() => {
+      this.#snapshot = undefined
+    })
     return positions
   }
 }

@@ -26,7 +26,8 @@ const restMs = (interruptions: number): number => 5_000 * 3 ** (interruptions - 
  * @returns the request where it failed for it, 'queued', or null when the attempt does not hold it
  */
 export async function releaseRequest(
-  store: Store, { request_id: requestId, attempt_id: attemptId, cause }: Released,
+  store: Store,
+  { request_id: requestId, attempt_id: attemptId, cause }: Released,
   { now, presenter }: { now: number; presenter: MediaPresenter },
 ): Promise<RequestRow | 'queued' | null> {
   const row = await findRequest(store, requestId)

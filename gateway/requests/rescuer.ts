@@ -10,9 +10,8 @@ import { putInOutbox } from '../store/outbox.ts'
 import { listUntouched, requeueRequest, type PageStart } from '../store/requests.ts'
 import type { RequestRow } from '../store/tables.ts'
 
-type RescuerDeps = FinishDeps & Pick<Deps, 'log' | 'wakePublisher'> & {
-  broker: Pick<Broker, 'hasJob'>
-}
+type RescuerDeps = FinishDeps &
+  Pick<Deps, 'log' | 'wakePublisher'> & { broker: Pick<Broker, 'hasJob'> }
 
 const EVERY_MS = 60_000
 /** A request that changed so recently is not looked after: its events may still be on their way. */
@@ -46,7 +45,8 @@ export async function rescue(deps: RescuerDeps, after: PageStart = FIRST_PAGE): 
   for (const row of rows) {
     try {
       await rescueOne(deps, row)
-    } catch (error) { // one must not keep those behind it from being looked after
+    } catch (error) {
+      // one must not keep those behind it from being looked after
       const { request_id: requestId } = row
       deps.log.error({ err: error, requestId }, 'a request could not be looked after')
       failures += 1
@@ -59,18 +59,22 @@ export async function rescue(deps: RescuerDeps, after: PageStart = FIRST_PAGE): 
 
 async function rescueOne(deps: RescuerDeps, row: RequestRow): Promise<void> {
   const { request_id: requestId, job_sequence: sequence } = row
-  if (sequence !== null && await deps.broker.hasJob(requestId, sequence)) return
+  if (sequence !== null && (await deps.broker.hasJob(requestId, sequence))) return
   if (row.requeues < REQUEUES_MAX) return queueAgain(deps, row)
   deps.log.error({ requestId, requeues: row.requeues }, 'the job of a request is lost every time')
-  await failRequest(deps, requestId, 'ENGINE_LOST',
-    `The job of the request was lost each of the ${REQUEUES_MAX + 1} times that it was queued.`)
+  await failRequest(
+    deps,
+    requestId,
+    'ENGINE_LOST',
+    `The job of the request was lost each of the ${REQUEUES_MAX + 1} times that it was queued.`,
+  )
 }
 
 async function queueAgain(deps: RescuerDeps, row: RequestRow): Promise<void> {
   const { request_id: requestId } = row
   const now = isoTime(deps.clock.now())
   const requeued = await inTransaction(deps.store, async (store) => {
-    if (!await requeueRequest(store, row, now)) return false
+    if (!(await requeueRequest(store, row, now))) return false
     // The broker must not take it for a repeat of the job that was lost.
     const messageId = `${requestId}-${row.requeues + 1}`
     await putInOutbox(store, { message_id: messageId, request_id: requestId, created_at: now })

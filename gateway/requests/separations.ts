@@ -35,7 +35,9 @@ interface SubmitOptions {
  * @throws ServiceError with the code of endpoint 5 that fits
  */
 export async function submit(
-  deps: Deps, accountId: string, submission: Submission,
+  deps: Deps,
+  accountId: string,
+  submission: Submission,
   { first, signal }: SubmitOptions = {},
 ): Promise<RequestRow> {
   const { webhook } = submission
@@ -52,7 +54,9 @@ export async function submit(
       await reserveAtSubmit(store, row, row.created_at)
       await insertRequest(store, row)
       await putInOutbox(store, {
-        message_id: row.request_id, request_id: row.request_id, created_at: row.created_at,
+        message_id: row.request_id,
+        request_id: row.request_id,
+        created_at: row.created_at,
       })
       await assertKept(store, row)
       await assertRoom(store, accountId, deps.config)
@@ -68,8 +72,11 @@ export async function submit(
 }
 
 function newRow(
-  requestId: string, accountId: string, { prompt, options, metadata }: Submission,
-  source: Pick<RequestRow, 'file_id' | 'audio_url' | 'file_name'>, now: string,
+  requestId: string,
+  accountId: string,
+  { prompt, options, metadata }: Submission,
+  source: Pick<RequestRow, 'file_id' | 'audio_url' | 'file_name'>,
+  now: string,
 ): RequestRow {
   return {
     request_id: requestId,
@@ -105,7 +112,9 @@ function newRow(
 }
 
 function webhookColumns(
-  requestId: string, { url, secret }: NonNullable<Submission['webhook']>, encryptionKey: string,
+  requestId: string,
+  { url, secret }: NonNullable<Submission['webhook']>,
+  encryptionKey: string,
 ): Pick<RequestRow, 'webhook_url' | 'webhook_secret' | 'webhook_secret_generated'> {
   return {
     webhook_url: url,
@@ -116,7 +125,9 @@ function webhookColumns(
 
 /** @throws ServiceError `NOT_FOUND` for a request that is not there or not the account's */
 export async function findOwn(
-  { store }: Deps, accountId: string, requestId: string,
+  { store }: Deps,
+  accountId: string,
+  requestId: string,
 ): Promise<RequestRow> {
   const row = await findRequest(store, requestId)
   if (row?.account_id === accountId) return row
@@ -125,11 +136,14 @@ export async function findOwn(
 
 /** A page of the account's requests, newest first; `cursor` names one after the first. */
 export async function list(
-  deps: Deps, accountId: string, { limit, cursor }: { limit: number; cursor: unknown },
+  deps: Deps,
+  accountId: string,
+  { limit, cursor }: { limit: number; cursor: unknown },
 ): Promise<RequestList> {
   const after = pageStartOf(cursor)
   const rows = await listRequests(deps.store, accountId, {
-    limit: limit + 1, ...(after && { after }),
+    limit: limit + 1,
+    ...(after && { after }),
   })
   const page = rows.slice(0, limit)
   const last = page.at(-1)
@@ -142,7 +156,9 @@ export async function list(
 
 /** The status response of a request, with `logs` where they are given. */
 export async function statusOf(
-  { store, feed, queuePositions, config }: Deps, row: RequestRow, logs?: LogLine[],
+  { store, feed, queuePositions, config }: Deps,
+  row: RequestRow,
+  logs?: LogLine[],
 ): Promise<QueueStatusResponse> {
   const { request_id: requestId, attempt_id: attemptId, status } = row
   const queuePosition = status === 'IN_QUEUE' ? await queuePositions.of(requestId) : undefined
@@ -155,9 +171,7 @@ export async function statusOf(
  * The outputs of a request.
  * @throws ServiceError `RESULT_NOT_READY`, `REQUEST_FAILED`, or `NOT_FOUND` past their retention
  */
-export async function resultOf(
-  deps: Deps, row: RequestRow,
-): Promise<QueueResultResponse> {
+export async function resultOf(deps: Deps, row: RequestRow): Promise<QueueResultResponse> {
   if (row.status === 'FAILED') {
     const { code, message } = failureOf(row)
     throw new ServiceError('REQUEST_FAILED', { message: `The request failed: ${code}: ${message}` })
@@ -177,7 +191,8 @@ export async function resultOf(
 
 /** Whether a request is completed and its outputs are still kept. @param now epoch milliseconds */
 export const hasResult = (row: RequestRow, now: number): boolean =>
-  row.status === 'COMPLETED' && row.media_removed_at === null &&
+  row.status === 'COMPLETED' &&
+  row.media_removed_at === null &&
   (row.outputs_expire_at === null || now < Date.parse(row.outputs_expire_at))
 
 /**

@@ -17,20 +17,21 @@ type SourceDeps = Pick<Deps, 'store' | 'mediaStore' | 'clock' | 'config' | 'chec
 
 /** @throws ServiceError with the code of endpoint 5 that fits */
 export async function checkSource(
-  { source, options }: Pick<Submission, 'source' | 'options'>, user: EgressUser, deps: SourceDeps,
+  { source, options }: Pick<Submission, 'source' | 'options'>,
+  user: EgressUser,
+  deps: SourceDeps,
 ): Promise<CheckedSource> {
   if ('audioUrl' in source) return checkUrl(source.audioUrl, user, deps)
   const file = await checkFile(source.fileId, user.accountId, deps)
-  if (file.duration !== null) { // a request before this one has measured it
+  if (file.duration !== null) {
+    // a request before this one has measured it
     assertNotTooLong(file.duration, deps.config.mediaSecondsMax)
     assertSpansBegin(options.spans, file.duration)
   }
   return { file_id: file.file_id, audio_url: null, file_name: file.file_name }
 }
 
-async function checkFile(
-  fileId: string, accountId: string, deps: SourceDeps,
-): Promise<FileRow> {
+async function checkFile(fileId: string, accountId: string, deps: SourceDeps): Promise<FileRow> {
   const param = 'input.file_id'
   const known = await findFile(deps.store, fileId)
   if (known?.account_id !== accountId) {
@@ -53,14 +54,17 @@ async function checkFile(
  * @throws ServiceError `FILE_EXPIRED` when the file's bytes were given up since it was checked
  */
 export async function assertKept(
-  store: Store, { file_id: fileId }: Pick<RequestRow, 'file_id'>,
+  store: Store,
+  { file_id: fileId }: Pick<RequestRow, 'file_id'>,
 ): Promise<void> {
-  if (fileId === null || await hasMedia(store, fileId)) return
+  if (fileId === null || (await hasMedia(store, fileId))) return
   throw new ServiceError('FILE_EXPIRED', { param: 'input.file_id' })
 }
 
 async function checkUrl(
-  url: string, user: EgressUser, { checkAudioUrl }: SourceDeps,
+  url: string,
+  user: EgressUser,
+  { checkAudioUrl }: SourceDeps,
 ): Promise<CheckedSource> {
   const { bytes = 0 } = await checkAudioUrl(url, user)
   if (bytes > LIMITS.fileBytesMax) {
@@ -75,7 +79,11 @@ async function checkUrl(
 /** The last part of the path, as far as it can be read and be a file's name. */
 function nameInUrl(url: string): string {
   const last = new URL(url).pathname.split('/').at(-1) ?? ''
-  const name = decoded(last).split(/[/\\]/).at(-1)?.replace(/\p{Cc}/gu, '_') || 'audio'
+  const name =
+    decoded(last)
+      .split(/[/\\]/)
+      .at(-1)
+      ?.replace(/\p{Cc}/gu, '_') || 'audio'
   return [...name].slice(0, LIMITS.fileNameCharactersMax).join('')
 }
 

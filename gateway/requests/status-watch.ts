@@ -34,7 +34,9 @@ export interface WatchStep {
  * @throws ServiceError `NOT_FOUND`; `UNAUTHENTICATED` once the key is no longer valid
  */
 export async function* watchStatus(
-  deps: Deps, watch: RequestWatch, options: WatchOptions,
+  deps: Deps,
+  watch: RequestWatch,
+  options: WatchOptions,
 ): AsyncGenerator<WatchStep, void, void> {
   const { intervalMs, windowMs } = options
   const endsAt = performance.now() + windowMs

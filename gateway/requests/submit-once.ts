@@ -24,17 +24,22 @@ export interface Submitted {
  * @throws ServiceError with the code of endpoint 5 that fits
  */
 export async function submitOnce(
-  deps: Deps, accountId: string, { body, metadataText, idempotencyKey, signal }: Submitted,
+  deps: Deps,
+  accountId: string,
+  { body, metadataText, idempotencyKey, signal }: Submitted,
 ): Promise<string> {
   const submission = checkSubmission(body, metadataText)
   const key = readIdempotencyKey(idempotencyKey, accountId, body)
   const answerOf = (row: RequestRow) => JSON.stringify(presentSubmitted(row, deps.config))
-  const submitNew = async () => answerOf(await submit(deps, accountId, submission, {
-    signal,
-    ...(key && {
-      first: (store, row) =>
-        keepAnswer(store, deps, key, { requestId: row.request_id, answer: answerOf(row) }),
-    }),
-  }))
+  const submitNew = async () =>
+    answerOf(
+      await submit(deps, accountId, submission, {
+        signal,
+        ...(key && {
+          first: (store, row) =>
+            keepAnswer(store, deps, key, { requestId: row.request_id, answer: answerOf(row) }),
+        }),
+      }),
+    )
   return key ? answerOnce(deps, key, submitNew) : submitNew()
 }

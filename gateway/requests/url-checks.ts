@@ -7,7 +7,9 @@ import type { EgressPool } from './egress-pool.ts'
 
 /** The checks of a submit, each in a slot of its account. */
 export const createUrlChecks = (
-  { probe }: Pick<PublicFetch, 'probe'>, { check }: Pick<PublicPost, 'check'>, pool: EgressPool,
+  { probe }: Pick<PublicFetch, 'probe'>,
+  { check }: Pick<PublicPost, 'check'>,
+  pool: EgressPool,
 ): Pick<Deps, 'checkAudioUrl' | 'checkWebhookUrl'> => ({
   checkAudioUrl: (url, user) => pool.run(user, () => probe(url, user)),
   checkWebhookUrl: (url, user) => pool.run(user, () => check(url, user)),

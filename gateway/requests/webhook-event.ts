@@ -8,7 +8,8 @@ import type { SeparationCompletedEvent, SeparationFailedEvent } from '../api/web
 
 /** The delivery of a request that is COMPLETED or FAILED, due at once; null: it has no webhook. */
 export async function newDelivery(
-  row: RequestRow, presenter: MediaPresenter,
+  row: RequestRow,
+  presenter: MediaPresenter,
 ): Promise<DeliveryRow | null> {
   const { webhook_url: url, finished_at: finishedAt } = row
   if (url === null || finishedAt === null) return null
@@ -36,19 +37,30 @@ const withMetadata = (event: object, metadata: string | null): string => {
 }
 
 async function webhookEvent(
-  row: RequestRow, finishedAt: string, presenter: MediaPresenter,
+  row: RequestRow,
+  finishedAt: string,
+  presenter: MediaPresenter,
 ): Promise<SeparationCompletedEvent | SeparationFailedEvent> {
   const { request_id, created_at } = row
   const common = { request_id, model: MODEL_ID } as const
   if (row.status === 'FAILED') {
     return {
-      type: 'audio.separate.failed', ...common, status: 'FAILED',
-      created_at, failed_at: finishedAt, error: failureOf(row),
+      type: 'audio.separate.failed',
+      ...common,
+      status: 'FAILED',
+      created_at,
+      failed_at: finishedAt,
+      error: failureOf(row),
     }
   }
   const { data, usage } = await presentResult(row, presenter)
   return {
-    type: 'audio.separate.completed', ...common, status: 'COMPLETED',
-    created_at, completed_at: finishedAt, data, usage,
+    type: 'audio.separate.completed',
+    ...common,
+    status: 'COMPLETED',
+    created_at,
+    completed_at: finishedAt,
+    data,
+    usage,
   }
 }

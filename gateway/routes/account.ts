@@ -6,14 +6,18 @@ import { responses } from '../api/openapi.ts'
 
 /** Extension: the account that the key belongs to, with its balance; for a key of any scope. */
 export function accountRoute(app: FastifyInstance, deps: Deps): void {
-  app.get('/v1/account', {
-    config: { scope: 'any' },
-    schema: {
-      operationId: 'getAccount',
-      summary: 'Get your account and its balance',
-      description: 'Extension. For a key of any scope.',
-      tags: ['account'],
-      response: responses({ 200: Account }, [401, 500]),
+  app.get(
+    '/v1/account',
+    {
+      config: { scope: 'any' },
+      schema: {
+        operationId: 'getAccount',
+        summary: 'Get your account and its balance',
+        description: 'Extension. For a key of any scope.',
+        tags: ['account'],
+        response: responses({ 200: Account }, [401, 500]),
+      },
     },
-  }, async (request) => showAccount(deps, request.accountId))
+    async (request) => showAccount(deps, request.accountId),
+  )
 }

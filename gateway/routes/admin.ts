@@ -1,11 +1,24 @@
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import {
-  Account, AccountList, ApiKey, ApiKeyList, CreateAccountRequest, CreateKeyRequest, CreditRequest,
+  Account,
+  AccountList,
+  ApiKey,
+  ApiKeyList,
+  CreateAccountRequest,
+  CreateKeyRequest,
+  CreditRequest,
   NewApiKey,
 } from '../accounts/schemas.ts'
 import {
-  allAccounts, allKeys, createAccount, createKey, creditAccount, revokeKey, rotateKey, showAccount,
+  allAccounts,
+  allKeys,
+  createAccount,
+  createKey,
+  creditAccount,
+  revokeKey,
+  rotateKey,
+  showAccount,
 } from '../accounts/accounts.ts'
 import { bearerToken, isSameSecret } from '../accounts/auth.ts'
 import { installBodyDeadline } from '../api/body-deadline.ts'
@@ -44,69 +57,103 @@ const describe = (operationId: string, summary: string, parameter?: string) => (
   security: [{ adminToken: [] }],
   ...(parameter !== undefined && {
     params: {
-      type: 'object', properties: { [parameter]: { type: 'string' } }, required: [parameter],
+      type: 'object',
+      properties: { [parameter]: { type: 'string' } },
+      required: [parameter],
     },
   }),
 })
 
 function accountRoutes(app: FastifyInstance, deps: Deps): void {
-  app.post('/admin/accounts', {
-    schema: {
-      ...describe('createAccount', 'Create an account'),
-      body: CreateAccountRequest,
-      response: responses({ 201: Account }, [400, 401, 500]),
+  app.post(
+    '/admin/accounts',
+    {
+      schema: {
+        ...describe('createAccount', 'Create an account'),
+        body: CreateAccountRequest,
+        response: responses({ 201: Account }, [400, 401, 500]),
+      },
     },
-  }, async (request, reply) => reply.status(201).send(await createAccount(deps, request.body)))
-  app.get('/admin/accounts', {
-    schema: {
-      ...describe('listAccounts', 'List the accounts, oldest first'),
-      response: responses({ 200: AccountList }, [401, 500]),
+    async (request, reply) => reply.status(201).send(await createAccount(deps, request.body)),
+  )
+  app.get(
+    '/admin/accounts',
+    {
+      schema: {
+        ...describe('listAccounts', 'List the accounts, oldest first'),
+        response: responses({ 200: AccountList }, [401, 500]),
+      },
     },
-  }, async () => allAccounts(deps))
-  app.get<AccountRoute>('/admin/accounts/:account_id', {
-    schema: {
-      ...describe('showAccount', 'Get an account and its balance', 'account_id'),
-      response: responses({ 200: Account }, [401, 404, 500]),
+    async () => allAccounts(deps),
+  )
+  app.get<AccountRoute>(
+    '/admin/accounts/:account_id',
+    {
+      schema: {
+        ...describe('showAccount', 'Get an account and its balance', 'account_id'),
+        response: responses({ 200: Account }, [401, 404, 500]),
+      },
     },
-  }, async ({ params }) => showAccount(deps, params.account_id))
-  app.post<AccountRoute>('/admin/accounts/:account_id/credit', {
-    schema: {
-      ...describe('creditAccount', 'Add seconds to the balance of an account', 'account_id'),
-      body: CreditRequest,
-      response: responses({ 200: Account }, [400, 401, 402, 404, 500]),
+    async ({ params }) => showAccount(deps, params.account_id),
+  )
+  app.post<AccountRoute>(
+    '/admin/accounts/:account_id/credit',
+    {
+      schema: {
+        ...describe('creditAccount', 'Add seconds to the balance of an account', 'account_id'),
+        body: CreditRequest,
+        response: responses({ 200: Account }, [400, 401, 402, 404, 500]),
+      },
     },
-  }, async ({ params, body }) => creditAccount(deps, params.account_id, body))
+    async ({ params, body }) => creditAccount(deps, params.account_id, body),
+  )
 }
 
 function keyRoutes(app: FastifyInstance, deps: Deps): void {
-  app.post('/admin/keys', {
-    schema: {
-      ...describe('createKey', 'Create an API key; the answer alone tells its secret'),
-      body: CreateKeyRequest,
-      response: responses({ 201: NewApiKey }, [400, 401, 500]),
-    },
-  }, async (request, reply) => reply.status(201).send(await createKey(deps, request.body)))
-  app.get<{ Querystring: { account_id?: unknown } }>('/admin/keys', {
-    schema: {
-      ...describe('listKeys', 'List the API keys, oldest first'),
-      querystring: {
-        type: 'object',
-        properties: { account_id: { type: 'string', description: 'Only the keys of this one.' } },
+  app.post(
+    '/admin/keys',
+    {
+      schema: {
+        ...describe('createKey', 'Create an API key; the answer alone tells its secret'),
+        body: CreateKeyRequest,
+        response: responses({ 201: NewApiKey }, [400, 401, 500]),
       },
-      response: responses({ 200: ApiKeyList }, [401, 500]),
     },
-  }, async ({ query: { account_id: accountId } }) =>
-    allKeys(deps, typeof accountId === 'string' ? accountId : undefined))
-  app.post<KeyRoute>('/admin/keys/:key_id/revoke', {
-    schema: {
-      ...describe('revokeKey', 'Revoke an API key, at once and for good', 'key_id'),
-      response: responses({ 200: ApiKey }, [401, 404, 500]),
+    async (request, reply) => reply.status(201).send(await createKey(deps, request.body)),
+  )
+  app.get<{ Querystring: { account_id?: unknown } }>(
+    '/admin/keys',
+    {
+      schema: {
+        ...describe('listKeys', 'List the API keys, oldest first'),
+        querystring: {
+          type: 'object',
+          properties: { account_id: { type: 'string', description: 'Only the keys of this one.' } },
+        },
+        response: responses({ 200: ApiKeyList }, [401, 500]),
+      },
     },
-  }, async ({ params }) => revokeKey(deps, params.key_id))
-  app.post<KeyRoute>('/admin/keys/:key_id/rotate', {
-    schema: {
-      ...describe('rotateKey', 'Give an API key a new secret in the place of the old', 'key_id'),
-      response: responses({ 200: NewApiKey }, [400, 401, 404, 500]),
+    async ({ query: { account_id: accountId } }) =>
+      allKeys(deps, typeof accountId === 'string' ? accountId : undefined),
+  )
+  app.post<KeyRoute>(
+    '/admin/keys/:key_id/revoke',
+    {
+      schema: {
+        ...describe('revokeKey', 'Revoke an API key, at once and for good', 'key_id'),
+        response: responses({ 200: ApiKey }, [401, 404, 500]),
+      },
     },
-  }, async ({ params }) => rotateKey(deps, params.key_id))
+    async ({ params }) => revokeKey(deps, params.key_id),
+  )
+  app.post<KeyRoute>(
+    '/admin/keys/:key_id/rotate',
+    {
+      schema: {
+        ...describe('rotateKey', 'Give an API key a new secret in the place of the old', 'key_id'),
+        response: responses({ 200: NewApiKey }, [400, 401, 404, 500]),
+      },
+    },
+    async ({ params }) => rotateKey(deps, params.key_id),
+  )
 }

@@ -15,46 +15,54 @@ const MINUTE_MS = 60_000
 /** Endpoint 3: an address to which the bytes of one file can be uploaded. */
 export function createFileRoute(app: FastifyInstance, deps: Deps): void {
   const { store, clock, config } = deps
-  app.post('/v1/files', {
-    config: { scope: 'files:write' },
-    schema: {
-      operationId: 'createFile',
-      summary: 'Create a file, to be uploaded by PUT to upload_url',
-      description: 'Then send exactly `file_size` bytes to `upload_url`, with the method ' +
-        '`upload_method` and `headers`; that address needs no key.',
-      tags: ['files'],
-      body: CreateFileRequest,
-      response: responses({ 201: CreateFileResponse }, [
-        'INVALID_REQUEST', 'INVALID_PARAMETER', 401, 403, 415, 500,
-      ]),
-    },
-    links: {
-      201: {
-        getFile: {
-          operationId: 'getFile', parameters: { file_id: '$response.body#/file_id' },
+  app.post(
+    '/v1/files',
+    {
+      config: { scope: 'files:write' },
+      schema: {
+        operationId: 'createFile',
+        summary: 'Create a file, to be uploaded by PUT to upload_url',
+        description:
+          'Then send exactly `file_size` bytes to `upload_url`, with the method ' +
+          '`upload_method` and `headers`; that address needs no key.',
+        tags: ['files'],
+        body: CreateFileRequest,
+        response: responses({ 201: CreateFileResponse }, [
+          'INVALID_REQUEST',
+          'INVALID_PARAMETER',
+          401,
+          403,
+          415,
+          500,
+        ]),
+      },
+      links: {
+        201: {
+          getFile: { operationId: 'getFile', parameters: { file_id: '$response.body#/file_id' } },
         },
       },
     },
-  }, async (request, reply) => {
-    const { file_name, content_type, file_size, purpose } = checkCreateFile(request.body)
-    const now = clock.now()
-    const file = {
-      file_id: newId('file'),
-      account_id: request.accountId,
-      file_name,
-      content_type,
-      file_size,
-      purpose,
-      created_at: isoTime(now),
-      uploaded_at: null,
-      expires_at: isoTime(now + config.uploadMinutes * MINUTE_MS),
-      duration: null,
-      media_removed_at: null,
-    }
-    await inTransaction(store, async (store) => {
-      await insertFile(store, file)
-      await assertFileRoom(store, file.account_id, deps)
-    })
-    return reply.status(201).send(await presentCreatedFile(file, deps))
-  })
+    async (request, reply) => {
+      const { file_name, content_type, file_size, purpose } = checkCreateFile(request.body)
+      const now = clock.now()
+      const file = {
+        file_id: newId('file'),
+        account_id: request.accountId,
+        file_name,
+        content_type,
+        file_size,
+        purpose,
+        created_at: isoTime(now),
+        uploaded_at: null,
+        expires_at: isoTime(now + config.uploadMinutes * MINUTE_MS),
+        duration: null,
+        media_removed_at: null,
+      }
+      await inTransaction(store, async (store) => {
+        await insertFile(store, file)
+        await assertFileRoom(store, file.account_id, deps)
+      })
+      return reply.status(201).send(await presentCreatedFile(file, deps))
+    },
+  )
 }

@@ -18,26 +18,36 @@ interface OutputRoute {
 
 /** Downloads by signed address, whole or by range: inputs for engines, outputs for clients. */
 export function mediaRoutes(app: FastifyInstance, deps: MediaDeps): void {
-  app.get<InputRoute>('/media/inputs/:file_id', { schema: { hide: true } },
-    (request, reply) => sendInput(deps, request, reply))
-  app.get<OutputRoute>('/media/outputs/:request_id/:part', { schema: { hide: true } },
-    (request, reply) => sendOutput(deps, request, reply))
+  app.get<InputRoute>('/media/inputs/:file_id', { schema: { hide: true } }, (request, reply) =>
+    sendInput(deps, request, reply),
+  )
+  app.get<OutputRoute>(
+    '/media/outputs/:request_id/:part',
+    { schema: { hide: true } },
+    (request, reply) => sendOutput(deps, request, reply),
+  )
 }
 
 async function sendInput(
-  deps: MediaDeps, request: FastifyRequest<InputRoute>, reply: FastifyReply,
+  deps: MediaDeps,
+  request: FastifyRequest<InputRoute>,
+  reply: FastifyReply,
 ) {
   const { file_id: fileId } = request.params
   checkAddress(request, 'GET', inputKey(fileId), deps)
   const file = await findFile(deps.store, fileId)
   if (!file || file.media_removed_at !== null) throw new ServiceError('NOT_FOUND')
   return sendMedia(deps, request, reply, {
-    key: inputKey(fileId), contentType: file.content_type, fileName: file.file_name,
+    key: inputKey(fileId),
+    contentType: file.content_type,
+    fileName: file.file_name,
   })
 }
 
 async function sendOutput(
-  deps: MediaDeps, request: FastifyRequest<OutputRoute>, reply: FastifyReply,
+  deps: MediaDeps,
+  request: FastifyRequest<OutputRoute>,
+  reply: FastifyReply,
 ) {
   const { request_id: requestId, part } = request.params
   checkAddress(request, 'GET', outputKey(requestId, part), deps)
@@ -48,9 +58,7 @@ async function sendOutput(
   const stored = storedPart(row, part)
   if (!stored) throw new ServiceError('NOT_FOUND')
   const { content_type: contentType, fileName } = stored
-  return sendMedia(deps, request, reply, {
-    key: outputKey(requestId, part), contentType, fileName,
-  })
+  return sendMedia(deps, request, reply, { key: outputKey(requestId, part), contentType, fileName })
 }
 
 interface Media {
@@ -60,10 +68,14 @@ interface Media {
 }
 
 async function sendMedia(
-  { mediaStore }: MediaDeps, request: FastifyRequest, reply: FastifyReply, media: Media,
+  { mediaStore }: MediaDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  media: Media,
 ) {
   const { status, headers, body } = await mediaStore.reply(media.key, request.raw)
-  return reply.status(status)
+  return reply
+    .status(status)
     .headers({
       'content-type': media.contentType,
       'content-disposition': contentDisposition(media.fileName),

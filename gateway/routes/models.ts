@@ -6,14 +6,18 @@ import { ModelList } from '../api/schemas.ts'
 
 /** Endpoint 2: the one model, and the engines that serve it now. */
 export function modelsRoute(app: FastifyInstance, { engineRegistry }: Deps): void {
-  app.get('/v1/models', {
-    config: { scope: 'models:read' },
-    schema: {
-      operationId: 'listModels',
-      summary: 'List the models',
-      description: 'The only model is `audio/separate`; `input` and `output` are JSON Schemas.',
-      tags: ['models'],
-      response: responses({ 200: ModelList }, [401, 403, 500]),
+  app.get(
+    '/v1/models',
+    {
+      config: { scope: 'models:read' },
+      schema: {
+        operationId: 'listModels',
+        summary: 'List the models',
+        description: 'The only model is `audio/separate`; `input` and `output` are JSON Schemas.',
+        tags: ['models'],
+        response: responses({ 200: ModelList }, [401, 403, 500]),
+      },
     },
-  }, async () => presentModels(await engineRegistry.describe()))
+    async () => presentModels(await engineRegistry.describe()),
+  )
 }

@@ -4,14 +4,18 @@ import { buildOpenApi, responses } from '../api/openapi.ts'
 /** Endpoint 1: the API description. */
 export function openApiRoute(app: FastifyInstance): void {
   let document: unknown
-  app.get('/v1/openapi.json', {
-    schema: {
-      operationId: 'getOpenApi',
-      summary: 'This description',
-      description: 'OpenAPI 3.1, version 1.0.0; needs no key.',
-      tags: ['description'],
-      security: [],
-      response: responses({ 200: { type: 'object', description: 'OpenAPI 3.1' } }, []),
+  app.get(
+    '/v1/openapi.json',
+    {
+      schema: {
+        operationId: 'getOpenApi',
+        summary: 'This description',
+        description: 'OpenAPI 3.1, version 1.0.0; needs no key.',
+        tags: ['description'],
+        security: [],
+        response: responses({ 200: { type: 'object', description: 'OpenAPI 3.1' } }, []),
+      },
     },
-  }, async () => (document ??= buildOpenApi(app)))
+    async () => (document ??= buildOpenApi(app)),
+  )
 }

@@ -11,5 +11,7 @@ export const requestParams = {
 } as const
 
 export const logsParameter = {
-  type: 'boolean', default: false, description: 'Include the log lines; only `true` and `1` do.',
+  type: 'boolean',
+  default: false,
+  description: 'Include the log lines; only `true` and `1` do.',
 } as const

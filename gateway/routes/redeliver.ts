@@ -8,19 +8,24 @@ import { requestParams, type RequestParams } from './parameters.ts'
 
 /** Extension: sends the webhook of a finished request again. */
 export function redeliverRoute(app: FastifyInstance, deps: Deps): void {
-  app.post<{ Params: RequestParams }>('/v1/queue/requests/:request_id/webhook/redeliver', {
-    config: { scope: 'audio:separate' },
-    schema: {
-      operationId: 'redeliverWebhook',
-      summary: 'Send the webhook of a finished request again, with the same id and body',
-      description: 'Extension. Its tries begin anew, whether it was delivered or given up; one ' +
-        'that is being sent goes on, as the first.',
-      tags: ['queue'],
-      params: requestParams,
-      response: responses({ 202: WebhookDeliveryStatus }, [401, 403, 404, 409, 500]),
+  app.post<{ Params: RequestParams }>(
+    '/v1/queue/requests/:request_id/webhook/redeliver',
+    {
+      config: { scope: 'audio:separate' },
+      schema: {
+        operationId: 'redeliverWebhook',
+        summary: 'Send the webhook of a finished request again, with the same id and body',
+        description:
+          'Extension. Its tries begin anew, whether it was delivered or given up; one ' +
+          'that is being sent goes on, as the first.',
+        tags: ['queue'],
+        params: requestParams,
+        response: responses({ 202: WebhookDeliveryStatus }, [401, 403, 404, 409, 500]),
+      },
     },
-  }, async (request, reply) => {
-    const row = await findOwn(deps, request.accountId, request.params.request_id)
-    return reply.status(202).send(await redeliver(deps, row))
-  })
+    async (request, reply) => {
+      const row = await findOwn(deps, request.accountId, request.params.request_id)
+      return reply.status(202).send(await redeliver(deps, row))
+    },
+  )
 }

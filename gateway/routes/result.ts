@@ -7,20 +7,29 @@ import { requestParams, type RequestParams } from './parameters.ts'
 
 /** Endpoint 8: the outputs of a completed request. */
 export function resultRoute(app: FastifyInstance, deps: Deps): void {
-  app.get<{ Params: RequestParams }>('/v1/queue/requests/:request_id/result', {
-    config: { scope: 'audio:separate' },
-    schema: {
-      operationId: 'getResult',
-      summary: 'Get the result of a completed request',
-      description: 'Once the status is `COMPLETED`, until `retention.delete_after`.',
-      tags: ['queue'],
-      params: requestParams,
-      response: responses({ 200: QueueResultResponse }, [
-        401, 403, 404, 'RESULT_NOT_READY', 'REQUEST_FAILED', 500,
-      ]),
+  app.get<{ Params: RequestParams }>(
+    '/v1/queue/requests/:request_id/result',
+    {
+      config: { scope: 'audio:separate' },
+      schema: {
+        operationId: 'getResult',
+        summary: 'Get the result of a completed request',
+        description: 'Once the status is `COMPLETED`, until `retention.delete_after`.',
+        tags: ['queue'],
+        params: requestParams,
+        response: responses({ 200: QueueResultResponse }, [
+          401,
+          403,
+          404,
+          'RESULT_NOT_READY',
+          'REQUEST_FAILED',
+          500,
+        ]),
+      },
     },
-  }, async (request) => {
-    const row = await findOwn(deps, request.accountId, request.params.request_id)
-    return resultOf(deps, row)
-  })
+    async (request) => {
+      const row = await findOwn(deps, request.accountId, request.params.request_id)
+      return resultOf(deps, row)
+    },
+  )
 }

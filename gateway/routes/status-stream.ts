@@ -21,17 +21,27 @@ type StreamRequest = FastifyRequest<{ Params: RequestParams; Querystring: Stream
 
 /** One event as a reader of the stream has it; OpenAPI 3.1 knows no other way to describe one. */
 const event = (name: string, description: string, data: TSchema) =>
-  Type.Object({
-    event: Type.Literal(name),
-    data: Type.String({ contentMediaType: 'application/json', contentSchema: data }),
-  }, { description })
+  Type.Object(
+    {
+      event: Type.Literal(name),
+      data: Type.String({ contentMediaType: 'application/json', contentSchema: data }),
+    },
+    { description },
+  )
 
 const EVENTS = Type.Union([
-  event('status', 'At once, on every change, and at least one every `interval` seconds. The ' +
-    'stream ends after a terminal one.', QueueStatusResponse),
+  event(
+    'status',
+    'At once, on every change, and at least one every `interval` seconds. The ' +
+      'stream ends after a terminal one.',
+    QueueStatusResponse,
+  ),
   event('timeout', 'The stream window has ended; connect again.', StreamTimeout),
-  event('error', 'Something broke, or the API key is no longer valid; the stream ends.',
-    ErrorResponse),
+  event(
+    'error',
+    'Something broke, or the API key is no longer valid; the stream ends.',
+    ErrorResponse,
+  ),
 ])
 
 /** Endpoint 7: how a request stands, as Server-Sent Events until it is finished. */
@@ -52,21 +62,29 @@ export function statusStreamRoute(app: FastifyInstance, deps: Deps): void {
           properties: {
             logs: logsParameter,
             interval: {
-              type: 'number', minimum: 1, maximum: 10, default: 2,
+              type: 'number',
+              minimum: 1,
+              maximum: 10,
+              default: 2,
               description: 'Seconds between two events at most; clamped into its range.',
             },
           },
         },
-        response: responses({
-          200: {
-            description: 'Events `status`, `timeout` and `error`: the schema is that of one event.',
-            content: {
-              'text/event-stream': {
-                schema: EVENTS, examples: { stream: { value: STREAM_EXAMPLE } },
+        response: responses(
+          {
+            200: {
+              description:
+                'Events `status`, `timeout` and `error`: the schema is that of one event.',
+              content: {
+                'text/event-stream': {
+                  schema: EVENTS,
+                  examples: { stream: { value: STREAM_EXAMPLE } },
+                },
               },
             },
           },
-        }, [401, 403, 404, 500]),
+          [401, 403, 404, 500],
+        ),
       },
     },
     async (request, reply) => {
@@ -74,7 +92,8 @@ export function statusStreamRoute(app: FastifyInstance, deps: Deps): void {
       await findOwn(deps, request.accountId, requestId)
       const watch = deps.feed.watch(requestId, request.accountId)
       reply.raw.once('close', () => watch.close()) // the client is gone: nobody waits any more
-      reply.header('content-type', 'text/event-stream')
+      reply
+        .header('content-type', 'text/event-stream')
         .header('cache-control', 'no-store')
         .header('x-accel-buffering', 'no')
         .header('connection', 'close') // else a client that stays connected holds up our end
@@ -85,19 +104,31 @@ export function statusStreamRoute(app: FastifyInstance, deps: Deps): void {
 
 /** The events of one stream. */
 async function* statusEvents(deps: Deps, request: StreamRequest, watch: RequestWatch) {
-  const { apiKey: key, params: { request_id: requestId }, query } = request
+  const {
+    apiKey: key,
+    params: { request_id: requestId },
+    query,
+  } = request
   const options = {
-    key, requestId, logs: flagOf(query.logs), intervalMs: intervalMsOf(query.interval),
+    key,
+    requestId,
+    logs: flagOf(query.logs),
+    intervalMs: intervalMsOf(query.interval),
     windowMs: 1_000 * deps.config.streamWindowSeconds,
   }
   try {
     yield OPENING
     for await (const { name, status } of watchStatus(deps, watch, options)) {
-      yield eventOf(name, name === 'status' ? status : {
-        request_id: requestId,
-        status: status.status,
-        message: 'The stream window has ended; connect again to go on.',
-      })
+      yield eventOf(
+        name,
+        name === 'status'
+          ? status
+          : {
+              request_id: requestId,
+              status: status.status,
+              message: 'The stream window has ended; connect again to go on.',
+            },
+      )
     }
   } catch (error) {
     const known = toServiceError(error, request)

@@ -7,51 +7,73 @@ import { QueueSubmitResponse, SubmitAudioSeparateRequest } from '../api/schemas.
 import { submitOnce } from '../requests/submit-once.ts'
 
 /** For the log: nobody is there to read it. */
-const hungUp = () => new ServiceError('INVALID_REQUEST', {
-  message: 'The client hung up before the answer; nothing was stored.',
-})
+const hungUp = () =>
+  new ServiceError('INVALID_REQUEST', {
+    message: 'The client hung up before the answer; nothing was stored.',
+  })
 
 /** What can be called next, with the id that was answered. */
 const LINKS = Object.fromEntries(
-  ['getStatus', 'streamStatus', 'getResult', 'cancelRequest'].map((operationId) =>
-    [operationId, { operationId, parameters: { request_id: '$response.body#/request_id' } }]))
+  ['getStatus', 'streamStatus', 'getResult', 'cancelRequest'].map((operationId) => [
+    operationId,
+    { operationId, parameters: { request_id: '$response.body#/request_id' } },
+  ]),
+)
 
 /** Endpoint 5: accepts a separation. */
 export function submitRoute(app: FastifyInstance, deps: Deps): void {
-  app.post('/v1/queue/audio/separate', {
-    config: { scope: 'audio:separate' },
-    schema: {
-      operationId: 'submitAudioSeparate',
-      summary: 'Submit a separation',
-      description: 'Names the media, by `audio_url` or `file_id`, and the sound. Answers at ' +
-        'once; follow the request by its three addresses.',
-      tags: ['queue'],
-      headers: {
-        type: 'object',
-        properties: {
-          'Idempotency-Key': {
-            type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$',
-            description: 'Extension. For 24 hours, the same key with the same body gets the same '
-              + 'answer and submits nothing new.',
+  app.post(
+    '/v1/queue/audio/separate',
+    {
+      config: { scope: 'audio:separate' },
+      schema: {
+        operationId: 'submitAudioSeparate',
+        summary: 'Submit a separation',
+        description:
+          'Names the media, by `audio_url` or `file_id`, and the sound. Answers at ' +
+          'once; follow the request by its three addresses.',
+        tags: ['queue'],
+        headers: {
+          type: 'object',
+          properties: {
+            'Idempotency-Key': {
+              type: 'string',
+              minLength: 1,
+              maxLength: 255,
+              pattern: '^[!-~]+$',
+              description:
+                'Extension. For 24 hours, the same key with the same body gets the same ' +
+                'answer and submits nothing new.',
+            },
           },
         },
+        body: SubmitAudioSeparateRequest,
+        response: responses({ 202: QueueSubmitResponse }, [
+          400,
+          401,
+          402,
+          403,
+          'FILE_NOT_UPLOADED',
+          'IDEMPOTENCY_CONFLICT',
+          410,
+          413,
+          500,
+          502,
+        ]),
       },
-      body: SubmitAudioSeparateRequest,
-      response: responses({ 202: QueueSubmitResponse }, [
-        400, 401, 402, 403, 'FILE_NOT_UPLOADED', 'IDEMPOTENCY_CONFLICT', 410, 413, 500, 502,
-      ]),
+      links: { 202: LINKS },
     },
-    links: { 202: LINKS },
-  }, async (request, reply) => {
-    const { accountId, body, bodyText, headers } = request
-    const gone = new AbortController()
-    reply.raw.once('close', () => gone.abort(hungUp()))
-    const answer = await submitOnce(deps, accountId, {
-      body,
-      metadataText: fieldText(bodyText, 'metadata'),
-      idempotencyKey: headers['idempotency-key'],
-      signal: gone.signal,
-    })
-    return reply.status(202).type('application/json; charset=utf-8').send(answer)
-  })
+    async (request, reply) => {
+      const { accountId, body, bodyText, headers } = request
+      const gone = new AbortController()
+      reply.raw.once('close', () => gone.abort(hungUp()))
+      const answer = await submitOnce(deps, accountId, {
+        body,
+        metadataText: fieldText(bodyText, 'metadata'),
+        idempotencyKey: headers['idempotency-key'],
+        signal: gone.signal,
+      })
+      return reply.status(202).type('application/json; charset=utf-8').send(answer)
+    },
+  )
 }

@@ -27,14 +27,20 @@ export function uploadRoutes(app: FastifyInstance, deps: MediaDeps): void {
   // Bodies are bytes of any type: the handlers read them from the socket.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _body, done) => done(null))
-  app.put<InputRoute>('/media/inputs/:file_id', { schema: { hide: true } },
-    (request, reply) => takeInput({ ...deps, turns }, request, reply))
-  app.put<OutputRoute>('/media/outputs/:request_id/:part', { schema: { hide: true } },
-    (request, reply) => takeOutput({ ...deps, turns }, request, reply))
+  app.put<InputRoute>('/media/inputs/:file_id', { schema: { hide: true } }, (request, reply) =>
+    takeInput({ ...deps, turns }, request, reply),
+  )
+  app.put<OutputRoute>(
+    '/media/outputs/:request_id/:part',
+    { schema: { hide: true } },
+    (request, reply) => takeOutput({ ...deps, turns }, request, reply),
+  )
 }
 
 async function takeInput(
-  deps: UploadDeps, request: FastifyRequest<InputRoute>, reply: FastifyReply,
+  deps: UploadDeps,
+  request: FastifyRequest<InputRoute>,
+  reply: FastifyReply,
 ) {
   const { store, clock, config, turns } = deps
   const { file_id: fileId } = request.params
@@ -45,24 +51,30 @@ async function takeInput(
   checkContentLength(request, size)
   const inTime = AbortSignal.timeout(Math.max(0, Date.parse(file.expires_at) - clock.now()))
   const key = inputKey(fileId)
-  const sha256 = await turns.replacing(key, (signal) => keepBody(deps, request, {
-    key,
-    bytes: size,
-    signal: AbortSignal.any([signal, inTime]),
-    claim: async (store) => {
-      if (await markFileUploaded(store, fileId, uploadTimes(clock.now(), config))) return
-      const known = await findFile(store, fileId)
-      throw known?.uploaded_at ? new ServiceError('FILE_ALREADY_UPLOADED') : tooLate()
-    },
-  })).catch((error: unknown) => {
-    throw error === inTime.reason ? tooLate(error) : error
-  })
+  const sha256 = await turns
+    .replacing(key, (signal) =>
+      keepBody(deps, request, {
+        key,
+        bytes: size,
+        signal: AbortSignal.any([signal, inTime]),
+        claim: async (store) => {
+          if (await markFileUploaded(store, fileId, uploadTimes(clock.now(), config))) return
+          const known = await findFile(store, fileId)
+          throw known?.uploaded_at ? new ServiceError('FILE_ALREADY_UPLOADED') : tooLate()
+        },
+      }),
+    )
+    .catch((error: unknown) => {
+      throw error === inTime.reason ? tooLate(error) : error
+    })
   return reply.header('etag', `"${sha256}"`).send()
 }
 
-const tooLate = (cause?: unknown) => new ServiceError('FILE_EXPIRED', {
-  message: 'The upload was not finished before its address expired; create the file anew.', cause,
-})
+const tooLate = (cause?: unknown) =>
+  new ServiceError('FILE_EXPIRED', {
+    message: 'The upload was not finished before its address expired; create the file anew.',
+    cause,
+  })
 
 /** A wrong length is told before the bytes are sent. */
 function checkContentLength({ headers }: FastifyRequest, size: number): void {
@@ -75,7 +87,9 @@ function checkContentLength({ headers }: FastifyRequest, size: number): void {
 }
 
 async function takeOutput(
-  deps: UploadDeps, request: FastifyRequest<OutputRoute>, reply: FastifyReply,
+  deps: UploadDeps,
+  request: FastifyRequest<OutputRoute>,
+  reply: FastifyReply,
 ) {
   const { turns } = deps
   const { request_id: requestId, part } = request.params
@@ -88,7 +102,8 @@ async function takeOutput(
   await assertUnfinished(deps.store) // before its bytes are sent, if it can be
   const key = outputKey(requestId, part)
   const sha256 = await turns.alone(key, (signal) =>
-    keepBody(deps, request, { key, signal, claim: assertUnfinished }))
+    keepBody(deps, request, { key, signal, claim: assertUnfinished }),
+  )
   return reply.header('etag', `"${sha256}"`).send()
 }
 
@@ -103,7 +118,8 @@ interface Keeping extends Pick<StageLimits, 'bytes' | 'signal'> {
  * nothing is claimed, so that what breaks off is in nobody's way.
  */
 async function keepBody(
-  { store, mediaStore, config }: MediaDeps, { raw }: FastifyRequest,
+  { store, mediaStore, config }: MediaDeps,
+  { raw }: FastifyRequest,
   { key, claim, ...limits }: Keeping,
 ): Promise<string> {
   const silentMsMax = 1_000 * config.bodySecondsMax

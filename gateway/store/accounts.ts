@@ -11,17 +11,23 @@ type NewAccount = Pick<AccountRow, 'account_id' | 'name' | 'created_at'> & Parti
 
 /** Makes the account unless it is there; unmetered unless it says otherwise. */
 export async function ensureAccount(store: Store, account: NewAccount): Promise<void> {
-  await store.insertInto('accounts')
+  await store
+    .insertInto('accounts')
     .values({ metered: 0, balance_seconds: 0, reserved_seconds: 0, ...account })
-    .onConflict((conflict) => conflict.column('account_id').doNothing()).execute()
+    .onConflict((conflict) => conflict.column('account_id').doNothing())
+    .execute()
 }
 
 /** @param accountId any text that an operator may have given */
 export async function findAccount(
-  store: Store, accountId: string,
+  store: Store,
+  accountId: string,
 ): Promise<AccountRow | undefined> {
   if (!isId(accountId)) return undefined
-  return store.selectFrom('accounts').selectAll().where('account_id', '=', accountId)
+  return store
+    .selectFrom('accounts')
+    .selectAll()
+    .where('account_id', '=', accountId)
     .executeTakeFirst()
 }
 

@@ -6,8 +6,11 @@ import type { ApiKeyRow } from './tables.ts'
 
 /** Stores the key in place of the one of the same id, if there is one. */
 export async function putApiKey(store: Store, { key_id, ...rest }: ApiKeyRow): Promise<void> {
-  await store.insertInto('api_keys').values({ key_id, ...rest })
-    .onConflict((conflict) => conflict.column('key_id').doUpdateSet(rest)).execute()
+  await store
+    .insertInto('api_keys')
+    .values({ key_id, ...rest })
+    .onConflict((conflict) => conflict.column('key_id').doUpdateSet(rest))
+    .execute()
 }
 
 export const findApiKeys = (store: Store, keyIds: readonly string[]): Promise<ApiKeyRow[]> =>
@@ -15,16 +18,25 @@ export const findApiKeys = (store: Store, keyIds: readonly string[]): Promise<Ap
 
 /** All keys, or those of one account, oldest first. */
 export const listApiKeys = (store: Store, accountId?: string): Promise<ApiKeyRow[]> =>
-  store.selectFrom('api_keys').selectAll()
+  store
+    .selectFrom('api_keys')
+    .selectAll()
     .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId!))
-    .orderBy('created_at').orderBy('key_id').execute()
+    .orderBy('created_at')
+    .orderBy('key_id')
+    .execute()
 
 /** Changes a key; false when there is none of this id. */
 export async function updateApiKey(
-  store: Store, keyId: string, change: Partial<Pick<ApiKeyRow, 'key_hash' | 'revoked_at'>>,
+  store: Store,
+  keyId: string,
+  change: Partial<Pick<ApiKeyRow, 'key_hash' | 'revoked_at'>>,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await store.updateTable('api_keys').set(change)
-    .where('key_id', '=', keyId).executeTakeFirst()
+  const { numUpdatedRows } = await store
+    .updateTable('api_keys')
+    .set(change)
+    .where('key_id', '=', keyId)
+    .executeTakeFirst()
   return numUpdatedRows === 1n
 }
 

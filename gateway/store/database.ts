@@ -3,7 +3,12 @@
 import { createRequire } from 'node:module'
 import type BetterSqlite from 'better-sqlite3'
 import {
-  CompiledQuery, Kysely, Migrator, SqliteDialect, SqliteDriver, type DatabaseConnection,
+  CompiledQuery,
+  Kysely,
+  Migrator,
+  SqliteDialect,
+  SqliteDriver,
+  type DatabaseConnection,
 } from 'kysely'
 import { migrations } from './migrations.ts'
 import type { Tables } from './tables.ts'

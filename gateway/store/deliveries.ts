@@ -16,10 +16,17 @@ export const findDelivery = (store: Store, requestId: string): Promise<DeliveryR
 
 /** The accounts that have something to send now. */
 export async function listDueAccounts(store: Store, now: string): Promise<string[]> {
-  const rows = await store.selectFrom('accounts').select('account_id')
-    .where(({ exists, selectFrom }) => exists(selectFrom('deliveries').select('webhook_id')
-      .whereRef('deliveries.account_id', '=', 'accounts.account_id')
-      .where('next_attempt_at', '<=', now)))
+  const rows = await store
+    .selectFrom('accounts')
+    .select('account_id')
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('deliveries')
+          .select('webhook_id')
+          .whereRef('deliveries.account_id', '=', 'accounts.account_id')
+          .where('next_attempt_at', '<=', now),
+      ),
+    )
     .execute()
   return rows.map((row) => row.account_id)
 }
@@ -33,16 +40,21 @@ interface DueOptions {
 
 /** What the account may send now, also what a sender took and lost; the longest due of it. */
 export const findDue = (
-  store: Store, { now, accountId, exceptHosts }: DueOptions,
+  store: Store,
+  { now, accountId, exceptHosts }: DueOptions,
 ): Promise<DueDelivery | undefined> =>
-  store.selectFrom('deliveries')
+  store
+    .selectFrom('deliveries')
     .innerJoin('requests', 'requests.request_id', 'deliveries.request_id')
-    .selectAll('deliveries').select(['requests.webhook_url', 'requests.webhook_secret'])
+    .selectAll('deliveries')
+    .select(['requests.webhook_url', 'requests.webhook_secret'])
     .where('deliveries.account_id', '=', accountId)
     .where('deliveries.next_attempt_at', '<=', now)
     .$if(exceptHosts.length > 0, (query) => query.where('deliveries.host', 'not in', exceptHosts))
-    .orderBy('deliveries.next_attempt_at').orderBy('deliveries.webhook_id')
-    .limit(1).executeTakeFirst()
+    .orderBy('deliveries.next_attempt_at')
+    .orderBy('deliveries.webhook_id')
+    .limit(1)
+    .executeTakeFirst()
 
 interface Claim {
   claimId: string
@@ -55,7 +67,9 @@ interface Claim {
  * was lost on the way is not counted a second time.
  */
 export const claimDelivery = (
-  store: Store, row: DeliveryRow, { claimId, now, until }: Claim,
+  store: Store,
+  row: DeliveryRow,
+  { claimId, now, until }: Claim,
 ): Promise<boolean> =>
   changeDelivery(store, row, {
     state: 'sending',
@@ -67,19 +81,29 @@ export const claimDelivery = (
 
 /** The delivery as it is now, if the claim still holds it. */
 export const findClaimed = (
-  store: Store, webhookId: string, claimId: string,
+  store: Store,
+  webhookId: string,
+  claimId: string,
 ): Promise<DeliveryRow | undefined> =>
-  store.selectFrom('deliveries').selectAll().where('webhook_id', '=', webhookId)
-    .where('claim_id', '=', claimId).executeTakeFirst()
+  store
+    .selectFrom('deliveries')
+    .selectAll()
+    .where('webhook_id', '=', webhookId)
+    .where('claim_id', '=', claimId)
+    .executeTakeFirst()
 
 /**
  * Changes a delivery that is still as it was read; false when it is not. One statement, so that it
  * never fails for a lock that a transaction would have to get between reading and writing.
  */
 export async function changeDelivery(
-  store: Store, row: DeliveryRow, set: DeliveryChange,
+  store: Store,
+  row: DeliveryRow,
+  set: DeliveryChange,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await store.updateTable('deliveries').set(set)
+  const { numUpdatedRows } = await store
+    .updateTable('deliveries')
+    .set(set)
     .where('webhook_id', '=', row.webhook_id)
     .where('state', '=', row.state)
     .where('attempts', '=', row.attempts)

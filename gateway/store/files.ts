@@ -24,40 +24,55 @@ export async function findFile(store: Store, fileId: string): Promise<FileRow | 
 
 /** What an account's files hold, until their bytes are given up; `firstEnd` is when the next is. */
 export async function heldFiles(
-  store: Store, accountId: string,
+  store: Store,
+  accountId: string,
 ): Promise<{ count: number; bytes: number; firstEnd: string }> {
-  const { count, bytes, firstEnd } = await store.selectFrom('files')
+  const { count, bytes, firstEnd } = await store
+    .selectFrom('files')
     .select(({ fn }) => [
       fn.countAll<number>().as('count'),
       fn.sum<number>('file_size').as('bytes'),
       fn.min('expires_at').as('firstEnd'),
     ])
-    .where('account_id', '=', accountId).where('media_removed_at', 'is', null)
+    .where('account_id', '=', accountId)
+    .where('media_removed_at', 'is', null)
     .executeTakeFirstOrThrow()
   return { count: Number(count), bytes: Number(bytes), firstEnd }
 }
 
 /** Whether the bytes of an uploaded file are still kept. */
 export async function hasMedia(store: Store, fileId: string): Promise<boolean> {
-  const file = await store.selectFrom('files').select('file_id')
-    .where('file_id', '=', fileId).where('media_removed_at', 'is', null).executeTakeFirst()
+  const file = await store
+    .selectFrom('files')
+    .select('file_id')
+    .where('file_id', '=', fileId)
+    .where('media_removed_at', 'is', null)
+    .executeTakeFirst()
   return file !== undefined
 }
 
 /** Moves a file from pending to uploaded; false when it already was, or has expired. */
 export async function markFileUploaded(
-  store: Store, fileId: string, times: { uploaded_at: string; expires_at: string },
+  store: Store,
+  fileId: string,
+  times: { uploaded_at: string; expires_at: string },
 ): Promise<boolean> {
-  const { numUpdatedRows } = await store.updateTable('files').set(times)
-    .where('file_id', '=', fileId).where('uploaded_at', 'is', null)
-    .where('expires_at', '>', times.uploaded_at).where('media_removed_at', 'is', null)
+  const { numUpdatedRows } = await store
+    .updateTable('files')
+    .set(times)
+    .where('file_id', '=', fileId)
+    .where('uploaded_at', 'is', null)
+    .where('expires_at', '>', times.uploaded_at)
+    .where('media_removed_at', 'is', null)
     .executeTakeFirst()
   return numUpdatedRows === 1n
 }
 
 /** Notes how many seconds the media of a file lasts. */
 export async function setFileDuration(
-  store: Store, fileId: string, duration: number,
+  store: Store,
+  fileId: string,
+  duration: number,
 ): Promise<void> {
   await store.updateTable('files').set({ duration }).where('file_id', '=', fileId).execute()
 }

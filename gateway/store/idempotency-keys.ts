@@ -8,23 +8,38 @@ import type { IdempotencyKeyRow } from './tables.ts'
  * transaction that stores the request, so that of several only one can have both.
  */
 export async function takeIdempotencyKey(
-  store: Store, row: IdempotencyKeyRow, now: string,
+  store: Store,
+  row: IdempotencyKeyRow,
+  now: string,
 ): Promise<boolean> {
   const { account_id, idempotency_key, ...rest } = row
-  const { numInsertedOrUpdatedRows } = await store.insertInto('idempotency_keys').values(row)
-    .onConflict((conflict) => conflict.columns(['account_id', 'idempotency_key'])
-      .doUpdateSet(rest).where('idempotency_keys.expires_at', '<=', now))
+  const { numInsertedOrUpdatedRows } = await store
+    .insertInto('idempotency_keys')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account_id', 'idempotency_key'])
+        .doUpdateSet(rest)
+        .where('idempotency_keys.expires_at', '<=', now),
+    )
     .executeTakeFirst()
   return numInsertedOrUpdatedRows === 1n
 }
 
 /** Who holds the key, unless it has expired. */
 export const findIdempotencyKey = (
-  store: Store, accountId: string, key: string, now: string,
+  store: Store,
+  accountId: string,
+  key: string,
+  now: string,
 ): Promise<IdempotencyKeyRow | undefined> =>
-  store.selectFrom('idempotency_keys').selectAll()
-    .where('account_id', '=', accountId).where('idempotency_key', '=', key)
-    .where('expires_at', '>', now).executeTakeFirst()
+  store
+    .selectFrom('idempotency_keys')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('idempotency_key', '=', key)
+    .where('expires_at', '>', now)
+    .executeTakeFirst()
 
 export async function deleteExpiredIdempotencyKeys(store: Store, now: string): Promise<void> {
   await store.deleteFrom('idempotency_keys').where('expires_at', '<=', now).execute()

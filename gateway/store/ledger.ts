@@ -33,10 +33,16 @@ export const deduct = (store: Store, entry: Entry): Covered =>
 
 /** Gives up what is reserved for a request, if anything is. */
 export async function releaseReservation(
-  store: Store, requestId: string, now: string,
+  store: Store,
+  requestId: string,
+  now: string,
 ): Promise<void> {
-  const entry = await store.selectFrom('ledger').selectAll()
-    .where('reference', '=', requestId).where('kind', '=', 'reserve').executeTakeFirst()
+  const entry = await store
+    .selectFrom('ledger')
+    .selectAll()
+    .where('reference', '=', requestId)
+    .where('kind', '=', 'reserve')
+    .executeTakeFirst()
   if (!entry) return
   const { account_id: accountId, reserved_change: seconds } = entry
   const release = { accountId, reference: requestId, seconds, now }
@@ -45,27 +51,42 @@ export async function releaseReservation(
 
 /** Makes an entry unless it is there; false when what is not reserved does not cover it. */
 async function enter(
-  store: Store, kind: LedgerRow['kind'], { accountId, reference, now }: Entry,
+  store: Store,
+  kind: LedgerRow['kind'],
+  { accountId, reference, now }: Entry,
   { balance = 0, reserved = 0 }: { balance?: number; reserved?: number },
 ): Promise<boolean> {
-  const known = await store.selectFrom('ledger').select('kind')
-    .where('reference', '=', reference).where('kind', '=', kind)
-    .where('account_id', '=', accountId).executeTakeFirst()
+  const known = await store
+    .selectFrom('ledger')
+    .select('kind')
+    .where('reference', '=', reference)
+    .where('kind', '=', kind)
+    .where('account_id', '=', accountId)
+    .executeTakeFirst()
   if (known) return true
-  const { numUpdatedRows } = await store.updateTable('accounts')
+  const { numUpdatedRows } = await store
+    .updateTable('accounts')
     .set(({ eb }) => ({
       balance_seconds: eb('balance_seconds', '+', balance),
       reserved_seconds: eb('reserved_seconds', '+', reserved),
     }))
     .where('account_id', '=', accountId)
     .where(({ eb, ref }) =>
-      eb(eb('balance_seconds', '+', balance), '>=', eb(ref('reserved_seconds'), '+', reserved)))
+      eb(eb('balance_seconds', '+', balance), '>=', eb(ref('reserved_seconds'), '+', reserved)),
+    )
     .executeTakeFirst()
   if (numUpdatedRows !== 1n) return false
-  await store.insertInto('ledger').values({
-    reference, kind, account_id: accountId, balance_change: balance, reserved_change: reserved,
-    created_at: now,
-  }).execute()
+  await store
+    .insertInto('ledger')
+    .values({
+      reference,
+      kind,
+      account_id: accountId,
+      balance_change: balance,
+      reserved_change: reserved,
+      created_at: now,
+    })
+    .execute()
   return true
 }
 

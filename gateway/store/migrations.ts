@@ -16,12 +16,14 @@ export const migrations: Record<string, Migration> = {
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {
-  await db.schema.createTable('accounts')
+  await db.schema
+    .createTable('accounts')
     .addColumn('account_id', 'text', (column) => column.primaryKey())
     .addColumn('name', 'text', (column) => column.notNull())
     .addColumn('created_at', 'text', (column) => column.notNull())
     .execute()
-  await db.schema.createTable('api_keys')
+  await db.schema
+    .createTable('api_keys')
     .addColumn('key_id', 'text', (column) => column.primaryKey())
     .addColumn('account_id', 'text', (column) => column.notNull().references('accounts.account_id'))
     .addColumn('key_hash', 'text', (column) => column.notNull().unique())
@@ -30,7 +32,8 @@ async function createFirstTables(db: Kysely<any>): Promise<void> {
     .addColumn('expires_at', 'text')
     .addColumn('revoked_at', 'text')
     .execute()
-  await db.schema.createTable('files')
+  await db.schema
+    .createTable('files')
     .addColumn('file_id', 'text', (column) => column.primaryKey())
     .addColumn('account_id', 'text', (column) => column.notNull().references('accounts.account_id'))
     .addColumn('file_name', 'text', (column) => column.notNull())
@@ -45,7 +48,8 @@ async function createFirstTables(db: Kysely<any>): Promise<void> {
 }
 
 async function createRequestTables(db: Kysely<any>): Promise<void> {
-  await db.schema.createTable('requests')
+  await db.schema
+    .createTable('requests')
     .addColumn('request_id', 'text', (column) => column.primaryKey())
     .addColumn('account_id', 'text', (column) => column.notNull().references('accounts.account_id'))
     .addColumn('status', 'text', (column) => column.notNull())
@@ -72,36 +76,50 @@ async function createRequestTables(db: Kysely<any>): Promise<void> {
     .addColumn('error_code', 'text')
     .addColumn('error_message', 'text')
     .execute()
-  await db.schema.createIndex('requests_by_account').on('requests')
-    .columns(['account_id', 'created_at', 'request_id']).execute()
-  await db.schema.createIndex('requests_by_status').on('requests')
-    .columns(['status', 'created_at', 'request_id']).execute()
-  await db.schema.createTable('request_logs')
+  await db.schema
+    .createIndex('requests_by_account')
+    .on('requests')
+    .columns(['account_id', 'created_at', 'request_id'])
+    .execute()
+  await db.schema
+    .createIndex('requests_by_status')
+    .on('requests')
+    .columns(['status', 'created_at', 'request_id'])
+    .execute()
+  await db.schema
+    .createTable('request_logs')
     .addColumn('request_id', 'text', (column) => column.notNull())
     .addColumn('position', 'integer', (column) => column.notNull())
     .addColumn('timestamp', 'text', (column) => column.notNull())
     .addColumn('message', 'text', (column) => column.notNull())
     .addPrimaryKeyConstraint('request_logs_key', ['request_id', 'position'])
     .execute()
-  await db.schema.createTable('outbox')
+  await db.schema
+    .createTable('outbox')
     .addColumn('message_id', 'text', (column) => column.primaryKey())
     .addColumn('request_id', 'text', (column) => column.notNull())
     .addColumn('created_at', 'text', (column) => column.notNull())
     .execute()
-  await db.schema.createIndex('outbox_by_age').on('outbox')
-    .columns(['created_at', 'message_id']).execute()
+  await db.schema
+    .createIndex('outbox_by_age')
+    .on('outbox')
+    .columns(['created_at', 'message_id'])
+    .execute()
 }
 
 async function addWebhooks(db: Kysely<any>): Promise<void> {
   await db.schema.alterTable('requests').addColumn('webhook_url', 'text').execute()
   await db.schema.alterTable('requests').addColumn('webhook_secret', 'text').execute()
-  await db.schema.alterTable('requests')
+  await db.schema
+    .alterTable('requests')
     .addColumn('webhook_secret_generated', 'integer', (column) => column.notNull().defaultTo(0))
     .execute()
-  await db.schema.createTable('deliveries')
+  await db.schema
+    .createTable('deliveries')
     .addColumn('webhook_id', 'text', (column) => column.primaryKey())
     .addColumn('request_id', 'text', (column) =>
-      column.notNull().unique().references('requests.request_id').onDelete('cascade'))
+      column.notNull().unique().references('requests.request_id').onDelete('cascade'),
+    )
     .addColumn('host', 'text', (column) => column.notNull())
     .addColumn('body', 'text', (column) => column.notNull())
     .addColumn('state', 'text', (column) => column.notNull())
@@ -112,13 +130,17 @@ async function addWebhooks(db: Kysely<any>): Promise<void> {
     .addColumn('last_error', 'text')
     .addColumn('created_at', 'text', (column) => column.notNull())
     .execute()
-  await db.schema.createIndex('deliveries_by_next_attempt').on('deliveries')
-    .columns(['next_attempt_at', 'webhook_id']).execute()
+  await db.schema
+    .createIndex('deliveries_by_next_attempt')
+    .on('deliveries')
+    .columns(['next_attempt_at', 'webhook_id'])
+    .execute()
 }
 
 /** Idempotency keys, what retention needs to know, and the count of the queue. */
 async function addLimits(db: Kysely<any>): Promise<void> {
-  await db.schema.createTable('idempotency_keys')
+  await db.schema
+    .createTable('idempotency_keys')
     .addColumn('account_id', 'text', (column) => column.notNull())
     .addColumn('idempotency_key', 'text', (column) => column.notNull())
     .addColumn('fingerprint', 'text', (column) => column.notNull())
@@ -127,63 +149,101 @@ async function addLimits(db: Kysely<any>): Promise<void> {
     .addColumn('expires_at', 'text', (column) => column.notNull())
     .addPrimaryKeyConstraint('idempotency_keys_key', ['account_id', 'idempotency_key'])
     .execute()
-  await db.schema.createIndex('idempotency_keys_by_end').on('idempotency_keys')
-    .column('expires_at').execute()
-  await db.schema.createIndex('idempotency_keys_by_request').on('idempotency_keys')
-    .column('request_id').execute()
-  await db.schema.createTable('media_removals')
+  await db.schema
+    .createIndex('idempotency_keys_by_end')
+    .on('idempotency_keys')
+    .column('expires_at')
+    .execute()
+  await db.schema
+    .createIndex('idempotency_keys_by_request')
+    .on('idempotency_keys')
+    .column('request_id')
+    .execute()
+  await db.schema
+    .createTable('media_removals')
     .addColumn('media_key', 'text', (column) => column.primaryKey())
     .addColumn('created_at', 'text', (column) => column.notNull())
     .execute()
-  await db.schema.createTable('write_probe')
+  await db.schema
+    .createTable('write_probe')
     .addColumn('probe_id', 'integer', (column) => column.primaryKey())
     .addColumn('written_at', 'text', (column) => column.notNull())
     .execute()
   await db.schema.alterTable('files').addColumn('media_removed_at', 'text').execute()
-  await db.schema.createIndex('files_by_end').on('files')
-    .columns(['media_removed_at', 'expires_at']).execute()
-  await db.schema.alterTable('requests').addColumn('media_removed_at', 'text').execute()
-  await db.schema.createIndex('requests_with_media').on('requests')
-    .columns(['outputs_expire_at', 'status']).where(sql<SqlBool>`media_removed_at is null`)
+  await db.schema
+    .createIndex('files_by_end')
+    .on('files')
+    .columns(['media_removed_at', 'expires_at'])
     .execute()
-  await db.schema.createIndex('requests_by_end').on('requests')
-    .column('finished_at').where(sql<SqlBool>`finished_at is not null`).execute()
-  await db.schema.createIndex('requests_by_account_status').on('requests')
-    .columns(['account_id', 'status']).execute()
+  await db.schema.alterTable('requests').addColumn('media_removed_at', 'text').execute()
+  await db.schema
+    .createIndex('requests_with_media')
+    .on('requests')
+    .columns(['outputs_expire_at', 'status'])
+    .where(sql<SqlBool>`media_removed_at is null`)
+    .execute()
+  await db.schema
+    .createIndex('requests_by_end')
+    .on('requests')
+    .column('finished_at')
+    .where(sql<SqlBool>`finished_at is not null`)
+    .execute()
+  await db.schema
+    .createIndex('requests_by_account_status')
+    .on('requests')
+    .columns(['account_id', 'status'])
+    .execute()
 }
 
 /** Requests that an engine gave back: how often, and until when they rest. */
 async function addReleases(db: Kysely<any>): Promise<void> {
-  await db.schema.alterTable('requests')
-    .addColumn('interruptions', 'integer', (column) => column.notNull().defaultTo(0)).execute()
+  await db.schema
+    .alterTable('requests')
+    .addColumn('interruptions', 'integer', (column) => column.notNull().defaultTo(0))
+    .execute()
   await db.schema.alterTable('outbox').addColumn('not_before', 'text').execute()
 }
 
 /** A job that the broker does not take rests, and those behind it go on. */
 async function addOutboxTries(db: Kysely<any>): Promise<void> {
-  await db.schema.alterTable('outbox')
-    .addColumn('tries', 'integer', (column) => column.notNull().defaultTo(0)).execute()
+  await db.schema
+    .alterTable('outbox')
+    .addColumn('tries', 'integer', (column) => column.notNull().defaultTo(0))
+    .execute()
 }
 
 /** Webhooks of accounts in turn, and the time of all tries. */
 async function addWebhookTurns(db: Kysely<any>): Promise<void> {
-  await db.schema.alterTable('deliveries')
-    .addColumn('account_id', 'text', (column) => column.notNull().defaultTo('')).execute()
+  await db.schema
+    .alterTable('deliveries')
+    .addColumn('account_id', 'text', (column) => column.notNull().defaultTo(''))
+    .execute()
   await db.schema.alterTable('deliveries').addColumn('first_attempt_at', 'text').execute()
-  await db.updateTable('deliveries').set((row) => ({
-    account_id: row.selectFrom('requests').select('account_id')
-      .whereRef('requests.request_id', '=', 'deliveries.request_id'),
-    first_attempt_at: sql`case when attempts > 0 then created_at end`,
-  })).execute()
+  await db
+    .updateTable('deliveries')
+    .set((row) => ({
+      account_id: row
+        .selectFrom('requests')
+        .select('account_id')
+        .whereRef('requests.request_id', '=', 'deliveries.request_id'),
+      first_attempt_at: sql`case when attempts > 0 then created_at end`,
+    }))
+    .execute()
   await db.schema.dropIndex('deliveries_by_next_attempt').execute()
-  await db.schema.createIndex('deliveries_by_account').on('deliveries')
+  await db.schema
+    .createIndex('deliveries_by_account')
+    .on('deliveries')
     .columns(['account_id', 'next_attempt_at', 'webhook_id', 'host'])
-    .where(sql<SqlBool>`next_attempt_at is not null`).execute()
+    .where(sql<SqlBool>`next_attempt_at is not null`)
+    .execute()
 }
 
 /** What one account's files hold is asked whenever it creates one. */
 async function addFileQuota(db: Kysely<any>): Promise<void> {
-  await db.schema.createIndex('files_by_account').on('files')
+  await db.schema
+    .createIndex('files_by_account')
+    .on('files')
     .columns(['account_id', 'file_size', 'expires_at'])
-    .where(sql<SqlBool>`media_removed_at is null`).execute()
+    .where(sql<SqlBool>`media_removed_at is null`)
+    .execute()
 }

@@ -6,25 +6,40 @@ import type { OutboxRow, RequestRow } from './tables.ts'
 type NewOutboxRow = Omit<OutboxRow, 'not_before' | 'tries'> & Partial<OutboxRow>
 
 export async function putInOutbox(store: Store, row: NewOutboxRow): Promise<void> {
-  await store.insertInto('outbox').values({ not_before: null, tries: 0, ...row }).execute()
+  await store
+    .insertInto('outbox')
+    .values({ not_before: null, tries: 0, ...row })
+    .execute()
 }
 
 export type WaitingJob = RequestRow & Pick<OutboxRow, 'message_id' | 'tries'>
 
 /** Requests that have waited longest and rest no more, with the message id of each one's job. */
 export const oldestInOutbox = (store: Store, now: string, limit: number): Promise<WaitingJob[]> =>
-  store.selectFrom('outbox').innerJoin('requests', 'requests.request_id', 'outbox.request_id')
-    .selectAll('requests').select(['outbox.message_id', 'outbox.tries'])
+  store
+    .selectFrom('outbox')
+    .innerJoin('requests', 'requests.request_id', 'outbox.request_id')
+    .selectAll('requests')
+    .select(['outbox.message_id', 'outbox.tries'])
     .where(({ eb, or }) =>
-      or([eb('outbox.not_before', 'is', null), eb('outbox.not_before', '<=', now)]))
-    .orderBy('outbox.created_at').orderBy('outbox.message_id').limit(limit).execute()
+      or([eb('outbox.not_before', 'is', null), eb('outbox.not_before', '<=', now)]),
+    )
+    .orderBy('outbox.created_at')
+    .orderBy('outbox.message_id')
+    .limit(limit)
+    .execute()
 
 /** Notes that the broker did not take a job; it rests until `notBefore`. */
 export async function putOff(
-  store: Store, { message_id: messageId, tries }: WaitingJob, notBefore: string,
+  store: Store,
+  { message_id: messageId, tries }: WaitingJob,
+  notBefore: string,
 ): Promise<void> {
-  await store.updateTable('outbox').set({ not_before: notBefore, tries: tries + 1 })
-    .where('message_id', '=', messageId).execute()
+  await store
+    .updateTable('outbox')
+    .set({ not_before: notBefore, tries: tries + 1 })
+    .where('message_id', '=', messageId)
+    .execute()
 }
 
 export async function takeFromOutbox(store: Store, messageIds: readonly string[]): Promise<void> {

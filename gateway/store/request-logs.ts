@@ -6,12 +6,16 @@ import type { Store } from './database.ts'
 
 /** Appends `lines` to the logs of a request; call it in the transaction that moves the request. */
 export async function appendLogs(
-  store: Store, requestId: string, lines: readonly LogLine[],
+  store: Store,
+  requestId: string,
+  lines: readonly LogLine[],
 ): Promise<void> {
   if (lines.length === 0) return
-  const { count } = await store.selectFrom('request_logs')
+  const { count } = await store
+    .selectFrom('request_logs')
     .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('request_id', '=', requestId).executeTakeFirstOrThrow()
+    .where('request_id', '=', requestId)
+    .executeTakeFirstOrThrow()
   // As one value: SQLite limits how many a statement may have.
   await sql`
     insert into request_logs (request_id, position, timestamp, message)
@@ -20,5 +24,9 @@ export async function appendLogs(
 }
 
 export const readLogs = (store: Store, requestId: string): Promise<LogLine[]> =>
-  store.selectFrom('request_logs').select(['timestamp', 'message'])
-    .where('request_id', '=', requestId).orderBy('position').execute()
+  store
+    .selectFrom('request_logs')
+    .select(['timestamp', 'message'])
+    .where('request_id', '=', requestId)
+    .orderBy('position')
+    .execute()

@@ -18,67 +18,112 @@ export async function insertRequest(store: Store, row: RequestRow): Promise<void
 
 /** @param requestId any text that a client may have given */
 export async function findRequest(
-  store: Store, requestId: string,
+  store: Store,
+  requestId: string,
 ): Promise<RequestRow | undefined> {
   if (!isId(requestId)) return undefined
-  return store.selectFrom('requests').selectAll().where('request_id', '=', requestId)
+  return store
+    .selectFrom('requests')
+    .selectAll()
+    .where('request_id', '=', requestId)
     .executeTakeFirst()
 }
 
 /** An account's requests, newest first. */
 export function listRequests(
-  store: Store, accountId: string, { limit, after }: { limit: number; after?: PageStart },
+  store: Store,
+  accountId: string,
+  { limit, after }: { limit: number; after?: PageStart },
 ): Promise<RequestRow[]> {
-  return store.selectFrom('requests').selectAll().where('account_id', '=', accountId)
-    .$if(after !== undefined, (query) => query.where(({ eb, refTuple, tuple }) =>
-      eb(refTuple('created_at', 'request_id'), '<', tuple(after!.created_at, after!.request_id))))
-    .orderBy('created_at', 'desc').orderBy('request_id', 'desc').limit(limit).execute()
+  return store
+    .selectFrom('requests')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .$if(after !== undefined, (query) =>
+      query.where(({ eb, refTuple, tuple }) =>
+        eb(refTuple('created_at', 'request_id'), '<', tuple(after!.created_at, after!.request_id)),
+      ),
+    )
+    .orderBy('created_at', 'desc')
+    .orderBy('request_id', 'desc')
+    .limit(limit)
+    .execute()
 }
 
 /** The ids of all requests in the queue, oldest first. */
 export async function queuedRequestIds(store: Store): Promise<string[]> {
-  const rows = await store.selectFrom('requests').select('request_id')
-    .where('status', '=', 'IN_QUEUE').orderBy('created_at').orderBy('request_id').execute()
+  const rows = await store
+    .selectFrom('requests')
+    .select('request_id')
+    .where('status', '=', 'IN_QUEUE')
+    .orderBy('created_at')
+    .orderBy('request_id')
+    .execute()
   return rows.map((row) => row.request_id)
 }
 
 /** How many requests wait, of all accounts or of one; counts no further than `most`. */
 export async function countWaiting(
-  store: Store, most: number, accountId?: string,
+  store: Store,
+  most: number,
+  accountId?: string,
 ): Promise<number> {
-  const waiting = store.selectFrom('requests').select('status').where('status', '=', 'IN_QUEUE')
+  const waiting = store
+    .selectFrom('requests')
+    .select('status')
+    .where('status', '=', 'IN_QUEUE')
     .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId!))
-    .limit(most).as('waiting')
-  const { count } = await store.selectFrom(waiting)
-    .select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+    .limit(most)
+    .as('waiting')
+  const { count } = await store
+    .selectFrom(waiting)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
   return Number(count)
 }
 
 /** Those of the accounts that have an unfinished request whose job is with the broker. */
 export async function accountsInBroker(
-  store: Store, accountIds: readonly string[],
+  store: Store,
+  accountIds: readonly string[],
 ): Promise<string[]> {
   if (accountIds.length === 0) return []
-  const rows = await store.selectFrom('accounts').select('account_id')
+  const rows = await store
+    .selectFrom('accounts')
+    .select('account_id')
     .where('account_id', 'in', accountIds)
-    .where(({ exists, selectFrom }) => exists(selectFrom('requests').select('request_id')
-      .whereRef('requests.account_id', '=', 'accounts.account_id')
-      .where('status', 'in', UNFINISHED).where('job_sequence', 'is not', null)))
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('requests')
+          .select('request_id')
+          .whereRef('requests.account_id', '=', 'accounts.account_id')
+          .where('status', 'in', UNFINISHED)
+          .where('job_sequence', 'is not', null),
+      ),
+    )
     .execute()
   return rows.map((row) => row.account_id)
 }
 
 /** Unfinished requests, unchanged since `before` and not in the outbox, oldest first. */
 export function listUntouched(
-  store: Store, before: string, { limit, after }: { limit: number; after: PageStart },
+  store: Store,
+  before: string,
+  { limit, after }: { limit: number; after: PageStart },
 ): Promise<RequestRow[]> {
-  return store.selectFrom('requests').selectAll()
+  return store
+    .selectFrom('requests')
+    .selectAll()
     .where('status', 'in', UNFINISHED)
     .where('updated_at', '<', before)
     .where('request_id', 'not in', store.selectFrom('outbox').select('request_id'))
     .where(({ eb, refTuple, tuple }) =>
-      eb(refTuple('created_at', 'request_id'), '>', tuple(after.created_at, after.request_id)))
-    .orderBy('created_at').orderBy('request_id').limit(limit).execute()
+      eb(refTuple('created_at', 'request_id'), '>', tuple(after.created_at, after.request_id)),
+    )
+    .orderBy('created_at')
+    .orderBy('request_id')
+    .limit(limit)
+    .execute()
 }
 
 export interface Move {
@@ -97,7 +142,8 @@ export interface Move {
  * `finish-request.ts`, which writes what comes with that.
  */
 export async function moveRequest(store: Store, move: Move): Promise<boolean> {
-  const { numUpdatedRows } = await store.updateTable('requests')
+  const { numUpdatedRows } = await store
+    .updateTable('requests')
     .set({ ...move.set, status: move.to, updated_at: move.now })
     .where('request_id', '=', move.requestId)
     .where('status', 'in', MAY_FOLLOW[move.to])
@@ -120,7 +166,8 @@ interface Start {
 /** Gives a request to a new attempt; false when it is finished or the attempt is known already. */
 export async function startAttempt(store: Store, start: Start): Promise<boolean> {
   const mark = `${start.attemptId} `
-  const { numUpdatedRows } = await store.updateTable('requests')
+  const { numUpdatedRows } = await store
+    .updateTable('requests')
     .set({
       status: 'IN_PROGRESS',
       updated_at: start.now,
@@ -139,15 +186,21 @@ export async function startAttempt(store: Store, start: Start): Promise<boolean>
 
 /** Notes where the job of a request stands in the broker stream. */
 export async function setJobSequence(
-  store: Store, requestId: string, sequence: number,
+  store: Store,
+  requestId: string,
+  sequence: number,
 ): Promise<void> {
-  await store.updateTable('requests').set({ job_sequence: sequence })
-    .where('request_id', '=', requestId).execute()
+  await store
+    .updateTable('requests')
+    .set({ job_sequence: sequence })
+    .where('request_id', '=', requestId)
+    .execute()
 }
 
 /** Puts an unfinished request that has not changed since `row` was read back in the queue. */
 export async function requeueRequest(store: Store, row: RequestRow, now: string): Promise<boolean> {
-  const { numUpdatedRows } = await store.updateTable('requests')
+  const { numUpdatedRows } = await store
+    .updateTable('requests')
     .set({ status: 'IN_QUEUE', updated_at: now, job_sequence: null, requeues: row.requeues + 1 })
     .where('request_id', '=', row.request_id)
     .where('status', 'in', UNFINISHED)

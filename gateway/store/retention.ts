@@ -11,7 +11,10 @@ import type { MediaRemovalRow, Tables } from './tables.ts'
 
 /** The tables whose rows hang on a request by its id, and go with it. */
 const HANGING_ON_REQUESTS = [
-  'request_logs', 'outbox', 'idempotency_keys', 'deliveries',
+  'request_logs',
+  'outbox',
+  'idempotency_keys',
+  'deliveries',
 ] as const satisfies readonly (keyof Tables)[]
 
 export interface Page {
@@ -33,40 +36,75 @@ export const outputKey = (requestId: string, part: OutputPart): string =>
  */
 export const giveUpExpiredFiles = (store: Store, { now, limit }: Page): Promise<number> =>
   inTransaction(store, async (store) => {
-    const expired = store.selectFrom('files').select('file_id')
-      .where('media_removed_at', 'is', null).where('expires_at', '<=', now)
-      .where('file_id', 'not in', store.selectFrom('requests').select('file_id')
-        .where('status', 'in', UNFINISHED).where('file_id', 'is not', null)
-        .$castTo<{ file_id: string }>())
-      .orderBy('expires_at').limit(limit)
-    const files = await store.updateTable('files').set({ media_removed_at: now })
-      .where('file_id', 'in', expired).returning('file_id').execute()
-    await noteRemovals(store, files.map((file) => inputKey(file.file_id)), now)
+    const expired = store
+      .selectFrom('files')
+      .select('file_id')
+      .where('media_removed_at', 'is', null)
+      .where('expires_at', '<=', now)
+      .where(
+        'file_id',
+        'not in',
+        store
+          .selectFrom('requests')
+          .select('file_id')
+          .where('status', 'in', UNFINISHED)
+          .where('file_id', 'is not', null)
+          .$castTo<{ file_id: string }>(),
+      )
+      .orderBy('expires_at')
+      .limit(limit)
+    const files = await store
+      .updateTable('files')
+      .set({ media_removed_at: now })
+      .where('file_id', 'in', expired)
+      .returning('file_id')
+      .execute()
+    await noteRemovals(
+      store,
+      files.map((file) => inputKey(file.file_id)),
+      now,
+    )
     return files.length
   })
 
 /** Gives up outputs past their time, and whatever failed requests left; answers of how many. */
 export const giveUpOutputs = (store: Store, { now, limit }: Page): Promise<number> =>
   inTransaction(store, async (store) => {
-    const withMedia = store.selectFrom('requests').select('request_id')
+    const withMedia = store
+      .selectFrom('requests')
+      .select('request_id')
       .where('media_removed_at', 'is', null)
     const failed = withMedia.where('outputs_expire_at', 'is', null).where('status', '=', 'FAILED')
     // Two queries in one: with an `or`, SQLite would read all that have media.
     const unwanted = withMedia.where('outputs_expire_at', '<=', now).unionAll(failed).limit(limit)
-    const requests = await store.updateTable('requests').set({ media_removed_at: now })
-      .where('request_id', 'in', unwanted).returning('request_id').execute()
-    await noteRemovals(store, requests.map((row) => outputsKey(row.request_id)), now)
+    const requests = await store
+      .updateTable('requests')
+      .set({ media_removed_at: now })
+      .where('request_id', 'in', unwanted)
+      .returning('request_id')
+      .execute()
+    await noteRemovals(
+      store,
+      requests.map((row) => outputsKey(row.request_id)),
+      now,
+    )
     return requests.length
   })
 
 /** Removes requests that ended before `before` and have no outputs left; answers how many. */
 export const deleteOldRequests = (
-  store: Store, { before, limit }: { before: string; limit: number },
+  store: Store,
+  { before, limit }: { before: string; limit: number },
 ): Promise<number> =>
   inTransaction(store, async (store) => {
-    const old = await store.selectFrom('requests').select('request_id')
-      .where('finished_at', '<=', before).where('media_removed_at', 'is not', null)
-      .orderBy('finished_at').limit(limit).execute()
+    const old = await store
+      .selectFrom('requests')
+      .select('request_id')
+      .where('finished_at', '<=', before)
+      .where('media_removed_at', 'is not', null)
+      .orderBy('finished_at')
+      .limit(limit)
+      .execute()
     const ids = old.map((row) => row.request_id)
     if (ids.length === 0) return 0
     for (const table of HANGING_ON_REQUESTS) {
@@ -78,28 +116,43 @@ export const deleteOldRequests = (
 
 /** Removes the records of files whose bytes were given up before `before`; answers how many. */
 export async function deleteOldFiles(
-  store: Store, { before, limit }: { before: string; limit: number },
+  store: Store,
+  { before, limit }: { before: string; limit: number },
 ): Promise<number> {
-  const old = store.selectFrom('files').select('file_id')
-    .where('media_removed_at', '<=', before).limit(limit)
-  const { numDeletedRows } = await store.deleteFrom('files')
-    .where('file_id', 'in', old).executeTakeFirst()
+  const old = store
+    .selectFrom('files')
+    .select('file_id')
+    .where('media_removed_at', '<=', before)
+    .limit(limit)
+  const { numDeletedRows } = await store
+    .deleteFrom('files')
+    .where('file_id', 'in', old)
+    .executeTakeFirst()
   return Number(numDeletedRows)
 }
 
 /** Media that is to be deleted, in the order in which it was noted. */
 export async function mediaToRemove(store: Store, limit: number): Promise<string[]> {
-  const rows = await store.selectFrom('media_removals').select('media_key')
-    .orderBy('created_at').limit(limit).execute()
+  const rows = await store
+    .selectFrom('media_removals')
+    .select('media_key')
+    .orderBy('created_at')
+    .limit(limit)
+    .execute()
   return rows.map((row) => row.media_key)
 }
 
 /** Puts media that could not be deleted behind all other. */
 export async function putRemovalsOff(
-  store: Store, keys: readonly string[], now: string,
+  store: Store,
+  keys: readonly string[],
+  now: string,
 ): Promise<void> {
-  await store.updateTable('media_removals').set({ created_at: now })
-    .where('media_key', 'in', keys).execute()
+  await store
+    .updateTable('media_removals')
+    .set({ created_at: now })
+    .where('media_key', 'in', keys)
+    .execute()
 }
 
 /** Notes that the media is deleted. */
@@ -125,14 +178,21 @@ export const keyOf = ({ table, id }: MediaOwner): string =>
 /** Whether the owner is there, and its media not given up. */
 export async function isWanted(store: Store, { table, id }: MediaOwner): Promise<boolean> {
   if (table === 'files') return hasMedia(store, id)
-  const request = await store.selectFrom('requests').select('request_id')
-    .where('request_id', '=', id).where('media_removed_at', 'is', null).executeTakeFirst()
+  const request = await store
+    .selectFrom('requests')
+    .select('request_id')
+    .where('request_id', '=', id)
+    .where('media_removed_at', 'is', null)
+    .executeTakeFirst()
   return request !== undefined
 }
 
 async function noteRemovals(store: Store, keys: readonly string[], now: string): Promise<void> {
   if (keys.length === 0) return
   const rows: MediaRemovalRow[] = keys.map((key) => ({ media_key: key, created_at: now }))
-  await store.insertInto('media_removals').values(rows)
-    .onConflict((conflict) => conflict.column('media_key').doNothing()).execute()
+  await store
+    .insertInto('media_removals')
+    .values(rows)
+    .onConflict((conflict) => conflict.column('media_key').doNothing())
+    .execute()
 }

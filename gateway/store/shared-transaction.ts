@@ -24,7 +24,8 @@ const groups = new WeakMap<Store, WaitingWork[]>()
  * Resolves once the transaction is committed. `work` may wait for nothing but the database.
  */
 export function inSharedTransaction<T>(
-  store: Store, work: (store: Store) => Promise<T>,
+  store: Store,
+  work: (store: Store) => Promise<T>,
 ): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const waiting = { run: work, resolve: resolve as WaitingWork['resolve'], reject }
@@ -53,10 +54,14 @@ async function runGroup(store: Store, works: readonly WaitingWork[]): Promise<vo
       for (const work of works) settlements.push(await runOne(transaction, work))
       await transaction.commit().execute()
     } catch (error) {
-      await transaction.rollback().execute().catch(() => undefined) // it may have ended by itself
+      await transaction
+        .rollback()
+        .execute()
+        .catch(() => undefined) // it may have ended by itself
       throw error
     }
-  } catch (error) { // nothing is stored
+  } catch (error) {
+    // nothing is stored
     for (const { reject } of works) reject(error)
     return
   }
@@ -65,7 +70,8 @@ async function runGroup(store: Store, works: readonly WaitingWork[]): Promise<vo
 
 /** Answers how to tell the work's owner once the transaction is committed. */
 async function runOne(
-  transaction: ControlledTransaction<Tables>, { run, resolve, reject }: WaitingWork,
+  transaction: ControlledTransaction<Tables>,
+  { run, resolve, reject }: WaitingWork,
 ): Promise<() => void> {
   const guarded = await transaction.savepoint(SAVEPOINT).execute()
   try {

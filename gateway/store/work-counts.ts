@@ -18,20 +18,35 @@ export interface WorkCounts {
 export async function countWork(store: Store, now: string): Promise<WorkCounts> {
   const count = async (query: { executeTakeFirstOrThrow(): Promise<{ count: number }> }) =>
     Number((await query.executeTakeFirstOrThrow()).count)
-  const requests = (status: RequestStatus) => count(store.selectFrom('requests')
-    .select(({ fn }) => fn.countAll<number>().as('count')).where('status', '=', status))
-  const webhooks = (until: string | null) => count(store.selectFrom('deliveries')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('next_attempt_at', 'is not', null)
-    .$if(until !== null, (query) => query.where('next_attempt_at', '<=', until!)))
-  const oldest = await store.selectFrom('requests').select('created_at')
-    .where('status', '=', 'IN_QUEUE').orderBy('created_at').limit(1).executeTakeFirst()
+  const requests = (status: RequestStatus) =>
+    count(
+      store
+        .selectFrom('requests')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .where('status', '=', status),
+    )
+  const webhooks = (until: string | null) =>
+    count(
+      store
+        .selectFrom('deliveries')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .where('next_attempt_at', 'is not', null)
+        .$if(until !== null, (query) => query.where('next_attempt_at', '<=', until!)),
+    )
+  const oldest = await store
+    .selectFrom('requests')
+    .select('created_at')
+    .where('status', '=', 'IN_QUEUE')
+    .orderBy('created_at')
+    .limit(1)
+    .executeTakeFirst()
   return {
     queued: await requests('IN_QUEUE'),
     running: await requests('IN_PROGRESS'),
     oldestQueuedAt: oldest?.created_at ?? null,
-    outbox: await count(store.selectFrom('outbox')
-      .select(({ fn }) => fn.countAll<number>().as('count'))),
+    outbox: await count(
+      store.selectFrom('outbox').select(({ fn }) => fn.countAll<number>().as('count')),
+    ),
     webhooks: await webhooks(null),
     webhooksDue: await webhooks(now),
   }

@@ -11,12 +11,16 @@ import type { DeliveryRow, RequestRow } from '../store/tables.ts'
 
 /** Of a webhook that has not been tried. */
 const UNTRIED: WebhookDeliveryStatus = {
-  delivery_status: 'pending', attempts: 0, delivered_at: null, last_error: null,
+  delivery_status: 'pending',
+  attempts: 0,
+  delivered_at: null,
+  last_error: null,
 }
 
 /** The state of a request's webhook; undefined when nobody is to be told. */
 export async function webhookStatusOf(
-  store: Store, row: RequestRow,
+  store: Store,
+  row: RequestRow,
 ): Promise<WebhookDeliveryStatus | undefined> {
   if (row.webhook_url === null) return undefined
   const delivery = isTerminal(row.status) ? await findDelivery(store, row.request_id) : undefined
@@ -36,7 +40,8 @@ const presentDelivery = (row: DeliveryRow): WebhookDeliveryStatus => ({
  * @throws ServiceError `NOT_FOUND` without a webhook, `RESULT_NOT_READY` before the end
  */
 export async function redeliver(
-  { store, clock, wakeWebhooks }: Pick<Deps, 'store' | 'clock' | 'wakeWebhooks'>, row: RequestRow,
+  { store, clock, wakeWebhooks }: Pick<Deps, 'store' | 'clock' | 'wakeWebhooks'>,
+  row: RequestRow,
 ): Promise<WebhookDeliveryStatus> {
   if (row.webhook_url === null) {
     throw new ServiceError('NOT_FOUND', { message: 'The request has no webhookUrl.' })
@@ -50,7 +55,7 @@ export async function redeliver(
     }
     const plan = restarted(delivery, isoTime(clock.now()))
     const fresh = { ...plan, delivered_at: null, last_error: null }
-    if (!await changeDelivery(store, delivery, fresh)) continue // a sender was at it just now
+    if (!(await changeDelivery(store, delivery, fresh))) continue // a sender was at it just now
     wakeWebhooks()
     return presentDelivery({ ...delivery, ...fresh })
   }

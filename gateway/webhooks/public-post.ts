@@ -9,7 +9,11 @@ import { FairShares } from '../../shared/fair-share.ts'
 import type { Answer } from '../../shared/http/http-request.ts'
 import { networkOf } from '../../shared/http/public-address.ts'
 import {
-  createRouter, faultOnTheWay, parseUrl, type AddressField, type RouteOptions,
+  createRouter,
+  faultOnTheWay,
+  parseUrl,
+  type AddressField,
+  type RouteOptions,
 } from '../../shared/http/public-route.ts'
 
 export interface PublicPost {
@@ -38,15 +42,14 @@ export interface PostMessage {
  * account posts as much to that address as it may, whatever names lead there; nothing was sent.
  */
 export type PostOutcome =
-  | { status: number; retryAfter: string | undefined }
-  | { problem: string; isBusy?: true }
+  { status: number; retryAfter: string | undefined } | { problem: string; isBusy?: true }
 
-export type PublicPostOptions = RouteOptions & {
-  limits?: Partial<typeof LIMITS>
-}
+export type PublicPostOptions = RouteOptions & { limits?: Partial<typeof LIMITS> }
 
 const WEBHOOK_URL: AddressField = {
-  name: 'webhookUrl', param: 'webhookUrl', code: 'INVALID_WEBHOOK_URL',
+  name: 'webhookUrl',
+  param: 'webhookUrl',
+  code: 'INVALID_WEBHOOK_URL',
 }
 
 const LIMITS = {
@@ -73,10 +76,12 @@ export function createPublicPost(options: PublicPostOptions): PublicPost {
 
   return {
     async check(url, { signal = NEVER } = {}) {
-      await route(parseUrl(WEBHOOK_URL, url)).checkName(signal).catch((error: unknown) => {
-        signal.throwIfAborted()
-        if (error instanceof ServiceError) throw error
-      })
+      await route(parseUrl(WEBHOOK_URL, url))
+        .checkName(signal)
+        .catch((error: unknown) => {
+          signal.throwIfAborted()
+          if (error instanceof ServiceError) throw error
+        })
     },
     async post(url, message, signal) {
       const { accountId } = message
@@ -91,7 +96,10 @@ export function createPublicPost(options: PublicPostOptions): PublicPost {
         return await withDeadline({ ms: postMsMax, late: () => late, signal }, async (deadline) => {
           const way = route(parseUrl(WEBHOOK_URL, url))
           const answer = await way.request({
-            ...requestOf(message), waits, signal: deadline, faultOf,
+            ...requestOf(message),
+            waits,
+            signal: deadline,
+            faultOf,
           })
           await drain(answer, limits.answerBytesMax)
           return { status: answer.statusCode, retryAfter: answer.headers['retry-after'] }

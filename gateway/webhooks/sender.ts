@@ -14,7 +14,12 @@ import { Loop } from '../loop.ts'
 import { decrypt } from '../secrets.ts'
 import type { Store } from '../store/database.ts'
 import {
-  changeDelivery, claimDelivery, findClaimed, findDue, listDueAccounts, type DeliveryChange,
+  changeDelivery,
+  claimDelivery,
+  findClaimed,
+  findDue,
+  listDueAccounts,
+  type DeliveryChange,
   type DueDelivery,
 } from '../store/deliveries.ts'
 import type { DeliveryRow } from '../store/tables.ts'
@@ -60,7 +65,10 @@ export class WebhookSender {
     this.#hostShares = new FairShares(options.hostTriesMax)
     setMaxListeners(0, this.#givingUp.signal) // one of every try
     this.#loop = new Loop({
-      name: 'webhook-sender', everyMs: EVERY_MS, log: options.log, turn: () => this.startDue(),
+      name: 'webhook-sender',
+      everyMs: EVERY_MS,
+      log: options.log,
+      turn: () => this.startDue(),
     })
   }
 
@@ -112,15 +120,17 @@ export class WebhookSender {
     const { host, account_id: accountId, request_id: requestId } = delivery
     this.#share.take(accountId)
     this.#hostShares.take(host, accountId)
-    const attempt = this.#send(delivery, claimId).catch((error: unknown) => {
-      // The claim lapses, and the try is made again.
-      this.#options.log.error({ err: error, requestId }, 'a webhook could not be settled')
-    }).finally(() => {
-      this.#tries.delete(attempt)
-      this.#share.release(accountId)
-      this.#hostShares.release(host, accountId)
-      this.#loop.wake() // there is room again
-    })
+    const attempt = this.#send(delivery, claimId)
+      .catch((error: unknown) => {
+        // The claim lapses, and the try is made again.
+        this.#options.log.error({ err: error, requestId }, 'a webhook could not be settled')
+      })
+      .finally(() => {
+        this.#tries.delete(attempt)
+        this.#share.release(accountId)
+        this.#hostShares.release(host, accountId)
+        this.#loop.wake() // there is room again
+      })
     this.#tries.add(attempt)
   }
 
@@ -131,15 +141,25 @@ export class WebhookSender {
     const { request_id: requestId, webhook_id: webhookId, host } = delivery
     const settled = await this.#settle(webhookId, claimId, outcome)
     const answer = 'status' in outcome ? { status: outcome.status } : outcome
-    log.info({
-      requestId, webhookId, host, ...answer, ms: clock.now() - startedAt,
-      state: settled?.state, nextAttemptAt: settled?.next_attempt_at,
-    }, 'webhook')
+    log.info(
+      {
+        requestId,
+        webhookId,
+        host,
+        ...answer,
+        ms: clock.now() - startedAt,
+        state: settled?.state,
+        nextAttemptAt: settled?.next_attempt_at,
+      },
+      'webhook',
+    )
   }
 
   /** Notes the outcome of a try; undefined when its claim had lapsed: others tell how it stands. */
   async #settle(
-    webhookId: string, claimId: string, outcome: PostOutcome,
+    webhookId: string,
+    claimId: string,
+    outcome: PostOutcome,
   ): Promise<Settled | undefined> {
     const { store, clock, random = Math.random } = this.#options
     const gaveUp = 'problem' in outcome && this.#givingUp.signal.aborted
@@ -148,9 +168,11 @@ export class WebhookSender {
       const row = await findClaimed(store, webhookId, claimId)
       if (!row) return undefined
       const now = clock.now()
-      const settled = gaveUp ? takenBack(row, now)
-        : isBusy ? takenBack(row, now + BUSY_MS * (0.5 + random()))
-        : afterTry(row, outcome, { now, random: random() })
+      const settled = gaveUp
+        ? takenBack(row, now)
+        : isBusy
+          ? takenBack(row, now + BUSY_MS * (0.5 + random()))
+          : afterTry(row, outcome, { now, random: random() })
       if (await changeDelivery(store, row, settled)) return settled
     }
   }
@@ -176,12 +198,16 @@ type Settled = Pick<DeliveryRow, 'state' | 'next_attempt_at'> & DeliveryChange
 
 /** Not sent, or given up by us: due again at `at`, in epoch milliseconds, and not counted. */
 const takenBack = (row: DeliveryRow, at: number): Settled => ({
-  state: 'pending', attempts: row.attempts - 1, next_attempt_at: isoTime(at), claim_id: null,
+  state: 'pending',
+  attempts: row.attempts - 1,
+  next_attempt_at: isoTime(at),
+  claim_id: null,
 })
 
 /** What a try makes of its delivery. @param now epoch milliseconds */
 function afterTry(
-  row: Pick<DeliveryRow, 'attempts' | 'first_attempt_at'>, outcome: PostOutcome,
+  row: Pick<DeliveryRow, 'attempts' | 'first_attempt_at'>,
+  outcome: PostOutcome,
   { now, random }: { now: number; random: number },
 ): Settled {
   const settled = { claim_id: null, next_attempt_at: null }

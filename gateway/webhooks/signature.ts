@@ -15,8 +15,7 @@ export interface SignedMessage {
   body: Buffer
 }
 
-export const newWebhookSecret = (): string =>
-  PREFIX + randomBytes(SECRET_BYTES).toString('base64')
+export const newWebhookSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64')
 
 /**
  * The bytes that a secret stands for: those in base64 after `whsec_`, otherwise its text in UTF-8.
@@ -30,7 +29,9 @@ export function secretBytes(secret: string): Buffer {
 /** The three headers that let the receiver check that a message is ours, whole and new. */
 export function signatureHeaders(secret: string, { id, timestamp, body }: SignedMessage) {
   const signature = createHmac('sha256', secretBytes(secret))
-    .update(`${id}.${timestamp}.`).update(body).digest('base64')
+    .update(`${id}.${timestamp}.`)
+    .update(body)
+    .digest('base64')
   return {
     'webhook-id': id,
     'webhook-timestamp': String(timestamp),

@@ -1,11 +1,23 @@
 /** A checked reader of safetensors files: a JSON header, then the tensors' bytes. */
 import {
-  areSizes, bfloat16, countOf, float16, float32, int32, readBytes, sizeOfFile,
-  type NumberFormat, type Scratch, type StoredTensor,
+  areSizes,
+  bfloat16,
+  countOf,
+  float16,
+  float32,
+  int32,
+  readBytes,
+  sizeOfFile,
+  type NumberFormat,
+  type Scratch,
+  type StoredTensor,
 } from './stored-tensor.ts'
 
 const FORMATS: Readonly<Record<string, NumberFormat>> = {
-  F32: float32, F16: float16, BF16: bfloat16, I32: int32,
+  F32: float32,
+  F16: float16,
+  BF16: bfloat16,
+  I32: int32,
 }
 
 const HEADER_BYTES_MAX = 64 * 1024 * 1024
@@ -29,8 +41,10 @@ export function openSafetensors(file: string): ReadonlyMap<string, StoredTensor>
       if (end - begin !== bytes) {
         throw new Error(`${where}: ${type} [${shape}] takes ${bytes} bytes, not ${end - begin}`)
       }
-      return decode(readBytes(
-        file, dataStart + begin, bytes, scratch?.stored(count, width)), scratch)
+      return decode(
+        readBytes(file, dataStart + begin, bytes, scratch?.stored(count, width)),
+        scratch,
+      )
     }
     tensors.set(name, { shape, type, bytes: end - begin, values })
   }

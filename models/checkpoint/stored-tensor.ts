@@ -152,7 +152,10 @@ const READ_BYTES_MAX = 2 ** 30
 
 /** @throws Error naming the file when it ends before `length` bytes are read into `bytes` */
 export function readBytes(
-  file: string, position: number, length: number, bytes = new Uint8Array(length),
+  file: string,
+  position: number,
+  length: number,
+  bytes = new Uint8Array(length),
 ): Uint8Array<ArrayBuffer> {
   const handle = openSync(file, 'r')
   try {

@@ -1,6 +1,13 @@
 /** A checked reader of state dicts as torch.save writes them: a zip of a pickle and storages. */
 import {
-  areSizes, bfloat16, countOf, float16, float32, int32, type NumberFormat, type Scratch,
+  areSizes,
+  bfloat16,
+  countOf,
+  float16,
+  float32,
+  int32,
+  type NumberFormat,
+  type Scratch,
   type StoredTensor,
 } from './stored-tensor.ts'
 import { unpickle } from './unpickle.ts'
@@ -18,8 +25,9 @@ const STORAGE_TYPES: readonly StorageType[] = [
   { name: 'HalfStorage', format: float16 },
   { name: 'BFloat16Storage', format: bfloat16 },
   { name: 'IntStorage', format: int32 },
-  ...['Double', 'Long', 'Short', 'Char', 'Byte', 'Bool'].map((kind) =>
-    ({ name: `${kind}Storage` })),
+  ...['Double', 'Long', 'Short', 'Char', 'Byte', 'Bool'].map((kind) => ({
+    name: `${kind}Storage`,
+  })),
 ]
 
 /** A hundred thousand tensors; every byte may cost us a hundred. */
@@ -48,7 +56,10 @@ class Layout {
   readonly strides: readonly number[]
 
   constructor(
-    storage: Storage, offset: number, shape: readonly number[], strides: readonly number[],
+    storage: Storage,
+    offset: number,
+    shape: readonly number[],
+    strides: readonly number[],
   ) {
     this.storage = storage
     this.offset = offset
@@ -153,8 +164,13 @@ function findStorage(id: unknown, root: string, entries: ReadonlyMap<string, Zip
  */
 function layTensor(values: readonly unknown[]): Layout {
   const [storage, offset, shape, strides] = values
-  const isTensor = values.length === 6 && storage instanceof Storage && areSizes([offset]) &&
-    areSizes(shape) && areSizes(strides) && shape.length === strides.length
+  const isTensor =
+    values.length === 6 &&
+    storage instanceof Storage &&
+    areSizes([offset]) &&
+    areSizes(shape) &&
+    areSizes(strides) &&
+    shape.length === strides.length
   if (!isTensor) throw new Error('a tensor is not made of a storage, an offset, sizes and strides')
   const layout = new Layout(storage, offset as number, shape, strides)
   const end = layout.offset + layout.span
@@ -166,7 +182,10 @@ function layTensor(values: readonly unknown[]): Layout {
 }
 
 function storedTensor(where: string, layout: Layout): StoredTensor {
-  const { shape, storage: { type, count, entry } } = layout
+  const {
+    shape,
+    storage: { type, count, entry },
+  } = layout
   const bytes = count === 0 ? 0 : Math.floor((entry.bytes / count) * layout.count)
   const values = (scratch?: Scratch) => {
     if (!type.format) throw new Error(`${where}: a ${type.name} can't be read`)
@@ -178,7 +197,11 @@ function storedTensor(where: string, layout: Layout): StoredTensor {
 }
 
 function readValues(layout: Layout, { width, decode }: NumberFormat, scratch?: Scratch) {
-  const { storage: { entry }, offset, span } = layout
+  const {
+    storage: { entry },
+    offset,
+    span,
+  } = layout
   const bytes = entry.read(offset * width, span * width, scratch?.stored(span, width))
   const numbers = decode(bytes, scratch)
   return layout.isContiguous ? numbers : inOrder(numbers, layout)

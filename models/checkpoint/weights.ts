@@ -19,7 +19,8 @@ interface WeightsFile {
 /** The tensors of a file in any of the formats; see `Weights.open`. */
 export function openTensors(name: string): ReadonlyMap<string, StoredTensor> {
   const opened = weightFiles(name).map((file) =>
-    (file.endsWith('.safetensors') ? openSafetensors(file) : openTorchCheckpoint(file)))
+    file.endsWith('.safetensors') ? openSafetensors(file) : openTorchCheckpoint(file),
+  )
   return new Map(opened.flatMap((tensors) => [...tensors]))
 }
 
@@ -30,8 +31,8 @@ export function openTensors(name: string): ReadonlyMap<string, StoredTensor> {
 export function weightFiles(name: string): string[] {
   if (!name.endsWith('.index.json')) return [name]
   const shards = shardsOf(name)
-  const isBeside = (shard: unknown) => typeof shard === 'string' && basename(shard) === shard &&
-    shard.endsWith('.safetensors')
+  const isBeside = (shard: unknown) =>
+    typeof shard === 'string' && basename(shard) === shard && shard.endsWith('.safetensors')
   if (shards.length > 0 && shards.every(isBeside)) {
     return shards.map((shard) => join(dirname(name), String(shard)))
   }
@@ -182,10 +183,14 @@ export class Weights {
 }
 
 const fileOf = (
-  name: string, tensors: ReadonlyMap<string, StoredTensor>, faults: string[] | null,
+  name: string,
+  tensors: ReadonlyMap<string, StoredTensor>,
+  faults: string[] | null,
 ): WeightsFile => {
-  const largest = [...tensors.values()].reduce((most, { shape, bytes }) =>
-    Math.max(most, Math.min(countOf(shape), bytes)), 0) // what a shape says is not checked yet
+  const largest = [...tensors.values()].reduce(
+    (most, { shape, bytes }) => Math.max(most, Math.min(countOf(shape), bytes)),
+    0,
+  ) // what a shape says is not checked yet
   const scratch = new Scratch(largest)
   return { name, tensors, unread: new Set(tensors.keys()), faults, scratch }
 }

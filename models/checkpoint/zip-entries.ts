@@ -154,7 +154,11 @@ function wideFields(view: DataView, start: number, length: number): bigint[] {
 
 /** How long the entry's own header is, only that header tells. */
 function readEntry(
-  file: string, record: Record, from: number, length: number, into?: Uint8Array<ArrayBuffer>,
+  file: string,
+  record: Record,
+  from: number,
+  length: number,
+  into?: Uint8Array<ArrayBuffer>,
 ): Uint8Array<ArrayBuffer> {
   const { name, bytes, start, end } = record
   const where = `${file}: entry ${name}`

@@ -61,7 +61,9 @@ const none = () => ({ count: 0 })
 function placesIn(value: unknown): string {
   if (value === null) return '-'
   if (value instanceof tf.Tensor) return 'x'
-  return `{${Object.values(value as object).map(placesIn).join('')}}`
+  return `{${Object.values(value as object)
+    .map(placesIn)
+    .join('')}}`
 }
 
 /**
@@ -85,8 +87,9 @@ function tensorsOf(value: unknown): Tensor[] {
 function inPlacesOf(pattern: unknown, tensors: Iterator<Tensor>): unknown {
   if (pattern === null) return null
   if (pattern instanceof tf.Tensor) return tensors.next().value
-  return Object.fromEntries(Object.entries(pattern as object).map(([name, value]) =>
-    [name, inPlacesOf(value, tensors)]))
+  return Object.fromEntries(
+    Object.entries(pattern as object).map(([name, value]) => [name, inPlacesOf(value, tensors)]),
+  )
 }
 
 /** Makes a graph of what `run` does with the inputs that are given. */
@@ -115,7 +118,9 @@ class Graph<O> {
 
   constructor({ nodes, feeds, valueOf }: Recorder, inputs: number, outputs: O) {
     this.#outputs = outputs
-    this.#outputNames = tensorsOf(outputs).map((output) => valueOf(storedOf(output).id)).join()
+    this.#outputNames = tensorsOf(outputs)
+      .map((output) => valueOf(storedOf(output).id))
+      .join()
     this.#feedNames = feeds.map(({ name }) => name).join()
     this.#heldIds = feeds.slice(inputs).map(({ id }) => id)
     this.#id = load(nodes)

@@ -27,7 +27,8 @@ export class Recorder {
 
   constructor(native: Binding, inputs: readonly Stored[]) {
     this.#native = native
-    this.binding = Object.create(native, { // the binding itself is frozen
+    this.binding = Object.create(native, {
+      // the binding itself is frozen
       executeOp: { value: this.#executeOp.bind(this) },
       createTensor: { value: this.#createTensor.bind(this) },
       tensorDataSync: { value: refuse('read tensors') },
@@ -40,7 +41,10 @@ export class Recorder {
   readonly valueOf = (id: number): string => this.#values.get(id) ?? this.#feed(this.#lookUp(id))
 
   #executeOp(
-    op: string, attributes: readonly Attribute[], ids: readonly number[], outputs: number,
+    op: string,
+    attributes: readonly Attribute[],
+    ids: readonly number[],
+    outputs: number,
   ): Stored[] {
     const answer = this.#native.executeOp(op, attributes, ids, outputs)
     const attr = Object.fromEntries(attributes.map((each) => [each.name, this.#attrOf(each)]))

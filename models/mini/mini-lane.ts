@@ -7,9 +7,7 @@ import { tokenCount, type Answer } from './network/network.ts'
 import { predictSpans } from './predict-spans.ts'
 import { presenceGain } from './presence.ts'
 import { spanGain, spanTokens } from './spans.ts'
-import {
-  applyMask, featuresOf, hopAt, inputScale, maskOf, mixDown, powerOf,
-} from './spectrum.ts'
+import { applyMask, featuresOf, hopAt, inputScale, maskOf, mixDown, powerOf } from './spectrum.ts'
 import { readAt, type TokenClock } from './token-clock.ts'
 
 /**
@@ -107,8 +105,10 @@ export class MiniLane implements Lane {
     if (hop !== theirs.hop || frames !== theirs.frames || shift !== theirs.shift) return false
     const { channels } = this.#chunk
     const same = other.#chunk.channels
-    return channels.length === same.length &&
+    return (
+      channels.length === same.length &&
       channels.every((wave, i) => bytesOf(wave).equals(bytesOf(same[i]!)))
+    )
   }
 
   /** What the network's answer makes of the lane: mask logits are [1, frames, 1025]. */
@@ -169,7 +169,10 @@ export class MiniLane implements Lane {
     if (isSilent) return mean
     for (const [step, logits] of this.#activity.entries()) {
       const resampled = readAt(
-        logits.dataSync<'float32'>(), this.#clockOf(this.#framings[step]!), clock)
+        logits.dataSync<'float32'>(),
+        this.#clockOf(this.#framings[step]!),
+        clock,
+      )
       for (let i = 0; i < mean.length; i += 1) mean[i]! += resampled[i]! / this.steps
     }
     return mean.map((logit) => 1 / (1 + Math.exp(-logit)))

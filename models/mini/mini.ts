@@ -3,7 +3,13 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type {
-  Chunk, Lane, LaneRequest, LaneResult, Meaning, Model, ModelDescription,
+  Chunk,
+  Lane,
+  LaneRequest,
+  LaneResult,
+  Meaning,
+  Model,
+  ModelDescription,
 } from '../model.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import { Weights } from '../checkpoint/weights.ts'
@@ -29,10 +35,14 @@ export interface MiniOptions {
 export async function loadMini({ textEncoderFolder }: MiniOptions): Promise<Model> {
   const weightsFile = fileURLToPath(new URL('weights/model.safetensors', import.meta.url))
   const config = await readConfig(fileURLToPath(new URL('weights/config.json', import.meta.url)))
-  const { network, parameters } = Weights.read(weightsFile, (weights) =>
-    ({ network: loadNetwork(weights, config), parameters: weights.parameters }))
+  const { network, parameters } = Weights.read(weightsFile, (weights) => ({
+    network: loadNetwork(weights, config),
+    parameters: weights.parameters,
+  }))
   const textEncoder = await TextEncoder.load(textEncoderFolder)
-  const weightsSha256 = createHash('sha256').update(await readFile(weightsFile)).digest('hex')
+  const weightsSha256 = createHash('sha256')
+    .update(await readFile(weightsFile))
+    .digest('hex')
   const description = { ...DESCRIPTION, parameters, weightsSha256 }
   return new Mini(description, { config, network, textEncoder })
 }
@@ -85,10 +95,12 @@ class Mini implements Model {
     // What may fail comes before any lane moves on: so the step can be tried again.
     const advances = tf.tidy(() => {
       const { maskLogits, activityLogits } = this.#decode(batch)
-      return batch.map((lane, row) => lane.advanceBy({
-        maskLogits: tf.slice(maskLogits, [row, 0, 0], [1, lane.framing.frames, -1]),
-        activityLogits: tf.slice(activityLogits, [row, 0], [1, tokenCount(lane.framing.frames)]),
-      }))
+      return batch.map((lane, row) =>
+        lane.advanceBy({
+          maskLogits: tf.slice(maskLogits, [row, 0, 0], [1, lane.framing.frames, -1]),
+          activityLogits: tf.slice(activityLogits, [row, 0], [1, tokenCount(lane.framing.frames)]),
+        }),
+      )
     })
     for (const [row, lane] of batch.entries()) lane.advance(advances[row]!)
   }
@@ -100,14 +112,20 @@ class Mini implements Model {
     const distinct = [...new Set(encoders)]
     const { padded, valid } = padToRoom(distinct.map((lane) => lane.features(config.inputRms)))
     const encoded = network.encodeMixture(padded, valid)
-    const rows = tf.tensor1d(encoders.map((lane) => distinct.indexOf(lane)), 'int32')
+    const rows = tf.tensor1d(
+      encoders.map((lane) => distinct.indexOf(lane)),
+      'int32',
+    )
     const forEach = (x: Tensor) => (distinct.length < lanes.length ? tf.gather(x, rows) : x)
     const conditioning = {
       embedding: tf.concat(lanes.map((lane) => lane.embedding)), // [batch, embeddingDim]
       spans: padToRoom(lanes.map((lane) => lane.spans())).padded, // [batch, tokens, 2]
     }
     return network.decodeMask(
-      { x: forEach(encoded.x), z: forEach(encoded.z) }, conditioning, valid && forEach(valid))
+      { x: forEach(encoded.x), z: forEach(encoded.z) },
+      conditioning,
+      valid && forEach(valid),
+    )
   }
 
   close(lane: Lane): LaneResult {
@@ -140,8 +158,14 @@ function padToRoom(rows: readonly Tensor[]): { padded: Tensor; valid: Tensor | n
   if (tokens.every((count) => count === room)) {
     return { padded: tf.concat([...rows]), valid: null }
   }
-  const padded = tf.concat(rows.map((row, i) => tf.pad(row, row.shape.map((_, axis) =>
-    [0, axis === 1 ? room - tokens[i]! : 0])))) // [batch, room, …]
+  const padded = tf.concat(
+    rows.map((row, i) =>
+      tf.pad(
+        row,
+        row.shape.map((_, axis) => [0, axis === 1 ? room - tokens[i]! : 0]),
+      ),
+    ),
+  ) // [batch, room, …]
   const positions = tf.range(0, room).expandDims(0) // [1, room]
   const lengths = tf.tensor2d(tokens, [tokens.length, 1])
   return { padded, valid: positions.less(lengths).cast('float32') } // [batch, room]
@@ -158,7 +182,8 @@ function checkChunk({ channels, sampleRate }: Chunk): void {
   }
   if (!(sampleRate > 0 && sampleRate <= SAMPLE_RATE_MAX)) {
     throw new Error(
-      `A sample rate is a positive number of hertz up to ${SAMPLE_RATE_MAX}, not ${sampleRate}`)
+      `A sample rate is a positive number of hertz up to ${SAMPLE_RATE_MAX}, not ${sampleRate}`,
+    )
   }
 }
 

@@ -18,7 +18,9 @@ const MARGIN_SECONDS = 0.1
  * `seconds`; none when it does so nowhere. `activity` holds a probability for each token.
  */
 export function predictSpans(
-  activity: Float32Array, seconds: number, { tokenSeconds, startSecond }: TokenClock,
+  activity: Float32Array,
+  seconds: number,
+  { tokenSeconds, startSecond }: TokenClock,
 ): Span[] {
   const runs = joinNear(probableRuns(activity), GAP_SECONDS_MIN / tokenSeconds)
   return runs

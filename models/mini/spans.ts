@@ -15,7 +15,9 @@ interface Range {
  * end of the chunk has no edge there: it may go on in the next chunk.
  */
 export function spanGain(
-  spans: readonly Span[], samples: number, sampleRate: number,
+  spans: readonly Span[],
+  samples: number,
+  sampleRate: number,
 ): Float32Array {
   const gain = new Float32Array(samples)
   for (const { start, end } of audibleRanges(unbounded(spans, samples / sampleRate))) {
@@ -42,7 +44,9 @@ const unbounded = (spans: readonly Span[], seconds: number): Span[] =>
  * said not to; both 0 where nothing is said. [tokens · 2], as training/mixtures.py makes them.
  */
 export function spanTokens(
-  spans: readonly Span[], seconds: number, { tokens, tokenSeconds, startSecond }: TokenClock,
+  spans: readonly Span[],
+  seconds: number,
+  { tokens, tokenSeconds, startSecond }: TokenClock,
 ): Float32Array {
   const told = new Float32Array(2 * tokens)
   if (spans.length === 0) return told

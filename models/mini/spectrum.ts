@@ -69,7 +69,11 @@ export function featuresOf(power: Tensor, scale: Tensor, hop: number): Tensor {
     const used = Math.min(bins, BINS - 1)
     const heard = tf.slice(power, [0, 0, 0], [-1, -1, used])
     const level = scale.mul(WINDOW / windowLength(hop)).square()
-    const padding: [number, number][] = [[0, 0], [0, frames % PATCH], [0, BINS - 1 - used]]
+    const padding: [number, number][] = [
+      [0, 0],
+      [0, frames % PATCH],
+      [0, BINS - 1 - used],
+    ]
     const even = tf.pad(heard.mul(level), padding) // an odd last frame gets a silent fellow
     const features = even.add(1e-8).sqrt().sqrt()
     return features.reshape([1, Math.ceil(frames / PATCH), PATCH, BINS - 1])

@@ -11,7 +11,9 @@ export type PartFolders = Readonly<Partial<Record<Part, string>>>
 
 /** How the folder of a part is called, or the `model_type` in it, as it was published. */
 const HINTS: Readonly<Partial<Record<Part, RegExp>>> = {
-  text: /t5/i, spans: /pe[-_]a(udio)?[-_]frame/i, judge: /judge/i,
+  text: /t5/i,
+  spans: /pe[-_]a(udio)?[-_]frame/i,
+  judge: /judge/i,
 }
 
 type Config = Readonly<Record<string, unknown>>
@@ -21,8 +23,8 @@ const SIGNS: Readonly<Record<Part, (config: Config) => boolean>> = {
   model: (config) => 'audio_codec' in config && 'text_encoder' in config,
   text: (config) => config.model_type === 't5',
   spans: (config) => 'audio_model' in config && 'text_model' in config,
-  judge: (config) => 'finetune_transformer' in config &&
-    ('audio_codec' in config || 'dac_vae_encoder' in config),
+  judge: (config) =>
+    'finetune_transformer' in config && ('audio_codec' in config || 'dac_vae_encoder' in config),
 }
 
 /**
@@ -33,15 +35,17 @@ const SIGNS: Readonly<Record<Part, (config: Config) => boolean>> = {
  */
 export async function findParts(folder: string): Promise<PartFolders> {
   const root = resolve(folder)
-  const own = await Promise.all([[root], await foldersIn(root)].map((level) =>
-    Promise.all(level.map(describe))))
+  const own = await Promise.all(
+    [[root], await foldersIn(root)].map((level) => Promise.all(level.map(describe))),
+  )
   const beside = await Promise.all((await foldersBeside(root)).map(describeNeighbour))
   const found: Partial<Record<Part, string>> = {}
   let names: readonly string[] = []
   for (const part of PARTS) {
     const levels = part === 'model' ? own : [...own, beside]
     const levelsWith = levels.map((level) =>
-      level.filter(({ config }) => config && SIGNS[part](config)))
+      level.filter(({ config }) => config && SIGNS[part](config)),
+    )
     const candidates = levelsWith.find((level) => level.length > 0) ?? []
     const chosen = choose(part, candidates, names)
     if (!chosen) continue
@@ -57,20 +61,27 @@ export async function findParts(folder: string): Promise<PartFolders> {
  */
 export async function unusedFolders(folder: string, found: PartFolders): Promise<string[]> {
   const root = resolve(folder)
-  const paths = [root, ...await foldersIn(root), ...await foldersBeside(root)]
+  const paths = [root, ...(await foldersIn(root)), ...(await foldersBeside(root))]
   const described = await Promise.all([...new Set(paths)].map(describeNeighbour))
-  return described.flatMap(({ path, config }) => Object.entries(HINTS).flatMap(([part, hint]) => {
-    const isMeant = hint.test(basename(path)) || hint.test(String(config?.model_type))
-    if (found[part as Part] || !isMeant) return []
-    const why = config === null ? 'it has no config.json that can be read'
-      : `its config.json is not that of one (it has ${Object.keys(config).join(', ')})`
-    return [`${path} seems to be the ${part} part of SAM-Audio, but is not used: ${why}`]
-  }))
+  return described.flatMap(({ path, config }) =>
+    Object.entries(HINTS).flatMap(([part, hint]) => {
+      const isMeant = hint.test(basename(path)) || hint.test(String(config?.model_type))
+      if (found[part as Part] || !isMeant) return []
+      const why =
+        config === null
+          ? 'it has no config.json that can be read'
+          : `its config.json is not that of one (it has ${Object.keys(config).join(', ')})`
+      return [`${path} seems to be the ${part} part of SAM-Audio, but is not used: ${why}`]
+    }),
+  )
 }
 
 /** What the weights of a part may be called; the first that is there is taken. */
 const CHECKPOINTS = [
-  'model.safetensors', 'model.safetensors.index.json', 'checkpoint.safetensors', 'checkpoint.pt',
+  'model.safetensors',
+  'model.safetensors.index.json',
+  'checkpoint.safetensors',
+  'checkpoint.pt',
   'pytorch_model.bin',
 ]
 
@@ -78,7 +89,10 @@ const CHECKPOINTS = [
 export async function findCheckpoint(folder: string): Promise<string> {
   for (const name of CHECKPOINTS) {
     const file = join(folder, name)
-    const isThere = await access(file).then(() => true, () => false)
+    const isThere = await access(file).then(
+      () => true,
+      () => false,
+    )
     if (isThere) return file
   }
   throw new Error(`${folder}: no checkpoint is there, one of ${CHECKPOINTS.join(', ')}`)
@@ -108,7 +122,9 @@ const isTransient = (error: unknown): boolean =>
   ['ENOENT', 'ENOTDIR', 'EACCES'].includes(String((error as { code?: unknown }).code))
 
 function choose(
-  part: Part, candidates: readonly Described[], names: readonly string[],
+  part: Part,
+  candidates: readonly Described[],
+  names: readonly string[],
 ): Described | undefined {
   if (candidates.length <= 1) return candidates[0]
   const meant = candidates.filter(({ path }) => names.includes(basename(path)))
@@ -134,6 +150,8 @@ async function foldersBeside(folder: string): Promise<string[]> {
 
 async function foldersIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true })
-  return entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
-    .map(({ name }) => join(folder, name)).sort()
+  return entries
+    .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
+    .map(({ name }) => join(folder, name))
+    .sort()
 }

@@ -39,9 +39,14 @@ export class Encoding {
   /** All of them, [1, frames, codebookDim]; the caller frees it. */
   features(): Tensor {
     if (this.left > 0) throw new Error(`${this.left} slices are not encoded yet`)
-    return tf.tidy(() => tf.concat(this.#parts.map((part, i) => {
-      const { start, end } = this.#slices[i]!
-      return tf.tensor3d(part, [1, end - start, part.length / (end - start)])
-    }), 1))
+    return tf.tidy(() =>
+      tf.concat(
+        this.#parts.map((part, i) => {
+          const { start, end } = this.#slices[i]!
+          return tf.tensor3d(part, [1, end - start, part.length / (end - start)])
+        }),
+        1,
+      ),
+    )
   }
 }

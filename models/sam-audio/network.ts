@@ -10,7 +10,9 @@ export type Network = ReturnType<typeof loadNetwork>
 
 /** @throws Error naming weights that are missing, misshapen or unread */
 export function loadNetwork(
-  weights: Weights, config: SamAudioConfig, precision: Precision = 'float32',
+  weights: Weights,
+  config: SamAudioConfig,
+  precision: Precision = 'float32',
 ) {
   const codecWeights = weights.at('audio_codec')
   const codec = loadCodec(codecWeights, config.codec)

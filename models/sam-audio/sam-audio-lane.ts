@@ -46,7 +46,12 @@ export class SamAudioLane implements Lane, Flow {
   #flow: Flow | undefined
 
   constructor(plan: LanePlan) {
-    const { request: { acceleration, overlapSamples = 0 }, encoding, hop, slices } = plan
+    const {
+      request: { acceleration, overlapSamples = 0 },
+      encoding,
+      hop,
+      slices,
+    } = plan
     this.plan = plan
     this.#encodingSteps = encoding.left
     this.#strides = planStrides(STEPS[acceleration])
@@ -134,7 +139,11 @@ export class SamAudioLane implements Lane, Flow {
 
   /** What a lane of the next chunk follows. Reads from the device. */
   overlapState(): OverlapState | undefined {
-    const { mixture, request: { startSample = 0 }, hop } = this.plan
+    const {
+      mixture,
+      request: { startSample = 0 },
+      hop,
+    } = this.plan
     if (this.#trailFrames === 0) return undefined
     const states = tf.tidy(() => tf.concat(this.#left).dataSync<'float32'>()).slice()
     return { startSample: startSample + mixture.length - this.#trailFrames * hop, states }

@@ -5,7 +5,13 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Precision } from '../precision.ts'
 import type {
-  Chunk, Lane, LaneRequest, LaneResult, Model, ModelDescription, Span,
+  Chunk,
+  Lane,
+  LaneRequest,
+  LaneResult,
+  Model,
+  ModelDescription,
+  Span,
 } from '../model.ts'
 import { modelPrompt } from '../text/prompt.ts'
 import { LruCache } from '../lru-cache.ts'
@@ -42,15 +48,18 @@ const OVERLAP_SECONDS_MAX = 5
  * @throws Error naming what is missing, misshapen or unread
  */
 export async function loadSamAudio(
-  folder: string, precision: Precision = 'float32',
+  folder: string,
+  precision: Precision = 'float32',
 ): Promise<Model> {
   const parts = await findParts(folder)
   if (!parts.model) throw new Error(`${folder}: no config.json of a SAM-Audio model is there`)
   if (!parts.text) throw new Error(`${folder}: no folder of its text encoder (T5) is there`)
   const config = await readConfig(join(parts.model, 'config.json'))
   const checkpoint = await findCheckpoint(parts.model)
-  const { network, parameters } = Weights.read(checkpoint, (weights) =>
-    ({ network: loadNetwork(weights, config, precision), parameters: weights.parameters }))
+  const { network, parameters } = Weights.read(checkpoint, (weights) => ({
+    network: loadNetwork(weights, config, precision),
+    parameters: weights.parameters,
+  }))
   const textEncoder = await loadTextEncoder(parts.text, TOKENS_MAX)
   const spanPredictor = parts.spans ? await loadSpanPredictor(parts.spans) : null
   const judge = parts.judge ? await loadJudge(parts.judge) : null
@@ -62,8 +71,7 @@ export async function loadSamAudio(
     weightsSha256: await sha256Of(weightFiles(checkpoint)),
   }
   const warnings = await unusedFolders(folder, parts)
-  return new SamAudio(
-    description, warnings, { config, network, textEncoder, spanPredictor, judge })
+  return new SamAudio(description, warnings, { config, network, textEncoder, spanPredictor, judge })
 }
 
 function describe({ codec, transformer }: SamAudioConfig) {
@@ -72,17 +80,21 @@ function describe({ codec, transformer }: SamAudioConfig) {
   const passes = (steps: number) => `${steps} midpoint steps, each of two evaluations`
   return {
     name: 'sam-audio',
-    summary: 'Meta\'s SAM-Audio: generative separation of any described sound, in one channel.',
+    summary: "Meta's SAM-Audio: generative separation of any described sound, in one channel.",
     framesPerSecond,
     sampleRate: codec.sampleRate,
     frameSamples: hop,
     channelsMax: 1,
     chunkSecondsMax: Math.min(CHUNK_SECONDS_MAX, transformer.positionsMax / framesPerSecond),
     overlapSecondsMax: {
-      fast: OVERLAP_SECONDS_MAX, balanced: OVERLAP_SECONDS_MAX, quality: OVERLAP_SECONDS_MAX,
+      fast: OVERLAP_SECONDS_MAX,
+      balanced: OVERLAP_SECONDS_MAX,
+      quality: OVERLAP_SECONDS_MAX,
     },
     passes: {
-      fast: passes(STEPS.fast), balanced: passes(STEPS.balanced), quality: passes(STEPS.quality),
+      fast: passes(STEPS.fast),
+      balanced: passes(STEPS.balanced),
+      quality: passes(STEPS.quality),
     },
     needsPreviousChunk: true,
     givesCandidates: true,
@@ -105,9 +117,7 @@ class SamAudio implements Model {
   readonly #encodings = new LruCache<Encoding>(CHUNKS_REMEMBERED_MAX)
   readonly #texts = new LruCache<Tensor>(PROMPTS_REMEMBERED_MAX, (text) => text.dispose())
 
-  constructor(
-    description: ModelDescription, warnings: readonly string[], parts: SamAudioParts,
-  ) {
+  constructor(description: ModelDescription, warnings: readonly string[], parts: SamAudioParts) {
     this.description = description
     this.warnings = warnings
     this.#parts = parts
@@ -121,7 +131,8 @@ class SamAudio implements Model {
     const encoding = this.#encodingOf(mixture)
     const lane = new SamAudioLane({
       request: { ...told, prompt: modelPrompt(request.prompt) },
-      mixture, encoding,
+      mixture,
+      encoding,
       hop: this.#clock.hop,
       previous: this.#leaderOf(request, mixture.length),
       slices: decodingSlices(this.#parts.network.codec.decoder, encoding.frames),
@@ -134,8 +145,9 @@ class SamAudio implements Model {
     const all = lanes.map(own)
     const encoding = all.filter(({ leftToEncode }) => leftToEncode !== undefined)
     const flowing = all.filter(({ stride }) => stride !== undefined)
-    const ended = all.filter(({ leftToEncode, stride }) =>
-      leftToEncode === undefined && stride === undefined)
+    const ended = all.filter(
+      ({ leftToEncode, stride }) => leftToEncode === undefined && stride === undefined,
+    )
     // What may fail comes before any lane moves on: so the step can be tried again.
     for (const lane of encoding) this.#encode(lane)
     const waves = ended.map((lane) => this.#decode(lane))
@@ -147,7 +159,13 @@ class SamAudio implements Model {
   close(lane: Lane): LaneResult {
     const { stepsDone, steps } = lane
     if (stepsDone < steps) throw new Error(`The lane has done ${stepsDone} of ${steps} steps`)
-    const { plan: { mixture, request: { prompt, candidates = 1 } }, predictedSpans } = own(lane)
+    const {
+      plan: {
+        mixture,
+        request: { prompt, candidates = 1 },
+      },
+      predictedSpans,
+    } = own(lane)
     const [target, residual] = [own(lane).wave('target'), own(lane).wave('residual')]
     const overlapState = own(lane).overlapState()
     this.discard(lane)
@@ -155,7 +173,9 @@ class SamAudio implements Model {
     const verdict = isRanked ? this.#judge(mixture, target, prompt) : undefined
     const score = verdict ?? consistency(mixture, target, residual)
     return {
-      target: [target], residual: [residual], score,
+      target: [target],
+      residual: [residual],
+      score,
       ...(predictedSpans && { predictedSpans }),
       ...(overlapState && { overlapState }),
     }
@@ -166,9 +186,7 @@ class SamAudio implements Model {
   }
 
   /** What stays the same while the flow runs, and the noise that it begins with. */
-  #flowOf(
-    { prompt, spans, seed, startSample = 0 }: LanePlan['request'], features: Tensor,
-  ): Flow {
+  #flowOf({ prompt, spans, seed, startSample = 0 }: LanePlan['request'], features: Tensor): Flow {
     const { conditions } = this.#parts.network.velocity
     const frames = features.shape[1]!
     const tokens = anchorTokens(spans, frames, this.#clock)
@@ -176,7 +194,9 @@ class SamAudio implements Model {
     const firstFrame = Math.round(startSample / this.#clock.hop)
     const noise = noiseFrames(seed, firstFrame, frames, channels)
     return tf.tidy(() => ({
-      base: conditions.audio(features).add(conditions.video.absent)
+      base: conditions
+        .audio(features)
+        .add(conditions.video.absent)
         .add(conditions.anchors(tf.tensor2d(tokens, [1, frames], 'int32'))),
       memory: this.#hear(prompt),
       state: tf.tensor3d(noise, [1, frames, channels]),
@@ -210,7 +230,10 @@ class SamAudio implements Model {
 
   /** The same for every prompt and candidate. */
   #encodingOf(mixture: Float32Array): Encoding {
-    const { config: { codec }, network } = this.#parts
+    const {
+      config: { codec },
+      network,
+    } = this.#parts
     const name = createHash('sha256').update(mixture).digest('base64')
     return this.#encodings.get(name, () => new Encoding(network.codec.encoder, codec, mixture))
   }
@@ -238,10 +261,14 @@ class SamAudio implements Model {
   /** What the text says, [1, words, contextDim]; the caller frees it. */
   #hear(prompt: string): Tensor {
     const { textEncoder, network } = this.#parts
-    return this.#texts.get(prompt, () => tf.tidy(() => {
-      const { states } = textEncoder.encode([prompt])
-      return tf.keep(network.velocity.conditions.memory(states))
-    })).clone()
+    return this.#texts
+      .get(prompt, () =>
+        tf.tidy(() => {
+          const { states } = textEncoder.encode([prompt])
+          return tf.keep(network.velocity.conditions.memory(states))
+        }),
+      )
+      .clone()
   }
 
   /** The judge's verdict on the whole; undefined where there is no judge. Reads from the device. */
@@ -258,9 +285,13 @@ class SamAudio implements Model {
 
   /** The next slice of target and residual, which leaves the device: so little is held there. */
   #decode(lane: SamAudioLane): [target: Float32Array, residual: Float32Array] {
-    const { config: { codec }, network } = this.#parts
+    const {
+      config: { codec },
+      network,
+    } = this.#parts
     const waves = tf.tidy(() =>
-      decodeSlice(network.codec.decoder, codec, lane.streams(), lane.slice))
+      decodeSlice(network.codec.decoder, codec, lane.streams(), lane.slice),
+    )
     const flat = waves.dataSync<'float32'>()
     waves.dispose()
     return [flat.slice(0, flat.length / 2), flat.slice(flat.length / 2)]
@@ -291,9 +322,7 @@ const SAMPLE_MAX = 1e6
  * How well target and residual together make the mixture, in decibels: the ratio of its power to
  * that of what they miss.
  */
-function consistency(
-  mixture: Float32Array, target: Float32Array, residual: Float32Array,
-): number {
+function consistency(mixture: Float32Array, target: Float32Array, residual: Float32Array): number {
   let power = 0
   let missed = 0
   for (const [i, sample] of mixture.entries()) {

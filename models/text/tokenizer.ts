@@ -30,19 +30,24 @@ export class TextTokenizer {
    */
   static async load(folder: string, tokensMax: number): Promise<TextTokenizer> {
     const json = async (name: string) => JSON.parse(await readFile(join(folder, name), 'utf8'))
-    const jsonIfThere = (name: string) => json(name).catch((error) => {
-      if (error.code === 'ENOENT') return {}
-      throw error
-    })
+    const jsonIfThere = (name: string) =>
+      json(name).catch((error) => {
+        if (error.code === 'ENOENT') return {}
+        throw error
+      })
     const [description, config, model] = await Promise.all([
-      json('tokenizer.json'), jsonIfThere('tokenizer_config.json'), jsonIfThere('config.json'),
+      json('tokenizer.json'),
+      jsonIfThere('tokenizer_config.json'),
+      jsonIfThere('config.json'),
     ])
     const tokenizer = new Tokenizer(description, config)
     applyCharsmap(tokenizer, description.normalizer)
     const padding = tokenizer.token_to_id(contentOf(config.pad_token)) ?? paddingOf(model)
     if (padding === undefined) {
-      throw new Error(`${folder}: the tokenizer has no padding: pad_token in ` +
-        'tokenizer_config.json, or pad_token_id in config.json')
+      throw new Error(
+        `${folder}: the tokenizer has no padding: pad_token in ` +
+          'tokenizer_config.json, or pad_token_id in config.json',
+      )
     }
     return new TextTokenizer(tokenizer, tokensMax, padding)
   }
@@ -58,10 +63,12 @@ export class TextTokenizer {
   batch(texts: readonly string[]): TokenBatch {
     const rows = texts.map((text) => this.tokens(text))
     const longest = Math.max(...rows.map(({ length }) => length))
-    const padded = rows.map((ids) => Array.from({ length: longest }, (_, i) =>
-      ids[i] ?? this.#padding))
-    const valid = rows.map((ids) => Array.from({ length: longest }, (_, i) =>
-      Number(i < ids.length)))
+    const padded = rows.map((ids) =>
+      Array.from({ length: longest }, (_, i) => ids[i] ?? this.#padding),
+    )
+    const valid = rows.map((ids) =>
+      Array.from({ length: longest }, (_, i) => Number(i < ids.length)),
+    )
     return {
       ids: tf.tensor2d(padded, [rows.length, longest], 'int32'),
       valid: tf.tensor2d(valid, [rows.length, longest], 'float32'),
@@ -85,7 +92,8 @@ function paddingOf({ pad_token_id: own, text_model: text }: Readonly<Record<stri
  * into words afterwards overlooks one character of white space, U+0085.
  */
 function applyCharsmap(
-  tokenizer: Tokenizer, normalizer: { type: string; precompiled_charsmap?: string } | null,
+  tokenizer: Tokenizer,
+  normalizer: { type: string; precompiled_charsmap?: string } | null,
 ): void {
   if (normalizer?.type !== 'Precompiled' || !normalizer.precompiled_charsmap) return
   const replace = loadCharsmap(normalizer.precompiled_charsmap)

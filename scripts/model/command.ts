@@ -44,7 +44,8 @@ export async function model(words: readonly string[], { stdout, stderr }: World)
 function parse(words: readonly string[]) {
   try {
     const { values, positionals } = parseArgs({
-      args: [...words], allowPositionals: true,
+      args: [...words],
+      allowPositionals: true,
       options: { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
     })
     const [name, folder = '', ...rest] = positionals
@@ -70,7 +71,8 @@ export function verdictOn(inventory: Inventory, memory: DeviceMemory): Report {
     folder === null ? !required : problems.length === 0
   const needed = inventory.weightsBytes + inventory.workingBytes
   return {
-    ...inventory, memory,
+    ...inventory,
+    memory,
     complete: inventory.parts.every(isSound),
     fits: needed <= memory.totalBytes,
   }

@@ -28,7 +28,10 @@ async function gpuMemory(): Promise<DeviceMemory> {
   const visible = process.env.CUDA_VISIBLE_DEVICES?.split(',')[0]
   const device = visible ? ['-i', visible] : []
   const { stdout } = await promisify(execFile)('nvidia-smi', [...device, ...query])
-  const [name = 'GPU', total, free] = stdout.split('\n')[0]!.split(',').map((cell) => cell.trim())
+  const [name = 'GPU', total, free] = stdout
+    .split('\n')[0]!
+    .split(',')
+    .map((cell) => cell.trim())
   const bytes = (mebibytes: string | undefined) => Number(mebibytes) * 2 ** 20
   return { device: name, totalBytes: bytes(total), freeBytes: bytes(free) }
 }

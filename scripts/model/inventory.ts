@@ -3,7 +3,11 @@ import { access, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { readConfig, type SamAudioConfig } from '../../models/sam-audio/config.ts'
 import {
-  findCheckpoint, findParts, PARTS, unusedFolders, type Part,
+  findCheckpoint,
+  findParts,
+  PARTS,
+  unusedFolders,
+  type Part,
 } from '../../models/sam-audio/checkpoint-folders.ts'
 import { readJudgeConfig } from '../../models/sam-audio/judge/judge.ts'
 import { readSpanPredictorConfig } from '../../models/sam-audio/spans/span-predictor.ts'
@@ -60,24 +64,43 @@ const TOKENIZER = ['tokenizer.json']
 
 const RULES: Readonly<Record<Part, PartRules>> = {
   model: {
-    purpose: 'separates', required: true, files: [],
-    groups: ['audio_codec', 'transformer', 'proj', 'align_masked_video', 'embed_anchors',
-      'memory_proj'],
-    unused: ['vision_encoder'], readConfig,
+    purpose: 'separates',
+    required: true,
+    files: [],
+    groups: [
+      'audio_codec',
+      'transformer',
+      'proj',
+      'align_masked_video',
+      'embed_anchors',
+      'memory_proj',
+    ],
+    unused: ['vision_encoder'],
+    readConfig,
   },
   text: {
-    purpose: 'hears the prompt', required: true, files: TOKENIZER,
-    groups: ['shared', 'encoder'], unused: ['decoder', 'lm_head'], readConfig: readT5Config,
+    purpose: 'hears the prompt',
+    required: true,
+    files: TOKENIZER,
+    groups: ['shared', 'encoder'],
+    unused: ['decoder', 'lm_head'],
+    readConfig: readT5Config,
   },
   spans: {
-    purpose: 'finds where the sound is (predict_spans)', required: false, files: TOKENIZER,
+    purpose: 'finds where the sound is (predict_spans)',
+    required: false,
+    files: TOKENIZER,
     groups: ['audio_model', 'text_model', 'audio_head', 'text_head', 'logit_scale', 'logit_bias'],
-    unused: [], readConfig: readSpanPredictorConfig,
+    unused: [],
+    readConfig: readSpanPredictorConfig,
   },
   judge: {
-    purpose: 'ranks candidates', required: false, files: TOKENIZER,
+    purpose: 'ranks candidates',
+    required: false,
+    files: TOKENIZER,
     groups: ['data_proj', 'transformer', 'text_model', 'finetune_transformer', 'head'],
-    unused: [], readConfig: readJudgeConfig,
+    unused: [],
+    readConfig: readJudgeConfig,
   },
 }
 
@@ -98,8 +121,15 @@ async function inventoryOf(part: Part, folder: string | null): Promise<PartInven
   const { purpose, required, files, readConfig: read } = RULES[part]
   const inventory = { part, purpose, required, folder, weights: null }
   if (!folder) return { ...inventory, problems: ['there is no folder of it'] }
-  const absent = await Promise.all(files.map(async (name) =>
-    await access(join(folder, name)).then(() => [], () => [`${name} is missing`])))
+  const absent = await Promise.all(
+    files.map(
+      async (name) =>
+        await access(join(folder, name)).then(
+          () => [],
+          () => [`${name} is missing`],
+        ),
+    ),
+  )
   const config = await read(join(folder, 'config.json')).then(() => [], inWords)
   const weights = await weightsOf(part, folder).catch(inWords)
   if (Array.isArray(weights)) {
@@ -122,12 +152,15 @@ async function weightsOf(part: Part, folder: string): Promise<WeightsInventory> 
     sizes.set(group, (sizes.get(group) ?? 0) + countOf(shape))
     types.add(type)
   }
-  const groups = [...sizes].sort((a, b) => b[1] - a[1]).map(([name, parameters]) =>
-    ({ name, parameters, used: !RULES[part].unused.includes(name) }))
+  const groups = [...sizes]
+    .sort((a, b) => b[1] - a[1])
+    .map(([name, parameters]) => ({ name, parameters, used: !RULES[part].unused.includes(name) }))
   const sizesOfFiles = await Promise.all(weightFiles(file).map((name) => stat(name)))
   const sum = (some: typeof groups) => some.reduce((total, { parameters }) => total + parameters, 0)
   return {
-    file, groups, types: [...types].sort(),
+    file,
+    groups,
+    types: [...types].sort(),
     bytes: sizesOfFiles.reduce((total, { size }) => total + size, 0),
     parameters: sum(groups),
     memoryBytes: 4 * sum(groups.filter(({ used }) => used)),

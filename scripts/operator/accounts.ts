@@ -1,7 +1,10 @@
 /** What `npm run accounts` can do. */
 
 import {
-  allAccounts, createAccount, creditAccount, showAccount,
+  allAccounts,
+  createAccount,
+  creditAccount,
+  showAccount,
 } from '../../gateway/accounts/accounts.ts'
 import { UsageError, type Tool } from './command.ts'
 
@@ -36,7 +39,8 @@ export const accounts: Tool = {
           throw new UsageError(`SECONDS must be a whole number, not "${seconds}".`)
         }
         return creditAccount(deps, id, {
-          seconds: Number(seconds), ...(reference !== undefined && { reference }),
+          seconds: Number(seconds),
+          ...(reference !== undefined && { reference }),
         })
       },
     },

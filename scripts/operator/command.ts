@@ -38,14 +38,13 @@ interface Output {
   write(text: string): unknown
 }
 
-const COMMON = {
-  json: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-} as const
+const COMMON = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const
 
 /** Runs the tool with the words of its command line and resolves with its exit code. */
 export async function runTool(
-  tool: Tool, words: readonly string[], { env, stdout, stderr }: World,
+  tool: Tool,
+  words: readonly string[],
+  { env, stdout, stderr }: World,
 ): Promise<number> {
   try {
     stdout.write(await obey(tool, words, env))
@@ -58,7 +57,9 @@ export async function runTool(
 }
 
 async function obey(
-  { help, commands }: Tool, [name = '', ...words]: readonly string[], env: World['env'],
+  { help, commands }: Tool,
+  [name = '', ...words]: readonly string[],
+  env: World['env'],
 ): Promise<string> {
   if (name === '--help' || name === '-h') return help
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
@@ -75,9 +76,7 @@ async function obey(
 
 function parse({ options }: Command, words: string[]): { values: Options; positionals: string[] } {
   try {
-    return parseArgs({
-      args: words, allowPositionals: true, options: { ...options, ...COMMON },
-    })
+    return parseArgs({ args: words, allowPositionals: true, options: { ...options, ...COMMON } })
   } catch (error) {
     throw new UsageError((error as Error).message)
   }
@@ -85,7 +84,8 @@ function parse({ options }: Command, words: string[]): { values: Options; positi
 
 /** The gateway may be running: SQLite lets one of us write at a time, and the other waits. */
 async function withDatabase<T>(
-  env: World['env'], use: (deps: AccountDeps) => Promise<T>,
+  env: World['env'],
+  use: (deps: AccountDeps) => Promise<T>,
 ): Promise<T> {
   process.umask(0o077) // what lies in the data folder is nobody else's business
   const dataFolder = resolve(env.DATA_DIR || './data')

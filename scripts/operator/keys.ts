@@ -30,7 +30,9 @@ export const keys: Tool = {
       run: (deps, _operands, { scopes, account, name, expires }) => {
         if (scopes === undefined) throw new UsageError('create needs --scopes (see --help).')
         return createKey(deps, {
-          scopes: String(scopes).split(/[\s,]+/).filter(Boolean),
+          scopes: String(scopes)
+            .split(/[\s,]+/)
+            .filter(Boolean),
           ...(account !== undefined && { account_id: account }),
           ...(name !== undefined && { name }),
           ...(expires !== undefined && { expires }),

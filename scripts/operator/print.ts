@@ -8,8 +8,9 @@ export function printed(answer: object): string {
   if (object === 'list' && data) return table(data)
   const { key, ...rest } = answer as Row
   const width = Math.max(...Object.keys(rest).map((name) => name.length))
-  const lines = Object.entries(rest).map(([name, value]) =>
-    `${name.padEnd(width)}  ${shown(value)}\n`).join('')
+  const lines = Object.entries(rest)
+    .map(([name, value]) => `${name.padEnd(width)}  ${shown(value)}\n`)
+    .join('')
   return key === undefined ? lines : `${lines}\nThe key, which is shown only now:\n${key}\n`
 }
 
@@ -18,9 +19,13 @@ function table(rows: readonly Row[]): string {
   if (!first) return 'none\n'
   const lines = [Object.keys(first), ...rows.map((row) => Object.values(row).map(shown))]
   const widths = Object.keys(first).map((_, column) =>
-    Math.max(...lines.map((line) => (line[column] ?? '').length)))
+    Math.max(...lines.map((line) => (line[column] ?? '').length)),
+  )
   const printLine = (line: readonly string[]) =>
-    line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()
+    line
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd()
   return lines.map((line) => `${printLine(line)}\n`).join('')
 }
 

@@ -26,12 +26,10 @@ interface World {
 type Line = Comparison & { stage: string }
 
 /** Runs the command and resolves with its exit code. */
-export async function parity(
-  words: readonly string[], { stdout, stderr }: World,
-): Promise<number> {
+export async function parity(words: readonly string[], { stdout, stderr }: World): Promise<number> {
   const { folder, stages, json, help, problem } = parse(words)
   if (problem || help) {
-    (problem ? stderr : stdout).write(problem ? `${problem}\n\n${HELP}` : HELP)
+    ;(problem ? stderr : stdout).write(problem ? `${problem}\n\n${HELP}` : HELP)
     return problem ? 2 : 0
   }
   try {
@@ -48,13 +46,19 @@ function parse(words: readonly string[]) {
   const nothing = { folder: '', stages: [] as string[], json: false, help: false, problem: '' }
   try {
     const { values, positionals } = parseArgs({
-      args: [...words], allowPositionals: true,
+      args: [...words],
+      allowPositionals: true,
       options: { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
     })
     const [folder = '', ...stages] = positionals
     const unknown = stages.filter((name) => !Object.hasOwn(STAGES, name))
-    const problem = values.help ? '' : folder === '' ? 'Give the folder of a reference run.'
-      : unknown.length > 0 ? `There is no stage ${unknown.join(', ')}.` : ''
+    const problem = values.help
+      ? ''
+      : folder === ''
+        ? 'Give the folder of a reference run.'
+        : unknown.length > 0
+          ? `There is no stage ${unknown.join(', ')}.`
+          : ''
     return { folder, stages, json: values.json ?? false, help: values.help ?? false, problem }
   } catch (error) {
     return { ...nothing, problem: (error as Error).message }
@@ -62,8 +66,10 @@ function parse(words: readonly string[]) {
 }
 
 async function compareAll(
-  reference: Reference, wanted: readonly string[],
-  show: (line: Line) => void, note: (text: string) => void,
+  reference: Reference,
+  wanted: readonly string[],
+  show: (line: Line) => void,
+  note: (text: string) => void,
 ): Promise<number> {
   let compared = 0
   let wrong = 0

@@ -28,7 +28,10 @@ export function largestDifference(actual: Numbers, expected: Numbers): number {
 
 /** Of things that must be equal, each by each. */
 export function compareExactly(
-  file: string, name: string, actual: readonly unknown[], expected: readonly unknown[],
+  file: string,
+  name: string,
+  actual: readonly unknown[],
+  expected: readonly unknown[],
 ): Comparison {
   const different = expected.filter((item, i) => JSON.stringify(item) !== JSON.stringify(actual[i]))
   const error = actual.length === expected.length ? different.length : Infinity

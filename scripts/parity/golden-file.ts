@@ -58,8 +58,10 @@ export class GoldenFile {
       const wave = Float32Array.from(this.values(`${name}.${row}`))
       const stated = lengths?.[row] ?? wave.length
       if (wave.length === stated) return wave
-      throw new Error(`${this.#file}: ${name}.${row} has ${wave.length} samples, not the ` +
-        `${stated} of the manifest's inputs`)
+      throw new Error(
+        `${this.#file}: ${name}.${row} has ${wave.length} samples, not the ` +
+          `${stated} of the manifest's inputs`,
+      )
     })
   }
 
@@ -115,8 +117,7 @@ export class GoldenFile {
   /** As `compare`, leaving out what `valid` [batch, length] has 0 for: what padding becomes. */
   compareReal(name: string, actual: Tensor, valid: Tensor): Comparison {
     const padding = tf.tidy(() => tf.sub(1, valid).expandDims(-1))
-    const ours = tf.tidy(() => actual.mul(tf.sub(1, padding))
-      .add(this.tensor(name).mul(padding)))
+    const ours = tf.tidy(() => actual.mul(tf.sub(1, padding)).add(this.tensor(name).mul(padding)))
     tf.dispose([padding, actual])
     return this.compare(name, ours, 'as there, but for padding')
   }

@@ -43,10 +43,15 @@ type Rules = { readonly [name: string]: Check | Rules }
 
 const isPositive: Check = (value) => Number.isSafeInteger(value) && (value as number) > 0
 const isText: Check = (value) => typeof value === 'string'
-const listOf = (check: Check): Check => (value) =>
-  Array.isArray(value) && value.length > 0 && value.every(check)
-const isAnchor: Check = (value) => Array.isArray(value) && value.length === 3 &&
-  (value[0] === '+' || value[0] === '-') && value.slice(1).every(Number.isFinite)
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.length > 0 && value.every(check)
+const isAnchor: Check = (value) =>
+  Array.isArray(value) &&
+  value.length === 3 &&
+  (value[0] === '+' || value[0] === '-') &&
+  value.slice(1).every(Number.isFinite)
 const isAnchorList: Check = (value) => Array.isArray(value) && value.every(isAnchor)
 
 const RULES: Rules = {
@@ -97,6 +102,9 @@ function countFaults({ separate, judge }: Inputs): string[] {
     ['separate.anchors', separate.anchors, separate.texts],
     ['judge.lengths', judge?.lengths, judge?.texts],
   ] as const
-  return lists.flatMap(([name, list, texts]) => list?.length === texts?.length ? []
-    : [`inputs.${name} has ${list?.length} entries for ${texts?.length} texts`])
+  return lists.flatMap(([name, list, texts]) =>
+    list?.length === texts?.length
+      ? []
+      : [`inputs.${name} has ${list?.length} entries for ${texts?.length} texts`],
+  )
 }

@@ -6,7 +6,10 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
-  findCheckpoint, findParts, type Part, type PartFolders,
+  findCheckpoint,
+  findParts,
+  type Part,
+  type PartFolders,
 } from '../../models/sam-audio/checkpoint-folders.ts'
 import { GoldenFile, type ManifestEntry } from './golden-file.ts'
 import { inputsOf, type Inputs } from './inputs.ts'
@@ -22,9 +25,7 @@ export class Reference {
   readonly #manifest: Manifest
   readonly #opened = new Map<string, GoldenFile>()
 
-  private constructor(
-    golden: string, manifest: Manifest, inputs: Inputs, parts: PartFolders,
-  ) {
+  private constructor(golden: string, manifest: Manifest, inputs: Inputs, parts: PartFolders) {
     this.#golden = golden
     this.#manifest = manifest
     this.inputs = inputs
@@ -56,7 +57,8 @@ export class Reference {
 
   /** What a part's folder holds: its configuration, as `readConfig` reads it, and its weights. */
   async part<Config>(
-    part: Part, readConfig: (file: string) => Promise<Config>,
+    part: Part,
+    readConfig: (file: string) => Promise<Config>,
   ): Promise<{ config: Config; checkpoint: string }> {
     const folder = this.folderOf(part)
     const config = await readConfig(join(folder, 'config.json'))
@@ -65,7 +67,8 @@ export class Reference {
 
   /** @throws Error naming the file when it is not there, or unsound */
   golden(file: string): GoldenFile {
-    const opened = this.#opened.get(file) ??
+    const opened =
+      this.#opened.get(file) ??
       new GoldenFile(join(this.#golden, file), file, this.#manifest.files[file] ?? {})
     this.#opened.set(file, opened)
     return opened
@@ -73,7 +76,8 @@ export class Reference {
 
   /** By file, the tensors that no stage has looked at so far. */
   get untouched(): readonly { file: string; names: readonly string[] }[] {
-    return [...this.#opened].map(([file, { untouched }]) => ({ file, names: untouched }))
+    return [...this.#opened]
+      .map(([file, { untouched }]) => ({ file, names: untouched }))
       .filter(({ names }) => names.length > 0)
   }
 

@@ -10,7 +10,10 @@ import type { Reference } from './reference.ts'
  * @param texts that the manifest states; nothing is compared where it states none
  */
 export async function compareTexts(
-  reference: Reference, file: string, folder: string, texts: readonly string[] | undefined,
+  reference: Reference,
+  file: string,
+  folder: string,
+  texts: readonly string[] | undefined,
 ): Promise<Comparison[]> {
   if (!texts) return []
   const golden = reference.golden(file)
@@ -18,8 +21,13 @@ export async function compareTexts(
   const [rows, longest] = golden.shape('input_ids') as [number, number]
   const [ids, valid] = [golden.values('input_ids'), golden.values('attention_mask')]
   const stored = Array.from({ length: rows }, (_, row) =>
-    [...ids.slice(row * longest, (row + 1) * longest)].filter((_, i) => valid[row * longest + i]))
-  const compared =
-    compareExactly(file, 'input_ids', texts.map((text) => tokenizer.tokens(text)), stored)
+    [...ids.slice(row * longest, (row + 1) * longest)].filter((_, i) => valid[row * longest + i]),
+  )
+  const compared = compareExactly(
+    file,
+    'input_ids',
+    texts.map((text) => tokenizer.tokens(text)),
+    stored,
+  )
   return [{ ...compared, against: "tokens of the manifest's texts" }]
 }

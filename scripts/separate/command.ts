@@ -3,7 +3,13 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname, extname, join, parse } from 'node:path'
 import {
-  ApiError, UnreachableError, createClient, type Client, type OutputFile, type Result, type Status,
+  ApiError,
+  UnreachableError,
+  createClient,
+  type Client,
+  type OutputFile,
+  type Result,
+  type Status,
   type Submitted,
 } from '../../clients/typescript/client.ts'
 import { HELP, UsageError, readArguments, type Arguments } from './arguments.ts'
@@ -66,9 +72,7 @@ interface Outcome {
 
 async function request(run: Run): Promise<Outcome> {
   const { args, client, view } = run
-  const place = args.isUrl
-    ? { audio_url: args.source }
-    : { file_id: await upload(run) }
+  const place = args.isUrl ? { audio_url: args.source } : { file_id: await upload(run) }
   const submittedAt = performance.now()
   const { input, ...rest } = args.submission
   const submitted = await client.submit({ input: { ...input, ...place }, ...rest })
@@ -87,8 +91,9 @@ async function request(run: Run): Promise<Outcome> {
 
 async function upload({ args, client, view }: Run): Promise<string> {
   view.show('uploading', 0)
-  return client
-    .upload(args.source, contentTypeOf(args.source), (part) => view.show('uploading', part))
+  return client.upload(args.source, contentTypeOf(args.source), (part) =>
+    view.show('uploading', part),
+  )
 }
 
 /** Shows every status and resolves with the last. On Ctrl-C nobody needs the result any more. */
@@ -98,7 +103,7 @@ async function follow({ client, view, world }: Run, submitted: Submitted): Promi
     for await (last of client.follow(submitted, { logs: true })) {
       view.show(phaseOf(last), last.progress ?? 0)
     }
-    return last ?? await client.status(submitted, { logs: true })
+    return last ?? (await client.status(submitted, { logs: true }))
   } catch (error) {
     if (world.signal.aborted) await client.cancel(submitted).catch(() => {})
     throw error

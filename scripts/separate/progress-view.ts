@@ -20,13 +20,16 @@ export function createProgressView(output: Output, isQuiet: boolean): ProgressVi
 const CLEAR_LINE = '\r\x1b[K'
 
 function bar(output: Output): ProgressView {
-  const single = new cliProgress.SingleBar({
-    format: '{phase} {bar} {percentage}%',
-    stream: output,
-    hideCursor: true,
-    clearOnComplete: true,
-    gracefulExit: false, // Ctrl-C is ours
-  }, cliProgress.Presets.shades_classic)
+  const single = new cliProgress.SingleBar(
+    {
+      format: '{phase} {bar} {percentage}%',
+      stream: output,
+      hideCursor: true,
+      clearOnComplete: true,
+      gracefulExit: false, // Ctrl-C is ours
+    },
+    cliProgress.Presets.shades_classic,
+  )
   single.start(1, 0, { phase: '' })
   return {
     show: (phase, part) => single.update(part, { phase: phase.padEnd(24) }),

@@ -72,11 +72,17 @@ export async function request(url: URL, options: RequestOptions): Promise<Answer
 }
 
 function open(
-  url: URL, isTls: boolean, { method = 'GET', headers = {}, guard }: RequestOptions,
+  url: URL,
+  isTls: boolean,
+  { method = 'GET', headers = {}, guard }: RequestOptions,
 ): ClientRequest {
   // autoSelectFamily makes Node ask for all addresses: one bad one among them condemns the name.
   const options: NodeOptions & Pick<TcpNetConnectOpts, 'autoSelectFamily'> = {
-    method, headers, agent: false, autoSelectFamily: true, ...(guard && { lookup: guard.lookup }),
+    method,
+    headers,
+    agent: false,
+    autoSelectFamily: true,
+    ...(guard && { lookup: guard.lookup }),
   }
   return isTls ? httpsRequest(url, options) : httpRequest(url, options)
 }
@@ -93,7 +99,10 @@ function guardConnection(outgoing: ClientRequest, { faultOf }: AddressGuard): vo
 
 /** Calls `end` when a stage of the request, or a pause in it, takes too long. */
 function limitWaits(
-  outgoing: ClientRequest, isTls: boolean, waits: Waits, end: (error: Error) => void,
+  outgoing: ClientRequest,
+  isTls: boolean,
+  waits: Waits,
+  end: (error: Error) => void,
 ): void {
   const giveUp = () => end(Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' }))
   let timer = setTimeout(giveUp, waits.connectMsMax)
@@ -104,11 +113,14 @@ function limitWaits(
       socket.setTimeout(waits.silenceMsMax)
     })
     socket.on('timeout', () => {
-      if (socket.isPaused()) socket.setTimeout(waits.silenceMsMax) // nobody reads: it may be full
+      if (socket.isPaused())
+        socket.setTimeout(waits.silenceMsMax) // nobody reads: it may be full
       else giveUp()
     })
   })
-  const waitForHead = () => { timer = setTimeout(giveUp, waits.firstByteMsMax) }
+  const waitForHead = () => {
+    timer = setTimeout(giveUp, waits.firstByteMsMax)
+  }
   outgoing.once('finish', waitForHead)
   outgoing.once('response', () => {
     outgoing.off('finish', waitForHead) // it may come while the request is still being sent

@@ -24,7 +24,10 @@ export function isPublicAddress(address: string): boolean {
 export function networkOf(address: string): string {
   const parsed = isIP(address) === 0 ? undefined : ipaddr.process(address)
   if (!(parsed instanceof ipaddr.IPv6)) return parsed?.toString() ?? address
-  return parsed.parts.slice(0, 4).map((part) => part.toString(16)).join(':')
+  return parsed.parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':')
 }
 
 /**

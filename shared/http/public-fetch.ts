@@ -8,7 +8,13 @@ import { withDeadline } from '../deadline.ts'
 import { ServiceError } from '../errors.ts'
 import { isTemporaryStatus, type Answer as HttpAnswer } from './http-request.ts'
 import {
-  AUDIO_URL, createRouter, faultOnTheWay, isTlsFault, parseUrl, refused, type RouteOptions,
+  AUDIO_URL,
+  createRouter,
+  faultOnTheWay,
+  isTlsFault,
+  parseUrl,
+  refused,
+  type RouteOptions,
 } from './public-route.ts'
 import { saveBody } from './save-body.ts'
 
@@ -46,9 +52,7 @@ export interface Download {
   fileName: string | undefined
 }
 
-export type PublicFetchOptions = RouteOptions & {
-  limits?: Partial<typeof LIMITS>
-}
+export type PublicFetchOptions = RouteOptions & { limits?: Partial<typeof LIMITS> }
 
 const LIMITS = {
   connectMsMax: 10_000,
@@ -71,7 +75,7 @@ const NOT_MEDIA = new RegExp(
 
 /** Headers of every request. Coded bytes would escape the byte cap, so none are asked for. */
 const HEADERS = {
-  'accept': 'audio/*, video/*, */*;q=0.1',
+  accept: 'audio/*, video/*, */*;q=0.1',
   'accept-encoding': 'identity',
   'user-agent': 'Winnow',
 }
@@ -109,9 +113,11 @@ export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
     let target = parseUrl(AUDIO_URL, url)
     for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
       const way = route(target, hop === 0 ? undefined : REDIRECT)
-      const answer = await way.request({
-        headers: { ...HEADERS, ...headers }, waits: limits, signal,
-      }).catch((error: unknown) => { throw fetchError(error) })
+      const answer = await way
+        .request({ headers: { ...HEADERS, ...headers }, waits: limits, signal })
+        .catch((error: unknown) => {
+          throw fetchError(error)
+        })
       const location = redirectOf(answer)
       if (location === undefined) return checkAnswer({ ...answer, url: target })
       answer.body.destroy()
@@ -132,7 +138,11 @@ export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
       try {
         const answer = await follow(url, {}, signal)
         const bytes = await saveBody(answer, {
-          path, bytesMax, signal, tooLarge: () => tooLarge(bytesMax), brokenOff: fetchError,
+          path,
+          bytesMax,
+          signal,
+          tooLarge: () => tooLarge(bytesMax),
+          brokenOff: fetchError,
         })
         return { bytes, contentType: contentType(answer), fileName: fileName(answer) }
       } catch (error) {
@@ -175,15 +185,20 @@ const contentType = ({ headers }: Answer): string | undefined =>
 
 /** The size of the whole media: after the slash of `bytes 0-0/1234`, or the body's own length. */
 function mediaBytes({ statusCode, headers }: Answer): number | undefined {
-  const size = statusCode === 206
-    ? /\/(\d+)$/.exec(headers['content-range'] ?? '')?.[1]
-    : headers['content-length']
+  const size =
+    statusCode === 206
+      ? /\/(\d+)$/.exec(headers['content-range'] ?? '')?.[1]
+      : headers['content-length']
   return size === undefined ? undefined : Number(size)
 }
 
 function fileName({ headers, url }: Answer): string | undefined {
   const name = dispositionName(headers['content-disposition']) ?? lastSegment(url)
-  const plain = name.replace(/[\u0000-\u001f\u007f]/g, '').split(/[/\\]/).at(-1)?.trim()
+  const plain = name
+    .replace(/[\u0000-\u001f\u007f]/g, '')
+    .split(/[/\\]/)
+    .at(-1)
+    ?.trim()
   return plain || undefined
 }
 
@@ -209,11 +224,13 @@ function fetchError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error
   const isTemporary = !isTlsFault(error)
   return fetchFailed(`audio_url could not be fetched: ${faultOnTheWay(error)}.`, {
-    isTemporary, cause: error,
+    isTemporary,
+    cause: error,
   })
 }
 
-const tooLarge = (bytesMax: number) => new ServiceError('PAYLOAD_TOO_LARGE', {
-  message: `The media at audio_url is larger than ${bytesMax} bytes.`,
-  param: 'input.audio_url',
-})
+const tooLarge = (bytesMax: number) =>
+  new ServiceError('PAYLOAD_TOO_LARGE', {
+    message: `The media at audio_url is larger than ${bytesMax} bytes.`,
+    param: 'input.audio_url',
+  })

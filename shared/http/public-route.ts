@@ -20,7 +20,9 @@ export interface AddressField {
 }
 
 export const AUDIO_URL: AddressField = {
-  name: 'audio_url', param: 'input.audio_url', code: 'INVALID_AUDIO_URL',
+  name: 'audio_url',
+  param: 'input.audio_url',
+  code: 'INVALID_AUDIO_URL',
 }
 
 export interface RouteOptions {
@@ -75,8 +77,7 @@ export function createRouter(field: AddressField, options: RouteOptions): Router
   const portNames = ports.join(' or ')
   const isAllowListed = matchesCidrs(allowCidrs)
   const isReachable = (address: string) => isPublicAddress(address) || isAllowListed(address)
-  const notPublic =
-    `${field.name} must lead to a public address; private, local and reserved ones are refused.`
+  const notPublic = `${field.name} must lead to a public address; private, local and reserved ones are refused.`
   const notHttpsOrPort = `${field.name} must use https on port ${portNames}.`
   const ordinary = createGuard(resolve, isReachable, () => refused(field, notPublic))
   const intranet = createGuard(resolve, isAllowListed, () => refused(field, notHttpsOrPort))
@@ -94,7 +95,8 @@ export function createRouter(field: AddressField, options: RouteOptions): Router
       request({ faultOf, ...requestOptions }) {
         const lookup = lookupBy(() => resolveChecked(host, requestOptions.signal))
         const guard: AddressGuard = {
-          lookup, faultOf: (address) => publicFaultOf(address) ?? faultOf?.(address),
+          lookup,
+          faultOf: (address) => publicFaultOf(address) ?? faultOf?.(address),
         }
         return request(url, { ...requestOptions, guard })
       },
@@ -129,9 +131,13 @@ function createGuard(resolve: Resolve, accepts: AddressTest, refusal: () => Serv
 }
 
 /** What Node's sockets call for the addresses of the name that they are to connect to. */
-const lookupBy = (addressesOf: () => Promise<LookupAddress[]>): LookupFunction =>
+const lookupBy =
+  (addressesOf: () => Promise<LookupAddress[]>): LookupFunction =>
   (_hostname, _options, done) => {
-    addressesOf().then((addresses) => done(null, addresses), (error) => done(error, []))
+    addressesOf().then(
+      (addresses) => done(null, addresses),
+      (error) => done(error, []),
+    )
   }
 
 interface ParseOptions {
@@ -142,7 +148,9 @@ interface ParseOptions {
 
 /** `text` as an http or https URL, relative to `base`. @throws ServiceError of the field's code */
 export function parseUrl(
-  field: AddressField, text: string, { subject = field.name, base }: ParseOptions = {},
+  field: AddressField,
+  text: string,
+  { subject = field.name, base }: ParseOptions = {},
 ): URL {
   if (!URL.canParse(text, base?.href)) {
     throw refused(field, `${subject} is not a valid URL; https://host/path would be right.`)

@@ -40,7 +40,9 @@ const SEARCH_DOMAINS_MAX = 6
  */
 export function createResolver(options: ResolverOptions = {}): Resolve {
   const {
-    servers, hostsPath = '/etc/hosts', settingsPath = '/etc/resolv.conf',
+    servers,
+    hostsPath = '/etc/hosts',
+    settingsPath = '/etc/resolv.conf',
     resolveMsMax = RESOLVE_MS_MAX,
   } = options
 
@@ -51,12 +53,12 @@ export function createResolver(options: ResolverOptions = {}): Resolve {
     const domains = hostname.endsWith('.') ? [] : searchDomains(await readIfThere(settingsPath))
     const names = [name, ...domains.map((domain) => `${name}.${domain}`)]
     return withDeadline({ ms: resolveMsMax, late, signal }, (deadline) =>
-      askServers(newResolver(servers, resolveMsMax), names, deadline))
+      askServers(newResolver(servers, resolveMsMax), names, deadline),
+    )
   }
 }
 
-const late = () =>
-  Object.assign(new Error('no name server answered in time'), { code: 'ETIMEOUT' })
+const late = () => Object.assign(new Error('no name server answered in time'), { code: 'ETIMEOUT' })
 
 /** One for each call: it can be canceled alone, and asks the system's servers of this moment. */
 function newResolver(servers: readonly string[] | undefined, resolveMsMax: number): Resolver {
@@ -67,7 +69,9 @@ function newResolver(servers: readonly string[] | undefined, resolveMsMax: numbe
 
 /** The addresses of the first name that has any. */
 async function askServers(
-  resolver: Resolver, names: readonly string[], deadline: AbortSignal,
+  resolver: Resolver,
+  names: readonly string[],
+  deadline: AbortSignal,
 ): Promise<LookupAddress[]> {
   deadline.addEventListener('abort', () => resolver.cancel(), { once: true })
   let notFound: unknown
@@ -89,7 +93,8 @@ async function addressesOf(resolver: Resolver, name: string): Promise<LookupAddr
   const found = [...asAddresses(four, 4), ...asAddresses(six, 6)]
   if (found.length > 0) return found
   const faults = [four, six].flatMap((answer) =>
-    answer.status === 'rejected' ? [answer.reason as unknown] : [])
+    answer.status === 'rejected' ? [answer.reason as unknown] : [],
+  )
   throw faults.find((fault) => !isNotFound(fault)) ?? faults[0]
 }
 
@@ -102,7 +107,8 @@ const isNotFound = (error: unknown): boolean =>
 /** The addresses of `name` in a hosts file: lines of an address and its names. */
 function addressesInHosts(text: string, name: string): LookupAddress[] {
   const addresses = linesOf(text).flatMap(([address = '', ...names]) =>
-    isIP(address) > 0 && names.some((other) => other.toLowerCase() === name) ? [address] : [])
+    isIP(address) > 0 && names.some((other) => other.toLowerCase() === name) ? [address] : [],
+  )
   return [...new Set(addresses)].map((address) => ({ address, family: isIP(address) }))
 }
 
@@ -114,7 +120,12 @@ function searchDomains(text: string): string[] {
 
 /** The words of each line, without comments. */
 const linesOf = (text: string): string[][] =>
-  text.split('\n').map((line) => line.replace(/[#;].*/, '').trim().split(/\s+/))
+  text.split('\n').map((line) =>
+    line
+      .replace(/[#;].*/, '')
+      .trim()
+      .split(/\s+/),
+  )
 
 async function readIfThere(path: string): Promise<string> {
   try {

@@ -52,7 +52,8 @@ export async function saveBody({ headers, body }: Answer, options: SaveOptions):
 
 /** The body's pieces. Only its own errors are the network's; one of the disk passes by here. */
 async function* pieces(
-  body: AsyncIterable<Buffer>, brokenOff: SaveOptions['brokenOff'],
+  body: AsyncIterable<Buffer>,
+  brokenOff: SaveOptions['brokenOff'],
 ): AsyncGenerator<Buffer> {
   try {
     yield* body

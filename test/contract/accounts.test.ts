@@ -14,17 +14,28 @@ const TOKEN = 'the-admin-token-of-this-test'
 const ADMIN = { config: { adminToken: TOKEN } }
 
 const admin = (
-  gateway: Gateway, method: 'GET' | 'POST', path: string, body?: unknown, token: string | null = TOKEN,
-) => gateway.app.inject({
-  method,
-  url: `/admin/${path}`,
-  headers: token === null ? {} : { authorization: `Bearer ${token}` },
-  ...(body !== undefined && { payload: body as object }),
-})
+  gateway: Gateway,
+  method: 'GET' | 'POST',
+  path: string,
+  body?: unknown,
+  token: string | null = TOKEN,
+) =>
+  gateway.app.inject({
+    method,
+    url: `/admin/${path}`,
+    headers: token === null ? {} : { authorization: `Bearer ${token}` },
+    ...(body !== undefined && { payload: body as object }),
+  })
 
 const ROUTES: ['GET' | 'POST', string][] = [
-  ['GET', 'accounts'], ['POST', 'accounts'], ['GET', 'accounts/x'], ['POST', 'accounts/x/credit'],
-  ['GET', 'keys'], ['POST', 'keys'], ['POST', 'keys/x/revoke'], ['POST', 'keys/x/rotate'],
+  ['GET', 'accounts'],
+  ['POST', 'accounts'],
+  ['GET', 'accounts/x'],
+  ['POST', 'accounts/x/credit'],
+  ['GET', 'keys'],
+  ['POST', 'keys'],
+  ['POST', 'keys/x/revoke'],
+  ['POST', 'keys/x/rotate'],
 ]
 
 const models = async (gateway: Gateway, key: string): Promise<number> =>
@@ -36,13 +47,22 @@ test('extension: without an admin token there is no admin API, and no word of it
     assertError(await admin(gateway, method, path, method === 'POST' ? {} : undefined), 'NOT_FOUND')
   }
   const { paths } = (await gateway.call('GET', '/v1/openapi.json')).json()
-  assert.deepEqual(Object.keys(paths).filter((path) => path.startsWith('/admin')), [])
+  assert.deepEqual(
+    Object.keys(paths).filter((path) => path.startsWith('/admin')),
+    [],
+  )
 })
 
 test('extension: the admin API takes the admin token alone', async (t) => {
   const gateway = await startGateway(t, ADMIN)
   for (const [method, path] of ROUTES) {
-    for (const token of [null, gateway.key, `${TOKEN}x`, TOKEN.slice(1), 'x'.repeat(TOKEN.length)]) {
+    for (const token of [
+      null,
+      gateway.key,
+      `${TOKEN}x`,
+      TOKEN.slice(1),
+      'x'.repeat(TOKEN.length),
+    ]) {
       const reply = await admin(gateway, method, path, method === 'POST' ? {} : undefined, token)
       assertError(reply, 'UNAUTHENTICATED')
     }
@@ -55,7 +75,8 @@ test('extension: the description gives the admin API a security scheme of its ow
   const { paths, components } = (await gateway.call('GET', '/v1/openapi.json')).json()
   assert.equal(components.securitySchemes.adminToken.scheme, 'bearer')
   const operations = Object.entries<Record<string, { security?: unknown }>>(paths)
-    .filter(([path]) => path.startsWith('/admin/')).flatMap(([, item]) => Object.values(item))
+    .filter(([path]) => path.startsWith('/admin/'))
+    .flatMap(([, item]) => Object.values(item))
   assert.equal(operations.length, ROUTES.length)
   for (const { security } of operations) assert.deepEqual(security, [{ adminToken: [] }])
 })
@@ -74,7 +95,11 @@ test('extension: an account is made, credited, shown and listed', async (t) => {
   assertError(await credit({ seconds: -101 }), 'INSUFFICIENT_CREDITS')
   const shown = (await admin(gateway, 'GET', `accounts/${id}`)).json()
   assert.deepEqual(shown, {
-    account_id: id, name: 'Studio', metered: true, balance_seconds: 100, reserved_seconds: 0,
+    account_id: id,
+    name: 'Studio',
+    metered: true,
+    balance_seconds: 100,
+    reserved_seconds: 0,
   })
   const plain = (await admin(gateway, 'POST', 'accounts', { name: 'Free' })).json()
   assert.equal(plain.metered, false)
@@ -93,7 +118,11 @@ test('extension: what is wrong with an account is told', async (t) => {
   for (const seconds of [1.5, '1', null]) {
     assertError(await post(`accounts/${id}/credit`, { seconds }), 'INVALID_REQUEST', 'seconds')
   }
-  assertError(await post(`accounts/${id}/credit`, { seconds: 1e12 }), 'INVALID_PARAMETER', 'seconds')
+  assertError(
+    await post(`accounts/${id}/credit`, { seconds: 1e12 }),
+    'INVALID_PARAMETER',
+    'seconds',
+  )
   assertError(await post('accounts/nobody/credit', { seconds: 1 }), 'NOT_FOUND')
   assertError(await admin(gateway, 'GET', 'accounts/nobody'), 'NOT_FOUND')
 })
@@ -118,7 +147,9 @@ test('5.2 a key that is made opens what its scopes say, and is shown once', asyn
 test('5.2 and 5.4 every set of scopes opens its own endpoints and no others', async (t) => {
   const gateway = await startGateway(t, ADMIN)
   const endpoints = {
-    'models:read': '/v1/models', 'files:read': '/v1/files/x', 'audio:separate': '/v1/queue/requests',
+    'models:read': '/v1/models',
+    'files:read': '/v1/files/x',
+    'audio:separate': '/v1/queue/requests',
   }
   for (let set = 1; set < 2 ** SCOPES.length; set++) {
     const scopes = SCOPES.filter((_, bit) => (set >> bit) & 1)
@@ -132,7 +163,9 @@ test('5.2 and 5.4 every set of scopes opens its own endpoints and no others', as
 
 test('5.3 a key opens nothing once it has expired', async (t) => {
   const gateway = await startGateway(t, ADMIN)
-  const made = (await admin(gateway, 'POST', 'keys', { scopes: ['models:read'], expires: '30d' })).json()
+  const made = (
+    await admin(gateway, 'POST', 'keys', { scopes: ['models:read'], expires: '30d' })
+  ).json()
   assert.equal(Date.parse(made.expires_at), gateway.clock.now() + 30 * 86_400_000)
   gateway.clock.advance(30 * 86_400_000 - 1)
   assert.equal(await models(gateway, made.key), 200)
@@ -145,7 +178,9 @@ test('5.3 a key opens nothing once it has expired', async (t) => {
 
 test('5.3 a key opens nothing once it is revoked, and never again', async (t) => {
   const gateway = await startGateway(t, ADMIN)
-  const { key, key_id: id } = (await admin(gateway, 'POST', 'keys', { scopes: ['models:read'] })).json()
+  const { key, key_id: id } = (
+    await admin(gateway, 'POST', 'keys', { scopes: ['models:read'] })
+  ).json()
   const revoke = () => admin(gateway, 'POST', `keys/${id}/revoke`)
   const revoked = (await revoke()).json()
   assertShape(ApiKey, revoked)
@@ -171,13 +206,21 @@ test('5.3 a rotated key has a new secret and keeps all else; the old one opens n
   assertError(await admin(gateway, 'POST', 'keys/nothing/rotate'), 'NOT_FOUND')
 })
 
-test('5.3 a key is its id and its secret: neither opens anything with the other\'s', async (t) => {
+test("5.3 a key is its id and its secret: neither opens anything with the other's", async (t) => {
   const gateway = await startGateway(t, ADMIN)
-  const make = async () => (await admin(gateway, 'POST', 'keys', { scopes: ['models:read'] })).json()
+  const make = async () =>
+    (await admin(gateway, 'POST', 'keys', { scopes: ['models:read'] })).json()
   const [one, other] = [await make(), await make()]
   const [, , secret] = one.key.split('_')
-  for (const key of [`sep_${other.key_id}_${secret}`, `sep_${one.key_id}_`, `sep_${one.key_id}`, secret,
-    one.key.toUpperCase(), `sep__${secret}`, `sep_bootstrap_${secret}`]) {
+  for (const key of [
+    `sep_${other.key_id}_${secret}`,
+    `sep_${one.key_id}_`,
+    `sep_${one.key_id}`,
+    secret,
+    one.key.toUpperCase(),
+    `sep__${secret}`,
+    `sep_bootstrap_${secret}`,
+  ]) {
     assert.equal(await models(gateway, key), 401, key)
   }
 })
@@ -188,7 +231,11 @@ test('extension: what is wrong with a key is told', async (t) => {
   const scopes = ['models:read']
   assertError(await post({}), 'INVALID_REQUEST', 'scopes')
   assertError(await post({ scopes: [] }), 'INVALID_PARAMETER', 'scopes')
-  assertError(await post({ scopes: ['models:read', 'models:write'] }), 'INVALID_PARAMETER', 'scopes[1]')
+  assertError(
+    await post({ scopes: ['models:read', 'models:write'] }),
+    'INVALID_PARAMETER',
+    'scopes[1]',
+  )
   assertError(await post({ scopes: [...scopes, ...scopes] }), 'INVALID_PARAMETER', 'scopes')
   assertError(await post({ scopes, account_id: 'nobody' }), 'INVALID_PARAMETER', 'account_id')
   for (const expires of ['30', 'soon', '-1d', '0d', '101y', '9999999999999y']) {
@@ -200,9 +247,12 @@ test('extension: what is wrong with a key is told', async (t) => {
 test('5.6 the first start makes a key, an operator may set one, and set the one that was made', async (t) => {
   const gateway = await startGateway(t)
   await gateway.store.deleteFrom('api_keys').execute()
-  const start = (bootstrapApiKey?: string) => ensureFirstApiKey(gateway.store, {
-    dataFolder: gateway.folder, bootstrapApiKey, now: new Date(gateway.clock.now()).toISOString(),
-  })
+  const start = (bootstrapApiKey?: string) =>
+    ensureFirstApiKey(gateway.store, {
+      dataFolder: gateway.folder,
+      bootstrapApiKey,
+      now: new Date(gateway.clock.now()).toISOString(),
+    })
   await start()
   const made = (await readFile(join(gateway.folder, 'api-key'), 'utf8')).trim()
   await start()

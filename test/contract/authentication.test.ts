@@ -48,8 +48,15 @@ test('5.3 a missing key answers 401 on every endpoint, whatever the body', async
 test('5.3 a malformed or unknown key answers 401', async (t) => {
   const gateway = await startGateway(t)
   const { key } = gateway
-  for (const authorization of [key, `Basic ${key}`, 'Bearer', 'Bearer ', `Bearer ${key}x`,
-    `Bearer ${key} ${key}`, 'Bearer sep_test_0']) {
+  for (const authorization of [
+    key,
+    `Basic ${key}`,
+    'Bearer',
+    'Bearer ',
+    `Bearer ${key}x`,
+    `Bearer ${key} ${key}`,
+    'Bearer sep_test_0',
+  ]) {
     const reply = await gateway.call('GET', '/v1/models', { key: null, headers: { authorization } })
     assertError(reply, 'UNAUTHENTICATED')
   }

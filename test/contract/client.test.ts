@@ -9,7 +9,13 @@ import test, { type TestContext } from 'node:test'
 import { ApiError, createClient, UnreachableError } from '../../clients/typescript/client.ts'
 import { CLIENT_TYPES, makeClientTypes } from '../../scripts/client-types.ts'
 import { serve } from '../support/serve.ts'
-import { complete, createFileBody, FILE_BYTES, startGateway, type GatewayOptions } from '../support/start-gateway.ts'
+import {
+  complete,
+  createFileBody,
+  FILE_BYTES,
+  startGateway,
+  type GatewayOptions,
+} from '../support/start-gateway.ts'
 
 async function start(t: TestContext, options: GatewayOptions = {}) {
   let address = ''
@@ -18,11 +24,20 @@ async function start(t: TestContext, options: GatewayOptions = {}) {
   address = await gateway.listen()
   const path = join(gateway.folder, 'concert.m4a')
   await writeFile(path, FILE_BYTES)
-  return { gateway, address, path, client: createClient({ baseUrl: `${address}/`, apiKey: gateway.key }) }
+  return {
+    gateway,
+    address,
+    path,
+    client: createClient({ baseUrl: `${address}/`, apiKey: gateway.key }),
+  }
 }
 
 test('client: its types are those of the API description', async () => {
-  assert.equal(readFileSync(CLIENT_TYPES, 'utf8'), await makeClientTypes(), 'run: npm run client-types')
+  assert.equal(
+    readFileSync(CLIENT_TYPES, 'utf8'),
+    await makeClientTypes(),
+    'run: npm run client-types',
+  )
 })
 
 test('client: a file is uploaded, separated, waited for and downloaded', async (t) => {
@@ -41,16 +56,24 @@ test('client: a file is uploaded, separated, waited for and downloaded', async (
   const saved = join(gateway.folder, 'saved.wav')
   await client.download(data.target.url, saved)
   assert.equal(await readFile(saved, 'utf8'), 'target')
-  assert.deepEqual(await client.result(submitted), { ...await client.result(submitted.request_id) })
+  assert.deepEqual(await client.result(submitted), {
+    ...(await client.result(submitted.request_id)),
+  })
   const { data: listed, next_cursor: cursor } = await client.list({ limit: 1 })
-  assert.deepEqual(listed.map((one) => one.request_id), [submitted.request_id])
+  assert.deepEqual(
+    listed.map((one) => one.request_id),
+    [submitted.request_id],
+  )
   assert.equal(cursor, null)
   assert.equal((await client.models()).data[0]?.id, 'audio/separate')
 })
 
 test('client: bytes that are no file are sent from memory or as a stream', async (t) => {
   const { client } = await start(t)
-  for (const bytes of [new Blob([FILE_BYTES]), [FILE_BYTES.subarray(0, 3), FILE_BYTES.subarray(3)]]) {
+  for (const bytes of [
+    new Blob([FILE_BYTES]),
+    [FILE_BYTES.subarray(0, 3), FILE_BYTES.subarray(3)],
+  ]) {
     const file = await client.createFile({ ...createFileBody(), purpose: 'audio.separate.input' })
     await client.send(file, bytes instanceof Blob ? bytes : ReadableStream.from(bytes))
     assert.equal((await client.file(file.file_id)).status, 'uploaded')
@@ -80,7 +103,10 @@ test('client: a submit with a key is one submit, and a webhook is sent again', a
   const first = await client.submit(submission, { idempotencyKey: 'order-17' })
   assert.match(first.webhook?.signing_secret ?? '', /^whsec_/)
   assert.deepEqual(await client.submit(submission, { idempotencyKey: 'order-17' }), first)
-  const other = client.submit({ input: { ...input, prompt: 'a gong' } }, { idempotencyKey: 'order-17' })
+  const other = client.submit(
+    { input: { ...input, prompt: 'a gong' } },
+    { idempotencyKey: 'order-17' },
+  )
   await assert.rejects(other, { code: 'IDEMPOTENCY_CONFLICT', status: 409 })
   assert.notEqual((await client.submit(submission)).request_id, first.request_id)
   await assert.rejects(client.redeliver(first), { code: 'RESULT_NOT_READY' })
@@ -90,13 +116,26 @@ test('client: a submit with a key is one submit, and a webhook is sent again', a
   assert.equal((await client.account()).metered, false)
 })
 
-const event = (name: string, data: object): RequestListener => (_, reply) =>
-  reply.writeHead(200, { 'content-type': 'text/event-stream' }).end(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
-const fails = (code: number): RequestListener => (_, reply) => reply.writeHead(code).end('away')
+const event =
+  (name: string, data: object): RequestListener =>
+  (_, reply) =>
+    reply
+      .writeHead(200, { 'content-type': 'text/event-stream' })
+      .end(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
+const fails =
+  (code: number): RequestListener =>
+  (_, reply) =>
+    reply.writeHead(code).end('away')
 
 test('client: following outlasts a service that is away, busy or restarting', async (t) => {
   const hangsUp: RequestListener = (_, reply) => reply.destroy()
-  const { url, requests } = await serve(t, fails(502), hangsUp, fails(429), event('status', { status: 'COMPLETED' }))
+  const { url, requests } = await serve(
+    t,
+    fails(502),
+    hangsUp,
+    fails(429),
+    event('status', { status: 'COMPLETED' }),
+  )
   const client = createClient({ baseUrl: url, apiKey: 'key' })
   const seen = []
   for await (const { status } of client.follow('req_1')) seen.push(status)
@@ -107,8 +146,13 @@ test('client: following ends with what the service says is wrong', async (t) => 
   const error = { code: 'NOT_FOUND', message: 'Gone.' }
   const gone = await serve(t, event('error', { error }))
   const unknown = await serve(t, fails(404))
-  for (const [{ url, requests }, code] of [[gone, 'NOT_FOUND'], [unknown, 'HTTP_404']] as const) {
-    await assert.rejects(createClient({ baseUrl: url, apiKey: 'key' }).follow('req_1').next(), { code })
+  for (const [{ url, requests }, code] of [
+    [gone, 'NOT_FOUND'],
+    [unknown, 'HTTP_404'],
+  ] as const) {
+    await assert.rejects(createClient({ baseUrl: url, apiKey: 'key' }).follow('req_1').next(), {
+      code,
+    })
     assert.equal(requests(), 1)
   }
 })
@@ -119,7 +163,10 @@ test('client: what is refused is an ApiError with code, field and status', async
   await assert.rejects(wrong, { code: 'INVALID_PARAMETER', param: 'input.prompt', status: 400 })
   await assert.rejects(client.status('a/../b'), { code: 'NOT_FOUND', status: 404 })
   const nobody = createClient({ baseUrl: address, apiKey: undefined })
-  await assert.rejects(nobody.models(), (error) => error instanceof ApiError && error.status === 401)
+  await assert.rejects(
+    nobody.models(),
+    (error) => error instanceof ApiError && error.status === 401,
+  )
   await gateway.app.close()
   await assert.rejects(client.models(), UnreachableError)
 })

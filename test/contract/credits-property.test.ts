@@ -28,13 +28,23 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ does: fc.constant('cancel'), request }) },
   {
     weight: 3,
-    arbitrary: fc.record({ does: fc.constantFrom('started', 'released', 'failed'), request, attempt }),
+    arbitrary: fc.record({
+      does: fc.constantFrom('started', 'released', 'failed'),
+      request,
+      attempt,
+    }),
   },
   { weight: 4, arbitrary: fc.record({ does: fc.constant('measured'), request, attempt, seconds }) },
-  { weight: 3, arbitrary: fc.record({ does: fc.constant('completed'), request, attempt, seconds }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ does: fc.constant('completed'), request, attempt, seconds }),
+  },
   {
     weight: 1,
-    arbitrary: fc.record({ does: fc.constant('credit'), seconds: fc.integer({ min: -20, max: 20 }) }),
+    arbitrary: fc.record({
+      does: fc.constant('credit'),
+      seconds: fc.integer({ min: -20, max: 20 }),
+    }),
   },
 )
 
@@ -72,9 +82,12 @@ class Model {
         if (!attempts.known.has(step.attempt)) attempts.now = step.attempt
         attempts.known.add(step.attempt)
         return
-      case 'released': return
-      case 'cancel': return this.end(request, 'FAILED')
-      case 'failed': return attempts.now === step.attempt ? this.end(request, 'FAILED') : undefined
+      case 'released':
+        return
+      case 'cancel':
+        return this.end(request, 'FAILED')
+      case 'failed':
+        return attempts.now === step.attempt ? this.end(request, 'FAILED') : undefined
       case 'measured': {
         const cost = Math.ceil(step.seconds)
         if (this.reserved.has(request)) return
@@ -100,7 +113,10 @@ class Model {
 
 /** Does the same to the gateway; `ids` are those of the requests that were accepted. */
 async function perform(
-  gateway: Gateway, accountId: string, ids: Map<number, string>, step: Step,
+  gateway: Gateway,
+  accountId: string,
+  ids: Map<number, string>,
+  step: Step,
 ): Promise<void> {
   const { deps } = gateway
   if (step.does === 'credit') {
@@ -119,13 +135,16 @@ async function perform(
       return
     }
     case 'cancel':
-      if (requestId) await unlessRefused(findOwn(deps, accountId, requestId).then((row) => cancel(deps, row)))
+      if (requestId)
+        await unlessRefused(findOwn(deps, accountId, requestId).then((row) => cancel(deps, row)))
       return
     default: {
       const { does, request: _request, attempt: attempt_id, ...rest } = step
       const fields = 'seconds' in rest ? { duration: rest.seconds } : {}
-      await gateway.event(does as 'completed', requestId || 'req_unknown',
-        { attempt_id, ...fields } as Partial<Extract<Event, { type: 'completed' }>>)
+      await gateway.event(does as 'completed', requestId || 'req_unknown', {
+        attempt_id,
+        ...fields,
+      } as Partial<Extract<Event, { type: 'completed' }>>)
     }
   }
 }
@@ -134,7 +153,10 @@ async function unlessRefused<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work
   } catch (error) {
-    if (error instanceof ServiceError && ['INSUFFICIENT_CREDITS', 'REQUEST_FINISHED'].includes(error.code)) {
+    if (
+      error instanceof ServiceError &&
+      ['INSUFFICIENT_CREDITS', 'REQUEST_FINISHED'].includes(error.code)
+    ) {
       return undefined
     }
     throw error
@@ -150,34 +172,43 @@ async function quickGateway(t: Parameters<typeof startGateway>[0]): Promise<Gate
 test('6 one by one, every step does to credits what the rules say', async (t) => {
   const gateway = await quickGateway(t)
   const script = fc.array(step, { minLength: 5, maxLength: 25, size: 'max' })
-  await fc.assert(fc.asyncProperty(fc.nat({ max: 20 }), script, async (balance, steps) => {
-    const { accountId, balance: real } = await meteredAccount(gateway, balance)
-    const [model, ids] = [new Model(balance), new Map<number, string>()]
-    for (const step of steps) {
-      model.obey(step)
-      await perform(gateway, accountId, ids, step)
-      const expected = [model.balance, model.balance - model.available()]
-      assert.deepEqual(await real(), expected, JSON.stringify(step))
-    }
-    await assertSound(gateway.store, accountId)
-    for (const [request, requestId] of ids) {
-      const { status } = await findOwn(gateway.deps, accountId, requestId)
-      const isOver = status === 'COMPLETED' || status === 'FAILED'
-      assert.equal(isOver ? status : 'running', model.status.get(request))
-    }
-  }), { numRuns: 200 })
+  await fc.assert(
+    fc.asyncProperty(fc.nat({ max: 20 }), script, async (balance, steps) => {
+      const { accountId, balance: real } = await meteredAccount(gateway, balance)
+      const [model, ids] = [new Model(balance), new Map<number, string>()]
+      for (const step of steps) {
+        model.obey(step)
+        await perform(gateway, accountId, ids, step)
+        const expected = [model.balance, model.balance - model.available()]
+        assert.deepEqual(await real(), expected, JSON.stringify(step))
+      }
+      await assertSound(gateway.store, accountId)
+      for (const [request, requestId] of ids) {
+        const { status } = await findOwn(gateway.deps, accountId, requestId)
+        const isOver = status === 'COMPLETED' || status === 'FAILED'
+        assert.equal(isOver ? status : 'running', model.status.get(request))
+      }
+    }),
+    { numRuns: 200 },
+  )
 })
 
 test('6 whatever happens at once, nobody is overdrawn and nothing is charged twice', async (t) => {
   const gateway = await quickGateway(t)
-  const script = fc.array(fc.array(step, { minLength: 1, maxLength: 10 }), { minLength: 1, maxLength: 4 })
-  await fc.assert(fc.asyncProperty(fc.nat({ max: 20 }), script, async (balance, rounds) => {
-    const { accountId } = await meteredAccount(gateway, balance)
-    const ids = new Map<number, string>()
-    for (const round of rounds) {
-      const steps = [...round, ...round] // and everything twice
-      await Promise.all(steps.map((step) => perform(gateway, accountId, ids, step)))
-      await assertSound(gateway.store, accountId)
-    }
-  }), { numRuns: 200 })
+  const script = fc.array(fc.array(step, { minLength: 1, maxLength: 10 }), {
+    minLength: 1,
+    maxLength: 4,
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.nat({ max: 20 }), script, async (balance, rounds) => {
+      const { accountId } = await meteredAccount(gateway, balance)
+      const ids = new Map<number, string>()
+      for (const round of rounds) {
+        const steps = [...round, ...round] // and everything twice
+        await Promise.all(steps.map((step) => perform(gateway, accountId, ids, step)))
+        await assertSound(gateway.store, accountId)
+      }
+    }),
+    { numRuns: 200 },
+  )
 })

@@ -12,7 +12,13 @@ import { migrations } from '../../gateway/store/migrations.ts'
 import { assertError } from '../support/assert-shape.ts'
 import { assertSound, meteredAccount } from '../support/metered.ts'
 import {
-  API, complete, startGateway, submit, submitted, uploadFile, type Gateway,
+  API,
+  complete,
+  startGateway,
+  submit,
+  submitted,
+  uploadFile,
+  type Gateway,
 } from '../support/start-gateway.ts'
 
 const statusOf = async (gateway: Gateway, requestId: string) =>
@@ -31,10 +37,18 @@ test('2.10 a metered account pays the seconds begun, and the result says so', as
   assert.deepEqual(await balance(), [20, 13])
   await gateway.event('completed', requestId, { duration: 12.5 })
   assert.deepEqual(await balance(), [7, 0])
-  assert.deepEqual((await resultOf(own, requestId)).json().usage,
-    { feature: 'audio_seconds', quantity: 13, billing_status: 'deducted' })
+  assert.deepEqual((await resultOf(own, requestId)).json().usage, {
+    feature: 'audio_seconds',
+    quantity: 13,
+    billing_status: 'deducted',
+  })
   const ledger = await assertSound(gateway.store, accountId)
-  assert.deepEqual(ledger.map(({ kind }) => kind).sort(), ['credit', 'deduct', 'release', 'reserve'])
+  assert.deepEqual(ledger.map(({ kind }) => kind).sort(), [
+    'credit',
+    'deduct',
+    'release',
+    'reserve',
+  ])
 })
 
 test('2.10 an account that is not metered pays nothing, whatever its balance', async (t) => {
@@ -43,8 +57,11 @@ test('2.10 an account that is not metered pays nothing, whatever its balance', a
   await gateway.event('started', requestId)
   await gateway.event('measured', requestId, { duration: 1e6 })
   await gateway.event('completed', requestId)
-  assert.deepEqual((await resultOf(gateway, requestId)).json().usage,
-    { feature: 'audio_seconds', quantity: 13, billing_status: 'not_metered' })
+  assert.deepEqual((await resultOf(gateway, requestId)).json().usage, {
+    feature: 'audio_seconds',
+    quantity: 13,
+    billing_status: 'not_metered',
+  })
   assert.deepEqual(await gateway.store.selectFrom('ledger').selectAll().execute(), [])
 })
 
@@ -131,7 +148,10 @@ test('7.2 what is not covered at the end fails, costs nothing, and is not served
 test('7.2 a wrong estimate is put right at the end', async (t) => {
   const gateway = await startGateway(t)
   const { own, balance } = await meteredAccount(gateway, 100)
-  for (const [estimate, left] of [[3.5, 87], [40, 74]] as const) {
+  for (const [estimate, left] of [
+    [3.5, 87],
+    [40, 74],
+  ] as const) {
     const requestId = await submitted(own)
     await gateway.event('measured', requestId, { duration: estimate })
     await gateway.event('completed', requestId)
@@ -154,8 +174,11 @@ test('7.2 a request never spends what is reserved for another', async (t) => {
 test('3 a request that fails, is canceled or given back costs nothing', async (t) => {
   const gateway = await startGateway(t)
   const { accountId, own, balance } = await meteredAccount(gateway, 50)
-  const [failed, canceled, released] =
-    [await submitted(own), await submitted(own), await submitted(own)]
+  const [failed, canceled, released] = [
+    await submitted(own),
+    await submitted(own),
+    await submitted(own),
+  ]
   for (const requestId of [failed, canceled, released]) {
     await gateway.event('started', requestId)
     await gateway.event('measured', requestId)
@@ -181,7 +204,15 @@ test('3 events of credits that come twice, late or of nothing known change nothi
   const { own, balance } = await meteredAccount(gateway, 20)
   const requestId = await submitted(own)
   const logs = [{ timestamp: '2026-01-02T03:04:05.000Z', message: 'once' }]
-  for (const type of ['measured', 'started', 'measured', 'completed', 'completed', 'measured', 'failed'] as const) {
+  for (const type of [
+    'measured',
+    'started',
+    'measured',
+    'completed',
+    'completed',
+    'measured',
+    'failed',
+  ] as const) {
     await gateway.event(type, requestId, { logs })
   }
   assert.deepEqual(await balance(), [7, 0])
@@ -196,7 +227,11 @@ test('extension: an account sees its balance with a key of any scope', async (t)
   const key = await gateway.newKey(['models:read'], accountId)
   const reply = await gateway.call('GET', '/v1/account', { key })
   assert.deepEqual(reply.json(), {
-    account_id: accountId, name: 'Metered', metered: true, balance_seconds: 7, reserved_seconds: 0,
+    account_id: accountId,
+    name: 'Metered',
+    metered: true,
+    balance_seconds: 7,
+    reserved_seconds: 0,
   })
   assertError(await gateway.call('GET', '/v1/account', { key: null }), 'UNAUTHENTICATED')
 })
@@ -205,19 +240,29 @@ test('a database from before there were credits keeps what it has', async (t) =>
   const folder = await mkdtemp(join(tmpdir(), 'migrate-'))
   t.after(() => rm(folder, { recursive: true }))
   const path = join(folder, 'winnow.db')
-  const old = new Kysely<any>({ dialect: new SqliteDialect({ database: new SqliteDatabase(path) }) })
+  const old = new Kysely<any>({
+    dialect: new SqliteDialect({ database: new SqliteDatabase(path) }),
+  })
   const first = { '001-requests': migrations['001-requests']! }
   const provider = { getMigrations: async () => first }
   assert.equal((await new Migrator({ db: old, provider }).migrateToLatest()).error, undefined)
   const created_at = '2026-01-01T00:00:00.000Z'
   await old.insertInto('accounts').values({ account_id: 'a', name: 'Old', created_at }).execute()
-  await old.insertInto('api_keys').values({
-    key_id: 'k', account_id: 'a', key_hash: 'x', scopes: '[]', created_at,
-  }).execute()
+  await old
+    .insertInto('api_keys')
+    .values({ key_id: 'k', account_id: 'a', key_hash: 'x', scopes: '[]', created_at })
+    .execute()
   await old.destroy()
   const store = await openSqlite(path)
   assert.deepEqual(await store.selectFrom('accounts').selectAll().execute(), [
-    { account_id: 'a', name: 'Old', created_at, metered: 0, balance_seconds: 0, reserved_seconds: 0 },
+    {
+      account_id: 'a',
+      name: 'Old',
+      created_at,
+      metered: 0,
+      balance_seconds: 0,
+      reserved_seconds: 0,
+    },
   ])
   assert.equal((await store.selectFrom('api_keys').select('name').executeTakeFirst())?.name, '')
   const overdraw = store.updateTable('accounts').set({ balance_seconds: -1 }).execute()

@@ -20,7 +20,8 @@ const FOREVER = 600_000
 /** A gateway whose names are resolved by a server that does not answer about slow.example. */
 async function start(t: TestContext, limits: ConstructorParameters<typeof EgressPool>[0]) {
   const names = await startNameServer(t, (name) =>
-    name.endsWith('slow.example') ? 'silence' : ['127.0.0.1'])
+    name.endsWith('slow.example') ? 'silence' : ['127.0.0.1'],
+  )
   const { url } = await serve(t, (_request, reply) => reply.end('x'))
   let ended = new AbortController()
   const ask = createResolver({ servers: [names.server], resolveMsMax: FOREVER })
@@ -31,11 +32,15 @@ async function start(t: TestContext, limits: ConstructorParameters<typeof Egress
   }
   const waits = { connectMsMax: FOREVER, probeMsMax: FOREVER }
   const checks = createUrlChecks(
-    createPublicFetch({ ...options, limits: waits }), createPublicPost(options), new EgressPool(limits))
+    createPublicFetch({ ...options, limits: waits }),
+    createPublicPost(options),
+    new EgressPool(limits),
+  )
   const gateway = await startGateway(t, checks)
   const at = (host: string) => `http://${host}:${new URL(url).port}/a.wav`
   return {
-    gateway, names,
+    gateway,
+    names,
     /** Submits with media at a host; says in `settled` when it was answered. */
     submit: async (key: string, host: string, settled: string[] = []) => {
       const body = { input: { prompt: 'a bell', audio_url: at(host) } }
@@ -64,52 +69,72 @@ test('40 addresses at slow name servers hold up no other account', { timeout }, 
   assert.equal((await submit(other, 'fast.example')).statusCode, 202)
   assert.deepEqual(settled, [])
   const webhookUrl = 'https://hooks.example/'
-  const input = { prompt: 'a bell', file_id: await uploadFile({ ...gateway, call: callWith(gateway, other) }) }
-  const hooked = await callWith(gateway, other)('POST', `${API}/audio/separate`, { body: { input, webhookUrl } })
+  const input = {
+    prompt: 'a bell',
+    file_id: await uploadFile({ ...gateway, call: callWith(gateway, other) }),
+  }
+  const hooked = await callWith(gateway, other)('POST', `${API}/audio/separate`, {
+    body: { input, webhookUrl },
+  })
   assert.equal(hooked.statusCode, 202, hooked.body)
   assert.deepEqual(settled, [])
   assert.equal((await names.whenAsked(22)).length, 22, 'the rest of the 40 has not been begun')
   endWaits()
   await names.whenAsked(42)
   endWaits()
-  for (const reply of await Promise.all(slow)) assertError(reply, 'MEDIA_FETCH_FAILED', 'input.audio_url')
+  for (const reply of await Promise.all(slow))
+    assertError(reply, 'MEDIA_FETCH_FAILED', 'input.audio_url')
 })
 
-test('7 RATE_LIMITED: a submit that gets no slot in time, or finds too many waiting', { timeout }, async (t) => {
-  const { gateway, names, submit, endWaits } = await start(t, { slots: 2, waitersMax: 1, waitMsMax: FOREVER })
-  const [first, second] = slowHosts(2)
-  const settled: string[] = []
-  const held = submit(gateway.key, first!, settled)
-  await names.whenAsked(1)
-  const waiting = submit(gateway.key, second!, settled)
-  const refused = await submit(gateway.key, 'fast.example')
-  assertError(refused, 'RATE_LIMITED')
-  assert.equal(refused.headers['retry-after'], '30')
-  assert.match(refused.json().error.message, /Too many submits are waiting/)
-  assert.deepEqual(settled, [])
-  assert.equal((await submit(await gateway.newKey(), 'fast.example')).statusCode, 202)
-  endWaits()
-  await held
-  await names.whenAsked(3)
-  endWaits()
-  await waiting
-  assert.equal((await submit(gateway.key, 'fast.example')).statusCode, 202, 'there is room again')
+test(
+  '7 RATE_LIMITED: a submit that gets no slot in time, or finds too many waiting',
+  { timeout },
+  async (t) => {
+    const { gateway, names, submit, endWaits } = await start(t, {
+      slots: 2,
+      waitersMax: 1,
+      waitMsMax: FOREVER,
+    })
+    const [first, second] = slowHosts(2)
+    const settled: string[] = []
+    const held = submit(gateway.key, first!, settled)
+    await names.whenAsked(1)
+    const waiting = submit(gateway.key, second!, settled)
+    const refused = await submit(gateway.key, 'fast.example')
+    assertError(refused, 'RATE_LIMITED')
+    assert.equal(refused.headers['retry-after'], '30')
+    assert.match(refused.json().error.message, /Too many submits are waiting/)
+    assert.deepEqual(settled, [])
+    assert.equal((await submit(await gateway.newKey(), 'fast.example')).statusCode, 202)
+    endWaits()
+    await held
+    await names.whenAsked(3)
+    endWaits()
+    await waiting
+    assert.equal((await submit(gateway.key, 'fast.example')).statusCode, 202, 'there is room again')
 
-  const hasty = new EgressPool({ slots: 1, waitMsMax: 10 })
-  let end = () => {}
-  const work = hasty.run({ accountId: 'a' }, () => new Promise<void>((resolve) => { end = resolve }))
-  const late = hasty.run({ accountId: 'b' }, async () => assert.fail('it was given up'))
-  await assert.rejects(late, { code: 'RATE_LIMITED', retryAfterSeconds: 30 })
-  end()
-  await work
-  await hasty.run({ accountId: 'b' }, async () => undefined)
-})
+    const hasty = new EgressPool({ slots: 1, waitMsMax: 10 })
+    let end = () => {}
+    const work = hasty.run(
+      { accountId: 'a' },
+      () =>
+        new Promise<void>((resolve) => {
+          end = resolve
+        }),
+    )
+    const late = hasty.run({ accountId: 'b' }, async () => assert.fail('it was given up'))
+    await assert.rejects(late, { code: 'RATE_LIMITED', retryAfterSeconds: 30 })
+    end()
+    await work
+    await hasty.run({ accountId: 'b' }, async () => undefined)
+  },
+)
 
 test('a client that hangs up leaves its slot to the next', { timeout }, async (t) => {
   const { gateway, names, at } = await start(t, { slots: 1, waitMsMax: FOREVER })
   const url = `${await gateway.listen()}${API}/audio/separate`
   const send = (host: string) => {
-    const headers = { 'authorization': `Bearer ${gateway.key}`, 'content-type': 'application/json' }
+    const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' }
     const outgoing = request(url, { method: 'POST', headers })
     outgoing.on('error', () => {}) // that it was destroyed
     outgoing.end(JSON.stringify({ input: { prompt: 'a bell', audio_url: at(host) } }))

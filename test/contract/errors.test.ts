@@ -5,7 +5,14 @@ import { ServiceError, type ErrorCode } from '../../shared/errors.ts'
 import { createPublicPost } from '../../gateway/webhooks/public-post.ts'
 import { assertError } from '../support/assert-shape.ts'
 import {
-  API, callWith, complete, createFileBody, startGateway, submit, submitted, uploadFile,
+  API,
+  callWith,
+  complete,
+  createFileBody,
+  startGateway,
+  submit,
+  submitted,
+  uploadFile,
   type Gateway,
 } from '../support/start-gateway.ts'
 
@@ -20,10 +27,16 @@ const REFUSED: [body: unknown, code: ErrorCode, param?: string][] = [
   [{ input: { file_id: 'file_1' } }, 'INVALID_REQUEST', 'input.prompt'],
   [{ input: { ...input, prompt: 3 } }, 'INVALID_REQUEST', 'input.prompt'],
   [{ input: { ...input, prompt: null } }, 'INVALID_REQUEST', 'input.prompt'],
-  [{ input: { ...input, reranking_candidates: '3' } },
-    'INVALID_REQUEST', 'input.reranking_candidates'],
-  [{ input: { ...input, reranking_candidates: 1.5 } },
-    'INVALID_REQUEST', 'input.reranking_candidates'],
+  [
+    { input: { ...input, reranking_candidates: '3' } },
+    'INVALID_REQUEST',
+    'input.reranking_candidates',
+  ],
+  [
+    { input: { ...input, reranking_candidates: 1.5 } },
+    'INVALID_REQUEST',
+    'input.reranking_candidates',
+  ],
   [{ input: { ...input, predict_spans: 'true' } }, 'INVALID_REQUEST', 'input.predict_spans'],
   [{ input: { ...input, acceleration: 3 } }, 'INVALID_REQUEST', 'input.acceleration'],
   [{ input: { ...input, acceleration: 'slow' } }, 'INVALID_PARAMETER', 'input.acceleration'],
@@ -31,10 +44,24 @@ const REFUSED: [body: unknown, code: ErrorCode, param?: string][] = [
   [{ input: { ...input, promt: 'x' } }, 'INVALID_REQUEST', 'input.promt'],
   [{ input: { ...input, spans: {} } }, 'INVALID_REQUEST', 'input.spans'],
   [{ input: { ...input, spans: [{ start: 1 }] } }, 'INVALID_REQUEST', 'input.spans[0].end'],
-  [{ input: { ...input, spans: [{ start: 0, end: 1 }, { start: 0, end: 1, inclued: true }] } },
-    'INVALID_REQUEST', 'input.spans[1].inclued'],
-  [{ input: { ...input, spans: [{ start: 2, end: 2 }] } },
-    'INVALID_PARAMETER', 'input.spans[0].end'],
+  [
+    {
+      input: {
+        ...input,
+        spans: [
+          { start: 0, end: 1 },
+          { start: 0, end: 1, inclued: true },
+        ],
+      },
+    },
+    'INVALID_REQUEST',
+    'input.spans[1].inclued',
+  ],
+  [
+    { input: { ...input, spans: [{ start: 2, end: 2 }] } },
+    'INVALID_PARAMETER',
+    'input.spans[0].end',
+  ],
   [{ input: { prompt: 'x' } }, 'INVALID_PARAMETER', 'input.audio_url'],
   [{ input: { ...input, audio_url: 'https://a.example/' } }, 'INVALID_PARAMETER', 'input.file_id'],
   [{ input: { prompt: 'x', audio_url: 'not a url' } }, 'INVALID_AUDIO_URL', 'input.audio_url'],
@@ -69,11 +96,13 @@ test('7.3 what is unknown at the top level is ignored, and metadata has any keys
 test('7.3 metadata nested too deeply answers 400', async (t) => {
   const gateway = await startGateway(t)
   const fileId = await uploadFile(gateway)
-  const submit = (levels: number) => gateway.call('POST', SUBMIT, {
-    headers: { 'content-type': 'application/json' },
-    body: `{"input":{"prompt":"x","file_id":"${fileId}"},"metadata":{"a":${
-      '['.repeat(levels - 1)}${']'.repeat(levels - 1)}}}`,
-  })
+  const submit = (levels: number) =>
+    gateway.call('POST', SUBMIT, {
+      headers: { 'content-type': 'application/json' },
+      body: `{"input":{"prompt":"x","file_id":"${fileId}"},"metadata":{"a":${'['.repeat(
+        levels - 1,
+      )}${']'.repeat(levels - 1)}}}`,
+    })
   assert.equal((await submit(32)).statusCode, 202)
   for (const levels of [33, 2_000, 8_000, 100_000]) {
     assertError(await submit(levels), 'INVALID_PARAMETER', 'metadata')
@@ -83,7 +112,12 @@ test('7.3 metadata nested too deeply answers 400', async (t) => {
 test('7.3 a webhookUrl to which nothing may be posted is refused', async (t) => {
   const { check } = createPublicPost({ allowCidrs: [], resolve: async () => [] })
   const gateway = await startGateway(t, { checkWebhookUrl: check })
-  for (const webhookUrl of ['nonsense', 'http://a.example/', 'https://10.0.0.1/', 'https://a.example/']) {
+  for (const webhookUrl of [
+    'nonsense',
+    'http://a.example/',
+    'https://10.0.0.1/',
+    'https://a.example/',
+  ]) {
     const reply = await gateway.call('POST', SUBMIT, { body: { input, webhookUrl } })
     assertError(reply, 'INVALID_WEBHOOK_URL', 'webhookUrl')
   }
@@ -94,8 +128,11 @@ test('7.3 a body that is not JSON answers 400', async (t) => {
   const json = { 'content-type': 'application/json' }
   for (const url of [SUBMIT, '/v1/files']) {
     for (const [body, headers] of [
-      ['{"input"', json], ['', json], ['{}', { 'content-type': 'text/plain' }],
-      ['a=1', { 'content-type': 'application/x-www-form-urlencoded' }], ['{}', {}],
+      ['{"input"', json],
+      ['', json],
+      ['{}', { 'content-type': 'text/plain' }],
+      ['a=1', { 'content-type': 'application/x-www-form-urlencoded' }],
+      ['{}', {}],
     ] as const) {
       assertError(await gateway.call('POST', url, { body, headers }), 'INVALID_REQUEST')
     }
@@ -109,7 +146,7 @@ test('7.4 a body over 256 KiB answers 413 on endpoint 5 only', async (t) => {
   assertError(await gateway.call('POST', '/v1/files', { body }), 'INVALID_REQUEST')
 })
 
-test('7.3 a file that is not there yet, not any more, or not one\'s own', async (t) => {
+test("7.3 a file that is not there yet, not any more, or not one's own", async (t) => {
   const gateway = await startGateway(t)
   const created = await gateway.call('POST', '/v1/files', { body: createFileBody() })
   const file_id = created.json().file_id
@@ -126,15 +163,25 @@ test('7.3 a file that is not there yet, not any more, or not one\'s own', async 
 test('7.3 what does not fit the length of a file is told at submit, once that is known', async (t) => {
   const gateway = await startGateway(t, { config: { mediaSecondsMax: 10 } })
   const [longer, file_id] = [await uploadFile(gateway), await uploadFile(gateway)]
-  const spans = [{ start: 1, end: 20 }, { start: 8, end: 9 }]
-  for (const [file, duration] of [[longer, 10.01], [file_id, 8]] as const) {
+  const spans = [
+    { start: 1, end: 20 },
+    { start: 8, end: 9 },
+  ]
+  for (const [file, duration] of [
+    [longer, 10.01],
+    [file_id, 8],
+  ] as const) {
     const requestId = await submitted(gateway, { file_id: file, spans }) // nobody knows it yet
     await gateway.event('measured', requestId, { duration })
   }
   const tooLong = await submit(gateway, { file_id: longer })
   assertError(tooLong, 'MEDIA_TOO_LONG')
   assert.match(tooLong.json().error.message, /lasts 10\.0 s or more; the limit is 10 s/)
-  assertError(await submit(gateway, { file_id, spans }), 'INVALID_PARAMETER', 'input.spans[1].start')
+  assertError(
+    await submit(gateway, { file_id, spans }),
+    'INVALID_PARAMETER',
+    'input.spans[1].start',
+  )
   assert.equal((await submit(gateway, { file_id, spans: spans.slice(0, 1) })).statusCode, 202)
 })
 
@@ -143,7 +190,9 @@ test('7.3 what is wrong with audio_url is told at submit', async (t) => {
   const gateway = await startGateway(t, { checkAudioUrl: async () => found() })
   const reply = () => submit(gateway, { audio_url: 'https://a.example/x.mp3' })
   for (const code of ['INVALID_AUDIO_URL', 'MEDIA_FETCH_FAILED'] as const) {
-    found = () => { throw new ServiceError(code, { param: 'input.audio_url' }) }
+    found = () => {
+      throw new ServiceError(code, { param: 'input.audio_url' })
+    }
     assertError(await reply(), code, 'input.audio_url')
   }
   found = () => ({ bytes: 524_288_001 })

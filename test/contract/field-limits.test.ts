@@ -28,8 +28,16 @@ test('8 the other fields of a file have limits, too', async (t) => {
   await refused({ file_name: '' }, 'INVALID_PARAMETER', 'file_name')
   await refused({ file_name: 'x'.repeat(256) }, 'INVALID_PARAMETER', 'file_name')
   await refused({ purpose: 'other' }, 'INVALID_PARAMETER', 'purpose')
-  for (const content_type of ['text/plain', '', 'audio', 'audio/', 'xaudio/wav', 'image/png',
-    'audio/wav\r\nx: y', `audio/${'x'.repeat(300)}`]) {
+  for (const content_type of [
+    'text/plain',
+    '',
+    'audio',
+    'audio/',
+    'xaudio/wav',
+    'image/png',
+    'audio/wav\r\nx: y',
+    `audio/${'x'.repeat(300)}`,
+  ]) {
     await refused({ content_type }, 'UNSUPPORTED_MEDIA_TYPE', 'content_type')
   }
   for (const content_type of ['audio/mpeg', 'Video/MP4', 'audio/ogg; codecs=opus', 'audio/x-m4a']) {
@@ -40,8 +48,11 @@ test('8 the other fields of a file have limits, too', async (t) => {
 
 /** Values at the limits of part 8 of the contract: those just inside and those just outside. */
 const LIMITS: [field: string, inside: unknown[], outside: unknown[]][] = [
-  ['prompt', ['x', 'x'.repeat(500), ` ${'🎻'.repeat(500)} `, 'e\u0301'.repeat(500)], // as NFC, 500
-    ['', ' \n', 'x'.repeat(501), '👩‍🎤'.repeat(167)]], // one to the eye, three code points
+  [
+    'prompt',
+    ['x', 'x'.repeat(500), ` ${'🎻'.repeat(500)} `, 'e\u0301'.repeat(500)], // as NFC, 500
+    ['', ' \n', 'x'.repeat(501), '👩‍🎤'.repeat(167)],
+  ], // one to the eye, three code points
   ['reranking_candidates', [1, 8], [0, 9]],
   ['max_chunk_duration', [Number.MIN_VALUE, 0.01, 300], [0, -1, 300.01]],
   ['chunk_overlap', [0, 30], [-0.01, 30.01]],
@@ -51,9 +62,10 @@ const LIMITS: [field: string, inside: unknown[], outside: unknown[]][] = [
 test('8 the options are taken up to their limits and not beyond', async (t) => {
   const gateway = await startGateway(t)
   const file_id = await uploadFile(gateway)
-  const submit = (input: object) => gateway.call('POST', `${API}/audio/separate`, {
-    body: { input: { prompt: 'x', file_id, ...input } },
-  })
+  const submit = (input: object) =>
+    gateway.call('POST', `${API}/audio/separate`, {
+      body: { input: { prompt: 'x', file_id, ...input } },
+    })
   for (const [field, inside, outside] of LIMITS) {
     for (const value of inside) {
       const reply = await submit({ [field]: value })
@@ -68,9 +80,10 @@ test('8 the options are taken up to their limits and not beyond', async (t) => {
 test('8 webhookSecret has 16 to 256 characters, metadata 16 KiB as JSON', async (t) => {
   const gateway = await startGateway(t)
   const input = { prompt: 'x', file_id: await uploadFile(gateway) }
-  const submit = (fields: object) => gateway.call('POST', `${API}/audio/separate`, {
-    body: { input, webhookUrl: 'https://a.example/', ...fields },
-  })
+  const submit = (fields: object) =>
+    gateway.call('POST', `${API}/audio/separate`, {
+      body: { input, webhookUrl: 'https://a.example/', ...fields },
+    })
   for (const webhookSecret of ['x'.repeat(16), 'x'.repeat(256), '🎻'.repeat(256)]) {
     assert.equal((await submit({ webhookSecret })).statusCode, 202, webhookSecret)
   }
@@ -88,11 +101,14 @@ test('8 chunk_overlap is smaller than max_chunk_duration', async (t) => {
   const gateway = await startGateway(t)
   const file_id = await uploadFile(gateway)
   const seconds = fc.double({ min: 0.001, max: 30, noNaN: true })
-  await fc.assert(fc.asyncProperty(seconds, seconds, async (max_chunk_duration, chunk_overlap) => {
-    const reply = await gateway.call('POST', `${API}/audio/separate`, {
-      body: { input: { prompt: 'x', file_id, max_chunk_duration, chunk_overlap } },
-    })
-    if (chunk_overlap < max_chunk_duration) assert.equal(reply.statusCode, 202)
-    else assertError(reply, 'INVALID_PARAMETER', 'input.chunk_overlap')
-  }), { numRuns: 50 })
+  await fc.assert(
+    fc.asyncProperty(seconds, seconds, async (max_chunk_duration, chunk_overlap) => {
+      const reply = await gateway.call('POST', `${API}/audio/separate`, {
+        body: { input: { prompt: 'x', file_id, max_chunk_duration, chunk_overlap } },
+      })
+      if (chunk_overlap < max_chunk_duration) assert.equal(reply.statusCode, 202)
+      else assertError(reply, 'INVALID_PARAMETER', 'input.chunk_overlap')
+    }),
+    { numRuns: 50 },
+  )
 })

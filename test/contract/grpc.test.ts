@@ -15,9 +15,15 @@ import { complete, startGateway, submitted, uploadFile } from '../support/start-
 
 /** The call fails with this status and machine code. */
 async function assertRefused(
-  call: Promise<unknown>, status: keyof typeof grpc.status, code: ErrorCode, param?: string,
+  call: Promise<unknown>,
+  status: keyof typeof grpc.status,
+  code: ErrorCode,
+  param?: string,
 ): Promise<grpc.ServiceError> {
-  const error = await call.then(() => assert.fail('it was answered'), (error: grpc.ServiceError) => error)
+  const error = await call.then(
+    () => assert.fail('it was answered'),
+    (error: grpc.ServiceError) => error,
+  )
   assert.equal(grpc.status[error.code], status, error.message)
   assert.equal(error.metadata.get('winnow-code')[0], code)
   assert.equal(error.metadata.get('winnow-param')[0], param)
@@ -29,8 +35,12 @@ test('grpc: a request is submitted, watched to its end, and got with its result'
   const { call, watch } = await startSeparationClient(t, gateway)
   const submission = {
     input: {
-      prompt: ' A Bell. ', file_id: await uploadFile(gateway), acceleration: 'QUALITY',
-      output_format: 'MP3', chunk_overlap: 0, spans: [{ start: 1, end: 2, include: false }, { end: 1 }],
+      prompt: ' A Bell. ',
+      file_id: await uploadFile(gateway),
+      acceleration: 'QUALITY',
+      output_format: 'MP3',
+      chunk_overlap: 0,
+      spans: [{ start: 1, end: 2, include: false }, { end: 1 }],
     },
     metadata_json: '{"a":12345678901234567890,"b":[false,null],"__proto__":{"d":""}}',
   }
@@ -44,9 +54,16 @@ test('grpc: a request is submitted, watched to its end, and got with its result'
   const { prompt, options } = gateway.broker.jobOf(requestId)
   assert.equal(prompt, 'A Bell.')
   assert.deepEqual(options, {
-    predict_spans: false, reranking_candidates: 1, acceleration: 'quality', max_chunk_duration: 60,
-    chunk_overlap: 0, output_format: 'mp3',
-    spans: [{ start: 1, end: 2, include: false }, { start: 0, end: 1, include: true }],
+    predict_spans: false,
+    reranking_candidates: 1,
+    acceleration: 'quality',
+    max_chunk_duration: 60,
+    chunk_overlap: 0,
+    output_format: 'mp3',
+    spans: [
+      { start: 1, end: 2, include: false },
+      { start: 0, end: 1, include: true },
+    ],
   })
   const [stored] = await gateway.store.selectFrom('requests').select('metadata').execute()
   assert.equal(stored?.metadata, submission.metadata_json)
@@ -83,8 +100,12 @@ test('grpc: a webhook is asked for and shown as over HTTP, and a submit is repea
   assert.match(accepted.webhook.signing_secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
   assert.deepEqual(await call('Submit', submission, { metadata }), accepted)
   const other = { ...submission, webhook_secret: 'a secret of the client' }
-  await assertRefused(call('Submit', other, { metadata }),
-    'ALREADY_EXISTS', 'IDEMPOTENCY_CONFLICT', 'Idempotency-Key')
+  await assertRefused(
+    call('Submit', other, { metadata }),
+    'ALREADY_EXISTS',
+    'IDEMPOTENCY_CONFLICT',
+    'Idempotency-Key',
+  )
   const own = await call('Submit', other)
   assert.deepEqual([own.webhook.url, '_signing_secret' in own.webhook], [webhook_url, false])
   const request = { request_id: accepted.request_id }
@@ -94,23 +115,37 @@ test('grpc: a webhook is asked for and shown as over HTTP, and a submit is repea
   assert.deepEqual(['_delivered_at_ms' in webhook, '_last_error' in webhook], [false, false])
   await call('Cancel', request)
   const delivered_at = '2026-01-02T03:04:05.000Z'
-  await gateway.store.updateTable('deliveries')
-    .set({ state: 'delivered', attempts: 2, delivered_at, last_error: 'The first try failed.' }).execute()
-  const { delivery_status, attempts, delivered_at_ms, last_error } = (await call('Get', request)).webhook
-  assert.deepEqual({ delivery_status, attempts, delivered_at_ms, last_error }, {
-    ...untried, delivery_status: 'delivered', attempts: 2, delivered_at_ms: Date.parse(delivered_at),
-    last_error: 'The first try failed.',
-  })
+  await gateway.store
+    .updateTable('deliveries')
+    .set({ state: 'delivered', attempts: 2, delivered_at, last_error: 'The first try failed.' })
+    .execute()
+  const { delivery_status, attempts, delivered_at_ms, last_error } = (await call('Get', request))
+    .webhook
+  assert.deepEqual(
+    { delivery_status, attempts, delivered_at_ms, last_error },
+    {
+      ...untried,
+      delivery_status: 'delivered',
+      attempts: 2,
+      delivered_at_ms: Date.parse(delivered_at),
+      last_error: 'The first try failed.',
+    },
+  )
 })
 
 test('grpc: each method needs a key with the scope audio:separate', async (t) => {
   const gateway = await startGateway(t)
   const { call, watch } = await startSeparationClient(t, gateway)
-  const keys = [null, 'sep_test_0', await gateway.newKey(['models:read', 'files:read', 'files:write'])]
+  const keys = [
+    null,
+    'sep_test_0',
+    await gateway.newKey(['models:read', 'files:read', 'files:write']),
+  ]
   for (const key of keys) {
-    const [status, code] = key === keys[2]
-      ? ['PERMISSION_DENIED', 'PERMISSION_DENIED'] as const
-      : ['UNAUTHENTICATED', 'UNAUTHENTICATED'] as const
+    const [status, code] =
+      key === keys[2]
+        ? (['PERMISSION_DENIED', 'PERMISSION_DENIED'] as const)
+        : (['UNAUTHENTICATED', 'UNAUTHENTICATED'] as const)
     for (const method of ['Submit', 'Get', 'Cancel', 'List']) {
       await assertRefused(call(method, {}, { key }), status, code)
     }
@@ -125,35 +160,79 @@ test('grpc: errors carry code, field and request, also as google.rpc.ErrorInfo',
   const input = { prompt: 'x', audio_url: 'https://a.example/x.mp3' }
   const submit = (more: object = {}) => call('Submit', { input: { ...input, ...more } })
   await assertRefused(call('Submit', {}), 'INVALID_ARGUMENT', 'INVALID_REQUEST', 'input')
-  await assertRefused(submit({ prompt: '' }), 'INVALID_ARGUMENT', 'INVALID_PARAMETER', 'input.prompt')
-  await assertRefused(submit({ acceleration: 9 }), 'INVALID_ARGUMENT', 'INVALID_REQUEST', 'input.acceleration')
-  await assertRefused(submit({ max_chunk_duration: NaN }),
-    'INVALID_ARGUMENT', 'INVALID_REQUEST', 'input.max_chunk_duration')
-  await assertRefused(submit({ audio_url: undefined }),
-    'INVALID_ARGUMENT', 'INVALID_PARAMETER', 'input.audio_url')
-  await assertRefused(call('Submit', { input, webhook_secret: 'short' }),
-    'INVALID_ARGUMENT', 'INVALID_PARAMETER', 'webhookSecret')
+  await assertRefused(
+    submit({ prompt: '' }),
+    'INVALID_ARGUMENT',
+    'INVALID_PARAMETER',
+    'input.prompt',
+  )
+  await assertRefused(
+    submit({ acceleration: 9 }),
+    'INVALID_ARGUMENT',
+    'INVALID_REQUEST',
+    'input.acceleration',
+  )
+  await assertRefused(
+    submit({ max_chunk_duration: NaN }),
+    'INVALID_ARGUMENT',
+    'INVALID_REQUEST',
+    'input.max_chunk_duration',
+  )
+  await assertRefused(
+    submit({ audio_url: undefined }),
+    'INVALID_ARGUMENT',
+    'INVALID_PARAMETER',
+    'input.audio_url',
+  )
+  await assertRefused(
+    call('Submit', { input, webhook_secret: 'short' }),
+    'INVALID_ARGUMENT',
+    'INVALID_PARAMETER',
+    'webhookSecret',
+  )
   for (const metadata_json of ['', '{', '[]']) {
-    await assertRefused(call('Submit', { input, metadata_json }),
-      'INVALID_ARGUMENT', 'INVALID_REQUEST', 'metadata')
+    await assertRefused(
+      call('Submit', { input, metadata_json }),
+      'INVALID_ARGUMENT',
+      'INVALID_REQUEST',
+      'metadata',
+    )
   }
-  await assertRefused(submit({ audio_url: undefined, file_id: 'é' }),
-    'INVALID_ARGUMENT', 'INVALID_PARAMETER', 'input.file_id')
+  await assertRefused(
+    submit({ audio_url: undefined, file_id: 'é' }),
+    'INVALID_ARGUMENT',
+    'INVALID_PARAMETER',
+    'input.file_id',
+  )
   for (const [code, status] of [
-    ['MEDIA_FETCH_FAILED', 'UNAVAILABLE'], ['INSUFFICIENT_CREDITS', 'FAILED_PRECONDITION'],
-    ['FILE_EXPIRED', 'FAILED_PRECONDITION'], ['PAYLOAD_TOO_LARGE', 'INVALID_ARGUMENT'],
-    ['IDEMPOTENCY_CONFLICT', 'ALREADY_EXISTS'], ['RATE_LIMITED', 'RESOURCE_EXHAUSTED'],
+    ['MEDIA_FETCH_FAILED', 'UNAVAILABLE'],
+    ['INSUFFICIENT_CREDITS', 'FAILED_PRECONDITION'],
+    ['FILE_EXPIRED', 'FAILED_PRECONDITION'],
+    ['PAYLOAD_TOO_LARGE', 'INVALID_ARGUMENT'],
+    ['IDEMPOTENCY_CONFLICT', 'ALREADY_EXISTS'],
+    ['RATE_LIMITED', 'RESOURCE_EXHAUSTED'],
   ] as const) {
-    found = () => { throw new ServiceError(code) }
+    found = () => {
+      throw new ServiceError(code)
+    }
     await assertRefused(submit(), status, code)
   }
   const spans = [{ start: 2, end: 1 }]
-  const error = await assertRefused(submit({ spans }),
-    'INVALID_ARGUMENT', 'INVALID_PARAMETER', 'input.spans[0].end')
+  const error = await assertRefused(
+    submit({ spans }),
+    'INVALID_ARGUMENT',
+    'INVALID_PARAMETER',
+    'input.spans[0].end',
+  )
   assert.match(error.details, /must be greater than/)
   assert.deepEqual(readDetails(error), {
-    code: grpc.status.INVALID_ARGUMENT, message: error.details,
-    info: { reason: 'INVALID_PARAMETER', domain: 'winnow', metadata: { param: 'input.spans[0].end' } },
+    code: grpc.status.INVALID_ARGUMENT,
+    message: error.details,
+    info: {
+      reason: 'INVALID_PARAMETER',
+      domain: 'winnow',
+      metadata: { param: 'input.spans[0].end' },
+    },
   })
   await assertRefused(call('Get', { request_id: 'ü\0' }), 'NOT_FOUND', 'NOT_FOUND')
 })
@@ -178,7 +257,11 @@ test('grpc: calls count against the limit of their key, together with those over
   }
   await assertRefused(watch(request).toArray(), 'RESOURCE_EXHAUSTED', 'RATE_LIMITED')
   assert.equal((await gateway.call('GET', '/v1/models')).statusCode, 429)
-  await assertRefused(call('Get', request, { key: 'sep_wrong' }), 'UNAUTHENTICATED', 'UNAUTHENTICATED')
+  await assertRefused(
+    call('Get', request, { key: 'sep_wrong' }),
+    'UNAUTHENTICATED',
+    'UNAUTHENTICATED',
+  )
   const other = await gateway.newKey()
   assert.deepEqual((await call('List', {}, { key: other })).separations, [])
   gateway.clock.advance(20_000)
@@ -187,7 +270,10 @@ test('grpc: calls count against the limit of their key, together with those over
 
 /** The google.rpc.Status of an error: its ErrorInfo and, where it says when to try again, that. */
 function readDetails(error: grpc.ServiceError) {
-  const types = { ...loadProto('google/rpc/status.proto'), ...loadProto('google/rpc/error_details.proto') }
+  const types = {
+    ...loadProto('google/rpc/status.proto'),
+    ...loadProto('google/rpc/error_details.proto'),
+  }
   const read = (name: string, bytes: Buffer): any =>
     (types[name] as unknown as { deserialize(bytes: Buffer): object }).deserialize(bytes)
   const bytes = error.metadata.get('grpc-status-details-bin')[0] as Buffer
@@ -197,7 +283,9 @@ function readDetails(error: grpc.ServiceError) {
   assert.equal(retry?.type_url ?? '', retry ? 'type.googleapis.com/google.rpc.RetryInfo' : '')
   assert.equal(others.length, 0)
   return {
-    code, message, info: read('google.rpc.ErrorInfo', info.value),
+    code,
+    message,
+    info: read('google.rpc.ErrorInfo', info.value),
     ...(retry && { retry: read('google.rpc.RetryInfo', retry.value) }),
   }
 }
@@ -209,12 +297,15 @@ test('grpc: a fault of ours is INTERNAL and says nothing of it', async (t) => {
   await gateway.store.schema.dropTable('requests').execute()
   const metadata = { 'x-request-id': 'mine' }
   const error = await assertRefused(
-    call('Get', { request_id: requestId }, { metadata }), 'INTERNAL', 'INTERNAL')
+    call('Get', { request_id: requestId }, { metadata }),
+    'INTERNAL',
+    'INTERNAL',
+  )
   assert.ok(!/table|sql|requests/i.test(error.details), error.details)
   assert.equal(error.metadata.get('winnow-request-id')[0], requestId)
 })
 
-test('grpc: a request is canceled once, and is nobody else\'s', async (t) => {
+test("grpc: a request is canceled once, and is nobody else's", async (t) => {
   const gateway = await startGateway(t)
   const { call, watch } = await startSeparationClient(t, gateway)
   const request = { request_id: await submitted(gateway) }
@@ -226,10 +317,17 @@ test('grpc: a request is canceled once, and is nobody else\'s', async (t) => {
   const canceled = await call('Cancel', request)
   assert.equal(canceled.status, 'FAILED')
   assert.equal(canceled.error.code, 'CANCELED')
-  const error = await assertRefused(call('Cancel', request), 'FAILED_PRECONDITION', 'REQUEST_FINISHED')
+  const error = await assertRefused(
+    call('Cancel', request),
+    'FAILED_PRECONDITION',
+    'REQUEST_FINISHED',
+  )
   assert.equal(error.metadata.get('winnow-request-id')[0], request.request_id)
   const ended = await watch(request).toArray()
-  assert.deepEqual(ended.map(({ status }) => status), ['FAILED'])
+  assert.deepEqual(
+    ended.map(({ status }) => status),
+    ['FAILED'],
+  )
 })
 
 test('grpc: own requests are listed newest first, page by page', async (t) => {
@@ -276,7 +374,10 @@ test('grpc: a watch that is canceled or past its deadline is forgotten', async (
     }
     return opened
   }
-  const closed = () => new Promise<void>((resolve) => { allClosed = resolve })
+  const closed = () =>
+    new Promise<void>((resolve) => {
+      allClosed = resolve
+    })
   const canceled = watch(request)
   await once(canceled, 'data')
   assert.equal(open, 1)
@@ -293,8 +394,9 @@ test('grpc: a deadline that has passed is told, whatever the gateway waits for',
   const gateway = await startGateway(t, { checkAudioUrl: () => new Promise(() => undefined) })
   const { call } = await startSeparationClient(t, gateway)
   const input = { prompt: 'x', audio_url: 'https://a.example/x.mp3' }
-  await assert.rejects(call('Submit', { input }, { deadlineMs: 100 }),
-    { code: grpc.status.DEADLINE_EXCEEDED })
+  await assert.rejects(call('Submit', { input }, { deadlineMs: 100 }), {
+    code: grpc.status.DEADLINE_EXCEEDED,
+  })
 })
 
 test('grpc: a call that takes too long ends, whether its client set a deadline or not', async (t) => {
@@ -302,10 +404,13 @@ test('grpc: a call that takes too long ends, whether its client set a deadline o
   const { call, server } = await startSeparationClient(t, gateway, { callMsMax: 100 })
   const input = { prompt: 'x', audio_url: 'https://a.example/x.mp3' }
   await assert.rejects(call('Submit', { input }), { code: grpc.status.DEADLINE_EXCEEDED })
-  for (const method of ['Submit', 'Watch']) { // which begin with half a message, and no more comes
+  for (const method of ['Submit', 'Watch']) {
+    // which begin with half a message, and no more comes
     const session = connect(`http://${server.address}`)
     const half = session.request({
-      ':method': 'POST', ':path': `/${SEPARATION_SERVICE}/${method}`, 'content-type': 'application/grpc',
+      ':method': 'POST',
+      ':path': `/${SEPARATION_SERVICE}/${method}`,
+      'content-type': 'application/grpc',
     })
     half.write(Buffer.from([0, 0, 0, 0, 9, 1]))
     const [headers] = await once(half, 'response')
@@ -318,7 +423,8 @@ test('grpc: a watch may last longer than other calls', async (t) => {
   const gateway = await startGateway(t)
   const { watch } = await startSeparationClient(t, gateway, { callMsMax: 500 })
   const messages = await watch({ request_id: await submitted(gateway), interval_seconds: 1 })
-    .take(2).toArray()
+    .take(2)
+    .toArray()
   assert.equal(messages.length, 2)
 })
 
@@ -336,7 +442,10 @@ test('grpc: what a refusal repeats of a call is short', async (t) => {
     () => call('Submit', { input: { prompt: 'x', audio_url } }),
     () => call('Submit', { input: { prompt: 'x' }, metadata_json: '{"a":'.repeat(20_000) }),
   ]) {
-    const error = await refused().then(() => assert.fail('it was answered'), (error: grpc.ServiceError) => error)
+    const error = await refused().then(
+      () => assert.fail('it was answered'),
+      (error: grpc.ServiceError) => error,
+    )
     assert.ok(error.metadata.get('winnow-code')[0], `${error.code}: ${error.details}`)
     assert.ok(error.details.length <= 500, `${error.details.length} characters`)
     assert.equal(error.metadata.get('winnow-request-id')[0], undefined)
@@ -390,9 +499,12 @@ test('grpc: calls are named by x-request-id, and messages have a limit', async (
   const gateway = await startGateway(t)
   const { call, watch } = await startSeparationClient(t, gateway)
   const request = { request_id: await submitted(gateway) }
-  for (const [given, expected] of [['mine-1', /^mine-1$/], ['a b', /^grpc_[0-9a-f]{32}$/]] as const) {
+  for (const [given, expected] of [
+    ['mine-1', /^mine-1$/],
+    ['a b', /^grpc_[0-9a-f]{32}$/],
+  ] as const) {
     const watching = watch(request, { metadata: { 'x-request-id': given } })
-    const [head] = await once(watching, 'metadata') as [grpc.Metadata]
+    const [head] = (await once(watching, 'metadata')) as [grpc.Metadata]
     assert.match(String(head.get('x-request-id')[0]), expected)
     watching.on('error', () => undefined).cancel()
   }
@@ -409,16 +521,20 @@ test('grpc: health and reflection are served without a key', async (t) => {
     t.after(() => client.close())
     return client as Client
   }
-  const health = connect<{ check(request: object, done: (error: unknown, reply: object) => void): void }>(
-    healthService)
+  const health = connect<{
+    check(request: object, done: (error: unknown, reply: object) => void): void
+  }>(healthService)
   const reply = await new Promise((resolve) => {
     health.check({ service: SEPARATION_SERVICE }, (error, answer) => resolve(error ?? answer))
   })
   assert.deepEqual(reply, { status: 'SERVING' })
-  const proto = createRequire(import.meta.url)
-    .resolve('@grpc/reflection/build/proto/grpc/reflection/v1/reflection.proto')
+  const proto = createRequire(import.meta.url).resolve(
+    '@grpc/reflection/build/proto/grpc/reflection/v1/reflection.proto',
+  )
   const { 'grpc.reflection.v1.ServerReflection': service } = loadProto(proto)
-  const reflection = connect<{ ServerReflectionInfo(): grpc.ClientDuplexStream<object, any> }>(service)
+  const reflection = connect<{ ServerReflectionInfo(): grpc.ClientDuplexStream<object, any> }>(
+    service,
+  )
   const asking = reflection.ServerReflectionInfo()
   asking.end({ file_containing_symbol: SEPARATION_SERVICE })
   const [answer] = await asking.toArray()

@@ -15,14 +15,21 @@ const send = (gateway: Gateway, key: string, body: unknown) =>
 
 async function counts({ store }: Gateway) {
   const count = async (table: 'requests' | 'outbox' | 'idempotency_keys') =>
-    (await store.selectFrom(table).select(({ fn }) => fn.countAll().as('count'))
-      .executeTakeFirstOrThrow()).count
+    (
+      await store
+        .selectFrom(table)
+        .select(({ fn }) => fn.countAll().as('count'))
+        .executeTakeFirstOrThrow()
+    ).count
   return [await count('requests'), await count('outbox'), await count('idempotency_keys')]
 }
 
 test('8 the same key with the same body gets the same answer, and submits once', async (t) => {
   const gateway = await startGateway(t)
-  const body = { input: { prompt: 'a bell', file_id: await uploadFile(gateway) }, metadata: { a: 1 } }
+  const body = {
+    input: { prompt: 'a bell', file_id: await uploadFile(gateway) },
+    metadata: { a: 1 },
+  }
   const first = await send(gateway, 'key-1', body)
   assert.equal(first.statusCode, 202, first.body)
   gateway.clock.advance(DAY_MS - 1)
@@ -39,7 +46,8 @@ test('8 the same key with another body answers 409, and stores nothing', async (
   const file_id = await uploadFile(gateway)
   await send(gateway, 'key-1', { input: { prompt: 'a bell', file_id } })
   for (const body of [
-    { input: { prompt: 'a horn', file_id } }, { input: { prompt: 'a bell', file_id }, metadata: {} },
+    { input: { prompt: 'a horn', file_id } },
+    { input: { prompt: 'a bell', file_id }, metadata: {} },
   ]) {
     assertError(await send(gateway, 'key-1', body), 'IDEMPOTENCY_CONFLICT', 'Idempotency-Key')
   }
@@ -85,49 +93,64 @@ test('8 what was answered is not readable in the database, nor for another key',
     assert.ok(!sealed.includes(row.request_id), 'the answer is sealed')
   }
   const [first, second] = rows
-  await gateway.store.updateTable('idempotency_keys')
+  await gateway.store
+    .updateTable('idempotency_keys')
     .set({ sealed_answer: first?.sealed_answer ?? '' })
-    .where('idempotency_key', '=', second?.idempotency_key ?? '').execute()
+    .where('idempotency_key', '=', second?.idempotency_key ?? '')
+    .execute()
   assertError(await send(gateway, 'key-2', body), 'INTERNAL')
 })
 
 test('8 however submits with keys meet, each key submits once and conflicts are told', async (t) => {
   const gateway = await startGateway(t)
   const audio_url = 'https://a.example/bell.wav'
-  const submits = fc.array(fc.record({
-    key: fc.constantFrom('a', 'b', 'c'),
-    prompt: fc.constantFrom('a bell', 'a horn'),
-    /** Rounds of the event loop that the source takes to answer, and before the submit is sent. */
-    rounds: fc.nat(3),
-    after: fc.nat(3),
-  }), { minLength: 1, maxLength: 12 })
+  const submits = fc.array(
+    fc.record({
+      key: fc.constantFrom('a', 'b', 'c'),
+      prompt: fc.constantFrom('a bell', 'a horn'),
+      /** Rounds of the event loop that the source takes to answer, and before the submit is sent. */
+      rounds: fc.nat(3),
+      after: fc.nat(3),
+    }),
+    { minLength: 1, maxLength: 12 },
+  )
   let run = 0
   let slow = 0
   gateway.deps.checkAudioUrl = async () => {
     for (let i = slow; i > 0; i -= 1) await nextRound()
     return {}
   }
-  await fc.assert(fc.asyncProperty(submits, async (list) => {
-    run += 1
-    const [before] = await counts(gateway)
-    const replies = await Promise.all(list.map(async ({ key, prompt, rounds, after }) => {
-      for (let i = after; i > 0; i -= 1) await nextRound()
-      slow = rounds
-      const reply = await send(gateway, `${run}-${key}`, { input: { prompt, audio_url } })
-      return { key, prompt, reply }
-    }))
-    const [now] = await counts(gateway)
-    const keys = new Set(list.map(({ key }) => key))
-    assert.equal(Number(now) - Number(before), keys.size, 'one request for each key')
-    for (const key of keys) {
-      const mine = replies.filter((one) => one.key === key)
-      const taken = mine.filter(({ reply }) => reply.statusCode === 202)
-      assert.equal(new Set(taken.map(({ reply }) => reply.body)).size, 1, 'one answer for each key')
-      assert.equal(new Set(taken.map(({ prompt }) => prompt)).size, 1, 'and one body')
-      for (const { reply, prompt } of mine) {
-        if (prompt !== taken[0]?.prompt) assertError(reply, 'IDEMPOTENCY_CONFLICT', 'Idempotency-Key')
-        else assert.equal(reply.statusCode, 202, reply.body)
+  await fc.assert(
+    fc.asyncProperty(submits, async (list) => {
+      run += 1
+      const [before] = await counts(gateway)
+      const replies = await Promise.all(
+        list.map(async ({ key, prompt, rounds, after }) => {
+          for (let i = after; i > 0; i -= 1) await nextRound()
+          slow = rounds
+          const reply = await send(gateway, `${run}-${key}`, { input: { prompt, audio_url } })
+          return { key, prompt, reply }
+        }),
+      )
+      const [now] = await counts(gateway)
+      const keys = new Set(list.map(({ key }) => key))
+      assert.equal(Number(now) - Number(before), keys.size, 'one request for each key')
+      for (const key of keys) {
+        const mine = replies.filter((one) => one.key === key)
+        const taken = mine.filter(({ reply }) => reply.statusCode === 202)
+        assert.equal(
+          new Set(taken.map(({ reply }) => reply.body)).size,
+          1,
+          'one answer for each key',
+        )
+        assert.equal(new Set(taken.map(({ prompt }) => prompt)).size, 1, 'and one body')
+        for (const { reply, prompt } of mine) {
+          if (prompt !== taken[0]?.prompt)
+            assertError(reply, 'IDEMPOTENCY_CONFLICT', 'Idempotency-Key')
+          else assert.equal(reply.statusCode, 202, reply.body)
+        }
       }
-    }
-  }), { numRuns: 60 })
+    }),
+    { numRuns: 60 },
+  )
 })

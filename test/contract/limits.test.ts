@@ -5,7 +5,15 @@ import test from 'node:test'
 import { sweep } from '../../gateway/files/sweeper.ts'
 import { assertError } from '../support/assert-shape.ts'
 import {
-  API, callWith, createFileBody, FILE_BYTES, startGateway, submit, submitted, uploadFile, type Gateway,
+  API,
+  callWith,
+  createFileBody,
+  FILE_BYTES,
+  startGateway,
+  submit,
+  submitted,
+  uploadFile,
+  type Gateway,
 } from '../support/start-gateway.ts'
 
 const countRequests = async ({ store }: Gateway): Promise<number> =>
@@ -31,7 +39,7 @@ test('8 calls of a key beyond its limit answer 429 until the minute is over', as
   assertError(await call(), 'NOT_FOUND')
 })
 
-test('8 the limit is each key\'s own, and what needs no key has none', async (t) => {
+test("8 the limit is each key's own, and what needs no key has none", async (t) => {
   const gateway = await startGateway(t, { rateLimitPerMinute: 2 })
   const fileId = await uploadFile(gateway, {})
   await gateway.call('GET', `/v1/files/${fileId}`)
@@ -49,8 +57,13 @@ test('8 the limit is each key\'s own, and what needs no key has none', async (t)
 
 test('8 without a setting there is no limit', async (t) => {
   const gateway = await startGateway(t)
-  const replies = await Promise.all(Array.from({ length: 50 }, () => gateway.call('GET', '/v1/models')))
-  assert.ok(replies.every((reply) => reply.statusCode === 200), 'all are answered')
+  const replies = await Promise.all(
+    Array.from({ length: 50 }, () => gateway.call('GET', '/v1/models')),
+  )
+  assert.ok(
+    replies.every((reply) => reply.statusCode === 200),
+    'all are answered',
+  )
   assert.equal(replies[0]?.headers['ratelimit-limit'], undefined)
 })
 
@@ -89,9 +102,11 @@ test('8 a refusal for want of room is not remembered under its Idempotency-Key',
   const gateway = await startGateway(t, { config: { queueMax: 1 } })
   const requestId = await submitted(gateway)
   const file_id = await uploadFile(gateway)
-  const send = () => gateway.call('POST', `${API}/audio/separate`, {
-    headers: { 'idempotency-key': 'key-1' }, body: { input: { prompt: 'a bell', file_id } },
-  })
+  const send = () =>
+    gateway.call('POST', `${API}/audio/separate`, {
+      headers: { 'idempotency-key': 'key-1' },
+      body: { input: { prompt: 'a bell', file_id } },
+    })
   assertError(await send(), 'RATE_LIMITED')
   await gateway.event('started', requestId)
   const first = await send()
@@ -103,7 +118,9 @@ const createFile = (gateway: Gateway, call = gateway.call) =>
   call('POST', '/v1/files', { body: createFileBody() })
 
 test('8 the files of an account hold no more than they may, pending ones too', async (t) => {
-  const gateway = await startGateway(t, { config: { fileBytesMaxPerAccount: 2 * FILE_BYTES.length } })
+  const gateway = await startGateway(t, {
+    config: { fileBytesMaxPerAccount: 2 * FILE_BYTES.length },
+  })
   const replies = await Promise.all(Array.from({ length: 6 }, () => createFile(gateway)))
   const refused = replies.filter((reply) => reply.statusCode !== 201)
   assert.equal(refused.length, 4)

@@ -10,7 +10,12 @@ import { openBucket } from '../../gateway/media-store/s3.ts'
 import { sweep, sweepOrphans } from '../../gateway/files/sweeper.ts'
 import { assertError } from '../support/assert-shape.ts'
 import {
-  API, createFileBody, FILE_BYTES, MEDIA_URL, PUBLIC_URL, startGateway,
+  API,
+  createFileBody,
+  FILE_BYTES,
+  MEDIA_URL,
+  PUBLIC_URL,
+  startGateway,
 } from '../support/start-gateway.ts'
 import { instead } from '../support/instead.ts'
 import { startS3 } from '../support/start-s3.ts'
@@ -31,15 +36,18 @@ test('7 media in a bucket of an S3-compatible store', async (t) => {
   const open = (t: TestContext) => start(t, bucket)
   await suite(step, bucket)
 
-  await step('what arrived in time counts, though nobody asked for it before the deadline', async (t) => {
-    const { gateway, create } = await open(t)
-    const file = await create()
-    assert.equal(await file.put(FILE_BYTES), 200)
-    gateway.clock.advance(2 * HOUR_MS)
-    await sweep(gateway.deps)
-    assert.equal(await file.status(), 'uploaded')
-    assert.deepEqual(await pendingUploads(bucket), [])
-  })
+  await step(
+    'what arrived in time counts, though nobody asked for it before the deadline',
+    async (t) => {
+      const { gateway, create } = await open(t)
+      const file = await create()
+      assert.equal(await file.put(FILE_BYTES), 200)
+      gateway.clock.advance(2 * HOUR_MS)
+      await sweep(gateway.deps)
+      assert.equal(await file.status(), 'uploaded')
+      assert.deepEqual(await pendingUploads(bucket), [])
+    },
+  )
 
   await step('what is put again before anyone asks is what counts', async (t) => {
     const { create } = await open(t)
@@ -53,9 +61,9 @@ test('7 media in a bucket of an S3-compatible store', async (t) => {
   await step('an object of another length, where a store lets one in, is no upload', async (t) => {
     const { gateway, create } = await open(t)
     const file = await create()
-    await s3.client.send(new PutObjectCommand({
-      Bucket: s3.bucket, Key: `incoming/inputs/${file.id}`, Body: 'RIFF',
-    }))
+    await s3.client.send(
+      new PutObjectCommand({ Bucket: s3.bucket, Key: `incoming/inputs/${file.id}`, Body: 'RIFF' }),
+    )
     assert.equal(await file.status(), 'pending')
     gateway.clock.advance(2 * HOUR_MS)
     await sweep(gateway.deps)
@@ -71,26 +79,37 @@ test('7 media in a bucket of an S3-compatible store', async (t) => {
     assert.deepEqual(new Set(statuses), new Set(['uploaded']))
   })
 
-  await step('a store that does not answer is a fault of ours, and the request may come again', async (t) => {
-    const away = async () => { throw new Error('the store is away') }
-    const { gateway, create, submit } = await start(t, instead(bucket, { pendingUploadOf: away }))
-    const file = await create()
-    assertError(await submit(file), 'QUEUE_UNAVAILABLE')
-    gateway.deps.mediaStore = bucket
-    assert.equal(await file.put(FILE_BYTES), 200)
-    assert.equal((await submit(file)).statusCode, 202)
-  })
+  await step(
+    'a store that does not answer is a fault of ours, and the request may come again',
+    async (t) => {
+      const away = async () => {
+        throw new Error('the store is away')
+      }
+      const { gateway, create, submit } = await start(t, instead(bucket, { pendingUploadOf: away }))
+      const file = await create()
+      assertError(await submit(file), 'QUEUE_UNAVAILABLE')
+      gateway.deps.mediaStore = bucket
+      assert.equal(await file.put(FILE_BYTES), 200)
+      assert.equal((await submit(file)).statusCode, 202)
+    },
+  )
 
-  await step('the bytes never touch the gateway, and it answers nothing under /media', async (t) => {
-    const { gateway, create } = await open(t)
-    const file = await create()
-    await file.put(FILE_BYTES)
-    assert.equal(await file.status(), 'uploaded')
-    assert.equal(new URL(file.url).origin, s3.endpoint)
-    const names = await readdir(join(gateway.folder, 'media'), { recursive: true })
-    assert.deepEqual(names.filter((name) => name.includes('file_')), [])
-    assertError(await gateway.call('GET', `/media/inputs/${file.id}`), 'NOT_FOUND')
-  })
+  await step(
+    'the bytes never touch the gateway, and it answers nothing under /media',
+    async (t) => {
+      const { gateway, create } = await open(t)
+      const file = await create()
+      await file.put(FILE_BYTES)
+      assert.equal(await file.status(), 'uploaded')
+      assert.equal(new URL(file.url).origin, s3.endpoint)
+      const names = await readdir(join(gateway.folder, 'media'), { recursive: true })
+      assert.deepEqual(
+        names.filter((name) => name.includes('file_')),
+        [],
+      )
+      assertError(await gateway.call('GET', `/media/inputs/${file.id}`), 'NOT_FOUND')
+    },
+  )
 
   await step('clients may reach the store at another address than the gateway', async (t) => {
     const publicEndpoint = s3.endpoint.replace('127.0.0.1', 'localhost')
@@ -105,9 +124,14 @@ test('7 media in a bucket of an S3-compatible store', async (t) => {
   })
 
   await step('a bucket that cannot be used is told at the start', async (t) => {
-    await assert.rejects(openBucket({ ...s3, bucket: 'none-such' }), /bucket none-such cannot be used/)
     await assert.rejects(
-      openBucket({ ...s3, endpoint: 'http://127.0.0.1:9' }), /cannot be used: .*ECONNREFUSED/)
+      openBucket({ ...s3, bucket: 'none-such' }),
+      /bucket none-such cannot be used/,
+    )
+    await assert.rejects(
+      openBucket({ ...s3, endpoint: 'http://127.0.0.1:9' }),
+      /cannot be used: .*ECONNREFUSED/,
+    )
     useCredentials(t, { ...s3.env, AWS_SECRET_ACCESS_KEY: 'wrong' })
     await assert.rejects(openBucket(s3), new RegExp(`bucket ${s3.bucket} cannot be used`))
   })
@@ -135,16 +159,19 @@ async function suite(step: Stop, store: Bucket | null): Promise<void> {
     assert.equal(await part.text(), 'FF..')
   })
 
-  await step('a body of another length or type is refused, and the file stays pending', async (t) => {
-    const { create } = await start(t, store)
-    const file = await create()
-    for (const body of [FILE_BYTES.subarray(1), Buffer.concat([FILE_BYTES, FILE_BYTES])]) {
-      assert.match(String(await file.put(body)), /^40[03]$/)
-    }
-    assert.equal(await file.status(), 'pending')
-    assert.equal(await file.put(FILE_BYTES), 200)
-    assert.equal(await file.status(), 'uploaded')
-  })
+  await step(
+    'a body of another length or type is refused, and the file stays pending',
+    async (t) => {
+      const { create } = await start(t, store)
+      const file = await create()
+      for (const body of [FILE_BYTES.subarray(1), Buffer.concat([FILE_BYTES, FILE_BYTES])]) {
+        assert.match(String(await file.put(body)), /^40[03]$/)
+      }
+      assert.equal(await file.status(), 'pending')
+      assert.equal(await file.put(FILE_BYTES), 200)
+      assert.equal(await file.status(), 'uploaded')
+    },
+  )
 
   await step('once a file is uploaded, nothing that is put changes it', async (t) => {
     const { create } = await start(t, store)
@@ -159,33 +186,45 @@ async function suite(step: Stop, store: Bucket | null): Promise<void> {
   await step('an address allows what it was made for and nothing else', async (t) => {
     const { create, fetch } = await start(t, store)
     const [file, other] = [await create(), await create()]
-    const put = async (url: string) => (await fetch(url, {
-      method: 'PUT', headers: { 'content-type': 'audio/mp4' }, body: FILE_BYTES,
-    })).status
+    const put = async (url: string) =>
+      (
+        await fetch(url, {
+          method: 'PUT',
+          headers: { 'content-type': 'audio/mp4' },
+          body: FILE_BYTES,
+        })
+      ).status
     assert.equal((await fetch(file.url)).status >= 400, true)
     for (const url of [
       file.url.replace(/\?.*/, ''),
       file.url.replaceAll(file.id, other.id),
       file.url.replace(/(signature=)./i, '$1-'),
-    ]) assert.equal(await put(url), 403, url)
+    ])
+      assert.equal(await put(url), 403, url)
     assert.equal(await file.status(), 'pending')
     assert.equal(await other.status(), 'pending')
   })
 
-  await step('outputs are stored by engines, and fetched whole and by range by clients', async (t) => {
-    const { complete, fetch } = await start(t, store)
-    const { target, residual } = await complete()
-    for (const [output, bytes] of [[target, 'of target'], [residual, 'of residual']] as const) {
-      const whole = await fetch(output.url)
-      assert.equal(whole.status, 200)
-      assert.equal(whole.headers.get('content-type'), 'audio/wav')
-      assert.match(whole.headers.get('content-disposition') ?? '', new RegExp(output.file_name))
-      assert.equal(await whole.text(), bytes)
-      const part = await fetch(output.url, { headers: { range: 'bytes=3-' } })
-      assert.equal(part.status, 206)
-      assert.equal(await part.text(), bytes.slice(3))
-    }
-  })
+  await step(
+    'outputs are stored by engines, and fetched whole and by range by clients',
+    async (t) => {
+      const { complete, fetch } = await start(t, store)
+      const { target, residual } = await complete()
+      for (const [output, bytes] of [
+        [target, 'of target'],
+        [residual, 'of residual'],
+      ] as const) {
+        const whole = await fetch(output.url)
+        assert.equal(whole.status, 200)
+        assert.equal(whole.headers.get('content-type'), 'audio/wav')
+        assert.match(whole.headers.get('content-disposition') ?? '', new RegExp(output.file_name))
+        assert.equal(await whole.text(), bytes)
+        const part = await fetch(output.url, { headers: { range: 'bytes=3-' } })
+        assert.equal(part.status, 206)
+        assert.equal(await part.text(), bytes.slice(3))
+      }
+    },
+  )
 
   await step('what a first try has stored is replaced by a second one', async (t) => {
     const { submitted, store: put, fetch, complete } = await start(t, store)
@@ -227,8 +266,9 @@ async function suite(step: Stop, store: Bucket | null): Promise<void> {
     for (const table of ['outbox', 'requests'] as const) {
       await gateway.store.deleteFrom(table).where('request_id', '=', job.request_id).execute()
     }
-    const wanted = (await keys(gateway.deps.mediaStore))
-      .filter((key) => !key.includes(job.request_id))
+    const wanted = (await keys(gateway.deps.mediaStore)).filter(
+      (key) => !key.includes(job.request_id),
+    )
     await sweepOrphans(gateway.deps)
     assert.equal((await keys(gateway.deps.mediaStore)).length, wanted.length + 4)
     gateway.clock.advance(2 * DAY_MS)
@@ -243,7 +283,8 @@ async function start(t: TestContext, store: Bucket | null) {
   const gateway = await startGateway(t, { ...(store && { mediaStore: store }) })
   gateway.clock.advance(Date.now() - gateway.clock.now())
   const address = await gateway.listen()
-  t.after(async () => { // the bucket is there for the next test too
+  t.after(async () => {
+    // the bucket is there for the next test too
     for (const key of store ? await keys(store) : []) await store?.remove(key)
     for (const key of store ? await pendingUploads(store) : []) await store?.dropPendingUpload(key)
   })
@@ -255,10 +296,11 @@ async function start(t: TestContext, store: Bucket | null) {
     const id: string = created.file_id
     const url: string = created.upload_url
     return {
-      id, url,
-      put: async (body: Buffer) => (await fetchAt(url, {
-        method: created.upload_method, headers: created.headers, body,
-      })).status,
+      id,
+      url,
+      put: async (body: Buffer) =>
+        (await fetchAt(url, { method: created.upload_method, headers: created.headers, body }))
+          .status,
       status: async () => (await gateway.call('GET', `/v1/files/${id}`)).json().status,
       /** As an engine reads it. */
       read: async () => {
@@ -270,9 +312,10 @@ async function start(t: TestContext, store: Bucket | null) {
     }
   }
   type File = Awaited<ReturnType<typeof create>>
-  const submit = ({ id }: File) => gateway.call('POST', `${API}/audio/separate`, {
-    body: { input: { prompt: 'a bell', file_id: id } },
-  })
+  const submit = ({ id }: File) =>
+    gateway.call('POST', `${API}/audio/separate`, {
+      body: { input: { prompt: 'a bell', file_id: id } },
+    })
   const submitted = async () => {
     const file = await create()
     assert.equal(await file.put(FILE_BYTES), 200)
@@ -289,7 +332,7 @@ async function start(t: TestContext, store: Bucket | null) {
     }
   }
   const complete = async (job?: Job) => {
-    const known = job ?? await submitted()
+    const known = job ?? (await submitted())
     await storeOutputs(known)
     await gateway.event('started', known.request_id)
     await gateway.event('completed', known.request_id)

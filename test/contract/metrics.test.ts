@@ -4,7 +4,14 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { startMetricsServer } from '../../gateway/operations/metrics-server.ts'
 import { startSeparationClient } from '../support/separation-client.ts'
-import { API, complete, startGateway, submitted, uploadFile, type Gateway } from '../support/start-gateway.ts'
+import {
+  API,
+  complete,
+  startGateway,
+  submitted,
+  uploadFile,
+  type Gateway,
+} from '../support/start-gateway.ts'
 
 async function startMetrics(t: TestContext, gateway: Gateway): Promise<string> {
   const server = await startMetricsServer('127.0.0.1', 0, gateway.deps)
@@ -41,8 +48,11 @@ test('extension: metrics tell what waits, what ended how, and what was called', 
   const gateway = await startGateway(t)
   const address = await startMetrics(t, gateway)
   const { call } = await startSeparationClient(t, gateway)
-  const [completed, failed, canceled] =
-    [await submitted(gateway), await submitted(gateway), await submitted(gateway)]
+  const [completed, failed, canceled] = [
+    await submitted(gateway),
+    await submitted(gateway),
+    await submitted(gateway),
+  ]
   gateway.clock.advance(7_000)
   const running = await submitted(gateway)
   await gateway.event('started', running)
@@ -72,20 +82,33 @@ test('extension: metrics tell what waits, what ended how, and what was called', 
     ['winnow_status_watches', 1],
     ['winnow_engines', 1],
     ['winnow_broker_connected', 1],
-    ['winnow_http_request_seconds_count{method="POST",route="/v1/queue/audio/separate",status="202"}', 4],
+    [
+      'winnow_http_request_seconds_count{method="POST",route="/v1/queue/audio/separate",status="202"}',
+      4,
+    ],
     ['winnow_http_request_seconds_bucket{le="+Inf",method="GET",route="",status="404"}', 1],
-    ['winnow_http_request_seconds_count{method="GET",route="/v1/queue/requests/:request_id/status",status="200"}', 1],
-    ['winnow_grpc_call_seconds_count{method="/winnow.separation.v1.SeparationService/Get",status="OK"}', 1],
-  ] as const) assert.equal(values.get(name), value, name)
+    [
+      'winnow_http_request_seconds_count{method="GET",route="/v1/queue/requests/:request_id/status",status="200"}',
+      1,
+    ],
+    [
+      'winnow_grpc_call_seconds_count{method="/winnow.separation.v1.SeparationService/Get",status="OK"}',
+      1,
+    ],
+  ] as const)
+    assert.equal(values.get(name), value, name)
 })
 
 test('extension: metrics tell of webhooks that are still to be sent', async (t) => {
   const gateway = await startGateway(t)
   const address = await startMetrics(t, gateway)
   const submit = async () => {
-    const reply = await gateway.call('POST', `${API}/audio/separate`, { body: {
-      input: { prompt: 'x', file_id: await uploadFile(gateway) }, webhookUrl: 'https://a.example/',
-    } })
+    const reply = await gateway.call('POST', `${API}/audio/separate`, {
+      body: {
+        input: { prompt: 'x', file_id: await uploadFile(gateway) },
+        webhookUrl: 'https://a.example/',
+      },
+    })
     await gateway.publish()
     return reply.json().request_id as string
   }

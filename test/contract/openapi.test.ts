@@ -36,7 +36,11 @@ test('4.7 and 9.1 the description lists the endpoints and statuses of the spec',
     const [method = '', path = ''] = endpoint.split(' ')
     const given = Object.keys(paths[path][method].responses).map(Number)
     const extension = 429 // of an operator who has set a limit
-    assert.deepEqual(given.filter((status) => status >= 400 && status !== extension), statuses, endpoint)
+    assert.deepEqual(
+      given.filter((status) => status >= 400 && status !== extension),
+      statuses,
+      endpoint,
+    )
     assert.ok(given.includes(extension), `${endpoint} describes 429`)
   }
   assert.ok(Object.keys(paths).every((path) => path.startsWith('/v1/')))
@@ -50,31 +54,46 @@ test('4.7 and 9.1 the description lists the endpoints and statuses of the spec',
  * that are not, and our own additions.
  */
 const FIELDS: Record<string, [required: string, optional?: string, extension?: string]> = {
-  'ErrorResponse': ['error'],
+  ErrorResponse: ['error'],
   'ErrorResponse.error': ['code message', 'param request_id'],
-  'ModelList': ['object data'],
-  'Model': ['id object description input output', '', 'engines'],
-  'File': ['file_id file_name content_type file_size purpose status created_at expires_at', 'uploaded_at'],
-  'CreateFileRequest': ['file_name content_type file_size purpose'],
-  'CreateFileResponse': ['file_id upload_url upload_method headers expires_at retention'],
+  ModelList: ['object data'],
+  Model: ['id object description input output', '', 'engines'],
+  File: [
+    'file_id file_name content_type file_size purpose status created_at expires_at',
+    'uploaded_at',
+  ],
+  CreateFileRequest: ['file_name content_type file_size purpose'],
+  CreateFileResponse: ['file_id upload_url upload_method headers expires_at retention'],
   'CreateFileResponse.headers': ['', 'content-type'],
   'CreateFileResponse.retention': ['', 'delete_after'],
-  'SubmitAudioSeparateRequest': ['input', 'webhookUrl webhookSecret metadata'],
-  'AudioSeparateInput': ['prompt', 'audio_url file_id predict_spans reranking_candidates acceleration ' +
-    'max_chunk_duration chunk_overlap output_format spans'],
-  'AudioSpan': ['start end', 'include'],
-  'QueueSubmitResponse': ['request_id status model created_at status_url stream_url result_url', 'webhook'],
+  SubmitAudioSeparateRequest: ['input', 'webhookUrl webhookSecret metadata'],
+  AudioSeparateInput: [
+    'prompt',
+    'audio_url file_id predict_spans reranking_candidates acceleration ' +
+      'max_chunk_duration chunk_overlap output_format spans',
+  ],
+  AudioSpan: ['start end', 'include'],
+  QueueSubmitResponse: [
+    'request_id status model created_at status_url stream_url result_url',
+    'webhook',
+  ],
   'QueueSubmitResponse.webhook': ['url', 'signing_secret'],
-  'QueueStatusResponse': ['request_id model status created_at updated_at result_url', 'logs webhook',
-    'progress queue_position error'],
-  'WebhookDeliveryStatus': ['delivery_status attempts delivered_at last_error'],
-  'QueueResultResponse': ['request_id model status data usage retention', 'webhook'],
+  QueueStatusResponse: [
+    'request_id model status created_at updated_at result_url',
+    'logs webhook',
+    'progress queue_position error',
+  ],
+  WebhookDeliveryStatus: ['delivery_status attempts delivered_at last_error'],
+  QueueResultResponse: ['request_id model status data usage retention', 'webhook'],
   'QueueResultResponse.usage': ['', 'feature quantity billing_status'],
   'QueueResultResponse.retention': ['', 'delete_after'],
-  'SeparationData': ['target residual sample_rate', 'duration'],
-  'OutputFile': ['url content_type file_name', 'video_url'],
-  'SeparationCompletedEvent': ['type request_id model status created_at completed_at data usage', 'metadata'],
-  'SeparationFailedEvent': ['type request_id model status created_at failed_at error', 'metadata'],
+  SeparationData: ['target residual sample_rate', 'duration'],
+  OutputFile: ['url content_type file_name', 'video_url'],
+  SeparationCompletedEvent: [
+    'type request_id model status created_at completed_at data usage',
+    'metadata',
+  ],
+  SeparationFailedEvent: ['type request_id model status created_at failed_at error', 'metadata'],
   'SeparationFailedEvent.error': ['code message'],
 }
 
@@ -88,7 +107,7 @@ test('2 and 6.1 every resource has the fields of the spec, required where they a
     const schema = field ? whole.properties[field] : whole
     const all = [...words(required), ...words(optional), ...words(extension)]
     assert.deepEqual(Object.keys(schema.properties).sort(), all.sort(), path)
-    assert.deepEqual([...schema.required ?? []].sort(), words(required).sort(), path)
+    assert.deepEqual([...(schema.required ?? [])].sort(), words(required).sort(), path)
   }
 })
 
@@ -104,8 +123,11 @@ test('4.7 every operation is described, and its examples are of its schemas', as
       }
     }
   }
-  const byTitle = new Map(Object.values(schemas as unknown as Record<string, TSchema & { title?: string }>)
-    .map((schema) => [schema.title, schema]))
+  const byTitle = new Map(
+    Object.values(schemas as unknown as Record<string, TSchema & { title?: string }>).map(
+      (schema) => [schema.title, schema],
+    ),
+  )
   for (const [title, { example }] of Object.entries(NOTES)) {
     assert.ok(components.schemas[title], title)
     const schema = byTitle.get(title)

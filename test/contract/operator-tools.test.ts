@@ -26,8 +26,12 @@ interface Answer {
 const spawn = (folder: string, tool: 'keys' | 'accounts', ...words: string[]) =>
   new Promise<Answer>((resolve) => {
     const args = ['--import', 'tsx', `scripts/${tool}.ts`, ...words]
-    execFile(process.execPath, args, { cwd: ROOT, env: { ...process.env, DATA_DIR: folder } },
-      (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), stdout, stderr }))
+    execFile(
+      process.execPath,
+      args,
+      { cwd: ROOT, env: { ...process.env, DATA_DIR: folder } },
+      (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
+    )
   })
 
 /** In this process. */
@@ -56,7 +60,17 @@ async function temporaryFolder(t: TestContext): Promise<string> {
 test('a key and an account are made before a gateway has ever run, by two tools at once', async (t) => {
   const folder = join(await temporaryFolder(t), 'not', 'there', 'yet')
   const [key, account] = await Promise.all([
-    spawn(folder, 'keys', 'create', '--scopes', 'models:read, files:read', '--expires', '30d', '--name', 'CI'),
+    spawn(
+      folder,
+      'keys',
+      'create',
+      '--scopes',
+      'models:read, files:read',
+      '--expires',
+      '30d',
+      '--name',
+      'CI',
+    ),
     spawn(folder, 'accounts', 'create', 'Studio A', '--metered'),
   ])
   assert.deepEqual([key.code, account.code], [0, 0], key.stderr + account.stderr)
@@ -64,20 +78,25 @@ test('a key and an account are made before a gateway has ever run, by two tools 
   assert.match(key.stdout, RegExp(`^sep_${id}_[0-9a-f]{64}$`, 'm'))
   assert.match(account.stdout, /^metered +true$/m)
   const { data } = await runJson(folder, 'keys', 'list')
-  assert.deepEqual(data.map(({ key_id, scopes }: Record<string, unknown>) => [key_id, scopes]),
-    [[id, ['models:read', 'files:read']]])
+  assert.deepEqual(
+    data.map(({ key_id, scopes }: Record<string, unknown>) => [key_id, scopes]),
+    [[id, ['models:read', 'files:read']]],
+  )
   const table = await run(folder, 'keys', 'list')
   assert.match(table.stdout, RegExp(`^key_id .*\n${id} `))
   assert.ok(!table.stdout.includes('sep_'), 'the key is not shown again')
   const { mode } = await stat(join(folder, 'winnow.db'))
-  assert.equal(mode & 0o077, 0, 'the database is nobody else\'s business')
+  assert.equal(mode & 0o077, 0, "the database is nobody else's business")
 })
 
 test('an account is credited by several tools at once, and for one reference once', async (t) => {
   const folder = await temporaryFolder(t)
   const { account_id: id } = await runJson(folder, 'accounts', 'create', 'x', '--metered')
-  await Promise.all(['10', '20', '30'].map((seconds) =>
-    spawn(folder, 'accounts', 'credit', id, seconds, '--reference', seconds)))
+  await Promise.all(
+    ['10', '20', '30'].map((seconds) =>
+      spawn(folder, 'accounts', 'credit', id, seconds, '--reference', seconds),
+    ),
+  )
   await runJson(folder, 'accounts', 'credit', id, '30', '--reference', '30')
   const refused = await run(folder, 'accounts', 'credit', id, '--', '-61')
   assert.deepEqual([refused.code, refused.stdout], [1, ''])
@@ -90,8 +109,11 @@ test('an account is credited by several tools at once, and for one reference onc
 test('a running gateway knows at once what a tool has done to its keys', async (t) => {
   const gateway = await startGateway(t)
   const { folder } = gateway
-  const status = async (key: string) => (await gateway.call('GET', '/v1/models', { key })).statusCode
-  const made = JSON.parse((await spawn(folder, 'keys', 'create', '--scopes', 'models:read', '--json')).stdout)
+  const status = async (key: string) =>
+    (await gateway.call('GET', '/v1/models', { key })).statusCode
+  const made = JSON.parse(
+    (await spawn(folder, 'keys', 'create', '--scopes', 'models:read', '--json')).stdout,
+  )
   assert.equal(await status(made.key), 200)
   const rotated = await runJson(folder, 'keys', 'rotate', made.key_id)
   assert.deepEqual([await status(made.key), await status(rotated.key)], [401, 200])
@@ -116,7 +138,10 @@ test('a command line that is wrong says how, and changes nothing', async (t) => 
   }
   const refused = await run(folder, 'keys', 'create', '--scopes', 'all')
   assert.equal(refused.code, 1)
-  assert.equal(refused.stderr, 'scopes[0] must be one of models:read, files:write, files:read, audio:separate.\n')
+  assert.equal(
+    refused.stderr,
+    'scopes[0] must be one of models:read, files:write, files:read, audio:separate.\n',
+  )
   const help = await run(folder, 'accounts', '--help')
   assert.deepEqual([help.code, help.stderr], [0, ''])
   assert.match(help.stdout, /^Usage: npm run accounts/)

@@ -2,29 +2,55 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Value } from 'typebox/value'
 import {
-  AudioSeparateInput, CreateFileResponse, File, ModelList, QueueStatusResponse, RequestList,
+  AudioSeparateInput,
+  CreateFileResponse,
+  File,
+  ModelList,
+  QueueStatusResponse,
+  RequestList,
 } from '../../gateway/api/schemas.ts'
 import { assertError, assertShape } from '../support/assert-shape.ts'
 import {
-  API, callWith, complete, createFileBody, startGateway, submitted, uploadFile,
+  API,
+  callWith,
+  complete,
+  createFileBody,
+  startGateway,
+  submitted,
+  uploadFile,
 } from '../support/start-gateway.ts'
 
 test('2.2 the model list has the one model, also without an engine', async (t) => {
   const gateway = await startGateway(t)
   const list = (await gateway.call('GET', '/v1/models')).json()
   assertShape(ModelList, list)
-  assert.deepEqual(list.data.map((model: { id: string }) => model.id), ['audio/separate'])
+  assert.deepEqual(
+    list.data.map((model: { id: string }) => model.id),
+    ['audio/separate'],
+  )
   assert.ok(Value.Check(list.data[0].input, { prompt: 'a bell', file_id: 'file_1' }))
   assert.ok(!Value.Check(list.data[0].input, { prompt: '' }))
 })
 
 test('2.2 the model list names the engines that are there, none that fell silent', async (t) => {
   const description = {
-    engine_id: 'engine-1', version: '0.1.0', backend: 'tensorflow', device: 'cpu',
-    started_at_ms: 1, jobs_max: 4, batch_frames_max: 100,
+    engine_id: 'engine-1',
+    version: '0.1.0',
+    backend: 'tensorflow',
+    device: 'cpu',
+    started_at_ms: 1,
+    jobs_max: 4,
+    batch_frames_max: 100,
     model: {
-      name: 'mini', summary: 'Small.', parameters: 10, weights_sha256: 'ab', sample_rate: 0,
-      channels_max: 2, chunk_seconds_max: 60, gives_candidates: true, predicts_spans: false,
+      name: 'mini',
+      summary: 'Small.',
+      parameters: 10,
+      weights_sha256: 'ab',
+      sample_rate: 0,
+      channels_max: 2,
+      chunk_seconds_max: 60,
+      gives_candidates: true,
+      predicts_spans: false,
       precision: 'float32',
     },
   }
@@ -34,8 +60,10 @@ test('2.2 the model list names the engines that are there, none that fell silent
   const engines = async () => (await gateway.call('GET', '/v1/models')).json().data[0].engines
   const [{ model }] = await engines()
   assert.equal(model.name, 'mini')
-  assert.deepEqual([model.channels_max, model.gives_candidates, model.predicts_spans, model.precision],
-    [2, true, false, 'float32'])
+  assert.deepEqual(
+    [model.channels_max, model.gives_candidates, model.predicts_spans, model.precision],
+    [2, true, false, 'float32'],
+  )
   gateway.clock.advance(15_001)
   assert.deepEqual(await engines(), [])
 })
@@ -93,8 +121,12 @@ test('2.7 the options have the defaults of the spec', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway, { spans: [{ start: 1, end: 2 }] })
   assert.deepEqual(gateway.broker.jobOf(requestId).options, {
-    predict_spans: false, reranking_candidates: 1, acceleration: 'balanced',
-    max_chunk_duration: 60, chunk_overlap: 5, output_format: 'wav',
+    predict_spans: false,
+    reranking_candidates: 1,
+    acceleration: 'balanced',
+    max_chunk_duration: 60,
+    chunk_overlap: 5,
+    output_format: 'wav',
     spans: [{ start: 1, end: 2, include: true }],
   })
   const { properties } = AudioSeparateInput

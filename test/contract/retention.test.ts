@@ -13,7 +13,15 @@ import { DEFAULT_OPTIONS } from '../../shared/separation-options.ts'
 import { instead } from '../support/instead.ts'
 import { assertError } from '../support/assert-shape.ts'
 import {
-  API, complete, createFileBody, FILE_BYTES, startGateway, submit, submitted, uploadFile, type Gateway,
+  API,
+  complete,
+  createFileBody,
+  FILE_BYTES,
+  startGateway,
+  submit,
+  submitted,
+  uploadFile,
+  type Gateway,
 } from '../support/start-gateway.ts'
 
 const HOUR_MS = 3_600_000
@@ -23,8 +31,10 @@ const DAY_MS = 24 * HOUR_MS
 async function onDisk({ folder }: Gateway): Promise<string[]> {
   const media = join(folder, 'media')
   const entries = await readdir(media, { recursive: true, withFileTypes: true })
-  return entries.filter((entry) => entry.isFile())
-    .map((entry) => relative(media, join(entry.parentPath, entry.name))).sort()
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(media, join(entry.parentPath, entry.name)))
+    .sort()
 }
 
 const result = (gateway: Gateway, requestId: string) =>
@@ -34,11 +44,20 @@ const fileStatus = async (gateway: Gateway, fileId: string): Promise<string> =>
   (await gateway.call('GET', `/v1/files/${fileId}`)).json().status
 
 const outputsOf = (requestId: string) =>
-  ['residual', 'residual_video', 'target', 'target_video'].map((part) => `outputs/${requestId}/${part}`)
+  ['residual', 'residual_video', 'target', 'target_video'].map(
+    (part) => `outputs/${requestId}/${part}`,
+  )
 
 async function countRows({ store }: Gateway) {
   const counts: Record<string, number> = {}
-  for (const table of ['requests', 'request_logs', 'outbox', 'idempotency_keys', 'files', 'media_removals'] as const) {
+  for (const table of [
+    'requests',
+    'request_logs',
+    'outbox',
+    'idempotency_keys',
+    'files',
+    'media_removals',
+  ] as const) {
     counts[table] = (await store.selectFrom(table).selectAll().execute()).length
   }
   return counts
@@ -62,7 +81,8 @@ test('3 a file stays while an unfinished request needs it, and goes with the las
   const gateway = await startGateway(t)
   const fileId = await uploadFile(gateway)
   const [first, second] = [
-    await submitted(gateway, { file_id: fileId }), await submitted(gateway, { file_id: fileId }),
+    await submitted(gateway, { file_id: fileId }),
+    await submitted(gateway, { file_id: fileId }),
   ]
   const { source } = gateway.broker.jobOf(second)
   gateway.clock.advance(2 * DAY_MS)
@@ -82,9 +102,15 @@ test('3 a file stays while an unfinished request needs it, and goes with the las
 test('3 a file that is given up between the check of a submit and its storing is refused', async (t) => {
   const gateway = await startGateway(t)
   const fileId = await uploadFile(gateway)
-  const { account_id } = await gateway.store.selectFrom('files').selectAll().executeTakeFirstOrThrow()
+  const { account_id } = await gateway.store
+    .selectFrom('files')
+    .selectAll()
+    .executeTakeFirstOrThrow()
   const submission = {
-    prompt: 'a bell', options: DEFAULT_OPTIONS, source: { fileId }, metadata: null,
+    prompt: 'a bell',
+    options: DEFAULT_OPTIONS,
+    source: { fileId },
+    metadata: null,
   } as Parameters<typeof submitDirectly>[2]
   const slowClock = { now: () => gateway.clock.now() - DAY_MS } // to it, the file is still there
   gateway.clock.advance(DAY_MS)
@@ -121,7 +147,8 @@ test('3 a sender that stops in the middle is cut off when the address expires', 
   const created = (await gateway.call('POST', '/v1/files', { body: createFileBody() })).json()
   gateway.clock.advance(HOUR_MS - 200)
   const call = httpRequest(created.upload_url.replace('http://winnow.test', address), {
-    method: 'PUT', headers: { 'content-length': FILE_BYTES.length },
+    method: 'PUT',
+    headers: { 'content-length': FILE_BYTES.length },
   })
   call.write(FILE_BYTES.subarray(0, 4))
   const [reply] = await once(call, 'response')
@@ -145,7 +172,10 @@ test('3 outputs go when their time is over, and the result says that it has expi
   const reply = await result(gateway, requestId)
   assertError(reply, 'NOT_FOUND')
   assert.match(reply.json().error.message, new RegExp(`has expired.*${retention.delete_after}`))
-  assert.equal((await gateway.call('GET', `${API}/requests/${requestId}/status`)).json().status, 'COMPLETED')
+  assert.equal(
+    (await gateway.call('GET', `${API}/requests/${requestId}/status`)).json().status,
+    'COMPLETED',
+  )
   assert.ok((await gateway.call('GET', data.target.url)).statusCode >= 400, 'nothing is served')
 })
 
@@ -162,7 +192,10 @@ test('3 what was written for a request that failed or was canceled goes', async 
   await gateway.event('failed', failed)
   await gateway.call('PUT', `${API}/requests/${canceled}/cancel`)
   await sweep(gateway.deps)
-  assert.deepEqual((await onDisk(gateway)).filter((path) => path.startsWith('outputs')), [])
+  assert.deepEqual(
+    (await onDisk(gateway)).filter((path) => path.startsWith('outputs')),
+    [],
+  )
 })
 
 test('3 an output that is written while its request fails leaves nothing', async (t) => {
@@ -176,8 +209,14 @@ test('3 an output that is written while its request fails leaves nothing', async
     await sweep(gateway.deps)
     return stage(...given)
   }
-  assertError(await gateway.call('PUT', urls.target, { body: Buffer.from('late') }), 'REQUEST_FINISHED')
-  assert.deepEqual((await onDisk(gateway)).filter((path) => path.startsWith('outputs')), [])
+  assertError(
+    await gateway.call('PUT', urls.target, { body: Buffer.from('late') }),
+    'REQUEST_FINISHED',
+  )
+  assert.deepEqual(
+    (await onDisk(gateway)).filter((path) => path.startsWith('outputs')),
+    [],
+  )
 })
 
 test('3 a record is removed after its days with all that hangs on it', async (t) => {
@@ -198,7 +237,12 @@ test('3 a record is removed after its days with all that hangs on it', async (t)
   await sweep(gateway.deps)
   assertError(await gateway.call('GET', `${API}/requests/${requestId}/status`), 'NOT_FOUND')
   assert.deepEqual(await countRows(gateway), {
-    requests: 0, request_logs: 0, outbox: 0, idempotency_keys: 0, files: 1, media_removals: 0,
+    requests: 0,
+    request_logs: 0,
+    outbox: 0,
+    idempotency_keys: 0,
+    files: 1,
+    media_removals: 0,
   })
   gateway.clock.advance(2 * DAY_MS)
   await sweep(gateway.deps)
@@ -214,7 +258,10 @@ test('3 a record stays while its request is not finished or its outputs are kept
   gateway.clock.advance(59 * DAY_MS)
   await sweep(gateway.deps)
   assert.equal((await result(gateway, completed)).statusCode, 200)
-  assert.equal((await gateway.call('GET', `${API}/requests/${waiting}/status`)).json().status, 'IN_QUEUE')
+  assert.equal(
+    (await gateway.call('GET', `${API}/requests/${waiting}/status`)).json().status,
+    'IN_QUEUE',
+  )
   gateway.clock.advance(DAY_MS)
   await sweep(gateway.deps)
   assertError(await result(gateway, completed), 'NOT_FOUND')
@@ -242,7 +289,11 @@ test('3 a sweep that breaks off serves nothing that should be gone, and is finis
   await complete(gateway, requestId)
   gateway.clock.advance(7 * DAY_MS)
   const { disk } = gateway
-  const broken = instead(disk, { remove: async () => { throw new Error('the disk is away') } })
+  const broken = instead(disk, {
+    remove: async () => {
+      throw new Error('the disk is away')
+    },
+  })
   await sweep({ ...gateway.deps, mediaStore: broken })
   assert.equal((await onDisk(gateway)).length, 5)
   assert.equal((await countRows(gateway)).media_removals, 2)
@@ -288,26 +339,33 @@ test('3 media that no row wants goes once it is older than a day', async (t) => 
   await put('outputs/req_gone/residual', DAY_MS + 1)
   await put('notes/readme', 9 * DAY_MS) // not of our making
   await sweepOrphans(gateway.deps)
-  assert.deepEqual(await onDisk(gateway), [
-    ...wanted, 'inputs/file_new', 'notes/readme',
-  ].sort())
+  assert.deepEqual(await onDisk(gateway), [...wanted, 'inputs/file_new', 'notes/readme'].sort())
   assert.deepEqual(await readdir(join(media, 'outputs')), [requestId])
 })
 
 test('3 more than a page of each is swept in one turn', async (t) => {
   const gateway = await startGateway(t)
   const file = await uploadFile(gateway)
-  const row = await gateway.store.selectFrom('files').selectAll().where('file_id', '=', file)
+  const row = await gateway.store
+    .selectFrom('files')
+    .selectAll()
+    .where('file_id', '=', file)
     .executeTakeFirstOrThrow()
   const copies = Array.from({ length: 450 }, (_, i) => ({ ...row, file_id: `file_${i}` }))
   for (let i = 0; i < copies.length; i += 50) {
-    await gateway.store.insertInto('files').values(copies.slice(i, i + 50)).execute()
+    await gateway.store
+      .insertInto('files')
+      .values(copies.slice(i, i + 50))
+      .execute()
   }
   gateway.clock.advance(DAY_MS)
   await sweep(gateway.deps)
   assert.deepEqual(await onDisk(gateway), [])
-  const left = await gateway.store.selectFrom('files').select('file_id')
-    .where('media_removed_at', 'is', null).execute()
+  const left = await gateway.store
+    .selectFrom('files')
+    .select('file_id')
+    .where('media_removed_at', 'is', null)
+    .execute()
   assert.equal(left.length, 0)
   assert.equal((await countRows(gateway)).media_removals, 0)
 })
@@ -322,11 +380,16 @@ test('3 media that cannot be deleted keeps no other from being deleted', async (
     },
   })
   const old = new Date(gateway.clock.now() - 2 * DAY_MS)
-  const rows = Array.from({ length: 250 }, (_, i) =>
-    ({ media_key: `inputs/stuck_${i}`, created_at: old.toISOString() }))
+  const rows = Array.from({ length: 250 }, (_, i) => ({
+    media_key: `inputs/stuck_${i}`,
+    created_at: old.toISOString(),
+  }))
   await gateway.store.insertInto('media_removals').values(rows).execute()
   const later = new Date(gateway.clock.now()).toISOString()
-  await gateway.store.insertInto('media_removals').values({ media_key: 'inputs/file_1', created_at: later }).execute()
+  await gateway.store
+    .insertInto('media_removals')
+    .values({ media_key: 'inputs/file_1', created_at: later })
+    .execute()
   for (let turn = 0; turn < 2; turn += 1) {
     gateway.clock.advance(60_000)
     await sweep({ ...gateway.deps, mediaStore })
@@ -350,7 +413,9 @@ test('3 an upload to a bucket that cannot be taken in keeps no other from being 
   const dropped: string[] = []
   const bucket = instead(gateway.disk as unknown as Bucket, {
     kind: 's3',
-    pendingUploads: async function* () { yield* ['inputs/file_stuck', 'inputs/file_gone'] },
+    pendingUploads: async function* () {
+      yield* ['inputs/file_stuck', 'inputs/file_gone']
+    },
     dropPendingUpload: async (key: string) => {
       if (key === 'inputs/file_stuck') throw new Error('access denied')
       dropped.push(key)

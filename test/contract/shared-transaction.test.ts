@@ -11,34 +11,48 @@ const put = (store: Store, id: string) =>
   putInOutbox(store, { message_id: id, request_id: id, created_at: '2026-01-02T03:04:05.678Z' })
 
 const stored = async (store: Store) =>
-  (await store.selectFrom('outbox').select('message_id').orderBy('message_id').execute())
-    .map((row) => row.message_id)
+  (await store.selectFrom('outbox').select('message_id').orderBy('message_id').execute()).map(
+    (row) => row.message_id,
+  )
 
 test('of works that share a transaction, one that throws is undone, and the others are stored', async (t) => {
   const { store } = await startGateway(t)
-  const settled = await Promise.allSettled(['a', 'b', 'c', 'd'].map((id) =>
-    inSharedTransaction(store, async (store) => {
-      await put(store, id)
-      if (id === 'b') throw new Error('not b')
-      if (id === 'c') await put(store, 'a') // a second row of the same key
-      return id
-    })))
-  assert.deepEqual(settled.map((one) => one.status), ['fulfilled', 'rejected', 'rejected', 'fulfilled'])
+  const settled = await Promise.allSettled(
+    ['a', 'b', 'c', 'd'].map((id) =>
+      inSharedTransaction(store, async (store) => {
+        await put(store, id)
+        if (id === 'b') throw new Error('not b')
+        if (id === 'c') await put(store, 'a') // a second row of the same key
+        return id
+      }),
+    ),
+  )
+  assert.deepEqual(
+    settled.map((one) => one.status),
+    ['fulfilled', 'rejected', 'rejected', 'fulfilled'],
+  )
   assert.deepEqual(await stored(store), ['a', 'd'])
 })
 
 test('nobody is told that a work is stored when the transaction can not be committed', async (t) => {
   const { store } = await startGateway(t)
-  await store.schema.createTable('child').addColumn('id', 'text')
-    .addForeignKeyConstraint('parent', ['id'], 'accounts', ['account_id'],
-      (constraint) => constraint.deferrable().initiallyDeferred()).execute()
-  const breaking = (store: Store) => (store as unknown as { insertInto: any })
-    .insertInto('child').values({ id: 'nobody' }).execute()
+  await store.schema
+    .createTable('child')
+    .addColumn('id', 'text')
+    .addForeignKeyConstraint('parent', ['id'], 'accounts', ['account_id'], (constraint) =>
+      constraint.deferrable().initiallyDeferred(),
+    )
+    .execute()
+  const breaking = (store: Store) =>
+    (store as unknown as { insertInto: any }).insertInto('child').values({ id: 'nobody' }).execute()
   const settled = await Promise.allSettled([
     inSharedTransaction(store, (store) => put(store, 'a')),
     inSharedTransaction(store, breaking), // found out at the end only
   ])
-  assert.deepEqual(settled.map((one) => one.status), ['rejected', 'rejected'])
+  assert.deepEqual(
+    settled.map((one) => one.status),
+    ['rejected', 'rejected'],
+  )
   assert.deepEqual(await stored(store), [])
   await inSharedTransaction(store, (store) => put(store, 'b')) // the next ones are not harmed
   assert.deepEqual(await stored(store), ['b'])
@@ -47,8 +61,12 @@ test('nobody is told that a work is stored when the transaction can not be commi
 test('many works, beside other transactions, are all stored', async (t) => {
   const { store } = await startGateway(t)
   const ids = Array.from({ length: 300 }, (_, i) => String(i).padStart(3, '0'))
-  await Promise.all(ids.map((id, i) => i % 7 === 0
-    ? inTransaction(store, (store) => put(store, id))
-    : inSharedTransaction(store, (store) => put(store, id))))
+  await Promise.all(
+    ids.map((id, i) =>
+      i % 7 === 0
+        ? inTransaction(store, (store) => put(store, id))
+        : inSharedTransaction(store, (store) => put(store, id)),
+    ),
+  )
   assert.deepEqual(await stored(store), ids)
 })

@@ -5,7 +5,13 @@ import { createDeadLetterHandler } from '../../gateway/requests/dead-letters.ts'
 import { rescue } from '../../gateway/requests/rescuer.ts'
 import { assertError } from '../support/assert-shape.ts'
 import {
-  API, callWith, complete, startGateway, submit, submitted, type Gateway,
+  API,
+  callWith,
+  complete,
+  startGateway,
+  submit,
+  submitted,
+  type Gateway,
 } from '../support/start-gateway.ts'
 
 const statusOf = async (gateway: Gateway, requestId: string): Promise<string> =>
@@ -44,7 +50,9 @@ test('3 a request that is given back is in the queue again', async (t) => {
 })
 
 const jobsOf = (gateway: Gateway, requestId: string): number[] =>
-  [...gateway.broker.jobs].filter(([, job]) => job.request_id === requestId).map(([sequence]) => sequence)
+  [...gateway.broker.jobs]
+    .filter(([, job]) => job.request_id === requestId)
+    .map(([sequence]) => sequence)
 
 /** What an engine does that gives a request back: it says so, and the job leaves the broker stream. */
 type Cause = 'drain' | 'outage' | 'interruption'
@@ -52,7 +60,8 @@ type Cause = 'drain' | 'outage' | 'interruption'
 async function release(gateway: Gateway, requestId: string, attempt: string, cause: Cause) {
   const jobs = jobsOf(gateway, requestId)
   await gateway.event('started', requestId, { attempt_id: attempt })
-  for (let times = 1; times <= 2; times += 1) { // events come at least once
+  for (let times = 1; times <= 2; times += 1) {
+    // events come at least once
     await gateway.event('released', requestId, { attempt_id: attempt, cause })
   }
   for (const sequence of jobs) gateway.broker.jobs.delete(sequence)
@@ -89,7 +98,9 @@ test('3 an interrupted request rests ever longer before it has a new job; the si
     assert.equal(gateway.broker.jobOf(requestId).interruptions, i + 1)
   }
   await release(gateway, requestId, 'attempt-5', 'interruption')
-  const { status, error } = (await gateway.call('GET', `${API}/requests/${requestId}/status`)).json()
+  const { status, error } = (
+    await gateway.call('GET', `${API}/requests/${requestId}/status`)
+  ).json()
   assert.deepEqual([status, error.code], ['FAILED', 'ENGINE_LOST'])
   assert.match(error.message, /interrupted 6 times/)
   gateway.clock.advance(3_600_000)
@@ -139,7 +150,9 @@ test('3 an attempt that was overtaken can complete a request, not fail or releas
   await gateway.event('failed', requestId, first)
   await gateway.event('released', requestId, first)
   assert.equal(await statusOf(gateway, requestId), 'IN_PROGRESS')
-  const { attempts } = await gateway.store.selectFrom('requests').select('attempts')
+  const { attempts } = await gateway.store
+    .selectFrom('requests')
+    .select('attempts')
     .executeTakeFirstOrThrow()
   assert.equal(attempts, 2)
   await gateway.event('completed', requestId, first)
@@ -169,18 +182,21 @@ test('3 whatever the order of events, a finished request stays as it finished', 
   const type = fc.constantFrom('started', 'released', 'failed', 'completed' as const)
   const attempt = fc.constantFrom('a', 'b', 'c')
   const script = fc.array(fc.tuple(type, attempt), { minLength: 1, maxLength: 12 })
-  await fc.assert(fc.asyncProperty(script, async (events) => {
-    const requestId = (await submit(gateway, { audio_url: 'https://a.example/x.wav' }))
-      .json().request_id
-    let finished: string | undefined
-    for (const [type, attempt_id] of events) {
-      await gateway.event(type as 'started', requestId, { attempt_id })
-      const status = await statusOf(gateway, requestId)
-      if (finished) assert.equal(status, finished)
-      if (type === 'completed') assert.ok(['COMPLETED', 'FAILED'].includes(status))
-      if (status === 'COMPLETED' || status === 'FAILED') finished = status
-    }
-  }), { numRuns: 30 })
+  await fc.assert(
+    fc.asyncProperty(script, async (events) => {
+      const requestId = (await submit(gateway, { audio_url: 'https://a.example/x.wav' })).json()
+        .request_id
+      let finished: string | undefined
+      for (const [type, attempt_id] of events) {
+        await gateway.event(type as 'started', requestId, { attempt_id })
+        const status = await statusOf(gateway, requestId)
+        if (finished) assert.equal(status, finished)
+        if (type === 'completed') assert.ok(['COMPLETED', 'FAILED'].includes(status))
+        if (status === 'COMPLETED' || status === 'FAILED') finished = status
+      }
+    }),
+    { numRuns: 30 },
+  )
 })
 
 test('extension: a queued request is canceled and leaves the queue', async (t) => {
@@ -244,7 +260,10 @@ test('3 a request whose job was delivered too often is FAILED with ENGINE_LOST',
   await handle({ stream: 'JOBS', sequence: 1, request_id: requestId })
   const reply = await gateway.call('GET', `${API}/requests/${requestId}/status`)
   assert.equal(reply.json().error.code, 'ENGINE_LOST')
-  assert.deepEqual(gateway.logged('error').map(({ sequence }) => sequence), [99, 1, 1])
+  assert.deepEqual(
+    gateway.logged('error').map(({ sequence }) => sequence),
+    [99, 1, 1],
+  )
   const text = await metricsText(gateway.deps)
   assert.match(text, /^winnow_dead_letters_total\{stream="JOBS"\} 3$/m)
 })
@@ -254,9 +273,8 @@ test('3 an end that could not be stored fails the request of its attempt; no oth
   const handle = createDeadLetterHandler(gateway.deps)
   const requestId = await submitted(gateway)
   await gateway.event('started', requestId)
-  const letter = (type: string, attempt: string) => handle({
-    stream: 'EVENTS', sequence: 1, request_id: requestId, attempt_id: attempt, type,
-  })
+  const letter = (type: string, attempt: string) =>
+    handle({ stream: 'EVENTS', sequence: 1, request_id: requestId, attempt_id: attempt, type })
   for (const type of ['started', 'measured', 'released']) await letter(type, 'attempt-1')
   await letter('completed', 'attempt-0')
   assert.equal(await statusOf(gateway, requestId), 'IN_PROGRESS')
@@ -272,7 +290,9 @@ test('3 a request whose job was lost with the broker is queued again, and only t
     await gateway.publish()
   }
   const [queued, running, done] = [
-    await submitted(gateway), await submitted(gateway), await submitted(gateway),
+    await submitted(gateway),
+    await submitted(gateway),
+    await submitted(gateway),
   ]
   await gateway.event('started', running)
   await complete(gateway, done)
@@ -312,7 +332,10 @@ test('3 one request that cannot be looked after does not keep others from being 
   }
   await rescue({ ...gateway.deps, broker: { hasJob } })
   await gateway.publish()
-  assert.deepEqual([...gateway.broker.jobs.values()].map((job) => job.request_id), [ids[1]])
+  assert.deepEqual(
+    [...gateway.broker.jobs.values()].map((job) => job.request_id),
+    [ids[1]],
+  )
 })
 
 test('3 after the broker lost its store, a cancel leaves the job of another request', async (t) => {
@@ -374,10 +397,15 @@ test('3 a request whose job the broker does not take for a day is FAILED', async
 test('3 an event may have more log lines than a statement may have values', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
-  const lines = (from: number, count: number) => Array.from({ length: count }, (_, i) =>
-    ({ timestamp: '2026-01-01T00:00:00.000Z', message: `line "${from + i}" ✓` }))
+  const lines = (from: number, count: number) =>
+    Array.from({ length: count }, (_, i) => ({
+      timestamp: '2026-01-01T00:00:00.000Z',
+      message: `line "${from + i}" ✓`,
+    }))
   await gateway.event('started', requestId, { logs: lines(0, 9_000) })
   await gateway.event('completed', requestId, { logs: lines(9_000, 2) })
-  const { logs } = (await gateway.call('GET', `${API}/requests/${requestId}/status?logs=true`)).json()
+  const { logs } = (
+    await gateway.call('GET', `${API}/requests/${requestId}/status?logs=true`)
+  ).json()
   assert.deepEqual(logs, lines(0, 9_002))
 })

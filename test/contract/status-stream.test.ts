@@ -6,21 +6,29 @@ import { QueueStatusResponse, StreamTimeout } from '../../gateway/api/schemas.ts
 import { assertError, assertShape } from '../support/assert-shape.ts'
 import { readEvents, type StreamEvent } from '../support/event-stream.ts'
 import {
-  API, complete, startGateway, submitted, type Gateway, type GatewayOptions,
+  API,
+  complete,
+  startGateway,
+  submitted,
+  type Gateway,
+  type GatewayOptions,
 } from '../support/start-gateway.ts'
 
 /** A gateway that listens, with one queued request and an open stream of it. */
 async function openStream(
-  t: TestContext, query = '', options: GatewayOptions = {}, given?: Gateway,
+  t: TestContext,
+  query = '',
+  options: GatewayOptions = {},
+  given?: Gateway,
 ) {
-  const gateway = given ?? await startGateway(t, options)
+  const gateway = given ?? (await startGateway(t, options))
   const requestId = await submitted(gateway)
   const address = await gateway.listen()
   const call = request(`${address}${API}/requests/${requestId}/status/stream${query}`, {
     headers: { authorization: `Bearer ${gateway.key}` },
   })
   call.on('error', () => {}) // of a client that leaves
-  const [reply] = await once(call.end(), 'response') as [IncomingMessage]
+  const [reply] = (await once(call.end(), 'response')) as [IncomingMessage]
   return { gateway, requestId, reply, events: readEvents(reply), leave: () => call.destroy() }
 }
 
@@ -32,7 +40,10 @@ async function next(events: AsyncGenerator<StreamEvent>): Promise<StreamEvent> {
 
 const report = (gateway: Gateway, requestId: string, progress: number) =>
   gateway.feed.progressed({
-    request_id: requestId, attempt_id: 'attempt-1', at: '2026-01-02T03:04:05.000Z', progress,
+    request_id: requestId,
+    attempt_id: 'attempt-1',
+    at: '2026-01-02T03:04:05.000Z',
+    progress,
   })
 
 test('4.5 the stream tells every change and ends after a terminal status', async (t) => {
@@ -113,16 +124,22 @@ test('6.2 what breaks after the stream has begun is an error event', async (t) =
   gateway.feed.rowChanged(requestId)
   const { name, data } = await next(events)
   assert.equal(name, 'error')
-  assert.deepEqual(data.error,
-    { code: 'INTERNAL', message: 'Something went wrong on our side.', request_id: requestId })
+  assert.deepEqual(data.error, {
+    code: 'INTERNAL',
+    message: 'Something went wrong on our side.',
+    request_id: requestId,
+  })
   assert.equal((await events.next()).done, true)
 })
 
 /** Ways in which a key ends. */
 const ENDINGS: Record<string, (gateway: Gateway) => Promise<unknown>> = {
   revoked: ({ store }) => store.updateTable('api_keys').set({ revoked_at: 'now' }).execute(),
-  expired: ({ store, clock }) => store.updateTable('api_keys')
-    .set({ expires_at: new Date(clock.now()).toISOString() }).execute(),
+  expired: ({ store, clock }) =>
+    store
+      .updateTable('api_keys')
+      .set({ expires_at: new Date(clock.now()).toISOString() })
+      .execute(),
   rotated: ({ store }) => store.updateTable('api_keys').set({ key_hash: 'another' }).execute(),
 }
 

@@ -5,58 +5,100 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { assertError } from '../support/assert-shape.ts'
 import {
-  API, createFileBody, FILE_BYTES, startGateway, submit, submitted, uploadFile,
+  API,
+  createFileBody,
+  FILE_BYTES,
+  startGateway,
+  submit,
+  submitted,
+  uploadFile,
 } from '../support/start-gateway.ts'
 
 /** Text of the characters that headers, names and databases treat each in its own way. */
 const anyText = fc.string({
   unit: fc.oneof(
-    fc.constantFrom('\0', '\t', '\n', '\r', '\u007f', '\u0085', '"', '\\', '/', ';', '%', '\ud800', '\udc00'),
+    fc.constantFrom(
+      '\0',
+      '\t',
+      '\n',
+      '\r',
+      '\u007f',
+      '\u0085',
+      '"',
+      '\\',
+      '/',
+      ';',
+      '%',
+      '\ud800',
+      '\udc00',
+    ),
     fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
     fc.constantFrom('a', '.', ' ', 'é', '音', '🎻'),
   ),
   maxLength: 30,
 })
 
-const anyMediaType = fc.tuple(
-  fc.constantFrom('audio/mp4', 'video/webm', 'AUDIO/x-m4a'), fc.oneof(anyText, fc.constant(''),
-    anyText.map((text) => `;${text}`), anyText.map((text) => `\n; a=${text}`)),
-).map((parts) => parts.join(''))
+const anyMediaType = fc
+  .tuple(
+    fc.constantFrom('audio/mp4', 'video/webm', 'AUDIO/x-m4a'),
+    fc.oneof(
+      anyText,
+      fc.constant(''),
+      anyText.map((text) => `;${text}`),
+      anyText.map((text) => `\n; a=${text}`),
+    ),
+  )
+  .map((parts) => parts.join(''))
 
 test('2.4 what create-file accepts can be downloaded, with headers that say it', async (t) => {
   const gateway = await startGateway(t)
   let accepted = 0
-  await fc.assert(fc.asyncProperty(anyText, anyMediaType, async (file_name, content_type) => {
-    const created = await gateway.call('POST', '/v1/files', {
-      body: createFileBody({ file_name, content_type }),
-    })
-    if (created.statusCode !== 201) {
-      assert.ok([400, 415].includes(created.statusCode), created.body)
-      return
-    }
-    accepted += 1
-    const { file_id: fileId, upload_url: url } = created.json()
-    assert.equal((await gateway.call('PUT', url, { body: FILE_BYTES })).statusCode, 200)
-    const download = await gateway.disk.downloadUrl({
-      key: `inputs/${fileId}`, audience: 'engine', fileName: file_name, expiresAt: gateway.clock.now() + 1_000,
-    })
-    const reply = await gateway.call('GET', download)
-    assert.equal(reply.statusCode, 200, reply.body)
-    assert.equal(reply.headers['content-type'], content_type)
-    const disposition = String(reply.headers['content-disposition'])
-    assert.match(disposition, /^attachment; filename[\x20-\x7e\xa0-\xff]+$/)
-  }), { numRuns: 150 })
+  await fc.assert(
+    fc.asyncProperty(anyText, anyMediaType, async (file_name, content_type) => {
+      const created = await gateway.call('POST', '/v1/files', {
+        body: createFileBody({ file_name, content_type }),
+      })
+      if (created.statusCode !== 201) {
+        assert.ok([400, 415].includes(created.statusCode), created.body)
+        return
+      }
+      accepted += 1
+      const { file_id: fileId, upload_url: url } = created.json()
+      assert.equal((await gateway.call('PUT', url, { body: FILE_BYTES })).statusCode, 200)
+      const download = await gateway.disk.downloadUrl({
+        key: `inputs/${fileId}`,
+        audience: 'engine',
+        fileName: file_name,
+        expiresAt: gateway.clock.now() + 1_000,
+      })
+      const reply = await gateway.call('GET', download)
+      assert.equal(reply.statusCode, 200, reply.body)
+      assert.equal(reply.headers['content-type'], content_type)
+      const disposition = String(reply.headers['content-disposition'])
+      assert.match(disposition, /^attachment; filename[\x20-\x7e\xa0-\xff]+$/)
+    }),
+    { numRuns: 150 },
+  )
   assert.ok(accepted >= 10, `${accepted} accepted`)
 })
 
 test('2.4 a media type with a line break is refused, wherever it stands', async (t) => {
   const gateway = await startGateway(t)
-  for (const content_type of ['audio/wav\n;a=b', 'audio/wav\r\n; a=b', 'audio/wav;\n', 'audio/wav\u2028;a']) {
-    const reply = await gateway.call('POST', '/v1/files', { body: createFileBody({ content_type }) })
+  for (const content_type of [
+    'audio/wav\n;a=b',
+    'audio/wav\r\n; a=b',
+    'audio/wav;\n',
+    'audio/wav\u2028;a',
+  ]) {
+    const reply = await gateway.call('POST', '/v1/files', {
+      body: createFileBody({ content_type }),
+    })
     assertError(reply, 'UNSUPPORTED_MEDIA_TYPE', 'content_type')
   }
   for (const content_type of ['audio/wav ;\tcodecs="1"', 'video/webm;codecs=vp9,opus']) {
-    const reply = await gateway.call('POST', '/v1/files', { body: createFileBody({ content_type }) })
+    const reply = await gateway.call('POST', '/v1/files', {
+      body: createFileBody({ content_type }),
+    })
     assert.equal(reply.statusCode, 201, reply.body)
   }
 })
@@ -69,17 +111,25 @@ test('2.6 text with U+0000, or with half a surrogate pair, is refused by the fie
     const cases: [body: object, param: string][] = [
       [{ ...body, input: { ...body.input, prompt: unfit } }, 'input.prompt'],
       [{ ...body, input: { prompt: 'x', file_id: unfit } }, 'input.file_id'],
-      [{ ...body, input: { prompt: 'x', audio_url: `https://a.example/${unfit}` } }, 'input.audio_url'],
+      [
+        { ...body, input: { prompt: 'x', audio_url: `https://a.example/${unfit}` } },
+        'input.audio_url',
+      ],
       [{ ...body, webhookUrl: `https://a.example/${unfit}` }, 'webhookUrl'],
       [{ ...body, webhookSecret: `${unfit}0123456789abcdef` }, 'webhookSecret'],
       [{ ...body, metadata: { a: [{ b: unfit }] } }, 'metadata.a[0].b'],
       [{ ...body, metadata: { a: { [unfit]: 1 } } }, 'metadata.a'],
     ]
     for (const [given, param] of cases) {
-      assertError(await gateway.call('POST', `${API}/audio/separate`, { body: given }),
-        'INVALID_PARAMETER', param)
+      assertError(
+        await gateway.call('POST', `${API}/audio/separate`, { body: given }),
+        'INVALID_PARAMETER',
+        param,
+      )
     }
-    const reply = await gateway.call('POST', '/v1/files', { body: createFileBody({ file_name: unfit }) })
+    const reply = await gateway.call('POST', '/v1/files', {
+      body: createFileBody({ file_name: unfit }),
+    })
     assertError(reply, 'INVALID_PARAMETER', 'file_name')
   }
 })
@@ -94,7 +144,11 @@ test('2.4 a field at the top that is not known is ignored, whatever text it has'
 test('4 an id that no id can be is unknown, and is not repeated', async (t) => {
   const gateway = await startGateway(t)
   for (const id of ['%00', 'a%0Ab', 'x'.repeat(4_000), '%F0%9F%8E%BB']) {
-    for (const url of [`/v1/files/${id}`, `${API}/requests/${id}/status`, `${API}/requests/${id}/result`]) {
+    for (const url of [
+      `/v1/files/${id}`,
+      `${API}/requests/${id}/status`,
+      `${API}/requests/${id}/result`,
+    ]) {
       const reply = await gateway.call('GET', url)
       assertError(reply, 'NOT_FOUND')
       assert.ok(reply.body.length < 300, reply.body)

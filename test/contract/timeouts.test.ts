@@ -5,7 +5,11 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import {
-  API, startGateway, submitted, type Gateway, type GatewayOptions,
+  API,
+  startGateway,
+  submitted,
+  type Gateway,
+  type GatewayOptions,
 } from '../support/start-gateway.ts'
 
 const SOON = { bodySecondsMax: 0.2 }
@@ -27,8 +31,14 @@ const head = (gateway: Gateway, line: string, more = '') =>
   `Content-Type: application/json\r\n${more}\r\n`
 
 test('8 a JSON body that does not come to its end is refused in time', async (t) => {
-  const { gateway, address } = await listening(t, { config: { ...SOON, adminToken: 'a'.repeat(16) } })
-  const admin = head({ ...gateway, key: 'a'.repeat(16) }, 'POST /admin/accounts', 'Content-Length: 99\r\n')
+  const { gateway, address } = await listening(t, {
+    config: { ...SOON, adminToken: 'a'.repeat(16) },
+  })
+  const admin = head(
+    { ...gateway, key: 'a'.repeat(16) },
+    'POST /admin/accounts',
+    'Content-Length: 99\r\n',
+  )
   for (const text of [
     head(gateway, `POST ${API}/audio/separate`, 'Content-Length: 99\r\n') + '{"input":',
     head(gateway, 'POST /v1/files', 'Transfer-Encoding: chunked\r\n') + '3\r\n{"f\r\n',
@@ -42,10 +52,17 @@ test('8 a JSON body that does not come to its end is refused in time', async (t)
 
 test('8 half a body that is refused before it is read does no harm when its time is over', async (t) => {
   const { gateway, address } = await listening(t, { config: SOON })
-  const text = head(gateway, 'POST /v1/files', 'Content-Length: 99\r\n').replace('application/json', 'text/x')
+  const text = head(gateway, 'POST /v1/files', 'Content-Length: 99\r\n').replace(
+    'application/json',
+    'text/x',
+  )
   assert.match(await sendHalf(address, text), /^HTTP\/1\.1 400 /)
-  const [late] = await once(connect(Number(new URL(address).port), '127.0.0.1')
-    .end(`${head(gateway, 'POST /v1/files', 'Content-Length: 9\r\n')}{`), 'data')
+  const [late] = await once(
+    connect(Number(new URL(address).port), '127.0.0.1').end(
+      `${head(gateway, 'POST /v1/files', 'Content-Length: 9\r\n')}{`,
+    ),
+    'data',
+  )
   assert.match(String(late), /^HTTP\/1\.1 400 /) // longer after the first than its time
 })
 
@@ -57,9 +74,12 @@ test('8 a head that does not come to its end is refused in time', async (t) => {
 
 test('8 what the server waits for has an end, also where nobody reads the body', async (t) => {
   const { gateway, address } = await listening(t, { config: SOON })
-  const { timeout, headersTimeout, requestTimeout, keepAliveTimeout, maxConnections } = gateway.app.server
-  assert.deepEqual([timeout, headersTimeout, requestTimeout, keepAliveTimeout, maxConnections],
-    [120_000, 200, 3_600_000, 72_000, 1_000])
+  const { timeout, headersTimeout, requestTimeout, keepAliveTimeout, maxConnections } =
+    gateway.app.server
+  assert.deepEqual(
+    [timeout, headersTimeout, requestTimeout, keepAliveTimeout, maxConnections],
+    [120_000, 200, 3_600_000, 72_000, 1_000],
+  )
   for (const line of ['POST /nowhere', 'POST /healthz', 'PUT /v1/files']) {
     const answer = await sendHalf(address, head(gateway, line, 'Content-Length: 9\r\n'))
     assert.match(answer, /^HTTP\/1\.1 40[45] /)

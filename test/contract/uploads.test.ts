@@ -9,7 +9,13 @@ import { Readable } from 'node:stream'
 import test from 'node:test'
 import { assertError } from '../support/assert-shape.ts'
 import {
-  API, complete, createFileBody, FILE_BYTES, startGateway, submitted, type Gateway,
+  API,
+  complete,
+  createFileBody,
+  FILE_BYTES,
+  startGateway,
+  submitted,
+  type Gateway,
 } from '../support/start-gateway.ts'
 
 async function createFile(gateway: Gateway, fields: object = {}) {
@@ -28,13 +34,17 @@ const STAGE_LIMITS = { silentMsMax: 10_000, signal: new AbortController().signal
 /** What lies in the media folder. */
 const stored = async ({ folder }: Gateway): Promise<string[]> =>
   (await readdir(join(folder, 'media'), { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile()).map((entry) => entry.name)
+    .filter((entry) => entry.isFile())
+    .map((entry) => entry.name)
 
 /** The text of every input that has its place. */
 async function keptBytes(gateway: Gateway): Promise<string[]> {
   const entries = await readdir(join(gateway.folder, 'media', 'inputs'), { withFileTypes: true })
-  return Promise.all(entries.filter((entry) => entry.isFile())
-    .map((entry) => readFile(join(entry.parentPath, entry.name), 'utf8')))
+  return Promise.all(
+    entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFile(join(entry.parentPath, entry.name), 'utf8')),
+  )
 }
 
 test('7 an upload answers its hash, and cannot be repeated', async (t) => {
@@ -64,11 +74,12 @@ test('7 a chunked body is taken when its length is right, and counted', async (t
   const gateway = await startGateway(t)
   const address = await gateway.listen()
   const file = await createFile(gateway)
-  const put = (...chunks: string[]) => fetch(file.url.replace('http://winnow.test', address), {
-    method: 'PUT',
-    body: ReadableStream.from(chunks.map((chunk) => Buffer.from(chunk))),
-    duplex: 'half',
-  } as RequestInit)
+  const put = (...chunks: string[]) =>
+    fetch(file.url.replace('http://winnow.test', address), {
+      method: 'PUT',
+      body: ReadableStream.from(chunks.map((chunk) => Buffer.from(chunk))),
+      duplex: 'half',
+    } as RequestInit)
   assert.equal((await put('RIFF', '....', '!')).status, 413)
   assert.equal((await put('RIFF')).status, 400)
   assert.equal(await file.status(), 'pending')
@@ -81,8 +92,10 @@ async function openUpload(gateway: Gateway, file: { url: string }) {
   const { port } = new URL(await listenOnce(gateway))
   const { pathname, search } = new URL(file.url)
   const socket = connect(Number(port), '127.0.0.1').setEncoding('utf8')
-  socket.write(`PUT ${pathname}${search} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n` +
-    `Content-Length: ${FILE_BYTES.length}\r\n\r\n`)
+  socket.write(
+    `PUT ${pathname}${search} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n` +
+      `Content-Length: ${FILE_BYTES.length}\r\n\r\n`,
+  )
   const answer = socket.toArray().then((pieces) => pieces.join(''))
   answer.catch(() => undefined) // of one that is broken off
   return { answer, send: (text: string) => socket.write(text), breakOff: () => socket.destroy() }
@@ -152,8 +165,10 @@ test('7 however many uploads to one address there are, one is on the disk', asyn
   const stage = mediaStore.stage.bind(mediaStore)
   let [open, openMax] = [0, 0]
   mediaStore.stage = async (body, limits) => {
-    openMax = Math.max(openMax, open += 1)
-    return stage(body, limits).finally(() => { open -= 1 })
+    openMax = Math.max(openMax, (open += 1))
+    return stage(body, limits).finally(() => {
+      open -= 1
+    })
   }
   const lastBegun = begun(gateway, 30)
   const uploads = await Promise.all(Array.from({ length: 30 }, () => openUpload(gateway, file)))
@@ -252,10 +267,13 @@ test('7 a file whose bytes cannot be put in their place stays pending, and can b
   const stage = mediaStore.stage.bind(mediaStore)
   mediaStore.stage = async (...given) => {
     const staged = await stage(...given)
-    return { ...staged, place: async (key) => {
-      await staged.place(key)
-      throw new Error('the power went off before it was noted')
-    } }
+    return {
+      ...staged,
+      place: async (key) => {
+        await staged.place(key)
+        throw new Error('the power went off before it was noted')
+      },
+    }
   }
   assertError(await file.put(Buffer.from('the old.')), 'INTERNAL')
   mediaStore.stage = stage
@@ -316,8 +334,10 @@ test('3 outputs are downloaded whole, by range, or only asked about', async (t) 
   assert.equal(head.statusCode, 200)
   assert.equal(head.headers['content-length'], '6')
   assert.equal(head.body, '')
-  assertError(await gateway.call('GET', data.target.url.replace('target', 'residual')),
-    'PERMISSION_DENIED')
+  assertError(
+    await gateway.call('GET', data.target.url.replace('target', 'residual')),
+    'PERMISSION_DENIED',
+  )
 })
 
 test('3 an engine writes outputs until the request ends, and may write them again', async (t) => {

@@ -9,17 +9,29 @@ import { createLogger } from '../../shared/log.ts'
 import type { PostMessage, PostOutcome } from '../../gateway/webhooks/public-post.ts'
 import { createDeadLetterHandler } from '../../gateway/requests/dead-letters.ts'
 import {
-  QueueResultResponse, QueueStatusResponse, QueueSubmitResponse, WebhookDeliveryStatus,
+  QueueResultResponse,
+  QueueStatusResponse,
+  QueueSubmitResponse,
+  WebhookDeliveryStatus,
 } from '../../gateway/api/schemas.ts'
 import { openSqlite, SqliteDatabase } from '../../gateway/store/database.ts'
 import { findDue, listDueAccounts } from '../../gateway/store/deliveries.ts'
 import { migrations } from '../../gateway/store/migrations.ts'
-import { SeparationCompletedEvent, SeparationFailedEvent } from '../../gateway/api/webhook-schemas.ts'
+import {
+  SeparationCompletedEvent,
+  SeparationFailedEvent,
+} from '../../gateway/api/webhook-schemas.ts'
 import { DELAYS_SECONDS } from '../../gateway/webhooks/schedule.ts'
 import { WebhookSender } from '../../gateway/webhooks/sender.ts'
 import { assertError, assertShape } from '../support/assert-shape.ts'
 import {
-  API, callWith, complete, startGateway, uploadFile, type Gateway, type GatewayOptions,
+  API,
+  callWith,
+  complete,
+  startGateway,
+  uploadFile,
+  type Gateway,
+  type GatewayOptions,
 } from '../support/start-gateway.ts'
 
 const HOOK = 'https://hooks.example/in?token=1'
@@ -41,14 +53,24 @@ async function startWithWebhooks(t: TestContext, options: GatewayOptions = {}) {
     posts.push(posted)
     return typeof world.answer === 'function' ? world.answer(posted) : world.answer
   }
-  const newSender = (store = gateway.store, limits = {}) => new WebhookSender({
-    store, clock: gateway.clock, log: createLogger('gateway', 'silent'), post,
-    encryptionKey: gateway.deps.config.encryptionKey, triesMax: 32, hostTriesMax: 8,
-    random: () => world.random, ...limits,
-  })
+  const newSender = (store = gateway.store, limits = {}) =>
+    new WebhookSender({
+      store,
+      clock: gateway.clock,
+      log: createLogger('gateway', 'silent'),
+      post,
+      encryptionKey: gateway.deps.config.encryptionKey,
+      triesMax: 32,
+      hostTriesMax: 8,
+      random: () => world.random,
+      ...limits,
+    })
   const sender = newSender()
   return {
-    ...gateway, posts, world, newSender,
+    ...gateway,
+    posts,
+    world,
+    newSender,
     /** Sends all that is due now. */
     async send(by = sender) {
       await by.startDue()
@@ -93,7 +115,7 @@ const pending = { delivery_status: 'pending', attempts: 0, delivered_at: null, l
 
 test('6.1 a completed request is told to its webhook, signed', async (t) => {
   const gateway = await startWithWebhooks(t)
-  const metadata = { order: 7, nested: { 'ключ': [null] } }
+  const metadata = { order: 7, nested: { ключ: [null] } }
   const submitted = await submit(gateway, { metadata })
   assert.deepEqual(submitted.webhook, { url: HOOK })
   const { request_id: requestId } = submitted
@@ -113,11 +135,22 @@ test('6.1 a completed request is told to its webhook, signed', async (t) => {
   assertShape(QueueResultResponse, result)
   const now = new Date(gateway.clock.now()).toISOString()
   assert.deepEqual(event, {
-    type: 'audio.separate.completed', request_id: requestId, model: 'audio/separate',
-    status: 'COMPLETED', created_at: submitted.created_at, completed_at: now,
-    data: result.data, usage: result.usage, metadata,
+    type: 'audio.separate.completed',
+    request_id: requestId,
+    model: 'audio/separate',
+    status: 'COMPLETED',
+    created_at: submitted.created_at,
+    completed_at: now,
+    data: result.data,
+    usage: result.usage,
+    metadata,
   })
-  const delivered = { delivery_status: 'delivered', attempts: 1, delivered_at: now, last_error: null }
+  const delivered = {
+    delivery_status: 'delivered',
+    attempts: 1,
+    delivered_at: now,
+    last_error: null,
+  }
   assert.deepEqual(result.webhook, delivered)
   assert.deepEqual(await webhookOf(gateway, requestId), delivered)
   const { 'webhook-id': id = '', ...headers } = posted.headers
@@ -168,11 +201,13 @@ test('6.1 secrets are not in the database as they are', async (t) => {
 
 test('6.1 metadata comes back as it was written, digit for digit', async (t) => {
   const gateway = await startWithWebhooks(t)
-  const metadata = '{"id":12345678901234567890,"x":[1.10,1e400],"metadata":{"a":"\\"}[{"},"__proto__":{}}'
+  const metadata =
+    '{"id":12345678901234567890,"x":[1.10,1e400],"metadata":{"a":"\\"}[{"},"__proto__":{}}'
   const fileId = await uploadFile(gateway)
   const reply = await gateway.call('POST', `${API}/audio/separate`, {
     headers: { 'content-type': 'application/json' },
-    body: `{ "metadata": 1, "input": {"prompt":"x", "file_id":"${fileId}"}, "webhookUrl":"${HOOK}",\n` +
+    body:
+      `{ "metadata": 1, "input": {"prompt":"x", "file_id":"${fileId}"}, "webhookUrl":"${HOOK}",\n` +
       ` "metadata": ${metadata.replaceAll(',', ' ,\n').replace('"x"', '"\\u0078"')} , "more": {"metadata": 2} }`,
   })
   assert.equal(reply.statusCode, 202, reply.body)
@@ -186,7 +221,11 @@ test('6.1 metadata that an earlier version stored too deep does not keep a reque
   const gateway = await startWithWebhooks(t)
   const { request_id: requestId } = await submit(gateway, { metadata: {} })
   const metadata = `{"a":${'['.repeat(8_000)}${']'.repeat(8_000)}}`
-  await gateway.store.updateTable('requests').set({ metadata }).where('request_id', '=', requestId).execute()
+  await gateway.store
+    .updateTable('requests')
+    .set({ metadata })
+    .where('request_id', '=', requestId)
+    .execute()
   await complete(gateway, requestId)
   await gateway.send()
   assert.ok(gateway.posts[0]?.body.toString().endsWith(`,"metadata":${metadata}}`))
@@ -203,12 +242,19 @@ test('6.1 every way to fail is told: by the engine, by cancel, by the loss of en
   const events = gateway.posts.map(eventOf)
   for (const event of events) assertShape(SeparationFailedEvent, event)
   const told = new Map(events.map((event) => [event.request_id, event.error.code]))
-  assert.deepEqual([byEngine, canceled, lost].map((id) => told.get(id)),
-    ['MODEL_FAILED', 'CANCELED', 'ENGINE_LOST'])
+  assert.deepEqual(
+    [byEngine, canceled, lost].map((id) => told.get(id)),
+    ['MODEL_FAILED', 'CANCELED', 'ENGINE_LOST'],
+  )
   const { created_at, ...event } = events.find((event) => event.request_id === byEngine)
   assert.deepEqual(event, {
-    type: 'audio.separate.failed', request_id: byEngine, model: 'audio/separate', status: 'FAILED',
-    failed_at: created_at, error: { code: 'MODEL_FAILED', message: 'The model failed.' }, metadata: {},
+    type: 'audio.separate.failed',
+    request_id: byEngine,
+    model: 'audio/separate',
+    status: 'FAILED',
+    failed_at: created_at,
+    error: { code: 'MODEL_FAILED', message: 'The model failed.' },
+    metadata: {},
   })
 })
 
@@ -222,7 +268,10 @@ test('6.1 a request without webhookUrl has no webhook, and an end that is told t
   await gateway.event('failed', requestId)
   await gateway.event('completed', requestId)
   await gateway.send()
-  assert.deepEqual(gateway.posts.map((posted) => eventOf(posted).request_id), [requestId])
+  assert.deepEqual(
+    gateway.posts.map((posted) => eventOf(posted).request_id),
+    [requestId],
+  )
 })
 
 test('6.1 tries follow the schedule: the same id and bytes, a new time and signature', async (t) => {
@@ -239,7 +288,9 @@ test('6.1 tries follow the schedule: the same id and bytes, a new time and signa
     await gateway.send()
     assert.equal(gateway.posts.length, index + 1)
     assert.deepEqual(await webhookOf(gateway, requestId), {
-      ...pending, delivery_status: index === 9 ? 'failed' : 'pending', attempts: index + 1,
+      ...pending,
+      delivery_status: index === 9 ? 'failed' : 'pending',
+      attempts: index + 1,
       last_error: 'The receiver answered with status 500; any 2xx would be delivery.',
     })
   }
@@ -248,7 +299,11 @@ test('6.1 tries follow the schedule: the same id and bytes, a new time and signa
   assert.equal(gateway.posts.length, 10)
   const different = (values: readonly unknown[]) => new Set(values).size
   assert.equal(different(gateway.posts.map(({ body }) => body.toString('base64'))), 1)
-  for (const [name, count] of [['webhook-id', 1], ['webhook-timestamp', 10], ['webhook-signature', 10]] as const) {
+  for (const [name, count] of [
+    ['webhook-id', 1],
+    ['webhook-timestamp', 10],
+    ['webhook-signature', 10],
+  ] as const) {
     assert.equal(different(gateway.posts.map(({ headers }) => headers[name])), count, name)
   }
 })
@@ -307,10 +362,11 @@ test('6.1 two senders share what is due, and nothing is sent twice', async (t) =
 /** Answers that wait to be given. */
 function heldAnswers({ world }: Webhooks) {
   const held: ((outcome: PostOutcome) => void)[] = []
-  world.answer = ({ signal }) => new Promise((resolve) => {
-    held.push(resolve)
-    signal.addEventListener('abort', () => resolve({ problem: 'given up' }))
-  })
+  world.answer = ({ signal }) =>
+    new Promise((resolve) => {
+      held.push(resolve)
+      signal.addEventListener('abort', () => resolve({ problem: 'given up' }))
+    })
   return held
 }
 
@@ -320,8 +376,11 @@ test('6.1 what a lost sender held is sent again when its claim lapses, and not b
   const requestId = await failed(gateway)
   const lost = gateway.newSender()
   await lost.startDue()
-  assert.deepEqual(await webhookOf(gateway, requestId),
-    { ...pending, delivery_status: 'sending', attempts: 1 })
+  assert.deepEqual(await webhookOf(gateway, requestId), {
+    ...pending,
+    delivery_status: 'sending',
+    attempts: 1,
+  })
   gateway.world.answer = OK
   gateway.clock.advance(29_999)
   await gateway.send()
@@ -359,31 +418,41 @@ test('6.1 tries at once are bounded, and one slow host does not hold up the othe
 /** Far beyond what it takes. */
 const timeout = 120_000
 
-test('6.1 accounts take turns: webhooks to hosts that hang delay those of their account', { timeout }, async (t) => {
-  const gateway = await startWithWebhooks(t)
-  const of = (key: string) => ({ ...gateway, call: callWith(gateway, key) })
-  const held: ((outcome: PostOutcome) => void)[] = []
-  gateway.world.answer = ({ url }) =>
-    url.includes('hangs') ? new Promise((resolve) => { held.push(resolve) }) : Promise.resolve(OK)
-  for (let i = 0; i < 12; i += 1) await failed(gateway, { webhookUrl: `https://hangs-${i}.example/` })
-  gateway.clock.advance(1) // so that all of these are due first
-  const other = of(await gateway.newKey())
-  const well = [await failed(other), await failed(other), await failed(other)]
-  const sender = gateway.newSender(gateway.store, { triesMax: 4 })
-  const delivered = async (by: Gateway, requestId: string) => {
-    while ((await webhookOf(by, requestId)).delivery_status !== 'delivered') await sender.startDue()
-  }
-  for (const requestId of well) await delivered(other, requestId)
-  assert.equal(held.length, 2, 'half of the tries')
-  const newcomer = of(await gateway.newKey())
-  await delivered(newcomer, await failed(newcomer))
-  while (held.length > 0) {
-    held.splice(0).forEach((answer) => answer(OK))
-    await sender.idle()
-    await sender.startDue()
-  }
-  assert.equal(gateway.posts.length, 16)
-})
+test(
+  '6.1 accounts take turns: webhooks to hosts that hang delay those of their account',
+  { timeout },
+  async (t) => {
+    const gateway = await startWithWebhooks(t)
+    const of = (key: string) => ({ ...gateway, call: callWith(gateway, key) })
+    const held: ((outcome: PostOutcome) => void)[] = []
+    gateway.world.answer = ({ url }) =>
+      url.includes('hangs')
+        ? new Promise((resolve) => {
+            held.push(resolve)
+          })
+        : Promise.resolve(OK)
+    for (let i = 0; i < 12; i += 1)
+      await failed(gateway, { webhookUrl: `https://hangs-${i}.example/` })
+    gateway.clock.advance(1) // so that all of these are due first
+    const other = of(await gateway.newKey())
+    const well = [await failed(other), await failed(other), await failed(other)]
+    const sender = gateway.newSender(gateway.store, { triesMax: 4 })
+    const delivered = async (by: Gateway, requestId: string) => {
+      while ((await webhookOf(by, requestId)).delivery_status !== 'delivered')
+        await sender.startDue()
+    }
+    for (const requestId of well) await delivered(other, requestId)
+    assert.equal(held.length, 2, 'half of the tries')
+    const newcomer = of(await gateway.newKey())
+    await delivered(newcomer, await failed(newcomer))
+    while (held.length > 0) {
+      held.splice(0).forEach((answer) => answer(OK))
+      await sender.idle()
+      await sender.startDue()
+    }
+    assert.equal(gateway.posts.length, 16)
+  },
+)
 
 test('6.1 what finds its address busy is not counted as a try, and comes again within 15 seconds', async (t) => {
   const gateway = await startWithWebhooks(t)
@@ -409,7 +478,10 @@ test('6.1 receivers that ask for a day each time get their last try within 92 ho
   const tries = async () => {
     const begin = gateway.clock.now()
     const hours: number[] = []
-    for (let posts = gateway.posts.length; (await webhookOf(gateway, requestId)).delivery_status === 'pending';) {
+    for (
+      let posts = gateway.posts.length;
+      (await webhookOf(gateway, requestId)).delivery_status === 'pending';
+    ) {
       await gateway.send()
       if (gateway.posts.length > posts) hours.push((gateway.clock.now() - begin) / 3_600_000)
       posts = gateway.posts.length
@@ -440,7 +512,9 @@ test('6.1 a running sender is woken by the end of a request', async (t) => {
   const gateway = await startWithWebhooks(t)
   const sender = gateway.newSender()
   let wakes = 0
-  gateway.deps.wakeWebhooks = () => { wakes += 1 }
+  gateway.deps.wakeWebhooks = () => {
+    wakes += 1
+  }
   await failed(gateway)
   const { request_id: canceled } = await submit(gateway)
   await gateway.call('PUT', `${API}/requests/${canceled}/cancel`)
@@ -457,8 +531,11 @@ test('6.1 a secret that can no longer be opened is a failed try, and told', asyn
   const encryptionKey = Buffer.alloc(32).toString('base64url')
   await gateway.send(gateway.newSender(gateway.store, { encryptionKey }))
   assert.equal(gateway.posts.length, 0)
-  assert.deepEqual(await webhookOf(gateway, requestId),
-    { ...pending, attempts: 1, last_error: 'The signing secret can no longer be read.' })
+  assert.deepEqual(await webhookOf(gateway, requestId), {
+    ...pending,
+    attempts: 1,
+    last_error: 'The signing secret can no longer be read.',
+  })
 })
 
 test('extension: a webhook is sent again by hand, with the same id and body', async (t) => {
@@ -467,7 +544,8 @@ test('extension: a webhook is sent again by hand, with the same id and body', as
   const requestId = await failed(gateway)
   await gateway.send()
   assert.equal((await webhookOf(gateway, requestId)).delivery_status, 'failed')
-  for (let i = 0; i < 2; i += 1) { // also when it was delivered
+  for (let i = 0; i < 2; i += 1) {
+    // also when it was delivered
     const reply = await redeliver(gateway, requestId)
     assert.equal(reply.statusCode, 202)
     assertShape(WebhookDeliveryStatus, reply.json())
@@ -515,7 +593,8 @@ test('extension: what cannot be sent again by hand', async (t) => {
   await complete(gateway, silent)
   assertError(await redeliver(gateway, silent), 'NOT_FOUND')
   assertError(await redeliver(gateway, 'req_unknown'), 'NOT_FOUND')
-  const withKey = async (key: string) => redeliver({ ...gateway, call: callWith(gateway, key) }, requestId)
+  const withKey = async (key: string) =>
+    redeliver({ ...gateway, call: callWith(gateway, key) }, requestId)
   assertError(await withKey(await gateway.newKey()), 'NOT_FOUND')
   assertError(await withKey(await gateway.newKey(['files:read'])), 'PERMISSION_DENIED')
 })
@@ -524,21 +603,49 @@ test('a database from before accounts took turns keeps its webhooks', async (t) 
   const folder = await mkdtemp(join(tmpdir(), 'migrate-'))
   t.after(() => rm(folder, { recursive: true }))
   const path = join(folder, 'winnow.db')
-  const old = new Kysely<any>({ dialect: new SqliteDialect({ database: new SqliteDatabase(path) }) })
+  const old = new Kysely<any>({
+    dialect: new SqliteDialect({ database: new SqliteDatabase(path) }),
+  })
   const before = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < '005'))
   const provider = { getMigrations: async () => before }
   assert.equal((await new Migrator({ db: old, provider }).migrateToLatest()).error, undefined)
   const created_at = '2026-01-01T00:00:00.000Z'
   await old.insertInto('accounts').values({ account_id: 'a', name: 'Old', created_at }).execute()
-  for (const [request_id, attempts] of [['tried', 2], ['new', 0]] as const) {
-    const request = { request_id, account_id: 'a', created_at, updated_at: created_at, finished_at: created_at }
-    await old.insertInto('requests').values({
-      ...request, status: 'FAILED', prompt: 'x', options: '{}', file_name: 'x', webhook_url: HOOK,
-    }).execute()
-    await old.insertInto('deliveries').values({
-      webhook_id: `msg_${request_id}`, request_id, host: 'hooks.example', body: '{}', state: 'pending',
-      attempts, next_attempt_at: created_at, created_at,
-    }).execute()
+  for (const [request_id, attempts] of [
+    ['tried', 2],
+    ['new', 0],
+  ] as const) {
+    const request = {
+      request_id,
+      account_id: 'a',
+      created_at,
+      updated_at: created_at,
+      finished_at: created_at,
+    }
+    await old
+      .insertInto('requests')
+      .values({
+        ...request,
+        status: 'FAILED',
+        prompt: 'x',
+        options: '{}',
+        file_name: 'x',
+        webhook_url: HOOK,
+      })
+      .execute()
+    await old
+      .insertInto('deliveries')
+      .values({
+        webhook_id: `msg_${request_id}`,
+        request_id,
+        host: 'hooks.example',
+        body: '{}',
+        state: 'pending',
+        attempts,
+        next_attempt_at: created_at,
+        created_at,
+      })
+      .execute()
   }
   await old.destroy()
   const store = await openSqlite(path)
@@ -546,6 +653,12 @@ test('a database from before accounts took turns keeps its webhooks', async (t) 
   const due = await findDue(store, { now: created_at, accountId: 'a', exceptHosts: [] })
   assert.equal(due?.webhook_id, 'msg_new')
   const rows = await store.selectFrom('deliveries').selectAll().orderBy('webhook_id').execute()
-  assert.deepEqual(rows.map((row) => [row.account_id, row.first_attempt_at]), [['a', null], ['a', created_at]])
+  assert.deepEqual(
+    rows.map((row) => [row.account_id, row.first_attempt_at]),
+    [
+      ['a', null],
+      ['a', created_at],
+    ],
+  )
   await store.destroy()
 })

@@ -20,15 +20,27 @@ let wav: Buffer
 let base = ''
 const asked = new Map<string, number>()
 
-type Place = (request: Parameters<RequestListener>[0], reply: Parameters<RequestListener>[1], turn: number) => void
+type Place = (
+  request: Parameters<RequestListener>[0],
+  reply: Parameters<RequestListener>[1],
+  turn: number,
+) => void
 
 const media: Place = (_, reply) =>
   reply.writeHead(200, { 'content-type': 'audio/wav', 'content-length': wav.length }).end(wav)
-const status = (code: number): Place => (_, reply) => reply.writeHead(code).end('no')
+const status =
+  (code: number): Place =>
+  (_, reply) =>
+    reply.writeHead(code).end('no')
 /** Answers the probe with `first`, the engine's tries with each of the rest, the last again and again. */
-const inTurn = (first: Place, ...rest: Place[]): Place => (request, reply, turn) =>
-  (turn === 0 ? first : rest[Math.min(turn, rest.length) - 1]!)(request, reply, turn)
-const redirect = (location: string): Place => (_, reply) => reply.writeHead(302, { location }).end()
+const inTurn =
+  (first: Place, ...rest: Place[]): Place =>
+  (request, reply, turn) =>
+    (turn === 0 ? first : rest[Math.min(turn, rest.length) - 1]!)(request, reply, turn)
+const redirect =
+  (location: string): Place =>
+  (_, reply) =>
+    reply.writeHead(302, { location }).end()
 const cutOff: Place = (_, reply) => {
   reply.writeHead(200, { 'content-type': 'audio/wav', 'content-length': wav.length })
   reply.write(wav.subarray(0, 100_000), () => reply.destroy())
@@ -39,9 +51,12 @@ const trickle: Place = (_, reply) => {
   reply.on('close', () => clearInterval(timer))
 }
 const endless: Place = (_, reply) => {
-  reply.writeHead(200, { 'content-type': 'audio/wav', 'content-length': FILE_BYTES_MAX + 1 }).write(wav)
+  reply
+    .writeHead(200, { 'content-type': 'audio/wav', 'content-length': FILE_BYTES_MAX + 1 })
+    .write(wav)
 }
-const page: Place = (_, reply) => reply.writeHead(200, { 'content-type': 'text/html' }).end('<html>')
+const page: Place = (_, reply) =>
+  reply.writeHead(200, { 'content-type': 'text/html' }).end('<html>')
 
 const places: Record<string, Place> = {
   '/concert%20hall.wav': media,
@@ -61,7 +76,9 @@ const places: Record<string, Place> = {
   '/cut-once.wav': inTurn(media, cutOff, media),
   '/cut.wav': inTurn(media, cutOff),
   '/playlist.m3u8': (_, reply) =>
-    reply.writeHead(200, { 'content-type': 'audio/x-unknown' }).end('#EXTM3U\n#EXTINF:9,\n/secret.wav\n'),
+    reply
+      .writeHead(200, { 'content-type': 'audio/x-unknown' })
+      .end('#EXTM3U\n#EXTINF:9,\n/secret.wav\n'),
 }
 
 before(async (t) => {
@@ -93,8 +110,12 @@ describe('an audio_url', { concurrency: true }, () => {
       const { submitted, last } = await run(path)
       assert.equal(last?.status, 'COMPLETED', JSON.stringify(last?.error))
       const { target, result } = await downloadResult(winnow, submitted)
-      assert.equal(readWav24(target).planes[0]?.length, (wav.length - 44) / 2 / wav.readUInt16LE(22))
-      if (path !== '/moved.wav') assert.equal(result.data.target.file_name, 'concert hall-target.wav')
+      assert.equal(
+        readWav24(target).planes[0]?.length,
+        (wav.length - 44) / 2 / wav.readUInt16LE(22),
+      )
+      if (path !== '/moved.wav')
+        assert.equal(result.data.target.file_name, 'concert hall-target.wav')
     })
   }
 
@@ -105,10 +126,14 @@ describe('an audio_url', { concurrency: true }, () => {
     ['/inward.wav', 'INVALID_AUDIO_URL', /public address|https/],
   ] as const
   for (const [path, code, message] of refused) {
-    test(`${path} is refused at submit as ${code}`, () => assert.rejects(submit(path), { code, message }))
+    test(`${path} is refused at submit as ${code}`, () =>
+      assert.rejects(submit(path), { code, message }))
   }
 
-  const passing = [['/busy.wav', 4], ['/cut-once.wav', 3]] as const
+  const passing = [
+    ['/busy.wav', 4],
+    ['/cut-once.wav', 3],
+  ] as const
   for (const [path, requests] of passing) {
     test(`${path} is tried again until it is whole`, async () => {
       const { last, requests: made } = await run(path)

@@ -11,11 +11,18 @@ import test, { after, before, type TestContext } from 'node:test'
 import { makeMedia, noise, readWav24, sine, wavBytes, type Planes } from '../support/make-audio.ts'
 import { sumError } from '../support/examples.ts'
 import {
-  API_KEY, downloadResult, followToEnd, separateFile, startWinnow, type Winnow,
+  API_KEY,
+  downloadResult,
+  followToEnd,
+  separateFile,
+  startWinnow,
+  type Winnow,
 } from '../support/start-winnow.ts'
 
 let winnow: Winnow
-before(async (t) => { winnow = await startWinnow(t as TestContext) })
+before(async (t) => {
+  winnow = await startWinnow(t as TestContext)
+})
 
 const write = async (name: string, bytes: Buffer | string): Promise<string> => {
   const path = join(winnow.folder, name)
@@ -24,8 +31,11 @@ const write = async (name: string, bytes: Buffer | string): Promise<string> => {
 }
 
 const text = Buffer.from('All work and no play makes Jack a dull boy.\n'.repeat(500))
-const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk' +
-  'YPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==', 'base64')
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk' +
+    'YPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+  'base64',
+)
 
 const notMedia: [name: string, bytes: Buffer | string][] = [
   ['text.wav', text],
@@ -43,17 +53,25 @@ const notMedia: [name: string, bytes: Buffer | string][] = [
 
 for (const [name, bytes] of notMedia) {
   test(`${name}, which is no media, fails as INVALID_MEDIA and says what would be right`, async () => {
-    const { last, submitted } = await separateFile(winnow, await write(name, bytes), { prompt: 'x' })
+    const { last, submitted } = await separateFile(winnow, await write(name, bytes), {
+      prompt: 'x',
+    })
     assert.equal(last.status, 'FAILED')
     assert.equal(last.error?.code, 'INVALID_MEDIA')
     assert.ok((last.error?.message.length ?? 0) > 30, last.error?.message)
-    await assert.rejects(winnow.client.result(submitted), { code: 'REQUEST_FAILED', message: /INVALID_MEDIA/ })
+    await assert.rejects(winnow.client.result(submitted), {
+      code: 'REQUEST_FAILED',
+      message: /INVALID_MEDIA/,
+    })
   })
 }
 
 test('an empty file is refused before it is uploaded', async () => {
   const path = await write('empty.wav', '')
-  await assert.rejects(separateFile(winnow, path, { prompt: 'x' }), { code: 'INVALID_PARAMETER', param: 'file_size' })
+  await assert.rejects(separateFile(winnow, path, { prompt: 'x' }), {
+    code: 'INVALID_PARAMETER',
+    param: 'file_size',
+  })
 })
 
 test('a video without sound fails as NO_AUDIO_STREAM', async () => {
@@ -81,13 +99,19 @@ const odd: { name: string; planes: Planes; sampleRate: number }[] = [
   { name: 'shorter than a window', planes: [noise(0.02, 44_100)], sampleRate: 44_100 },
   { name: '8 kHz mono', planes: [noise(1.5, 8_000)], sampleRate: 8_000 },
   { name: '11.025 kHz', planes: [noise(1.3, 11_025)], sampleRate: 11_025 },
-  { name: '192 kHz stereo', planes: [noise(1, 192_000), noise(1, 192_000, 7)], sampleRate: 192_000 },
   {
-    name: '5.1 channels', sampleRate: 48_000,
+    name: '192 kHz stereo',
+    planes: [noise(1, 192_000), noise(1, 192_000, 7)],
+    sampleRate: 192_000,
+  },
+  {
+    name: '5.1 channels',
+    sampleRate: 48_000,
     planes: [1, 2, 3, 4, 5, 6].map((seed) => noise(1, 48_000, seed)),
   },
   {
-    name: 'channels in opposite phase', sampleRate: 44_100,
+    name: 'channels in opposite phase',
+    sampleRate: 44_100,
     planes: [noise(1, 44_100), noise(1, 44_100).map((x) => -x)],
   },
 ]
@@ -101,9 +125,13 @@ for (const { name, planes, sampleRate } of odd) {
     const [target, residual] = [readWav24(files.target), readWav24(files.residual)]
     assert.equal(target.sampleRate, sampleRate)
     assert.equal(target.planes.length, planes.length)
-    assert.deepEqual(target.planes.map(({ length }) => length), planes.map(({ length }) => length))
-    const sixteenBits = planes.map((plane) => plane.map((x) =>
-      Math.max(-32_768, Math.min(32_767, Math.round(x * 32_768))) / 32_768))
+    assert.deepEqual(
+      target.planes.map(({ length }) => length),
+      planes.map(({ length }) => length),
+    )
+    const sixteenBits = planes.map((plane) =>
+      plane.map((x) => Math.max(-32_768, Math.min(32_767, Math.round(x * 32_768))) / 32_768),
+    )
     assert.ok(sumError(target.planes, residual.planes, sixteenBits) <= 3 / 2 ** 23)
   })
 }
@@ -122,14 +150,17 @@ test('a file name with slashes and emoji stays a name', async () => {
   const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
   const fileName = '../../ü/🐕 dog\n"quoted".wav'
   const created = await fetch(`${winnow.url}/v1/files`, {
-    method: 'POST', headers,
+    method: 'POST',
+    headers,
     body: JSON.stringify({
-      file_name: fileName, content_type: 'audio/wav', file_size: bytes.length,
+      file_name: fileName,
+      content_type: 'audio/wav',
+      file_size: bytes.length,
       purpose: 'audio.separate.input',
     }),
   })
   assert.equal(created.status, 201)
-  const { file_id, upload_url } = await created.json() as { file_id: string; upload_url: string }
+  const { file_id, upload_url } = (await created.json()) as { file_id: string; upload_url: string }
   assert.ok((await fetch(upload_url, { method: 'PUT', body: bytes })).ok)
   const submitted = await winnow.client.submit({ input: { prompt: 'noise', file_id } })
   assert.equal((await followToEnd(winnow, submitted)).at(-1)?.status, 'COMPLETED')
@@ -143,10 +174,16 @@ test('a file name with slashes and emoji stays a name', async () => {
 
 test('a span that begins after the end is refused once the length is known', async () => {
   const path = await write('short.wav', wavBytes([noise(1, 16_000)], 16_000))
-  const spans = [{ start: 0, end: 1, include: true }, { start: 5, end: 6, include: true }]
+  const spans = [
+    { start: 0, end: 1, include: true },
+    { start: 5, end: 6, include: true },
+  ]
   const { last } = await separateFile(winnow, path, { prompt: 'noise', spans })
   assert.deepEqual([last.status, last.error?.code], ['FAILED', 'INVALID_PARAMETER'])
-  assert.match(last.error?.message ?? '', /spans\[1\] starts at 5 s, but the media ends at 1\.000 s/)
+  assert.match(
+    last.error?.message ?? '',
+    /spans\[1\] starts at 5 s, but the media ends at 1\.000 s/,
+  )
 })
 
 after(async () => {

@@ -23,13 +23,24 @@ import { DEFAULT_OPTIONS } from '../../shared/separation-options.ts'
 const log = createLogger('test', 'silent')
 
 const job = (requestId: string): Job => ({
-  request_id: requestId, account_id: 'a', created_at: '', prompt: 'x', options: DEFAULT_OPTIONS,
+  request_id: requestId,
+  account_id: 'a',
+  created_at: '',
+  prompt: 'x',
+  options: DEFAULT_OPTIONS,
   source: { kind: 'file', url: '', file_name: '' },
   upload_urls: { target: '', residual: '', target_video: '', residual_video: '' },
 })
 
-const event = (attemptId: string, type: 'started' | 'released' = 'started'): Event =>
-  ({ type, request_id: 'r', attempt_id: attemptId, engine_id: 'e', at: '', logs: [], cause: 'drain' })
+const event = (attemptId: string, type: 'started' | 'released' = 'started'): Event => ({
+  type,
+  request_id: 'r',
+  attempt_id: attemptId,
+  engine_id: 'e',
+  at: '',
+  logs: [],
+  cause: 'drain',
+})
 
 /** A server; what uses it closes first, then it ends with the test. */
 async function startServer(t: TestContext) {
@@ -65,15 +76,22 @@ async function inspect({ url, closeFirst }: Server) {
 }
 
 const whenTrue = async (isTrue: () => Promise<boolean>) => {
-  while (!await isTrue()) await new Promise((resolve) => setTimeout(resolve, 20))
+  while (!(await isTrue())) await new Promise((resolve) => setTimeout(resolve, 20))
 }
 
 /** Resolves with the first `count` values that `follow` hands over. */
 function collect<T>(count: number) {
   const got: T[] = []
   let done: (values: T[]) => void
-  const all = new Promise<T[]>((resolve) => { done = resolve })
-  return { all, take: (value: T) => { if (got.push(value) === count) done(got) } }
+  const all = new Promise<T[]>((resolve) => {
+    done = resolve
+  })
+  return {
+    all,
+    take: (value: T) => {
+      if (got.push(value) === count) done(got)
+    },
+  }
 }
 
 test('a job is stored once however often it is published, leased once, and gone after its ack', async (t) => {
@@ -126,9 +144,16 @@ test('the queue of an older version is taken over with the jobs in it', async (t
   const { host, username: token } = new URL(server.url)
   const old = await connect({ servers: host, token })
   const manager = await jetstreamManager(old)
-  await manager.streams.add({ name: 'JOBS', subjects: ['jobs.separate'], retention: RetentionPolicy.Workqueue })
+  await manager.streams.add({
+    name: 'JOBS',
+    subjects: ['jobs.separate'],
+    retention: RetentionPolicy.Workqueue,
+  })
   await manager.consumers.add('JOBS', {
-    durable_name: 'engines', ack_policy: AckPolicy.Explicit, max_deliver: 6, max_ack_pending: -1,
+    durable_name: 'engines',
+    ack_policy: AckPolicy.Explicit,
+    max_deliver: 6,
+    max_ack_pending: -1,
   })
   await jetstream(old).publish('jobs.separate', encodeMessage(job('r1')))
   await old.close()
@@ -179,7 +204,7 @@ test('a job given back too often becomes a dead letter, and leaves the queue', a
   }
   assert.equal(await broker.leaseJob(1_000), null)
   assert.deepEqual(await letters.all, [{ request_id: 'r1', stream: 'JOBS', sequence }])
-  await whenTrue(async () => !await broker.hasJob('r1', sequence))
+  await whenTrue(async () => !(await broker.hasJob('r1', sequence)))
 })
 
 test('a job that no engine understands becomes a dead letter, whole', async (t) => {
@@ -202,10 +227,14 @@ test('a job that no engine understands becomes a dead letter, whole', async (t) 
   const got = await letters.all
   done = true
   await pulling
-  assert.deepEqual(got.sort((a, b) => a.sequence - b.sequence), [
-    { request_id: 'r1', stream: 'JOBS', sequence: 1 }, { stream: 'JOBS', sequence: 2 },
-  ])
-  await whenTrue(async () => await stored('JOBS') === 0)
+  assert.deepEqual(
+    got.sort((a, b) => a.sequence - b.sequence),
+    [
+      { request_id: 'r1', stream: 'JOBS', sequence: 1 },
+      { stream: 'JOBS', sequence: 2 },
+    ],
+  )
+  await whenTrue(async () => (await stored('JOBS')) === 0)
   const letter = await manager.streams.getMessage('DEAD_LETTERS', { last_by_subj: 'dead.JOBS' })
   assert.ok(['not JSON', '{"request_id":"r1","prompt":1}'].includes(letter?.string() ?? ''))
   assert.equal(await stored('DEAD_LETTERS'), 2)
@@ -215,10 +244,12 @@ test('events that can never be handled keep no other from being handled', async 
   const broker = await start(t)
   for (let i = 0; i < 80; i += 1) await broker.publishEvent(event(`poison-${i}`))
   const good = collect<string>(1)
-  t.after(await broker.followEvents(async ({ attempt_id: attemptId }) => {
-    if (attemptId.startsWith('poison')) throw new RangeError('Maximum call stack size exceeded')
-    good.take(attemptId)
-  }))
+  t.after(
+    await broker.followEvents(async ({ attempt_id: attemptId }) => {
+      if (attemptId.startsWith('poison')) throw new RangeError('Maximum call stack size exceeded')
+      good.take(attemptId)
+    }),
+  )
   await broker.publishEvent(event('good'))
   assert.deepEqual(await good.all, ['good'])
 })
@@ -231,16 +262,18 @@ test('an event that can never be handled becomes a dead letter, whole', async (t
   const letters = collect<DeadLetter>(1)
   t.after(await broker.followDeadLetters(async (each) => letters.take(each)))
   let tries = 0
-  t.after(await broker.followEvents(async () => {
-    tries += 1
-    throw new RangeError('Maximum call stack size exceeded')
-  }))
+  t.after(
+    await broker.followEvents(async () => {
+      tries += 1
+      throw new RangeError('Maximum call stack size exceeded')
+    }),
+  )
   await broker.publishEvent(event('a1'))
   assert.deepEqual(await letters.all, [
     { request_id: 'r', attempt_id: 'a1', type: 'started', stream: 'EVENTS', sequence: 1 },
   ])
   assert.equal(tries, 2)
-  await whenTrue(async () => await stored('EVENTS') === 0)
+  await whenTrue(async () => (await stored('EVENTS')) === 0)
   const letter = await manager.streams.getMessage('DEAD_LETTERS', { last_by_subj: 'dead.EVENTS' })
   assert.deepEqual(letter?.json(), event('a1'))
 })
@@ -249,15 +282,21 @@ test('every consumer limits deliveries, also one that an earlier version made', 
   const server = await startServer(t)
   const { manager } = await inspect(server)
   await manager.streams.add({
-    name: 'EVENTS', subjects: ['events'], retention: RetentionPolicy.Workqueue,
+    name: 'EVENTS',
+    subjects: ['events'],
+    retention: RetentionPolicy.Workqueue,
   })
   await manager.consumers.add('EVENTS', {
-    durable_name: 'gateway', ack_policy: AckPolicy.Explicit, max_ack_pending: 64,
+    durable_name: 'gateway',
+    ack_policy: AckPolicy.Explicit,
+    max_ack_pending: 64,
   })
   await connectTo(server, 2)
   await connectTo(server, 3) // another length of leases
   let consumers = 0
-  for await (const { config: { name: stream } } of manager.streams.list()) {
+  for await (const {
+    config: { name: stream },
+  } of manager.streams.list()) {
     for await (const { config } of manager.consumers.list(stream)) {
       consumers += 1
       assert.ok(config.max_deliver! > 1, `${stream} ${config.durable_name}`)
@@ -303,7 +342,10 @@ function watchedLog() {
     arrived()
   }
   const first = async () => {
-    while (lines.length === 0) await new Promise<void>((resolve) => { arrived = resolve })
+    while (lines.length === 0)
+      await new Promise<void>((resolve) => {
+        arrived = resolve
+      })
   }
   return { lines, first, log: pino({ level: 'info' }, { write }) }
 }
@@ -322,23 +364,37 @@ test('a broker that starts later is waited for, which is said once', async (t) =
   t.after(() => again.process.kill('SIGKILL'))
   await (await connecting).close()
   assert.equal(lines.length, 1)
-  assert.match(lines[0]!, /"broker":"127\.0\.0\.1:\d+","reason":"[^"]+","msg":"the broker does not answer yet/)
+  assert.match(
+    lines[0]!,
+    /"broker":"127\.0\.0\.1:\d+","reason":"[^"]+","msg":"the broker does not answer yet/,
+  )
   assert.doesNotMatch(lines.join(), new RegExp(token))
 })
 
 test('a broker that never answers, or that refuses, is named without its password', async (t) => {
   const { url, process: server } = await startServer(t)
   const { host } = new URL(url)
-  const failure = (url: string) => connectServer({ url, name: 'test', log }, 300).then(
-    () => assert.fail('it connected'), (error: Error) => `${error.name} ${error.message}`)
+  const failure = (url: string) =>
+    connectServer({ url, name: 'test', log }, 300).then(
+      () => assert.fail('it connected'),
+      (error: Error) => `${error.name} ${error.message}`,
+    )
   const refused = await failure(`nats://a-wrong-token@${host}`)
-  assert.match(refused, new RegExp(`^StartError NATS_URL: the broker at ${host} refuses the credentials`))
+  assert.match(
+    refused,
+    new RegExp(`^StartError NATS_URL: the broker at ${host} refuses the credentials`),
+  )
   const gone = new Promise((resolve) => server.once('exit', resolve))
   server.kill('SIGKILL')
   await gone
   const silent = await failure(`nats://user:a-wrong-token@${host}`)
   assert.match(silent, new RegExp(`^StartError NATS_URL: no broker answers at ${host} \\(`))
-  for (const wrong of ['localhost:4222', 'http://a-wrong-token@x', 'nats://', 'nats://a-wrong-token@x:port']) {
+  for (const wrong of [
+    'localhost:4222',
+    'http://a-wrong-token@x',
+    'nats://',
+    'nats://a-wrong-token@x:port',
+  ]) {
     assert.match(await failure(wrong), /^StartError NATS_URL must have the form nats:\/\//, wrong)
   }
   assert.doesNotMatch([refused, silent].join(), /a-wrong-token/)
@@ -350,7 +406,11 @@ test('a process whose broker refuses it ends with one line', async (t) => {
   const program = fileURLToPath(new URL('../../gateway/main.ts', import.meta.url))
   const env = { ...process.env, NATS_URL: `nats://a-wrong-token@${host}`, DATA_DIR: folder }
   const child = execFile(process.execPath, ['--import', 'tsx', program], { env })
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout!), text(child.stderr!), once(child, 'exit')])
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout!),
+    text(child.stderr!),
+    once(child, 'exit'),
+  ])
   assert.equal(code, 1)
   assert.equal(stderr, '')
   const { level, msg } = JSON.parse(stdout)
@@ -362,8 +422,10 @@ test('a broker that is away keeps nobody from ending', async (t) => {
   const { url, process: server } = await startServer(t)
   const broker = await connectBroker({ url, name: 'test', leaseSeconds: 30, log })
   const stops = [
-    await broker.followEvents(async () => {}), await broker.followDeadLetters(async () => {}),
-    broker.followProgress(() => {}), broker.followAnnouncements(() => {}),
+    await broker.followEvents(async () => {}),
+    await broker.followDeadLetters(async () => {}),
+    broker.followProgress(() => {}),
+    broker.followAnnouncements(() => {}),
   ]
   server.kill('SIGKILL')
   while (broker.isConnected()) await new Promise(setImmediate)
@@ -390,9 +452,11 @@ test('a broker that refuses the credentials for a while is connected to again', 
   const refusals = async () =>
     (await readFile(join(folder, 'nats.log'), 'utf8')).split('authentication error').length - 1
   let isClosed = false
-  void broker.closed().then(() => { isClosed = true })
+  void broker.closed().then(() => {
+    isClosed = true
+  })
   await restart('another')
-  while (await refusals() < 3) {
+  while ((await refusals()) < 3) {
     assert.equal(isClosed, false)
     await sleep(50)
   }

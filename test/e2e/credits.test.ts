@@ -15,14 +15,24 @@ import { separateFile, startWinnow, submitFile, type Winnow } from '../support/s
 const SIX_SECONDS = examplePath('siren-and-speech.wav')
 
 let winnow: Winnow
-before(async (t) => { winnow = await startWinnow(t as TestContext) })
+before(async (t) => {
+  winnow = await startWinnow(t as TestContext)
+})
 
 async function operate(tool: Tool, command: string, ...words: string[]) {
   const said = { stdout: '', stderr: '' }
   const code = await runTool(tool, [command, '--json', ...words], {
     env: { DATA_DIR: winnow.folder },
-    stdout: { write: (text) => { said.stdout += text } },
-    stderr: { write: (text) => { said.stderr += text } },
+    stdout: {
+      write: (text) => {
+        said.stdout += text
+      },
+    },
+    stderr: {
+      write: (text) => {
+        said.stderr += text
+      },
+    },
   })
   assert.equal(code, 0, said.stderr)
   return JSON.parse(said.stdout)
@@ -53,14 +63,17 @@ test('a metered account pays for what is separated, and gets no more than it can
   const refused = await separateFile(own, SIX_SECONDS, { prompt: 'siren' })
   assert.equal(refused.last.status, 'FAILED')
   assert.deepEqual(refused.last.error, {
-    code: 'INSUFFICIENT_CREDITS', message: 'The media costs 6 s, but the account has 4 s.',
+    code: 'INSUFFICIENT_CREDITS',
+    message: 'The media costs 6 s, but the account has 4 s.',
   })
   const shown = await operate(accounts, 'show', id)
   assert.deepEqual([shown.balance_seconds, shown.reserved_seconds], [4, 0])
 
   await operate(accounts, 'credit', id, '--', '-4')
-  await assert.rejects(submitFile(own, SIX_SECONDS, { prompt: 'siren' }), (error) =>
-    error instanceof ApiError && error.code === 'INSUFFICIENT_CREDITS')
+  await assert.rejects(
+    submitFile(own, SIX_SECONDS, { prompt: 'siren' }),
+    (error) => error instanceof ApiError && error.code === 'INSUFFICIENT_CREDITS',
+  )
 })
 
 /** Media of some 12 s that seem many times longer by the bit rate at their beginning. */

@@ -34,7 +34,8 @@ test('an outage of the media store costs neither the work done nor a try', async
   await winnow.startGateway()
   const statuses = await followToEnd(winnow, submitted)
   assert.equal(statuses.at(-1)?.status, 'COMPLETED')
-  const started = statuses.at(-1)?.logs?.filter(({ message }) => message.startsWith('Decoding')) ?? []
+  const started =
+    statuses.at(-1)?.logs?.filter(({ message }) => message.startsWith('Decoding')) ?? []
   assert.equal(started.length, 1)
   await statsOf(winnow, ({ state }) => state === 'READY')
 })

@@ -12,7 +12,9 @@ import { downloadResult, separateFile, startWinnow, type Winnow } from '../suppo
 const RATE = 44_100
 
 let winnow: Winnow
-before(async (t) => { winnow = await startWinnow(t as TestContext) })
+before(async (t) => {
+  winnow = await startWinnow(t as TestContext)
+})
 
 type Options = Parameters<typeof separateFile>[2]
 
@@ -21,12 +23,21 @@ async function separated(path: string, options: Options) {
   assert.equal(last.status, 'COMPLETED', JSON.stringify(last.error))
   const files = await downloadResult(winnow, submitted)
   const logs = (last.logs ?? []).map(({ message }) => message)
-  return { target: readWav24(files.target).planes, residual: readWav24(files.residual).planes, logs }
+  return {
+    target: readWav24(files.target).planes,
+    residual: readWav24(files.residual).planes,
+    logs,
+  }
 }
 
 test('candidates are made, scored in the logs, and the best one is the same every time', async () => {
   const path = examplePath('drums-and-flute.wav')
-  const options = { prompt: 'flute', reranking_candidates: 4, max_chunk_duration: 4, chunk_overlap: 1 }
+  const options = {
+    prompt: 'flute',
+    reranking_candidates: 4,
+    max_chunk_duration: 4,
+    chunk_overlap: 1,
+  }
   const [first, again] = [await separated(path, options), await separated(path, options)]
   for (const [i, plane] of again.target.entries()) {
     assertClose(plane, first.target[i]!, { absolute: 1e-5 }) // as a graph or step by step
@@ -40,7 +51,10 @@ test('candidates are made, scored in the logs, and the best one is the same ever
     assert.equal(scores[kept - 1], Math.max(...scores))
   }
   const mixture = await readWav16(path)
-  assert.ok(sumError(first.target, first.residual, mixture) <= 3 / 2 ** 23, 'target + residual = mixture')
+  assert.ok(
+    sumError(first.target, first.residual, mixture) <= 3 / 2 ** 23,
+    'target + residual = mixture',
+  )
 })
 
 const companies = {
@@ -61,11 +75,11 @@ for (const [company, make] of Object.entries(companies)) {
     const { target, logs } = await separated(path, { prompt: 'siren', predict_spans: true })
     assert.match(logs.join('\n'), /Predicted \d+ spans? in which the sound is heard/)
     assert.match(logs.join('\n'), /The prompt is taken to mean: siren \(/)
-    const peak = (from: number, to: number) => target[0]!.slice(from * RATE, to * RATE)
-      .reduce((most, x) => Math.max(most, Math.abs(x)), 0)
+    const peak = (from: number, to: number) =>
+      target[0]!.slice(from * RATE, to * RATE).reduce((most, x) => Math.max(most, Math.abs(x)), 0)
     assert.ok(peak(4.5, 7.5) > 0.02, 'the siren is there')
-    const likeness = (plane: Float32Array) => siSdr(
-      [target[0]!.subarray(4.5 * RATE, 7.5 * RATE)], [plane.subarray(4.5 * RATE, 7.5 * RATE)])
+    const likeness = (plane: Float32Array) =>
+      siSdr([target[0]!.subarray(4.5 * RATE, 7.5 * RATE)], [plane.subarray(4.5 * RATE, 7.5 * RATE)])
     assert.ok(likeness(late) > likeness(rest) + 6, 'and it is the siren, not what it is heard over')
     assert.equal(peak(0, 3), 0)
   })
@@ -73,7 +87,11 @@ for (const [company, make] of Object.entries(companies)) {
 
 test('predict_spans is ignored beside spans, and said to be', async () => {
   const spans = [{ start: 1, end: 3, include: true }]
-  const { logs } = await separated(examplePath('siren-and-speech.wav'), { prompt: 'siren', predict_spans: true, spans })
+  const { logs } = await separated(examplePath('siren-and-speech.wav'), {
+    prompt: 'siren',
+    predict_spans: true,
+    spans,
+  })
   assert.match(logs.join('\n'), /Went by 1 given span: 1\.00 to 3\.00 s \(sounds\)\./)
   assert.match(logs.join('\n'), /predict_spans was ignored/)
 })
@@ -81,11 +99,17 @@ test('predict_spans is ignored beside spans, and said to be', async () => {
 test('acceleration acts on overlap and passes, and the logs say what was done', async () => {
   const path = join(winnow.folder, 'long.wav')
   await writeFile(path, wavBytes([noise(25, 16_000)], 16_000))
-  const plans = { fast: /10\.00 s overlapping by 1\.00 s; fast: one pass/,
+  const plans = {
+    fast: /10\.00 s overlapping by 1\.00 s; fast: one pass/,
     balanced: /10\.00 s overlapping by 2\.00 s; balanced: one pass/,
-    quality: /overlapping by 2\.00 s; quality: the mean of three passes with frames of other lengths/ }
+    quality:
+      /overlapping by 2\.00 s; quality: the mean of three passes with frames of other lengths/,
+  }
   for (const [acceleration, plan] of Object.entries(plans)) {
-    const { logs } = await separated(path, { prompt: 'noise', acceleration: acceleration as keyof typeof plans })
+    const { logs } = await separated(path, {
+      prompt: 'noise',
+      acceleration: acceleration as keyof typeof plans,
+    })
     assert.match(logs.join('\n'), plan)
     assert.match(logs[0] ?? '', /^Decoding pcm_s16le in wav: 16000 Hz, 1 channel\.$/)
     assert.equal(logs.at(-1), 'Stored target and residual as wav.')

@@ -14,8 +14,9 @@ test('a file goes through a bucket from upload to result, and never through the 
   const winnow = await startWinnow(t, {
     env: { ...s3.env, S3_BUCKET: s3.bucket, S3_ENDPOINT: s3.endpoint, S3_REGION: s3.region },
   })
-  const { submitted, last } = await separateFile(
-    winnow, examplePath('siren-and-speech.wav'), { prompt: 'siren' })
+  const { submitted, last } = await separateFile(winnow, examplePath('siren-and-speech.wav'), {
+    prompt: 'siren',
+  })
   assert.equal(last.status, 'COMPLETED', winnow.gateway.log())
   const files = await downloadResult(winnow, submitted)
   const { target: output } = files.result.data

@@ -15,7 +15,11 @@ import { loadSamAudio } from '../../models/sam-audio/sam-audio.ts'
 import { assertClose } from '../support/assert-close.ts'
 import { noise, readWav24, sine, wavBytes } from '../support/make-audio.ts'
 import {
-  API_KEY, downloadResult, separateFile, startWinnow, type Winnow,
+  API_KEY,
+  downloadResult,
+  separateFile,
+  startWinnow,
+  type Winnow,
 } from '../support/start-winnow.ts'
 
 const FOLDER = fileURLToPath(new URL('../fixtures/sam-audio', import.meta.url))
@@ -48,23 +52,39 @@ async function separated(planes: Float32Array[], options: Options, sampleRate = 
 
 /** What the model gives for the same chunks, from the seed that the request has. */
 async function direct(
-  mixture: Float32Array, requestId: string, more: Partial<LaneRequest>, chunking?: [seconds: number, overlap: number],
+  mixture: Float32Array,
+  requestId: string,
+  more: Partial<LaneRequest>,
+  chunking?: [seconds: number, overlap: number],
 ): Promise<Float32Array> {
   const { frameSamples, chunkSecondsMax, overlapSecondsMax } = model.description
   const plan = planChunks({
-    sampleRate: rate, channels: 1, frameSamples,
-    chunkSecondsMax: chunking?.[0] ?? 60, overlapSeconds: chunking?.[1] ?? 5,
-    modelChunkSecondsMax: chunkSecondsMax, modelOverlapSecondsMax: overlapSecondsMax.balanced,
+    sampleRate: rate,
+    channels: 1,
+    frameSamples,
+    chunkSecondsMax: chunking?.[0] ?? 60,
+    overlapSeconds: chunking?.[1] ?? 5,
+    modelChunkSecondsMax: chunkSecondsMax,
+    modelOverlapSecondsMax: overlapSecondsMax.balanced,
   })
   const seed = createHash('sha256').update(`${requestId}:0`).digest().readUInt32LE(0)
   const stitcher = new Stitcher(plan)
   const parts: Float32Array[] = []
   let left: OverlapState | undefined
-  const blocks = (async function* () { yield [mixture] })()
+  const blocks = (async function* () {
+    yield [mixture]
+  })()
   for await (const { startSample, sharedSamples, channels } of cutChunks(blocks, 1, plan)) {
     const lane = model.open({
-      chunk: { channels, sampleRate: rate }, startSample, overlapSamples: sharedSamples, seed,
-      prompt: '', spans: [], acceleration: 'balanced', ...(left && { overlapState: left }), ...more,
+      chunk: { channels, sampleRate: rate },
+      startSample,
+      overlapSamples: sharedSamples,
+      seed,
+      prompt: '',
+      spans: [],
+      acceleration: 'balanced',
+      ...(left && { overlapState: left }),
+      ...more,
     })
     while (lane.stepsDone < lane.steps) model.step([lane])
     const { target, overlapState } = model.close(lane)
@@ -81,7 +101,9 @@ const clipped = (wave: Float32Array) => wave.map((x) => Math.min(1, Math.max(-1,
 
 test('a file is separated as the model separates it, all of its length', async () => {
   const mixture = sound(1.53)
-  const { requestId, target, residual, logs } = await separated([mixture], { prompt: 'Man speaking.' })
+  const { requestId, target, residual, logs } = await separated([mixture], {
+    prompt: 'Man speaking.',
+  })
   assert.deepEqual([target.sampleRate, target.planes.length, residual.planes.length], [rate, 1, 1])
   assert.equal(residual.planes[0]!.length, mixture.length)
   const expected = await direct(mixture, requestId, { prompt: 'man speaking' })
@@ -97,9 +119,13 @@ test('longer media is cut at whole frames, and its chunks share the noise where 
   assertClose(target.planes[0]!, clipped(expected), { absolute: ROUNDING })
 })
 
-test('stereo at another rate becomes one channel at the model\'s, and the logs say so', async () => {
+test("stereo at another rate becomes one channel at the model's, and the logs say so", async () => {
   const planes = [sine(440, 0.7, 16_000), noise(0.7, 16_000)]
-  const { target, logs } = await separated(planes, { prompt: 'a bell', acceleration: 'fast' }, 16_000)
+  const { target, logs } = await separated(
+    planes,
+    { prompt: 'a bell', acceleration: 'fast' },
+    16_000,
+  )
   assert.deepEqual([target.sampleRate, target.planes.length], [rate, 1])
   assert.equal(target.planes[0]!.length, 0.7 * rate)
   assert.match(logs, /1 channel, mixed down from 2/)
@@ -108,7 +134,9 @@ test('stereo at another rate becomes one channel at the model\'s, and the logs s
 
 test('spans, candidates and predict_spans are taken, and the logs tell what became of them', async () => {
   const { logs } = await separated([sound(1)], {
-    prompt: 'a dog', acceleration: 'fast', reranking_candidates: 3,
+    prompt: 'a dog',
+    acceleration: 'fast',
+    reranking_candidates: 3,
     spans: [{ start: 0.2, end: 0.5, include: true }],
   })
   assert.match(logs, /Made 3 candidates/)
@@ -117,31 +145,56 @@ test('spans, candidates and predict_spans are taken, and the logs tell what beca
 })
 
 test('requests that come together, of other lengths and steps, each get what they get alone', async () => {
-  const cases = [['fast', 0.4], ['quality', 1.1], ['balanced', 0.8], ['fast', 2.2]] as const
-  const answers = await Promise.all(cases.map(async ([acceleration, seconds]) => {
-    const mixture = sound(seconds)
-    const prompt = `${acceleration} ${seconds}`
-    return { mixture, acceleration, prompt, ...await separated([mixture], { prompt, acceleration }) }
-  }))
+  const cases = [
+    ['fast', 0.4],
+    ['quality', 1.1],
+    ['balanced', 0.8],
+    ['fast', 2.2],
+  ] as const
+  const answers = await Promise.all(
+    cases.map(async ([acceleration, seconds]) => {
+      const mixture = sound(seconds)
+      const prompt = `${acceleration} ${seconds}`
+      return {
+        mixture,
+        acceleration,
+        prompt,
+        ...(await separated([mixture], { prompt, acceleration })),
+      }
+    }),
+  )
   for (const { mixture, requestId, target, ...asked } of answers) {
-    const expected = await direct(mixture, requestId, { prompt: asked.prompt, acceleration: asked.acceleration })
+    const expected = await direct(mixture, requestId, {
+      prompt: asked.prompt,
+      acceleration: asked.acceleration,
+    })
     assertClose(target.planes[0]!, clipped(expected), { absolute: ROUNDING })
   }
 })
 
 test('GET /v1/models tells what this engine can do', async () => {
   const headers = { authorization: `Bearer ${API_KEY}` }
-  const { data } = await (await fetch(`${winnow.url}/v1/models`, { headers })).json() as {
+  const { data } = (await (await fetch(`${winnow.url}/v1/models`, { headers })).json()) as {
     data: [{ engines: [{ model: Record<string, unknown> }] }]
   }
-  const { name, sample_rate, channels_max, gives_candidates, predicts_spans } = data[0].engines[0].model
-  assert.deepEqual({ name, sample_rate, channels_max, gives_candidates, predicts_spans }, {
-    name: 'sam-audio', sample_rate: rate, channels_max: 1, gives_candidates: true,
-    predicts_spans: model.description.predictsSpans,
-  })
+  const { name, sample_rate, channels_max, gives_candidates, predicts_spans } =
+    data[0].engines[0].model
+  assert.deepEqual(
+    { name, sample_rate, channels_max, gives_candidates, predicts_spans },
+    {
+      name: 'sam-audio',
+      sample_rate: rate,
+      channels_max: 1,
+      gives_candidates: true,
+      predicts_spans: model.description.predictsSpans,
+    },
+  )
 })
 
 test('an engine whose model is not there does not start, and says what is missing', async () => {
   await assert.rejects(winnow.startEngine({ MODEL: 'sam-audio:/nowhere/at-all' }), /nowhere/)
-  await assert.rejects(winnow.startEngine({ MODEL: 'sam-audio' }), /MODEL must be mini or sam-audio:<folder>/)
+  await assert.rejects(
+    winnow.startEngine({ MODEL: 'sam-audio' }),
+    /MODEL must be mini or sam-audio:<folder>/,
+  )
 })

@@ -16,7 +16,15 @@ test('schemathesis finds nothing', async (t) => {
   assert.equal(code, 0, output)
   assert.ok(cases > 500, `${cases} cases`)
   t.diagnostic(`${cases} cases`)
-  for (const [status, what] of [[202, 'accepted'], [400, 'refused'], [401, 'without a key']]) {
-    assert.match(winnow.gateway.log(), new RegExp(`"path":"/v1/[^"]*","status":${status}`), String(what))
+  for (const [status, what] of [
+    [202, 'accepted'],
+    [400, 'refused'],
+    [401, 'without a key'],
+  ]) {
+    assert.match(
+      winnow.gateway.log(),
+      new RegExp(`"path":"/v1/[^"]*","status":${status}`),
+      String(what),
+    )
   }
 })

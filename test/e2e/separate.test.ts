@@ -13,11 +13,19 @@ import { connectEngine, type EngineStats } from '../../shared/engine-control.ts'
 import { makeMedia, noise, readWav24, sine, wavBytes } from '../support/make-audio.ts'
 import { examplePath, readWav16, siSdr, SUM_ERROR_MAX, sumError } from '../support/examples.ts'
 import {
-  API_KEY, downloadResult, followToEnd, separateFile, startWinnow, submitFile, type Winnow,
+  API_KEY,
+  downloadResult,
+  followToEnd,
+  separateFile,
+  startWinnow,
+  submitFile,
+  type Winnow,
 } from '../support/start-winnow.ts'
 
 let winnow: Winnow
-before(async (t) => { winnow = await startWinnow(t as TestContext) })
+before(async (t) => {
+  winnow = await startWinnow(t as TestContext)
+})
 
 const examples = [
   { example: 'speech-over-piano', source: 'piano', prompt: 'piano', gainDbMin: 4 },
@@ -38,8 +46,14 @@ for (const { example, source, prompt, gainDbMin } of examples) {
     const truth = await readWav16(examplePath(`sources/${example}/${source}.wav`))
     assert.equal(target.sampleRate, 44_100)
     assert.equal(target.bits, 24)
-    assert.deepEqual(target.planes.map(({ length }) => length), mixture.map(({ length }) => length))
-    assert.deepEqual(residual.planes.map(({ length }) => length), mixture.map(({ length }) => length))
+    assert.deepEqual(
+      target.planes.map(({ length }) => length),
+      mixture.map(({ length }) => length),
+    )
+    assert.deepEqual(
+      residual.planes.map(({ length }) => length),
+      mixture.map(({ length }) => length),
+    )
     assert.ok(sumError(target.planes, residual.planes, mixture) <= SUM_ERROR_MAX)
     const gainDb = siSdr(target.planes, truth) - siSdr(mixture, truth)
     t.diagnostic(`SI-SDR improves by ${gainDb.toFixed(1)} dB`)
@@ -48,12 +62,20 @@ for (const { example, source, prompt, gainDbMin } of examples) {
 }
 
 test('the result says how long the media is, what it cost and how long it is kept', async () => {
-  const { submitted } = await separateFile(winnow, examplePath('siren-and-speech.wav'), { prompt: 'siren' })
-  const reply = await fetch(submitted.result_url, { headers: { authorization: `Bearer ${API_KEY}` } })
-  const result = await reply.json() as Record<string, Record<string, unknown>>
+  const { submitted } = await separateFile(winnow, examplePath('siren-and-speech.wav'), {
+    prompt: 'siren',
+  })
+  const reply = await fetch(submitted.result_url, {
+    headers: { authorization: `Bearer ${API_KEY}` },
+  })
+  const result = (await reply.json()) as Record<string, Record<string, unknown>>
   assert.equal(result.data?.duration, 6)
   assert.equal(result.data?.sample_rate, 44_100)
-  assert.deepEqual(result.usage, { feature: 'audio_seconds', quantity: 6, billing_status: 'not_metered' })
+  assert.deepEqual(result.usage, {
+    feature: 'audio_seconds',
+    quantity: 6,
+    billing_status: 'not_metered',
+  })
   assert.ok(Date.parse(String(result.retention?.delete_after)) > Date.now() + 6 * 86_400_000)
 })
 
@@ -66,15 +88,25 @@ test('the status stream tells of every step, with progress that only grows, and 
   assert.deepEqual(ranks, [...ranks].sort())
   assert.equal(statuses.at(-1)?.status, 'COMPLETED')
   const progress = statuses.flatMap((status) => status.progress ?? [])
-  assert.deepEqual(progress, [...progress].sort((a, b) => a - b))
+  assert.deepEqual(
+    progress,
+    [...progress].sort((a, b) => a - b),
+  )
   assert.ok(new Set(progress).size >= 3, `progress was ${progress}`)
-  const logs = statuses.at(-1)?.logs?.map(({ message }) => message).join('\n') ?? ''
+  const logs =
+    statuses
+      .at(-1)
+      ?.logs?.map(({ message }) => message)
+      .join('\n') ?? ''
   assert.match(logs, /pcm_s16le/)
   assert.match(logs, /chunks of .* overlapping/)
 })
 
 test('requests submitted at once share batches, and each gets what it would get alone', async () => {
-  const cases = examples.map(({ example, prompt }) => ({ path: examplePath(`${example}.wav`), prompt }))
+  const cases = examples.map(({ example, prompt }) => ({
+    path: examplePath(`${example}.wav`),
+    prompt,
+  }))
   const run = async ({ path, prompt }: { path: string; prompt: string }) => {
     const { submitted, last } = await separateFile(winnow, path, { prompt })
     assert.equal(last.status, 'COMPLETED')
@@ -85,14 +117,17 @@ test('requests submitted at once share batches, and each gets what it would get 
   const before = await engineStats(winnow)
   const together = await Promise.all([...cases, ...cases, ...cases].map(run))
   const after = await engineStats(winnow)
-  const meanBatch = (after.lane_steps_total - before.lane_steps_total) /
-    (after.steps_total - before.steps_total)
+  const meanBatch =
+    (after.lane_steps_total - before.lane_steps_total) / (after.steps_total - before.steps_total)
   assert.ok(meanBatch > 1, `${meanBatch} lanes a batch`)
   for (const [i, planes] of together.entries()) {
     const expected = alone[i % cases.length] ?? []
     for (const [c, channel] of planes.entries()) {
       for (const [s, x] of channel.entries()) {
-        assert.ok(Math.abs(x - (expected[c]?.[s] ?? 0)) < 2e-5, `request ${i} differs at sample ${s}`)
+        assert.ok(
+          Math.abs(x - (expected[c]?.[s] ?? 0)) < 2e-5,
+          `request ${i} differs at sample ${s}`,
+        )
       }
     }
   }
@@ -115,7 +150,10 @@ for (const { name, container, encoder, type, ...rest } of codings) {
     const sampleRate = 48_000
     const planes = [sine(440, 2, sampleRate), noise(2, sampleRate)]
     const video = 'video' in rest ? { video: { seconds: 2, encoder: 'mpeg4' as never } } : {}
-    await makeMedia(path, container, { audio: { planes, sampleRate, encoder: encoder as never }, ...video })
+    await makeMedia(path, container, {
+      audio: { planes, sampleRate, encoder: encoder as never },
+      ...video,
+    })
     const { submitted, last } = await separateFile(winnow, path, { prompt: 'white noise' }, type)
     assert.equal(last.status, 'COMPLETED', JSON.stringify(last.error))
     const { target } = await downloadResult(winnow, submitted)
@@ -139,24 +177,32 @@ test('what mp3 cannot hold is told: the rate of the outputs is theirs, and the l
   const path = join(winnow.folder, 'six-channels.wav')
   const planes = [1, 2, 3, 4, 5, 6].map((seed) => noise(1, 96_000, seed))
   await writeFile(path, wavBytes(planes, 96_000))
-  const { submitted, last } = await separateFile(winnow, path, { prompt: 'noise', output_format: 'mp3' })
+  const { submitted, last } = await separateFile(winnow, path, {
+    prompt: 'noise',
+    output_format: 'mp3',
+  })
   const { data } = await winnow.client.result(submitted)
   assert.deepEqual([data.sample_rate, data.duration], [48_000, 1])
-  assert.equal(last.logs?.at(-1)?.message,
-    'Stored target and residual as mp3 at 48000 Hz, mixed down to 2 channels.')
+  assert.equal(
+    last.logs?.at(-1)?.message,
+    'Stored target and residual as mp3 at 48000 Hz, mixed down to 2 channels.',
+  )
 })
 
 test('spans, acceleration and chunk options are taken and act', async () => {
   const path = examplePath('speech-over-piano.wav')
   const { submitted, last } = await separateFile(winnow, path, {
-    prompt: 'piano', acceleration: 'quality', max_chunk_duration: 2, chunk_overlap: 0.5,
+    prompt: 'piano',
+    acceleration: 'quality',
+    max_chunk_duration: 2,
+    chunk_overlap: 0.5,
     spans: [{ start: 1, end: 3, include: true }],
   })
   assert.equal(last.status, 'COMPLETED')
   assert.match(JSON.stringify(last.logs), /chunks of 2\.00 s overlapping by 0\.50 s/)
   const [target] = readWav24((await downloadResult(winnow, submitted)).target).planes
-  const peak = (from: number, to: number) => target!.slice(from * 44_100, to * 44_100)
-    .reduce((most, x) => Math.max(most, Math.abs(x)), 0)
+  const peak = (from: number, to: number) =>
+    target!.slice(from * 44_100, to * 44_100).reduce((most, x) => Math.max(most, Math.abs(x)), 0)
   assert.equal(peak(3.1, 6), 0)
   assert.equal(peak(0, 0.9), 0)
   assert.ok(peak(1.1, 2.9) > 0.01)
@@ -182,8 +228,11 @@ test('GET /v1/models names the model that runs', async () => {
   const reply = await fetch(`${winnow.url}/v1/models`, {
     headers: { authorization: `Bearer ${API_KEY}` },
   })
-  const { data } = await reply.json() as { data: { id: string }[] }
-  assert.deepEqual(data.map(({ id }) => id), ['audio/separate'])
+  const { data } = (await reply.json()) as { data: { id: string }[] }
+  assert.deepEqual(
+    data.map(({ id }) => id),
+    ['audio/separate'],
+  )
   assert.match(JSON.stringify(data), /mini/)
 })
 
@@ -221,7 +270,9 @@ async function longFile(name: string, seconds: number): Promise<string> {
   const path = join(winnow.folder, name)
   const sampleRate = 16_000
   const beep = sine(880, seconds, sampleRate)
-  const planes = [noise(seconds, sampleRate).map((x, i) => 0.3 * x + (i % 16_000 < 4_000 ? beep[i]! : 0))]
+  const planes = [
+    noise(seconds, sampleRate).map((x, i) => 0.3 * x + (i % 16_000 < 4_000 ? beep[i]! : 0)),
+  ]
   await writeFile(path, wavBytes(planes, sampleRate))
   assert.ok((await readFile(path)).length > seconds * sampleRate * 2)
   return path

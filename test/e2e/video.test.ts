@@ -14,12 +14,27 @@ const SECONDS = 4
 const FLASH_FRAME = 17
 
 let winnow: Winnow
-before(async (t) => { winnow = await startWinnow(t as TestContext) })
+before(async (t) => {
+  winnow = await startWinnow(t as TestContext)
+})
 
 const videos = [
   { name: 'clip.mp4', container: 'mp4', type: 'video/mp4', video: 'libx264', audio: 'aac' },
-  { name: 'clip.mov', container: 'mov', type: 'video/quicktime', video: 'mpeg4', audio: 'pcm_s16le' },
-  { name: 'clip.webm', container: 'webm', type: 'video/webm', video: 'libvpx', audio: 'libopus', recoded: true },
+  {
+    name: 'clip.mov',
+    container: 'mov',
+    type: 'video/quicktime',
+    video: 'mpeg4',
+    audio: 'pcm_s16le',
+  },
+  {
+    name: 'clip.webm',
+    container: 'webm',
+    type: 'video/webm',
+    video: 'libvpx',
+    audio: 'libopus',
+    recoded: true,
+  },
 ]
 
 for (const { name, container, type, video, audio, recoded } of videos) {
@@ -33,7 +48,10 @@ for (const { name, container, type, video, audio, recoded } of videos) {
     })
     const { submitted, last } = await separateFile(winnow, path, { prompt: 'a whistle' }, type)
     assert.equal(last.status, 'COMPLETED', JSON.stringify(last.error))
-    assert.match(JSON.stringify(last.logs), recoded ? /coded anew as h264/ : /copied into the videos/)
+    assert.match(
+      JSON.stringify(last.logs),
+      recoded ? /coded anew as h264/ : /copied into the videos/,
+    )
     const { result, ...files } = await downloadResult(winnow, submitted)
     const source = await readVideo(path)
     const mixture = await readSound(path)
@@ -52,8 +70,9 @@ for (const { name, container, type, video, audio, recoded } of videos) {
       assertNear(heard.planes[0]!.length, wav.planes[0]!.length, 1024)
       for (const [c, plane] of wav.planes.entries()) assertAlike(heard.planes[c]!, plane, 0.95)
     }
-    const [target, residual] = await Promise.all(['target', 'residual'].map((part) =>
-      readSound(join(winnow.folder, `${name}-${part}.mp4`))))
+    const [target, residual] = await Promise.all(
+      ['target', 'residual'].map((part) => readSound(join(winnow.folder, `${name}-${part}.mp4`))),
+    )
     const sum = target!.planes[0]!.map((x, i) => x + residual!.planes[0]![i]!)
     assertAlike(sum, mixture.planes[0]!, 0.95)
     assertNear(clickOf(sum, sampleRate), source.flash, 0.01)
@@ -98,7 +117,12 @@ test('a video with mp3 output has both; its picture may break off before its sou
     audio: { planes: [noise(3, RATE)], sampleRate: RATE, encoder: 'aac' },
     video: { seconds: 1, encoder: 'libx264' },
   })
-  const { submitted } = await separateFile(winnow, path, { prompt: 'noise', output_format: 'mp3' }, 'video/mp4')
+  const { submitted } = await separateFile(
+    winnow,
+    path,
+    { prompt: 'noise', output_format: 'mp3' },
+    'video/mp4',
+  )
   const { result } = await downloadResult(winnow, submitted)
   assert.equal(result.data.target.file_name, 'short-picture-target.mp3')
   const file = join(winnow.folder, 'short-picture-out.mp4')

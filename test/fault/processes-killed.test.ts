@@ -9,7 +9,11 @@ import { connectEngine } from '../../shared/engine-control.ts'
 import { noise, readWav24, wavBytes } from '../support/make-audio.ts'
 import { examplePath } from '../support/examples.ts'
 import {
-  downloadResult, followToEnd, startWinnow, submitFile, type Winnow,
+  downloadResult,
+  followToEnd,
+  startWinnow,
+  submitFile,
+  type Winnow,
 } from '../support/start-winnow.ts'
 
 /** Takes an engine a good while. */
@@ -25,7 +29,9 @@ async function longFile({ folder }: Winnow, seconds = LONG_SECONDS): Promise<str
 
 /** Follows a request; calls `act` once, when it is first seen in progress. */
 async function whenInProgress(
-  { client }: Winnow, submitted: Parameters<Winnow['client']['follow']>[0], act: () => Promise<unknown>,
+  { client }: Winnow,
+  submitted: Parameters<Winnow['client']['follow']>[0],
+  act: () => Promise<unknown>,
 ) {
   let acted: Promise<unknown> | null = null
   const statuses = []
@@ -51,12 +57,20 @@ test('a killed engine: another one finishes its job', async (t) => {
 })
 
 /** Kills the engine each time the request starts, and starts another, until the request has ended. */
-async function killWheneverStarted(winnow: Winnow, { request_id: requestId }: { request_id: string }) {
+async function killWheneverStarted(
+  winnow: Winnow,
+  { request_id: requestId }: { request_id: string },
+) {
   const attempts = new Set<string>()
   for (;;) {
-    const events = winnow.gateway.log().split('\n').filter((line) => line.includes(requestId))
-      .flatMap((line) => /^{.*}$/.test(line) ? [JSON.parse(line)] : []) // the ends of the log are cut
-    const started = events.filter(({ event }) => event === 'started').map(({ attemptId }) => attemptId)
+    const events = winnow.gateway
+      .log()
+      .split('\n')
+      .filter((line) => line.includes(requestId))
+      .flatMap((line) => (/^{.*}$/.test(line) ? [JSON.parse(line)] : [])) // the ends of the log are cut
+    const started = events
+      .filter(({ event }) => event === 'started')
+      .map(({ attemptId }) => attemptId)
     if (started.some((attempt) => !attempts.has(attempt))) {
       await winnow.engines.at(-1)?.end('SIGKILL')
       for (const attempt of started) attempts.add(attempt)
@@ -75,25 +89,37 @@ test('of jobs in hand together, only the one that ends every engine is lost; the
   const poison = await submitFile(winnow, path, LONG)
   assert.equal(await killWheneverStarted(winnow, poison), 6)
   assert.equal((await followToEnd(winnow, poison)).at(-1)?.error?.code, 'ENGINE_LOST')
-  for (const each of innocent) assert.equal((await followToEnd(winnow, each)).at(-1)?.status, 'COMPLETED')
+  for (const each of innocent)
+    assert.equal((await followToEnd(winnow, each)).at(-1)?.status, 'COMPLETED')
 })
 
 test('an engine that is asked to end gives its job back, and exits in peace', async (t) => {
   const winnow = await startWinnow(t, { engines: 2, env: { DRAIN_SECONDS: '0' } })
   const submitted = await submitFile(winnow, await longFile(winnow), LONG)
   const statuses = await whenInProgress(winnow, submitted, async () => {
-    const codes = await Promise.all(winnow.engines.map(async (engine) => {
-      const control = connectEngine(engine.ready.control ?? '')
-      const busy = await new Promise<boolean>((resolve) => {
-        const stop = control.watchStats(1_000, ({ jobs }) => { stop(); resolve(jobs > 0) })
-      })
-      control.close()
-      return busy ? engine.end('SIGTERM') : null
-    }))
-    assert.deepEqual(codes.filter((code) => code !== null), [0])
+    const codes = await Promise.all(
+      winnow.engines.map(async (engine) => {
+        const control = connectEngine(engine.ready.control ?? '')
+        const busy = await new Promise<boolean>((resolve) => {
+          const stop = control.watchStats(1_000, ({ jobs }) => {
+            stop()
+            resolve(jobs > 0)
+          })
+        })
+        control.close()
+        return busy ? engine.end('SIGTERM') : null
+      }),
+    )
+    assert.deepEqual(
+      codes.filter((code) => code !== null),
+      [0],
+    )
   })
   assert.equal(statuses.at(-1)?.status, 'COMPLETED')
-  assert.ok(statuses.some(({ status }, i) => i > 0 && status === 'IN_QUEUE'), 'it was queued again')
+  assert.ok(
+    statuses.some(({ status }, i) => i > 0 && status === 'IN_QUEUE'),
+    'it was queued again',
+  )
 })
 
 test('a drained engine finishes what it has and takes no more', async (t) => {
@@ -102,7 +128,9 @@ test('a drained engine finishes what it has and takes no more', async (t) => {
   const control = connectEngine(winnow.engines[0]?.ready.control ?? '')
   t.after(() => control.close())
   let drained: Promise<{ finished: number; released: number }> | undefined
-  await whenInProgress(winnow, first, async () => { drained = control.drain(60_000) })
+  await whenInProgress(winnow, first, async () => {
+    drained = control.drain(60_000)
+  })
   assert.deepEqual(await drained, { finished: 1, released: 0 })
   const second = await submitFile(winnow, examplePath('speech-over-piano.wav'), { prompt: 'piano' })
   await winnow.startEngine()
@@ -130,7 +158,9 @@ test('a killed broker comes back: jobs in hand and jobs in the queue complete', 
     const gone = new Promise((resolve) => winnow.nats.process.once('exit', resolve))
     winnow.nats.process.kill('SIGKILL')
     await gone
-    const offline = await submitFile(winnow, examplePath('siren-and-speech.wav'), { prompt: 'siren' })
+    const offline = await submitFile(winnow, examplePath('siren-and-speech.wav'), {
+      prompt: 'siren',
+    })
     await winnow.startNats()
     assert.equal((await followToEnd(winnow, offline)).at(-1)?.status, 'COMPLETED')
   })
@@ -140,7 +170,9 @@ test('a killed broker comes back: jobs in hand and jobs in the queue complete', 
 
 test('a request submitted while no engine runs waits for one', async (t) => {
   const winnow = await startWinnow(t, { engines: 0 })
-  const submitted = await submitFile(winnow, examplePath('speech-over-piano.wav'), { prompt: 'piano' })
+  const submitted = await submitFile(winnow, examplePath('speech-over-piano.wav'), {
+    prompt: 'piano',
+  })
   await winnow.startEngine()
   assert.equal((await followToEnd(winnow, submitted)).at(-1)?.status, 'COMPLETED')
 })

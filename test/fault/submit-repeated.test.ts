@@ -11,11 +11,16 @@ const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'applicati
 test('submits under an Idempotency-Key survive a killed gateway, each of them once', async (t) => {
   const winnow = await startWinnow(t, { engines: 0 })
   const fileId = await winnow.client.upload(
-    examplePath('speech-over-piano.wav'), 'audio/wav', () => undefined)
+    examplePath('speech-over-piano.wav'),
+    'audio/wav',
+    () => undefined,
+  )
   const body = JSON.stringify({ input: { prompt: 'piano', file_id: fileId } })
   const send = async (i: number) => {
     const reply = await fetch(`${winnow.url}/v1/queue/audio/separate`, {
-      method: 'POST', headers: { ...headers, 'idempotency-key': `key-${i}` }, body,
+      method: 'POST',
+      headers: { ...headers, 'idempotency-key': `key-${i}` },
+      body,
     })
     const text = await reply.text()
     assert.equal(reply.status, 202, text)
@@ -24,15 +29,22 @@ test('submits under an Idempotency-Key survive a killed gateway, each of them on
   const all = Array.from({ length: SUBMITS }, (_, i) => i)
 
   let killed: Promise<unknown> | undefined
-  const first = await Promise.all(all.map((i) => send(i).then(
-    (answer) => {
-      killed ??= winnow.gateway.end('SIGKILL') // with the others still on their way
-      return answer
-    },
-    () => null, // nobody knows whether it was stored
-  )))
+  const first = await Promise.all(
+    all.map((i) =>
+      send(i).then(
+        (answer) => {
+          killed ??= winnow.gateway.end('SIGKILL') // with the others still on their way
+          return answer
+        },
+        () => null, // nobody knows whether it was stored
+      ),
+    ),
+  )
   await killed
-  assert.ok(first.some((answer) => answer !== null), 'one was answered')
+  assert.ok(
+    first.some((answer) => answer !== null),
+    'one was answered',
+  )
   await winnow.startGateway()
   const second = await Promise.all(all.flatMap((i) => [send(i), send(i)]))
   for (const i of all) {
@@ -42,7 +54,7 @@ test('submits under an Idempotency-Key survive a killed gateway, each of them on
   }
   const ids = second.map((answer) => JSON.parse(answer).request_id as string)
   const listed = await fetch(`${winnow.url}/v1/queue/requests?limit=100`, { headers })
-  const { data } = await listed.json() as { data: { request_id: string }[] }
+  const { data } = (await listed.json()) as { data: { request_id: string }[] }
   assert.deepEqual(data.map((item) => item.request_id).sort(), [...new Set(ids)].sort())
   assert.equal(data.length, SUBMITS)
 })

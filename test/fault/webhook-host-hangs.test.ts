@@ -7,9 +7,7 @@ import { test, type TestContext } from 'node:test'
 import { createLogger } from '../../shared/log.ts'
 import { createPublicPost } from '../../gateway/webhooks/public-post.ts'
 import { WebhookSender } from '../../gateway/webhooks/sender.ts'
-import {
-  API, callWith, startGateway, uploadFile, type Gateway,
-} from '../support/start-gateway.ts'
+import { API, callWith, startGateway, uploadFile, type Gateway } from '../support/start-gateway.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 
 const NAMES = 40
@@ -49,7 +47,9 @@ async function failedRequests(gateway: Gateway, urls: readonly string[]): Promis
   const ids = []
   for (const webhookUrl of urls) {
     const input = { prompt: 'a bell', file_id: fileId }
-    const reply = await gateway.call('POST', `${API}/audio/separate`, { body: { input, webhookUrl } })
+    const reply = await gateway.call('POST', `${API}/audio/separate`, {
+      body: { input, webhookUrl },
+    })
     ids.push(reply.json().request_id as string)
     await gateway.publish()
     await gateway.event('started', ids.at(-1)!)
@@ -59,46 +59,71 @@ async function failedRequests(gateway: Gateway, urls: readonly string[]): Promis
 }
 
 const deliveriesOf = (gateway: Gateway, requestIds: readonly string[]) =>
-  gateway.store.selectFrom('deliveries').select(['state', 'attempts'])
-    .where('request_id', 'in', requestIds).execute()
+  gateway.store
+    .selectFrom('deliveries')
+    .select(['state', 'attempts'])
+    .where('request_id', 'in', requestIds)
+    .execute()
 
-test('40 names that lead to one receiver that hangs delay no other account', { timeout }, async (t) => {
-  const [gateway, hole, receiver] = await Promise.all([startGateway(t), startHole(t), startReceiver(t)])
-  receiver.answerAll(204)
-  const { post } = createPublicPost({
-    allowCidrs: ['127.0.0.0/8'],
-    limits: { postMsMax: 600_000, connectMsMax: 600_000, addressPostsMax: POSTS_MAX },
-    resolve: async (name) => [{ address: name.startsWith('hook-') ? '127.0.0.2' : '127.0.0.1', family: 4 }],
-  })
-  const hung = await failedRequests(gateway,
-    Array.from({ length: NAMES }, (_, i) => `http://hook-${i}.example:${hole.port}/`))
-  gateway.clock.advance(1) // so that all of these are due first
-  const well = { ...gateway, call: callWith(gateway, await gateway.newKey()) }
-  const [delivered] = await failedRequests(well, [receiver.url])
-  const sender = new WebhookSender({
-    store: gateway.store, clock: gateway.clock, log: createLogger('gateway', 'silent'), post,
-    encryptionKey: gateway.deps.config.encryptionKey, triesMax: 32, hostTriesMax: POSTS_MAX,
-  })
-  t.after(() => sender.stop()) // also when the test failed
-  sender.start()
-  await receiver.next()
-  while ((await deliveriesOf(gateway, [delivered!]))[0]?.state !== 'delivered') await new Promise(setImmediate)
-  const count = async (state: string, attempts: number) =>
-    (await deliveriesOf(gateway, hung))
-      .filter((row) => row.state === state && row.attempts === attempts).length
+test(
+  '40 names that lead to one receiver that hangs delay no other account',
+  { timeout },
+  async (t) => {
+    const [gateway, hole, receiver] = await Promise.all([
+      startGateway(t),
+      startHole(t),
+      startReceiver(t),
+    ])
+    receiver.answerAll(204)
+    const { post } = createPublicPost({
+      allowCidrs: ['127.0.0.0/8'],
+      limits: { postMsMax: 600_000, connectMsMax: 600_000, addressPostsMax: POSTS_MAX },
+      resolve: async (name) => [
+        { address: name.startsWith('hook-') ? '127.0.0.2' : '127.0.0.1', family: 4 },
+      ],
+    })
+    const hung = await failedRequests(
+      gateway,
+      Array.from({ length: NAMES }, (_, i) => `http://hook-${i}.example:${hole.port}/`),
+    )
+    gateway.clock.advance(1) // so that all of these are due first
+    const well = { ...gateway, call: callWith(gateway, await gateway.newKey()) }
+    const [delivered] = await failedRequests(well, [receiver.url])
+    const sender = new WebhookSender({
+      store: gateway.store,
+      clock: gateway.clock,
+      log: createLogger('gateway', 'silent'),
+      post,
+      encryptionKey: gateway.deps.config.encryptionKey,
+      triesMax: 32,
+      hostTriesMax: POSTS_MAX,
+    })
+    t.after(() => sender.stop()) // also when the test failed
+    sender.start()
+    await receiver.next()
+    while ((await deliveriesOf(gateway, [delivered!]))[0]?.state !== 'delivered')
+      await new Promise(setImmediate)
+    const count = async (state: string, attempts: number) =>
+      (await deliveriesOf(gateway, hung)).filter(
+        (row) => row.state === state && row.attempts === attempts,
+      ).length
 
-  // Those that found the address busy are not counted as tries; the others have half of it.
-  while (await count('pending', 0) < NAMES - POSTS_MAX / 2 || hole.sockets.size < POSTS_MAX / 2) {
-    await new Promise(setImmediate)
-  }
-  assert.equal(await count('sending', 1), POSTS_MAX / 2)
-  assert.equal(hole.mostAtOnce(), POSTS_MAX / 2)
+    // Those that found the address busy are not counted as tries; the others have half of it.
+    while (
+      (await count('pending', 0)) < NAMES - POSTS_MAX / 2 ||
+      hole.sockets.size < POSTS_MAX / 2
+    ) {
+      await new Promise(setImmediate)
+    }
+    assert.equal(await count('sending', 1), POSTS_MAX / 2)
+    assert.equal(hole.mostAtOnce(), POSTS_MAX / 2)
 
-  hole.hangUp()
-  gateway.clock.advance(15_000)
-  while (hole.sockets.size < POSTS_MAX / 2) await new Promise(setImmediate)
-  assert.equal(hole.mostAtOnce(), POSTS_MAX / 2)
-  const stopped = sender.stop()
-  hole.hangUp()
-  await stopped
-})
+    hole.hangUp()
+    gateway.clock.advance(15_000)
+    while (hole.sockets.size < POSTS_MAX / 2) await new Promise(setImmediate)
+    assert.equal(hole.mostAtOnce(), POSTS_MAX / 2)
+    const stopped = sender.stop()
+    hole.hangUp()
+    await stopped
+  },
+)

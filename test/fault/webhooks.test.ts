@@ -27,13 +27,15 @@ const idOf = ({ headers }: Received) => headers['webhook-id']
 
 /** The status, once `isThere`. */
 async function statusWhen(
-  { url }: Winnow, requestId: string, isThere: (status: QueueStatusResponse) => boolean,
+  { url }: Winnow,
+  requestId: string,
+  isThere: (status: QueueStatusResponse) => boolean,
 ): Promise<QueueStatusResponse> {
   for (;;) {
     const reply = await fetch(`${url}/v1/queue/requests/${requestId}/status`, {
       headers: { authorization: `Bearer ${API_KEY}` },
     })
-    const status = await reply.json() as QueueStatusResponse
+    const status = (await reply.json()) as QueueStatusResponse
     if (isThere(status)) return status
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
@@ -47,7 +49,9 @@ test('a webhook outlives its gateway and a receiver that fails', { timeout }, as
   const file_id = await winnow.client.upload(path, 'audio/wav', () => undefined)
   const secret = 'a secret of the client'
   const { request_id: requestId, webhook } = await winnow.client.submit({
-    input: { prompt: 'piano', file_id }, webhookUrl: receiver.url, webhookSecret: secret,
+    input: { prompt: 'piano', file_id },
+    webhookUrl: receiver.url,
+    webhookSecret: secret,
     metadata: { order: 7 },
   })
   assert.deepEqual(webhook, { url: receiver.url })
@@ -80,30 +84,42 @@ test('a webhook outlives its gateway and a receiver that fails', { timeout }, as
   assert.equal(Buffer.from(await media.arrayBuffer()).toString('latin1', 0, 4), 'RIFF')
 })
 
-test('a canceled request is told, signed with a secret of our own, again by hand', { timeout }, async (t) => {
-  const [winnow, receiver] = await Promise.all([startWinnow(t, { engines: 0, env }), startReceiver(t)])
-  const file_id = await winnow.client.upload(
-    examplePath('speech-over-piano.wav'), 'audio/wav', () => undefined)
-  const submitted = await winnow.client.submit({
-    input: { prompt: 'piano', file_id }, webhookUrl: receiver.url,
-  })
-  await winnow.client.cancel(submitted)
-  const verifier = new Webhook(submitted.webhook?.signing_secret ?? '')
-  const first = await receiver.next()
-  assert.equal(verify(verifier, first).error.code, 'CANCELED')
-  first.answer(410)
-  const { request_id: requestId } = submitted
-  await statusWhen(winnow, requestId, ({ webhook }) => webhook?.delivery_status === 'failed')
-  const again = await fetch(`${winnow.url}/v1/queue/requests/${requestId}/webhook/redeliver`, {
-    method: 'POST', headers: { authorization: `Bearer ${API_KEY}` },
-  })
-  assert.equal(again.status, 202)
-  const second = await receiver.next()
-  second.answer(200)
-  assert.deepEqual([idOf(second), second.body], [idOf(first), first.body])
-  assert.equal(verify(verifier, second).type, 'audio.separate.failed')
-  await statusWhen(winnow, requestId, isDelivered)
-})
+test(
+  'a canceled request is told, signed with a secret of our own, again by hand',
+  { timeout },
+  async (t) => {
+    const [winnow, receiver] = await Promise.all([
+      startWinnow(t, { engines: 0, env }),
+      startReceiver(t),
+    ])
+    const file_id = await winnow.client.upload(
+      examplePath('speech-over-piano.wav'),
+      'audio/wav',
+      () => undefined,
+    )
+    const submitted = await winnow.client.submit({
+      input: { prompt: 'piano', file_id },
+      webhookUrl: receiver.url,
+    })
+    await winnow.client.cancel(submitted)
+    const verifier = new Webhook(submitted.webhook?.signing_secret ?? '')
+    const first = await receiver.next()
+    assert.equal(verify(verifier, first).error.code, 'CANCELED')
+    first.answer(410)
+    const { request_id: requestId } = submitted
+    await statusWhen(winnow, requestId, ({ webhook }) => webhook?.delivery_status === 'failed')
+    const again = await fetch(`${winnow.url}/v1/queue/requests/${requestId}/webhook/redeliver`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}` },
+    })
+    assert.equal(again.status, 202)
+    const second = await receiver.next()
+    second.answer(200)
+    assert.deepEqual([idOf(second), second.body], [idOf(first), first.body])
+    assert.equal(verify(verifier, second).type, 'audio.separate.failed')
+    await statusWhen(winnow, requestId, isDelivered)
+  },
+)
 
 test('an address that is not public is refused at submit', { timeout }, async (t) => {
   const winnow = await startWinnow(t, { engines: 0, env: { EGRESS_ALLOW_CIDRS: '' } })

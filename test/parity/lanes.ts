@@ -13,7 +13,9 @@ export function noise(samples: number, seed: number, amplitude = 0.3): Float32Ar
 }
 
 export function laneRequest(
-  chunk: Chunk, prompt = 'piano', acceleration: Acceleration = 'fast',
+  chunk: Chunk,
+  prompt = 'piano',
+  acceleration: Acceleration = 'fast',
 ): LaneRequest {
   return { chunk, prompt, spans: [], acceleration, seed: 1 }
 }

@@ -16,8 +16,10 @@ const golden = openGolden('network.safetensors')
 const mini = await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER })
 const wave = golden.values('waveform') as Float32Array
 
-const mono = (samples: Float32Array, sampleRate = 32_000): Chunk =>
-  ({ channels: [samples], sampleRate })
+const mono = (samples: Float32Array, sampleRate = 32_000): Chunk => ({
+  channels: [samples],
+  sampleRate,
+})
 
 function assertSound({ target, residual }: Separation, { channels }: Chunk): void {
   for (const [i, mixture] of channels.entries()) {
@@ -41,7 +43,7 @@ test('a lane at 32 kHz is the reference', () => {
   assertClose(residual[0]!, golden.values('residual'), { absolute: 2e-5 })
 })
 
-test('a lane\'s result does not depend on the lanes that share its batches', () => {
+test("a lane's result does not depend on the lanes that share its batches", () => {
   const lane = fc.record({
     seconds: fc.double({ min: 0.02, max: 1.5, noNaN: true }),
     sampleRate: fc.constantFrom(16_000, 32_000, 44_100),
@@ -57,7 +59,10 @@ test('a lane\'s result does not depend on the lanes that share its batches', () 
   }
   type Lane = typeof lane extends fc.Arbitrary<infer T> ? T : never
   const batches = fc.array(lane, { minLength: 2, maxLength: 5 })
-  fc.assert(fc.property(batches, (lanes) => assertAlikeAlone(lanes.map(toRequest))), { numRuns: 8 })
+  fc.assert(
+    fc.property(batches, (lanes) => assertAlikeAlone(lanes.map(toRequest))),
+    { numRuns: 8 },
+  )
 })
 
 function assertAlikeAlone(requests: readonly LaneRequest[]): void {
@@ -71,7 +76,8 @@ function assertAlikeAlone(requests: readonly LaneRequest[]): void {
 
 test('lanes leave no tensor behind, closed or discarded at any step', () => {
   const requests = (['fast', 'quality'] as const).map((acceleration) =>
-    laneRequest(mono(noise(20_000, 3)), 'rain', acceleration))
+    laneRequest(mono(noise(20_000, 3)), 'rain', acceleration),
+  )
   separate(mini, requests) // the prompt is remembered from here on
   const before = tf.memory().numTensors
   separate(mini, requests)
@@ -99,7 +105,8 @@ test('steps and frames are those that the lane announces', () => {
 
 test('quality is the mean of what is heard as if the rate were others', () => {
   const passes = [1, 7 / 8, 9 / 8].map((pass) =>
-    separateOne(mini, laneRequest(mono(wave, 32_000 * pass), 'piano', 'fast')))
+    separateOne(mini, laneRequest(mono(wave, 32_000 * pass), 'piano', 'fast')),
+  )
   const { target, match } = separateOne(mini, laneRequest(mono(wave), 'piano', 'quality'))
   assert.ok(match! > 0.4 && passes.every((pass) => pass.match! > 0.4), 'all of it is let through')
   assert.ok(match! <= 1, `a match of ${match}`)
@@ -146,10 +153,18 @@ test('one mask serves every channel, also when channels cancel each other', () =
   const chunk = { channels: [wave, inverted], sampleRate: 32_000 }
   const { target } = separateOne(mini, laneRequest(chunk))
   assertClose(target[0]!, alone!, { absolute: 1e-5 })
-  assertClose(target[1]!, alone!.map((sample) => -sample), { absolute: 1e-5 })
+  assertClose(
+    target[1]!,
+    alone!.map((sample) => -sample),
+    { absolute: 1e-5 },
+  )
   const quiet = { channels: [wave, wave.map((sample) => sample / 2)], sampleRate: 32_000 }
   const [loud, half] = separateOne(mini, laneRequest(quiet)).target
-  assertClose(half!, loud!.map((sample) => sample / 2), { absolute: 1e-5 })
+  assertClose(
+    half!,
+    loud!.map((sample) => sample / 2),
+    { absolute: 1e-5 },
+  )
 })
 
 test('a tone above 16 kHz does not change what is heard below', () => {
@@ -159,10 +174,11 @@ test('a tone above 16 kHz does not change what is heard below', () => {
   const high = low.map((sample, i) => sample + 0.5 * tone[i]!)
   const plain = separateOne(mini, laneRequest(mono(low, rate), 'rain')).target[0]!
   const hissing = separateOne(mini, laneRequest(mono(high, rate), 'rain')).target[0]!
-  const audible = (samples: Float32Array) => tf.tidy(() => {
-    const below = tf.spectral.rfft(tf.tensor1d(samples.slice(0, 32_768))).slice(0, 10_000)
-    return Math.sqrt(tf.real(below).square().add(tf.imag(below).square()).sum().dataSync()[0]!)
-  })
+  const audible = (samples: Float32Array) =>
+    tf.tidy(() => {
+      const below = tf.spectral.rfft(tf.tensor1d(samples.slice(0, 32_768))).slice(0, 10_000)
+      return Math.sqrt(tf.real(below).square().add(tf.imag(below).square()).sum().dataSync()[0]!)
+    })
   const difference = plain.map((sample, i) => sample - hissing[i]!)
   assert(audible(difference) < 0.03 * audible(plain))
 })
@@ -217,7 +233,9 @@ test('several prompts for one mixture share what they hear, and answer as they d
   const chunk = mono(wave)
   const other = mono(noise(wave.length, 4))
   const requests = [
-    laneRequest(chunk, 'piano'), laneRequest(other, 'piano'), laneRequest(chunk, 'a dog barking'),
+    laneRequest(chunk, 'piano'),
+    laneRequest(other, 'piano'),
+    laneRequest(chunk, 'a dog barking'),
     { ...laneRequest(chunk, 'piano'), spans: [{ start: 0.2, end: 0.9, include: true }] },
   ]
   assertAlikeAlone(requests)
@@ -243,7 +261,9 @@ test('the description tells the weights', () => {
 test('candidates cut time elsewhere: the first is the plain one, the others are near it', async () => {
   const [left] = await readWav16(examplePath('speech-over-piano.wav'))
   const plain = laneRequest(mono(left!, 44_100), 'piano')
-  const results = [0, 1, 2, 3, 4, 5, 6, 7].map((candidate) => separateOne(mini, { ...plain, candidate }))
+  const results = [0, 1, 2, 3, 4, 5, 6, 7].map((candidate) =>
+    separateOne(mini, { ...plain, candidate }),
+  )
   assertClose(results[0]!.target[0]!, separateOne(mini, plain).target[0]!, { absolute: 1e-5 })
   const targets = new Set(results.map(({ target }) => target[0]!.slice(44_100, 44_200).join()))
   assert.equal(targets.size, 8)
@@ -267,14 +287,20 @@ test('predicted spans shape the target as given ones do', () => {
   const rate = 32_000
   const silent = new Float32Array(wave.length)
   const chunk = mono(Float32Array.from([...silent, ...wave, ...silent]), rate)
-  const { target, residual, predictedSpans } = separateOne(
-    mini, { ...laneRequest(chunk, 'music'), predictSpans: true })
+  const { target, residual, predictedSpans } = separateOne(mini, {
+    ...laneRequest(chunk, 'music'),
+    predictSpans: true,
+  })
   assertSound({ target, residual }, chunk)
   assert.ok(predictedSpans && predictedSpans.length > 0, 'something was predicted')
   const plain = separateOne(mini, laneRequest(chunk, 'music'))
   assert.equal(plain.predictedSpans, undefined)
   const gain = spanGain(predictedSpans, chunk.channels[0]!.length, rate)
-  assertClose(target[0]!, plain.target[0]!.map((sample, i) => sample * gain[i]!), { absolute: 1e-5 })
+  assertClose(
+    target[0]!,
+    plain.target[0]!.map((sample, i) => sample * gain[i]!),
+    { absolute: 1e-5 },
+  )
 })
 
 test('where nothing is predicted, nothing is silenced; spans that are given are not overruled', () => {
@@ -290,7 +316,10 @@ test('where nothing is predicted, nothing is silenced; spans that are given are 
   const spans = [{ start: 0, end: 0.5, include: true }]
   const given = separateOne(mini, { ...absent, spans })
   assert.equal(given.predictedSpans, undefined)
-  assert.ok(given.target[0]!.subarray(16_000).every((x) => x === 0), 'silent outside')
+  assert.ok(
+    given.target[0]!.subarray(16_000).every((x) => x === 0),
+    'silent outside',
+  )
 })
 
 test('a step that fails at its second lane moves none on, holds nothing more, and can be tried again', (t) => {
@@ -298,13 +327,18 @@ test('a step that fails at its second lane moves none on, holds nothing more, an
   const expected = chunks.map((chunk) => separateOne(mini, laneRequest(chunk, 'rain', 'quality')))
   const lanes = chunks.map((chunk) => mini.open(laneRequest(chunk, 'rain', 'quality')))
   mini.step(lanes) // so that the failure comes upon lanes that are half done
-  const failing = t.mock.method(lanes[1] as MiniLane, 'advanceBy', () => { throw new Error('no memory') })
+  const failing = t.mock.method(lanes[1] as MiniLane, 'advanceBy', () => {
+    throw new Error('no memory')
+  })
   assert.throws(() => mini.step(lanes), /no memory/)
   const held = tf.memory().numTensors
   assert.throws(() => mini.step(lanes), /no memory/)
   assert.equal(tf.memory().numTensors, held)
   failing.mock.restore()
-  assert.deepEqual(lanes.map(({ stepsDone }) => stepsDone), [1, 1])
+  assert.deepEqual(
+    lanes.map(({ stepsDone }) => stepsDone),
+    [1, 1],
+  )
   for (const lane of lanes) while (lane.stepsDone < lane.steps) mini.step([lane])
   for (const [i, lane] of lanes.entries()) {
     assertClose(mini.close(lane).target[0]!, expected[i]!.target[0]!, { absolute: 1e-5 })

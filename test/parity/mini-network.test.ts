@@ -6,7 +6,12 @@ import { readConfig } from '../../models/mini/config.ts'
 import type { Streams } from '../../models/mini/network/hybrid-block.ts'
 import { loadNetwork, tokenCount } from '../../models/mini/network/network.ts'
 import {
-  applyMask, featuresOf, hopAt, inputScale, maskOf, powerOf,
+  applyMask,
+  featuresOf,
+  hopAt,
+  inputScale,
+  maskOf,
+  powerOf,
 } from '../../models/mini/spectrum.ts'
 import { frameCount, istft, stft } from '../../models/stft.ts'
 import { tf, type Tensor } from '../../models/tensor.ts'
@@ -29,43 +34,61 @@ const code = (): Tensor => tf.tidy(() => network.textCode(golden.tensor('embeddi
 const last = `cond.${config.conditionedBlocks - 1}`
 
 /** The whole network, asked with the golden's spans or none. */
-const decodeMask = (spans: Tensor) => tf.tidy(() => {
-  const heard = network.encodeMixture(golden.tensor('features'), null)
-  const conditioning = { embedding: golden.tensor('embedding'), spans }
-  return { ...network.decodeMask(heard, conditioning, null) }
+const decodeMask = (spans: Tensor) =>
+  tf.tidy(() => {
+    const heard = network.encodeMixture(golden.tensor('features'), null)
+    const conditioning = { embedding: golden.tensor('embedding'), spans }
+    return { ...network.decodeMask(heard, conditioning, null) }
+  })
+
+const streamsOf = (name: string): Streams => ({
+  x: golden.tensor(`${name}.x`),
+  z: golden.tensor(`${name}.z`),
 })
 
-const streamsOf = (name: string): Streams =>
-  ({ x: golden.tensor(`${name}.x`), z: golden.tensor(`${name}.z`) })
-
 function assertStreams(run: () => Streams, name: string): void {
-  counted(() => pick(run, 'x'), (x) => assertStream(x, golden.values(`${name}.x`)))
-  counted(() => pick(run, 'z'), (z) => assertStream(z, golden.values(`${name}.z`)))
+  counted(
+    () => pick(run, 'x'),
+    (x) => assertStream(x, golden.values(`${name}.x`)),
+  )
+  counted(
+    () => pick(run, 'z'),
+    (z) => assertStream(z, golden.values(`${name}.z`)),
+  )
 }
 
 const pick = (run: () => Streams, stream: 'x' | 'z'): Tensor => tf.tidy(() => run()[stream])
 
 /** The golden spectrum is the level-adjusted one that the network hears. */
-const leveled = () => tf.tidy(() => {
-  const power = powerOf(stft(wave, framing))
-  return stft(wave.mul(inputScale(wave, power, config.inputRms)), framing)
-})
+const leveled = () =>
+  tf.tidy(() => {
+    const power = powerOf(stft(wave, framing))
+    return stft(wave.mul(inputScale(wave, power, config.inputRms)), framing)
+  })
 
 test('the spectrum agrees', () => {
-  counted(() => tf.tidy(() => tf.real(leveled())), (real) =>
-    assertStream(real, golden.values('spectrum.real')))
-  counted(() => tf.tidy(() => tf.imag(leveled())), (imag) =>
-    assertStream(imag, golden.values('spectrum.imag')))
+  counted(
+    () => tf.tidy(() => tf.real(leveled())),
+    (real) => assertStream(real, golden.values('spectrum.real')),
+  )
+  counted(
+    () => tf.tidy(() => tf.imag(leveled())),
+    (imag) => assertStream(imag, golden.values('spectrum.imag')),
+  )
 })
 
 test('the features agree', () => {
-  const run = () => tf.tidy(() => {
-    const power = powerOf(stft(wave, framing))
-    return featuresOf(power, inputScale(wave, power, config.inputRms), hop)
-  })
+  const run = () =>
+    tf.tidy(() => {
+      const power = powerOf(stft(wave, framing))
+      return featuresOf(power, inputScale(wave, power, config.inputRms), hop)
+    })
   // Their squares, which are magnitudes: the root makes much of what is next to nothing.
   const expected = (golden.values('features') as Float32Array).map((x) => x ** 2)
-  counted(() => tf.tidy(() => run().square()), (squares) => assertStream(squares, expected))
+  counted(
+    () => tf.tidy(() => run().square()),
+    (squares) => assertStream(squares, expected),
+  )
 })
 
 test('the band split agrees', () => {
@@ -99,37 +122,53 @@ test('a valid mask that hides nothing changes nothing', () => {
 })
 
 test('the norm and the mask head agree', () => {
-  counted(() => tf.tidy(() => network.norm(golden.tensor(`${last}.x`))), (x) =>
-    assertStream(x, golden.values('norm')))
-  counted(() => tf.tidy(() => network.head(golden.tensor('norm'))), (logits) =>
-    assertStream(logits, golden.values('head')))
+  counted(
+    () => tf.tidy(() => network.norm(golden.tensor(`${last}.x`))),
+    (x) => assertStream(x, golden.values('norm')),
+  )
+  counted(
+    () => tf.tidy(() => network.head(golden.tensor('norm'))),
+    (logits) => assertStream(logits, golden.values('head')),
+  )
 })
 
 test('the whole network agrees, told of no spans and of some', () => {
   const nothing = () => tf.zeros([1, tokens, 2])
   for (const [prefix, spans] of [
-    ['', nothing], ['spans.', () => golden.tensor('spans')],
+    ['', nothing],
+    ['spans.', () => golden.tensor('spans')],
   ] as const) {
-    counted(() => tf.tidy(() => decodeMask(spans()).maskLogits), (logits) =>
-      assertStream(logits, golden.values(`${prefix}mask_logits`)))
-    counted(() => tf.tidy(() => decodeMask(spans()).activityLogits), (logits) => // all may be near 0
-      assertClose(logits.dataSync<'float32'>(), golden.values(`${prefix}activity`), { absolute: 2e-4 }))
+    counted(
+      () => tf.tidy(() => decodeMask(spans()).maskLogits),
+      (logits) => assertStream(logits, golden.values(`${prefix}mask_logits`)),
+    )
+    counted(
+      () => tf.tidy(() => decodeMask(spans()).activityLogits),
+      (logits) =>
+        // all may be near 0
+        assertClose(logits.dataSync<'float32'>(), golden.values(`${prefix}activity`), {
+          absolute: 2e-4,
+        }),
+    )
   }
 })
 
 test('as a graph the whole network agrees too', () => {
   for (let call = 0; call <= WARM_UP_CALLS; call += 1) {
-    counted(() => tf.tidy(() => decodeMask(golden.tensor('spans')).maskLogits), (logits) =>
-      assertStream(logits, golden.values('spans.mask_logits')))
+    counted(
+      () => tf.tidy(() => decodeMask(golden.tensor('spans')).maskLogits),
+      (logits) => assertStream(logits, golden.values('spans.mask_logits')),
+    )
   }
 })
 
 test('the masked waveform is the target', () => {
-  const run = () => tf.tidy(() => {
-    const spectrum = stft(wave, framing)
-    const mask = maskOf(golden.tensor('mask_logits'), spectrum.shape[2]!)
-    return istft(applyMask(spectrum, mask), framing, samples)
-  })
+  const run = () =>
+    tf.tidy(() => {
+      const spectrum = stft(wave, framing)
+      const mask = maskOf(golden.tensor('mask_logits'), spectrum.shape[2]!)
+      return istft(applyMask(spectrum, mask), framing, samples)
+    })
   const check = (target: Tensor) =>
     assertClose(target.dataSync<'float32'>(), golden.values('target'), { absolute: 2e-5 })
   counted(run, check)

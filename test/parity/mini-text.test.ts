@@ -35,19 +35,27 @@ test('tokens are those of the reference tokenizer', () => {
 })
 
 test('the embeddings agree', () => {
-  counted(() => bert.embed(ids), (x) => assertTokens(x, 'hidden_states.0'))
+  counted(
+    () => bert.embed(ids),
+    (x) => assertTokens(x, 'hidden_states.0'),
+  )
 })
 
 test('the first layer agrees', () => {
   const x = golden.tensor('hidden_states.0')
   const bias = keyBias(valid)
-  counted(() => bert.layers[0]!(x, bias), (y) => assertTokens(y, 'hidden_states.1'))
+  counted(
+    () => bert.layers[0]!(x, bias),
+    (y) => assertTokens(y, 'hidden_states.1'),
+  )
 })
 
 test('the last layer agrees', () => {
   const rest = bert.layers.slice(1)
-  const run = () => tf.tidy(() =>
-    rest.reduce((x, layer) => layer(x, keyBias(valid)), golden.tensor('hidden_states.1')))
+  const run = () =>
+    tf.tidy(() =>
+      rest.reduce((x, layer) => layer(x, keyBias(valid)), golden.tensor('hidden_states.1')),
+    )
   counted(run, (y) => assertTokens(y, 'last_hidden_state'))
 })
 
@@ -60,10 +68,11 @@ test('the padded batch gives the embeddings', () => {
 test('each prompt alone gives its row of the batch', () => {
   for (const [row, prompt] of prompts.entries()) {
     const expected = golden.values('embedding').subarray(row * 384, (row + 1) * 384)
-    const run = () => tf.tidy(() => {
-      const tokens = tf.tensor2d([encoder.tokens(prompt)], undefined, 'int32')
-      return bert.forward(tokens, tf.onesLike(tokens).cast('float32'))
-    })
+    const run = () =>
+      tf.tidy(() => {
+        const tokens = tf.tensor2d([encoder.tokens(prompt)], undefined, 'int32')
+        return bert.forward(tokens, tf.onesLike(tokens).cast('float32'))
+      })
     counted(run, (x) => assertClose(x.dataSync<'float32'>(), expected, { absolute: 1e-5 }))
   }
 })

@@ -11,7 +11,9 @@ interface Tolerance {
 
 /** Fails naming the worst difference and its place. A value that is no number always fails. */
 export function assertClose(
-  actual: Numbers, expected: Numbers, { absolute = 0, relative = 0 }: Tolerance,
+  actual: Numbers,
+  expected: Numbers,
+  { absolute = 0, relative = 0 }: Tolerance,
 ): void {
   assert.equal(actual.length, expected.length, 'lengths differ')
   let worst = { difference: 0, at: 0 }

@@ -14,8 +14,12 @@ export function assertShape(schema: TSchema, value: unknown): void {
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed)
   if (schema === null || typeof schema !== 'object') return schema
-  const parts = Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, closed(part)]))
-  const isOpen = 'properties' in parts && Object.keys(parts.properties as object).length > 0 &&
+  const parts = Object.fromEntries(
+    Object.entries(schema).map(([name, part]) => [name, closed(part)]),
+  )
+  const isOpen =
+    'properties' in parts &&
+    Object.keys(parts.properties as object).length > 0 &&
     !('additionalProperties' in parts)
   return isOpen ? { ...parts, additionalProperties: false } : parts
 }

@@ -12,15 +12,21 @@ export async function readWav16(path: string): Promise<Float32Array[]> {
   const channels = file.readUInt16LE(22)
   const data = file.subarray(44)
   return Array.from({ length: channels }, (_, c) =>
-    Float32Array.from({ length: data.length / 2 / channels }, (_unused, i) =>
-      data.readInt16LE((i * channels + c) * 2) / 2 ** 15))
+    Float32Array.from(
+      { length: data.length / 2 / channels },
+      (_unused, i) => data.readInt16LE((i * channels + c) * 2) / 2 ** 15,
+    ),
+  )
 }
 
 /**
  * Scale-invariant signal-to-distortion ratio in dB, over all channels together.
  * (Le Roux et al., "SDR – half-baked or well done?", ICASSP 2019.)
  */
-export function siSdr(estimate: readonly Float32Array[], reference: readonly Float32Array[]): number {
+export function siSdr(
+  estimate: readonly Float32Array[],
+  reference: readonly Float32Array[],
+): number {
   let cross = 0
   let energy = 0
   for (const [c, channel] of reference.entries()) {
@@ -42,7 +48,9 @@ export const SUM_ERROR_MAX = 3 / 2 ** 23
 
 /** The largest distance of a sample of `target + residual` from the mixture. */
 export function sumError(
-  target: readonly Float32Array[], residual: readonly Float32Array[], mixture: readonly Float32Array[],
+  target: readonly Float32Array[],
+  residual: readonly Float32Array[],
+  mixture: readonly Float32Array[],
 ): number {
   let worst = 0
   for (const [c, channel] of mixture.entries()) {

@@ -4,7 +4,9 @@ import { ComputeThread } from '../../engine/compute/compute-thread.ts'
 import { createLogger } from '../../shared/log.ts'
 
 const options = {
-  model: { name: 'mini' as const }, textEncoderFolder: '', precision: 'float32' as const,
+  model: { name: 'mini' as const },
+  textEncoderFolder: '',
+  precision: 'float32' as const,
   computeSecondsMax: Number(process.argv[2]),
 }
 const program = new URL('./hanging-worker.ts', import.meta.url)

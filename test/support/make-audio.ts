@@ -4,14 +4,32 @@
  */
 
 import {
-  AV_CODEC_FLAG_GLOBAL_HEADER, AV_DISPOSITION_ATTACHED_PIC, AV_PKT_DATA_DISPLAYMATRIX,
-  AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUVJ420P, AV_SAMPLE_FMT_FLT, AV_SAMPLE_FMT_FLTP, AV_SAMPLE_FMT_S16,
-  AV_SAMPLE_FMT_S16P, AV_SAMPLE_FMT_S32, AVFMT_GLOBALHEADER, type AVSampleFormat,
+  AV_CODEC_FLAG_GLOBAL_HEADER,
+  AV_DISPOSITION_ATTACHED_PIC,
+  AV_PKT_DATA_DISPLAYMATRIX,
+  AV_PIX_FMT_YUV420P,
+  AV_PIX_FMT_YUVJ420P,
+  AV_SAMPLE_FMT_FLT,
+  AV_SAMPLE_FMT_FLTP,
+  AV_SAMPLE_FMT_S16,
+  AV_SAMPLE_FMT_S16P,
+  AV_SAMPLE_FMT_S32,
+  AVFMT_GLOBALHEADER,
+  type AVSampleFormat,
   type FFAudioEncoder,
 } from 'node-av/constants'
 import {
-  avChannelLayoutDefault, Codec, CodecContext, Dictionary, FFmpegError, FormatContext, Frame,
-  Packet, Rational, SoftwareResampleContext, type Stream,
+  avChannelLayoutDefault,
+  Codec,
+  CodecContext,
+  Dictionary,
+  FFmpegError,
+  FormatContext,
+  Frame,
+  Packet,
+  Rational,
+  SoftwareResampleContext,
+  type Stream,
 } from 'node-av/lib'
 
 /** One array a channel, values in ±1. */
@@ -71,7 +89,10 @@ function writeInt24(to: DataView, at: number, x: number): void {
 
 /** A WAV file; `mask` makes its header one that names loudspeakers. */
 export function wavBytes(
-  planes: Planes, sampleRate: number, coding: keyof typeof CODINGS = 'pcm16', mask?: number,
+  planes: Planes,
+  sampleRate: number,
+  coding: keyof typeof CODINGS = 'pcm16',
+  mask?: number,
 ): Buffer {
   const { tag, bytes, write } = CODINGS[coding]
   const channels = planes.length
@@ -126,8 +147,11 @@ export function readWav24(file: Buffer): Wav {
   const data = chunks.get('data')!
   const channels = format.readUInt16LE(2)
   const planes = Array.from({ length: channels }, (_, c) =>
-    Float32Array.from({ length: data.length / 3 / channels }, (_, i) =>
-      data.readIntLE((i * channels + c) * 3, 3) / 2 ** 23))
+    Float32Array.from(
+      { length: data.length / 3 / channels },
+      (_, i) => data.readIntLE((i * channels + c) * 3, 3) / 2 ** 23,
+    ),
+  )
   return {
     sampleRate: format.readUInt32LE(4),
     bits: format.readUInt16LE(14),
@@ -174,9 +198,15 @@ export interface Tracks {
 }
 
 const SAMPLE_FORMATS: Partial<Record<string, AVSampleFormat>> = {
-  pcm_s16le: AV_SAMPLE_FMT_S16, pcm_s16be: AV_SAMPLE_FMT_S16, pcm_s24le: AV_SAMPLE_FMT_S32,
-  flac: AV_SAMPLE_FMT_S16, libopus: AV_SAMPLE_FMT_FLT, alac: AV_SAMPLE_FMT_S16P,
-  mp2: AV_SAMPLE_FMT_S16, tta: AV_SAMPLE_FMT_S16, wavpack: AV_SAMPLE_FMT_S16P,
+  pcm_s16le: AV_SAMPLE_FMT_S16,
+  pcm_s16be: AV_SAMPLE_FMT_S16,
+  pcm_s24le: AV_SAMPLE_FMT_S32,
+  flac: AV_SAMPLE_FMT_S16,
+  libopus: AV_SAMPLE_FMT_FLT,
+  alac: AV_SAMPLE_FMT_S16P,
+  mp2: AV_SAMPLE_FMT_S16,
+  tta: AV_SAMPLE_FMT_S16,
+  wavpack: AV_SAMPLE_FMT_S16P,
 }
 
 /** Rows of a 3 x 3 matrix: 16 bits after the point, in the last column 30. */
@@ -198,7 +228,8 @@ export async function makeMedia(path: string, container: string, tracks: Tracks)
     ...(video ? [await openTrack(output, video, (codec) => setVideo(codec, video))] : []),
     ...(audio ? [await openTrack(output, audio, (codec) => setAudio(codec, audio))] : []),
   ]
-  if (video?.isTurned) opened[0]!.stream.codecpar.addCodedSideData(AV_PKT_DATA_DISPLAYMATRIX, QUARTER_TURN)
+  if (video?.isTurned)
+    opened[0]!.stream.codecpar.addCodedSideData(AV_PKT_DATA_DISPLAYMATRIX, QUARTER_TURN)
   if (video?.isCoverArt) opened[0]!.stream.setDisposition(AV_DISPOSITION_ATTACHED_PIC)
   await output.openOutput()
   const options = Dictionary.fromObject(containerOptions)
@@ -215,7 +246,8 @@ interface Track {
 }
 
 async function openTrack(
-  output: FormatContext, { encoder, options = {} }: { encoder: string; options?: Record<string, string> },
+  output: FormatContext,
+  { encoder, options = {} }: { encoder: string; options?: Record<string, string> },
   set: (codec: CodecContext) => void,
 ): Promise<Track> {
   const codec = new CodecContext()
@@ -246,21 +278,33 @@ function setVideo(codec: CodecContext, { encoder, width, height }: VideoTrack): 
 }
 
 function* audioFrames(
-  { planes, sampleRate, delay = 0, jumps = [] }: AudioTrack, codec: CodecContext,
+  { planes, sampleRate, delay = 0, jumps = [] }: AudioTrack,
+  codec: CodecContext,
 ): Generator<Frame> {
   const layout = codec.channelLayout
   const converter = new SoftwareResampleContext()
   converter.allocSetOpts2(
-    layout, codec.sampleFormat, sampleRate, layout, AV_SAMPLE_FMT_FLT, sampleRate)
+    layout,
+    codec.sampleFormat,
+    sampleRate,
+    layout,
+    AV_SAMPLE_FMT_FLT,
+    sampleRate,
+  )
   converter.init()
   const samples = planes[0]!.length
   const step = codec.frameSize || 1024
   for (let from = 0; from < samples; from += step) {
     const count = Math.min(step, samples - from)
-    const packed = Float32Array.from({ length: count * planes.length }, (_, i) =>
-      planes[i % planes.length]![from + Math.floor(i / planes.length)]!)
+    const packed = Float32Array.from(
+      { length: count * planes.length },
+      (_, i) => planes[i % planes.length]![from + Math.floor(i / planes.length)]!,
+    )
     const source = Frame.fromAudioBuffer(Buffer.from(packed.buffer), {
-      nbSamples: count, format: AV_SAMPLE_FMT_FLT, sampleRate, channelLayout: layout,
+      nbSamples: count,
+      format: AV_SAMPLE_FMT_FLT,
+      sampleRate,
+      channelLayout: layout,
     })
     const frame = new Frame()
     frame.alloc()
@@ -269,16 +313,25 @@ function* audioFrames(
     frame.channelLayout = layout
     FFmpegError.throwIfError(converter.convertFrame(frame, source), 'convert')
     source.free()
-    const later = jumps.reduce((sum, { afterSample, seconds }) => sum + (from >= afterSample ? seconds : 0), delay)
+    const later = jumps.reduce(
+      (sum, { afterSample, seconds }) => sum + (from >= afterSample ? seconds : 0),
+      delay,
+    )
     frame.pts = BigInt(Math.round(later * sampleRate) + from)
     yield frame
   }
   converter.free()
 }
 
-function* videoFrames(
-  { seconds, encoder, isCoverArt, delay = 0, flashes, width, height }: VideoTrack,
-): Generator<Frame> {
+function* videoFrames({
+  seconds,
+  encoder,
+  isCoverArt,
+  delay = 0,
+  flashes,
+  width,
+  height,
+}: VideoTrack): Generator<Frame> {
   const count = isCoverArt ? 1 : Math.round(seconds * FRAMES_PER_SECOND)
   for (let i = 0; i < count; i++) {
     const frame = new Frame()
@@ -288,7 +341,9 @@ function* videoFrames(
     frame.height = height ?? HEIGHT
     FFmpegError.throwIfError(frame.getBuffer(), 'picture')
     const [brightness, ...colours] = frame.data!
-    brightness!.forEach((_, at) => { brightness![at] = flashes?.includes(i) ? 235 : (at * 3 + i * 8) % 128 })
+    brightness!.forEach((_, at) => {
+      brightness![at] = flashes?.includes(i) ? 235 : (at * 3 + i * 8) % 128
+    })
     for (const colour of colours) colour.fill(128)
     frame.pts = BigInt(Math.round(delay * FRAMES_PER_SECOND) + i)
     yield frame
@@ -296,7 +351,9 @@ function* videoFrames(
 }
 
 async function writeTrack(
-  output: FormatContext, { codec, stream }: Track, frames: Iterable<Frame>,
+  output: FormatContext,
+  { codec, stream }: Track,
+  frames: Iterable<Frame>,
 ): Promise<void> {
   const packet = new Packet()
   packet.alloc()

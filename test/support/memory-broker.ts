@@ -2,8 +2,10 @@ import type { Broker, JobQueue } from '../../shared/broker.ts'
 import type { Job } from '../../shared/messages.ts'
 
 /** The queue of jobs in memory: as in the broker, sequences grow and a repeated id is dropped. */
-export class MemoryBroker
-implements Pick<Broker, 'publishJob' | 'removeJob' | 'hasJob' | 'isConnected'> {
+export class MemoryBroker implements Pick<
+  Broker,
+  'publishJob' | 'removeJob' | 'hasJob' | 'isConnected'
+> {
   readonly jobs = new Map<number, Job>()
   /** Of each request, in which queue its last job was put. */
   readonly queues = new Map<string, JobQueue | undefined>()
@@ -22,7 +24,7 @@ implements Pick<Broker, 'publishJob' | 'removeJob' | 'hasJob' | 'isConnected'> {
   }
 
   async removeJob(requestId: string, sequence: number): Promise<boolean> {
-    return await this.hasJob(requestId, sequence) && this.jobs.delete(sequence)
+    return (await this.hasJob(requestId, sequence)) && this.jobs.delete(sequence)
   }
 
   async hasJob(requestId: string, sequence: number): Promise<boolean> {

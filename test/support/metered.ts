@@ -9,9 +9,15 @@ import { callWith, type Gateway } from './start-gateway.ts'
 
 /** The gateway as the owner of a metered account with `seconds` sees it. */
 export async function meteredAccount(gateway: Gateway, seconds: number) {
-  const { account_id: accountId } = await createAccount(gateway.deps, { name: 'Metered', metered: true })
+  const { account_id: accountId } = await createAccount(gateway.deps, {
+    name: 'Metered',
+    metered: true,
+  })
   if (seconds > 0) await creditAccount(gateway.deps, accountId, { seconds })
-  const own: Gateway = { ...gateway, call: callWith(gateway, await gateway.newKey(undefined, accountId)) }
+  const own: Gateway = {
+    ...gateway,
+    call: callWith(gateway, await gateway.newKey(undefined, accountId)),
+  }
   const balance = async () => {
     const { balance_seconds, reserved_seconds } = await showAccount(gateway.deps, accountId)
     return [balance_seconds, reserved_seconds]
@@ -21,12 +27,21 @@ export async function meteredAccount(gateway: Gateway, seconds: number) {
 
 /** Asserts what holds of an account at any time; answers its ledger. */
 export async function assertSound(store: Store, accountId: string): Promise<LedgerRow[]> {
-  const account = await store.selectFrom('accounts').selectAll()
-    .where('account_id', '=', accountId).executeTakeFirstOrThrow()
-  const ledger = await store.selectFrom('ledger').selectAll()
-    .where('account_id', '=', accountId).execute()
-  const requests = await store.selectFrom('requests').selectAll()
-    .where('account_id', '=', accountId).execute()
+  const account = await store
+    .selectFrom('accounts')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .executeTakeFirstOrThrow()
+  const ledger = await store
+    .selectFrom('ledger')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .execute()
+  const requests = await store
+    .selectFrom('requests')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .execute()
   const sum = (column: 'balance_change' | 'reserved_change', of = ledger) =>
     of.reduce((total, entry) => total + entry[column], 0)
   assert.ok(account.balance_seconds >= 0, `the balance is ${account.balance_seconds}`)

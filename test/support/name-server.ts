@@ -13,7 +13,8 @@ export type NameAnswer = readonly string[] | 'silence'
 
 /** Answers until the test ends; questions about IPv6 get no address. */
 export async function startNameServer(
-  t: TestContext, answerOf: (name: string, family: number | undefined) => NameAnswer,
+  t: TestContext,
+  answerOf: (name: string, family: number | undefined) => NameAnswer,
 ) {
   const socket = createSocket('udp4')
   const asked = new Set<string>()
@@ -32,7 +33,10 @@ export async function startNameServer(
     server: `127.0.0.1:${socket.address().port}`,
     /** Resolves, to the names asked for, when there are so many. */
     async whenAsked(count: number): Promise<readonly string[]> {
-      while (asked.size < count) await new Promise<void>((resolve) => { wake = resolve })
+      while (asked.size < count)
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
       return [...asked]
     },
   }

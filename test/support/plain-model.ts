@@ -2,8 +2,19 @@ import type { ModelDescription } from '../../models/model.ts'
 
 /** What a model says of itself that takes one channel at any rate. */
 export const PLAIN_MODEL: ModelDescription = {
-  name: 'test', summary: '', framesPerSecond: 1, sampleRate: null, frameSamples: 1, channelsMax: 1,
-  chunkSecondsMax: 10, overlapSecondsMax: { fast: 0, balanced: 0, quality: 0 },
-  passes: { fast: '', balanced: '', quality: '' }, needsPreviousChunk: false, givesCandidates: false,
-  predictsSpans: false, precision: 'float32', parameters: 0, weightsSha256: '',
+  name: 'test',
+  summary: '',
+  framesPerSecond: 1,
+  sampleRate: null,
+  frameSamples: 1,
+  channelsMax: 1,
+  chunkSecondsMax: 10,
+  overlapSecondsMax: { fast: 0, balanced: 0, quality: 0 },
+  passes: { fast: '', balanced: '', quality: '' },
+  needsPreviousChunk: false,
+  givesCandidates: false,
+  predictsSpans: false,
+  precision: 'float32',
+  parameters: 0,
+  weightsSha256: '',
 }

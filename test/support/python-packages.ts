@@ -17,7 +17,14 @@ export async function pythonPackages(...packages: readonly string[]): Promise<st
   if (existsSync(folder)) return folder
   const fresh = await mkdtemp(`${folder}.`)
   const { code, output } = await python([
-    '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--target', fresh, ...packages,
+    '-m',
+    'pip',
+    'install',
+    '--quiet',
+    '--disable-pip-version-check',
+    '--target',
+    fresh,
+    ...packages,
   ])
   if (code !== 0) throw new Error(`${packages.join(', ')} could not be installed:\n${output}`)
   await rename(fresh, folder).catch(() => rm(fresh, { recursive: true })) // another was faster
@@ -33,7 +40,9 @@ export async function python(args: readonly string[], env: NodeJS.ProcessEnv = {
   })
   let output = ''
   for (const pipe of [child.stdout, child.stderr]) {
-    pipe.setEncoding('utf8').on('data', (text: string) => { output += text })
+    pipe.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
   }
   const code = await new Promise<number | null>((resolve, reject) => {
     child.on('error', reject)

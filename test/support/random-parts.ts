@@ -8,7 +8,10 @@ import { under } from './random-weights.ts'
 type Shapes = Record<string, readonly number[]>
 
 const repeated = (path: string, count: number, shapes: (i: number) => Shapes): Shapes =>
-  Object.assign({}, ...Array.from({ length: count }, (_, i) => under(`${path}.${i}`, shapes(i)))) as Shapes
+  Object.assign(
+    {},
+    ...Array.from({ length: count }, (_, i) => under(`${path}.${i}`, shapes(i))),
+  ) as Shapes
 
 export function t5Shapes(config: T5Config): Shapes {
   const { vocabulary, dim, headDim, heads, hiddenDim, layers, buckets } = config
@@ -48,19 +51,26 @@ function modernBertShapes({ vocabulary, dim, hiddenDim, layers }: ModernBertConf
 
 function peShapes({ dim, hiddenDim, layers, heads }: PeConfig): Shapes {
   const patcherBlock: Shapes = {
-    'groupnorm.weight': [dim], 'groupnorm.bias': [dim],
-    'project.weight': [dim, dim, 3], 'project.bias': [dim],
+    'groupnorm.weight': [dim],
+    'groupnorm.bias': [dim],
+    'project.weight': [dim, dim, 3],
+    'project.bias': [dim],
   }
   return {
     'embeddings.cls_token': [1, 1, dim],
     ...under('embeddings.resnet_block.block1', patcherBlock),
     ...under('embeddings.resnet_block.block2', patcherBlock),
     ...repeated('layers', layers, () => ({
-      'input_layernorm.weight': [dim], 'post_attention_layernorm.weight': [dim],
-      'self_attn.q_proj.weight': [dim, dim], 'self_attn.k_proj.weight': [dim, dim],
-      'self_attn.v_proj.weight': [dim, dim], 'self_attn.o_proj.weight': [dim, dim],
-      'self_attn.q_norm.weight': [dim / heads], 'self_attn.k_norm.weight': [dim / heads],
-      'mlp.gate_proj.weight': [hiddenDim, dim], 'mlp.up_proj.weight': [hiddenDim, dim],
+      'input_layernorm.weight': [dim],
+      'post_attention_layernorm.weight': [dim],
+      'self_attn.q_proj.weight': [dim, dim],
+      'self_attn.k_proj.weight': [dim, dim],
+      'self_attn.v_proj.weight': [dim, dim],
+      'self_attn.o_proj.weight': [dim, dim],
+      'self_attn.q_norm.weight': [dim / heads],
+      'self_attn.k_norm.weight': [dim / heads],
+      'mlp.gate_proj.weight': [hiddenDim, dim],
+      'mlp.up_proj.weight': [hiddenDim, dim],
       'mlp.down_proj.weight': [dim, hiddenDim],
     })),
     'norm.weight': [dim],
@@ -71,7 +81,9 @@ function peShapes({ dim, hiddenDim, layers, heads }: PeConfig): Shapes {
 export function spanPredictorShapes(config: SpanPredictorConfig): Shapes {
   const { featureDim, audio, text, dim } = config
   const head = (inDim: number): Shapes => ({
-    'layer_norm.weight': [inDim], 'layer_norm.bias': [inDim], 'proj.weight': [dim, inDim],
+    'layer_norm.weight': [inDim],
+    'layer_norm.bias': [inDim],
+    'proj.weight': [dim, inDim],
   })
   return {
     'audio_model.data_proj.weight': [audio.dim, featureDim],
@@ -80,7 +92,7 @@ export function spanPredictorShapes(config: SpanPredictorConfig): Shapes {
     ...under('text_model', modernBertShapes(text)),
     ...under('audio_head', head(audio.dim)),
     ...under('text_head', head(text.dim)),
-    'logit_scale': [1],
-    'logit_bias': [1],
+    logit_scale: [1],
+    logit_bias: [1],
   }
 }

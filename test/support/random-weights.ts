@@ -1,18 +1,28 @@
 /** SAM-Audio checkpoints of any size with random weights, made as they are read. */
 import type { StoredTensor } from '../../models/checkpoint/stored-tensor.ts'
-import type { CodecConfig, SamAudioConfig, TransformerConfig } from '../../models/sam-audio/config.ts'
+import type {
+  CodecConfig,
+  SamAudioConfig,
+  TransformerConfig,
+} from '../../models/sam-audio/config.ts'
 import { Weights } from '../../models/checkpoint/weights.ts'
 
 type Shapes = Record<string, readonly number[]>
 
 /** Of the published checkpoints. */
 export const PUBLISHED_CODEC: CodecConfig = {
-  sampleRate: 48_000, encoderDim: 64, encoderRates: [2, 8, 10, 12], latentDim: 1024,
-  decoderDim: 1536, decoderRates: [12, 10, 8, 2], codebookDim: 128,
+  sampleRate: 48_000,
+  encoderDim: 64,
+  encoderRates: [2, 8, 10, 12],
+  latentDim: 1024,
+  decoderDim: 1536,
+  decoderRates: [12, 10, 8, 2],
+  codebookDim: 128,
 }
 
 /** How wide the published checkpoints' feed-forward layers are within. */
-export const feedForwardDimOf = (dim: number): number => 64 * Math.ceil(Math.trunc((8 * dim) / 3) / 64)
+export const feedForwardDimOf = (dim: number): number =>
+  64 * Math.ceil(Math.trunc((8 * dim) / 3) / 64)
 
 /** Weights of the given shapes, scaled so that activations neither vanish nor explode. */
 export function randomWeights(shapes: Shapes): Weights {
@@ -47,20 +57,23 @@ export function transformerShapes(config: TransformerConfig, features: number): 
     ...linear(`x_embedder.block.${block}.project`, [dim, dim, 3], dim),
   })
   return {
-    ...each(Array.from({ length: layers }, (_, i) => `layers.${i}`), (layer) => ({
-      [`${layer}.scale_shift_table`]: [6, dim],
-      [`${layer}.attention_norm.weight`]: [dim],
-      [`${layer}.ffn_norm.weight`]: [dim],
-      ...attention(`${layer}.attention`),
-      ...attention(`${layer}.cross_attention`),
-      ...gated(`${layer}.feed_forward`, dim, feedForwardDim, dim),
-    })),
+    ...each(
+      Array.from({ length: layers }, (_, i) => `layers.${i}`),
+      (layer) => ({
+        [`${layer}.scale_shift_table`]: [6, dim],
+        [`${layer}.attention_norm.weight`]: [dim],
+        [`${layer}.ffn_norm.weight`]: [dim],
+        ...attention(`${layer}.attention`),
+        ...attention(`${layer}.cross_attention`),
+        ...gated(`${layer}.feed_forward`, dim, feedForwardDim, dim),
+      }),
+    ),
     ...patcher('block1'),
     ...patcher('block2'),
     ...gated('t_embedder.projection', timeDim, dim, dim),
     ...gated('y_embedder.projection', contextDim, dim, dim),
     ...linear('t_block', [6 * dim, dim], 6 * dim),
-    'final_layer_scale_shift_table': [2, dim],
+    final_layer_scale_shift_table: [2, dim],
     'norm.weight': [dim],
     'output.weight': [features, dim],
   }
@@ -70,20 +83,24 @@ export function transformerShapes(config: TransformerConfig, features: number): 
 export function codecShapes(config: CodecConfig): Shapes {
   const { encoderDim, encoderRates, latentDim, decoderDim, decoderRates, codebookDim } = config
   const unit = (name: string, dim: number): Shapes => ({
-    ...snake(`${name}.block.0`, dim), ...convolution(`${name}.block.1`, [dim, dim, 7], dim),
-    ...snake(`${name}.block.2`, dim), ...convolution(`${name}.block.3`, [dim, dim, 1], dim),
+    ...snake(`${name}.block.0`, dim),
+    ...convolution(`${name}.block.1`, [dim, dim, 7], dim),
+    ...snake(`${name}.block.2`, dim),
+    ...convolution(`${name}.block.3`, [dim, dim, 1], dim),
   })
   const encoderBlock = (stride: number, i: number): Shapes => {
     const [name, dim] = [`encoder.block.${i + 1}.block`, encoderDim * 2 ** i]
     return {
-      ...each([0, 1, 2], (place) => unit(`${name}.${place}`, dim)), ...snake(`${name}.3`, dim),
+      ...each([0, 1, 2], (place) => unit(`${name}.${place}`, dim)),
+      ...snake(`${name}.3`, dim),
       ...convolution(`${name}.4`, [2 * dim, dim, 2 * stride], 2 * dim),
     }
   }
   const decoderBlock = (stride: number, i: number): Shapes => {
     const [name, dim] = [`decoder.model.${i + 1}.block`, decoderDim / 2 ** i]
     return {
-      ...each([4, 5, 8], (place) => unit(`${name}.${place}`, dim / 2)), ...snake(`${name}.0`, dim),
+      ...each([4, 5, 8], (place) => unit(`${name}.${place}`, dim / 2)),
+      ...snake(`${name}.0`, dim),
       ...convolution(`${name}.1`, [dim, dim / 2, 2 * stride], dim / 2),
     }
   }
@@ -106,8 +123,17 @@ export function codecShapes(config: CodecConfig): Shapes {
 }
 
 /** Of what the flow network is told, outside its transformer. */
-export function conditionShapes({ transformer: { dim, contextDim }, ...config }: SamAudioConfig): Shapes {
-  const { codec: { codebookDim }, textDim, videoDim, anchors, anchorDim } = config
+export function conditionShapes({
+  transformer: { dim, contextDim },
+  ...config
+}: SamAudioConfig): Shapes {
+  const {
+    codec: { codebookDim },
+    textDim,
+    videoDim,
+    anchors,
+    anchorDim,
+  } = config
   return {
     ...linear('proj', [dim, 6 * codebookDim], dim),
     ...linear('memory_proj', [contextDim, textDim], contextDim),
@@ -124,11 +150,15 @@ export function conditionShapes({ transformer: { dim, contextDim }, ...config }:
 export const under = (path: string, shapes: Shapes): Shapes =>
   each(Object.entries(shapes), ([name, shape]) => ({ [`${path}.${name}`]: shape }))
 
-const linear = (name: string, weight: readonly number[], out: number): Shapes =>
-  ({ [`${name}.weight`]: weight, [`${name}.bias`]: [out] })
+const linear = (name: string, weight: readonly number[], out: number): Shapes => ({
+  [`${name}.weight`]: weight,
+  [`${name}.bias`]: [out],
+})
 
 const convolution = (name: string, kernel: readonly number[], out: number): Shapes => ({
-  [`${name}.weight_v`]: kernel, [`${name}.weight_g`]: [kernel[0]!, 1, 1], [`${name}.bias`]: [out],
+  [`${name}.weight_v`]: kernel,
+  [`${name}.weight_g`]: [kernel[0]!, 1, 1],
+  [`${name}.bias`]: [out],
 })
 
 const snake = (name: string, dim: number): Shapes => ({ [`${name}.alpha`]: [1, dim, 1] })

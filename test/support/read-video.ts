@@ -11,7 +11,9 @@ import { chirp, noise } from './make-audio.ts'
 export function clickedChirp(seconds: number, sampleRate: number, at: number): Float32Array {
   const burst = noise(seconds, sampleRate)
   const isBurst = (time: number) => time >= at && time < at + 0.005
-  return chirp(seconds, sampleRate).map((x, i) => (isBurst(i / sampleRate) ? 1.9 * burst[i]! : 0.3 * x))
+  return chirp(seconds, sampleRate).map((x, i) =>
+    isBurst(i / sampleRate) ? 1.9 * burst[i]! : 0.3 * x,
+  )
 }
 
 /** Where the click begins, in seconds. */
@@ -48,16 +50,20 @@ export async function readVideo(path: string): Promise<Pictures> {
   const seconds = (time: bigint) => (Number(time) * num) / den - startSecondsOf(context)
   const found: Pictures = {
     codec: avGetCodecName(codec.id)!,
-    displayMatrix: stream.codecpar.getCodedSideData(AV_PKT_DATA_DISPLAYMATRIX)?.toString('hex') ?? null,
+    displayMatrix:
+      stream.codecpar.getCodedSideData(AV_PKT_DATA_DISPLAYMATRIX)?.toString('hex') ?? null,
     title: context.metadata?.get('title') ?? null,
-    pictures: [], times: [], flash: -1, seconds: 0,
+    pictures: [],
+    times: [],
+    flash: -1,
+    seconds: 0,
   }
   let brightest = 0
   for (let more = true; more;) {
     more = await reader.next()
     if (more) found.pictures.push(createHash('sha1').update(bare(packet.data!)).digest('hex'))
     await decoder.sendPacket(more ? packet : null)
-    while (await decoder.receiveFrame(frame) >= 0) {
+    while ((await decoder.receiveFrame(frame)) >= 0) {
       const time = seconds(frame.bestEffortTimestamp)
       const light = frame.data![0]!.subarray(0, 40).reduce((sum, x) => sum + x, 0)
       if (light > brightest) [brightest, found.flash] = [light, time]

@@ -6,12 +6,21 @@ interface Streams {
 }
 
 export async function runCommand(
-  command: (words: string[], streams: Streams) => Promise<number>, words: string[],
+  command: (words: string[], streams: Streams) => Promise<number>,
+  words: string[],
 ) {
   const out = { text: '', errors: '' }
   const code = await command(words, {
-    stdout: { write: (text) => { out.text += text } },
-    stderr: { write: (text) => { out.errors += text } },
+    stdout: {
+      write: (text) => {
+        out.text += text
+      },
+    },
+    stderr: {
+      write: (text) => {
+        out.errors += text
+      },
+    },
   })
   return { code, ...out }
 }

@@ -12,8 +12,16 @@ interface Target {
 /** Resolves with its exit code, 0 when nothing was found, and its report. */
 export async function runSchemathesis({ url, key, fileId }: Target) {
   const folder = await pythonPackages('schemathesis==4.32.5', 'hypothesis==6.170.15')
-  return python([
-    '-m', 'schemathesis.cli', '--config-file', 'test/support/schemathesis.toml', '--no-color',
-    'run', `${url}/v1/openapi.json`,
-  ], { PYTHONPATH: `${folder}:test/support`, WINNOW_KEY: key, WINNOW_FILE_ID: fileId })
+  return python(
+    [
+      '-m',
+      'schemathesis.cli',
+      '--config-file',
+      'test/support/schemathesis.toml',
+      '--no-color',
+      'run',
+      `${url}/v1/openapi.json`,
+    ],
+    { PYTHONPATH: `${folder}:test/support`, WINNOW_KEY: key, WINNOW_FILE_ID: fileId },
+  )
 }

@@ -2,7 +2,11 @@
 
 import type { TestContext } from 'node:test'
 import * as grpc from '@grpc/grpc-js'
-import { SEPARATION_SERVICE, separationPackage, startGrpcServer } from '../../gateway/grpc/server.ts'
+import {
+  SEPARATION_SERVICE,
+  separationPackage,
+  startGrpcServer,
+} from '../../gateway/grpc/server.ts'
 import type { Gateway } from './start-gateway.ts'
 
 type Message = Record<string, any>
@@ -16,11 +20,15 @@ interface CallOptions {
 
 /** Serves the gateway on a loopback port, with a client; both end with the test. */
 export async function startSeparationClient(
-  t: TestContext, gateway: Gateway, limits: { callMsMax?: number } = {},
+  t: TestContext,
+  gateway: Gateway,
+  limits: { callMsMax?: number } = {},
 ) {
   const server = await startGrpcServer('127.0.0.1', 0, gateway.deps, limits)
   const Client = grpc.makeGenericClientConstructor(
-    separationPackage[SEPARATION_SERVICE] as grpc.ServiceDefinition, 'SeparationService')
+    separationPackage[SEPARATION_SERVICE] as grpc.ServiceDefinition,
+    'SeparationService',
+  )
   const client = new Client(server.address, grpc.credentials.createInsecure())
   t.after(async () => {
     client.close()
@@ -40,11 +48,19 @@ export async function startSeparationClient(
     /** Resolves with the answer, or rejects with a gRPC error. */
     call: (method: string, request: Message, given: CallOptions = {}) =>
       new Promise<Message>((resolve, reject) => {
-        client[method]?.(request, headers(given), options(given),
-          (error: grpc.ServiceError | null, reply: Message) => error ? reject(error) : resolve(reply))
+        client[method]?.(
+          request,
+          headers(given),
+          options(given),
+          (error: grpc.ServiceError | null, reply: Message) =>
+            error ? reject(error) : resolve(reply),
+        )
       }),
     watch: (request: Message, given: CallOptions = {}) =>
-      client.Watch?.(request, headers(given), options(given)) as
-        unknown as grpc.ClientReadableStream<Message>,
+      client.Watch?.(
+        request,
+        headers(given),
+        options(given),
+      ) as unknown as grpc.ClientReadableStream<Message>,
   }
 }

@@ -69,23 +69,46 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
   const encryptionKey = randomBytes(32).toString('base64url')
   const signingKey = randomBytes(32).toString('hex')
   const free = { bytes: Infinity }
-  const openDisk = () => openLocalDisk({
-    folder: join(folder, 'media'), signingKey, freeBytesMin: 0, freeBytes: async () => free.bytes,
-    baseUrls: { client: options.config?.publicUrl ?? (() => PUBLIC_URL), engine: () => MEDIA_URL },
-  })
+  const openDisk = () =>
+    openLocalDisk({
+      folder: join(folder, 'media'),
+      signingKey,
+      freeBytesMin: 0,
+      freeBytes: async () => free.bytes,
+      baseUrls: {
+        client: options.config?.publicUrl ?? (() => PUBLIC_URL),
+        engine: () => MEDIA_URL,
+      },
+    })
   const disk = await openDisk()
   const deps: Deps = {
-    store, broker, feed, engineRegistry, clock, log,
+    store,
+    broker,
+    feed,
+    engineRegistry,
+    clock,
+    log,
     mediaStore: options.mediaStore ?? disk,
     queuePositions: new QueuePositions({ store, feed, clock }),
     metrics: new Metrics(),
     rateLimiter: new RateLimiter(options.rateLimitPerMinute ?? 0, clock),
     keyChecks: new KeyChecks({ store, clock }),
     config: {
-      encryptionKey, publicUrl: () => PUBLIC_URL, uploadMinutes: 60, fileHours: 24, outputDays: 7,
-      bodySecondsMax: 30, connectionsMax: 1_000, filesMaxPerAccount: 1_000, fileBytesMaxPerAccount: 1e12,
-      streamWindowSeconds: 600, recordDays: 30, queueMax: 10_000,
-      queueMaxPerAccount: 0, mediaSecondsMax: 7200, ...options.config,
+      encryptionKey,
+      publicUrl: () => PUBLIC_URL,
+      uploadMinutes: 60,
+      fileHours: 24,
+      outputDays: 7,
+      bodySecondsMax: 30,
+      connectionsMax: 1_000,
+      filesMaxPerAccount: 1_000,
+      fileBytesMaxPerAccount: 1e12,
+      streamWindowSeconds: 600,
+      recordDays: 30,
+      queueMax: 10_000,
+      queueMaxPerAccount: 0,
+      mediaSecondsMax: 7200,
+      ...options.config,
     },
     checkAudioUrl: options.checkAudioUrl ?? (async () => ({})),
     checkWebhookUrl: options.checkWebhookUrl ?? (async () => {}),
@@ -102,17 +125,33 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
   const handleEvent = createEventHandler(deps)
   const key = await newKey(deps)
   return {
-    app, deps, disk, free, openDisk, store, clock, broker, feed, engineRegistry, folder, canceled, key,
+    app,
+    deps,
+    disk,
+    free,
+    openDisk,
+    store,
+    clock,
+    broker,
+    feed,
+    engineRegistry,
+    folder,
+    canceled,
+    key,
     /** A key of an account of its own, unless one is named. */
     newKey: (scopes?: readonly Scope[], account?: string) => newKey(deps, scopes, account),
     /** What was logged so, in order. */
-    logged: (level: 'error'): Record<string, any>[] => logLines.map((line) => JSON.parse(line))
-      .filter((line) => line.level === pino.levels.values[level]),
+    logged: (level: 'error'): Record<string, any>[] =>
+      logLines
+        .map((line) => JSON.parse(line))
+        .filter((line) => line.level === pino.levels.values[level]),
     publish: () => publishWaiting(publisher),
     call: (method: InjectOptions['method'], url: string, given: CallOptions = {}) =>
       call(app, method, url, { key, ...given }),
     event: <Type extends Event['type']>(
-      type: Type, requestId: string, fields: Partial<EventOf<Type>> = {},
+      type: Type,
+      requestId: string,
+      fields: Partial<EventOf<Type>> = {},
     ) => handleEvent(makeEvent(type, requestId, isoTime(clock.now()), fields)),
     /** Opens a port, for what cannot be injected. */
     async listen(): Promise<string> {
@@ -131,7 +170,9 @@ interface CallOptions {
 
 /** Calls a path, or an address that the gateway has made. */
 function call(
-  app: FastifyInstance, method: InjectOptions['method'], url: string,
+  app: FastifyInstance,
+  method: InjectOptions['method'],
+  url: string,
   { key, body, headers = {} }: CallOptions,
 ) {
   const path = url.replace(PUBLIC_URL, '').replace(MEDIA_URL, '')
@@ -145,27 +186,40 @@ function call(
 }
 
 async function newKey(
-  { store, clock }: Deps, scopes: readonly Scope[] = SCOPES, account = newId('acct'),
+  { store, clock }: Deps,
+  scopes: readonly Scope[] = SCOPES,
+  account = newId('acct'),
 ): Promise<string> {
   const keyId = newKeyId()
   const key = newApiKey(keyId)
   const now = isoTime(clock.now())
   await ensureAccount(store, { account_id: account, name: 'Test', created_at: now })
   await putApiKey(store, {
-    key_id: keyId, account_id: account, name: 'Test', key_hash: hashApiKey(key),
-    scopes: JSON.stringify(scopes), created_at: now, expires_at: null, revoked_at: null,
+    key_id: keyId,
+    account_id: account,
+    name: 'Test',
+    key_hash: hashApiKey(key),
+    scopes: JSON.stringify(scopes),
+    created_at: now,
+    expires_at: null,
+    revoked_at: null,
   })
   return key
 }
 
 /** `gateway.call` with another key. */
-export const callWith = (gateway: Gateway, key: string): Gateway['call'] =>
-  (method, url, given) => gateway.call(method, url, { ...given, key })
+export const callWith =
+  (gateway: Gateway, key: string): Gateway['call'] =>
+  (method, url, given) =>
+    gateway.call(method, url, { ...given, key })
 
 const OUTPUT = { content_type: 'audio/wav', extension: 'wav', bytes: 4 }
 
 function makeEvent(
-  type: Event['type'], requestId: string, at: string, fields: Partial<Event>,
+  type: Event['type'],
+  requestId: string,
+  at: string,
+  fields: Partial<Event>,
 ): Event {
   const speaker = { attempt_id: 'attempt-1', engine_id: 'engine-1' }
   const common = { request_id: requestId, ...speaker, at, logs: [] }
@@ -184,8 +238,11 @@ export const FILE_BYTES = Buffer.from('RIFF....')
 
 /** What is posted to create a file of FILE_BYTES. */
 export const createFileBody = (fields: object = {}) => ({
-  file_name: 'concert.m4a', content_type: 'audio/mp4', file_size: FILE_BYTES.length,
-  purpose: 'audio.separate.input', ...fields,
+  file_name: 'concert.m4a',
+  content_type: 'audio/mp4',
+  file_size: FILE_BYTES.length,
+  purpose: 'audio.separate.input',
+  ...fields,
 })
 
 /** The id of a file whose bytes are there. */

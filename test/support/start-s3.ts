@@ -21,18 +21,40 @@ export async function startS3(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 's3-'))
   const [accessKey, secretKey] = [newSecret(), newSecret()]
   const config = join(folder, 's3.json')
-  await writeFile(config, JSON.stringify({
-    identities: [{ name: 'test', credentials: [{ accessKey, secretKey }], actions: ['Admin'] }],
-  }))
+  await writeFile(
+    config,
+    JSON.stringify({
+      identities: [{ name: 'test', credentials: [{ accessKey, secretKey }], actions: ['Admin'] }],
+    }),
+  )
   const [port, ...others] = await freePorts(SERVICES.length + 1)
-  const server = spawn(join(packages, 'bin/weed'), [
-    '-logtostderr=true', '-logdir', folder, 'server', '-dir', folder, '-ip=127.0.0.1',
-    '-ip.bind=127.0.0.1', '-filer', '-s3', `-s3.config=${config}`, `-s3.port=${port}`,
-    ...SERVICES.map((service, i) => `-${service}=${others[i]}`),
-    '-s3.port.iceberg=0', '-s3.port.lance=0', '-master.volumeSizeLimitMB=64', '-volume.max=20',
-  ], { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, TMPDIR: folder } })
+  const server = spawn(
+    join(packages, 'bin/weed'),
+    [
+      '-logtostderr=true',
+      '-logdir',
+      folder,
+      'server',
+      '-dir',
+      folder,
+      '-ip=127.0.0.1',
+      '-ip.bind=127.0.0.1',
+      '-filer',
+      '-s3',
+      `-s3.config=${config}`,
+      `-s3.port=${port}`,
+      ...SERVICES.map((service, i) => `-${service}=${others[i]}`),
+      '-s3.port.iceberg=0',
+      '-s3.port.lance=0',
+      '-master.volumeSizeLimitMB=64',
+      '-volume.max=20',
+    ],
+    { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, TMPDIR: folder } },
+  )
   let log = ''
-  server.stderr.on('data', (text: Buffer) => { log = (log + text.toString()).slice(-20_000) })
+  server.stderr.on('data', (text: Buffer) => {
+    log = (log + text.toString()).slice(-20_000)
+  })
   const ended = new Promise((resolve) => server.once('exit', resolve))
   t.after(async () => {
     server.kill('SIGKILL')
@@ -45,7 +67,10 @@ export async function startS3(t: TestContext) {
   const deadline = Date.now() + START_MS_MAX
   for (;;) {
     const created = client.send(new CreateBucketCommand({ Bucket: BUCKET }))
-    const problem = await created.then(() => null, (error: Error) => error)
+    const problem = await created.then(
+      () => null,
+      (error: Error) => error,
+    )
     if (problem === null) break
     if (server.exitCode !== null || Date.now() > deadline) {
       throw new Error(`SeaweedFS did not start: ${problem.message}\n${log}`)
@@ -53,7 +78,10 @@ export async function startS3(t: TestContext) {
     await sleep(100)
   }
   return {
-    client, endpoint, bucket: BUCKET, region: REGION,
+    client,
+    endpoint,
+    bucket: BUCKET,
+    region: REGION,
     env: { AWS_ACCESS_KEY_ID: accessKey, AWS_SECRET_ACCESS_KEY: secretKey },
   }
 }
@@ -62,18 +90,25 @@ const newSecret = () => randomBytes(16).toString('hex')
 
 /** Every other port that it opens. */
 const SERVICES = [
-  's3.port.grpc', 'master.port', 'master.port.grpc', 'volume.port', 'volume.port.grpc',
-  'filer.port', 'filer.port.grpc',
+  's3.port.grpc',
+  'master.port',
+  'master.port.grpc',
+  'volume.port',
+  'volume.port.grpc',
+  'filer.port',
+  'filer.port.grpc',
 ]
 
 /** Ports that were free a moment ago. */
 async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(Array.from({ length: count }, () => {
-    const server = createServer()
-    return new Promise<typeof server>((resolve) => {
-      server.listen(0, '127.0.0.1', () => resolve(server))
-    })
-  }))
+  const servers = await Promise.all(
+    Array.from({ length: count }, () => {
+      const server = createServer()
+      return new Promise<typeof server>((resolve) => {
+        server.listen(0, '127.0.0.1', () => resolve(server))
+      })
+    }),
+  )
   const ports = servers.map((server) => (server.address() as AddressInfo).port)
   await Promise.all(servers.map((server) => new Promise((done) => server.close(done))))
   return ports

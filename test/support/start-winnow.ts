@@ -7,7 +7,10 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import {
-  createClient, type Client, type Status, type Submission,
+  createClient,
+  type Client,
+  type Status,
+  type Submission,
 } from '../../clients/typescript/client.ts'
 import { startNatsServer, type NatsServer } from '../../scripts/nats-server.ts'
 
@@ -39,15 +42,23 @@ export interface Winnow {
 
 /** The whole service with `engines` engines; everything ends with the test. */
 export async function startWinnow(
-  t: TestContext, { engines = 1, env = {} }: { engines?: number; env?: Environment } = {},
+  t: TestContext,
+  { engines = 1, env = {} }: { engines?: number; env?: Environment } = {},
 ): Promise<Winnow> {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-test-'))
   const nats = await startNatsServer({ folder: join(folder, 'nats') })
   const programs: Program[] = []
   const base = {
-    NATS_URL: nats.url, DATA_DIR: folder, HOST: '127.0.0.1', GRPC_PORT: '0', METRICS_PORT: '0',
+    NATS_URL: nats.url,
+    DATA_DIR: folder,
+    HOST: '127.0.0.1',
+    GRPC_PORT: '0',
+    METRICS_PORT: '0',
     BOOTSTRAP_API_KEY: API_KEY,
-    SCRATCH_DIR: join(folder, 'scratch'), LEASE_SECONDS: '2', DRAIN_SECONDS: '10', ...env,
+    SCRATCH_DIR: join(folder, 'scratch'),
+    LEASE_SECONDS: '2',
+    DRAIN_SECONDS: '10',
+    ...env,
   }
   const start = async (program: string, more: Environment) => {
     const started = await startProgram(program, { ...base, ...more })
@@ -85,11 +96,15 @@ export async function startWinnow(
 
 async function startProgram(path: string, env: Environment): Promise<Program> {
   const child = spawn(process.execPath, ['--import', 'tsx', path], {
-    cwd: ROOT, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   let log = ''
   for (const output of [child.stdout, child.stderr]) {
-    output?.on('data', (text: Buffer) => { log = (log + text.toString()).slice(-200_000) })
+    output?.on('data', (text: Buffer) => {
+      log = (log + text.toString()).slice(-200_000)
+    })
   }
   const ended = new Promise<number | NodeJS.Signals>((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ?? code ?? 0))
@@ -99,7 +114,8 @@ async function startProgram(path: string, env: Environment): Promise<Program> {
     child.once('exit', () => reject(new Error(`${path} did not start:\n${log}`)))
   })
   return {
-    child, ready,
+    child,
+    ready,
     log: () => log,
     end(signal) {
       if (child.exitCode === null && child.signalCode === null) child.kill(signal)
@@ -110,7 +126,9 @@ async function startProgram(path: string, env: Environment): Promise<Program> {
 
 /** Uploads a file and submits it; answers what the submission answered. */
 export async function submitFile(
-  { client }: Winnow, path: string, input: Omit<Submission['input'], 'file_id' | 'audio_url'>,
+  { client }: Winnow,
+  path: string,
+  input: Omit<Submission['input'], 'file_id' | 'audio_url'>,
   contentType = 'audio/wav',
 ) {
   const fileId = await client.upload(path, contentType)
@@ -119,7 +137,8 @@ export async function submitFile(
 
 /** Follows a request to its end; every status on the way, the last one terminal. */
 export async function followToEnd(
-  { client }: Winnow, submitted: Parameters<Client['follow']>[0],
+  { client }: Winnow,
+  submitted: Parameters<Client['follow']>[0],
 ): Promise<Status[]> {
   const statuses: Status[] = []
   for await (const status of client.follow(submitted, { logs: true })) statuses.push(status)
@@ -128,7 +147,9 @@ export async function followToEnd(
 
 /** The terminal status of a file's separation. */
 export async function separateFile(
-  winnow: Winnow, path: string, input: Omit<Submission['input'], 'file_id' | 'audio_url'>,
+  winnow: Winnow,
+  path: string,
+  input: Omit<Submission['input'], 'file_id' | 'audio_url'>,
   contentType?: string,
 ) {
   const submitted = await submitFile(winnow, path, input, contentType)
@@ -139,11 +160,13 @@ export async function separateFile(
 
 /** Downloads both results of a completed request. */
 export async function downloadResult(
-  { client }: Winnow, submitted: Parameters<Client['result']>[0],
+  { client }: Winnow,
+  submitted: Parameters<Client['result']>[0],
 ): Promise<{ target: Buffer; residual: Buffer; result: Awaited<ReturnType<Client['result']>> }> {
   const result = await client.result(submitted)
   const get = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
   const [target, residual] = await Promise.all(
-    [result.data.target.url, result.data.residual.url].map(get))
+    [result.data.target.url, result.data.residual.url].map(get),
+  )
   return { target: target!, residual: residual!, result }
 }

@@ -18,8 +18,7 @@ export const op = {
   global: (module: string, name: string) => Buffer.from(`c${module}\n${name}\n`),
   put: (index: number) => word('r', index),
   get: (index: number) => word('j', index),
-  text: (value: string) =>
-    Buffer.concat([word('X', Buffer.byteLength(value)), Buffer.from(value)]),
+  text: (value: string) => Buffer.concat([word('X', Buffer.byteLength(value)), Buffer.from(value)]),
   integer,
 }
 
@@ -78,10 +77,19 @@ export function tensorPickle(storages: readonly SavedStorage[], tensor: SavedTen
   return Buffer.concat([
     op.global('torch._utils', '_rebuild_tensor_v2'),
     tuple(
-      tuple(op.text('storage'), op.global('torch', type), op.text(`${storage}`), op.text('cpu'),
-        op.integer(count)),
-      op.persistentId(), op.integer(offset), tuple(...shape.map(integer)),
-      tuple(...strides.map(integer)), op.no(), emptyOrdered(),
+      tuple(
+        op.text('storage'),
+        op.global('torch', type),
+        op.text(`${storage}`),
+        op.text('cpu'),
+        op.integer(count),
+      ),
+      op.persistentId(),
+      op.integer(offset),
+      tuple(...shape.map(integer)),
+      tuple(...strides.map(integer)),
+      op.no(),
+      emptyOrdered(),
     ),
     op.reduce(),
   ])
@@ -91,17 +99,30 @@ export function tensorPickle(storages: readonly SavedStorage[], tensor: SavedTen
 export function dictionaryPickle(items: Readonly<Record<string, Buffer>>): Buffer {
   const pairs = Object.entries(items).flatMap(([name, value]) => [op.text(name), value])
   const attributes = Buffer.concat([
-    op.emptyDictionary(), op.text('_metadata'), emptyOrdered(), op.setItem(), op.build(),
+    op.emptyDictionary(),
+    op.text('_metadata'),
+    emptyOrdered(),
+    op.setItem(),
+    op.build(),
   ])
   return Buffer.concat([
-    op.protocol(), emptyOrdered(), op.put(70_000), op.mark(), ...pairs, op.setItems(), attributes,
+    op.protocol(),
+    emptyOrdered(),
+    op.put(70_000),
+    op.mark(),
+    ...pairs,
+    op.setItems(),
+    attributes,
     op.stop(),
   ])
 }
 
 export function stateDictPickle({ storages, tensors }: StateDict): Buffer {
-  return dictionaryPickle(Object.fromEntries(Object.entries(tensors).map(([name, tensor]) =>
-    [name, tensorPickle(storages, tensor)])))
+  return dictionaryPickle(
+    Object.fromEntries(
+      Object.entries(tensors).map(([name, tensor]) => [name, tensorPickle(storages, tensor)]),
+    ),
+  )
 }
 
 export function torchEntries(pickle: Buffer, storages: readonly SavedStorage[]): Entry[] {

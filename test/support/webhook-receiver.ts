@@ -31,7 +31,10 @@ export async function startReceiver(t: TestContext) {
     },
     /** What came first of all that was not taken yet; it waits for its answer. */
     async next(): Promise<Received> {
-      while (waiting.length === 0) await new Promise<void>((resolve) => { wake = resolve })
+      while (waiting.length === 0)
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
       return waiting.shift()!
     },
   }

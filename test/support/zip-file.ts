@@ -51,7 +51,11 @@ function localHeader({ name }: Entry, { padding = 0 }: ZipOptions): Buffer {
   return Buffer.concat([header, Buffer.from(name), extra])
 }
 
-function centralHeader({ name, data, gap = 0, claims = {} }: Entry, at: number, { wide }: ZipOptions) {
+function centralHeader(
+  { name, data, gap = 0, claims = {} }: Entry,
+  at: number,
+  { wide }: ZipOptions,
+) {
   const bytes = claims.bytes ?? gap + data.length
   const numbers = [bytes, claims.storedBytes ?? bytes, claims.start ?? at]
   const isWide = numbers.map((number) => wide === true || number >= NARROW_MAX)
@@ -89,7 +93,11 @@ function endOf(count: number, bytes: number, start: number, { wide, comment = ''
 function wideEnd(count: number, bytes: number, start: number): Buffer[] {
   const end = Buffer.alloc(56)
   end.writeUInt32LE(0x06064b50, 0)
-  const fields = [[32, count], [40, bytes], [48, start]] as const
+  const fields = [
+    [32, count],
+    [40, bytes],
+    [48, start],
+  ] as const
   for (const [offset, value] of fields) end.writeBigUInt64LE(BigInt(value), offset)
   const locator = Buffer.alloc(20)
   locator.writeUInt32LE(0x07064b50, 0)

@@ -17,10 +17,11 @@ export function loadBandLayer(weights: Weights, config: MiniConfig, conditioned:
   const two = { dim: bandDim, count: 2, rank: 4 }
   const modulation = conditioned ? loadModulation(weights.at('m'), codeDim, two) : null
 
-  return (x: Tensor, code: Tensor | null, valid: Tensor | null): Tensor => tf.tidy(() => {
-    const normal = rmsNormalize(x)
-    const mixed = conv(valid ? normal.mul(valid.expandDims(-1).expandDims(-1)) : normal)
-    const [scale, shift] = code && modulation ? modulation(code) : []
-    return x.add(feedForward(scale && shift ? modulate(mixed, scale, shift) : mixed))
-  })
+  return (x: Tensor, code: Tensor | null, valid: Tensor | null): Tensor =>
+    tf.tidy(() => {
+      const normal = rmsNormalize(x)
+      const mixed = conv(valid ? normal.mul(valid.expandDims(-1).expandDims(-1)) : normal)
+      const [scale, shift] = code && modulation ? modulation(code) : []
+      return x.add(feedForward(scale && shift ? modulate(mixed, scale, shift) : mixed))
+    })
 }

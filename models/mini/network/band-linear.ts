@@ -23,7 +23,9 @@ export function runsOf(bands: readonly number[]): BandRun[] {
 
 /** Run number `index` of the weights: [count, rows, inDim] to [count, rows, outDim]. */
 export function loadBandLinear(
-  weights: Weights, index: number, [count, inDim, outDim]: readonly [number, number, number],
+  weights: Weights,
+  index: number,
+  [count, inDim, outDim]: readonly [number, number, number],
 ) {
   const kernel = weights.at('w').get(String(index), [count, inDim, outDim])
   const bias = weights.at('b').get(String(index), [count, 1, outDim])

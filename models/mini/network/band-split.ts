@@ -13,15 +13,16 @@ export function loadBandSplit(weights: Weights, { bands, bandDim }: MiniConfig) 
     bin += count * width
     return { start, count, width, project }
   })
-  return (features: Tensor): Tensor => tf.tidy(() => {
-    const [batch, tokens] = features.shape as [number, number]
-    const rows = batch * tokens
-    const parts = runs.map(({ start, count, width, project }) => {
-      const bins = tf.slice(features, [0, 0, 0, start], [-1, -1, -1, count * width])
-      const byBand = bins.reshape([rows, PATCH, count, width]).transpose([2, 0, 1, 3])
-      return project(byBand.reshape([count, rows, PATCH * width])) // [count, rows, bandDim]
+  return (features: Tensor): Tensor =>
+    tf.tidy(() => {
+      const [batch, tokens] = features.shape as [number, number]
+      const rows = batch * tokens
+      const parts = runs.map(({ start, count, width, project }) => {
+        const bins = tf.slice(features, [0, 0, 0, start], [-1, -1, -1, count * width])
+        const byBand = bins.reshape([rows, PATCH, count, width]).transpose([2, 0, 1, 3])
+        return project(byBand.reshape([count, rows, PATCH * width])) // [count, rows, bandDim]
+      })
+      const stream = tf.concat(parts, 0).reshape([bands.length, batch, tokens, bandDim])
+      return stream.transpose([1, 2, 0, 3]) // [batch, tokens, bands, bandDim]
     })
-    const stream = tf.concat(parts, 0).reshape([bands.length, batch, tokens, bandDim])
-    return stream.transpose([1, 2, 0, 3]) // [batch, tokens, bands, bandDim]
-  })
 }

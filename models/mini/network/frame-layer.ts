@@ -23,21 +23,23 @@ export function loadFrameLayer(weights: Weights, config: MiniConfig, conditioned
   const four = { dim: frameDim, count: 4, rank: 3 }
   const modulation = conditioned ? loadModulation(weights.at('m'), codeDim, four) : null
 
-  const attention = (x: Tensor, valid: Tensor | null) => tf.tidy(() => {
-    const [batch, tokens] = x.shape as [number, number]
-    const split = project(x).reshape([batch, tokens, 3, heads, frameDim / heads])
-    const [q, k, v] = tf.unstack(split.transpose([2, 0, 3, 1, 4])) as [Tensor, Tensor, Tensor]
-    const heard = attend(q, k, v, valid && keyBias(valid)) // [batch, heads, tokens, headDim]
-    return merge(mergeHeads(heard)) // [batch, tokens, frameDim]
-  })
+  const attention = (x: Tensor, valid: Tensor | null) =>
+    tf.tidy(() => {
+      const [batch, tokens] = x.shape as [number, number]
+      const split = project(x).reshape([batch, tokens, 3, heads, frameDim / heads])
+      const [q, k, v] = tf.unstack(split.transpose([2, 0, 3, 1, 4])) as [Tensor, Tensor, Tensor]
+      const heard = attend(q, k, v, valid && keyBias(valid)) // [batch, heads, tokens, headDim]
+      return merge(mergeHeads(heard)) // [batch, tokens, frameDim]
+    })
 
-  return (z: Tensor, code: Tensor | null, valid: Tensor | null): Tensor => tf.tidy(() => {
-    const vectors = code && modulation ? modulation(code) : null
-    const told = (x: Tensor, first: number) =>
-      vectors ? modulate(x, vectors[first]!, vectors[first + 1]!) : x
-    const audible = valid ? z.mul(valid.expandDims(-1)) : z
-    const mixed = conv(audible.expandDims(2)).squeeze([2])
-    const heard = mixed.add(attention(told(norm1(mixed), 0), valid))
-    return heard.add(feedForward(told(norm2(heard), 2))) // [batch, tokens, frameDim]
-  })
+  return (z: Tensor, code: Tensor | null, valid: Tensor | null): Tensor =>
+    tf.tidy(() => {
+      const vectors = code && modulation ? modulation(code) : null
+      const told = (x: Tensor, first: number) =>
+        vectors ? modulate(x, vectors[first]!, vectors[first + 1]!) : x
+      const audible = valid ? z.mul(valid.expandDims(-1)) : z
+      const mixed = conv(audible.expandDims(2)).squeeze([2])
+      const heard = mixed.add(attention(told(norm1(mixed), 0), valid))
+      return heard.add(feedForward(told(norm2(heard), 2))) // [batch, tokens, frameDim]
+    })
 }

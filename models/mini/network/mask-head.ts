@@ -12,19 +12,21 @@ export function loadMaskHead(weights: Weights, { bands, bandDim, headDim }: Mini
     const shape = [run.count, headDim, PATCH * run.width] as const
     return { ...run, project: loadBandLinear(weights.at('o'), index, shape) }
   })
-  return (x: Tensor): Tensor => tf.tidy(() => {
-    const [batch, tokens] = x.shape as [number, number]
-    const rows = batch * tokens
-    const byBand = x.transpose([2, 0, 1, 3]).reshape([bands.length, rows, bandDim])
-    const activation = silu(hidden(byBand)) // [bands, rows, headDim]
-    const parts = runs.map(({ start, count, width, project }) => {
-      const logits = project(tf.slice(activation, [start, 0, 0], [count, -1, -1]))
-      return logits.reshape([count, rows, PATCH, width])
-        .transpose([1, 2, 0, 3])
-        .reshape([batch, PATCH * tokens, count * width])
+  return (x: Tensor): Tensor =>
+    tf.tidy(() => {
+      const [batch, tokens] = x.shape as [number, number]
+      const rows = batch * tokens
+      const byBand = x.transpose([2, 0, 1, 3]).reshape([bands.length, rows, bandDim])
+      const activation = silu(hidden(byBand)) // [bands, rows, headDim]
+      const parts = runs.map(({ start, count, width, project }) => {
+        const logits = project(tf.slice(activation, [start, 0, 0], [count, -1, -1]))
+        return logits
+          .reshape([count, rows, PATCH, width])
+          .transpose([1, 2, 0, 3])
+          .reshape([batch, PATCH * tokens, count * width])
+      })
+      const logits = tf.concat(parts, -1) // [batch, PATCH · tokens, bins]
+      const nyquist = tf.slice(logits, [0, 0, logits.shape[2]! - 1], [-1, -1, 1])
+      return tf.concat([logits, nyquist], -1) // the bin at half the rate has no band: the last's mask
     })
-    const logits = tf.concat(parts, -1) // [batch, PATCH · tokens, bins]
-    const nyquist = tf.slice(logits, [0, 0, logits.shape[2]! - 1], [-1, -1, 1])
-    return tf.concat([logits, nyquist], -1) // the bin at half the rate has no band: the last's mask
-  })
 }

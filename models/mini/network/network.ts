@@ -38,7 +38,8 @@ export function loadNetwork(weights: Weights, config: MiniConfig) {
   const { meaning, textCode } = loadTextCode(weights.at('te'), config)
   const blocks = (name: string, count: number, conditioned: boolean) =>
     Array.from({ length: count }, (_, i) =>
-      loadHybridBlock(weights.at(name).at(i), config, conditioned))
+      loadHybridBlock(weights.at(name).at(i), config, conditioned),
+    )
   const shared = blocks('sh', config.sharedBlocks, false)
   const spanCode = loadProjection(weights.at('sp'), 2, config.frameDim)
   const conditioned = blocks('co', config.conditionedBlocks, true)
@@ -47,11 +48,12 @@ export function loadNetwork(weights: Weights, config: MiniConfig) {
   const { activity, closing } = loadActivity(weights, config)
   weights.assertAllRead()
 
-  const begin = (features: Tensor): Streams => tf.tidy(() => {
-    const [batch, tokens] = features.shape as [number, number]
-    const z = tf.tile(start.reshape([1, 1, -1]), [batch, tokens, 1]) // [batch, tokens, frameDim]
-    return { x: split(features), z }
-  })
+  const begin = (features: Tensor): Streams =>
+    tf.tidy(() => {
+      const [batch, tokens] = features.shape as [number, number]
+      const z = tf.tile(start.reshape([1, 1, -1]), [batch, tokens, 1]) // [batch, tokens, frameDim]
+      return { x: split(features), z }
+    })
 
   /** What every prompt shares: features [batch, tokens, PATCH, bins] to streams. */
   const encodeMixture = compiled((features: Tensor, valid: Tensor | null): Streams =>
@@ -59,20 +61,23 @@ export function loadNetwork(weights: Weights, config: MiniConfig) {
       let streams = begin(features)
       for (const block of shared) streams = replace(streams, block(streams, null, valid))
       return { ...streams }
-    }))
+    }),
+  )
 
   const decodeMask = compiled(
-    (encoded: Streams, conditioning: Conditioning, valid: Tensor | null): Answer => tf.tidy(() => {
-      const code = textCode(conditioning.embedding)
-      const [batch, tokens] = encoded.z.shape as [number, number]
-      let streams = { x: encoded.x.clone(), z: encoded.z.add(spanCode(conditioning.spans)) }
-      for (const block of conditioned) streams = replace(streams, block(streams, code, valid))
-      const activityLogits = activity(streams.z)
-      const closed = closing(activityLogits).reshape([batch, tokens, 1, 1])
-      const logits = head(norm(streams.x)) // [batch, PATCH · tokens, bins + 1]
-      const byToken = logits.reshape([batch, tokens, PATCH, -1])
-      return { maskLogits: byToken.sub(closed).reshape(logits.shape), activityLogits }
-    }))
+    (encoded: Streams, conditioning: Conditioning, valid: Tensor | null): Answer =>
+      tf.tidy(() => {
+        const code = textCode(conditioning.embedding)
+        const [batch, tokens] = encoded.z.shape as [number, number]
+        let streams = { x: encoded.x.clone(), z: encoded.z.add(spanCode(conditioning.spans)) }
+        for (const block of conditioned) streams = replace(streams, block(streams, code, valid))
+        const activityLogits = activity(streams.z)
+        const closed = closing(activityLogits).reshape([batch, tokens, 1, 1])
+        const logits = head(norm(streams.x)) // [batch, PATCH · tokens, bins + 1]
+        const byToken = logits.reshape([batch, tokens, PATCH, -1])
+        return { maskLogits: byToken.sub(closed).reshape(logits.shape), activityLogits }
+      }),
+  )
 
   return { begin, meaning, textCode, shared, conditioned, norm, head, encodeMixture, decodeMask }
 }

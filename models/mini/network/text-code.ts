@@ -9,10 +9,10 @@ export function loadTextCode(weights: Weights, { embeddingDim, names, codeDim }:
   const codes = loadProjection(weights.at(2), names.length, codeDim)
   const scale = Math.sqrt(embeddingDim) // brings a vector of length 1 to unit magnitudes
   /** embedding [batch, embeddingDim], of length 1, to how probably it means each name. */
-  const meaning = (embedding: Tensor): Tensor => tf.tidy(() =>
-    softmax(logits(embedding.mul(scale)))) // [batch, names]
+  const meaning = (embedding: Tensor): Tensor =>
+    tf.tidy(() => softmax(logits(embedding.mul(scale)))) // [batch, names]
   /** To the mean of the codes of all names, by that: [batch, codeDim] of unit RMS. */
-  const textCode = (embedding: Tensor): Tensor => tf.tidy(() =>
-    rmsNormalize(codes(meaning(embedding))))
+  const textCode = (embedding: Tensor): Tensor =>
+    tf.tidy(() => rmsNormalize(codes(meaning(embedding))))
   return { meaning, textCode }
 }

@@ -13,10 +13,12 @@ export function loadTimeConv(weights: Weights, gain: Tensor, kernelTokens: numbe
     const stored = weights.at('c').get('weight', [dim, 1, kernelTokens, 1])
     const places = tf.range(0, kernelTokens).reshape([-1, 1, 1, 1])
     const middle = places.equal((kernelTokens - 1) / 2).cast('float32')
-    return stored.transpose([2, 3, 0, 1]) // [kernelTokens, 1, dim, 1]
-      .add(middle).mul(gain.reshape([1, 1, dim, 1])) as Tensor4D
+    return stored
+      .transpose([2, 3, 0, 1]) // [kernelTokens, 1, dim, 1]
+      .add(middle)
+      .mul(gain.reshape([1, 1, dim, 1])) as Tensor4D
   })
   const bias = weights.at('c').get('bias', [dim])
-  return (x: Tensor): Tensor => tf.tidy(() =>
-    tf.depthwiseConv2d(x as Tensor4D, taps, 1, 'same').add(bias))
+  return (x: Tensor): Tensor =>
+    tf.tidy(() => tf.depthwiseConv2d(x as Tensor4D, taps, 1, 'same').add(bias))
 }

@@ -1,6 +1,12 @@
 /** The encoder all-MiniLM-L6-v2: BERT of six layers, its mean over tokens, of length 1. */
 import {
-  attend, gelu, keyBias, loadLayerNorm, loadLinear, mergeHeads, splitHeads,
+  attend,
+  gelu,
+  keyBias,
+  loadLayerNorm,
+  loadLinear,
+  mergeHeads,
+  splitHeads,
 } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
@@ -20,18 +26,20 @@ export type Bert = ReturnType<typeof loadBert>
 export function loadBert(weights: Weights) {
   const embed = loadEmbeddings(weights.at('embeddings'))
   const layers = Array.from({ length: LAYERS }, (_, i) =>
-    loadLayer(weights.at('encoder').at('layer').at(i)))
+    loadLayer(weights.at('encoder').at('layer').at(i)),
+  )
   for (const name of ['embeddings.position_ids', 'pooler.dense.weight', 'pooler.dense.bias']) {
     weights.ignore(name)
   }
   weights.assertAllRead()
 
   /** ids [batch, length] int32, valid [batch, length] 1 or 0; to [batch, EMBEDDING_DIM]. */
-  const forward = (ids: Tensor, valid: Tensor): Tensor => tf.tidy(() => {
-    const bias = keyBias(valid)
-    const last = layers.reduce((x, layer) => layer(x, bias), embed(ids))
-    return pool(last, valid)
-  })
+  const forward = (ids: Tensor, valid: Tensor): Tensor =>
+    tf.tidy(() => {
+      const bias = keyBias(valid)
+      const last = layers.reduce((x, layer) => layer(x, bias), embed(ids))
+      return pool(last, valid)
+    })
 
   return { embed, layers, forward }
 }
@@ -45,16 +53,18 @@ function loadEmbeddings(weights: Weights) {
     return weights.at('position_embeddings').get('weight', [POSITIONS, DIM]).add(first)
   })
   const norm = loadLayerNorm(weights.at('LayerNorm'), DIM, EPSILON)
-  return (ids: Tensor): Tensor => tf.tidy(() => {
-    const word = tf.gather(words, ids.cast('int32')) // [batch, length, DIM]
-    return norm(word.add(tf.slice(positions, [0, 0], [ids.shape[1]!, DIM])))
-  })
+  return (ids: Tensor): Tensor =>
+    tf.tidy(() => {
+      const word = tf.gather(words, ids.cast('int32')) // [batch, length, DIM]
+      return norm(word.add(tf.slice(positions, [0, 0], [ids.shape[1]!, DIM])))
+    })
 }
 
 /** x [batch, length, DIM] to the same shape; bias as `keyBias` makes it. */
 function loadLayer(weights: Weights) {
   const [q, k, v] = ['query', 'key', 'value'].map((name) =>
-    loadLinear(weights.at('attention').at('self').at(name), DIM, DIM))
+    loadLinear(weights.at('attention').at('self').at(name), DIM, DIM),
+  )
   const output = weights.at('attention').at('output')
   const merge = loadLinear(output.at('dense'), DIM, DIM)
   const norm1 = loadLayerNorm(output.at('LayerNorm'), DIM, EPSILON)
@@ -63,11 +73,12 @@ function loadLayer(weights: Weights) {
   const norm2 = loadLayerNorm(weights.at('output').at('LayerNorm'), DIM, EPSILON)
   const toHeads = (x: Tensor) => splitHeads(x, HEADS) // [batch, HEADS, length, DIM / HEADS]
 
-  return (x: Tensor, bias: Tensor): Tensor => tf.tidy(() => {
-    const heard = attend(toHeads(q!(x)), toHeads(k!(x)), toHeads(v!(x)), bias)
-    const y = norm1(x.add(merge(mergeHeads(heard))))
-    return norm2(y.add(outer(gelu(inner(y)))))
-  })
+  return (x: Tensor, bias: Tensor): Tensor =>
+    tf.tidy(() => {
+      const heard = attend(toHeads(q!(x)), toHeads(k!(x)), toHeads(v!(x)), bias)
+      const y = norm1(x.add(merge(mergeHeads(heard))))
+      return norm2(y.add(outer(gelu(inner(y)))))
+    })
 }
 
 /** The mean of the tokens that count, of length 1: [batch, length, DIM] to [batch, DIM]. */

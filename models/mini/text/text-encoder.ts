@@ -16,8 +16,7 @@ const ROOM_TOKENS = 16
 export class TextEncoder {
   readonly #tokenizer: TextTokenizer
   readonly #bert: Bert
-  readonly #remembered =
-    new LruCache<Tensor>(REMEMBERED_MAX, (embedding) => embedding.dispose())
+  readonly #remembered = new LruCache<Tensor>(REMEMBERED_MAX, (embedding) => embedding.dispose())
 
   private constructor(tokenizer: TextTokenizer, bert: Bert) {
     this.#tokenizer = tokenizer

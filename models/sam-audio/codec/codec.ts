@@ -25,15 +25,18 @@ export const frameCount = (samples: number, hop: number): number => Math.ceil(sa
  * by its mirror image, as the reference does with one that is alone.
  */
 export function encodeWaves(
-  encoder: Encoder, config: CodecConfig, waves: readonly Float32Array[],
+  encoder: Encoder,
+  config: CodecConfig,
+  waves: readonly Float32Array[],
   sliceFrames = SLICE_FRAMES,
 ): Encoded {
   const hop = hopOf(config)
   const rows = waves.map(({ length }) => frameCount(length, hop))
   const longest = Math.max(...rows)
   const features = tf.tidy(() => {
-    const parts = planSlices(longest, sliceFrames, encoder.contextFrames)
-      .map((slice) => encodeSlice(encoder, config, waves, slice))
+    const parts = planSlices(longest, sliceFrames, encoder.contextFrames).map((slice) =>
+      encodeSlice(encoder, config, waves, slice),
+    )
     return tf.concat(parts, 1) // [batch, longest, codebookDim]
   })
   return { features, rows }
@@ -45,13 +48,17 @@ export const encodingSlices = (encoder: Encoder, frames: number): Slice[] =>
 
 /** As `encodeWaves`, the features of a slice: [batch, end - start, codebookDim]. */
 export function encodeSlice(
-  encoder: Encoder, config: CodecConfig, waves: readonly Float32Array[],
+  encoder: Encoder,
+  config: CodecConfig,
+  waves: readonly Float32Array[],
   { from, to, start, end }: Slice,
 ): Tensor {
   const hop = hopOf(config)
   const rows = waves.map(({ length }) => frameCount(length, hop))
-  const whole = waves.map((wave, i) => // only where the slice reaches beyond it
-    (wave.length >= to * hop ? wave : mirroredTo(wave, rows[i]! * hop)))
+  const whole = waves.map((wave, i) =>
+    // only where the slice reaches beyond it
+    wave.length >= to * hop ? wave : mirroredTo(wave, rows[i]! * hop),
+  )
   return tf.tidy(() => {
     const samples = sampleBatch(whole, from * hop, to * hop) // [batch, (to - from) · hop, 1]
     const part = encoder.forward(samples, rowsWithin(rows, from, to), to - from)
@@ -61,12 +68,16 @@ export function encodeSlice(
 
 /** latents [batch, longest, codebookDim] to samples [batch, longest · hop]; the caller frees it. */
 export function decodeLatents(
-  decoder: Decoder, config: CodecConfig, latents: Tensor, rows: RowFrames = null,
+  decoder: Decoder,
+  config: CodecConfig,
+  latents: Tensor,
+  rows: RowFrames = null,
   sliceFrames = SLICE_FRAMES,
 ): Tensor {
   return tf.tidy(() => {
-    const parts = planSlices(latents.shape[1]!, sliceFrames, decoder.contextFrames)
-      .map((slice) => decodeSlice(decoder, config, latents, slice, rows))
+    const parts = planSlices(latents.shape[1]!, sliceFrames, decoder.contextFrames).map((slice) =>
+      decodeSlice(decoder, config, latents, slice, rows),
+    )
     return tf.concat(parts, 1) // [batch, longest · hop]
   })
 }
@@ -77,15 +88,17 @@ export const decodingSlices = (decoder: Decoder, frames: number): Slice[] =>
 
 /** latents [batch, longest, codebookDim] to the samples of a slice, [batch, samples]. */
 export function decodeSlice(
-  decoder: Decoder, config: CodecConfig, latents: Tensor, { from, to, start, end }: Slice,
+  decoder: Decoder,
+  config: CodecConfig,
+  latents: Tensor,
+  { from, to, start, end }: Slice,
   rows: RowFrames = null,
 ): Tensor {
   const hop = hopOf(config)
   return tf.tidy(() => {
     const frames = tf.slice(latents, [0, from, 0], [-1, to - from, -1])
     const part = decoder.forward(frames, rows && rowsWithin(rows, from, to))
-    return tf.slice(part, [0, (start - from) * hop, 0], [-1, (end - start) * hop, 1])
-      .squeeze([2])
+    return tf.slice(part, [0, (start - from) * hop, 0], [-1, (end - start) * hop, 1]).squeeze([2])
   })
 }
 
@@ -113,5 +126,7 @@ export function mirroredTo(wave: Float32Array, length: number): Float32Array {
 }
 
 /** @param weights of the codec; its watermark's are left for whoever wants them */
-export const loadCodec = (weights: Weights, config: CodecConfig) =>
-  ({ encoder: loadEncoder(weights, config), decoder: loadDecoder(weights, config) })
+export const loadCodec = (weights: Weights, config: CodecConfig) => ({
+  encoder: loadEncoder(weights, config),
+  decoder: loadDecoder(weights, config),
+})

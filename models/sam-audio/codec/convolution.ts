@@ -15,34 +15,59 @@ export interface ConvolutionSizes {
 }
 
 export function loadConvolution(
-  weights: Weights, read: ReadKernel, sizes: ConvolutionSizes,
+  weights: Weights,
+  read: ReadKernel,
+  sizes: ConvolutionSizes,
 ): Layer {
-  const { in: inDim, out: outDim, kernel, stride = 1, dilation = 1, pad: [left, right] } = sizes
+  const {
+    in: inDim,
+    out: outDim,
+    kernel,
+    stride = 1,
+    dilation = 1,
+    pad: [left, right],
+  } = sizes
   const shape: KernelShape = [outDim, inDim, kernel]
   const turned = reverseAxes(read(weights, shape), shape, weights.scratch)
   const filter = upload(turned, [1, kernel, inDim, outDim]) as Tensor4D
   const bias = weights.get('bias', [outDim])
-  const pad: [number, number][] = [[0, 0], [0, 0], [left, right], [0, 0]]
-  return (x) => tf.tidy(() => {
-    const rows = x.expandDims(1) as Tensor4D // [batch, 1, frames, in]
-    const y = tf.conv2d(
-      rows, filter, [1, stride], pad as Parameters<typeof tf.conv2d>[3], 'NHWC', [1, dilation])
-    return y.squeeze([1]).add(bias) // [batch, frames / stride, out]
-  })
+  const pad: [number, number][] = [
+    [0, 0],
+    [0, 0],
+    [left, right],
+    [0, 0],
+  ]
+  return (x) =>
+    tf.tidy(() => {
+      const rows = x.expandDims(1) as Tensor4D // [batch, 1, frames, in]
+      const y = tf.conv2d(
+        rows,
+        filter,
+        [1, stride],
+        pad as Parameters<typeof tf.conv2d>[3],
+        'NHWC',
+        [1, dilation],
+      )
+      return y.squeeze([1]).add(bias) // [batch, frames / stride, out]
+    })
 }
 
 /** A convolution of one frame: a product of matrices. */
 export function loadPointwise(
-  weights: Weights, read: ReadKernel, inDim: number, outDim: number,
+  weights: Weights,
+  read: ReadKernel,
+  inDim: number,
+  outDim: number,
 ): Layer {
   const shape: KernelShape = [outDim, inDim, 1]
   const turned = reverseAxes(read(weights, shape), shape, weights.scratch)
   const matrix = upload(turned, [inDim, outDim]) as Tensor2D
   const bias = weights.get('bias', [outDim])
-  return (x) => tf.tidy(() => {
-    const rows = tf.matMul(x.reshape([-1, inDim]), matrix) // [batch · frames, out]
-    return rows.add(bias).reshape([...x.shape.slice(0, -1), outDim]) // [batch, frames, out]
-  })
+  return (x) =>
+    tf.tidy(() => {
+      const rows = tf.matMul(x.reshape([-1, inDim]), matrix) // [batch · frames, out]
+      return rows.add(bias).reshape([...x.shape.slice(0, -1), outDim]) // [batch, frames, out]
+    })
 }
 
 export interface UpsamplingSizes {
@@ -59,21 +84,37 @@ export interface UpsamplingSizes {
  * output, of which the second is added to the first of the next frame. A product and a sum.
  */
 export function loadUpsampling(
-  weights: Weights, read: ReadKernel, { in: inDim, out: outDim, stride, trim }: UpsamplingSizes,
+  weights: Weights,
+  read: ReadKernel,
+  { in: inDim, out: outDim, stride, trim }: UpsamplingSizes,
 ): Layer {
   const shape: KernelShape = [inDim, outDim, 2 * stride]
   const turned = swapLastAxes(read(weights, shape), shape) // [in, 2 · stride, out]
   const matrix = upload(turned, [inDim, 2 * stride * outDim]) as Tensor2D
   const bias = weights.get('bias', [outDim])
-  return (x) => tf.tidy(() => {
-    const [batch, frames] = x.shape as [number, number, number]
-    const both = tf.matMul(x.reshape([-1, inDim]), matrix)
-      .reshape([batch, frames, 2, stride * outDim]) // the two strides of every frame
-    const [first, second] = tf.unstack(both, 2) as [Tensor, Tensor] // [batch, frames, …]
-    const sum = tf.pad(first, [[0, 0], [0, 1], [0, 0]])
-      .add(tf.pad(second, [[0, 0], [1, 0], [0, 0]])) // [batch, frames + 1, …]
-    const all = sum.reshape([batch, (frames + 1) * stride, outDim])
-    return tf.slice(all, [0, trim, 0], [-1, frames * stride, -1]) // [batch, frames · stride, out]
-      .add(bias)
-  })
+  return (x) =>
+    tf.tidy(() => {
+      const [batch, frames] = x.shape as [number, number, number]
+      const both = tf
+        .matMul(x.reshape([-1, inDim]), matrix)
+        .reshape([batch, frames, 2, stride * outDim]) // the two strides of every frame
+      const [first, second] = tf.unstack(both, 2) as [Tensor, Tensor] // [batch, frames, …]
+      const sum = tf
+        .pad(first, [
+          [0, 0],
+          [0, 1],
+          [0, 0],
+        ])
+        .add(
+          tf.pad(second, [
+            [0, 0],
+            [1, 0],
+            [0, 0],
+          ]),
+        ) // [batch, frames + 1, …]
+      const all = sum.reshape([batch, (frames + 1) * stride, outDim])
+      return tf
+        .slice(all, [0, trim, 0], [-1, frames * stride, -1]) // [batch, frames · stride, out]
+        .add(bias)
+    })
 }

@@ -6,9 +6,7 @@ import type { CodecConfig } from '../config.ts'
 import { loadConvolution, loadPointwise, loadUpsampling } from './convolution.ts'
 import { readNormedKernel } from './kernel.ts'
 import { applyMask, frameMask, type RowFrames } from './mask.ts'
-import {
-  loadResidualUnit, UNIT_DILATIONS, UNITS_REACH, type MaskedLayer,
-} from './residual-unit.ts'
+import { loadResidualUnit, UNIT_DILATIONS, UNITS_REACH, type MaskedLayer } from './residual-unit.ts'
 import { loadSnake } from './snake.ts'
 
 export type Decoder = ReturnType<typeof loadDecoder>
@@ -30,19 +28,30 @@ const REACH = 3
 export function loadDecoder(weights: Weights, config: CodecConfig) {
   const { decoderDim, decoderRates, latentDim, codebookDim } = config
   const project = loadPointwise(
-    weights.at('quantizer').at('out_proj'), readNormedKernel, codebookDim, latentDim)
+    weights.at('quantizer').at('out_proj'),
+    readNormedKernel,
+    codebookDim,
+    latentDim,
+  )
   const layers = weights.at('decoder').at('model')
   const first = loadConvolution(layers.at(0), readNormedKernel, {
-    in: latentDim, out: decoderDim, kernel: 2 * REACH + 1, pad: [REACH, REACH],
+    in: latentDim,
+    out: decoderDim,
+    kernel: 2 * REACH + 1,
+    pad: [REACH, REACH],
   })
   const blocks = decoderRates.map((stride, i) =>
-    loadBlock(layers.at(i + 1).at('block'), decoderDim / 2 ** i, stride))
+    loadBlock(layers.at(i + 1).at('block'), decoderDim / 2 ** i, stride),
+  )
   const narrowest = decoderDim / 2 ** decoderRates.length
   // The last layers lie within the module of the watermark, whether or not a mark is made.
   const end = weights.at('decoder').at('wm_model').at('encoder_block').at('pre')
   const snake = loadSnake(end.at(0), narrowest)
   const last = loadConvolution(end.at(1), readNormedKernel, {
-    in: narrowest, out: 1, kernel: 2 * REACH + 1, pad: [REACH, REACH],
+    in: narrowest,
+    out: 1,
+    kernel: 2 * REACH + 1,
+    pad: [REACH, REACH],
   })
 
   /** latents [batch, longest, codebookDim] to [batch, longest · hop, narrowest]. */
@@ -65,11 +74,18 @@ export function loadDecoder(weights: Weights, config: CodecConfig) {
    * latents [batch, longest, codebookDim] to clean samples [batch, longest · hop, 1].
    * `rows`: real frames of each row; what is beyond them is of no meaning.
    */
-  const forward = (latents: Tensor, rows: RowFrames): Tensor => tf.tidy(() =>
-    last(snake(upsample(latents, rows))).tanh())
+  const forward = (latents: Tensor, rows: RowFrames): Tensor =>
+    tf.tidy(() => last(snake(upsample(latents, rows))).tanh())
 
   return {
-    project, first, blocks, upsample, snake, last, forward, contextFrames: contextFrames(config),
+    project,
+    first,
+    blocks,
+    upsample,
+    snake,
+    last,
+    forward,
+    contextFrames: contextFrames(config),
   }
 }
 
@@ -78,18 +94,23 @@ function loadBlock(weights: Weights, dim: number, stride: number): DecoderBlock 
     stride,
     snake: loadSnake(weights.at(0), dim),
     up: loadUpsampling(weights.at(1), readNormedKernel, {
-      in: dim, out: dim / 2, stride, trim: Math.ceil(stride / 2),
+      in: dim,
+      out: dim / 2,
+      stride,
+      trim: Math.ceil(stride / 2),
     }),
     units: UNIT_DILATIONS.map((dilation, i) =>
-      loadResidualUnit(weights.at(UNIT_PLACES[i]!), dim / 2, dilation)),
+      loadResidualUnit(weights.at(UNIT_PLACES[i]!), dim / 2, dilation),
+    ),
   }
 }
 
 /** [batch, frames, dim] to [batch, frames · stride, dim / 2]. */
 export const runBlock = (
-  { snake, up, units }: DecoderBlock, x: Tensor, mask: Tensor | null,
-): Tensor => tf.tidy(() =>
-  units.reduce((y, unit) => unit(y, mask), applyMask(up(snake(x)), mask)))
+  { snake, up, units }: DecoderBlock,
+  x: Tensor,
+  mask: Tensor | null,
+): Tensor => tf.tidy(() => units.reduce((y, unit) => unit(y, mask), applyMask(up(snake(x)), mask)))
 
 /** Frees the old state at once: within the tidy it would stay to the end. */
 function replace(old: Tensor, next: Tensor): Tensor {

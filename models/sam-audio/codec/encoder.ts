@@ -7,7 +7,11 @@ import { loadConvolution, loadPointwise } from './convolution.ts'
 import { readNormedKernel } from './kernel.ts'
 import { applyMask, frameMask, type RowFrames } from './mask.ts'
 import {
-  loadResidualUnit, UNIT_DILATIONS, UNITS_REACH, type MaskedLayer, type UnitPlaces,
+  loadResidualUnit,
+  UNIT_DILATIONS,
+  UNITS_REACH,
+  type MaskedLayer,
+  type UnitPlaces,
 } from './residual-unit.ts'
 import { loadSnake } from './snake.ts'
 
@@ -63,18 +67,29 @@ export const TRANSFORMERS: EncoderPlaces = {
 export function loadEncoder(weights: Weights, config: CodecConfig, places = DACVAE) {
   const { encoderDim, encoderRates, latentDim, codebookDim } = config
   const first = loadConvolution(weights.at(places.first), readNormedKernel, {
-    in: 1, out: encoderDim, kernel: 7, pad: [3, 3],
+    in: 1,
+    out: encoderDim,
+    kernel: 7,
+    pad: [3, 3],
   })
   const blocks = encoderRates.map((stride, i) =>
-    loadBlock(weights.at(places.block(i)), encoderDim * 2 ** i, stride, places))
+    loadBlock(weights.at(places.block(i)), encoderDim * 2 ** i, stride, places),
+  )
   const widest = encoderDim * 2 ** encoderRates.length
   const snake = loadSnake(weights.at(places.lastSnake(encoderRates.length)), widest)
   const last = loadConvolution(weights.at(places.last(encoderRates.length)), readNormedKernel, {
-    in: widest, out: latentDim, kernel: 3, pad: [1, 1],
+    in: widest,
+    out: latentDim,
+    kernel: 3,
+    pad: [1, 1],
   })
   // The other half would be the latent's spread, which is not used.
   const project = loadPointwise(
-    weights.at(places.project), readNormedKernel, latentDim, 2 * codebookDim)
+    weights.at(places.project),
+    readNormedKernel,
+    latentDim,
+    2 * codebookDim,
+  )
 
   /** samples [batch, frames · hop, 1] to what the blocks end with, [batch, frames, widest]. */
   const downsample = (samples: Tensor, rows: RowFrames, longest: number): Tensor => {
@@ -94,36 +109,49 @@ export function loadEncoder(weights: Weights, config: CodecConfig, places = DACV
    * samples [batch, longest · hop, 1] to features [batch, longest, codebookDim]: the mean of each
    * latent frame. `rows`: real frames of each row; what is beyond them is of no meaning.
    */
-  const forward = (samples: Tensor, rows: RowFrames, longest: number): Tensor => tf.tidy(() => {
-    const x = snake(downsample(samples, rows, longest))
-    return tf.slice(project(last(x)), [0, 0, 0], [-1, -1, codebookDim])
-  })
+  const forward = (samples: Tensor, rows: RowFrames, longest: number): Tensor =>
+    tf.tidy(() => {
+      const x = snake(downsample(samples, rows, longest))
+      return tf.slice(project(last(x)), [0, 0, 0], [-1, -1, codebookDim])
+    })
 
   return { first, blocks, snake, last, project, forward, contextFrames: contextFrames(config) }
 }
 
 function loadBlock(
-  weights: Weights, dim: number, stride: number, places: EncoderPlaces,
+  weights: Weights,
+  dim: number,
+  stride: number,
+  places: EncoderPlaces,
 ): EncoderBlock {
   const half = Math.ceil(stride / 2)
   return {
     stride,
     units: UNIT_DILATIONS.map((dilation, i) =>
-      loadResidualUnit(weights.at(places.unit(i)), dim, dilation, places.unitParts)),
+      loadResidualUnit(weights.at(places.unit(i)), dim, dilation, places.unitParts),
+    ),
     snake: loadSnake(weights.at(places.snake), dim),
     down: loadConvolution(weights.at(places.down), readNormedKernel, {
-      in: dim, out: 2 * dim, kernel: 2 * stride, stride, pad: [half, half],
+      in: dim,
+      out: 2 * dim,
+      kernel: 2 * stride,
+      stride,
+      pad: [half, half],
     }),
   }
 }
 
 /** [batch, frames, dim] to [batch, frames / stride, 2 · dim]. */
 export const runBlock = (
-  { units, snake, down }: EncoderBlock, x: Tensor, mask: Tensor | null, next: Tensor | null,
-): Tensor => tf.tidy(() => {
-  const heard = units.reduce((y, unit) => unit(y, mask), x)
-  return applyMask(down(snake(heard)), next)
-})
+  { units, snake, down }: EncoderBlock,
+  x: Tensor,
+  mask: Tensor | null,
+  next: Tensor | null,
+): Tensor =>
+  tf.tidy(() => {
+    const heard = units.reduce((y, unit) => unit(y, mask), x)
+    return applyMask(down(snake(heard)), next)
+  })
 
 /** Frees the old state at once: within the tidy it would stay to the end. */
 function replace(old: Tensor, next: Tensor): Tensor {

@@ -48,7 +48,9 @@ export type ReadKernel = typeof readPlainKernel
 
 /** [a, b, c] to [c, b, a]. */
 export function reverseAxes(
-  values: Float32Array, [a, b, c]: KernelShape, scratch: Scratch,
+  values: Float32Array,
+  [a, b, c]: KernelShape,
+  scratch: Scratch,
 ): Float32Array {
   const turned = scratch.laid(values.length, values.length)
   let at = 0

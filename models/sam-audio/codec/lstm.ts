@@ -12,25 +12,35 @@ export function loadResidualLstm(weights: Weights, dim: number): Layer {
 }
 
 function loadLstmLayer(weights: Weights, index: number, dim: number): Layer {
-  const kernel = (name: string) => tf.tidy(() => // [dim, 4 · dim]
-    tf.transpose(weights.get(`weight_${name}_l${index}`, [4 * dim, dim]))) as Tensor2D
+  const kernel = (name: string) =>
+    tf.tidy(() =>
+      // [dim, 4 · dim]
+      tf.transpose(weights.get(`weight_${name}_l${index}`, [4 * dim, dim])),
+    ) as Tensor2D
   const input = kernel('ih')
   const recurrent = kernel('hh')
-  const bias = tf.tidy(() => weights.get(`bias_ih_l${index}`, [4 * dim])
-    .add(weights.get(`bias_hh_l${index}`, [4 * dim])))
-  return (x) => tf.tidy(() => {
-    const [batch, frames] = x.shape as [number, number, number]
-    // What comes from the input is known for every frame at once.
-    const driven = tf.matMul(x.reshape([-1, dim]), input).add(bias)
-      .reshape([batch, frames, 4 * dim])
-    let state = { cell: tf.zeros([batch, dim]), hidden: tf.zeros([batch, dim]) }
-    const hidden = tf.unstack(driven, 1).map((gates) => { // gates [batch, 4 · dim]
-      const before = state
-      state = tf.tidy(() => nextState(gates.add(tf.matMul(before.hidden, recurrent)), before.cell))
-      return state.hidden
+  const bias = tf.tidy(() =>
+    weights.get(`bias_ih_l${index}`, [4 * dim]).add(weights.get(`bias_hh_l${index}`, [4 * dim])),
+  )
+  return (x) =>
+    tf.tidy(() => {
+      const [batch, frames] = x.shape as [number, number, number]
+      // What comes from the input is known for every frame at once.
+      const driven = tf
+        .matMul(x.reshape([-1, dim]), input)
+        .add(bias)
+        .reshape([batch, frames, 4 * dim])
+      let state = { cell: tf.zeros([batch, dim]), hidden: tf.zeros([batch, dim]) }
+      const hidden = tf.unstack(driven, 1).map((gates) => {
+        // gates [batch, 4 · dim]
+        const before = state
+        state = tf.tidy(() =>
+          nextState(gates.add(tf.matMul(before.hidden, recurrent)), before.cell),
+        )
+        return state.hidden
+      })
+      return tf.stack(hidden, 1) // [batch, frames, dim]
     })
-    return tf.stack(hidden, 1) // [batch, frames, dim]
-  })
 }
 
 /** PyTorch's order of gates: input, forget, cell, output. */

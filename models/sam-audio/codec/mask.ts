@@ -12,7 +12,10 @@ export function frameMask(rows: RowFrames, longest: number, rate = 1): Tensor | 
   if (!rows || rows.every((frames) => frames >= longest)) return null
   return tf.tidy(() => {
     const positions = tf.range(0, longest * rate).reshape([1, longest * rate, 1])
-    const ends = tf.tensor3d(rows.map((frames) => frames * rate), [rows.length, 1, 1])
+    const ends = tf.tensor3d(
+      rows.map((frames) => frames * rate),
+      [rows.length, 1, 1],
+    )
     return positions.less(ends).cast('float32')
   })
 }

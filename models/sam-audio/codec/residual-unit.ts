@@ -22,18 +22,25 @@ export type UnitPlaces = readonly [string, string, string, string]
 const UNIT_PLACES: UnitPlaces = ['block.0', 'block.1', 'block.2', 'block.3']
 
 export function loadResidualUnit(
-  weights: Weights, dim: number, dilation: number, places = UNIT_PLACES,
+  weights: Weights,
+  dim: number,
+  dilation: number,
+  places = UNIT_PLACES,
 ): MaskedLayer {
   const [outer, first, inner, second] = places
   const outerSnake = loadSnake(weights.at(outer), dim)
   const reach = reachOf(dilation)
   const wide = loadConvolution(weights.at(first), readNormedKernel, {
-    in: dim, out: dim, kernel: KERNEL, dilation, pad: [reach, reach],
+    in: dim,
+    out: dim,
+    kernel: KERNEL,
+    dilation,
+    pad: [reach, reach],
   })
   const innerSnake = loadSnake(weights.at(inner), dim)
   const pointwise = loadPointwise(weights.at(second), readNormedKernel, dim, dim)
-  return (x, mask) => tf.tidy(() =>
-    applyMask(x.add(pointwise(innerSnake(wide(outerSnake(x))))), mask))
+  return (x, mask) =>
+    tf.tidy(() => applyMask(x.add(pointwise(innerSnake(wide(outerSnake(x))))), mask))
 }
 
 function reachOf(dilation: number): number {

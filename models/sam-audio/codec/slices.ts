@@ -15,7 +15,8 @@ export function planSlices(frames: number, sliceFrames: number, contextFrames: n
     const start = i * sliceFrames
     const end = Math.min(frames, start + sliceFrames)
     return {
-      start, end,
+      start,
+      end,
       from: Math.max(0, start - contextFrames),
       to: Math.min(frames, end + contextFrames),
     }

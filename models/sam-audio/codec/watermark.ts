@@ -27,7 +27,13 @@ export function loadWatermark(weights: Weights, blockCount: number) {
   const encoder = end.at('encoder_block')
   const decoder = end.at('decoder_block')
   const blocks = Array.from({ length: blockCount }, (_, i) =>
-    loadBlock(weights.at('model').at(i + 1).at('block')))
+    loadBlock(
+      weights
+        .at('model')
+        .at(i + 1)
+        .at('block'),
+    ),
+  )
   const [channels] = encoder.at('pre').at(3).shapeOf('weight') as [number]
   const [codeDim, hiddenDim] = encoder.at('post').at(2).shapeOf('weight') as [number, number]
   const spread = loadCausal(encoder.at('pre').at(3), { in: 1, out: channels, kernel: KERNEL })
@@ -37,33 +43,35 @@ export function loadWatermark(weights: Weights, blockCount: number) {
   const [words] = messages.shapeOf('weight') as [number]
   const table = messages.get('weight', [words, codeDim])
   const decode = loadCausal(decoder.at('pre').at(0), {
-    in: codeDim, out: hiddenDim, kernel: KERNEL,
+    in: codeDim,
+    out: hiddenDim,
+    kernel: KERNEL,
   })
   const recall = loadResidualLstm(decoder.at('pre').at(1), hiddenDim)
   const gather = loadCausal(decoder.at('post').at(1), { in: channels, out: 1, kernel: KERNEL })
   const bits = words / 2
 
   /** message [batch, bits] of 0 and 1, to what is added to every frame, [batch, 1, codeDim]. */
-  const messageCode = (message: Tensor): Tensor => tf.tidy(() => {
-    const places = message.cast('int32').add(tf.range(0, words, 2, 'int32')) // [batch, bits]
-    return tf.gather(table, places).sum(1, true) // [batch, bits, codeDim] to [batch, 1, codeDim]
-  })
+  const messageCode = (message: Tensor): Tensor =>
+    tf.tidy(() => {
+      const places = message.cast('int32').add(tf.range(0, words, 2, 'int32')) // [batch, bits]
+      return tf.gather(table, places).sum(1, true) // [batch, bits, codeDim] to [batch, 1, codeDim]
+    })
 
   /** The mark itself: samples and mark [batch, samples, 1]. */
-  const mark = (samples: Tensor, message: Tensor): Tensor => tf.tidy(() => {
-    const down = [...blocks].reverse().reduce((x, block) => block.down(x), spread(samples))
-    const heard = code(tf.elu(remember(down)))
-    const said = recall(decode(heard.add(messageCode(message))))
-    return gather(tf.elu(blocks.reduce((x, block) => block.up(x), said)))
-  })
+  const mark = (samples: Tensor, message: Tensor): Tensor =>
+    tf.tidy(() => {
+      const down = [...blocks].reverse().reduce((x, block) => block.down(x), spread(samples))
+      const heard = code(tf.elu(remember(down)))
+      const said = recall(decode(heard.add(messageCode(message))))
+      return gather(tf.elu(blocks.reduce((x, block) => block.up(x), said)))
+    })
 
   /** Samples [batch, samples, 1] with the mark of message [batch, bits] in them. */
-  const forward = (samples: Tensor, message: Tensor): Tensor => tf.tidy(() =>
-    samples.add(mark(samples, message).mul(STRENGTH)))
+  const forward = (samples: Tensor, message: Tensor): Tensor =>
+    tf.tidy(() => samples.add(mark(samples, message).mul(STRENGTH)))
 
-  return {
-    bits, spread, blocks, remember, code, messageCode, decode, recall, gather, forward,
-  }
+  return { bits, spread, blocks, remember, code, messageCode, decode, recall, gather, forward }
 }
 
 /** Declares that the mark's weights are not used. @param weights of the codec's decoder */
@@ -84,15 +92,24 @@ export function ignoreWatermark(weights: Weights, blockCount: number): void {
 const PLACES = { upsample: 3, upUnit: 6, downUnit: 7, downsample: 11 } as const
 
 function loadBlock(weights: Weights) {
-  const [wide, narrow, kernel] =
-    weights.at(PLACES.downsample).shapeOf('weight') as [number, number, number]
+  const [wide, narrow, kernel] = weights.at(PLACES.downsample).shapeOf('weight') as [
+    number,
+    number,
+    number,
+  ]
   const stride = kernel / 2
   const downUnit = loadUnit(weights.at(PLACES.downUnit), narrow)
   const downsample = loadCausal(weights.at(PLACES.downsample), {
-    in: narrow, out: wide, kernel, stride,
+    in: narrow,
+    out: wide,
+    kernel,
+    stride,
   })
   const upsample = loadUpsampling(weights.at(PLACES.upsample), readPlainKernel, {
-    in: wide, out: narrow, stride, trim: 0,
+    in: wide,
+    out: narrow,
+    stride,
+    trim: 0,
   })
   const upUnit = loadUnit(weights.at(PLACES.upUnit), narrow)
   return {
@@ -123,6 +140,9 @@ interface CausalSizes {
 /** A convolution that hears only what was. */
 function loadCausal(weights: Weights, { kernel, stride = 1, ...sizes }: CausalSizes): Layer {
   return loadConvolution(weights, readPlainKernel, {
-    ...sizes, kernel, stride, pad: [kernel - stride, 0],
+    ...sizes,
+    kernel,
+    stride,
+    pad: [kernel - stride, 0],
   })
 }

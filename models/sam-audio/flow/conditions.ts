@@ -15,15 +15,18 @@ const VIDEO_EPSILON = 1e-5
 
 /** @param weights of the whole model; `transformer` and `audio_codec` are left alone */
 export function loadConditions(weights: Weights, config: SamAudioConfig) {
-  const { transformer: { dim, contextDim }, codec: { codebookDim } } = config
+  const {
+    transformer: { dim, contextDim },
+    codec: { codebookDim },
+  } = config
   const projection = readProjection(weights.at('proj'), dim, codebookDim)
   const video = loadVideo(weights.at('align_masked_video'), config)
   const anchorTable = readAnchors(weights.at('embed_anchors'), config)
   const memory = loadLinear(weights.at('memory_proj'), config.textDim, contextDim)
 
   /** features [batch, frames, codebookDim] to their share of the network's input, [..., dim]. */
-  const audio = (features: Tensor): Tensor => tf.tidy(() =>
-    project(features, projection.features).add(projection.bias))
+  const audio = (features: Tensor): Tensor =>
+    tf.tidy(() => project(features, projection.features).add(projection.bias))
 
   /** tokens [batch, frames] of each frame's anchor to their share, [batch, frames, dim]. */
   const anchors = (tokens: Tensor): Tensor => tf.tidy(() => tf.gather(anchorTable, tokens))
@@ -68,7 +71,11 @@ function loadVideo(weights: Weights, { videoDim, transformer: { dim } }: SamAudi
 
 /** The share of every anchor token, padding being the last: [anchors + 1, dim]. */
 function readAnchors(weights: Weights, config: SamAudioConfig): Tensor {
-  const { anchors, anchorDim, transformer: { dim } } = config
+  const {
+    anchors,
+    anchorDim,
+    transformer: { dim },
+  } = config
   return tf.tidy(() => {
     const gate = weights.get('gate', [1]).tanh()
     const embedded = weights.at('embed').get('weight', [anchors + 1, anchorDim])

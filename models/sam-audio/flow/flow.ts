@@ -20,8 +20,10 @@ export interface Flow {
  * @returns the new states, [1, frames, channels] each, which the caller frees
  */
 export function stepFlows(
-  network: VelocityNetwork, embedTime: TellTime,
-  flows: readonly Flow[], strides: readonly Stride[],
+  network: VelocityNetwork,
+  embedTime: TellTime,
+  flows: readonly Flow[],
+  strides: readonly Stride[],
 ): Tensor[] {
   return tf.tidy(() => {
     const frames = flows.map(({ state }) => state.shape[1]!)
@@ -31,8 +33,8 @@ export function stepFlows(
       frames: rowMask(frames, Math.max(...frames)),
       textKeys: wordKeys(flows.map(({ memory }) => memory.shape[1]!)),
     }
-    const velocityAt = (state: Tensor, times: readonly number[]) => tf.tidy(() =>
-      network.forward(state, embedTime(times), told))
+    const velocityAt = (state: Tensor, times: readonly number[]) =>
+      tf.tidy(() => network.forward(state, embedTime(times), told))
     const next = midpointStep(velocityAt, padRows(flows.map(({ state }) => state)), strides)
     return flows.map((_, row) => tf.slice(next, [row, 0, 0], [1, frames[row]!, -1]))
   })
@@ -41,8 +43,15 @@ export function stepFlows(
 /** Rows [1, length, width] of one width, as a batch of the longest. */
 function padRows(rows: readonly Tensor[]): Tensor {
   const longest = Math.max(...rows.map(({ shape }) => shape[1]!))
-  return tf.concat(rows.map((row) =>
-    tf.pad(row, [[0, 0], [0, longest - row.shape[1]!], [0, 0]])))
+  return tf.concat(
+    rows.map((row) =>
+      tf.pad(row, [
+        [0, 0],
+        [0, longest - row.shape[1]!],
+        [0, 0],
+      ]),
+    ),
+  )
 }
 
 /** What masks words that only pad a row, or null where none do. */

@@ -8,7 +8,10 @@
  * Every pair of channels is drawn from a hash of seed, frame and place (Box and Muller).
  */
 export function noiseFrames(
-  seed: number, firstFrame: number, frames: number, channels: number,
+  seed: number,
+  firstFrame: number,
+  frames: number,
+  channels: number,
 ): Float32Array {
   const out = new Float32Array(frames * channels)
   for (let frame = 0; frame < frames; frame += 1) {

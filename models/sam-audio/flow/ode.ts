@@ -15,13 +15,24 @@ export type VelocityAt = (state: Tensor, times: readonly number[]) => Tensor
  * state [batch, frames, channels] to the same; the caller frees both.
  */
 export function midpointStep(
-  velocityAt: VelocityAt, state: Tensor, strides: readonly Stride[],
+  velocityAt: VelocityAt,
+  state: Tensor,
+  strides: readonly Stride[],
 ): Tensor {
   return tf.tidy(() => {
-    const steps = tf.tensor3d(strides.map(({ step }) => step), [strides.length, 1, 1])
-    const begin = velocityAt(state, strides.map(({ time }) => time))
+    const steps = tf.tensor3d(
+      strides.map(({ step }) => step),
+      [strides.length, 1, 1],
+    )
+    const begin = velocityAt(
+      state,
+      strides.map(({ time }) => time),
+    )
     const middle = state.add(begin.mul(steps.div(2)))
-    const there = velocityAt(middle, strides.map(({ time, step }) => time + step / 2))
+    const there = velocityAt(
+      middle,
+      strides.map(({ time, step }) => time + step / 2),
+    )
     return state.add(there.mul(steps))
   })
 }
@@ -33,6 +44,7 @@ export const planStrides = (steps: number): Stride[] =>
 /** Every time that flows of these numbers of steps come by. */
 export function timesOf(stepCounts: readonly number[]): number[] {
   const times = stepCounts.flatMap((steps) =>
-    planStrides(steps).flatMap(({ time, step }) => [time, time + step / 2]))
+    planStrides(steps).flatMap(({ time, step }) => [time, time + step / 2]),
+  )
   return [...new Set(times)].sort((a, b) => a - b)
 }

@@ -27,12 +27,16 @@ interface Follower {
 
 /** @throws Error when the trail is not of frames that the follower has, or of other steps */
 export function leaderOf(
-  { startSample: overlapStart, states }: OverlapState, follower: Follower,
+  { startSample: overlapStart, states }: OverlapState,
+  follower: Follower,
 ): Leader {
   const { startSample, hop, frames: framesMax, channels, steps } = follower
   const frames = states.length / (channels * (steps + 1))
   const firstFrame = (overlapStart - startSample) / hop
-  const fits = Number.isInteger(frames) && Number.isInteger(firstFrame) && firstFrame >= 0 &&
+  const fits =
+    Number.isInteger(frames) &&
+    Number.isInteger(firstFrame) &&
+    firstFrame >= 0 &&
     firstFrame + frames <= framesMax
   if (!fits) throw new Error('The trail is not of a chunk before this one')
   return { states, frames, channels, firstFrame }
@@ -43,9 +47,14 @@ export function inpaintOverlap(state: Tensor, previous: Leader, index: number): 
   const { states, frames, channels, firstFrame } = previous
   const size = frames * channels
   const end = firstFrame + frames
-  return tf.tidy(() => tf.concat([
-    tf.slice(state, [0, 0, 0], [1, firstFrame, channels]),
-    tf.tensor3d(states.subarray(index * size, (index + 1) * size), [1, frames, channels]),
-    tf.slice(state, [0, end, 0], [1, state.shape[1]! - end, channels]),
-  ], 1))
+  return tf.tidy(() =>
+    tf.concat(
+      [
+        tf.slice(state, [0, 0, 0], [1, firstFrame, channels]),
+        tf.tensor3d(states.subarray(index * size, (index + 1) * size), [1, frames, channels]),
+        tf.slice(state, [0, end, 0], [1, state.shape[1]! - end, channels]),
+      ],
+      1,
+    ),
+  )
 }

@@ -22,8 +22,11 @@ const LONGEST_PERIOD = 10_000
 
 /** @param weights of the transformer: `t_embedder` and `t_block` are read */
 export function loadTimeEmbedding(weights: Weights, { dim, timeDim }: TransformerConfig): TellTime {
-  const embed = loadFeedForward(
-    weights.at('t_embedder').at('projection'), { in: timeDim, hidden: dim, out: dim })
+  const embed = loadFeedForward(weights.at('t_embedder').at('projection'), {
+    in: timeDim,
+    hidden: dim,
+    out: dim,
+  })
   const toBlocks = loadLinear(weights.at('t_block'), dim, 6 * dim)
   return (times) => {
     const waves = sinusoids(times, timeDim) // [batch, timeDim]

@@ -31,18 +31,27 @@ export interface TransformerInput {
  * @param precision of the products between frames; what is made once, or once in a flow, is float32
  */
 export function loadTransformer(
-  weights: Weights, config: TransformerConfig, features: number, precision: Precision = 'float32',
+  weights: Weights,
+  config: TransformerConfig,
+  features: number,
+  precision: Precision = 'float32',
 ) {
   const { dim, heads, layers, contextDim, positionsMax } = config
   const layerWeights = Array.from({ length: layers }, (_, i) =>
-    weights.at('layers').at(i).in(precision))
+    weights.at('layers').at(i).in(precision),
+  )
   const patcher = loadPatcher(weights.at('x_embedder').at('block'), dim)
   const embedTime = loadTimeEmbedding(weights, config)
-  const embedMemory = loadFeedForward(
-    weights.at('y_embedder').at('projection').in(precision),
-    { in: contextDim, hidden: dim, out: dim })
+  const embedMemory = loadFeedForward(weights.at('y_embedder').at('projection').in(precision), {
+    in: contextDim,
+    hidden: dim,
+    out: dim,
+  })
   const crossMemories = loadCrossMemories(
-    layerWeights.map((layer) => layer.at('cross_attention')), dim, heads)
+    layerWeights.map((layer) => layer.at('cross_attention')),
+    dim,
+    heads,
+  )
   const blocks = layerWeights.map((layer) => loadTransformerBlock(layer, config))
   const modulations = loadModulations(layerWeights, dim)
   const rotaryOf = makeRotary(dim / heads, positionsMax)
@@ -52,11 +61,12 @@ export function loadTransformer(
   const output = loadProjection(weights.at('output'), dim, features)
 
   /** For the attention of every block, its gains worked in: [2, 1, 1, frames, width] each. */
-  const rotaries = (frames: number): Rotary[] => tf.tidy(() => {
-    const { cos, sin } = withGain(rotaryOf(frames), gains) // [layers, 2, 1, 1, frames, width]
-    const sines = tf.unstack(sin)
-    return tf.unstack(cos).map((each, i) => ({ cos: each, sin: sines[i]! }))
-  })
+  const rotaries = (frames: number): Rotary[] =>
+    tf.tidy(() => {
+      const { cos, sin } = withGain(rotaryOf(frames), gains) // [layers, 2, 1, 1, frames, width]
+      const sines = tf.unstack(sin)
+      return tf.unstack(cos).map((each, i) => ({ cos: each, sin: sines[i]! }))
+    })
 
   /** What the blocks make of x, [batch, frames, dim]. */
   const runBlocks = ({ x, memory, time, frames, textKeys }: TransformerInput): Tensor => {
@@ -74,15 +84,24 @@ export function loadTransformer(
   }
 
   /** To [batch, frames, features]. */
-  const forward = compiled((input: TransformerInput): Tensor => tf.tidy(() => {
-    checkFrames(input.x, positionsMax)
-    const final = input.time.final.expandDims(1).add(finalTable) // [batch, 2, dim]
-    const [shift, scale] = tf.split(final, 2, 1) as [Tensor, Tensor] // [batch, 1, dim]
-    return output(modulate(runBlocks(input), scale.add(1).mul(finalGain), shift))
-  }))
+  const forward = compiled((input: TransformerInput): Tensor =>
+    tf.tidy(() => {
+      checkFrames(input.x, positionsMax)
+      const final = input.time.final.expandDims(1).add(finalTable) // [batch, 2, dim]
+      const [shift, scale] = tf.split(final, 2, 1) as [Tensor, Tensor] // [batch, 1, dim]
+      return output(modulate(runBlocks(input), scale.add(1).mul(finalGain), shift))
+    }),
+  )
 
   return {
-    patcher, embedTime, embedMemory, crossMemories, modulations, rotaries, blocks, finalGain,
+    patcher,
+    embedTime,
+    embedMemory,
+    crossMemories,
+    modulations,
+    rotaries,
+    blocks,
+    finalGain,
     forward,
   }
 }

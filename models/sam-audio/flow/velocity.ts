@@ -23,21 +23,29 @@ export interface BatchConditions {
 
 /** @param weights of the whole model; `audio_codec` is left alone */
 export function loadVelocity(
-  weights: Weights, config: SamAudioConfig, precision: Precision = 'float32',
+  weights: Weights,
+  config: SamAudioConfig,
+  precision: Precision = 'float32',
 ) {
   const conditions = loadConditions(weights, config)
   const transformer = loadTransformer(
-    weights.at('transformer'), config.transformer, 2 * config.codec.codebookDim, precision)
+    weights.at('transformer'),
+    config.transformer,
+    2 * config.codec.codebookDim,
+    precision,
+  )
 
   /** state [batch, frames, 2 · codebookDim] to its velocity, of the same shape. */
   const forward = (state: Tensor, time: TimeEmbedding, told: BatchConditions): Tensor =>
-    tf.tidy(() => transformer.forward({
-      x: conditions.noisy(state).add(told.base),
-      memory: told.memory.add(time.memory.expandDims(1)),
-      time,
-      frames: told.frames,
-      textKeys: told.textKeys,
-    }))
+    tf.tidy(() =>
+      transformer.forward({
+        x: conditions.noisy(state).add(told.base),
+        memory: told.memory.add(time.memory.expandDims(1)),
+        time,
+        frames: told.frames,
+        textKeys: told.textKeys,
+      }),
+    )
 
   return { conditions, transformer, forward }
 }

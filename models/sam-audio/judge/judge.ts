@@ -1,18 +1,14 @@
 /** How good a separation is, by a network made to tell (SAMAudioJudge). */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import {
-  loadLayerNorm, loadLinear, loadProjection, type Layer,
-} from '../../layers.ts'
+import { loadLayerNorm, loadLinear, loadProjection, type Layer } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import { TextTokenizer } from '../../text/tokenizer.ts'
 import { Weights } from '../../checkpoint/weights.ts'
 import { encodeWaves } from '../codec/codec.ts'
 import { loadEncoder, TRANSFORMERS } from '../codec/encoder.ts'
 import { frameMask } from '../codec/mask.ts'
-import {
-  codecConfig, dacConfig, TOKENS_MAX, type CodecConfig,
-} from '../config.ts'
+import { codecConfig, dacConfig, TOKENS_MAX, type CodecConfig } from '../config.ts'
 import { findCheckpoint } from '../checkpoint-folders.ts'
 import { loadPeTransformer, peConfig, type PeConfig } from '../layers/pe-transformer.ts'
 import { loadModernBert, modernBertConfig, type ModernBertConfig } from '../text/modern-bert.ts'
@@ -61,10 +57,8 @@ export function loadJudgeNetwork(weights: Weights, config: JudgeConfig) {
   const transformer = loadPeTransformer(weights.at('transformer'), audio)
   const joinAudio = loadLinear(weights.at('cat_audio_proj'), 2 * audio.dim, bottleneckDim)
   const { textModel, textLayersOut, embedText } = loadText(weights, config)
-  const joinText = loadLinear(
-    weights.at('proj_audio_and_text'), 2 * bottleneckDim, bottleneckDim)
-  const finetuneProject = loadLinear(
-    weights.at('finetune_data_proj'), bottleneckDim, finetune.dim)
+  const joinText = loadLinear(weights.at('proj_audio_and_text'), 2 * bottleneckDim, bottleneckDim)
+  const finetuneProject = loadLinear(weights.at('finetune_data_proj'), bottleneckDim, finetune.dim)
   const finetuneTransformer = loadPeTransformer(weights.at('finetune_transformer'), finetune)
   const head = loadProjection(weights.at('head'), finetune.dim, SCORES.length)
   const mean = weights.get('mean', [SCORES.length])
@@ -72,23 +66,26 @@ export function loadJudgeNetwork(weights: Weights, config: JudgeConfig) {
   weights.assertAllRead()
 
   /** heard [2 · batch, frames, dim], mixtures before separations; to [batch, frames, …]. */
-  const joinHeard = (heard: Tensor): Tensor => tf.tidy(() => {
-    const [mixture, separated] = tf.split(heard, 2, 0) as [Tensor, Tensor]
-    return joinAudio(tf.concat([separated, mixture], -1))
-  })
+  const joinHeard = (heard: Tensor): Tensor =>
+    tf.tidy(() => {
+      const [mixture, separated] = tf.split(heard, 2, 0) as [Tensor, Tensor]
+      return joinAudio(tf.concat([separated, mixture], -1))
+    })
 
   /** audio [batch, frames, bottleneckDim] and text [batch, bottleneckDim] to the audio's shape. */
-  const joinSaid = (audioHeard: Tensor, said: Tensor): Tensor => tf.tidy(() => {
-    const everywhere = tf.tile(said.expandDims(1), [1, audioHeard.shape[1]!, 1])
-    return joinText(tf.concat([audioHeard, everywhere], -1))
-  })
+  const joinSaid = (audioHeard: Tensor, said: Tensor): Tensor =>
+    tf.tidy(() => {
+      const everywhere = tf.tile(said.expandDims(1), [1, audioHeard.shape[1]!, 1])
+      return joinText(tf.concat([audioHeard, everywhere], -1))
+    })
 
   /** Of the real frames of each row: [batch, frames, scores] to [batch, scores]. */
-  const pool = (scores: Tensor, rows: readonly number[]): Tensor => tf.tidy(() => {
-    const mask = frameMask(rows, scores.shape[1]!) ?? tf.scalar(1)
-    const frames = tf.tensor2d([...rows], [rows.length, 1])
-    return scores.mul(mask).sum(1).div(frames).mul(spread).add(mean)
-  })
+  const pool = (scores: Tensor, rows: readonly number[]): Tensor =>
+    tf.tidy(() => {
+      const mask = frameMask(rows, scores.shape[1]!) ?? tf.scalar(1)
+      const frames = tf.tensor2d([...rows], [rows.length, 1])
+      return scores.mul(mask).sum(1).div(frames).mul(spread).add(mean)
+    })
 
   /**
    * features [2 · batch, frames, codebookDim], mixtures before separations; said [batch, …];
@@ -102,8 +99,19 @@ export function loadJudgeNetwork(weights: Weights, config: JudgeConfig) {
     })
 
   return {
-    encoder, project, transformer, joinHeard, textModel, textLayersOut, embedText, joinSaid,
-    finetuneProject, finetuneTransformer, head, pool, forward,
+    encoder,
+    project,
+    transformer,
+    joinHeard,
+    textModel,
+    textLayersOut,
+    embedText,
+    joinSaid,
+    finetuneProject,
+    finetuneTransformer,
+    head,
+    pool,
+    forward,
   }
 }
 
@@ -116,8 +124,8 @@ function loadText(weights: Weights, { audio, text, textLayers, bottleneckDim }: 
     loadLayerNorm(weights.at('layer_norm'), bottleneckDim, NORM_EPSILON),
   ]
   /** ids [batch, length] int32, valid [batch, length]; to [batch, bottleneckDim]. */
-  const embedText = (ids: Tensor, valid: Tensor): Tensor => tf.tidy(() =>
-    textLayersOut.reduce((x, layer) => layer(x), textModel.forward(ids, valid)))
+  const embedText = (ids: Tensor, valid: Tensor): Tensor =>
+    tf.tidy(() => textLayersOut.reduce((x, layer) => layer(x), textModel.forward(ids, valid)))
   return { textModel, textLayersOut, embedText }
 }
 
@@ -134,13 +142,15 @@ export type Judge = Awaited<ReturnType<typeof loadJudge>>
 export async function loadJudge(folder: string) {
   const config = await readJudgeConfig(join(folder, 'config.json'))
   const network = Weights.read(await findCheckpoint(folder), (weights) =>
-    loadJudgeNetwork(weights, config))
+    loadJudgeNetwork(weights, config),
+  )
   const tokenizer = await TextTokenizer.load(folder, TOKENS_MAX)
 
   /** The scores of each; reads from the device. */
   const judge = (verdicts: readonly Verdict[]): JudgeScores[] => {
     const waves = [
-      ...verdicts.map(({ mixture }) => mixture), ...verdicts.map(({ separated }) => separated),
+      ...verdicts.map(({ mixture }) => mixture),
+      ...verdicts.map(({ separated }) => separated),
     ]
     const scores = tf.tidy(() => {
       const { features, rows } = encodeWaves(network.encoder, config.codec, waves)
@@ -150,8 +160,9 @@ export async function loadJudge(folder: string) {
     })
     const rows = scores.arraySync() as number[][]
     scores.dispose()
-    return rows.map((row) =>
-      Object.fromEntries(SCORES.map((name, i) => [name, row[i]!])) as JudgeScores)
+    return rows.map(
+      (row) => Object.fromEntries(SCORES.map((name, i) => [name, row[i]!])) as JudgeScores,
+    )
   }
 
   return { judge }

@@ -1,11 +1,22 @@
 /** Attention of frames to what the text says (Attention, with q_norm and k_norm, no RoPE). */
 import { asWideAs, widen } from '../../bfloat16.ts'
 import {
-  attendUnscaled, loadProjection, mergeHeads, project, rmsNormalize, splitHeads,
+  attendUnscaled,
+  loadProjection,
+  mergeHeads,
+  project,
+  rmsNormalize,
+  splitHeads,
 } from '../../layers.ts'
 import { readStacked, type MatrixPart } from '../../stacked-matrices.ts'
 import {
-  matmulTransposed, reshape, stackRows, tf, transpose, unstackRows, type Tensor,
+  matmulTransposed,
+  reshape,
+  stackRows,
+  tf,
+  transpose,
+  unstackRows,
+  type Tensor,
 } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { headsSideBySide } from './head-layout.ts'
@@ -36,27 +47,44 @@ export function loadCrossAttention(weights: Weights, dim: number, heads: number)
  */
 export function loadCrossMemories(layers: readonly Weights[], dim: number, heads: number) {
   const width = dim / heads
-  const kernels = layers.map((weights) => // [2 · dim, dim] each
-    readStacked(['wk', 'wv'].map((name) => headsOf(weights.at(name), dim, heads)), dim))
-  const gainOf = (weights: Weights) => // of queries and keys, and the scale of the scores
-    ['q_norm', 'k_norm'].reduce<Tensor>((gain, name) =>
-      gain.mul(weights.at(name).get('weight', [width])), tf.scalar(1 / Math.sqrt(width)))
-  const gains = tf.tidy(() =>
-    tf.stack(layers.map(gainOf)).reshape([layers.length, 1, 1, 1, width]))
+  const kernels = layers.map((weights) =>
+    // [2 · dim, dim] each
+    readStacked(
+      ['wk', 'wv'].map((name) => headsOf(weights.at(name), dim, heads)),
+      dim,
+    ),
+  )
+  const gainOf = (weights: Weights) =>
+    // of queries and keys, and the scale of the scores
+    ['q_norm', 'k_norm'].reduce<Tensor>(
+      (gain, name) => gain.mul(weights.at(name).get('weight', [width])),
+      tf.scalar(1 / Math.sqrt(width)),
+    )
+  const gains = tf.tidy(() => tf.stack(layers.map(gainOf)).reshape([layers.length, 1, 1, 1, width]))
   /** memory [batch, length, dim] to what each layer attends to. */
-  return (memory: Tensor): CrossMemory[] => tf.tidy(() => {
-    const [batch, length] = memory.shape as [number, number, number]
-    const heard = asWideAs(kernels[0]!, memory)
-    const all = reshape(stackRows(kernels.map((kernel) => matmulTransposed(heard, kernel))),
-      [layers.length, batch, length, 2, heads, width])
-    // [2, layers, batch, heads, length, width]
-    const [k, v] = unstackRows(transpose(all, [3, 0, 1, 4, 2, 5])) as [Tensor, Tensor]
-    const keys = unstackRows(asWideAs(kernels[0]!, rmsNormalize(widen(k)).mul(gains)))
-    const values = unstackRows(v) // of [batch, heads, length, width]
-    return keys.map((each, i) => ({ keys: each, values: values[i]! }))
-  })
+  return (memory: Tensor): CrossMemory[] =>
+    tf.tidy(() => {
+      const [batch, length] = memory.shape as [number, number, number]
+      const heard = asWideAs(kernels[0]!, memory)
+      const all = reshape(stackRows(kernels.map((kernel) => matmulTransposed(heard, kernel))), [
+        layers.length,
+        batch,
+        length,
+        2,
+        heads,
+        width,
+      ])
+      // [2, layers, batch, heads, length, width]
+      const [k, v] = unstackRows(transpose(all, [3, 0, 1, 4, 2, 5])) as [Tensor, Tensor]
+      const keys = unstackRows(asWideAs(kernels[0]!, rmsNormalize(widen(k)).mul(gains)))
+      const values = unstackRows(v) // of [batch, heads, length, width]
+      return keys.map((each, i) => ({ keys: each, values: values[i]! }))
+    })
 }
 
 /** A projection to heads side by side: [dim, dim]. */
-const headsOf = (weights: Weights, dim: number, heads: number): MatrixPart =>
-  ({ weights, outDim: dim, rowAt: headsSideBySide(dim, heads) })
+const headsOf = (weights: Weights, dim: number, heads: number): MatrixPart => ({
+  weights,
+  outDim: dim,
+  rowAt: headsSideBySide(dim, heads),
+})

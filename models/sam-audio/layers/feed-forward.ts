@@ -20,16 +20,19 @@ export interface FeedForwardSizes {
 }
 
 export function loadFeedForward(
-  weights: Weights, sizes: FeedForwardSizes, names = OF_THE_FLOW,
+  weights: Weights,
+  sizes: FeedForwardSizes,
+  names = OF_THE_FLOW,
 ): Layer {
   // Two products: to part the two of a single one takes longer than is gained.
   const gateMatrix = readMatrix(weights.at(names.gate), sizes.in, sizes.hidden)
   const valueMatrix = readMatrix(weights.at(names.value), sizes.in, sizes.hidden)
   const out = loadProjection(weights.at(names.out), sizes.hidden, sizes.out)
-  return (x) => tf.tidy(() => {
-    const heard = asWideAs(gateMatrix, x)
-    const gate = widen(matmulTransposed(heard, gateMatrix)) // [..., hidden]
-    const value = widen(matmulTransposed(heard, valueMatrix))
-    return out(gateWithSigmoid(gate.mul(value), gate))
-  })
+  return (x) =>
+    tf.tidy(() => {
+      const heard = asWideAs(gateMatrix, x)
+      const gate = widen(matmulTransposed(heard, gateMatrix)) // [..., hidden]
+      const value = widen(matmulTransposed(heard, valueMatrix))
+      return out(gateWithSigmoid(gate.mul(value), gate))
+    })
 }

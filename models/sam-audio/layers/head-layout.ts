@@ -18,8 +18,10 @@ export const headsSideBySide = (dim: number, heads: number): RowOrder => {
  * head's `width` channels come to i and i + width / 2. Scores do not notice, as long as queries,
  * keys and their gains are treated alike.
  */
-export const pairsInHalves = (width: number): RowOrder => (place) => {
-  const channel = place % width
-  const [part, pair] = [Math.floor(channel / (width / 2)), channel % (width / 2)]
-  return place - channel + 2 * pair + part
-}
+export const pairsInHalves =
+  (width: number): RowOrder =>
+  (place) => {
+    const channel = place % width
+    const [part, pair] = [Math.floor(channel / (width / 2)), channel % (width / 2)]
+    return place - channel + 2 * pair + part
+  }

@@ -13,11 +13,10 @@ export type Patcher = ReturnType<typeof loadPatcher>
 
 /** @param weights of `block1` and `block2` */
 export function loadPatcher(weights: Weights, dim: number) {
-  const blocks = ['block1', 'block2'].map((name) =>
-    loadPatcherBlock(weights.at(name), dim))
+  const blocks = ['block1', 'block2'].map((name) => loadPatcherBlock(weights.at(name), dim))
   /** [batch, frames, dim] to the same. A mask makes a row what it is alone. */
-  const forward = (x: Tensor, mask: RowMask | null): Tensor => tf.tidy(() =>
-    x.add(blocks.reduce((y, block) => block(y, mask), x)))
+  const forward = (x: Tensor, mask: RowMask | null): Tensor =>
+    tf.tidy(() => x.add(blocks.reduce((y, block) => block(y, mask), x)))
   return { blocks, forward }
 }
 
@@ -26,12 +25,16 @@ function loadPatcherBlock(weights: Weights, dim: number) {
   const gain = norm.get('weight', [dim])
   const bias = norm.get('bias', [dim])
   const convolve: Layer = loadConvolution(weights.at('project'), readPlainKernel, {
-    in: dim, out: dim, kernel: 3, pad: [1, 1],
+    in: dim,
+    out: dim,
+    kernel: 3,
+    pad: [1, 1],
   })
-  return (x: Tensor, mask: RowMask | null): Tensor => tf.tidy(() => {
-    const normed = normalizeRows(x, mask).mul(gain).add(bias)
-    return convolve(applyMask(silu(normed), mask?.valid ?? null))
-  })
+  return (x: Tensor, mask: RowMask | null): Tensor =>
+    tf.tidy(() => {
+      const normed = normalizeRows(x, mask).mul(gain).add(bias)
+      return convolve(applyMask(silu(normed), mask?.valid ?? null))
+    })
 }
 
 /** Of every row, mean 0 and variance 1 over all its channels and real frames (GroupNorm(1)). */

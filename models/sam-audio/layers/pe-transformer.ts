@@ -50,7 +50,8 @@ export function loadPeTransformer(weights: Weights, config: PeConfig) {
   const first = embeddings.get('cls_token', [1, 1, dim])
   const patcher = loadPatcher(embeddings.at('resnet_block'), dim)
   const layers = Array.from({ length: count }, (_, i) =>
-    loadLayer(weights.at('layers').at(i), config))
+    loadLayer(weights.at('layers').at(i), config),
+  )
   const norm = loadRmsNorm(weights.at('norm'), dim, { name: 'weight' })
   const out = loadProjection(weights.at('output'), dim, dim)
   const rotaryOf = makeRotary(dim / heads, positionsMax, theta)
@@ -61,17 +62,21 @@ export function loadPeTransformer(weights: Weights, config: PeConfig) {
 
   /** Of rows with so many real frames; null when all of them are real. */
   const maskOf = (rows: readonly number[], frames: number) =>
-    rowMask(rows.map((real) => real + 1), frames + 1)
+    rowMask(
+      rows.map((real) => real + 1),
+      frames + 1,
+    )
 
   /** As `forward`, with the one for the whole: [batch, 1 + frames, dim]. */
-  const states = (x: Tensor, rows: readonly number[]): Tensor => tf.tidy(() => {
-    const frames = x.shape[1]!
-    const mask = maskOf(rows, frames)
-    const rotary = rotaryOf(frames + 1)
-    const embedded = patcher.forward(prepend(x), mask) // [batch, 1 + frames, dim]
-    const heard = layers.reduce((y, layer) => layer(y, rotary, mask?.keys ?? null), embedded)
-    return out(norm(heard))
-  })
+  const states = (x: Tensor, rows: readonly number[]): Tensor =>
+    tf.tidy(() => {
+      const frames = x.shape[1]!
+      const mask = maskOf(rows, frames)
+      const rotary = rotaryOf(frames + 1)
+      const embedded = patcher.forward(prepend(x), mask) // [batch, 1 + frames, dim]
+      const heard = layers.reduce((y, layer) => layer(y, rotary, mask?.keys ?? null), embedded)
+      return out(norm(heard))
+    })
 
   /**
    * x [batch, frames, dim] to the same; `rows`: real frames of each. What is beyond them is of no
@@ -87,16 +92,24 @@ export function loadPeTransformer(weights: Weights, config: PeConfig) {
 function loadLayer(weights: Weights, { dim, hiddenDim, heads }: PeConfig) {
   const attentionNorm = loadRmsNorm(weights.at('input_layernorm'), dim, { name: 'weight' })
   const attention = loadSelfAttention(weights.at('self_attn'), dim, heads, {
-    q: 'q_proj', k: 'k_proj', v: 'v_proj', out: 'o_proj', headsInterleaved: false,
+    q: 'q_proj',
+    k: 'k_proj',
+    v: 'v_proj',
+    out: 'o_proj',
+    headsInterleaved: false,
   })
-  const feedForwardNorm =
-    loadRmsNorm(weights.at('post_attention_layernorm'), dim, { name: 'weight' })
+  const feedForwardNorm = loadRmsNorm(weights.at('post_attention_layernorm'), dim, {
+    name: 'weight',
+  })
   const feedForward = loadFeedForward(
-    weights.at('mlp'), { in: dim, hidden: hiddenDim, out: dim },
-    { gate: 'gate_proj', value: 'up_proj', out: 'down_proj' })
-  return (x: Tensor, rotary: Rotary, keys: Tensor | null): Tensor => tf.tidy(() => {
-    const turning = withGain(rotary, attention.gains)
-    const y = x.add(attention.forward(attentionNorm(x), turning, keys))
-    return y.add(feedForward(feedForwardNorm(y)))
-  })
+    weights.at('mlp'),
+    { in: dim, hidden: hiddenDim, out: dim },
+    { gate: 'gate_proj', value: 'up_proj', out: 'down_proj' },
+  )
+  return (x: Tensor, rotary: Rotary, keys: Tensor | null): Tensor =>
+    tf.tidy(() => {
+      const turning = withGain(rotary, attention.gains)
+      const y = x.add(attention.forward(attentionNorm(x), turning, keys))
+      return y.add(feedForward(feedForwardNorm(y)))
+    })
 }

@@ -13,11 +13,14 @@ export interface Rotary {
  * ones would differ by as much as 6e-4.
  */
 export function makeRotary(
-  width: number, positionsMax: number, theta = Math.max(10_000, 2 * positionsMax),
+  width: number,
+  positionsMax: number,
+  theta = Math.max(10_000, 2 * positionsMax),
 ): (frames: number) => Rotary {
   const half = width / 2
   const frequencies = Array.from({ length: half }, (_, i) =>
-    Math.fround(1 / Math.fround(theta ** Math.fround((2 * i) / width))))
+    Math.fround(1 / Math.fround(theta ** Math.fround((2 * i) / width))),
+  )
   const cos = new Float32Array(positionsMax * width)
   const sin = new Float32Array(positionsMax * width)
   for (let position = 0; position < positionsMax; position += 1) {
@@ -38,11 +41,9 @@ export function makeRotary(
 }
 
 /** The tables with a gain per channel, [..., width] that broadcasts, worked in. */
-export const withGain = ({ cos, sin }: Rotary, gain: Tensor): Rotary => tf.tidy(() => ({
-  cos: cos.mul(gain),
-  sin: sin.mul(rollLastAxis(gain, gain.shape.at(-1)! / 2)),
-}))
+export const withGain = ({ cos, sin }: Rotary, gain: Tensor): Rotary =>
+  tf.tidy(() => ({ cos: cos.mul(gain), sin: sin.mul(rollLastAxis(gain, gain.shape.at(-1)! / 2)) }))
 
 /** Turns the pairs of x [..., frames, width]. */
-export const rotate = (x: Tensor, { cos, sin }: Rotary): Tensor => tf.tidy(() =>
-  x.mul(cos).add(rollLastAxis(x, x.shape.at(-1)! / 2).mul(sin)))
+export const rotate = (x: Tensor, { cos, sin }: Rotary): Tensor =>
+  tf.tidy(() => x.mul(cos).add(rollLastAxis(x, x.shape.at(-1)! / 2).mul(sin)))

@@ -20,27 +20,45 @@ export interface AttentionLayout {
 }
 
 const OF_THE_FLOW: AttentionLayout = {
-  q: 'wq', k: 'wk', v: 'wv', out: 'wo', headsInterleaved: true,
+  q: 'wq',
+  k: 'wk',
+  v: 'wv',
+  out: 'wo',
+  headsInterleaved: true,
 }
 
 export function loadSelfAttention(
-  weights: Weights, dim: number, heads: number, layout = OF_THE_FLOW,
+  weights: Weights,
+  dim: number,
+  heads: number,
+  layout = OF_THE_FLOW,
 ) {
   const width = dim / heads
   const inHalves = pairsInHalves(width)
   const byHead: RowOrder = layout.headsInterleaved ? headsSideBySide(dim, heads) : asStored
   const turned: RowOrder = (place) => byHead(inHalves(place))
-  const part = (name: string, rowAt: RowOrder) =>
-    ({ weights: weights.at(name), outDim: dim, rowAt })
-  const kernel = readStacked([ // [3 · dim, dim]
-    part(layout.q, turned), part(layout.k, turned), part(layout.v, byHead),
-  ], dim)
+  const part = (name: string, rowAt: RowOrder) => ({
+    weights: weights.at(name),
+    outDim: dim,
+    rowAt,
+  })
+  const kernel = readStacked(
+    [
+      // [3 · dim, dim]
+      part(layout.q, turned),
+      part(layout.k, turned),
+      part(layout.v, byHead),
+    ],
+    dim,
+  )
   const halves = Int32Array.from({ length: width }, (_, place) => inHalves(place))
   const gainOf = (name: string) =>
     tf.gather(weights.at(name).get('weight', [width]), tf.tensor1d(halves, 'int32'))
-  const gains = tf.tidy(() => tf.stack([
-    gainOf('q_norm').mul(1 / Math.sqrt(width)), gainOf('k_norm'),
-  ]).reshape([2, 1, 1, 1, width])) // the scale of attention's scores goes with the queries
+  const gains = tf.tidy(() =>
+    tf
+      .stack([gainOf('q_norm').mul(1 / Math.sqrt(width)), gainOf('k_norm')])
+      .reshape([2, 1, 1, 1, width]),
+  ) // the scale of attention's scores goes with the queries
   const out = loadProjection(weights.at(layout.out), dim, dim)
 
   /**
@@ -57,11 +75,12 @@ export function loadSelfAttention(
   }
 
   /** As `listen`, to the shape of x; keys: what masks them, or null. */
-  const forward = (x: Tensor, rotary: Rotary, keys: Tensor | null): Tensor => tf.tidy(() => {
-    const { qk, v } = listen(x, rotary)
-    const [q, k] = unstackRows(asWideAs(v, qk)) as [Tensor, Tensor] // [batch, heads, frames, width]
-    return out(mergeHeads(attendUnscaled(q, k, v, keys)))
-  })
+  const forward = (x: Tensor, rotary: Rotary, keys: Tensor | null): Tensor =>
+    tf.tidy(() => {
+      const { qk, v } = listen(x, rotary)
+      const [q, k] = unstackRows(asWideAs(v, qk)) as [Tensor, Tensor] // [batch, heads, frames, width]
+      return out(mergeHeads(attendUnscaled(q, k, v, keys)))
+    })
 
   return { gains, listen, forward }
 }

@@ -28,21 +28,28 @@ export function loadTransformerBlock(weights: Weights, config: TransformerConfig
   const { dim, heads, feedForwardDim } = config
   const attention = loadSelfAttention(weights.at('attention'), dim, heads)
   const crossAttention = loadCrossAttention(weights.at('cross_attention'), dim, heads)
-  const feedForward = loadFeedForward(
-    weights.at('feed_forward'), { in: dim, hidden: feedForwardDim, out: dim })
+  const feedForward = loadFeedForward(weights.at('feed_forward'), {
+    in: dim,
+    hidden: feedForwardDim,
+    out: dim,
+  })
 
   /** x [batch, frames, dim] to the same; rotary with the gains of `attention` worked in. */
   const forward = (
-    x: Tensor, modulation: Modulation, rotary: Rotary, memory: CrossMemory,
+    x: Tensor,
+    modulation: Modulation,
+    rotary: Rotary,
+    memory: CrossMemory,
     { frameKeys, textKeys }: Masks,
-  ): Tensor => tf.tidy(() => {
-    const { attention: first, feedForward: second } = modulation
-    const heard = modulate(x, first.scale, first.shift)
-    const y = x.add(attention.forward(heard, rotary, frameKeys).mul(first.gate))
-    const z = y.add(crossAttention(y, memory, textKeys))
-    const thought = modulate(z, second.scale, second.shift)
-    return z.add(feedForward(thought).mul(second.gate))
-  })
+  ): Tensor =>
+    tf.tidy(() => {
+      const { attention: first, feedForward: second } = modulation
+      const heard = modulate(x, first.scale, first.shift)
+      const y = x.add(attention.forward(heard, rotary, frameKeys).mul(first.gate))
+      const z = y.add(crossAttention(y, memory, textKeys))
+      const thought = modulate(z, second.scale, second.shift)
+      return z.add(feedForward(thought).mul(second.gate))
+    })
 
   return { attention, forward }
 }
@@ -55,28 +62,35 @@ export function loadTransformerBlock(weights: Weights, config: TransformerConfig
 export function loadModulations(layers: readonly Weights[], dim: number) {
   const [factors, terms] = tf.tidy(() => {
     const ones = tf.ones([dim])
-    const gains = tf.stack(layers.map((weights) => {
-      const [first, second] = ['attention_norm', 'ffn_norm'].map((name) =>
-        weights.at(name).get('weight', [dim]))
-      return tf.stack([ones, first!, ones, ones, second!, ones]) // [6, dim]
-    })) // [layers, 6, dim]
+    const gains = tf.stack(
+      layers.map((weights) => {
+        const [first, second] = ['attention_norm', 'ffn_norm'].map((name) =>
+          weights.at(name).get('weight', [dim]),
+        )
+        return tf.stack([ones, first!, ones, ones, second!, ones]) // [6, dim]
+      }),
+    ) // [layers, 6, dim]
     const tables = tf.stack(layers.map((weights) => weights.get('scale_shift_table', [6, dim])))
     return [gains, tables.add(unitScales(dim)).mul(gains)] as [Tensor, Tensor]
   })
   /** time [batch, 6 · dim] to the modulation of every block. */
-  return (time: Tensor): Modulation[] => tf.tidy(() => {
-    const all = time.reshape([-1, 1, 6, dim]).mul(factors).add(terms) // [batch, layers, 6, dim]
-    const vectors = tf.unstack(all.reshape([-1, 6 * layers.length, 1, dim]), 1)
-    const three = (from: number) =>
-      ({ shift: vectors[from]!, scale: vectors[from + 1]!, gate: vectors[from + 2]! })
-    return layers.map((_, i) => ({ attention: three(6 * i), feedForward: three(6 * i + 3) }))
-  })
+  return (time: Tensor): Modulation[] =>
+    tf.tidy(() => {
+      const all = time.reshape([-1, 1, 6, dim]).mul(factors).add(terms) // [batch, layers, 6, dim]
+      const vectors = tf.unstack(all.reshape([-1, 6 * layers.length, 1, dim]), 1)
+      const three = (from: number) => ({
+        shift: vectors[from]!,
+        scale: vectors[from + 1]!,
+        gate: vectors[from + 2]!,
+      })
+      return layers.map((_, i) => ({ attention: three(6 * i), feedForward: three(6 * i + 3) }))
+    })
 }
 
 /** x [batch, frames, dim], scale and shift [batch, 1, dim]. */
-export const modulate = (x: Tensor, scale: Tensor, shift: Tensor): Tensor => tf.tidy(() =>
-  rmsNormalize(x).mul(scale).add(shift))
+export const modulate = (x: Tensor, scale: Tensor, shift: Tensor): Tensor =>
+  tf.tidy(() => rmsNormalize(x).mul(scale).add(shift))
 
 /** Scales are stored as what they are more than 1; the rest is as it is: [6, dim]. */
-const unitScales = (dim: number): Tensor => tf.tidy(() =>
-  tf.tile(tf.tensor2d([0, 1, 0, 0, 1, 0], [6, 1]), [1, dim]))
+const unitScales = (dim: number): Tensor =>
+  tf.tidy(() => tf.tile(tf.tensor2d([0, 1, 0, 0, 1, 0], [6, 1]), [1, dim]))

@@ -17,7 +17,9 @@ export interface FrameClock {
  * @param spans in seconds from the first frame
  */
 export function anchorTokens(
-  spans: readonly Span[], frames: number, { sampleRate, hop }: FrameClock,
+  spans: readonly Span[],
+  frames: number,
+  { sampleRate, hop }: FrameClock,
 ): Int32Array {
   // As the reference does it, in this order: the rounding of the product counts.
   const frameAt = (seconds: number) => Math.ceil((seconds * sampleRate) / hop)

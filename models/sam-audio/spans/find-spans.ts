@@ -10,7 +10,9 @@ export const THRESHOLD = 0.3
  * @param scores of the frames of one row, 0 to 1
  */
 export function findSpans(
-  scores: ArrayLike<number>, clock: FrameClock, threshold = THRESHOLD,
+  scores: ArrayLike<number>,
+  clock: FrameClock,
+  threshold = THRESHOLD,
 ): Span[] {
   const spans: Span[] = []
   for (let start = 0; start < scores.length; start += 1) {

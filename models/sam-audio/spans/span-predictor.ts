@@ -62,10 +62,11 @@ export function loadSpanNetwork(weights: Weights, config: SpanPredictorConfig) {
     tf.tidy(() => audioHead(transformer.forward(project(features), rows)))
 
   /** How alike they are: [batch, frames] of any size; the sigmoid of it is a score. */
-  const logits = (heard: Tensor, said: Tensor): Tensor => tf.tidy(() => {
-    const products = tf.matMul(heard, said.expandDims(-1)).squeeze([-1]) // [batch, frames]
-    return products.mul(scale).add(bias)
-  })
+  const logits = (heard: Tensor, said: Tensor): Tensor =>
+    tf.tidy(() => {
+      const products = tf.matMul(heard, said.expandDims(-1)).squeeze([-1]) // [batch, frames]
+      return products.mul(scale).add(bias)
+    })
 
   return { project, transformer, textModel, embedText, embedAudio, logits }
 }
@@ -82,7 +83,8 @@ export type SpanPredictor = ReturnType<typeof makeSpanPredictor>
 export async function loadSpanPredictor(folder: string): Promise<SpanPredictor> {
   const config = await readSpanPredictorConfig(join(folder, 'config.json'))
   const network = Weights.read(await findCheckpoint(folder), (weights) =>
-    loadSpanNetwork(weights, config))
+    loadSpanNetwork(weights, config),
+  )
   return makeSpanPredictor(network, await loadSpanTokenizer(folder))
 }
 
@@ -96,7 +98,10 @@ export function makeSpanPredictor(network: SpanNetwork, tokenizer: TextTokenizer
    * @param rows real frames of each row
    */
   const predict = (
-    features: Tensor, rows: readonly number[], prompts: readonly string[], clock: FrameClock,
+    features: Tensor,
+    rows: readonly number[],
+    prompts: readonly string[],
+    clock: FrameClock,
   ): Span[][] => {
     const scores = tf.tidy(() => {
       const { ids, valid } = tokenizer.batch(prompts)

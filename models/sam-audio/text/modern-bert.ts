@@ -1,6 +1,12 @@
 /** The encoder by which the span predictor and the judge hear a prompt (ModernBertModel). */
 import {
-  attendUnscaled, gelu, keyBias, loadBareLayerNorm, loadProjection, mergeHeads, type Layer,
+  attendUnscaled,
+  gelu,
+  keyBias,
+  loadBareLayerNorm,
+  loadProjection,
+  mergeHeads,
+  type Layer,
 } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
@@ -24,7 +30,10 @@ export interface ModernBertConfig {
 
 /** What a file may leave out, and must not have otherwise. */
 const SETTINGS = {
-  hidden_activation: 'gelu', attention_bias: false, mlp_bias: false, norm_bias: false,
+  hidden_activation: 'gelu',
+  attention_bias: false,
+  mlp_bias: false,
+  norm_bias: false,
 }
 
 /** The `text_model` of a config file, as it is spelled there. */
@@ -55,8 +64,10 @@ export function modernBertConfig(file: string, config: ModernBertEntry): ModernB
     globalEvery: config.global_attn_every_n_layers,
     nearMax: Math.floor(config.local_attention / 2),
     globalTheta,
-    localTheta: config.local_rope_theta === null
-      ? globalTheta : ropeTheta(file, config, 'local_rope_theta', 'sliding_attention'),
+    localTheta:
+      config.local_rope_theta === null
+        ? globalTheta
+        : ropeTheta(file, config, 'local_rope_theta', 'sliding_attention'),
   }
 }
 
@@ -67,7 +78,10 @@ export type ModernBert = ReturnType<typeof loadModernBert>
  * @param tokensMax of a text
  */
 export function loadModernBert(
-  weights: Weights, config: ModernBertConfig, layersUsed: number, tokensMax: number,
+  weights: Weights,
+  config: ModernBertConfig,
+  layersUsed: number,
+  tokensMax: number,
 ) {
   if (layersUsed >= config.layers) throw new Error('the last layer of ModernBERT is never used')
   const { dim, heads, vocabulary, epsilon, globalEvery, globalTheta, localTheta } = config
@@ -75,7 +89,8 @@ export function loadModernBert(
   const table = embeddings.at('tok_embeddings').get('weight', [vocabulary, dim])
   const norm = loadBareLayerNorm(embeddings.at('norm'), dim, epsilon)
   const layers = Array.from({ length: layersUsed }, (_, i) =>
-    loadLayer(weights.at('layers').at(i), config, i))
+    loadLayer(weights.at('layers').at(i), config, i),
+  )
   weights.ignoreAll()
   const globalRotary = makeRotary(dim / heads, tokensMax, globalTheta)
   const localRotary = makeRotary(dim / heads, tokensMax, localTheta)
@@ -93,11 +108,12 @@ export function loadModernBert(
   }
 
   /** ids [batch, length] int32, valid [batch, length]; to the state of the first, [batch, dim]. */
-  const forward = (ids: Tensor, valid: Tensor): Tensor => tf.tidy(() => {
-    const surroundings = around(valid)
-    const states = layers.reduce((x, layer, i) => layer(x, surroundings(i)), embed(ids))
-    return tf.slice(states, [0, 0, 0], [-1, 1, -1]).squeeze([1])
-  })
+  const forward = (ids: Tensor, valid: Tensor): Tensor =>
+    tf.tidy(() => {
+      const surroundings = around(valid)
+      const states = layers.reduce((x, layer, i) => layer(x, surroundings(i)), embed(ids))
+      return tf.slice(states, [0, 0, 0], [-1, 1, -1]).squeeze([1])
+    })
 
   return { embed, layers, around, forward }
 }
@@ -111,43 +127,47 @@ interface Around {
 /** x [batch, length, dim] to the same. The first layer's input is normed already. */
 function loadLayer(weights: Weights, config: ModernBertConfig, index: number) {
   const { dim, epsilon } = config
-  const norm: Layer = index === 0
-    ? (x) => x : loadBareLayerNorm(weights.at('attn_norm'), dim, epsilon)
+  const norm: Layer =
+    index === 0 ? (x) => x : loadBareLayerNorm(weights.at('attn_norm'), dim, epsilon)
   const attention = loadAttention(weights.at('attn'), config)
   const feedForwardNorm = loadBareLayerNorm(weights.at('mlp_norm'), dim, epsilon)
   const feedForward = loadFeedForward(weights.at('mlp'), config)
-  return (x: Tensor, around: Around): Tensor => tf.tidy(() => {
-    const y = x.add(attention(norm(x), around))
-    return y.add(feedForward(feedForwardNorm(y)))
-  })
+  return (x: Tensor, around: Around): Tensor =>
+    tf.tidy(() => {
+      const y = x.add(attention(norm(x), around))
+      return y.add(feedForward(feedForwardNorm(y)))
+    })
 }
 
 function loadAttention(weights: Weights, { dim, heads }: ModernBertConfig) {
   const width = dim / heads
   const project = loadProjection(weights.at('Wqkv'), dim, 3 * dim)
   const merge = loadProjection(weights.at('Wo'), dim, dim)
-  return (x: Tensor, { rotary, bias }: Around): Tensor => tf.tidy(() => {
-    const [batch, length] = x.shape as [number, number, number]
-    const all = project(x).reshape([batch, length, 3, heads, width])
-    const turned = tf.transpose(all, [2, 0, 3, 1, 4]) // [3, batch, heads, length, width]
-    const [q, k, v] = tf.unstack(turned) as [Tensor, Tensor, Tensor]
-    const scaled = rotate(q, rotary).mul(1 / Math.sqrt(width))
-    return merge(mergeHeads(attendUnscaled(scaled, rotate(k, rotary), v, bias)))
-  })
+  return (x: Tensor, { rotary, bias }: Around): Tensor =>
+    tf.tidy(() => {
+      const [batch, length] = x.shape as [number, number, number]
+      const all = project(x).reshape([batch, length, 3, heads, width])
+      const turned = tf.transpose(all, [2, 0, 3, 1, 4]) // [3, batch, heads, length, width]
+      const [q, k, v] = tf.unstack(turned) as [Tensor, Tensor, Tensor]
+      const scaled = rotate(q, rotary).mul(1 / Math.sqrt(width))
+      return merge(mergeHeads(attendUnscaled(scaled, rotate(k, rotary), v, bias)))
+    })
 }
 
 function loadFeedForward(weights: Weights, { dim, hiddenDim }: ModernBertConfig): Layer {
   const project = loadProjection(weights.at('Wi'), dim, 2 * hiddenDim)
   const out = loadProjection(weights.at('Wo'), hiddenDim, dim)
-  return (x) => tf.tidy(() => {
-    const [inner, gate] = tf.split(project(x), 2, -1) as [Tensor, Tensor]
-    return out(gelu(inner).mul(gate))
-  })
+  return (x) =>
+    tf.tidy(() => {
+      const [inner, gate] = tf.split(project(x), 2, -1) as [Tensor, Tensor]
+      return out(gelu(inner).mul(gate))
+    })
 }
 
 /** What hides tokens farther than `nearMax` from one another: [length, length]. */
 function nearBias(length: number, nearMax: number): Tensor {
   const values = Float32Array.from({ length: length * length }, (_, i) =>
-    (Math.abs((i % length) - Math.floor(i / length)) <= nearMax ? 0 : -1e9))
+    Math.abs((i % length) - Math.floor(i / length)) <= nearMax ? 0 : -1e9,
+  )
   return tf.tensor2d(values, [length, length])
 }

@@ -1,6 +1,11 @@
 /** The encoder that hears the prompt (transformers: T5EncoderModel). */
 import {
-  attendUnscaled, keyBias, loadProjection, loadRmsNorm, mergeHeads, splitHeads,
+  attendUnscaled,
+  keyBias,
+  loadProjection,
+  loadRmsNorm,
+  mergeHeads,
+  splitHeads,
 } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
@@ -15,7 +20,8 @@ export function loadT5(weights: Weights, config: T5Config) {
   const table = weights.at('shared').get('weight', [vocabulary, dim])
   const positionBias = loadPositionBias(encoder.at('block').at(0).at('layer').at(0), config)
   const blocks = Array.from({ length: layers }, (_, i) =>
-    loadBlock(encoder.at('block').at(i).at('layer'), config))
+    loadBlock(encoder.at('block').at(i).at('layer'), config),
+  )
   const norm = loadRmsNorm(encoder.at('final_layer_norm'), dim, { name: 'weight', epsilon })
   ignoreRest(weights)
   weights.assertAllRead()
@@ -24,10 +30,11 @@ export function loadT5(weights: Weights, config: T5Config) {
   const embed = (ids: Tensor): Tensor => tf.tidy(() => tf.gather(table, ids.cast('int32')))
 
   /** ids [batch, length] int32, valid [batch, length] 1 or 0; to states [batch, length, dim]. */
-  const forward = (ids: Tensor, valid: Tensor): Tensor => tf.tidy(() => {
-    const bias = positionBias(ids.shape[1]!).add(keyBias(valid)) // [batch, heads, query, key]
-    return norm(blocks.reduce((x, block) => block.forward(x, bias), embed(ids)))
-  })
+  const forward = (ids: Tensor, valid: Tensor): Tensor =>
+    tf.tidy(() => {
+      const bias = positionBias(ids.shape[1]!).add(keyBias(valid)) // [batch, heads, query, key]
+      return norm(blocks.reduce((x, block) => block.forward(x, bias), embed(ids)))
+    })
 
   return { embed, positionBias, blocks, norm, forward }
 }
@@ -38,9 +45,8 @@ export function positionBucket(offset: number, { buckets, distanceMax }: T5Confi
   const exact = half / 2
   const distance = Math.abs(offset)
   const far = Math.log(distance / exact) / Math.log(distanceMax / exact)
-  const bucket = distance < exact
-    ? distance
-    : Math.min(half - 1, exact + Math.trunc((half - exact) * far))
+  const bucket =
+    distance < exact ? distance : Math.min(half - 1, exact + Math.trunc((half - exact) * far))
   return offset > 0 ? half + bucket : bucket
 }
 
@@ -49,12 +55,16 @@ function loadPositionBias(weights: Weights, config: T5Config) {
   const { buckets, heads } = config
   const name = 'relative_attention_bias.weight'
   const table = weights.at('SelfAttention').get(name, [buckets, heads])
-  return (length: number): Tensor => tf.tidy(() => {
-    const rows = Int32Array.from({ length: length * length }, (_, i) =>
-      positionBucket((i % length) - Math.floor(i / length), config))
-    return tf.gather(table, tf.tensor1d(rows, 'int32')) // [query · key, heads]
-      .transpose().reshape([1, heads, length, length])
-  })
+  return (length: number): Tensor =>
+    tf.tidy(() => {
+      const rows = Int32Array.from({ length: length * length }, (_, i) =>
+        positionBucket((i % length) - Math.floor(i / length), config),
+      )
+      return tf
+        .gather(table, tf.tensor1d(rows, 'int32')) // [query · key, heads]
+        .transpose()
+        .reshape([1, heads, length, length])
+    })
 }
 
 /** x [batch, length, dim] to the same shape; bias [batch, heads, query, key]. */
@@ -70,14 +80,16 @@ function loadAttention(weights: Weights, { dim, heads, headDim, epsilon }: T5Con
   const norm = loadRmsNorm(weights.at('layer_norm'), dim, { name: 'weight', epsilon })
   const attention = weights.at('SelfAttention')
   const [q, k, v] = ['q', 'k', 'v'].map((name) =>
-    loadProjection(attention.at(name), dim, heads * headDim))
+    loadProjection(attention.at(name), dim, heads * headDim),
+  )
   const merge = loadProjection(attention.at('o'), heads * headDim, dim)
-  return (x: Tensor, bias: Tensor): Tensor => tf.tidy(() => {
-    const normed = norm(x)
-    const toHeads = (y: Tensor) => splitHeads(y, heads) // [batch, heads, length, headDim]
-    const [queries, keys, values] = [q!, k!, v!].map((project) => toHeads(project(normed)))
-    return x.add(merge(mergeHeads(attendUnscaled(queries!, keys!, values!, bias))))
-  })
+  return (x: Tensor, bias: Tensor): Tensor =>
+    tf.tidy(() => {
+      const normed = norm(x)
+      const toHeads = (y: Tensor) => splitHeads(y, heads) // [batch, heads, length, headDim]
+      const [queries, keys, values] = [q!, k!, v!].map((project) => toHeads(project(normed)))
+      return x.add(merge(mergeHeads(attendUnscaled(queries!, keys!, values!, bias))))
+    })
 }
 
 function loadFeedForward(weights: Weights, { dim, hiddenDim, epsilon }: T5Config) {

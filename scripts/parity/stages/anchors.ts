@@ -29,8 +29,9 @@ const ROUND_TRIP_FRAMES = 300
 
 export async function prepareAnchors(reference: Reference): Promise<() => Comparison[]> {
   const { cases, span_roundtrip: roundTrip } = await reference.json<ProcessorFile>(FILE)
-  const growing = Array.from({ length: ROUND_TRIP_FRAMES }, (_, frame) => frame)
-    .filter((frame) => roundTripOf(frame) !== frame)
+  const growing = Array.from({ length: ROUND_TRIP_FRAMES }, (_, frame) => frame).filter(
+    (frame) => roundTripOf(frame) !== frame,
+  )
   return () => [
     ...cases.flatMap(compareCase),
     compareExactly(FILE, 'span_roundtrip', growing, roundTrip.frames_that_grow),
@@ -42,8 +43,11 @@ function compareCase(each: Case): Comparison[] {
   const clock = { sampleRate: each.sample_rate, hop: each.hop_length }
   const sizes = each.wav_sizes.map((samples) => frameCount(samples, clock.hop))
   const tokens = sizes.map((frames, row) => {
-    const spans = (each.anchors?.[row] ?? []).map(([sign, start, end]) =>
-      ({ start, end, include: sign === '+' }))
+    const spans = (each.anchors?.[row] ?? []).map(([sign, start, end]) => ({
+      start,
+      end,
+      include: sign === '+',
+    }))
     return [...anchorTokens(spans, frames, clock)]
   })
   const expected = each.anchor_tokens_per_frame.map((row, i) => row.slice(0, each.sizes[i]))

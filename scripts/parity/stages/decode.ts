@@ -10,15 +10,18 @@ import type { GoldenFile } from '../golden-file.ts'
 import type { Reference } from '../reference.ts'
 
 export async function prepareDecode(reference: Reference): Promise<() => Comparison[]> {
-  const { config: { codec }, checkpoint } = await reference.part('model', readConfig)
+  const {
+    config: { codec },
+    checkpoint,
+  } = await reference.part('model', readConfig)
   const golden = reference.golden('codec_decode.safetensors')
   return () => {
     const weights = Weights.open(checkpoint).at('audio_codec')
     const { decoder } = loadCodec(weights, codec)
     const watermark = loadWatermark(weights.at('decoder'), codec.decoderRates.length)
     const clean = () => decodeLatents(decoder, codec, golden.turned('features')).expandDims(2)
-    const marked = (message: string) => tf.tidy(() =>
-      watermark.forward(clean(), golden.tensor(message)))
+    const marked = (message: string) =>
+      tf.tidy(() => watermark.forward(clean(), golden.tensor(message)))
     return [
       golden.compareTurned('waveform_no_watermark', tf.tidy(clean)),
       golden.compareTurned('waveform', marked('message')),
@@ -33,24 +36,36 @@ type Part = (x: Tensor) => Tensor
 
 /** Each from what the reference put into it. */
 const comparing = (golden: GoldenFile) => (part: Part, from: string, to: string) =>
-  golden.compareTurned(to, tf.tidy(() => part(golden.turned(from))))
+  golden.compareTurned(
+    to,
+    tf.tidy(() => part(golden.turned(from))),
+  )
 
 function compareBlocks(decoder: Decoder, golden: GoldenFile): Comparison[] {
   const compare = comparing(golden)
   const { snake, up, units } = decoder.blocks[0]!
   const at = 'dec.model.1.block'
-  const places = [[1, 4], [4, 5], [5, 8]] as const // where the units lie
+  const places = [
+    [1, 4],
+    [4, 5],
+    [5, 8],
+  ] as const // where the units lie
   return [
     compare(decoder.project, 'features', 'out_proj'),
     compare(decoder.first, 'out_proj', 'dec.model.0'),
     ...decoder.blocks.map((block, i) =>
-      compare((x) => runBlock(block, x, null), `dec.model.${i}`, `dec.model.${i + 1}`)),
-    compare((x) => decoder.last(decoder.snake(x)),
-      `dec.model.${decoder.blocks.length}`, 'wm.encoder_pre_1'),
+      compare((x) => runBlock(block, x, null), `dec.model.${i}`, `dec.model.${i + 1}`),
+    ),
+    compare(
+      (x) => decoder.last(decoder.snake(x)),
+      `dec.model.${decoder.blocks.length}`,
+      'wm.encoder_pre_1',
+    ),
     compare(snake, 'dec.model.0', `${at}.0`),
     compare(up, `${at}.0`, `${at}.1`),
     ...places.map(([from, to], i) =>
-      compare((x) => units[i]!(x, null), `${at}.${from}`, `${at}.${to}`)),
+      compare((x) => units[i]!(x, null), `${at}.${from}`, `${at}.${to}`),
+    ),
   ]
 }
 
@@ -65,8 +80,11 @@ function compareWatermark(watermark: Watermark, golden: GoldenFile): Comparison[
     ...blocks.map(({ down }, i) => compare(down, before(i + 1), `wm.down_block.${i + 1}`)),
     compare(watermark.remember, 'wm.down_block.1', 'wm.encoder_lstm'),
     compare((x) => watermark.code(tf.elu(x)), 'wm.encoder_lstm', 'wm.encoder_post'),
-    compare((x) => x.add(watermark.messageCode(golden.tensor('message'))),
-      'wm.encoder_post', 'wm.message_added'),
+    compare(
+      (x) => x.add(watermark.messageCode(golden.tensor('message'))),
+      'wm.encoder_post',
+      'wm.message_added',
+    ),
     compare(watermark.decode, 'wm.message_added', 'wm.decoder_pre_0'),
     compare(watermark.recall, 'wm.decoder_pre_0', 'wm.decoder_pre'),
     ...blocks.flatMap(({ upsample, up }, i) => [

@@ -2,7 +2,10 @@
 import { encodeWaves } from '../../../models/sam-audio/codec/codec.ts'
 import { hopOf } from '../../../models/sam-audio/config.ts'
 import {
-  loadJudgeNetwork, readJudgeConfig, type JudgeConfig, type JudgeNetwork,
+  loadJudgeNetwork,
+  readJudgeConfig,
+  type JudgeConfig,
+  type JudgeNetwork,
 } from '../../../models/sam-audio/judge/judge.ts'
 import { tf, type Tensor } from '../../../models/tensor.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
@@ -19,10 +22,13 @@ export async function prepareJudge(reference: Reference): Promise<() => Comparis
   const golden = reference.golden('judge.safetensors')
   const { texts, lengths } = reference.inputs.judge ?? {}
   const tokens = await compareTexts(
-    reference, 'judge.safetensors', reference.folderOf('judge'), texts)
+    reference,
+    'judge.safetensors',
+    reference.folderOf('judge'),
+    texts,
+  )
   return () => {
-    const network = Weights.read(checkpoint, (weights) =>
-      loadJudgeNetwork(weights, config))
+    const network = Weights.read(checkpoint, (weights) => loadJudgeNetwork(weights, config))
     return [
       ...tokens,
       ...compareHearing(network, golden),
@@ -34,8 +40,7 @@ export async function prepareJudge(reference: Reference): Promise<() => Comparis
 }
 
 /** As many rows as there are, each of full length: then nothing is masked. */
-const unmasked = (x: Tensor): number[] =>
-  Array.from({ length: x.shape[0]! }, () => x.shape[1]!)
+const unmasked = (x: Tensor): number[] => Array.from({ length: x.shape[0]! }, () => x.shape[1]!)
 
 /** Without the one for the whole. */
 const framesOf = (states: Tensor): Tensor => tf.slice(states, [0, 1, 0], [-1, -1, -1])
@@ -48,8 +53,11 @@ function compareHearing(network: JudgeNetwork, golden: GoldenFile): Comparison[]
   return [
     golden.compareTurned('audio_codec', encoder.forward(samples, null, frames), AS_THERE),
     golden.compare('data_proj', project(golden.turned('audio_codec'))),
-    golden.compare('transformer.output', transformer.states(projected, unmasked(projected)),
-      AS_THERE),
+    golden.compare(
+      'transformer.output',
+      transformer.states(projected, unmasked(projected)),
+      AS_THERE,
+    ),
     golden.compare('cat_audio_proj', joinHeard(framesOf(golden.tensor('transformer.output')))),
   ]
 }
@@ -67,7 +75,9 @@ function compareText({ textModel, textLayersOut, embedText }: JudgeNetwork, gold
 }
 
 function compareVerdict(
-  network: JudgeNetwork, golden: GoldenFile, config: JudgeConfig,
+  network: JudgeNetwork,
+  golden: GoldenFile,
+  config: JudgeConfig,
 ): Comparison[] {
   const { joinSaid, finetuneProject, finetuneTransformer, head, pool } = network
   const joined = joinSaid(golden.tensor('cat_audio_proj'), golden.tensor('layer_norm'))
@@ -90,19 +100,24 @@ function realFrames(golden: GoldenFile, { codec }: JudgeConfig): number[] {
 
 /** From waves to scores as we make them: each row masked, so that it is what it is alone. */
 function compareWhole(
-  { encoder, embedText, forward }: JudgeNetwork, golden: GoldenFile, { codec }: JudgeConfig,
+  { encoder, embedText, forward }: JudgeNetwork,
+  golden: GoldenFile,
+  { codec }: JudgeConfig,
   stated?: readonly number[],
 ): Comparison[] {
   const batch = golden.shape('scores')[0]!
-  const waves = ['input_audio', 'separated_audio'].map((name) =>
-    golden.waves(name, batch, stated))
+  const waves = ['input_audio', 'separated_audio'].map((name) => golden.waves(name, batch, stated))
   const said = embedText(golden.tensor('input_ids'), golden.tensor('attention_mask'))
-  const judge = (rows: readonly number[]): Tensor => tf.tidy(() => {
-    const encoded = encodeWaves(encoder, codec, waves.flatMap((kind) =>
-      rows.map((row) => kind[row]!)))
-    const words = tf.gather(said, tf.tensor1d([...rows], 'int32'))
-    return forward(encoded.features, words, encoded.rows.slice(0, rows.length))
-  })
+  const judge = (rows: readonly number[]): Tensor =>
+    tf.tidy(() => {
+      const encoded = encodeWaves(
+        encoder,
+        codec,
+        waves.flatMap((kind) => rows.map((row) => kind[row]!)),
+      )
+      const words = tf.gather(said, tf.tensor1d([...rows], 'int32'))
+      return forward(encoded.features, words, encoded.rows.slice(0, rows.length))
+    })
   const all = Array.from({ length: batch }, (_, i) => i)
   const lengths = waves[0]!.map(({ length }) => length)
   const longest = lengths.indexOf(Math.max(...lengths))

@@ -5,7 +5,10 @@
 import { encodeWaves, loadCodec } from '../../../models/sam-audio/codec/codec.ts'
 import { hopOf, readConfig } from '../../../models/sam-audio/config.ts'
 import {
-  loadSpanNetwork, loadSpanTokenizer, makeSpanPredictor, readSpanPredictorConfig,
+  loadSpanNetwork,
+  loadSpanTokenizer,
+  makeSpanPredictor,
+  readSpanPredictorConfig,
 } from '../../../models/sam-audio/spans/span-predictor.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
 import { compareExactly, type Comparison } from '../comparison.ts'
@@ -17,7 +20,10 @@ const NAME = 'predicted_anchors_in_separate'
 type Anchor = [sign: '+' | '-', start: number, end: number]
 
 export async function preparePredict(reference: Reference): Promise<() => Comparison[]> {
-  const { config: { codec }, checkpoint } = await reference.part('model', readConfig)
+  const {
+    config: { codec },
+    checkpoint,
+  } = await reference.part('model', readConfig)
   const spansPart = await reference.part('spans', readSpanPredictorConfig)
   const tokenizer = await loadSpanTokenizer(reference.folderOf('spans'))
   const golden = reference.golden('separate.safetensors')
@@ -25,7 +31,8 @@ export async function preparePredict(reference: Reference): Promise<() => Compar
   const { [NAME]: expected } = await reference.json<Record<typeof NAME, Anchor[][]>>(FILE)
   return () => {
     const network = Weights.read(spansPart.checkpoint, (weights) =>
-      loadSpanNetwork(weights, spansPart.config))
+      loadSpanNetwork(weights, spansPart.config),
+    )
     const { predict } = makeSpanPredictor(network, tokenizer)
     const { encoder } = loadCodec(Weights.open(checkpoint).at('audio_codec'), codec)
     const waves = golden.waves('audio', texts.length, stated)

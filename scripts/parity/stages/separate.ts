@@ -3,12 +3,13 @@
  * that batch the longest wave counts; of those that were alone, all do. Here they share a batch.
  */
 import { anchorTokens, type FrameClock } from '../../../models/sam-audio/spans/anchors.ts'
-import {
-  decodeLatents, encodeWaves, frameCount,
-} from '../../../models/sam-audio/codec/codec.ts'
+import { decodeLatents, encodeWaves, frameCount } from '../../../models/sam-audio/codec/codec.ts'
 import { loadWatermark, type Watermark } from '../../../models/sam-audio/codec/watermark.ts'
 import {
-  hopOf, readConfig, TOKENS_MAX, type SamAudioConfig,
+  hopOf,
+  readConfig,
+  TOKENS_MAX,
+  type SamAudioConfig,
 } from '../../../models/sam-audio/config.ts'
 import { stepFlows, type Flow } from '../../../models/sam-audio/flow/flow.ts'
 import { loadNetwork, type Network } from '../../../models/sam-audio/network.ts'
@@ -44,7 +45,9 @@ export async function prepareSeparate(reference: Reference): Promise<() => Compa
     const weights = Weights.open(checkpoint)
     const network = loadNetwork(weights, config)
     const watermark = loadWatermark(
-      weights.at('audio_codec').at('decoder'), config.codec.decoderRates.length)
+      weights.at('audio_codec').at('decoder'),
+      config.codec.decoderRates.length,
+    )
     const parts = { config, network, watermark, textEncoder, inputs }
     return [
       ...casesOf(batched).flatMap((name) => compareCase(parts, name, batched, alone)),
@@ -55,29 +58,36 @@ export async function prepareSeparate(reference: Reference): Promise<() => Compa
 
 /** @throws Error naming the input that what is stored was not made with */
 function checkInputs(
-  { sample_rate: sampleRate, hop, separate }: Inputs, { codec }: SamAudioConfig, golden: GoldenFile,
+  { sample_rate: sampleRate, hop, separate }: Inputs,
+  { codec }: SamAudioConfig,
+  golden: GoldenFile,
 ): void {
   const { texts, lengths, steps, anchors } = separate
   golden.waves('audio', texts.length, lengths)
   const stored = sorted(casesOf(golden).map((name) => Number(name.split('.s')[1])))
   if (steps && String(stored) !== String(sorted(steps))) {
-    throw new Error(`separate.safetensors has cases of ${stored} evaluations, but the ` +
-      `manifest's inputs.separate.steps are ${steps}`)
+    throw new Error(
+      `separate.safetensors has cases of ${stored} evaluations, but the ` +
+        `manifest's inputs.separate.steps are ${steps}`,
+    )
   }
   const clock = { sampleRate: codec.sampleRate, hop: hopOf(codec) }
   if ((sampleRate ?? clock.sampleRate) !== clock.sampleRate || (hop ?? clock.hop) !== clock.hop) {
-    throw new Error(`the model has ${clock.sampleRate} samples in a second and ${clock.hop} in a ` +
-      `frame, the manifest's inputs ${sampleRate} and ${hop}`)
+    throw new Error(
+      `the model has ${clock.sampleRate} samples in a second and ${clock.hop} in a ` +
+        `frame, the manifest's inputs ${sampleRate} and ${hop}`,
+    )
   }
   if (anchors && lengths) checkAnchors(anchors, lengths, clock, golden)
 }
 
 /** Each number once. */
-const sorted = (numbers: readonly number[]): number[] =>
-  [...new Set(numbers)].sort((a, b) => a - b)
+const sorted = (numbers: readonly number[]): number[] => [...new Set(numbers)].sort((a, b) => a - b)
 
 function checkAnchors(
-  anchors: readonly (readonly Anchor[])[], lengths: readonly number[], clock: FrameClock,
+  anchors: readonly (readonly Anchor[])[],
+  lengths: readonly number[],
+  clock: FrameClock,
   golden: GoldenFile,
 ): void {
   const stored = tf.tidy(() => readAnchors(golden, 'anchors.').arraySync() as number[][])
@@ -85,24 +95,33 @@ function checkAnchors(
     const spans = list.map(([sign, start, end]) => ({ start, end, include: sign === '+' }))
     const tokens = [...anchorTokens(spans, frameCount(lengths[row]!, clock.hop), clock)]
     if (String(tokens) === String(stored[row]!.slice(0, tokens.length))) continue
-    throw new Error(`separate.safetensors: row ${row} of the anchors is not what the manifest's ` +
-      'inputs.separate.anchors make')
+    throw new Error(
+      `separate.safetensors: row ${row} of the anchors is not what the manifest's ` +
+        'inputs.separate.anchors make',
+    )
   }
 }
 
 /** Such as `anchors.s32`: how it was conditioned, and twice the number of its steps. */
-const casesOf = (golden: GoldenFile): string[] => golden.names
-  .flatMap((name) => /^(\w+\.s\d+)\.target\.0$/.exec(name)?.slice(1) ?? [])
+const casesOf = (golden: GoldenFile): string[] =>
+  golden.names.flatMap((name) => /^(\w+\.s\d+)\.target\.0$/.exec(name)?.slice(1) ?? [])
 
 function compareCase(
-  parts: Parts, name: string, batched: GoldenFile, alone: GoldenFile,
+  parts: Parts,
+  name: string,
+  batched: GoldenFile,
+  alone: GoldenFile,
 ): Comparison[] {
   const [conditioning, twiceSteps] = name.split('.s') as [string, string]
   const tokens = tf.unstack(readAnchors(batched, `${conditioning}.`))
-  const flows = parts.inputs.texts.map((prompt, row) => beginFlow(parts, {
-    wave: monoWave(alone.tensor(`audio.${row}`)), prompt, tokens: tokens[row]!,
-    noise: alone.tensor(`noise.${row}`),
-  }))
+  const flows = parts.inputs.texts.map((prompt, row) =>
+    beginFlow(parts, {
+      wave: monoWave(alone.tensor(`audio.${row}`)),
+      prompt,
+      tokens: tokens[row]!,
+      noise: alone.tensor(`noise.${row}`),
+    }),
+  )
   const latents = flowToEnd(parts, flows, Number(twiceSteps) / 2)
   const frames = latents.map(({ shape }) => shape[1]!)
   const longest = frames.indexOf(Math.max(...frames))
@@ -110,14 +129,34 @@ function compareCase(
   const against = `row ${longest}, the longest of the batch`
   const hasLatent = batched.has(`${name}.latent`)
   return [
-    ...(hasLatent ? [batched.compareRow(`${name}.latent`, longest,
-      tf.transpose(latents[longest]!, [0, 2, 1]), against)] : []),
-    ...compareWaves(parts, { latent: latents[longest]!, messages, row: longest, name, against },
-      batched),
-    ...latents.flatMap((latent, row) => compareWaves(parts, {
-      latent, messages: alone.tensor(`message.${row}`), row, name,
-      against: `row ${row} alone there, in company here`,
-    }, alone)),
+    ...(hasLatent
+      ? [
+          batched.compareRow(
+            `${name}.latent`,
+            longest,
+            tf.transpose(latents[longest]!, [0, 2, 1]),
+            against,
+          ),
+        ]
+      : []),
+    ...compareWaves(
+      parts,
+      { latent: latents[longest]!, messages, row: longest, name, against },
+      batched,
+    ),
+    ...latents.flatMap((latent, row) =>
+      compareWaves(
+        parts,
+        {
+          latent,
+          messages: alone.tensor(`message.${row}`),
+          row,
+          name,
+          against: `row ${row} alone there, in company here`,
+        },
+        alone,
+      ),
+    ),
   ]
 }
 
@@ -144,7 +183,8 @@ interface Decoded {
 
 /** Of target and residual, with and without their mark, those that `golden` has. */
 function compareWaves(
-  { config, network, watermark }: Parts, { latent, messages, row, name, against }: Decoded,
+  { config, network, watermark }: Parts,
+  { latent, messages, row, name, against }: Decoded,
   golden: GoldenFile,
 ): Comparison[] {
   const streams = tf.concat(tf.split(latent, 2, 2)) // [2, frames, codebookDim]
@@ -172,7 +212,9 @@ function beginFlow({ config, network, textEncoder }: Parts, asked: Asked): Flow 
   const frames = features.shape[1]!
   const tokens = tf.slice(asked.tokens, [0], [frames]).expandDims(0)
   return {
-    base: conditions.audio(features).add(conditions.video.absent)
+    base: conditions
+      .audio(features)
+      .add(conditions.video.absent)
       .add(conditions.anchors(tokens as Tensor)),
     memory: conditions.memory(textEncoder.encode([asked.prompt]).states),
     state: asked.noise,
@@ -184,7 +226,11 @@ function flowToEnd({ network }: Parts, flows: readonly Flow[], steps: number): T
   let current = [...flows]
   for (const stride of planStrides(steps)) {
     const states = stepFlows(
-      velocity, velocity.transformer.embedTime, current, current.map(() => stride))
+      velocity,
+      velocity.transformer.embedTime,
+      current,
+      current.map(() => stride),
+    )
     current = current.map((flow, i) => ({ ...flow, state: states[i]! }))
   }
   return current.map(({ state }) => state)

@@ -1,7 +1,9 @@
 /** The span predictor: its two towers part by part, its scores, and the spans they make. */
 import { findSpans, THRESHOLD } from '../../../models/sam-audio/spans/find-spans.ts'
 import {
-  loadSpanNetwork, readSpanPredictorConfig, type SpanNetwork,
+  loadSpanNetwork,
+  readSpanPredictorConfig,
+  type SpanNetwork,
 } from '../../../models/sam-audio/spans/span-predictor.ts'
 import { tf, type Tensor } from '../../../models/tensor.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
@@ -31,10 +33,13 @@ export async function prepareSpans(reference: Reference): Promise<() => Comparis
   const { texts, unmasked_frames: stated } = reference.inputs.span_predictor
   const frames = unmaskedFrames(golden, stated)
   const tokens = await compareTexts(
-    reference, 'span_predictor.safetensors', reference.folderOf('spans'), texts)
+    reference,
+    'span_predictor.safetensors',
+    reference.folderOf('spans'),
+    texts,
+  )
   return () => {
-    const network = Weights.read(checkpoint, (weights) =>
-      loadSpanNetwork(weights, config))
+    const network = Weights.read(checkpoint, (weights) => loadSpanNetwork(weights, config))
     return [
       ...tokens,
       ...compareText(network, golden),
@@ -49,8 +54,10 @@ function unmaskedFrames(golden: GoldenFile, stated: number | undefined): number 
   const [rows, longest] = golden.shape('padding_mask') as [number, number]
   const frames = golden.shape('nomask.audio_embeds')[1]!
   if (rows > UNMASKED_ROW && frames <= longest && (stated ?? frames) === frames) return frames
-  throw new Error(`span_predictor.safetensors: nomask.audio_embeds has ${frames} frames; of row ` +
-    `${UNMASKED_ROW} of [${rows}, ${longest}] it would be ${stated ?? `${longest} at most`}`)
+  throw new Error(
+    `span_predictor.safetensors: nomask.audio_embeds has ${frames} frames; of row ` +
+      `${UNMASKED_ROW} of [${rows}, ${longest}] it would be ${stated ?? `${longest} at most`}`,
+  )
 }
 
 /** Of every row, how many frames are real. */
@@ -84,17 +91,23 @@ function compareAudio({ project, transformer }: SpanNetwork, golden: GoldenFile)
   const compare = (name: string, part: () => Tensor) => golden.compare(name, tf.tidy(part))
   return [
     compare('audio.data_proj', () => project(golden.tensor('input_features'))),
-    golden.compareTurned('audio.resnet.block1', tf.tidy(() => patcher.blocks[0]!(input(), mask))),
+    golden.compareTurned(
+      'audio.resnet.block1',
+      tf.tidy(() => patcher.blocks[0]!(input(), mask)),
+    ),
     compare('audio.embeddings', () => patcher.forward(input(), mask)),
     ...layers.map((layer, i) =>
-      compare(`audio.layers.${i}`, () => layer(before(i), rotary, mask?.keys ?? null))),
+      compare(`audio.layers.${i}`, () => layer(before(i), rotary, mask?.keys ?? null)),
+    ),
     compare('audio.norm', () => norm(before(layers.length))),
     compare('audio.output', () => out(golden.tensor('audio.norm'))),
   ]
 }
 
 function compareScores(
-  { embedAudio, embedText, logits }: SpanNetwork, golden: GoldenFile, file: SpansFile,
+  { embedAudio, embedText, logits }: SpanNetwork,
+  golden: GoldenFile,
+  file: SpansFile,
   frames: number,
 ): Comparison[] {
   const features = golden.tensor('input_features')
@@ -104,8 +117,7 @@ function compareScores(
   const row = UNMASKED_ROW
   const alone = embedAudio(tf.slice(features, [row, 0, 0], [1, frames, -1]), [frames])
   const scores = tf.tidy(() => logits(heard, said).sigmoid())
-  const scoresAlone = tf.tidy(() =>
-    logits(alone, tf.slice(said, [row, 0], [1, -1])).sigmoid())
+  const scoresAlone = tf.tidy(() => logits(alone, tf.slice(said, [row, 0], [1, -1])).sigmoid())
   return [
     ...compareFound(scores, scoresAlone, file),
     golden.compare('nomask.audio_embeds', alone, `row ${row}, ${frames} frames, alone`),

@@ -24,13 +24,15 @@ export async function prepareT5(reference: Reference): Promise<() => Comparison[
   const { config, checkpoint } = await reference.part('text', readT5Config)
   const golden = reference.golden('t5.safetensors')
   const { rel_min: first, rel_max: last, buckets } = await reference.json<Buckets>(BUCKETS_FILE)
-  const ours = Array.from({ length: last - first + 1 }, (_, i) =>
-    positionBucket(first + i, config))
+  const ours = Array.from({ length: last - first + 1 }, (_, i) => positionBucket(first + i, config))
   const tokens = await compareTexts(
-    reference, 't5.safetensors', reference.folderOf('text'), reference.inputs.t5?.texts)
+    reference,
+    't5.safetensors',
+    reference.folderOf('text'),
+    reference.inputs.t5?.texts,
+  )
   return () => {
-    const t5 = Weights.read(checkpoint, (weights) =>
-      loadT5(weights, config))
+    const t5 = Weights.read(checkpoint, (weights) => loadT5(weights, config))
     return [
       compareExactly(BUCKETS_FILE, 'buckets', ours, buckets),
       ...tokens,
@@ -44,11 +46,15 @@ export async function prepareT5(reference: Reference): Promise<() => Comparison[
 function compareBlocks({ embed, positionBias, blocks, norm }: T5, golden: GoldenFile) {
   const ids = golden.tensor('input_ids')
   const bias = tf.tidy(() =>
-    positionBias(ids.shape[1]!).add(keyBias(golden.tensor('attention_mask'))))
+    positionBias(ids.shape[1]!).add(keyBias(golden.tensor('attention_mask'))),
+  )
   const [batch, heads, length] = golden.shape('position_bias_200') as [number, number, number]
   const rows = Array.from({ length }, (_, i) => i * BIAS_ROWS_APART)
-  const far = tf.tidy(() => tf.gather(positionBias(golden.shape('position_bias_200')[3]!),
-    tf.tensor1d(rows, 'int32'), 2).reshape([batch, heads, length, -1]))
+  const far = tf.tidy(() =>
+    tf
+      .gather(positionBias(golden.shape('position_bias_200')[3]!), tf.tensor1d(rows, 'int32'), 2)
+      .reshape([batch, heads, length, -1]),
+  )
   const state = (i: number) => golden.tensor(`hidden_states.${i}`)
   const afterBlock = (i: number): Comparison => {
     const y = tf.tidy(() => blocks[i]!.forward(state(i), bias))
@@ -59,9 +65,14 @@ function compareBlocks({ embed, positionBias, blocks, norm }: T5, golden: Golden
     golden.compare('hidden_states.0', embed(ids)),
     golden.compare('position_bias', positionBias(ids.shape[1]!)),
     golden.compare('position_bias_200', far),
-    golden.compare('block0.attn_out', tf.tidy(() => blocks[0]!.attention(state(0), bias))),
-    golden.compare('block0.ff_out', tf.tidy(() =>
-      blocks[0]!.feedForward(golden.tensor('block0.attn_out')))),
+    golden.compare(
+      'block0.attn_out',
+      tf.tidy(() => blocks[0]!.attention(state(0), bias)),
+    ),
+    golden.compare(
+      'block0.ff_out',
+      tf.tidy(() => blocks[0]!.feedForward(golden.tensor('block0.attn_out'))),
+    ),
     ...blocks.map((_, i) => afterBlock(i)),
   ]
 }
@@ -76,7 +87,10 @@ function compareWhole({ forward }: T5, golden: GoldenFile): Comparison[] {
       const states = tf.tidy(() => forward(tokens, tf.onesLike(tokens)))
       return golden.compareRow('last_hidden_state', row, states, `row ${row} alone`)
     }),
-    golden.compare('long.last_hidden_state', tf.tidy(() => forward(long, tf.onesLike(long)))),
+    golden.compare(
+      'long.last_hidden_state',
+      tf.tidy(() => forward(long, tf.onesLike(long))),
+    ),
   ]
 }
 

@@ -34,7 +34,9 @@ export async function prepareTokens(reference: Reference): Promise<() => Compari
   const { t5, modernbert } = await reference.json<Tokenization>(FILE)
   const prepared = [
     await prepareTokenizer('t5', reference.folderOf('text'), {
-      cases: t5.cases, batch: t5.batch, long: [t5.long, ...casesOfLength(t5)],
+      cases: t5.cases,
+      batch: t5.batch,
+      long: [t5.long, ...casesOfLength(t5)],
     }),
   ]
   for (const part of ['spans', 'judge'] as const) {
@@ -62,16 +64,25 @@ interface Expected {
 
 async function prepareTokenizer(name: string, folder: string, { cases, batch, long }: Expected) {
   const tokenizer = await TextTokenizer.load(folder, TOKENS_MAX)
-  const shorter = await Promise.all(long.map(({ max_length: most }) =>
-    TextTokenizer.load(folder, most)))
+  const shorter = await Promise.all(
+    long.map(({ max_length: most }) => TextTokenizer.load(folder, most)),
+  )
   return (): Comparison[] => {
     const { ids, valid } = tokenizer.batch(batch.texts)
     const padded = [ids, valid].flatMap((tensor) => tensor.arraySync() as number[][])
     return [
-      compareExactly(FILE, `${name} cases`, cases.map(({ text }) => tokenizer.tokens(text)),
-        cases.map((each) => each.ids)),
-      compareExactly(FILE, `${name} truncated`, long.map(({ text }, i) => shorter[i]!.tokens(text)),
-        long.map((each) => each.ids)),
+      compareExactly(
+        FILE,
+        `${name} cases`,
+        cases.map(({ text }) => tokenizer.tokens(text)),
+        cases.map((each) => each.ids),
+      ),
+      compareExactly(
+        FILE,
+        `${name} truncated`,
+        long.map(({ text }, i) => shorter[i]!.tokens(text)),
+        long.map((each) => each.ids),
+      ),
       compareExactly(FILE, `${name} padded`, padded, [...batch.input_ids, ...batch.attention_mask]),
     ]
   }

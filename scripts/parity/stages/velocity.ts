@@ -43,9 +43,7 @@ function readInputs(golden: GoldenFile): Inputs {
   return {
     features: tf.slice(features, [0, 0, 0], [-1, -1, features.shape[2]! / 2]),
     tokens: readAnchors(golden),
-    leaking: {
-      keys, valid: tf.ones([batch, longest, 1]), counts: tf.fill([batch, 1, 1], longest),
-    },
+    leaking: { keys, valid: tf.ones([batch, longest, 1]), counts: tf.fill([batch, 1, 1], longest) },
     masked: rowMask(rows, longest),
     textKeys: keyBias(golden.tensor('text_mask')),
     longestRow: rows.indexOf(longest),
@@ -56,8 +54,7 @@ function readInputs(golden: GoldenFile): Inputs {
 export function readAnchors(golden: GoldenFile, prefix = ''): Tensor {
   const ids = golden.tensor(`${prefix}anchor_ids`)
   const places = golden.tensor(`${prefix}anchor_alignment`).cast('int32')
-  const rows = tf.unstack(ids).map((row, i) =>
-    tf.gather(row, tf.slice(places, [i, 0], [1, -1]))) // [1, frames]
+  const rows = tf.unstack(ids).map((row, i) => tf.gather(row, tf.slice(places, [i, 0], [1, -1]))) // [1, frames]
   return tf.concat(rows).cast('int32')
 }
 
@@ -70,7 +67,9 @@ interface Variant {
 }
 
 function evaluate(
-  { conditions, transformer, forward }: VelocityNetwork, inputs: Inputs, golden: GoldenFile,
+  { conditions, transformer, forward }: VelocityNetwork,
+  inputs: Inputs,
+  golden: GoldenFile,
   { time = 'time', video = 'absent', anchors = true, text = true, frames = null }: Variant,
 ): Tensor {
   const shares = [
@@ -80,25 +79,27 @@ function evaluate(
     ...(anchors ? [conditions.anchors(inputs.tokens)] : []),
   ]
   const said = conditions.memory(golden.tensor('text_features'))
-  return tf.tidy(() => forward(
-    golden.tensor('noisy_audio'), transformer.embedTime(Array.from(golden.values(time))), {
+  return tf.tidy(() =>
+    forward(golden.tensor('noisy_audio'), transformer.embedTime(Array.from(golden.values(time))), {
       base: shares.reduce((sum, share) => sum.add(share)),
       memory: text ? said : tf.zeros([said.shape[0]!, 1, said.shape[2]!]),
       frames,
       textKeys: text && frames ? inputs.textKeys : null,
-    }))
+    }),
+  )
 }
 
-function compareWhole(
-  network: VelocityNetwork, inputs: Inputs, golden: GoldenFile,
-): Comparison[] {
+function compareWhole(network: VelocityNetwork, inputs: Inputs, golden: GoldenFile): Comparison[] {
   const { leaking: frames, masked, longestRow } = inputs
   const bare = { video: 'none', anchors: false } as const
   const compare = (name: string, variant: Variant, against: string) =>
     golden.compare(name, evaluate(network, inputs, golden, variant), against)
   const leak = 'the padded batch, its padding leaking as there'
-  const longest = tf.slice(evaluate(network, inputs, golden, { frames: masked }),
-    [longestRow, 0, 0], [1, -1, -1])
+  const longest = tf.slice(
+    evaluate(network, inputs, golden, { frames: masked }),
+    [longestRow, 0, 0],
+    [1, -1, -1],
+  )
   const company = `row ${longestRow}, the longest, padding masked`
   return [
     compare('velocity', { frames }, leak),
@@ -112,16 +113,20 @@ function compareWhole(
 }
 
 function compareInput(
-  { conditions, transformer }: VelocityNetwork, inputs: Inputs, golden: GoldenFile,
+  { conditions, transformer }: VelocityNetwork,
+  inputs: Inputs,
+  golden: GoldenFile,
 ): Comparison[] {
   const { final, blocks, memory } = transformer.embedTime(Array.from(golden.values('time')))
   const compare = (name: string, part: () => Tensor) => golden.compare(name, tf.tidy(part))
   return [
-    compare('proj', () => conditions.noisy(golden.tensor('noisy_audio'))
-      .add(conditions.audio(inputs.features))),
+    compare('proj', () =>
+      conditions.noisy(golden.tensor('noisy_audio')).add(conditions.audio(inputs.features)),
+    ),
     compare('align_masked_video', () => golden.tensor('proj').add(conditions.video.absent)),
     compare('embed_anchors', () =>
-      golden.tensor('align_masked_video').add(conditions.anchors(inputs.tokens))),
+      golden.tensor('align_masked_video').add(conditions.anchors(inputs.tokens)),
+    ),
     compare('memory_proj', () => conditions.memory(golden.tensor('text_features'))),
     golden.compare('t_embedder', final),
     golden.compare('t_block', blocks),
@@ -131,7 +136,9 @@ function compareInput(
 
 /** Each part from what the reference put into it. */
 function compareTransformer(
-  { transformer }: VelocityNetwork, inputs: Inputs, golden: GoldenFile,
+  { transformer }: VelocityNetwork,
+  inputs: Inputs,
+  golden: GoldenFile,
 ): Comparison[] {
   const { patcher, blocks, embedMemory, crossMemories, finalGain } = transformer
   const [first, second] = patcher.blocks
@@ -143,36 +150,53 @@ function compareTransformer(
   const rotaries = transformer.rotaries(golden.shape('noisy_audio')[1]!)
   const masks = { frameKeys: inputs.leaking.keys, textKeys: inputs.textKeys }
   const before = (i: number) =>
-    (i === 0 ? golden.turned('x_embedder') : golden.tensor(`layers.${i - 1}`))
+    i === 0 ? golden.turned('x_embedder') : golden.tensor(`layers.${i - 1}`)
   return [
     compareTurned('x_embedder.block1', () => first!(golden.tensor('embed_anchors'), null)),
     compareTurned('x_embedder.block2', () => second!(golden.turned('x_embedder.block1'), null)),
     compareTurned('x_embedder', () => patcher.forward(golden.tensor('embed_anchors'), null)),
-    compare('y_embedder', () => embedMemory(
-      golden.tensor('memory_proj').add(golden.tensor('timestep_emb').expandDims(1)))),
+    compare('y_embedder', () =>
+      embedMemory(golden.tensor('memory_proj').add(golden.tensor('timestep_emb').expandDims(1))),
+    ),
     ...blocks.map((block, i) =>
       compare(`layers.${i}`, () =>
-        block.forward(before(i), modulations[i]!, rotaries[i]!, memories[i]!, masks))),
+        block.forward(before(i), modulations[i]!, rotaries[i]!, memories[i]!, masks),
+      ),
+    ),
     compare('norm', () => rmsNormalize(before(blocks.length)).mul(finalGain)),
   ]
 }
 
 /** Of the first layer, from what the reference put into it. */
 function compareAttention(
-  { transformer }: VelocityNetwork, inputs: Inputs, golden: GoldenFile,
+  { transformer }: VelocityNetwork,
+  inputs: Inputs,
+  golden: GoldenFile,
 ): Comparison[] {
   const { attention } = transformer.blocks[0]!
   const [rotary] = transformer.rotaries(golden.shape('noisy_audio')[1]!)
   const { shift, scale } = transformer.modulations(golden.tensor('t_block'))[0]!.attention
   const heard = modulate(golden.turned('x_embedder'), scale, shift)
   const { qk } = attention.listen(heard, rotary!)
-  const [batch, heads, frames, width] =
-    golden.shape('layers.0.attention.q_rope') as [number, number, number, number]
+  const [batch, heads, frames, width] = golden.shape('layers.0.attention.q_rope') as [
+    number,
+    number,
+    number,
+    number,
+  ]
   /** The two parts of every pair side by side again, and no scale in the queries. */
-  const asThere = (which: 0 | 1) => tf.tidy(() => tf.transpose(
-    tf.slice(qk, [which], [1]).mul(which === 0 ? Math.sqrt(width) : 1)
-      .reshape([batch, heads, frames, 2, width / 2]), [0, 1, 2, 4, 3])
-    .reshape([batch, heads, frames, width]))
+  const asThere = (which: 0 | 1) =>
+    tf.tidy(() =>
+      tf
+        .transpose(
+          tf
+            .slice(qk, [which], [1])
+            .mul(which === 0 ? Math.sqrt(width) : 1)
+            .reshape([batch, heads, frames, 2, width / 2]),
+          [0, 1, 2, 4, 3],
+        )
+        .reshape([batch, heads, frames, width]),
+    )
   return [
     golden.compare('layers.0.attention.q_rope', asThere(0)),
     golden.compare('layers.0.attention.k_rope', asThere(1)),

@@ -31,27 +31,45 @@ test('an engine whose device fails three jobs in a row is sick, and none of them
     leased += 1
     return {
       job: {
-        request_id: `r${leased}`, account_id: 'a', created_at: '', prompt: 'x', options: DEFAULT_OPTIONS,
+        request_id: `r${leased}`,
+        account_id: 'a',
+        created_at: '',
+        prompt: 'x',
+        options: DEFAULT_OPTIONS,
         source: { kind: 'file', url, file_name: '' },
         upload_urls: { target: url, residual: url, target_video: url, residual_video: url },
       },
-      attemptId: `a${leased}`, deliveries: 1,
-      heartbeat: () => undefined, ack: async () => undefined, nak: () => undefined,
+      attemptId: `a${leased}`,
+      deliveries: 1,
+      heartbeat: () => undefined,
+      ack: async () => undefined,
+      nak: () => undefined,
     }
   }
   const broker = {
-    leaseJob, isConnected: () => true, publishProgress: () => undefined,
+    leaseJob,
+    isConnected: () => true,
+    publishProgress: () => undefined,
     publishEvent: async ({ type }: { type: string }) => void events.push(type),
   } as unknown as Broker
   const compute = {
-    open: async () => { throw new DeviceError('CUDA_ERROR_ILLEGAL_ADDRESS') },
-    ready: { description: PLAIN_MODEL, backend: '', device: 'gpu' }, restarting: null, busySeconds: 0,
+    open: async () => {
+      throw new DeviceError('CUDA_ERROR_ILLEGAL_ADDRESS')
+    },
+    ready: { description: PLAIN_MODEL, backend: '', device: 'gpu' },
+    restarting: null,
+    busySeconds: 0,
   } as unknown as ComputeThread
   const sick = await new Promise<string>((onSick) => {
     const engine = createEngine({
-      config: loadConfig({ NATS_URL: 'nats://127.0.0.1:1', SCRATCH_DIR: folder }), version: '',
-      compute, broker, publicFetch: createPublicFetch({ allowCidrs: [] }), clock: new FakeClock(),
-      log: createLogger('test', 'silent'), onSick,
+      config: loadConfig({ NATS_URL: 'nats://127.0.0.1:1', SCRATCH_DIR: folder }),
+      version: '',
+      compute,
+      broker,
+      publicFetch: createPublicFetch({ allowCidrs: [] }),
+      clock: new FakeClock(),
+      log: createLogger('test', 'silent'),
+      onSick,
     })
     engine.start()
     t.after(() => engine.giveBack())

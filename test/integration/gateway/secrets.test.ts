@@ -36,8 +36,10 @@ test('keys that are broken are refused, not replaced', async (t) => {
   const folder = await temporaryFolder(t)
   const good = 'k'.repeat(43)
   for (const keys of [
-    { signing_key: 'short', sealing_key: good }, { sealing_key: good },
-    { signing_key: good, sealing_key: 'short' }, { signing_key: good, sealing_key: null },
+    { signing_key: 'short', sealing_key: good },
+    { sealing_key: good },
+    { signing_key: good, sealing_key: 'short' },
+    { signing_key: good, sealing_key: null },
   ]) {
     await writeFile(join(folder, 'secrets.json'), JSON.stringify(keys))
     await assert.rejects(readKeys(folder), /holds no (signing|sealing)_key/)

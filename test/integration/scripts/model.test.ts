@@ -37,12 +37,18 @@ test('for programs it is one JSON object', async () => {
   const { code, text } = await run('inspect', FIXTURES, '--json')
   const { parts, complete, fits, weightsBytes } = JSON.parse(text) as Report
   assert.deepEqual([code, complete, fits], [0, true, true])
-  assert.deepEqual(parts.map(({ part }) => part), ['model', 'text', 'spans', 'judge'])
+  assert.deepEqual(
+    parts.map(({ part }) => part),
+    ['model', 'text', 'spans', 'judge'],
+  )
   const model = parts[0]!.weights!
   const vision = model.groups.find(({ name }) => name === 'vision_encoder')!
   assert.equal(model.parameters, 924_934)
   assert.equal(model.memoryBytes, 4 * (model.parameters - vision.parameters))
-  assert.equal(weightsBytes, parts.reduce((sum, { weights }) => sum + weights!.memoryBytes, 0))
+  assert.equal(
+    weightsBytes,
+    parts.reduce((sum, { weights }) => sum + weights!.memoryBytes, 0),
+  )
 })
 
 test('a part that is needed must be there, the others need not', async () => {
@@ -59,14 +65,20 @@ test('what is wrong with a part is told, each thing', async () => {
   const folder = folderWith('broken', 'sam-audio-tiny', 't5-tiny', 'judge-tiny')
   rmSync(join(folder, 't5-tiny/tokenizer.json'))
   rmSync(join(folder, 'judge-tiny/checkpoint.pt'))
-  cpSync(join(folder, 't5-tiny/model.safetensors'), join(folder, 'sam-audio-tiny/model.safetensors'))
+  cpSync(
+    join(folder, 't5-tiny/model.safetensors'),
+    join(folder, 'sam-audio-tiny/model.safetensors'),
+  )
   const { code, text } = await run('inspect', folder)
   assert.equal(code, 1)
   assert.match(text, /PROBLEM: tokenizer\.json is missing/)
   assert.match(text, /PROBLEM: .*judge-tiny: no checkpoint is there/)
   assert.match(text, /PROBLEM: the weights audio_codec are missing from model\.safetensors/)
   writeFileSync(join(folder, 'sam-audio-tiny/model.safetensors'), 'no weights at all')
-  assert.match((await run('inspect', folder)).text, /PROBLEM: .*model\.safetensors: not a safetensors/)
+  assert.match(
+    (await run('inspect', folder)).text,
+    /PROBLEM: .*model\.safetensors: not a safetensors/,
+  )
 })
 
 test('a model larger than the device does not fit', async () => {
@@ -90,7 +102,7 @@ test('several models in one folder are told apart only by name', async () => {
   assert.match(text, /^text .*t5-tiny/m) // as the configuration names it
 })
 
-test('a damaged configuration is told where it is a part\'s, not where it lies beside', async () => {
+test("a damaged configuration is told where it is a part's, not where it lies beside", async () => {
   const folder = folderWith('damaged', 'sam-audio-tiny', 't5-tiny')
   mkdirSync(join(folder, 'something-else'))
   writeFileSync(join(folder, 'something-else/config.json'), '{ // not JSON')
@@ -104,7 +116,13 @@ test('a damaged configuration is told where it is a part\'s, not where it lies b
 })
 
 test('a wrong command line says what would be right', async () => {
-  for (const words of [[], ['inspect'], ['look', '.'], ['inspect', '.', '.'], ['inspect', '.', '--x']]) {
+  for (const words of [
+    [],
+    ['inspect'],
+    ['look', '.'],
+    ['inspect', '.', '.'],
+    ['inspect', '.', '--x'],
+  ]) {
     const { code, text, errors } = await run(...words)
     assert.deepEqual([code, text], [2, ''])
     assert.match(errors, /Usage: npm run model/)

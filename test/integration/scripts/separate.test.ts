@@ -27,7 +27,7 @@ interface FakeService {
   calls: string[]
   file: Json | undefined
   uploaded: Buffer | undefined
-  submission: Json & { input?: Json } | undefined
+  submission: (Json & { input?: Json }) | undefined
   streams: Stream[]
   /** Answers some requests in the place of the usual. */
   refuse: Record<string, readonly [number, string]>
@@ -42,8 +42,14 @@ const DONE: Stream = [status('COMPLETED', { progress: 1, logs: LOGS })]
 
 async function startService(t: TestContext): Promise<FakeService> {
   const service: FakeService = {
-    base: '', calls: [], file: undefined, uploaded: undefined, submission: undefined,
-    streams: [DONE], refuse: {}, output: {},
+    base: '',
+    calls: [],
+    file: undefined,
+    uploaded: undefined,
+    submission: undefined,
+    streams: [DONE],
+    refuse: {},
+    output: {},
   }
   const { url } = await serve(t, (request, reply) => void answer(service, request, reply))
   service.base = url
@@ -77,15 +83,20 @@ async function answer(service: FakeService, request: IncomingMessage, reply: Ser
       const url = `${base}/v1/queue/requests/req_1`
       const webhook = { url: 'https://example.com/hook', signing_secret: 'whsec_made' }
       return send(202, {
-        request_id: 'req_1', stream_url: `${url}/status/stream`, result_url: `${url}/result`,
+        request_id: 'req_1',
+        stream_url: `${url}/status/stream`,
+        result_url: `${url}/result`,
         ...(service.submission.webhookUrl !== undefined && { webhook }),
       })
     }
     case 'GET /v1/queue/requests/req_1/status/stream?logs=true':
       return stream(service.streams.shift() ?? [], reply)
     case 'GET /v1/queue/requests/req_1/result': {
-      const file = (role: string) =>
-        ({ url: `${base}/signed/${role}`, file_name: `${role}.wav`, ...service.output })
+      const file = (role: string) => ({
+        url: `${base}/signed/${role}`,
+        file_name: `${role}.wav`,
+        ...service.output,
+      })
       const data = { target: file('target'), residual: file('residual'), duration: 6 }
       return send(200, { request_id: 'req_1', status: 'COMPLETED', data })
     }
@@ -135,7 +146,9 @@ test('a file is uploaded, separated and both parts lie beside it', async (t) => 
   const { code, out, errors } = await run(service, join(folder, 'song.mp3'), 'a dog')
   assert.equal(code, 0, errors)
   assert.deepEqual(service.file, {
-    file_name: 'song.mp3', content_type: 'audio/mpeg', file_size: 300_000,
+    file_name: 'song.mp3',
+    content_type: 'audio/mpeg',
+    file_size: 300_000,
     purpose: 'audio.separate.input',
   })
   assert.equal(service.uploaded?.length, 300_000)
@@ -153,24 +166,56 @@ test('every option reaches the API', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
   const { code, errors } = await run(
-    service, 'https://example.com/a/my%20talk.mp4?x=1', 'speech', '--out', join(folder, 'new'),
-    '--acceleration', 'fast', '--format', 'mp3', '--candidates', '3', '--predict-spans',
-    '--span', '1.5-4', '--span', '6-7', '--no-span', '4-5.25', '--max-chunk', '30',
-    '--overlap', '2.5', '--metadata', '{"a":1}', '--webhook', 'https://example.com/hook',
-    '--webhook-secret', 'sixteen-characters', '--quiet',
+    service,
+    'https://example.com/a/my%20talk.mp4?x=1',
+    'speech',
+    '--out',
+    join(folder, 'new'),
+    '--acceleration',
+    'fast',
+    '--format',
+    'mp3',
+    '--candidates',
+    '3',
+    '--predict-spans',
+    '--span',
+    '1.5-4',
+    '--span',
+    '6-7',
+    '--no-span',
+    '4-5.25',
+    '--max-chunk',
+    '30',
+    '--overlap',
+    '2.5',
+    '--metadata',
+    '{"a":1}',
+    '--webhook',
+    'https://example.com/hook',
+    '--webhook-secret',
+    'sixteen-characters',
+    '--quiet',
   )
   assert.equal(code, 0, errors)
   assert.deepEqual(service.submission, {
     input: {
-      prompt: 'speech', audio_url: 'https://example.com/a/my%20talk.mp4?x=1',
-      acceleration: 'fast', output_format: 'mp3', reranking_candidates: 3, predict_spans: true,
-      max_chunk_duration: 30, chunk_overlap: 2.5,
+      prompt: 'speech',
+      audio_url: 'https://example.com/a/my%20talk.mp4?x=1',
+      acceleration: 'fast',
+      output_format: 'mp3',
+      reranking_candidates: 3,
+      predict_spans: true,
+      max_chunk_duration: 30,
+      chunk_overlap: 2.5,
       spans: [
-        { start: 1.5, end: 4, include: true }, { start: 6, end: 7, include: true },
+        { start: 1.5, end: 4, include: true },
+        { start: 6, end: 7, include: true },
         { start: 4, end: 5.25, include: false },
       ],
     },
-    metadata: { a: 1 }, webhookUrl: 'https://example.com/hook', webhookSecret: 'sixteen-characters',
+    metadata: { a: 1 },
+    webhookUrl: 'https://example.com/hook',
+    webhookSecret: 'sixteen-characters',
   })
   const files = await readdir(join(folder, 'new'))
   assert.deepEqual(files.sort(), ['my talk-residual.wav', 'my talk-target.wav'])
@@ -185,8 +230,10 @@ test('--json prints the result with the paths; --logs adds the log; videos come 
   const printed = JSON.parse((await run(service, ...words)).out) as Json
   const at = (name: string) => join(folder, name)
   assert.deepEqual(printed.files, {
-    target: at('song-target.wav'), target_video: at('song-target.mp4'),
-    residual: at('song-residual.wav'), residual_video: at('song-residual.mp4'),
+    target: at('song-target.wav'),
+    target_video: at('song-target.mp4'),
+    residual: at('song-residual.wav'),
+    residual_video: at('song-residual.mp4'),
   })
   assert.deepEqual(printed.logs, LOGS)
   assert.equal(printed.status, 'COMPLETED')
@@ -213,8 +260,10 @@ test('a request that fails says why, with its log', async (t) => {
   const words = ['https://example.com/a.mp4', 'x', '--logs', '--quiet']
   const { code, errors } = await run(service, ...words)
   assert.equal(code, 1)
-  assert.equal(errors, '2026-01-01T00:00:00Z two chunks\n' +
-    'NO_AUDIO_STREAM: The media has no audio stream.\n')
+  assert.equal(
+    errors,
+    '2026-01-01T00:00:00Z two chunks\n' + 'NO_AUDIO_STREAM: The media has no audio stream.\n',
+  )
 })
 
 test('an error event ends the wait', async (t) => {
@@ -234,10 +283,15 @@ test('a service that does not run is named, with what to do', async (t) => {
 test('a wrong command line exits with 2 and says what is right', async (t) => {
   const service = await startService(t)
   const wrong: readonly [string[], RegExp][] = [
-    [[], /--help/], [['a.wav'], /--help/], [['a.wav', 'x', 'y'], /--help/],
-    [['a.wav', 'x', '--fast'], /--fast/], [['a.wav', 'x', '--candidates', 'two'], /number/],
-    [['a.wav', 'x', '--overlap', ''], /number/], [['a.wav', 'x', '--span', '3'], /START-END/],
-    [['a.wav', 'x', '--no-span', 'a-b'], /START-END/], [['a.wav', 'x', '--metadata', '{'], /JSON/],
+    [[], /--help/],
+    [['a.wav'], /--help/],
+    [['a.wav', 'x', 'y'], /--help/],
+    [['a.wav', 'x', '--fast'], /--fast/],
+    [['a.wav', 'x', '--candidates', 'two'], /number/],
+    [['a.wav', 'x', '--overlap', ''], /number/],
+    [['a.wav', 'x', '--span', '3'], /START-END/],
+    [['a.wav', 'x', '--no-span', 'a-b'], /START-END/],
+    [['a.wav', 'x', '--metadata', '{'], /JSON/],
     [['a.wav', 'x', '--url', 'ftp://x'], /http/],
   ]
   for (const [words, message] of wrong) {
@@ -250,7 +304,7 @@ test('a wrong command line exits with 2 and says what is right', async (t) => {
   assert.match((await run(service, '--help')).out, /^Usage: npm run separate/)
 })
 
-test('the key of this machine\'s service is found, and not given to another', async (t) => {
+test("the key of this machine's service is found, and not given to another", async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
   await mkdir(join(folder, 'data'))

@@ -37,7 +37,9 @@ test('programs keep their run bit, also where the wheel does not say it; others 
   const target = join(folder, 'unpacked')
   execFileSync('python3', [UNPACK, wheel, target, JSON.stringify({ 'nvidia/': 'nvidia/' })])
   const mode = (name: string) => statSync(join(target, 'nvidia/cuda_nvcc', name)).mode & 0o777
-  assert.deepEqual(['bin/ptxas', 'bin/fatbinary', 'nvvm/tool', 'include/nvvm.h'].map(mode),
-    [0o755, 0o755, 0o755, 0o644])
+  assert.deepEqual(
+    ['bin/ptxas', 'bin/fatbinary', 'nvvm/tool', 'include/nvvm.h'].map(mode),
+    [0o755, 0o755, 0o755, 0o644],
+  )
   assert.throws(() => statSync(join(target, 'other')))
 })

@@ -23,41 +23,62 @@ const watermark = loadWatermark(weights.at('decoder'), config.decoderRates.lengt
 
 test('latents decode to the same alone, padded and in any company', () => {
   const lengths = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 2, maxLength: 4 })
-  fc.assert(fc.property(lengths, fc.nat(), (rows, seed) => {
-    const longest = Math.max(...rows)
-    const latents = latentsOf([rows.length, longest], seed)
-    const together = decoded(latents, rows)
-    for (const [i, frames] of rows.entries()) {
-      const alone = tf.tidy(() => tf.slice(latents, [i, 0, 0], [1, frames, -1]))
-      const start = i * longest * hop
-      assertClose(together.slice(start, start + frames * hop), decoded(alone), { absolute: 1e-5 })
-      alone.dispose()
-    }
-    latents.dispose()
-  }), { numRuns: 10 })
+  fc.assert(
+    fc.property(lengths, fc.nat(), (rows, seed) => {
+      const longest = Math.max(...rows)
+      const latents = latentsOf([rows.length, longest], seed)
+      const together = decoded(latents, rows)
+      for (const [i, frames] of rows.entries()) {
+        const alone = tf.tidy(() => tf.slice(latents, [i, 0, 0], [1, frames, -1]))
+        const start = i * longest * hop
+        assertClose(together.slice(start, start + frames * hop), decoded(alone), { absolute: 1e-5 })
+        alone.dispose()
+      }
+      latents.dispose()
+    }),
+    { numRuns: 10 },
+  )
 })
 
 test('slices decode to what the whole decodes to, whatever their length', () => {
   const cases = { frames: fc.integer({ min: 1, max: 70 }), slice: fc.integer({ min: 1, max: 30 }) }
-  fc.assert(fc.property(fc.record(cases), fc.nat(), ({ frames, slice }, seed) => {
-    const latents = latentsOf([2, frames], seed)
-    const whole = decoded(latents, null, frames)
-    assertClose(decoded(latents, null, slice), whole, { absolute: 1e-5 })
-    latents.dispose()
-  }), { numRuns: 12 })
+  fc.assert(
+    fc.property(fc.record(cases), fc.nat(), ({ frames, slice }, seed) => {
+      const latents = latentsOf([2, frames], seed)
+      const whole = decoded(latents, null, frames)
+      assertClose(decoded(latents, null, slice), whole, { absolute: 1e-5 })
+      latents.dispose()
+    }),
+    { numRuns: 12 },
+  )
 })
 
 test('what pads a row changes nothing of its watermark, and nothing is left behind', () => {
   const samples = 4 * hop
   const alone = tf.tensor3d(noise(samples, 1), [1, samples, 1])
-  const padded = tf.tidy(() => alone.pad([[0, 0], [0, 2 * hop], [0, 0]], 0.5))
-  const message = tf.tensor2d(Array.from({ length: watermark.bits }, (_, i) => i % 2), [1, watermark.bits])
+  const padded = tf.tidy(() =>
+    alone.pad(
+      [
+        [0, 0],
+        [0, 2 * hop],
+        [0, 0],
+      ],
+      0.5,
+    ),
+  )
+  const message = tf.tensor2d(
+    Array.from({ length: watermark.bits }, (_, i) => i % 2),
+    [1, watermark.bits],
+  )
   const marked = watermark.forward(alone, message)
-  counted(() => watermark.forward(padded, message), (long) => {
-    const same = long.dataSync<'float32'>().slice(0, samples)
-    assertClose(same, marked.dataSync<'float32'>(), { absolute: 1e-5 })
-    assert.notDeepEqual(same, alone.dataSync())
-  })
+  counted(
+    () => watermark.forward(padded, message),
+    (long) => {
+      const same = long.dataSync<'float32'>().slice(0, samples)
+      assertClose(same, marked.dataSync<'float32'>(), { absolute: 1e-5 })
+      assert.notDeepEqual(same, alone.dataSync())
+    },
+  )
   tf.dispose([alone, padded, message, marked])
 })
 

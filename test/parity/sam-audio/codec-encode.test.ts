@@ -25,36 +25,43 @@ function encode(waves: readonly Float32Array[], sliceFrames?: number): Float32Ar
   const longest = features.shape[1]!
   const flat = features.dataSync<'float32'>()
   features.dispose()
-  return rows.map((frames, i) =>
-    flat.slice(i * longest * width, (i * longest + frames) * width))
+  return rows.map((frames, i) => flat.slice(i * longest * width, (i * longest + frames) * width))
 }
 
 test('a wave gives the same features alone, padded and in any company', () => {
   const lengths = fc.array(fc.integer({ min: 1, max: 20 * hop }), { minLength: 2, maxLength: 5 })
-  fc.assert(fc.property(lengths, fc.nat(), (samples, seed) => {
-    const waves = samples.map((length, i) => noise(length, seed + i))
-    const together = encode(waves)
-    for (const [i, wave] of waves.entries()) {
-      assertClose(together[i]!, encode([wave])[0]!, { absolute: 1e-5 })
-    }
-  }), { numRuns: 12 })
+  fc.assert(
+    fc.property(lengths, fc.nat(), (samples, seed) => {
+      const waves = samples.map((length, i) => noise(length, seed + i))
+      const together = encode(waves)
+      for (const [i, wave] of waves.entries()) {
+        assertClose(together[i]!, encode([wave])[0]!, { absolute: 1e-5 })
+      }
+    }),
+    { numRuns: 12 },
+  )
 })
 
 test('slices give what the whole gives, whatever their length', () => {
   const lengths = fc.array(fc.integer({ min: 1, max: 30 * hop }), { minLength: 1, maxLength: 3 })
-  fc.assert(fc.property(lengths, fc.integer({ min: 1, max: 12 }), fc.nat(), (samples, slice, seed) => {
-    const waves = samples.map((length, i) => noise(length, seed + i))
-    const whole = encode(waves)
-    for (const [i, features] of encode(waves, slice).entries()) {
-      assertClose(features, whole[i]!, { absolute: 1e-5 })
-    }
-  }), { numRuns: 12 })
+  fc.assert(
+    fc.property(lengths, fc.integer({ min: 1, max: 12 }), fc.nat(), (samples, slice, seed) => {
+      const waves = samples.map((length, i) => noise(length, seed + i))
+      const whole = encode(waves)
+      for (const [i, features] of encode(waves, slice).entries()) {
+        assertClose(features, whole[i]!, { absolute: 1e-5 })
+      }
+    }),
+    { numRuns: 12 },
+  )
 })
 
 test('nothing but the features is left behind', () => {
   const waves = [noise(3 * hop, 1), noise(9 * hop + 1, 2)]
-  counted(() => encodeWaves(encoder, config, waves, 4).features, ({ shape }) =>
-    assert.deepEqual(shape, [2, 10, config.codebookDim]))
+  counted(
+    () => encodeWaves(encoder, config, waves, 4).features,
+    ({ shape }) => assert.deepEqual(shape, [2, 10, config.codebookDim]),
+  )
 })
 
 test('a wave is mirrored at its end, over and over when it is short', () => {

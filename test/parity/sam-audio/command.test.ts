@@ -39,22 +39,31 @@ test('every tensor has a line: its error, what is allowed, what it was compared 
 })
 
 test('tensors that no stage looks at are named', async () => {
-  const spans = folderWith('spans', 'pe-a-frame-tiny', 'golden/span_predictor.safetensors',
-    'golden/span_predictor.json')
+  const spans = folderWith(
+    'spans',
+    'pe-a-frame-tiny',
+    'golden/span_predictor.safetensors',
+    'golden/span_predictor.json',
+  )
   const { errors } = await run(spans)
-  assert.match(errors, /^span_predictor\.safetensors: nothing is compared with .*dac_vae_encoder\.features/m)
+  assert.match(
+    errors,
+    /^span_predictor\.safetensors: nothing is compared with .*dac_vae_encoder\.features/m,
+  )
   assert.doesNotMatch((await run(folder)).errors, /nothing is compared with/)
 })
 
 test('for programs there is one JSON line per tensor', async () => {
   const { code, text } = await run(folder, 't5', '--json')
   assert.equal(code, 0)
-  const lines = text.trimEnd().split('\n').map((line) => JSON.parse(line))
-  assert.deepEqual(Object.keys(lines[0]),
-    ['stage', 'file', 'name', 'against', 'error', 'allowed'])
+  const lines = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  assert.deepEqual(Object.keys(lines[0]), ['stage', 'file', 'name', 'against', 'error', 'allowed'])
 })
 
-test('a stage that is asked for and can\'t be compared is a failure', async () => {
+test("a stage that is asked for and can't be compared is a failure", async () => {
   const { code, errors } = await run(folder, 't5', 'judge')
   assert.equal(code, 1)
   assert.match(errors, /judge: not compared/)

@@ -17,7 +17,9 @@ const manifest = JSON.parse(readFileSync(file, 'utf8'))
 const [man, dog] = ['man speaking', 'a dog barking loudly in the distance']
 
 const T5_TEXTS = [
-  man, `${dog}, then a car horn honking and children playing; isolate it!`, '',
+  man,
+  `${dog}, then a car horn honking and children playing; isolate it!`,
+  '',
   'female vocals with reverb',
 ]
 
@@ -26,8 +28,17 @@ const STATED = {
   sample_rate: 2400,
   hop: 96,
   separate: {
-    texts: [man, dog], lengths: [2311, 1500], steps: [8, 32, 64], stereo_text: 'a dog barking',
-    anchors: [[['+', 0.2, 0.5], ['-', 0.6, 0.72]], [['+', 0.1, 0.3]]],
+    texts: [man, dog],
+    lengths: [2311, 1500],
+    steps: [8, 32, 64],
+    stereo_text: 'a dog barking',
+    anchors: [
+      [
+        ['+', 0.2, 0.5],
+        ['-', 0.6, 0.72],
+      ],
+      [['+', 0.1, 0.3]],
+    ],
   },
   span_predictor: { texts: [dog, man], unmasked_frames: 16 },
   judge: { texts: [dog, man], lengths: [2311, 1500] },
@@ -41,10 +52,20 @@ function parityOf(inputs: unknown, ...stages: string[]) {
 }
 
 test('inputs that are stated as they were are agreed with, their texts too', async () => {
-  const { code, text, errors } = await parityOf(STATED, 't5', 'spans', 'separate', 'predict', 'judge')
+  const { code, text, errors } = await parityOf(
+    STATED,
+    't5',
+    'spans',
+    'separate',
+    'predict',
+    'judge',
+  )
   assert.equal(code, 0, text + errors)
   for (const stage of ['t5', 'spans', 'judge']) {
-    assert.match(text, new RegExp(`^ok .* ${stage} +input_ids {2}\\(tokens of the manifest's texts\\)$`, 'm'))
+    assert.match(
+      text,
+      new RegExp(`^ok .* ${stage} +input_ids {2}\\(tokens of the manifest's texts\\)$`, 'm'),
+    )
   }
 })
 
@@ -62,13 +83,37 @@ test('it is the stated texts that are separated and compared', async () => {
 test('inputs that what is stored was not made with are refused, naming them', async () => {
   const { separate, span_predictor: spans, judge } = STATED
   const wrong: [stage: string, inputs: object, expected: RegExp][] = [
-    ['separate', { separate: { ...separate, lengths: [2311, 1501] } }, /audio\.1 has 1500 samples, not the 1501/],
-    ['predict', { separate: { ...separate, lengths: [2310, 1500] } }, /audio\.0 has 2311 samples, not the 2310/],
-    ['separate', { separate: { ...separate, steps: [8, 12] } }, /cases of 8,32,64 evaluations, .*steps are 8,12/],
-    ['separate', { hop: 100 }, /2400 samples in a second and 96 in a frame, the manifest's inputs 2400 and 100/],
+    [
+      'separate',
+      { separate: { ...separate, lengths: [2311, 1501] } },
+      /audio\.1 has 1500 samples, not the 1501/,
+    ],
+    [
+      'predict',
+      { separate: { ...separate, lengths: [2310, 1500] } },
+      /audio\.0 has 2311 samples, not the 2310/,
+    ],
+    [
+      'separate',
+      { separate: { ...separate, steps: [8, 12] } },
+      /cases of 8,32,64 evaluations, .*steps are 8,12/,
+    ],
+    [
+      'separate',
+      { hop: 100 },
+      /2400 samples in a second and 96 in a frame, the manifest's inputs 2400 and 100/,
+    ],
     ['separate', { separate: { ...separate, anchors: [[], []] } }, /row 0 of the anchors is not/],
-    ['spans', { span_predictor: { ...spans, unmasked_frames: 15 } }, /nomask\.audio_embeds has 16 frames; .* be 15/],
-    ['judge', { judge: { ...judge, lengths: [2311, 1499] } }, /input_audio\.1 has 1500 samples, not the 1499/],
+    [
+      'spans',
+      { span_predictor: { ...spans, unmasked_frames: 15 } },
+      /nomask\.audio_embeds has 16 frames; .* be 15/,
+    ],
+    [
+      'judge',
+      { judge: { ...judge, lengths: [2311, 1499] } },
+      /input_audio\.1 has 1500 samples, not the 1499/,
+    ],
   ]
   for (const [stage, inputs, expected] of wrong) {
     const { code, errors } = await parityOf({ ...STATED, ...inputs }, stage)
@@ -79,13 +124,18 @@ test('inputs that what is stored was not made with are refused, naming them', as
 
 test('inputs that are incomplete or of a wrong kind are told, all at once', async () => {
   const { code, errors } = await parityOf({
-    ...STATED, hop: 0, judge: undefined, separate: { ...STATED.separate, anchors: [[['?', 0, 1]]] },
+    ...STATED,
+    hop: 0,
+    judge: undefined,
+    separate: { ...STATED.separate, anchors: [[['?', 0, 1]]] },
   })
   assert.equal(code, 1)
   assert.match(errors, /MANIFEST\.json: inputs\.hop is not as it must be: 0/)
   assert.match(errors, /MANIFEST\.json: inputs\.judge must be an object with texts, lengths/)
   assert.match(errors, /inputs\.separate\.anchors is not as it must be: \[\[\["\?",0,1\]\]\]/)
   const shorter = { ...STATED.separate, lengths: [2311] }
-  assert.match((await parityOf({ ...STATED, separate: shorter })).errors,
-    /inputs\.separate\.lengths has 1 entries for 2 texts/)
+  assert.match(
+    (await parityOf({ ...STATED, separate: shorter })).errors,
+    /inputs\.separate\.lengths has 1 entries for 2 texts/,
+  )
 })

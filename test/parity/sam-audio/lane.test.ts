@@ -15,8 +15,12 @@ const sampleRate = model.description.sampleRate!
 const hop = model.description.frameSamples
 
 const request = (samples: Float32Array, more: Partial<LaneRequest> = {}): LaneRequest => ({
-  chunk: { channels: [samples], sampleRate }, prompt: 'man speaking', spans: [],
-  acceleration: 'fast', seed: 1, ...more,
+  chunk: { channels: [samples], sampleRate },
+  prompt: 'man speaking',
+  spans: [],
+  acceleration: 'fast',
+  seed: 1,
+  ...more,
 })
 
 const wave = noise(10 * hop - 7, 3)
@@ -44,7 +48,10 @@ test('a step encodes 128 frames; then acceleration is the number of steps; then 
     model.discard(lane)
     return lane.steps
   }
-  assert.deepEqual((['fast', 'balanced', 'quality'] as const).map((each) => steps(10, each)), [10, 18, 34])
+  assert.deepEqual(
+    (['fast', 'balanced', 'quality'] as const).map((each) => steps(10, each)),
+    [10, 18, 34],
+  )
   assert.deepEqual([steps(128, 'fast'), steps(129, 'fast')], [10, 12])
 })
 
@@ -81,40 +88,57 @@ test('the seed, the prompt, the spans and the acceleration matter; punctuation d
   }
   assert.ok(differs({ spans: [{ ...spans[0]!, include: false }] }) > 1e-3, 'a span without it')
   assert.ok(differs({ acceleration: 'quality' }) > 1e-4, 'more steps')
-  for (const more of [{}, { prompt: ' Man speaking. ' }]) { // as a graph or step by step
+  for (const more of [{}, { prompt: ' Man speaking. ' }]) {
+    // as a graph or step by step
     assert.ok(differs(more) < 1e-5, JSON.stringify(more))
   }
 })
 
-test('a lane\'s result does not depend on the lanes that share its batches, nor on when they came', () => {
+test("a lane's result does not depend on the lanes that share its batches, nor on when they came", () => {
   const lane = fc.record({
     samples: fc.integer({ min: 1, max: 12 * hop }),
     prompt: fc.constantFrom('man speaking', 'a dog barking loudly in the distance', 'rain'),
     acceleration: fc.constantFrom<Acceleration>('fast', 'balanced', 'quality'),
-    spans: fc.constantFrom([], [{ start: 0.1, end: 0.3, include: true }], [{ start: 0, end: 1, include: false }]),
+    spans: fc.constantFrom(
+      [],
+      [{ start: 0.1, end: 0.3, include: true }],
+      [{ start: 0, end: 1, include: false }],
+    ),
     seed: fc.nat(),
     /** After how many steps of the first lane it is opened. */
     after: fc.integer({ min: 0, max: 7 }),
   })
-  fc.assert(fc.property(fc.array(lane, { minLength: 2, maxLength: 4 }), (wanted) => {
-    const requests = wanted.map(({ samples, after: _, ...more }) => request(noise(samples, more.seed), more))
-    const before = tf.memory().numTensors
-    const results = separateStaggered(requests, wanted.map(({ after }) => after))
-    const cached = tf.memory().numTensors - before
-    for (const [i, result] of results.entries()) {
-      const alone = separateOne(model, requests[i]!)
-      assertClose(result.target[0]!, alone.target[0]!, { absolute: 1e-5 })
-      assertClose(result.residual[0]!, alone.residual[0]!, { absolute: 1e-5 })
-    }
-    assert.ok(tf.memory().numTensors - before <= Math.max(cached, 0), 'nothing is left but what is remembered')
-  }), { numRuns: 6 })
+  fc.assert(
+    fc.property(fc.array(lane, { minLength: 2, maxLength: 4 }), (wanted) => {
+      const requests = wanted.map(({ samples, after: _, ...more }) =>
+        request(noise(samples, more.seed), more),
+      )
+      const before = tf.memory().numTensors
+      const results = separateStaggered(
+        requests,
+        wanted.map(({ after }) => after),
+      )
+      const cached = tf.memory().numTensors - before
+      for (const [i, result] of results.entries()) {
+        const alone = separateOne(model, requests[i]!)
+        assertClose(result.target[0]!, alone.target[0]!, { absolute: 1e-5 })
+        assertClose(result.residual[0]!, alone.residual[0]!, { absolute: 1e-5 })
+      }
+      assert.ok(
+        tf.memory().numTensors - before <= Math.max(cached, 0),
+        'nothing is left but what is remembered',
+      )
+    }),
+    { numRuns: 6 },
+  )
 })
 
 /** Opens each lane only after so many common steps, as requests come in. */
 function separateStaggered(requests: readonly LaneRequest[], after: readonly number[]) {
   const lanes = requests.map((each, i) => (after[i] === 0 ? model.open(each) : null))
   for (let round = 0; ; round += 1) {
-    for (const [i, each] of requests.entries()) if (after[i] === round) lanes[i] ??= model.open(each)
+    for (const [i, each] of requests.entries())
+      if (after[i] === round) lanes[i] ??= model.open(each)
     const open = lanes.filter((lane) => lane !== null)
     const busy = open.filter((lane) => lane.stepsDone < lane.steps)
     if (busy.length > 0) model.step(busy)
@@ -126,7 +150,10 @@ test('candidates of a chunk share its encoding, and lanes leave nothing behind',
   const chunk = noise(12 * hop, 99)
   separateOne(model, request(chunk))
   const before = tf.memory().numTensors
-  const results = separate(model, [1, 2, 3].map((seed) => request(chunk.slice(), { seed, candidate: seed - 1 })))
+  const results = separate(
+    model,
+    [1, 2, 3].map((seed) => request(chunk.slice(), { seed, candidate: seed - 1 })),
+  )
   assert.equal(new Set(results.map(({ target }) => target[0]![5])).size, 3)
   model.discard(model.open(request(chunk)))
   assert.equal(tf.memory().numTensors, before)
@@ -138,12 +165,19 @@ const LATER = 20
 
 function overlaps() {
   const whole = noise((2 * LATER + SHARED) * hop, 5)
-  const separated = (startFrame: number, more: Partial<LaneRequest>) => separateOne(model, request(
-    whole.slice(startFrame * hop, (startFrame + LATER + SHARED) * hop), { startSample: startFrame * hop, ...more }))
+  const separated = (startFrame: number, more: Partial<LaneRequest>) =>
+    separateOne(
+      model,
+      request(whole.slice(startFrame * hop, (startFrame + LATER + SHARED) * hop), {
+        startSample: startFrame * hop,
+        ...more,
+      }),
+    )
   const first = separated(0, { overlapSamples: SHARED * hop })
   assert.ok(first.overlapState, 'it leaves a trail')
   const earlier = first.target[0]!.subarray(LATER * hop)
-  const later = (more: Partial<LaneRequest>) => separated(LATER, more).target[0]!.subarray(0, SHARED * hop)
+  const later = (more: Partial<LaneRequest>) =>
+    separated(LATER, more).target[0]!.subarray(0, SHARED * hop)
   return { separated, overlapState: first.overlapState, earlier, later }
 }
 
@@ -153,36 +187,58 @@ function rms(wave: Float32Array, from: number, to: number): number {
   return Math.sqrt(part.reduce((sum, x) => sum + x ** 2, 0) / part.length)
 }
 
-test('where chunks overlap, the later one that follows the earlier one\'s trail renders the same', (t) => {
+test("where chunks overlap, the later one that follows the earlier one's trail renders the same", (t) => {
   const { earlier, later, overlapState } = overlaps()
   const differences = (more: Partial<LaneRequest>) => {
     const other = later(more)
     const difference = earlier.map((x, i) => x - other[i]!)
     // Each knows better what it has more of around it, and the cross-fade goes by that: at either
     // end the other one, which only just begins or ends there, has next to no weight.
-    const faded = difference.map((x, i) => x * (0.5 - 0.5 * Math.abs(Math.cos((Math.PI * i) / difference.length))))
-    return { whole: rms(difference, 0, SHARED), middle: rms(difference, 25, 35), faded: rms(faded, 0, SHARED) }
+    const faded = difference.map(
+      (x, i) => x * (0.5 - 0.5 * Math.abs(Math.cos((Math.PI * i) / difference.length))),
+    )
+    return {
+      whole: rms(difference, 0, SHARED),
+      middle: rms(difference, 25, 35),
+      faded: rms(faded, 0, SHARED),
+    }
   }
   const following = differences({ overlapState })
   const sharing = differences({})
   const independent = differences({ seed: 2 })
-  for (const [name, { whole, middle, faded }] of Object.entries({ following, sharing, independent })) {
-    t.diagnostic(`${name}: they differ by ${whole.toFixed(4)}, in the middle by ${middle.toFixed(5)}, ` +
-      `cross-faded by ${faded.toFixed(4)}`)
+  for (const [name, { whole, middle, faded }] of Object.entries({
+    following,
+    sharing,
+    independent,
+  })) {
+    t.diagnostic(
+      `${name}: they differ by ${whole.toFixed(4)}, in the middle by ${middle.toFixed(5)}, ` +
+        `cross-faded by ${faded.toFixed(4)}`,
+    )
   }
   t.diagnostic(`the sound itself is ${rms(earlier, 0, SHARED).toFixed(4)}`)
   assert.ok(following.faded < 0.05 * independent.faded, 'cross-faded')
-  assert.ok(following.middle < 1e-3 * independent.middle, 'in the middle, far from what only one has heard')
+  assert.ok(
+    following.middle < 1e-3 * independent.middle,
+    'in the middle, far from what only one has heard',
+  )
 })
 
 test('every candidate follows the trail, and a trail may begin later than the chunk', () => {
   const { separated, earlier, overlapState } = overlaps()
-  for (const more of [{ candidate: 1, seed: 7 }, { candidate: 2, seed: 8 }]) {
+  for (const more of [
+    { candidate: 1, seed: 7 },
+    { candidate: 2, seed: 8 },
+  ]) {
     const other = separated(LATER, { ...more, overlapState }).target[0]!
-    assertClose(other.subarray(25 * hop, 35 * hop), earlier.subarray(25 * hop, 35 * hop), { absolute: 1e-5 })
+    assertClose(other.subarray(25 * hop, 35 * hop), earlier.subarray(25 * hop, 35 * hop), {
+      absolute: 1e-5,
+    })
   }
   const reachingBack = separated(LATER - 12, { overlapState }).target[0]!.subarray(12 * hop) // as a last chunk does
-  assertClose(reachingBack.subarray(25 * hop, 35 * hop), earlier.subarray(25 * hop, 35 * hop), { absolute: 1e-5 })
+  assertClose(reachingBack.subarray(25 * hop, 35 * hop), earlier.subarray(25 * hop, 35 * hop), {
+    absolute: 1e-5,
+  })
 })
 
 test('a trail that is not of a chunk before is refused, and nothing is left of the lane', () => {
@@ -191,11 +247,16 @@ test('a trail that is not of a chunk before is refused, and nothing is left of t
   separateOne(model, request(chunk.slice()))
   const before = tf.memory().numTensors
   for (const more of [
-    { startSample: (LATER + 1) * hop, overlapState }, { startSample: -hop, overlapState },
+    { startSample: (LATER + 1) * hop, overlapState },
+    { startSample: -hop, overlapState },
     { startSample: 1, overlapState },
     { startSample: LATER * hop, overlapState, acceleration: 'quality' as const },
-    { startSample: LATER * hop, overlapState: { ...overlapState, states: overlapState.states.slice(1) } },
-  ]) assert.throws(() => model.open(request(chunk.slice(), more)), /not of a chunk before this one/)
+    {
+      startSample: LATER * hop,
+      overlapState: { ...overlapState, states: overlapState.states.slice(1) },
+    },
+  ])
+    assert.throws(() => model.open(request(chunk.slice(), more)), /not of a chunk before this one/)
   assert.equal(tf.memory().numTensors, before)
 })
 
@@ -231,7 +292,10 @@ test('predicted spans are those of the span predictor, and are gone by as if the
   assert.equal(given.predictedSpans, undefined)
   assertClose(target[0]!, given.target[0]!, { absolute: 1e-5 })
   const spans = [{ start: 0, end: 0.1, include: true }]
-  assert.equal(separateOne(model, request(wave, { predictSpans: true, spans })).predictedSpans, undefined)
+  assert.equal(
+    separateOne(model, request(wave, { predictSpans: true, spans })).predictedSpans,
+    undefined,
+  )
 })
 
 test('of several candidates each is scored by the judge, with what it says of the whole', async () => {

@@ -9,7 +9,12 @@ import { tf } from '../../../models/tensor.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
 import { assertClose } from '../../support/assert-close.ts'
 import {
-  codecShapes, conditionShapes, PUBLISHED_CODEC as CODEC, randomWeights, transformerShapes, under,
+  codecShapes,
+  conditionShapes,
+  PUBLISHED_CODEC as CODEC,
+  randomWeights,
+  transformerShapes,
+  under,
 } from '../../support/random-weights.ts'
 import { noise } from '../lanes.ts'
 import { CHECKPOINT, CONFIG } from './folders.ts'
@@ -20,9 +25,11 @@ test('the shapes made here are those of the fixture', async () => {
   const features = 2 * config.codec.codebookDim
   const shapes = {
     ...under('transformer', transformerShapes(config.transformer, features)),
-    ...under('audio_codec', codecShapes(config.codec)), ...conditionShapes(config),
+    ...under('audio_codec', codecShapes(config.codec)),
+    ...conditionShapes(config),
   }
-  for (const [name, shape] of Object.entries(shapes)) assert.deepEqual(weights.shapeOf(name), shape, name)
+  for (const [name, shape] of Object.entries(shapes))
+    assert.deepEqual(weights.shapeOf(name), shape, name)
 })
 
 test('the codec of the published checkpoints: slices are the whole, and a frame is 1,920 samples', () => {
@@ -30,7 +37,9 @@ test('the codec of the published checkpoints: slices are the whole, and a frame 
   const hop = hopOf(CODEC)
   assert.equal(hop, 1_920)
   const wave = noise(16 * hop - 100, 1)
-  const [whole, sliced] = [100, 6].map((slice) => encodeWaves(encoder, CODEC, [wave], slice).features)
+  const [whole, sliced] = [100, 6].map(
+    (slice) => encodeWaves(encoder, CODEC, [wave], slice).features,
+  )
   assert.deepEqual(whole!.shape, [1, 16, 128])
   assertClose(sliced!.dataSync<'float32'>(), whole!.dataSync<'float32'>(), { relative: 1e-5 })
   const waves = [100, 7].map((slice) => decodeLatents(decoder, CODEC, whole!, null, slice))
@@ -40,17 +49,39 @@ test('the codec of the published checkpoints: slices are the whole, and a frame 
 
 test('a transformer of middle size, a row alone and in company', () => {
   const sizes = {
-    dim: 512, heads: 8, layers: 2, feedForwardDim: 1408, positionsMax: 1_000, timeDim: 256, contextDim: 512,
+    dim: 512,
+    heads: 8,
+    layers: 2,
+    feedForwardDim: 1408,
+    positionsMax: 1_000,
+    timeDim: 256,
+    contextDim: 512,
   }
-  const { embedTime, forward } = loadTransformer(randomWeights(transformerShapes(sizes, 256)), sizes, 256)
+  const { embedTime, forward } = loadTransformer(
+    randomWeights(transformerShapes(sizes, 256)),
+    sizes,
+    256,
+  )
   const x = tf.randomNormal([2, 60, 512], 0, 1, 'float32', 1)
   const memory = tf.randomNormal([2, 9, 512], 0, 1, 'float32', 2)
   const together = tf.tidy(() =>
-    forward({ x, memory, time: embedTime([0.2, 0.7]), frames: rowMask([60, 41], 60), textKeys: null }))
-  const alone = tf.tidy(() => forward({
-    x: tf.slice(x, [1, 0, 0], [1, 41, -1]), memory: tf.slice(memory, [1, 0, 0], [1, -1, -1]),
-    time: embedTime([0.7]), frames: null, textKeys: null,
-  }))
+    forward({
+      x,
+      memory,
+      time: embedTime([0.2, 0.7]),
+      frames: rowMask([60, 41], 60),
+      textKeys: null,
+    }),
+  )
+  const alone = tf.tidy(() =>
+    forward({
+      x: tf.slice(x, [1, 0, 0], [1, 41, -1]),
+      memory: tf.slice(memory, [1, 0, 0], [1, -1, -1]),
+      time: embedTime([0.7]),
+      frames: null,
+      textKeys: null,
+    }),
+  )
   const row = tf.tidy(() => tf.slice(together, [1, 0, 0], [1, 41, -1]))
   assertClose(row.dataSync<'float32'>(), alone.dataSync<'float32'>(), { absolute: 2e-5 })
 })

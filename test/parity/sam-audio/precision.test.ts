@@ -6,7 +6,15 @@ import type { LaneRequest, Model } from '../../../models/model.ts'
 import { loadFeedForward } from '../../../models/sam-audio/layers/feed-forward.ts'
 import { loadSamAudio } from '../../../models/sam-audio/sam-audio.ts'
 import { loadTransformer } from '../../../models/sam-audio/flow/transformer.ts'
-import { isBfloat16, multiply, softmax, tf, toBfloat16, toFloat32, type Tensor } from '../../../models/tensor.ts'
+import {
+  isBfloat16,
+  multiply,
+  softmax,
+  tf,
+  toBfloat16,
+  toFloat32,
+  type Tensor,
+} from '../../../models/tensor.ts'
 import { assertClose } from '../../support/assert-close.ts'
 import { randomWeights, transformerShapes } from '../../support/random-weights.ts'
 import { noise, separate, separateOne } from '../lanes.ts'
@@ -14,11 +22,19 @@ import { FIXTURES } from './folders.ts'
 
 const FEATURES = 64
 const config = {
-  dim: 256, layers: 6, heads: 4, contextDim: 256, timeDim: 64, positionsMax: 100, feedForwardDim: 704,
+  dim: 256,
+  layers: 6,
+  heads: 4,
+  contextDim: 256,
+  timeDim: 64,
+  positionsMax: 100,
+  feedForwardDim: 704,
 }
 const weights = randomWeights(transformerShapes(config, FEATURES))
-const [wide, half] = [loadTransformer(weights, config, FEATURES),
-  loadTransformer(weights, config, FEATURES, 'bfloat16')]
+const [wide, half] = [
+  loadTransformer(weights, config, FEATURES),
+  loadTransformer(weights, config, FEATURES, 'bfloat16'),
+]
 
 /** Root of the mean square of the difference, as a share of that of what is expected. */
 function share(actual: ArrayLike<number>, expected: ArrayLike<number>): number {
@@ -27,7 +43,13 @@ function share(actual: ArrayLike<number>, expected: ArrayLike<number>): number {
   return Math.sqrt(power(a.map((x, i) => x - b[i]!)) / power(b))
 }
 
-function within(t: TestContext, name: string, actual: Tensor, expected: Tensor, allowed: number): void {
+function within(
+  t: TestContext,
+  name: string,
+  actual: Tensor,
+  expected: Tensor,
+  allowed: number,
+): void {
   const found = share(actual.dataSync(), expected.dataSync())
   t.diagnostic(`${name}: ${found.toExponential(2)} of at most ${allowed}`)
   assert.equal(found < allowed, true, `${name}: ${found}`)
@@ -36,8 +58,11 @@ function within(t: TestContext, name: string, actual: Tensor, expected: Tensor, 
 
 /** A batch of two rows at two times. */
 const input = (x: Tensor, network = wide) => ({
-  x, memory: tf.randomNormal([2, 7, config.dim], 0, 1, 'float32', 2), time: network.embedTime([0.3, 0.8]),
-  frames: null, textKeys: null,
+  x,
+  memory: tf.randomNormal([2, 7, config.dim], 0, 1, 'float32', 2),
+  time: network.embedTime([0.3, 0.8]),
+  frames: null,
+  textKeys: null,
 })
 const frames = tf.randomNormal([2, 50, config.dim], 0, 1, 'float32', 1)
 
@@ -48,29 +73,42 @@ test('a bfloat16 tensor keeps eight bits, is narrow, and leaves nothing behind',
     assert.equal(isBfloat16(narrow), true)
     assert.deepEqual([...toFloat32(narrow).dataSync()], [1, 1 + 2 ** -7, 1, -3])
     assert.equal(isBfloat16(multiply(narrow, narrow)), true)
-    assert.throws(() => narrow.add(1).dataSync(), /bfloat16/i, 'the rest of tfjs takes it for float32')
+    assert.throws(
+      () => narrow.add(1).dataSync(),
+      /bfloat16/i,
+      'the rest of tfjs takes it for float32',
+    )
   })
   assert.equal(tf.memory().numTensors, before)
 })
 
 test('softmax is that of tfjs', () => {
   const x = tf.randomNormal([3, 5, 17], 0, 4, 'float32', 3)
-  assertClose(softmax(x).dataSync() as Float32Array, tf.softmax(x).dataSync() as Float32Array, { absolute: 1e-6 })
+  assertClose(softmax(x).dataSync() as Float32Array, tf.softmax(x).dataSync() as Float32Array, {
+    absolute: 1e-6,
+  })
 })
 
 test('every part of a block is float32 but for the rounding', (t) => {
-  const feedForward = (precision: 'float32' | 'bfloat16') => loadFeedForward(
-    weights.at('layers').at(0).at('feed_forward').in(precision),
-    { in: config.dim, hidden: config.feedForwardDim, out: config.dim })(frames)
+  const feedForward = (precision: 'float32' | 'bfloat16') =>
+    loadFeedForward(weights.at('layers').at(0).at('feed_forward').in(precision), {
+      in: config.dim,
+      hidden: config.feedForwardDim,
+      out: config.dim,
+    })(frames)
   within(t, 'feed-forward', feedForward('bfloat16'), feedForward('float32'), 8e-3)
   const rotary = wide.rotaries(50)[0]!
   const [heard, expected] = [half, wide].map(({ blocks }) =>
-    blocks[0]!.attention.forward(frames, rotary, null)) as [Tensor, Tensor]
+    blocks[0]!.attention.forward(frames, rotary, null),
+  ) as [Tensor, Tensor]
   within(t, 'self-attention', heard, expected, 8e-3)
   const modulation = wide.modulations(wide.embedTime([0.3, 0.8]).blocks)[0]!
   const [block, same] = [half, wide].map((network) => {
     const memory = network.crossMemories(network.embedMemory(input(frames).memory))[0]!
-    return network.blocks[0]!.forward(frames, modulation, rotary, memory, { frameKeys: null, textKeys: null })
+    return network.blocks[0]!.forward(frames, modulation, rotary, memory, {
+      frameKeys: null,
+      textKeys: null,
+    })
   }) as [Tensor, Tensor]
   within(t, 'block', block, same, 8e-3)
 })
@@ -85,18 +123,28 @@ test('so is the whole transformer, and it leaves nothing behind', (t) => {
 })
 
 test('auto is one of the two, and a choice is what it says', () => {
-  assert.deepEqual([choosePrecision('float32'), choosePrecision('bfloat16')], ['float32', 'bfloat16'])
+  assert.deepEqual(
+    [choosePrecision('float32'), choosePrecision('bfloat16')],
+    ['float32', 'bfloat16'],
+  )
   assert.equal(['float32', 'bfloat16'].includes(choosePrecision('auto')), true)
 })
 
 test('whole separations: in each precision, alone and in company', async (t) => {
   const [full, narrow] = [await loadSamAudio(FIXTURES), await loadSamAudio(FIXTURES, 'bfloat16')]
-  assert.deepEqual([full, narrow].map(({ description }) => description.precision), ['float32', 'bfloat16'])
+  assert.deepEqual(
+    [full, narrow].map(({ description }) => description.precision),
+    ['float32', 'bfloat16'],
+  )
   const sampleRate = full.description.sampleRate!
   const hop = full.description.frameSamples
   const request = (count: number, more: Partial<LaneRequest> = {}): LaneRequest => ({
-    chunk: { channels: [noise(count * hop, count)], sampleRate }, prompt: 'rain', spans: [],
-    acceleration: 'balanced', seed: 1, ...more,
+    chunk: { channels: [noise(count * hop, count)], sampleRate },
+    prompt: 'rain',
+    spans: [],
+    acceleration: 'balanced',
+    seed: 1,
+    ...more,
   })
   const target = (model: Model) => separateOne(model, request(20)).target[0]!
   const expected = target(full)

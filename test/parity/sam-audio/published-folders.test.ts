@@ -40,11 +40,13 @@ function writeTensors(file: string, from: string, names: readonly string[]): voi
 function writeAll(file: string, tensors: ReadonlyMap<string, StoredTensor>): void {
   const names = [...tensors.keys()]
   const header: Record<string, unknown> = {}
-  const data = names.map((name) => Buffer.from(Float32Array.from(tensors.get(name)!.values()).buffer))
+  const data = names.map((name) =>
+    Buffer.from(Float32Array.from(tensors.get(name)!.values()).buffer),
+  )
   let at = 0
   for (const name of names) {
     const { shape } = tensors.get(name)!
-    header[name] = { dtype: 'F32', shape, data_offsets: [at, at += 4 * countOf(shape)] }
+    header[name] = { dtype: 'F32', shape, data_offsets: [at, (at += 4 * countOf(shape))] }
   }
   const text = Buffer.from(JSON.stringify(header))
   const length = Buffer.alloc(8)
@@ -72,9 +74,15 @@ test('weights in several files are those of one', async () => {
   const folder = copyOf('t5-tiny', 'sharded')
   const whole = join(folder, 'model.safetensors')
   const names = [...openTensors(whole).keys()]
-  const map = Object.fromEntries(names.map((name, i) => [name, `model-0000${1 + (i % 2)}-of-00002.safetensors`]))
+  const map = Object.fromEntries(
+    names.map((name, i) => [name, `model-0000${1 + (i % 2)}-of-00002.safetensors`]),
+  )
   for (const shard of new Set(Object.values(map))) {
-    writeTensors(join(folder, shard), whole, names.filter((name) => map[name] === shard))
+    writeTensors(
+      join(folder, shard),
+      whole,
+      names.filter((name) => map[name] === shard),
+    )
   }
   rmSync(whole)
   const index = join(folder, 'model.safetensors.index.json')
@@ -83,7 +91,10 @@ test('weights in several files are those of one', async () => {
   const text = (await takeInventory(folder)).parts.find(({ part }) => part === 'text')!
   assert.deepEqual([text.problems, text.weights!.file], [[], index])
   writeFileSync(index, JSON.stringify({ weight_map: { shared: '../elsewhere.safetensors' } }))
-  await assert.rejects(loadTextEncoder(folder, 512), /weight_map must name safetensors files beside it/)
+  await assert.rejects(
+    loadTextEncoder(folder, 512),
+    /weight_map must name safetensors files beside it/,
+  )
 })
 
 test('pytorch_model.bin is read as a state dict', async () => {
@@ -103,16 +114,27 @@ test('the base of rotary positions is read in either spelling, and needed', asyn
   const { rope_theta: theta, ...plain } = transformer
   const write = (textModel: object, audio: object) =>
     writeFileSync(file, JSON.stringify({ ...config, text_model: textModel, transformer: audio }))
-  const parameters = { full_attention: { rope_theta: full }, sliding_attention: { rope_theta: sliding } }
-  write({ ...bare, rope_parameters: parameters }, { ...plain, rope_parameters: { rope_theta: theta } })
+  const parameters = {
+    full_attention: { rope_theta: full },
+    sliding_attention: { rope_theta: sliding },
+  }
+  write(
+    { ...bare, rope_parameters: parameters },
+    { ...plain, rope_parameters: { rope_theta: theta } },
+  )
   assert.deepEqual(await readJudgeConfig(file), before)
   write(bare, transformer)
-  await assert.rejects(readJudgeConfig(file),
-    /global_rope_theta \(or rope_parameters\.full_attention\.rope_theta\) must be a positive number/)
+  await assert.rejects(
+    readJudgeConfig(file),
+    /global_rope_theta \(or rope_parameters\.full_attention\.rope_theta\) must be a positive number/,
+  )
   write({ ...bare, global_rope_theta: full }, transformer)
   await assert.rejects(readJudgeConfig(file), /local_rope_theta \(or .*sliding_attention/)
   write(text, plain)
-  await assert.rejects(readJudgeConfig(file), /config\.json: rope_theta \(or rope_parameters\.rope_theta\)/)
+  await assert.rejects(
+    readJudgeConfig(file),
+    /config\.json: rope_theta \(or rope_parameters\.rope_theta\)/,
+  )
   const spans = join(copyOf('pe-a-frame-tiny', 'rope'), 'config.json')
   writeFileSync(spans, JSON.stringify({ ...readJson(spans), text_model: bare }))
   await assert.rejects(readSpanPredictorConfig(spans), /global_rope_theta/)
@@ -121,8 +143,9 @@ test('the base of rotary positions is read in either spelling, and needed', asyn
 /** The judge's own folder as transformers spells it, its codec the one of the span predictor. */
 function transformersJudge(): string {
   const folder = copyOf('judge-tiny', 'transformers')
-  const own = [...openTensors(join(folder, 'checkpoint.pt'))]
-    .filter(([name]) => !name.startsWith('audio_codec.'))
+  const own = [...openTensors(join(folder, 'checkpoint.pt'))].filter(
+    ([name]) => !name.startsWith('audio_codec.'),
+  )
   const codec = [...openTensors(join(FIXTURES, 'pe-a-frame-tiny/model.safetensors'))]
     .filter(([name]) => name.startsWith('audio_model.dac_vae_encoder.'))
     .map(([name, tensor]) => [name.replace('audio_model.', ''), tensor] as const)
@@ -130,26 +153,37 @@ function transformersJudge(): string {
   rmSync(join(folder, 'checkpoint.pt'))
   const { audio_codec: _, ...config } = readJson(join(folder, 'config.json'))
   const spans = readJson(join(FIXTURES, 'pe-a-frame-tiny/config.json'))
-  writeFileSync(join(folder, 'config.json'), JSON.stringify({
-    ...config, model_type: 'sam_audio_judge', dac_vae_encoder: spans.audio_model.dac_vae_encoder,
-  }))
+  writeFileSync(
+    join(folder, 'config.json'),
+    JSON.stringify({
+      ...config,
+      model_type: 'sam_audio_judge',
+      dac_vae_encoder: spans.audio_model.dac_vae_encoder,
+    }),
+  )
   return folder
 }
 
-test('the codec of transformers gives what the reference gave', () => tf.tidy(() => {
-  const part = join(FIXTURES, 'pe-a-frame-tiny')
-  const config = dacConfig(readJson(join(part, 'config.json')).audio_model.dac_vae_encoder)
-  const weights = Weights.open(join(part, 'model.safetensors')).at('audio_model.dac_vae_encoder')
-  const golden = openTensors(join(FIXTURES, 'golden/span_predictor.safetensors'))
-  const { shape: [batch, , samples], values } = golden.get('waveform')!
-  const all = Float32Array.from(values())
-  const waves = Array.from({ length: batch! }, (_, i) => all.slice(i * samples!, (i + 1) * samples!))
-  const { features } = encodeWaves(loadEncoder(weights, config, TRANSFORMERS), config, waves)
-  const ours = tf.transpose(features, [0, 2, 1])
-  const theirs = golden.get('dac_vae_encoder.features')!
-  assert.deepEqual(ours.shape, theirs.shape)
-  assertClose(ours.dataSync<'float32'>(), theirs.values(), { absolute: 6e-5 })
-}))
+test('the codec of transformers gives what the reference gave', () =>
+  tf.tidy(() => {
+    const part = join(FIXTURES, 'pe-a-frame-tiny')
+    const config = dacConfig(readJson(join(part, 'config.json')).audio_model.dac_vae_encoder)
+    const weights = Weights.open(join(part, 'model.safetensors')).at('audio_model.dac_vae_encoder')
+    const golden = openTensors(join(FIXTURES, 'golden/span_predictor.safetensors'))
+    const {
+      shape: [batch, , samples],
+      values,
+    } = golden.get('waveform')!
+    const all = Float32Array.from(values())
+    const waves = Array.from({ length: batch! }, (_, i) =>
+      all.slice(i * samples!, (i + 1) * samples!),
+    )
+    const { features } = encodeWaves(loadEncoder(weights, config, TRANSFORMERS), config, waves)
+    const ours = tf.transpose(features, [0, 2, 1])
+    const theirs = golden.get('dac_vae_encoder.features')!
+    assert.deepEqual(ours.shape, theirs.shape)
+    assertClose(ours.dataSync<'float32'>(), theirs.values(), { absolute: 6e-5 })
+  }))
 
 test('the judge as transformers spells it is found, sound, and judges', async () => {
   const folder = transformersJudge()
@@ -167,8 +201,14 @@ test('a folder that seems to be a part and is not used is warned of, naming why'
   writeFileSync(file, JSON.stringify({ audio_config: {}, text_config: {} }))
   const { warnings } = await loadSamAudio(join(root, 'unused'))
   assert.equal(warnings.length, 1)
-  assert.match(warnings[0]!, /judge-tiny seems to be the judge part .* not used: .*audio_config, text_config/)
+  assert.match(
+    warnings[0]!,
+    /judge-tiny seems to be the judge part .* not used: .*audio_config, text_config/,
+  )
   rmSync(file)
-  assert.match((await takeInventory(join(root, 'unused'))).warnings.join(), /no config\.json that can be read/)
+  assert.match(
+    (await takeInventory(join(root, 'unused'))).warnings.join(),
+    /no config\.json that can be read/,
+  )
   assert.deepEqual((await loadSamAudio(FIXTURES)).warnings, [])
 })

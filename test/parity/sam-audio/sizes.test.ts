@@ -19,7 +19,11 @@ function padded(rows: readonly number[][]): [ids: Tensor, valid: Tensor] {
   const fill = (valueOf: (row: number[], i: number) => number) =>
     rows.map((row) => Array.from({ length: longest }, (_, i) => valueOf(row, i)))
   return [
-    tf.tensor2d(fill((row, i) => row[i] ?? 0), undefined, 'int32'),
+    tf.tensor2d(
+      fill((row, i) => row[i] ?? 0),
+      undefined,
+      'int32',
+    ),
     tf.tensor2d(fill((row, i) => Number(i < row.length))),
   ]
 }
@@ -33,38 +37,73 @@ function assertSecondIsItself(together: Tensor, alone: Tensor): void {
   assertClose(ours!, own!, { relative: 1e-5 })
 }
 
-test('T5 as wide as t5-base', () => tf.tidy(() => {
-  const config = {
-    vocabulary: 1000, dim: 768, headDim: 64, heads: 12, hiddenDim: 3072, layers: 2,
-    epsilon: 1e-6, buckets: 32, distanceMax: 128,
-  }
-  const t5 = loadT5(randomWeights(t5Shapes(config)), config)
-  const [long, short] = [tokens(40, 1), tokens(7, 2)]
-  const alone = t5.forward(...padded([short]))
-  assert.deepEqual(alone.shape, [1, 7, 768])
-  assertSecondIsItself(t5.forward(...padded([long, short])), alone)
-}))
+test('T5 as wide as t5-base', () =>
+  tf.tidy(() => {
+    const config = {
+      vocabulary: 1000,
+      dim: 768,
+      headDim: 64,
+      heads: 12,
+      hiddenDim: 3072,
+      layers: 2,
+      epsilon: 1e-6,
+      buckets: 32,
+      distanceMax: 128,
+    }
+    const t5 = loadT5(randomWeights(t5Shapes(config)), config)
+    const [long, short] = [tokens(40, 1), tokens(7, 2)]
+    const alone = t5.forward(...padded([short]))
+    assert.deepEqual(alone.shape, [1, 7, 768])
+    assertSecondIsItself(t5.forward(...padded([long, short])), alone)
+  }))
 
-test('the span predictor as wide as pe-a-frame-large', () => tf.tidy(() => {
-  const config = {
-    featureDim: 128,
-    audio: {
-      dim: 1792, hiddenDim: 4800, layers: 1, heads: 14, positionsMax: 10_000, theta: 20_000,
-    },
-    text: {
-      vocabulary: 1000, dim: 1024, hiddenDim: 2624, heads: 16, layers: 3, epsilon: 1e-5,
-      globalEvery: 3, nearMax: 64, globalTheta: 160_000, localTheta: 10_000,
-    },
-    textLayers: 2,
-    dim: 1024,
-  }
-  const network = loadSpanNetwork(randomWeights(spanPredictorShapes(config)), config)
-  const features = (frames: number, seed: number) =>
-    tf.tensor3d(noise(frames * 128, seed, 3), [1, frames, 128])
-  const short = features(23, 3)
-  const both = tf.concat([features(60, 4), tf.pad(short, [[0, 0], [0, 37], [0, 0]], 7)])
-  assertSecondIsItself(network.embedAudio(both, [60, 23]), network.embedAudio(short, [23]))
-  const said = [tokens(150, 5), tokens(9, 6)]
-  assertSecondIsItself(
-    network.embedText(...padded(said)), network.embedText(...padded([said[1]!])))
-}))
+test('the span predictor as wide as pe-a-frame-large', () =>
+  tf.tidy(() => {
+    const config = {
+      featureDim: 128,
+      audio: {
+        dim: 1792,
+        hiddenDim: 4800,
+        layers: 1,
+        heads: 14,
+        positionsMax: 10_000,
+        theta: 20_000,
+      },
+      text: {
+        vocabulary: 1000,
+        dim: 1024,
+        hiddenDim: 2624,
+        heads: 16,
+        layers: 3,
+        epsilon: 1e-5,
+        globalEvery: 3,
+        nearMax: 64,
+        globalTheta: 160_000,
+        localTheta: 10_000,
+      },
+      textLayers: 2,
+      dim: 1024,
+    }
+    const network = loadSpanNetwork(randomWeights(spanPredictorShapes(config)), config)
+    const features = (frames: number, seed: number) =>
+      tf.tensor3d(noise(frames * 128, seed, 3), [1, frames, 128])
+    const short = features(23, 3)
+    const both = tf.concat([
+      features(60, 4),
+      tf.pad(
+        short,
+        [
+          [0, 0],
+          [0, 37],
+          [0, 0],
+        ],
+        7,
+      ),
+    ])
+    assertSecondIsItself(network.embedAudio(both, [60, 23]), network.embedAudio(short, [23]))
+    const said = [tokens(150, 5), tokens(9, 6)]
+    assertSecondIsItself(
+      network.embedText(...padded(said)),
+      network.embedText(...padded([said[1]!])),
+    )
+  }))

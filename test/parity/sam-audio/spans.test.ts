@@ -5,7 +5,9 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { findSpans } from '../../../models/sam-audio/spans/find-spans.ts'
 import {
-  loadSpanNetwork, loadSpanPredictor, readSpanPredictorConfig,
+  loadSpanNetwork,
+  loadSpanPredictor,
+  readSpanPredictorConfig,
 } from '../../../models/sam-audio/spans/span-predictor.ts'
 import { tf, type Tensor } from '../../../models/tensor.ts'
 import { TextTokenizer } from '../../../models/text/tokenizer.ts'
@@ -34,17 +36,31 @@ interface Row {
 function featuresOf(rows: readonly Row[]): Tensor {
   const longest = Math.max(...rows.map(({ frames }) => frames))
   const { featureDim } = config
-  return tf.tidy(() => tf.stack(rows.map(({ frames, seed }) => {
-    const real = tf.tensor2d(noise(frames * featureDim, seed, 3), [frames, featureDim])
-    return tf.pad(real, [[0, longest - frames], [0, 0]], 7) // [longest, featureDim]
-  })))
+  return tf.tidy(() =>
+    tf.stack(
+      rows.map(({ frames, seed }) => {
+        const real = tf.tensor2d(noise(frames * featureDim, seed, 3), [frames, featureDim])
+        return tf.pad(
+          real,
+          [
+            [0, longest - frames],
+            [0, 0],
+          ],
+          7,
+        ) // [longest, featureDim]
+      }),
+    ),
+  )
 }
 
 function scoresOf(rows: readonly Row[]): Float32Array[] {
   const longest = Math.max(...rows.map(({ frames }) => frames))
   const scores = tf.tidy(() => {
     const { ids, valid } = tokenizer.batch(rows.map(({ text }) => text))
-    const heard = network.embedAudio(featuresOf(rows), rows.map(({ frames }) => frames))
+    const heard = network.embedAudio(
+      featuresOf(rows),
+      rows.map(({ frames }) => frames),
+    )
     return network.logits(heard, network.embedText(ids, valid)).sigmoid()
   })
   const flat = scores.dataSync<'float32'>()
@@ -56,38 +72,53 @@ const text = fc.constantFrom('a dog', '', 'rain on a tin roof while somebody spe
 const row = fc.record({ frames: fc.integer({ min: 1, max: 60 }), text, seed: fc.nat() })
 
 test('a row scores the same alone, padded and in any company', () => {
-  fc.assert(fc.property(fc.array(row, { minLength: 2, maxLength: 4 }), (rows) => {
-    const before = tf.memory().numTensors
-    const together = scoresOf(rows)
-    for (const [i, each] of rows.entries()) {
-      assertClose(together[i]!, scoresOf([each])[0]!, { absolute: 1e-5 })
-    }
-    assert.equal(tf.memory().numTensors, before)
-  }), { numRuns: 12 })
+  fc.assert(
+    fc.property(fc.array(row, { minLength: 2, maxLength: 4 }), (rows) => {
+      const before = tf.memory().numTensors
+      const together = scoresOf(rows)
+      for (const [i, each] of rows.entries()) {
+        assertClose(together[i]!, scoresOf([each])[0]!, { absolute: 1e-5 })
+      }
+      assert.equal(tf.memory().numTensors, before)
+    }),
+    { numRuns: 12 },
+  )
 })
 
-test('what is predicted are the spans of the real frames\' scores', async () => {
+test("what is predicted are the spans of the real frames' scores", async () => {
   const { predict } = await loadSpanPredictor(folder)
-  const rows = [{ frames: 40, text: 'a dog', seed: 3 }, { frames: 9, text: 'rain', seed: 5 }]
+  const rows = [
+    { frames: 40, text: 'a dog', seed: 3 },
+    { frames: 9, text: 'rain', seed: 5 },
+  ]
   const features = featuresOf(rows)
   const before = tf.memory().numTensors
   const found = predict(features, [40, 9], ['a dog', 'rain'], CLOCK)
   assert.equal(tf.memory().numTensors, before)
   features.dispose()
-  assert.deepEqual(found, scoresOf(rows).map((scores) => findSpans(scores, CLOCK)))
+  assert.deepEqual(
+    found,
+    scoresOf(rows).map((scores) => findSpans(scores, CLOCK)),
+  )
   assert.equal(found.flat().length > 0, true, 'nothing was found')
 })
 
 test('spans are the runs of scores above the threshold, and exactly those', () => {
   const scores = fc.array(fc.constantFrom(0, 0.3, 0.31, 1, Number.NaN), { maxLength: 40 })
-  fc.assert(fc.property(scores, (row) => {
-    const clock = { sampleRate: 8, hop: 1 } // times that float32 holds exactly
-    const spans = findSpans(row, clock)
-    const covered = row.map((_, frame) =>
-      spans.some(({ start, end }) => start * 8 <= frame && frame < end * 8))
-    assert.deepEqual(covered, row.map((score) => score > 0.3))
-    for (const [i, { start, end, include }] of spans.entries()) {
-      assert.equal(include && end > start && start > (spans[i - 1]?.end ?? -1), true)
-    }
-  }))
+  fc.assert(
+    fc.property(scores, (row) => {
+      const clock = { sampleRate: 8, hop: 1 } // times that float32 holds exactly
+      const spans = findSpans(row, clock)
+      const covered = row.map((_, frame) =>
+        spans.some(({ start, end }) => start * 8 <= frame && frame < end * 8),
+      )
+      assert.deepEqual(
+        covered,
+        row.map((score) => score > 0.3),
+      )
+      for (const [i, { start, end, include }] of spans.entries()) {
+        assert.equal(include && end > start && start > (spans[i - 1]?.end ?? -1), true)
+      }
+    }),
+  )
 })

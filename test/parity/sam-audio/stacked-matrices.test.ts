@@ -9,24 +9,49 @@ import { uploadBfloat16, isBfloat16, tf, toBfloat16, toFloat32 } from '../../../
 import { openTensors, Weights } from '../../../models/checkpoint/weights.ts'
 import { CHECKPOINT } from './folders.ts'
 
-const stored = (values: Float32Array, shape: number[]) =>
-  ({ shape, type: 'F32', bytes: 4 * values.length, values: () => values })
+const stored = (values: Float32Array, shape: number[]) => ({
+  shape,
+  type: 'F32',
+  bytes: 4 * values.length,
+  values: () => values,
+})
 
 /** Two matrices of 6 columns, 4 and 2 rows; each number tells where it was. */
-const weights = Weights.of('two matrices', new Map([['a', 4], ['b', 2]].map(([name, rows], i) =>
-  [`${name}.weight`, stored(Float32Array.from({ length: Number(rows) * 6 }, (_, at) => 100 * i + at),
-    [Number(rows), 6])])))
+const weights = Weights.of(
+  'two matrices',
+  new Map(
+    [
+      ['a', 4],
+      ['b', 2],
+    ].map(([name, rows], i) => [
+      `${name}.weight`,
+      stored(
+        Float32Array.from({ length: Number(rows) * 6 }, (_, at) => 100 * i + at),
+        [Number(rows), 6],
+      ),
+    ]),
+  ),
+)
 const parts = [
   { weights: weights.at('a'), outDim: 4, rowAt: (place: number) => [2, 0, 3, 1][place]! },
   { weights: weights.at('b'), outDim: 2 },
 ]
-const rows = [[12, 13, 14, 15, 16, 17], [0, 1, 2, 3, 4, 5], [18, 19, 20, 21, 22, 23], [6, 7, 8, 9, 10, 11],
-  [100, 101, 102, 103, 104, 105], [106, 107, 108, 109, 110, 111]]
+const rows = [
+  [12, 13, 14, 15, 16, 17],
+  [0, 1, 2, 3, 4, 5],
+  [18, 19, 20, 21, 22, 23],
+  [6, 7, 8, 9, 10, 11],
+  [100, 101, 102, 103, 104, 105],
+  [106, 107, 108, 109, 110, 111],
+]
 
 test('rows come in the order asked for, in either width, and nothing else is left', () => {
   const before = tf.memory().numTensors
   const wide = readStacked(parts, 6)
-  const narrow = readStacked(parts.map((part) => ({ ...part, weights: part.weights.in('bfloat16') })), 6)
+  const narrow = readStacked(
+    parts.map((part) => ({ ...part, weights: part.weights.in('bfloat16') })),
+    6,
+  )
   assert.equal(tf.memory().numTensors, before + 2)
   assert.deepEqual([isBfloat16(wide), isBfloat16(narrow)], [false, true])
   assert.deepEqual(wide.arraySync(), rows)
@@ -34,24 +59,30 @@ test('rows come in the order asked for, in either width, and nothing else is lef
 })
 
 test('what was read stays as it was while more is read into the same room', () => {
-  const stored = [...openTensors(CHECKPOINT)].filter(([name]) => /^transformer.*weight$/.test(name)).slice(0, 40)
+  const stored = [...openTensors(CHECKPOINT)]
+    .filter(([name]) => /^transformer.*weight$/.test(name))
+    .slice(0, 40)
   const file = Weights.open(CHECKPOINT)
   const tensors = stored.map(([name, { shape }]) => file.get(name, shape))
-  for (const [i, [name, { values }]] of stored.entries()) assert.deepEqual(tensors[i]!.dataSync(), values(), name)
+  for (const [i, [name, { values }]] of stored.entries())
+    assert.deepEqual(tensors[i]!.dataSync(), values(), name)
 })
 
 test('rounding is that of TensorFlow', () => {
   const floats = fc.float32Array({ minLength: 2, maxLength: 64 })
-  fc.assert(fc.property(floats, (some) => {
-    const values = some.length % 2 ? some.slice(1) : some
-    const bits = new Uint16Array(values.length)
-    roundToBfloat16(values, bits, 0)
-    tf.tidy(() => {
-      const ours = toFloat32(uploadBfloat16(bits, [values.length])).dataSync()
-      const theirs = toFloat32(toBfloat16(tf.tensor1d(values))).dataSync()
-      assert.deepEqual([...ours], [...theirs])
-    })
-  }), { numRuns: 300 })
+  fc.assert(
+    fc.property(floats, (some) => {
+      const values = some.length % 2 ? some.slice(1) : some
+      const bits = new Uint16Array(values.length)
+      roundToBfloat16(values, bits, 0)
+      tf.tidy(() => {
+        const ours = toFloat32(uploadBfloat16(bits, [values.length])).dataSync()
+        const theirs = toFloat32(toBfloat16(tf.tensor1d(values))).dataSync()
+        assert.deepEqual([...ours], [...theirs])
+      })
+    }),
+    { numRuns: 300 },
+  )
 })
 
 test('heads lie as a reshape and a transposition would lay them', () => {

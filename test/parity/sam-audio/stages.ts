@@ -17,6 +17,9 @@ export function testStage(name: string): void {
     assert.deepEqual(missingFor(stage, reference), [])
     const comparisons = await runStage(stage, reference)
     assert.equal(comparisons.length > 0, true, 'nothing was compared')
-    assert.deepEqual(comparisons.filter((comparison) => !agrees(comparison)), [])
+    assert.deepEqual(
+      comparisons.filter((comparison) => !agrees(comparison)),
+      [],
+    )
   })
 }

@@ -22,7 +22,10 @@ test('odd texts give the tokens that the tokenizers library gives', async () => 
   const { cases } = JSON.parse(readFileSync(oddTexts, 'utf8')) as {
     cases: { text: string; t5: number[]; bpe: number[] }[]
   }
-  for (const [name, part] of [['t5', 'text'], ['bpe', 'judge']] as const) {
+  for (const [name, part] of [
+    ['t5', 'text'],
+    ['bpe', 'judge'],
+  ] as const) {
     const tokenizer = await TextTokenizer.load(reference.folderOf(part), 512)
     for (const each of cases) {
       assert.deepEqual(tokenizer.tokens(each.text), each[name], JSON.stringify(each.text))
@@ -47,12 +50,15 @@ function statesOf(texts: readonly string[]): Float32Array[] {
 test('a prompt has the same states alone and in any company, and nothing is left behind', () => {
   const word = fc.constantFrom('dog', 'barking', 'a', 'the rain', '…', 'Ünïcode', '日本', '</s>')
   const text = fc.array(word, { maxLength: 12 }).map((words) => words.join(' '))
-  fc.assert(fc.property(fc.array(text, { minLength: 1, maxLength: 5 }), (texts) => {
-    const before = tf.memory().numTensors
-    const together = statesOf(texts)
-    for (const [i, each] of texts.entries()) {
-      assertClose(together[i]!, statesOf([each])[0]!, { absolute: 1e-5 })
-    }
-    assert.equal(tf.memory().numTensors, before)
-  }), { numRuns: 20 })
+  fc.assert(
+    fc.property(fc.array(text, { minLength: 1, maxLength: 5 }), (texts) => {
+      const before = tf.memory().numTensors
+      const together = statesOf(texts)
+      for (const [i, each] of texts.entries()) {
+        assertClose(together[i]!, statesOf([each])[0]!, { absolute: 1e-5 })
+      }
+      assert.equal(tf.memory().numTensors, before)
+    }),
+    { numRuns: 20 },
+  )
 })

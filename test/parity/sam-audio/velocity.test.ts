@@ -34,23 +34,47 @@ function evaluate(batchRows: readonly Row[]): Float32Array[] {
   const most = Math.max(...batchRows.map(({ frames }) => frames))
   const mostWords = Math.max(...batchRows.map(({ words }) => words))
   const filled = (width: number, length: (row: Row) => number, to: number, salt: number) =>
-    tf.concat(batchRows.map((row) => {
-      const numbers = noise(length(row) * width, row.seed + salt, 2)
-      return tf.pad(tf.tensor3d(numbers, [1, length(row), width]), [[0, 0], [0, to - length(row)], [0, 0]])
-    }))
-  const mask = rowMask(batchRows.map(({ frames }) => frames), most)
+    tf.concat(
+      batchRows.map((row) => {
+        const numbers = noise(length(row) * width, row.seed + salt, 2)
+        return tf.pad(tf.tensor3d(numbers, [1, length(row), width]), [
+          [0, 0],
+          [0, to - length(row)],
+          [0, 0],
+        ])
+      }),
+    )
+  const mask = rowMask(
+    batchRows.map(({ frames }) => frames),
+    most,
+  )
   const time = transformer.embedTime(batchRows.map((row) => row.time))
   const answer = tf.tidy(() => {
-    const tokens = tf.tensor2d(batchRows.flatMap(({ frames, anchor }) =>
-      Array.from({ length: most }, (_, i) => (i < frames / 2 ? anchor : 0))), [batchRows.length, most], 'int32')
-    const valid = tf.tensor2d(batchRows.flatMap(({ words }) =>
-      Array.from({ length: mostWords }, (_, i) => (i < words ? 1 : 0))), [batchRows.length, mostWords])
-    return network.forward(filled(2 * codebookDim, (row) => row.frames, most, 1), time, {
-      base: conditions.audio(filled(codebookDim, (row) => row.frames, most, 2))
-        .add(conditions.anchors(tokens)),
-      memory: conditions.memory(filled(config.textDim, (row) => row.words, mostWords, 3)),
-      frames: mask, textKeys: keyBias(valid),
-    })
+    const tokens = tf.tensor2d(
+      batchRows.flatMap(({ frames, anchor }) =>
+        Array.from({ length: most }, (_, i) => (i < frames / 2 ? anchor : 0)),
+      ),
+      [batchRows.length, most],
+      'int32',
+    )
+    const valid = tf.tensor2d(
+      batchRows.flatMap(({ words }) =>
+        Array.from({ length: mostWords }, (_, i) => (i < words ? 1 : 0)),
+      ),
+      [batchRows.length, mostWords],
+    )
+    return network.forward(
+      filled(2 * codebookDim, (row) => row.frames, most, 1),
+      time,
+      {
+        base: conditions
+          .audio(filled(codebookDim, (row) => row.frames, most, 2))
+          .add(conditions.anchors(tokens)),
+        memory: conditions.memory(filled(config.textDim, (row) => row.words, mostWords, 3)),
+        frames: mask,
+        textKeys: keyBias(valid),
+      },
+    )
   })
   const flat = answer.dataSync<'float32'>()
   answer.dispose()
@@ -68,30 +92,41 @@ test('a row gives the same alone, padded and in any company, whatever its time',
     anchor: fc.integer({ min: 0, max: config.anchors - 1 }),
     seed: fc.nat(),
   })
-  fc.assert(fc.property(fc.array(row, { minLength: 2, maxLength: 5 }), (batchRows) => {
-    const before = tf.memory().numTensors
-    const together = evaluate(batchRows)
-    for (const [i, each] of batchRows.entries()) {
-      assertClose(together[i]!, evaluate([each])[0]!, { absolute: 1e-5 })
-    }
-    assertClose([tf.memory().numTensors], [before], { absolute: 0 })
-  }), { numRuns: 25 })
+  fc.assert(
+    fc.property(fc.array(row, { minLength: 2, maxLength: 5 }), (batchRows) => {
+      const before = tf.memory().numTensors
+      const together = evaluate(batchRows)
+      for (const [i, each] of batchRows.entries()) {
+        assertClose(together[i]!, evaluate([each])[0]!, { absolute: 1e-5 })
+      }
+      assertClose([tf.memory().numTensors], [before], { absolute: 0 })
+    }),
+    { numRuns: 25 },
+  )
 })
 
 test('as a graph it gives the same, masks and all', () => {
-  const rows = [{ frames: 20, words: 3, time: 0.25, anchor: 1, seed: 5 },
-    { frames: 13, words: 5, time: 0.5, anchor: 0, seed: 6 }]
+  const rows = [
+    { frames: 20, words: 3, time: 0.25, anchor: 1, seed: 5 },
+    { frames: 13, words: 5, time: 0.5, anchor: 0, seed: 6 },
+  ]
   const stepByStep = evaluate(rows)
   for (let call = 0; call <= WARM_UP_CALLS; call += 1) {
-    for (const [i, row] of evaluate(rows).entries()) assertClose(row, stepByStep[i]!, { absolute: 1e-5 })
+    for (const [i, row] of evaluate(rows).entries())
+      assertClose(row, stepByStep[i]!, { absolute: 1e-5 })
   }
 })
 
 test('times told from a table are those told one by one; another one is refused', () => {
   const times = [0, 0.25, 0.9]
-  const [one, table] = [transformer.embedTime(times), tabulated(transformer.embedTime, [0.9, 0.5, 0.25, 0])(times)]
+  const [one, table] = [
+    transformer.embedTime(times),
+    tabulated(transformer.embedTime, [0.9, 0.5, 0.25, 0])(times),
+  ]
   for (const name of ['final', 'blocks', 'memory'] as const) {
-    assertClose(table[name].dataSync<'float32'>(), one[name].dataSync<'float32'>(), { absolute: 1e-6 })
+    assertClose(table[name].dataSync<'float32'>(), one[name].dataSync<'float32'>(), {
+      absolute: 1e-6,
+    })
   }
   disposeTimeEmbedding(one)
   disposeTimeEmbedding(table)
@@ -100,5 +135,8 @@ test('times told from a table are those told one by one; another one is refused'
 
 test('a row longer than the network knows positions for is refused', () => {
   const frames = config.transformer.positionsMax + 1
-  assert.throws(() => evaluate([{ frames, words: 1, time: 0, anchor: 0, seed: 1 }]), /at most 10000 frames/)
+  assert.throws(
+    () => evaluate([{ frames, words: 1, time: 0, anchor: 0, seed: 1 }]),
+    /at most 10000 frames/,
+  )
 })

@@ -7,8 +7,12 @@ import { verifyWebhook, WebhookError } from '../../../clients/typescript/client.
 import { signatureHeaders } from '../../../gateway/webhooks/signature.ts'
 
 const NOW = Date.parse('2026-01-02T03:04:05Z')
-const BODY = JSON.stringify({ type: 'audio.separate.failed', metadata: { 'ключ': 'é' } })
-const SECRETS = [`whsec_${randomBytes(32).toString('base64')}`, 'sixteen letters!', 'ключ-ключ-ключ-ключ']
+const BODY = JSON.stringify({ type: 'audio.separate.failed', metadata: { ключ: 'é' } })
+const SECRETS = [
+  `whsec_${randomBytes(32).toString('base64')}`,
+  'sixteen letters!',
+  'ключ-ключ-ключ-ключ',
+]
 
 /** The headers with which the reference implementation sends `body`. */
 function headersOf(secret: string, body = BODY, at = NOW): Record<string, string> {
@@ -27,19 +31,30 @@ test('what the reference implementation signs is taken, by text and by bytes', (
     const headers = headersOf(secret)
     const event = verifyWebhook(secret, headers, BODY, { now: NOW })
     assert.deepEqual(event, JSON.parse(BODY))
-    assert.deepEqual(verifyWebhook(secret, new Headers(headers), Buffer.from(BODY), { now: NOW }), event)
+    assert.deepEqual(
+      verifyWebhook(secret, new Headers(headers), Buffer.from(BODY), { now: NOW }),
+      event,
+    )
   }
 })
 
 test('property: what the gateway signs is taken, whatever the secret', () => {
   const prefixed = fc.string({ minLength: 10, maxLength: 250 }).map((rest) => `whsec_${rest}`)
-  const secrets = fc.oneof(prefixed, fc.base64String({ minLength: 10 }).map((rest) => `whsec_${rest}`),
-    fc.constant('whsec_not base64, but text'), fc.string({ unit: 'grapheme', minLength: 16, maxLength: 256 }))
-  fc.assert(fc.property(secrets, (secret) => {
-    const message = { id: 'msg_1', timestamp: NOW / 1_000, body: Buffer.from(BODY) }
-    const event = verifyWebhook(secret, signatureHeaders(secret, message), message.body, { now: NOW })
-    assert.deepEqual(event, JSON.parse(BODY))
-  }))
+  const secrets = fc.oneof(
+    prefixed,
+    fc.base64String({ minLength: 10 }).map((rest) => `whsec_${rest}`),
+    fc.constant('whsec_not base64, but text'),
+    fc.string({ unit: 'grapheme', minLength: 16, maxLength: 256 }),
+  )
+  fc.assert(
+    fc.property(secrets, (secret) => {
+      const message = { id: 'msg_1', timestamp: NOW / 1_000, body: Buffer.from(BODY) }
+      const event = verifyWebhook(secret, signatureHeaders(secret, message), message.body, {
+        now: NOW,
+      })
+      assert.deepEqual(event, JSON.parse(BODY))
+    }),
+  )
 })
 
 test('one of several signatures is enough', () => {
@@ -53,15 +68,23 @@ test('one of several signatures is enough', () => {
 test('another body, id, time or secret is refused', () => {
   const [secret = '', other = ''] = SECRETS
   const headers = headersOf(secret)
-  const refused = (changed: object, body = BODY, by = secret) => assert.throws(
-    () => verifyWebhook(by, { ...headers, ...changed }, body, { now: NOW }), WebhookError)
+  const refused = (changed: object, body = BODY, by = secret) =>
+    assert.throws(
+      () => verifyWebhook(by, { ...headers, ...changed }, body, { now: NOW }),
+      WebhookError,
+    )
   refused({}, `${BODY} `)
   refused({}, BODY, other)
   refused({ 'webhook-id': 'msg_2' })
   refused({ 'webhook-timestamp': String(NOW / 1_000 + 1) })
   for (const name of Object.keys(headers)) refused({ [name]: undefined })
   const signature = headers['webhook-signature'] ?? ''
-  for (const wrong of [signature.slice(3), signature.replace('v1', 'v2'), 'v1,', `${signature}AAAA`]) {
+  for (const wrong of [
+    signature.slice(3),
+    signature.replace('v1', 'v2'),
+    'v1,',
+    `${signature}AAAA`,
+  ]) {
     refused({ 'webhook-signature': wrong })
   }
 })
@@ -69,8 +92,10 @@ test('another body, id, time or secret is refused', () => {
 test('a webhook is taken within five minutes, and its time must be one', () => {
   const [secret = ''] = SECRETS
   const headers = headersOf(secret)
-  const at = (seconds: number, toleranceSeconds = 300) => () =>
-    verifyWebhook(secret, headers, BODY, { now: NOW + 1_000 * seconds, toleranceSeconds })
+  const at =
+    (seconds: number, toleranceSeconds = 300) =>
+    () =>
+      verifyWebhook(secret, headers, BODY, { now: NOW + 1_000 * seconds, toleranceSeconds })
   for (const seconds of [-300, 0, 300]) at(seconds)()
   for (const seconds of [-301, 301]) assert.throws(at(seconds), /within 300 s/)
   at(3_000, 3_000)()

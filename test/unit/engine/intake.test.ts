@@ -9,7 +9,11 @@ import type { Job } from '../../../shared/messages.ts'
 import { DEFAULT_OPTIONS } from '../../../shared/separation-options.ts'
 
 const job = (requestId: string): Job => ({
-  request_id: requestId, account_id: 'a', created_at: '', prompt: 'x', options: DEFAULT_OPTIONS,
+  request_id: requestId,
+  account_id: 'a',
+  created_at: '',
+  prompt: 'x',
+  options: DEFAULT_OPTIONS,
   source: { kind: 'file', url: '', file_name: '' },
   upload_urls: { target: '', residual: '', target_video: '', residual_video: '' },
 })
@@ -20,7 +24,9 @@ function fakeQueue(requestIds: string[], deliveries: Record<string, number> = {}
   const waiting = [...requestIds]
   const beats = { count: 0 }
   const lease = (requestId: string): Lease => ({
-    job: job(requestId), attemptId: `attempt-${requestId}`, deliveries: deliveries[requestId] ?? 1,
+    job: job(requestId),
+    attemptId: `attempt-${requestId}`,
+    deliveries: deliveries[requestId] ?? 1,
     heartbeat: () => void (beats.count += 1),
     ack: async () => void ended.push(`ack ${requestId}`),
     nak: (delayMs) => void ended.push(`nak ${requestId} ${delayMs}`),
@@ -37,11 +43,18 @@ function fakeQueue(requestIds: string[], deliveries: Record<string, number> = {}
 type Serve = (requestId: string, signal: AbortSignal) => Promise<Outcome>
 
 function startIntake(
-  t: TestContext, queue: ReturnType<typeof fakeQueue>, jobsMax: number, serve: Serve,
+  t: TestContext,
+  queue: ReturnType<typeof fakeQueue>,
+  jobsMax: number,
+  serve: Serve,
   outage: () => Promise<void> | null = () => null,
 ) {
   const intake = new Intake({
-    broker: queue, jobsMax, leaseSeconds: 30, jobSecondsMax: 60, outage,
+    broker: queue,
+    jobsMax,
+    leaseSeconds: 30,
+    jobSecondsMax: 60,
+    outage,
     separate: ({ job }, signal) => serve(job.request_id, signal),
     log: createLogger('test', 'silent'),
   })
@@ -50,20 +63,28 @@ function startIntake(
   return intake
 }
 
-const until = async (isTrue: () => boolean) => { while (!isTrue()) await sleep(1) }
+const until = async (isTrue: () => boolean) => {
+  while (!isTrue()) await sleep(1)
+}
 
-const untilStopped: Serve = (_requestId, signal) => new Promise((resolve) => {
-  signal.addEventListener('abort', () =>
-    resolve((signal.reason as JobStopped).because === 'canceled' ? 'failed' : 'released'))
-  if (signal.aborted) resolve('released')
-})
+const untilStopped: Serve = (_requestId, signal) =>
+  new Promise((resolve) => {
+    signal.addEventListener('abort', () =>
+      resolve((signal.reason as JobStopped).because === 'canceled' ? 'failed' : 'released'),
+    )
+    if (signal.aborted) resolve('released')
+  })
 
 test('a lease ends by the outcome of its job', async (t) => {
   const queue = fakeQueue(['completed', 'failed', 'released', 'interrupted'])
   startIntake(t, queue, 8, async (outcome) => outcome as Outcome)
   await until(() => queue.ended.length === 4)
-  assert.deepEqual(queue.ended.sort(),
-    ['ack completed', 'ack failed', 'ack released', 'nak interrupted 5000'])
+  assert.deepEqual(queue.ended.sort(), [
+    'ack completed',
+    'ack failed',
+    'ack released',
+    'nak interrupted 5000',
+  ])
 })
 
 test('no more jobs are taken than there is room for', async (t) => {
@@ -90,7 +111,8 @@ test('a canceled job ends as failed; one that is not in hand is not found', asyn
 test('a drain takes no more, lets jobs finish, and gives back at once those that do not', async (t) => {
   const queue = fakeQueue(['slow', 'quick'])
   const intake = startIntake(t, queue, 8, async (requestId, signal) =>
-    requestId === 'quick' ? sleep(20, 'completed' as const) : untilStopped(requestId, signal))
+    requestId === 'quick' ? sleep(20, 'completed' as const) : untilStopped(requestId, signal),
+  )
   await until(() => intake.jobs === 2)
   assert.deepEqual(await intake.drain(100), { finished: 1, released: 1 })
   assert.deepEqual(queue.ended, ['ack quick', 'ack slow'])
@@ -102,10 +124,16 @@ test('a job that arrives in the middle of a drain is given back as a drained one
   let arrive!: () => void
   const asked = new Promise<void>((onAsked) => {
     const { leaseJob } = queue
-    queue.leaseJob = async (waitMs, name) => name === 'further' ? null : new Promise((resolve) => {
-      arrive = () => { queue.waiting.push('late'); void leaseJob(waitMs).then(resolve) }
-      onAsked()
-    })
+    queue.leaseJob = async (waitMs, name) =>
+      name === 'further'
+        ? null
+        : new Promise((resolve) => {
+            arrive = () => {
+              queue.waiting.push('late')
+              void leaseJob(waitMs).then(resolve)
+            }
+            onAsked()
+          })
   })
   const causes: unknown[] = []
   const intake = startIntake(t, queue, 8, async (_requestId, { reason }) => {
@@ -135,13 +163,21 @@ test('a job delivered again while it is in hand goes on, and no delivery is spen
 /** Serves jobs until each is released by hand; says which are under way. */
 function byHand() {
   const underWay = new Map<string, (outcome: Outcome) => void>()
-  const serve: Serve = (requestId, signal) => new Promise((resolve) => {
-    const end = (outcome: Outcome) => { underWay.delete(requestId); resolve(outcome) }
-    underWay.set(requestId, end)
-    signal.addEventListener('abort', () => end('released'))
-    if (signal.aborted) end('released')
-  })
-  return { serve, names: () => [...underWay.keys()], end: (name: string) => underWay.get(name)!('completed') }
+  const serve: Serve = (requestId, signal) =>
+    new Promise((resolve) => {
+      const end = (outcome: Outcome) => {
+        underWay.delete(requestId)
+        resolve(outcome)
+      }
+      underWay.set(requestId, end)
+      signal.addEventListener('abort', () => end('released'))
+      if (signal.aborted) end('released')
+    })
+  return {
+    serve,
+    names: () => [...underWay.keys()],
+    end: (name: string) => underWay.get(name)!('completed'),
+  }
 }
 
 test('from its third delivery on a job runs alone: what is in hand ends first, and no more is leased', async (t) => {
@@ -183,7 +219,13 @@ test('no job is taken during an outage, and all are after it', async (t) => {
       resolve()
     }
   })
-  const intake = startIntake(t, queue, 8, async () => 'completed', () => outage)
+  const intake = startIntake(
+    t,
+    queue,
+    8,
+    async () => 'completed',
+    () => outage,
+  )
   assert.equal(intake.state, 'PAUSED')
   await sleep(20)
   assert.deepEqual(queue.waiting, ['1', '2'])
@@ -193,7 +235,13 @@ test('no job is taken during an outage, and all are after it', async (t) => {
 })
 
 test('a drain does not wait for the end of an outage', async (t) => {
-  const intake = startIntake(t, fakeQueue(['x']), 8, untilStopped, () => new Promise(() => undefined))
+  const intake = startIntake(
+    t,
+    fakeQueue(['x']),
+    8,
+    untilStopped,
+    () => new Promise(() => undefined),
+  )
   assert.deepEqual(await intake.drain(0), { finished: 0, released: 0 })
 })
 
@@ -204,7 +252,7 @@ test('further jobs of accounts take half of the room; an only job of another acc
   await until(() => intake.jobs === 5)
   await sleep(20)
   assert.deepEqual([queue.further, intake.state], [['mine 6'], 'READY'])
-  queue.waiting.push('another\'s')
+  queue.waiting.push("another's")
   await until(() => queue.waiting.length === 0)
   intake.cancel('mine 3')
   await until(() => queue.further.length === 0)
@@ -214,7 +262,10 @@ test('no queue waits for ever for the other: with room for one job they take tur
   const queue = fakeQueue(['a', 'b', 'c'])
   queue.further.push('A', 'B', 'C')
   const served: string[] = []
-  startIntake(t, queue, 1, async (requestId) => { served.push(requestId); return 'completed' })
+  startIntake(t, queue, 1, async (requestId) => {
+    served.push(requestId)
+    return 'completed'
+  })
   await until(() => served.length === 6)
   assert.deepEqual(served, ['a', 'A', 'b', 'B', 'c', 'C'])
 })
@@ -224,7 +275,11 @@ test('a job that is to run alone lets one that is on its way from the other queu
   let arrive!: (lease: Lease | null) => void
   const { leaseJob } = queue
   queue.leaseJob = async (waitMs, name) =>
-    name === 'further' ? new Promise((resolve) => { arrive = resolve }) : leaseJob(waitMs)
+    name === 'further'
+      ? new Promise((resolve) => {
+          arrive = resolve
+        })
+      : leaseJob(waitMs)
   const hand = byHand()
   const intake = startIntake(t, queue, 8, hand.serve)
   await until(() => intake.jobs === 1)

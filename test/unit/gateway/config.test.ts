@@ -11,12 +11,17 @@ test('a gateway needs only to know where its broker is', () => {
   assert.equal(config.streamWindowSeconds, 600)
   assert.deepEqual(config.egressAllowCidrs, [])
   const { recordDays, rateLimitPerMinute, queueMax, queueMaxPerAccount } = config
-  assert.deepEqual([recordDays, rateLimitPerMinute, queueMax, queueMaxPerAccount], [30, 0, 10_000, 0])
+  assert.deepEqual(
+    [recordDays, rateLimitPerMinute, queueMax, queueMaxPerAccount],
+    [30, 0, 10_000, 0],
+  )
   const { uploadMinutes, fileHours, outputDays, mediaSecondsMax } = config
   assert.deepEqual([uploadMinutes, fileHours, outputDays, mediaSecondsMax], [60, 24, 7, 7_200])
   const { connectionsMax, bodySecondsMax, streamsMaxPerAccount, diskFreeBytesMin } = config
-  assert.deepEqual([connectionsMax, bodySecondsMax, streamsMaxPerAccount, diskFreeBytesMin],
-    [20_000, 30, 1_000, 1_024_000_000])
+  assert.deepEqual(
+    [connectionsMax, bodySecondsMax, streamsMaxPerAccount, diskFreeBytesMin],
+    [20_000, 30, 1_000, 1_024_000_000],
+  )
   assert.deepEqual([config.filesMaxPerAccount, config.fileBytesMaxPerAccount], [100_000, 1e11])
   assert.deepEqual([portAfter(8080, 1), portAfter(8080, 1_000)], [8081, 9080])
   assert.deepEqual([portAfter(0, 1), portAfter(65_535, 1), portAfter(65_000, 1_000)], [0, 0, 0])
@@ -24,14 +29,21 @@ test('a gateway needs only to know where its broker is', () => {
 
 test('all wrong settings are named together, and a secret is not shown', () => {
   const env = {
-    PORT: '70000', BOOTSTRAP_API_KEY: 'hunter2', PUBLIC_URL: 'ftp://x', LOG_LEVEL: 'loud',
+    PORT: '70000',
+    BOOTSTRAP_API_KEY: 'hunter2',
+    PUBLIC_URL: 'ftp://x',
+    LOG_LEVEL: 'loud',
   }
-  assert.throws(() => loadConfig(env), (error: unknown) => {
-    assert.ok(error instanceof SettingsError)
-    for (const name of ['NATS_URL', ...Object.keys(env)]) assert.match(error.message, RegExp(name))
-    assert.ok(!error.message.includes('hunter2'))
-    return true
-  })
+  assert.throws(
+    () => loadConfig(env),
+    (error: unknown) => {
+      assert.ok(error instanceof SettingsError)
+      for (const name of ['NATS_URL', ...Object.keys(env)])
+        assert.match(error.message, RegExp(name))
+      assert.ok(!error.message.includes('hunter2'))
+      return true
+    },
+  )
 })
 
 test('networks may be separated by commas and spaces', () => {

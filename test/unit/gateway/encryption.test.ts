@@ -8,11 +8,13 @@ const newKey = () => randomBytes(32).toString('base64url')
 
 test('property: what is sealed opens as it was, each time sealed otherwise', () => {
   const key = newKey()
-  fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-    const sealed = encrypt(key, 'req_1', text)
-    assert.equal(decrypt(key, 'req_1', sealed), text)
-    assert.notEqual(encrypt(key, 'req_1', text), sealed)
-  }))
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+      const sealed = encrypt(key, 'req_1', text)
+      assert.equal(decrypt(key, 'req_1', sealed), text)
+      assert.notEqual(encrypt(key, 'req_1', text), sealed)
+    }),
+  )
 })
 
 test('it opens with no other key, for no other owner, and not when it was changed', () => {
@@ -25,6 +27,9 @@ test('it opens with no other key, for no other owner, and not when it was change
     const changed = Buffer.from(bytes)
     changed[i]! ^= 1
     assert.throws(() => decrypt(key, 'req_1', changed.toString('base64url')), `byte ${i}`)
-    assert.throws(() => decrypt(key, 'req_1', bytes.subarray(0, i).toString('base64url')), `${i} bytes`)
+    assert.throws(
+      () => decrypt(key, 'req_1', bytes.subarray(0, i).toString('base64url')),
+      `${i} bytes`,
+    )
   }
 })

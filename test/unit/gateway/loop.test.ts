@@ -12,7 +12,9 @@ function countedLoop({ fail = false, everyMs = LONG_MS } = {}) {
   let turns = 0
   let arrived = () => {}
   const loop = new Loop({
-    name: 'test', everyMs, log,
+    name: 'test',
+    everyMs,
+    log,
     turn: async () => {
       turns += 1
       arrived()
@@ -20,7 +22,10 @@ function countedLoop({ fail = false, everyMs = LONG_MS } = {}) {
     },
   })
   const turn = async (count: number) => {
-    while (turns < count) await new Promise<void>((resolve) => { arrived = resolve })
+    while (turns < count)
+      await new Promise<void>((resolve) => {
+        arrived = resolve
+      })
   }
   return { loop, turn, turns: () => turns }
 }
@@ -68,7 +73,9 @@ test('a loop that stops while it rests before its first turn takes none', async 
 
 /** How many other signals hang on `signal`; Node keeps an entry of each as long as it lives. */
 function dependants(signal: AbortSignal): number {
-  const symbol = Object.getOwnPropertySymbols(signal).find(({ description }) => description === 'kDependantSignals')
+  const symbol = Object.getOwnPropertySymbols(signal).find(
+    ({ description }) => description === 'kDependantSignals',
+  )
   return symbol ? (signal as unknown as Record<symbol, Set<unknown>>)[symbol]!.size : 0
 }
 
@@ -81,7 +88,9 @@ test('a loop keeps nothing of the turns that are past', async (t) => {
       signals.push(this.signal)
     }
   }
-  t.after(() => { globalThis.AbortController = Original })
+  t.after(() => {
+    globalThis.AbortController = Original
+  })
   const measured = new AbortController().signal
   AbortSignal.any([measured])
   assert.equal(dependants(measured), 1, 'it can be measured')

@@ -32,14 +32,15 @@ test('the inverse gives the signal back, for every rate, shift and length', () =
   }
 })
 
-test('a sine lies in its bin, at the height of half the window\'s sum', () => {
+test("a sine lies in its bin, at the height of half the window's sum", () => {
   const hop = 512
   const framing = { hop, frames: frameCount(32_000, hop, 0), shift: 0 }
   const angle = (2 * Math.PI * 64) / 2048
   const sine = Float32Array.from({ length: 32_000 }, (_, i) => Math.sin(angle * i))
   const row = tf.tidy(() => {
     const spectrum = stft(tf.tensor2d(sine, [1, 32_000]), framing)
-    return tf.sqrt(tf.real(spectrum).square().add(tf.imag(spectrum).square()))
+    return tf
+      .sqrt(tf.real(spectrum).square().add(tf.imag(spectrum).square()))
       .slice([0, 30, 62], [1, 1, 5])
   })
   assertClose(row.dataSync<'float32'>(), [0, 256, 512, 256, 0], { absolute: 0.01 })

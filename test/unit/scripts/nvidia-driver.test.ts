@@ -17,7 +17,14 @@ test('the version is found in what closed and open kernel modules tell', () => {
 })
 
 test('a driver as old as CUDA 12 bears, and any later one, is no problem', () => {
-  for (const version of ['525.60.13', '525.60.14', '525.105.17', '535.183.01', '580.95.05', '610.1']) {
+  for (const version of [
+    '525.60.13',
+    '525.60.14',
+    '525.105.17',
+    '535.183.01',
+    '580.95.05',
+    '610.1',
+  ]) {
     assert.equal(driverProblem(closed(version)), '')
   }
 })
@@ -25,8 +32,10 @@ test('a driver as old as CUDA 12 bears, and any later one, is no problem', () =>
 test('a driver that is absent, too old or of no version is told', () => {
   assert.match(driverProblem(null), /no NVIDIA driver is loaded/)
   for (const version of ['525.60.12', '525.60', '520.61.05', '470.256.02']) {
-    assert.match(driverProblem(open(version)),
-      new RegExp(`driver is ${version}; CUDA 12 needs 525\\.60\\.13 or later`))
+    assert.match(
+      driverProblem(open(version)),
+      new RegExp(`driver is ${version}; CUDA 12 needs 525\\.60\\.13 or later`),
+    )
   }
   assert.match(driverProblem('nothing known'), /names no driver version/)
 })

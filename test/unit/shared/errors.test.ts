@@ -6,18 +6,22 @@ import test from 'node:test'
 import { ERRORS, FAILURE_CODES } from '../../../shared/errors.ts'
 
 const document = readFileSync(
-  new URL('../../../docs/decisions/error-codes.md', import.meta.url), 'utf8')
+  new URL('../../../docs/decisions/error-codes.md', import.meta.url),
+  'utf8',
+)
 
 test('every code stands in the document, with its status, and no other', () => {
-  const documented = [...document.matchAll(/^\| (\d{3}) \| `([A-Z_]+)` \|/gm)]
-    .map(([, status, code]) => [code, Number(status)])
+  const documented = [...document.matchAll(/^\| (\d{3}) \| `([A-Z_]+)` \|/gm)].map(
+    ([, status, code]) => [code, Number(status)],
+  )
   const known = Object.entries(ERRORS).map(([code, { status }]) => [code, status])
   assert.deepEqual(documented.sort(), known.sort())
 })
 
 test('the failure codes of the document are those with which a request can end', () => {
   const sentence = /Failure codes, in[^]*?\n\n/.exec(document)?.[0] ?? ''
-  const documented = [...sentence.matchAll(/`([A-Z_]+)`/g)].map(([, code]) => code)
+  const documented = [...sentence.matchAll(/`([A-Z_]+)`/g)]
+    .map(([, code]) => code)
     .filter((code) => code !== 'FAILED')
   assert.deepEqual(documented.sort(), [...FAILURE_CODES].sort())
 })

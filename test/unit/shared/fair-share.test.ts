@@ -13,18 +13,22 @@ const inHand = (shares: ReadonlyMap<string, Share>) =>
   [...shares.values()].reduce((sum, share) => sum + share.inHand, 0)
 
 test('property: the next is one that waits, may take a slot, and has the least of all that may', () => {
-  fc.assert(fc.property(waiting, shares, fc.integer({ min: 1, max: 40 }), (waiting, shares, slots) => {
-    const free = slots - inHand(shares)
-    const may = waiting.filter((account) => (shares.get(account) ?? NONE).inHand < free)
-    const next = nextAccount(waiting, shares, slots)
-    if (next === undefined) return assert.deepEqual(may, [])
-    assert.ok(may.includes(next))
-    const chosen = shares.get(next) ?? NONE
-    for (const other of may.map((account) => shares.get(account) ?? NONE)) {
-      assert.ok(chosen.inHand < other.inHand ||
-        (chosen.inHand === other.inHand && chosen.lastTurn <= other.lastTurn))
-    }
-  }))
+  fc.assert(
+    fc.property(waiting, shares, fc.integer({ min: 1, max: 40 }), (waiting, shares, slots) => {
+      const free = slots - inHand(shares)
+      const may = waiting.filter((account) => (shares.get(account) ?? NONE).inHand < free)
+      const next = nextAccount(waiting, shares, slots)
+      if (next === undefined) return assert.deepEqual(may, [])
+      assert.ok(may.includes(next))
+      const chosen = shares.get(next) ?? NONE
+      for (const other of may.map((account) => shares.get(account) ?? NONE)) {
+        assert.ok(
+          chosen.inHand < other.inHand ||
+            (chosen.inHand === other.inHand && chosen.lastTurn <= other.lastTurn),
+        )
+      }
+    }),
+  )
 })
 
 const fill = (fair: FairShare, waiting: readonly string[]) => {
@@ -37,30 +41,42 @@ const fill = (fair: FairShare, waiting: readonly string[]) => {
 }
 
 test('property: whoever waits for ever, of n accounts, leaves 1/(n + 1) of the slots', () => {
-  fc.assert(fc.property(fc.uniqueArray(account, { minLength: 1 }), fc.integer({ min: 1, max: 200 }),
-    (greedy, slots) => {
-      const fair = new FairShare(slots)
-      const taken = fill(fair, greedy)
-      const left = slots - taken.length
-      assert.ok(left >= Math.floor(slots / (greedy.length + 1)), `${left} of ${slots}`)
-      const counts = greedy.map((account) => taken.filter((other) => other === account).length)
-      assert.ok(Math.max(...counts) - Math.min(...counts) <= 1, 'all have the same')
-      assert.equal(fair.next([...greedy, 'newcomer']), left > 0 ? 'newcomer' : undefined)
-    }))
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(account, { minLength: 1 }),
+      fc.integer({ min: 1, max: 200 }),
+      (greedy, slots) => {
+        const fair = new FairShare(slots)
+        const taken = fill(fair, greedy)
+        const left = slots - taken.length
+        assert.ok(left >= Math.floor(slots / (greedy.length + 1)), `${left} of ${slots}`)
+        const counts = greedy.map((account) => taken.filter((other) => other === account).length)
+        assert.ok(Math.max(...counts) - Math.min(...counts) <= 1, 'all have the same')
+        assert.equal(fair.next([...greedy, 'newcomer']), left > 0 ? 'newcomer' : undefined)
+      },
+    ),
+  )
 })
 
 test('property: whichever slots come free, those who wait have the same number, but for one', () => {
-  fc.assert(fc.property(fc.integer({ min: 1, max: 12 }), fc.array(fc.nat(), { maxLength: 100 }),
-    (slots, ends) => {
-      const [fair, everybody] = [new FairShare(slots), ['a', 'b', 'c']]
-      const held = fill(fair, everybody)
-      for (const end of ends) {
-        fair.release(held.splice(end % held.length, 1)[0]!)
-        held.push(...fill(fair, everybody))
-        const counts = everybody.map((account) => held.filter((other) => other === account).length)
-        assert.ok(Math.max(...counts) - Math.min(...counts) <= 1, counts.join())
-      }
-    }))
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 12 }),
+      fc.array(fc.nat(), { maxLength: 100 }),
+      (slots, ends) => {
+        const [fair, everybody] = [new FairShare(slots), ['a', 'b', 'c']]
+        const held = fill(fair, everybody)
+        for (const end of ends) {
+          fair.release(held.splice(end % held.length, 1)[0]!)
+          held.push(...fill(fair, everybody))
+          const counts = everybody.map(
+            (account) => held.filter((other) => other === account).length,
+          )
+          assert.ok(Math.max(...counts) - Math.min(...counts) <= 1, counts.join())
+        }
+      },
+    ),
+  )
 })
 
 test('with a single slot accounts take turns, however much one of them has', () => {

@@ -1,17 +1,28 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import {
-  decodeMessage, encodeMessage, Event, identify, Job, LOG_LINES_MAX, shortText,
+  decodeMessage,
+  encodeMessage,
+  Event,
+  identify,
+  Job,
+  LOG_LINES_MAX,
+  shortText,
 } from '../../../shared/messages.ts'
 import { DEFAULT_OPTIONS } from '../../../shared/separation-options.ts'
 
 const job: Job = {
-  request_id: 'req_1', account_id: 'acc_1', created_at: '2026-01-01T00:00:00.000Z', prompt: 'a dog 🐕',
+  request_id: 'req_1',
+  account_id: 'acc_1',
+  created_at: '2026-01-01T00:00:00.000Z',
+  prompt: 'a dog 🐕',
   options: DEFAULT_OPTIONS,
   source: { kind: 'file', url: 'http://127.0.0.1/x', file_name: 'dog.wav' },
   upload_urls: {
-    target: 'http://127.0.0.1/t', residual: 'http://127.0.0.1/r',
-    target_video: 'http://127.0.0.1/tv', residual_video: 'http://127.0.0.1/rv',
+    target: 'http://127.0.0.1/t',
+    residual: 'http://127.0.0.1/r',
+    target_video: 'http://127.0.0.1/tv',
+    residual_video: 'http://127.0.0.1/rv',
   },
 }
 
@@ -28,10 +39,17 @@ test('a message that is not understood names what is wrong', () => {
 })
 
 test('an event has a limited number of log lines, each of limited length', () => {
-  const event = (logs: Event['logs']): Event =>
-    ({ type: 'started', request_id: 'r', attempt_id: 'a', engine_id: 'e', at: '', logs })
+  const event = (logs: Event['logs']): Event => ({
+    type: 'started',
+    request_id: 'r',
+    attempt_id: 'a',
+    engine_id: 'e',
+    at: '',
+    logs,
+  })
   const decode = (logs: Event['logs']) => decodeMessage(Event, encodeMessage(event(logs)))
-  const lines = (count: number, message = 'x') => Array.from({ length: count }, () => ({ timestamp: '', message }))
+  const lines = (count: number, message = 'x') =>
+    Array.from({ length: count }, () => ({ timestamp: '', message }))
   assert.equal(decode(lines(LOG_LINES_MAX)).logs.length, LOG_LINES_MAX)
   assert.throws(() => decode(lines(LOG_LINES_MAX + 1)), /not understood/)
   assert.throws(() => decode(lines(1, 'x'.repeat(2_001))), /not understood/)
@@ -44,7 +62,11 @@ test('an event has a limited number of log lines, each of limited length', () =>
 test('whose a message is can be read of one that is not understood', () => {
   assert.deepEqual(identify(encodeMessage(job)), { request_id: 'req_1' })
   const text = '{"request_id":"r","attempt_id":"a","type":"later","prompt":1}'
-  assert.deepEqual(identify(new TextEncoder().encode(text)), { request_id: 'r', attempt_id: 'a', type: 'later' })
+  assert.deepEqual(identify(new TextEncoder().encode(text)), {
+    request_id: 'r',
+    attempt_id: 'a',
+    type: 'later',
+  })
   for (const bad of ['', '1', 'null', '{"request_id":1}']) {
     assert.deepEqual(identify(new TextEncoder().encode(bad)), {})
   }

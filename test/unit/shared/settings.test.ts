@@ -18,27 +18,49 @@ function evenNumber(text: string): number {
 }
 
 test('defaults stand where nothing, or nothing but blanks, is set', () => {
-  assert.deepEqual(read({ NAME: 'n', PORT: ' ' }),
-    { name: 'n', port: 8080, colour: 'red', even: 2, address: undefined, extra: undefined })
+  assert.deepEqual(read({ NAME: 'n', PORT: ' ' }), {
+    name: 'n',
+    port: 8080,
+    colour: 'red',
+    even: 2,
+    address: undefined,
+    extra: undefined,
+  })
 })
 
 test('what is set is read, and an address loses its final slash', () => {
-  const env = { NAME: 'n', PORT: '0', COLOUR: 'blue', EVEN: '4', ADDRESS: 'https://x.org/a/', EXTRA: 'e' }
-  assert.deepEqual(read(env),
-    { name: 'n', port: 0, colour: 'blue', even: 4, address: 'https://x.org/a', extra: 'e' })
+  const env = {
+    NAME: 'n',
+    PORT: '0',
+    COLOUR: 'blue',
+    EVEN: '4',
+    ADDRESS: 'https://x.org/a/',
+    EXTRA: 'e',
+  }
+  assert.deepEqual(read(env), {
+    name: 'n',
+    port: 0,
+    colour: 'blue',
+    even: 4,
+    address: 'https://x.org/a',
+    extra: 'e',
+  })
 })
 
 test('every mistake is named at once, with what would be right', () => {
   const env = { PORT: '80.5', COLOUR: 'green', EVEN: '3', ADDRESS: 'http://x.org' }
-  assert.throws(() => read(env), (error: SettingsError) => {
-    assert.equal(error.problems.length, 5)
-    assert.match(error.message, /NAME must be set/)
-    assert.match(error.message, /EVEN must be even, not "3"/)
-    assert.match(error.message, /PORT must be a whole number from 0 to 65535, not "80.5"/)
-    assert.match(error.message, /COLOUR must be one of red, blue, not "green"/)
-    assert.match(error.message, /ADDRESS must be an address of the form https:\/\//)
-    return true
-  })
+  assert.throws(
+    () => read(env),
+    (error: SettingsError) => {
+      assert.equal(error.problems.length, 5)
+      assert.match(error.message, /NAME must be set/)
+      assert.match(error.message, /EVEN must be even, not "3"/)
+      assert.match(error.message, /PORT must be a whole number from 0 to 65535, not "80.5"/)
+      assert.match(error.message, /COLOUR must be one of red, blue, not "green"/)
+      assert.match(error.message, /ADDRESS must be an address of the form https:\/\//)
+      return true
+    },
+  )
 })
 
 test('a setting of a number or off is either, or undefined', () => {

@@ -12,7 +12,9 @@ const log = createLogger('test', 'silent')
 
 /** Runs a process whose compute thread hangs; what it says, and how it ends. */
 async function runHanging(
-  t: TestContext, computeSecondsMax: number, onHanging: (child: ChildProcess) => void = () => undefined,
+  t: TestContext,
+  computeSecondsMax: number,
+  onHanging: (child: ChildProcess) => void = () => undefined,
 ) {
   const path = fileURLToPath(new URL('../../../support/hanging-engine.ts', import.meta.url))
   const words = ['--import', 'tsx', path, String(computeSecondsMax)]
@@ -46,16 +48,25 @@ test('a thread that cannot be stopped ends with its process', async (t) => {
 })
 
 test('a job is let go of at once, though its call hangs', async (t) => {
-  const thread = await ComputeThread.start({
-    model: { name: 'mini' }, textEncoderFolder: '', precision: 'float32', computeSecondsMax: 600,
-  }, log, new URL('../../../support/silent-worker.ts', import.meta.url))
+  const thread = await ComputeThread.start(
+    {
+      model: { name: 'mini' },
+      textEncoderFolder: '',
+      precision: 'float32',
+      computeSecondsMax: 600,
+    },
+    log,
+    new URL('../../../support/silent-worker.ts', import.meta.url),
+  )
   t.after(() => thread.stop())
   const scheduler = new Scheduler(thread, new BatchBudget(1_000, log))
   const stop = new AbortController()
   const chunk = { channels: [new Float32Array(1)], sampleRate: 1 }
   const separated = scheduler.separate(
     { chunk, prompt: '', spans: [], acceleration: 'fast', seed: 0 },
-    { accountId: 'a', requestId: 'r' }, { signal: stop.signal, onStep: () => undefined })
+    { accountId: 'a', requestId: 'r' },
+    { signal: stop.signal, onStep: () => undefined },
+  )
   stop.abort(new Error('canceled'))
   await assert.rejects(separated, /canceled/)
 })
@@ -63,7 +74,9 @@ test('a job is let go of at once, though its call hangs', async (t) => {
 test('each command has the whole time, from when the thread begins it', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   let hangs = 0
-  const watchdog = new ComputeWatchdog(10, () => { hangs += 1 })
+  const watchdog = new ComputeWatchdog(10, () => {
+    hangs += 1
+  })
   for (let i = 0; i < 3; i += 1) {
     watchdog.begin()
     t.mock.timers.tick(9_000)

@@ -11,19 +11,28 @@ const encoding = { format: 'wav' as const, sampleRate: RATE, channels: 1 }
 const planes = [noise(1, RATE)]
 
 let folder: string
-before(async () => { folder = await mkdtemp(join(tmpdir(), 'outputs-')) })
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'outputs-'))
+})
 after(() => rm(folder, { recursive: true }))
 
 function openOutputs(videoPath: string | null, signal = new AbortController().signal) {
   const lines: string[] = []
-  const opened = Outputs.open({ folder, encoding, videoPath, signal, log: (line) => lines.push(line) })
+  const opened = Outputs.open({
+    folder,
+    encoding,
+    videoPath,
+    signal,
+    log: (line) => lines.push(line),
+  })
   return { opened, lines }
 }
 
 test('each file is stored when it is whole: sound, and video beside a picture', async () => {
   const path = join(folder, 'source.mp4')
   await makeMedia(path, 'mp4', {
-    audio: { planes, sampleRate: RATE, encoder: 'aac' }, video: { seconds: 1, encoder: 'libx264' },
+    audio: { planes, sampleRate: RATE, encoder: 'aac' },
+    video: { seconds: 1, encoder: 'libx264' },
   })
   const outputs = await openOutputs(path).opened
   await outputs.write({ target: planes, residual: planes })
@@ -31,7 +40,12 @@ test('each file is stored when it is whole: sound, and video beside a picture', 
   const { target, residual } = await outputs.finish(async (part, file) => {
     stored.set(part, (await stat(file)).size)
   })
-  assert.deepEqual([...stored.keys()].sort(), ['residual', 'residual_video', 'target', 'target_video'])
+  assert.deepEqual([...stored.keys()].sort(), [
+    'residual',
+    'residual_video',
+    'target',
+    'target_video',
+  ])
   assert.equal(target.bytes, stored.get('target'))
   assert.equal(residual.video?.bytes, stored.get('residual_video'))
   assert.deepEqual([target.content_type, target.video?.content_type], ['audio/wav', 'video/mp4'])
@@ -44,7 +58,9 @@ test('a picture that cannot be had costs no sound, and is told', async () => {
   const outputs = await opened
   await outputs.write({ target: planes, residual: planes })
   const parts: string[] = []
-  const { target } = await outputs.finish(async (part) => { parts.push(part) })
+  const { target } = await outputs.finish(async (part) => {
+    parts.push(part)
+  })
   assert.deepEqual(parts.sort(), ['residual', 'target'])
   assert.equal(target.video, undefined)
   assert.match(lines.join('\n'), /No video could be made, so there is sound only/)
@@ -67,7 +83,10 @@ test('pictures too large to be coded anew cost no sound, and it is told how larg
 test('what storing throws is thrown, once nothing goes on', async () => {
   const outputs = await openOutputs(null).opened
   await outputs.write({ target: planes, residual: planes })
-  await assert.rejects(outputs.finish(() => Promise.reject(new Error('away'))), /away/)
+  await assert.rejects(
+    outputs.finish(() => Promise.reject(new Error('away'))),
+    /away/,
+  )
   await outputs.abort()
 })
 

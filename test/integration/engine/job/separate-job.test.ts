@@ -22,7 +22,8 @@ import { serve } from '../../../support/serve.ts'
 
 const WAV = wavBytes([noise(1, 8_000)], 8_000)
 const giveSource: RequestListener = (_, response) => void response.end(WAV)
-const takeOutput: RequestListener = (request, response) => void request.resume().on('end', () => response.end())
+const takeOutput: RequestListener = (request, response) =>
+  void request.resume().on('end', () => response.end())
 const away: RequestListener = (_, response) => void response.writeHead(503).end()
 
 interface Setting {
@@ -37,7 +38,13 @@ interface Setting {
 
 /** Serves one job; its outcome and what was reported. */
 async function serveJob(t: TestContext, setting: Setting, signal = new AbortController().signal) {
-  const { answers = [giveSource, takeOutput], fails, tries = 1, storeIsAway = false, publish } = setting
+  const {
+    answers = [giveSource, takeOutput],
+    fails,
+    tries = 1,
+    storeIsAway = false,
+    publish,
+  } = setting
   const { url } = await serve(t, ...answers)
   const folder = await mkdtemp(join(tmpdir(), 'separate-job-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
@@ -56,17 +63,33 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
         seen.events.push(event)
       },
     },
-    scheduler, tries, model: PLAIN_MODEL, clock: new FakeClock(), log: createLogger('test', 'silent'),
+    scheduler,
+    tries,
+    model: PLAIN_MODEL,
+    clock: new FakeClock(),
+    log: createLogger('test', 'silent'),
     config: loadConfig({ NATS_URL: 'nats://127.0.0.1:1', SCRATCH_DIR: folder }),
     publicFetch: createPublicFetch({ allowCidrs: [] }),
     store: {
-      noticed: () => { seen.noticed += 1 }, ended: () => { seen.ended += 1 }, isAway: async () => storeIsAway,
+      noticed: () => {
+        seen.noticed += 1
+      },
+      ended: () => {
+        seen.ended += 1
+      },
+      isAway: async () => storeIsAway,
     },
-    onDeviceFailed: () => { seen.deviceFailed += 1 },
+    onDeviceFailed: () => {
+      seen.deviceFailed += 1
+    },
     onSeparated: () => undefined,
   }
   const job: Job = {
-    request_id: 'r', account_id: 'a', created_at: '', prompt: 'x', options: DEFAULT_OPTIONS,
+    request_id: 'r',
+    account_id: 'a',
+    created_at: '',
+    prompt: 'x',
+    options: DEFAULT_OPTIONS,
     source: { kind: 'file', url, file_name: '' },
     upload_urls: { target: url, residual: url, target_video: url, residual_video: url },
   }
@@ -75,7 +98,10 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
 }
 
 test('a job that its device fails is given back, and its engine notes it', async (t) => {
-  const { outcome, last, deviceFailed } = await serveJob(t, { fails: new DeviceError('gone'), tries: 5 })
+  const { outcome, last, deviceFailed } = await serveJob(t, {
+    fails: new DeviceError('gone'),
+    tries: 5,
+  })
   assert.deepEqual([outcome, last?.type, deviceFailed], ['released', 'released', 1])
 })
 
@@ -100,8 +126,15 @@ test('an error that nothing classifies has two tries, and a full disk has more',
 })
 
 test('a job given back in an outage of the store is reported so; one whose transfer alone fails is not', async (t) => {
-  for (const [storeIsAway, cause] of [[true, 'outage'], [false, 'interruption']] as const) {
-    const { last } = await serveJob(t, { fails: new SourceUnavailableError('away'), tries: 5, storeIsAway })
+  for (const [storeIsAway, cause] of [
+    [true, 'outage'],
+    [false, 'interruption'],
+  ] as const) {
+    const { last } = await serveJob(t, {
+      fails: new SourceUnavailableError('away'),
+      tries: 5,
+      storeIsAway,
+    })
     assert.equal(last?.type === 'released' && last.cause, cause)
   }
 })
@@ -114,7 +147,10 @@ test('an output that the store can not take is sent again, and the outage noted'
 })
 
 test('an outcome is published until it is stored', async (t) => {
-  const ends: [string, Setting][] = [['completed', {}], ['failed', { fails: new ModelError('no') }]]
+  const ends: [string, Setting][] = [
+    ['completed', {}],
+    ['failed', { fails: new ModelError('no') }],
+  ]
   for (const [type, setting] of ends) {
     let tries = 0
     const publish = async (event: Event) => {

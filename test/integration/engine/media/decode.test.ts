@@ -5,7 +5,14 @@ import { openMixture } from '../../../../engine/media/decode.ts'
 import { chirp, noise, sine, wavBytes } from '../../../support/make-audio.ts'
 import { assertClose } from '../../../support/assert-close.ts'
 import {
-  assertAlike, assertBetween, assertNear, correlation, lagOf, mediaFolder, NO_LIMITS, readSound,
+  assertAlike,
+  assertBetween,
+  assertNear,
+  correlation,
+  lagOf,
+  mediaFolder,
+  NO_LIMITS,
+  readSound,
 } from './read-sound.ts'
 
 const { save, make } = mediaFolder()
@@ -16,7 +23,11 @@ const HALF_STEP_16 = 0.51 / 2 ** 15
 
 describe('lossless files', () => {
   test('16-bit, 24-bit and float WAV give the samples that were written', async () => {
-    const codings = [['pcm16', HALF_STEP_16], ['pcm24', 0.51 / 2 ** 23], ['float32', 0]] as const
+    const codings = [
+      ['pcm16', HALF_STEP_16],
+      ['pcm24', 0.51 / 2 ** 23],
+      ['float32', 0],
+    ] as const
     for (const [coding, absolute] of codings) {
       const path = await save(coding, wavBytes(STEREO, 44100, coding))
       const { mixture, planes } = await readSound(path)
@@ -31,8 +42,15 @@ describe('lossless files', () => {
   })
 
   const others = [
-    ['flac', 'flac'], ['ipod', 'alac'], ['tta', 'tta'], ['wv', 'wavpack'], ['aiff', 'pcm_s16be'],
-    ['au', 'pcm_s16be'], ['caf', 'pcm_s16be'], ['w64', 'pcm_s16le'], ['mov', 'pcm_s16le'],
+    ['flac', 'flac'],
+    ['ipod', 'alac'],
+    ['tta', 'tta'],
+    ['wv', 'wavpack'],
+    ['aiff', 'pcm_s16be'],
+    ['au', 'pcm_s16be'],
+    ['caf', 'pcm_s16be'],
+    ['w64', 'pcm_s16le'],
+    ['mov', 'pcm_s16le'],
   ] as const
   for (const [container, encoder] of others) {
     test(`${encoder} in ${container} gives the samples that were written`, async () => {
@@ -77,8 +95,12 @@ describe('lossless files', () => {
 
 describe('lossy files', () => {
   const exact = [
-    ['mp3', 'libmp3lame'], ['ipod', 'aac'], ['mp4', 'aac'], ['ogg', 'libvorbis'],
-    ['ogg', 'libopus'], ['webm', 'libopus'],
+    ['mp3', 'libmp3lame'],
+    ['ipod', 'aac'],
+    ['mp4', 'aac'],
+    ['ogg', 'libvorbis'],
+    ['ogg', 'libopus'],
+    ['webm', 'libopus'],
   ] as const
   for (const [container, encoder] of exact) {
     test(`${encoder} in ${container} keeps length and place`, async () => {
@@ -95,8 +117,14 @@ describe('lossy files', () => {
   }
 
   const padded = [
-    ['adts', 'aac'], ['ac3', 'ac3'], ['asf', 'wmav2'], ['mp2', 'mp2'], ['matroska', 'libmp3lame'],
-    ['avi', 'libmp3lame'], ['mpegts', 'aac'], ['flv', 'aac'],
+    ['adts', 'aac'],
+    ['ac3', 'ac3'],
+    ['asf', 'wmav2'],
+    ['mp2', 'mp2'],
+    ['matroska', 'libmp3lame'],
+    ['avi', 'libmp3lame'],
+    ['mpegts', 'aac'],
+    ['flv', 'aac'],
   ] as const
   for (const [container, encoder] of padded) {
     test(`${encoder} in ${container} is decoded whole`, async () => {
@@ -132,14 +160,16 @@ describe('channels and rates', () => {
   })
 
   test('stereo becomes the mean of both; left stays left in a mix of 5.1', async () => {
-    const mono = await readSound(await save('lr', wavBytes(STEREO, 44100, 'float32')),
-      { channelsMax: 1 })
+    const mono = await readSound(await save('lr', wavBytes(STEREO, 44100, 'float32')), {
+      channelsMax: 1,
+    })
     const mean = STEREO[0]!.map((x, i) => (x + STEREO[1]![i]!) / 2)
     assertClose(mono.planes[0]!, mean, { absolute: 1e-6 })
     const silence = new Float32Array(4800)
     const left = [sine(440, 0.1, 48000), silence, silence, silence, silence, silence]
-    const mixed = await readSound(await save('left', wavBytes(left, 48000, 'float32', 0x3f)),
-      { channelsMax: 2 })
+    const mixed = await readSound(await save('left', wavBytes(left, 48000, 'float32', 0x3f)), {
+      channelsMax: 2,
+    })
     assertBetween(Math.max(...mixed.planes[0]!), 0.1, 0.5)
     assertClose(mixed.planes[1]!, silence, {})
   })
@@ -149,7 +179,10 @@ describe('channels and rates', () => {
     const path = await save('nine', wavBytes(nine, 44100, 'float32', 0))
     const kept = await readSound(path)
     assert.equal(kept.mixture.channelMask, 0n)
-    assert.deepEqual(kept.planes.map((plane) => plane[100]), nine.map((plane) => plane[0]))
+    assert.deepEqual(
+      kept.planes.map((plane) => plane[100]),
+      nine.map((plane) => plane[0]),
+    )
     const { planes } = await readSound(path, { channelsMax: 2 })
     for (const plane of planes) assertNear(plane[100]!, 5 / 16, 1e-6)
   })
@@ -186,8 +219,12 @@ describe('channels and rates', () => {
 describe('video', () => {
   const audio = { planes: STEREO, sampleRate: 44100, encoder: 'aac' }
   const kinds = [
-    ['mp4', 'libx264'], ['mov', 'mpeg4'], ['matroska', 'mpeg4'], ['avi', 'mpeg4'],
-    ['mpegts', 'libx264'], ['flv', 'libx264'],
+    ['mp4', 'libx264'],
+    ['mov', 'mpeg4'],
+    ['matroska', 'mpeg4'],
+    ['avi', 'mpeg4'],
+    ['mpegts', 'libx264'],
+    ['flv', 'libx264'],
   ] as const
   for (const [container, encoder] of kinds) {
     test(`the sound of ${encoder} in ${container}`, async () => {
@@ -229,8 +266,11 @@ describe('video', () => {
       const path = await make(`late.${container}`, container, { audio: late, video })
       const { planes } = await readSound(path)
       const moved = Float32Array.from({ length: 40000 }, (_, i) => STEREO[0]![i - 22050] ?? 0)
-      const lag = [-44, 0, 44].find((shift) => // Matroska counts in milliseconds
-        correlation(moved, planes[0]!, { start: 30000, count: 8000, lag: shift }) > 0.5)
+      const lag = [-44, 0, 44].find(
+        (shift) =>
+          // Matroska counts in milliseconds
+          correlation(moved, planes[0]!, { start: 30000, count: 8000, lag: shift }) > 0.5,
+      )
       assert.notEqual(lag, undefined, container)
     }
   })
@@ -252,8 +292,13 @@ describe('limits and damage', () => {
   test('of a truncated file what is there is decoded', async () => {
     const planes = [chirp(3, 44100), noise(3, 44100)]
     const kinds = [
-      ['mp3', 'libmp3lame'], ['flac', 'flac'], ['ogg', 'libvorbis'], ['matroska', 'aac'],
-      ['mp4', 'aac'], ['adts', 'aac'], ['aiff', 'pcm_s16be'],
+      ['mp3', 'libmp3lame'],
+      ['flac', 'flac'],
+      ['ogg', 'libvorbis'],
+      ['matroska', 'aac'],
+      ['mp4', 'aac'],
+      ['adts', 'aac'],
+      ['aiff', 'pcm_s16be'],
     ] as const
     const whole: [string, Buffer][] = [['wav', wavBytes(planes, 44100)]]
     for (const [container, encoder] of kinds) {

@@ -9,7 +9,9 @@ import { assertClose } from '../../../support/assert-close.ts'
 import { assertAlike, assertBetween, assertNear, lagOf, readSound } from './read-sound.ts'
 
 let folder: string
-before(async () => { folder = await mkdtemp(join(tmpdir(), 'encode-')) })
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'encode-'))
+})
 after(() => rm(folder, { recursive: true }))
 
 const STEREO = [chirp(1.3, 44100), noise(1.3, 44100)]
@@ -105,8 +107,14 @@ describe('mp3', () => {
   })
 
   const rates = [
-    [8000, 8000], [22050, 22050], [48000, 48000], [96000, 48000], [192000, 48000], [88200, 44100],
-    [37800, 44100], [4000, 8000],
+    [8000, 8000],
+    [22050, 22050],
+    [48000, 48000],
+    [96000, 48000],
+    [192000, 48000],
+    [88200, 44100],
+    [37800, 44100],
+    [4000, 8000],
   ] as const
   for (const [given, written] of rates) {
     test(`${given} Hz are written as ${written}`, async () => {
@@ -193,10 +201,19 @@ describe('aac', () => {
     assert.equal(file.contentType, 'audio/mp4')
   })
 
-  const rates = [[8000, 8000], [37800, 44100], [96000, 96000], [176400, 88200], [192000, 96000]] as const
+  const rates = [
+    [8000, 8000],
+    [37800, 44100],
+    [96000, 96000],
+    [176400, 88200],
+    [192000, 96000],
+  ] as const
   for (const [given, written] of rates) {
     test(`${given} Hz are written as ${written}`, async () => {
-      const { path } = await encode(`${given}.m4a`, [sine(440, 0.8, given)], { format: 'aac', sampleRate: given })
+      const { path } = await encode(`${given}.m4a`, [sine(440, 0.8, given)], {
+        format: 'aac',
+        sampleRate: given,
+      })
       const { mixture, planes } = await readSound(path)
       assert.equal(mixture.sampleRate, written)
       assertNear(planes[0]!.length, 0.8 * written, 1)
@@ -204,12 +221,18 @@ describe('aac', () => {
   }
 })
 
-for (const { format, frame } of [{ format: 'mp3', frame: 1152 }, { format: 'aac', frame: 1024 }] as const) {
+for (const { format, frame } of [
+  { format: 'mp3', frame: 1152 },
+  { format: 'aac', frame: 1024 },
+] as const) {
   for (const channels of [1, 2, 3, 4, 5, 6, 7, 8]) {
     for (const sampleRate of [8000, 44100, 192000]) {
       test(`${format} of ${channels} channels at ${sampleRate} Hz is as long as what was written`, async () => {
         const planes = Array.from({ length: channels }, (_, i) => noise(0.7, sampleRate, i + 1))
-        const { path } = await encode(`${channels}-${sampleRate}.${format}`, planes, { format, sampleRate })
+        const { path } = await encode(`${channels}-${sampleRate}.${format}`, planes, {
+          format,
+          sampleRate,
+        })
         const { mixture, planes: heard } = await readSound(path)
         assert.equal(mixture.channels, format === 'mp3' ? Math.min(2, channels) : channels)
         assertNear(heard[0]!.length / mixture.sampleRate, 0.7, frame / mixture.sampleRate)

@@ -7,7 +7,14 @@ import fc from 'fast-check'
 import { openMixture } from '../../../../engine/media/decode.ts'
 import { measureSound } from '../../../../engine/media/measure.ts'
 import { noise } from '../../../support/make-audio.ts'
-import { assertBetween, assertNear, correlation, mediaFolder, NO_LIMITS, readSound } from './read-sound.ts'
+import {
+  assertBetween,
+  assertNear,
+  correlation,
+  mediaFolder,
+  NO_LIMITS,
+  readSound,
+} from './read-sound.ts'
 
 const { save, make } = mediaFolder()
 
@@ -25,9 +32,16 @@ function parted(wave: Float32Array, after: number, gap: number): Float32Array {
 }
 
 const kinds = [
-  ['matroska', 'aac', null], ['matroska', 'flac', null], ['matroska', 'pcm_s16le', null],
-  ['webm', 'libopus', null], ['mp4', 'aac', null], ['mov', 'aac', null], ['mpegts', 'aac', null],
-  ['flv', 'aac', null], ['mp4', 'aac', 44_100], ['matroska', 'pcm_s16le', 16_000],
+  ['matroska', 'aac', null],
+  ['matroska', 'flac', null],
+  ['matroska', 'pcm_s16le', null],
+  ['webm', 'libopus', null],
+  ['mp4', 'aac', null],
+  ['mov', 'aac', null],
+  ['mpegts', 'aac', null],
+  ['flv', 'aac', null],
+  ['mp4', 'aac', 44_100],
+  ['matroska', 'pcm_s16le', 16_000],
 ] as const
 for (const [container, encoder, sampleRate] of kinds) {
   test(`${encoder} in ${container}${sampleRate ? ', resampled' : ''}: a gap becomes silence`, async () => {
@@ -39,13 +53,20 @@ for (const [container, encoder, sampleRate] of kinds) {
     const unbroken = await readSound(whole, { sampleRate })
     const { mixture, planes } = await readSound(path, { sampleRate })
     const at = (seconds: number) => Math.round(seconds * mixture.sampleRate)
-    const [heard, expected] =
-      [planes[0]!, parted(unbroken.planes[0]!, at(AFTER / RATE), at(GAP_SECONDS))]
+    const [heard, expected] = [
+      planes[0]!,
+      parted(unbroken.planes[0]!, at(AFTER / RATE), at(GAP_SECONDS)),
+    ]
     assertNear(heard.length, expected.length, at(0.002))
     const silence = heard.subarray(at(3.1), at(6.8))
-    assert.ok(silence.every((sample) => sample === 0), 'the gap is silent')
-    const likeness = Array.from({ length: 2 * at(0.002) }, (_, i) => // times may be in milliseconds
-      correlation(expected, heard, { start: at(8), count: 4_000, lag: i - at(0.002) }))
+    assert.ok(
+      silence.every((sample) => sample === 0),
+      'the gap is silent',
+    )
+    const likeness = Array.from({ length: 2 * at(0.002) }, (_, i) =>
+      // times may be in milliseconds
+      correlation(expected, heard, { start: at(8), count: 4_000, lag: i - at(0.002) }),
+    )
     assertBetween(Math.max(...likeness), 0.6, 1.0001)
     const seconds = heard.length / mixture.sampleRate
     assertNear((await measureSound(path, { secondsMax: 60 }))!, seconds, 0.03)
@@ -79,9 +100,13 @@ test('a step back leaves nothing out: sound follows sound, and later gaps count 
   const audio = { planes: [noise(6, RATE)], sampleRate: RATE, encoder: 'aac' }
   const jumps = [{ afterSample: AFTER, seconds: GAP_SECONDS }]
   const paths = [
-    await make('1.ts', 'mpegts', { audio }), await make('2.ts', 'mpegts', { audio: { ...audio, jumps } }),
+    await make('1.ts', 'mpegts', { audio }),
+    await make('2.ts', 'mpegts', { audio: { ...audio, jumps } }),
   ]
-  const path = await save('12.ts', Buffer.concat(await Promise.all(paths.map((part) => readFile(part)))))
+  const path = await save(
+    '12.ts',
+    Buffer.concat(await Promise.all(paths.map((part) => readFile(part)))),
+  )
   const { planes } = await readSound(path)
   assertNear(planes[0]!.length / RATE, 6 + 6 + GAP_SECONDS, 0.1)
   assertNear((await measureSound(path, { secondsMax: 60 }))!, planes[0]!.length / RATE, 0.1)
@@ -91,12 +116,15 @@ test('a step back leaves nothing out: sound follows sound, and later gaps count 
 const SLOW_RATE = 8_000
 const FRAME_SAMPLES = 1_024
 const FRAMES = 24
-const SLOW = noise((FRAMES * FRAME_SAMPLES) / SLOW_RATE, SLOW_RATE).map((x) => Math.round(x * 2 ** 15) / 2 ** 15)
+const SLOW = noise((FRAMES * FRAME_SAMPLES) / SLOW_RATE, SLOW_RATE).map(
+  (x) => Math.round(x * 2 ** 15) / 2 ** 15,
+)
 
 /** So many milliseconds after each frame but the last; most frames have none. */
 const anyGaps = (milliseconds: fc.Arbitrary<number>) =>
   fc.array(fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, milliseconds), {
-    minLength: FRAMES - 1, maxLength: FRAMES - 1,
+    minLength: FRAMES - 1,
+    maxLength: FRAMES - 1,
   })
 
 function makeWithGaps(gaps: readonly number[]): Promise<string> {
@@ -106,24 +134,34 @@ function makeWithGaps(gaps: readonly number[]): Promise<string> {
 }
 
 test('any gaps that can be trusted: each frame is where its time says', async () => {
-  await fc.assert(fc.asyncProperty(anyGaps(fc.integer({ min: 101, max: 900 })), async (gaps) => {
-    let expected: Float32Array = SLOW
-    for (let i = gaps.length - 1; i >= 0; i--) {
-      expected = parted(expected, (i + 1) * FRAME_SAMPLES, (gaps[i]! * SLOW_RATE) / 1_000)
-    }
-    const path = await makeWithGaps(gaps)
-    assert.deepEqual((await readSound(path)).planes[0], expected)
-    assertNear((await measureSound(path, { secondsMax: 60 }))!, expected.length / SLOW_RATE, 0.001)
-  }), { numRuns: 30 })
+  await fc.assert(
+    fc.asyncProperty(anyGaps(fc.integer({ min: 101, max: 900 })), async (gaps) => {
+      let expected: Float32Array = SLOW
+      for (let i = gaps.length - 1; i >= 0; i--) {
+        expected = parted(expected, (i + 1) * FRAME_SAMPLES, (gaps[i]! * SLOW_RATE) / 1_000)
+      }
+      const path = await makeWithGaps(gaps)
+      assert.deepEqual((await readSound(path)).planes[0], expected)
+      assertNear(
+        (await measureSound(path, { secondsMax: 60 }))!,
+        expected.length / SLOW_RATE,
+        0.001,
+      )
+    }),
+    { numRuns: 30 },
+  )
 })
 
 test('any gaps: sound is never more than a tenth of a second too early, as measured', async () => {
-  await fc.assert(fc.asyncProperty(anyGaps(fc.integer({ min: 1, max: 250 })), async (gaps) => {
-    const path = await makeWithGaps(gaps)
-    const seconds = (await readSound(path)).planes[0]!.length / SLOW_RATE
-    const due = (SLOW.length / SLOW_RATE) + gaps.reduce((sum, ms) => sum + ms / 1_000, 0)
-    assertBetween(seconds, due - 0.1001, due + 0.0001)
-    // When measuring, a gap of one tick, a millisecond, counts as the rounding of a duration.
-    assertNear((await measureSound(path, { secondsMax: 60 }))!, seconds, FRAMES * 0.001)
-  }), { numRuns: 30 })
+  await fc.assert(
+    fc.asyncProperty(anyGaps(fc.integer({ min: 1, max: 250 })), async (gaps) => {
+      const path = await makeWithGaps(gaps)
+      const seconds = (await readSound(path)).planes[0]!.length / SLOW_RATE
+      const due = SLOW.length / SLOW_RATE + gaps.reduce((sum, ms) => sum + ms / 1_000, 0)
+      assertBetween(seconds, due - 0.1001, due + 0.0001)
+      // When measuring, a gap of one tick, a millisecond, counts as the rounding of a duration.
+      assertNear((await measureSound(path, { secondsMax: 60 }))!, seconds, FRAMES * 0.001)
+    }),
+    { numRuns: 30 },
+  )
 })

@@ -37,9 +37,17 @@ test('the least and the greatest rate are kept', async () => {
 
 test('more channels than can be mixed down are INVALID_MEDIA; as many as can be are mixed', async () => {
   const channels = (count: number) => Array.from({ length: count }, () => noise(0.1, 8000))
-  await assertRefused(await save('65.wav', wavBytes(channels(65), 8000)), /has 65 channels; it may have 64/)
-  const { planes } = await readSound(await save('64.wav', wavBytes(channels(64), 8000)), { channelsMax: 2 })
-  assert.deepEqual(planes.map(({ length }) => length), [800, 800])
+  await assertRefused(
+    await save('65.wav', wavBytes(channels(65), 8000)),
+    /has 65 channels; it may have 64/,
+  )
+  const { planes } = await readSound(await save('64.wav', wavBytes(channels(64), 8000)), {
+    channelsMax: 2,
+  })
+  assert.deepEqual(
+    planes.map(({ length }) => length),
+    [800, 800],
+  )
 })
 
 test('a rate that is stated only on the way is refused there', async () => {
@@ -48,13 +56,19 @@ test('a rate that is stated only on the way is refused there', async () => {
     return readFile(await make(name, 'flac', { audio }))
   }
   const bytes = Buffer.concat([await flac('1.flac', 8_000), await flac('2.flac', 500)])
-  await assert.rejects(readSound(await save('both.flac', bytes)), { code: 'INVALID_MEDIA', message: /500 Hz/ })
+  await assert.rejects(readSound(await save('both.flac', bytes)), {
+    code: 'INVALID_MEDIA',
+    message: /500 Hz/,
+  })
 })
 
 test('what FFmpeg cannot do with a file is INVALID_MEDIA at once', async () => {
   const planes = [noise(0.5, 8000), noise(0.5, 8000)]
   const path = await save('loudspeakers.wav', wavBytes(planes, 8000, 'pcm16', 0x60000)) // it has no mix for these
-  await assert.rejects(readSound(path, { channelsMax: 1 }), { code: 'INVALID_MEDIA', message: /could not be decoded/ })
+  await assert.rejects(readSound(path, { channelsMax: 1 }), {
+    code: 'INVALID_MEDIA',
+    message: /could not be decoded/,
+  })
 })
 
 /** A PNG of 8192 x 8192 points of 64 bits, all black: half a gigabyte in half a megabyte. */
@@ -68,8 +82,10 @@ function hugePng(): Buffer {
   const megabyte = deflateRawSync(Buffer.alloc(2 ** 20), { finishFlush: constants.Z_FULL_FLUSH })
   const rows = Buffer.concat([Buffer.from('789c', 'hex'), ...Array<Buffer>(513).fill(megabyte)])
   return Buffer.concat([
-    Buffer.from('89504e470d0a1a0a', 'hex'), chunk('IHDR', Buffer.from('00002000000020001006000000', 'hex')),
-    chunk('IDAT', rows), chunk('IEND', Buffer.alloc(0)),
+    Buffer.from('89504e470d0a1a0a', 'hex'),
+    chunk('IHDR', Buffer.from('00002000000020001006000000', 'hex')),
+    chunk('IDAT', rows),
+    chunk('IEND', Buffer.alloc(0)),
   ])
 }
 

@@ -22,22 +22,42 @@ const SAMPLE = 0.5 / 48_000
 
 /** Container, encoder, and how near to what is decoded: a sample, or some seconds. */
 const KINDS: [string, string, number][] = [
-  ['mp3', 'libmp3lame', SAMPLE], ['ipod', 'aac', SAMPLE], ['mp4', 'aac', SAMPLE],
-  ['adts', 'aac', SAMPLE], ['mp2', 'mp2', SAMPLE], ['flac', 'flac', SAMPLE],
-  ['ipod', 'alac', SAMPLE], ['w64', 'pcm_s16le', SAMPLE], ['mov', 'pcm_s16le', SAMPLE],
-  ['aiff', 'pcm_s16be', SAMPLE], ['wv', 'wavpack', SAMPLE], ['tta', 'tta', SAMPLE],
-  ['avi', 'libmp3lame', SAMPLE], ['ogg', 'libopus', SAMPLE], ['ogg', 'flac', SAMPLE],
-  ['ogg', 'libvorbis', 0.01], ['ac3', 'ac3', 0.01], ['eac3', 'eac3', 0.01],
-  ['webm', 'libopus', 0.01], ['webm', 'libvorbis', 0.01], ['mpegts', 'aac', 0.01],
-  ['matroska', 'aac', 0.02], ['matroska', 'libmp3lame', 0.01], ['matroska', 'flac', 0.02],
-  ['flv', 'aac', 0.01], ['flv', 'libmp3lame', 0.01], ['asf', 'wmav2', 0.1],
+  ['mp3', 'libmp3lame', SAMPLE],
+  ['ipod', 'aac', SAMPLE],
+  ['mp4', 'aac', SAMPLE],
+  ['adts', 'aac', SAMPLE],
+  ['mp2', 'mp2', SAMPLE],
+  ['flac', 'flac', SAMPLE],
+  ['ipod', 'alac', SAMPLE],
+  ['w64', 'pcm_s16le', SAMPLE],
+  ['mov', 'pcm_s16le', SAMPLE],
+  ['aiff', 'pcm_s16be', SAMPLE],
+  ['wv', 'wavpack', SAMPLE],
+  ['tta', 'tta', SAMPLE],
+  ['avi', 'libmp3lame', SAMPLE],
+  ['ogg', 'libopus', SAMPLE],
+  ['ogg', 'flac', SAMPLE],
+  ['ogg', 'libvorbis', 0.01],
+  ['ac3', 'ac3', 0.01],
+  ['eac3', 'eac3', 0.01],
+  ['webm', 'libopus', 0.01],
+  ['webm', 'libvorbis', 0.01],
+  ['mpegts', 'aac', 0.01],
+  ['matroska', 'aac', 0.02],
+  ['matroska', 'libmp3lame', 0.01],
+  ['matroska', 'flac', 0.02],
+  ['flv', 'aac', 0.01],
+  ['flv', 'libmp3lame', 0.01],
+  ['asf', 'wmav2', 0.1],
 ]
 
 for (const [container, encoder, near] of KINDS) {
   test(`${encoder} in ${container} lasts as long as what is decoded`, async () => {
     const sampleRate = encoder === 'libopus' ? 48_000 : 44_100
     const audio = { planes: at(sampleRate), sampleRate, encoder }
-    const { measured, decoded } = await bothOf(await make(`${encoder}.${container}`, container, { audio }))
+    const { measured, decoded } = await bothOf(
+      await make(`${encoder}.${container}`, container, { audio }),
+    )
     assertNear(measured, decoded, near)
   })
 }
@@ -50,7 +70,8 @@ test('raw AAC and MP3 without a header, whose containers can only guess, are cou
   for (const planes of [loudThenSilent, silentThenLoud]) {
     const aac = await make('raw.aac', 'adts', { audio: { planes, sampleRate, encoder: 'aac' } })
     const mp3 = await make('raw.mp3', 'mp3', {
-      audio: { planes, sampleRate, encoder: 'libmp3lame' }, containerOptions: headerless,
+      audio: { planes, sampleRate, encoder: 'libmp3lame' },
+      containerOptions: headerless,
     })
     for (const path of [aac, mp3]) {
       const { measured, decoded } = await bothOf(path)
@@ -63,11 +84,16 @@ test('raw AAC and MP3 without a header, whose containers can only guess, are cou
 test('MP3 whose bit rate varies, without a header that says how long it is', async () => {
   const sampleRate = 44_100
   const planes = [noise(20, sampleRate).fill(0, 4 * sampleRate)]
-  const parts = await Promise.all([320_000, 32_000].map(async (bitRate) =>
-    readFile(await make(`${bitRate}.mp3`, 'mp3', {
-      audio: { planes, sampleRate, encoder: 'libmp3lame', bitRate },
-      containerOptions: { write_xing: '0', id3v2_version: '0' },
-    }))))
+  const parts = await Promise.all(
+    [320_000, 32_000].map(async (bitRate) =>
+      readFile(
+        await make(`${bitRate}.mp3`, 'mp3', {
+          audio: { planes, sampleRate, encoder: 'libmp3lame', bitRate },
+          containerOptions: { write_xing: '0', id3v2_version: '0' },
+        }),
+      ),
+    ),
+  )
   const { measured, decoded } = await bothOf(await save('varying.mp3', Buffer.concat(parts)))
   assertNear(measured, decoded, SAMPLE)
 })
@@ -100,5 +126,7 @@ test('beside a picture the silence before a late sound counts, and the picture d
 test('counting ends beyond what is allowed, and when it is told to', async () => {
   const path = await save('long.wav', wavBytes([sine(440, 30, 8_000)], 8_000))
   assertBetween((await measure(path, 2))!, 2.000_001, 3)
-  await assert.rejects(measureSound(path, { secondsMax: 9, signal: AbortSignal.abort() }), { name: 'AbortError' })
+  await assert.rejects(measureSound(path, { secondsMax: 9, signal: AbortSignal.abort() }), {
+    name: 'AbortError',
+  })
 })

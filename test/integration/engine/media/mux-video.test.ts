@@ -17,7 +17,9 @@ const FLASH_FRAME = 12
 const CLICK_SECONDS = FLASH_FRAME / 10
 
 let folder: string
-before(async () => { folder = await mkdtemp(join(tmpdir(), 'mux-')) })
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mux-'))
+})
 after(() => rm(folder, { recursive: true }))
 
 interface Case {
@@ -36,22 +38,63 @@ const cases: Case[] = [
   { name: 'h264.mkv', container: 'matroska', video: { encoder: 'libx264', options: B_FRAMES } },
   { name: 'h264.ts', container: 'mpegts', video: { encoder: 'libx264', options: B_FRAMES } },
   { name: 'turned.mp4', container: 'mp4', video: { encoder: 'libx264', isTurned: true } },
-  { name: 'turned.mov', container: 'mov', video: { encoder: 'h263', isTurned: true, width: 128, height: 96 },
-    recoded: 'h263' },
+  {
+    name: 'turned.mov',
+    container: 'mov',
+    video: { encoder: 'h263', isTurned: true, width: 128, height: 96 },
+    recoded: 'h263',
+  },
   { name: 'mpeg4.avi', container: 'avi', video: { encoder: 'mpeg4' }, audio: { encoder: 'mp2' } },
   { name: 'hevc.mp4', container: 'mp4', video: { encoder: 'libx265' } },
   { name: 'mpeg4.mp4', container: 'mp4', video: { encoder: 'mpeg4' } },
-  { name: 'mpeg2.ts', container: 'mpegts', video: { encoder: 'mpeg2video' }, audio: { encoder: 'mp2' } },
-  { name: 'vp9.webm', container: 'webm', video: { encoder: 'libvpx-vp9' }, audio: { encoder: 'libopus' } },
-  { name: 'vp8.webm', container: 'webm', video: { encoder: 'libvpx' }, audio: { encoder: 'libopus' }, recoded: 'vp8' },
-  { name: 'odd.webm', container: 'webm', video: { encoder: 'libvpx', width: 65, height: 49 },
-    audio: { encoder: 'libopus' }, recoded: 'vp8' },
-  { name: 'wmv2.wmv', container: 'asf', video: { encoder: 'wmv2' }, audio: { encoder: 'wmav2' }, recoded: 'wmv2' },
+  {
+    name: 'mpeg2.ts',
+    container: 'mpegts',
+    video: { encoder: 'mpeg2video' },
+    audio: { encoder: 'mp2' },
+  },
+  {
+    name: 'vp9.webm',
+    container: 'webm',
+    video: { encoder: 'libvpx-vp9' },
+    audio: { encoder: 'libopus' },
+  },
+  {
+    name: 'vp8.webm',
+    container: 'webm',
+    video: { encoder: 'libvpx' },
+    audio: { encoder: 'libopus' },
+    recoded: 'vp8',
+  },
+  {
+    name: 'odd.webm',
+    container: 'webm',
+    video: { encoder: 'libvpx', width: 65, height: 49 },
+    audio: { encoder: 'libopus' },
+    recoded: 'vp8',
+  },
+  {
+    name: 'wmv2.wmv',
+    container: 'asf',
+    video: { encoder: 'wmv2' },
+    audio: { encoder: 'wmav2' },
+    recoded: 'wmv2',
+  },
   { name: 'flv1.flv', container: 'flv', video: { encoder: 'flv' }, recoded: 'flv1' },
-  { name: 'late-sound.mp4', container: 'mp4', video: { encoder: 'libx264', options: B_FRAMES }, audio: { delay: 0.5 } },
+  {
+    name: 'late-sound.mp4',
+    container: 'mp4',
+    video: { encoder: 'libx264', options: B_FRAMES },
+    audio: { delay: 0.5 },
+  },
   { name: 'late-video.mp4', container: 'mp4', video: { encoder: 'libx264', delay: 0.5 } },
-  { name: 'late-video.webm', container: 'webm', video: { encoder: 'libvpx', delay: 0.5 },
-    audio: { encoder: 'libopus' }, recoded: 'vp8' },
+  {
+    name: 'late-video.webm',
+    container: 'webm',
+    video: { encoder: 'libvpx', delay: 0.5 },
+    audio: { encoder: 'libopus' },
+    recoded: 'vp8',
+  },
 ]
 
 for (const { name, container, video, audio = {}, recoded } of cases) {
@@ -59,7 +102,12 @@ for (const { name, container, video, audio = {}, recoded } of cases) {
     const path = join(folder, name)
     const soundAt = CLICK_SECONDS + (video.delay ?? 0) - (audio.delay ?? 0)
     await makeMedia(path, container, {
-      audio: { planes: [clickedChirp(SECONDS, RATE, soundAt)], sampleRate: RATE, encoder: 'aac', ...audio },
+      audio: {
+        planes: [clickedChirp(SECONDS, RATE, soundAt)],
+        sampleRate: RATE,
+        encoder: 'aac',
+        ...audio,
+      },
       video: { seconds: SECONDS, flashes: [FLASH_FRAME], ...video },
     })
     const source = await readSound(path)

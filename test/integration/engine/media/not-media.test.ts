@@ -9,7 +9,9 @@ import { makeMedia, noise, wavBytes } from '../../../support/make-audio.ts'
 import { NO_LIMITS } from './read-sound.ts'
 
 let folder: string
-before(async () => { folder = await mkdtemp(join(tmpdir(), 'not-media-')) })
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'not-media-'))
+})
 after(() => rm(folder, { recursive: true }))
 
 const PROSE = 'The quick brown fox jumps over the lazy dog, again and again.\n'.repeat(400)
@@ -25,7 +27,9 @@ function png(): Buffer {
   const header = Buffer.from('00000040000000400800000000', 'hex')
   const pixels = deflateSync(Buffer.alloc(64 * 65))
   return Buffer.concat([
-    Buffer.from('89504e470d0a1a0a', 'hex'), chunk('IHDR', header), chunk('IDAT', pixels),
+    Buffer.from('89504e470d0a1a0a', 'hex'),
+    chunk('IHDR', header),
+    chunk('IDAT', pixels),
     chunk('IEND', Buffer.alloc(0)),
   ])
 }
@@ -36,8 +40,10 @@ const text = (content: string) => Buffer.from(content)
 /** Bytes that are the same on every run, and like nothing. */
 function noiseBytes(size: number): Uint8Array {
   let state = 7
-  return Uint8Array.from({ length: size }, () =>
-    (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) >>> 24)
+  return Uint8Array.from(
+    { length: size },
+    () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) >>> 24,
+  )
 }
 
 /** The first bytes of a format, in hexadecimal, before bytes that are not of it. */
@@ -104,11 +110,15 @@ test('noise of many sizes is INVALID_MEDIA', async () => {
 })
 
 test('a video without sound is NO_AUDIO_STREAM', async () => {
-  for (const [container, encoder] of [['mp4', 'libx264'], ['matroska', 'mpeg4']] as const) {
+  for (const [container, encoder] of [
+    ['mp4', 'libx264'],
+    ['matroska', 'mpeg4'],
+  ] as const) {
     const path = join(folder, `silent.${container}`)
     await makeMedia(path, container, { video: { seconds: 1, encoder } })
     await assert.rejects(openMixture(path, NO_LIMITS), {
-      code: 'NO_AUDIO_STREAM', message: /video has no sound/,
+      code: 'NO_AUDIO_STREAM',
+      message: /video has no sound/,
     })
   }
 })

@@ -14,7 +14,9 @@ export const NO_LIMITS: MixtureLimits = { mediaSecondsMax: 7200, channelsMax: 64
 /** A folder for the media of one file of tests; both functions answer the path of what they wrote. */
 export function mediaFolder() {
   let folder: string
-  before(async () => { folder = await mkdtemp(join(tmpdir(), 'media-')) })
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'media-'))
+  })
   after(() => rm(folder, { recursive: true }))
   return {
     async save(name: string, bytes: Uint8Array): Promise<string> {
@@ -43,7 +45,8 @@ export async function readSound(path: string, limits: Partial<MixtureLimits> = {
     const blocks: Float32Array[][] = []
     for await (const block of mixture.blocks()) blocks.push(block)
     const planes = Array.from({ length: mixture.channels }, (_, channel) =>
-      concatenate(blocks.map((block) => block[channel]!)))
+      concatenate(blocks.map((block) => block[channel]!)),
+    )
     return { mixture, planes, blockLengths: blocks.map((block) => block[0]!.length) }
   } finally {
     await mixture.close()
@@ -52,7 +55,9 @@ export async function readSound(path: string, limits: Partial<MixtureLimits> = {
 
 /** From -1 to 1: how alike `a` is to what stands `lag` samples later in `b`. */
 export function correlation(
-  a: Float32Array, b: Float32Array, { start = 0, count = a.length, lag = 0 } = {},
+  a: Float32Array,
+  b: Float32Array,
+  { start = 0, count = a.length, lag = 0 } = {},
 ): number {
   let ab = 0
   let aa = 0

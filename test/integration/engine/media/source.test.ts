@@ -4,20 +4,28 @@ import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { fetchPublicSource, fetchSource, SourceUnavailableError } from '../../../../engine/media/source.ts'
+import {
+  fetchPublicSource,
+  fetchSource,
+  SourceUnavailableError,
+} from '../../../../engine/media/source.ts'
 import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
 import { serve } from '../../../support/serve.ts'
 
 let folder: string
-before(async () => { folder = await mkdtemp(join(tmpdir(), 'source-')) })
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'source-'))
+})
 after(() => rm(folder, { recursive: true }))
 
 const BYTES = Buffer.alloc(300_000, 'winnow')
 const QUICK = { retryDelaysMs: [0, 0], silenceMsMax: 30_000 }
 
 const whole: RequestListener = (_, response) => response.end(BYTES)
-const status = (code: number): RequestListener =>
-  (_, response) => response.writeHead(code).end('no')
+const status =
+  (code: number): RequestListener =>
+  (_, response) =>
+    response.writeHead(code).end('no')
 const cutOff: RequestListener = (_, response) => {
   response.writeHead(200, { 'content-length': BYTES.length })
   response.write(BYTES.subarray(0, 1000), () => response.destroy())
@@ -28,7 +36,14 @@ let files = 0
 function fetchFrom(url: string, options: object = {}) {
   const path = join(folder, `file-${files++}`)
   const signal = new AbortController().signal
-  const bytes = fetchSource({ url, path, bytesMax: 1_000_000, signal, retryPolicy: QUICK, ...options })
+  const bytes = fetchSource({
+    url,
+    path,
+    bytesMax: 1_000_000,
+    signal,
+    retryPolicy: QUICK,
+    ...options,
+  })
   return { path, bytes }
 }
 
@@ -41,7 +56,10 @@ describe('a source', () => {
   })
 
   const troubles = {
-    '503': status(503), '429': status(429), 'an early end': cutOff, 'no answer': hangUp,
+    '503': status(503),
+    '429': status(429),
+    'an early end': cutOff,
+    'no answer': hangUp,
   }
   for (const [name, trouble] of Object.entries(troubles)) {
     test(`is asked for again after ${name}, and is whole`, async (t) => {
@@ -65,7 +83,8 @@ describe('a source', () => {
     test(`has failed for good after ${code}`, async (t) => {
       const { url, requests } = await serve(t, status(code))
       await assert.rejects(fetchFrom(url).bytes, {
-        code: 'MEDIA_FETCH_FAILED', message: new RegExp(`answered ${code}`),
+        code: 'MEDIA_FETCH_FAILED',
+        message: new RegExp(`answered ${code}`),
       })
       assert.equal(requests(), 1)
     })
@@ -127,8 +146,17 @@ test('a public source that drips is given up in the end, and no file stays', asy
   })
   const path = join(folder, 'dripping')
   const { signal } = new AbortController()
-  const fetching = fetchPublicSource(createPublicFetch({ allowCidrs: ['127.0.0.0/8'] }),
-    { url, path, bytesMax: 1_000_000, secondsMax: 0.2, signal, retryPolicy: QUICK })
-  await assert.rejects(fetching, { code: 'MEDIA_FETCH_FAILED', message: /longer than 0\.2 s to fetch/ })
+  const fetching = fetchPublicSource(createPublicFetch({ allowCidrs: ['127.0.0.0/8'] }), {
+    url,
+    path,
+    bytesMax: 1_000_000,
+    secondsMax: 0.2,
+    signal,
+    retryPolicy: QUICK,
+  })
+  await assert.rejects(fetching, {
+    code: 'MEDIA_FETCH_FAILED',
+    message: /longer than 0\.2 s to fetch/,
+  })
   await assert.rejects(access(path), { code: 'ENOENT' })
 })

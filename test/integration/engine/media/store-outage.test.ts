@@ -8,7 +8,10 @@ import { serve } from '../../../support/serve.ts'
 
 const log = createLogger('test', 'silent')
 const atOnce = () => new Promise(setImmediate)
-const answer = (status: number): RequestListener => (_, response) => void response.writeHead(status).end()
+const answer =
+  (status: number): RequestListener =>
+  (_, response) =>
+    void response.writeHead(status).end()
 
 test('a store is away until it answers something else than "not now"', async (t) => {
   const { url, requests } = await serve(t, answer(503), answer(502), answer(429), answer(404))

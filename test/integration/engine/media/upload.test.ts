@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import {
-  UploadUnavailableError, uploadOutput, UploadRefusedError,
+  UploadUnavailableError,
+  uploadOutput,
+  UploadRefusedError,
 } from '../../../../engine/media/upload.ts'
 import { serve } from '../../../support/serve.ts'
 
@@ -22,17 +24,30 @@ before(async () => {
 after(() => rm(folder, { recursive: true }))
 
 /** Reads all, then answers. */
-const taken = (into: Buffer[] = []): RequestListener => async (request, response) => {
-  for await (const piece of request) into.push(piece)
-  response.end()
-}
+const taken =
+  (into: Buffer[] = []): RequestListener =>
+  async (request, response) => {
+    for await (const piece of request) into.push(piece)
+    response.end()
+  }
 /** Answers before anything is read. */
-const early = (code: number): RequestListener => (_, response) => void response.writeHead(code).end('no')
-const hangUp: RequestListener = (request) => void request.once('data', () => request.socket.destroy())
+const early =
+  (code: number): RequestListener =>
+  (_, response) =>
+    void response.writeHead(code).end('no')
+const hangUp: RequestListener = (request) =>
+  void request.once('data', () => request.socket.destroy())
 
 function upload(url: string, options: object = {}): Promise<void> {
   const signal = new AbortController().signal
-  return uploadOutput({ url, path, contentType: 'audio/wav', signal, retryPolicy: QUICK, ...options })
+  return uploadOutput({
+    url,
+    path,
+    contentType: 'audio/wav',
+    signal,
+    retryPolicy: QUICK,
+    ...options,
+  })
 }
 
 describe('an upload', () => {

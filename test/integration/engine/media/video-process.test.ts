@@ -3,7 +3,11 @@
 import assert from 'node:assert/strict'
 import { dirname } from 'node:path'
 import { test } from 'node:test'
-import { VIDEO_LIMITS, VideoProcess, type VideoLimits } from '../../../../engine/media/video-process.ts'
+import {
+  VIDEO_LIMITS,
+  VideoProcess,
+  type VideoLimits,
+} from '../../../../engine/media/video-process.ts'
 import { noise } from '../../../support/make-audio.ts'
 import { mediaFolder } from './read-sound.ts'
 
@@ -17,7 +21,12 @@ interface Work {
 }
 
 /** Begins to code a video anew, for MP4 can't hold its coding. */
-async function begin({ width = 64, height = 48, limits, signal = new AbortController().signal }: Work) {
+async function begin({
+  width = 64,
+  height = 48,
+  limits,
+  signal = new AbortController().signal,
+}: Work) {
   const path = await make('p.flv', 'flv', {
     audio: { planes: [noise(1, 44_100)], sampleRate: 44_100, encoder: 'aac' },
     video: { seconds: 0.3, encoder: 'flv', width, height },
@@ -38,7 +47,10 @@ test('pictures of many pixels are not coded anew', async () => {
 test('more memory than allowed ends the work', async () => {
   const { pictures, preparing } = await begin({ limits: { bytesMax: 64 * 2 ** 20 } })
   await assert.rejects(preparing, /its process ended.* more than 64 MiB/)
-  await assert.rejects(pictures.mux({ video: { path: '', startSeconds: 0 }, audioPath: '', path: '' }), /64 MiB/)
+  await assert.rejects(
+    pictures.mux({ video: { path: '', startSeconds: 0 }, audioPath: '', path: '' }),
+    /64 MiB/,
+  )
 })
 
 test('more time than allowed ends the work', async () => {

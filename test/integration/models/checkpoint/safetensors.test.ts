@@ -24,8 +24,11 @@ function write(header: Header | string, data: Uint8Array): string {
 const bytesOf = (array: Float32Array | Int32Array | Uint16Array) =>
   new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
 
-const entry = (dtype: string, shape: number[], end: number) =>
-  ({ dtype, shape, data_offsets: [0, end] })
+const entry = (dtype: string, shape: number[], end: number) => ({
+  dtype,
+  shape,
+  data_offsets: [0, end],
+})
 
 const read = (file: string, name = 'a') => [...openSafetensors(file).get(name)!.values()]
 
@@ -81,37 +84,53 @@ test('a damaged file is refused, naming the file and the tensor', () => {
 })
 
 test('everything that is wrong with weights is told at once', () => {
-  const file = write({
-    present: entry('F32', [2], 8), misshapen: entry('F32', [2], 8), unused: entry('F32', [2], 8),
-    odd: entry('F8_E5M2', [8], 8),
-  }, bytesOf(Float32Array.of(1, 2)))
+  const file = write(
+    {
+      present: entry('F32', [2], 8),
+      misshapen: entry('F32', [2], 8),
+      unused: entry('F32', [2], 8),
+      odd: entry('F8_E5M2', [8], 8),
+    },
+    bytesOf(Float32Array.of(1, 2)),
+  )
   const before = tf.memory().numTensors
-  const ask = (weights: Weights) => tf.tidy(() => {
-    weights.get('present', [2])
-    weights.get('absent', [3])
-    weights.get('misshapen', [1, 2])
-    weights.get('odd', [8])
-  })
-  assert.throws(() => Weights.read(file, ask), (error: Error) => {
-    const lines = error.message.replaceAll(`${file}: `, '').split('\n')
-    assert.deepEqual(lines, [
-      'weight absent is missing', 'weight misshapen has shape [2], expected [1,2]',
-      'tensor odd: type F8_E5M2 is not one of F32, F16, BF16, I32',
-      '1 weights were not read: unused',
-    ])
-    return true
-  })
+  const ask = (weights: Weights) =>
+    tf.tidy(() => {
+      weights.get('present', [2])
+      weights.get('absent', [3])
+      weights.get('misshapen', [1, 2])
+      weights.get('odd', [8])
+    })
+  assert.throws(
+    () => Weights.read(file, ask),
+    (error: Error) => {
+      const lines = error.message.replaceAll(`${file}: `, '').split('\n')
+      assert.deepEqual(lines, [
+        'weight absent is missing',
+        'weight misshapen has shape [2], expected [1,2]',
+        'tensor odd: type F8_E5M2 is not one of F32, F16, BF16, I32',
+        '1 weights were not read: unused',
+      ])
+      return true
+    },
+  )
   assert.equal(tf.memory().numTensors, before)
-  const sum = Weights.read(write({ a: entry('F32', [2], 8) }, bytesOf(Float32Array.of(1, 2))),
-    (weights) => tf.tidy(() => weights.get('a', [2]).sum().arraySync()))
+  const sum = Weights.read(
+    write({ a: entry('F32', [2], 8) }, bytesOf(Float32Array.of(1, 2))),
+    (weights) => tf.tidy(() => weights.get('a', [2]).sum().arraySync()),
+  )
   assert.equal(sum, 3)
 })
 
 test('weights are asked for by path and exact shape, and all of them', () => {
-  const file = write({
-    'layer.0.gain': entry('F32', [2], 8), 'layer.0.bias': entry('F32', [2], 8),
-    unused: entry('F32', [2], 8),
-  }, bytesOf(Float32Array.of(1, 2)))
+  const file = write(
+    {
+      'layer.0.gain': entry('F32', [2], 8),
+      'layer.0.bias': entry('F32', [2], 8),
+      unused: entry('F32', [2], 8),
+    },
+    bytesOf(Float32Array.of(1, 2)),
+  )
   const weights = Weights.open(file)
   assert.equal(weights.parameters, 6)
   const layer = weights.at('layer').at(0)

@@ -9,8 +9,15 @@ import { openTorchCheckpoint } from '../../../../models/checkpoint/torch-checkpo
 import { Weights } from '../../../../models/checkpoint/weights.ts'
 import { openZip } from '../../../../models/checkpoint/zip-entries.ts'
 import {
-  dictionaryPickle, op, stateDictPickle, tensorPickle, torchEntries, writeStateDict,
-  type SavedStorage, type SavedTensor, type StateDict,
+  dictionaryPickle,
+  op,
+  stateDictPickle,
+  tensorPickle,
+  torchEntries,
+  writeStateDict,
+  type SavedStorage,
+  type SavedTensor,
+  type StateDict,
 } from '../../../support/torch-file.ts'
 import { writeZip, type Entry } from '../../../support/zip-file.ts'
 
@@ -25,14 +32,15 @@ const fixture = (name: string) =>
 const ENCODE: Record<string, (numbers: readonly number[]) => ArrayBufferView> = {
   FloatStorage: (numbers) => Float32Array.from(numbers),
   IntStorage: (numbers) => Int32Array.from(numbers),
-  BFloat16Storage: (numbers) => Uint16Array.from(
-    new Uint32Array(Float32Array.from(numbers).buffer), (bits) => bits >>> 16),
-  HalfStorage: (numbers) => Uint16Array.from(numbers, (number) => {
-    if (number === 0) return 0
-    const exponent = Math.floor(Math.log2(Math.abs(number)))
-    const fraction = (Math.abs(number) / 2 ** exponent - 1) * 1024
-    return (number < 0 ? 0x8000 : 0) | ((exponent + 15) << 10) | fraction
-  }),
+  BFloat16Storage: (numbers) =>
+    Uint16Array.from(new Uint32Array(Float32Array.from(numbers).buffer), (bits) => bits >>> 16),
+  HalfStorage: (numbers) =>
+    Uint16Array.from(numbers, (number) => {
+      if (number === 0) return 0
+      const exponent = Math.floor(Math.log2(Math.abs(number)))
+      const fraction = (Math.abs(number) / 2 ** exponent - 1) * 1024
+      return (number < 0 ? 0x8000 : 0) | ((exponent + 15) << 10) | fraction
+    }),
 }
 
 function storageOf(type: string, numbers: readonly number[]): SavedStorage {
@@ -45,7 +53,11 @@ const plain = (storage: number, shape: number[], offset = 0): SavedTensor => {
   return { storage, offset, shape, strides }
 }
 
-const floats = (count: number) => storageOf('FloatStorage', Array.from({ length: count }, (_, i) => i))
+const floats = (count: number) =>
+  storageOf(
+    'FloatStorage',
+    Array.from({ length: count }, (_, i) => i),
+  )
 
 const valuesOf = (name: string) => [...openTorchCheckpoint(file).get(name)!.values()]
 
@@ -62,17 +74,26 @@ interface Drawn {
 const drawnStorage: fc.Arbitrary<Drawn> = fc.record({
   type: fc.constantFrom(...Object.keys(ENCODE)),
   numbers: fc.array(fc.integer({ min: -256, max: 256 }), { minLength: 200, maxLength: 400 }),
-  tensors: fc.array(fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 3 }).chain((shape) =>
-    fc.record({
-      shape: fc.constant(shape),
-      order: fc.shuffledSubarray([...shape.keys()], { minLength: shape.length }),
-      step: fc.integer({ min: 1, max: 3 }),
-      offset: fc.integer({ min: 0, max: 8 }),
-    })), { maxLength: 4 }),
+  tensors: fc.array(
+    fc
+      .array(fc.integer({ min: 0, max: 4 }), { maxLength: 3 })
+      .chain((shape) =>
+        fc.record({
+          shape: fc.constant(shape),
+          order: fc.shuffledSubarray([...shape.keys()], { minLength: shape.length }),
+          step: fc.integer({ min: 1, max: 3 }),
+          offset: fc.integer({ min: 0, max: 8 }),
+        }),
+      ),
+    { maxLength: 4 },
+  ),
 })
 
 /** Lays a tensor out with its axes in any order, as transposes and slices do. */
-function layOut(storage: number, { shape, order, step, offset }: Drawn['tensors'][number]): SavedTensor {
+function layOut(
+  storage: number,
+  { shape, order, step, offset }: Drawn['tensors'][number],
+): SavedTensor {
   const strides = shape.map(() => 0)
   let stride = step
   for (const axis of order) {
@@ -83,7 +104,10 @@ function layOut(storage: number, { shape, order, step, offset }: Drawn['tensors'
 }
 
 /** The numbers of a tensor, found one by one from their indices. */
-function expectedValues(numbers: readonly number[], { shape, strides, offset }: SavedTensor): number[] {
+function expectedValues(
+  numbers: readonly number[],
+  { shape, strides, offset }: SavedTensor,
+): number[] {
   const count = shape.reduce((a, b) => a * b, 1)
   return Array.from({ length: count }, (_, i) => {
     let rest = i
@@ -98,25 +122,40 @@ function expectedValues(numbers: readonly number[], { shape, strides, offset }: 
 
 test('any state dict is read back: every type, shared storages, offsets, strides', () => {
   const zip = fc.record({
-    wide: fc.boolean(), padding: fc.nat(100), comment: fc.string({ maxLength: 20 }),
+    wide: fc.boolean(),
+    padding: fc.nat(100),
+    comment: fc.string({ maxLength: 20 }),
   })
-  fc.assert(fc.property(fc.array(drawnStorage, { maxLength: 4 }), zip, (drawn, options) => {
-    const storages = drawn.map(({ type, numbers }) => storageOf(type, numbers))
-    const named = drawn.flatMap(({ tensors }, storage) => tensors.map((tensor, i) =>
-      [`layer.${storage}.${i}`, layOut(storage, tensor)] as const))
-    writeStateDict(file, { storages, tensors: Object.fromEntries(named) }, options)
-    const read = openTorchCheckpoint(file)
-    assert.deepEqual([...read.keys()], named.map(([name]) => name))
-    for (const [name, tensor] of named) {
-      const found = read.get(name)!
-      assert.deepEqual(found.shape, tensor.shape)
-      assert.deepEqual([...found.values()], expectedValues(drawn[tensor.storage]!.numbers, tensor))
-    }
-  }), { numRuns: 200 })
+  fc.assert(
+    fc.property(fc.array(drawnStorage, { maxLength: 4 }), zip, (drawn, options) => {
+      const storages = drawn.map(({ type, numbers }) => storageOf(type, numbers))
+      const named = drawn.flatMap(({ tensors }, storage) =>
+        tensors.map((tensor, i) => [`layer.${storage}.${i}`, layOut(storage, tensor)] as const),
+      )
+      writeStateDict(file, { storages, tensors: Object.fromEntries(named) }, options)
+      const read = openTorchCheckpoint(file)
+      assert.deepEqual(
+        [...read.keys()],
+        named.map(([name]) => name),
+      )
+      for (const [name, tensor] of named) {
+        const found = read.get(name)!
+        assert.deepEqual(found.shape, tensor.shape)
+        assert.deepEqual(
+          [...found.values()],
+          expectedValues(drawn[tensor.storage]!.numbers, tensor),
+        )
+      }
+    }),
+    { numRuns: 200 },
+  )
 })
 
 test('the checkpoints of the reference are read whole', () => {
-  for (const [name, count, parameters] of [['sam-audio-tiny', 451, 924_934], ['judge-tiny', 239, 459_212]]) {
+  for (const [name, count, parameters] of [
+    ['sam-audio-tiny', 451, 924_934],
+    ['judge-tiny', 239, 459_212],
+  ]) {
     const tensors = openTorchCheckpoint(fixture(String(name)))
     assert.equal(tensors.size, count)
     const numbers = [...tensors.values()].flatMap(({ values }) => [...values()])
@@ -130,7 +169,11 @@ test('beyond 4 GiB only what is asked for is read', () => {
   const storages = [floats(2), { ...floats(3), count: gap / 4 + 3, gap }, floats(4)]
   writeStateDict(file, {
     storages,
-    tensors: { far: plain(1, [3], gap / 4), behind: plain(2, [2, 2]), whole: plain(1, [gap / 4 + 3]) },
+    tensors: {
+      far: plain(1, [3], gap / 4),
+      behind: plain(2, [2, 2]),
+      whole: plain(1, [gap / 4 + 3]),
+    },
   })
   const before = process.memoryUsage().arrayBuffers
   assert.deepEqual(valuesOf('far'), [0, 1, 2])
@@ -202,8 +245,10 @@ test('an opcode that no state dict needs is refused, naming it', () => {
 test('a pickle that does not hold together is refused', () => {
   const cases: [Buffer[], RegExp][] = [
     [[op.setItem(), op.stop()], /takes more than there is/],
-    [[op.emptyDictionary(), op.text('a'), op.mark(), op.text('b'), op.setItem()],
-      /takes more than there is/],
+    [
+      [op.emptyDictionary(), op.text('a'), op.mark(), op.text('b'), op.setItem()],
+      /takes more than there is/,
+    ],
     [[op.tuple()], /no beginning of a tuple/],
     [[op.get(7), op.stop()], /recalls 7/],
     [[op.text('a'), op.text('b'), op.text('c'), op.setItem()], /gives items to what is no dict/],
@@ -214,8 +259,10 @@ test('a pickle that does not hold together is refused', () => {
     [[Buffer.from('cos')], /cut short in a name/],
     [[Buffer.from([0x58, 0xff, 0xff, 0xff, 0xff])], /cut short/],
     [[op.emptyTuple(), op.stop()], /is not a dictionary of tensors/],
-    [[op.emptyDictionary(), op.integer(3), op.emptyTuple(), op.setItem(), op.stop()],
-      /a tensor's name is not a text/],
+    [
+      [op.emptyDictionary(), op.integer(3), op.emptyTuple(), op.setItem(), op.stop()],
+      /a tensor's name is not a text/,
+    ],
     [[op.text('0'), op.persistentId(), op.stop()], /a persistent id is not that of a storage/],
   ]
   for (const [parts, message] of cases) {
@@ -229,7 +276,10 @@ test('a pickle that does not hold together is refused', () => {
 test('a tensor that is not within its storage is refused', () => {
   const many = Array.from({ length: 65 }, () => 1)
   const outside: SavedTensor[] = [
-    plain(0, [5]), plain(0, [2, 2], 1), plain(0, [2 ** 50, 2 ** 50]), plain(0, many),
+    plain(0, [5]),
+    plain(0, [2, 2], 1),
+    plain(0, [2 ** 50, 2 ** 50]),
+    plain(0, many),
     { storage: 0, offset: 0, shape: [2, 2], strides: [3, 1] },
     { storage: 0, offset: 0, shape: [2 ** 40], strides: [0] },
     { storage: 0, offset: 2 ** 40, shape: [1], strides: [1] },
@@ -267,7 +317,10 @@ test('a storage must be there, of its size, and of a type that is read', () => {
 /** A checkpoint that is sound but for what is said of its entry `name`. */
 function writeClaims(name: string, claims: Entry['claims'], saved = storages): void {
   const entries = torchEntries(stateDictPickle({ ...sound, storages: saved }), saved)
-  writeZip(file, entries.map((entry) => (entry.name === name ? { ...entry, claims } : entry)))
+  writeZip(
+    file,
+    entries.map((entry) => (entry.name === name ? { ...entry, claims } : entry)),
+  )
 }
 
 function writeWith(more: Entry): void {
@@ -275,7 +328,10 @@ function writeWith(more: Entry): void {
 }
 
 test('of an entry only what is its own is read', () => {
-  writeZip(file, [{ name: 'a', data: Buffer.from('abc') }, { name: 'b', data: Buffer.from('def') }])
+  writeZip(file, [
+    { name: 'a', data: Buffer.from('abc') },
+    { name: 'b', data: Buffer.from('def') },
+  ])
   const entry = openZip(file).get('a')!
   assert.equal(Buffer.from(entry.read(1, 2)).toString(), 'bc')
   assert.throws(() => entry.read(1, 3), /entry a: bytes 1 to 4 are not within its 3/)
@@ -304,8 +360,10 @@ test('an archive that is not what torch writes is refused, naming the entry', ()
   assert.throws(readAll, /two entries are called archive\/data\/0/)
   writeWith({ name: 'other/data.pkl', data: new Uint8Array(1) })
   assert.throws(readAll, /not a checkpoint of torch\.save \(it has 2 data\.pkl\)/)
-  writeZip(file, [{ name: 'archive/data.pkl', data: stateDictPickle({ storages: [], tensors: {} }) },
-    { name: 'archive/byteorder', data: Buffer.from('big') }])
+  writeZip(file, [
+    { name: 'archive/data.pkl', data: stateDictPickle({ storages: [], tensors: {} }) },
+    { name: 'archive/byteorder', data: Buffer.from('big') },
+  ])
   assert.throws(readAll, /byte order big is not little/)
   writeFileSync(file, 'neither a zip nor short enough to be nothing')
   assert.throws(readAll, /checkpoint\.pt: not a zip archive, or cut short/)
@@ -320,15 +378,18 @@ test('a checkpoint cut short anywhere, or damaged anywhere, throws or reads, and
     writeFileSync(file, whole.subarray(0, length))
     assert.throws(readAll, /checkpoint\.pt: /, `cut at ${length}`)
   }
-  fc.assert(fc.property(fc.nat(whole.length - 1), fc.nat(255), (place, value) => {
-    const damaged = Buffer.from(whole)
-    damaged[place] = value
-    writeFileSync(file, damaged)
-    try {
-      const count = readAll().flatMap((values) => [...values]).length
-      assert.equal(count <= 4, true, `${count} numbers`)
-    } catch (error) {
-      assert.match((error as Error).message, /checkpoint\.pt: /)
-    }
-  }), { numRuns: 2000 })
+  fc.assert(
+    fc.property(fc.nat(whole.length - 1), fc.nat(255), (place, value) => {
+      const damaged = Buffer.from(whole)
+      damaged[place] = value
+      writeFileSync(file, damaged)
+      try {
+        const count = readAll().flatMap((values) => [...values]).length
+        assert.equal(count <= 4, true, `${count} numbers`)
+      } catch (error) {
+        assert.match((error as Error).message, /checkpoint\.pt: /)
+      }
+    }),
+    { numRuns: 2000 },
+  )
 })

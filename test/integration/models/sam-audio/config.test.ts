@@ -13,8 +13,13 @@ const folder = mkdtempSync(join(tmpdir(), 'config-'))
 after(() => rmSync(folder, { recursive: true }))
 const file = join(folder, 'config.json')
 
-const fixture = (name: string) => JSON.parse(readFileSync(fileURLToPath(
-  new URL(`../../../fixtures/sam-audio/${name}/config.json`, import.meta.url)), 'utf8'))
+const fixture = (name: string) =>
+  JSON.parse(
+    readFileSync(
+      fileURLToPath(new URL(`../../../fixtures/sam-audio/${name}/config.json`, import.meta.url)),
+      'utf8',
+    ),
+  )
 
 /** Reads the fixture's configuration with some of it changed. */
 function reading(read: (file: string) => Promise<unknown>, config: object) {
@@ -24,26 +29,41 @@ function reading(read: (file: string) => Promise<unknown>, config: object) {
 
 test('a network of another kind is refused, naming the setting', async () => {
   const t5 = fixture('t5-tiny')
-  await assert.rejects(reading(readT5Config, { ...t5, feed_forward_proj: 'gated-gelu' }),
-    /config\.json: feed_forward_proj must be relu, not gated-gelu/)
+  await assert.rejects(
+    reading(readT5Config, { ...t5, feed_forward_proj: 'gated-gelu' }),
+    /config\.json: feed_forward_proj must be relu, not gated-gelu/,
+  )
   const model = fixture('sam-audio-tiny')
   await assert.rejects(
     reading(readConfig, { ...model, transformer: { ...model.transformer, qk_norm: false } }),
-    /config\.json: qk_norm must be true, not false/)
+    /config\.json: qk_norm must be true, not false/,
+  )
   const judge = fixture('judge-tiny')
   await assert.rejects(
     reading(readJudgeConfig, { ...judge, text_model: { ...judge.text_model, norm_bias: true } }),
-    /config\.json: norm_bias must be false, not true/)
+    /config\.json: norm_bias must be false, not true/,
+  )
   await assert.rejects(
-    reading(readJudgeConfig, { ...judge, transformer: { ...judge.transformer, hidden_act: 'gelu' } }),
-    /config\.json: hidden_act must be silu, not gelu/)
+    reading(readJudgeConfig, {
+      ...judge,
+      transformer: { ...judge.transformer, hidden_act: 'gelu' },
+    }),
+    /config\.json: hidden_act must be silu, not gelu/,
+  )
   const spans = fixture('pe-a-frame-tiny')
   await assert.rejects(
-    reading(readSpanPredictorConfig, { ...spans, text_model: { ...spans.text_model, model_type: 'bert' } }),
-    /config\.json: model_type must be modernbert, not bert/)
+    reading(readSpanPredictorConfig, {
+      ...spans,
+      text_model: { ...spans.text_model, model_type: 'bert' },
+    }),
+    /config\.json: model_type must be modernbert, not bert/,
+  )
 })
 
 test('what old files leave out has the value that the reference gives it', async () => {
   const { feed_forward_proj: _, relative_attention_max_distance: __, ...old } = fixture('t5-tiny')
-  assert.deepEqual(await reading(readT5Config, old), await reading(readT5Config, fixture('t5-tiny')))
+  assert.deepEqual(
+    await reading(readT5Config, old),
+    await reading(readT5Config, fixture('t5-tiny')),
+  )
 })

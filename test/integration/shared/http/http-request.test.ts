@@ -26,10 +26,15 @@ async function serveBytes(t: TestContext, answer: (socket: Socket) => void) {
     server.close()
     for (const socket of sockets) socket.destroy()
   })
-  return { url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`), closed, sockets }
+  return {
+    url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`),
+    closed,
+    sockets,
+  }
 }
 
-const head = (...lines: string[]) => ['HTTP/1.1 200 OK', 'Connection: close', ...lines, '', ''].join('\r\n')
+const head = (...lines: string[]) =>
+  ['HTTP/1.1 200 OK', 'Connection: close', ...lines, '', ''].join('\r\n')
 const lengthOf = (bytes: number) => `Content-Length: ${bytes}`
 const turn = () => new Promise(setImmediate)
 
@@ -40,7 +45,9 @@ async function turns(count: number): Promise<void> {
 describe('a body that is not read', { timeout: 60_000 }, () => {
   test('holds its sender back', async (t) => {
     const bytes = 64 * 2 ** 20
-    const { url } = await serveBytes(t, (socket) => socket.write(head(lengthOf(bytes)) + 'x'.repeat(bytes)))
+    const { url } = await serveBytes(t, (socket) =>
+      socket.write(head(lengthOf(bytes)) + 'x'.repeat(bytes)),
+    )
     const { body } = await request(url, options)
     const pieces = body[Symbol.asyncIterator]()
     let read = 0
@@ -51,7 +58,8 @@ describe('a body that is not read', { timeout: 60_000 }, () => {
       read += (await pieces.next()).value.length
     }
     assert.equal(body.socket.bytesRead > 0, true, 'the server was fast')
-    for (let piece = await pieces.next(); !piece.done; piece = await pieces.next()) read += piece.value.length
+    for (let piece = await pieces.next(); !piece.done; piece = await pieces.next())
+      read += piece.value.length
     assert.equal(read, bytes)
   })
 
@@ -60,7 +68,8 @@ describe('a body that is not read', { timeout: 60_000 }, () => {
       const kind = length.length > 0 ? 'of a told length' : 'that ends with the connection'
       test(`is whole later although its server has gone: ${bytes} bytes ${kind}`, async (t) => {
         const { url, closed } = await serveBytes(t, (socket) =>
-          socket.write(head(...length) + 'x'.repeat(bytes), () => socket.destroy()))
+          socket.write(head(...length) + 'x'.repeat(bytes), () => socket.destroy()),
+        )
         const [{ body }] = await Promise.all([request(url, options), closed])
         await turns(10)
         assert.equal((await buffer(body)).length, bytes)
@@ -71,7 +80,8 @@ describe('a body that is not read', { timeout: 60_000 }, () => {
   for (const leave of ['destroy', 'resetAndDestroy'] as const) {
     test(`is an error later when its server broke off by ${leave}`, async (t) => {
       const { url, closed } = await serveBytes(t, (socket) =>
-        socket.write(head(lengthOf(2_000_000)) + 'x'.repeat(200_000), () => socket[leave]()))
+        socket.write(head(lengthOf(2_000_000)) + 'x'.repeat(200_000), () => socket[leave]()),
+      )
       const [{ body }] = await Promise.all([request(url, options), closed])
       await turns(10)
       await assert.rejects(buffer(body), { code: 'ECONNRESET' })
@@ -80,7 +90,9 @@ describe('a body that is not read', { timeout: 60_000 }, () => {
 
   test('makes no silence of the other side', async (t) => {
     const bytes = 2_000_000
-    const { url } = await serveBytes(t, (socket) => socket.end(head(lengthOf(bytes)) + 'x'.repeat(bytes)))
+    const { url } = await serveBytes(t, (socket) =>
+      socket.end(head(lengthOf(bytes)) + 'x'.repeat(bytes)),
+    )
     const { body } = await request(url, options)
     while (!body.socket.isPaused()) await turn()
     body.socket.setTimeout(0)
@@ -100,7 +112,10 @@ describe('an end to waiting', { timeout: 60_000 }, () => {
 
   test('for a name that nobody resolves', async () => {
     const guard: AddressGuard = { lookup: () => undefined, faultOf: () => undefined }
-    const waiting = request(new URL('http://example.com/'), { ...inTime({ connectMsMax: 20 }), guard })
+    const waiting = request(new URL('http://example.com/'), {
+      ...inTime({ connectMsMax: 20 }),
+      guard,
+    })
     await assert.rejects(waiting, late)
   })
 
@@ -128,7 +143,11 @@ describe('an end to waiting', { timeout: 60_000 }, () => {
 
   test('for somebody who takes what is sent', async (t) => {
     const { url } = await serveBytes(t, (socket) => socket.pause())
-    const endless = Readable.from((function* () { for (;;) yield Buffer.alloc(65_536) })())
+    const endless = Readable.from(
+      (function* () {
+        for (;;) yield Buffer.alloc(65_536)
+      })(),
+    )
     const sending = request(url, { ...inTime({ silenceMsMax: 50 }), method: 'PUT', body: endless })
     await assert.rejects(sending, late)
     assert.equal(endless.destroyed, true)
@@ -161,7 +180,9 @@ test('a signal ends a request with its reason, before, during and after the head
 })
 
 test('a body that nobody wants ends its connection', async (t) => {
-  const { url, closed } = await serveBytes(t, (socket) => socket.write(head() + 'x'.repeat(1_000_000)))
+  const { url, closed } = await serveBytes(t, (socket) =>
+    socket.write(head() + 'x'.repeat(1_000_000)),
+  )
   const { body } = await request(url, options)
   body.destroy()
   await closed

@@ -20,7 +20,10 @@ before(async () => {
     const server = createServer((_request, reply) => reply.end('the secret of the intranet'))
     server.on('connection', () => (connections += 1))
     server.listen(port, host)
-    const isUp = await once(server, 'listening').then(() => true, () => false)
+    const isUp = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    )
     if (!isUp) continue
     servers.push(server)
     port = (server.address() as AddressInfo).port
@@ -43,8 +46,10 @@ const fetcher = (
     resolve: async () => answers.map(asLookupAddress),
   })
 
-const asLookupAddress = (address: string): LookupAddress =>
-  ({ address, family: isIPv6(address) ? 6 : 4 })
+const asLookupAddress = (address: string): LookupAddress => ({
+  address,
+  family: isIPv6(address) ? 6 : 4,
+})
 
 const assertRefused = (url: string, work: Promise<unknown>) =>
   assert.rejects(work, (error) => {
@@ -56,57 +61,171 @@ const assertRefused = (url: string, work: Promise<unknown>) =>
 /** Addresses in the forms a URL may spell them; each is tried with the port of the live servers. */
 const HOSTS = [
   // loopback
-  '127.0.0.1', '127.1', '127.0.1', '127.255.255.254', '2130706433', '0x7f000001', '0x7f.1',
-  '0X7F.0.0.0X1', '017700000001', '0177.0.0.1', '0177.0x0.00.1', '127.0.0.1.', '①②⑦.⓪.⓪.①',
-  '127。0。0。1', '%31%32%37.0.0.1', '0', '0.0.0.0', '0x0', '[::]', '[::1]', '[0:0:0:0:0:0:0:1]',
+  '127.0.0.1',
+  '127.1',
+  '127.0.1',
+  '127.255.255.254',
+  '2130706433',
+  '0x7f000001',
+  '0x7f.1',
+  '0X7F.0.0.0X1',
+  '017700000001',
+  '0177.0.0.1',
+  '0177.0x0.00.1',
+  '127.0.0.1.',
+  '①②⑦.⓪.⓪.①',
+  '127。0。0。1',
+  '%31%32%37.0.0.1',
+  '0',
+  '0.0.0.0',
+  '0x0',
+  '[::]',
+  '[::1]',
+  '[0:0:0:0:0:0:0:1]',
   '[0000:0000::0001]',
   // private, link-local, carrier-grade NAT, metadata
-  '10.0.0.1', '10.255.255.255', '0xa000001', '167772161', '012.0.0.1', '172.16.0.1',
-  '172.31.255.254', '192.168.0.1', '3232235521', '192.168.257', '169.254.169.254', '0xa9fea9fe',
-  '2852039166', '0251.0376.0251.0376', '169.254.170.2', '100.64.0.1', '100.100.100.200',
-  '192.0.0.192', '168.63.129.16', '[fd00:ec2::254]', '[fd20:ce::254]',
+  '10.0.0.1',
+  '10.255.255.255',
+  '0xa000001',
+  '167772161',
+  '012.0.0.1',
+  '172.16.0.1',
+  '172.31.255.254',
+  '192.168.0.1',
+  '3232235521',
+  '192.168.257',
+  '169.254.169.254',
+  '0xa9fea9fe',
+  '2852039166',
+  '0251.0376.0251.0376',
+  '169.254.170.2',
+  '100.64.0.1',
+  '100.100.100.200',
+  '192.0.0.192',
+  '168.63.129.16',
+  '[fd00:ec2::254]',
+  '[fd20:ce::254]',
   // reserved, multicast, broadcast
-  '0.1.2.3', '192.0.2.1', '198.18.0.1', '198.51.100.7', '203.0.113.9', '224.0.0.1',
-  '239.255.255.250', '240.0.0.1', '255.255.255.255', '192.88.99.1', '192.31.196.1', '192.52.193.1',
+  '0.1.2.3',
+  '192.0.2.1',
+  '198.18.0.1',
+  '198.51.100.7',
+  '203.0.113.9',
+  '224.0.0.1',
+  '239.255.255.250',
+  '240.0.0.1',
+  '255.255.255.255',
+  '192.88.99.1',
+  '192.31.196.1',
+  '192.52.193.1',
   // IPv6: local and reserved
-  '[fc00::1]', '[fd12:3456::1]', '[fe80::1]', '[febf::1]', '[fec0::1]', '[ff02::1]', '[100::1]',
-  '[2001:db8::1]', '[3fff::1]', '[5f00::1]', '[4000::1]', '[2001:2::1]', '[2001:20::1]',
+  '[fc00::1]',
+  '[fd12:3456::1]',
+  '[fe80::1]',
+  '[febf::1]',
+  '[fec0::1]',
+  '[ff02::1]',
+  '[100::1]',
+  '[2001:db8::1]',
+  '[3fff::1]',
+  '[5f00::1]',
+  '[4000::1]',
+  '[2001:2::1]',
+  '[2001:20::1]',
   '[2620:4f:8000::1]',
   // IPv6: IPv4 in disguise (mapped, compatible, translated, NAT64, 6to4, Teredo)
-  '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[0:0:0:0:0:ffff:7f00:0001]', '[::ffff:10.0.0.1]',
-  '[::ffff:93.184.216.34]', '[::127.0.0.1]', '[::ffff:0:127.0.0.1]', '[64:ff9b::127.0.0.1]',
-  '[64:ff9b::a00:1]', '[64:ff9b:1::a00:1]', '[2002:7f00:1::]', '[2002:a00:1::1]',
-  '[2001:0:7f00:1::]', '[2001::1]',
+  '[::ffff:127.0.0.1]',
+  '[::ffff:7f00:1]',
+  '[0:0:0:0:0:ffff:7f00:0001]',
+  '[::ffff:10.0.0.1]',
+  '[::ffff:93.184.216.34]',
+  '[::127.0.0.1]',
+  '[::ffff:0:127.0.0.1]',
+  '[64:ff9b::127.0.0.1]',
+  '[64:ff9b::a00:1]',
+  '[64:ff9b:1::a00:1]',
+  '[2002:7f00:1::]',
+  '[2002:a00:1::1]',
+  '[2001:0:7f00:1::]',
+  '[2001::1]',
   // scope ids
-  '[fe80::1%25eth0]', '[fe80::1%eth0]', '[::1%25lo]',
+  '[fe80::1%25eth0]',
+  '[fe80::1%eth0]',
+  '[::1%25lo]',
 ]
 
 /** URLs that are wrong in another way than by their address. */
 const URLS = [
-  'http://93.184.216.34/a.wav', 'http://example.com/a.wav', 'HTTP://example.com/a.wav',
-  'https://user@example.com/a.wav', 'https://user:secret@example.com/a.wav',
-  'https://example.com:secret@127.0.0.1/a.wav', 'https://93.184.216.34@127.0.0.1/',
-  'https://example.com:22/a.wav', 'https://example.com:6379/', 'https://example.com:80/a.wav',
-  'https://93.184.216.34:8443/', 'file:///etc/passwd', 'file://localhost/etc/passwd',
-  'data:audio/wav;base64,UklGRg==', 'ftp://example.com/a.wav', 'gopher://127.0.0.1:6379/_PING',
-  'javascript:alert(1)', 'blob:https://example.com/1', 'ws://example.com/', 'unix:/run/docker.sock',
-  'concat:/etc/passwd', '//example.com/a.wav', '/etc/passwd', 'example.com/a.wav', 'https://', '',
-  ' ', 'https://[::1', 'https://256.256.256.256/', 'https://127.0.0.1:99999/', 'https://exa mple/',
+  'http://93.184.216.34/a.wav',
+  'http://example.com/a.wav',
+  'HTTP://example.com/a.wav',
+  'https://user@example.com/a.wav',
+  'https://user:secret@example.com/a.wav',
+  'https://example.com:secret@127.0.0.1/a.wav',
+  'https://93.184.216.34@127.0.0.1/',
+  'https://example.com:22/a.wav',
+  'https://example.com:6379/',
+  'https://example.com:80/a.wav',
+  'https://93.184.216.34:8443/',
+  'file:///etc/passwd',
+  'file://localhost/etc/passwd',
+  'data:audio/wav;base64,UklGRg==',
+  'ftp://example.com/a.wav',
+  'gopher://127.0.0.1:6379/_PING',
+  'javascript:alert(1)',
+  'blob:https://example.com/1',
+  'ws://example.com/',
+  'unix:/run/docker.sock',
+  'concat:/etc/passwd',
+  '//example.com/a.wav',
+  '/etc/passwd',
+  'example.com/a.wav',
+  'https://',
+  '',
+  ' ',
+  'https://[::1',
+  'https://256.256.256.256/',
+  'https://127.0.0.1:99999/',
+  'https://exa mple/',
 ]
 
 /** What a name server may answer; every one of these names must be refused. */
 const ANSWERS = [
-  ['127.0.0.1'], ['::1'], ['0.0.0.0'], ['::'], ['10.0.0.1'], ['169.254.169.254'], ['100.64.0.1'],
-  ['::ffff:127.0.0.1'], ['::ffff:7f00:1'], ['64:ff9b::7f00:1'], ['fe80::1%lo'], ['fe80::1'],
-  ['2606:4700::1%lo'], ['fd00:ec2::254'], ['93.184.216.34', '127.0.0.1'],
-  ['127.0.0.1', '93.184.216.34'], ['2606:2800:220:1::1', '::1'],
+  ['127.0.0.1'],
+  ['::1'],
+  ['0.0.0.0'],
+  ['::'],
+  ['10.0.0.1'],
+  ['169.254.169.254'],
+  ['100.64.0.1'],
+  ['::ffff:127.0.0.1'],
+  ['::ffff:7f00:1'],
+  ['64:ff9b::7f00:1'],
+  ['fe80::1%lo'],
+  ['fe80::1'],
+  ['2606:4700::1%lo'],
+  ['fd00:ec2::254'],
+  ['93.184.216.34', '127.0.0.1'],
+  ['127.0.0.1', '93.184.216.34'],
+  ['2606:2800:220:1::1', '::1'],
   ['93.184.216.34', '10.0.0.1', '::1'],
-  ['not an address'], [''], [],
+  ['not an address'],
+  [''],
+  [],
 ]
 
 const NAMES = [
-  'localhost', 'localhost.', 'LOCALHOST', 'a.localhost', 'metadata.google.internal', 'metadata',
-  'instance-data', 'kubernetes.default.svc', 'router.local', '127.0.0.1.nip.io', 'localtest.me',
+  'localhost',
+  'localhost.',
+  'LOCALHOST',
+  'a.localhost',
+  'metadata.google.internal',
+  'metadata',
+  'instance-data',
+  'kubernetes.default.svc',
+  'router.local',
+  '127.0.0.1.nip.io',
+  'localtest.me',
 ]
 
 test('no spelling of an address that is not public is reached', async () => {
@@ -162,7 +281,9 @@ test('the connected socket is checked too: no byte is sent on it', async (t) => 
   for (const scheme of ['http', 'https']) {
     let reads = 0
     const twoFaced: LookupAddress = {
-      get address() { return (reads += 1) === 1 ? '127.0.0.2' : '127.0.0.1' },
+      get address() {
+        return (reads += 1) === 1 ? '127.0.0.2' : '127.0.0.1'
+      },
       family: 4,
     }
     const { probe } = createPublicFetch({
@@ -172,13 +293,18 @@ test('the connected socket is checked too: no byte is sent on it', async (t) => 
     })
     await assertRefused('two-faced', probe(`${scheme}://two-faced.example.com:${port}/`))
   }
-  while (sockets.length < 2 || !sockets.every(({ closed }) => closed)) await new Promise(setImmediate)
-  assert.deepEqual(sockets.map(({ bytesRead }) => bytesRead), [0, 0])
+  while (sockets.length < 2 || !sockets.every(({ closed }) => closed))
+    await new Promise(setImmediate)
+  assert.deepEqual(
+    sockets.map(({ bytesRead }) => bytesRead),
+    [0, 0],
+  )
 })
 
 test('a redirect to any of these is refused', async (t) => {
   const targets = [
-    ...HOSTS.map((host) => `https://${host}:${port}/`), ...URLS.filter(isAbsolute),
+    ...HOSTS.map((host) => `https://${host}:${port}/`),
+    ...URLS.filter(isAbsolute),
     'https://internal.example.com/',
   ]
   let asked = 0
@@ -204,12 +330,20 @@ const isAbsolute = (url: string) => /^[a-z]+:/i.test(url)
 
 test('property: a private IPv4 address is refused however it is spelt', async () => {
   const blocks: readonly [string, number, number][] = [
-    ['10', 0x0a000000, 8], ['127', 0x7f000000, 8], ['172.16', 0xac100000, 12], ['0', 0, 8],
-    ['192.168', 0xc0a80000, 16], ['169.254', 0xa9fe0000, 16], ['100.64', 0x64400000, 10],
-    ['multicast', 0xe0000000, 4], ['reserved', 0xf0000000, 4], ['198.18', 0xc6120000, 15],
+    ['10', 0x0a000000, 8],
+    ['127', 0x7f000000, 8],
+    ['172.16', 0xac100000, 12],
+    ['0', 0, 8],
+    ['192.168', 0xc0a80000, 16],
+    ['169.254', 0xa9fe0000, 16],
+    ['100.64', 0x64400000, 10],
+    ['multicast', 0xe0000000, 4],
+    ['reserved', 0xf0000000, 4],
+    ['198.18', 0xc6120000, 15],
   ]
-  const address = fc.tuple(fc.constantFrom(...blocks), fc.nat(0xffffffff))
-    .map(([[, base, bits], random]) => base + random % 2 ** (32 - bits))
+  const address = fc
+    .tuple(fc.constantFrom(...blocks), fc.nat(0xffffffff))
+    .map(([[, base, bits], random]) => base + (random % 2 ** (32 - bits)))
   const { probe } = fetcher()
   await fc.assert(
     fc.asyncProperty(address, fc.constantFrom(...SPELLINGS), async (number, spell) => {
@@ -223,15 +357,17 @@ test('property: a private IPv4 address is refused however it is spelt', async ()
 const bytesOf = (number: number) => [24, 16, 8, 0].map((shift) => (number >>> shift) & 255)
 const hex = (number: number) => `0x${number.toString(16)}`
 const octal = (number: number) => `0${number.toString(8)}`
-const pairs = (number: number) =>
-  `${(number >>> 16).toString(16)}:${(number & 65535).toString(16)}`
+const pairs = (number: number) => `${(number >>> 16).toString(16)}:${(number & 65535).toString(16)}`
 
 const SPELLINGS: readonly ((number: number) => string)[] = [
   (number) => bytesOf(number).join('.'),
   (number) => `${bytesOf(number).join('.')}.`,
   (number) => bytesOf(number).map(hex).join('.'),
   (number) => bytesOf(number).map(octal).join('.'),
-  (number) => bytesOf(number).map((byte, i) => [hex, octal, String][i % 3]?.(byte)).join('.'),
+  (number) =>
+    bytesOf(number)
+      .map((byte, i) => [hex, octal, String][i % 3]?.(byte))
+      .join('.'),
   (number) => `${bytesOf(number).slice(0, 2).join('.')}.${number & 65535}`,
   (number) => `${number >>> 24}.${number & 0xffffff}`,
   (number) => String(number),

@@ -15,7 +15,10 @@ const ROOT = join(import.meta.dirname, '../../../..')
 const fixture = (name: string) => join(ROOT, 'test/fixtures/tls', name)
 
 async function serveTls(t: TestContext): Promise<number> {
-  const [key, cert] = await Promise.all([readFile(fixture('key.pem')), readFile(fixture('certificate.pem'))])
+  const [key, cert] = await Promise.all([
+    readFile(fixture('key.pem')),
+    readFile(fixture('certificate.pem')),
+  ])
   const server = createServer({ key, cert }, (_request, reply) => {
     reply.writeHead(200, { 'content-type': 'audio/wav', 'content-length': 4 }).end('RIFF')
   }).listen(0, '127.0.0.1')
@@ -34,15 +37,21 @@ async function probeAll(urls: string[], env: NodeJS.ProcessEnv = {}) {
       probe(url).catch(({ message, isTemporary }) => ({ message, isTemporary }))))
     console.log(JSON.stringify(outcomes))`
   const words = ['--import', 'tsx', '--input-type=module', '-e', script]
-  const { stdout } = await promisify(execFile)(process.execPath, words, { env: { ...process.env, ...env }, cwd: ROOT })
+  const { stdout } = await promisify(execFile)(process.execPath, words, {
+    env: { ...process.env, ...env },
+    cwd: ROOT,
+  })
   return JSON.parse(stdout) as unknown[]
 }
 
 test('a certificate must be trusted and name the host', async (t) => {
   const port = await serveTls(t)
-  const [right, wrong] = ['media', 'other'].map((name) => `https://${name}.example.com:${port}/`) as [string, string]
+  const [right, wrong] = ['media', 'other'].map(
+    (name) => `https://${name}.example.com:${port}/`,
+  ) as [string, string]
   const refusal = {
-    message: 'audio_url could not be fetched: its TLS certificate or connection is not valid.', isTemporary: false,
+    message: 'audio_url could not be fetched: its TLS certificate or connection is not valid.',
+    isTemporary: false,
   }
   const answer = { url: right, contentType: 'audio/wav', bytes: 4 }
   const trusting = { NODE_EXTRA_CA_CERTS: fixture('certificate.pem') }
@@ -52,10 +61,17 @@ test('a certificate must be trusted and name the host', async (t) => {
 
 test('what Node says of certificates that cannot be trusted is known for what it is', () => {
   const codes = [
-    'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN',
-    'CERT_HAS_EXPIRED', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'ERR_TLS_CERT_ALTNAME_INVALID', 'EPROTO',
-    'ERR_SSL_WRONG_VERSION_NUMBER', 'CERT_SIGNATURE_FAILURE',
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+    'SELF_SIGNED_CERT_IN_CHAIN',
+    'CERT_HAS_EXPIRED',
+    'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    'EPROTO',
+    'ERR_SSL_WRONG_VERSION_NUMBER',
+    'CERT_SIGNATURE_FAILURE',
   ]
   for (const code of codes) assert.equal(isTlsFault({ code }), true, code)
-  for (const code of ['ECONNRESET', 'ETIMEDOUT', 'ENOTFOUND', '']) assert.equal(isTlsFault({ code }), false, code)
+  for (const code of ['ECONNRESET', 'ETIMEDOUT', 'ENOTFOUND', ''])
+    assert.equal(isTlsFault({ code }), false, code)
 })

@@ -54,12 +54,22 @@ test('redirects are followed, five at most', async (t) => {
 })
 
 const TYPES: readonly [string, boolean][] = [
-  ['audio/wav', true], ['video/mp4', true], ['application/octet-stream', true],
-  ['binary/octet-stream', true], ['application/ogg', true], ['application/mp4', true],
-  ['text/html; charset=utf-8', false], ['TEXT/PLAIN', false], ['application/json', false],
-  ['application/problem+json', false], ['image/png', false], ['image/svg+xml', false],
-  ['application/pdf', false], ['application/vnd.apple.mpegurl', false],
-  ['audio/x-mpegurl', false], ['application/dash+xml', false],
+  ['audio/wav', true],
+  ['video/mp4', true],
+  ['application/octet-stream', true],
+  ['binary/octet-stream', true],
+  ['application/ogg', true],
+  ['application/mp4', true],
+  ['text/html; charset=utf-8', false],
+  ['TEXT/PLAIN', false],
+  ['application/json', false],
+  ['application/problem+json', false],
+  ['image/png', false],
+  ['image/svg+xml', false],
+  ['application/pdf', false],
+  ['application/vnd.apple.mpegurl', false],
+  ['audio/x-mpegurl', false],
+  ['application/dash+xml', false],
 ]
 
 test('an answer that is clearly not media is refused by its type', async (t) => {
@@ -76,7 +86,8 @@ test('an answer that is clearly not media is refused by its type', async (t) => 
 
 test('a type without end does not make a message without end', async (t) => {
   const { url } = await serve(t, (_request, reply) =>
-    reply.writeHead(200, { 'content-type': `text/${'x'.repeat(10_000)}` }).end('x'))
+    reply.writeHead(200, { 'content-type': `text/${'x'.repeat(10_000)}` }).end('x'),
+  )
   await assert.rejects(probe(url), (error: Error) => error.message.length < 250)
 })
 
@@ -89,7 +100,9 @@ test('what the world does wrong is MEDIA_FETCH_FAILED', async (t) => {
     '/hangs-up': (request) => request.socket.destroy(),
     '/zipped': (_request, reply) => reply.writeHead(200, { 'content-encoding': 'gzip' }).end(),
   }
-  const { url: base } = await serve(t, (request, reply) => answers[request.url ?? '']?.(request, reply))
+  const { url: base } = await serve(t, (request, reply) =>
+    answers[request.url ?? '']?.(request, reply),
+  )
   const failed = (message: RegExp) => ({ code: 'MEDIA_FETCH_FAILED', message })
   await assert.rejects(probe(`${base}/missing`), failed(/status 404/))
   await assert.rejects(probe(`${base}/broken`), failed(/status 500/))
@@ -138,14 +151,19 @@ test('a download that grows too large, breaks off or stalls leaves no file', asy
     },
     '/stalls': (_request, reply) => reply.write('123'),
   }
-  const { url: base } = await serve(t, (request, reply) => answers[request.url ?? '']?.(request, reply))
+  const { url: base } = await serve(t, (request, reply) =>
+    answers[request.url ?? '']?.(request, reply),
+  )
   const folder = await temporaryFolder(t)
   const take = (path: string, bytesMax: number, by = download) =>
     by(`${base}${path}`, { path: join(folder, 'media'), bytesMax, signal })
   await assert.rejects(take('/declared', 98), { code: 'PAYLOAD_TOO_LARGE' })
   await assert.rejects(take('/endless', 5000), { code: 'PAYLOAD_TOO_LARGE' })
   await assert.rejects(take('/short', 98), { code: 'MEDIA_FETCH_FAILED', message: /broke off/ })
-  await assert.rejects(take('/stalls', 98, hasty.download), { code: 'MEDIA_FETCH_FAILED', message: /in time/ })
+  await assert.rejects(take('/stalls', 98, hasty.download), {
+    code: 'MEDIA_FETCH_FAILED',
+    message: /in time/,
+  })
   assert.deepEqual(await readdir(folder), [])
 })
 
@@ -158,7 +176,7 @@ test('a probe that is sent from place to place is given up in the end', async (t
   await assert.rejects(hurried.probe(url), expected)
 })
 
-test('the caller can stop a download, and a full disk is not the source\'s fault', async (t) => {
+test("the caller can stop a download, and a full disk is not the source's fault", async (t) => {
   const { url: base } = await serve(t, (_request, reply) => reply.write('123'))
   const folder = await temporaryFolder(t)
   const controller = new AbortController()

@@ -22,27 +22,33 @@ const NO_FILES = { hostsPath: '/nonexistent/hosts', settingsPath: '/nonexistent/
 
 /** A name server for which all of `slow.example` is silence. */
 const startSlowServer = (t: TestContext) =>
-  startNameServer(t, (name) => name.endsWith('slow.example') ? 'silence' : ['127.0.0.1'])
+  startNameServer(t, (name) => (name.endsWith('slow.example') ? 'silence' : ['127.0.0.1']))
 
-test('names at slow servers stop neither other names nor the system\'s look-ups', { timeout: 60_000 }, async (t) => {
-  const { server, whenAsked } = await startSlowServer(t)
-  const { url } = await serve(t, (_request, reply) => reply.end('x'))
-  const { port } = new URL(url)
-  const resolve = createResolver({ servers: [server], ...NO_FILES })
-  const { probe } = createPublicFetch({ allowCidrs: ['127.0.0.0/8'], resolve })
-  const controller = new AbortController()
-  let settled = 0
-  const slow = Array.from({ length: 40 }, (_, i) =>
-    probe(`http://${i}.slow.example:${port}/`, { signal: controller.signal })
-      .finally(() => { settled += 1 }))
-  await whenAsked(40)
-  assert.equal((await lookup('localhost')).family > 0, true)
-  assert.equal((await probe(`http://fast.example:${port}/`)).url, `http://fast.example:${port}/`)
-  assert.equal(settled, 0, 'all the slow ones are still waited for')
-  const reason = new Error('the client is gone')
-  controller.abort(reason)
-  for (const probe of slow) await assert.rejects(probe, reason)
-})
+test(
+  "names at slow servers stop neither other names nor the system's look-ups",
+  { timeout: 60_000 },
+  async (t) => {
+    const { server, whenAsked } = await startSlowServer(t)
+    const { url } = await serve(t, (_request, reply) => reply.end('x'))
+    const { port } = new URL(url)
+    const resolve = createResolver({ servers: [server], ...NO_FILES })
+    const { probe } = createPublicFetch({ allowCidrs: ['127.0.0.0/8'], resolve })
+    const controller = new AbortController()
+    let settled = 0
+    const slow = Array.from({ length: 40 }, (_, i) =>
+      probe(`http://${i}.slow.example:${port}/`, { signal: controller.signal }).finally(() => {
+        settled += 1
+      }),
+    )
+    await whenAsked(40)
+    assert.equal((await lookup('localhost')).family > 0, true)
+    assert.equal((await probe(`http://fast.example:${port}/`)).url, `http://fast.example:${port}/`)
+    assert.equal(settled, 0, 'all the slow ones are still waited for')
+    const reason = new Error('the client is gone')
+    controller.abort(reason)
+    for (const probe of slow) await assert.rejects(probe, reason)
+  },
+)
 
 test('a name server that does not answer is waited for no longer than is said', async (t) => {
   const { server } = await startSlowServer(t)
@@ -50,13 +56,15 @@ test('a name server that does not answer is waited for no longer than is said', 
   await assert.rejects(resolve('slow.example', signal), { code: 'ETIMEOUT' })
   const { probe } = createPublicFetch({ allowCidrs: [], resolve })
   await assert.rejects(probe('https://slow.example/'), {
-    code: 'MEDIA_FETCH_FAILED', message: /its name server did not answer in time/,
+    code: 'MEDIA_FETCH_FAILED',
+    message: /its name server did not answer in time/,
   })
 })
 
 test('an address that is not public is refused as a name server tells it', async (t) => {
   const { server } = await startNameServer(t, (name) =>
-    name === 'both.example' ? ['93.184.216.34', '10.0.0.1'] : ['127.0.0.1'])
+    name === 'both.example' ? ['93.184.216.34', '10.0.0.1'] : ['127.0.0.1'],
+  )
   const resolve = createResolver({ servers: [server], ...NO_FILES })
   const { probe } = createPublicFetch({ allowCidrs: [], resolve })
   for (const name of ['private.example', 'both.example']) {
@@ -66,23 +74,37 @@ test('an address that is not public is refused as a name server tells it', async
 
 test('a name is found in the hosts file first, whatever its case', async (t) => {
   const { server, whenAsked } = await startNameServer(t, () => ['192.0.2.1'])
-  const hostsPath = await temporaryFile(t, [
-    '# 10.0.0.9 store.corp', '10.0.0.7\tStore.corp store # ours', 'fd00::7 store', '300.1.1.1 store', '',
-  ].join('\n'))
+  const hostsPath = await temporaryFile(
+    t,
+    [
+      '# 10.0.0.9 store.corp',
+      '10.0.0.7\tStore.corp store # ours',
+      'fd00::7 store',
+      '300.1.1.1 store',
+      '',
+    ].join('\n'),
+  )
   const resolve = createResolver({ servers: [server], ...NO_FILES, hostsPath })
   assert.deepEqual(await resolve('STORE.corp.', signal), [{ address: '10.0.0.7', family: 4 }])
-  assert.deepEqual(await resolve('store', signal),
-    [{ address: '10.0.0.7', family: 4 }, { address: 'fd00::7', family: 6 }])
+  assert.deepEqual(await resolve('store', signal), [
+    { address: '10.0.0.7', family: 4 },
+    { address: 'fd00::7', family: 6 },
+  ])
   assert.deepEqual(await resolve('ours', signal), [{ address: '192.0.2.1', family: 4 }])
   assert.deepEqual(await whenAsked(1), ['ours'])
 })
 
 test('a name that is not there as it is, is looked for in the search domains', async (t) => {
   const known: Record<string, string[]> = {
-    'media.studio.corp': ['10.0.0.8'], 'plain.example': ['192.0.2.1'], 'plain.example.corp': ['192.0.2.2'],
+    'media.studio.corp': ['10.0.0.8'],
+    'plain.example': ['192.0.2.1'],
+    'plain.example.corp': ['192.0.2.2'],
   }
   const { server, whenAsked } = await startNameServer(t, (name) => known[name] ?? [])
-  const settingsPath = await temporaryFile(t, 'nameserver 192.0.2.53\ndomain old.corp\nsearch corp studio.corp .\n')
+  const settingsPath = await temporaryFile(
+    t,
+    'nameserver 192.0.2.53\ndomain old.corp\nsearch corp studio.corp .\n',
+  )
   const resolve = createResolver({ servers: [server], ...NO_FILES, settingsPath })
   assert.deepEqual(await resolve('media', signal), [{ address: '10.0.0.8', family: 4 }])
   assert.deepEqual(await whenAsked(3), ['media', 'media.corp', 'media.studio.corp'])
@@ -92,7 +114,9 @@ test('a name that is not there as it is, is looked for in the search domains', a
 })
 
 test('a name server without addresses of one kind, or silent about it, still gives the other', async (t) => {
-  const { server } = await startNameServer(t, (_name, family) => family === 6 ? 'silence' : ['192.0.2.1'])
+  const { server } = await startNameServer(t, (_name, family) =>
+    family === 6 ? 'silence' : ['192.0.2.1'],
+  )
   const resolve = createResolver({ servers: [server], ...NO_FILES, resolveMsMax: 100 })
   assert.deepEqual(await resolve('old.example', signal), [{ address: '192.0.2.1', family: 4 }])
 })

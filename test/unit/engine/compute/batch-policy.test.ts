@@ -1,12 +1,20 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { nextBatch, type Served, type WaitingLane } from '../../../../engine/compute/batch-policy.ts'
+import {
+  nextBatch,
+  type Served,
+  type WaitingLane,
+} from '../../../../engine/compute/batch-policy.ts'
 
 const nobodyServed: Served = { accounts: new Map(), requests: new Map() }
 
-const lane = (id: number, requestId: string, accountId = 'a', frames = 100): WaitingLane =>
-  ({ id, requestId, accountId, frames })
+const lane = (id: number, requestId: string, accountId = 'a', frames = 100): WaitingLane => ({
+  id,
+  requestId,
+  accountId,
+  frames,
+})
 
 const ids = (lanes: readonly WaitingLane[]) => lanes.map(({ id }) => id)
 
@@ -33,36 +41,47 @@ test('a short request overtakes one that has been served much', () => {
 test('an account with many requests gets no more than its share of a batch', () => {
   const waiting = [
     ...[1, 2, 3, 4, 5, 6].map((id) => lane(id, `flood${id}`, 'flooder')),
-    lane(7, 'single', 'modest'), lane(8, 'single', 'modest'),
+    lane(7, 'single', 'modest'),
+    lane(8, 'single', 'modest'),
   ]
   const batch = nextBatch(waiting, nobodyServed, { framesMax: 400 })
   assert.equal(batch.filter(({ accountId }) => accountId === 'modest').length, 2)
 })
 
 test('lanes that would fill the batch with padding wait for the next one', () => {
-  const waiting = [lane(1, 'long', 'a', 1_000), lane(2, 'short', 'b', 50), lane(3, 'like', 'c', 900)]
+  const waiting = [
+    lane(1, 'long', 'a', 1_000),
+    lane(2, 'short', 'b', 50),
+    lane(3, 'like', 'c', 900),
+  ]
   assert.deepEqual(ids(nextBatch(waiting, nobodyServed, { framesMax: 10_000 })), [1, 3])
 })
 
 test('any batch keeps the budget, holds no lane twice, and is never empty while lanes wait', () => {
-  const lanes = fc.array(fc.record({
-    accountId: fc.constantFrom('a', 'b', 'c'),
-    requestId: fc.constantFrom('r1', 'r2', 'r3', 'r4'),
-    frames: fc.integer({ min: 1, max: 2_000 }),
-  }), { minLength: 1, maxLength: 20 })
-  fc.assert(fc.property(lanes, fc.integer({ min: 1, max: 8_000 }), (drawn, framesMax) => {
-    const waiting = drawn.map((each, id) => ({ id, ...each }))
-    const batch = nextBatch(waiting, nobodyServed, { framesMax })
-    assert.ok(batch.length > 0)
-    assert.equal(new Set(ids(batch)).size, batch.length)
-    const padded = Math.max(...batch.map(({ frames }) => frames)) * batch.length
-    assert.ok(batch.length === 1 || padded <= framesMax)
-  }))
+  const lanes = fc.array(
+    fc.record({
+      accountId: fc.constantFrom('a', 'b', 'c'),
+      requestId: fc.constantFrom('r1', 'r2', 'r3', 'r4'),
+      frames: fc.integer({ min: 1, max: 2_000 }),
+    }),
+    { minLength: 1, maxLength: 20 },
+  )
+  fc.assert(
+    fc.property(lanes, fc.integer({ min: 1, max: 8_000 }), (drawn, framesMax) => {
+      const waiting = drawn.map((each, id) => ({ id, ...each }))
+      const batch = nextBatch(waiting, nobodyServed, { framesMax })
+      assert.ok(batch.length > 0)
+      assert.equal(new Set(ids(batch)).size, batch.length)
+      const padded = Math.max(...batch.map(({ frames }) => frames)) * batch.length
+      assert.ok(batch.length === 1 || padded <= framesMax)
+    }),
+  )
 })
 
 test('whatever arrives, every lane is served in the end', () => {
   const lanes = Array.from({ length: 30 }, (_, id) =>
-    lane(id, `r${id % 7}`, `a${id % 3}`, 10 + ((id * 37) % 400)))
+    lane(id, `r${id % 7}`, `a${id % 3}`, 10 + ((id * 37) % 400)),
+  )
   const served = { accounts: new Map<string, number>(), requests: new Map<string, number>() }
   let waiting = lanes
   for (let step = 0; waiting.length > 0; step += 1) {

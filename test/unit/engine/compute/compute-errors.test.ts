@@ -32,7 +32,9 @@ const MESSAGES: Record<string, readonly string[]> = {
     'Invalid TF_Status: 9\nMessage: DNN library initialization failed.',
     'Invalid TF_Status: 2\nMessage: CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered',
   ],
-  NativeError: ['Invalid TF_Status: 3\nMessage: Matrix size-incompatible: In[0]: [2,2], In[1]: [3,3]'],
+  NativeError: [
+    'Invalid TF_Status: 3\nMessage: Matrix size-incompatible: In[0]: [2,2], In[1]: [3,3]',
+  ],
   ModelError: ['A chunk has at least one sample', 'A chunk has 1 to 8 channels, not 9'],
 }
 
@@ -47,8 +49,10 @@ test('what the native library and Node say here is understood', () => {
   const type = { name: 'T', type: binding.TF_ATTR_TYPE, value: binding.TF_FLOAT }
   const square = (size: number) =>
     binding.createTensor([size, size], binding.TF_FLOAT, new Float32Array(size ** 2))
-  assert.equal(nameOf(messageOf(() =>
-    binding.executeOp('MatMul', [type], [square(2), square(3)], 1))), 'NativeError')
+  assert.equal(
+    nameOf(messageOf(() => binding.executeOp('MatMul', [type], [square(2), square(3)], 1))),
+    'NativeError',
+  )
   assert.equal(nameOf(messageOf(() => new ArrayBuffer(2 ** 52))), 'DeviceMemoryError')
   assert.equal(nameOf(messageOf(() => new Float32Array(2 ** 52))), 'DeviceMemoryError')
 })

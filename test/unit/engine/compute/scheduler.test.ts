@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { BatchBudget } from '../../../../engine/compute/batch-budget.ts'
 import {
-  ComputeLostError, DeviceError, DeviceMemoryError, ModelError,
+  ComputeLostError,
+  DeviceError,
+  DeviceMemoryError,
+  ModelError,
 } from '../../../../engine/compute/compute-errors.ts'
 import { Scheduler } from '../../../../engine/compute/scheduler.ts'
 import type { LaneRequest, LaneResult } from '../../../../models/model.ts'
@@ -12,7 +15,10 @@ const log = createLogger('test', 'silent')
 
 const request = (prompt: string, frames = 10): LaneRequest => ({
   chunk: { channels: [new Float32Array(frames)], sampleRate: 1 },
-  prompt, spans: [], acceleration: 'fast', seed: 0,
+  prompt,
+  spans: [],
+  acceleration: 'fast',
+  seed: 0,
 })
 
 const owner = (requestId: string, accountId = 'a') => ({ requestId, accountId })
@@ -61,8 +67,14 @@ test('lanes of several requests are stepped together, and each gets its own resu
   const compute = new FakeCompute()
   const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
   const results = await Promise.all(['x', 'y', 'z'].map((prompt) => separate(scheduler, prompt)))
-  assert.deepEqual(results.map(({ target }) => target[0]?.[0]), [1, 2, 3])
-  assert.ok(compute.batches.some((batch) => batch.length > 1), 'some batch held more than one lane')
+  assert.deepEqual(
+    results.map(({ target }) => target[0]?.[0]),
+    [1, 2, 3],
+  )
+  assert.ok(
+    compute.batches.some((batch) => batch.length > 1),
+    'some batch held more than one lane',
+  )
   assert.equal(compute.batches.flat().length, 3)
 })
 
@@ -70,8 +82,13 @@ test('a lane of several steps is stepped until it is done, and says so after eac
   const compute = new FakeCompute(4)
   const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
   let steps = 0
-  const onStep = () => { steps += 1 }
-  await scheduler.separate(request('x'), owner('x'), { signal: new AbortController().signal, onStep })
+  const onStep = () => {
+    steps += 1
+  }
+  await scheduler.separate(request('x'), owner('x'), {
+    signal: new AbortController().signal,
+    onStep,
+  })
   assert.equal(steps, 4)
   assert.equal(scheduler.stats().laneStepsTotal, 4)
   assert.equal(scheduler.stats().lanes, 0)
@@ -90,16 +107,23 @@ test('a new lane joins those that are half done', async () => {
 
 test('a lane that breaks its batch fails alone', async () => {
   const compute = new FakeCompute(1, (prompts) =>
-    prompts.includes('bad') ? new ModelError('no') : null)
+    prompts.includes('bad') ? new ModelError('no') : null,
+  )
   const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
-  const results = await Promise.allSettled(['x', 'bad', 'y'].map((each) => separate(scheduler, each)))
-  assert.deepEqual(results.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled'])
+  const results = await Promise.allSettled(
+    ['x', 'bad', 'y'].map((each) => separate(scheduler, each)),
+  )
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  )
   assert.deepEqual(compute.discarded, ['bad'])
 })
 
 test('a batch for which there is no memory comes again in smaller ones, and so do those after it', async () => {
   const compute = new FakeCompute(2, (prompts) =>
-    prompts.length > 2 ? new DeviceMemoryError('OOM') : null)
+    prompts.length > 2 ? new DeviceMemoryError('OOM') : null,
+  )
   const budget = new BatchBudget(1_000, log)
   const scheduler = new Scheduler(compute, budget)
   await Promise.all(['1', '2', '3', '4', '5'].map((each) => separate(scheduler, each)))
@@ -118,8 +142,12 @@ test('a lane for which there is no memory even alone is given up', async () => {
 
 test('only a batch that was computed counts as one', async () => {
   let stepped = 0
-  const compute = new FakeCompute(1, (prompts) => prompts.includes('bad') ? new DeviceError('no') : null)
-  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log), () => { stepped += 1 })
+  const compute = new FakeCompute(1, (prompts) =>
+    prompts.includes('bad') ? new DeviceError('no') : null,
+  )
+  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log), () => {
+    stepped += 1
+  })
   await assert.rejects(separate(scheduler, 'bad'), DeviceError)
   assert.equal(stepped, 0)
   await separate(scheduler, 'good')
@@ -129,16 +157,23 @@ test('only a batch that was computed counts as one', async () => {
 test('a lost thread fails every lane of the batch with ComputeLostError', async () => {
   const compute = new FakeCompute(1, () => new ComputeLostError('gone'))
   const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
-  for (const result of await Promise.allSettled([separate(scheduler, 'x'), separate(scheduler, 'y')])) {
+  for (const result of await Promise.allSettled([
+    separate(scheduler, 'x'),
+    separate(scheduler, 'y'),
+  ])) {
     assert.ok(result.status === 'rejected' && result.reason instanceof ComputeLostError)
   }
 })
 
 test('a lost thread takes the lanes with it that were not in the batch', async () => {
   const compute = new FakeCompute(2, (prompts) =>
-    prompts.includes('x') ? new ComputeLostError('gone') : new ModelError('no such lane is open'))
+    prompts.includes('x') ? new ComputeLostError('gone') : new ModelError('no such lane is open'),
+  )
   const scheduler = new Scheduler(compute, new BatchBudget(10, log)) // of one lane
-  for (const result of await Promise.allSettled([separate(scheduler, 'x'), separate(scheduler, 'y')])) {
+  for (const result of await Promise.allSettled([
+    separate(scheduler, 'x'),
+    separate(scheduler, 'y'),
+  ])) {
     assert.ok(result.status === 'rejected' && result.reason instanceof ComputeLostError)
   }
 })

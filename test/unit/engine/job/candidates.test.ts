@@ -15,7 +15,11 @@ function fakeModel(scores: readonly number[]) {
     atOnceMost = Math.max(atOnceMost, ++atOnce)
     await new Promise(setImmediate)
     atOnce -= 1
-    return { target: [Float32Array.of(candidate)], residual: [], score: scores[candidate] ?? Number.NaN }
+    return {
+      target: [Float32Array.of(candidate)],
+      residual: [],
+      score: scores[candidate] ?? Number.NaN,
+    }
   }
   return { given, separate, atOnceMost: () => atOnceMost }
 }

@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { chunkCount, cutChunks, planChunks, Stitcher, type ChunkPlan } from '../../../../engine/job/chunks.ts'
+import {
+  chunkCount,
+  cutChunks,
+  planChunks,
+  Stitcher,
+  type ChunkPlan,
+} from '../../../../engine/job/chunks.ts'
 
 /** Distinct values, so that a sample out of place is seen. */
-const ramp = (samples: number, channels = 1) => Array.from({ length: channels }, (_, c) =>
-  Float32Array.from({ length: samples }, (_unused, i) => i + 1 + c * 100_000))
+const ramp = (samples: number, channels = 1) =>
+  Array.from({ length: channels }, (_, c) =>
+    Float32Array.from({ length: samples }, (_unused, i) => i + 1 + c * 100_000),
+  )
 
 async function* inBlocks(signal: Float32Array[], sizes: readonly number[]) {
   const samples = signal[0]?.length ?? 0
@@ -32,32 +40,49 @@ async function cutAndJoin(signal: Float32Array[], plan: ChunkPlan, sizes: readon
 }
 
 /** Any plan that keeps to whole frames. */
-const plans = fc.record({ frames: fc.integer({ min: 1, max: 60 }), frameSamples: fc.integer({ min: 1, max: 7 }) })
-  .chain(({ frames, frameSamples }) => fc.integer({ min: 0, max: Math.floor(frames / 2) }).map((overlap) => ({
-    chunkSamples: frames * frameSamples, overlapSamples: overlap * frameSamples, frameSamples,
-  })))
+const plans = fc
+  .record({ frames: fc.integer({ min: 1, max: 60 }), frameSamples: fc.integer({ min: 1, max: 7 }) })
+  .chain(({ frames, frameSamples }) =>
+    fc
+      .integer({ min: 0, max: Math.floor(frames / 2) })
+      .map((overlap) => ({
+        chunkSamples: frames * frameSamples,
+        overlapSamples: overlap * frameSamples,
+        frameSamples,
+      })),
+  )
 
 test('cut then joined, a mixture of any length is what it was', async () => {
-  await fc.assert(fc.asyncProperty(
-    plans,
-    fc.integer({ min: 0, max: 400 }),
-    fc.integer({ min: 1, max: 2 }),
-    fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 5 }),
-    async (plan, samples, channels, sizes) => {
-      const signal = ramp(samples, channels)
-      const { joined, lengths, starts } = await cutAndJoin(signal, plan, sizes)
-      for (const [c, channel] of joined.entries()) {
-        assert.equal(channel.length, samples)
-        for (const [i, value] of channel.entries()) {
-          assert.ok(Math.abs(value - (signal[c]?.[i] ?? 0)) < 0.02, `channel ${c} sample ${i}: ${value}`)
+  await fc.assert(
+    fc.asyncProperty(
+      plans,
+      fc.integer({ min: 0, max: 400 }),
+      fc.integer({ min: 1, max: 2 }),
+      fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 5 }),
+      async (plan, samples, channels, sizes) => {
+        const signal = ramp(samples, channels)
+        const { joined, lengths, starts } = await cutAndJoin(signal, plan, sizes)
+        for (const [c, channel] of joined.entries()) {
+          assert.equal(channel.length, samples)
+          for (const [i, value] of channel.entries()) {
+            assert.ok(
+              Math.abs(value - (signal[c]?.[i] ?? 0)) < 0.02,
+              `channel ${c} sample ${i}: ${value}`,
+            )
+          }
         }
-      }
-      assert.equal(lengths.length, chunkCount(samples, plan))
-      const { frameSamples } = plan
-      assert.ok(starts.every((start) => start % frameSamples === 0), `chunks start at ${starts}`)
-      const frames = new Set(lengths.map((length) => Math.ceil(length / frameSamples)))
-      assert.ok(frames.size <= 1, `chunks have ${[...frames]} frames`)
-    }), { numRuns: 300 })
+        assert.equal(lengths.length, chunkCount(samples, plan))
+        const { frameSamples } = plan
+        assert.ok(
+          starts.every((start) => start % frameSamples === 0),
+          `chunks start at ${starts}`,
+        )
+        const frames = new Set(lengths.map((length) => Math.ceil(length / frameSamples)))
+        assert.ok(frames.size <= 1, `chunks have ${[...frames]} frames`)
+      },
+    ),
+    { numRuns: 300 },
+  )
 })
 
 test('chunks of a longer mixture all have the same length: the last is moved back', async () => {
@@ -67,7 +92,11 @@ test('chunks of a longer mixture all have the same length: the last is moved bac
 })
 
 test('a mixture shorter than a chunk is one chunk of its own length', async () => {
-  const { lengths } = await cutAndJoin(ramp(9), { chunkSamples: 10, overlapSamples: 3, frameSamples: 1 }, [4])
+  const { lengths } = await cutAndJoin(
+    ramp(9),
+    { chunkSamples: 10, overlapSamples: 3, frameSamples: 1 },
+    [4],
+  )
   assert.deepEqual(lengths, [9])
 })
 
@@ -103,28 +132,49 @@ test('what is held is bounded by a few chunks, whatever the length', async () =>
 })
 
 const planOptions = {
-  sampleRate: 100, channels: 1, chunkSecondsMax: 60, overlapSeconds: 5,
-  modelChunkSecondsMax: 10, modelOverlapSecondsMax: 2, frameSamples: 1,
+  sampleRate: 100,
+  channels: 1,
+  chunkSecondsMax: 60,
+  overlapSeconds: 5,
+  modelChunkSecondsMax: 10,
+  modelOverlapSecondsMax: 2,
+  frameSamples: 1,
 }
 
 test('a plan keeps to the request and to the model, whichever is less', () => {
-  assert.deepEqual(planChunks(planOptions), { chunkSamples: 1_000, overlapSamples: 200, frameSamples: 1 })
-  assert.deepEqual(planChunks({ ...planOptions, chunkSecondsMax: 3, overlapSeconds: 0.5 }),
-    { chunkSamples: 300, overlapSamples: 50, frameSamples: 1 })
+  assert.deepEqual(planChunks(planOptions), {
+    chunkSamples: 1_000,
+    overlapSamples: 200,
+    frameSamples: 1,
+  })
+  assert.deepEqual(planChunks({ ...planOptions, chunkSecondsMax: 3, overlapSeconds: 0.5 }), {
+    chunkSamples: 300,
+    overlapSamples: 50,
+    frameSamples: 1,
+  })
 })
 
 test('an overlap takes at most half a chunk, and a chunk lasts at least a second', () => {
-  assert.deepEqual(planChunks({ ...planOptions, chunkSecondsMax: 1, modelOverlapSecondsMax: 30 }),
-    { chunkSamples: 100, overlapSamples: 50, frameSamples: 1 })
-  assert.deepEqual(planChunks({ ...planOptions, chunkSecondsMax: 1e-6, overlapSeconds: 0 }),
-    { chunkSamples: 100, overlapSamples: 0, frameSamples: 1 })
+  assert.deepEqual(planChunks({ ...planOptions, chunkSecondsMax: 1, modelOverlapSecondsMax: 30 }), {
+    chunkSamples: 100,
+    overlapSamples: 50,
+    frameSamples: 1,
+  })
+  assert.deepEqual(planChunks({ ...planOptions, chunkSecondsMax: 1e-6, overlapSeconds: 0 }), {
+    chunkSamples: 100,
+    overlapSamples: 0,
+    frameSamples: 1,
+  })
 })
 
 /** What an API call may ask, of media as long as a day, at the rates and channels that are taken. */
 const anyPlan = fc.record({
   sampleRate: fc.integer({ min: 8_000, max: 768_000 }),
   channels: fc.integer({ min: 1, max: 8 }),
-  chunkSecondsMax: fc.oneof(fc.double({ min: Number.MIN_VALUE, max: 300, noNaN: true }), fc.constant(1e-6)),
+  chunkSecondsMax: fc.oneof(
+    fc.double({ min: Number.MIN_VALUE, max: 300, noNaN: true }),
+    fc.constant(1e-6),
+  ),
   overlapSeconds: fc.double({ min: 0, max: 30, noNaN: true }),
   modelChunkSecondsMax: fc.constantFrom(10, 60),
   modelOverlapSecondsMax: fc.constantFrom(0, 1, 2, 5),
@@ -132,30 +182,50 @@ const anyPlan = fc.record({
 })
 
 test('whatever the options, the chunks and the samples in them are bounded by the length of the media', () => {
-  fc.assert(fc.property(anyPlan, fc.double({ min: 0, max: 86_400, noNaN: true }), (options, seconds) => {
-    const plan = planChunks(options)
-    const samples = Math.ceil(seconds * options.sampleRate)
-    const chunks = chunkCount(samples, plan)
-    // A chunk may be shortened by less than a frame, and its overlap is at most its half.
-    const leastSeconds = 1 - options.frameSamples / options.sampleRate
-    assert.equal(chunks <= Math.ceil((2 * seconds) / leastSeconds) + 1, true, `${chunks} chunks`)
-    const longest = Math.min(samples, plan.chunkSamples)
-    assert.equal(chunks * longest <= 2 * samples + plan.chunkSamples, true, `${chunks} of ${longest} samples`)
-  }), { numRuns: 2_000 })
+  fc.assert(
+    fc.property(anyPlan, fc.double({ min: 0, max: 86_400, noNaN: true }), (options, seconds) => {
+      const plan = planChunks(options)
+      const samples = Math.ceil(seconds * options.sampleRate)
+      const chunks = chunkCount(samples, plan)
+      // A chunk may be shortened by less than a frame, and its overlap is at most its half.
+      const leastSeconds = 1 - options.frameSamples / options.sampleRate
+      assert.equal(chunks <= Math.ceil((2 * seconds) / leastSeconds) + 1, true, `${chunks} chunks`)
+      const longest = Math.min(samples, plan.chunkSamples)
+      assert.equal(
+        chunks * longest <= 2 * samples + plan.chunkSamples,
+        true,
+        `${chunks} of ${longest} samples`,
+      )
+    }),
+    { numRuns: 2_000 },
+  )
 })
 
 test('a plan keeps to whole frames, of which a chunk has at least one', () => {
-  assert.deepEqual(planChunks({ ...planOptions, frameSamples: 96 }),
-    { chunkSamples: 960, overlapSamples: 192, frameSamples: 96 })
-  assert.deepEqual(planChunks({ ...planOptions, frameSamples: 96, chunkSecondsMax: 0.5 }),
-    { chunkSamples: 96, overlapSamples: 0, frameSamples: 96 })
+  assert.deepEqual(planChunks({ ...planOptions, frameSamples: 96 }), {
+    chunkSamples: 960,
+    overlapSamples: 192,
+    frameSamples: 96,
+  })
+  assert.deepEqual(planChunks({ ...planOptions, frameSamples: 96, chunkSecondsMax: 0.5 }), {
+    chunkSamples: 96,
+    overlapSamples: 0,
+    frameSamples: 96,
+  })
   assert.equal(planChunks({ ...planOptions, frameSamples: 192 }).chunkSamples, 960)
-  assert.equal(planChunks({ ...planOptions, frameSamples: 192, chunkSecondsMax: 0.5 }).chunkSamples, 192)
+  assert.equal(
+    planChunks({ ...planOptions, frameSamples: 192, chunkSecondsMax: 0.5 }).chunkSamples,
+    192,
+  )
 })
 
 test('a chunk of many channels at a high rate is shortened to what memory allows', () => {
   const { chunkSamples } = planChunks({
-    ...planOptions, sampleRate: 192_000, channels: 8, chunkSecondsMax: 300, modelChunkSecondsMax: 300,
+    ...planOptions,
+    sampleRate: 192_000,
+    channels: 8,
+    chunkSecondsMax: 300,
+    modelChunkSecondsMax: 300,
   })
   assert.equal(chunkSamples * 8, 2 ** 24)
 })

@@ -1,27 +1,45 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import {
-  describeMixture, describeStored, describeWork, mergedSpans, type ChunkWork,
+  describeMixture,
+  describeStored,
+  describeWork,
+  mergedSpans,
+  type ChunkWork,
 } from '../../../../engine/job/job-log.ts'
 import type { ModelDescription } from '../../../../models/model.ts'
 import { DEFAULT_OPTIONS, type SeparationOptions } from '../../../../shared/separation-options.ts'
 
 const model = {
-  name: 'mini', passes: { fast: 'one pass', balanced: 'one pass', quality: 'four passes' },
-  givesCandidates: true, predictsSpans: true,
+  name: 'mini',
+  passes: { fast: 'one pass', balanced: 'one pass', quality: 'four passes' },
+  givesCandidates: true,
+  predictsSpans: true,
 } as ModelDescription
 
 const chunk = (
-  startSecond: number, predictedSpans?: { start: number; end: number }[], match?: number,
+  startSecond: number,
+  predictedSpans?: { start: number; end: number }[],
+  match?: number,
 ): ChunkWork => ({
-  startSecond, endSecond: startSecond + 10, scores: [0.5, 0.75], chosen: 1, match,
-  predictedSpans: predictedSpans?.map((span) => ({ ...span, include: true })), meanings: undefined,
+  startSecond,
+  endSecond: startSecond + 10,
+  scores: [0.5, 0.75],
+  chosen: 1,
+  match,
+  predictedSpans: predictedSpans?.map((span) => ({ ...span, include: true })),
+  meanings: undefined,
 })
 
-const told = (options: Partial<SeparationOptions>, work = [chunk(0), chunk(9)]) => describeWork({
-  options: { ...DEFAULT_OPTIONS, ...options }, model, work, samples: 19_000, sampleRate: 1_000,
-  plan: { chunkSamples: 10_000, overlapSamples: 1_000, frameSamples: 1 },
-})
+const told = (options: Partial<SeparationOptions>, work = [chunk(0), chunk(9)]) =>
+  describeWork({
+    options: { ...DEFAULT_OPTIONS, ...options },
+    model,
+    work,
+    samples: 19_000,
+    sampleRate: 1_000,
+    plan: { chunkSamples: 10_000, overlapSamples: 1_000, frameSamples: 1 },
+  })
 
 test('the chunk plan and what the acceleration means', () => {
   assert.deepEqual(told({ acceleration: 'quality' }), [
@@ -30,7 +48,10 @@ test('the chunk plan and what the acceleration means', () => {
 })
 
 test('candidates with their scores, of a dozen chunks at most', () => {
-  const lines = told({ reranking_candidates: 2 }, Array.from({ length: 40 }, (_, i) => chunk(9 * i)))
+  const lines = told(
+    { reranking_candidates: 2 },
+    Array.from({ length: 40 }, (_, i) => chunk(9 * i)),
+  )
   assert.match(lines[1] ?? '', /^Made 2 candidates/)
   assert.equal(lines[2], 'Chunk 1: candidate 2 was kept; scores 0.5000, 0.7500.')
   assert.equal(lines.at(-1), 'So it went with 28 more chunks.')
@@ -38,7 +59,10 @@ test('candidates with their scores, of a dozen chunks at most', () => {
 })
 
 test('spans that were given, and that predict_spans was ignored then', () => {
-  const spans = [{ start: 1, end: 2.5, include: true }, { start: 3, end: 4, include: false }]
+  const spans = [
+    { start: 1, end: 2.5, include: true },
+    { start: 3, end: 4, include: false },
+  ]
   assert.deepEqual(told({ spans, predict_spans: true }).slice(1), [
     'Went by 2 given spans: 1.00 to 2.50 s (sounds), 3.00 to 4.00 s (does not sound).',
     'predict_spans was ignored, for spans were given.',
@@ -46,8 +70,17 @@ test('spans that were given, and that predict_spans was ignored then', () => {
 })
 
 test('spans that were predicted, on the clock of the media, joined over chunks', () => {
-  const work = [chunk(0, [{ start: 2, end: 3 }, { start: 9.5, end: 10 }]), chunk(9, [{ start: 0, end: 2 }])]
-  assert.deepEqual(mergedSpans(work), [{ start: 2, end: 3 }, { start: 9, end: 11 }])
+  const work = [
+    chunk(0, [
+      { start: 2, end: 3 },
+      { start: 9.5, end: 10 },
+    ]),
+    chunk(9, [{ start: 0, end: 2 }]),
+  ]
+  assert.deepEqual(mergedSpans(work), [
+    { start: 2, end: 3 },
+    { start: 9, end: 11 },
+  ])
   const [, line] = told({ predict_spans: true }, work)
   assert.match(line ?? '', /Predicted 2 spans .*: 2\.00 to 3\.00 s, 9\.00 to 11\.00 s\./)
 })
@@ -55,38 +88,72 @@ test('spans that were predicted, on the clock of the media, joined over chunks',
 test('a sound that is absent is said to be, from a chunk or altogether', () => {
   const some = told({ predict_spans: true }, [chunk(0, [{ start: 2, end: 3 }]), chunk(9, [])])
   assert.match(some.at(-1) ?? '', /seems absent from 1 chunk, .*9\.00 to 19\.00 s/)
-  assert.match(told({ predict_spans: true }, [chunk(0, []), chunk(9, [])]).at(-1) ?? '', /Nothing was silenced/)
+  assert.match(
+    told({ predict_spans: true }, [chunk(0, []), chunk(9, [])]).at(-1) ?? '',
+    /Nothing was silenced/,
+  )
 })
 
 test('how well the sound matches, and that it seems absent', () => {
   const matching = (...matches: number[]) =>
-    told({}, matches.map((match, i) => chunk(9 * i, undefined, match)))[1]
+    told(
+      {},
+      matches.map((match, i) => chunk(9 * i, undefined, match)),
+    )[1]
   assert.equal(matching(0.97, 0.6), 'The match of the sound that was asked for is 0.97 of 1.')
-  assert.equal(matching(0.2, 0.97), 'The match of the sound that was asked for is 0.97 of 1; ' +
-    'it seems absent from 1 chunk of 2.')
-  assert.equal(matching(0.2, 0.1), 'The sound that was asked for seems absent: its match is 0.20 of 1.')
+  assert.equal(
+    matching(0.2, 0.97),
+    'The match of the sound that was asked for is 0.97 of 1; ' +
+      'it seems absent from 1 chunk of 2.',
+  )
+  assert.equal(
+    matching(0.2, 0.1),
+    'The sound that was asked for seems absent: its match is 0.20 of 1.',
+  )
 })
 
 test('what the prompt was taken to mean, where the model knows names', () => {
-  const meanings = [{ name: 'vacuum cleaner', probability: 0.784 }, { name: 'water', probability: 0.18 }]
-  assert.equal(told({}, [{ ...chunk(0), meanings }, { ...chunk(9), meanings }])[1],
-    'The prompt is taken to mean: vacuum cleaner (0.78), water (0.18).')
+  const meanings = [
+    { name: 'vacuum cleaner', probability: 0.784 },
+    { name: 'water', probability: 0.18 },
+  ]
+  assert.equal(
+    told({}, [
+      { ...chunk(0), meanings },
+      { ...chunk(9), meanings },
+    ])[1],
+    'The prompt is taken to mean: vacuum cleaner (0.78), water (0.18).',
+  )
   assert.equal(told({}, [{ ...chunk(0), meanings: [] }]).length, 1)
 })
 
 test('what was decoded and mixed down, and what was stored', () => {
   const mixture = {
-    codec: 'aac', container: 'mov', sampleRate: 48_000, sourceSampleRate: 96_000, channels: 1, sourceChannels: 6,
+    codec: 'aac',
+    container: 'mov',
+    sampleRate: 48_000,
+    sourceSampleRate: 96_000,
+    channels: 1,
+    sourceChannels: 6,
     hasVideo: true,
   } as Parameters<typeof describeMixture>[0]
-  assert.equal(describeMixture(mixture),
-    'Decoding aac in mov, beside a picture: 48000 Hz (from 96000 Hz), 1 channel, mixed down from 6.')
+  assert.equal(
+    describeMixture(mixture),
+    'Decoding aac in mov, beside a picture: 48000 Hz (from 96000 Hz), 1 channel, mixed down from 6.',
+  )
   const file = { content_type: 'audio/mpeg', extension: 'mp3', bytes: 1 }
   const stereo = { sampleRate: 48_000, channels: 2 }
-  assert.equal(describeStored({ target: file, residual: file }, stereo, stereo), 'Stored target and residual as mp3.')
+  assert.equal(
+    describeStored({ target: file, residual: file }, stereo, stereo),
+    'Stored target and residual as mp3.',
+  )
   const withVideo = { ...file, video: file }
   assert.equal(
-    describeStored({ target: withVideo, residual: withVideo }, stereo, { sampleRate: 96_000, channels: 6 }),
+    describeStored({ target: withVideo, residual: withVideo }, stereo, {
+      sampleRate: 96_000,
+      channels: 6,
+    }),
     'Stored target and residual as mp3 at 48000 Hz, mixed down to 2 channels, ' +
-      'and a video with the target and one with the residual.')
+      'and a video with the target and one with the residual.',
+  )
 })

@@ -11,18 +11,27 @@ function logged(count: number) {
 
 test('log lines come as they were added, once', () => {
   const lines = logged(LOG_LINES_MAX - 1)
-  assert.deepEqual(lines.take().map(({ message }) => message),
-    Array.from({ length: LOG_LINES_MAX - 1 }, (_, i) => `line ${i}`))
+  assert.deepEqual(
+    lines.take().map(({ message }) => message),
+    Array.from({ length: LOG_LINES_MAX - 1 }, (_, i) => `line ${i}`),
+  )
   assert.deepEqual(lines.take(), [])
 })
 
 test('of too many log lines the first and the last are kept, and it is said how many are not', () => {
   const lines = logged(10_000).take()
   assert.equal(lines.length, LOG_LINES_MAX)
-  assert.deepEqual([lines[0], lines.at(-1)],
-    [{ timestamp: 't0', message: 'line 0' }, { timestamp: 't9999', message: 'line 9999' }])
-  assert.deepEqual(lines.slice(126, 129).map(({ message }) => message),
-    ['line 126', '9745 lines are left out here.', 'line 9872'])
+  assert.deepEqual(
+    [lines[0], lines.at(-1)],
+    [
+      { timestamp: 't0', message: 'line 0' },
+      { timestamp: 't9999', message: 'line 9999' },
+    ],
+  )
+  assert.deepEqual(
+    lines.slice(126, 129).map(({ message }) => message),
+    ['line 126', '9745 lines are left out here.', 'line 9872'],
+  )
 })
 
 test('a log line is as long as an event may have it', () => {

@@ -29,15 +29,20 @@ function fakeMixture() {
   const wave = Float32Array.from({ length: SECONDS * RATE }, (_, i) => Math.sin(i))
   let decoded = 0
   async function* blocks() {
-    for (; decoded < wave.length; decoded += RATE / 2) yield [wave.slice(decoded, decoded + RATE / 2)]
+    for (; decoded < wave.length; decoded += RATE / 2)
+      yield [wave.slice(decoded, decoded + RATE / 2)]
   }
   const mixture = { sampleRate: RATE, channels: 1, blocks } as unknown as Mixture
   return { mixture, wave, decoded: () => decoded }
 }
 
 const model = {
-  name: 'fake', chunkSecondsMax: 4, overlapSecondsMax: { fast: 0.5, balanced: 1, quality: 2 },
-  passes: { fast: '', balanced: '', quality: '' }, givesCandidates: true, predictsSpans: true,
+  name: 'fake',
+  chunkSecondsMax: 4,
+  overlapSecondsMax: { fast: 0.5, balanced: 1, quality: 2 },
+  passes: { fast: '', balanced: '', quality: '' },
+  givesCandidates: true,
+  predictsSpans: true,
   frameSamples: 1,
 } as ModelDescription
 
@@ -59,82 +64,142 @@ async function separated(options: Partial<SeparationOptions>, world: World = {})
   const parts: Separation[] = []
   const under = { way: 0, wayMost: 0, ahead: 0 }
   const scheduler = {
-    async separate(request: LaneRequest, _owner: object, { onStep }: { onStep(share: number): void }) {
+    async separate(
+      request: LaneRequest,
+      _owner: object,
+      { onStep }: { onStep(share: number): void },
+    ) {
       const [chunk] = request.chunk.channels
       const lane = { ...request, samples: chunk!.length }
       lanes.push(lane)
       under.wayMost = Math.max(under.wayMost, ++under.way)
-      under.ahead = Math.max(under.ahead, decoded() - parts.reduce((sum, { target }) => sum + target[0]!.length, 0))
+      under.ahead = Math.max(
+        under.ahead,
+        decoded() - parts.reduce((sum, { target }) => sum + target[0]!.length, 0),
+      )
       await new Promise(setImmediate)
       under.way -= 1
       world.check?.(lane)
       onStep(1)
       return {
-        target: [chunk!.map((x) => 0.25 * x)], residual: [chunk!.map((x) => 0.75 * x)], score: request.candidate ?? 0,
+        target: [chunk!.map((x) => 0.25 * x)],
+        residual: [chunk!.map((x) => 0.75 * x)],
+        score: request.candidate ?? 0,
         ...(world.model?.needsPreviousChunk && {
-          overlapState: { startSample: request.startSample! + request.candidate!, states: new Float32Array() },
+          overlapState: {
+            startSample: request.startSample! + request.candidate!,
+            states: new Float32Array(),
+          },
         }),
       }
     },
   }
   const job = {
-    request_id: world.requestId ?? 'req_1', account_id: 'acc_1', prompt: 'A dog.',
+    request_id: world.requestId ?? 'req_1',
+    account_id: 'acc_1',
+    prompt: 'A dog.',
     options: { ...DEFAULT_OPTIONS, ...options },
   } as Job
   const samples = await separateMixture(job, mixture, {
-    scheduler: scheduler as never, model: { ...model, ...world.model }, config: { chunksInFlightMax: 2 },
-    signal: new AbortController().signal, log: (line) => logs.push(line),
+    scheduler: scheduler as never,
+    model: { ...model, ...world.model },
+    config: { chunksInFlightMax: 2 },
+    signal: new AbortController().signal,
+    log: (line) => logs.push(line),
     secondsExpected: world.secondsExpected ?? SECONDS,
-    write: async (part) => void parts.push(part), onProgress: (part) => progress.push(part),
+    write: async (part) => void parts.push(part),
+    onProgress: (part) => progress.push(part),
   }).finally(() => assert.equal(under.way, 0, 'nothing goes on'))
-  const join = (part: keyof Separation) => Float32Array.from(parts.flatMap((each) => [...(each[part][0] ?? [])]))
-  return { samples, wave, lanes, progress, logs, under, target: join('target'), residual: join('residual') }
+  const join = (part: keyof Separation) =>
+    Float32Array.from(parts.flatMap((each) => [...(each[part][0] ?? [])]))
+  return {
+    samples,
+    wave,
+    lanes,
+    progress,
+    logs,
+    under,
+    target: join('target'),
+    residual: join('residual'),
+  }
 }
 
 const seedsOf = ({ lanes }: { lanes: Lane[] }) => lanes.map(({ seed }) => seed)
 
 test('cut, separated and joined, target and residual are as long as the mixture and add up to it', async () => {
-  const { samples, wave, target, residual, lanes } = await separated({ max_chunk_duration: 2, chunk_overlap: 0.5 })
+  const { samples, wave, target, residual, lanes } = await separated({
+    max_chunk_duration: 2,
+    chunk_overlap: 0.5,
+  })
   assert.equal(samples, SECONDS * RATE)
-  assert.equal(lanes.every((lane) => lane.samples === 2 * RATE), true, 'every chunk lasts 2 s')
+  assert.equal(
+    lanes.every((lane) => lane.samples === 2 * RATE),
+    true,
+    'every chunk lasts 2 s',
+  )
   assert.equal(lanes.length, 7) // 2 s, and 1.5 s more with each
   assert.equal(target.length, wave.length)
-  for (const [i, x] of wave.entries()) assert.equal(Math.abs(target[i]! + residual[i]! - x) < 1e-6, true, `sample ${i}`)
+  for (const [i, x] of wave.entries())
+    assert.equal(Math.abs(target[i]! + residual[i]! - x) < 1e-6, true, `sample ${i}`)
 })
 
 test('max_chunk_duration and chunk_overlap bound what the model would take, by acceleration', async () => {
   const lanesOf = async (options: Partial<SeparationOptions>) => (await separated(options)).lanes
-  const lengths = async (options: Partial<SeparationOptions>) =>
-    [...new Set((await lanesOf(options)).map(({ samples }) => samples / RATE))]
+  const lengths = async (options: Partial<SeparationOptions>) => [
+    ...new Set((await lanesOf(options)).map(({ samples }) => samples / RATE)),
+  ]
   assert.deepEqual(await lengths({}), [4])
   assert.deepEqual(await lengths({ max_chunk_duration: 3 }), [3])
-  const counts = [['fast', 3], ['balanced', 3], ['quality', 4]] as const // of 4 s; 3.5, 3 and 2 s more with each
+  const counts = [
+    ['fast', 3],
+    ['balanced', 3],
+    ['quality', 4],
+  ] as const // of 4 s; 3.5, 3 and 2 s more with each
   for (const [acceleration, count] of counts) {
     const lanes = await lanesOf({ acceleration })
     assert.equal(lanes.length, count, acceleration)
-    assert.equal(lanes.every((lane) => lane.acceleration === acceleration), true, 'it is told to the model')
+    assert.equal(
+      lanes.every((lane) => lane.acceleration === acceleration),
+      true,
+      'it is told to the model',
+    )
   }
   assert.equal((await lanesOf({ acceleration: 'quality', chunk_overlap: 0 })).length, 3)
 })
 
 test('prompt, spans and predict_spans reach the model; predict_spans not beside spans', async () => {
   const plain = await separated({})
-  assert.equal(plain.lanes.every(({ prompt, spans, predictSpans }) =>
-    prompt === 'A dog.' && spans.length === 0 && predictSpans === false), true)
+  assert.equal(
+    plain.lanes.every(
+      ({ prompt, spans, predictSpans }) =>
+        prompt === 'A dog.' && spans.length === 0 && predictSpans === false,
+    ),
+    true,
+  )
   const predicted = await separated({ predict_spans: true })
-  assert.equal(predicted.lanes.every(({ predictSpans }) => predictSpans === true), true)
+  assert.equal(
+    predicted.lanes.every(({ predictSpans }) => predictSpans === true),
+    true,
+  )
   const spans = [span(1, 5), span(6.5, 7, false)]
   const given = await separated({ predict_spans: true, spans })
-  assert.equal(given.lanes.every(({ predictSpans }) => predictSpans === false), true)
+  assert.equal(
+    given.lanes.every(({ predictSpans }) => predictSpans === false),
+    true,
+  )
   // Chunks of 4 s from 0, 3 and 6 s.
-  assert.deepEqual(given.lanes.map((lane) => lane.spans), [
-    [span(1, 4)], [span(0, 2), span(3.5, 4, false)], [span(0.5, 1, false), span(0, 0)],
-  ])
+  assert.deepEqual(
+    given.lanes.map((lane) => lane.spans),
+    [[span(1, 4)], [span(0, 2), span(3.5, 4, false)], [span(0.5, 1, false), span(0, 0)]],
+  )
 })
 
 test('each chunk has its candidates, of which the best is kept; a model that gives none makes one', async () => {
   const { lanes, logs } = await separated({ reranking_candidates: 3 })
-  assert.deepEqual(lanes.map(({ candidate }) => candidate), [0, 1, 2, 0, 1, 2, 0, 1, 2])
+  assert.deepEqual(
+    lanes.map(({ candidate }) => candidate),
+    [0, 1, 2, 0, 1, 2, 0, 1, 2],
+  )
   assert.match(logs.join('\n'), /Chunk 3: candidate 3 was kept; scores 0\.0000, 1\.0000, 2\.0000\./)
   const single = await separated({ reranking_candidates: 3 }, { model: { givesCandidates: false } })
   assert.equal(single.lanes.length, 3)
@@ -158,7 +223,10 @@ test('progress grows and stays below 1, also where no or a wrong length is expec
   assert.equal(new Set(progress).size, 20)
   for (const secondsExpected of [SECONDS, 2, 0, 1_000]) {
     const { progress } = await separated(options, { secondsExpected })
-    assert.deepEqual(progress, [...progress].sort((a, b) => a - b))
+    assert.deepEqual(
+      progress,
+      [...progress].sort((a, b) => a - b),
+    )
     assert.equal(progress[0]! > 0 && progress.at(-1)! < 1, true, `${progress}`)
   }
 })
@@ -171,23 +239,40 @@ test('a few chunks are under way at once, however long the media', async () => {
 
 test('where chunks follow the one before, one is under way, with the trail of the one that was kept', async () => {
   const { under, lanes } = await separated(
-    { max_chunk_duration: 4, reranking_candidates: 2 }, { model: { needsPreviousChunk: true } })
+    { max_chunk_duration: 4, reranking_candidates: 2 },
+    { model: { needsPreviousChunk: true } },
+  )
   assert.equal(under.wayMost, 2, 'the candidates of one chunk')
-  assert.deepEqual(lanes.map(({ startSample, overlapSamples }) => [startSample, overlapSamples]), [
-    [0, RATE], [0, RATE], [300, RATE], [300, RATE], [600, 0], [600, 0],
-  ])
-  assert.deepEqual(lanes.map(({ overlapState }) => overlapState?.startSample), [undefined, undefined, 1, 1, 301, 301])
+  assert.deepEqual(
+    lanes.map(({ startSample, overlapSamples }) => [startSample, overlapSamples]),
+    [
+      [0, RATE],
+      [0, RATE],
+      [300, RATE],
+      [300, RATE],
+      [600, 0],
+      [600, 0],
+    ],
+  )
+  assert.deepEqual(
+    lanes.map(({ overlapState }) => overlapState?.startSample),
+    [undefined, undefined, 1, 1, 301, 301],
+  )
 })
 
 test('a span that lies past the end is refused once the end is known', async () => {
   const spans = [span(1, 2), span(SECONDS, SECONDS + 1)]
   await assert.rejects(separated({ spans }), {
-    code: 'INVALID_PARAMETER', param: 'input.spans[1].start', message: /the media ends at 10\.000 s/,
+    code: 'INVALID_PARAMETER',
+    param: 'input.spans[1].start',
+    message: /the media ends at 10\.000 s/,
   })
   await separated({ spans: [span(SECONDS - 0.01, 1_000)] })
 })
 
 test('what one lane throws is thrown, once nothing else is under way', async () => {
-  const check = ({ samples, seed }: Lane) => { if (samples > 0 && seed % 2 === 0) throw new Error('the model failed') }
+  const check = ({ samples, seed }: Lane) => {
+    if (samples > 0 && seed % 2 === 0) throw new Error('the model failed')
+  }
   await assert.rejects(separated({ reranking_candidates: 8 }, { check }), /the model failed/)
 })

@@ -4,9 +4,11 @@ import fc from 'fast-check'
 import { compactJson, fieldText, isDeeperThan } from '../../../../gateway/api/json-text.ts'
 
 test('compacted JSON is what would be written anew, but for its numbers', () => {
-  fc.assert(fc.property(fc.jsonValue(), fc.constantFrom('', ' ', '\n\t'), (value, blanks) => {
-    assert.equal(compactJson(JSON.stringify(value, null, blanks)), JSON.stringify(value))
-  }))
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.constantFrom('', ' ', '\n\t'), (value, blanks) => {
+      assert.equal(compactJson(JSON.stringify(value, null, blanks)), JSON.stringify(value))
+    }),
+  )
   const written = ' [ 12345678901234567890 , 1.10, "\\u0061 \\" b" ] '
   assert.equal(compactJson(written), '[12345678901234567890,1.10,"a \\" b"]')
 })
@@ -14,14 +16,18 @@ test('compacted JSON is what would be written anew, but for its numbers', () => 
 test('the text of a field is that of the value that JSON.parse finds', () => {
   const names = fc.constantFrom('a', 'b', '"', '{', '__proto__')
   const pairs = fc.array(fc.tuple(names, fc.jsonValue()))
-  fc.assert(fc.property(pairs, fc.constantFrom('', ' '), (pairs, blank) => {
-    const fields = pairs.map(([name, value]) =>
-      `${JSON.stringify(name)}${blank}:${JSON.stringify(value, null, blank)}`)
-    const json = `${blank}{${fields.join(`,${blank}`)}}`
-    const last = pairs.findLast(([name]) => name === 'a')
-    assert.equal(fieldText(json, 'a'), last && JSON.stringify(last[1]))
-  }))
-  for (const json of ['1', '"a"', '[{"a":1}]', '{}', '{"b":{"a":1}}']) assert.equal(fieldText(json, 'a'), undefined)
+  fc.assert(
+    fc.property(pairs, fc.constantFrom('', ' '), (pairs, blank) => {
+      const fields = pairs.map(
+        ([name, value]) => `${JSON.stringify(name)}${blank}:${JSON.stringify(value, null, blank)}`,
+      )
+      const json = `${blank}{${fields.join(`,${blank}`)}}`
+      const last = pairs.findLast(([name]) => name === 'a')
+      assert.equal(fieldText(json, 'a'), last && JSON.stringify(last[1]))
+    }),
+  )
+  for (const json of ['1', '"a"', '[{"a":1}]', '{}', '{"b":{"a":1}}'])
+    assert.equal(fieldText(json, 'a'), undefined)
 })
 
 test('depth counts arrays and objects inside each other', () => {

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import {
-  cursorAfter, flagOf, intervalMsOf, limitOf, pageStartOf,
+  cursorAfter,
+  flagOf,
+  intervalMsOf,
+  limitOf,
+  pageStartOf,
 } from '../../../../gateway/api/pagination.ts'
 
 test('a flag is true only when it says so', () => {
@@ -13,7 +17,7 @@ test('a flag is true only when it says so', () => {
 })
 
 test('an interval is clamped into 1 to 10 seconds; nonsense is 2', () => {
-  const cases = { '0.2': 1, '1': 1, '2.5': 2.5, '10': 10, '11': 10, '-3': 1, 'Infinity': 10 }
+  const cases = { '0.2': 1, '1': 1, '2.5': 2.5, '10': 10, '11': 10, '-3': 1, Infinity: 10 }
   for (const [value, seconds] of Object.entries(cases)) {
     assert.equal(intervalMsOf(value), seconds * 1_000, value)
   }
@@ -23,18 +27,28 @@ test('an interval is clamped into 1 to 10 seconds; nonsense is 2', () => {
 })
 
 test('whatever is given, an interval and a limit are within their ranges', () => {
-  fc.assert(fc.property(fc.oneof(fc.string(), fc.double().map(String)), (value) => {
-    const [interval, limit] = [intervalMsOf(value), limitOf(value)]
-    assert.ok(interval >= 1_000 && interval <= 10_000)
-    assert.ok(Number.isInteger(limit) && limit >= 1 && limit <= 100)
-  }))
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.double().map(String)), (value) => {
+      const [interval, limit] = [intervalMsOf(value), limitOf(value)]
+      assert.ok(interval >= 1_000 && interval <= 10_000)
+      assert.ok(Number.isInteger(limit) && limit >= 1 && limit <= 100)
+    }),
+  )
 })
 
 test('a cursor leads back to where it was made; nonsense leads to the first page', () => {
   const start = { created_at: '2026-01-02T03:04:05.678Z', request_id: 'req_1' }
   assert.deepEqual(pageStartOf(cursorAfter(start)), start)
   const cursor = (parts: unknown) => Buffer.from(JSON.stringify(parts)).toString('base64url')
-  const nonsense = ['', 'x', '%', 'W10', cursor([1, 2]), undefined,
-    cursor(['2026-01-02T03:04:05.678Z', 'a\0']), cursor(['\0', 'req_1'])]
+  const nonsense = [
+    '',
+    'x',
+    '%',
+    'W10',
+    cursor([1, 2]),
+    undefined,
+    cursor(['2026-01-02T03:04:05.678Z', 'a\0']),
+    cursor(['\0', 'req_1']),
+  ]
   for (const cursor of nonsense) assert.equal(pageStartOf(cursor), undefined)
 })

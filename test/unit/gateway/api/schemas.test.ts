@@ -3,12 +3,18 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import {
-  CreateAccountRequest, CreateKeyRequest, CreditRequest,
+  CreateAccountRequest,
+  CreateKeyRequest,
+  CreditRequest,
 } from '../../../../gateway/accounts/schemas.ts'
 import { CreateFileRequest, SubmitAudioSeparateRequest } from '../../../../gateway/api/schemas.ts'
 
 const BODIES = {
-  CreateFileRequest, SubmitAudioSeparateRequest, CreateAccountRequest, CreditRequest, CreateKeyRequest,
+  CreateFileRequest,
+  SubmitAudioSeparateRequest,
+  CreateAccountRequest,
+  CreditRequest,
+  CreateKeyRequest,
 }
 
 /** Every schema below `schema`, with its path. */
@@ -24,21 +30,30 @@ const all = Object.entries(BODIES).flatMap(([name, schema]) => [...schemasBelow(
 const ofType = (type: string) => all.filter(([, schema]) => schema.type === type)
 
 test('every text of a body has a greatest length, and a form that U+0000 does not have', () => {
-  const texts = ofType('string').filter(([, { enum: words, const: word }]) => !words && word === undefined)
+  const texts = ofType('string').filter(
+    ([, { enum: words, const: word }]) => !words && word === undefined,
+  )
   assert.ok(texts.length >= 10, `${texts.length} texts`)
   for (const [path, { maxLength, pattern, format }] of texts) {
     assert.ok(maxLength <= 2_048, `${path}: maxLength ${maxLength}`)
-    assert.ok(format === 'uri' || !RegExp(pattern, 'u').test('audio/a;\0'), `${path}: pattern ${pattern}`)
+    assert.ok(
+      format === 'uri' || !RegExp(pattern, 'u').test('audio/a;\0'),
+      `${path}: pattern ${pattern}`,
+    )
   }
 })
 
 test('every list of a body has a greatest length', () => {
   const lists = ofType('array')
   assert.ok(lists.length >= 2, `${lists.length} lists`)
-  for (const [path, { maxItems }] of lists) assert.ok(maxItems <= 64, `${path}: maxItems ${maxItems}`)
+  for (const [path, { maxItems }] of lists)
+    assert.ok(maxItems <= 64, `${path}: maxItems ${maxItems}`)
 })
 
 test('only metadata may have any depth and names', () => {
   const free = ofType('object').filter(([, schema]) => Object.keys(schema.properties).length === 0)
-  assert.deepEqual(free.map(([path]) => path), ['SubmitAudioSeparateRequest.metadata'])
+  assert.deepEqual(
+    free.map(([path]) => path),
+    ['SubmitAudioSeparateRequest.metadata'],
+  )
 })

@@ -9,44 +9,58 @@ import { checkCreateFile, checkSubmission } from '../../../../gateway/api/valida
 const submission = (input: object) => checkSubmission({ input: { file_id: 'f', ...input } })
 
 /** Fields of an input, right and wrong ones mixed. */
-const anyInput = fc.record({
-  prompt: fc.oneof(fc.string({ unit: 'grapheme' }), fc.anything()),
-  audio_url: fc.oneof(fc.webUrl(), fc.anything()),
-  file_id: fc.oneof(fc.string(), fc.anything()),
-  predict_spans: fc.oneof(fc.boolean(), fc.anything()),
-  reranking_candidates: fc.oneof(fc.integer({ min: -1, max: 10 }), fc.anything()),
-  max_chunk_duration: fc.oneof(fc.double({ min: -1, max: 400 }), fc.anything()),
-  chunk_overlap: fc.oneof(fc.double({ min: -1, max: 40 }), fc.anything()),
-  spans: fc.array(fc.record(
-    { start: fc.double(), end: fc.double(), include: fc.option(fc.boolean(), { nil: undefined }) },
-    { requiredKeys: [] },
-  )),
-}, { requiredKeys: [] })
+const anyInput = fc.record(
+  {
+    prompt: fc.oneof(fc.string({ unit: 'grapheme' }), fc.anything()),
+    audio_url: fc.oneof(fc.webUrl(), fc.anything()),
+    file_id: fc.oneof(fc.string(), fc.anything()),
+    predict_spans: fc.oneof(fc.boolean(), fc.anything()),
+    reranking_candidates: fc.oneof(fc.integer({ min: -1, max: 10 }), fc.anything()),
+    max_chunk_duration: fc.oneof(fc.double({ min: -1, max: 400 }), fc.anything()),
+    chunk_overlap: fc.oneof(fc.double({ min: -1, max: 40 }), fc.anything()),
+    spans: fc.array(
+      fc.record(
+        {
+          start: fc.double(),
+          end: fc.double(),
+          include: fc.option(fc.boolean(), { nil: undefined }),
+        },
+        { requiredKeys: [] },
+      ),
+    ),
+  },
+  { requiredKeys: [] },
+)
 
 test('whatever is submitted, the answer is checked options or a refusal that names a field', () => {
-  fc.assert(fc.property(fc.oneof(fc.record({ input: anyInput }), fc.anything()), (body) => {
-    let checked
-    try {
-      checked = checkSubmission(body)
-    } catch (error) {
-      assert.ok(error instanceof ServiceError && error.status === 400, String(error))
-      return
-    }
-    assert.deepEqual(Value.Errors(SeparationOptions, checked.options), [])
-    assert.ok(checked.options.chunk_overlap < checked.options.max_chunk_duration)
-    assert.ok([...checked.prompt].length >= 1 && [...checked.prompt].length <= 500)
-  }), { numRuns: 500 })
+  fc.assert(
+    fc.property(fc.oneof(fc.record({ input: anyInput }), fc.anything()), (body) => {
+      let checked
+      try {
+        checked = checkSubmission(body)
+      } catch (error) {
+        assert.ok(error instanceof ServiceError && error.status === 400, String(error))
+        return
+      }
+      assert.deepEqual(Value.Errors(SeparationOptions, checked.options), [])
+      assert.ok(checked.options.chunk_overlap < checked.options.max_chunk_duration)
+      assert.ok([...checked.prompt].length >= 1 && [...checked.prompt].length <= 500)
+    }),
+    { numRuns: 500 },
+  )
 })
 
 test('whatever is posted as a file, the answer is a media type or a refusal', () => {
-  fc.assert(fc.property(fc.string(), fc.anything(), (content_type, file_size) => {
-    const body = { file_name: 'a', purpose: 'audio.separate.input', content_type, file_size }
-    try {
-      assert.match(checkCreateFile(body).content_type, /^(audio|video)\//i)
-    } catch (error) {
-      assert.ok(error instanceof ServiceError && [400, 415].includes(error.status), String(error))
-    }
-  }))
+  fc.assert(
+    fc.property(fc.string(), fc.anything(), (content_type, file_size) => {
+      const body = { file_name: 'a', purpose: 'audio.separate.input', content_type, file_size }
+      try {
+        assert.match(checkCreateFile(body).content_type, /^(audio|video)\//i)
+      } catch (error) {
+        assert.ok(error instanceof ServiceError && [400, 415].includes(error.status), String(error))
+      }
+    }),
+  )
 })
 
 test('a prompt is kept trimmed, in one Unicode form, with its case', () => {
@@ -62,12 +76,19 @@ test('an option that is undefined has its default, as if it were absent', () => 
   const none = Object.fromEntries(Object.keys(DEFAULT_OPTIONS).map((name) => [name, undefined]))
   assert.deepEqual(submission({ prompt: 'x', ...none }).options, DEFAULT_OPTIONS)
   const span = { start: 0, end: 1 }
-  assert.deepEqual(submission({ prompt: 'x', spans: [{ ...span, include: undefined }] }).options,
-    { ...DEFAULT_OPTIONS, spans: [{ ...span, include: true }] })
+  assert.deepEqual(submission({ prompt: 'x', spans: [{ ...span, include: undefined }] }).options, {
+    ...DEFAULT_OPTIONS,
+    spans: [{ ...span, include: true }],
+  })
 })
 
 test('an error names the field by its dotted path', () => {
-  const spans = [{ start: 0, end: 1 }, { start: 0, end: -1 }]
-  assert.throws(() => submission({ prompt: 'x', spans }),
-    { code: 'INVALID_PARAMETER', param: 'input.spans[1].end' })
+  const spans = [
+    { start: 0, end: 1 },
+    { start: 0, end: -1 },
+  ]
+  assert.throws(() => submission({ prompt: 'x', spans }), {
+    code: 'INVALID_PARAMETER',
+    param: 'input.spans[1].end',
+  })
 })

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { checkSignedQuery, signPath, type Claims } from '../../../../gateway/media-store/signed-url.ts'
+import {
+  checkSignedQuery,
+  signPath,
+  type Claims,
+} from '../../../../gateway/media-store/signed-url.ts'
 
 const KEY = 'a key of the gateway'
 const claims: Claims = { method: 'PUT', path: '/media/inputs/file_1', expiresAt: 10_000, size: 42 }
@@ -32,7 +36,9 @@ test('nothing of it can be changed', () => {
 
 test('no query of anybody else passes', () => {
   const value = fc.oneof(fc.string(), fc.integer(), fc.constant(undefined), fc.array(fc.string()))
-  fc.assert(fc.property(fc.record({ expires: value, size: value, signature: value }), (query) => {
-    assert.equal(check(query), 'forged')
-  }))
+  fc.assert(
+    fc.property(fc.record({ expires: value, size: value, signature: value }), (query) => {
+      assert.equal(check(query), 'forged')
+    }),
+  )
 })

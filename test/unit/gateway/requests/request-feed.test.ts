@@ -4,8 +4,12 @@ import { RequestFeed } from '../../../../gateway/requests/request-feed.ts'
 
 const LONG_MS = 60_000
 const at = '2026-01-02T03:04:05.678Z'
-const progress = (requestId: string, value = 0.5) =>
-  ({ request_id: requestId, attempt_id: 'a', at, progress: value })
+const progress = (requestId: string, value = 0.5) => ({
+  request_id: requestId,
+  attempt_id: 'a',
+  at,
+  progress: value,
+})
 
 test('a change wakes those who watch that request, and nobody else', async () => {
   const feed = new RequestFeed(3)
@@ -30,7 +34,11 @@ test('what happens while nobody waits is not lost', async () => {
 
 test('a closed watch, and every watch of a closed feed, wakes as closed', async () => {
   const feed = new RequestFeed(3)
-  const watches = [feed.watch('a', 'account'), feed.watch('b', 'account'), feed.watch('b', 'account')] as const
+  const watches = [
+    feed.watch('a', 'account'),
+    feed.watch('b', 'account'),
+    feed.watch('b', 'account'),
+  ] as const
   const waiting = watches.map((watch) => watch.wait(LONG_MS))
   watches[0].close()
   feed.close()

@@ -11,7 +11,9 @@ const ALLOWED = { allowCidrs: ['127.0.0.0/8'] }
 const { check, post } = createPublicPost(ALLOWED)
 
 const message = {
-  headers: { 'content-type': 'application/json', 'webhook-id': 'msg_1' }, body: Buffer.from('{}'), accountId: 'a',
+  headers: { 'content-type': 'application/json', 'webhook-id': 'msg_1' },
+  body: Buffer.from('{}'),
+  accountId: 'a',
 }
 const signal = new AbortController().signal
 
@@ -21,7 +23,10 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(pieces).toString()
 }
 
-const addresses = (...list: string[]) => async () => list.map((address) => ({ address, family: 4 }))
+const addresses =
+  (...list: string[]) =>
+  async () =>
+    list.map((address) => ({ address, family: 4 }))
 
 test('a post carries body and headers, and tells status and Retry-After', async (t) => {
   let seen: { request: IncomingMessage; body: string } | undefined
@@ -29,7 +34,11 @@ test('a post carries body and headers, and tells status and Retry-After', async 
     seen = { request, body: await bodyOf(request) }
     reply.writeHead(503, { 'retry-after': '7' }).end('busy')
   })
-  const outcome = await post(`${base}/hook?x=1`, { ...message, body: Buffer.from('{"a":"ü"}') }, signal)
+  const outcome = await post(
+    `${base}/hook?x=1`,
+    { ...message, body: Buffer.from('{"a":"ü"}') },
+    signal,
+  )
   assert.deepEqual(outcome, { status: 503, retryAfter: '7' })
   assert.equal(seen?.body, '{"a":"ü"}')
   const { method, url, headers } = seen?.request ?? {}
@@ -72,8 +81,10 @@ test('what goes wrong on the way is told without addresses', async (t) => {
     const outcome = await post(url, message, signal)
     return 'problem' in outcome ? outcome.problem : `status ${outcome.status}`
   }
-  assert.equal(await problem(`${base}/silent`, within(100)),
-    'webhookUrl could not be reached: it took longer than 0.1 seconds.')
+  assert.equal(
+    await problem(`${base}/silent`, within(100)),
+    'webhookUrl could not be reached: it took longer than 0.1 seconds.',
+  )
   assert.equal(await problem(`${base}/drips`, within(1_000)), 'status 200') // the status is all that counts
   const broken = 'webhookUrl could not be reached: the connection failed or broke off.'
   assert.equal(await problem(`${base}/hangs-up`), broken)
@@ -82,29 +93,46 @@ test('what goes wrong on the way is told without addresses', async (t) => {
 
 test('one try takes 15 seconds at most', async (t) => {
   const resolve = () => new Promise<never>(() => {})
-  const { post } = createPublicPost({ allowCidrs: [], resolve, limits: { connectMsMax: 86_400_000 } })
+  const { post } = createPublicPost({
+    allowCidrs: [],
+    resolve,
+    limits: { connectMsMax: 86_400_000 },
+  })
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const outcome = post('https://example.com/', message, signal)
   let isSettled = false
-  void outcome.then(() => { isSettled = true })
+  void outcome.then(() => {
+    isSettled = true
+  })
   t.mock.timers.tick(14_999)
   await new Promise(setImmediate)
   assert.equal(isSettled, false)
   t.mock.timers.tick(1)
-  assert.deepEqual(await outcome, { problem: 'webhookUrl could not be reached: it took longer than 15 seconds.' })
+  assert.deepEqual(await outcome, {
+    problem: 'webhookUrl could not be reached: it took longer than 15 seconds.',
+  })
 })
 
 test('a caller that gives up is answered at once', async (t) => {
   const controller = new AbortController()
   const { url: base } = await serve(t, () => controller.abort())
-  assert.ok('problem' in await post(base, message, controller.signal), 'in the middle')
-  assert.ok('problem' in await post(base, message, controller.signal), 'before')
+  assert.ok('problem' in (await post(base, message, controller.signal)), 'in the middle')
+  assert.ok('problem' in (await post(base, message, controller.signal)), 'before')
 })
 
 const WRONG = [
-  'http://example.com/', 'ftp://example.com/', 'https://user:secret@example.com/',
-  'https://example.com:8443/', 'https://127.0.0.1/', 'https://[::1]/', 'https://10.0.0.1/',
-  'https://169.254.169.254/', 'https://0x7f000001/', 'https://[::ffff:127.0.0.1]/', 'nonsense', '',
+  'http://example.com/',
+  'ftp://example.com/',
+  'https://user:secret@example.com/',
+  'https://example.com:8443/',
+  'https://127.0.0.1/',
+  'https://[::1]/',
+  'https://10.0.0.1/',
+  'https://169.254.169.254/',
+  'https://0x7f000001/',
+  'https://[::ffff:127.0.0.1]/',
+  'nonsense',
+  '',
 ]
 
 test('nothing is posted to what is not public, and a name is looked up at the check', async () => {
@@ -145,16 +173,22 @@ test('posts to one address are bounded, whatever names lead there, and accounts 
     wake()
   })
   const whenHeld = async (count: number) => {
-    while (held.length < count) await new Promise<void>((resolve) => { wake = resolve })
+    while (held.length < count)
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
   }
   const { post } = createPublicPost({
-    allowCidrs: ['127.0.0.0/8'], resolve: addresses('127.0.0.1'), limits: { addressPostsMax: 4 },
+    allowCidrs: ['127.0.0.0/8'],
+    resolve: addresses('127.0.0.1'),
+    limits: { addressPostsMax: 4 },
   })
   let names = 0
   const send = (accountId: string) =>
     post(`http://${names++}.example:${new URL(url).port}/`, { ...message, accountId }, signal)
   const busy = {
-    problem: 'webhookUrl could not be reached: as much is being posted to its address as may be.', isBusy: true,
+    problem: 'webhookUrl could not be reached: as much is being posted to its address as may be.',
+    isBusy: true,
   }
   const first = [send('a'), send('a')]
   await whenHeld(2)
@@ -165,7 +199,10 @@ test('posts to one address are bounded, whatever names lead there, and accounts 
   assert.equal(held.length, 3, 'nothing was sent')
   held.forEach((reply) => reply.end())
   const outcomes = await Promise.all([...first, ...others])
-  assert.deepEqual(outcomes, outcomes.map(() => ({ status: 200, retryAfter: undefined })))
+  assert.deepEqual(
+    outcomes,
+    outcomes.map(() => ({ status: 200, retryAfter: undefined })),
+  )
   const again = send('a')
   await whenHeld(4)
   held[3]!.end()
@@ -184,12 +221,15 @@ test('a name that does not resolve, or not in time, may do so later', async (t) 
   const fails = () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' }))
   const unknown = createPublicPost({ allowCidrs: [], resolve: fails })
   await unknown.check('https://example.com/')
-  assert.deepEqual(await unknown.post('https://example.com/', message, signal),
-    { problem: 'webhookUrl could not be reached: its host name does not resolve.' })
-  const { server, whenAsked } = await startNameServer(t, () => 'silence')
-  const silent = (resolveMsMax: number) => createPublicPost({
-    allowCidrs: [], resolve: createResolver({ servers: [server], resolveMsMax }),
+  assert.deepEqual(await unknown.post('https://example.com/', message, signal), {
+    problem: 'webhookUrl could not be reached: its host name does not resolve.',
   })
+  const { server, whenAsked } = await startNameServer(t, () => 'silence')
+  const silent = (resolveMsMax: number) =>
+    createPublicPost({
+      allowCidrs: [],
+      resolve: createResolver({ servers: [server], resolveMsMax }),
+    })
   await silent(10).check('https://slow.example/')
   const [controller, reason] = [new AbortController(), new Error('the client is gone')]
   const check = silent(600_000).check('https://gone.example/', { signal: controller.signal })

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { DELAYS_SECONDS, restBeforeNextTry, TRIES_SECONDS_MAX } from '../../../../gateway/webhooks/schedule.ts'
+import {
+  DELAYS_SECONDS,
+  restBeforeNextTry,
+  TRIES_SECONDS_MAX,
+} from '../../../../gateway/webhooks/schedule.ts'
 
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 const attempts = fc.integer({ min: 1, max: 9 })
@@ -9,58 +13,87 @@ const now = Date.parse('2026-01-02T03:04:05Z')
 
 test('there are ten tries, spread over 76 hours', () => {
   const [minute, hour] = [60, 3_600]
-  const decided = [0, 5, 5 * minute, 30 * minute, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * hour)]
+  const decided = [
+    0,
+    5,
+    5 * minute,
+    30 * minute,
+    ...[2, 5, 10, 14, 20, 24].map((hours) => hours * hour),
+  ]
   assert.deepEqual(DELAYS_SECONDS, decided)
   const seconds = DELAYS_SECONDS.reduce<number>((sum, delay) => sum + delay, 0)
   assert.equal(Math.round(seconds / 3_600), 76)
   assert.equal(restBeforeNextTry({ attempts: 10, firstTryAt: now, now, random: 0.5 }), undefined)
-  assert.equal(restBeforeNextTry({ attempts: 10, retryAfter: '5', firstTryAt: now, now, random: 0.5 }), undefined)
+  assert.equal(
+    restBeforeNextTry({ attempts: 10, retryAfter: '5', firstTryAt: now, now, random: 0.5 }),
+    undefined,
+  )
   assert.equal(restBeforeNextTry({ attempts: 1, firstTryAt: now, now, random: 0.5 }), 5_000)
 })
 
 test('property: every rest is within a fifth of its plan', () => {
-  fc.assert(fc.property(attempts, random, (attempts, random) => {
-    const plan = 1_000 * (DELAYS_SECONDS[attempts] ?? NaN)
-    const rest = restBeforeNextTry({ attempts, firstTryAt: now, now, random }) ?? NaN
-    assert.ok(rest >= 0.8 * plan && rest <= 1.2 * plan, `${rest} of ${plan}`)
-  }))
+  fc.assert(
+    fc.property(attempts, random, (attempts, random) => {
+      const plan = 1_000 * (DELAYS_SECONDS[attempts] ?? NaN)
+      const rest = restBeforeNextTry({ attempts, firstTryAt: now, now, random }) ?? NaN
+      assert.ok(rest >= 0.8 * plan && rest <= 1.2 * plan, `${rest} of ${plan}`)
+    }),
+  )
 })
 
 test('property: no try comes before a Retry-After of up to a day, nor much after it', () => {
-  fc.assert(fc.property(attempts, random, fc.nat(200_000), (attempts, random, seconds) => {
-    const plain = restBeforeNextTry({ attempts, firstTryAt: now, now, random }) ?? NaN
-    const date = new Date(now + 1_000 * seconds).toUTCString()
-    for (const retryAfter of [String(seconds), date]) {
-      const rest = restBeforeNextTry({ attempts, retryAfter, firstTryAt: now, now, random })
-      assert.equal(rest, Math.max(plain, 1_000 * Math.min(seconds, 86_400)))
-    }
-  }))
+  fc.assert(
+    fc.property(attempts, random, fc.nat(200_000), (attempts, random, seconds) => {
+      const plain = restBeforeNextTry({ attempts, firstTryAt: now, now, random }) ?? NaN
+      const date = new Date(now + 1_000 * seconds).toUTCString()
+      for (const retryAfter of [String(seconds), date]) {
+        const rest = restBeforeNextTry({ attempts, retryAfter, firstTryAt: now, now, random })
+        assert.equal(rest, Math.max(plain, 1_000 * Math.min(seconds, 86_400)))
+      }
+    }),
+  )
 })
 
 test('a Retry-After that makes no sense changes nothing', () => {
   const past = new Date(now - 1e9).toUTCString()
   for (const retryAfter of ['', 'soon', '-5', '1e9', '0x10', '1.5', past, 'Abc GMT', '999 GMT']) {
-    assert.equal(restBeforeNextTry({ attempts: 1, retryAfter, firstTryAt: now, now, random: 0.5 }), 5_000, retryAfter)
+    assert.equal(
+      restBeforeNextTry({ attempts: 1, retryAfter, firstTryAt: now, now, random: 0.5 }),
+      5_000,
+      retryAfter,
+    )
   }
   const endless = '9'.repeat(400)
-  const rest = restBeforeNextTry({ attempts: 1, retryAfter: endless, firstTryAt: now, now, random: 0.5 })
+  const rest = restBeforeNextTry({
+    attempts: 1,
+    retryAfter: endless,
+    firstTryAt: now,
+    now,
+    random: 0.5,
+  })
   assert.equal(rest, 86_400_000)
 })
 
-const header = fc.oneof(fc.constant(undefined), fc.nat(200_000).map(String), fc.constant('9'.repeat(30)))
+const header = fc.oneof(
+  fc.constant(undefined),
+  fc.nat(200_000).map(String),
+  fc.constant('9'.repeat(30)),
+)
 
 test('property: all tries lie within 92 hours, whatever receivers ask for and however late a try is', () => {
   const answer = fc.record({ header, random, lateMs: fc.nat(20_000) })
-  fc.assert(fc.property(fc.array(answer, { minLength: 9, maxLength: 9 }), (answers) => {
-    let at = now
-    for (const [index, { header: retryAfter, random, lateMs }] of answers.entries()) {
-      const given = { attempts: index + 1, firstTryAt: now, now: at + lateMs, random, retryAfter }
-      const rest = restBeforeNextTry(given)
-      if (rest === undefined) return
-      at += lateMs + rest
-      assert.ok(rest > 0 && at - now <= 1_000 * TRIES_SECONDS_MAX, `${at - now} ms`)
-    }
-  }))
+  fc.assert(
+    fc.property(fc.array(answer, { minLength: 9, maxLength: 9 }), (answers) => {
+      let at = now
+      for (const [index, { header: retryAfter, random, lateMs }] of answers.entries()) {
+        const given = { attempts: index + 1, firstTryAt: now, now: at + lateMs, random, retryAfter }
+        const rest = restBeforeNextTry(given)
+        if (rest === undefined) return
+        at += lateMs + rest
+        assert.ok(rest > 0 && at - now <= 1_000 * TRIES_SECONDS_MAX, `${at - now} ms`)
+      }
+    }),
+  )
   assert.equal(TRIES_SECONDS_MAX, 92 * 3_600)
 })
 
@@ -77,7 +110,11 @@ test('without Retry-After there are ten tries, however long the rests come out',
 
 test('a receiver that asks for a day each time gets five tries, the last at the end', () => {
   const hours = []
-  for (let [at, attempts, rest] = [now, 1, 0 as number | undefined]; rest !== undefined; attempts += 1) {
+  for (
+    let [at, attempts, rest] = [now, 1, 0 as number | undefined];
+    rest !== undefined;
+    attempts += 1
+  ) {
     hours.push((at - now) / 3_600_000)
     rest = restBeforeNextTry({ attempts, firstTryAt: now, now: at, random: 0, retryAfter: '86400' })
     at += rest ?? 0

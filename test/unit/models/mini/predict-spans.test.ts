@@ -9,12 +9,13 @@ const TOKEN_SECONDS = 0.02
 function spansOf(at: (second: number) => number, startSecond = 0) {
   const tokens = SECONDS / TOKEN_SECONDS
   const activity = Float32Array.from({ length: tokens }, (_, i) =>
-    at(startSecond + (i + 0.5) * TOKEN_SECONDS))
+    at(startSecond + (i + 0.5) * TOKEN_SECONDS),
+  )
   return predictSpans(activity, SECONDS, { tokens, tokenSeconds: TOKEN_SECONDS, startSecond })
 }
 
 const within = (from: number, to: number, inside: number, outside: number) => (second: number) =>
-  (second >= from && second < to ? inside : outside)
+  second >= from && second < to ? inside : outside
 
 function assertSpan(span: { start: number; end: number } | undefined, start: number, end: number) {
   assert.equal(span?.start.toFixed(2), start.toFixed(2))

@@ -4,8 +4,11 @@ import fc from 'fast-check'
 import { readAt } from '../../../../models/mini/token-clock.ts'
 import { assertClose } from '../../../support/assert-close.ts'
 
-const clock = (tokens: number, tokenSeconds: number, startSecond = 0) =>
-  ({ tokens, tokenSeconds, startSecond })
+const clock = (tokens: number, tokenSeconds: number, startSecond = 0) => ({
+  tokens,
+  tokenSeconds,
+  startSecond,
+})
 
 test('tokens of one clock are read off as they are', () => {
   const values = Float32Array.of(1, 5, -2)
@@ -22,12 +25,14 @@ test('between the middles of two tokens lies what is between their values, beyon
 
 test('a straight line stays one', () => {
   const seconds = fc.double({ min: 0.01, max: 1, noNaN: true })
-  fc.assert(fc.property(seconds, seconds, fc.integer({ min: 2, max: 60 }), (theirs, ours, tokens) => {
-    const from = clock(tokens, theirs)
-    const line = Float32Array.from({ length: tokens }, (_, i) => (i + 0.5) * theirs)
-    const count = Math.max(1, Math.floor(((tokens - 1) * theirs) / ours))
-    const to = clock(count, ours, theirs / 2 - ours / 2)
-    const expected = Float32Array.from({ length: count }, (_, i) => theirs / 2 + i * ours)
-    assertClose(readAt(line, from, to), expected, { absolute: 1e-4 })
-  }))
+  fc.assert(
+    fc.property(seconds, seconds, fc.integer({ min: 2, max: 60 }), (theirs, ours, tokens) => {
+      const from = clock(tokens, theirs)
+      const line = Float32Array.from({ length: tokens }, (_, i) => (i + 0.5) * theirs)
+      const count = Math.max(1, Math.floor(((tokens - 1) * theirs) / ours))
+      const to = clock(count, ours, theirs / 2 - ours / 2)
+      const expected = Float32Array.from({ length: count }, (_, i) => theirs / 2 + i * ours)
+      assertClose(readAt(line, from, to), expected, { absolute: 1e-4 })
+    }),
+  )
 })

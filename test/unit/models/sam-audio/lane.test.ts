@@ -10,7 +10,10 @@ test('a lane waits for its encoding, flows through its strides, then takes what 
   const mixture = new Float32Array(5)
   const lane = new SamAudioLane({
     request: { prompt: '', spans: [], acceleration: 'fast', seed: 0 },
-    mixture, hop: 2, encoding: { frames: 3, left: 2 } as Encoding, previous: undefined,
+    mixture,
+    hop: 2,
+    encoding: { frames: 3, left: 2 } as Encoding,
+    previous: undefined,
     slices: planSlices(3, 2, 1),
   })
   assert.deepEqual([lane.frames, lane.steps], [3, 12])
@@ -20,7 +23,10 @@ test('a lane waits for its encoding, flows through its strides, then takes what 
     lane.endEncodingStep()
   }
   assert.equal(lane.leftToEncode, undefined)
-  lane.begin({ base: tf.zeros([1, 3, 2]), memory: tf.zeros([1, 1, 2]), state: tf.zeros([1, 3, 4]) }, undefined)
+  lane.begin(
+    { base: tf.zeros([1, 3, 2]), memory: tf.zeros([1, 1, 2]), state: tf.zeros([1, 3, 4]) },
+    undefined,
+  )
   for (let i = 0; i < 8; i += 1) {
     assert.deepEqual(lane.stride, { time: i / 8, step: 1 / 8 })
     lane.advance(tf.zeros([1, 3, 4]))

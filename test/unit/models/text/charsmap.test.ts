@@ -11,8 +11,9 @@ function charsmapOf(value: number, replacements: string): string {
   units[child ^ 2] = 0x80000000 + value
   const length = Buffer.alloc(4)
   length.writeUInt32LE(units.byteLength)
-  return Buffer.concat([length, Buffer.from(units.buffer), Buffer.from(replacements)])
-    .toString('base64')
+  return Buffer.concat([length, Buffer.from(units.buffer), Buffer.from(replacements)]).toString(
+    'base64',
+  )
 }
 
 test('what the table knows is replaced, the rest stays', () => {

@@ -23,11 +23,31 @@ test('the noise is normal, and neighbours know nothing of each other', () => {
     noise.reduce((sum, x, i) => sum + of(x, i), 0) / noise.length
   const near = (actual: number, expected: number, within: number) =>
     assert.ok(Math.abs(actual - expected) < within, `${actual} is not near ${expected}`)
-  near(mean((x) => x), 0, 0.01)
-  near(mean((x) => x ** 2), 1, 0.01)
-  near(mean((x) => x ** 3), 0, 0.03)
-  near(mean((x) => x ** 4), 3, 0.06)
+  near(
+    mean((x) => x),
+    0,
+    0.01,
+  )
+  near(
+    mean((x) => x ** 2),
+    1,
+    0.01,
+  )
+  near(
+    mean((x) => x ** 3),
+    0,
+    0.03,
+  )
+  near(
+    mean((x) => x ** 4),
+    3,
+    0.06,
+  )
   for (const distance of [1, 2, CHANNELS, CHANNELS + 1]) {
-    near(mean((x, i) => x * (noise[i + distance] ?? 0)), 0, 0.01)
+    near(
+      mean((x, i) => x * (noise[i + distance] ?? 0)),
+      0,
+      0.01,
+    )
   }
 })

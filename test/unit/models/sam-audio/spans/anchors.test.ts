@@ -17,11 +17,21 @@ interface Case {
 const file = new URL('../../../../fixtures/sam-audio/golden/processor.json', import.meta.url)
 const { cases } = JSON.parse(readFileSync(file, 'utf8')) as { cases: Case[] }
 
-for (const { label, hop_length: hop, sample_rate: sampleRate, anchors, sizes, ...golden } of cases) {
+for (const {
+  label,
+  hop_length: hop,
+  sample_rate: sampleRate,
+  anchors,
+  sizes,
+  ...golden
+} of cases) {
   test(label, () => {
     for (const [row, frames] of sizes.entries()) {
-      const spans = (anchors?.[row] ?? []).map(([token, start, end]) =>
-        ({ start, end, include: token === '+' }))
+      const spans = (anchors?.[row] ?? []).map(([token, start, end]) => ({
+        start,
+        end,
+        include: token === '+',
+      }))
       const ids = golden.anchor_ids[row]!
       const expected = golden.anchor_alignment[row]!.slice(0, frames).map((place) => ids[place])
       assert.deepEqual([...anchorTokens(spans, frames, { sampleRate, hop })], expected)
