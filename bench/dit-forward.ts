@@ -180,7 +180,7 @@ function timeOperations(run: () => void): Map<string, { calls: number; millis: n
   const executeOp: ExecuteOp = (name, attributes, ids, outputs) => {
     const startedAt = performance.now()
     const answer = binding.executeOp(name, attributes, ids, outputs)
-    const type = attributes.find((attribute) => attribute.name === 'T')?.value ?? ''
+    const type = String(attributes.find((attribute) => attribute.name === 'T')?.value as number)
     const sum = found.get(`${name} ${type}`) ?? { calls: 0, millis: 0 }
     sum.calls += 1
     sum.millis += performance.now() - startedAt

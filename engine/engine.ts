@@ -38,7 +38,7 @@ export interface Engine extends ControlledEngine {
 }
 
 export function createEngine(deps: EngineDeps): Engine {
-  const { config, compute, broker, clock, log, publicFetch } = deps
+  const { config, compute, broker, clock, log } = deps
   const startedAtMs = clock.now()
   let audioSeconds = 0
   const budget = new BatchBudget(config.batchFramesMax, log)
@@ -55,11 +55,8 @@ export function createEngine(deps: EngineDeps): Engine {
         job,
         attemptId,
         {
-          broker,
+          ...deps,
           scheduler,
-          config,
-          clock,
-          publicFetch,
           store,
           tries: deliveries + (job.interruptions ?? 0),
           model: compute.ready.description,
@@ -80,16 +77,16 @@ export function createEngine(deps: EngineDeps): Engine {
       budget.framesMax = batchFramesMax
     },
     cancel: (requestId) => (intake.cancel(requestId) ? 'STOPPED' : 'NOT_FOUND'),
-    describe: () => describe(deps, { startedAtMs, batchFramesMax: budget.framesSet }),
+    describe: () => describe(deps, startedAtMs, budget.framesSet),
     stats() {
-      const { lanes, ...totals } = scheduler.stats()
+      const steps = scheduler.stats()
       return {
         state: intake.state === 'READY' && !broker.isConnected() ? 'PAUSED' : intake.state,
         jobs: intake.jobs,
-        lanes,
-        steps_total: totals.stepsTotal,
-        lane_steps_total: totals.laneStepsTotal,
-        frames_total: totals.framesTotal,
+        lanes: steps.lanes,
+        steps_total: steps.stepsTotal,
+        lane_steps_total: steps.laneStepsTotal,
+        frames_total: steps.framesTotal,
         busy_seconds_total: compute.busySeconds,
         audio_seconds_total: audioSeconds,
         memory_bytes: process.memoryUsage.rss(),
@@ -101,7 +98,8 @@ export function createEngine(deps: EngineDeps): Engine {
 
 function describe(
   { config, version, compute }: EngineDeps,
-  { startedAtMs, batchFramesMax }: { startedAtMs: number; batchFramesMax: number },
+  startedAtMs: number,
+  batchFramesMax: number,
 ): EngineDescription {
   const { description: model, backend, device } = compute.ready
   return {

@@ -115,7 +115,7 @@ export class Intake {
         this.#pulls.splice(this.#pulls.indexOf(queue), 1)
         this.#wake()
       }
-      await null // so that of two queues with room for one job, the one that waited is next
+      await Promise.resolve() // of two queues with room for one job, the one that waited is next
     }
   }
 

@@ -71,7 +71,7 @@ onShutdown(log, async () => {
   await stop()
 })
 
-broker.closed().then((error) => {
+void broker.closed().then((error) => {
   if (error) void end(`the connection to the broker is closed: ${error.message}`)
 })
 

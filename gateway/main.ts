@@ -128,12 +128,12 @@ const rescuer = createRescuer({ ...deps, broker })
 rescuer.start(RESCUE_AFTER_MS)
 const sweeper = createSweeper(deps)
 sweeper.start(SWEEP_AFTER_MS)
-const stopFollowing = await Promise.all([
-  broker.followEvents(createEventHandler(deps)),
-  broker.followDeadLetters(createDeadLetterHandler(deps)),
+const stopFollowing = [
+  await broker.followEvents(createEventHandler(deps)),
+  await broker.followDeadLetters(createDeadLetterHandler(deps)),
   broker.followProgress((progress) => feed.progressed(progress)),
   broker.followAnnouncements((announcement) => engineRegistry.announced(announcement)),
-])
+]
 
 onShutdown(log, async () => {
   const webhooksEnded = webhookSender.stop()

@@ -170,7 +170,7 @@ export function stackRows(rows: readonly TensorFlow.Tensor[]): TensorFlow.Tensor
 /** Every one of the first axis, for tensors of any type; they share the memory of x. */
 export function unstackRows(x: TensorFlow.Tensor): TensorFlow.Tensor[] {
   return tf.tidy(() =>
-    Array.from({ length: x.shape[0]! }, (_, i) => reshape(sliceRows(x, i, 1), x.shape.slice(1))),
+    Array.from({ length: x.shape[0] }, (_, i) => reshape(sliceRows(x, i, 1), x.shape.slice(1))),
   )
 }
 

@@ -51,7 +51,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const ready = await untilReady(child, name, logFile)
   const watch = (waitMs: number) => {
     const startedAt = Date.now()
-    child.once('exit', async (code, signal) => {
+    const restart = async (code: number | null, signal: string | null) => {
       if (stopping) return
       const nextMs = Date.now() - startedAt > SETTLED_MS ? RESTART_MS.least : waitMs
       console.error(`The ${name} ended with ${signal ?? code}; starting it again. See ${logFile}`)
@@ -59,7 +59,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       if (stopping) return
       child = launch(options, logFile)
       watch(Math.min(nextMs * 2, RESTART_MS.most))
-    })
+    }
+    child.once('exit', (code, signal) => void restart(code, signal))
   }
   watch(RESTART_MS.least)
   return {

@@ -89,14 +89,14 @@ async function ownNats(): Promise<string> {
   const folder = join(dataFolder, 'nats')
   nats = await startNatsServer({ folder })
   const { url } = nats
-  const watch = (server: NatsServer) =>
-    server.process.once('exit', async (code) => {
-      if (stopping) return
-      console.error(`nats-server ended with ${code}; starting it again.`)
-      const { port, username: token } = new URL(url)
-      nats = await startNatsServer({ folder, port: Number(port), token })
-      watch(nats)
-    })
+  const restart = async (code: number | null) => {
+    if (stopping) return
+    console.error(`nats-server ended with ${code}; starting it again.`)
+    const { port, username: token } = new URL(url)
+    nats = await startNatsServer({ folder, port: Number(port), token })
+    watch(nats)
+  }
+  const watch = (server: NatsServer) => server.process.once('exit', (code) => void restart(code))
   watch(nats)
   return url
 }
@@ -114,6 +114,7 @@ async function greet(
   const keyFile = join(dataFolder, 'api-key')
   const own = process.env.BOOTSTRAP_API_KEY
   const key = own ?? (existsSync(keyFile) ? (await readFile(keyFile, 'utf8')).trim() : '<your key>')
+  const shellKey = own ? '$BOOTSTRAP_API_KEY' : key
   console.log(
     [
       '',
@@ -124,7 +125,7 @@ async function greet(
       `  API key            ${own ? 'the one in BOOTSTRAP_API_KEY' : key}`,
       '',
       '  Try:',
-      `    curl -H "Authorization: Bearer ${own ? '$BOOTSTRAP_API_KEY' : key}" ${address}/v1/models`,
+      `    curl -H "Authorization: Bearer ${shellKey}" ${address}/v1/models`,
       `    npm run separate -- examples/speech-over-piano.wav "piano"${clientOptions(address)}`,
       '',
       '  Ctrl-C stops it.',

@@ -1,4 +1,4 @@
-// `npm test`: the types, then every test, fast ones first. With arguments: only the files whose
+// `npm test`: types, format and lint, then every test, fast ones first. With arguments: only the files whose
 // path contains one of them, such as `npm test -- unit/engine`.
 
 import { spawnSync } from 'node:child_process'
@@ -20,7 +20,11 @@ const all = readdirSync('test', { recursive: true })
 const startedAt = Date.now()
 let failed = false
 
-if (wanted.length === 0) run('types', ['node_modules/typescript/bin/tsc', '--noEmit'])
+if (wanted.length === 0) {
+  run('types', ['node_modules/typescript/bin/tsc', '--noEmit'])
+  run('format', ['node_modules/prettier/bin/prettier.cjs', '--log-level=warn', '--check', '.'])
+  run('lint', ['node_modules/eslint/bin/eslint.js', '.'])
+}
 for (const { folders, concurrency } of GROUPS) {
   const files = all.filter(
     (file) =>

@@ -144,7 +144,7 @@ export const shortText = (text: string): string =>
  */
 export function decodeMessage<T extends TSchema>(schema: T, data: Uint8Array): Static<T> {
   const value: unknown = JSON.parse(new TextDecoder().decode(data))
-  if (Value.Check(schema, value)) return value as Static<T>
+  if (Value.Check(schema, value)) return value
   const [first] = Value.Errors(schema, value)
   throw new Error(`message not understood: ${first?.instancePath} ${first?.message}`)
 }

@@ -1,6 +1,6 @@
 /** Errors of the service as gRPC statuses; separation.proto has the table. */
 
-import { Metadata, status, type StatusObject } from '@grpc/grpc-js'
+import { Metadata, status, type ServiceError as StatusError } from '@grpc/grpc-js'
 import type { MessageTypeDefinition } from '@grpc/proto-loader'
 import { ServiceError, type ErrorCode } from '../../shared/errors.ts'
 import { isId } from '../../shared/ids.ts'
@@ -48,7 +48,7 @@ const FIELD_CHARACTERS_MAX = 200
  * The status, its message and fields cut to lengths that trailers may have.
  * @param requestId of the queue request, if there is one; one that is no id is left out
  */
-export function grpcStatus(error: ServiceError, requestId?: string): StatusObject {
+export function grpcStatus(error: ServiceError, requestId?: string): StatusError {
   const message = error.message.slice(0, MESSAGE_CHARACTERS_MAX)
   const code = BY_CODE[error.code] ?? BY_HTTP_STATUS[error.status] ?? status.INTERNAL
   const more = {
@@ -69,7 +69,7 @@ export function grpcStatus(error: ServiceError, requestId?: string): StatusObjec
     details.push(detail('google.rpc.RetryInfo', { retry_delay: { seconds } }))
   }
   metadata.set('grpc-status-details-bin', rpcStatus({ code, message, details }))
-  return { code, details: message, metadata }
+  return Object.assign(new Error(message), { code, details: message, metadata })
 }
 
 /** What was thrown, as far as a client may know it. */

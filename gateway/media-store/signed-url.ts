@@ -49,7 +49,7 @@ export function checkSignedQuery(
   }
   const claims: Claims = { method, path, expiresAt, ...(size !== undefined && { size }) }
   const wanted = Buffer.from(signature(key, claims))
-  const given = Buffer.from(String(query.signature ?? ''))
+  const given = Buffer.from(typeof query.signature === 'string' ? query.signature : '')
   if (wanted.length !== given.length || !timingSafeEqual(wanted, given)) return 'forged'
   return now > expiresAt ? 'expired' : claims
 }

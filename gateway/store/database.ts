@@ -60,7 +60,8 @@ class ImmediateDriver extends SqliteDriver {
 async function migrate(store: Store): Promise<void> {
   const provider = { getMigrations: async () => migrations }
   const { error } = await new Migrator({ db: store, provider }).migrateToLatest()
-  if (error) throw error
+  if (error)
+    throw error instanceof Error ? error : new Error('the migration failed', { cause: error })
 }
 
 /** Runs `work` in one transaction: all of it is stored, or, when it throws, nothing. */

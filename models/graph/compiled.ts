@@ -80,7 +80,7 @@ function tensorsOf(value: unknown): Tensor[] {
   if (value === null) return []
   if (value instanceof tf.Tensor) return [value]
   if (typeof value !== 'object') throw new Error(`A graph is given tensors, not a ${typeof value}`)
-  return Object.values(value as object).flatMap(tensorsOf)
+  return Object.values(value).flatMap(tensorsOf)
 }
 
 /** As `pattern`, with the next of `tensors` for each tensor. */

@@ -98,5 +98,5 @@ function applyCharsmap(
   if (normalizer?.type !== 'Precompiled' || !normalizer.precompiled_charsmap) return
   const replace = loadCharsmap(normalizer.precompiled_charsmap)
   const normalize = (text: string) => replace(text).replaceAll('\u0085', ' ')
-  tokenizer.normalizer = normalize as unknown as Tokenizer['normalizer'] // it is only called
+  tokenizer.normalizer = normalize // it is only called
 }

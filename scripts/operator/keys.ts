@@ -28,11 +28,9 @@ export const keys: Tool = {
       operands: [],
       options: { scopes: text, account: text, name: text, expires: text },
       run: (deps, _operands, { scopes, account, name, expires }) => {
-        if (scopes === undefined) throw new UsageError('create needs --scopes (see --help).')
+        if (typeof scopes !== 'string') throw new UsageError('create needs --scopes (see --help).')
         return createKey(deps, {
-          scopes: String(scopes)
-            .split(/[\s,]+/)
-            .filter(Boolean),
+          scopes: scopes.split(/[\s,]+/).filter(Boolean),
           ...(account !== undefined && { account_id: account }),
           ...(name !== undefined && { name }),
           ...(expires !== undefined && { expires }),

@@ -1,6 +1,7 @@
 /** How the operator's tools show what they answer to people. */
 
-type Row = Readonly<Record<string, unknown>>
+type Value = string | number | boolean | null | undefined
+type Row = Readonly<Record<string, Value>>
 
 /** A list as a table, anything else as one field per line; a secret with a word of warning. */
 export function printed(answer: object): string {
@@ -30,7 +31,7 @@ function table(rows: readonly Row[]): string {
 }
 
 /** Names are free text: what could move the cursor is shown as what it is. */
-function shown(value: unknown): string {
+function shown(value: Value): string {
   if (value === null || value === '') return '-'
   return String(value).replace(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1))
 }

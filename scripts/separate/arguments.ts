@@ -141,7 +141,7 @@ function readOptions(values: Values): Partial<SeparationOptions> {
     spans: spans.length > 0 ? spans : undefined,
   }
   const entries = Object.entries(given).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(entries) as Partial<SeparationOptions>
+  return Object.fromEntries(entries)
 }
 
 function readNumber(name: string, text: string | undefined): number | undefined {

@@ -77,7 +77,9 @@ export function createRouter(field: AddressField, options: RouteOptions): Router
   const portNames = ports.join(' or ')
   const isAllowListed = matchesCidrs(allowCidrs)
   const isReachable = (address: string) => isPublicAddress(address) || isAllowListed(address)
-  const notPublic = `${field.name} must lead to a public address; private, local and reserved ones are refused.`
+  const notPublic =
+    `${field.name} must lead to a public address; ` +
+    'private, local and reserved ones are refused.'
   const notHttpsOrPort = `${field.name} must use https on port ${portNames}.`
   const ordinary = createGuard(resolve, isReachable, () => refused(field, notPublic))
   const intranet = createGuard(resolve, isAllowListed, () => refused(field, notHttpsOrPort))
@@ -178,7 +180,6 @@ export const isTlsFault = (error: unknown): boolean =>
 
 /** Whether it is an error of node:dns. */
 const isOfNameServer = (error: unknown): boolean =>
-  String((error as { syscall?: unknown } | undefined)?.syscall).startsWith('query')
+  ((error as NodeJS.ErrnoException | undefined)?.syscall ?? '').startsWith('query')
 
-const codeOf = (error: unknown): string =>
-  String((error as { code?: unknown } | undefined)?.code ?? '')
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException | undefined)?.code ?? ''

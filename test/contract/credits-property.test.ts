@@ -5,7 +5,6 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { creditAccount } from '../../gateway/accounts/accounts.ts'
-import type { Event } from '../../shared/messages.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { cancel, findOwn, submit } from '../../gateway/requests/separations.ts'
 import { checkSubmission } from '../../gateway/api/validation.ts'
@@ -144,7 +143,7 @@ async function perform(
       await gateway.event(does as 'completed', requestId || 'req_unknown', {
         attempt_id,
         ...fields,
-      } as Partial<Extract<Event, { type: 'completed' }>>)
+      })
     }
   }
 }

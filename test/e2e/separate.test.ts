@@ -150,10 +150,7 @@ for (const { name, container, encoder, type, ...rest } of codings) {
     const sampleRate = 48_000
     const planes = [sine(440, 2, sampleRate), noise(2, sampleRate)]
     const video = 'video' in rest ? { video: { seconds: 2, encoder: 'mpeg4' as never } } : {}
-    await makeMedia(path, container, {
-      audio: { planes, sampleRate, encoder: encoder as never },
-      ...video,
-    })
+    await makeMedia(path, container, { audio: { planes, sampleRate, encoder: encoder }, ...video })
     const { submitted, last } = await separateFile(winnow, path, { prompt: 'white noise' }, type)
     assert.equal(last.status, 'COMPLETED', JSON.stringify(last.error))
     const { target } = await downloadResult(winnow, submitted)

@@ -144,8 +144,9 @@ test('the whole network agrees, told of no spans and of some', () => {
     )
     counted(
       () => tf.tidy(() => decodeMask(spans()).activityLogits),
-      (logits) =>
-        // all may be near 0
+      (
+        logits, // all may be near 0
+      ) =>
         assertClose(logits.dataSync<'float32'>(), golden.values(`${prefix}activity`), {
           absolute: 2e-4,
         }),

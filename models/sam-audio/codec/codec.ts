@@ -55,9 +55,11 @@ export function encodeSlice(
 ): Tensor {
   const hop = hopOf(config)
   const rows = waves.map(({ length }) => frameCount(length, hop))
-  const whole = waves.map((wave, i) =>
-    // only where the slice reaches beyond it
-    wave.length >= to * hop ? wave : mirroredTo(wave, rows[i]! * hop),
+  const whole = waves.map(
+    (
+      wave,
+      i, // only where the slice reaches beyond it
+    ) => (wave.length >= to * hop ? wave : mirroredTo(wave, rows[i]! * hop)),
   )
   return tf.tidy(() => {
     const samples = sampleBatch(whole, from * hop, to * hop) // [batch, (to - from) · hop, 1]

@@ -47,15 +47,18 @@ export function loadCrossAttention(weights: Weights, dim: number, heads: number)
  */
 export function loadCrossMemories(layers: readonly Weights[], dim: number, heads: number) {
   const width = dim / heads
-  const kernels = layers.map((weights) =>
-    // [2 · dim, dim] each
-    readStacked(
-      ['wk', 'wv'].map((name) => headsOf(weights.at(name), dim, heads)),
-      dim,
-    ),
+  const kernels = layers.map(
+    (
+      weights, // [2 · dim, dim] each
+    ) =>
+      readStacked(
+        ['wk', 'wv'].map((name) => headsOf(weights.at(name), dim, heads)),
+        dim,
+      ),
   )
-  const gainOf = (weights: Weights) =>
-    // of queries and keys, and the scale of the scores
+  const gainOf = (
+    weights: Weights, // of queries and keys, and the scale of the scores
+  ) =>
     ['q_norm', 'k_norm'].reduce<Tensor>(
       (gain, name) => gain.mul(weights.at(name).get('weight', [width])),
       tf.scalar(1 / Math.sqrt(width)),

@@ -58,7 +58,7 @@ export function loadPeTransformer(weights: Weights, config: PeConfig) {
 
   /** x [batch, frames, dim] to [batch, 1 + frames, dim]: before the frames, one for the whole. */
   const prepend = (x: Tensor): Tensor =>
-    tf.tidy(() => tf.concat([tf.tile(first, [x.shape[0]!, 1, 1]), x], 1))
+    tf.tidy(() => tf.concat([tf.tile(first, [x.shape[0], 1, 1]), x], 1))
 
   /** Of rows with so many real frames; null when all of them are real. */
   const maskOf = (rows: readonly number[], frames: number) =>

@@ -40,7 +40,7 @@ export async function prepareJudge(reference: Reference): Promise<() => Comparis
 }
 
 /** As many rows as there are, each of full length: then nothing is masked. */
-const unmasked = (x: Tensor): number[] => Array.from({ length: x.shape[0]! }, () => x.shape[1]!)
+const unmasked = (x: Tensor): number[] => Array.from({ length: x.shape[0] }, () => x.shape[1]!)
 
 /** Without the one for the whole. */
 const framesOf = (states: Tensor): Tensor => tf.slice(states, [0, 1, 0], [-1, -1, -1])

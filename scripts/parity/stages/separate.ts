@@ -212,10 +212,7 @@ function beginFlow({ config, network, textEncoder }: Parts, asked: Asked): Flow 
   const frames = features.shape[1]!
   const tokens = tf.slice(asked.tokens, [0], [frames]).expandDims(0)
   return {
-    base: conditions
-      .audio(features)
-      .add(conditions.video.absent)
-      .add(conditions.anchors(tokens as Tensor)),
+    base: conditions.audio(features).add(conditions.video.absent).add(conditions.anchors(tokens)),
     memory: conditions.memory(textEncoder.encode([asked.prompt]).states),
     state: asked.noise,
   }

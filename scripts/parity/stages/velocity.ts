@@ -54,7 +54,8 @@ function readInputs(golden: GoldenFile): Inputs {
 export function readAnchors(golden: GoldenFile, prefix = ''): Tensor {
   const ids = golden.tensor(`${prefix}anchor_ids`)
   const places = golden.tensor(`${prefix}anchor_alignment`).cast('int32')
-  const rows = tf.unstack(ids).map((row, i) => tf.gather(row, tf.slice(places, [i, 0], [1, -1]))) // [1, frames]
+  const rowOf = (ids: Tensor, i: number) => tf.gather(ids, tf.slice(places, [i, 0], [1, -1]))
+  const rows = tf.unstack(ids).map(rowOf) // each [1, frames]
   return tf.concat(rows).cast('int32')
 }
 
@@ -82,7 +83,7 @@ function evaluate(
   return tf.tidy(() =>
     forward(golden.tensor('noisy_audio'), transformer.embedTime(Array.from(golden.values(time))), {
       base: shares.reduce((sum, share) => sum.add(share)),
-      memory: text ? said : tf.zeros([said.shape[0]!, 1, said.shape[2]!]),
+      memory: text ? said : tf.zeros([said.shape[0], 1, said.shape[2]!]),
       frames,
       textKeys: text && frames ? inputs.textKeys : null,
     }),

@@ -267,9 +267,9 @@ describe('video', () => {
       const { planes } = await readSound(path)
       const moved = Float32Array.from({ length: 40000 }, (_, i) => STEREO[0]![i - 22050] ?? 0)
       const lag = [-44, 0, 44].find(
-        (shift) =>
-          // Matroska counts in milliseconds
-          correlation(moved, planes[0]!, { start: 30000, count: 8000, lag: shift }) > 0.5,
+        (
+          shift, // Matroska counts in milliseconds
+        ) => correlation(moved, planes[0]!, { start: 30000, count: 8000, lag: shift }) > 0.5,
       )
       assert.notEqual(lag, undefined, container)
     }

