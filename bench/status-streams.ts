@@ -41,7 +41,7 @@ const winnow = await startWinnow({ after: (end: () => unknown) => endings.push(e
 })
 const requestIds = await runningRequests(winnow, streams)
 const broker = await connectBroker({
-  url: winnow.nats.url,
+  address: { url: winnow.nats.url },
   name: 'bench',
   leaseSeconds: 2,
   log: createLogger('engine', 'silent'),

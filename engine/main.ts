@@ -34,7 +34,7 @@ const compute = await ComputeThread.start(config, log)
 const broker = await startOrEnd(
   log,
   connectBroker({
-    url: config.natsUrl,
+    address: config.brokerAddress,
     name: config.engineId,
     leaseSeconds: config.leaseSeconds,
     log,

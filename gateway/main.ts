@@ -3,7 +3,7 @@
 import { mkdir } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { connectBroker } from '../shared/broker.ts'
+import { openBroker } from '../shared/broker.ts'
 import { isoTime, systemClock } from '../shared/clock.ts'
 import { connectEngine } from '../shared/engine-control.ts'
 import { announceReady, onShutdown, startOrEnd } from '../shared/lifecycle.ts'
@@ -51,10 +51,16 @@ const { signingKey, encryptionKey } = await readKeys(dataFolder)
 const store = await openSqlite(join(dataFolder, 'winnow.db'))
 const { bootstrapApiKey } = settings
 await ensureFirstApiKey(store, { dataFolder, bootstrapApiKey, now: isoTime(clock.now()) })
-const { natsUrl, leaseSeconds } = settings
+const { brokerAddress: address, leaseSeconds } = settings
 const broker = await startOrEnd(
   log,
-  connectBroker({ url: natsUrl, name: 'gateway', leaseSeconds, log }),
+  openBroker({
+    address,
+    name: 'gateway',
+    leaseSeconds,
+    log,
+    onStreamsLost: () => rescuer.streamsLost(),
+  }),
 )
 
 const engineRegistry = new EngineRegistry({ connect: connectEngine, clock, log })
@@ -134,6 +140,12 @@ const stopFollowing = [
   broker.followProgress((progress) => feed.progressed(progress)),
   broker.followAnnouncements((announcement) => engineRegistry.announced(announcement)),
 ]
+
+void broker.closed().then((error) => {
+  if (!error) return
+  log.fatal(error.message)
+  process.exit(1) // what is in the database is safe; whoever supervises the process starts another
+})
 
 onShutdown(log, async () => {
   const webhooksEnded = webhookSender.stop()

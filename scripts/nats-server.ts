@@ -25,8 +25,10 @@ export interface NatsServerOptions {
   folder: string
   /** Port 0 takes any free one. */
   port?: number
-  /** To come back where clients know one; made anew by default. */
-  token?: string
+  /** To come back where clients know one; by default made anew; null: `settings` name the users. */
+  token?: string | null
+  /** Further lines of its settings, such as a cluster. */
+  settings?: readonly string[]
 }
 
 /**
@@ -37,28 +39,28 @@ export async function startNatsServer({
   folder,
   port = 0,
   token = randomBytes(24).toString('base64url'),
+  settings: more = [],
 }: NatsServerOptions): Promise<NatsServer> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await endFormerServer(folder)
   const settings = join(folder, 'nats.conf')
-  await writeFile(settings, natsSettings(folder, port, token), { mode: 0o600 })
+  const entrance = token === null ? [] : [`authorization { token: "${token}" }`]
+  const lines = [...natsSettings(folder, port), ...entrance, ...more, '']
+  await writeFile(settings, lines.join('\n'), { mode: 0o600 })
   // In a process group of its own: Ctrl-C in a terminal must not end it before gateway and engine.
   const process = spawn(BINARY, ['--config', settings], { stdio: 'ignore', detached: true })
   const address = await listeningAddress(folder, process)
-  return { url: `nats://${token}@${address}`, process }
+  return { url: `nats://${token === null ? '' : `${token}@`}${address}`, process }
 }
 
-const natsSettings = (folder: string, port: number, token: string): string =>
-  [
-    `listen: "127.0.0.1:${port === 0 ? -1 : port}"`,
-    `jetstream { store_dir: ${JSON.stringify(join(folder, 'store'))} }`,
-    `authorization { token: "${token}" }`,
-    `pid_file: ${JSON.stringify(join(folder, 'nats.pid'))}`,
-    `ports_file_dir: ${JSON.stringify(folder)}`,
-    `log_file: ${JSON.stringify(join(folder, 'nats.log'))}`,
-    'log_size_limit: 10MB',
-    '',
-  ].join('\n')
+const natsSettings = (folder: string, port: number): string[] => [
+  `listen: "127.0.0.1:${port === 0 ? -1 : port}"`,
+  `jetstream { store_dir: ${JSON.stringify(join(folder, 'store'))} }`,
+  `pid_file: ${JSON.stringify(join(folder, 'nats.pid'))}`,
+  `ports_file_dir: ${JSON.stringify(folder)}`,
+  `log_file: ${JSON.stringify(join(folder, 'nats.log'))}`,
+  'log_size_limit: 10MB',
+]
 
 /** One that outlived a killed parent still holds the store: two of them would spoil it. */
 async function endFormerServer(folder: string): Promise<void> {

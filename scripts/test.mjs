@@ -1,5 +1,5 @@
-// `npm test`: types, format and lint, then every test, fast ones first. With arguments: only the files whose
-// path contains one of them, such as `npm test -- unit/engine`.
+// `npm test`: types, format and lint, then every test, fast ones first. With arguments: only the
+// files whose path contains one of them, such as `npm test -- unit/engine`.
 
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'

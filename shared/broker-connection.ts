@@ -1,63 +1,83 @@
 /** The connection to the broker: how it is first made, and what is said when it can't be. */
 
+import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream'
+import { JetStreamApiError, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream'
 import {
   connect,
+  credsAuthenticator,
   errors,
   type ConnectionOptions,
   type NatsConnection,
 } from '@nats-io/transport-node'
+import { ensureStreams } from './broker-streams.ts'
 import { StartError } from './lifecycle.ts'
 import type { Logger } from './log.ts'
+import type { SettingReader } from './settings.ts'
 
-interface Address {
-  /** `nats://[user:password@ | token@]host:port`, several separated by commas. */
+/** Where the broker is and how it is entered: the same for gateways and engines. */
+export interface BrokerAddress {
+  /** `nats://[user:password@ | token@]host:port`, several with commas; `tls:` demands TLS. */
   url: string
+  /** A file with the JWT and the seed of a user, as `nsc` writes it; instead of user or token. */
+  credentialsFile?: string | undefined
+  /** The certificates, in PEM, of who may sign the servers'; demands TLS. */
+  caFile?: string | undefined
+  /** Servers that keep each stream; 0: as many as do now, 1 where it is new. */
+  replicas?: number
+}
+
+export const readBrokerAddress = ({ text, optional, integer }: SettingReader): BrokerAddress => ({
+  url: text('NATS_URL'),
+  credentialsFile: optional('NATS_CREDS'),
+  caFile: optional('NATS_CA'),
+  replicas: integer('NATS_REPLICAS', 0, 5, 0),
+})
+
+export interface ConnectOptions {
+  address: BrokerAddress
   /** Shown in the server's list of connections. */
   name: string
+  /** Silence after which a lease ends. */
+  leaseSeconds: number
   log: Logger
+  /** A broker may take so long to answer; Infinity: it is waited for without end. */
+  waitMsMax?: number
+  /** Called once, when the first try found no broker that can be used. */
+  onAway?: () => void
+  /** Ends the waiting: it fails with the signal's reason. */
+  signal?: AbortSignal
+  /** Called when the streams are not those of before: all that they stored is lost. */
+  onStreamsLost?: () => void
 }
 
 /** A broker that is started together with this process may take so long to answer. */
 const WAIT_MS_MAX = 60_000
 const DIAL_MS_MAX = 5_000
-/** Rest between two dials; doubled with each, up to the most. */
+/** Rest between two tries; doubled with each, up to the most. */
 const REST_MS = { least: 250, most: 5_000 }
 const SCHEMES = ['nats:', 'tls:']
+/** The server's codes for what passes: a cluster that has no leader yet, or not all its servers. */
+const PASSING_CODES = [10005, 10008, 10009, 10023, 10077, 10118]
+const CLUSTER_NEEDED = 10074
 
 /**
- * Connects; waits up to `waitMsMax` for a server that does not answer yet, and says so once.
+ * Connects and makes the streams; waits for a broker that cannot be used yet, and says so once.
  * Reconnects for ever once it has been connected.
- * @throws StartError when nobody answers, or at once when the credentials are refused
+ * @throws StartError when nobody answers in time, or at once when waiting would not help
  */
 export async function connectServer(
-  { url, name, log }: Address,
-  waitMsMax = WAIT_MS_MAX,
-): Promise<NatsConnection> {
-  const address = serversAndCredentials(url)
-  const options = {
-    ...address,
-    name,
-    timeout: DIAL_MS_MAX,
-    maxReconnectAttempts: -1,
-    reconnectTimeWait: 500,
-    ignoreAuthErrorAbort: true, // else two refusals, as of a broker not yet set up, end it for good
-  }
-  const broker = address.servers.join(', ')
+  options: ConnectOptions,
+): Promise<{ connection: NatsConnection; manager: JetStreamManager }> {
+  const { log, waitMsMax = WAIT_MS_MAX, onAway, signal } = options
+  const { options: dial, broker } = await dialOptions(options)
   const startedAt = performance.now()
   for (let restMs = REST_MS.least; ; restMs = Math.min(restMs * 2, REST_MS.most)) {
     try {
-      return await connect(options)
+      return await openStreams(await connect(dial), options)
     } catch (cause) {
       const { message } = cause as Error
-      if (isRefusal(cause)) {
-        throw new StartError(
-          `NATS_URL: the broker at ${broker} refuses the credentials ` +
-            `(${message}). Correct the token, or the user and password, in NATS_URL.`,
-          { cause },
-        )
-      }
+      assertPasses(cause, broker)
       if (performance.now() - startedAt + restMs > waitMsMax) {
         throw new StartError(
           `NATS_URL: no broker answers at ${broker} (${message}), after ` +
@@ -67,38 +87,67 @@ export async function connectServer(
       }
       if (restMs === REST_MS.least) {
         log.warn({ broker, reason: message }, 'the broker does not answer yet: waiting for it')
+        onAway?.()
       }
     }
-    await sleep(restMs)
+    await sleep(restMs, undefined, { signal })
   }
 }
 
-/** @throws StartError when the server has no JetStream */
-export async function manageStreams(connection: NatsConnection): Promise<JetStreamManager> {
-  try {
-    return await jetstreamManager(connection)
-  } catch (cause) {
-    await connection.close()
-    const { message } = cause as Error
+/** @throws StartError when another try would fail as this one did */
+function assertPasses(cause: unknown, broker: string): void {
+  if (cause instanceof StartError) throw cause
+  const { message } = cause as Error
+  // A server that is slow to ask for the credentials is not one that refuses them.
+  if (cause instanceof errors.AuthorizationError && !/timeout/i.test(message)) {
     throw new StartError(
-      `NATS_URL: the broker at ${connection.getServer()} keeps no streams ` +
-        `(${message}). Start nats-server with JetStream (-js).`,
+      `NATS_URL: the broker at ${broker} refuses the credentials (${message}). ` +
+        'Correct the token, or the user and password, in NATS_URL, or the file in NATS_CREDS.',
+      { cause },
+    )
+  }
+  if (/certificate|self.signed|altnames/i.test(message)) {
+    throw new StartError(
+      `NATS_CA: the certificate of the broker at ${broker} cannot be trusted (${message}). ` +
+        'Name in NATS_CA the file with the certificates of who signed it, and renew what expired.',
       { cause },
     )
   }
 }
 
-/** A server that is slow to ask for the credentials is not one that refuses them. */
-const isRefusal = (error: unknown): boolean =>
-  error instanceof errors.AuthorizationError && !/timeout/i.test(error.message)
-
-function serversAndCredentials(url: string) {
+/** @throws StartError when a file can't be read or the URL is malformed */
+async function dialOptions({ address, name }: ConnectOptions) {
+  const { url, credentialsFile, caFile } = address
   const servers = url.split(',').map((server) => parseServer(server.trim()))
-  const [user, pass] = [servers[0]!.username, servers[0]!.password].map(decodeURIComponent)
-  return {
+  const options: ConnectionOptions = {
     servers: servers.map(({ host }) => host),
-    ...(user && pass ? { user, pass } : user ? { token: user } : {}),
-  } satisfies ConnectionOptions
+    name,
+    timeout: DIAL_MS_MAX,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 500,
+    ignoreAuthErrorAbort: true, // else two refusals, as of a broker not yet set up, end it for good
+  }
+  if (credentialsFile === undefined) Object.assign(options, credentialsOf(servers[0]!))
+  else options.authenticator = credsAuthenticator(await readSetting('NATS_CREDS', credentialsFile))
+  if (caFile !== undefined) {
+    options.tls = { ca: (await readSetting('NATS_CA', caFile)).toString() }
+  } else if (servers.some(({ protocol }) => protocol === 'tls:')) options.tls = {}
+  return { options, broker: servers.map(({ host }) => host).join(', ') }
+}
+
+async function readSetting(name: string, path: string): Promise<Buffer> {
+  try {
+    return await readFile(path)
+  } catch (cause) {
+    throw new StartError(`${name}: ${path} cannot be read (${(cause as Error).message}).`, {
+      cause,
+    })
+  }
+}
+
+function credentialsOf({ username, password }: URL): ConnectionOptions {
+  const [user, pass] = [username, password].map(decodeURIComponent)
+  return user && pass ? { user, pass } : user ? { token: user } : {}
 }
 
 /** @throws StartError that does not show the address: it may hold a password */
@@ -110,3 +159,40 @@ function parseServer(server: string): URL {
       'or several of these separated by commas.',
   )
 }
+
+/** @throws StartError when the server can't keep the streams; another error when it can't yet */
+async function openStreams(
+  connection: NatsConnection,
+  { leaseSeconds, address: { replicas = 0 } }: ConnectOptions,
+) {
+  try {
+    const manager = await jetstreamManager(connection)
+    await ensureStreams(manager, { leaseSeconds, replicas })
+    return { connection, manager }
+  } catch (cause) {
+    const server = connection.getServer()
+    await connection.close()
+    if (isPassing(cause)) throw cause
+    const { message } = cause as Error
+    if (cause instanceof JetStreamApiError && cause.code === CLUSTER_NEEDED) {
+      throw new StartError(
+        `NATS_REPLICAS: the broker at ${server} is a single server and cannot keep ${replicas} ` +
+          'copies of a stream. Set NATS_REPLICAS to 1, or form a cluster of three servers.',
+        { cause },
+      )
+    }
+    throw new StartError(
+      `NATS_URL: the broker at ${server} keeps no streams (${message}). ` +
+        'Start nats-server with JetStream (-js).',
+      { cause },
+    )
+  }
+}
+
+/** Whether the broker may take the streams a little later: it starts, or elects a leader. */
+const isPassing = (error: unknown): boolean =>
+  error instanceof JetStreamApiError
+    ? PASSING_CODES.includes(error.code)
+    : error instanceof errors.TimeoutError ||
+      error instanceof errors.ConnectionError ||
+      error instanceof errors.ClosedConnectionError

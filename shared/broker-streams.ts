@@ -52,12 +52,20 @@ const EXHAUSTED_DAYS = 7
 const DEAD_LETTER_DAYS = 14
 const DEAD_LETTER_BYTES_MAX = 64 * 2 ** 20
 
+export interface StreamOptions {
+  /** Silence after which a lease ends. */
+  leaseSeconds: number
+  /** Servers that keep each stream; 0: as many as do now, 1 where it is new. */
+  replicas: number
+}
+
 /** Creates the streams and consumers, or gives them the limits of this version. */
 export async function ensureStreams(
   manager: JetStreamManager,
-  leaseSeconds: number,
+  { leaseSeconds, replicas }: StreamOptions,
 ): Promise<void> {
-  for (const stream of streams()) await ensureStream(manager, stream)
+  const copies = replicas === 0 ? {} : { num_replicas: replicas }
+  for (const stream of streams()) await ensureStream(manager, { ...stream, ...copies })
   for (const queue of Object.values(JOB_QUEUES)) {
     await ensureConsumer(manager, queue, {
       filter_subject: queue.subject,

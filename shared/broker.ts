@@ -20,7 +20,9 @@ import {
 } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
 import type { TSchema, Static } from 'typebox'
-import { connectServer, manageStreams } from './broker-connection.ts'
+import { AwaitedBroker } from './broker-awaited.ts'
+import { connectServer, type ConnectOptions } from './broker-connection.ts'
+import type { Broker, DeadLetter, Lease, Stop } from './broker-interface.ts'
 import {
   DEAD_LETTERS,
   ensureStreams,
@@ -32,6 +34,7 @@ import {
   streamsAreMissing,
   type JobQueue,
   type Source,
+  type StreamOptions,
 } from './broker-streams.ts'
 import type { Logger } from './log.ts'
 import {
@@ -42,7 +45,6 @@ import {
   identify,
   Job,
   Progress,
-  type Identity,
 } from './messages.ts'
 
 const PROGRESS_SUBJECT = 'progress'
@@ -62,96 +64,57 @@ const CLOSE_MS_MAX = 2_000
 const restMs = ({ info: { deliveryCount } }: JsMsg): number =>
   Math.min(RETRY_MS * 2 ** (deliveryCount - 1), REST_MS_MAX)
 
-export type { JobQueue } from './broker-streams.ts'
-export type Stop = () => Promise<void>
-
-/** An engine's right to a job. */
-export interface Lease {
-  readonly job: Job
-  /** Names this try: every event of it carries the name. */
-  readonly attemptId: string
-  /** Times that the job has been delivered, this one included. */
-  readonly deliveries: number
-  /** Says that the job is in hand; to be repeated within the lease's seconds. */
-  heartbeat(): void
-  /** The job is done with; resolves once the server has taken note. */
-  ack(): Promise<void>
-  /** Gives the job back; it is delivered again, here or elsewhere, after `delayMs`. */
-  nak(delayMs: number): void
-}
-
-export interface Broker {
-  /** Stores a job; resolves with its stream sequence. A repeated `messageId` stores nothing new. */
-  publishJob(job: Job, messageId: string, queue?: JobQueue): Promise<number>
-  /** Removes the queued job of a request; false when it is no longer there. */
-  removeJob(requestId: string, sequence: number): Promise<boolean>
-  /** Whether the job of a request is there: after a loss, others have its sequence. */
-  hasJob(requestId: string, sequence: number): Promise<boolean>
-  /** The next job of a queue, or null when none came within `waitMs` (at least 1000). */
-  leaseJob(waitMs: number, queue?: JobQueue): Promise<Lease | null>
-  /** Resolves once the event is durable. Repeating an event of an attempt stores nothing new. */
-  publishEvent(event: Event): Promise<void>
-  /**
-   * Hands over events in order; one is acknowledged when `handle` resolves. If not, it comes again
-   * after a rest, behind others; delivered too often, it is a dead letter.
-   */
-  followEvents(handle: (event: Event) => Promise<void>): Promise<Stop>
-  /** Jobs and events that used up their deliveries; none of them is in its stream any more. */
-  followDeadLetters(handle: (letter: DeadLetter) => Promise<void>): Promise<Stop>
-  publishProgress(progress: Progress): void
-  followProgress(handle: (progress: Progress) => void): Stop
-  announceEngine(announcement: EngineAnnouncement): void
-  followAnnouncements(handle: (announcement: EngineAnnouncement) => void): Stop
-  isConnected(): boolean
-  /** Resolves when it will never be connected again: with the reason, unless `close` was called. */
-  closed(): Promise<Error | void>
-  /** Sends what is buffered, then disconnects. */
-  close(): Promise<void>
-}
-
-/** What no consumer could handle. The whole message stays among the dead letters for a while. */
-export interface DeadLetter extends Identity {
-  /** Where it was, and its place there. */
-  stream: string
-  sequence: number
-}
-
-export interface BrokerOptions {
-  /** `nats://[user:password@ | token@]host:port`, several separated by commas. */
-  url: string
-  /** Shown in the server's list of connections. */
-  name: string
-  /** Silence after which a lease ends. */
-  leaseSeconds: number
-  log: Logger
-}
+export type { Broker, DeadLetter, JobQueue, Lease, Stop } from './broker-interface.ts'
 
 /**
  * Connects, and creates or updates the streams. Reconnects for ever once it has been connected.
  * @throws StartError when the broker can't be reached or used
  */
-export async function connectBroker(options: BrokerOptions): Promise<Broker> {
-  const connection = await connectServer(options)
-  const manager = await manageStreams(connection)
-  await ensureStreams(manager, options.leaseSeconds)
+export async function connectBroker(options: ConnectOptions): Promise<Broker> {
+  const { connection, manager } = await connectServer(options)
   return new JetStreamBroker(connection, manager, options)
+}
+
+/**
+ * As `connectBroker`, but resolves also where nobody answers yet: for a process that has other
+ * work. Until the broker is there, it counts as not connected, what is published fails, and
+ * followers wait.
+ * @throws StartError when waiting would not help
+ */
+export function openBroker(options: ConnectOptions): Promise<Broker> {
+  return new Promise((resolve, reject) => {
+    const leaving = new AbortController()
+    const connecting = connectBroker({
+      ...options,
+      waitMsMax: Infinity,
+      signal: leaving.signal,
+      onAway: () => resolve(new AwaitedBroker(connecting, leaving)),
+    })
+    connecting.then(resolve, reject)
+  })
 }
 
 class JetStreamBroker implements Broker {
   readonly #connection: NatsConnection
   readonly #manager: JetStreamManager
   readonly #client: JetStreamClient
-  readonly #leaseSeconds: number
+  readonly #streams: StreamOptions
   readonly #log: Logger
+  readonly #onStreamsLost: () => void
+  /** When the stream of the jobs was made; another time means another stream. */
+  #streamsMade: string | undefined
   #connected = true
 
-  constructor(connection: NatsConnection, manager: JetStreamManager, options: BrokerOptions) {
+  constructor(connection: NatsConnection, manager: JetStreamManager, options: ConnectOptions) {
+    const { leaseSeconds, address } = options
     this.#connection = connection
     this.#manager = manager
     this.#client = jetstream(connection)
-    this.#leaseSeconds = options.leaseSeconds
+    this.#streams = { leaseSeconds, replicas: address.replicas ?? 0 }
     this.#log = options.log
+    this.#onStreamsLost = options.onStreamsLost ?? (() => undefined)
     void this.#watchConnection()
+    void this.#watchStreams()
   }
 
   async publishJob(job: Job, messageId: string, queue: JobQueue = 'first'): Promise<number> {
@@ -236,6 +199,20 @@ class JetStreamBroker implements Broker {
       if (type !== 'disconnect' && type !== 'reconnect') continue
       this.#connected = type === 'reconnect'
       this.#log.warn(this.#connected ? 'connected to the broker again' : 'lost the broker')
+      if (this.#connected) void this.#watchStreams()
+    }
+  }
+
+  /** Notes whether the streams are others: this process, or another, made them anew. */
+  async #watchStreams(): Promise<void> {
+    try {
+      const { created } = await this.#restoring(() => this.#manager.streams.info(JOBS.stream))
+      if (created === this.#streamsMade) return
+      const isFirst = this.#streamsMade === undefined
+      this.#streamsMade = created
+      if (!isFirst) this.#onStreamsLost()
+    } catch (error) {
+      this.#log.warn({ err: error }, 'the streams could not be looked at')
     }
   }
 
@@ -253,7 +230,7 @@ class JetStreamBroker implements Broker {
     } catch (error) {
       if (!this.isConnected() || !(await streamsAreMissing(this.#manager))) throw error
       this.#log.warn({ err: error }, 'the broker has lost its streams: making them anew')
-      await ensureStreams(this.#manager, this.#leaseSeconds)
+      await ensureStreams(this.#manager, this.#streams)
       return use()
     }
   }
@@ -322,6 +299,7 @@ class JetStreamBroker implements Broker {
           for await (const message of consumed) await this.#handleOne(message, handle)
         } catch (error) {
           this.#log.warn({ err: error, stream }, 'following a stream failed; trying again')
+          if (this.isConnected()) await this.#watchStreams()
         }
         await sleep(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
       }

@@ -7,8 +7,9 @@ import { Loop } from '../loop.ts'
 import { failRequest, type FinishDeps } from './finish-request.ts'
 import { inTransaction } from '../store/database.ts'
 import { putInOutbox } from '../store/outbox.ts'
-import { listUntouched, requeueRequest, type PageStart } from '../store/requests.ts'
+import { listUntouched, requeueRequest, UNFINISHED, type PageStart } from '../store/requests.ts'
 import type { RequestRow } from '../store/tables.ts'
+import type { RequestStatus } from '../../shared/request-status.ts'
 
 type RescuerDeps = FinishDeps &
   Pick<Deps, 'log' | 'wakePublisher'> & { broker: Pick<Broker, 'hasJob'> }
@@ -24,23 +25,53 @@ const FAILURES_MAX = 3
 const PAGE_MAX = 1_000
 const FIRST_PAGE: PageStart = { created_at: '', request_id: '' }
 
+/** Which requests a turn looks after. */
+interface Reach {
+  statuses: readonly RequestStatus[]
+  untouchedMs: number
+}
+
+const ORDINARY: Reach = { statuses: UNFINISHED, untouchedMs: UNTOUCHED_MS }
+/** After a loss of the streams: what is in progress may still be finished by its engine. */
+const AFTER_LOSS: Reach = { statuses: ['IN_QUEUE'], untouchedMs: 0 }
+
+export interface Rescuer extends Pick<Loop, 'start' | 'stop'> {
+  /** The broker has lost all that it stored: what is queued is looked after at once. */
+  streamsLost(): void
+}
+
 /** A loop that queues anew what has lost its job, for example with the broker's disk. */
-export function createRescuer(deps: RescuerDeps): Loop {
+export function createRescuer(deps: RescuerDeps): Rescuer {
   let page = FIRST_PAGE
-  return new Loop({
+  let isLost = false
+  const loop = new Loop({
     name: 'rescuer',
     everyMs: EVERY_MS,
     log: deps.log,
     turn: async () => {
+      if (isLost) await rescue(deps, FIRST_PAGE, AFTER_LOSS)
+      isLost = false
       page = await rescue(deps, page)
     },
   })
+  return {
+    start: (delayMs) => loop.start(delayMs),
+    stop: () => loop.stop(),
+    streamsLost() {
+      isLost = true
+      loop.wake()
+    },
+  }
 }
 
-/** Looks after one page of unfinished requests; returns where the next begins. */
-export async function rescue(deps: RescuerDeps, after: PageStart = FIRST_PAGE): Promise<PageStart> {
-  const before = isoTime(deps.clock.now() - UNTOUCHED_MS)
-  const rows = await listUntouched(deps.store, before, { limit: PAGE_MAX, after })
+/** Looks after one page of requests; returns where the next begins. */
+export async function rescue(
+  deps: RescuerDeps,
+  after: PageStart = FIRST_PAGE,
+  { statuses, untouchedMs }: Reach = ORDINARY,
+): Promise<PageStart> {
+  const before = isoTime(deps.clock.now() - untouchedMs)
+  const rows = await listUntouched(deps.store, { statuses, before, limit: PAGE_MAX, after })
   let failures = 0
   for (const row of rows) {
     try {

@@ -105,16 +105,22 @@ export async function accountsInBroker(
   return rows.map((row) => row.account_id)
 }
 
-/** Unfinished requests, unchanged since `before` and not in the outbox, oldest first. */
+interface UntouchedPage {
+  statuses: readonly RequestStatus[]
+  before: string
+  limit: number
+  after: PageStart
+}
+
+/** Requests of these states, unchanged since `before` and not in the outbox, oldest first. */
 export function listUntouched(
   store: Store,
-  before: string,
-  { limit, after }: { limit: number; after: PageStart },
+  { statuses, before, limit, after }: UntouchedPage,
 ): Promise<RequestRow[]> {
   return store
     .selectFrom('requests')
     .selectAll()
-    .where('status', 'in', UNFINISHED)
+    .where('status', 'in', statuses)
     .where('updated_at', '<', before)
     .where('request_id', 'not in', store.selectFrom('outbox').select('request_id'))
     .where(({ eb, refTuple, tuple }) =>

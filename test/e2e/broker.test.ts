@@ -13,7 +13,7 @@ import { AckPolicy, jetstream, jetstreamManager, RetentionPolicy } from '@nats-i
 import { connect } from '@nats-io/transport-node'
 import { pino } from 'pino'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startNatsServer } from '../../scripts/nats-server.ts'
+import { startNatsServer, type NatsServerOptions } from '../../scripts/nats-server.ts'
 import { connectServer } from '../../shared/broker-connection.ts'
 import { connectBroker, type DeadLetter } from '../../shared/broker.ts'
 import { createLogger } from '../../shared/log.ts'
@@ -43,9 +43,9 @@ const event = (attemptId: string, type: 'started' | 'released' = 'started'): Eve
 })
 
 /** A server; what uses it closes first, then it ends with the test. */
-async function startServer(t: TestContext) {
+async function startServer(t: TestContext, options: Partial<NatsServerOptions> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-nats-'))
-  const server = await startNatsServer({ folder })
+  const server = await startNatsServer({ folder, ...options })
   const users: { close(): Promise<void> }[] = []
   t.after(async () => {
     for (const user of users) await user.close()
@@ -57,7 +57,7 @@ async function startServer(t: TestContext) {
 type Server = Awaited<ReturnType<typeof startServer>>
 
 async function connectTo({ url, closeFirst }: Server, leaseSeconds = 30) {
-  const broker = await connectBroker({ url, name: 'test', leaseSeconds, log })
+  const broker = await connectBroker({ address: { url }, name: 'test', leaseSeconds, log })
   closeFirst(broker)
   return broker
 }
@@ -157,7 +157,12 @@ test('the queue of an older version is taken over with the jobs in it', async (t
   })
   await jetstream(old).publish('jobs.separate', encodeMessage(job('r1')))
   await old.close()
-  const broker = await connectBroker({ url: server.url, name: 'test', leaseSeconds: 30, log })
+  const broker = await connectBroker({
+    address: { url: server.url },
+    name: 'test',
+    leaseSeconds: 30,
+    log,
+  })
   await broker.publishJob(job('r2'), 'r2', 'further')
   assert.equal((await broker.leaseJob(2_000))?.job.request_id, 'r1')
   assert.equal((await broker.leaseJob(2_000, 'further'))?.job.request_id, 'r2')
@@ -356,13 +361,13 @@ test('a broker that starts later is waited for, which is said once', async (t) =
   server.kill('SIGKILL')
   await gone
   const { lines, first, log } = watchedLog()
-  const connecting = connectServer({ url, name: 'test', log })
+  const connecting = connectServer({ address: { url }, name: 'test', leaseSeconds: 30, log })
   await first()
   await new Promise((resolve) => setTimeout(resolve, 1_000))
   const { port, username: token } = new URL(url)
   const again = await startNatsServer({ folder, port: Number(port), token })
   t.after(() => again.process.kill('SIGKILL'))
-  await (await connecting).close()
+  await (await connecting).connection.close()
   assert.equal(lines.length, 1)
   assert.match(
     lines[0]!,
@@ -375,7 +380,7 @@ test('a broker that never answers, or that refuses, is named without its passwor
   const { url, process: server } = await startServer(t)
   const { host } = new URL(url)
   const failure = (url: string) =>
-    connectServer({ url, name: 'test', log }, 300).then(
+    connectServer({ address: { url }, name: 'test', leaseSeconds: 30, log, waitMsMax: 300 }).then(
       () => assert.fail('it connected'),
       (error: Error) => `${error.name} ${error.message}`,
     )
@@ -420,7 +425,7 @@ test('a process whose broker refuses it ends with one line', async (t) => {
 
 test('a broker that is away keeps nobody from ending', async (t) => {
   const { url, process: server } = await startServer(t)
-  const broker = await connectBroker({ url, name: 'test', leaseSeconds: 30, log })
+  const broker = await connectBroker({ address: { url }, name: 'test', leaseSeconds: 30, log })
   const stops = [
     await broker.followEvents(async () => {}),
     await broker.followDeadLetters(async () => {}),
@@ -437,7 +442,12 @@ test('a broker that refuses the credentials for a while is connected to again', 
   const folder = await mkdtemp(join(tmpdir(), 'winnow-nats-'))
   let server = await startNatsServer({ folder })
   const { port, username: token } = new URL(server.url)
-  const broker = await connectBroker({ url: server.url, name: 'test', leaseSeconds: 30, log })
+  const broker = await connectBroker({
+    address: { url: server.url },
+    name: 'test',
+    leaseSeconds: 30,
+    log,
+  })
   t.after(async () => {
     await broker.close()
     server.process.kill('SIGKILL')

@@ -1,0 +1,73 @@
+/** A broker that does not answer yet, for a process that serves meanwhile. */
+
+import type { Broker, Stop } from './broker-interface.ts'
+
+export class AwaitedBroker implements Broker {
+  readonly #connecting: Promise<Broker>
+  readonly #leaving: AbortController
+  #broker: Broker | null = null
+
+  /** @param leaving ends `connecting` */
+  constructor(connecting: Promise<Broker>, leaving: AbortController) {
+    this.#connecting = connecting
+    this.#leaving = leaving
+    connecting.then(
+      (broker) => {
+        this.#broker = broker
+      },
+      () => undefined, // `closed` says why
+    )
+  }
+
+  publishJob: Broker['publishJob'] = async (...job) => this.#connected().publishJob(...job)
+  removeJob: Broker['removeJob'] = async (...job) => this.#connected().removeJob(...job)
+  hasJob: Broker['hasJob'] = async (...job) => this.#connected().hasJob(...job)
+  leaseJob: Broker['leaseJob'] = async (...wait) => this.#connected().leaseJob(...wait)
+  publishEvent: Broker['publishEvent'] = async (event) => this.#connected().publishEvent(event)
+  /** Progress may be lost. */
+  publishProgress: Broker['publishProgress'] = (progress) => this.#broker?.publishProgress(progress)
+  announceEngine: Broker['announceEngine'] = (engine) => this.#broker?.announceEngine(engine)
+
+  followEvents: Broker['followEvents'] = async (handle) =>
+    this.#follow((broker) => broker.followEvents(handle))
+  followDeadLetters: Broker['followDeadLetters'] = async (handle) =>
+    this.#follow((broker) => broker.followDeadLetters(handle))
+  followProgress: Broker['followProgress'] = (handle) =>
+    this.#follow((broker) => broker.followProgress(handle))
+  followAnnouncements: Broker['followAnnouncements'] = (handle) =>
+    this.#follow((broker) => broker.followAnnouncements(handle))
+
+  isConnected = (): boolean => this.#broker?.isConnected() ?? false
+
+  /** With the reason also when the broker turned out to be of no use, as with a wrong password. */
+  async closed(): Promise<Error | void> {
+    let broker: Broker
+    try {
+      broker = await this.#connecting
+    } catch (error) {
+      return this.#leaving.signal.aborted ? undefined : (error as Error)
+    }
+    return broker.closed()
+  }
+
+  async close(): Promise<void> {
+    this.#leaving.abort()
+    await this.#broker?.close()
+  }
+
+  #connected(): Broker {
+    if (this.#broker) return this.#broker
+    throw new Error('the broker does not answer yet')
+  }
+
+  /** Follows from when the broker is there. */
+  #follow(start: (broker: Broker) => Promise<Stop> | Stop): Stop {
+    let stopped = false
+    const following = this.#connecting.then((broker) => (stopped ? null : start(broker)))
+    following.catch(() => undefined) // `closed` says why
+    return async () => {
+      stopped = true
+      if (this.#broker) await (await following)?.()
+    }
+  }
+}

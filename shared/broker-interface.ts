@@ -1,0 +1,58 @@
+/** What gateway and engine ask of the broker. */
+
+import type { JobQueue } from './broker-streams.ts'
+import type { EngineAnnouncement, Event, Identity, Job, Progress } from './messages.ts'
+
+export type { JobQueue }
+export type Stop = () => Promise<void>
+
+/** An engine's right to a job. */
+export interface Lease {
+  readonly job: Job
+  /** Names this try: every event of it carries the name. */
+  readonly attemptId: string
+  /** Times that the job has been delivered, this one included. */
+  readonly deliveries: number
+  /** Says that the job is in hand; to be repeated within the lease's seconds. */
+  heartbeat(): void
+  /** The job is done with; resolves once the server has taken note. */
+  ack(): Promise<void>
+  /** Gives the job back; it is delivered again, here or elsewhere, after `delayMs`. */
+  nak(delayMs: number): void
+}
+
+export interface Broker {
+  /** Stores a job; resolves with its stream sequence. A repeated `messageId` stores nothing new. */
+  publishJob(job: Job, messageId: string, queue?: JobQueue): Promise<number>
+  /** Removes the queued job of a request; false when it is no longer there. */
+  removeJob(requestId: string, sequence: number): Promise<boolean>
+  /** Whether the job of a request is there: after a loss, others have its sequence. */
+  hasJob(requestId: string, sequence: number): Promise<boolean>
+  /** The next job of a queue, or null when none came within `waitMs` (at least 1000). */
+  leaseJob(waitMs: number, queue?: JobQueue): Promise<Lease | null>
+  /** Resolves once the event is durable. Repeating an event of an attempt stores nothing new. */
+  publishEvent(event: Event): Promise<void>
+  /**
+   * Hands over events in order; one is acknowledged when `handle` resolves. If not, it comes again
+   * after a rest, behind others; delivered too often, it is a dead letter.
+   */
+  followEvents(handle: (event: Event) => Promise<void>): Promise<Stop>
+  /** Jobs and events that used up their deliveries; none of them is in its stream any more. */
+  followDeadLetters(handle: (letter: DeadLetter) => Promise<void>): Promise<Stop>
+  publishProgress(progress: Progress): void
+  followProgress(handle: (progress: Progress) => void): Stop
+  announceEngine(announcement: EngineAnnouncement): void
+  followAnnouncements(handle: (announcement: EngineAnnouncement) => void): Stop
+  isConnected(): boolean
+  /** Resolves when it will never be connected again: with the reason, unless `close` was called. */
+  closed(): Promise<Error | void>
+  /** Sends what is buffered, then disconnects. */
+  close(): Promise<void>
+}
+
+/** What no consumer could handle. The whole message stays among the dead letters for a while. */
+export interface DeadLetter extends Identity {
+  /** Where it was, and its place there. */
+  stream: string
+  sequence: number
+}

@@ -1,0 +1,108 @@
+/** A broker of three servers loses each of them in turn; a single one loses all that it stores. */
+
+import assert from 'node:assert/strict'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
+import { examplePath } from '../support/examples.ts'
+import { startCluster } from '../support/start-cluster.ts'
+import { followToEnd, startWinnow, submitFile, type Winnow } from '../support/start-winnow.ts'
+
+/** One request, to its end. */
+async function separate(winnow: Winnow): Promise<string | undefined> {
+  const submitted = await submitFile(winnow, examplePath('speech-over-piano.wav'), {
+    prompt: 'piano',
+  })
+  return (await followToEnd(winnow, submitted)).at(-1)?.status
+}
+
+test('each of three servers is killed in turn while requests flow: all of them complete', async (t) => {
+  const cluster = await startCluster(t)
+  const winnow = await startWinnow(t, { env: { NATS_URL: cluster.url, NATS_REPLICAS: '3' } })
+  assert.equal(await separate(winnow), 'COMPLETED')
+  for (const index of [0, 1, 2]) {
+    await cluster.restart(index, async () => {
+      const statuses = await Promise.all(Array.from({ length: 4 }, () => separate(winnow)))
+      assert.deepEqual(statuses, Array(4).fill('COMPLETED'), `without server ${index}`)
+    })
+    await untilWhole(cluster.url)
+  }
+})
+
+/** Resolves when every server has all that every stream stores: the next one may fail. */
+async function untilWhole(url: string): Promise<void> {
+  const servers = url.split(',').map((server) => new URL(server))
+  const connection = await connect({
+    servers: servers.map(({ host }) => host),
+    token: servers[0]!.username,
+  })
+  try {
+    const manager = await jetstreamManager(connection)
+    for (let isWhole = false; !isWhole;) {
+      isWhole = true
+      for await (const { config, cluster } of manager.streams.list()) {
+        assert.equal(config.num_replicas, 3, config.name)
+        const replicas = cluster?.replicas ?? []
+        if (replicas.length < 2 || replicas.some(({ current }) => !current)) isWhole = false
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  } finally {
+    await connection.close()
+  }
+}
+
+test('all that the broker stores is lost while requests are in hand: all of them complete', async (t) => {
+  const winnow = await startWinnow(t, { env: { JOBS_MAX: '1' } })
+  const submitted = await Promise.all(
+    Array.from({ length: 5 }, () =>
+      submitFile(winnow, examplePath('siren-and-speech.wav'), { prompt: 'siren' }),
+    ),
+  )
+  const ends = submitted.map(async (one) => (await followToEnd(winnow, one)).at(-1)?.status)
+  await Promise.race(ends)
+  const gone = new Promise((resolve) => winnow.nats.process.once('exit', resolve))
+  winnow.nats.process.kill('SIGKILL')
+  await gone
+  await rm(join(winnow.folder, 'nats/store'), { recursive: true })
+  await winnow.startNats()
+  assert.deepEqual(await Promise.all(ends), Array(5).fill('COMPLETED'))
+})
+
+test('a gateway without a broker takes requests, says so at /readyz, and hands them over later', async (t) => {
+  const winnow = await startWinnow(t, { engines: 0 })
+  await winnow.gateway.end('SIGTERM')
+  const gone = new Promise((resolve) => winnow.nats.process.once('exit', resolve))
+  winnow.nats.process.kill('SIGKILL')
+  await gone
+  await winnow.startGateway()
+  const readiness = async () => {
+    const answer = await fetch(`${winnow.url}/readyz`)
+    return { status: answer.status, broker: ((await answer.json()) as { broker: boolean }).broker }
+  }
+  assert.deepEqual(await readiness(), { status: 503, broker: false })
+  const submitted = await submitFile(winnow, examplePath('speech-over-piano.wav'), {
+    prompt: 'piano',
+  })
+  await winnow.startNats()
+  await winnow.startEngine()
+  assert.equal((await followToEnd(winnow, submitted)).at(-1)?.status, 'COMPLETED')
+  assert.deepEqual(await readiness(), { status: 200, broker: true })
+})
+
+test('a gateway whose broker turns out to refuse it ends with one line that says so', async (t) => {
+  const winnow = await startWinnow(t, { engines: 0 })
+  await winnow.gateway.end('SIGTERM')
+  const gone = new Promise((resolve) => winnow.nats.process.once('exit', resolve))
+  winnow.nats.process.kill('SIGKILL')
+  await gone
+  const { host } = new URL(winnow.nats.url)
+  const gateway = await winnow.startGateway({ NATS_URL: `nats://a-wrong-token@${host}` })
+  const ended = new Promise((resolve) => gateway.child.once('exit', resolve))
+  await winnow.startNats()
+  assert.equal(await ended, 1)
+  assert.match(gateway.log(), /"level":60,.*NATS_URL: the broker at .* refuses the credentials/)
+  assert.doesNotMatch(gateway.log(), /a-wrong-token|\n\s+at /)
+})
