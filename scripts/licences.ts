@@ -1,0 +1,20 @@
+/**
+ * `npm run licences`: writes docs/licences.md from what the lock file and the lists of wheels name.
+ * `npm run licences -- --bom FILE`: writes a bill of materials (CycloneDX 1.5) as well.
+ */
+
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { billOfMaterials, type Bill } from './licences/bill-of-materials.ts'
+import { licencesPage } from './licences/page.ts'
+import { readParts } from './licences/parts.ts'
+
+const { bom } = parseArgs({ options: { bom: { type: 'string' } } }).values
+const parts = readParts()
+writeFileSync('docs/licences.md', licencesPage(parts))
+if (bom !== undefined) {
+  const command = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--omit=dev']
+  const npmBill = JSON.parse(execFileSync('npm', command, { encoding: 'utf8' })) as Bill
+  writeFileSync(bom, `${JSON.stringify(billOfMaterials(npmBill, parts), null, 2)}\n`)
+}

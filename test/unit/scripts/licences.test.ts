@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import test from 'node:test'
+import { billOfMaterials } from '../../../scripts/licences/bill-of-materials.ts'
+import { licencesPage } from '../../../scripts/licences/page.ts'
+import { readParts } from '../../../scripts/licences/parts.ts'
+
+test('docs/licences.md names what is installed; `npm run licences` writes it anew', () => {
+  assert.equal(readFileSync('docs/licences.md', 'utf8'), licencesPage(readParts()))
+})
+
+test('the bill of materials holds what comes from elsewhere than npm, with hashes', () => {
+  const bill = billOfMaterials({ components: [{ name: 'x' }] }, readParts())
+  const components = bill.components as { name: string; hashes?: { content: string }[] }[]
+  const tensorflow = components.find(({ name }) => name === 'tensorflow-cpu')
+  assert.match(tensorflow?.hashes?.[0]?.content ?? '', /^[0-9a-f]{64}$/)
+  assert.equal(components.filter(({ name }) => name === 'x').length, 1)
+})
