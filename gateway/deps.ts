@@ -8,6 +8,7 @@ import type { EngineRegistry } from './operations/engine-registry.ts'
 import type { KeyChecks } from './accounts/key-checks.ts'
 import type { MediaStore } from './media-store/media-store.ts'
 import type { Metrics } from './operations/metrics.ts'
+import type { PendingUploads } from './files/pending-uploads.ts'
 import type { QueuePositions } from './requests/queue-positions.ts'
 import type { RateLimiter } from './accounts/rate-limit.ts'
 import type { RequestFeed } from './requests/request-feed.ts'
@@ -16,6 +17,7 @@ import type { Store } from './store/database.ts'
 export interface Deps {
   store: Store
   mediaStore: MediaStore
+  pendingUploads: PendingUploads
   broker: Pick<Broker, 'removeJob' | 'isConnected'>
   engineRegistry: EngineRegistry
   feed: RequestFeed
@@ -43,7 +45,7 @@ export interface Deps {
 }
 
 export interface AppConfig {
-  /** Seals the secrets of webhooks: 32 bytes in base64url. */
+  /** Encrypts the secrets of webhooks: 32 bytes in base64url. */
   encryptionKey: string
   /** Where clients reach this gateway; known once it listens. */
   publicUrl: () => string

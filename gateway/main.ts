@@ -23,6 +23,7 @@ import { KeyChecks } from './accounts/key-checks.ts'
 import { openLocalDisk } from './media-store/local-disk.ts'
 import { Metrics } from './operations/metrics.ts'
 import { startMetricsServer } from './operations/metrics-server.ts'
+import { PendingUploads } from './files/pending-uploads.ts'
 import { QueuePositions } from './requests/queue-positions.ts'
 import { RateLimiter } from './accounts/rate-limit.ts'
 import { RequestFeed } from './requests/request-feed.ts'
@@ -105,6 +106,7 @@ metrics.watchProcess()
 const deps: Deps = {
   store,
   mediaStore,
+  pendingUploads: new PendingUploads({ store, mediaStore, clock, log, config: settings }),
   broker,
   engineRegistry,
   feed,

@@ -6,7 +6,6 @@
 
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { isoTime } from '../../shared/clock.ts'
-import { takePendingUploads } from './pending-uploads.ts'
 import type { Deps } from '../deps.ts'
 import { Loop } from '../loop.ts'
 import { deleteExpiredIdempotencyKeys } from '../store/idempotency-keys.ts'
@@ -23,7 +22,10 @@ import {
   settleRemovals,
 } from '../store/retention.ts'
 
-type SweeperDeps = Pick<Deps, 'store' | 'mediaStore' | 'clock' | 'log' | 'config'>
+type SweeperDeps = Pick<
+  Deps,
+  'store' | 'mediaStore' | 'pendingUploads' | 'clock' | 'log' | 'config'
+>
 
 const EVERY_MS = 60_000
 /** Orphans are looked for so seldom, since that reads the name of every piece of media. */
@@ -57,7 +59,7 @@ export async function sweep(deps: SweeperDeps): Promise<void> {
   const before = isoTime(clock.now() - config.recordDays * DAY_MS)
   const page = { now, before, limit: PAGE_MAX }
   // First: what came in time must not expire because nobody asked for it.
-  await takePendingUploads(deps)
+  await deps.pendingUploads.acceptAll()
   const files = await untilNone(() => giveUpExpiredFiles(store, page))
   const outputs = await untilNone(() => giveUpOutputs(store, page))
   await deleteExpiredIdempotencyKeys(store, now)

@@ -3,7 +3,7 @@
 import { isoTime } from '../../shared/clock.ts'
 import type { AppConfig } from '../deps.ts'
 
-type Lifetime = Pick<AppConfig, 'fileHours'>
+export type Lifetime = Pick<AppConfig, 'fileHours'>
 
 const HOUR_MS = 3_600_000
 

@@ -34,7 +34,7 @@ import { cancel, findOwn, hasResult, list, resultOf, statusOf } from '../request
 import { watchStatus } from '../requests/status-watch.ts'
 import { readLogs } from '../store/request-logs.ts'
 import type { ApiKeyRow, RequestRow } from '../store/tables.ts'
-import { submitOnce } from '../requests/submit-once.ts'
+import { submit } from '../requests/submit.ts'
 import { BODY_BYTES_MAX } from '../api/validation.ts'
 
 export interface GrpcServer {
@@ -123,7 +123,7 @@ const TOO_LATE = {
 const handlers = (deps: Deps): grpc.UntypedServiceImplementation => ({
   Submit: unary(deps, async (accountId, request: SubmitRequest, metadata): Promise<SubmitReply> => {
     const idempotencyKey = textOf(metadata, 'idempotency-key')
-    const answer = await submitOnce(deps, accountId, { ...submitted(request), idempotencyKey })
+    const answer = await submit(deps, accountId, { ...submitted(request), idempotencyKey })
     return submitReply(JSON.parse(answer) as QueueSubmitResponse)
   }),
   Get: unary(deps, async (accountId, request: GetRequest): Promise<Separation> => {

@@ -82,13 +82,15 @@ test('7 media in a bucket of an S3-compatible store', async (t) => {
   await step(
     'a store that does not answer is a fault of ours, and the request may come again',
     async (t) => {
-      const away = async () => {
-        throw new Error('the store is away')
+      let isAway = true
+      const pendingUploadOf: typeof bucket.pendingUploadOf = async (key) => {
+        if (isAway) throw new Error('the store is away')
+        return bucket.pendingUploadOf(key)
       }
-      const { gateway, create, submit } = await start(t, instead(bucket, { pendingUploadOf: away }))
+      const { create, submit } = await start(t, instead(bucket, { pendingUploadOf }))
       const file = await create()
       assertError(await submit(file), 'QUEUE_UNAVAILABLE')
-      gateway.deps.mediaStore = bucket
+      isAway = false
       assert.equal(await file.put(FILE_BYTES), 200)
       assert.equal((await submit(file)).statusCode, 202)
     },

@@ -6,10 +6,10 @@ import { request as httpRequest } from 'node:http'
 import { once } from 'node:events'
 import { dirname, join, relative } from 'node:path'
 import test from 'node:test'
+import { PendingUploads } from '../../gateway/files/pending-uploads.ts'
 import { sweep, sweepOrphans } from '../../gateway/files/sweeper.ts'
 import type { Bucket } from '../../gateway/media-store/media-store.ts'
-import { submit as submitDirectly } from '../../gateway/requests/separations.ts'
-import { DEFAULT_OPTIONS } from '../../shared/separation-options.ts'
+import { submit as submitDirectly } from '../../gateway/requests/submit.ts'
 import { instead } from '../support/instead.ts'
 import { assertError } from '../support/assert-shape.ts'
 import {
@@ -106,16 +106,11 @@ test('3 a file that is given up between the check of a submit and its storing is
     .selectFrom('files')
     .selectAll()
     .executeTakeFirstOrThrow()
-  const submission = {
-    prompt: 'a bell',
-    options: DEFAULT_OPTIONS,
-    source: { fileId },
-    metadata: null,
-  } as Parameters<typeof submitDirectly>[2]
+  const body = { input: { prompt: 'a bell', file_id: fileId } }
   const slowClock = { now: () => gateway.clock.now() - DAY_MS } // to it, the file is still there
   gateway.clock.advance(DAY_MS)
   const both = await Promise.allSettled([
-    submitDirectly({ ...gateway.deps, clock: slowClock }, account_id, submission),
+    submitDirectly({ ...gateway.deps, clock: slowClock }, account_id, { body }),
     sweep(gateway.deps), // begins after the check, and is done before anything is stored
   ])
   assert.equal(both[0].status === 'rejected' && both[0].reason.code, 'FILE_EXPIRED')
@@ -421,6 +416,7 @@ test('3 an upload to a bucket that cannot be taken in keeps no other from being 
       dropped.push(key)
     },
   })
-  await sweep({ ...gateway.deps, mediaStore: bucket })
+  const deps = { ...gateway.deps, mediaStore: bucket }
+  await sweep({ ...deps, pendingUploads: new PendingUploads(deps) })
   assert.deepEqual(dropped, ['inputs/file_gone'])
 })
