@@ -1,4 +1,4 @@
-/** What the gateway's parts are given; `main.ts` makes it once, tests make their own. */
+/** The dependencies of the gateway's parts; `main.ts` makes them once, tests make their own. */
 
 import type { Broker } from '../shared/broker.ts'
 import type { Clock } from '../shared/clock.ts'
@@ -29,8 +29,8 @@ export interface Deps {
   log: Logger
   config: AppConfig
   /**
-   * @throws ServiceError when the address is not public or does not answer with media;
-   * `RATE_LIMITED` when the account has too many under way; the signal's reason
+   * @throws ServiceError when the address is not public or does not return media; `RATE_LIMITED`
+   * when the account has too many checks under way; the signal's reason
    */
   checkAudioUrl: (url: string, user: EgressUser) => Promise<{ bytes?: number | undefined }>
   /**
@@ -59,7 +59,7 @@ export interface AppConfig {
   queueMaxPerAccount: number
   /** Connections over HTTP; beyond it new ones are closed at once. */
   connectionsMax: number
-  /** For a JSON body to be whole; and how long an upload may be silent. */
+  /** For a complete JSON body; and the longest pause within an upload. */
   bodySecondsMax: number
   /** Files that one account may hold at once, pending ones included. */
   filesMaxPerAccount: number
@@ -67,6 +67,6 @@ export interface AppConfig {
   streamWindowSeconds: number
   /** Longer media is refused. */
   mediaSecondsMax: number
-  /** Opens the admin API; without it there is none. */
+  /** Protects the admin API; without it there is none. */
   adminToken?: string | undefined
 }

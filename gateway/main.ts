@@ -1,4 +1,4 @@
-/** The gateway process: constructs everything, in order, and takes it down in the opposite one. */
+/** The gateway process: starts all parts in order, and stops them in the reverse order. */
 
 import { mkdir } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
@@ -35,18 +35,18 @@ import { openSqlite } from './store/database.ts'
 import { createUrlChecks } from './requests/url-checks.ts'
 import { WebhookSender } from './webhooks/sender.ts'
 
-/** Requests in hand may take so long to end; then their connections are cut. */
+/** Time for open HTTP requests to end at shutdown; then their connections are closed. */
 const CLOSE_MS_MAX = 3_000
-/** The rescuer waits until the events of an earlier life have been followed. */
+/** The rescuer starts when the events of the time before the restart have been handled. */
 const RESCUE_AFTER_MS = 60_000
-/** Starting has work enough of its own. */
+/** The first sweep waits until the start is over. */
 const SWEEP_AFTER_MS = 10_000
 
 const settings = loadConfig(process.env)
 const log = createLogger('gateway', settings.logLevel)
 const clock = systemClock
 const { dataFolder } = settings
-process.umask(0o077) // what lies in the data folder is nobody else's business
+process.umask(0o077) // the data folder is private to this user
 await mkdir(dataFolder, { recursive: true })
 const { signingKey, encryptionKey } = await readKeys(dataFolder)
 const store = await openSqlite(join(dataFolder, 'winnow.db'))
@@ -86,7 +86,7 @@ const mediaStore =
     : await (
         await import('./media-store/s3.ts')
       ).openBucket({
-        // of 25 MB, for who uses it
+        // loaded only where it is used: it takes 25 MB
         bucket,
         region,
         endpoint: settings.s3Endpoint,

@@ -27,7 +27,11 @@ export interface BrokerAddress {
   replicas?: number
 }
 
-export const readBrokerAddress = ({ text, optional, integer }: SettingReader): BrokerAddress => ({
+export const readBrokerAddress = ({
+  text,
+  optional,
+  integer,
+}: Pick<SettingReader, 'text' | 'optional' | 'integer'>): BrokerAddress => ({
   url: text('NATS_URL'),
   credentialsFile: optional('NATS_CREDS'),
   caFile: optional('NATS_CA'),

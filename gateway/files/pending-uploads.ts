@@ -1,6 +1,6 @@
 /**
- * Accepts what clients have put into a bucket at a presigned address. A bucket sends no notice of an
- * upload, so it is read when a client names the file, and by the sweeper.
+ * Accepts what clients have put into a bucket at a presigned address. A bucket sends no notice of
+ * uploads, so it is read when a client names the file, and by the sweeper.
  */
 
 import type { Deps } from '../deps.ts'

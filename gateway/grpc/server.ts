@@ -40,14 +40,14 @@ import { BODY_BYTES_MAX } from '../api/validation.ts'
 export interface GrpcServer {
   /** `host:port` that it listens on. */
   address: string
-  /** Health answers NOT_SERVING; resolves when the calls in hand have ended, or were cut. */
+  /** Sets health to NOT_SERVING; resolves when the open calls have ended, or were canceled. */
   stop(): Promise<void>
 }
 
 export const SEPARATION_SERVICE = 'winnow.separation.v1.SeparationService'
 export const separationPackage = loadProto('separation.proto')
 
-/** Calls in hand may take so long to end; then they are cut. */
+/** Time for open calls to end at shutdown; then they are canceled. */
 const CLOSE_MS_MAX = 3_000
 /** Longer than any check at submit may take. */
 const CALL_MS_MAX = 60_000
@@ -55,7 +55,7 @@ const OPTIONS: grpc.ServerOptions = {
   'grpc.max_receive_message_length': BODY_BYTES_MAX, // of metadata Node takes 64 KiB
   'grpc.max_concurrent_streams': 1_000, // of one connection
   'grpc.max_connection_idle_ms': 300_000,
-  'grpc.keepalive_time_ms': 60_000, // a client that fell silent frees its watches
+  'grpc.keepalive_time_ms': 60_000, // the watches of a lost client are closed
   'grpc.keepalive_timeout_ms': 20_000,
 }
 
@@ -90,8 +90,9 @@ export async function startGrpcServer(
 }
 
 /**
- * Ends a call with one answer that takes longer, whatever its client has set, and one whose message
- * is not whole by then. Only a stream of answers may go on, once it has been asked for.
+ * Ends a unary call that takes longer, whatever deadline its client has set, and any call whose
+ * message is incomplete by then. Only a stream of responses may continue, once its request is
+ * complete.
  */
 const deadline =
   (callMsMax: number): grpc.ServerInterceptor =>
@@ -173,7 +174,7 @@ type WatchCall = grpc.ServerWritableStream<WatchRequest, Separation>
 const STOPPING = { code: grpc.status.UNAVAILABLE, details: 'The gateway is stopping; watch again.' }
 
 /**
- * Writes how the request stands; false when the gateway stops before it is finished.
+ * Writes the states of the request; false when the gateway stops before it is finished.
  * @throws ServiceError `NOT_FOUND`; `UNAUTHENTICATED` once the key is no longer valid
  */
 async function watch(deps: Deps, key: ApiKeyRow, call: WatchCall): Promise<boolean> {
@@ -181,7 +182,7 @@ async function watch(deps: Deps, key: ApiKeyRow, call: WatchCall): Promise<boole
   const gone = new AbortController()
   const feed = deps.feed.watch(requestId, key.account_id)
   call.once('close', () => {
-    // canceled, or past its deadline: nobody waits any more
+    // canceled, or past its deadline
     gone.abort()
     feed.close()
   })

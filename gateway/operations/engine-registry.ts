@@ -1,18 +1,18 @@
-/** The engines that are there: known by their hellos, asked over gRPC. */
+/** The engines that are there: discovered by their announcements, called over gRPC. */
 
 import type { Clock } from '../../shared/clock.ts'
 import type { EngineDescription } from '../../shared/engine-control.ts'
 import type { Logger } from '../../shared/log.ts'
 import type { EngineAnnouncement } from '../../shared/messages.ts'
 
-/** What the fleet asks of an engine. */
+/** The calls that the registry makes to an engine. */
 export interface EngineClient {
   describe(): Promise<EngineDescription>
   cancel(requestId: string): Promise<unknown>
   close(): void
 }
 
-/** An engine that was silent so long is gone. */
+/** An engine without an announcement for so long is gone. */
 const SILENCE_MS_MAX = 15_000
 
 interface Member {
@@ -35,7 +35,7 @@ export class EngineRegistry {
     this.#options = options
   }
 
-  /** Notes that an engine is there, and where. */
+  /** Records that an engine is there, and its address. */
   announced({ engine_id: engineId, control_address: address }: EngineAnnouncement): void {
     const known = this.#members.get(engineId)
     if (known && known.address !== address) known.client.close()
@@ -49,7 +49,7 @@ export class EngineRegistry {
     return this.#members.size
   }
 
-  /** What every engine says of itself; without those that do not answer. */
+  /** The descriptions of all engines; without those that do not respond. */
   async describe(): Promise<EngineDescription[]> {
     this.#dropSilent()
     const answers = [...this.#members.values()].map(({ address, client }) =>
@@ -61,7 +61,7 @@ export class EngineRegistry {
     return (await Promise.all(answers)).filter((answer) => answer !== undefined)
   }
 
-  /** Tells an engine to stop working on a request. One that is gone needs no telling. */
+  /** Makes an engine stop working on a request. An engine that is gone is skipped. */
   async cancel(engineId: string, requestId: string): Promise<void> {
     this.#dropSilent()
     try {

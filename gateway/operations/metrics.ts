@@ -1,6 +1,6 @@
 /**
- * What the gateway has counted since it started. No
- * label names a request, a key or an account, so that there are few of each.
+ * The counters of the gateway since its start. No label names a request, a key or an account, so
+ * that there are few series.
  */
 
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
@@ -36,7 +36,7 @@ export class Metrics {
     ['method', 'status'],
   )
 
-  /** Adds what Prometheus wants to know of any program: memory, time, open files … */
+  /** Adds the standard process metrics of Prometheus: memory, CPU time, open files … */
   watchProcess(): void {
     collectDefaultMetrics({ register: this.registry })
   }

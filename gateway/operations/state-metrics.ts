@@ -1,4 +1,4 @@
-/** What operators scrape: what the gateway has counted, and the state of its work now. */
+/** The metrics that operators scrape: counters, and the state of the work now. */
 
 import { Gauge, Registry } from 'prom-client'
 import { isoTime } from '../../shared/clock.ts'
@@ -11,7 +11,7 @@ type StateDeps = Pick<Deps, 'store' | 'broker' | 'engineRegistry' | 'feed' | 'cl
 export const metricsText = async (deps: StateDeps): Promise<string> =>
   (await deps.metrics.registry.metrics()) + (await (await stateOf(deps)).metrics())
 
-/** How things stand now. */
+/** The state of the work now. */
 async function stateOf({
   store,
   broker,

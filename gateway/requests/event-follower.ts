@@ -1,6 +1,6 @@
 /**
- * Turns what engines report into moves of requests. Events come at least once and not always in
- * order; each is one transaction with a guard, so that a late or repeated one changes nothing.
+ * Applies the events of engines to requests. Events come at least once and not always in order;
+ * each is one transaction with a guard, so that a late or repeated one changes nothing.
  */
 
 import { isoTime } from '../../shared/clock.ts'
@@ -32,7 +32,7 @@ type FollowerDeps = MediaPresenter &
 
 const DAY_MS = 86_400_000
 
-/** What an event did to its request: its end, a move on the way to it, or nothing. */
+/** The effect of an event on its request: finished, changed, or none. */
 type Moved = { finished: RequestRow } | 'moved' | 'as it was'
 
 /** A handler for `broker.followEvents`: the event may be acknowledged when it resolves. */
@@ -75,7 +75,7 @@ async function applyEvent(
     }
     case 'measured':
       return toTheEnd(await failUnlessCovered(store, event, ending))
-    case 'failed': // a stale attempt must not fail what another is working on
+    case 'failed': // a stale attempt must not fail a request of another attempt
       return toTheEnd(
         await finishRequest(
           store,
@@ -95,7 +95,7 @@ const onTheWay = (moved: boolean): Moved => (moved ? 'moved' : 'as it was')
 
 const toTheEnd = (finished: RequestRow | null): Moved => (finished ? { finished } : 'as it was')
 
-/** What the end of a request needs to know beside its event. */
+/** The context in which a request is finished. */
 type Ending = { now: string; presenter: MediaPresenter }
 
 type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
@@ -113,7 +113,7 @@ async function failUnlessCovered(
   return shortfall === null ? null : failForCredits(store, requestId, shortfall, ending)
 }
 
-/** What can't be paid for is not given: the request fails, and costs nothing. */
+/** A request that the balance does not cover fails, and costs nothing. */
 async function completeAndCharge(
   store: Store,
   event: EventOf<'completed'>,
@@ -156,8 +156,8 @@ function failForCredits(
 }
 
 /**
- * An engine that works on a finished request, such as one that was canceled or can't be paid for,
- * is told to stop.
+ * Cancels the work of an engine on a finished request, such as one that was canceled or is not
+ * covered by the balance.
  */
 async function stopIfFinished(
   event: Event,

@@ -1,4 +1,4 @@
-/** The only way to the end of a request: the move, and with it what the end brings about. */
+/** Finishes requests: the change of state, and all that comes with it. */
 
 import { isoTime } from '../../shared/clock.ts'
 import type { FailureCode } from '../../shared/errors.ts'
@@ -14,8 +14,8 @@ import { newDelivery } from './webhook-event.ts'
 type Ending = Move & { to: 'COMPLETED' | 'FAILED' }
 
 /**
- * Moves a request to its end, takes back a job that nobody has yet and writes the webhook that
- * tells of it, in the caller's transaction.
+ * Moves a request to a terminal state, removes its outbox entry and writes its webhook, in the
+ * caller's transaction.
  * @returns the request as it ended, for `tellFinished`; null when it has already moved on
  */
 export async function finishRequest(
@@ -42,7 +42,7 @@ export const failure = (
   set: { error_code: code, error_message: message, finished_at: now },
 })
 
-/** Tells all who wait for the end of a request that it is there, once that is committed. */
+/** Wakes the status streams and the webhook sender, once the end of a request is committed. */
 export function tellFinished(
   { feed, metrics, wakeWebhooks }: Pick<Deps, 'feed' | 'metrics' | 'wakeWebhooks'>,
   row: RequestRow,

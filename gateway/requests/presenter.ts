@@ -24,7 +24,7 @@ import type { RequestRow } from '../store/tables.ts'
 export type Outputs = Extract<Event, { type: 'completed' }>['outputs']
 type OutputName = keyof Outputs
 
-/** What the database does not know of a request's state. */
+/** The state of a request that is not in the database. */
 export interface LiveState {
   progress?: number | undefined
   queuePosition?: number | undefined
@@ -32,7 +32,7 @@ export interface LiveState {
   webhook?: WebhookDeliveryStatus | undefined
 }
 
-/** What it takes to name the addresses of media. */
+/** The dependencies for addresses of media. */
 export type MediaPresenter = Pick<Deps, 'config' | 'mediaStore'>
 
 export function presentModels(engines: readonly EngineDescription[]): ModelList {
@@ -82,7 +82,7 @@ export function presentSubmitted(row: RequestRow, config: AppConfig): QueueSubmi
   }
 }
 
-/** A secret that we made; one that the client gave is not repeated. */
+/** A generated secret; one that the client gave is not returned. */
 function generatedSecret(row: RequestRow, { encryptionKey }: AppConfig) {
   if (row.webhook_secret === null || row.webhook_secret_generated === 0) return {}
   return { signing_secret: decrypt(encryptionKey, row.request_id, row.webhook_secret) }
@@ -170,10 +170,10 @@ async function outputFile(
   }
 }
 
-/** What the engine said it wrote; of a COMPLETED request. */
+/** The outputs that the engine reported, of a COMPLETED request. */
 const outputsOf = (row: RequestRow): Outputs => JSON.parse(row.outputs ?? '') as Outputs
 
-/** One stored part of a COMPLETED request and what it is called; undefined: there is no such. */
+/** One stored part of a COMPLETED request with its file name; undefined: there is none. */
 export function storedPart(
   row: RequestRow,
   part: OutputPart,

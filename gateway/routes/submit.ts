@@ -6,13 +6,13 @@ import { responses } from '../api/openapi.ts'
 import { QueueSubmitResponse, SubmitAudioSeparateRequest } from '../api/schemas.ts'
 import { submit } from '../requests/submit.ts'
 
-/** For the log: nobody is there to read it. */
+/** For the log: the client is gone. */
 const hungUp = () =>
   new ServiceError('INVALID_REQUEST', {
     message: 'The client hung up before the answer; nothing was stored.',
   })
 
-/** What can be called next, with the id that was answered. */
+/** Operations that take the returned id. */
 const LINKS = Object.fromEntries(
   ['getStatus', 'streamStatus', 'getResult', 'cancelRequest'].map((operationId) => [
     operationId,

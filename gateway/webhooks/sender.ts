@@ -1,7 +1,7 @@
 /**
- * Sends the webhooks of finished requests until they are taken, or tried often enough, those of
- * several accounts in turn. All of it is in the database: another gateway, or this one after a
- * restart, goes on where one ended.
+ * Sends the webhooks of finished requests, those of several accounts in turn, until each is
+ * accepted or its tries are used up. All state is in the database: another gateway, or this one
+ * after a restart, continues where one ended.
  */
 
 import { setMaxListeners } from 'node:events'
@@ -31,7 +31,7 @@ interface SenderOptions {
   clock: Clock
   log: Logger
   post: PublicPost['post']
-  /** Opens the sealed secrets. */
+  /** Decrypts the secrets. */
   encryptionKey: string
   /** Tries at once, of all accounts. */
   triesMax: number
@@ -41,14 +41,14 @@ interface SenderOptions {
   random?: () => number
 }
 
-/** How often the table is looked at unasked, for what has become due. */
+/** Polls the table, for webhooks that have become due. */
 const EVERY_MS = 1_000
-/** A claim outlives a try by far; of a gateway that died, others take over after this. */
+/** A claim outlives a try by far; when a gateway dies, others take over after this. */
 const CLAIM_MS = 30_000
-/** Tries in hand may take so long to end when the gateway stops; then they are given up. */
+/** Time for open tries to end when the gateway stops; then they are aborted. */
 const STOP_MS_MAX = 3_000
 const ERROR_CHARACTERS_MAX = 500
-/** The rest, on average, of what found its address busy; one post there ends in this time or so. */
+/** The average delay after a busy address: about the time of one post. */
 const BUSY_MS = 10_000
 
 export class WebhookSender {
@@ -76,12 +76,12 @@ export class WebhookSender {
     this.#loop.start()
   }
 
-  /** Something has become due. */
+  /** Wakes the sender when a webhook may have become due. */
   wake(): void {
     this.#loop.wake()
   }
 
-  /** Begins no more tries, and resolves when those in hand have ended or were given up. */
+  /** Starts no more tries, and resolves when the open ones have ended or were aborted. */
   async stop(): Promise<void> {
     await this.#loop.stop()
     const timer = setTimeout(() => this.#givingUp.abort(), STOP_MS_MAX)
@@ -89,7 +89,7 @@ export class WebhookSender {
     clearTimeout(timer)
   }
 
-  /** Begins tries of what is due, of each account in turn, as far as there is room. */
+  /** Starts tries of due webhooks, of each account in turn, while slots are free. */
   async startDue(): Promise<void> {
     const { store, clock } = this.#options
     const now = isoTime(clock.now())
@@ -111,7 +111,7 @@ export class WebhookSender {
     }
   }
 
-  /** Resolves when no try is in hand. */
+  /** Resolves when no try is under way. */
   async idle(): Promise<void> {
     while (this.#tries.size > 0) await Promise.all(this.#tries)
   }
@@ -129,7 +129,7 @@ export class WebhookSender {
         this.#tries.delete(attempt)
         this.#share.release(accountId)
         this.#hostShares.release(host, accountId)
-        this.#loop.wake() // there is room again
+        this.#loop.wake() // a slot is free again
       })
     this.#tries.add(attempt)
   }
@@ -155,7 +155,9 @@ export class WebhookSender {
     )
   }
 
-  /** Notes the outcome of a try; undefined when its claim had lapsed: others tell how it stands. */
+  /**
+   * Stores the outcome of a try; undefined when its claim had lapsed: another sender has it then.
+   */
   async #settle(
     webhookId: string,
     claimId: string,
@@ -196,7 +198,7 @@ export class WebhookSender {
 
 type Settled = Pick<DeliveryRow, 'state' | 'next_attempt_at'> & DeliveryChange
 
-/** Not sent, or given up by us: due again at `at`, in epoch milliseconds, and not counted. */
+/** Not sent, or aborted: due again at `at`, in epoch milliseconds, and not counted. */
 const takenBack = (row: DeliveryRow, at: number): Settled => ({
   state: 'pending',
   attempts: row.attempts - 1,
@@ -204,7 +206,7 @@ const takenBack = (row: DeliveryRow, at: number): Settled => ({
   claim_id: null,
 })
 
-/** What a try makes of its delivery. @param now epoch milliseconds */
+/** The delivery after a try. @param now epoch milliseconds */
 function afterTry(
   row: Pick<DeliveryRow, 'attempts' | 'first_attempt_at'>,
   outcome: PostOutcome,
