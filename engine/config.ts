@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseModelChoice } from '../models/model-choice.ts'
 import { PRECISIONS } from '../models/precision.ts'
+import { DAY_SECONDS, HOUR_SECONDS } from '../shared/durations.ts'
 import { newId } from '../shared/ids.ts'
 import { readBrokerAddress } from '../shared/broker-connection.ts'
 import { readSettings } from '../shared/settings.ts'
@@ -21,8 +22,9 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     engineId: text('ENGINE_ID', `${hostname()}-${newId('engine').slice(0, 15)}`),
     model: parsed('MODEL', 'mini', parseModelChoice),
     /**
-     * Of SAM-Audio's transformer; auto: bfloat16 where the device computes it fast. In bfloat16 a
-     * lane's company changes its result by as much as the rounding does, so nobody gets it unasked.
+     * Of SAM-Audio's transformer; auto: bfloat16 where the device computes it fast. In bfloat16 the
+     * other lanes of a batch change a lane's result by as much as the rounding does, so it is not
+     * the default.
      */
     precision: choice('PRECISION', PRECISIONS, 'float32'),
     textEncoderFolder: resolve(text('TEXT_ENCODER_DIR', join(RUNTIME_FOLDER, 'text-encoder'))),
@@ -38,13 +40,13 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     /** Frames of one batch, padding included. */
     batchFramesMax: integer('BATCH_FRAMES_MAX', BATCH_FRAMES.least, BATCH_FRAMES.most, 4_096),
     leaseSeconds: integer('LEASE_SECONDS', 2, 600, 30),
-    drainSeconds: integer('DRAIN_SECONDS', 0, 3_600, 30),
+    drainSeconds: integer('DRAIN_SECONDS', 0, HOUR_SECONDS, 30),
     /** The longest that one call of the compute thread may take; then the process ends. */
-    computeSecondsMax: integer('COMPUTE_SECONDS_MAX', 1, 86_400, 1_800),
+    computeSecondsMax: integer('COMPUTE_SECONDS_MAX', 1, DAY_SECONDS, 1_800),
     jobSecondsMax: integer('JOB_SECONDS_MAX', 1, 604_800, 21_600),
     mediaSecondsMax: integer('MEDIA_SECONDS_MAX', 1, 604_800, 7_200),
     /** For the media at an audio_url to arrive. */
-    fetchSecondsMax: integer('FETCH_SECONDS_MAX', 1, 86_400, 1_800),
+    fetchSecondsMax: integer('FETCH_SECONDS_MAX', 1, DAY_SECONDS, 1_800),
     scratchFolder: resolve(text('SCRATCH_DIR', join(tmpdir(), 'winnow'))),
     egressAllowCidrs: networks('EGRESS_ALLOW_CIDRS'),
     logLevel: choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),

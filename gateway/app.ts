@@ -2,6 +2,7 @@
 
 import { maxHeaderSize } from 'node:http'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import { MINUTE_MS } from '../shared/durations.ts'
 import { createAuthenticator } from './accounts/auth.ts'
 import { installBodyDeadline } from './api/body-deadline.ts'
 import { keepBodyText } from './api/body-text.ts'
@@ -32,7 +33,7 @@ import { BODY_BYTES_MAX } from './api/validation.ts'
 /** Of outputs, and of inputs unless their addresses live longer. */
 const UPLOAD_MINUTES = 60
 /** Idle time of a connection: longer than any response takes, or a status stream pauses. */
-const SILENT_MS_MAX = 120_000
+const SILENT_MS_MAX = 2 * MINUTE_MS
 
 export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   const app: FastifyInstance = Fastify({
@@ -82,7 +83,7 @@ function waits({ bodySecondsMax, uploadMinutes }: Deps['config']) {
   const bodyMsMax = 1_000 * bodySecondsMax
   return {
     http: { headersTimeout: bodyMsMax, connectionsCheckingInterval: Math.ceil(bodyMsMax / 3) },
-    requestTimeout: 60_000 * Math.max(UPLOAD_MINUTES, uploadMinutes),
+    requestTimeout: MINUTE_MS * Math.max(UPLOAD_MINUTES, uploadMinutes),
     connectionTimeout: SILENT_MS_MAX,
   }
 }

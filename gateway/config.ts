@@ -2,6 +2,7 @@
 
 import { isIP } from 'node:net'
 import { readBrokerAddress } from '../shared/broker-connection.ts'
+import { DAY_SECONDS } from '../shared/durations.ts'
 import { readSettings } from '../shared/settings.ts'
 
 export type Config = ReturnType<typeof loadConfig>
@@ -46,7 +47,7 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     queueMaxPerAccount: integer('QUEUE_MAX_PER_ACCOUNT', 0, 1_000_000, 0), // 0: no limit
     mediaSecondsMax: integer('MEDIA_SECONDS_MAX', 1, 604_800, 7_200), // as the engines have it
     streamsMaxPerAccount: integer('STREAMS_MAX_PER_ACCOUNT', 1, 1_000_000, 1_000), // open at once
-    streamWindowSeconds: integer('STREAM_WINDOW_SECONDS', 1, 86_400, 600),
+    streamWindowSeconds: integer('STREAM_WINDOW_SECONDS', 1, DAY_SECONDS, 600),
   }))
 
 /** The `nth` port after `port`; any free one, 0, after any free one and after the last. */

@@ -42,7 +42,7 @@ export class Loop {
 
   async #run(delayMs: number): Promise<void> {
     const { name, everyMs, turn, log } = this.#options
-    if (delayMs > 0) await this.#restFor(delayMs)
+    if (delayMs > 0) await this.#pause(delayMs)
     while (!this.#stopped) {
       this.#rest = new AbortController()
       this.#mayBeWoken = true
@@ -54,11 +54,11 @@ export class Loop {
         this.#rest = new AbortController()
         this.#mayBeWoken = false
       }
-      await this.#restFor(everyMs)
+      await this.#pause(everyMs)
     }
   }
 
-  async #restFor(ms: number): Promise<void> {
+  async #pause(ms: number): Promise<void> {
     if (this.#stopped) return
     await sleep(ms, undefined, { signal: this.#rest.signal }).catch(() => undefined)
   }

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { openBroker } from '../shared/broker.ts'
 import { isoTime, systemClock } from '../shared/clock.ts'
+import { MINUTE_MS } from '../shared/durations.ts'
 import { connectEngine } from '../shared/engine-control.ts'
 import { announceReady, onShutdown, startOrEnd } from '../shared/lifecycle.ts'
 import { createLogger } from '../shared/log.ts'
@@ -38,7 +39,7 @@ import { WebhookSender } from './webhooks/sender.ts'
 /** Time for open HTTP requests to end at shutdown; then their connections are closed. */
 const CLOSE_MS_MAX = 3_000
 /** The rescuer starts when the events of the time before the restart have been handled. */
-const RESCUE_AFTER_MS = 60_000
+const RESCUE_AFTER_MS = MINUTE_MS
 /** The first sweep waits until the start is over. */
 const SWEEP_AFTER_MS = 10_000
 

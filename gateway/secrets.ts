@@ -75,8 +75,8 @@ export function encrypt(key: string, owner: string, text: string): string {
 }
 
 /** The decrypted text. @throws Error when key, owner or text differ from those of `encrypt` */
-export function decrypt(key: string, owner: string, sealed: string): string {
-  const bytes = Buffer.from(sealed, 'base64url')
+export function decrypt(key: string, owner: string, encrypted: string): string {
+  const bytes = Buffer.from(encrypted, 'base64url')
   const [nonce, tag] = [bytes.subarray(0, NONCE_BYTES), bytes.subarray(-TAG_BYTES)]
   const decipher = createDecipheriv(CIPHER, Buffer.from(key, 'base64url'), nonce, {
     authTagLength: TAG_BYTES,

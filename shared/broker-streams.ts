@@ -11,6 +11,7 @@ import {
   type JetStreamManager,
   type StreamConfig,
 } from '@nats-io/jetstream'
+import { DAY_SECONDS, HOUR_SECONDS } from './durations.ts'
 
 /** Where a consumer reads. */
 export interface Source {
@@ -38,7 +39,7 @@ export const DEAD_LETTERS = { stream: 'DEAD_LETTERS', subject: 'dead', consumer:
 const CONSUMERS: readonly Source[] = [...Object.values(JOB_QUEUES), EVENTS, EXHAUSTED, DEAD_LETTERS]
 
 const SECOND_NS = 1_000_000_000
-const DAY_NS = 86_400 * SECOND_NS
+const DAY_NS = DAY_SECONDS * SECOND_NS
 /** Deliveries of one job, the first included; then it is a dead letter. */
 const JOB_DELIVERIES_MAX = 6
 const JOBS_MAX = 1_000_000
@@ -137,7 +138,7 @@ const streams = (): NamedStream[] => [
     discard: DiscardPolicy.Old,
     max_age: DEAD_LETTER_DAYS * DAY_NS,
     max_bytes: DEAD_LETTER_BYTES_MAX,
-    duplicate_window: 7_200 * SECOND_NS, // outlasts the tries to move a message there
+    duplicate_window: 2 * HOUR_SECONDS * SECOND_NS, // outlasts the tries to move a message there
   },
 ]
 

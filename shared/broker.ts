@@ -23,6 +23,7 @@ import type { TSchema, Static } from 'typebox'
 import { AwaitedBroker } from './broker-awaited.ts'
 import { connectServer, type ConnectOptions } from './broker-connection.ts'
 import type { Broker, DeadLetter, Lease, Stop } from './broker-interface.ts'
+import { MINUTE_MS } from './durations.ts'
 import {
   DEAD_LETTERS,
   ensureStreams,
@@ -56,13 +57,13 @@ const SEQUENCE_HEADER = 'Winnow-Sequence'
 const IN_HAND_MAX = 64
 /** Rest after a failure: of a follower, and of the first delivery of a message. */
 const RETRY_MS = 1_000
-const REST_MS_MAX = 60_000
+const RETRY_DELAY_MS_MAX = MINUTE_MS
 /** What is buffered may take so long to leave; without a server it never would. */
 const CLOSE_MS_MAX = 2_000
 
 /** How long a message rests that could not be handled: each time twice as long. */
-const restMs = ({ info: { deliveryCount } }: JsMsg): number =>
-  Math.min(RETRY_MS * 2 ** (deliveryCount - 1), REST_MS_MAX)
+const retryDelayMs = ({ info: { deliveryCount } }: JsMsg): number =>
+  Math.min(RETRY_MS * 2 ** (deliveryCount - 1), RETRY_DELAY_MS_MAX)
 
 export type { Broker, DeadLetter, JobQueue, Lease, Stop } from './broker-interface.ts'
 
@@ -275,7 +276,7 @@ class JetStreamBroker implements Broker {
       return decodeMessage(Job, message.data)
     } catch (error) {
       this.#log.error({ err: error, seq: message.seq }, 'a job is not understood')
-      message.nak(restMs(message))
+      message.nak(retryDelayMs(message))
       return null
     }
   }
@@ -323,7 +324,7 @@ class JetStreamBroker implements Broker {
         info: { deliveryCount: deliveries },
       } = message
       this.#log.error({ err: error, subject, seq, deliveries }, 'a message could not be handled')
-      message.nak(restMs(message))
+      message.nak(retryDelayMs(message))
     }
   }
 

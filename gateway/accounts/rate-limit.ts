@@ -2,9 +2,9 @@
 
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../../shared/clock.ts'
+import { MINUTE_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
 
-const MINUTE_MS = 60_000
 /** Keys that are counted; beyond it, those whose minute began first are dropped. */
 const KEYS_MAX = 10_000
 

@@ -3,14 +3,22 @@
  * uploads, so it is read when a client names the file, and by the sweeper.
  */
 
-import type { Deps } from '../deps.ts'
+import type { Clock } from '../../shared/clock.ts'
+import type { Logger } from '../../shared/log.ts'
 import { uploadTimes, type Lifetime } from './times.ts'
-import type { PendingUpload, Bucket } from '../media-store/media-store.ts'
+import type { Bucket, MediaStore, PendingUpload } from '../media-store/media-store.ts'
+import type { Store } from '../store/database.ts'
 import { findFile, markFileUploaded } from '../store/files.ts'
 import { inputKey, ownerOf } from '../store/retention.ts'
 import type { FileRow } from '../store/tables.ts'
 
-type PendingUploadDeps = Pick<Deps, 'store' | 'mediaStore' | 'clock' | 'log'> & { config: Lifetime }
+interface PendingUploadDeps {
+  store: Store
+  mediaStore: MediaStore
+  clock: Clock
+  log: Logger
+  config: Lifetime
+}
 
 /** The uploads to a bucket that are not yet accepted; with a local disk there are none. */
 export class PendingUploads {

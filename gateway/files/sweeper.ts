@@ -6,6 +6,7 @@
 
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { isoTime } from '../../shared/clock.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../shared/durations.ts'
 import type { Deps } from '../deps.ts'
 import { Loop } from '../loop.ts'
 import { deleteExpiredIdempotencyKeys } from '../store/idempotency-keys.ts'
@@ -27,12 +28,11 @@ type SweeperDeps = Pick<
   'store' | 'mediaStore' | 'pendingUploads' | 'clock' | 'log' | 'config'
 >
 
-const EVERY_MS = 60_000
+const EVERY_MS = MINUTE_MS
 /** The search for orphans is rare, since it lists all media. */
-const ORPHANS_EVERY_MS = 6 * 3_600_000
+const ORPHANS_EVERY_MS = 6 * HOUR_MS
 /** Orphaned media that is older belongs to no upload under way. */
-const ORPHAN_AGE_MS = 86_400_000
-const DAY_MS = 86_400_000
+const ORPHAN_AGE_MS = DAY_MS
 /** Rows in one transaction: a larger one would delay other writers. */
 const PAGE_MAX = 200
 

@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import * as grpc from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
+import { MINUTE_MS } from '../../shared/durations.ts'
 import { loadProto } from '../../shared/proto.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { authenticate } from '../accounts/auth.ts'
@@ -50,12 +51,12 @@ export const separationPackage = loadProto('separation.proto')
 /** Time for open calls to end at shutdown; then they are canceled. */
 const CLOSE_MS_MAX = 3_000
 /** Longer than any check at submit may take. */
-const CALL_MS_MAX = 60_000
+const CALL_MS_MAX = MINUTE_MS
 const OPTIONS: grpc.ServerOptions = {
   'grpc.max_receive_message_length': BODY_BYTES_MAX, // of metadata Node takes 64 KiB
   'grpc.max_concurrent_streams': 1_000, // of one connection
   'grpc.max_connection_idle_ms': 300_000,
-  'grpc.keepalive_time_ms': 60_000, // the watches of a lost client are closed
+  'grpc.keepalive_time_ms': MINUTE_MS, // the watches of a lost client are closed
   'grpc.keepalive_timeout_ms': 20_000,
 }
 

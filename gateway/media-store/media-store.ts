@@ -38,7 +38,7 @@ export interface StoredMedia {
 }
 
 /** What both stores do. */
-export interface MediaHome {
+export interface BaseMediaStore {
   /** An address that accepts a PUT of the media without an API key. */
   uploadUrl(upload: Upload): Promise<string>
   /** An address that returns the media, whole or by range, without an API key. */
@@ -50,7 +50,7 @@ export interface MediaHome {
 }
 
 /** A local folder, behind the gateway's routes under `/media`. */
-export interface LocalDisk extends MediaHome {
+export interface LocalDisk extends BaseMediaStore {
   kind: 'local disk'
   /**
    * What the query of a request to the address of `key` allows.
@@ -96,7 +96,7 @@ export interface MediaReply {
 }
 
 /** A bucket of an S3-compatible store, behind presigned addresses. */
-export interface Bucket extends MediaHome {
+export interface Bucket extends BaseMediaStore {
   kind: 's3'
   /** What a client has put at the upload address of `key`; undefined: nothing yet. */
   pendingUploadOf(key: string): Promise<PendingUpload | undefined>

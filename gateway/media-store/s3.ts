@@ -28,6 +28,7 @@ import type {
   StoredMedia,
   Upload,
 } from './media-store.ts'
+import { DAY_SECONDS, MINUTE_MS } from '../../shared/durations.ts'
 
 export interface BucketOptions {
   bucket: string
@@ -41,9 +42,9 @@ export interface BucketOptions {
 const INCOMING = 'incoming/'
 const KEPT = ['inputs/', 'outputs/'] as const
 /** Presigned addresses live no longer. */
-const SECONDS_MAX = 7 * 86_400
+const SECONDS_MAX = 7 * DAY_SECONDS
 /** The store responds only after a copy, of half a gigabyte at most. */
-const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: 60_000 }
+const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: MINUTE_MS }
 
 /**
  * Opens an existing bucket with the credentials that Amazon's SDK finds (`AWS_ACCESS_KEY_ID`,

@@ -17,7 +17,7 @@ const SILENCE_MS_MAX = 15_000
 
 interface Member {
   address: string
-  heardAt: number
+  announcedAt: number
   client: EngineClient
 }
 
@@ -40,7 +40,7 @@ export class EngineRegistry {
     const known = this.#members.get(engineId)
     if (known && known.address !== address) known.client.close()
     const client = known?.address === address ? known.client : this.#options.connect(address)
-    this.#members.set(engineId, { address, client, heardAt: this.#options.clock.now() })
+    this.#members.set(engineId, { address, client, announcedAt: this.#options.clock.now() })
   }
 
   /** How many engines are there. */
@@ -78,8 +78,8 @@ export class EngineRegistry {
 
   #dropSilent(): void {
     const oldest = this.#options.clock.now() - SILENCE_MS_MAX
-    for (const [engineId, { heardAt, client }] of this.#members) {
-      if (heardAt >= oldest) continue
+    for (const [engineId, { announcedAt, client }] of this.#members) {
+      if (announcedAt >= oldest) continue
       client.close()
       this.#members.delete(engineId)
     }

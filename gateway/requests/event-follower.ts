@@ -4,11 +4,12 @@
  */
 
 import { isoTime } from '../../shared/clock.ts'
+import { DAY_MS } from '../../shared/durations.ts'
 import type { Event } from '../../shared/messages.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { charge, reserveMeasured } from '../accounts/credits.ts'
 import type { Deps } from '../deps.ts'
-import { failure, finishRequest, tellFinished } from './finish-request.ts'
+import { failure, finishRequest, announceFinished } from './finish-request.ts'
 import type { MediaPresenter } from './presenter.ts'
 import { releaseRequest } from './release-request.ts'
 import { inTransaction, type Store } from '../store/database.ts'
@@ -30,8 +31,6 @@ type FollowerDeps = MediaPresenter &
     | 'wakeWebhooks'
   >
 
-const DAY_MS = 86_400_000
-
 /** The effect of an event on its request: finished, changed, or none. */
 type Moved = { finished: RequestRow } | 'moved' | 'as it was'
 
@@ -47,7 +46,7 @@ export const createEventHandler =
     })
     const status = typeof moved === 'string' ? moved : moved.finished.status
     deps.log.info({ requestId, attemptId, engineId, event: event.type, moved: status }, 'event')
-    if (typeof moved !== 'string') tellFinished(deps, moved.finished)
+    if (typeof moved !== 'string') announceFinished(deps, moved.finished)
     if (moved === 'moved' && event.type === 'released') deps.wakePublisher()
     if (moved === 'moved') deps.feed.rowChanged(requestId)
     else await stopIfFinished(event, deps)

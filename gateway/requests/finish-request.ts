@@ -16,7 +16,7 @@ type Ending = Move & { to: 'COMPLETED' | 'FAILED' }
 /**
  * Moves a request to a terminal state, removes its outbox entry and writes its webhook, in the
  * caller's transaction.
- * @returns the request as it ended, for `tellFinished`; null when it has already moved on
+ * @returns the request as it ended, for `announceFinished`; null when it has already moved on
  */
 export async function finishRequest(
   store: Store,
@@ -43,7 +43,7 @@ export const failure = (
 })
 
 /** Wakes the status streams and the webhook sender, once the end of a request is committed. */
-export function tellFinished(
+export function announceFinished(
   { feed, metrics, wakeWebhooks }: Pick<Deps, 'feed' | 'metrics' | 'wakeWebhooks'>,
   row: RequestRow,
 ): void {
@@ -67,6 +67,6 @@ export async function failRequest(
   const failed = await inTransaction(deps.store, (store) =>
     finishRequest(store, { requestId, ...failure({ code, message }, now) }, deps),
   )
-  if (failed) tellFinished(deps, failed)
+  if (failed) announceFinished(deps, failed)
   return failed !== null
 }

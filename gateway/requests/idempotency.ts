@@ -6,6 +6,7 @@
 
 import { createHash } from 'node:crypto'
 import { isoTime } from '../../shared/clock.ts'
+import { DAY_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import type { Deps } from '../deps.ts'
 import { encrypt, decrypt } from '../secrets.ts'
@@ -15,7 +16,6 @@ import type { IdempotencyKeyRow } from '../store/tables.ts'
 
 const PARAM = 'Idempotency-Key'
 const KEY = /^[!-~]{1,255}$/
-const LIFE_MS = 86_400_000
 
 /** A key, and the body that it was sent with. */
 export interface IdempotencyKey {
@@ -90,7 +90,7 @@ export async function keepAnswer(
       fingerprint: given.fingerprint,
       request_id: given.requestId,
       sealed_answer: encrypt(config.encryptionKey, labelOf(names), given.answer),
-      expires_at: isoTime(now + LIFE_MS),
+      expires_at: isoTime(now + DAY_MS),
     },
     isoTime(now),
   )

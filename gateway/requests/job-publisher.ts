@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isoTime } from '../../shared/clock.ts'
+import { DAY_MS, MINUTE_MS } from '../../shared/durations.ts'
 import type { Broker, JobQueue } from '../../shared/broker.ts'
 import type { Job, OutputPart } from '../../shared/messages.ts'
 import { isTerminal } from '../../shared/request-status.ts'
@@ -24,9 +25,9 @@ const EVERY_MS = 1_000
 /** Requests that come this close together share a transaction, and so one disk flush. */
 const GATHER_MS = 10
 /** How long a job may wait in the queue before its addresses expire. */
-const JOB_URL_MS = 7 * 86_400_000
+const JOB_URL_MS = 7 * DAY_MS
 /** Delay after a failed publish of a job; doubled with each try, up to the most. */
-const REST_MS = { least: 1_000, most: 600_000 }
+const RETRY_DELAY_MS = { least: 1_000, most: 10 * MINUTE_MS }
 /** With the delays between them about a day; then its request fails. */
 const TRIES_MAX = 150
 
@@ -134,8 +135,8 @@ async function tryLater(deps: PublisherDeps, { row, error }: Failed): Promise<vo
     await failRequest(deps, requestId, 'ENGINE_LOST', 'The request could not be queued for a day.')
     return
   }
-  const restMs = Math.min(REST_MS.least * 2 ** row.tries, REST_MS.most)
-  await putOff(deps.store, row, isoTime(deps.clock.now() + restMs))
+  const retryDelayMs = Math.min(RETRY_DELAY_MS.least * 2 ** row.tries, RETRY_DELAY_MS.most)
+  await putOff(deps.store, row, isoTime(deps.clock.now() + retryDelayMs))
 }
 
 /** The job that asks an engine to serve a request. */

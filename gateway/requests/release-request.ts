@@ -15,7 +15,7 @@ type Released = Extract<Event, { type: 'released' }>
 const INTERRUPTIONS_MAX = 6
 
 /** Delay after an interruption: 5 s, then three times as long each time (10 min in all). */
-const restMs = (interruptions: number): number => 5_000 * 3 ** (interruptions - 1)
+const retryDelayMs = (interruptions: number): number => 5_000 * 3 ** (interruptions - 1)
 
 /**
  * Queues a request anew with a job of its own, in the caller's transaction: the broker counts the
@@ -46,7 +46,7 @@ export async function releaseRequest(
     message_id: `${requestId}-${attemptId}`,
     request_id: requestId,
     created_at: row.created_at, // it keeps its place in the queue
-    not_before: isInterrupted ? isoTime(now + restMs(interruptions)) : null,
+    not_before: isInterrupted ? isoTime(now + retryDelayMs(interruptions)) : null,
   })
   return 'queued'
 }

@@ -1,6 +1,7 @@
 /** Finds requests that no engine works on, and fails them or queues them again. */
 
 import { isoTime } from '../../shared/clock.ts'
+import { MINUTE_MS } from '../../shared/durations.ts'
 import type { Broker } from '../../shared/broker.ts'
 import type { Deps } from '../deps.ts'
 import { Loop } from '../loop.ts'
@@ -14,9 +15,9 @@ import type { RequestStatus } from '../../shared/request-status.ts'
 type RescuerDeps = FinishDeps &
   Pick<Deps, 'log' | 'wakePublisher'> & { broker: Pick<Broker, 'hasJob'> }
 
-const EVERY_MS = 60_000
+const EVERY_MS = MINUTE_MS
 /** Requests that changed more recently are skipped: their events may still be in transit. */
-const UNTOUCHED_MS = 120_000
+const UNTOUCHED_MS = 2 * MINUTE_MS
 /** How often a request is queued again; beyond it the loss is not accidental. */
 const REQUEUES_MAX = 5
 /** Failures in one turn; then the remaining requests wait for the next turn. */

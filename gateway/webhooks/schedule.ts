@@ -1,5 +1,7 @@
 /** When a webhook is tried again (docs/decisions/webhooks.md). */
 
+import { DAY_SECONDS, HOUR_SECONDS } from '../../shared/durations.ts'
+
 /** The delay before each try, the first included; there are no more tries than entries. */
 export const DELAYS_SECONDS = [
   0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400,
@@ -8,12 +10,12 @@ export const DELAYS_SECONDS = [
 /** The random part of a delay, relative to it: it spreads the tries of many webhooks. */
 const JITTER = 0.2
 /** The upper bound of a receiver's Retry-After. */
-const RETRY_AFTER_SECONDS_MAX = 86_400
+const RETRY_AFTER_SECONDS_MAX = DAY_SECONDS
 /**
  * From the first try to the last, whatever receivers ask for: the longest sum of the delays, and
  * shorter than the records of requests are kept.
  */
-export const TRIES_SECONDS_MAX = 92 * 3_600
+export const TRIES_SECONDS_MAX = 92 * HOUR_SECONDS
 
 interface LastTry {
   /** Tries so far, at least one. */
@@ -29,7 +31,7 @@ interface LastTry {
 }
 
 /** Milliseconds until the next try; undefined when that was the last. */
-export function restBeforeNextTry(last: LastTry): number | undefined {
+export function retryDelayMs(last: LastTry): number | undefined {
   const seconds = DELAYS_SECONDS[last.attempts]
   const leftMs = last.firstTryAt + 1_000 * TRIES_SECONDS_MAX - last.now
   if (seconds === undefined || leftMs <= 0) return undefined

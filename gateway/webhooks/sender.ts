@@ -23,7 +23,7 @@ import {
   type DueDelivery,
 } from '../store/deliveries.ts'
 import type { DeliveryRow } from '../store/tables.ts'
-import { restBeforeNextTry } from './schedule.ts'
+import { retryDelayMs } from './schedule.ts'
 import { signatureHeaders } from './signature.ts'
 
 interface SenderOptions {
@@ -57,13 +57,13 @@ export class WebhookSender {
   readonly #tries = new Set<Promise<void>>()
   readonly #share: FairShare
   readonly #hostShares: FairShares
-  readonly #givingUp = new AbortController()
+  readonly #aborting = new AbortController()
 
   constructor(options: SenderOptions) {
     this.#options = options
     this.#share = new FairShare(options.triesMax)
     this.#hostShares = new FairShares(options.hostTriesMax)
-    setMaxListeners(0, this.#givingUp.signal) // one of every try
+    setMaxListeners(0, this.#aborting.signal) // one of every try
     this.#loop = new Loop({
       name: 'webhook-sender',
       everyMs: EVERY_MS,
@@ -84,7 +84,7 @@ export class WebhookSender {
   /** Starts no more tries, and resolves when the open ones have ended or were aborted. */
   async stop(): Promise<void> {
     await this.#loop.stop()
-    const timer = setTimeout(() => this.#givingUp.abort(), STOP_MS_MAX)
+    const timer = setTimeout(() => this.#aborting.abort(), STOP_MS_MAX)
     await this.idle()
     clearTimeout(timer)
   }
@@ -164,7 +164,7 @@ export class WebhookSender {
     outcome: PostOutcome,
   ): Promise<Settled | undefined> {
     const { store, clock, random = Math.random } = this.#options
-    const gaveUp = 'problem' in outcome && this.#givingUp.signal.aborted
+    const gaveUp = 'problem' in outcome && this.#aborting.signal.aborted
     const isBusy = 'problem' in outcome && outcome.isBusy
     for (;;) {
       const row = await findClaimed(store, webhookId, claimId)
@@ -181,18 +181,18 @@ export class WebhookSender {
 
   async #post(delivery: DueDelivery, now: number): Promise<PostOutcome> {
     const { webhook_id: id, request_id: requestId, account_id: accountId } = delivery
-    const { webhook_url: url, webhook_secret: sealed } = delivery
+    const { webhook_url: url, webhook_secret: encrypted } = delivery
     const body = Buffer.from(delivery.body)
     let secret: string
     try {
-      secret = decrypt(this.#options.encryptionKey, requestId, sealed ?? '')
+      secret = decrypt(this.#options.encryptionKey, requestId, encrypted ?? '')
     } catch (error) {
       this.#options.log.error({ err: error, requestId }, 'a webhook secret could not be opened')
       return { problem: 'The signing secret can no longer be read.' }
     }
     const signature = signatureHeaders(secret, { id, timestamp: Math.floor(now / 1_000), body })
     const headers = { 'content-type': 'application/json', ...signature }
-    return this.#options.post(url ?? '', { headers, body, accountId }, this.#givingUp.signal)
+    return this.#options.post(url ?? '', { headers, body, accountId }, this.#aborting.signal)
   }
 }
 
@@ -221,9 +221,9 @@ function afterTry(
   const retryAfter = 'retryAfter' in outcome ? outcome.retryAfter : undefined
   const { attempts, first_attempt_at: first } = row
   const firstTryAt = first === null ? now : Date.parse(first)
-  const restMs = restBeforeNextTry({ attempts, firstTryAt, retryAfter, now, random })
-  if (status === 410 || restMs === undefined) return { ...failure, state: 'failed' }
-  return { ...failure, state: 'pending', next_attempt_at: isoTime(now + restMs) }
+  const delayMs = retryDelayMs({ attempts, firstTryAt, retryAfter, now, random })
+  if (status === 410 || delayMs === undefined) return { ...failure, state: 'failed' }
+  return { ...failure, state: 'pending', next_attempt_at: isoTime(now + delayMs) }
 }
 
 function errorOf(outcome: PostOutcome): string {

@@ -5,6 +5,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
+import { DAY_MS, HOUR_MS } from '../../shared/durations.ts'
 import type { Bucket, MediaStore } from '../../gateway/media-store/media-store.ts'
 import { openBucket } from '../../gateway/media-store/s3.ts'
 import { sweep, sweepOrphans } from '../../gateway/files/sweeper.ts'
@@ -20,8 +21,6 @@ import {
 import { instead } from '../support/instead.ts'
 import { startS3 } from '../support/start-s3.ts'
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 const OTHER_BYTES = Buffer.from('ANOTHER.')
 
 type Stop = (name: string, work: (t: TestContext) => Promise<void>) => Promise<void>

@@ -6,6 +6,7 @@ import { request as httpRequest } from 'node:http'
 import { once } from 'node:events'
 import { dirname, join, relative } from 'node:path'
 import test from 'node:test'
+import { DAY_MS, HOUR_MS } from '../../shared/durations.ts'
 import { PendingUploads } from '../../gateway/files/pending-uploads.ts'
 import { sweep, sweepOrphans } from '../../gateway/files/sweeper.ts'
 import type { Bucket } from '../../gateway/media-store/media-store.ts'
@@ -23,9 +24,6 @@ import {
   uploadFile,
   type Gateway,
 } from '../support/start-gateway.ts'
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 
 /** The paths of all that lies in the media folder, half-written media included. */
 async function onDisk({ folder }: Gateway): Promise<string[]> {
