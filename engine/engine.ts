@@ -1,6 +1,4 @@
-/**
- * The parts of an engine put together: what its control server asks, and the loop that serves jobs.
- */
+/** The parts of an engine put together: its control interface, and the loop that serves jobs. */
 
 import type { Broker } from '../shared/broker.ts'
 import type { Clock } from '../shared/clock.ts'
@@ -31,9 +29,9 @@ interface EngineDeps {
 }
 
 export interface Engine extends ControlledEngine {
-  /** Begins to take jobs. */
+  /** Starts to lease jobs. */
   start(): void
-  /** Takes no more jobs, and gives those in hand back to the queue. */
+  /** Leases no more jobs, and returns the open ones to the queue. */
   giveBack(): Promise<{ finished: number; released: number }>
 }
 

@@ -15,10 +15,10 @@ import { startControlServer } from './control-server.ts'
 import { createEngine } from './engine.ts'
 import { prepareScratch } from './job/scratch.ts'
 
-/** How often an engine says that it is there. */
+/** The interval of engine announcements. */
 const ANNOUNCE_MS = 3_000
 
-/** How long a process that ends may take, besides its drain. */
+/** The longest shutdown, besides the drain. */
 const STOP_MS_MAX = 15_000
 
 // Of its log; in the compute thread the native library sees only what is set here.
@@ -75,7 +75,7 @@ void broker.closed().then((error) => {
   if (error) void end(`the connection to the broker is closed: ${error.message}`)
 })
 
-/** Ends a process that cannot serve; whoever supervises it starts another. */
+/** Ends a process that cannot serve; its supervisor starts another. */
 async function end(reason: string): Promise<void> {
   log.fatal(reason)
   limitStop(0)

@@ -1,4 +1,4 @@
-/** One job from source to outputs: the whole story. */
+/** Serves one job, from source to outputs. */
 
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -33,18 +33,18 @@ export interface JobDeps {
   config: EngineConfig
   clock: Clock
   log: Logger
-  /** Fetches addresses that clients gave us; refuses private ones. */
+  /** Fetches addresses that clients gave; refuses private ones. */
   publicFetch: PublicFetch
   store: Pick<StoreOutage, 'noticed' | 'ended' | 'isAway'>
   /** Tries of the request, this one included; those that a drain ended do not count. */
   tries: number
   /** Called when the device fails the job. */
   onDeviceFailed(): void
-  /** Told the seconds of media once they are separated. */
+  /** Called with the seconds of media once they are separated. */
   onSeparated(seconds: number): void
 }
 
-/** What every event of one try says. */
+/** The common fields of all events of one try. */
 interface JobReporter {
   log(message: string): void
   event<T extends Event['type']>(type: T): EventHead & { type: T }
@@ -53,8 +53,8 @@ interface JobReporter {
 type EventHead = Pick<Event, 'request_id' | 'attempt_id' | 'engine_id' | 'at' | 'logs'>
 
 /**
- * Serves one job and reports what became of it; never throws. An outcome other than `interrupted`
- * has been stored by the broker as an event.
+ * Serves one job and reports its outcome; never throws. An outcome other than `interrupted` has
+ * been stored by the broker as an event.
  */
 export async function separateJob(
   job: Job,
@@ -80,7 +80,7 @@ export async function separateJob(
     if (unreported === undefined) {
       return await reportFailure(signal.aborted ? signal.reason : error, reporter, deps, signal)
     }
-    // The gateway takes nothing back from a try whose start was not reported to it.
+    // The gateway ignores a release by a try whose start was not reported.
     deps.log.warn({ err: unreported }, 'the start of the job could not be reported')
     return 'interrupted'
   } finally {
@@ -171,8 +171,8 @@ async function produceOutputs(
 }
 
 /**
- * Seconds of media, where its packets tell. The sooner the gateway knows that an account can't pay
- * for them, or that they are too many, the less is done in vain.
+ * Seconds of media, where its packets give them. An early report saves work when the account cannot
+ * pay for them, or they are too many.
  * @throws ServiceError MEDIA_TOO_LONG
  */
 async function measureMedia(
@@ -229,8 +229,9 @@ async function reportFailure(
 }
 
 /**
- * An outcome is published for minutes: without it all is done again. What the broker stored though
- * it could not say so is told apart by the event's id for two minutes, and by the gateway for ever.
+ * Publishing an outcome is retried for minutes: without it all work is repeated. An event that was
+ * stored although its ack was lost is deduplicated by its id for two minutes, and by the gateway
+ * for ever.
  */
 async function publishUntilStored(
   event: Event,
@@ -250,7 +251,7 @@ function createReporter(job: Job, attemptId: string, { config, clock }: JobDeps)
   return {
     log: (message) => lines.add({ timestamp: now(), message }),
     event: (type) => {
-      // A measurement may change nothing, and what changes nothing is not kept.
+      // A measurement that fails is not an outcome: the job continues.
       const logs = type === 'measured' ? [] : lines.take()
       return {
         type,

@@ -13,7 +13,7 @@ const BLOCK_SECONDS = 0.5
 
 export interface MixtureLimits {
   mediaSecondsMax: number
-  /** More channels are mixed down to as many, evenly loud and without overshoot. */
+  /** More channels are mixed down to this number, evenly loud and without overshoot. */
   channelsMax: number
   /** Hertz; null keeps the source's own. */
   sampleRate: number | null

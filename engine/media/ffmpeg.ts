@@ -1,4 +1,4 @@
-/** What all uses of FFmpeg share. Its own log is silent: every failure arrives as a code. */
+/** Common parts of all uses of FFmpeg. Its own log is silent: every failure arrives as a code. */
 
 import { AV_LOG_QUIET, AVERROR_ENOSPC } from 'node-av/constants'
 import { FFmpegError, Log } from 'node-av/lib'
@@ -25,7 +25,7 @@ export function check(code: number, doing: string): number {
   return code
 }
 
-/** FFmpeg's words for an error code. */
+/** FFmpeg's message for an error code. */
 export const reason = (code: number): string => FFmpegError.strerror(code)
 
 export const isDiskFull = (error: unknown): boolean =>

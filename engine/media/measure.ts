@@ -1,7 +1,8 @@
 /**
- * How long the sound of a file lasts, counted from its packets: nothing is decoded. What containers
- * say themselves is often a guess: raw AAC is judged by the bit rate at its beginning, by which a
- * file that begins in silence is ten times too long; one that was cut off still claims its whole.
+ * How long the sound of a file lasts, counted from its packets: nothing is decoded. The duration
+ * that containers state is often a guess: raw AAC is judged by the bit rate at its beginning, by
+ * which a file that begins in silence is ten times too long; one that was cut off still claims its
+ * whole.
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'

@@ -1,7 +1,7 @@
 /**
- * Opens a local file and judges whether it is media with sound. FFmpeg alone is no judge: asked
- * openly, it decodes a text file as speech. So a container must be one of those below, and its own
- * marks must be found in the bytes; the file's name says nothing.
+ * Opens a local file and checks that it is media with sound. FFmpeg alone accepts too much:
+ * unrestricted, it decodes a text file as speech. So the container must be one of those below, and
+ * its signature must be in the bytes; the file's name is ignored.
  */
 
 import { open } from 'node:fs/promises'
@@ -101,7 +101,7 @@ export async function openMedia(path: string): Promise<Media> {
 }
 
 /**
- * Opens a local file, and nothing that it may name; answers FFmpeg's code.
+ * Opens a local file, and no other file that it names; returns FFmpeg's code.
  * @param decoders those that may be used to look into its streams; absent: all
  */
 export async function openInput(
@@ -189,8 +189,8 @@ export function assertSupported(sampleRate: number, channels: number): void {
 }
 
 /**
- * The refusal that an error of decoding stands for: what FFmpeg cannot do with a file is the file's
- * fault, but for a full disk. Any other error is answered as it is.
+ * The refusal for an error of decoding: what FFmpeg cannot decode is the file's fault, except for a
+ * full disk. Any other error is returned as it is.
  */
 export const refusalOf = (error: unknown): unknown =>
   error instanceof CallError && !isDiskFull(error)
@@ -254,7 +254,7 @@ const MARKS: readonly (readonly [RegExp, string])[] = [
   [/^[\t\n\r\x20-\x7e\x80-\xff]+$/, 'text'],
 ]
 
-/** What a file that is not media seems to be, in words that end a sentence. */
+/** What a file that is not media seems to be, as the end of a sentence. */
 function contentName(head: Buffer): string {
   const text = head.toString('latin1')
   return MARKS.find(([mark]) => mark.test(text))?.[1] ?? 'no audio or video that can be decoded'

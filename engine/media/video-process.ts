@@ -1,6 +1,6 @@
 /**
- * All work on pictures, in a process of its own. What pictures take shows only while they are
- * decoded, and memory that native code takes can be limited for a whole process only.
+ * All work on pictures, in a process of its own. The memory that pictures take is known only while
+ * they are decoded, and native memory can be limited only for a whole process.
  */
 
 import { spawn, type ChildProcess } from 'node:child_process'
@@ -39,7 +39,7 @@ export class VideoProcess {
   readonly #signal: AbortSignal
   readonly #pending = new Map<number, PendingCall>()
   #calls = 0
-  /** Why there are no answers any more. */
+  /** Why calls are no longer served. */
   #end: unknown = null
 
   /** @param signal ends the process, and all calls with its reason */
@@ -71,7 +71,7 @@ export class VideoProcess {
     return this.#call({ do: 'mux', ...options })
   }
 
-  /** Ends the process, whatever it does. */
+  /** Kills the process. */
   close(): void {
     this.#stop(new Error('it was closed'))
   }
@@ -116,11 +116,11 @@ const WORKER_PATH = fileURLToPath(new URL('./video-worker.ts', import.meta.url))
 
 /**
  * Sets the limit, in kilobytes of data, lets the model and the sound go first, and becomes the rest
- * of its arguments. A limit of addresses would be of no use: V8 reserves far more than it uses.
+ * of its arguments. A limit of address space would not work: V8 reserves far more than it uses.
  */
 const LIMITED = 'ulimit -c 0 && ulimit -d "$1" && shift && exec nice -n 5 "$@"'
 
-/** Its environment is empty: it has to do with strangers' files, and with no secrets. */
+/** Its environment is empty: it reads untrusted files, and needs no secrets. */
 function startWorker(bytesMax: number): ChildProcess {
   const node = [process.execPath, '--import', import.meta.resolve('tsx'), WORKER_PATH]
   const kilobytes = String(Math.floor(bytesMax / 1_024))

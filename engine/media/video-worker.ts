@@ -1,4 +1,4 @@
-/** The other side of `video-process.ts`: answers its calls, and ends with it. */
+/** The other side of `video-process.ts`: serves its calls, and ends with it. */
 
 import { isDiskFull } from './ffmpeg.ts'
 import { muxVideo } from './mux-video.ts'
