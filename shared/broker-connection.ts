@@ -1,4 +1,4 @@
-/** The connection to the broker: how it is first made, and what is said when it can't be. */
+/** Connects to the broker, and explains why when it cannot. */
 
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -56,7 +56,7 @@ export interface ConnectOptions {
   onStreamsLost?: () => void
 }
 
-/** A broker that is started together with this process may take so long to answer. */
+/** How long a broker that starts together with this process may take to respond. */
 const WAIT_MS_MAX = MINUTE_MS
 const DIAL_MS_MAX = 5_000
 /** Rest between two tries; doubled with each, up to the most. */

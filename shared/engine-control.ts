@@ -54,7 +54,7 @@ const CALL_DEADLINE_MS = 2_000
 export interface EngineClient {
   describe(): Promise<EngineDescription>
   cancel(requestId: string): Promise<CancelOutcome>
-  /** Resolves when nothing is in hand any more, at the latest a second after `deadlineMs`. */
+  /** Resolves when no job is open any more, at the latest a second after `deadlineMs`. */
   drain(deadlineMs: number): Promise<{ finished: number; released: number }>
   /** Sets the budget of one batch; resolves with it. */
   setBatching(batchFramesMax: number): Promise<number>

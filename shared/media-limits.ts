@@ -1,6 +1,6 @@
 /**
- * What is refused once it is known how long media lasts: by the gateway at submit for a file that
- * an engine has measured before, else by the engine that measures it.
+ * Limits that depend on the duration of media: checked by the gateway at submit for a file that an
+ * engine has measured before, else by the engine that measures it.
  */
 
 import { ServiceError } from './errors.ts'
