@@ -2,11 +2,11 @@
  * How fast is one evaluation of SAM-Audio's transformer, also beside PyTorch's? Random weights;
  * repetitions of all cases are interleaved, so that a busy moment hits them alike.
  *
- *   npm run bench -- dit-forward --dim 512 --layers 8 --heads 8 --frames 250 --batch 1,2,4,8 \
- *     --precision float32,bfloat16 --pytorch <Python with torch 2.13>
+ * npm run bench -- dit-forward --dim 512 --layers 8 --heads 8 --frames 250 --batch 1,2,4,8 \
+ * --precision float32,bfloat16 --pytorch <Python with torch 2.13>
  *
- * With --profile it tells first which operations of the native library take the time, step by step:
- * within a graph they can't be told apart.
+ * With --profile it first lists which operations of the native library take the time, step by step:
+ * within a graph they cannot be separated.
  */
 import { parseArgs } from 'node:util'
 import { WARM_UP_CALLS } from '../models/graph/compiled.ts'

@@ -38,7 +38,7 @@ for (const seconds of [60, 4]) {
     },
   }
   const measures = new Map<string, Measure[]>()
-  await cases.one() // the first of a shape is slow, and no answer to the question
+  await cases.one() // the first of a shape is slow, and is not measured
   for (let round = 0; round < rounds; round += 1) {
     for (const [name, run] of Object.entries(cases)) {
       const measure = await timed(run, name === 'one' ? seconds : 8 * seconds)

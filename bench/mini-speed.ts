@@ -56,7 +56,7 @@ torch.stop()
 function separate(batch: number): number {
   const plain = { prompt: 'rain', spans: [], acceleration: 'fast', seed: 0 } as const
   const lanes = Array.from({ length: batch }, (_, i) => {
-    const channels = [noise(SECONDS, SAMPLE_RATE, i + 1)] // lanes that hear the same share it
+    const channels = [noise(SECONDS, SAMPLE_RATE, i + 1)] // lanes with the same mixture share it
     return mini.open({ ...plain, chunk: { channels, sampleRate: SAMPLE_RATE } })
   })
   const startedAt = performance.now()

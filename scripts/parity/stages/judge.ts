@@ -14,7 +14,7 @@ import type { GoldenFile } from '../golden-file.ts'
 import type { Reference } from '../reference.ts'
 import { compareTexts } from '../texts.ts'
 
-/** The reference's transformers and codec hear the padding, only its mean leaves it out. */
+/** The reference's transformers and codec process the padding; only its mean excludes it. */
 const AS_THERE = 'as batched there, padding heard'
 
 export async function prepareJudge(reference: Reference): Promise<() => Comparison[]> {
