@@ -11,7 +11,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { connectEngine, type EngineStats } from '../shared/engine-control.ts'
-import { noise, sine, wavBytes } from '../test/support/make-audio.ts'
+import { noise, sine } from '../test/support/signals.ts'
+import { wavBytes } from '../test/support/wav.ts'
 import { separateFile, startWinnow, type Winnow } from '../test/support/start-winnow.ts'
 import { quantile, report, round } from './report.ts'
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { WARM_UP_CALLS } from '../models/graph/compiled.ts'
 import { loadMini } from '../models/mini/mini.ts'
-import { noise } from '../test/support/make-audio.ts'
+import { noise } from '../test/support/signals.ts'
 import { startPyTorch } from './pytorch.ts'
 import { quantile, report, round } from './report.ts'
 

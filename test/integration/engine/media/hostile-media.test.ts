@@ -9,7 +9,8 @@ import { CallError } from '../../../../engine/media/ffmpeg.ts'
 import { measureSound } from '../../../../engine/media/measure.ts'
 import { refusalOf } from '../../../../engine/media/open-media.ts'
 import type { ServiceError } from '../../../../shared/errors.ts'
-import { noise, wavBytes } from '../../../support/make-audio.ts'
+import { noise } from '../../../support/signals.ts'
+import { wavBytes } from '../../../support/wav.ts'
 import { assertBetween, mediaFolder, readSound } from './read-sound.ts'
 
 const { save, make } = mediaFolder()

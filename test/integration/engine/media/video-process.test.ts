@@ -8,7 +8,7 @@ import {
   VideoProcess,
   type VideoLimits,
 } from '../../../../engine/media/video-process.ts'
-import { noise } from '../../../support/make-audio.ts'
+import { noise } from '../../../support/signals.ts'
 import { mediaFolder } from './read-sound.ts'
 
 const { make } = mediaFolder()
