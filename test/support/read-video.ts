@@ -1,4 +1,4 @@
-/** What a video shows and when, and sound that can be heard to belong to it. */
+/** Reads the pictures of a video and their times, and makes sound that can be aligned with them. */
 
 import { createHash } from 'node:crypto'
 import { AV_PKT_DATA_DISPLAYMATRIX } from 'node-av/constants'
