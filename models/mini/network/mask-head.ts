@@ -27,6 +27,7 @@ export function loadMaskHead(weights: Weights, { bands, bandDim, headDim }: Mini
       })
       const logits = tf.concat(parts, -1) // [batch, PATCH · tokens, bins]
       const nyquist = tf.slice(logits, [0, 0, logits.shape[2]! - 1], [-1, -1, 1])
-      return tf.concat([logits, nyquist], -1) // the bin at half the rate has no band: the last's mask
+      // The bin at half the sample rate is in no band: it takes the mask of the last bin.
+      return tf.concat([logits, nyquist], -1)
     })
 }
