@@ -1,4 +1,4 @@
-/** Each band's mask from its place in the band stream (MaskHead). */
+/** The mask of each band, from its channels of the band stream (MaskHead). */
 import { silu } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
@@ -7,10 +7,10 @@ import { PATCH, type MiniConfig } from '../config.ts'
 
 /** x [batch, tokens, bands, bandDim] to logits [batch, PATCH · tokens, bins + 1]. */
 export function loadMaskHead(weights: Weights, { bands, bandDim, headDim }: MiniConfig) {
-  const hidden = loadBandLinear(weights.at('h'), 0, [bands.length, bandDim, headDim])
+  const hidden = loadBandLinear(weights.at('hidden'), 0, [bands.length, bandDim, headDim])
   const runs = runsOf(bands).map((run, index) => {
     const shape = [run.count, headDim, PATCH * run.width] as const
-    return { ...run, project: loadBandLinear(weights.at('o'), index, shape) }
+    return { ...run, project: loadBandLinear(weights.at('output'), index, shape) }
   })
   return (x: Tensor): Tensor =>
     tf.tidy(() => {
