@@ -2,7 +2,7 @@
  * How fast is the built-in model beside the PyTorch network that it was ported from? From samples
  * to samples, transforms and all, without the text encoder; both in turns, in one run.
  *
- *   npm run bench -- mini-speed --pytorch <a Python with models/mini/training/requirements.txt>
+ *   npm run bench -- mini-speed --pytorch <a Python in which models/mini/training is installed>
  */
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -21,7 +21,7 @@ const python = options.pytorch
 if (!python) throw new Error('--pytorch must name a Python that has PyTorch')
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))
 const mini = await loadMini({ textEncoderFolder: path('.runtime/text-encoder') })
-const script = '../models/mini/training/speed.py'
+const script = '../models/mini/training/winnow_training/commands/speed.py'
 const torch = startPyTorch(python, script, [path('models/mini/weights')])
 
 for (const batch of [1, 4, 8]) {

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
-from audio import RATE
-from sources import recordings
-from sources.phrases import Instrument, Note, Sample, phrase, pitch_of
+from winnow_training.data.audio import RATE
+from winnow_training.data.sources import recordings
+from winnow_training.data.sources.phrases import Instrument, Note, Sample, phrase, pitch_of
 
 FIELDS = ("file,class,kind,source,commit,original_path,author,licence,speaker,pitch,f0_hz"
           ).split(",")

@@ -6,7 +6,7 @@ A track is a mono array at RATE; every random choice comes from the generator th
 import numpy as np
 from scipy import fft, ndimage, signal
 
-from audio import RATE
+from winnow_training.data.audio import RATE
 
 Generator = np.random.Generator
 Track = np.ndarray

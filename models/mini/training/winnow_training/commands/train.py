@@ -20,11 +20,11 @@ import numpy as np
 import torch
 import torch.multiprocessing as multiprocessing
 
-from evaluate import read_served, recorded_cases, summary, test_cases
-from loss import inputs, loss
-from mixtures import WORDS, batch, training_bank
-from muon import Muon
-from network import Separator
+from winnow_training.commands.evaluate import read_served, recorded_cases, summary, test_cases
+from winnow_training.model.loss import inputs, loss
+from winnow_training.data.mixtures import WORDS, batch, training_bank
+from winnow_training.model.muon import Muon
+from winnow_training.model.network import Separator
 
 LEARNING_RATE, WARM_UP_STEPS = 3e-3, 100
 CLIP, DECAY = 1.0, 0.01

@@ -3,7 +3,7 @@
 import csv
 from pathlib import Path
 
-from audio import Clip, read_mono
+from winnow_training.data.audio import Clip, read_mono
 
 CLASSES = {
     "dog-bark": "dog", "rain": "rain", "sea-waves": "sea", "baby-cry": "baby",

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import mido
 
-from audio import RATE, Clip, read_mono, shared
+from winnow_training.data.audio import RATE, Clip, read_mono, shared
 
 FONTS = ["/usr/share/sounds/sf2/FluidR3_GM.sf2", "/usr/share/sounds/sf3/MuseScore_General.sf3"]
 LOAD_AS_NEEDED = ["-o", "synth.dynamic-sample-loading=1"]

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audio import RATE, Clip, shared
-from .instruments import SECONDS, Note, Part, melody
-from .synthesis import Generator, Track, drift, lag, moments, phase
+from winnow_training.data.audio import RATE, Clip, shared
+from winnow_training.data.sources.instruments import SECONDS, Note, Part, melody
+from winnow_training.data.synthesis.primitives import Generator, Track, drift, lag, moments, phase
 
 COUNT = 160
 PART = Part([], [], 33, 90, 0.3)

@@ -17,10 +17,10 @@ import torch
 import torch.nn.functional as F
 from safetensors.torch import load_file
 
-from audio import RATE, RECORDINGS
-from mixtures import (CONFUSABLE, GROUPS, MELODIC, MIXTURE_RMS, REAL, SAMPLES, UNSURE, WORDS, Bank,
+from winnow_training.data.audio import RATE, RECORDINGS
+from winnow_training.data.mixtures import (CONFUSABLE, GROUPS, MELODIC, MIXTURE_RMS, REAL, SAMPLES, UNSURE, WORDS, Bank,
                       Kept, decibels, level, pick_band, read_notes)
-from network import BANDS, PATCH, WINDOW, Separator, features, istft, presence, stft
+from winnow_training.model.network import BANDS, PATCH, WINDOW, Separator, features, istft, presence, stft
 
 SEED = 7
 BINS = WINDOW // 2 + 1

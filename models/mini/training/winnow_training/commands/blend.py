@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from train import read_weights, rename
+from winnow_training.commands.train import read_weights, rename
 
 
 def main():

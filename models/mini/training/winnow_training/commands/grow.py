@@ -11,8 +11,8 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from network import Separator
-from train import read_weights
+from winnow_training.model.network import Separator
+from winnow_training.commands.train import read_weights
 
 
 def main():

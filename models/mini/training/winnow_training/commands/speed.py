@@ -12,9 +12,9 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file
 
-from audio import RATE
-from mixtures import MIXTURE_RMS
-from network import PATCH, TEXT, Separator, features, istft, stft
+from winnow_training.data.audio import RATE
+from winnow_training.data.mixtures import MIXTURE_RMS
+from winnow_training.model.network import PATCH, TEXT, Separator, features, istft, stft
 
 
 def main():

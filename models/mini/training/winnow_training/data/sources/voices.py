@@ -17,7 +17,7 @@ import pyworld
 import soundfile
 from scipy.signal import butter, sosfilt
 
-from audio import RATE, Clip, resample, shared
+from winnow_training.data.audio import RATE, Clip, resample, shared
 
 SECONDS = 8
 FLITE = {"woman": ["slt"], "man": ["rms", "kal16", "awb"]}

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import signal as filters
 
-from audio import RATE
+from winnow_training.data.audio import RATE
 
 SPEED = 343.0  # of sound, metres a second
 SECONDS_MAX = 0.5

@@ -7,8 +7,8 @@ resonances (G. Fant, "Acoustic Theory of Speech Production", 1960). Nothing here
 import numpy as np
 from scipy import signal
 
-from audio import RATE
-from .synthesis import (
+from winnow_training.data.audio import RATE
+from winnow_training.data.synthesis.primitives import (
     Generator, Track, band, burst, coloured, drift, echoes, gate, harmonics, lag, moments,
     occasions, phase, place, resonate, ring, stretches)
 

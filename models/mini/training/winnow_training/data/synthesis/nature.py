@@ -5,8 +5,8 @@ Each docstring names the method and where it comes from.
 
 import numpy as np
 
-from audio import RATE
-from .synthesis import (
+from winnow_training.data.audio import RATE
+from winnow_training.data.synthesis.primitives import (
     Generator, Track, band, burst, coloured, drift, echoes, gate, harmonics, lag, moments,
     noise_around, occasions, phase, place, resonate, ring)
 

@@ -13,11 +13,11 @@ import numpy as np
 import torch
 from safetensors.torch import save_file
 
-from audio import RATE
-from evaluate import load_average
-from mixtures import MIXTURE_RMS, WORDS
-from network import BANDS, HOP, PATCH, TEXT, WINDOW, features, istft, presence, stft
-from prompts import ENCODER, load_encoder
+from winnow_training.data.audio import RATE
+from winnow_training.commands.evaluate import load_average
+from winnow_training.data.mixtures import MIXTURE_RMS, WORDS
+from winnow_training.model.network import BANDS, HOP, PATCH, TEXT, WINDOW, features, istft, presence, stft
+from winnow_training.commands.prompts import ENCODER, load_encoder
 
 GOLDEN_SAMPLES = 49_000
 GOLDEN_PROMPT = "piano"

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from evaluate import load_average, measure, test_cases
+from winnow_training.commands.evaluate import load_average, measure, test_cases
 
 STRENGTHS = (1.0, 2.0, 3.0, 5.0, 8.0)
 TOLERANCES = (0.0, 1.0, 2.0, 3.0)

@@ -14,10 +14,10 @@ import torch
 import torch.nn.functional as F
 from transformers import AutoModel, AutoTokenizer
 
-from mixtures import WORDS
-from network import TEXT, TEXT_SCALE
+from winnow_training.data.mixtures import WORDS
+from winnow_training.model.network import TEXT, TEXT_SCALE
 
-ENCODER = Path(__file__).resolve().parents[3] / ".runtime" / "text-encoder"
+ENCODER = Path(__file__).resolve().parents[5] / ".runtime" / "text-encoder"
 TEMPLATES = [
     "the sound of {}", "sound of {}", "{} sound", "{} in the background", "i want to hear {}",
     "extract {}", "isolate the {}", "a recording of {}", "only the {}", "please separate the {}",

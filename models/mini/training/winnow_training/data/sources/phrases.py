@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 from scipy.signal import resample_poly
 
-from audio import RATE
-from .instruments import DRUMS, MELODIC, SECONDS, Note, Part, beats, groove, melody
+from winnow_training.data.audio import RATE
+from winnow_training.data.sources.instruments import DRUMS, MELODIC, SECONDS, Note, Part, beats, groove, melody
 
 SHIFT_MAX = 3.5
 """How far a note may be transposed, in semitones: further, and the instrument is another."""

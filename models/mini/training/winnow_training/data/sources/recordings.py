@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
-from audio import RATE, Clip, read_mono
-from phrasings import load_phrasings
-from .esc10 import CLASSES as ESC10_CLASSES
-from .instruments import SECONDS
-from .phrases import Instrument, Sample, grooves, pitch_of, phrases
+from winnow_training.data.audio import RATE, Clip, read_mono
+from winnow_training.data.phrasings import load_phrasings
+from winnow_training.data.sources.esc10 import CLASSES as ESC10_CLASSES
+from winnow_training.data.sources.instruments import SECONDS
+from winnow_training.data.sources.phrases import Instrument, Sample, grooves, pitch_of, phrases
 
 VOICES = {"woman", "man"}
 HELD_OUT = {True: 6, False: 3}

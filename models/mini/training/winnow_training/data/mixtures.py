@@ -12,10 +12,10 @@ import numpy as np
 import scipy.fft
 from scipy.signal import fftconvolve
 
-from audio import RATE, RECORDINGS
-from phrasings import load_phrasings
-from sources import esc10
-from sources.rooms import microphone, room
+from winnow_training.data.audio import RATE, RECORDINGS
+from winnow_training.data.phrasings import load_phrasings
+from winnow_training.data.sources import esc10
+from winnow_training.data.rooms import microphone, room
 
 SAMPLES = 131072
 """4.096 s: 257 frames of the network, of which it is trained on 256."""

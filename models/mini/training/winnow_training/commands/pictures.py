@@ -10,9 +10,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
-from audio import RATE
-from evaluate import load_average, measure, separate, test_cases
-from network import HOP, stft
+from winnow_training.data.audio import RATE
+from winnow_training.commands.evaluate import load_average, measure, separate, test_cases
+from winnow_training.model.network import HOP, stft
 
 PLACES = {"good-1": 0.92, "good-2": 0.75, "bad-1": 0.12, "bad-2": 0.03}
 """Name of the picture to its place among all cases, from the worst at 0 to the best at 1."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import torch
 import torch.nn.functional as F
 
-from mixtures import TOKENS
-from network import PATCH, features, stft
+from winnow_training.data.mixtures import TOKENS
+from winnow_training.model.network import PATCH, features, stft
 
 FRAMES = TOKENS * PATCH
 SNR_FLOOR = 1e-3

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from audio import RECORDINGS, Clip, read_mono, shared, write_bank
-from sources import esc10, imitations, instruments, procedural, recordings, synthesizer, voices
+from winnow_training.data.audio import RECORDINGS, Clip, read_mono, shared, write_bank
+from winnow_training.data.sources import esc10, instruments, recordings, synthesizer, voices
+from winnow_training.data.synthesis import imitations, procedural
 
 SECONDS = 8
 PROCEDURAL_COUNTS = {"train": 160, "test": 10}

@@ -10,11 +10,11 @@ from collections.abc import Callable
 import numpy as np
 from scipy import signal
 
-from audio import RATE
-from .nature import (
+from winnow_training.data.audio import RATE
+from winnow_training.data.synthesis.nature import (
     bell, click, crickets, doorbell, drip, footsteps, glass, heartbeat, knock, stream, thunder,
     typing, whistle, wind)
-from .synthesis import (
+from winnow_training.data.synthesis.primitives import (
     Generator, Track, band, coloured, drift, echoes, gate, harmonics, lag, moments,
     noise_around, occasions, phase, place, resonate, stretches, there_and_back)
 
