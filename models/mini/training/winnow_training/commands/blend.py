@@ -1,6 +1,6 @@
 """The mean of a checkpoint's averaged weights and of those that it began with:
-`python blend.py CACHE NAME BEFORE` writes NAME-blend.pt. BEFORE is a folder of served weights, or
-a checkpoint's name (as grow.py wrote it).
+`mini-blend CACHE NAME BEFORE` writes NAME-blend.pt. BEFORE is a folder of served weights, or
+a checkpoint's name (as `mini-grow` wrote it).
 
 Trained on for a while, weights gain in some places and lose in others; half-way between before and
 after most of both is kept (M. Wortsman et al., "Robust fine-tuning of zero-shot models", 2022).
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from winnow_training.commands.train import read_weights, rename
+from winnow_training.model.checkpoints import load_checkpoint, read_weights, rename
 
 
 def main():
@@ -20,11 +20,11 @@ def main():
     parser.add_argument("name")
     parser.add_argument("before")
     options = parser.parse_args()
-    stored = torch.load(options.cache / f"{options.name}.pt", map_location="cpu")
+    stored = load_checkpoint(options.cache / f"{options.name}.pt", "cpu")
     began = options.cache / f"{options.before}.pt"
-    before = torch.load(began) if began.exists() else read_weights(Path(options.before))
+    before = load_checkpoint(began) if began.exists() else read_weights(Path(options.before))
     average = stored["average"]
-    before = rename(before, {name: average[f"te.0.{name}"] for name in ("weight", "bias")})
+    before = rename(before, {name: average[f"name_logits.{name}"] for name in ("weight", "bias")})
     for name, tensor in average.items():
         tensor.lerp_(before["average"][name], 0.5)
     torch.save(stored, options.cache / f"{options.name}-blend.pt")

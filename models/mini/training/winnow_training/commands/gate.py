@@ -1,4 +1,4 @@
-"""Sets how the activity closes the mask: `python gate.py CACHE NAME`.
+"""Sets how the activity closes the mask: `mini-gate CACHE NAME`.
 
 Training leaves the strength at 1 and the tolerance, how improbable a sound must be, at 0. Here that
 pair is chosen which lets least of absent sounds through and costs present ones next to nothing, on
@@ -13,7 +13,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from winnow_training.commands.evaluate import load_average, measure, test_cases
+from winnow_training.data.cases import test_cases
+from winnow_training.model.checkpoints import load_average
+from winnow_training.model.measures import measure
 
 STRENGTHS = (1.0, 2.0, 3.0, 5.0, 8.0)
 TOLERANCES = (0.0, 1.0, 2.0, 3.0)
@@ -39,34 +41,36 @@ def main():
     found = []
     for tolerance in TOLERANCES:
         for strength in STRENGTHS:
-            model.close.data.fill_(strength)
-            model.tolerance.fill_(tolerance)
+            model.closing_strength.data.fill_(strength)
+            model.closing_tolerance.fill_(tolerance)
             rows = measure(model, asked, size=BATCH)
             gain = np.mean([row["si_sdri"] for row in rows if "si_sdri" in row])
             leak = np.percentile([row["leak"] for row in rows if "leak" in row], LEAKS)
             found.append((leak, gain, strength, tolerance))
-            print(f"strength {strength}, tolerance {tolerance}: {gain:.2f} dB, absent {leak:.1f} dB",
-                  flush=True)
+            print(
+                f"strength {strength}, tolerance {tolerance}: {gain:.2f} dB, absent {leak:.1f} dB",
+                flush=True,
+            )
     best = max(gain for _, gain, _, _ in found)
     cheap = [row for row in found if row[1] > best - LOSS_DB_MAX]
     _, _, strength, tolerance = min(cheap, key=lambda row: (row[0], -row[2]))
     print(f"chosen: strength {strength}, tolerance {tolerance}")
-    stored["average"]["close"].fill_(strength)
-    stored["average"]["tolerance"].fill_(tolerance)
+    stored["average"]["closing_strength"].fill_(strength)
+    stored["average"]["closing_tolerance"].fill_(tolerance)
     torch.save(stored, path)
 
 
-def once(listen, calls: int):
-    """`listen` with its first answers given again and again: each pair asks the same in turn."""
-    answers, turns = [], itertools.count()
+def once(run, calls: int):
+    """`run` whose first `calls` results are repeated in turn: each pair has the same inputs."""
+    results, turns = [], itertools.count()
 
-    def answer(*question):
+    def repeat(*inputs):
         turn = next(turns)
         if turn < calls:
-            answers.append(listen(*question))
-        return answers[turn % calls]
+            results.append(run(*inputs))
+        return results[turn % calls]
 
-    return answer
+    return repeat
 
 
 if __name__ == "__main__":

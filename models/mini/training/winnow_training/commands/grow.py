@@ -1,5 +1,5 @@
-"""A network deeper by a block: `python grow.py CACHE NAME WEIGHTS_FOLDER` writes NAME.pt, from
-which `train.py CACHE NAME` goes on.
+"""A network deeper by a block: `mini-grow CACHE NAME WEIGHTS_FOLDER` writes NAME.pt, from
+which `mini-train CACHE NAME` goes on.
 
 The block comes last and at first changes nothing, as all that it adds to its streams is zero
 (T. Chen et al., "Net2Net", ICLR 2016; for residual blocks T. Bachlechner et al., "ReZero", 2020).
@@ -11,8 +11,8 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from winnow_training.model.checkpoints import read_weights
 from winnow_training.model.network import Separator
-from winnow_training.commands.train import read_weights
 
 
 def main():
@@ -26,7 +26,7 @@ def main():
     config = stored["config"]
     config["conditioned"] += 1
     deeper = Separator(**config)
-    add_nothing(deeper.co[-1])
+    add_nothing(deeper.conditioned_blocks[-1])
     state = deeper.state_dict() | stored["model"]
     torch.save(stored | dict(model=state, average=state), options.cache / f"{options.name}.pt")
 
@@ -34,7 +34,14 @@ def main():
 @torch.no_grad()
 def add_nothing(block: nn.Module):
     """Zero to what ends a path back into a stream."""
-    for layer in (block.tz, block.up, block.fl.dw.c, block.fl.o, block.fl.f.o, block.bl.f.o):
+    for layer in (
+        block.exchange_to_frame,
+        block.exchange_to_band,
+        block.frame_layer.time_convolution.convolution,
+        block.frame_layer.output,
+        block.frame_layer.feed_forward.output,
+        block.band_layer.feed_forward.output,
+    ):
         layer.weight.zero_()
         layer.bias.zero_()
 

@@ -1,5 +1,5 @@
 """Spectrograms of good and bad cases, for the model card:
-`python pictures.py CACHE NAME FOLDER`. Two that went well and two that did not, each with the
+`mini-pictures CACHE NAME FOLDER`. Two that went well and two that did not, each with the
 mixture, the target as it is and the target as it was found.
 """
 
@@ -11,7 +11,9 @@ import numpy as np
 import torch
 
 from winnow_training.data.audio import RATE
-from winnow_training.commands.evaluate import load_average, measure, separate, test_cases
+from winnow_training.data.cases import test_cases
+from winnow_training.model.checkpoints import load_average
+from winnow_training.model.measures import measure, separate
 from winnow_training.model.network import HOP, stft
 
 PLACES = {"good-1": 0.92, "good-2": 0.75, "bad-1": 0.12, "bad-2": 0.03}
@@ -26,8 +28,12 @@ def main():
     parser.add_argument("folder", type=Path)
     options = parser.parse_args()
     model, _ = load_average(options.cache / f"{options.name}.pt")
-    cases = [case for name, part in test_cases(options.cache).items()
-             if name != "absent" for case in part]
+    cases = [
+        case
+        for name, part in test_cases(options.cache).items()
+        if name != "absent"
+        for case in part
+    ]
     rows = measure(model, cases)
     order = sorted(range(len(cases)), key=lambda index: rows[index]["si_sdri"])
     options.folder.mkdir(parents=True, exist_ok=True)

@@ -1,18 +1,16 @@
-"""Makes the banks of clips that mixtures are made of: `python prepare.py --esc10 FOLDER CACHE`.
+"""Makes the banks of clips that mixtures are made of: `mini-prepare --esc10 FOLDER CACHE`.
 
 A bank is a class's clips of one split. A class that several sources give is the sum of them, but
 that real recordings (`--real`) have banks of their own, in the folder `recordings`.
 """
 
 import argparse
-import csv
-import json
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
 
 from winnow_training.data.audio import RECORDINGS, Clip, read_mono, shared, write_bank
+from winnow_training.data.manifests import write_manifest
 from winnow_training.data.sources import esc10, instruments, recordings, synthesizer, voices
 from winnow_training.data.synthesis import imitations, procedural
 
@@ -52,20 +50,28 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cache", type=Path, help="where the banks go")
     parser.add_argument("--esc10", type=Path, help="ESC-10 by class, with ATTRIBUTION.csv")
-    parser.add_argument("--real", type=Path,
-                        help="real voices, instruments and sounds, with ATTRIBUTION.csv")
+    parser.add_argument(
+        "--real", type=Path, help="real voices, instruments and sounds, with ATTRIBUTION.csv"
+    )
     parser.add_argument("--own", type=Path, help="a folder with a folder of sounds for each class")
-    parser.add_argument("--share", type=float, default=1.0,
-                        help="of the synthetic clips to train on; the test's are always whole")
+    parser.add_argument(
+        "--share",
+        type=float,
+        default=1.0,
+        help="of the synthetic clips to train on; the test's are always whole",
+    )
     options = parser.parse_args()
     options.cache.mkdir(parents=True, exist_ok=True)
     sources = [lambda: esc10.clips(options.esc10)] if options.esc10 else []
     share = options.share
-    sources += [lambda: synthesised_clips(procedural.SOUNDS, shared(PROCEDURAL_COUNTS, share)),
-                lambda: synthesised_clips(procedural.PLAIN, shared(PLAIN_COUNTS, share)),
-                lambda: synthesised_clips(imitations.SOUNDS, IMITATION_COUNTS),
-                lambda: instruments.clips(share), lambda: synthesizer.clips(share),
-                lambda: voices.clips(share)]
+    sources += [
+        lambda: synthesised_clips(procedural.SOUNDS, shared(PROCEDURAL_COUNTS, share)),
+        lambda: synthesised_clips(procedural.PLAIN, shared(PLAIN_COUNTS, share)),
+        lambda: synthesised_clips(imitations.SOUNDS, IMITATION_COUNTS),
+        lambda: instruments.clips(share),
+        lambda: synthesizer.clips(share),
+        lambda: voices.clips(share),
+    ]
     sources += [lambda: folder_clips(options.own)] if options.own else []
     if options.real:
         write_banks(options.cache / RECORDINGS, [lambda: recordings.clips(options.real)])
@@ -84,20 +90,6 @@ def write_banks(folder: Path, sources):
     for (split, name), clips in sorted(gathered.items()):
         write_bank(folder, split, name, clips)
     write_manifest(folder)
-
-
-def write_manifest(cache: Path):
-    """manifest.csv: for each class and split, how many clips of which licence, author and origin."""
-    origins = Counter()
-    for split in ("train", "test"):
-        for path in cache.glob(f"{split}-*.json"):
-            name = path.stem.removeprefix(f"{split}-")
-            for clip in json.loads(path.read_text())["clips"]:
-                origins[name, split, clip["licence"], clip["author"], clip["origin"]] += 1
-    with (cache / "manifest.csv").open("w", newline="") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(["class", "split", "licence", "author", "origin", "clips"])
-        rows.writerows([*key, count] for key, count in sorted(origins.items()))
 
 
 if __name__ == "__main__":

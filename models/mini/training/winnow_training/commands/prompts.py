@@ -1,4 +1,4 @@
-"""Embeds every phrasing of phrasings.json, once: `python prompts.py CACHE`, and learns which name
+"""Embeds every phrasing of phrasings.json, once: `mini-prompts CACHE`, and learns which name
 a phrasing means: the first layer of the network's text code.
 
 The encoder is the one that serves, all-MiniLM-L6-v2 (Apache-2.0), frozen: mean pooling, length 1.
@@ -12,17 +12,28 @@ from string import ascii_lowercase
 import numpy as np
 import torch
 import torch.nn.functional as F
-from transformers import AutoModel, AutoTokenizer
 
 from winnow_training.data.mixtures import WORDS
 from winnow_training.model.network import TEXT, TEXT_SCALE
+from winnow_training.model.text_encoder import ENCODER, load_encoder
 
-ENCODER = Path(__file__).resolve().parents[5] / ".runtime" / "text-encoder"
 TEMPLATES = [
-    "the sound of {}", "sound of {}", "{} sound", "{} in the background", "i want to hear {}",
-    "extract {}", "isolate the {}", "a recording of {}", "only the {}", "please separate the {}",
-    "{} noise", "there is {} in this recording", "{} far away", "loud {}",
-    "get me the {} from this clip", "a sound effect of {}",
+    "the sound of {}",
+    "sound of {}",
+    "{} sound",
+    "{} in the background",
+    "i want to hear {}",
+    "extract {}",
+    "isolate the {}",
+    "a recording of {}",
+    "only the {}",
+    "please separate the {}",
+    "{} noise",
+    "there is {} in this recording",
+    "{} far away",
+    "loud {}",
+    "get me the {} from this clip",
+    "a sound effect of {}",
 ]
 TEMPLATES_PER_PHRASING = 2
 STEPS, BATCH, LEARNING_RATE = 3000, 512, 4e-3
@@ -42,8 +53,11 @@ def main():
         embeddings[f"train/{name}"] = embed(words["train"] + varied(words["train"], rng))
         embeddings[f"held_out/{name}"] = embed(words["held_out"])
     meant = learn_names([embeddings[f"train/{name}"] for name in WORDS])
-    np.savez(options.cache / "text.npz", **embeddings,
-             **{f"meant/{name}": tensor.numpy() for name, tensor in meant.items()})
+    np.savez(
+        options.cache / "text.npz",
+        **embeddings,
+        **{f"meant/{name}": tensor.numpy() for name, tensor in meant.items()},
+    )
     report(embeddings, meant)
 
 
@@ -51,8 +65,9 @@ def varied(phrases: list[str], rng: random.Random) -> list[str]:
     """Each phrase in some templates, and misspelt."""
     made = []
     for phrase in phrases:
-        made += [template.format(phrase)
-                 for template in rng.sample(TEMPLATES, TEMPLATES_PER_PHRASING)]
+        made += [
+            template.format(phrase) for template in rng.sample(TEMPLATES, TEMPLATES_PER_PHRASING)
+        ]
         made.append(misspelt(phrase, rng))
     return made
 
@@ -62,37 +77,19 @@ def misspelt(phrase: str, rng: random.Random) -> str:
     at = rng.randrange(max(1, len(phrase) - 1))
     kind = rng.choice(["swap", "drop", "double", "other"])
     if kind == "swap":
-        return phrase[:at] + phrase[at + 1:at + 2] + phrase[at] + phrase[at + 2:]
+        return phrase[:at] + phrase[at + 1 : at + 2] + phrase[at] + phrase[at + 2 :]
     if kind == "drop":
-        return phrase[:at] + phrase[at + 1:]
+        return phrase[:at] + phrase[at + 1 :]
     if kind == "double":
         return phrase[:at] + phrase[at] + phrase[at:]
-    return phrase[:at] + rng.choice(ascii_lowercase) + phrase[at + 1:]
-
-
-def load_encoder(folder: Path):
-    """A function of a list of n texts to their embeddings, [n, 384] float32."""
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    model = AutoModel.from_pretrained(folder).eval()
-
-    @torch.no_grad()
-    def embed(texts: list[str]) -> np.ndarray:
-        parts = []
-        for start in range(0, len(texts), 64):
-            tokens = tokenizer(texts[start:start + 64], padding=True, return_tensors="pt")
-            states = model(**tokens).last_hidden_state
-            mask = tokens["attention_mask"][..., None]
-            mean = (states * mask).sum(1) / mask.sum(1)
-            parts.append(torch.nn.functional.normalize(mean, dim=-1))
-        return torch.cat(parts).numpy()
-
-    return embed
+    return phrase[:at] + rng.choice(ascii_lowercase) + phrase[at + 1 :]
 
 
 def learn_names(embeddings: list[np.ndarray]) -> dict[str, torch.Tensor]:
-    """Embeddings [phrasings, TEXT] of each name to weight [names, TEXT] and bias [names] of a softmax
-    over the names, each as probable as any other (multinomial logistic regression, with noise for a
-    regulariser: C. Bishop, "Training with noise is equivalent to Tikhonov regularization", 1995)."""
+    """Embeddings [phrasings, TEXT] of each name to weight [names, TEXT] and bias [names] of a
+    softmax over the names, each as probable as any other (multinomial logistic regression, with
+    noise for a regulariser: C. Bishop, "Training with noise is equivalent to Tikhonov
+    regularization", 1995)."""
     torch.manual_seed(0)
     rows = torch.from_numpy(np.concatenate(embeddings))
     counts = torch.tensor([len(part) for part in embeddings])

@@ -1,28 +1,24 @@
-"""Times the network in PyTorch for `bench/mini-speed.ts`, which says when: for each line `BATCH SECONDS
-float32|bfloat16` on standard input it separates once, and answers with the milliseconds it took.
+"""Times the network in PyTorch for `bench/mini-speed.ts`: `mini-speed WEIGHTS_FOLDER`.
 
-`python speed.py WEIGHTS_FOLDER`
+For each line `BATCH SECONDS float32|bfloat16` on standard input it separates once, and prints the
+milliseconds that this took.
 """
 
-import json
 import sys
 import time
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file
 
 from winnow_training.data.audio import RATE
 from winnow_training.data.mixtures import MIXTURE_RMS
-from winnow_training.model.network import PATCH, TEXT, Separator, features, istft, stft
+from winnow_training.model.checkpoints import load_average
+from winnow_training.model.network import PATCH, TEXT, features, istft, stft
 
 
 def main():
     folder = Path(sys.argv[1])
-    config = json.loads((folder / "config.json").read_text())
-    model = Separator(**config["model"]).eval()
-    model.load_state_dict({name: tensor.float() for name, tensor in
-                           load_file(folder / "model.safetensors").items()})
+    model, _ = load_average(folder)
     for line in sys.stdin:
         batch, seconds, precision = line.split()
         waves = MIXTURE_RMS * torch.randn(int(batch), int(float(seconds) * RATE))
@@ -38,7 +34,7 @@ def separate(model, waves, embedding, is_half):
     spectra = stft(waves, model.window)
     frames = spectra.shape[1]
     padded = torch.nn.functional.pad(spectra, (0, 0, 0, frames % PATCH))
-    x = features(padded.real ** 2 + padded.imag ** 2)
+    x = features(padded.real**2 + padded.imag**2)
     spans = torch.zeros(len(x), x.shape[1], 2)
     with torch.autocast("cpu", torch.bfloat16, enabled=is_half):
         logits, _ = model(x, embedding, spans, 1)

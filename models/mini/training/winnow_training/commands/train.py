@@ -1,4 +1,4 @@
-"""Trains for some minutes: `python train.py CACHE NAME --minutes 60`, and again to go on.
+"""Trains for some minutes: `mini-train CACHE NAME --minutes 60`, and again to go on.
 
 The trunk keeps a constant rate after its warm-up, so it can stop and go on at any time. A release
 is a branch of it: `--decay-minutes 20` starts at the trunk's last checkpoint, lets the rate fall
@@ -20,9 +20,11 @@ import numpy as np
 import torch
 import torch.multiprocessing as multiprocessing
 
-from winnow_training.commands.evaluate import read_served, recorded_cases, summary, test_cases
+from winnow_training.data.cases import recorded_cases, test_cases
+from winnow_training.data.mixtures import batch, training_bank
+from winnow_training.model.checkpoints import NAMES, load_checkpoint, read_weights, rename
 from winnow_training.model.loss import inputs, loss
-from winnow_training.data.mixtures import WORDS, batch, training_bank
+from winnow_training.model.measures import summary
 from winnow_training.model.muon import Muon
 from winnow_training.model.network import Separator
 
@@ -30,7 +32,6 @@ LEARNING_RATE, WARM_UP_STEPS = 3e-3, 100
 CLIP, DECAY = 1.0, 0.01
 AVERAGE = 0.998
 MINUTES_PER_CHECKPOINT = 10
-NAMES = [*WORDS]
 CASES_EVERY = 6
 """Of the test's cases the learning curve takes every sixth."""
 
@@ -57,16 +58,17 @@ def main():
     run.checkpoint(cases)
 
 
-def read_options():
+def read_options(arguments=None):
+    """Of `arguments`, or of the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cache", type=Path)
     parser.add_argument("name")
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--decay-minutes", type=float, default=0)
-    parser.add_argument("--weights", type=Path,
-                        help="served weights to begin with where there is no checkpoint")
-    parser.add_argument("--rate", type=float, default=1.0,
-                        help="share of the full learning rate")
+    parser.add_argument(
+        "--weights", type=Path, help="served weights to begin with where there is no checkpoint"
+    )
+    parser.add_argument("--rate", type=float, default=1.0, help="share of the full learning rate")
     parser.add_argument("--batch", type=int, default=8, help="mixtures, of two prompts each")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=0)
@@ -74,7 +76,7 @@ def read_options():
     parser.add_argument("--workers", type=int, default=1, help="processes that make mixtures")
     for size, default in (("C", 64), ("D", 256), ("heads", 4), ("shared", 2), ("conditioned", 5)):
         parser.add_argument(f"--{size}", type=int, default=default)
-    return parser.parse_args()
+    return parser.parse_args(arguments)
 
 
 class Run:
@@ -89,12 +91,13 @@ class Run:
         if stored:
             stored = rename(stored, meant)
         self.model = Separator(**(stored["config"] if stored else sizes | dict(names=NAMES)))
-        self.model.te[0].load_state_dict(meant)
+        self.model.name_logits.load_state_dict(meant)
         self.model.to(options.device)
         matrices, others = split_parameters(self.model)
-        self.optimizers = [Muon(matrices, LEARNING_RATE, weight_decay=DECAY),
-                           torch.optim.AdamW(others, LEARNING_RATE, betas=(0.9, 0.98),
-                                             weight_decay=DECAY)]
+        self.optimizers = [
+            Muon(matrices, LEARNING_RATE, weight_decay=DECAY),
+            torch.optim.AdamW(others, LEARNING_RATE, betas=(0.9, 0.98), weight_decay=DECAY),
+        ]
         self.average = copy.deepcopy(self.model)
         self.step, self.seconds, self.curve, self.warm_up_from = 0, 0.0, [], 0
         if stored:
@@ -122,10 +125,18 @@ class Run:
         mixture, targets, embeddings, absent, activity, spans = tensors
         x, truth = inputs(self.model.window, mixture, targets, absent, activity)
         with torch.autocast(device, torch.bfloat16):
-            logits, heard = self.compiled(x, embeddings.flatten(0, 1), spans.flatten(0, 1),
-                                          targets.shape[1])
-        total, error, leak = self.compiled_loss(logits, heard, truth.mixture, truth.target,
-                                                truth.cross, truth.absent, truth.activity)
+            logits, activity_logits = self.compiled(
+                x, embeddings.flatten(0, 1), spans.flatten(0, 1), targets.shape[1]
+            )
+        total, error, leak = self.compiled_loss(
+            logits,
+            activity_logits,
+            truth.mixture,
+            truth.target,
+            truth.cross,
+            truth.absent,
+            truth.activity,
+        )
         total.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), CLIP, error_if_nonfinite=True)
         rate *= self.options.rate * min(1.0, (self.step - self.warm_up_from + 1) / WARM_UP_STEPS)
@@ -151,8 +162,10 @@ class Run:
     def report_step(self):
         snr, leak = self.sums[0] / max(1, self.sums[1]), self.sums[2] / max(1, self.sums[3])
         minutes = (time.monotonic() - self.started) / 60
-        print(f"step {self.step}, {minutes:.1f} minutes: {snr:.2f} dB, absent {leak:.1f} dB",
-              flush=True)
+        print(
+            f"step {self.step}, {minutes:.1f} minutes: {snr:.2f} dB, absent {leak:.1f} dB",
+            flush=True,
+        )
         self.sums[:] = 0
 
     def checkpoint(self, cases):
@@ -160,17 +173,26 @@ class Run:
         self.seconds += time.monotonic() - self.started
         self.started = time.monotonic()
         self.save()
-        point = {"step": self.step, "minutes": round(self.seconds / 60, 1),
-                 **summary(self.average, cases)}
+        point = {
+            "step": self.step,
+            "minutes": round(self.seconds / 60, 1),
+            **summary(self.average, cases),
+        }
         self.curve.append(point)
         print(json.dumps(point), flush=True)
         self.save()
 
     def save(self):
-        state = dict(config=self.model.config, model=self.model.state_dict(),
-                     average=self.average.state_dict(),
-                     optimizers=[optimizer.state_dict() for optimizer in self.optimizers],
-                     step=self.step, seconds=self.seconds, curve=self.curve, done=self.done)
+        state = dict(
+            config=self.model.config,
+            model=self.model.state_dict(),
+            average=self.average.state_dict(),
+            optimizers=[optimizer.state_dict() for optimizer in self.optimizers],
+            step=self.step,
+            seconds=self.seconds,
+            curve=self.curve,
+            done=self.done,
+        )
         partial = self.path.with_suffix(".partial")
         torch.save(state, partial)
         partial.rename(self.path)
@@ -181,46 +203,21 @@ def find_checkpoint(options):
     minutes is done, from 0 to 1: a release goes on if it was stopped, else it leaves the trunk."""
     trunk, release = (options.cache / f"{options.name}{end}.pt" for end in ("", "-release"))
     if options.decay_minutes and release.exists():
-        stored = torch.load(release)
+        stored = load_checkpoint(release)
         if (done := stored.get("done", 1.0)) < 1:
             return release, stored, done
     if trunk.exists():
-        stored = torch.load(trunk)
+        stored = load_checkpoint(trunk)
     else:
         stored = read_weights(options.weights) if options.weights else None
     return release if options.decay_minutes else trunk, stored, 0.0
-
-
-def read_weights(folder: Path) -> dict:
-    """Served weights to train from: the gate is as training has it, not as gate.py set it."""
-    stored = read_served(folder)
-    stored["model"]["close"].fill_(1)
-    stored["model"]["tolerance"].fill_(0)
-    return stored
-
-
-def rename(stored: dict, meant: dict[str, torch.Tensor]) -> dict:
-    """The checkpoint for the names that there are now and what prompts.py found that they mean; a
-    name that it did not know begins as the mean of all codes."""
-    known = stored["config"]["names"]
-
-    def renamed(state):
-        codes = state["te.2.weight"]
-        columns = [codes[:, known.index(name)] if name in known else codes.mean(1)
-                   for name in NAMES]
-        return state | {"te.2.weight": torch.stack(columns, 1),
-                        "te.0.weight": meant["weight"], "te.0.bias": meant["bias"]}
-
-    return stored | dict(config=stored["config"] | dict(names=NAMES),
-                         model=renamed(stored["model"]), average=renamed(stored["average"]),
-                         optimizers=stored["optimizers"] if known == NAMES else [])
 
 
 def split_parameters(model):
     """Matrices of the blocks, for Muon; all else, for AdamW."""
     matrices, others = [], []
     for name, parameter in model.named_parameters():
-        in_block = name.startswith(("sh.", "co."))
+        in_block = name.startswith(("shared_blocks.", "conditioned_blocks."))
         is_matrix = parameter.ndim == 2 and min(parameter.shape) >= 8
         (matrices if in_block and is_matrix else others).append(parameter)
     return matrices, others
@@ -232,8 +229,9 @@ def start_worker(options, step: int):
     queue = context.Queue(2 * options.workers + 2)
     for number in range(options.workers):
         seed = [options.seed, step, number]
-        context.Process(target=make_batches, args=(queue, options.cache, options.batch, seed),
-                        daemon=True).start()
+        context.Process(
+            target=make_batches, args=(queue, options.cache, options.batch, seed), daemon=True
+        ).start()
     while True:
         yield queue.get()
 

@@ -38,8 +38,10 @@ class Clip:
 
 def shared(counts: dict[str, int], share: float) -> dict[str, int]:
     """Clips of each split: of those to train on `share`, at least one; of the test's all."""
-    return {split: max(1, round(count * share)) if split == "train" else count
-            for split, count in counts.items()}
+    return {
+        split: max(1, round(count * share)) if split == "train" else count
+        for split, count in counts.items()
+    }
 
 
 def resample(samples, rate):

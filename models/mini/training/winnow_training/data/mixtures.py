@@ -14,8 +14,8 @@ from scipy.signal import fftconvolve
 
 from winnow_training.data.audio import RATE, RECORDINGS
 from winnow_training.data.phrasings import load_phrasings
-from winnow_training.data.sources import esc10
 from winnow_training.data.rooms import microphone, room
+from winnow_training.data.sources import esc10
 
 SAMPLES = 131072
 """4.096 s: 257 frames of the network, of which it is trained on 256."""
@@ -26,7 +26,7 @@ GATE_KEEPS = 0.02
 """The least share of a clip's energy: a gate that leaves less is none."""
 PHRASINGS = load_phrasings()
 WORDS = PHRASINGS["classes"] | PHRASINGS["groups"]
-"""By name, in the order in which the network knows the names."""
+"""By name, in the order of the network's names."""
 GROUPS = {name: set(group["members"]) for name, group in PHRASINGS["groups"].items()}
 UNSURE = {name: set(group.get("unsure", [])) for name, group in PHRASINGS["groups"].items()}
 """Classes that a group's words may or may not mean: the group is not asked of what holds them."""
@@ -41,8 +41,16 @@ SPEED = 0.3
 SPEEDS = {**dict.fromkeys(SPEECH, 0.13), **dict.fromkeys(REAL, 0.5)}
 """… without making a man of a woman, and more where there are few recordings."""
 MELODIC = sorted(GROUPS["music"] - GROUPS["drums"])
-WEIGHTS = {"woman": 15.0, "man": 15.0, "singing": 4.0, "crowd": 0.7, "kit": 1.0, "siren": 0.7,
-           **dict.fromkeys(REAL, 3.4), **dict.fromkeys(MELODIC, 1.3)}
+WEIGHTS = {
+    "woman": 15.0,
+    "man": 15.0,
+    "singing": 4.0,
+    "crowd": 0.7,
+    "kit": 1.0,
+    "siren": 0.7,
+    **dict.fromkeys(REAL, 3.4),
+    **dict.fromkeys(MELODIC, 1.3),
+}
 """How often a class is a source: what people ask for most, most."""
 WEIGHT_OTHERS = 0.3
 TWO_RECORDINGS = 0.6
@@ -54,9 +62,12 @@ BAND = "band"
 """Two or three instruments as one source, which is asked for as music."""
 OTHER = "other"
 """Sounds of no class: company that no prompt names."""
-SOURCE_WEIGHTS = {**WEIGHTS, BAND: 10.0, OTHER: 2.0,
-                  **{name: words["weight"] for name, words in PHRASINGS["classes"].items()
-                     if "weight" in words}}
+SOURCE_WEIGHTS = {
+    **WEIGHTS,
+    BAND: 10.0,
+    OTHER: 2.0,
+    **{name: words["weight"] for name, words in PHRASINGS["classes"].items() if "weight" in words},
+}
 """phrasings.json may set a class's, so that an operator's own sounds are learnt soon."""
 FAMILIES = [REAL, ["woman", "man", "child"], MELODIC, ["singing", BAND]]
 COUNTS = {1: 0.04, 2: 0.74, 3: 0.16, 4: 0.06}
@@ -104,23 +115,30 @@ class Bank:
         self.recorded = None
         """Bank of real recordings, of which RECORDED of the clips are."""
         text = np.load(cache / "text.npz")
-        self.embeddings = {key.split("/")[1]: text[key] for key in text.files
-                           if key.startswith(f"{words}/")}
+        self.embeddings = {
+            key.split("/")[1]: text[key] for key in text.files if key.startswith(f"{words}/")
+        }
         groups = {name: members & set(self.names) for name, members in GROUPS.items()}
         self.groups = {name: members for name, members in groups.items() if members}
 
     def _clips(self, name: str, notes) -> list[Kept]:
         offsets, samples = notes["offsets"], self.samples[name]
-        return [Kept(start, end, float((samples[start:end].astype(np.float32) ** 2).mean()),
-                     clip["origin"])
-                for start, end, clip in zip(offsets, offsets[1:], notes["clips"])]
+        return [
+            Kept(
+                start,
+                end,
+                float((samples[start:end].astype(np.float32) ** 2).mean()),
+                clip["origin"],
+            )
+            for start, end, clip in zip(offsets, offsets[1:], notes["clips"])
+        ]
 
     def recorded_share(self, name: str) -> float:
         """How often a clip of the class is a real recording."""
         return RECORDED * min(1, len(self.recorded.clips.get(name, [])) / RECORDED_ENOUGH)
 
     def clip(self, name: str, rng, augmented: bool = True, samples: int = SAMPLES) -> np.ndarray:
-        """[N] with an RMS of 1, from a clip of the class in which something is to be heard. Those
+        """[N] with an RMS of 1, from a clip of the class that is not silent. Those
         that are augmented have SAMPLES, others `samples`."""
         if self.recorded and rng.random() < self.recorded_share(name):
             return self.recorded.clip(name, rng, augmented, samples)
@@ -130,14 +148,14 @@ class Bank:
         length = int(samples * speed) + 2
         while True:
             kept = clips[rng.integers(len(clips))]
-            whole = self.samples[name][kept.start:kept.end]
+            whole = self.samples[name][kept.start : kept.end]
             enough = 0.15 * kept.power * min(len(whole), length)
             if len(whole) < length:
                 lead = int(rng.integers(0, length - len(whole) + 1))
                 whole = np.pad(whole, (lead, length - len(whole) - lead))
             start = int(rng.integers(0, len(whole) - length + 1))
-            cut = whole[start:start + length].astype(np.float32)
-            if (cut ** 2).sum() > enough:
+            cut = whole[start : start + length].astype(np.float32)
+            if (cut**2).sum() > enough:
                 break
         if speed != 1.0:
             at = np.arange(SAMPLES, dtype=np.float32) * speed
@@ -166,7 +184,7 @@ def read_notes(cache: Path, split: str, name: str):
 
 
 def level(samples: np.ndarray) -> np.ndarray:
-    return (samples / (np.sqrt((samples ** 2).mean()) + 1e-6)).astype(np.float32)
+    return (samples / (np.sqrt((samples**2).mean()) + 1e-6)).astype(np.float32)
 
 
 def augment(samples: np.ndarray, rng) -> np.ndarray:
@@ -182,7 +200,7 @@ def augment(samples: np.ndarray, rng) -> np.ndarray:
     if rng.random() < 0.25:
         gated = samples * gate(rng)
         # Between the sounds of a clip there may be nothing at all.
-        if (gated ** 2).mean() > GATE_KEEPS * (samples ** 2).mean():
+        if (gated**2).mean() > GATE_KEEPS * (samples**2).mean():
             samples = gated
     return samples
 
@@ -223,8 +241,9 @@ def choose_sources(bank: Bank, rng) -> list[str]:
     weights = np.array([SOURCE_WEIGHTS.get(name, WEIGHT_OTHERS) for name in names])
     count = rng.choice([*COUNTS], p=[*COUNTS.values()])
     while True:
-        chosen = [str(name) for name in
-                  rng.choice(names, count, replace=False, p=weights / weights.sum())]
+        chosen = [
+            str(name) for name in rng.choice(names, count, replace=False, p=weights / weights.sum())
+        ]
         kin = [family for family in FAMILIES if chosen[0] in family]
         if count > 1 and kin and rng.random() < SAME_FAMILY:
             chosen[1] = str(rng.choice([name for name in kin[0] if name in names]))
@@ -273,25 +292,29 @@ def example(bank: Bank, rng, queries: int = 2) -> tuple[np.ndarray, list[Query]]
     names = choose_sources(bank, rng)
     made = [make_source(bank, name, rng) for name in names]
     reach = 5 if rng.random() < 0.7 else 10
-    sources = [samples * decibels(rng.uniform(-reach, reach) if index else 0)
-               for index, (samples, _) in enumerate(made)]
+    sources = [
+        samples * decibels(rng.uniform(-reach, reach) if index else 0)
+        for index, (samples, _) in enumerate(made)
+    ]
     if rng.random() < 0.1:
         low = rng.uniform(0.1, 0.7)
         sources = [low_pass(samples, low) for samples in sources]
     mixture = sum(sources)
-    scale = MIXTURE_RMS / (np.sqrt((mixture ** 2).mean()) + 1e-9)
+    scale = MIXTURE_RMS / (np.sqrt((mixture**2).mean()) + 1e-9)
     mixture, sources = mixture * scale, [samples * scale for samples in sources]
     classes = [members for _, members in made]
     # Music may or may not mean the singer over a band too: then a band is not asked for.
     unnamed = {OTHER, BAND} if UNSURE["music"] & set(names) else {OTHER}
     asked = [index for index in rng.permutation(len(names)) if names[index] not in unnamed]
-    return mixture, [make_query(bank, rng, sources, classes, names, asked[number % len(asked)])
-                     for number in range(queries)]
+    return mixture, [
+        make_query(bank, rng, sources, classes, names, asked[number % len(asked)])
+        for number in range(queries)
+    ]
 
 
 def low_pass(samples: np.ndarray, share: float) -> np.ndarray:
     spectrum = scipy.fft.rfft(samples)
-    spectrum[int(share * len(spectrum)):] = 0
+    spectrum[int(share * len(spectrum)) :] = 0
     return scipy.fft.irfft(spectrum, SAMPLES)
 
 
@@ -304,9 +327,13 @@ def make_query(bank: Bank, rng, sources, classes, names, index: int) -> Query:
         activity = np.zeros(TOKENS, np.float32)
         return Query(prompt(bank, key, rng), nothing, 1.0, activity, no_spans())
     key = "music" if names[index] == BAND else names[index]
-    groups = [name for name, members in bank.groups.items()
-              if names[index] in members and not UNSURE[name] & everything
-              and (not everything <= members or rng.random() < ALL)]
+    groups = [
+        name
+        for name, members in bank.groups.items()
+        if names[index] in members
+        and not UNSURE[name] & everything
+        and (not everything <= members or rng.random() < ALL)
+    ]
     if groups and rng.random() < 0.25:
         key = str(rng.choice(groups))
     covered = bank.groups.get(key, {key})
@@ -320,12 +347,14 @@ def absent_key(bank: Bank, rng, present: set[str]) -> str:
     """A class or group that nothing in the mixture is or sounds like; often of its family."""
     alike = present.union(*(pair for pair in CONFUSABLE if pair & present))
     keys = [name for name in bank.names if name not in alike]
-    kin = [name for name in keys if any(name in family and present & set(family)
-                                        for family in FAMILIES)]
+    kin = [
+        name
+        for name in keys
+        if any(name in family and present & set(family) for family in FAMILIES)
+    ]
     if kin and rng.random() < 0.5:
         return str(rng.choice(kin))
-    groups = [name for name, members in bank.groups.items()
-              if not (members | UNSURE[name]) & alike]
+    groups = [name for name, members in bank.groups.items() if not (members | UNSURE[name]) & alike]
     return str(rng.choice(keys + groups))
 
 
@@ -344,7 +373,7 @@ def prompt(bank: Bank, key: str, rng) -> np.ndarray:
 def active_tokens(target: np.ndarray) -> np.ndarray:
     """[T]: 1 where the target is within 35 dB of its loudest token."""
     powers = (target.reshape(TOKENS, TOKEN_SAMPLES) ** 2).mean(1)
-    return (powers > max(powers.max() * 10 ** -3.5, 1e-9)).astype(np.float32)
+    return (powers > max(powers.max() * 10**-3.5, 1e-9)).astype(np.float32)
 
 
 def no_spans() -> np.ndarray:
@@ -371,6 +400,8 @@ def batch(bank: Bank, rng, count: int, queries: int = 2) -> tuple[np.ndarray, ..
     activity [B, Q, T], spans [B, Q, T, 2]."""
     made = [example(bank, rng, queries) for _ in range(count)]
     fields = ("target", "embedding", "is_absent", "activity", "spans")
-    columns = [np.stack([[getattr(query, field) for query in asked] for _, asked in made])
-               for field in fields]
+    columns = [
+        np.stack([[getattr(query, field) for query in asked] for _, asked in made])
+        for field in fields
+    ]
     return tuple(array.astype(np.float32) for array in (np.stack([m for m, _ in made]), *columns))

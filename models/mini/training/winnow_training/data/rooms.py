@@ -27,7 +27,7 @@ def room(rng: np.random.Generator) -> np.ndarray:
     response = np.pad(response, (0, count - len(response)))
     since = np.arange(count) / RATE + direct / SPEED
     mixing = 2 * np.cbrt(np.prod(size)) / SPEED  # about when echoes are too dense to count
-    density = 4 * np.pi * SPEED * direct ** 2 / (np.prod(size) * RATE)
+    density = 4 * np.pi * SPEED * direct**2 / (np.prod(size) * RATE)
     tail = rng.standard_normal(count) * np.sqrt(density) * 10 ** (-3 * since / t60)
     response += tail * np.clip(since / mixing - 0.5, 0, 1)
     dull = np.exp(-2 * np.pi * rng.uniform(3000, 9000) / RATE)
@@ -60,20 +60,24 @@ def early_reflections(
 
 def microphone(rng: np.random.Generator, signal: np.ndarray) -> np.ndarray:
     """The signal by telephone, by small loudspeaker, driven too hard, or both of the latter."""
-    kind = rng.choice(['telephone', 'speaker', 'driven', 'speaker and driven'])
-    heard = np.asarray(signal, np.float32)
-    if kind == 'telephone':
-        heard = filters.sosfilt(passing(rng.uniform(250, 400), rng.uniform(2800, 3600)), heard)
-    if 'speaker' in kind:
-        heard = filters.sosfilt(passing(rng.uniform(150, 500), rng.uniform(5000, 12000)), heard)
+    kind = rng.choice(["telephone", "speaker", "driven", "speaker and driven"])
+    recorded = np.asarray(signal, np.float32)
+    if kind == "telephone":
+        recorded = filters.sosfilt(
+            passing(rng.uniform(250, 400), rng.uniform(2800, 3600)), recorded
+        )
+    if "speaker" in kind:
+        recorded = filters.sosfilt(
+            passing(rng.uniform(150, 500), rng.uniform(5000, 12000)), recorded
+        )
         peak = filters.iirpeak(rng.uniform(700, 3500), rng.uniform(1, 3), fs=RATE)
-        heard = heard + rng.uniform(0.3, 1.2) * filters.lfilter(*peak, heard)
-    if 'driven' in kind:
-        loud = 0.5 * np.max(np.abs(heard)) / rng.uniform(0.5, 1.5) + 1e-9
-        heard = loud * np.tanh(heard / loud)
-    return heard.astype(np.float32)
+        recorded = recorded + rng.uniform(0.3, 1.2) * filters.lfilter(*peak, recorded)
+    if "driven" in kind:
+        loud = 0.5 * np.max(np.abs(recorded)) / rng.uniform(0.5, 1.5) + 1e-9
+        recorded = loud * np.tanh(recorded / loud)
+    return recorded.astype(np.float32)
 
 
 def passing(low: float, high: float) -> np.ndarray:
     """A band's filter, in float32 so that it runs at single precision."""
-    return filters.butter(2, (low, high), 'bandpass', fs=RATE, output='sos').astype(np.float32)
+    return filters.butter(2, (low, high), "bandpass", fs=RATE, output="sos").astype(np.float32)

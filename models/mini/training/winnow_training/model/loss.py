@@ -43,11 +43,16 @@ def inputs(window, mixture, targets, absent, activity):
     queries = targets.shape[1]
     x = stft(mixture, window)[:, :FRAMES]
     s = stft(targets.flatten(0, 1), window)[:, :FRAMES]
-    power = x.real ** 2 + x.imag ** 2
+    power = x.real**2 + x.imag**2
     x_each = x.repeat_interleave(queries, 0)
     cross = s.real * x_each.real + s.imag * x_each.imag
-    truth = Truth(power.repeat_interleave(queries, 0), s.real ** 2 + s.imag ** 2, cross,
-                  absent.flatten(), activity.flatten(0, 1))
+    truth = Truth(
+        power.repeat_interleave(queries, 0),
+        s.real**2 + s.imag**2,
+        cross,
+        absent.flatten(),
+        activity.flatten(0, 1),
+    )
     return features(power), truth
 
 
@@ -55,7 +60,7 @@ def loss(logits, activity, mixture, target, cross, absent, truth_activity):
     """The loss; the sum over present targets of the error in dB; that over absent ones of what
     was let through, in dB.
 
-    Absent targets teach the activity alone, which closes the mask. Told of them, the mask itself
+    Absent targets teach the activity alone, which closes the mask. Trained on them, the mask itself
     would shut wherever presence is a guess: shutting always pays, and what is shut learns nothing
     any more. The difference of energies, in dB, opens it again."""
     mask = torch.sigmoid(logits.float())
@@ -73,7 +78,7 @@ def loss(logits, activity, mixture, target, cross, absent, truth_activity):
     distance = distance / (mixture + 1e-6).sqrt().sqrt().mean((1, 2))
     present = 1 - absent
     separated = 0.1 * (snr + ENERGY_WEIGHT * energy) + MAGNITUDE_WEIGHT * distance
-    heard = F.binary_cross_entropy_with_logits(activity.float(), truth_activity)
+    activity_loss = F.binary_cross_entropy_with_logits(activity.float(), truth_activity)
     match = F.binary_cross_entropy_with_logits(activity.float().amax(1), 1 - absent)
-    total = (separated * present).mean() + ACTIVITY_WEIGHT * heard + MATCH_WEIGHT * match
+    total = (separated * present).mean() + ACTIVITY_WEIGHT * activity_loss + MATCH_WEIGHT * match
     return total, (snr * present).sum().detach(), (leak * absent).sum().detach()

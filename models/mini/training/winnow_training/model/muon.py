@@ -35,8 +35,9 @@ class Muon(torch.optim.Optimizer):
                 alike.setdefault(parameter.shape, []).append(parameter)
             for shape, parameters in alike.items():  # many small products take longer than one
                 size = 0.2 * math.sqrt(max(shape))
-                update = orthogonal(torch.stack([self.momentum(one, group["momentum"])
-                                                 for one in parameters]))
+                update = orthogonal(
+                    torch.stack([self.momentum(one, group["momentum"]) for one in parameters])
+                )
                 torch._foreach_mul_(parameters, 1 - group["lr"] * group["weight_decay"])
                 torch._foreach_add_(parameters, list(update), alpha=-group["lr"] * size)
 

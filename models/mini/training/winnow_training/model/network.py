@@ -2,7 +2,7 @@
 
 Two streams go through the blocks side by side: x [batch, tokens, bands, C] is local in frequency,
 z [batch, tokens, D] sees the whole spectrum and, by attention, all of time. A token is two frames.
-Names of members are names in the weights file, which the TypeScript side reads.
+Names of members are names in the weights file, which the service reads.
 """
 
 import math
@@ -24,16 +24,24 @@ TEXT_SCALE = math.sqrt(TEXT)
 def stft(samples, window):
     """[batch, N] to complex [batch, frames, bins]; 1025 bins with the network's own window."""
     length = len(window)
-    spectra = torch.stft(samples, length, length * HOP // WINDOW, length, window, center=True,
-                         return_complex=True)
+    spectra = torch.stft(
+        samples, length, length * HOP // WINDOW, length, window, center=True, return_complex=True
+    )
     return spectra.transpose(1, 2)
 
 
 def istft(spectra, window, samples):
     """[batch, frames, bins] to [batch, samples]."""
     length = len(window)
-    return torch.istft(spectra.transpose(1, 2), length, length * HOP // WINDOW, length, window,
-                       center=True, length=samples)
+    return torch.istft(
+        spectra.transpose(1, 2),
+        length,
+        length * HOP // WINDOW,
+        length,
+        window,
+        center=True,
+        length=samples,
+    )
 
 
 def features(power):
@@ -73,10 +81,10 @@ class ClipByExample(torch.autograd.Function):
 class RMS(nn.Module):
     def __init__(self, dim):
         super().__init__()
-        self.g = nn.Parameter(torch.ones(dim))
+        self.gain = nn.Parameter(torch.ones(dim))
 
     def forward(self, x):
-        return F.rms_norm(x, (x.shape[-1],), self.g, 1e-5)
+        return F.rms_norm(x, (x.shape[-1],), self.gain, 1e-5)
 
 
 class BandLinear(nn.Module):
@@ -91,11 +99,15 @@ class BandLinear(nn.Module):
                 end += 1
             self.runs.append((start, end, widths[start]))
             start = end
-        self.w = nn.ParameterList([
-            nn.Parameter(torch.randn(end - start, in_dim(w), out_dim(w)) / math.sqrt(in_dim(w)))
-            for start, end, w in self.runs])
-        self.b = nn.ParameterList([
-            nn.Parameter(torch.zeros(end - start, 1, out_dim(w))) for start, end, w in self.runs])
+        self.weights = nn.ParameterList(
+            [
+                nn.Parameter(torch.randn(end - start, in_dim(w), out_dim(w)) / math.sqrt(in_dim(w)))
+                for start, end, w in self.runs
+            ]
+        )
+        self.biases = nn.ParameterList(
+            [nn.Parameter(torch.zeros(end - start, 1, out_dim(w))) for start, end, w in self.runs]
+        )
 
 
 class BandSplit(BandLinear):
@@ -108,9 +120,9 @@ class BandSplit(BandLinear):
     def forward(self, x):
         batch, tokens = x.shape[:2]
         outputs, at = [], 0
-        for (start, end, w), weight, bias in zip(self.runs, self.w, self.b):
+        for (start, end, w), weight, bias in zip(self.runs, self.weights, self.biases):
             count = end - start
-            y = x[..., at:at + count * w].reshape(batch * tokens, PATCH, count, w)
+            y = x[..., at : at + count * w].reshape(batch * tokens, PATCH, count, w)
             y = y.permute(2, 0, 1, 3).reshape(count, batch * tokens, PATCH * w)
             outputs.append(torch.baddbmm(bias, y, weight))
             at += count * w
@@ -122,15 +134,17 @@ class MaskHead(nn.Module):
 
     def __init__(self, dim, hidden):
         super().__init__()
-        self.h = BandLinear(lambda w: dim, lambda w: hidden, [1] * K)
-        self.o = BandLinear(lambda w: hidden, lambda w: w * PATCH, BANDS)
+        self.hidden = BandLinear(lambda w: dim, lambda w: hidden, [1] * K)
+        self.output = BandLinear(lambda w: hidden, lambda w: w * PATCH, BANDS)
 
     def forward(self, x):
         batch, tokens, _, dim = x.shape
         y = x.permute(2, 0, 1, 3).reshape(K, batch * tokens, dim)
-        y = F.silu(torch.baddbmm(self.h.b[0], y, self.h.w[0]))
+        y = F.silu(torch.baddbmm(self.hidden.biases[0], y, self.hidden.weights[0]))
         outputs = []
-        for (start, end, w), weight, bias in zip(self.o.runs, self.o.w, self.o.b):
+        for (start, end, w), weight, bias in zip(
+            self.output.runs, self.output.weights, self.output.biases
+        ):
             z = torch.baddbmm(bias, y[start:end], weight).view(end - start, batch, tokens, PATCH, w)
             outputs.append(z.permute(1, 2, 3, 0, 4).reshape(batch, tokens * PATCH, -1))
         logits = torch.cat(outputs, -1)
@@ -143,24 +157,24 @@ class Modulation(nn.Module):
     def __init__(self, code_dim, dim, count):
         super().__init__()
         self.count = count
-        self.l = nn.Linear(code_dim, count * dim)
-        nn.init.zeros_(self.l.weight)
-        nn.init.zeros_(self.l.bias)
+        self.projection = nn.Linear(code_dim, count * dim)
+        nn.init.zeros_(self.projection.weight)
+        nn.init.zeros_(self.projection.bias)
 
     def forward(self, code, dims):
-        parts = self.l(code).chunk(self.count, -1)
+        parts = self.projection(code).chunk(self.count, -1)
         return [part.view(len(part), *[1] * (dims - 2), -1) for part in parts]
 
 
 class SwiGLU(nn.Module):
     def __init__(self, dim, hidden):
         super().__init__()
-        self.i = nn.Linear(dim, 2 * hidden)
-        self.o = nn.Linear(hidden, dim)
+        self.input = nn.Linear(dim, 2 * hidden)
+        self.output = nn.Linear(hidden, dim)
 
     def forward(self, x):
-        gate, value = self.i(x).chunk(2, -1)
-        return self.o(F.silu(gate) * value)
+        gate, value = self.input(x).chunk(2, -1)
+        return self.output(F.silu(gate) * value)
 
 
 class TimeConv(nn.Module):
@@ -168,11 +182,11 @@ class TimeConv(nn.Module):
 
     def __init__(self, dim, kernel):
         super().__init__()
-        self.c = nn.Conv2d(dim, dim, (kernel, 1), padding=(kernel // 2, 0), groups=dim)
+        self.convolution = nn.Conv2d(dim, dim, (kernel, 1), padding=(kernel // 2, 0), groups=dim)
 
     def forward(self, x):
         y = x if x.dim() == 4 else x.unsqueeze(2)
-        y = self.c(y.permute(0, 3, 1, 2)).permute(0, 2, 3, 1)
+        y = self.convolution(y.permute(0, 3, 1, 2)).permute(0, 2, 3, 1)
         return y if x.dim() == 4 else y.squeeze(2)
 
 
@@ -185,28 +199,28 @@ def attention(q, k, v):
 
 
 class FrameLayer(nn.Module):
-    """A transformer layer over time, without position codes: the convolution tells neighbours."""
+    """A transformer layer over time, without position codes: the convolution encodes order."""
 
     def __init__(self, dim, heads, code_dim):
         super().__init__()
         self.heads = heads
-        self.dw = TimeConv(dim, 7)
-        self.n1, self.n2 = RMS(dim), RMS(dim)
-        self.qkv, self.o = nn.Linear(dim, 3 * dim), nn.Linear(dim, dim)
-        self.f = SwiGLU(dim, 2 * dim)
-        self.m = Modulation(code_dim, dim, 4) if code_dim else None
+        self.time_convolution = TimeConv(dim, 7)
+        self.attention_norm, self.feed_forward_norm = RMS(dim), RMS(dim)
+        self.qkv, self.output = nn.Linear(dim, 3 * dim), nn.Linear(dim, dim)
+        self.feed_forward = SwiGLU(dim, 2 * dim)
+        self.modulation = Modulation(code_dim, dim, 4) if code_dim else None
 
     def forward(self, z, code):
-        scale1, shift1, scale2, shift2 = self.m(code, 3) if self.m else (0.0,) * 4
-        z = z + self.dw(z)
-        z = z + self.attend(self.n1(z) * (1 + scale1) + shift1)
-        return z + self.f(self.n2(z) * (1 + scale2) + shift2)
+        scale1, shift1, scale2, shift2 = self.modulation(code, 3) if self.modulation else (0.0,) * 4
+        z = z + self.time_convolution(z)
+        z = z + self.attend(self.attention_norm(z) * (1 + scale1) + shift1)
+        return z + self.feed_forward(self.feed_forward_norm(z) * (1 + scale2) + shift2)
 
     def attend(self, z):
         batch, tokens, dim = z.shape
         q, k, v = self.qkv(z).view(batch, tokens, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
         mixed = attention(q, k, v)
-        return self.o(mixed.transpose(1, 2).reshape(batch, tokens, dim))
+        return self.output(mixed.transpose(1, 2).reshape(batch, tokens, dim))
 
 
 class BandLayer(nn.Module):
@@ -214,69 +228,88 @@ class BandLayer(nn.Module):
 
     def __init__(self, dim, code_dim):
         super().__init__()
-        self.n = RMS(dim)
-        self.dw = TimeConv(dim, 5)
-        self.f = SwiGLU(dim, 2 * dim)
-        self.m = Modulation(code_dim, dim, 2) if code_dim else None
+        self.band_norm = RMS(dim)
+        self.time_convolution = TimeConv(dim, 5)
+        self.feed_forward = SwiGLU(dim, 2 * dim)
+        self.modulation = Modulation(code_dim, dim, 2) if code_dim else None
 
     def forward(self, x, code):
-        y = self.n(x)
-        y = y + self.dw(y)
-        if self.m:
-            scale, shift = self.m(code, 4)
+        y = self.band_norm(x)
+        y = y + self.time_convolution(y)
+        if self.modulation:
+            scale, shift = self.modulation(code, 4)
             y = y * (1 + scale) + shift
-        return x + self.f(y)
+        return x + self.feed_forward(y)
 
 
 class Block(nn.Module):
-    """The streams tell each other what they know through a narrow exchange, then go on alone."""
+    """The streams exchange a narrow projection of each other, then pass a layer of their own."""
 
     def __init__(self, dim, frame_dim, heads, code_dim, exchange):
         super().__init__()
         self.exchange = exchange
-        self.n, self.dn, self.tz = RMS(dim), nn.Linear(dim, exchange), nn.Linear(
-            K * exchange, frame_dim)
-        self.fl = FrameLayer(frame_dim, heads, code_dim)
-        self.fn, self.fr, self.up = RMS(frame_dim), nn.Linear(
-            frame_dim, K * exchange), nn.Linear(exchange, dim)
-        self.bl = BandLayer(dim, code_dim)
+        self.band_norm = RMS(dim)
+        self.band_to_exchange = nn.Linear(dim, exchange)
+        self.exchange_to_frame = nn.Linear(K * exchange, frame_dim)
+        self.frame_layer = FrameLayer(frame_dim, heads, code_dim)
+        self.frame_norm = RMS(frame_dim)
+        self.frame_to_exchange = nn.Linear(frame_dim, K * exchange)
+        self.exchange_to_band = nn.Linear(exchange, dim)
+        self.band_layer = BandLayer(dim, code_dim)
 
     def forward(self, x, z, code):
         batch, tokens = x.shape[:2]
         z = ClipByExample.apply(z)
-        z = z + self.tz(self.dn(self.n(x)).reshape(batch, tokens, K * self.exchange))
-        z = self.fl(z, code)
-        x = x + self.up(self.fr(self.fn(z)).view(batch, tokens, K, self.exchange))
-        return self.bl(x, code), z
+        summary = self.band_to_exchange(self.band_norm(x))
+        z = z + self.exchange_to_frame(summary.reshape(batch, tokens, K * self.exchange))
+        z = self.frame_layer(z, code)
+        update = self.frame_to_exchange(self.frame_norm(z)).view(batch, tokens, K, self.exchange)
+        x = x + self.exchange_to_band(update)
+        return self.band_layer(x, code), z
 
 
 class Separator(nn.Module):
-    """Shared blocks know the mixture only; what they found serves every prompt for it."""
+    """Shared blocks encode the mixture once for all prompts; conditioned blocks decode a mask for
+    each."""
 
     def __init__(self, C, D, heads, shared, conditioned, names, code=128, head=64, exchange=16):
         """`names` are the classes and groups that a prompt may mean."""
         super().__init__()
-        self.config = dict(C=C, D=D, heads=heads, shared=shared, conditioned=conditioned,
-                           names=names, code=code, head=head, exchange=exchange)
+        self.config = dict(
+            C=C,
+            D=D,
+            heads=heads,
+            shared=shared,
+            conditioned=conditioned,
+            names=names,
+            code=code,
+            head=head,
+            exchange=exchange,
+        )
         self.register_buffer("window", torch.hann_window(WINDOW), persistent=False)
-        self.split = BandSplit(C)
-        self.te = nn.Sequential(nn.Linear(TEXT, len(names)), nn.Softmax(-1),
-                                nn.Linear(len(names), code, bias=False))
-        self.te[0].requires_grad_(False)  # see prompts.py
-        self.z0 = nn.Parameter(torch.zeros(D))
-        self.sp = nn.Linear(2, D, bias=False)
-        self.sh = nn.ModuleList([Block(C, D, heads, 0, exchange) for _ in range(shared)])
-        self.co = nn.ModuleList([Block(C, D, heads, code, exchange) for _ in range(conditioned)])
-        self.no, self.head = RMS(C), MaskHead(C, head)
-        self.na, self.ac = RMS(D), nn.Linear(D, 1)
-        self.close = nn.Parameter(torch.ones(1), requires_grad=False)  # see gate.py
-        self.register_buffer("tolerance", torch.zeros(1))
+        self.band_split = BandSplit(C)
+        self.name_logits = nn.Linear(TEXT, len(names)).requires_grad_(
+            False
+        )  # see commands/prompts.py
+        self.name_codes = nn.Linear(len(names), code, bias=False)
+        self.initial_frame = nn.Parameter(torch.zeros(D))
+        self.span_projection = nn.Linear(2, D, bias=False)
+        self.shared_blocks = nn.ModuleList([Block(C, D, heads, 0, exchange) for _ in range(shared)])
+        self.conditioned_blocks = nn.ModuleList(
+            [Block(C, D, heads, code, exchange) for _ in range(conditioned)]
+        )
+        self.mask_norm, self.mask_head = RMS(C), MaskHead(C, head)
+        self.activity_norm, self.activity_projection = RMS(D), nn.Linear(D, 1)
+        self.closing_strength = nn.Parameter(
+            torch.ones(1), requires_grad=False
+        )  # see commands/gate.py
+        self.register_buffer("closing_tolerance", torch.zeros(1))
 
     def code(self, embedding):
         """[n, TEXT] to [n, code], of RMS 1: the mean of the codes of the names that the prompt may
         mean, by how probable each is. Left to itself a code learnt the phrasings, not the names:
         of those held out 8 in 100 were nearest to another name, and with this 2 are."""
-        code = self.te(embedding * TEXT_SCALE)
+        code = self.name_codes(torch.softmax(self.name_logits(embedding * TEXT_SCALE), -1))
         return code * torch.rsqrt(code.float().pow(2).mean(-1, keepdim=True) + 1e-5)
 
     def forward(self, x, embedding, spans, queries: int):
@@ -288,19 +321,20 @@ class Separator(nn.Module):
         """
         logits, activity = self.open(x, embedding, spans, queries)
         # The activity learns by its own loss alone: the mask's would shut everything.
-        closing = self.close * F.softplus(-activity.detach() - self.tolerance)
+        closing = self.closing_strength * F.softplus(-activity.detach() - self.closing_tolerance)
         return logits - closing.repeat_interleave(PATCH, 1).unsqueeze(-1), activity
 
     def open(self, x, embedding, spans, queries: int):
         """As `forward`, of a mask that nothing closes yet."""
-        x = self.split(x)
-        z = self.z0.expand(*x.shape[:2], -1)
-        for block in self.sh:
+        x = self.band_split(x)
+        z = self.initial_frame.expand(*x.shape[:2], -1)
+        for block in self.shared_blocks:
             x, z = block(x, z, None)
         x = ClipByExample.apply(x)
         x, z = (y.repeat_interleave(queries, 0) if queries > 1 else y for y in (x, z))
-        z = z + self.sp(spans)
+        z = z + self.span_projection(spans)
         code = ClipByExample.apply(self.code(embedding))
-        for block in self.co:
+        for block in self.conditioned_blocks:
             x, z = block(x, z, code)
-        return self.head(self.no(x)), self.ac(self.na(z)).squeeze(-1)
+        activity = self.activity_projection(self.activity_norm(z)).squeeze(-1)
+        return self.mask_head(self.mask_norm(x)), activity

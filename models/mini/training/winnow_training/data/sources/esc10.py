@@ -6,9 +6,16 @@ from pathlib import Path
 from winnow_training.data.audio import Clip, read_mono
 
 CLASSES = {
-    "dog-bark": "dog", "rain": "rain", "sea-waves": "sea", "baby-cry": "baby",
-    "clock-tick": "clock", "person-sneeze": "sneeze", "helicopter": "helicopter",
-    "chainsaw": "chainsaw", "rooster": "rooster", "fire-crackling": "fire",
+    "dog-bark": "dog",
+    "rain": "rain",
+    "sea-waves": "sea",
+    "baby-cry": "baby",
+    "clock-tick": "clock",
+    "person-sneeze": "sneeze",
+    "helicopter": "helicopter",
+    "chainsaw": "chainsaw",
+    "rooster": "rooster",
+    "fire-crackling": "fire",
 }
 HELD_OUT_RECORDINGS = 5
 """Recordings of each class that are never trained on: the first of fold 4, by Freesound number."""
@@ -26,8 +33,9 @@ def clips(folder: Path) -> dict[str, dict[str, list[Clip]]]:
 
 def _class_clips(folder: Path, label: str, credits) -> dict[str, list[Clip]]:
     paths = sorted(folder.glob("*.ogg"))
-    held_out = set(sorted({_recording(path) for path in paths if path.name[0] == "4"})
-                   [:HELD_OUT_RECORDINGS])
+    held_out = set(
+        sorted({_recording(path) for path in paths if path.name[0] == "4"})[:HELD_OUT_RECORDINGS]
+    )
     splits = {"train": [], "test": []}
     for path in paths:
         credit = credits[(label, path.name)]

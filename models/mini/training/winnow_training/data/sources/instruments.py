@@ -67,8 +67,9 @@ MELODIC = {
     "banjo": Part([105], [105], 48, 79, 0.4),
     "sitar": Part([104], [104], 45, 76, 0.2),
     "steelpan": Part([114], [114], 52, 88, 0.2),
-    "synth": Part([62, 80, 81, 83, 84, 85, 86, 88, 89, 90, 92, 93, 94, 95], [82, 87, 91, 63],
-                  40, 88, 0.3),
+    "synth": Part(
+        [62, 80, 81, 83, 84, 85, 86, 88, 89, 90, 92, 93, 94, 95], [82, 87, 91, 63], 40, 88, 0.3
+    ),
     "timpani": Part([47], [47], 36, 57),
     "singing": Part([52, 53], [52, 54], 48, 79, 0.5),
 }
@@ -78,20 +79,38 @@ EFFECTS = {
     "applause": (Part([126], [126], 48, 72), (3.0, 7.0), 0.5),
     "gunshot": (Part([127], [127], 50, 76), (0.3, 1.2), 1.0),
     "whistle": (Part([78], [78], 65, 90), (0.2, 1.2), 0.2),
-    "other": (Part([96, 97, 98, 99, 100, 101, 102, 103, 112, 115, 118, 119, 120, 121],
-                   [96, 99, 103, 112, 119], 40, 84), (0.3, 3.0), 0.5),
+    "other": (
+        Part(
+            [96, 97, 98, 99, 100, 101, 102, 103, 112, 115, 118, 119, 120, 121],
+            [96, 99, 103, 112, 119],
+            40,
+            84,
+        ),
+        (0.3, 3.0),
+        0.5,
+    ),
 }
 """Sounds of a program with the range of their lengths and the longest pause, in seconds. "other"
 is no class: it is there as company that no prompt names."""
 
 DRUMS = {
-    "kick": [35, 36], "snare": [37, 38, 40], "hihat": [42, 44, 46],
-    "cymbal": [49, 51, 52, 55, 57, 59], "toms": [41, 43, 45, 47, 48, 50],
-    "congas": [60, 61, 62, 63, 64], "tambourine": [54, 69, 70, 82],
+    "kick": [35, 36],
+    "snare": [37, 38, 40],
+    "hihat": [42, 44, 46],
+    "cymbal": [49, 51, 52, 55, 57, 59],
+    "toms": [41, 43, 45, 47, 48, 50],
+    "congas": [60, 61, 62, 63, 64],
+    "tambourine": [54, 69, 70, 82],
 }
 COARSE_TUNE, LARGER = 51, 7
-GENERATORS = {8: (-1500, 0), 9: (0, 60), 34: (-600, 1200), 36: (-600, 600), 38: (-600, 600),
-              52: (-30, 30)}
+GENERATORS = {
+    8: (-1500, 0),
+    9: (0, 60),
+    34: (-600, 1200),
+    36: (-600, 600),
+    38: (-600, 600),
+    52: (-30, 30),
+}
 """What else a variant may change, from where to where, as NRPN data: the filter's corner (in units
 of two cents) and resonance (0.1 dB), times of attack, decay and release (two timecents), and tune.
 """
@@ -190,8 +209,9 @@ def melody(part: Part, rng: random.Random) -> list[Note]:
             for order, offset in enumerate(i for i in chord if index + i < len(pitches)):
                 loud = max(20, min(127, velocity + rng.randint(-15, 12)))
                 start = time + order * strum
-                notes.append(Note(start, time + max(0.06, length * legato),
-                                  pitches[index + offset], loud))
+                notes.append(
+                    Note(start, time + max(0.06, length * legato), pitches[index + offset], loud)
+                )
         time += length
     return notes
 
@@ -200,8 +220,9 @@ def _events(part: Part, lengths, pause: float, rng: random.Random) -> list[Note]
     time, notes = 0.02 + rng.random() * pause, []
     while time < SECONDS - 0.6:
         length = min(rng.uniform(*lengths), SECONDS - 0.6 - time)
-        notes.append(Note(time, time + length, rng.randint(part.low, part.high),
-                          rng.randint(70, 127)))
+        notes.append(
+            Note(time, time + length, rng.randint(part.low, part.high), rng.randint(70, 127))
+        )
         time += length + rng.random() * pause
     return notes
 
@@ -230,8 +251,12 @@ def groove(rng: random.Random) -> list[Note]:
     time, index, notes = 0.02, 0, []
     while time < SECONDS - 0.6:
         step = index % 16
-        hits = [(kicks[step], 36, 105), (snares[step], rng.choice([38, 40]), 98),
-                (step % every == 0, hat, 75), (rng.random() < 0.06, rng.choice(fills), 90)]
+        hits = [
+            (kicks[step], 36, 105),
+            (snares[step], rng.choice([38, 40]), 98),
+            (step % every == 0, hat, 75),
+            (rng.random() < 0.06, rng.choice(fills), 90),
+        ]
         for hit, pitch, loud in hits:
             if hit:
                 velocity = min(127, int(loud * rng.uniform(0.75, 1.2)))
@@ -247,13 +272,14 @@ def _play(pieces: list[Piece], font: str, name: str, rng: random.Random) -> list
         _write_midi(pieces, midi)
         effects = ["-R", rng.choice("01"), "-C", rng.choice("01")]
         command = ["fluidsynth", "-ni", *effects, *LOAD_AS_NEEDED, "-g", "0.4", "-r", str(RATE)]
-        subprocess.run([*command, "-F", str(wave), font, str(midi)], check=True,
-                       capture_output=True)
+        subprocess.run(
+            [*command, "-F", str(wave), font, str(midi)], check=True, capture_output=True
+        )
         samples = read_mono(wave)
     length = SECONDS * RATE
     made = []
     for number, piece in enumerate(pieces):
-        cut = samples[number * length: (number + 1) * length]
+        cut = samples[number * length : (number + 1) * length]
         if abs(cut).max() > 1e-3:  # a drum kit need not have every drum
             origin = f"{Path(font).stem}, General MIDI {name}, program {piece.program + 1}"
             made.append(Clip(cut, origin, "MIT", "Frank Wen and others"))
@@ -269,8 +295,13 @@ def _write_midi(pieces: list[Piece], path: Path):
         for number, amount in piece.variant.items():
             data = 8192 + amount
             for control, value in ((99, 120), (98, number), (38, data & 127), (6, data >> 7)):
-                events.append((begin, 0, message("control_change", channel=channel,
-                                                 control=control, value=value)))
+                events.append(
+                    (
+                        begin,
+                        0,
+                        message("control_change", channel=channel, control=control, value=value),
+                    )
+                )
         for note in piece.notes:
             on = message("note_on", channel=channel, note=note.pitch, velocity=note.velocity)
             off = message("note_off", channel=channel, note=note.pitch)
@@ -294,8 +325,16 @@ def _vibrato(piece: Piece, begin: float):
     """Pitch bends, of which the full swing is two semitones; at the end back to the middle."""
     if piece.channel == DRUM_CHANNEL:
         return []
-    bend = [int(8191 * piece.vibrato / 200 * sin(2 * pi * 5.5 * step / 40))
-            for step in range(int(40 * (SECONDS - 0.5)))] if piece.vibrato else []
-    wheel = [(begin + step / 40, 0, mido.Message("pitchwheel", channel=piece.channel, pitch=value))
-             for step, value in enumerate(bend)]
+    bend = (
+        [
+            int(8191 * piece.vibrato / 200 * sin(2 * pi * 5.5 * step / 40))
+            for step in range(int(40 * (SECONDS - 0.5)))
+        ]
+        if piece.vibrato
+        else []
+    )
+    wheel = [
+        (begin + step / 40, 0, mido.Message("pitchwheel", channel=piece.channel, pitch=value))
+        for step, value in enumerate(bend)
+    ]
     return wheel + [(begin + SECONDS - 0.3, 0, mido.Message("pitchwheel", channel=piece.channel))]

@@ -14,7 +14,16 @@ import numpy as np
 from scipy.signal import resample_poly
 
 from winnow_training.data.audio import RATE
-from winnow_training.data.sources.instruments import DRUMS, MELODIC, SECONDS, Note, Part, beats, groove, melody
+from winnow_training.data.sources.instruments import (
+    DRUMS,
+    MELODIC,
+    SECONDS,
+    Note,
+    Part,
+    beats,
+    groove,
+    melody,
+)
 
 SHIFT_MAX = 3.5
 """How far a note may be transposed, in semitones: further, and the instrument is another."""
@@ -22,8 +31,16 @@ PITCHED_MIN = 4
 """With fewer notes of known pitch there is no melody."""
 CHORDS_MIN = 0.15
 """Who plays fewer chords in sound fonts plays none on a real instrument."""
-RINGS = {"piano": 0.3, "aguitar": 0.5, "eguitar": 0.4, "bass": 0.1, "banjo": 0.7, "sitar": 0.7,
-         "mallets": 0.8, "steelpan": 0.8}
+RINGS = {
+    "piano": 0.3,
+    "aguitar": 0.5,
+    "eguitar": 0.4,
+    "bass": 0.1,
+    "banjo": 0.7,
+    "sitar": 0.7,
+    "mallets": 0.8,
+    "steelpan": 0.8,
+}
 """How often a phrase's notes ring on after their end; those of other instruments are damped."""
 RELEASE_SECONDS, ATTACK_SECONDS = (0.04, 0.15), 0.002
 OTHER_WAY = 0.2
@@ -50,7 +67,7 @@ class Sample:
         self.way = " ".join(re.findall(r"[a-z]{3,}", self.path.stem.lower()))
         length = round(LOUD_SECONDS * RATE)
         padded = np.pad(self.sound, (0, -len(self.sound) % length)).reshape(-1, length)
-        self.loudness = 10 * math.log10((padded ** 2).mean(1).max() + 1e-9)
+        self.loudness = 10 * math.log10((padded**2).mean(1).max() + 1e-9)
 
 
 @dataclass
@@ -63,7 +80,7 @@ class Instrument:
 
     def __post_init__(self):
         pitched = [sample for sample in self.samples if sample.pitch is not None]
-        self.is_melodic = (len(pitched) >= PITCHED_MIN and self.name not in {*DRUMS, *EVENTS})
+        self.is_melodic = len(pitched) >= PITCHED_MIN and self.name not in {*DRUMS, *EVENTS}
         if self.is_melodic:
             self.samples = pitched
         self.loudness = np.array([sample.loudness for sample in self.samples])
@@ -92,7 +109,8 @@ class Instrument:
         if key not in self.transposed:
             ratio = Fraction(2 ** (-steps / 12)).limit_denominator(60)
             self.transposed[key] = resample_poly(
-                self.samples[index].sound, ratio.numerator, ratio.denominator).astype(np.float32)
+                self.samples[index].sound, ratio.numerator, ratio.denominator
+            ).astype(np.float32)
         return self.transposed[key]
 
 
@@ -133,7 +151,7 @@ def phrase(instrument: Instrument, rng) -> np.ndarray:
 
 def score(instrument: Instrument, rng) -> list[Note]:
     """A melody in the instrument's range with rests, or a rhythm."""
-    own = random.Random(int(rng.integers(2 ** 32)))
+    own = random.Random(int(rng.integers(2**32)))
     if instrument.name in EVENTS:
         return events(*EVENTS[instrument.name], rng)
     if not instrument.is_melodic:
@@ -183,24 +201,27 @@ def play(instrument: Instrument, notes: list[Note], rng) -> np.ndarray:
 def add(track: np.ndarray, sound: np.ndarray, note: Note, release: float | None):
     """Adds a note to `track`; damped within `release` seconds of its end, or to its very end."""
     start = round(note.start * RATE)
-    sound = sound[:len(track) - start]
+    sound = sound[: len(track) - start]
     if release is not None:
-        sound = sound[:round((note.end - note.start + release) * RATE)]
+        sound = sound[: round((note.end - note.start + release) * RATE)]
     fade = min(len(sound), round((release or 0.02) * RATE))
     gains = np.ones(len(sound), np.float32)
-    gains[len(sound) - fade:] = np.cos(np.linspace(0, np.pi / 2, fade)) ** 2
+    gains[len(sound) - fade :] = np.cos(np.linspace(0, np.pi / 2, fade)) ** 2
     rise = min(len(sound), round(ATTACK_SECONDS * RATE))
     gains[:rise] *= np.linspace(0, 1, rise, dtype=np.float32)
     # The samples have their own dynamics: the velocity adds half of what it does in a sound font.
-    track[start:start + len(sound)] += (note.velocity / 127) ** 0.75 * gains * sound
+    track[start : start + len(sound)] += (note.velocity / 127) ** 0.75 * gains * sound
 
 
 def grooves(drums: dict[str, Instrument], rng, count: int) -> list[np.ndarray]:
     """`count` times a whole kit: each drum by its notes of General MIDI's pitches."""
     made = []
     for _ in range(count):
-        notes = groove(random.Random(int(rng.integers(2 ** 32))))
-        parts = [play(drum, [note for note in notes if note.pitch in DRUMS[name]], rng)
-                 for name, drum in sorted(drums.items()) if name in DRUMS]
+        notes = groove(random.Random(int(rng.integers(2**32))))
+        parts = [
+            play(drum, [note for note in notes if note.pitch in DRUMS[name]], rng)
+            for name, drum in sorted(drums.items())
+            if name in DRUMS
+        ]
         made.append(np.sum(parts, 0))
     return made

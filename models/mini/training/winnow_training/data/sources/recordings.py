@@ -20,7 +20,7 @@ from winnow_training.data.audio import RATE, Clip, read_mono
 from winnow_training.data.phrasings import load_phrasings
 from winnow_training.data.sources.esc10 import CLASSES as ESC10_CLASSES
 from winnow_training.data.sources.instruments import SECONDS
-from winnow_training.data.sources.phrases import Instrument, Sample, grooves, pitch_of, phrases
+from winnow_training.data.sources.phrases import Instrument, Sample, grooves, phrases, pitch_of
 
 VOICES = {"woman", "man"}
 HELD_OUT = {True: 6, False: 3}
@@ -82,7 +82,7 @@ def clips(folder: Path) -> dict[str, dict[str, list[Clip]]]:
             owners[split].setdefault(one.owner, []).append(one)
         for split, by_owner in owners.items():
             count = max(PHRASES_MIN[split], PHRASES[split] // max(1, len(by_owner)))
-            for owner, part in sorted(by_owner.items()):
+            for _, part in sorted(by_owner.items()):
                 made[name][split] += owner_clips(part, split, count)
     made["kit"] = kit_clips(recordings, held_out)
     return {name: splits for name, splits in made.items() if any(splits.values())}
@@ -94,8 +94,11 @@ def read_recordings(folder: Path) -> list[Recording]:
     with open(folder / "ATTRIBUTION.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     classes, esc10 = load_phrasings()["classes"], set(ESC10_CLASSES.values())
-    return [recording(folder, row) for row in rows if row["class"] in classes
-            and not (row["source"] in UNCHECKED and row["class"] in esc10)]
+    return [
+        recording(folder, row)
+        for row in rows
+        if row["class"] in classes and not (row["source"] in UNCHECKED and row["class"] in esc10)
+    ]
 
 
 def recording(folder: Path, row: dict[str, str]) -> Recording:
@@ -104,8 +107,17 @@ def recording(folder: Path, row: dict[str, str]) -> Recording:
     owner = owner_of(row)
     detail = owner.removeprefix(row["source"]).removeprefix(": ")
     origin = " ".join([row["source"], row["commit"], *([f"({detail})"] if detail else [])])
-    return Recording(folder / row["file"], row["class"], row["kind"] == "note", owner,
-                     is_known, origin, row["licence"], row["author"], pitch)
+    return Recording(
+        folder / row["file"],
+        row["class"],
+        row["kind"] == "note",
+        owner,
+        is_known,
+        origin,
+        row["licence"],
+        row["author"],
+        pitch,
+    )
 
 
 def owner_of(row: dict[str, str]) -> str:
@@ -186,24 +198,27 @@ def kit_clips(recordings: list[Recording], held_out: set[str]) -> dict[str, list
     for one in recordings:
         if one.is_note:
             kits.setdefault(one.owner, {}).setdefault(one.name, []).append(one)
-    kits = {owner: drums for owner, drums in kits.items()
-            if {"kick", "snare", "hihat"} <= drums.keys()}
+    kits = {
+        owner: drums for owner, drums in kits.items() if {"kick", "snare", "hihat"} <= drums.keys()
+    }
     made = {"train": [], "test": []}
     for owner, drums in sorted(kits.items()):
         split = "test" if owner in held_out else "train"
         rng = np.random.default_rng([*f"{split} kit {owner}".encode()])
-        samples = {name: Instrument(name, [sample(one) for one in part])
-                   for name, part in drums.items()}
+        samples = {
+            name: Instrument(name, [sample(one) for one in part]) for name, part in drums.items()
+        }
         credit = [one for part in drums.values() for one in part]
-        made[split] += [credited(sound, credit)
-                        for sound in grooves(samples, rng, PHRASES[split])]
+        made[split] += [credited(sound, credit) for sound in grooves(samples, rng, PHRASES[split])]
     return made
 
 
 def credited(sound: np.ndarray, recordings: list[Recording]) -> Clip:
     """`sound` with all who have a part in it."""
-    origin, licence, author = ("; ".join(sorted({getattr(one, part) for one in recordings}))
-                               for part in ("origin", "licence", "author"))
+    origin, licence, author = (
+        "; ".join(sorted({getattr(one, part) for one in recordings}))
+        for part in ("origin", "licence", "author")
+    )
     return Clip(sound, origin, licence, author)
 
 
@@ -213,6 +228,6 @@ def utterances(sounds: list[np.ndarray], rng) -> list[np.ndarray]:
     for sound in sounds:
         held += [sound, np.zeros(round(rng.uniform(*PAUSE_SECONDS) * RATE), np.float32)]
         if sum(map(len, held)) >= SHORT_SECONDS * RATE:
-            made.append(np.concatenate(held[:-1])[:2 * SECONDS * RATE])
+            made.append(np.concatenate(held[:-1])[: 2 * SECONDS * RATE])
             held = []
     return made if made else [np.concatenate(held[:-1])]

@@ -21,9 +21,9 @@ PARTIALS = 48
 WAVES = {
     "saw": lambda k: 1 / k,
     "square": lambda k: (k % 2) / k,
-    "triangle": lambda k: (k % 2) / k ** 2,
+    "triangle": lambda k: (k % 2) / k**2,
     "pulse": lambda k: np.abs(np.sin(0.7 * k)) / k,
-    "organ": lambda k: np.isin(k, [1, 2, 3, 4, 6, 8]) / k ** 0.5,
+    "organ": lambda k: np.isin(k, [1, 2, 3, 4, 6, 8]) / k**0.5,
     "sine": lambda k: (k == 1) * 1.0,
 }
 
@@ -60,11 +60,11 @@ def play(rng: Generator) -> Track:
     """SECONDS of a random patch."""
     patch = random_patch(rng)
     track = np.zeros(SECONDS * RATE)
-    for note in melody(PART, random.Random(int(rng.integers(2 ** 32)))):
+    for note in melody(PART, random.Random(int(rng.integers(2**32)))):
         sound = render(patch, note, rng)
         start = round(note.start * RATE)
-        sound = sound[:len(track) - start]
-        track[start:start + len(sound)] += (note.velocity / 127) ** 1.5 * sound
+        sound = sound[: len(track) - start]
+        track[start : start + len(sound)] += (note.velocity / 127) ** 1.5 * sound
     return track * (drift(rng, len(track), 0.4, 0.5, 1) if rng.random() < 0.3 else 1)
 
 
@@ -78,11 +78,19 @@ def random_patch(rng: Generator) -> Patch:
     }[kind]
     return Patch(
         wave=str(rng.choice(list(WAVES), p=[0.35, 0.2, 0.12, 0.18, 0.05, 0.1])),
-        is_fm=rng.random() < 0.25, ratio=float(rng.choice([0.5, 1, 1, 2, 3, 1.41, 3.5])),
-        depth=rng.uniform(0.5, 5), copies=int(rng.choice([1, 1, 2, 3])),
-        detune=rng.uniform(0.03, 0.25), attack=attack, decay=decay, sustain=sustain,
-        release=release, corner=np.exp(rng.uniform(np.log(1.5), np.log(40))),
-        sweep=rng.uniform(-1, 2.5), vibrato=rng.choice([0, 0, rng.uniform(0.05, 0.4)]))
+        is_fm=rng.random() < 0.25,
+        ratio=float(rng.choice([0.5, 1, 1, 2, 3, 1.41, 3.5])),
+        depth=rng.uniform(0.5, 5),
+        copies=int(rng.choice([1, 1, 2, 3])),
+        detune=rng.uniform(0.03, 0.25),
+        attack=attack,
+        decay=decay,
+        sustain=sustain,
+        release=release,
+        corner=np.exp(rng.uniform(np.log(1.5), np.log(40))),
+        sweep=rng.uniform(-1, 2.5),
+        vibrato=rng.choice([0, 0, rng.uniform(0.05, 0.4)]),
+    )
 
 
 def render(patch: Patch, note: Note, rng: Generator) -> Track:

@@ -10,6 +10,7 @@ import random
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +22,10 @@ from winnow_training.data.audio import RATE, Clip, resample, shared
 
 SECONDS = 8
 FLITE = {"woman": ["slt"], "man": ["rms", "kal16", "awb"]}
-FESTIVAL = {"woman": ["upc_ca_ona_hts", "cmu_us_slt_arctic_hts"],
-            "man": ["ked_diphone", "msu_ru_nsh_clunits"]}
+FESTIVAL = {
+    "woman": ["upc_ca_ona_hts", "cmu_us_slt_arctic_hts"],
+    "man": ["ked_diphone", "msu_ru_nsh_clunits"],
+}
 ACCENTS = ["en-us", "en-gb", "en-gb-scotland", "en-gb-x-rp", "en-029", "de", "fr", "es", "it"]
 VARIANTS = {
     "train": {
@@ -31,39 +34,55 @@ VARIANTS = {
     },
     "test": {"woman": ["f5", "linda", "belinda", "steph2"], "man": ["m7", "m8", "david"]},
 }
-WORLD_VOICES = {"train": ["slt", "upc_ca_ona_hts", "rms", "kal16", "ked_diphone",
-                          "msu_ru_nsh_clunits"],
-                "test": ["awb"]}
+WORLD_VOICES = {
+    "train": ["slt", "upc_ca_ona_hts", "rms", "kal16", "ked_diphone", "msu_ru_nsh_clunits"],
+    "test": ["awb"],
+}
 """Speakers that WORLD makes others of; none of the test's is among the training's."""
 
-COUNTS = {"train": {"woman": 300, "man": 300, "child": 90, "whisper": 60, "singing": 100,
-                    "crowd": 50},
-          "test": {"woman": 24, "man": 24, "child": 10, "whisper": 8, "singing": 8, "crowd": 8}}
+COUNTS = {
+    "train": {"woman": 300, "man": 300, "child": 90, "whisper": 60, "singing": 100, "crowd": 50},
+    "test": {"woman": 24, "man": 24, "child": 10, "whisper": 8, "singing": 8, "crowd": 8},
+}
 
-WHO = ("the old house|a green bottle|my neighbor|the captain|every student|our teacher|the river|"
-       "that yellow car|the city council|a tired farmer|her brother|the machine|a small village|"
-       "the orchestra|a stranger|your report|the evening train|the kitchen window").split("|")
-DOES = ("has opened|was looking for|never forgot|will probably change|is waiting near|"
-        "quickly found|could not believe|asked about|slowly crossed|remembers|tried to repair|"
-        "carried|is thinking of|sold|painted|should have seen").split("|")
-WHAT = ("the broken bridge|seven silver spoons|an important letter|the north side of the hill|"
-        "two cups of coffee|a very long story|the price of bread|some fresh vegetables|"
-        "the wrong answer|a warm jacket|the last page of the book|every single question|"
-        "the blue mountains|an empty box|the music of the summer").split("|")
-WHEN = ("yesterday morning|in the middle of the night|before the meeting|without any reason|"
-        "for the third time this week|when the rain stopped|after lunch|just in time|"
-        "near the station|because nobody else would|as usual|with great care|"
-        "in nineteen eighty four|under the table|during the holidays").split("|")
-SHORT = ("please call me back|I do not know|what time is it|thank you very much|"
-         "that is quite interesting|welcome to the show|let us begin|could you repeat that|"
-         "good evening everyone|it depends").split("|")
-RUSSIAN = ("сегодня хорошая погода|мы идём гулять в парк|мой сосед забыл старую книгу|"
-           "поезд приходит вечером|дети играют около реки|она купила свежий хлеб|"
-           "завтра будет длинный день|учитель рассказал новую историю").split("|")
+WHO = (
+    "the old house|a green bottle|my neighbor|the captain|every student|our teacher|the river|"
+    "that yellow car|the city council|a tired farmer|her brother|the machine|a small village|"
+    "the orchestra|a stranger|your report|the evening train|the kitchen window"
+).split("|")
+DOES = (
+    "has opened|was looking for|never forgot|will probably change|is waiting near|"
+    "quickly found|could not believe|asked about|slowly crossed|remembers|tried to repair|"
+    "carried|is thinking of|sold|painted|should have seen"
+).split("|")
+WHAT = (
+    "the broken bridge|seven silver spoons|an important letter|the north side of the hill|"
+    "two cups of coffee|a very long story|the price of bread|some fresh vegetables|"
+    "the wrong answer|a warm jacket|the last page of the book|every single question|"
+    "the blue mountains|an empty box|the music of the summer"
+).split("|")
+WHEN = (
+    "yesterday morning|in the middle of the night|before the meeting|without any reason|"
+    "for the third time this week|when the rain stopped|after lunch|just in time|"
+    "near the station|because nobody else would|as usual|with great care|"
+    "in nineteen eighty four|under the table|during the holidays"
+).split("|")
+SHORT = (
+    "please call me back|I do not know|what time is it|thank you very much|"
+    "that is quite interesting|welcome to the show|let us begin|could you repeat that|"
+    "good evening everyone|it depends"
+).split("|")
+RUSSIAN = (
+    "сегодня хорошая погода|мы идём гулять в парк|мой сосед забыл старую книгу|"
+    "поезд приходит вечером|дети играют около реки|она купила свежий хлеб|"
+    "завтра будет длинный день|учитель рассказал новую историю"
+).split("|")
 
-CATALAN = ("avui fa molt bon temps|anem a passejar pel bosc|la meva veïna ha perdut les claus|"
-           "el tren arriba al vespre|els nens juguen vora el riu|ella ha comprat pa de pagès|"
-           "demà serà un dia molt llarg|el mestre explica una història nova").split("|")
+CATALAN = (
+    "avui fa molt bon temps|anem a passejar pel bosc|la meva veïna ha perdut les claus|"
+    "el tren arriba al vespre|els nens juguen vora el riu|ella ha comprat pa de pagès|"
+    "demà serà un dia molt llarg|el mestre explica una història nova"
+).split("|")
 OWN_SENTENCES = {"msu_ru_nsh_clunits": RUSSIAN, "upc_ca_ona_hts": CATALAN}
 """Of voices that don't read English."""
 
@@ -77,7 +96,7 @@ def clips(share: float = 1.0) -> dict[str, dict[str, list[Clip]]]:
             count = shared({split: counts[name]}, share)[split]
             own = [random.Random(f"{split} {name} {rng.random()}") for _ in range(count)]
             with ThreadPoolExecutor(2) as pool:
-                results = list(pool.map(lambda one: _clip(name, split, one), own))
+                results = list(pool.map(partial(_clip, name, split), own))
             made.setdefault(name, {})[split] = results
             print(f"spoken: {split} {name}", flush=True)
     return made
@@ -89,7 +108,7 @@ def _clip(name: str, split: str, rng: random.Random) -> Clip:
 
 
 def _sound(name: str, split: str, rng: random.Random) -> tuple[np.ndarray, str]:
-    """What is heard, and how it was made."""
+    """The voice, and how it was made."""
     if name == "crowd":
         return _crowd(split, rng)
     if name in ("woman", "man") and rng.random() < 0.5:
@@ -123,8 +142,11 @@ def _world(name: str, split: str, rng: random.Random) -> tuple[np.ndarray, str]:
     aperiodicity = pyworld.d4c(samples, pitch, times, RATE)
     is_woman = voice in FLITE["woman"] + FESTIVAL["woman"]
     grown = rng.choice(["woman", "man"]) if name in ("whisper", "singing") else name
-    mean = {"woman": rng.uniform(165, 260), "man": rng.uniform(80, 150),
-            "child": rng.uniform(240, 400)}[grown]
+    mean = {
+        "woman": rng.uniform(165, 260),
+        "man": rng.uniform(80, 150),
+        "child": rng.uniform(240, 400),
+    }[grown]
     # A woman's vocal tract is about 15 % shorter than a man's, a child's a third shorter.
     tract = {"woman": 1.15, "man": 1.0, "child": 1.32}[grown] / (1.15 if is_woman else 1.0)
     envelope = _stretch(envelope, tract * np.exp(rng.gauss(0, 0.05)))
@@ -207,8 +229,9 @@ def _speak(voice: str, rng: random.Random):
     if voice in FESTIVAL["woman"] + FESTIVAL["man"]:
         return _festival(voice, rng)
     stretch = f"duration_stretch={rng.uniform(0.85, 1.2):.2f}"
-    return _run(lambda out: ["flite", "-voice", voice, "--setf", stretch,
-                             "-t", _sentences(rng), "-o", out])
+    return _run(
+        lambda out: ["flite", "-voice", voice, "--setf", stretch, "-t", _sentences(rng), "-o", out]
+    )
 
 
 def _festival(voice: str, rng: random.Random):
@@ -220,8 +243,9 @@ def _festival(voice: str, rng: random.Random):
 
 def _espeak(voice: str, rng: random.Random):
     pitch, speed = str(rng.randint(30, 70)), str(rng.randint(130, 200))
-    return _run(lambda out: ["espeak-ng", "-v", voice, "-p", pitch, "-s", speed, "-w", out,
-                             _sentences(rng)])
+    return _run(
+        lambda out: ["espeak-ng", "-v", voice, "-p", pitch, "-s", speed, "-w", out, _sentences(rng)]
+    )
 
 
 def _run(command):

@@ -9,19 +9,46 @@ from scipy import signal
 
 from winnow_training.data.audio import RATE
 from winnow_training.data.synthesis.primitives import (
-    Generator, Track, band, burst, coloured, drift, echoes, gate, harmonics, lag, moments,
-    occasions, phase, place, resonate, ring, stretches)
+    Generator,
+    Track,
+    band,
+    burst,
+    coloured,
+    drift,
+    echoes,
+    gate,
+    harmonics,
+    lag,
+    moments,
+    occasions,
+    phase,
+    place,
+    resonate,
+    ring,
+    stretches,
+)
 
 
 def rain(rng: Generator, seconds: int) -> Track:
     """Drops: a dense far shower is noise, near ones are single hits on whatever they fall on."""
     count = seconds * RATE
-    shower = band(coloured(rng, count, rng.uniform(0, 1.2)), rng.uniform(100, 800),
-                  rng.uniform(6000, 14000), 1)
+    shower = band(
+        coloured(rng, count, rng.uniform(0, 1.2)),
+        rng.uniform(100, 800),
+        rng.uniform(6000, 14000),
+        1,
+    )
     track = shower * drift(rng, count, 0.5, 0.6, 1.0)
     surface = rng.uniform(600, 5000)
-    drops = [burst(rng, rng.uniform(0.0006, 0.004), surface * rng.uniform(0.4, 0.9),
-                   surface * rng.uniform(1.2, 2.8)) for _ in range(30)]
+    drops = [
+        burst(
+            rng,
+            rng.uniform(0.0006, 0.004),
+            surface * rng.uniform(0.4, 0.9),
+            surface * rng.uniform(1.2, 2.8),
+        )
+        for _ in range(30)
+    ]
     near = np.zeros(count)
     for second in rng.uniform(0, seconds, int(seconds * np.exp(rng.uniform(3, 6.5)))):
         place(near, drops[rng.integers(30)], second, rng.exponential(0.5) ** 1.5)
@@ -33,14 +60,19 @@ def sea(rng: Generator, seconds: int) -> Track:
     count = seconds * RATE
     track = rng.uniform(0.02, 0.25) * band(coloured(rng, count, 1.2), 40, 3000, 1)
     period = rng.uniform(2.5, 8)
-    dull, bright = (band(coloured(rng, count, slope), low, high, 1) for slope, low, high in
-                    ((1.5, 40, 600), (rng.uniform(0.4, 1), 300, rng.uniform(5000, 13000))))
+    dull, bright = (
+        band(coloured(rng, count, slope), low, high, 1)
+        for slope, low, high in (
+            (1.5, 40, 600),
+            (rng.uniform(0.4, 1), 300, rng.uniform(5000, 13000)),
+        )
+    )
     time = moments(seconds)
     for crest in np.arange(-period, seconds + period, period) + rng.uniform(0, period):
         since = time - crest - rng.normal(0, 0.15 * period)
         rise, fall = rng.uniform(0.3, 1.5), rng.uniform(0.8, 3)
         swell = np.where(since < 0, np.exp(since / rise), np.exp(-since / fall))
-        track += rng.uniform(0.4, 1) * (dull * swell + 0.6 * bright * swell ** 1.8)
+        track += rng.uniform(0.4, 1) * (dull * swell + 0.6 * bright * swell**1.8)
     return track
 
 
@@ -71,8 +103,12 @@ def helicopter(rng: Generator, seconds: int) -> Track:
     tail = harmonics(angle * rng.uniform(4.5, 6), rng.uniform(0.1, 1, 6) / np.arange(1, 7))
     whine = harmonics(phase(np.full(count, rng.uniform(500, 2500))), [1, 0.4, 0.2])
     near = drift(rng, count, 0.25, 0.4, 1.0)
-    return near * (wash * (0.15 + chop) + rng.uniform(0.2, 2) * slap
-                   + rng.uniform(0, 0.15) * tail + rng.uniform(0, 0.05) * whine)
+    return near * (
+        wash * (0.15 + chop)
+        + rng.uniform(0.2, 2) * slap
+        + rng.uniform(0, 0.15) * tail
+        + rng.uniform(0, 0.05) * whine
+    )
 
 
 def chainsaw(rng: Generator, seconds: int) -> Track:
@@ -129,8 +165,10 @@ def dog(rng: Generator, seconds: int) -> Track:
     """Barks of a tenth to a quarter of a second, singly and in rows, of one small or large dog."""
     track = np.zeros(seconds * RATE)
     size = np.exp(rng.uniform(np.log(0.6), np.log(1.8)))
-    tract = [(hertz * size, 120 * size ** 0.5 + 60) for hertz in rng.uniform(
-        (450, 1100, 2200), (900, 1900, 3600))]
+    tract = [
+        (hertz * size, 120 * size**0.5 + 60)
+        for hertz in rng.uniform((450, 1100, 2200), (900, 1900, 3600))
+    ]
     base, breath = rng.uniform(250, 650) * size, rng.uniform(0.1, 0.8)
     row = rng.uniform(0.25, 0.6)
     for start in occasions(rng, seconds, 0.8, 3.5):
@@ -146,8 +184,10 @@ def dog(rng: Generator, seconds: int) -> Track:
 def baby(rng: Generator, seconds: int) -> Track:
     """Cries of about a second on one breath, whose pitch (some 400 Hz) rises and falls."""
     track = np.zeros(seconds * RATE)
-    tract = [(hertz, rng.uniform(120, 350)) for hertz in rng.uniform(
-        (900, 2600, 4300), (1500, 3700, 6000))]
+    tract = [
+        (hertz, rng.uniform(120, 350))
+        for hertz in rng.uniform((900, 2600, 4300), (1500, 3700, 6000))
+    ]
     base, breath = rng.uniform(300, 480), rng.uniform(0.02, 0.3)
     second = rng.uniform(0, 0.5)
     while second < seconds:
@@ -166,5 +206,6 @@ def baby(rng: Generator, seconds: int) -> Track:
     return echoes(rng, track, rng.uniform(0.05, 0.4), rng.uniform(0, 0.4))
 
 
-SOUNDS = {sound.__name__: sound for sound in (
-    rain, sea, fire, helicopter, chainsaw, clock, dog, baby)}
+SOUNDS = {
+    sound.__name__: sound for sound in (rain, sea, fire, helicopter, chainsaw, clock, dog, baby)
+}

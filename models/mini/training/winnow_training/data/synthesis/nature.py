@@ -7,9 +7,24 @@ import numpy as np
 
 from winnow_training.data.audio import RATE
 from winnow_training.data.synthesis.primitives import (
-    Generator, Track, band, burst, coloured, drift, echoes, gate, harmonics, lag, moments,
-    noise_around, occasions, phase, place, resonate, ring)
-
+    Generator,
+    Track,
+    band,
+    burst,
+    coloured,
+    drift,
+    echoes,
+    gate,
+    harmonics,
+    lag,
+    moments,
+    noise_around,
+    occasions,
+    phase,
+    place,
+    resonate,
+    ring,
+)
 
 # Nature
 
@@ -21,12 +36,12 @@ def wind(rng: Generator, seconds: int) -> Track:
     flutter = drift(rng, count, 8, 0.75, 1.0)
     track = 0.5 * band(coloured(rng, count, 1.5), None, 400) * gust
     howl = rng.uniform(180, 420)
-    track += noise_around(rng, howl * (0.6 + gust), 160) * gust ** 1.5 * flutter
+    track += noise_around(rng, howl * (0.6 + gust), 160) * gust**1.5 * flutter
     for _ in range(rng.integers(0, 4)):
         gap = rng.uniform(450, 1500) * (0.7 + 0.5 * lag(gust, 0.2))
-        track += rng.uniform(0.1, 0.5) * noise_around(rng, gap, rng.uniform(15, 60)) * gust ** 2
+        track += rng.uniform(0.1, 0.5) * noise_around(rng, gap, rng.uniform(15, 60)) * gust**2
     hiss = band(coloured(rng, count, 0.6), 800, 6000, 1)
-    return track + rng.uniform(0.05, 0.3) * hiss * gust ** 2 * flutter
+    return track + rng.uniform(0.05, 0.3) * hiss * gust**2 * flutter
 
 
 def thunder(rng: Generator, seconds: int) -> Track:
@@ -48,14 +63,14 @@ def thunder(rng: Generator, seconds: int) -> Track:
         track += after * rng.uniform(0.4, 1) * (rumble + (0.15 + 0.35 * nearness) * growl)
         for delay in rng.exponential(0.12, rng.integers(4, 14)):
             crack = burst(rng, rng.uniform(0.01, 0.06), 200, 1200 + 6000 * nearness)
-            place(track, crack, strike + delay, nearness ** 2 * rng.uniform(0.5, 2.5))
+            place(track, crack, strike + delay, nearness**2 * rng.uniform(0.5, 2.5))
     return track
 
 
 def bubble(radius: float, rise: float) -> Track:
     """Van den Doel's bubble (2005): a damped sine of 3 / radius hertz (metres) that rises."""
     hertz = 3 / radius
-    damping = 0.043 * hertz + 0.0014 * hertz ** 1.5
+    damping = 0.043 * hertz + 0.0014 * hertz**1.5
     time = moments(6 / damping)
     turns = hertz * time * (1 + rise * damping * time / 2)
     ease = np.minimum(1, time * hertz / 2)
@@ -124,10 +139,22 @@ def bell(rng: Generator, seconds: int) -> Track:
     track = np.zeros(seconds * RATE)
     prime = np.exp(rng.uniform(np.log(140), np.log(700)))
     bells = []
-    for step in rng.permutation([0, 2, 4, 5, 7])[:rng.choice([1, 1, 1, 2, 3])]:
+    for step in rng.permutation([0, 2, 4, 5, 7])[: rng.choice([1, 1, 1, 2, 3])]:
         modes = prime * 2 ** (step / 12) * ratios * rng.normal(1, 0.006, len(ratios))
         decays = lengths * rng.uniform(1.5, 4) * (300 / prime) ** 0.4
-        gains = rng.uniform(0.2, 1, len(ratios)) * (0.5, 1, 1, .5, 1.2, .5, .5, .7, .5, .4, .3)
+        gains = rng.uniform(0.2, 1, len(ratios)) * (
+            0.5,
+            1,
+            1,
+            0.5,
+            1.2,
+            0.5,
+            0.5,
+            0.7,
+            0.5,
+            0.4,
+            0.3,
+        )
         twins = modes * (1 + rng.uniform(0.0003, 0.002, len(modes)))
         modes, decays, gains = np.r_[modes, twins], np.r_[decays, decays], np.r_[gains, gains * 0.6]
         stroke = ring(modes, decays, gains, longest=seconds)
@@ -238,8 +265,9 @@ def doorbell(rng: Generator, seconds: int) -> Track:
     """Chimes, ding then dong, as the modes of struck bars (1, 2.76, 5.40); or a mains buzzer."""
     count = seconds * RATE
     if rng.random() < 0.25:
-        spans = [(second, second + rng.uniform(0.3, 1.2))
-                 for second in occasions(rng, seconds, 1.5, 3)]
+        spans = [
+            (second, second + rng.uniform(0.3, 1.2)) for second in occasions(rng, seconds, 1.5, 3)
+        ]
         rattle = harmonics(phase(np.full(count, rng.choice([100.0, 120.0]))), np.ones(60))
         rattle = rattle + 2 * resonate(rattle, rng.uniform(800, 3000), 300)
         return band(rattle, 200, 6000, 1) * gate(count, spans, 0.01)
@@ -264,19 +292,21 @@ def doorbell(rng: Generator, seconds: int) -> Track:
 
 def step_on(rng: Generator, surface: str, weight: float) -> Track:
     """Half a footstep (heel or toe) on 'hard', 'wood', 'gravel', 'snow' or 'leaves'."""
-    if surface in ('hard', 'wood'):
+    if surface in ("hard", "wood"):
         modes = rng.normal(1, 0.04, 5) * (110, 190, 310, 520, 900)
-        decays = np.full(5, 0.035 if surface == 'wood' else 0.012)
+        decays = np.full(5, 0.035 if surface == "wood" else 0.012)
         grain = ring(modes, decays, np.array([1, 0.8, 0.6, 0.3, 0.2]))
-        place(grain, burst(rng, 0.004, 700, 5000), 0.0, 0.4 if surface == 'wood' else 1.0)
+        place(grain, burst(rng, 0.004, 700, 5000), 0.0, 0.4 if surface == "wood" else 1.0)
         return weight * grain
     low, high, rate, fall = {
-        'gravel': (1200, 7000, 900, 0.06), 'snow': (300, 3500, 2500, 0.09),
-        'leaves': (2000, 9000, 500, 0.08)}[surface]
+        "gravel": (1200, 7000, 900, 0.06),
+        "snow": (300, 3500, 2500, 0.09),
+        "leaves": (2000, 9000, 500, 0.08),
+    }[surface]
     time = moments(5 * fall)
     energy = np.minimum(1, time / 0.02) * np.exp(-time / fall)
     hits = (rng.random(len(time)) < rate * energy / RATE) * rng.exponential(1, len(time))
-    grain = np.convolve(hits * energy, burst(rng, 0.0015, low, high))[:len(time)]
+    grain = np.convolve(hits * energy, burst(rng, 0.0015, low, high))[: len(time)]
     place(grain, ring([rng.uniform(60, 110)], [0.02], [0.5]), 0.0)
     return weight * grain
 
@@ -284,7 +314,7 @@ def step_on(rng: Generator, surface: str, weight: float) -> Track:
 def footsteps(rng: Generator, seconds: int) -> Track:
     """Cook's PhISEM for loose ground (grains that collide as energy decays), modes for floors."""
     track = np.zeros(seconds * RATE)
-    surface = rng.choice(['hard', 'hard', 'wood', 'gravel', 'snow', 'leaves'])
+    surface = rng.choice(["hard", "hard", "wood", "gravel", "snow", "leaves"])
     beat = rng.choice([rng.uniform(0.45, 0.7), rng.uniform(0.3, 0.4)], p=[0.8, 0.2])
     roll = rng.uniform(0.15, 0.28) * beat
     for index, second in enumerate(occasions(rng, seconds, beat * 0.95, beat * 1.05)):
@@ -305,7 +335,7 @@ def whistle(rng: Generator, seconds: int) -> Track:
         for _ in range(rng.integers(2, 9)):
             degree = np.clip(degree + rng.integers(-3, 4), 0, len(scale) - 1)
             length = pace * rng.choice([1, 1, 2, 3])
-            pitch[round(second * RATE):] = tonic * 2 ** (scale[degree] / 12)
+            pitch[round(second * RATE) :] = tonic * 2 ** (scale[degree] / 12)
             spans.append((second, second + length * rng.choice([0.85, 1.0])))
             second += length
         second += rng.uniform(0.2, 0.7)

@@ -48,7 +48,7 @@ def coloured(rng: Generator, count: int, slope: float = 0.0) -> Track:
 
 def noise_around(rng: Generator, hertz: Track, width: float) -> Track:
     """Noise of about `width` hertz around a moving centre: slow complex noise turns a carrier."""
-    slow = signal.butter(1, width / 2, fs=RATE, output='sos')
+    slow = signal.butter(1, width / 2, fs=RATE, output="sos")
     parts = signal.sosfilt(slow, rng.standard_normal((2, len(hertz))))
     parts /= parts.std() + 1e-12
     turned = phase(hertz)
@@ -58,11 +58,11 @@ def noise_around(rng: Generator, hertz: Track, width: float) -> Track:
 def band(track: Track, low: float | None, high: float | None, order: int = 2) -> Track:
     """What lies between two frequencies; None leaves that side open."""
     if low is None:
-        sections = signal.butter(order, high, 'lowpass', fs=RATE, output='sos')
+        sections = signal.butter(order, high, "lowpass", fs=RATE, output="sos")
     elif high is None:
-        sections = signal.butter(order, low, 'highpass', fs=RATE, output='sos')
+        sections = signal.butter(order, low, "highpass", fs=RATE, output="sos")
     else:
-        sections = signal.butter(order, (low, high), 'bandpass', fs=RATE, output='sos')
+        sections = signal.butter(order, (low, high), "bandpass", fs=RATE, output="sos")
     return signal.sosfilt(sections, track)
 
 
@@ -89,7 +89,7 @@ def harmonics(angle: Track, weights: Track) -> Track:
     fastest = np.max(np.diff(angle)) / np.pi
     turn = np.exp(1j * angle)
     partial, track = np.ones_like(turn), np.zeros(len(angle))
-    for weight in weights[:max(1, int(0.98 / fastest))]:
+    for weight in weights[: max(1, int(0.98 / fastest))]:
         partial *= turn
         track += weight * partial.imag
     return track
@@ -101,7 +101,7 @@ def ring(hertz: Track, decays: Track, gains: Track, longest: float = 8.0) -> Tra
     for mode, decay, gain in zip(hertz, decays, gains):
         if mode < RATE * 0.48:
             time = moments(min(longest, 7 * decay))
-            track[:len(time)] += gain * np.exp(-time / decay) * np.sin(2 * np.pi * mode * time)
+            track[: len(time)] += gain * np.exp(-time / decay) * np.sin(2 * np.pi * mode * time)
     return track
 
 
@@ -117,15 +117,15 @@ def place(track: Track, grain: Track, second: float, gain: float = 1.0) -> None:
     start = round(second * RATE)
     if 0 <= start < len(track):
         end = min(len(track), start + len(grain))
-        track[start:end] += gain * grain[:end - start]
+        track[start:end] += gain * grain[: end - start]
 
 
 def gate(count: int, spans: list[tuple[float, float]], ramp: float = 0.004) -> Track:
     """1 within the spans (seconds from, to), 0 outside, with straight ramps between."""
     opened = np.zeros(count)
     for begin, end in spans:
-        opened[max(0, round(begin * RATE)):max(0, round(end * RATE))] = 1
-    return ndimage.uniform_filter1d(opened, max(1, round(ramp * RATE)), mode='nearest')
+        opened[max(0, round(begin * RATE)) : max(0, round(end * RATE))] = 1
+    return ndimage.uniform_filter1d(opened, max(1, round(ramp * RATE)), mode="nearest")
 
 
 def occasions(rng: Generator, seconds: float, shortest: float, longest: float) -> list[float]:
@@ -136,8 +136,9 @@ def occasions(rng: Generator, seconds: float, shortest: float, longest: float) -
     return times[:-1]
 
 
-def stretches(rng: Generator, first: tuple, seconds: float, lengths: tuple,
-              pauses: tuple) -> list[tuple[float, float]]:
+def stretches(
+    rng: Generator, first: tuple, seconds: float, lengths: tuple, pauses: tuple
+) -> list[tuple[float, float]]:
     """Spans of random lengths with random pauses between, as `gate` takes them; of the first one's
     beginning, of lengths and of pauses the least and the most, in seconds."""
     spans, second = [], rng.uniform(*first)
@@ -151,5 +152,5 @@ def echoes(rng: Generator, track: Track, seconds: float, level: float) -> Track:
     """The track with a diffuse tail (decaying noise), for sounds that come with their space."""
     time = moments(6 * seconds)
     tail = band(rng.standard_normal(len(time)) * np.exp(-time / seconds), 150, 5000, 1)
-    tail *= level / np.sqrt(np.sum(tail ** 2))
-    return track + signal.oaconvolve(track, tail)[:len(track)]
+    tail *= level / np.sqrt(np.sum(tail**2))
+    return track + signal.oaconvolve(track, tail)[: len(track)]

@@ -2,7 +2,7 @@
 
 Each call makes a different siren, bell or engine. Nothing here is recorded or learned: every
 docstring names the method. Nature, struck things and bodies are in nature.py, the blocks of both
-in synthesis.py.
+in primitives.py.
 """
 
 from collections.abc import Callable
@@ -12,11 +12,40 @@ from scipy import signal
 
 from winnow_training.data.audio import RATE
 from winnow_training.data.synthesis.nature import (
-    bell, click, crickets, doorbell, drip, footsteps, glass, heartbeat, knock, stream, thunder,
-    typing, whistle, wind)
+    bell,
+    click,
+    crickets,
+    doorbell,
+    drip,
+    footsteps,
+    glass,
+    heartbeat,
+    knock,
+    stream,
+    thunder,
+    typing,
+    whistle,
+    wind,
+)
 from winnow_training.data.synthesis.primitives import (
-    Generator, Track, band, coloured, drift, echoes, gate, harmonics, lag, moments,
-    noise_around, occasions, phase, place, resonate, stretches, there_and_back)
+    Generator,
+    Track,
+    band,
+    coloured,
+    drift,
+    echoes,
+    gate,
+    harmonics,
+    lag,
+    moments,
+    noise_around,
+    occasions,
+    phase,
+    place,
+    resonate,
+    stretches,
+    there_and_back,
+)
 
 Sound = Callable[[Generator, int], Track]
 
@@ -38,12 +67,12 @@ def siren(rng: Generator, seconds: int) -> Track:
     wail, yelp = swept(rng.uniform(2.5, 6)), swept(rng.uniform(0.22, 0.5))
     second_tone = low * rng.choice([4 / 3, 1.25, 1.5])
     tones = np.where((time / rng.uniform(0.9, 1.6) + rng.random()) % 1 < 0.5, low, second_tone)
-    kind = rng.choice(['wail', 'yelp', 'hi-lo', 'both', 'motor'])
-    if kind == 'both':
+    kind = rng.choice(["wail", "yelp", "hi-lo", "both", "motor"])
+    if kind == "both":
         pitch = np.where(time < rng.uniform(0.3, 0.7) * seconds, wail, yelp)
     else:
         motor = 0.7 * swept(rng.uniform(6, 12))
-        pitch = {'wail': wail, 'yelp': yelp, 'hi-lo': lag(tones, 0.004), 'motor': motor}[kind]
+        pitch = {"wail": wail, "yelp": yelp, "hi-lo": lag(tones, 0.004), "motor": motor}[kind]
     partials = np.arange(1, 16)
     weights = partials ** -rng.uniform(0.7, 1.8) * np.where(partials % 2, 1, rng.uniform(0.2, 1))
     cry = harmonics(phase(pitch), weights)
@@ -58,9 +87,11 @@ def plain_siren(rng: Generator, seconds: int) -> Track:
     high = low * rng.uniform(1.3, 2.8)
     turns = time / np.exp(rng.uniform(np.log(0.2), np.log(6))) + rng.random()
     ramp = there_and_back(turns, rng.choice([0.5, rng.uniform(0.05, 0.95)]))
-    share = {'straight': ramp, 'round': 0.5 - 0.5 * np.cos(np.pi * ramp),
-             'two tones': turns % 1 < 0.5}[
-        rng.choice(['straight', 'straight', 'round', 'two tones'])]
+    share = {
+        "straight": ramp,
+        "round": 0.5 - 0.5 * np.cos(np.pi * ramp),
+        "two tones": turns % 1 < 0.5,
+    }[rng.choice(["straight", "straight", "round", "two tones"])]
     pitch = low + (high - low) * share if rng.random() < 0.5 else low * (high / low) ** share
     partials = np.arange(1, 1 + rng.integers(1, 10))
     weights = partials ** -rng.uniform(0.5, 2.5) * rng.uniform(0.4, 1, len(partials))
@@ -72,12 +103,12 @@ def alarm(rng: Generator, seconds: int) -> Track:
     count = seconds * RATE
     on = rng.uniform(0.05, 0.25)
     rhythm, pitch = {
-        'steady': ([(on, on * rng.uniform(0.6, 2))], rng.uniform(700, 3500)),
-        'temporal-3': ([(0.5, 0.5), (0.5, 0.5), (0.5, 1.5)], rng.uniform(2900, 3400)),
-        'clock': ([(0.06, 0.065)] * 3 + [(0.06, rng.uniform(0.4, 0.7))], rng.uniform(1800, 2400)),
-        'truck': ([(0.5, rng.uniform(0.4, 0.6))], rng.uniform(950, 1400)),
-        'double': ([(on, 0.6 * on), (on, rng.uniform(0.4, 1))], rng.uniform(800, 3000)),
-    }[rng.choice(['steady', 'temporal-3', 'clock', 'truck', 'double'])]
+        "steady": ([(on, on * rng.uniform(0.6, 2))], rng.uniform(700, 3500)),
+        "temporal-3": ([(0.5, 0.5), (0.5, 0.5), (0.5, 1.5)], rng.uniform(2900, 3400)),
+        "clock": ([(0.06, 0.065)] * 3 + [(0.06, rng.uniform(0.4, 0.7))], rng.uniform(1800, 2400)),
+        "truck": ([(0.5, rng.uniform(0.4, 0.6))], rng.uniform(950, 1400)),
+        "double": ([(on, 0.6 * on), (on, rng.uniform(0.4, 1))], rng.uniform(800, 3000)),
+    }[rng.choice(["steady", "temporal-3", "clock", "truck", "double"])]
     spans, second = [], rng.uniform(0.02, 0.3)
     while second < seconds:
         for length, pause in rhythm:
@@ -108,9 +139,9 @@ def carhorn(rng: Generator, seconds: int) -> Track:
     partials = np.arange(1, 25)
     root = rng.uniform(330, 450)
     track = np.zeros(len(opening))
-    for ratio in [1, rng.choice([1.2, 1.25, 1.335])][:rng.choice([1, 2], p=[0.25, 0.75])]:
+    for ratio in [1, rng.choice([1.2, 1.25, 1.335])][: rng.choice([1, 2], p=[0.25, 0.75])]:
         peak = rng.uniform(1800, 3000)
-        weights = partials ** -0.6 / (1 + ((root * ratio * partials - peak) / 1400) ** 2)
+        weights = partials**-0.6 / (1 + ((root * ratio * partials - peak) / 1400) ** 2)
         weights = (weights + 0.2 / partials) * rng.uniform(0.6, 1.2, 24)
         wobble = drift(rng, len(opening), 6, 0.998, 1.002)
         track += harmonics(phase(root * ratio * wobble * (0.96 + 0.04 * opening)), weights)
@@ -119,8 +150,14 @@ def carhorn(rng: Generator, seconds: int) -> Track:
 
 def trainhorn(rng: Generator, seconds: int) -> Track:
     """Locomotive air horns: chords of three to five bells (as a K5LA's), scoop, breath, echo."""
-    chords = [[311, 370, 415, 494, 622], [311, 370, 494], [277, 330, 392, 494, 554],
-              [255, 311, 440], [311, 415, 622], [370, 660]]
+    chords = [
+        [311, 370, 415, 494, 622],
+        [311, 370, 494],
+        [277, 330, 392, 494, 554],
+        [255, 311, 440],
+        [311, 415, 622],
+        [370, 660],
+    ]
     chord = np.array(chords[rng.integers(len(chords))]) * rng.uniform(0.9, 1.1)
     lengths = [[2.2, 2.2, 0.7, 3], [2.5], [0.8, 0.8], [1.5, 0.4]][rng.integers(4)]
     opening = lag(blasts(rng, seconds, lengths, 0.6), 0.06)
@@ -153,7 +190,7 @@ def throttle(rng: Generator, seconds: int, busy: float) -> Track:
     if rng.random() < busy:
         for second in occasions(rng, seconds, 0.5, 2.5):
             begin = round(second * RATE)
-            pressed[begin:begin + round(rng.uniform(0.15, 1.2) * RATE)] = rng.uniform(0.3, 1)
+            pressed[begin : begin + round(rng.uniform(0.15, 1.2) * RATE)] = rng.uniform(0.3, 1)
     return 0.7 * lag(pressed, 0.15) + 0.3 * lag(pressed, 0.6)
 
 
@@ -237,7 +274,7 @@ def vacuum(rng: Generator, seconds: int) -> Track:
     for _ in range(3):
         air = air + 2 * resonate(rush, rng.uniform(250, 3000), rng.uniform(100, 400))
     whine *= rng.uniform(0.2, 0.9) * air.std() / whine.std()
-    return (whine + air * load ** 4) * spin ** 1.5
+    return (whine + air * load**4) * spin**1.5
 
 
 def drill(rng: Generator, seconds: int) -> Track:
@@ -255,7 +292,7 @@ def drill(rng: Generator, seconds: int) -> Track:
     if rng.random() < 0.3:
         blow = (np.cumsum(rng.uniform(30, 55) * spin) / RATE) % 1
         cutting = cutting * 6 * np.exp(-8 * blow)
-    return band(whine, 150, 9000, 1) * spin ** 1.5 + rng.uniform(0.3, 1.5) * cutting
+    return band(whine, 150, 9000, 1) * spin**1.5 + rng.uniform(0.3, 1.5) * cutting
 
 
 def noise(rng: Generator, seconds: int) -> Track:
@@ -274,7 +311,7 @@ def hum(rng: Generator, seconds: int) -> Track:
     count = seconds * RATE
     partials = np.arange(1, 41)
     slope = rng.uniform(0.5, 2.2)
-    weights = partials ** -slope * rng.uniform(0.1, 1, 40) * np.where(partials % 2, 0.5, 1.5)
+    weights = partials**-slope * rng.uniform(0.1, 1, 40) * np.where(partials % 2, 0.5, 1.5)
     mains = rng.choice([50, 60]) * drift(rng, count, 0.5, 0.9995, 1.0005)
     track = harmonics(phase(mains), weights) * drift(rng, count, 1, 0.85, 1)
     return track + rng.uniform(0, 0.02) * coloured(rng, count, 1)
@@ -283,9 +320,20 @@ def hum(rng: Generator, seconds: int) -> Track:
 # Signals
 
 
-KEYPAD = {'1': (697, 1209), '2': (697, 1336), '3': (697, 1477), '4': (770, 1209),
-          '5': (770, 1336), '6': (770, 1477), '7': (852, 1209), '8': (852, 1336),
-          '9': (852, 1477), '*': (941, 1209), '0': (941, 1336), '#': (941, 1477)}
+KEYPAD = {
+    "1": (697, 1209),
+    "2": (697, 1336),
+    "3": (697, 1477),
+    "4": (770, 1209),
+    "5": (770, 1336),
+    "6": (770, 1477),
+    "7": (852, 1209),
+    "8": (852, 1336),
+    "9": (852, 1477),
+    "*": (941, 1209),
+    "0": (941, 1336),
+    "#": (941, 1477),
+}
 NETWORKS = [  # dial tone; busy: tones, on, off; ringing: tones, then on and off in turn
     ((350, 440), ((480, 620), 0.5, 0.5), ((440, 480), 2.0, 4.0)),
     ((350, 440), ((480, 620), 0.25, 0.25), ((440, 480), 2.0, 4.0)),
@@ -297,19 +345,19 @@ NETWORKS = [  # dial tone; busy: tones, on, off; ringing: tones, then on and off
 def dialtone(rng: Generator, seconds: int) -> Track:
     """Telephone tones of ITU-T E.180 and Q.23, Bellcore: dial, DTMF digits, ringing, busy."""
     dial, busy, ringing = NETWORKS[rng.integers(len(NETWORKS))]
-    plan = rng.choice(['dial', 'digits', 'ringing', 'busy', 'call'])
+    plan = rng.choice(["dial", "digits", "ringing", "busy", "call"])
     events, second = [], rng.uniform(0.02, 0.3)
-    if plan in ('dial', 'call'):
-        length = rng.uniform(0.6, 1.5) if plan == 'call' else seconds
+    if plan in ("dial", "call"):
+        length = rng.uniform(0.6, 1.5) if plan == "call" else seconds
         events.append((dial, second, second + length))
         second += length + 0.1
     on, off = rng.uniform(0.06, 0.2), rng.uniform(0.05, 0.25)
-    digits = {'digits': 1000, 'call': rng.integers(3, 12)}.get(plan, 0)
+    digits = {"digits": 1000, "call": rng.integers(3, 12)}.get(plan, 0)
     while digits > 0 and second < seconds:
         digits -= 1
         events.append((KEYPAD[rng.choice(list(KEYPAD))], second, second + on))
         second += on + off * rng.uniform(0.8, 1.6)
-    tones, *rhythm = busy if plan == 'busy' else ringing
+    tones, *rhythm = busy if plan == "busy" else ringing
     while second < seconds:
         for length, pause in zip(rhythm[::2], rhythm[1::2]):
             events.append((tones, second, second + length))
@@ -322,9 +370,15 @@ def dialtone(rng: Generator, seconds: int) -> Track:
     return band(track, 250, 3400)
 
 
-MORSE = dict(zip('ABCDEFGHIJKLMNOPQRSTUVWXYZ', (
-    '.- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- '
-    '.-- -..- -.-- --..').split()))
+MORSE = dict(
+    zip(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+        (
+            ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- "
+            "...- .-- -..- -.-- --.."
+        ).split(),
+    )
+)
 
 
 def morse(rng: Generator, seconds: int) -> Track:
@@ -334,7 +388,7 @@ def morse(rng: Generator, seconds: int) -> Track:
     while second < seconds:
         for letter in rng.choice(list(MORSE), rng.integers(2, 8)):
             for mark in MORSE[letter]:
-                length = dot if mark == '.' else 3 * dot
+                length = dot if mark == "." else 3 * dot
                 spans.append((second, second + length))
                 second += length + dot
             second += 2 * dot
@@ -354,17 +408,17 @@ def blip(rng: Generator, kind: str, wave: str) -> Track:
     base = rng.uniform(180, 700)
     notes = base * 2 ** (rng.choice([(0, 4, 7, 12), (0, 3, 7, 12), (0, 7, 12, 19)]) / 12)
     pitch = {
-        'jump': base * (1 + rng.uniform(0.8, 2) * part),
-        'coin': 3 * base * np.where(part < 0.2, 1, 1.335),
-        'laser': 40 + 5 * base * (1 - part) ** 2,
-        'arpeggio': notes[(time / rng.uniform(0.025, 0.07)).astype(int) % 4],
-        'note': np.full(len(time), base * 2 ** (rng.choice([0, 3, 5, 7, 10, 12]) / 12)),
-        'explosion': 9000 * (1 - 0.8 * part),
+        "jump": base * (1 + rng.uniform(0.8, 2) * part),
+        "coin": 3 * base * np.where(part < 0.2, 1, 1.335),
+        "laser": 40 + 5 * base * (1 - part) ** 2,
+        "arpeggio": notes[(time / rng.uniform(0.025, 0.07)).astype(int) % 4],
+        "note": np.full(len(time), base * 2 ** (rng.choice([0, 3, 5, 7, 10, 12]) / 12)),
+        "explosion": 9000 * (1 - 0.8 * part),
     }[kind]
     turn = np.cumsum(pitch) / RATE
-    if kind == 'explosion':
+    if kind == "explosion":
         track = rng.choice([-1.0, 1.0], int(turn[-1]) + 1)[turn.astype(int)]
-    elif wave == 'triangle':
+    elif wave == "triangle":
         track = np.round(15 * np.abs(2 * (turn % 1) - 1)) / 7.5 - 1
     else:
         track = np.where(turn % 1 < float(wave), 1.0, -1.0)
@@ -374,8 +428,8 @@ def blip(rng: Generator, kind: str, wave: str) -> Track:
 def videogame(rng: Generator, seconds: int) -> Track:
     """Console chips of the 1980s: pulse, 4-bit triangle and held noise; jumps, coins, tunes."""
     track = np.zeros(seconds * RATE)
-    waves = ['0.125', '0.25', '0.5', 'triangle']
-    kinds = ['jump', 'coin', 'laser', 'arpeggio', 'note', 'explosion']
+    waves = ["0.125", "0.25", "0.5", "triangle"]
+    kinds = ["jump", "coin", "laser", "arpeggio", "note", "explosion"]
     favourites = rng.choice(kinds, 3)
     for second in occasions(rng, seconds, 0.15, rng.uniform(0.4, 1.2)):
         grain = blip(rng, rng.choice(favourites), rng.choice(waves))
@@ -394,17 +448,48 @@ def videogame(rng: Generator, seconds: int) -> Track:
 
 def finished(sound: Sound) -> Sound:
     """The sound as trainers want it: mono float32 of exactly that length, no DC, peak 0.7."""
+
     def make(rng: Generator, seconds: int) -> Track:
         track = band(sound(rng, seconds), 20, None)
         return (track * (0.7 / (np.max(np.abs(track)) + 1e-12))).astype(np.float32)
+
     make.__doc__ = sound.__doc__
     return make
 
 
-SOUNDS: dict[str, Sound] = {sound.__name__: finished(sound) for sound in (
-    siren, alarm, engine, motorcycle, carhorn, trainhorn, airplane, vacuum, drill, noise, hum,
-    wind, thunder, stream, drip, crickets, bell, doorbell, click, typing, footsteps, knock,
-    glass, whistle, dialtone, morse, videogame, heartbeat)}
+SOUNDS: dict[str, Sound] = {
+    sound.__name__: finished(sound)
+    for sound in (
+        siren,
+        alarm,
+        engine,
+        motorcycle,
+        carhorn,
+        trainhorn,
+        airplane,
+        vacuum,
+        drill,
+        noise,
+        hum,
+        wind,
+        thunder,
+        stream,
+        drip,
+        crickets,
+        bell,
+        doorbell,
+        click,
+        typing,
+        footsteps,
+        knock,
+        glass,
+        whistle,
+        dialtone,
+        morse,
+        videogame,
+        heartbeat,
+    )
+}
 """To train on and to be tested on."""
 PLAIN: dict[str, Sound] = {"siren": finished(plain_siren)}
 """To train on only."""
