@@ -28,6 +28,7 @@ def load_checkpoint(path: Path, device=None) -> dict:
     named = {
         key: {whole_name(name): tensor for name, tensor in stored[key].items()}
         for key in ("model", "average")
+        if key in stored  # to be evaluated a checkpoint needs the average only
     }
     return stored | named
 
