@@ -13,7 +13,7 @@ import { WARM_UP_CALLS } from '../models/graph/compiled.ts'
 import type { Precision } from '../models/precision.ts'
 import type { TransformerConfig } from '../models/sam-audio/config.ts'
 import { loadTransformer, type Transformer } from '../models/sam-audio/flow/transformer.ts'
-import { tabulated, type TellTime } from '../models/sam-audio/flow/time-embedding.ts'
+import { tabulated, type EmbedTime } from '../models/sam-audio/flow/time-embedding.ts'
 import { backendVersion, deviceKind, tf } from '../models/tensor.ts'
 import {
   feedForwardDimOf,
@@ -73,7 +73,7 @@ if (options.profile) for (const batch of batchSizes) ours.forEach((each) => prof
 interface Ours {
   precision: Precision
   transformer: Transformer
-  embedTime: TellTime
+  embedTime: EmbedTime
 }
 
 type ExecuteOp = (

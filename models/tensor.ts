@@ -122,7 +122,7 @@ export function multiply(x: TensorFlow.Tensor, matrix: TensorFlow.Tensor): Tenso
   )
 }
 
-/** As `multiply`, with every matrix of y [..., outDim, inDim] turned. */
+/** As `multiply`, with every matrix of y [..., outDim, inDim] transposed. */
 export function matmulTransposed(x: TensorFlow.Tensor, y: TensorFlow.Tensor): TensorFlow.Tensor {
   return execute('BatchMatMulV2', [typeOf(x), flag('adj_x', false), flag('adj_y', true)], [x, y])
 }

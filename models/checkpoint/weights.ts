@@ -92,7 +92,7 @@ export class Weights {
     return new Weights(this.#file, `${this.#path}${step}.`, this.precision)
   }
 
-  /** The same view, for products as wide as told. */
+  /** The same view, for products of another precision. */
   in(precision: Precision): Weights {
     return new Weights(this.#file, this.#path, precision)
   }
@@ -115,7 +115,7 @@ export class Weights {
     return this.#file.tensors.has(this.#path + name)
   }
 
-  /** A weight's shape, for sizes that nothing else tells. @throws Error when it is absent */
+  /** A weight's shape, for sizes that no configuration states. @throws Error when it is absent */
   shapeOf(name: string): readonly number[] {
     return this.#find(name).shape
   }
