@@ -13,6 +13,7 @@ import { DeviceHealth } from './compute/device-health.ts'
 import { Intake } from './intake.ts'
 import { Scheduler } from './compute/scheduler.ts'
 import { separateJob } from './job/separate-job.ts'
+import { SoundProcesses } from './media/sound-process.ts'
 import { StoreOutage } from './media/store-outage.ts'
 
 interface EngineDeps {
@@ -43,6 +44,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const health = new DeviceHealth(() => deps.onSick('the device fails one job after another'))
   const scheduler = new Scheduler(compute, budget, () => health.stepped())
   const store = new StoreOutage({ log })
+  const soundProcesses = new SoundProcesses()
   const intake = new Intake({
     ...config,
     broker,
@@ -56,6 +58,7 @@ export function createEngine(deps: EngineDeps): Engine {
           ...deps,
           scheduler,
           store,
+          soundProcesses,
           tries: deliveries + (job.interruptions ?? 0),
           model: compute.ready.description,
           log: log.child({ request_id: job.request_id, attempt_id: attemptId }),
@@ -68,7 +71,10 @@ export function createEngine(deps: EngineDeps): Engine {
       ),
   })
   return {
-    start: () => intake.start(),
+    start() {
+      soundProcesses.warmUp()
+      intake.start()
+    },
     drain: (deadlineMs) => intake.drain(deadlineMs || config.drainSeconds * 1_000),
     giveBack: () => intake.drain(0),
     setBatching: (batchFramesMax) => {

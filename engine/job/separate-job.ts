@@ -14,8 +14,6 @@ import type { EngineConfig } from '../config.ts'
 import { DeviceError } from '../compute/compute-errors.ts'
 import { describeDamage, describeMixture, describeStored } from './job-log.ts'
 import { LogLines } from './log-lines.ts'
-import { openMixture } from '../media/decode.ts'
-import { measureSound } from '../media/measure.ts'
 import { TransientError, LONG_RETRY_POLICY, withRetries } from '../media/retry.ts'
 import { fetchPublicSource, fetchSource } from '../media/source.ts'
 import { UploadRefusedError, uploadOutput } from '../media/upload.ts'
@@ -24,6 +22,7 @@ import { Outputs } from './outputs.ts'
 import type { Scheduler } from '../compute/scheduler.ts'
 import { makeJobFolder } from './scratch.ts'
 import { separateMixture } from './separate-mixture.ts'
+import type { SoundProcesses, SoundReader } from '../media/sound-process.ts'
 import type { StoreOutage } from '../media/store-outage.ts'
 
 export interface JobDeps {
@@ -33,6 +32,8 @@ export interface JobDeps {
   config: EngineConfig
   clock: Clock
   log: Logger
+  /** Read the files that clients gave. */
+  soundProcesses: SoundProcesses
   /** Fetches addresses that clients gave; refuses private ones. */
   publicFetch: PublicFetch
   store: Pick<StoreOutage, 'noticed' | 'ended' | 'isAway'>
@@ -72,7 +73,9 @@ export async function separateJob(
     const sourcePath = await fetchMedia(job, folder, signal, deps)
     await started
     const work = { folder, sourcePath, reporter, signal, attemptId }
-    const completed = await produceOutputs(job, work, deps)
+    const completed = await deps.soundProcesses.use(signal, (reader) =>
+      produceOutputs(job, { ...work, reader }, deps),
+    )
     await publishUntilStored({ ...reporter.event('completed'), ...completed }, deps, signal)
     return 'completed'
   } catch (error) {
@@ -117,6 +120,7 @@ async function fetchMedia(
 interface JobContext {
   folder: string
   sourcePath: string
+  reader: SoundReader
   reporter: JobReporter
   signal: AbortSignal
   attemptId: string
@@ -126,12 +130,12 @@ type Completed = Pick<Extract<Event, { type: 'completed' }>, 'duration' | 'sampl
 
 async function produceOutputs(
   job: Job,
-  { folder, sourcePath, reporter, signal, attemptId }: JobContext,
+  { folder, sourcePath, reader, reporter, signal, attemptId }: JobContext,
   deps: JobDeps,
 ): Promise<Completed> {
   const { config, model } = deps
-  const seconds = await measureMedia(sourcePath, { reporter, signal }, deps)
-  const mixture = await openMixture(sourcePath, {
+  const seconds = await measureMedia(sourcePath, { reader, reporter, signal }, deps)
+  const mixture = await reader.open(sourcePath, {
     mediaSecondsMax: config.mediaSecondsMax,
     channelsMax: model.channelsMax,
     sampleRate: model.sampleRate,
@@ -177,11 +181,11 @@ async function produceOutputs(
  */
 async function measureMedia(
   path: string,
-  { reporter, signal }: Pick<JobContext, 'reporter' | 'signal'>,
+  { reader, reporter, signal }: Pick<JobContext, 'reader' | 'reporter' | 'signal'>,
   deps: JobDeps,
 ): Promise<number | null> {
   const secondsMax = deps.config.mediaSecondsMax
-  const seconds = await measureSound(path, { secondsMax, signal })
+  const seconds = await reader.measure(path, { secondsMax })
   if (seconds === null) return null
   await publishUntilStored({ ...reporter.event('measured'), duration: seconds }, deps, signal)
   assertNotTooLong(seconds, secondsMax)

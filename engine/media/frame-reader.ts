@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AVERROR_EAGAIN, AVERROR_EOF } from 'node-av/constants'
 import { CodecContext, Dictionary, Frame, Packet } from 'node-av/lib'
 import { check } from './ffmpeg.ts'
-import { assertSupported, type Media } from './open-media.ts'
+import { assertSupported, isRead, type Media } from './open-media.ts'
 
 /**
  * Samples per channel that one packet may decode to: a second of TTA at 768 kHz is 802,462, and no
@@ -72,7 +72,7 @@ export class FrameReader {
   #feed(): void {
     const packet = this.#packet
     const code = this.#media.context.readFrameSync(packet)
-    if (code < 0) {
+    if (!isRead(code)) {
       if (code !== AVERROR_EOF) this.#corruptPackets++ // a truncated file keeps what came before
       this.#codec.sendPacketSync(null)
       this.#atEnd = true

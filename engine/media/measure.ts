@@ -8,7 +8,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AV_NOPTS_VALUE, AV_PKT_DATA_SKIP_SAMPLES } from 'node-av/constants'
 import { Packet, type Stream } from 'node-av/lib'
-import { type Media, openMedia } from './open-media.ts'
+import { isRead, type Media, openMedia } from './open-media.ts'
 import { SoundClock } from './sound-clock.ts'
 
 const PACKETS_PER_TURN = 512
@@ -37,7 +37,7 @@ export async function measureSound(
   const length = new SoundLength(media)
   try {
     for (let packets = 1; length.seconds <= secondsMax; packets++) {
-      if (media.context.readFrameSync(packet) < 0) break
+      if (!isRead(media.context.readFrameSync(packet))) break
       if (packet.streamIndex === media.stream.index) length.add(packet)
       packet.unref()
       if (packets % PACKETS_PER_TURN === 0) await nextTurn()

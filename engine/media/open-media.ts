@@ -16,7 +16,7 @@ import {
 } from 'node-av/constants'
 import { Codec, Dictionary, FormatContext, Packet, type Stream } from 'node-av/lib'
 import { ServiceError } from '../../shared/errors.ts'
-import { CallError, isDiskFull, reason } from './ffmpeg.ts'
+import { assertInMemory, CallError, isDiskFull, isOutOfMemory, reason } from './ffmpeg.ts'
 
 /** FFmpeg's demuxers for what people have. None of them reads a second file or opens an address. */
 const CONTAINERS = [
@@ -122,6 +122,7 @@ export async function openInput(
 async function judge(context: FormatContext, path: string, head: Buffer): Promise<Media> {
   const opened = await openInput(context, path, SOUND_DECODERS)
   const notMedia = (cause: string) => invalidMedia(`The file is ${contentName(head)}`, cause)
+  assertInMemory(opened)
   if (opened < 0) throw notMedia(reason(opened))
   if (context.probeScore < PROBE_SCORE_MIN) throw notMedia(`probe score ${context.probeScore}`)
   const analysed = await context.findStreamInfo()
@@ -190,12 +191,22 @@ export function assertSupported(sampleRate: number, channels: number): void {
 
 /**
  * The refusal for an error of decoding: what FFmpeg cannot decode is the file's fault, except for a
- * full disk. Any other error is returned as it is.
+ * full disk or memory. Any other error is returned as it is.
  */
 export const refusalOf = (error: unknown): unknown =>
-  error instanceof CallError && !isDiskFull(error)
+  error instanceof CallError && !isDiskFull(error) && !isOutOfMemory(error)
     ? invalidMedia('The sound could not be decoded', error)
     : error
+
+/**
+ * Whether FFmpeg could read a packet. That it could not is the end of the file, which may be cut
+ * off, unless memory ran out.
+ * @throws CallError
+ */
+export function isRead(code: number): boolean {
+  assertInMemory(code)
+  return code >= 0
+}
 
 export const invalidMedia = (problem: string, cause?: unknown): ServiceError =>
   new ServiceError('INVALID_MEDIA', { message: `${problem}. ${KNOWN_FORMATS}.`, cause })

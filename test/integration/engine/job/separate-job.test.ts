@@ -10,6 +10,7 @@ import { DeviceError, ModelError, NativeError } from '../../../../engine/compute
 import { loadConfig } from '../../../../engine/config.ts'
 import type { Scheduler } from '../../../../engine/compute/scheduler.ts'
 import { separateJob, type JobDeps } from '../../../../engine/job/separate-job.ts'
+import { SoundProcesses } from '../../../../engine/media/sound-process.ts'
 import { SourceUnavailableError } from '../../../../engine/media/source.ts'
 import { createLogger } from '../../../../shared/log.ts'
 import type { Event, Job } from '../../../../shared/messages.ts'
@@ -65,6 +66,7 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
       },
     },
     scheduler,
+    soundProcesses: new SoundProcesses(),
     tries,
     model: PLAIN_MODEL,
     clock: new FakeClock(),

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { constants, deflateRawSync } from 'node:zlib'
-import { AVERROR_EINVAL, AVERROR_ENOSPC } from 'node-av/constants'
+import { AVERROR_EINVAL, AVERROR_ENOMEM, AVERROR_ENOSPC } from 'node-av/constants'
 import { CallError } from '../../../../engine/media/ffmpeg.ts'
 import { measureSound } from '../../../../engine/media/measure.ts'
 import { refusalOf } from '../../../../engine/media/open-media.ts'
@@ -112,8 +112,13 @@ test('cover art is not decoded, however large it says it is', async () => {
   assertBetween((process.resourceUsage().maxRSS - before) / 1_024, 0, 100) // MiB
 })
 
-test('a full disk, and what is no error of FFmpeg, is not the fault of the media', () => {
-  const own = [new CallError(AVERROR_ENOSPC, 'write'), new Error('away'), new TypeError()]
+test('a full disk or memory, and what is no error of FFmpeg, is not the fault of the media', () => {
+  const own = [
+    new CallError(AVERROR_ENOSPC, 'write'),
+    new CallError(AVERROR_ENOMEM, 'read'),
+    new Error('away'),
+    new TypeError(),
+  ]
   for (const error of own) assert.equal(refusalOf(error), error)
   const refused = new CallError(AVERROR_EINVAL, 'open the decoder')
   const { code, cause } = refusalOf(refused) as ServiceError
