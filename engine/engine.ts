@@ -44,7 +44,15 @@ export function createEngine(deps: EngineDeps): Engine {
   const health = new DeviceHealth(() => deps.onSick('the device fails one job after another'))
   const scheduler = new Scheduler(compute, budget, () => health.stepped())
   const store = new StoreOutage({ log })
-  const soundProcesses = new SoundProcesses()
+  const parts = {
+    broker,
+    scheduler,
+    config,
+    clock,
+    publicFetch,
+    store,
+    soundProcesses: new SoundProcesses(),
+  }
   const intake = new Intake({
     ...config,
     broker,
@@ -55,10 +63,7 @@ export function createEngine(deps: EngineDeps): Engine {
         job,
         attemptId,
         {
-          ...deps,
-          scheduler,
-          store,
-          soundProcesses,
+          ...parts,
           tries: deliveries + (job.interruptions ?? 0),
           model: compute.ready.description,
           log: log.child({ request_id: job.request_id, attempt_id: attemptId }),
@@ -72,7 +77,7 @@ export function createEngine(deps: EngineDeps): Engine {
   })
   return {
     start() {
-      soundProcesses.warmUp()
+      parts.soundProcesses.warmUp()
       intake.start()
     },
     drain: (deadlineMs) => intake.drain(deadlineMs || config.drainSeconds * 1_000),

@@ -142,6 +142,7 @@ async function produceOutputs(
   })
   let outputs: Outputs | null = null
   try {
+    assertNotTooLong(seconds ?? 0, config.mediaSecondsMax, mixture)
     reporter.log(describeMixture(mixture))
     const { sampleRate, channels, channelMask, hasVideo } = mixture
     const encoding = { format: job.options.output_format, sampleRate, channels, channelMask }

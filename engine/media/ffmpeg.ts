@@ -37,7 +37,7 @@ export const isOutOfMemory = (error: unknown): boolean =>
     ? error.code === AVERROR_ENOMEM
     : error instanceof RangeError && /allocation failed/.test(error.message)
 
-/** @throws CallError when memory ran out, which must not pass for the end of a file or for damage */
+/** @throws CallError when memory ran out: that must not pass for the end of a file or for damage */
 export function assertInMemory(code: number): void {
   if (code === AVERROR_ENOMEM) check(code, 'read the file')
 }

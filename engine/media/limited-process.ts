@@ -73,7 +73,7 @@ export class LimitedProcess<Task> {
 
   /**
    * @throws LimitError when the work takes too much or its process crashes; the reason with which
-   * the process was closed; what the work throws: a ServiceError, a CallError for a full disk, Error
+   * the process was closed; what the work throws: ServiceError, CallError for a full disk, Error
    */
   async call<T>(task: Task): Promise<T> {
     if (this.hasEnded) throw this.#end

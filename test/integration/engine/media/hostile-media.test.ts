@@ -63,6 +63,16 @@ test('a rate that is stated only on the way is refused there', async () => {
   })
 })
 
+test('sound of very many samples a second may last as much shorter', async () => {
+  const plane = noise(0.3, 768_000)
+  const path = await save('dense.wav', wavBytes([plane, plane], 768_000))
+  await assert.rejects(readSound(path, { mediaSecondsMax: 1 }), {
+    code: 'MEDIA_TOO_LONG',
+    message: /the limit is 0\.3 s for 2 channels at 768000 Hz/,
+  })
+  await readSound(path, { mediaSecondsMax: 1, channelsMax: 1 }) // as it is written counts
+})
+
 test('what FFmpeg cannot do with a file is INVALID_MEDIA at once', async () => {
   const planes = [noise(0.5, 8000), noise(0.5, 8000)]
   const path = await save('loudspeakers.wav', wavBytes(planes, 8000, 'pcm16', 0x60000)) // it has no mix for these
