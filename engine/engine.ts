@@ -44,15 +44,8 @@ export function createEngine(deps: EngineDeps): Engine {
   const health = new DeviceHealth(() => deps.onSick('the device fails one job after another'))
   const scheduler = new Scheduler(compute, budget, () => health.stepped())
   const store = new StoreOutage({ log })
-  const parts = {
-    broker,
-    scheduler,
-    config,
-    clock,
-    publicFetch,
-    store,
-    soundProcesses: new SoundProcesses(),
-  }
+  const soundProcesses = new SoundProcesses()
+  const parts = { broker, scheduler, config, clock, publicFetch, store, soundProcesses }
   const intake = new Intake({
     ...config,
     broker,
@@ -76,10 +69,7 @@ export function createEngine(deps: EngineDeps): Engine {
       ),
   })
   return {
-    start() {
-      parts.soundProcesses.warmUp()
-      intake.start()
-    },
+    start: () => intake.start(),
     drain: (deadlineMs) => intake.drain(deadlineMs || config.drainSeconds * 1_000),
     giveBack: () => intake.drain(0),
     setBatching: (batchFramesMax) => {

@@ -36,13 +36,10 @@ export class SoundProcesses {
   readonly #limits: ProcessLimits
   #idle: SoundProcess[] = []
 
+  /** Starts the process of the first file. */
   constructor(limits = SOUND_LIMITS) {
     this.#limits = limits
-  }
-
-  /** Starts the process of the next file, unless one waits. */
-  warmUp(): void {
-    if (this.#idle.length === 0) this.#keep(new LimitedProcess(WORKER, this.#limits))
+    this.#warmUp()
   }
 
   /**
@@ -59,15 +56,23 @@ export class SoundProcesses {
     } finally {
       signal.removeEventListener('abort', abort)
       if (!process.hasEnded) this.#keep(process)
-      this.warmUp()
+      this.#warmUp()
     }
+  }
+
+  #warmUp(): void {
+    if (this.#idle.length === 0) this.#idle.push(this.#start())
+  }
+
+  #start(): SoundProcess {
+    return new LimitedProcess(WORKER, this.#limits)
   }
 
   #take(): SoundProcess {
     for (let process = this.#idle.pop(); process; process = this.#idle.pop()) {
       if (!process.hasEnded) return process
     }
-    return new LimitedProcess(WORKER, this.#limits)
+    return this.#start()
   }
 
   #keep(process: SoundProcess): void {
