@@ -73,6 +73,9 @@ const SAMPLE_RATE_MAX = 768_000
 /** FFmpeg's resampler maps no more. */
 const CHANNELS_MAX = 64
 
+/** A film with its sound in ten languages and all its fonts has fewer; each takes a decoder. */
+const STREAMS_MAX = 256
+
 const TIME_BASE_PER_SECOND = 1_000_000
 
 export interface Media {
@@ -125,7 +128,9 @@ async function judge(context: FormatContext, path: string, head: Buffer): Promis
   assertInMemory(opened)
   if (opened < 0) throw notMedia(reason(opened))
   if (context.probeScore < PROBE_SCORE_MIN) throw notMedia(`probe score ${context.probeScore}`)
+  assertFewStreams(context)
   const analysed = await context.findStreamInfo()
+  assertFewStreams(context) // some containers have no list of them
   if (analysed < 0 || context.nbStreams === 0) throw notMedia(`no streams: ${reason(analysed)}`)
   const { streamIndex, decoder } = context.findBestStream(AVMEDIA_TYPE_AUDIO, -1, -1, true)
   const streams = context.streams
@@ -143,6 +148,11 @@ async function judge(context: FormatContext, path: string, head: Buffer): Promis
     startSeconds,
     hasVideo: streams.some(isVideo),
   }
+}
+
+function assertFewStreams({ nbStreams }: FormatContext): void {
+  if (nbStreams <= STREAMS_MAX) return
+  throw invalidMedia(`The file has ${nbStreams} streams; it may have ${STREAMS_MAX} at most`)
 }
 
 async function readHead(path: string): Promise<Buffer> {

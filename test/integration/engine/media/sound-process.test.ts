@@ -74,6 +74,27 @@ async function fragmentBomb(): Promise<Buffer> {
   return Buffer.concat([plain, fragment, box('mdat', Buffer.alloc(4096))])
 }
 
+test('a file of very many streams is INVALID_MEDIA, which says how many it may have', async () => {
+  const plain = await plainM4a()
+  const start = plain.indexOf('trak') - 4
+  const track = plain.subarray(start, start + plain.readUInt32BE(start))
+  const withTracks = (count: number): Buffer => {
+    const moov = plain.subarray(plain.indexOf('moov') - 4)
+    const more = Array<Buffer>(count - 1).fill(track)
+    const bytes = Buffer.concat([plain.subarray(0, start), ...more, plain.subarray(start)])
+    bytes.writeUInt32BE(moov.readUInt32BE() + (count - 1) * track.length, plain.indexOf('moov') - 4)
+    return bytes
+  }
+  const processes = new SoundProcesses()
+  const measure = async (count: number) => {
+    const path = await save('streams.m4a', withTracks(count))
+    return processes.use(signal, (reader) => reader.measure(path, SECONDS_MAX))
+  }
+  assertNear((await measure(256))!, 0.5, 0.05)
+  const message = /has 257 streams; it may have 256 at most/
+  await assert.rejects(measure(257), { code: 'INVALID_MEDIA', message })
+})
+
 /** Kilobytes that this process has resident at most so far. */
 const peak = () => process.resourceUsage().maxRSS
 
