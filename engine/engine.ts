@@ -45,7 +45,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const scheduler = new Scheduler(compute, budget, () => health.stepped())
   const store = new StoreOutage({ log })
   const soundProcesses = new SoundProcesses()
-  const parts = { broker, scheduler, config, clock, publicFetch, store, soundProcesses }
+  const parts = { ...deps, scheduler, store, soundProcesses }
   const intake = new Intake({
     ...config,
     broker,

@@ -1,7 +1,6 @@
 /**
- * `npm run package`: makes dist/winnow-<version>.tgz, which `npm install` or `npx` takes: the client
- * as one file, and the sources of the service, which install their own dependencies by the lock
- * file. As dependencies of the package, npm would run their install scripts and ignore the lock.
+ * `npm run package`: makes dist/winnow-<version>.tgz for `npm install` or `npx`: the client as one
+ * file, and the sources of the service, which install their own dependencies by the lock file. As dependencies of the package, npm would run their install scripts and ignore the lock.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -13,6 +12,10 @@ import { build } from 'esbuild'
 const FOLDERS = ['gateway', 'engine', 'models', 'shared', 'proto', 'scripts', 'clients/typescript']
 const FILES = ['package.json', 'package-lock.json', 'tsconfig.json', 'LICENSE']
 const LEFT_OUT = ['models/mini/training/', 'models/mini/pictures/', 'scripts/package']
+
+/** Packages that are no ES modules call it. */
+const REQUIRE =
+  "import { createRequire } from 'node:module';" + 'const require = createRequire(import.meta.url);'
 
 const out = 'dist/package'
 rmSync('dist', { recursive: true, force: true })
@@ -34,9 +37,7 @@ await build({
   platform: 'node',
   format: 'esm',
   target: 'node20',
-  banner: {
-    js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)",
-  },
+  banner: { js: REQUIRE },
 })
 
 const { name, version, description, license, engines } = JSON.parse(
