@@ -1,6 +1,7 @@
 /**
  * `npm run package`: makes dist/winnow-<version>.tgz for `npm install` or `npx`: the client as one
- * file, and the sources of the service, which install their own dependencies by the lock file. As dependencies of the package, npm would run their install scripts and ignore the lock.
+ * file, and the sources of the service, which install their own dependencies by the lock file. As
+ * dependencies of the package, npm would run their install scripts and ignore the lock.
  */
 
 import { execFileSync } from 'node:child_process'
