@@ -1,22 +1,36 @@
 /** Every setting of the gateway, with its unit, range and default. */
 
 import { isIP } from 'node:net'
-import { readSettings } from '../shared/settings.ts'
+import { readSettings, type SettingReader } from '../shared/settings.ts'
 
 export type Config = ReturnType<typeof loadConfig>
 
 const MEGABYTE = 1_000_000
 const WEB = ['http:', 'https:']
 
-export const loadConfig = (env: NodeJS.ProcessEnv) =>
-  readSettings(env, ({ text, optional, secret, integer, integerOrOff, choice, url, networks }) => ({
+type Env = Readonly<Record<string, string | undefined>>
+
+export const loadConfig = (env: Env) =>
+  readSettings(env, (reader) => ({ ...databaseSettings(reader), ...otherSettings(reader) }))
+
+/** Those of the database alone: the operator's tools need no others. */
+export const loadDatabaseConfig = (env: Env) => readSettings(env, databaseSettings)
+
+const databaseSettings = ({ text, integer, parsed }: SettingReader) => ({
+  dataFolder: text('DATA_DIR', './data'),
+  databaseUrl: parsed('DATABASE_URL', '', readDatabaseUrl), // without one: SQLite
+  databaseConnectionsMax: integer('DATABASE_CONNECTIONS_MAX', 1, 1_000, 16),
+})
+
+const otherSettings = (reader: SettingReader) => {
+  const { text, optional, secret, integer, integerOrOff, choice, url, networks } = reader
+  return {
     host: text('HOST', '127.0.0.1'),
     port: integer('PORT', 0, 65_535, 8080), // 0: any free one
     grpcHost: text('GRPC_HOST', '127.0.0.1'),
     grpcPort: integerOrOff('GRPC_PORT', 0, 65_535), // 0: any free one; unset: the one after PORT
     metricsHost: text('METRICS_HOST', '127.0.0.1'),
     metricsPort: integerOrOff('METRICS_PORT', 0, 65_535), // unset: the 1000th after PORT
-    dataFolder: text('DATA_DIR', './data'),
     natsUrl: text('NATS_URL'),
     publicUrl: url('PUBLIC_URL', WEB), // where clients reach us
     mediaUrl: url('MEDIA_URL', WEB), // where engines reach our media
@@ -46,7 +60,17 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     mediaSecondsMax: integer('MEDIA_SECONDS_MAX', 1, 604_800, 7_200), // as the engines have it
     streamsMaxPerAccount: integer('STREAMS_MAX_PER_ACCOUNT', 1, 1_000_000, 1_000), // open at once
     streamWindowSeconds: integer('STREAM_WINDOW_SECONDS', 1, 86_400, 600),
-  }))
+  }
+}
+
+/** Its message does not show the address, which may hold a password. */
+function readDatabaseUrl(text: string): string | undefined {
+  if (text === '') return undefined
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const hasForm = /^postgres(ql)?:$/.test(url?.protocol ?? '') && (url?.pathname ?? '').length > 1
+  if (hasForm) return text
+  throw new Error('must have the form postgres://user:password@host:port/database')
+}
 
 /** The `nth` port after `port`; any free one, 0, after any free one and after the last. */
 export const portAfter = (port: number, nth: number): number =>

@@ -30,7 +30,7 @@ import { createRescuer } from './requests/rescuer.ts'
 import { createSweeper } from './files/sweeper.ts'
 import { ensureFirstApiKey } from './accounts/first-key.ts'
 import { readKeys } from './secrets.ts'
-import { openSqlite } from './store/database.ts'
+import { openDatabase } from './store/open.ts'
 import { createUrlChecks } from './requests/url-checks.ts'
 import { WebhookSender } from './webhooks/sender.ts'
 
@@ -48,7 +48,7 @@ const { dataFolder } = settings
 process.umask(0o077) // what lies in the data folder is nobody else's business
 await mkdir(dataFolder, { recursive: true })
 const { signingKey, encryptionKey } = await readKeys(dataFolder)
-const store = await openSqlite(join(dataFolder, 'winnow.db'))
+const store = await startOrEnd(log, openDatabase(settings, log))
 const { bootstrapApiKey } = settings
 await ensureFirstApiKey(store, { dataFolder, bootstrapApiKey, now: isoTime(clock.now()) })
 const { natsUrl, leaseSeconds } = settings
@@ -58,7 +58,7 @@ const broker = await startOrEnd(
 )
 
 const engineRegistry = new EngineRegistry({ connect: connectEngine, clock, log })
-const feed = new RequestFeed(settings.streamsMaxPerAccount)
+const feed = new RequestFeed(settings.streamsMaxPerAccount, (id) => broker.publishChange(id))
 const queuePositions = new QueuePositions({ store, feed, clock })
 const publicFetch = createPublicFetch({ allowCidrs: settings.egressAllowCidrs })
 const publicPost = createPublicPost({
@@ -132,6 +132,7 @@ const stopFollowing = [
   await broker.followEvents(createEventHandler(deps)),
   await broker.followDeadLetters(createDeadLetterHandler(deps)),
   broker.followProgress((progress) => feed.progressed(progress)),
+  broker.followChanges((requestId) => feed.rowChangedElsewhere(requestId)),
   broker.followAnnouncements((announcement) => engineRegistry.announced(announcement)),
 ]
 

@@ -33,8 +33,10 @@ import {
   type JobQueue,
   type Source,
 } from './broker-streams.ts'
+import { readLetter, SEQUENCE_HEADER, type DeadLetter, type Exhaustion } from './broker-letters.ts'
 import type { Logger } from './log.ts'
 import {
+  Change,
   decodeMessage,
   encodeMessage,
   EngineAnnouncement,
@@ -42,13 +44,11 @@ import {
   identify,
   Job,
   Progress,
-  type Identity,
 } from './messages.ts'
 
 const PROGRESS_SUBJECT = 'progress'
+const CHANGE_SUBJECT = 'requests.changed'
 const ANNOUNCEMENT_SUBJECT = 'engines.hello'
-/** Of a dead letter: its sequence in the stream where it was. */
-const SEQUENCE_HEADER = 'Winnow-Sequence'
 
 /** Messages that a follower has asked for and not yet handled. */
 const IN_HAND_MAX = 64
@@ -62,6 +62,7 @@ const CLOSE_MS_MAX = 2_000
 const restMs = ({ info: { deliveryCount } }: JsMsg): number =>
   Math.min(RETRY_MS * 2 ** (deliveryCount - 1), REST_MS_MAX)
 
+export type { DeadLetter } from './broker-letters.ts'
 export type { JobQueue } from './broker-streams.ts'
 export type Stop = () => Promise<void>
 
@@ -100,6 +101,10 @@ export interface Broker {
   followDeadLetters(handle: (letter: DeadLetter) => Promise<void>): Promise<Stop>
   publishProgress(progress: Progress): void
   followProgress(handle: (progress: Progress) => void): Stop
+  /** Tells the other gateways that the row of a request has changed. */
+  publishChange(requestId: string): void
+  /** What others publish so; not what this connection does. */
+  followChanges(handle: (requestId: string) => void): Stop
   announceEngine(announcement: EngineAnnouncement): void
   followAnnouncements(handle: (announcement: EngineAnnouncement) => void): Stop
   isConnected(): boolean
@@ -107,13 +112,6 @@ export interface Broker {
   closed(): Promise<Error | void>
   /** Sends what is buffered, then disconnects. */
   close(): Promise<void>
-}
-
-/** What no consumer could handle. The whole message stays among the dead letters for a while. */
-export interface DeadLetter extends Identity {
-  /** Where it was, and its place there. */
-  stream: string
-  sequence: number
 }
 
 export interface BrokerOptions {
@@ -143,6 +141,8 @@ class JetStreamBroker implements Broker {
   readonly #client: JetStreamClient
   readonly #leaseSeconds: number
   readonly #log: Logger
+  /** Tells what this connection has published from what others have. */
+  readonly #name = randomUUID()
   #connected = true
 
   constructor(connection: NatsConnection, manager: JetStreamManager, options: BrokerOptions) {
@@ -202,6 +202,18 @@ class JetStreamBroker implements Broker {
 
   followProgress(handle: (progress: Progress) => void): Stop {
     return this.#subscribe(PROGRESS_SUBJECT, Progress, handle)
+  }
+
+  publishChange(requestId: string): void {
+    if (!this.isConnected()) return // nobody would learn of it in time
+    const change = encodeMessage({ request_id: requestId, from: this.#name })
+    this.#connection.publish(CHANGE_SUBJECT, change)
+  }
+
+  followChanges(handle: (requestId: string) => void): Stop {
+    return this.#subscribe(CHANGE_SUBJECT, Change, (change) => {
+      if (change.from !== this.#name) handle(change.request_id)
+    })
   }
 
   announceEngine(announcement: EngineAnnouncement): void {
@@ -375,19 +387,5 @@ function leaseActions(message: JsMsg): Pick<Lease, 'heartbeat' | 'ack' | 'nak'> 
       await message.ackAck()
     },
     nak: (delayMs) => message.nak(delayMs),
-  }
-}
-
-/** What the server says of a message that used up its deliveries. */
-interface Exhaustion {
-  stream: string
-  stream_seq: number
-}
-
-function readLetter({ subject, headers, data }: JsMsg): DeadLetter {
-  return {
-    ...identify(data),
-    stream: subject.slice(DEAD_LETTERS.subject.length + 1),
-    sequence: Number(headers?.get(SEQUENCE_HEADER)),
   }
 }

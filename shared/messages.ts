@@ -118,6 +118,13 @@ export const Progress = Type.Object({
   progress: Type.Number({ minimum: 0, maximum: 1 }),
 })
 
+/** The row of a request has changed; may be lost. Gateways tell each other. */
+export const Change = Type.Object({
+  request_id: Type.String(),
+  /** The gateway that says so. */
+  from: Type.String(),
+})
+
 /** An engine says, every few seconds, that it is there and where its gRPC control plane listens. */
 export const EngineAnnouncement = Type.Object({
   engine_id: Type.String(),
@@ -129,6 +136,7 @@ export type StoredFile = Static<typeof StoredFile>
 export type Event = Static<typeof Event>
 export type Identity = Static<typeof Identity>
 export type Progress = Static<typeof Progress>
+export type Change = Static<typeof Change>
 export type EngineAnnouncement = Static<typeof EngineAnnouncement>
 export type LogLine = Static<typeof LogLine>
 
@@ -158,5 +166,6 @@ export function identify(data: Uint8Array): Identity {
   }
 }
 
-export const encodeMessage = (message: Job | Event | Progress | EngineAnnouncement): Uint8Array =>
-  new TextEncoder().encode(JSON.stringify(message))
+export const encodeMessage = (
+  message: Job | Event | Progress | Change | EngineAnnouncement,
+): Uint8Array => new TextEncoder().encode(JSON.stringify(message))

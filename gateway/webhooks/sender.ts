@@ -15,9 +15,8 @@ import { decrypt } from '../secrets.ts'
 import type { Store } from '../store/database.ts'
 import {
   changeDelivery,
-  claimDelivery,
+  claimDue,
   findClaimed,
-  findDue,
   listDueAccounts,
   type DeliveryChange,
   type DueDelivery,
@@ -98,16 +97,11 @@ export class WebhookSender {
       const accountId = this.#share.next(accounts)
       if (accountId === undefined) return
       const exceptHosts = this.#hostShares.placesClosedTo(accountId)
-      const delivery = await findDue(store, { now, accountId, exceptHosts })
-      if (!delivery) {
-        accounts.delete(accountId)
-        continue
-      }
       const claimId = newId('claim')
       const until = isoTime(clock.now() + CLAIM_MS)
-      if (await claimDelivery(store, delivery, { claimId, now, until })) {
-        this.#begin(delivery, claimId)
-      }
+      const delivery = await claimDue(store, { now, accountId, exceptHosts, claimId, until })
+      if (delivery) this.#begin(delivery, claimId)
+      else accounts.delete(accountId)
     }
   }
 

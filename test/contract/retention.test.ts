@@ -114,8 +114,15 @@ test('3 a file that is given up between the check of a submit and its storing is
   } as Parameters<typeof submitDirectly>[2]
   const slowClock = { now: () => gateway.clock.now() - DAY_MS } // to it, the file is still there
   gateway.clock.advance(DAY_MS)
+  const submitting = submitDirectly(
+    { ...gateway.deps, clock: slowClock },
+    account_id,
+    submission,
+    // In between. Of SQLite's transactions there is one at a time: there the sweep is the first.
+    gateway.database.url === undefined ? {} : { first: async () => sweep(gateway.deps) },
+  )
   const both = await Promise.allSettled([
-    submitDirectly({ ...gateway.deps, clock: slowClock }, account_id, submission),
+    submitting,
     sweep(gateway.deps), // begins after the check, and is done before anything is stored
   ])
   assert.equal(both[0].status === 'rejected' && both[0].reason.code, 'FILE_EXPIRED')

@@ -26,7 +26,7 @@ import { RateLimiter } from '../../gateway/accounts/rate-limit.ts'
 import { RequestFeed } from '../../gateway/requests/request-feed.ts'
 import { ensureAccount } from '../../gateway/store/accounts.ts'
 import { putApiKey } from '../../gateway/store/api-keys.ts'
-import { openSqlite } from '../../gateway/store/database.ts'
+import { createTestDatabase, openTestDatabase, type DatabaseKind } from './test-database.ts'
 import { FakeClock } from './fake-clock.ts'
 import { MemoryBroker } from './memory-broker.ts'
 
@@ -35,6 +35,8 @@ export const MEDIA_URL = 'http://media.test'
 export const API = '/v1/queue'
 
 export interface GatewayOptions {
+  /** Without it, as the environment says. */
+  database?: DatabaseKind
   config?: Partial<AppConfig>
   /** Calls of one key; without it there is no limit. */
   rateLimitPerMinute?: number
@@ -54,7 +56,8 @@ type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
 
 export async function startGateway(t: TestContext, options: GatewayOptions = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-'))
-  const store = await openSqlite(join(folder, 'winnow.db'))
+  const database = await createTestDatabase(t, folder, options.database)
+  const store = await openTestDatabase(database)
   const [clock, broker] = [new FakeClock(), new MemoryBroker()]
   const feed = new RequestFeed(options.streamsMaxPerAccount ?? 1_000)
   const logLines: string[] = []
@@ -127,6 +130,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
   return {
     app,
     deps,
+    database,
     disk,
     free,
     openDisk,
