@@ -32,6 +32,9 @@ const otherSettings = (reader: SettingReader) => {
     metricsHost: text('METRICS_HOST', '127.0.0.1'),
     metricsPort: integerOrOff('METRICS_PORT', 0, 65_535), // unset: the 1000th after PORT
     natsUrl: text('NATS_URL'),
+    signingKeyFile: optional('SIGNING_KEY_FILE'),
+    encryptionKeyFile: optional('ENCRYPTION_KEY_FILE'),
+    credentialsFolder: optional('CREDENTIALS_DIRECTORY'), // systemd's
     publicUrl: url('PUBLIC_URL', WEB), // where clients reach us
     mediaUrl: url('MEDIA_URL', WEB), // where engines reach our media
     s3Bucket: optional('S3_BUCKET'), // keeps the media; without one it stays in the data folder

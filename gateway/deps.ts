@@ -11,6 +11,7 @@ import type { Metrics } from './operations/metrics.ts'
 import type { QueuePositions } from './requests/queue-positions.ts'
 import type { RateLimiter } from './accounts/rate-limit.ts'
 import type { RequestFeed } from './requests/request-feed.ts'
+import type { Keys } from './secrets.ts'
 import type { Store } from './store/database.ts'
 
 export interface Deps {
@@ -43,8 +44,8 @@ export interface Deps {
 }
 
 export interface AppConfig {
-  /** Seals the secrets of webhooks: 32 bytes in base64url. */
-  encryptionKey: string
+  /** Seal the secrets of webhooks. */
+  encryptionKeys: Keys
   /** Where clients reach this gateway; known once it listens. */
   publicUrl: () => string
   uploadMinutes: number

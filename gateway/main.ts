@@ -29,7 +29,8 @@ import { RequestFeed } from './requests/request-feed.ts'
 import { createRescuer } from './requests/rescuer.ts'
 import { createSweeper } from './files/sweeper.ts'
 import { ensureFirstApiKey } from './accounts/first-key.ts'
-import { readKeys } from './secrets.ts'
+import { assertSameSecrets, readSecrets } from './secrets.ts'
+import { isPostgres } from './store/database.ts'
 import { openDatabase } from './store/open.ts'
 import { createUrlChecks } from './requests/url-checks.ts'
 import { WebhookSender } from './webhooks/sender.ts'
@@ -47,8 +48,10 @@ const clock = systemClock
 const { dataFolder } = settings
 process.umask(0o077) // what lies in the data folder is nobody else's business
 await mkdir(dataFolder, { recursive: true })
-const { signingKey, encryptionKey } = await readKeys(dataFolder)
+const secrets = await startOrEnd(log, readSecrets(settings))
+const { signingKeys, encryptionKeys } = secrets
 const store = await startOrEnd(log, openDatabase(settings, log))
+if (isPostgres(store)) await startOrEnd(log, assertSameSecrets(store, secrets))
 const { bootstrapApiKey } = settings
 await ensureFirstApiKey(store, { dataFolder, bootstrapApiKey, now: isoTime(clock.now()) })
 const { natsUrl, leaseSeconds } = settings
@@ -72,7 +75,7 @@ const mediaStore =
   bucket === undefined
     ? await openLocalDisk({
         folder: join(dataFolder, 'media'),
-        signingKey,
+        signingKeys,
         baseUrls: { client: publicUrl, engine: () => settings.mediaUrl ?? listening() },
         freeBytesMin: settings.diskFreeBytesMin,
       })
@@ -89,7 +92,7 @@ const webhookSender = new WebhookSender({
   store,
   clock,
   log,
-  encryptionKey,
+  encryptionKeys,
   post: publicPost.post,
   triesMax: settings.webhooksMax,
   hostTriesMax: settings.webhooksPerHostMax,
@@ -106,9 +109,9 @@ const deps: Deps = {
   clock,
   log,
   metrics,
-  rateLimiter: new RateLimiter(settings.rateLimitPerMinute, clock),
+  rateLimiter: new RateLimiter({ perMinute: settings.rateLimitPerMinute, clock, store }),
   keyChecks: new KeyChecks({ store, clock }),
-  config: { ...settings, encryptionKey, publicUrl },
+  config: { ...settings, encryptionKeys, publicUrl },
   ...createUrlChecks(publicFetch, publicPost, new EgressPool()),
   wakePublisher: () => publisher.wake(),
   wakeWebhooks: () => webhookSender.wake(),

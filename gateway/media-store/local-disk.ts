@@ -11,6 +11,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { send } from '@fastify/send'
 import { ServiceError } from '../../shared/errors.ts'
+import type { Keys } from '../secrets.ts'
 import { checkSignedQuery, signPath, type Claims, type SignedMethod } from './signed-url.ts'
 import type {
   Audience,
@@ -25,8 +26,8 @@ import type {
 
 export interface LocalDiskOptions {
   folder: string
-  /** Signs the addresses. */
-  signingKey: string
+  /** Sign the addresses. */
+  signingKeys: Keys
   /** Where each reaches our routes. */
   baseUrls: Readonly<Record<Audience, () => string>>
   /** Nothing is taken in that would leave less free: the database may be on the same disk. */
@@ -59,7 +60,11 @@ class MediaFolder implements LocalDisk {
   }
 
   check(method: SignedMethod, key: string, query: Readonly<Record<string, unknown>>, now: number) {
-    return checkSignedQuery(this.#options.signingKey, method, addressPath(key), query, now)
+    const { signingKeys } = this.#options
+    const answers = signingKeys.map((signingKey) =>
+      checkSignedQuery(signingKey ?? '', method, addressPath(key), query, now),
+    )
+    return answers.find((answer) => answer !== 'forged') ?? 'forged'
   }
 
   async uploadUrl({ key, audience, expiresAt, body }: Upload): Promise<string> {
@@ -118,8 +123,8 @@ class MediaFolder implements LocalDisk {
   }
 
   #signed(audience: Audience, claims: Claims): string {
-    const { baseUrls, signingKey } = this.#options
-    return baseUrls[audience]() + signPath(signingKey, claims)
+    const { baseUrls, signingKeys } = this.#options
+    return baseUrls[audience]() + signPath(signingKeys[0], claims)
   }
 
   async #assertRoom(bytes: number): Promise<void> {

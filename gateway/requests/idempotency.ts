@@ -96,7 +96,7 @@ export async function keepAnswer(
       ...names,
       fingerprint: given.fingerprint,
       request_id: requestId,
-      sealed_answer: encrypt(config.encryptionKey, labelOf(names), answer),
+      sealed_answer: encrypt(config.encryptionKeys, labelOf(names), answer),
       expires_at: isoTime(now + LIFE_MS),
     },
     isoTime(now),
@@ -113,7 +113,7 @@ async function answerGivenBefore(
   if (row.fingerprint !== fingerprint) {
     throw new ServiceError('IDEMPOTENCY_CONFLICT', { param: PARAM })
   }
-  return decrypt(config.encryptionKey, labelOf(row), row.sealed_answer)
+  return decrypt(config.encryptionKeys, labelOf(row), row.sealed_answer)
 }
 
 const labelOf = ({

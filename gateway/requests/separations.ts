@@ -12,7 +12,7 @@ import { failureOf, presentResult, presentStatus } from './presenter.ts'
 import { cursorAfter, pageStartOf } from '../api/pagination.ts'
 import { assertRoom } from './queue-limit.ts'
 import type { QueueResultResponse, QueueStatusResponse, RequestList } from '../api/schemas.ts'
-import { encrypt } from '../secrets.ts'
+import { encrypt, type Keys } from '../secrets.ts'
 import { assertKept, checkSource } from './source.ts'
 import type { Store } from '../store/database.ts'
 import { putInOutbox } from '../store/outbox.ts'
@@ -46,7 +46,7 @@ export async function submit(
   const requestId = newId('req')
   const row = {
     ...newRow(requestId, accountId, submission, source, isoTime(deps.clock.now())),
-    ...(webhook && webhookColumns(requestId, webhook, deps.config.encryptionKey)),
+    ...(webhook && webhookColumns(requestId, webhook, deps.config.encryptionKeys)),
   }
   try {
     await inSharedTransaction(deps.store, async (store) => {
@@ -114,11 +114,11 @@ function newRow(
 function webhookColumns(
   requestId: string,
   { url, secret }: NonNullable<Submission['webhook']>,
-  encryptionKey: string,
+  encryptionKeys: Keys,
 ): Pick<RequestRow, 'webhook_url' | 'webhook_secret' | 'webhook_secret_generated'> {
   return {
     webhook_url: url,
-    webhook_secret: encrypt(encryptionKey, requestId, secret ?? newWebhookSecret()),
+    webhook_secret: encrypt(encryptionKeys, requestId, secret ?? newWebhookSecret()),
     webhook_secret_generated: secret === undefined ? 1 : 0,
   }
 }

@@ -15,7 +15,7 @@ const REST_MS = 10
 const MAY_BE_REPEATED = ['40001', '40P01']
 
 /** Whether it is PostgreSQL, where others, too, have transactions under way; SQLite has one. */
-export const isPostgres = (store: Store): boolean =>
+export const isPostgres = (store: Pick<Store, 'getExecutor'>): boolean =>
   store.getExecutor().adapter instanceof PostgresAdapter
 
 /**

@@ -11,7 +11,7 @@ import { newId } from '../../shared/ids.ts'
 import type { Logger } from '../../shared/log.ts'
 import type { PostOutcome, PublicPost } from './public-post.ts'
 import { Loop } from '../loop.ts'
-import { decrypt } from '../secrets.ts'
+import { decrypt, type Keys } from '../secrets.ts'
 import type { Store } from '../store/database.ts'
 import {
   changeDelivery,
@@ -30,8 +30,8 @@ interface SenderOptions {
   clock: Clock
   log: Logger
   post: PublicPost['post']
-  /** Opens the sealed secrets. */
-  encryptionKey: string
+  /** Open the sealed secrets. */
+  encryptionKeys: Keys
   /** Tries at once, of all accounts. */
   triesMax: number
   /** Of these, to one host; the poster limits those to one address. */
@@ -177,7 +177,7 @@ export class WebhookSender {
     const body = Buffer.from(delivery.body)
     let secret: string
     try {
-      secret = decrypt(this.#options.encryptionKey, requestId, sealed ?? '')
+      secret = decrypt(this.#options.encryptionKeys, requestId, sealed ?? '')
     } catch (error) {
       this.#options.log.error({ err: error, requestId }, 'a webhook secret could not be opened')
       return { problem: 'The signing secret can no longer be read.' }

@@ -60,7 +60,7 @@ async function startWithWebhooks(t: TestContext, options: GatewayOptions = {}) {
       clock: gateway.clock,
       log: createLogger('gateway', 'silent'),
       post,
-      encryptionKey: gateway.deps.config.encryptionKey,
+      encryptionKeys: gateway.deps.config.encryptionKeys,
       triesMax: 32,
       hostTriesMax: 8,
       random: () => world.random,
@@ -529,8 +529,8 @@ test('6.1 a running sender is woken by the end of a request', async (t) => {
 test('6.1 a secret that can no longer be opened is a failed try, and told', async (t) => {
   const gateway = await startWithWebhooks(t)
   const requestId = await failed(gateway)
-  const encryptionKey = Buffer.alloc(32).toString('base64url')
-  await gateway.send(gateway.newSender(gateway.store, { encryptionKey }))
+  const encryptionKeys = [Buffer.alloc(32).toString('base64url')] as const
+  await gateway.send(gateway.newSender(gateway.store, { encryptionKeys }))
   assert.equal(gateway.posts.length, 0)
   assert.deepEqual(await webhookOf(gateway, requestId), {
     ...pending,

@@ -69,13 +69,13 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     close() {},
   }
   const engineRegistry = new EngineRegistry({ connect: () => engine, clock, log })
-  const encryptionKey = randomBytes(32).toString('base64url')
-  const signingKey = randomBytes(32).toString('hex')
+  const encryptionKeys = [randomBytes(32).toString('base64url')] as const
+  const signingKeys = [randomBytes(32).toString('base64url')] as const
   const free = { bytes: Infinity }
   const openDisk = () =>
     openLocalDisk({
       folder: join(folder, 'media'),
-      signingKey,
+      signingKeys,
       freeBytesMin: 0,
       freeBytes: async () => free.bytes,
       baseUrls: {
@@ -94,10 +94,10 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     mediaStore: options.mediaStore ?? disk,
     queuePositions: new QueuePositions({ store, feed, clock }),
     metrics: new Metrics(),
-    rateLimiter: new RateLimiter(options.rateLimitPerMinute ?? 0, clock),
+    rateLimiter: new RateLimiter({ perMinute: options.rateLimitPerMinute ?? 0, clock, store }),
     keyChecks: new KeyChecks({ store, clock }),
     config: {
-      encryptionKey,
+      encryptionKeys,
       publicUrl: () => PUBLIC_URL,
       uploadMinutes: 60,
       fileHours: 24,
