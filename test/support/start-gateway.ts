@@ -16,6 +16,7 @@ import { buildApp } from '../../gateway/app.ts'
 import { hashApiKey, newApiKey, newKeyId, SCOPES, type Scope } from '../../gateway/accounts/auth.ts'
 import type { AppConfig, Deps } from '../../gateway/deps.ts'
 import { createEventHandler } from '../../gateway/requests/event-follower.ts'
+import type { Keys } from '../../gateway/secrets.ts'
 import { EngineRegistry, type EngineClient } from '../../gateway/operations/engine-registry.ts'
 import { publishWaiting } from '../../gateway/requests/job-publisher.ts'
 import { KeyChecks } from '../../gateway/accounts/key-checks.ts'
@@ -26,7 +27,12 @@ import { RateLimiter } from '../../gateway/accounts/rate-limit.ts'
 import { RequestFeed } from '../../gateway/requests/request-feed.ts'
 import { ensureAccount } from '../../gateway/store/accounts.ts'
 import { putApiKey } from '../../gateway/store/api-keys.ts'
-import { createTestDatabase, openTestDatabase, type DatabaseKind } from './test-database.ts'
+import {
+  createTestDatabase,
+  openTestDatabase,
+  type DatabaseKind,
+  type DatabasePlace,
+} from './test-database.ts'
 import { FakeClock } from './fake-clock.ts'
 import { MemoryBroker } from './memory-broker.ts'
 
@@ -34,9 +40,24 @@ export const PUBLIC_URL = 'http://winnow.test'
 export const MEDIA_URL = 'http://media.test'
 export const API = '/v1/queue'
 
+/** What gateways side by side have in common. */
+interface Shared {
+  folder: string
+  database: DatabasePlace
+  broker: MemoryBroker
+  clock: FakeClock
+  signingKeys: Keys
+  deps: Pick<Deps, 'config'>
+}
+
 export interface GatewayOptions {
   /** Without it, as the environment says. */
   database?: DatabaseKind
+  /** A gateway whose database, media, broker, clock and keys this one shares. */
+  beside?: Shared
+  /** Without them, those of the gateway beside, or new ones. */
+  encryptionKeys?: Keys
+  signingKeys?: Keys
   config?: Partial<AppConfig>
   /** Calls of one key; without it there is no limit. */
   rateLimitPerMinute?: number
@@ -49,17 +70,20 @@ export interface GatewayOptions {
   engine?: EngineClient
 }
 
-type Gateway = Awaited<ReturnType<typeof startGateway>>
-export type { Gateway }
+export type Gateway = Awaited<ReturnType<typeof startGateway>>
 
 type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
 
 export async function startGateway(t: TestContext, options: GatewayOptions = {}) {
-  const folder = await mkdtemp(join(tmpdir(), 'gateway-'))
-  const database = await createTestDatabase(t, folder, options.database)
+  const { beside } = options
+  const folder = beside?.folder ?? (await mkdtemp(join(tmpdir(), 'gateway-')))
+  const database = beside?.database ?? (await createTestDatabase(t, folder, options.database))
   const store = await openTestDatabase(database)
-  const [clock, broker] = [new FakeClock(), new MemoryBroker()]
-  const feed = new RequestFeed(options.streamsMaxPerAccount ?? 1_000)
+  const [clock, broker] = [beside?.clock ?? new FakeClock(), beside?.broker ?? new MemoryBroker()]
+  const feed = new RequestFeed(options.streamsMaxPerAccount ?? 1_000, (requestId) =>
+    broker.publishChange(requestId, feed),
+  )
+  broker.followChanges(feed)
   const logLines: string[] = []
   const log = pino({ level: 'error' }, { write: (line) => logLines.push(line) })
   const canceled: string[] = []
@@ -69,8 +93,10 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     close() {},
   }
   const engineRegistry = new EngineRegistry({ connect: () => engine, clock, log })
-  const encryptionKeys = [randomBytes(32).toString('base64url')] as const
-  const signingKeys = [randomBytes(32).toString('base64url')] as const
+  const encryptionKeys: Keys = options.encryptionKeys ??
+    beside?.deps.config.encryptionKeys ?? [randomBytes(32).toString('base64url')]
+  const signingKeys: Keys = options.signingKeys ??
+    beside?.signingKeys ?? [randomBytes(32).toString('base64url')]
   const free = { bytes: Infinity }
   const openDisk = () =>
     openLocalDisk({
@@ -122,7 +148,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
   t.after(async () => {
     await app.close()
     await store.destroy()
-    await rm(folder, { recursive: true })
+    await rm(folder, { recursive: true, force: true })
   })
   const publisher = { ...deps, broker }
   const handleEvent = createEventHandler(deps)
@@ -131,6 +157,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     app,
     deps,
     database,
+    signingKeys,
     disk,
     free,
     openDisk,

@@ -23,7 +23,10 @@ import { openPostgres } from '../../gateway/store/postgres.ts'
 
 const NOBODY = 65_534
 /** For databases that nobody needs after the test. */
-const UNSAFE_BUT_QUICK = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off']
+const UNSAFE_BUT_QUICK = [
+  ...['fsync=off', 'full_page_writes=off', 'synchronous_commit=off'],
+  'deadlock_timeout=20ms',
+]
 
 export interface PostgresServer {
   /** The address of one of its databases. */
@@ -66,13 +69,13 @@ export async function startPostgres({
   const port = await freePort()
   const fixed = [`listen_addresses=127.0.0.1`, `port=${port}`, 'unix_socket_directories=']
   const options = [...fixed, ...settings].flatMap((setting) => ['-c', setting])
-  let child: ChildProcess
+  let child: ChildProcess | undefined
   const start = async () => {
     child = spawn(...run('postgres', '-D', data, ...options), { env, cwd: folder })
     await untilReady(child)
   }
   process.once('exit', () => {
-    child.kill('SIGQUIT')
+    child?.kill('SIGQUIT')
     rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   })
   await start()
@@ -80,6 +83,7 @@ export async function startPostgres({
     start,
     urlOf: (database) => `postgres://winnow@127.0.0.1:${port}/${database}`,
     async stop(signal) {
+      if (!child) return
       const ended = once(child, 'exit')
       child.ref()
       child.kill(signal)
