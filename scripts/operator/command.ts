@@ -42,6 +42,12 @@ interface Output {
 /** Errors whose message says all. */
 const KNOWN = [UsageError, ServiceError, StartError, SettingsError]
 
+/** What is printed of an error. */
+export function messageOf(error: unknown): string {
+  const known = KNOWN.some((kind) => error instanceof kind)
+  return known ? (error as Error).message : String(error)
+}
+
 const COMMON = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const
 
 /** Runs the tool with the words of its command line and resolves with its exit code. */
@@ -54,8 +60,7 @@ export async function runTool(
     stdout.write(await obey(tool, words, { env, stderr }))
     return 0
   } catch (error) {
-    const known = KNOWN.some((kind) => error instanceof kind)
-    stderr.write(`${known ? (error as Error).message : String(error)}\n`)
+    stderr.write(`${messageOf(error)}\n`)
     return error instanceof UsageError ? 2 : 1
   }
 }
