@@ -1,16 +1,19 @@
 /** Two gateways on one PostgreSQL: whatever both do at once, the contract holds. */
 
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import test, { type TestContext } from 'node:test'
 import fc from 'fast-check'
+import { Webhook } from 'standardwebhooks'
 import { sweep } from '../../../gateway/files/sweeper.ts'
 import { rescue } from '../../../gateway/requests/rescuer.ts'
 import { cancel, findOwn } from '../../../gateway/requests/separations.ts'
 import { ensureAccount, findAccount } from '../../../gateway/store/accounts.ts'
 import { inTransaction, type Store } from '../../../gateway/store/database.ts'
 import { credit, deduct, releaseReservation, reserve } from '../../../gateway/store/ledger.ts'
+import type { Keys } from '../../../gateway/secrets.ts'
 import { WebhookSender } from '../../../gateway/webhooks/sender.ts'
 import { createLogger } from '../../../shared/log.ts'
 import { readEvents } from '../../support/event-stream.ts'
@@ -20,6 +23,7 @@ import {
   callWith,
   complete,
   createFileBody,
+  FILE_BYTES,
   startGateway,
   submit,
   submitted,
@@ -227,24 +231,26 @@ test('a request that is canceled here and completed there is paid for if it is C
   assert.ok(ends.size > 0)
 })
 
+type Posted = { url: string; headers: Record<string, string>; body: Buffer }
+
+const senderOf = ({ store, clock, deps }: Gateway, posted: (message: Posted) => void) =>
+  new WebhookSender({
+    store,
+    clock,
+    log: createLogger('gateway', 'silent'),
+    post: async (url, { headers, body }) => {
+      posted({ url, headers, body })
+      return { status: 200, retryAfter: undefined }
+    },
+    encryptionKeys: deps.config.encryptionKeys,
+    triesMax: 64,
+    hostTriesMax: 64,
+  })
+
 test('a webhook is sent once, whichever gateway has it', async (t) => {
   const [first, second] = await startTwo(t)
   const sent: string[] = []
-  const senders = [first, second].map(
-    ({ store, clock, deps }) =>
-      new WebhookSender({
-        store,
-        clock,
-        log: createLogger('gateway', 'silent'),
-        post: async (url) => {
-          sent.push(url)
-          return { status: 200, retryAfter: undefined }
-        },
-        encryptionKeys: deps.config.encryptionKeys,
-        triesMax: 64,
-        hostTriesMax: 64,
-      }),
-  )
+  const senders = [first, second].map((gateway) => senderOf(gateway, ({ url }) => sent.push(url)))
   const urls = Array.from({ length: 30 }, (_, i) => `https://hooks.example/${i}`)
   for (const webhookUrl of urls) {
     const body = { input: URL_INPUT, webhookUrl, webhookSecret: 'a secret of sixteen' }
@@ -257,6 +263,70 @@ test('a webhook is sent once, whichever gateway has it', async (t) => {
     await Promise.all(senders.map((sender) => sender.idle()))
   }
   assert.deepEqual(sent.sort(), urls.sort())
+})
+
+test('keys are replaced while requests and webhooks are under way', async (t) => {
+  const newKey = () => randomBytes(32).toString('base64url')
+  const [oldKeys, nextKeys] = [
+    [newKey(), newKey()],
+    [newKey(), newKey()],
+  ] as const
+  const first = await startGateway(t, {
+    database: 'postgres',
+    signingKeys: [oldKeys[0]],
+    encryptionKeys: [oldKeys[1]],
+  })
+  const restart = async (use: 'old, next' | 'next, old' | 'next') => {
+    const keysOf = (i: 0 | 1): Keys =>
+      use === 'old, next'
+        ? [oldKeys[i], nextKeys[i]]
+        : use === 'next, old'
+          ? [nextKeys[i], oldKeys[i]]
+          : [nextKeys[i]]
+    const keys = { signingKeys: keysOf(0), encryptionKeys: keysOf(1) }
+    const gateway = await startGateway(t, { beside: first, ...keys })
+    return { ...gateway, call: callWith(gateway, first.key) }
+  }
+  /** Submits on one gateway; another takes the file, repeats the answer and sends the webhook. */
+  const passFrom = async (one: Gateway, other: Gateway, name: string) => {
+    const created = (await one.call('POST', '/v1/files', { body: createFileBody() })).json()
+    const uploaded = await other.call('PUT', created.upload_url, { body: FILE_BYTES })
+    assert.equal(uploaded.statusCode, 200, `${name}: ${uploaded.body}`)
+    const given = {
+      body: {
+        input: { prompt: 'a bell', file_id: created.file_id },
+        webhookUrl: 'https://hooks.example/',
+      },
+      headers: { 'idempotency-key': name },
+    }
+    const submitted = await one.call('POST', SUBMIT, given)
+    assert.equal(submitted.statusCode, 202, submitted.body)
+    assert.equal((await other.call('POST', SUBMIT, given)).body, submitted.body, name)
+    const { request_id: requestId, webhook } = submitted.json()
+    await one.event('started', requestId)
+    await other.event('failed', requestId)
+    const posted: Posted[] = []
+    const sender = senderOf(other, (message) => posted.push(message))
+    await sender.startDue()
+    await sender.idle()
+    assert.equal(posted.length, 1, `${name}: the webhook can be signed`)
+    const { headers, body } = posted[0]!
+    const at = new Date(1_000 * Number(headers['webhook-timestamp']))
+    const signature = new Webhook(webhook.signing_secret).sign(headers['webhook-id']!, at, body)
+    assert.equal(headers['webhook-signature'], signature, name)
+  }
+  const stages = [
+    first,
+    await restart('old, next'),
+    await restart('next, old'),
+    await restart('next'),
+  ] as const
+  for (const [i, one] of stages.entries()) {
+    // Gateways are at most one step apart.
+    for (const other of stages.slice(Math.max(0, i - 1), i + 2)) {
+      await passFrom(one, other, `${i}-${stages.indexOf(other)}`)
+    }
+  }
 })
 
 type LedgerMove = { does: 'credit' | 'reserve' | 'deduct' | 'release'; of: number; seconds: number }
