@@ -78,6 +78,7 @@ const mediaStore =
         signingKeys,
         baseUrls: { client: publicUrl, engine: () => settings.mediaUrl ?? listening() },
         freeBytesMin: settings.diskFreeBytesMin,
+        isShared: settings.databaseUrl !== undefined,
       })
     : await (
         await import('./media-store/s3.ts')

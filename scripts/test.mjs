@@ -15,7 +15,7 @@ const GROUPS = [
 
 /** Files of the contract that hardly touch the database: they run on SQLite alone. */
 const SQLITE_ALONE =
-  /\/(client|egress|field-limits|media-stores|openapi|shared-transaction|text|timeouts|uploads)\.test/
+  /\/(client|egress|field-limits|media-stores|openapi|shared-transaction|text|timeouts|uploads)\./
 
 const wanted = process.argv.slice(2)
 const all = readdirSync('test', { recursive: true })

@@ -32,12 +32,16 @@ export interface LocalDiskOptions {
   baseUrls: Readonly<Record<Audience, () => string>>
   /** Nothing is taken in that would leave less free: the database may be on the same disk. */
   freeBytesMin: number
+  /** Whether other gateways may be writing to the folder. */
+  isShared: boolean
   /** How much is free where the folder is. */
   freeBytes?: (folder: string) => Promise<number>
 }
 
 const KEY = /^[\w-]+(\/[\w-]+)+$/
 const NEW = '.new'
+/** Whoever writes does so more often. */
+const SILENT_MS = 3_600_000
 /** A refused body stays open, so that its sender can still be told why. */
 const KEEP_OPEN = { destroyOnReturn: false }
 /** What is free is asked again after so much of one body. */
@@ -46,8 +50,12 @@ const ROOM_CHECK_BYTES = 16 * 2 ** 20
 /** Opens the media folder, or makes it; drops what an earlier process left half-written. */
 export async function openLocalDisk(options: LocalDiskOptions): Promise<LocalDisk> {
   const newFolder = join(options.folder, NEW)
-  await rm(newFolder, { recursive: true, force: true })
   await mkdir(newFolder, { recursive: true })
+  const before = options.isShared ? Date.now() - SILENT_MS : Infinity
+  for await (const path of filesBelow(newFolder)) {
+    const { mtimeMs = Infinity } = (await stat(path).catch(ignoreMissing)) ?? {}
+    if (mtimeMs < before) await rm(path, { force: true })
+  }
   return new MediaFolder(options)
 }
 

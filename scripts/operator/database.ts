@@ -16,8 +16,8 @@ webhooks. Stop the gateway first; engines may go on. The database to copy to mus
 --from it is the one in DATA_DIR (default ./data), without --to the one in DATABASE_URL: a password
 on the command line can be seen by others on the machine.
 
-Afterwards start gateways with DATABASE_URL, and with SIGNING_KEY_FILE and ENCRYPTION_KEY_FILE set to
-the files signing-key and encryption-key of the old DATA_DIR. Media stay where they are.
+Afterwards start gateways with DATABASE_URL, and with SIGNING_KEY_FILE and ENCRYPTION_KEY_FILE set
+to the files signing-key and encryption-key of the old DATA_DIR. Media stay where they are.
 `
 const SQLITE = 'sqlite:'
 

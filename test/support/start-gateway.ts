@@ -103,6 +103,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
       folder: join(folder, 'media'),
       signingKeys,
       freeBytesMin: 0,
+      isShared: database.url !== undefined,
       freeBytes: async () => free.bytes,
       baseUrls: {
         client: options.config?.publicUrl ?? (() => PUBLIC_URL),

@@ -4,6 +4,9 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setImmediate as nextRound } from 'node:timers/promises'
 import test, { type TestContext } from 'node:test'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
@@ -209,6 +212,24 @@ test('a file is kept for a request that was accepted, however its expiry falls',
       if (row.status === 'IN_QUEUE') await first.event('failed', row.request_id)
     }
   }
+})
+
+test('a gateway that starts leaves alone what another one is receiving', async (t) => {
+  const first = await startGateway(t, { database: 'postgres' })
+  const { upload_url: url } = (
+    await first.call('POST', '/v1/files', { body: createFileBody() })
+  ).json()
+  const { pathname, search } = new URL(url)
+  const upload = request(`${await first.listen()}${pathname}${search}`, {
+    method: 'PUT',
+    headers: { 'content-length': FILE_BYTES.length },
+  })
+  upload.write(FILE_BYTES.subarray(0, 4))
+  const receiving = join(first.folder, 'media', '.new')
+  while ((await readdir(receiving)).length === 0) await nextRound()
+  await startGateway(t, { beside: first })
+  const [reply] = (await once(upload.end(FILE_BYTES.subarray(4)), 'response')) as [IncomingMessage]
+  assert.equal(reply.resume().statusCode, 200)
 })
 
 test('a request that is canceled here and completed there is paid for if it is COMPLETED', async (t) => {
