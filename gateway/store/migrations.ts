@@ -2,6 +2,7 @@
 
 import { sql, type Kysely, type Migration, type SqlBool } from 'kysely'
 import { addCredits } from './credits-migration.ts'
+import { addGateways } from './gateways-migration.ts'
 
 /** By name; they run in the order of their names. */
 export const migrations: Record<string, Migration> = {
@@ -13,6 +14,7 @@ export const migrations: Record<string, Migration> = {
   '006-outbox-tries': { up: addOutboxTries },
   '007-webhook-turns': { up: addWebhookTurns },
   '008-file-quota': { up: addFileQuota },
+  '009-gateways': { up: addGateways },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {
