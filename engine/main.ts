@@ -5,9 +5,12 @@
 import { readFileSync } from 'node:fs'
 import { connectBroker } from '../shared/broker.ts'
 import { systemClock } from '../shared/clock.ts'
+import { withCredentials } from '../shared/credentials.ts'
+import { journalDestination } from '../shared/journal.ts'
 import { announceReady, onShutdown, startOrEnd } from '../shared/lifecycle.ts'
 import { createLogger } from '../shared/log.ts'
 import { createPublicFetch } from '../shared/http/public-fetch.ts'
+import { connectServiceManager } from '../shared/service-manager.ts'
 import { ComputeThread } from './compute/compute-thread.ts'
 import { killHungProcess } from './compute/compute-watchdog.ts'
 import { loadConfig } from './config.ts'
@@ -23,8 +26,13 @@ const STOP_MS_MAX = 15_000
 
 // Of its log; in the compute thread the native library sees only what is set here.
 process.env.TF_CPP_MIN_LOG_LEVEL ??= '2'
-const config = loadConfig(process.env)
-const log = createLogger('engine', config.logLevel).child({ engine_id: config.engineId })
+const config = loadConfig(withCredentials(process.env))
+const plainLog = createLogger('engine', config.logLevel)
+const journal = await startOrEnd(plainLog, journalDestination(process.env))
+const log = (journal ? createLogger('engine', config.logLevel, journal) : plainLog).child({
+  engine_id: config.engineId,
+})
+const manager = await startOrEnd(log, connectServiceManager(process.env, log))
 const { version } = JSON.parse(
   readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
 ) as { version: string }
@@ -63,9 +71,12 @@ engine.start()
 for (const warning of compute.ready.warnings) log.warn(warning)
 log.info({ control: control.address, ...compute.ready }, 'ready')
 announceReady({ engineId: config.engineId, control: control.address })
+manager.ready(state())
+manager.keepAlive(() => compute.beat(), state)
 
 onShutdown(log, async () => {
   limitStop(config.drainSeconds * 1_000)
+  manager.stopping(config.drainSeconds + STOP_MS_MAX / 1_000)
   control.notServing()
   log.info(await engine.drain(0), 'drained')
   await stop()
@@ -74,6 +85,13 @@ onShutdown(log, async () => {
 void broker.closed().then((error) => {
   if (error) void end(`the connection to the broker is closed: ${error.message}`)
 })
+
+/** The status line of the service manager. */
+function state(): string {
+  const { name } = compute.ready.description
+  const { state: word, jobs } = engine.stats()
+  return `${word}: ${name} on ${compute.ready.device}, ${jobs} of ${config.jobsMax} jobs in hand`
+}
 
 /** Ends a process that cannot serve; its supervisor starts another. */
 async function end(reason: string): Promise<void> {

@@ -6,10 +6,14 @@ import { join } from 'node:path'
 import { openBroker } from '../shared/broker.ts'
 import { isoTime, systemClock } from '../shared/clock.ts'
 import { MINUTE_MS } from '../shared/durations.ts'
+import { withCredentials } from '../shared/credentials.ts'
 import { connectEngine } from '../shared/engine-control.ts'
+import { inheritedSockets } from '../shared/inherited-sockets.ts'
+import { journalDestination } from '../shared/journal.ts'
 import { announceReady, onShutdown, startOrEnd } from '../shared/lifecycle.ts'
 import { createLogger } from '../shared/log.ts'
 import { createPublicFetch } from '../shared/http/public-fetch.ts'
+import { connectServiceManager } from '../shared/service-manager.ts'
 import { createPublicPost } from './webhooks/public-post.ts'
 import { buildApp } from './app.ts'
 import { loadConfig, localUrl, portAfter } from './config.ts'
@@ -39,13 +43,19 @@ import { WebhookSender } from './webhooks/sender.ts'
 
 /** Time for open HTTP requests to end at shutdown; then their connections are closed. */
 const CLOSE_MS_MAX = 3_000
+/** The longest stop, webhooks in hand included. */
+const STOP_SECONDS_MAX = 30
 /** The rescuer starts when the events of the time before the restart have been handled. */
 const RESCUE_AFTER_MS = MINUTE_MS
 /** The first sweep waits until the start is over. */
 const SWEEP_AFTER_MS = 10_000
 
-const settings = loadConfig(process.env)
-const log = createLogger('gateway', settings.logLevel)
+const settings = loadConfig(withCredentials(process.env))
+const plainLog = createLogger('gateway', settings.logLevel)
+const journal = await startOrEnd(plainLog, journalDestination(process.env))
+const log = journal ? createLogger('gateway', settings.logLevel, journal) : plainLog
+const manager = await startOrEnd(log, connectServiceManager(process.env, log))
+const sockets = await startOrEnd(log, inheritedSockets(process.env, ['http', 'grpc']))
 const clock = systemClock
 const { dataFolder } = settings
 process.umask(0o077) // the data folder is private to this user
@@ -76,7 +86,10 @@ const publicPost = createPublicPost({
   allowCidrs: settings.egressAllowCidrs,
   limits: { addressPostsMax: settings.webhooksPerHostMax },
 })
-const listening = () => localUrl(settings.host, (app.server.address() as AddressInfo).port)
+const listening = () => {
+  const { address, port } = app.server.address() as AddressInfo
+  return localUrl(sockets.http === undefined ? settings.host : address, port)
+}
 const publicUrl = () => settings.publicUrl ?? listening()
 const { s3Bucket: bucket, s3Region: region } = settings
 const mediaStore =
@@ -128,9 +141,14 @@ const deps: Deps = {
 }
 const publisher = createJobPublisher({ ...deps, broker })
 const app = await buildApp(deps)
-await app.listen({ host: settings.host, port: settings.port })
+await app.listen(
+  sockets.http === undefined
+    ? { host: settings.host, port: settings.port }
+    : ({ fd: sockets.http, host: '0.0.0.0' } as object), // its types lack fd; the host is unused
+)
 const { grpcHost, grpcPort = portAfter(settings.port, 1) } = settings
-const grpcServer = grpcPort === 'off' ? null : await startGrpcServer(grpcHost, grpcPort, deps)
+const grpcServer =
+  grpcPort === 'off' ? null : await startGrpcServer(grpcHost, grpcPort, deps, { fd: sockets.grpc })
 const { metricsHost, metricsPort = portAfter(settings.port, 1_000) } = settings
 const metricsServer =
   metricsPort === 'off' ? null : await startMetricsServer(metricsHost, metricsPort, deps)
@@ -156,6 +174,7 @@ void broker.closed().then((error) => {
 })
 
 onShutdown(log, async () => {
+  manager.stopping(STOP_SECONDS_MAX)
   const webhooksEnded = webhookSender.stop()
   const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_MS_MAX)
   await Promise.all([app.close(), grpcServer?.stop(), metricsServer?.stop()])
@@ -173,4 +192,9 @@ const addresses = {
   ...(metricsServer && { metrics: metricsServer.address }),
 }
 announceReady(addresses)
+manager.ready(`serving at ${addresses.address}`)
+manager.keepAlive(
+  async () => undefined, // that the event loop turns is all that is asked
+  () => `serving at ${addresses.address}, ${engineRegistry.engines} engines`,
+)
 log.info(addresses, 'ready')
