@@ -9,9 +9,11 @@ import { loadLibsystemd } from './libsystemd.ts'
 /** Names in a log line, and the journal's fields for them. */
 const FIELDS = {
   request_id: 'WINNOW_REQUEST_ID',
+  requestId: 'WINNOW_REQUEST_ID',
   attempt_id: 'WINNOW_ATTEMPT_ID',
+  attemptId: 'WINNOW_ATTEMPT_ID',
   engine_id: 'WINNOW_ENGINE_ID',
-  requestId: 'WINNOW_CALL_ID',
+  engineId: 'WINNOW_ENGINE_ID',
 } as const
 
 const STANDARD_OUTPUT = 1

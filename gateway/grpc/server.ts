@@ -63,7 +63,7 @@ const OPTIONS: grpc.ServerOptions = {
 }
 
 /**
- * Listens on `host:port`; port 0 takes any free one. On a socket that is open already, `fd`, instead
+ * Listens on `host:port`; port 0 takes any free one. Instead on a socket that is open already, `fd`,
  * where one is given.
  * @throws Error when the port is taken
  */

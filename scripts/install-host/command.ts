@@ -176,6 +176,14 @@ function assertMay(root: string): void {
 
 /** Services see the checkout only where systemd does not hide it. @throws Hindrance */
 function assertCheckout(checkout: string): void {
+  const node = process.execPath
+  const hiding = HIDDEN.find((folder) => node.startsWith(`${folder}/`))
+  if (hiding) {
+    throw new Hindrance(
+      `${node}: ${hiding} is hidden from the services. ` +
+        'Install Node for all users, for instance in /usr/bin, and begin with that one.',
+    )
+  }
   const move = 'Move the checkout, for instance to /opt/winnow, and install from there.'
   if (!/^[\w./+@-]+$/.test(checkout)) {
     throw new Hindrance(`${checkout} has characters that units take for others. ${move}`)

@@ -126,8 +126,9 @@ const natsText = (url: string): string =>
     '',
   ].join('\n')
 
-const SETTINGS_TEXT = `# Settings of the gateway and the engines on this host; docs/operations.md lists them. Secrets do not
-# belong here: each file in credentials/gateway and credentials/engine is the setting of its name.
+const SETTINGS_TEXT = `# Settings of the gateway and the engines on this host; docs/operations.md lists them.
+# Secrets do not belong here: each file in credentials/gateway and credentials/engine is the setting
+# of its name.
 # Where the gateway listens stands in winnow-gateway.socket (sudo systemctl edit).
 LOG_LEVEL=info
 `

@@ -99,10 +99,11 @@ test('without a manager nothing is loaded, and nothing is beaten', async () => {
 test('a libsystemd that cannot be used is one clear line', async (t) => {
   const { folder, env } = await listen(t)
   await writeFile(join(folder, 'libsystemd.so.0'), 'not a library')
+  const shared = (name: string) => new URL(`../../../shared/${name}.ts`, import.meta.url).href
   const program = `
-    const { connectServiceManager } = await import(${JSON.stringify(new URL('../../../shared/service-manager.ts', import.meta.url).href)})
-    const { createLogger } = await import(${JSON.stringify(new URL('../../../shared/log.ts', import.meta.url).href)})
-    const { startOrEnd } = await import(${JSON.stringify(new URL('../../../shared/lifecycle.ts', import.meta.url).href)})
+    const { connectServiceManager } = await import('${shared('service-manager')}')
+    const { createLogger } = await import('${shared('log')}')
+    const { startOrEnd } = await import('${shared('lifecycle')}')
     const log = createLogger('test', 'info')
     await startOrEnd(log, connectServiceManager(process.env, log))`
   const running = promisify(execFile)(
