@@ -63,8 +63,8 @@ const OPTIONS: grpc.ServerOptions = {
 }
 
 /**
- * Listens on `host:port`; port 0 takes any free one. Instead on a socket that is open already, `fd`,
- * where one is given.
+ * Listens on `host:port`; port 0 takes any free one. Where `fd` is given: on that socket instead,
+ * which is open already.
  * @throws Error when the port is taken
  */
 export async function startGrpcServer(

@@ -126,7 +126,7 @@ const natsText = (url: string): string =>
     '',
   ].join('\n')
 
-const SETTINGS_TEXT = `# Settings of the gateway and the engines on this host; docs/operations.md lists them.
+const SETTINGS_TEXT = `# Settings of gateway and engines on this host: docs/operations.md.
 # Secrets do not belong here: each file in credentials/gateway and credentials/engine is the setting
 # of its name.
 # Where the gateway listens stands in winnow-gateway.socket (sudo systemctl edit).
