@@ -19,6 +19,7 @@ import { buildApp } from './app.ts'
 import { loadConfig, localUrl, portAfter } from './config.ts'
 import { createDeadLetterHandler } from './requests/dead-letters.ts'
 import type { Deps } from './deps.ts'
+import { installParting } from './api/parting.ts'
 import { EgressPool } from './requests/egress-pool.ts'
 import { createEventHandler } from './requests/event-follower.ts'
 import { EngineRegistry } from './operations/engine-registry.ts'
@@ -45,6 +46,8 @@ import { WebhookSender } from './webhooks/sender.ts'
 const CLOSE_MS_MAX = 3_000
 /** The longest stop, webhooks in hand included. */
 const STOP_SECONDS_MAX = 30
+/** In this time clients that keep their connections open call again, and are asked to close them. */
+const PARTING_MS = 2_000
 /** The rescuer starts when the events of the time before the restart have been handled. */
 const RESCUE_AFTER_MS = MINUTE_MS
 /** The first sweep waits until the start is over. */
@@ -86,10 +89,9 @@ const publicPost = createPublicPost({
   allowCidrs: settings.egressAllowCidrs,
   limits: { addressPostsMax: settings.webhooksPerHostMax },
 })
-const listening = () => {
-  const { address, port } = app.server.address() as AddressInfo
-  return localUrl(sockets.http === undefined ? settings.host : address, port)
-}
+/** Set once it listens; requests need it still while it stops. */
+let ownUrl = ''
+const listening = () => ownUrl
 const publicUrl = () => settings.publicUrl ?? listening()
 const { s3Bucket: bucket, s3Region: region } = settings
 const mediaStore =
@@ -141,11 +143,14 @@ const deps: Deps = {
 }
 const publisher = createJobPublisher({ ...deps, broker })
 const app = await buildApp(deps)
+const parting = installParting(app)
 await app.listen(
   sockets.http === undefined
     ? { host: settings.host, port: settings.port }
     : ({ fd: sockets.http, host: '0.0.0.0' } as object), // its types lack fd; the host is unused
 )
+const { address: boundHost, port: boundPort } = app.server.address() as AddressInfo
+ownUrl = localUrl(sockets.http === undefined ? settings.host : boundHost, boundPort)
 const { grpcHost, grpcPort = portAfter(settings.port, 1) } = settings
 const grpcServer =
   grpcPort === 'off' ? null : await startGrpcServer(grpcHost, grpcPort, deps, { fd: sockets.grpc })
@@ -175,6 +180,7 @@ void broker.closed().then((error) => {
 
 onShutdown(log, async () => {
   manager.stopping(STOP_SECONDS_MAX)
+  if (sockets.http !== undefined) await parting.begin(PARTING_MS) // the next process has the socket
   const webhooksEnded = webhookSender.stop()
   const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_MS_MAX)
   await Promise.all([app.close(), grpcServer?.stop(), metricsServer?.stop()])

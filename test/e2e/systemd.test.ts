@@ -4,12 +4,10 @@
  */
 
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { bootSystemd, whyNoSystemd, type Host } from '../support/boot-systemd.ts'
+import { bootSystemd, whyNoSystemd, writeIn, type Host } from '../support/boot-systemd.ts'
 import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../support/examples.ts'
 import { noise, readWav24, wavBytes } from '../support/make-audio.ts'
 
@@ -20,19 +18,6 @@ const TEST_LIMITS = '[Service]\nWatchdogSec=20\nTimeoutStopSec=1\n'
 
 async function untilTrue(isIt: () => Promise<boolean>): Promise<void> {
   while (!(await isIt())) await sleep(200)
-}
-
-async function write({ enter }: Host, path: string, bytes: string | Uint8Array): Promise<void> {
-  const [command = '', ...words] = enter
-  const child = spawn(command, [
-    ...words,
-    'sh',
-    '-c',
-    `mkdir -p "$(dirname ${path})"; cat >${path}`,
-  ])
-  child.stdin.end(bytes)
-  const [code] = await once(child, 'exit')
-  assert.equal(code, 0)
 }
 
 const read = async ({ run }: Host, path: string): Promise<Buffer> =>
@@ -76,8 +61,8 @@ test('a host under systemd: start, separate, watchdog, drain, stop', async (t) =
       '--engine',
       'cpu',
     )
-    await write(host, '/etc/winnow/winnow.env', 'DRAIN_SECONDS=600\n')
-    await write(host, `/etc/systemd/system/${ENGINE}.d/test.conf`, TEST_LIMITS)
+    await writeIn(host, '/etc/winnow/winnow.env', 'DRAIN_SECONDS=600\n')
+    await writeIn(host, `/etc/systemd/system/${ENGINE}.d/test.conf`, TEST_LIMITS)
     await run('systemctl', 'daemon-reload')
     await run('systemctl', 'start', 'winnow.target')
     for (const unit of SERVICES)
@@ -95,7 +80,7 @@ test('a host under systemd: start, separate, watchdog, drain, stop', async (t) =
 
   await t.test('a request is separated', async () => {
     const path = examplePath('speech-over-piano.wav')
-    await write(host, '/tmp/mix.wav', await readFile(path))
+    await writeIn(host, '/tmp/mix.wav', await readFile(path))
     await separate(host, '/tmp/mix.wav', 'piano')
     const [target, residual] = await Promise.all(
       ['target', 'residual'].map(async (part) =>
@@ -128,7 +113,7 @@ test('a host under systemd: start, separate, watchdog, drain, stop', async (t) =
   await t.test(
     'a stop lets the job in hand finish, beyond the time that systemd gives',
     async () => {
-      await write(host, '/tmp/long.wav', wavBytes([noise(180, 16_000)], 16_000))
+      await writeIn(host, '/tmp/long.wav', wavBytes([noise(180, 16_000)], 16_000))
       const separated = separate(host, '/tmp/long.wav', 'noise')
       separated.catch(() => undefined) // awaited below
       await untilTrue(async () => /, 1 of 8/.test(await property(host, ENGINE, 'StatusText')))

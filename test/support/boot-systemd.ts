@@ -1,6 +1,7 @@
 /** The machine's own systemd, booted beside the machine in namespaces, for the time of a test. */
 
 import { execFile, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readdirSync, rmdirSync } from 'node:fs'
 import { mkdtemp, readFile, rmdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -64,6 +65,24 @@ export async function bootSystemd(t: TestContext): Promise<Host> {
       throw new Error(`systemd did not boot: ${errors}`)
     await sleep(100)
   }
+}
+
+/** Writes a file in the host, and the folders above it. */
+export async function writeIn(
+  { enter }: Host,
+  path: string,
+  bytes: string | Uint8Array,
+): Promise<void> {
+  const [command = '', ...words] = enter
+  const child = spawn(command, [
+    ...words,
+    'sh',
+    '-c',
+    `mkdir -p "$(dirname ${path})"; cat >${path}`,
+  ])
+  child.stdin.end(bytes)
+  const [code] = (await once(child, 'exit')) as [number]
+  if (code !== 0) throw new Error(`${path} can't be written`)
 }
 
 async function runIn(enter: readonly string[], words: string[]): Promise<string> {
