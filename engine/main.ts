@@ -7,6 +7,7 @@ import { connectBroker } from '../shared/broker.ts'
 import { systemClock } from '../shared/clock.ts'
 import { announceReady, onShutdown, startOrEnd } from '../shared/lifecycle.ts'
 import { createLogger } from '../shared/log.ts'
+import { startMetricsServer } from '../shared/metrics-server.ts'
 import { createPublicFetch } from '../shared/http/public-fetch.ts'
 import { ComputeThread } from './compute/compute-thread.ts'
 import { killHungProcess } from './compute/compute-watchdog.ts'
@@ -14,6 +15,8 @@ import { loadConfig } from './config.ts'
 import { startControlServer } from './control-server.ts'
 import { createEngine } from './engine.ts'
 import { prepareScratch } from './job/scratch.ts'
+import { EngineMetrics, engineStateText } from './operations/engine-metrics.ts'
+import { openGpuMonitor } from './operations/gpu-monitor.ts'
 
 /** How often an engine says that it is there. */
 const ANNOUNCE_MS = 3_000
@@ -41,6 +44,13 @@ const broker = await startOrEnd(
   }),
 )
 const publicFetch = createPublicFetch({ allowCidrs: config.egressAllowCidrs })
+const metrics = new EngineMetrics()
+metrics.watchProcess(config.scratchFolder)
+const gpus = await openGpuMonitor({
+  visible: config.visibleGpus,
+  onXid: (error) => metrics.xidReported(error),
+  log,
+})
 const engine = createEngine({
   config,
   version,
@@ -49,9 +59,14 @@ const engine = createEngine({
   publicFetch,
   clock: systemClock,
   log,
+  metrics,
   onSick: (reason) => void end(reason),
 })
 const control = await startControlServer(config.controlHost, config.controlPort, engine)
+const metricsServer =
+  config.metricsPort === 'off'
+    ? null
+    : await startMetricsServer(config.metricsHost, config.metricsPort, { text: metricsText, log })
 
 const announcement = {
   engine_id: config.engineId,
@@ -61,8 +76,12 @@ broker.announceEngine(announcement)
 const announcements = setInterval(() => broker.announceEngine(announcement), ANNOUNCE_MS)
 engine.start()
 for (const warning of compute.ready.warnings) log.warn(warning)
-log.info({ control: control.address, ...compute.ready }, 'ready')
-announceReady({ engineId: config.engineId, control: control.address })
+const addresses = {
+  control: control.address,
+  ...(metricsServer && { metrics: metricsServer.address }),
+}
+log.info({ ...addresses, ...compute.ready }, 'ready')
+announceReady({ engineId: config.engineId, ...addresses })
 
 onShutdown(log, async () => {
   limitStop(config.drainSeconds * 1_000)
@@ -74,6 +93,17 @@ onShutdown(log, async () => {
 void broker.closed().then((error) => {
   if (error) void end(`the connection to the broker is closed: ${error.message}`)
 })
+
+/** All metrics, the state of the GPUs first: what it counts belongs to the rest. */
+async function metricsText(): Promise<string> {
+  const now = {
+    gpus: await gpus.read(),
+    description: engine.describe(),
+    stats: engine.stats(),
+    brokerConnected: broker.isConnected(),
+  }
+  return (await metrics.text()) + (await engineStateText(now))
+}
 
 /** Ends a process that cannot serve; whoever supervises it starts another. */
 async function end(reason: string): Promise<void> {
@@ -91,6 +121,8 @@ async function end(reason: string): Promise<void> {
 async function stop(): Promise<void> {
   clearInterval(announcements)
   control.stop()
+  await metricsServer?.stop()
+  gpus.close()
   await broker.close()
   await compute.stop()
 }

@@ -1,6 +1,5 @@
 /** Every setting of the gateway, with its unit, range and default. */
 
-import { isIP } from 'node:net'
 import { readBrokerAddress } from '../shared/broker-connection.ts'
 import { readSettings } from '../shared/settings.ts'
 
@@ -55,10 +54,3 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
 /** The `nth` port after `port`; any free one, 0, after any free one and after the last. */
 export const portAfter = (port: number, nth: number): number =>
   port === 0 || port + nth > 65_535 ? 0 : port + nth
-
-/** Addresses that work on this machine, for a server that listens on `host` and `port`. */
-export function localUrl(host: string, port: number): string {
-  const everywhere = host === '0.0.0.0' || host === '::'
-  const name = everywhere ? '127.0.0.1' : isIP(host) === 6 ? `[${host}]` : host
-  return `http://${name}:${port}`
-}

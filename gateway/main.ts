@@ -7,11 +7,13 @@ import { openBroker } from '../shared/broker.ts'
 import { isoTime, systemClock } from '../shared/clock.ts'
 import { connectEngine } from '../shared/engine-control.ts'
 import { announceReady, onShutdown, startOrEnd } from '../shared/lifecycle.ts'
+import { localUrl } from '../shared/local-url.ts'
 import { createLogger } from '../shared/log.ts'
+import { startMetricsServer } from '../shared/metrics-server.ts'
 import { createPublicFetch } from '../shared/http/public-fetch.ts'
 import { createPublicPost } from './webhooks/public-post.ts'
 import { buildApp } from './app.ts'
-import { loadConfig, localUrl, portAfter } from './config.ts'
+import { loadConfig, portAfter } from './config.ts'
 import { createDeadLetterHandler } from './requests/dead-letters.ts'
 import type { Deps } from './deps.ts'
 import { EgressPool } from './requests/egress-pool.ts'
@@ -22,7 +24,7 @@ import { createJobPublisher } from './requests/job-publisher.ts'
 import { KeyChecks } from './accounts/key-checks.ts'
 import { openLocalDisk } from './media-store/local-disk.ts'
 import { Metrics } from './operations/metrics.ts'
-import { startMetricsServer } from './operations/metrics-server.ts'
+import { metricsText } from './operations/state-metrics.ts'
 import { QueuePositions } from './requests/queue-positions.ts'
 import { RateLimiter } from './accounts/rate-limit.ts'
 import { RequestFeed } from './requests/request-feed.ts'
@@ -91,6 +93,8 @@ const mediaStore =
         endpoint: settings.s3Endpoint,
         publicEndpoint: settings.s3PublicEndpoint,
       })
+const metrics = new Metrics()
+metrics.watchProcess(dataFolder)
 const webhookSender = new WebhookSender({
   store,
   clock,
@@ -99,9 +103,8 @@ const webhookSender = new WebhookSender({
   post: publicPost.post,
   triesMax: settings.webhooksMax,
   hostTriesMax: settings.webhooksPerHostMax,
+  onTried: (state) => metrics.webhookTried(state),
 })
-const metrics = new Metrics()
-metrics.watchProcess()
 const deps: Deps = {
   store,
   mediaStore,
@@ -126,7 +129,9 @@ const { grpcHost, grpcPort = portAfter(settings.port, 1) } = settings
 const grpcServer = grpcPort === 'off' ? null : await startGrpcServer(grpcHost, grpcPort, deps)
 const { metricsHost, metricsPort = portAfter(settings.port, 1_000) } = settings
 const metricsServer =
-  metricsPort === 'off' ? null : await startMetricsServer(metricsHost, metricsPort, deps)
+  metricsPort === 'off'
+    ? null
+    : await startMetricsServer(metricsHost, metricsPort, { text: () => metricsText(deps), log })
 
 publisher.start()
 webhookSender.start()

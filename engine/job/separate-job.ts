@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Broker } from '../../shared/broker.ts'
 import type { Clock } from '../../shared/clock.ts'
+import type { FailureCode } from '../../shared/errors.ts'
 import type { Logger } from '../../shared/log.ts'
 import { assertNotTooLong } from '../../shared/media-limits.ts'
 import type { Event, Job } from '../../shared/messages.ts'
@@ -42,6 +43,8 @@ export interface JobDeps {
   onDeviceFailed(): void
   /** Told the seconds of media once they are separated. */
   onSeparated(seconds: number): void
+  /** Called when the job fails for good, once that is stored. */
+  onFailed(code: FailureCode): void
 }
 
 /** What every event of one try says. */
@@ -209,6 +212,7 @@ async function reportFailure(
     if (error instanceof JobStopped && error.because === 'canceled') {
       const canceled = { code: 'CANCELED' as const, message: 'The request was canceled.' }
       await deps.broker.publishEvent({ ...reporter.event('failed'), error: canceled })
+      deps.onFailed(canceled.code)
       return 'failed'
     }
     if (error instanceof DeviceError) deps.onDeviceFailed()
@@ -216,6 +220,7 @@ async function reportFailure(
     if (failure) {
       deps.log.warn({ err: error }, 'the job failed')
       await publishUntilStored({ ...reporter.event('failed'), error: failure }, deps, signal)
+      deps.onFailed(failure.code)
       return 'failed'
     }
     deps.log.warn({ err: error }, 'the job was interrupted')

@@ -22,7 +22,7 @@ import {
   type DeliveryChange,
   type DueDelivery,
 } from '../store/deliveries.ts'
-import type { DeliveryRow } from '../store/tables.ts'
+import type { DeliveryRow, DeliveryState } from '../store/tables.ts'
 import { restBeforeNextTry } from './schedule.ts'
 import { signatureHeaders } from './signature.ts'
 
@@ -37,6 +37,8 @@ interface SenderOptions {
   triesMax: number
   /** Of these, to one host; the poster limits those to one address. */
   hostTriesMax: number
+  /** Called after each try that was sent, with the state of its delivery. */
+  onTried?: (state: DeliveryState) => void
   /** From 0 up to 1; spreads the tries. */
   random?: () => number
 }
@@ -141,6 +143,7 @@ export class WebhookSender {
     const { request_id: requestId, webhook_id: webhookId, host } = delivery
     const settled = await this.#settle(webhookId, claimId, outcome)
     const answer = 'status' in outcome ? { status: outcome.status } : outcome
+    if (settled && !('isBusy' in outcome)) this.#options.onTried?.(settled.state)
     log.info(
       {
         requestId,
