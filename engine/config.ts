@@ -17,7 +17,7 @@ export type EngineConfig = ReturnType<typeof loadConfig>
 /** @throws SettingsError naming every wrong setting */
 export const loadConfig = (env: NodeJS.ProcessEnv) =>
   readSettings(env, (reader) => {
-    const { text, integer, integerOrOff, choice, parsed, optional, networks } = reader
+    const { text, integer, integerOrOff, choice, parsed, optional, networks, url } = reader
     return {
       brokerAddress: readBrokerAddress(reader),
       engineId: text('ENGINE_ID', `${hostname()}-${newId('engine').slice(0, 15)}`),
@@ -53,6 +53,8 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
       fetchSecondsMax: integer('FETCH_SECONDS_MAX', 1, 86_400, 1_800),
       scratchFolder: resolve(text('SCRATCH_DIR', join(tmpdir(), 'winnow'))),
       egressAllowCidrs: networks('EGRESS_ALLOW_CIDRS'),
+      /** Takes spans; without it there are none. */
+      otlpEndpoint: url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']),
       logLevel: choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
     }
   })

@@ -8,6 +8,7 @@ import type { EngineDescription } from '../shared/engine-control.ts'
 import type { FailureCode } from '../shared/errors.ts'
 import type { Logger } from '../shared/log.ts'
 import type { Job } from '../shared/messages.ts'
+import { inSpan } from '../shared/tracing.ts'
 import type { PublicFetch } from '../shared/http/public-fetch.ts'
 import { BatchBudget } from './compute/batch-budget.ts'
 import type { ComputeThread } from './compute/compute-thread.ts'
@@ -56,7 +57,8 @@ export function createEngine(deps: EngineDeps): Engine {
     outOfMemory: () => metrics.outOfMemory(),
   })
   const store = new StoreOutage({ log })
-  const serve = ({ job, attemptId, deliveries }: Lease, signal: AbortSignal) => {
+  const serve = (lease: Lease, signal: AbortSignal) => {
+    const { job, attemptId, deliveries } = lease
     const jobDeps = {
       ...deps,
       scheduler,
@@ -70,7 +72,7 @@ export function createEngine(deps: EngineDeps): Engine {
       },
       onFailed: (code: FailureCode) => metrics.failed(code),
     }
-    return separateJob(job, attemptId, jobDeps, signal)
+    return traced(lease, () => separateJob(job, attemptId, jobDeps, signal))
   }
   const intake = new Intake({
     ...config,
@@ -113,6 +115,20 @@ async function timed(
     sinceSubmit: (now - submittedAt) / 1_000,
   })
   return outcome
+}
+
+/** A try is a span: the first delivery's in the trace of its request. */
+function traced(
+  { job, attemptId, deliveries, traceParent: from = null }: Lease,
+  separate: () => Promise<Outcome>,
+): Promise<Outcome> {
+  const attributes = { 'winnow.request_id': job.request_id, 'winnow.attempt_id': attemptId }
+  const options = { kind: 'consumer', from, isRepeated: deliveries > 1, attributes } as const
+  return inSpan('separate', options, async (span) => {
+    const outcome = await separate()
+    span.setAttributes({ 'winnow.outcome': outcome })
+    return outcome
+  })
 }
 
 function computeStats(scheduler: Scheduler, compute: ComputeThread) {

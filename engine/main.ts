@@ -2,12 +2,13 @@
  * The engine process: config, compute thread, broker, intake, control server; drains when stopped.
  */
 
-import { readFileSync } from 'node:fs'
 import { connectBroker } from '../shared/broker.ts'
 import { systemClock } from '../shared/clock.ts'
 import { announceReady, onShutdown, startOrEnd } from '../shared/lifecycle.ts'
 import { createLogger } from '../shared/log.ts'
 import { startMetricsServer } from '../shared/metrics-server.ts'
+import { startTracing } from '../shared/tracing.ts'
+import { version } from '../shared/version.ts'
 import { createPublicFetch } from '../shared/http/public-fetch.ts'
 import { ComputeThread } from './compute/compute-thread.ts'
 import { killHungProcess } from './compute/compute-watchdog.ts'
@@ -28,10 +29,13 @@ const STOP_MS_MAX = 15_000
 process.env.TF_CPP_MIN_LOG_LEVEL ??= '2'
 const config = loadConfig(process.env)
 const log = createLogger('engine', config.logLevel).child({ engine_id: config.engineId })
-const { version } = JSON.parse(
-  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
-) as { version: string }
 
+const stopTracing = await startTracing({
+  service: 'winnow-engine',
+  version,
+  endpoint: config.otlpEndpoint,
+  log,
+})
 await prepareScratch(config.scratchFolder)
 const compute = await ComputeThread.start(config, log)
 const broker = await startOrEnd(
@@ -124,6 +128,7 @@ async function stop(): Promise<void> {
   await metricsServer?.stop()
   gpus.close()
   await broker.close()
+  await stopTracing()
   await compute.stop()
 }
 

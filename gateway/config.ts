@@ -29,6 +29,7 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
       bootstrapApiKey: secret('BOOTSTRAP_API_KEY', 16),
       adminToken: secret('ADMIN_TOKEN', 16), // opens the admin API; without it there is none
       logLevel: choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
+      otlpEndpoint: url('OTEL_EXPORTER_OTLP_ENDPOINT', WEB), // takes spans
       egressAllowCidrs: networks('EGRESS_ALLOW_CIDRS'),
       webhooksMax: integer('WEBHOOKS_MAX', 1, 1_000, 32), // posted at once
       webhooksPerHostMax: integer('WEBHOOKS_PER_HOST_MAX', 1, 1_000, 8),

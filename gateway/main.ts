@@ -10,6 +10,8 @@ import { announceReady, onShutdown, startOrEnd } from '../shared/lifecycle.ts'
 import { localUrl } from '../shared/local-url.ts'
 import { createLogger } from '../shared/log.ts'
 import { startMetricsServer } from '../shared/metrics-server.ts'
+import { startTracing } from '../shared/tracing.ts'
+import { version } from '../shared/version.ts'
 import { createPublicFetch } from '../shared/http/public-fetch.ts'
 import { createPublicPost } from './webhooks/public-post.ts'
 import { buildApp } from './app.ts'
@@ -47,6 +49,12 @@ const settings = loadConfig(process.env)
 const log = createLogger('gateway', settings.logLevel)
 const clock = systemClock
 const { dataFolder } = settings
+const stopTracing = await startTracing({
+  service: 'winnow-gateway',
+  version,
+  endpoint: settings.otlpEndpoint,
+  log,
+})
 process.umask(0o077) // what lies in the data folder is nobody else's business
 await mkdir(dataFolder, { recursive: true })
 const { signingKey, encryptionKey } = await readKeys(dataFolder)
@@ -162,6 +170,7 @@ onShutdown(log, async () => {
   await webhooksEnded
   await broker.close()
   engineRegistry.close()
+  await stopTracing()
   await store.destroy()
 })
 const addresses = {

@@ -19,7 +19,7 @@ export class MetricSet {
     return this.#registry.metrics()
   }
 
-  /** @param series labels known beforehand: 0 from the start, else the first would be no increase */
+  /** @param series labels known beforehand: 0 at the start, else the first is no increase */
   counter(name: NameOf<'counter'>, series: readonly Series[] = []): Counter {
     const counter = new Counter(this.#configuration(name))
     for (const labels of series) counter.inc(labels, 0)

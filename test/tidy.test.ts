@@ -33,6 +33,7 @@ const HOMES: [packages: RegExp, homes: readonly string[]][] = [
   ],
   [/^node-av/, ['engine/media/']],
   [/^koffi/, ['engine/operations/nvml.ts']],
+  [/^@opentelemetry\//, ['shared/tracing.ts']],
   [/^protobufjs/, ['models/graph/']],
   [/^@tensorflow\//, ['models/tensor.ts', 'models/bfloat16.ts']],
 ]

@@ -15,12 +15,15 @@ export interface LaneOwner {
 interface LaneOptions {
   signal: AbortSignal
   onStep: (share: number) => void
+  /** Called when a batch with the lane begins, until one of them was computed. */
+  onBegin?: (() => void) | undefined
 }
 
 interface OpenLane extends WaitingLane {
   steps: number
   stepsLeft: number
   onStep: (share: number) => void
+  onBegin: (() => void) | undefined
   resolve(result: LaneResult): void
   reject(error: unknown): void
 }
@@ -81,13 +84,13 @@ export class Scheduler {
   async #separate(
     request: LaneRequest,
     owner: LaneOwner,
-    { signal, onStep }: LaneOptions,
+    { signal, onStep, onBegin }: LaneOptions,
   ): Promise<LaneResult> {
     const { lane: id, frames, steps } = await this.#watchMemory(this.#compute.open(request))
     const { promise, resolve, reject } = promiseWithResolvers<LaneResult>()
     const abandon = () => this.#abandon(id, signal.reason)
     this.#join(owner)
-    const lane = { id, ...owner, frames, steps, stepsLeft: steps, onStep, resolve, reject }
+    const lane = { id, ...owner, frames, steps, stepsLeft: steps, onStep, onBegin, resolve, reject }
     this.#lanes.set(id, lane)
     signal.addEventListener('abort', abandon, { once: true })
     if (signal.aborted) abandon()
@@ -125,6 +128,7 @@ export class Scheduler {
   async #step(batch: readonly OpenLane[]): Promise<void> {
     try {
       const framesMax = Math.max(this.#budget.framesMax, paddedFrames(batch))
+      for (const lane of batch) if (lane.stepsLeft === lane.steps) lane.onBegin?.()
       const startedAt = performance.now()
       await this.#watchMemory(this.#compute.step(batch.map((lane) => lane.id)))
       const seconds = (performance.now() - startedAt) / 1_000

@@ -10,6 +10,7 @@ import { assertNotTooLong } from '../../shared/media-limits.ts'
 import type { Event, Job } from '../../shared/messages.ts'
 import type { PublicFetch } from '../../shared/http/public-fetch.ts'
 import { LIMITS } from '../../shared/separation-options.ts'
+import { inSpan } from '../../shared/tracing.ts'
 import type { ModelDescription } from '../../models/model.ts'
 import type { EngineConfig } from '../config.ts'
 import { DeviceError } from '../compute/compute-errors.ts'
@@ -72,7 +73,8 @@ export async function separateJob(
   let folder: string | null = null
   try {
     folder = await makeJobFolder(deps.config.scratchFolder)
-    const sourcePath = await fetchMedia(job, folder, signal, deps)
+    const into = folder
+    const sourcePath = await inSpan('fetch', {}, () => fetchMedia(job, into, signal, deps))
     await started
     const work = { folder, sourcePath, reporter, signal, attemptId }
     const completed = await produceOutputs(job, work, deps)
@@ -158,7 +160,8 @@ async function produceOutputs(
     const stored = await outputs.finish(async (part, path, contentType) => {
       const url = job.upload_urls[part]
       const onAway = () => deps.store.noticed(url)
-      await uploadOutput({ url, path, contentType, signal, onAway })
+      const upload = () => uploadOutput({ url, path, contentType, signal, onAway })
+      await inSpan(`upload ${part}`, {}, upload)
       deps.store.ended()
     })
     reporter.log(describeStored(stored, outputs.sound, mixture))
@@ -184,7 +187,7 @@ async function measureMedia(
   deps: JobDeps,
 ): Promise<number | null> {
   const secondsMax = deps.config.mediaSecondsMax
-  const seconds = await measureSound(path, { secondsMax, signal })
+  const seconds = await inSpan('measure', {}, () => measureSound(path, { secondsMax, signal }))
   if (seconds === null) return null
   await publishUntilStored({ ...reporter.event('measured'), duration: seconds }, deps, signal)
   assertNotTooLong(seconds, secondsMax)

@@ -4,6 +4,7 @@ import { isoTime } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
 import type { LogLine } from '../../shared/messages.ts'
+import { currentTraceParent } from '../../shared/tracing.ts'
 import { reserveAtSubmit } from '../accounts/credits.ts'
 import type { Deps } from '../deps.ts'
 import { failRequest } from './finish-request.ts'
@@ -48,6 +49,7 @@ export async function submit(
     ...newRow(requestId, accountId, submission, source, isoTime(deps.clock.now())),
     ...(webhook && webhookColumns(requestId, webhook, deps.config.encryptionKey)),
   }
+  const traceParent = currentTraceParent() // the transaction is run by whoever shares it
   try {
     await inSharedTransaction(deps.store, async (store) => {
       await first?.(store, row)
@@ -57,6 +59,7 @@ export async function submit(
         message_id: row.request_id,
         request_id: row.request_id,
         created_at: row.created_at,
+        trace_parent: traceParent,
       })
       await assertKept(store, row)
       await assertRoom(store, accountId, deps.config)

@@ -13,6 +13,7 @@ export const migrations: Record<string, Migration> = {
   '006-outbox-tries': { up: addOutboxTries },
   '007-webhook-turns': { up: addWebhookTurns },
   '008-file-quota': { up: addFileQuota },
+  '009-traces': { up: addTraces },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {
@@ -246,4 +247,10 @@ async function addFileQuota(db: Kysely<any>): Promise<void> {
     .columns(['account_id', 'file_size', 'expires_at'])
     .where(sql<SqlBool>`media_removed_at is null`)
     .execute()
+}
+
+/** What is done later goes on with the trace of what asked for it. */
+async function addTraces(db: Kysely<any>): Promise<void> {
+  await db.schema.alterTable('outbox').addColumn('trace_parent', 'text').execute()
+  await db.schema.alterTable('deliveries').addColumn('trace_parent', 'text').execute()
 }

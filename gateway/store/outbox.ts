@@ -3,16 +3,16 @@
 import type { Store } from './database.ts'
 import type { OutboxRow, RequestRow } from './tables.ts'
 
-type NewOutboxRow = Omit<OutboxRow, 'not_before' | 'tries'> & Partial<OutboxRow>
+type NewOutboxRow = Omit<OutboxRow, 'not_before' | 'tries' | 'trace_parent'> & Partial<OutboxRow>
 
 export async function putInOutbox(store: Store, row: NewOutboxRow): Promise<void> {
   await store
     .insertInto('outbox')
-    .values({ not_before: null, tries: 0, ...row })
+    .values({ not_before: null, tries: 0, trace_parent: null, ...row })
     .execute()
 }
 
-export type WaitingJob = RequestRow & Pick<OutboxRow, 'message_id' | 'tries'>
+export type WaitingJob = RequestRow & Pick<OutboxRow, 'message_id' | 'tries' | 'trace_parent'>
 
 /** Requests that have waited longest and rest no more, with the message id of each one's job. */
 export const oldestInOutbox = (store: Store, now: string, limit: number): Promise<WaitingJob[]> =>
@@ -20,7 +20,7 @@ export const oldestInOutbox = (store: Store, now: string, limit: number): Promis
     .selectFrom('outbox')
     .innerJoin('requests', 'requests.request_id', 'outbox.request_id')
     .selectAll('requests')
-    .select(['outbox.message_id', 'outbox.tries'])
+    .select(['outbox.message_id', 'outbox.tries', 'outbox.trace_parent'])
     .where(({ eb, or }) =>
       or([eb('outbox.not_before', 'is', null), eb('outbox.not_before', '<=', now)]),
     )
