@@ -5,6 +5,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import * as grpc from '@grpc/grpc-js'
+import { SEPARATION_SERVICE, separationPackage } from '../../gateway/grpc/server.ts'
 import { noise, wavBytes } from '../support/make-audio.ts'
 import { startOtlpReceiver, type ReceivedSpan } from '../support/otlp-receiver.ts'
 import { API_KEY, startWinnow } from '../support/start-winnow.ts'
@@ -14,10 +16,11 @@ const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736'
 const CALLER = '00f067aa0ba902b7'
 const SPANS_MS_MAX = 60_000
 
-async function startTraced(t: TestContext, seconds: number) {
+async function startTraced(t: TestContext, seconds: number, engines = 1) {
   const { url: endpoint, spans } = await startOtlpReceiver(t)
   const webhooks = await startReceiver(t)
   const winnow = await startWinnow(t, {
+    engines,
     env: {
       OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
       OTEL_BSP_SCHEDULE_DELAY: '50',
@@ -30,6 +33,7 @@ async function startTraced(t: TestContext, seconds: number) {
   const fileId = await winnow.client.upload(path, 'audio/wav')
   return {
     winnow,
+    fileId,
     spans,
     webhooks,
     submit: async () => {
@@ -124,4 +128,35 @@ test('a later attempt and a later try of a webhook are traces of their own, with
   const retried = await span('webhook', ({ spanId }) => spanId !== refused.spanId)
   assert.notEqual(retried.traceId, refused.traceId)
   assert.equal(retried.links?.[0]?.spanId, refused.parentSpanId)
+})
+
+test("a gRPC call goes on with its caller's trace, and a status stream does not last in it", async (t) => {
+  const { span, winnow, fileId } = await startTraced(t, 1, 0) // without an engine it waits
+  const Client = grpc.makeGenericClientConstructor(
+    separationPackage[SEPARATION_SERVICE] as grpc.ServiceDefinition,
+    'SeparationService',
+  )
+  const address = winnow.gateway.ready.grpc ?? ''
+  const client = new Client(address, grpc.credentials.createInsecure())
+  t.after(() => client.close())
+  const metadata = new grpc.Metadata()
+  metadata.set('authorization', `Bearer ${API_KEY}`)
+  metadata.set('traceparent', `00-${TRACE_ID}-${CALLER}-01`)
+  const request = { input: { prompt: 'noise', file_id: fileId } }
+  const { request_id: requestId } = await new Promise<{ request_id: string }>((resolve, reject) => {
+    client.Submit?.(request, metadata, (error: Error | null, reply: { request_id: string }) =>
+      error ? reject(error) : resolve(reply),
+    )
+  })
+  const call = await span('winnow.separation.v1.SeparationService/Submit')
+  assert.deepEqual([call.traceId, call.parentSpanId, call.kind], [TRACE_ID, CALLER, 2])
+  assert.equal((await span('publish job')).parentSpanId, call.spanId)
+  const gone = new AbortController()
+  const stream = await fetch(`${winnow.url}/v1/queue/requests/${requestId}/status/stream`, {
+    headers: { authorization: `Bearer ${API_KEY}` },
+    signal: gone.signal,
+  })
+  assert.equal(stream.status, 200)
+  await span('GET /v1/queue/requests/:request_id/status/stream')
+  gone.abort()
 })
