@@ -82,7 +82,7 @@ export async function startTracing(options: TracingOptions): Promise<() => Promi
     import('@opentelemetry/resources'),
   ])
   const warn = (message: string, ...details: unknown[]) =>
-    log.warn({ details }, `tracing: ${message}`)
+    log.warn({ report: message.slice(0, 500), details }, 'spans could not be sent')
   const quiet = () => undefined
   const logger = { error: warn, warn, info: quiet, debug: quiet, verbose: quiet }
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true })
