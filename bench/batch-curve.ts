@@ -1,8 +1,8 @@
 /**
- * How much does batching pay? Audio-seconds separated per second by batch size, for the built-in
- * model. Repetitions of all sizes are interleaved, so that a busy moment hits them alike.
+ * How much throughput does batching gain? Audio-seconds separated per second by batch size, for the
+ * built-in model. Repetitions of all sizes are interleaved, so that other load affects them alike.
  *
- *   node --import tsx bench/batch-curve.ts
+ * node --import tsx bench/batch-curve.ts
  */
 import { fileURLToPath } from 'node:url'
 import { WARM_UP_CALLS } from '../models/graph/compiled.ts'

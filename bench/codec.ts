@@ -1,8 +1,8 @@
 /**
  * How fast does SAM-Audio's codec encode a chunk, and decode its two streams? Random weights at the
- * sizes of the published checkpoints; both are interleaved, so that a busy moment hits them alike.
+ * sizes of the published checkpoints; both are interleaved, so that other load affects them alike.
  *
- *   npm run bench -- codec --seconds 1,5 --repetitions 5
+ * npm run bench -- codec --seconds 1,5 --repetitions 5
  */
 import { parseArgs } from 'node:util'
 import { decodeLatents, encodeWaves, loadCodec } from '../models/sam-audio/codec/codec.ts'

@@ -2,18 +2,18 @@
  * How fast is one evaluation of SAM-Audio's transformer, also beside PyTorch's? Random weights;
  * repetitions of all cases are interleaved, so that a busy moment hits them alike.
  *
- *   npm run bench -- dit-forward --dim 512 --layers 8 --heads 8 --frames 250 --batch 1,2,4,8 \
- *     --precision float32,bfloat16 --pytorch <Python with torch 2.13>
+ * npm run bench -- dit-forward --dim 512 --layers 8 --heads 8 --frames 250 --batch 1,2,4,8 \
+ * --precision float32,bfloat16 --pytorch <Python with torch 2.13>
  *
- * With --profile it tells first which operations of the native library take the time, step by step:
- * within a graph they can't be told apart.
+ * With --profile it first lists which operations of the native library take the time, step by step:
+ * within a graph they cannot be separated.
  */
 import { parseArgs } from 'node:util'
 import { WARM_UP_CALLS } from '../models/graph/compiled.ts'
 import type { Precision } from '../models/precision.ts'
 import type { TransformerConfig } from '../models/sam-audio/config.ts'
 import { loadTransformer, type Transformer } from '../models/sam-audio/flow/transformer.ts'
-import { tabulated, type TellTime } from '../models/sam-audio/flow/time-embedding.ts'
+import { tabulated, type EmbedTime } from '../models/sam-audio/flow/time-embedding.ts'
 import { backendVersion, deviceKind, tf } from '../models/tensor.ts'
 import {
   feedForwardDimOf,
@@ -73,7 +73,7 @@ if (options.profile) for (const batch of batchSizes) ours.forEach((each) => prof
 interface Ours {
   precision: Precision
   transformer: Transformer
-  embedTime: TellTime
+  embedTime: EmbedTime
 }
 
 type ExecuteOp = (

@@ -11,7 +11,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { connectEngine, type EngineStats } from '../shared/engine-control.ts'
-import { noise, sine, wavBytes } from '../test/support/make-audio.ts'
+import { noise, sine } from '../test/support/signals.ts'
+import { wavBytes } from '../test/support/wav.ts'
 import { separateFile, startWinnow, type Winnow } from '../test/support/start-winnow.ts'
 import { quantile, report, round } from './report.ts'
 
@@ -38,7 +39,7 @@ for (const seconds of [60, 4]) {
     },
   }
   const measures = new Map<string, Measure[]>()
-  await cases.one() // the first of a shape is slow, and no answer to the question
+  await cases.one() // the first of a shape is slow, and is not measured
   for (let round = 0; round < rounds; round += 1) {
     for (const [name, run] of Object.entries(cases)) {
       const measure = await timed(run, name === 'one' ? seconds : 8 * seconds)

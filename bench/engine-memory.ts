@@ -9,7 +9,7 @@
 import { join } from 'node:path'
 import { createEncoder } from '../engine/media/encode.ts'
 import { connectEngine } from '../shared/engine-control.ts'
-import { noise } from '../test/support/make-audio.ts'
+import { noise } from '../test/support/signals.ts'
 import { separateFile, startWinnow } from '../test/support/start-winnow.ts'
 import { report, round } from './report.ts'
 

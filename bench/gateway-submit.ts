@@ -6,7 +6,7 @@
  * that are kept. A submit is timed from when it was due, so that a late client or a full event loop
  * counts. One JSON line; `disk_flush_ms` is what a small write and its flush by another process
  * cost on the same disk meanwhile, and `gateway_wait_percent` how long the gateway was ready to run
- * while others had the processors: with these, a busy machine is told from a slow gateway.
+ * while others had the processors: these distinguish a busy machine from a slow gateway.
  */
 
 import { once } from 'node:events'

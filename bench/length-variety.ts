@@ -8,10 +8,10 @@
 
 import { loadMini } from '../models/mini/mini.ts'
 import type { LaneRequest } from '../models/model.ts'
-import { noise } from '../test/support/make-audio.ts'
+import { noise } from '../test/support/signals.ts'
 import { report } from './report.ts'
 
-const stepsWanted = Number(process.argv[2] ?? 600)
+const stepCount = Number(process.argv[2] ?? 600)
 const secondsMax = Number(process.argv[3] ?? 4)
 
 const SAMPLE_RATE = 44_100
@@ -24,15 +24,15 @@ let state = 1
 for (let i = 0; i < 10; i += 1) step()
 const residentMib = [memory()]
 const startedAt = performance.now()
-for (let i = 1; i <= stepsWanted; i += 1) {
+for (let i = 1; i <= stepCount; i += 1) {
   step()
-  if (i % Math.ceil(stepsWanted / 4) === 0) residentMib.push(memory())
+  if (i % Math.ceil(stepCount / 4) === 0) residentMib.push(memory())
 }
 report('length-variety', {
-  steps: stepsWanted,
+  steps: stepCount,
   seconds_max: secondsMax,
   resident_mib: residentMib,
-  ms_per_step: Math.round((performance.now() - startedAt) / stepsWanted),
+  ms_per_step: Math.round((performance.now() - startedAt) / stepCount),
 })
 
 /** One or two clips, of lengths of their own. */

@@ -14,7 +14,7 @@ import {
 } from '../engine/job/chunks.ts'
 import type { Acceleration, Model } from '../models/model.ts'
 import { loadMini } from '../models/mini/mini.ts'
-import { concatenate } from '../test/support/make-audio.ts'
+import { concatenate } from '../test/support/signals.ts'
 import {
   collect,
   loadMixtures,

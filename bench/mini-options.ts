@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { cutChunks, planChunks, Stitcher } from '../engine/job/chunks.ts'
 import { loadMini } from '../models/mini/mini.ts'
 import type { LaneRequest, LaneResult } from '../models/model.ts'
-import { concatenate } from '../test/support/make-audio.ts'
+import { concatenate } from '../test/support/signals.ts'
 import {
   collect,
   loadMixtures,

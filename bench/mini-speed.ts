@@ -2,13 +2,13 @@
  * How fast is the built-in model beside the PyTorch network that it was ported from? From samples
  * to samples, transforms and all, without the text encoder; both in turns, in one run.
  *
- *   npm run bench -- mini-speed --pytorch <a Python with models/mini/training/requirements.txt>
+ *   npm run bench -- mini-speed --pytorch <a Python in which models/mini/training is installed>
  */
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { WARM_UP_CALLS } from '../models/graph/compiled.ts'
 import { loadMini } from '../models/mini/mini.ts'
-import { noise } from '../test/support/make-audio.ts'
+import { noise } from '../test/support/signals.ts'
 import { startPyTorch } from './pytorch.ts'
 import { quantile, report, round } from './report.ts'
 
@@ -21,7 +21,7 @@ const python = options.pytorch
 if (!python) throw new Error('--pytorch must name a Python that has PyTorch')
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))
 const mini = await loadMini({ textEncoderFolder: path('.runtime/text-encoder') })
-const script = '../models/mini/training/speed.py'
+const script = '../models/mini/training/winnow_training/commands/speed.py'
 const torch = startPyTorch(python, script, [path('models/mini/weights')])
 
 for (const batch of [1, 4, 8]) {
@@ -56,7 +56,7 @@ torch.stop()
 function separate(batch: number): number {
   const plain = { prompt: 'rain', spans: [], acceleration: 'fast', seed: 0 } as const
   const lanes = Array.from({ length: batch }, (_, i) => {
-    const channels = [noise(SECONDS, SAMPLE_RATE, i + 1)] // lanes that hear the same share it
+    const channels = [noise(SECONDS, SAMPLE_RATE, i + 1)] // lanes with the same mixture share it
     return mini.open({ ...plain, chunk: { channels, sampleRate: SAMPLE_RATE } })
   })
   const startedAt = performance.now()

@@ -1,4 +1,4 @@
-/** PyTorch beside us: a Python process that measures once for every line it is given. */
+/** Runs PyTorch for comparison: a Python process that measures once for every input line. */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +11,7 @@ export type PyTorch = ReturnType<typeof startPyTorch>
  */
 export function startPyTorch(python: string, script: string, args: readonly string[]) {
   const path = fileURLToPath(new URL(script, import.meta.url))
-  // Threads that wait for each other in a busy loop collapse on a busy machine.
+  // Spinning threads slow each other down on a busy machine.
   const env = { ...process.env, GOMP_SPINCOUNT: '20000', OMP_WAIT_POLICY: 'passive' }
   const child = spawn(python, ['-W', 'ignore', path, ...args], {
     env,

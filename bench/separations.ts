@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import type { Acceleration, Model } from '../models/model.ts'
 import { loadSamAudio } from '../models/sam-audio/sam-audio.ts'
 import { backendVersion, deviceKind } from '../models/tensor.ts'
-import { noise } from '../test/support/make-audio.ts'
+import { noise } from '../test/support/signals.ts'
 import { quantile, report, round } from './report.ts'
 
 const { values: options } = parseArgs({

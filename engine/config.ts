@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseModelChoice } from '../models/model-choice.ts'
 import { PRECISIONS } from '../models/precision.ts'
+import { DAY_SECONDS, HOUR_SECONDS } from '../shared/durations.ts'
 import { newId } from '../shared/ids.ts'
 import { readBrokerAddress } from '../shared/broker-connection.ts'
 import { readSettings } from '../shared/settings.ts'
@@ -16,45 +17,43 @@ export type EngineConfig = ReturnType<typeof loadConfig>
 
 /** @throws SettingsError naming every wrong setting */
 export const loadConfig = (env: NodeJS.ProcessEnv) =>
-  readSettings(env, (reader) => {
-    const { text, integer, integerOrOff, choice, parsed, optional, networks, url } = reader
-    return {
-      brokerAddress: readBrokerAddress(reader),
-      engineId: text('ENGINE_ID', `${hostname()}-${newId('engine').slice(0, 15)}`),
-      model: parsed('MODEL', 'mini', parseModelChoice),
-      /**
-       * Of SAM-Audio's transformer; auto: bfloat16 where the device computes it fast. In bfloat16
-       * what shares a batch changes a result by as much as the rounding does: not by default.
-       */
-      precision: choice('PRECISION', PRECISIONS, 'float32'),
-      textEncoderFolder: resolve(text('TEXT_ENCODER_DIR', join(RUNTIME_FOLDER, 'text-encoder'))),
-      /** Where the gRPC control plane listens; port 0 takes any free one. */
-      controlHost: text('CONTROL_HOST', '127.0.0.1'),
-      controlPort: integer('CONTROL_PORT', 0, 65_535, 0),
-      /** How gateways reach it, when that is not controlHost:controlPort. */
-      controlAddress: optional('CONTROL_ADDRESS'),
-      metricsHost: text('METRICS_HOST', '127.0.0.1'),
-      metricsPort: integerOrOff('METRICS_PORT', 0, 65_535) ?? 0, // 0: any free one
-      /** Of the GPUs of this machine, those that CUDA gives to this process. */
-      visibleGpus: env.CUDA_VISIBLE_DEVICES, // empty is not unset: there are none
-      /** Jobs in hand at once. */
-      jobsMax: integer('JOBS_MAX', 1, 1_000, 8),
-      /** Chunks of one job decoded or in the model at once. */
-      chunksInFlightMax: integer('CHUNKS_IN_FLIGHT_MAX', 1, 64, 2),
-      /** Frames of one batch, padding included. */
-      batchFramesMax: integer('BATCH_FRAMES_MAX', BATCH_FRAMES.least, BATCH_FRAMES.most, 4_096),
-      leaseSeconds: integer('LEASE_SECONDS', 2, 600, 30),
-      drainSeconds: integer('DRAIN_SECONDS', 0, 3_600, 30),
-      /** The longest that one call of the compute thread may take; then the process ends. */
-      computeSecondsMax: integer('COMPUTE_SECONDS_MAX', 1, 86_400, 1_800),
-      jobSecondsMax: integer('JOB_SECONDS_MAX', 1, 604_800, 21_600),
-      mediaSecondsMax: integer('MEDIA_SECONDS_MAX', 1, 604_800, 7_200),
-      /** For the media at an audio_url to arrive. */
-      fetchSecondsMax: integer('FETCH_SECONDS_MAX', 1, 86_400, 1_800),
-      scratchFolder: resolve(text('SCRATCH_DIR', join(tmpdir(), 'winnow'))),
-      egressAllowCidrs: networks('EGRESS_ALLOW_CIDRS'),
-      /** Takes spans; without it there are none. */
-      otlpEndpoint: url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']),
-      logLevel: choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
-    }
-  })
+  readSettings(env, ({ text, integer, integerOrOff, choice, parsed, optional, networks, url }) => ({
+    brokerAddress: readBrokerAddress({ text, optional, integer }),
+    engineId: text('ENGINE_ID', `${hostname()}-${newId('engine').slice(0, 15)}`),
+    model: parsed('MODEL', 'mini', parseModelChoice),
+    /**
+     * Of SAM-Audio's transformer; auto: bfloat16 where the device computes it fast. In bfloat16 the
+     * other lanes of a batch change a lane's result by as much as the rounding does, so it is not
+     * the default.
+     */
+    precision: choice('PRECISION', PRECISIONS, 'float32'),
+    textEncoderFolder: resolve(text('TEXT_ENCODER_DIR', join(RUNTIME_FOLDER, 'text-encoder'))),
+    /** Where the gRPC control plane listens; port 0 takes any free one. */
+    controlHost: text('CONTROL_HOST', '127.0.0.1'),
+    controlPort: integer('CONTROL_PORT', 0, 65_535, 0),
+    /** How gateways reach it, when that is not controlHost:controlPort. */
+    controlAddress: optional('CONTROL_ADDRESS'),
+    metricsHost: text('METRICS_HOST', '127.0.0.1'),
+    metricsPort: integerOrOff('METRICS_PORT', 0, 65_535) ?? 0, // 0: any free one
+    /** Of the GPUs of this machine, those that CUDA gives to this process. */
+    visibleGpus: env.CUDA_VISIBLE_DEVICES, // empty is not unset: there are none
+    /** Jobs in hand at once. */
+    jobsMax: integer('JOBS_MAX', 1, 1_000, 8),
+    /** Chunks of one job decoded or in the model at once. */
+    chunksInFlightMax: integer('CHUNKS_IN_FLIGHT_MAX', 1, 64, 2),
+    /** Frames of one batch, padding included. */
+    batchFramesMax: integer('BATCH_FRAMES_MAX', BATCH_FRAMES.least, BATCH_FRAMES.most, 4_096),
+    leaseSeconds: integer('LEASE_SECONDS', 2, 600, 30),
+    drainSeconds: integer('DRAIN_SECONDS', 0, HOUR_SECONDS, 30),
+    /** The longest that one call of the compute thread may take; then the process ends. */
+    computeSecondsMax: integer('COMPUTE_SECONDS_MAX', 1, DAY_SECONDS, 1_800),
+    jobSecondsMax: integer('JOB_SECONDS_MAX', 1, 604_800, 21_600),
+    mediaSecondsMax: integer('MEDIA_SECONDS_MAX', 1, 604_800, 7_200),
+    /** For the media at an audio_url to arrive. */
+    fetchSecondsMax: integer('FETCH_SECONDS_MAX', 1, DAY_SECONDS, 1_800),
+    scratchFolder: resolve(text('SCRATCH_DIR', join(tmpdir(), 'winnow'))),
+    egressAllowCidrs: networks('EGRESS_ALLOW_CIDRS'),
+    /** Takes spans; without it there are none. */
+    otlpEndpoint: url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']),
+    logLevel: choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
+  }))

@@ -11,6 +11,7 @@ import {
   type EngineDescription,
   type EngineStats,
 } from '../shared/engine-control.ts'
+import { MINUTE_MS } from '../shared/durations.ts'
 import { BATCH_FRAMES } from './compute/batch-budget.ts'
 
 export interface ControlledEngine {
@@ -26,12 +27,12 @@ export interface ControlledEngine {
 export interface ControlServer {
   /** `host:port` that it listens on. */
   address: string
-  /** Health answers NOT_SERVING from now on. */
+  /** Sets health to NOT_SERVING from now on. */
   notServing(): void
   stop(): void
 }
 
-const INTERVAL_MS = { least: 100, most: 60_000, usual: 1_000 }
+const INTERVAL_MS = { least: 100, most: MINUTE_MS, usual: 1_000 }
 
 /** Listens on `host:port`; port 0 takes any free one. @throws Error when it is taken */
 export async function startControlServer(
@@ -97,7 +98,7 @@ function handlers(
       const intervalMs = Math.min(Math.max(asked, INTERVAL_MS.least), INTERVAL_MS.most)
       call.write(engine.stats())
       const timer = setInterval(() => {
-        if (!call.writableNeedDrain) call.write(engine.stats()) // else nobody reads: none pile up
+        if (!call.writableNeedDrain) call.write(engine.stats()) // a slow reader skips some
       }, intervalMs)
       call.on('cancelled', () => clearInterval(timer))
     },

@@ -1,6 +1,4 @@
-/**
- * The parts of an engine put together: what its control server asks, and the loop that serves jobs.
- */
+/** The parts of an engine put together: its control interface, and the loop that serves jobs. */
 
 import type { Broker, Lease } from '../shared/broker.ts'
 import type { Clock } from '../shared/clock.ts'
@@ -20,6 +18,7 @@ import type { EngineMetrics } from './operations/engine-metrics.ts'
 import { Scheduler } from './compute/scheduler.ts'
 import type { Outcome } from './job/outcome.ts'
 import { separateJob } from './job/separate-job.ts'
+import { SoundProcesses } from './media/sound-process.ts'
 import { StoreOutage } from './media/store-outage.ts'
 
 interface EngineDeps {
@@ -37,9 +36,9 @@ interface EngineDeps {
 }
 
 export interface Engine extends ControlledEngine {
-  /** Begins to take jobs. */
+  /** Starts to lease jobs. */
   start(): void
-  /** Takes no more jobs, and gives those in hand back to the queue. */
+  /** Leases no more jobs, and returns the open ones to the queue. */
   giveBack(): Promise<{ finished: number; released: number }>
 }
 
@@ -57,12 +56,12 @@ export function createEngine(deps: EngineDeps): Engine {
     outOfMemory: () => metrics.outOfMemory(),
   })
   const store = new StoreOutage({ log })
+  const soundProcesses = new SoundProcesses()
+  const parts = { ...deps, scheduler, store, soundProcesses }
   const serve = (lease: Lease, signal: AbortSignal) => {
     const { job, attemptId, deliveries } = lease
     const jobDeps = {
-      ...deps,
-      scheduler,
-      store,
+      ...parts,
       tries: deliveries + (job.interruptions ?? 0),
       model: compute.ready.description,
       log: log.child({ request_id: job.request_id, attempt_id: attemptId }),

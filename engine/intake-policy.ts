@@ -1,8 +1,8 @@
-/** Which jobs an engine leases and begins: pure functions of what it has in hand. */
+/** Which jobs an engine leases and starts: pure functions of its open jobs. */
 
 import type { JobQueue } from '../shared/broker.ts'
 
-/** What the policy sees of a job in hand. */
+/** An open job, as the policy sees it. */
 export interface HeldJob {
   queue: JobQueue
   /** Times that the job has been delivered, this one included. */
@@ -12,8 +12,8 @@ export interface HeldJob {
 }
 
 /**
- * From this delivery on a job runs alone. Deliveries are spent by leases that end in silence,
- * mostly with their engine: such a job may be what ends engines, and must not take others along.
+ * From this delivery on a job runs alone. Deliveries are used up by leases that lapse, mostly with
+ * their engine: such a job may crash engines, and must not end other jobs with them.
  */
 const SUSPECT_DELIVERIES = 3
 
@@ -44,8 +44,8 @@ export function mayLease(
 
 /**
  * Whether `job`, one of those in hand, may begin now; later each end of a job or a pull is a new
- * chance. One that runs alone lets a job that may be on its way go first: else that waits in hand
- * and is lost with the engine.
+ * chance. A job that runs alone waits for the jobs of open pulls: else those would wait behind it
+ * and be lost with the engine.
  */
 export function mayBegin(
   job: HeldJob,

@@ -29,18 +29,18 @@ interface JobInHand extends HeldJob {
 
 /** How long one pull waits for a job: also the longest that a drain waits for a pull. */
 const PULL_MS = 1_000
-/** Pause after the broker failed us. */
+/** Pause after a failure of the broker. */
 const RETRY_MS = 1_000
 /**
- * How long a job rests whose events could not be stored: 5 s, then three times as long each time
- * (10 min over all).
+ * Delay of a job whose events could not be stored: 5 s, then three times as long each time (10 min
+ * in all).
  */
 const retryDelayMs = (deliveries: number) => 5_000 * 3 ** (deliveries - 1)
 
 export class Intake {
   readonly #options: IntakeOptions
   readonly #inHand = new Map<string, JobInHand>()
-  /** Queues from which a job may be on its way: each has its room already. */
+  /** Queues with an open pull; each has its slot already. */
   readonly #pulls: JobQueue[] = []
   #awaitingRoom: (() => void)[] = []
   #draining = false
@@ -115,7 +115,7 @@ export class Intake {
         this.#pulls.splice(this.#pulls.indexOf(queue), 1)
         this.#wake()
       }
-      await Promise.resolve() // of two queues with room for one job, the one that waited is next
+      await Promise.resolve() // of two queues with room for one job, the one that waited gets it
     }
   }
 
@@ -128,7 +128,7 @@ export class Intake {
     return mayLease(queue, { inHand, pulls: this.#pulls, jobsMax: this.#options.jobsMax })
   }
 
-  /** A job in hand, or one that may have been on its way, has come or gone. */
+  /** Called when a job ends, or a pull returns. */
   #wake(): void {
     this.#beginWhoMay()
     const waiting = this.#awaitingRoom
@@ -142,13 +142,13 @@ export class Intake {
       deliveries,
     } = lease
     if (this.#inHand.has(requestId)) {
-      // Our own lease has lapsed while the job was in hand. It goes on, and so do its heartbeats,
-      // which hold the job whichever delivery they are of; giving it back would spend another.
+      // The lease lapsed while the job was open. The job continues, and so do its heartbeats, which
+      // hold the job whichever delivery they are of; a nak would use up another delivery.
       lease.heartbeat()
       return
     }
     const stop = new AbortController()
-    // What arrives in the middle of a drain is given back by its events: a nak would be counted.
+    // A job that arrives during a drain is returned by its events: a nak would be counted.
     if (this.#draining) stop.abort(new JobStopped('drained'))
     let begin!: () => void
     const beginning = new Promise<void>((resolve) => {
@@ -162,7 +162,7 @@ export class Intake {
     this.#beginWhoMay()
   }
 
-  /** A job that is stopped before its beginning needs no turn: it only reports its end. */
+  /** A job that is stopped before its start needs no slot: it only reports its end. */
   #beginWhoMay(): void {
     const inHand = [...this.#inHand.values()]
     for (const job of inHand) {
@@ -193,7 +193,7 @@ export class Intake {
     }
   }
 
-  /** A job that hangs must not hold its lease for ever, even one that does not stop. */
+  /** A hanging job must not hold its lease for ever, even one that ignores its signal. */
   async #withinLimit<T>(
     { stop, heartbeat }: { stop: AbortController; heartbeat: NodeJS.Timeout },
     work: () => Promise<T>,

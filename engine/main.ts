@@ -19,10 +19,10 @@ import { prepareScratch } from './job/scratch.ts'
 import { EngineMetrics, engineStateText } from './operations/engine-metrics.ts'
 import { openGpuMonitor } from './operations/gpu-monitor.ts'
 
-/** How often an engine says that it is there. */
+/** The interval of engine announcements. */
 const ANNOUNCE_MS = 3_000
 
-/** How long a process that ends may take, besides its drain. */
+/** The longest shutdown, besides the drain. */
 const STOP_MS_MAX = 15_000
 
 // Of its log; in the compute thread the native library sees only what is set here.
@@ -109,7 +109,7 @@ async function metricsText(): Promise<string> {
   return (await metrics.text()) + (await engineStateText(now))
 }
 
-/** Ends a process that cannot serve; whoever supervises it starts another. */
+/** Ends a process that cannot serve; its supervisor starts another. */
 async function end(reason: string): Promise<void> {
   log.fatal(reason)
   limitStop(0)

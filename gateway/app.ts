@@ -2,6 +2,7 @@
 
 import { maxHeaderSize } from 'node:http'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import { MINUTE_MS } from '../shared/durations.ts'
 import { createAuthenticator } from './accounts/auth.ts'
 import { installBodyDeadline } from './api/body-deadline.ts'
 import { keepBodyText } from './api/body-text.ts'
@@ -32,8 +33,8 @@ import { BODY_BYTES_MAX } from './api/validation.ts'
 
 /** Of outputs, and of inputs unless their addresses live longer. */
 const UPLOAD_MINUTES = 60
-/** Of a connection, in both directions: longer than any answer takes, or a status stream rests. */
-const SILENT_MS_MAX = 120_000
+/** Idle time of a connection: longer than any response takes, or a status stream pauses. */
+const SILENT_MS_MAX = 2 * MINUTE_MS
 
 export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   const app: FastifyInstance = Fastify({
@@ -41,7 +42,7 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
     // Its lines would show the signatures of media addresses.
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_BYTES_MAX,
-    routerOptions: { maxParamLength: maxHeaderSize }, // an id of any length is merely unknown
+    routerOptions: { maxParamLength: maxHeaderSize }, // an id of any length is answered with 404
     onProtoPoisoning: 'ignore', // metadata may have any keys, and bodies are never merged
     onConstructorPoisoning: 'ignore',
     requestIdHeader: false,
@@ -52,8 +53,8 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
   })
-  // Schemas of routes only describe them: bodies are checked in validation.ts, and query values
-  // that make no sense are not refused.
+  // Schemas of routes only describe them: bodies are checked in validation.ts, and invalid query
+  // values are not refused.
   app.setValidatorCompiler(() => () => true)
   app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler(answerError)
@@ -76,14 +77,14 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
 }
 
 /**
- * How long a connection may keep us waiting. Node checks only now and then; that is our means
- * against who sends next to nothing, while bodies have limits of their own.
+ * Timeouts of a connection. Node checks them periodically, against clients that send almost
+ * nothing; bodies have limits of their own.
  */
 function waits({ bodySecondsMax, uploadMinutes }: Deps['config']) {
   const bodyMsMax = 1_000 * bodySecondsMax
   return {
     http: { headersTimeout: bodyMsMax, connectionsCheckingInterval: Math.ceil(bodyMsMax / 3) },
-    requestTimeout: 60_000 * Math.max(UPLOAD_MINUTES, uploadMinutes),
+    requestTimeout: MINUTE_MS * Math.max(UPLOAD_MINUTES, uploadMinutes),
     connectionTimeout: SILENT_MS_MAX,
   }
 }

@@ -1,6 +1,7 @@
 /** Every setting of the gateway, with its unit, range and default. */
 
 import { readBrokerAddress } from '../shared/broker-connection.ts'
+import { DAY_SECONDS } from '../shared/durations.ts'
 import { readSettings } from '../shared/settings.ts'
 
 export type Config = ReturnType<typeof loadConfig>
@@ -9,48 +10,45 @@ const MEGABYTE = 1_000_000
 const WEB = ['http:', 'https:']
 
 export const loadConfig = (env: NodeJS.ProcessEnv) =>
-  readSettings(env, (reader) => {
-    const { text, optional, secret, integer, integerOrOff, choice, url, networks } = reader
-    return {
-      host: text('HOST', '127.0.0.1'),
-      port: integer('PORT', 0, 65_535, 8080), // 0: any free one
-      grpcHost: text('GRPC_HOST', '127.0.0.1'),
-      grpcPort: integerOrOff('GRPC_PORT', 0, 65_535), // 0: any free one; unset: the one after PORT
-      metricsHost: text('METRICS_HOST', '127.0.0.1'),
-      metricsPort: integerOrOff('METRICS_PORT', 0, 65_535), // unset: the 1000th after PORT
-      dataFolder: text('DATA_DIR', './data'),
-      brokerAddress: readBrokerAddress(reader),
-      publicUrl: url('PUBLIC_URL', WEB), // where clients reach us
-      mediaUrl: url('MEDIA_URL', WEB), // where engines reach our media
-      s3Bucket: optional('S3_BUCKET'), // keeps the media; without one it stays in the data folder
-      s3Region: text('S3_REGION', 'us-east-1'),
-      s3Endpoint: url('S3_ENDPOINT', WEB), // of a store that is not Amazon's
-      s3PublicEndpoint: url('S3_PUBLIC_ENDPOINT', WEB), // where clients reach it, if elsewhere
-      bootstrapApiKey: secret('BOOTSTRAP_API_KEY', 16),
-      adminToken: secret('ADMIN_TOKEN', 16), // opens the admin API; without it there is none
-      logLevel: choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
-      otlpEndpoint: url('OTEL_EXPORTER_OTLP_ENDPOINT', WEB), // takes spans
-      egressAllowCidrs: networks('EGRESS_ALLOW_CIDRS'),
-      webhooksMax: integer('WEBHOOKS_MAX', 1, 1_000, 32), // posted at once
-      webhooksPerHostMax: integer('WEBHOOKS_PER_HOST_MAX', 1, 1_000, 8),
-      leaseSeconds: integer('LEASE_SECONDS', 2, 600, 30), // as the engines have it
-      connectionsMax: integer('CONNECTIONS_MAX', 1, 1_000_000, 20_000), // over HTTP
-      bodySecondsMax: integer('BODY_SECONDS_MAX', 1, 600, 30), // for JSON; of an upload: in silence
-      diskFreeBytesMin: MEGABYTE * integer('DISK_FREE_MB_MIN', 0, 1_000_000_000, 1_024),
-      filesMaxPerAccount: integer('FILES_MAX_PER_ACCOUNT', 1, 100_000_000, 100_000), // held at once
-      fileBytesMaxPerAccount: MEGABYTE * integer('FILE_MB_MAX_PER_ACCOUNT', 1, 1e9, 100_000),
-      uploadMinutes: integer('UPLOAD_MINUTES', 1, 1_440, 60),
-      fileHours: integer('FILE_HOURS', 1, 8_760, 24),
-      outputDays: integer('OUTPUT_DAYS', 1, 365, 7),
-      recordDays: integer('RECORD_DAYS', 4, 3_650, 30), // webhooks are tried for more than 3 days
-      rateLimitPerMinute: integer('RATE_LIMIT_PER_MINUTE', 0, 1_000_000, 0), // 0: no limit
-      queueMax: integer('QUEUE_MAX', 1, 1_000_000, 10_000), // requests that wait, of all accounts
-      queueMaxPerAccount: integer('QUEUE_MAX_PER_ACCOUNT', 0, 1_000_000, 0), // 0: no limit
-      mediaSecondsMax: integer('MEDIA_SECONDS_MAX', 1, 604_800, 7_200), // as the engines have it
-      streamsMaxPerAccount: integer('STREAMS_MAX_PER_ACCOUNT', 1, 1_000_000, 1_000), // open at once
-      streamWindowSeconds: integer('STREAM_WINDOW_SECONDS', 1, 86_400, 600),
-    }
-  })
+  readSettings(env, ({ text, optional, secret, integer, integerOrOff, choice, url, networks }) => ({
+    host: text('HOST', '127.0.0.1'),
+    port: integer('PORT', 0, 65_535, 8080), // 0: any free one
+    grpcHost: text('GRPC_HOST', '127.0.0.1'),
+    grpcPort: integerOrOff('GRPC_PORT', 0, 65_535), // 0: any free one; unset: the one after PORT
+    metricsHost: text('METRICS_HOST', '127.0.0.1'),
+    metricsPort: integerOrOff('METRICS_PORT', 0, 65_535), // unset: the 1000th after PORT
+    dataFolder: text('DATA_DIR', './data'),
+    brokerAddress: readBrokerAddress({ text, optional, integer }),
+    publicUrl: url('PUBLIC_URL', WEB), // where clients reach the gateway
+    mediaUrl: url('MEDIA_URL', WEB), // where engines reach the media routes
+    s3Bucket: optional('S3_BUCKET'), // keeps the media; without one it stays in the data folder
+    s3Region: text('S3_REGION', 'us-east-1'),
+    s3Endpoint: url('S3_ENDPOINT', WEB), // of an S3-compatible store other than Amazon's
+    s3PublicEndpoint: url('S3_PUBLIC_ENDPOINT', WEB), // where clients reach it, if elsewhere
+    bootstrapApiKey: secret('BOOTSTRAP_API_KEY', 16),
+    adminToken: secret('ADMIN_TOKEN', 16), // opens the admin API; without it there is none
+    logLevel: choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
+    otlpEndpoint: url('OTEL_EXPORTER_OTLP_ENDPOINT', WEB), // takes spans
+    egressAllowCidrs: networks('EGRESS_ALLOW_CIDRS'),
+    webhooksMax: integer('WEBHOOKS_MAX', 1, 1_000, 32), // posted at once
+    webhooksPerHostMax: integer('WEBHOOKS_PER_HOST_MAX', 1, 1_000, 8),
+    leaseSeconds: integer('LEASE_SECONDS', 2, 600, 30), // as the engines have it
+    connectionsMax: integer('CONNECTIONS_MAX', 1, 1_000_000, 20_000), // over HTTP
+    bodySecondsMax: integer('BODY_SECONDS_MAX', 1, 600, 30), // for JSON; of an upload: in silence
+    diskFreeBytesMin: MEGABYTE * integer('DISK_FREE_MB_MIN', 0, 1_000_000_000, 1_024),
+    filesMaxPerAccount: integer('FILES_MAX_PER_ACCOUNT', 1, 100_000_000, 100_000), // held at once
+    fileBytesMaxPerAccount: MEGABYTE * integer('FILE_MB_MAX_PER_ACCOUNT', 1, 1e9, 100_000),
+    uploadMinutes: integer('UPLOAD_MINUTES', 1, 1_440, 60),
+    fileHours: integer('FILE_HOURS', 1, 8_760, 24),
+    outputDays: integer('OUTPUT_DAYS', 1, 365, 7),
+    recordDays: integer('RECORD_DAYS', 4, 3_650, 30), // webhooks are tried for more than 3 days
+    rateLimitPerMinute: integer('RATE_LIMIT_PER_MINUTE', 0, 1_000_000, 0), // 0: no limit
+    queueMax: integer('QUEUE_MAX', 1, 1_000_000, 10_000), // requests that wait, of all accounts
+    queueMaxPerAccount: integer('QUEUE_MAX_PER_ACCOUNT', 0, 1_000_000, 0), // 0: no limit
+    mediaSecondsMax: integer('MEDIA_SECONDS_MAX', 1, 604_800, 7_200), // as the engines have it
+    streamsMaxPerAccount: integer('STREAMS_MAX_PER_ACCOUNT', 1, 1_000_000, 1_000), // open at once
+    streamWindowSeconds: integer('STREAM_WINDOW_SECONDS', 1, DAY_SECONDS, 600),
+  }))
 
 /** The `nth` port after `port`; any free one, 0, after any free one and after the last. */
 export const portAfter = (port: number, nth: number): number =>

@@ -1,4 +1,4 @@
-/** What the gateway's parts are given; `main.ts` makes it once, tests make their own. */
+/** The dependencies of the gateway's parts; `main.ts` makes them once, tests make their own. */
 
 import type { Broker } from '../shared/broker.ts'
 import type { Clock } from '../shared/clock.ts'
@@ -8,6 +8,7 @@ import type { EngineRegistry } from './operations/engine-registry.ts'
 import type { KeyChecks } from './accounts/key-checks.ts'
 import type { MediaStore } from './media-store/media-store.ts'
 import type { Metrics } from './operations/metrics.ts'
+import type { PendingUploads } from './files/pending-uploads.ts'
 import type { QueuePositions } from './requests/queue-positions.ts'
 import type { RateLimiter } from './accounts/rate-limit.ts'
 import type { RequestFeed } from './requests/request-feed.ts'
@@ -16,6 +17,7 @@ import type { Store } from './store/database.ts'
 export interface Deps {
   store: Store
   mediaStore: MediaStore
+  pendingUploads: PendingUploads
   broker: Pick<Broker, 'removeJob' | 'isConnected'>
   engineRegistry: EngineRegistry
   feed: RequestFeed
@@ -27,8 +29,8 @@ export interface Deps {
   log: Logger
   config: AppConfig
   /**
-   * @throws ServiceError when the address is not public or does not answer with media;
-   * `RATE_LIMITED` when the account has too many under way; the signal's reason
+   * @throws ServiceError when the address is not public or does not return media; `RATE_LIMITED`
+   * when the account has too many checks under way; the signal's reason
    */
   checkAudioUrl: (url: string, user: EgressUser) => Promise<{ bytes?: number | undefined }>
   /**
@@ -43,7 +45,7 @@ export interface Deps {
 }
 
 export interface AppConfig {
-  /** Seals the secrets of webhooks: 32 bytes in base64url. */
+  /** Encrypts the secrets of webhooks: 32 bytes in base64url. */
   encryptionKey: string
   /** Where clients reach this gateway; known once it listens. */
   publicUrl: () => string
@@ -57,7 +59,7 @@ export interface AppConfig {
   queueMaxPerAccount: number
   /** Connections over HTTP; beyond it new ones are closed at once. */
   connectionsMax: number
-  /** For a JSON body to be whole; and how long an upload may be silent. */
+  /** For a complete JSON body; and the longest pause within an upload. */
   bodySecondsMax: number
   /** Files that one account may hold at once, pending ones included. */
   filesMaxPerAccount: number
@@ -65,6 +67,6 @@ export interface AppConfig {
   streamWindowSeconds: number
   /** Longer media is refused. */
   mediaSecondsMax: number
-  /** Opens the admin API; without it there is none. */
+  /** Protects the admin API; without it there is none. */
   adminToken?: string | undefined
 }

@@ -1,13 +1,13 @@
-/** Work that a process repeats until it is told to stop: now and then, and whenever it is woken. */
+/** Work that a process repeats until it stops: at intervals, and whenever it is woken. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../shared/log.ts'
 
 interface LoopOptions {
   name: string
-  /** The longest rest between two turns. */
+  /** The longest pause between two turns. */
   everyMs: number
-  /** One turn. When it throws, the next comes after the ordinary rest. */
+  /** One turn. When it throws, the next comes after the ordinary pause. */
   turn: () => Promise<void>
   log: Logger
 }
@@ -23,17 +23,17 @@ export class Loop {
     this.#options = options
   }
 
-  /** Takes the first turn at once, or after a rest of `delayMs`. */
+  /** Takes the first turn at once, or after `delayMs`. */
   start(delayMs = 0): void {
     this.#running = this.#run(delayMs)
   }
 
-  /** Ends the rest; in the middle of a turn, another follows at once. */
+  /** Ends the pause; during a turn, another follows at once. */
   wake(): void {
     if (this.#mayBeWoken) this.#rest.abort()
   }
 
-  /** Resolves when the turn in hand has ended. */
+  /** Stops; resolves when the turn under way has ended. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#rest.abort()
@@ -42,7 +42,7 @@ export class Loop {
 
   async #run(delayMs: number): Promise<void> {
     const { name, everyMs, turn, log } = this.#options
-    if (delayMs > 0) await this.#restFor(delayMs)
+    if (delayMs > 0) await this.#pause(delayMs)
     while (!this.#stopped) {
       this.#rest = new AbortController()
       this.#mayBeWoken = true
@@ -50,15 +50,15 @@ export class Loop {
         await turn()
       } catch (error) {
         log.warn({ err: error, loop: name }, 'a turn failed; trying again')
-        // It is not tried again just because new work came: that would be a busy loop.
+        // A failed turn is not repeated for new work: that would be a busy loop.
         this.#rest = new AbortController()
         this.#mayBeWoken = false
       }
-      await this.#restFor(everyMs)
+      await this.#pause(everyMs)
     }
   }
 
-  async #restFor(ms: number): Promise<void> {
+  async #pause(ms: number): Promise<void> {
     if (this.#stopped) return
     await sleep(ms, undefined, { signal: this.#rest.signal }).catch(() => undefined)
   }

@@ -1,10 +1,11 @@
-/** The gateway process: constructs everything, in order, and takes it down in the opposite one. */
+/** The gateway process: starts all parts in order, and stops them in the reverse order. */
 
 import { mkdir } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { openBroker } from '../shared/broker.ts'
 import { isoTime, systemClock } from '../shared/clock.ts'
+import { MINUTE_MS } from '../shared/durations.ts'
 import { connectEngine } from '../shared/engine-control.ts'
 import { announceReady, onShutdown, startOrEnd } from '../shared/lifecycle.ts'
 import { localUrl } from '../shared/local-url.ts'
@@ -27,6 +28,7 @@ import { KeyChecks } from './accounts/key-checks.ts'
 import { openLocalDisk } from './media-store/local-disk.ts'
 import { Metrics } from './operations/metrics.ts'
 import { metricsText } from './operations/state-metrics.ts'
+import { PendingUploads } from './files/pending-uploads.ts'
 import { QueuePositions } from './requests/queue-positions.ts'
 import { RateLimiter } from './accounts/rate-limit.ts'
 import { RequestFeed } from './requests/request-feed.ts'
@@ -38,11 +40,11 @@ import { openSqlite } from './store/database.ts'
 import { createUrlChecks } from './requests/url-checks.ts'
 import { WebhookSender } from './webhooks/sender.ts'
 
-/** Requests in hand may take so long to end; then their connections are cut. */
+/** Time for open HTTP requests to end at shutdown; then their connections are closed. */
 const CLOSE_MS_MAX = 3_000
-/** The rescuer waits until the events of an earlier life have been followed. */
-const RESCUE_AFTER_MS = 60_000
-/** Starting has work enough of its own. */
+/** The rescuer starts when the events of the time before the restart have been handled. */
+const RESCUE_AFTER_MS = MINUTE_MS
+/** The first sweep waits until the start is over. */
 const SWEEP_AFTER_MS = 10_000
 
 const settings = loadConfig(process.env)
@@ -55,7 +57,7 @@ const stopTracing = await startTracing({
   endpoint: settings.otlpEndpoint,
   log,
 })
-process.umask(0o077) // what lies in the data folder is nobody else's business
+process.umask(0o077) // the data folder is private to this user
 await mkdir(dataFolder, { recursive: true })
 const { signingKey, encryptionKey } = await readKeys(dataFolder)
 const store = await openSqlite(join(dataFolder, 'winnow.db'))
@@ -95,7 +97,7 @@ const mediaStore =
     : await (
         await import('./media-store/s3.ts')
       ).openBucket({
-        // of 25 MB, for who uses it
+        // loaded only where it is used: it takes 25 MB
         bucket,
         region,
         endpoint: settings.s3Endpoint,
@@ -116,6 +118,7 @@ const webhookSender = new WebhookSender({
 const deps: Deps = {
   store,
   mediaStore,
+  pendingUploads: new PendingUploads({ store, mediaStore, clock, log, config: settings }),
   broker,
   engineRegistry,
   feed,

@@ -1,6 +1,6 @@
 /**
- * The secrets that a gateway makes at its first start, in files that only it may read, and the
- * encryption of small secrets in the database, so that the database alone does not hold them.
+ * The keys that a gateway makes at its first start, in files that only its user may read, and the
+ * encryption of small secrets in the database with one of them.
  */
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
@@ -10,7 +10,7 @@ import { join } from 'node:path'
 interface Keys {
   /** Signs media addresses. */
   signingKey: string
-  /** Seals the secrets of webhooks: 32 bytes in base64url. */
+  /** Encrypts the secrets of webhooks: 32 bytes in base64url. */
   encryptionKey: string
 }
 
@@ -42,7 +42,7 @@ export async function readKeys(dataFolder: string): Promise<Keys> {
 
 const newKey = (): string => randomBytes(KEY_BYTES).toString('base64url')
 
-/** The text of the file; where there is none, what `make` returns, which is then in the file. */
+/** The text of the file; where there is none, it is written with what `make` returns. */
 export async function readOrMake(path: string, make: () => string): Promise<string> {
   try {
     return (await readFile(path, 'utf8')).trim()
@@ -54,7 +54,7 @@ export async function readOrMake(path: string, make: () => string): Promise<stri
   return text
 }
 
-/** Writes the file all at once: whoever reads it meanwhile finds the one or the other text. */
+/** Replaces the file atomically: a concurrent reader gets the old or the new text. */
 async function writeWhole(path: string, text: string): Promise<void> {
   await writeFile(`${path}.new`, `${text}\n`, { mode: 0o600, flush: true })
   await rename(`${path}.new`, path)
@@ -63,7 +63,7 @@ async function writeWhole(path: string, text: string): Promise<void> {
 /**
  * Encrypts `text`.
  * @param key 32 bytes in base64url
- * @param owner the id of the row that keeps it; sealed text opens for no other
+ * @param owner the id of the row that stores it; the text decrypts for no other
  */
 export function encrypt(key: string, owner: string, text: string): string {
   const nonce = randomBytes(NONCE_BYTES)
@@ -74,9 +74,9 @@ export function encrypt(key: string, owner: string, text: string): string {
   return Buffer.concat(parts).toString('base64url')
 }
 
-/** What was sealed. @throws Error when key, owner or text are not those of the sealing */
-export function decrypt(key: string, owner: string, sealed: string): string {
-  const bytes = Buffer.from(sealed, 'base64url')
+/** The decrypted text. @throws Error when key, owner or text differ from those of `encrypt` */
+export function decrypt(key: string, owner: string, encrypted: string): string {
+  const bytes = Buffer.from(encrypted, 'base64url')
   const [nonce, tag] = [bytes.subarray(0, NONCE_BYTES), bytes.subarray(-TAG_BYTES)]
   const decipher = createDecipheriv(CIPHER, Buffer.from(key, 'base64url'), nonce, {
     authTagLength: TAG_BYTES,

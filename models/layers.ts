@@ -43,7 +43,7 @@ function linear(matrix: Tensor, bias: Tensor): Layer {
 
 /**
  * The weight of a torch.nn.Linear without a bias, as PyTorch keeps it: [outDim, inDim], as wide as
- * `weights` says. Turned in the product, it takes no longer, and no copy is made of it at load.
+ * `weights` states. The product transposes it, which takes no longer and needs no copy at load.
  */
 export function readMatrix(weights: Weights, inDim: number, outDim: number): Tensor {
   if (weights.precision === 'float32') return weights.get('weight', [outDim, inDim])
@@ -64,7 +64,7 @@ export const project = (x: Tensor, matrix: Tensor): Tensor =>
 export function loadRmsNorm(
   weights: Weights,
   dim: number,
-  { name = 'g', epsilon = 1e-5 } = {},
+  { name = 'gain', epsilon = 1e-5 } = {},
 ): Layer {
   const gain = weights.get(name, [dim])
   return (x) => tf.tidy(() => rmsNormalize(x, epsilon).mul(gain))
@@ -108,14 +108,14 @@ export const gelu = (x: Tensor): Tensor =>
  * as two products nothing needs to be parted.
  */
 export function loadSwiGlu(weights: Weights, dim: number, hiddenDim: number): Layer {
-  const inner = weights.at('i')
+  const inner = weights.at('input')
   const matrices = tf.tidy(() => tf.split(inner.get('weight', [2 * hiddenDim, dim]), 2))
   const biases = tf.tidy(() => tf.split(inner.get('bias', [2 * hiddenDim]), 2))
   const [toGate, toValue] = matrices.map((matrix, i) => linear(matrix, biases[i]!)) as [
     Layer,
     Layer,
   ]
-  const out = loadLinear(weights.at('o'), hiddenDim, dim)
+  const out = loadLinear(weights.at('output'), hiddenDim, dim)
   return (x) =>
     tf.tidy(() => {
       const gate = toGate(x)

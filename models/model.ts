@@ -49,9 +49,9 @@ export interface LaneRequest {
   seed: number
   /** Where the chunk starts in its mixture, in samples (absent: 0). */
   startSample?: number
-  /** What the lane that was kept of the chunk before has left; for models that leave trails. */
+  /** The overlap state of the chunk before, for models that need it (`needsPreviousChunk`). */
   overlapState?: OverlapState
-  /** How many samples at its end the next chunk has too (absent: 0): a trail is left of them. */
+  /** How many samples at its end the next chunk has too (absent: 0): their states are kept. */
   overlapSamples?: number
   /** Which of several candidates of the chunk it is, from 0 (absent: 0), the only one of most. */
   candidate?: number

@@ -83,7 +83,8 @@ export const warningsFor = (device: 'cpu' | 'gpu', hasCuda: boolean): string[] =
   device === 'cpu' && hasCuda
     ? [
         'set up for a GPU (cuda), but the native library found none and computes on the ' +
-          'processor, many times slower: check the driver (nvidia-smi), and run `npm run setup` again',
+          'processor, many times slower: check the driver (nvidia-smi), and run ' +
+          '`npm run setup` again',
       ]
     : []
 
@@ -121,7 +122,7 @@ export function multiply(x: TensorFlow.Tensor, matrix: TensorFlow.Tensor): Tenso
   )
 }
 
-/** As `multiply`, with every matrix of y [..., outDim, inDim] turned. */
+/** As `multiply`, with every matrix of y [..., outDim, inDim] transposed. */
 export function matmulTransposed(x: TensorFlow.Tensor, y: TensorFlow.Tensor): TensorFlow.Tensor {
   return execute('BatchMatMulV2', [typeOf(x), flag('adj_x', false), flag('adj_y', true)], [x, y])
 }

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 
-/** What several benches use. */
+/** Files that several benches use. */
 const SHARED = ['report.ts', 'pytorch.ts', 'esc10-minutes.ts']
 
 const [name, ...rest] = process.argv.slice(2)

@@ -62,7 +62,7 @@ const natsSettings = (folder: string, port: number): string[] => [
   'log_size_limit: 10MB',
 ]
 
-/** One that outlived a killed parent still holds the store: two of them would spoil it. */
+/** A server that outlived its killed parent still uses the store: two of them would corrupt it. */
 async function endFormerServer(folder: string): Promise<void> {
   for (const file of await readdir(folder)) {
     if (file.endsWith('.ports')) await rm(join(folder, file))

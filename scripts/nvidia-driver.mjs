@@ -1,5 +1,5 @@
-// Whether the NVIDIA driver of this machine serves the CUDA libraries that the engine brings.
-// Plain JavaScript without packages: set-up runs before anything is installed.
+// Whether the NVIDIA driver of this machine supports the CUDA libraries of the engine. Plain
+// JavaScript without packages: set-up runs before anything is installed.
 
 import { existsSync, readFileSync } from 'node:fs'
 

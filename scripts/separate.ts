@@ -3,7 +3,7 @@
 import { separate } from './separate/command.ts'
 
 const controller = new AbortController()
-process.once('SIGINT', () => controller.abort()) // a second Ctrl-C ends us at once
+process.once('SIGINT', () => controller.abort()) // a second Ctrl-C ends the process at once
 
 const { env, stdout, stderr } = process
 process.exitCode = await separate(process.argv.slice(2), {

@@ -8,12 +8,13 @@ import { existsSync, openSync, closeSync, readFileSync, renameSync, statSync } f
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { MINUTE_MS } from '../shared/durations.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** Wait before a process that died comes back; doubled with each death, up to the most. */
 const RESTART_MS = { least: 500, most: 30_000 }
 /** A process that has lived so long starts with the shortest wait again. */
-const SETTLED_MS = 60_000
+const SETTLED_MS = MINUTE_MS
 /** At the next start a log that has grown beyond this is put aside. */
 const LOG_BYTES_MAX = 20 * 2 ** 20
 

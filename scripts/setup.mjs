@@ -5,7 +5,7 @@
 // Plain JavaScript without packages: it runs before anything is installed.
 
 import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { driverProblem, driverText } from './nvidia-driver.mjs'
 import { bindingStep, sqliteStep } from './setup/addons.mjs'
@@ -121,7 +121,11 @@ function packagesStep() {
     isDone: () => readText(marker) === key,
     async run() {
       await timedDownload(() =>
-        execute('npm', ['ci', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']),
+        execute('npm', [
+          ...['ci', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'],
+          '--ignore-scripts', // as .npmrc says, which a package does not contain
+          ...(existsSync(join(ROOT, 'test')) ? [] : ['--omit=dev']),
+        ]),
       )
       writeFileSync(marker, key)
     },

@@ -128,6 +128,10 @@ async function greet(
   const keyFile = join(dataFolder, 'api-key')
   const own = process.env.BOOTSTRAP_API_KEY
   const key = own ?? (existsSync(keyFile) ? (await readFile(keyFile, 'utf8')).trim() : '<your key>')
+  const isPackaged = process.env.WINNOW_PACKAGED !== undefined // started by its command, winnow
+  const separate = isPackaged
+    ? 'npx winnow separate song.mp3'
+    : 'npm run separate -- examples/speech-over-piano.wav'
   const shellKey = own ? '$BOOTSTRAP_API_KEY' : key
   console.log(
     [
@@ -141,7 +145,7 @@ async function greet(
       '',
       '  Try:',
       `    curl -H "Authorization: Bearer ${shellKey}" ${address}/v1/models`,
-      `    npm run separate -- examples/speech-over-piano.wav "piano"${clientOptions(address)}`,
+      `    ${separate} "piano"${clientOptions(address)}`,
       '',
       '  Ctrl-C stops it.',
       '',

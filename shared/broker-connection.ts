@@ -1,4 +1,4 @@
-/** The connection to the broker: how it is first made, and what is said when it can't be. */
+/** Connects to the broker, and explains why when it cannot. */
 
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,6 +11,7 @@ import {
   type NatsConnection,
 } from '@nats-io/transport-node'
 import { ensureStreams } from './broker-streams.ts'
+import { MINUTE_MS } from './durations.ts'
 import { StartError } from './lifecycle.ts'
 import type { Logger } from './log.ts'
 import type { SettingReader } from './settings.ts'
@@ -27,7 +28,11 @@ export interface BrokerAddress {
   replicas?: number
 }
 
-export const readBrokerAddress = ({ text, optional, integer }: SettingReader): BrokerAddress => ({
+export const readBrokerAddress = ({
+  text,
+  optional,
+  integer,
+}: Pick<SettingReader, 'text' | 'optional' | 'integer'>): BrokerAddress => ({
   url: text('NATS_URL'),
   credentialsFile: optional('NATS_CREDS'),
   caFile: optional('NATS_CA'),
@@ -51,11 +56,11 @@ export interface ConnectOptions {
   onStreamsLost?: () => void
 }
 
-/** A broker that is started together with this process may take so long to answer. */
-const WAIT_MS_MAX = 60_000
+/** How long a broker that starts together with this process may take to respond. */
+const WAIT_MS_MAX = MINUTE_MS
 const DIAL_MS_MAX = 5_000
 /** Rest between two tries; doubled with each, up to the most. */
-const REST_MS = { least: 250, most: 5_000 }
+const RETRY_DELAY_MS = { least: 250, most: 5_000 }
 const SCHEMES = ['nats:', 'tls:']
 /** The server's codes for what passes: a cluster that has no leader yet, or not all its servers. */
 const PASSING_CODES = [10005, 10008, 10009, 10023, 10077, 10118]
@@ -72,25 +77,29 @@ export async function connectServer(
   const { log, waitMsMax = WAIT_MS_MAX, onAway, signal } = options
   const { options: dial, broker } = await dialOptions(options)
   const startedAt = performance.now()
-  for (let restMs = REST_MS.least; ; restMs = Math.min(restMs * 2, REST_MS.most)) {
+  for (
+    let retryDelayMs = RETRY_DELAY_MS.least;
+    ;
+    retryDelayMs = Math.min(retryDelayMs * 2, RETRY_DELAY_MS.most)
+  ) {
     try {
       return await openStreams(await connect(dial), options)
     } catch (cause) {
       const { message } = cause as Error
       assertPasses(cause, broker)
-      if (performance.now() - startedAt + restMs > waitMsMax) {
+      if (performance.now() - startedAt + retryDelayMs > waitMsMax) {
         throw new StartError(
           `NATS_URL: no broker answers at ${broker} (${message}), after ` +
             `${waitMsMax / 1_000} s. Start nats-server there, or correct NATS_URL.`,
           { cause },
         )
       }
-      if (restMs === REST_MS.least) {
+      if (retryDelayMs === RETRY_DELAY_MS.least) {
         log.warn({ broker, reason: message }, 'the broker does not answer yet: waiting for it')
         onAway?.()
       }
     }
-    await sleep(restMs, undefined, { signal })
+    await sleep(retryDelayMs, undefined, { signal })
   }
 }
 

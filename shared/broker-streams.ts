@@ -11,6 +11,7 @@ import {
   type JetStreamManager,
   type StreamConfig,
 } from '@nats-io/jetstream'
+import { DAY_SECONDS, HOUR_SECONDS } from './durations.ts'
 
 /** Where a consumer reads. */
 export interface Source {
@@ -30,7 +31,7 @@ export const JOB_QUEUES = {
   further: { stream: JOBS.stream, subject: 'jobs.further', consumer: 'engines-further' },
 } as const satisfies Record<JobQueue, Source & { subject: string }>
 export const EVENTS = { stream: 'EVENTS', subject: 'events', consumer: 'gateway' }
-/** What the server reports of messages of the two above that used up their deliveries. */
+/** The server's advisories on messages of the two above that used up their deliveries. */
 export const EXHAUSTED = { stream: 'EXHAUSTED', consumer: 'gateway' }
 /** These messages themselves, for an operator to read; the subject ends with their stream. */
 export const DEAD_LETTERS = { stream: 'DEAD_LETTERS', subject: 'dead', consumer: 'gateway' }
@@ -38,12 +39,12 @@ export const DEAD_LETTERS = { stream: 'DEAD_LETTERS', subject: 'dead', consumer:
 const CONSUMERS: readonly Source[] = [...Object.values(JOB_QUEUES), EVENTS, EXHAUSTED, DEAD_LETTERS]
 
 const SECOND_NS = 1_000_000_000
-const DAY_NS = 86_400 * SECOND_NS
+const DAY_NS = DAY_SECONDS * SECOND_NS
 /** Deliveries of one job, the first included; then it is a dead letter. */
 const JOB_DELIVERIES_MAX = 6
 const JOBS_MAX = 1_000_000
 /**
- * Deliveries of one event: with the rests between them about an hour, so that an outage of the
+ * Deliveries of one event: with the delays between them about an hour, so that an outage of the
  * database loses none.
  */
 const EVENT_DELIVERIES_MAX = 64
@@ -78,12 +79,12 @@ export async function ensureStreams(
     await ensureConsumer(manager, source, {
       ack_wait: EVENT_ACK_WAIT_SECONDS * SECOND_NS,
       max_deliver: EVENT_DELIVERIES_MAX,
-      max_ack_pending: -1, // what fails and rests must not use up the room of what is well
+      max_ack_pending: -1, // delayed messages must not block the others
     })
   }
 }
 
-/** Whether the server still has the streams and consumers without which nothing moves. */
+/** Whether the server still has all streams and consumers. */
 export async function streamsAreMissing(manager: JetStreamManager): Promise<boolean> {
   try {
     for (const { stream, consumer } of CONSUMERS) {
@@ -109,7 +110,7 @@ const streams = (): NamedStream[] => [
     subjects: Object.values(JOB_QUEUES).map(({ subject }) => subject),
     retention: RetentionPolicy.Workqueue,
     storage: StorageType.File,
-    discard: DiscardPolicy.New, // a full queue refuses: it must never forget an accepted job
+    discard: DiscardPolicy.New, // a full queue refuses new jobs: it must never drop an accepted one
     max_msgs: JOBS_MAX,
     duplicate_window: 120 * SECOND_NS,
   },
@@ -137,7 +138,7 @@ const streams = (): NamedStream[] => [
     discard: DiscardPolicy.Old,
     max_age: DEAD_LETTER_DAYS * DAY_NS,
     max_bytes: DEAD_LETTER_BYTES_MAX,
-    duplicate_window: 7_200 * SECOND_NS, // outlasts the tries to move a message there
+    duplicate_window: 2 * HOUR_SECONDS * SECOND_NS, // outlasts the tries to move a message there
   },
 ]
 

@@ -1,11 +1,10 @@
 /**
- * The broker as all others see it: only `broker*.ts` know NATS. Jobs go one way through a
- * work-queue stream with leases; events come back through a durable stream; what of both is
- * delivered too often ends among the dead letters; progress and hellos travel on core NATS and
- * may be lost.
+ * The interface of the broker: only `broker*.ts` use NATS. Jobs go through a work-queue stream with
+ * leases; events come back through a durable stream; messages of both that are delivered too often
+ * become dead letters; progress and announcements use core NATS and may be lost.
  *
- * A lease is kept by heartbeats and ends by ack, nak or silence. JetStream has no fencing: the
- * first holder's late ack is accepted, so truth and attempts live in the gateway's database.
+ * A lease is kept by heartbeats and ends by ack, nak or expiry. JetStream has no fencing: it
+ * accepts the first holder's late ack, so states and attempts are kept in the gateway's database.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -23,6 +22,7 @@ import type { TSchema, Static } from 'typebox'
 import { AwaitedBroker } from './broker-awaited.ts'
 import { connectServer, type ConnectOptions } from './broker-connection.ts'
 import type { Broker, DeadLetter, Lease, Stop } from './broker-interface.ts'
+import { MINUTE_MS } from './durations.ts'
 import {
   DEAD_LETTERS,
   ensureStreams,
@@ -56,15 +56,15 @@ const SEQUENCE_HEADER = 'Winnow-Sequence'
 
 /** Messages that a follower has asked for and not yet handled. */
 const IN_HAND_MAX = 64
-/** Rest after a failure: of a follower, and of the first delivery of a message. */
+/** Delay after a failure: of a follower, and of the first delivery of a message. */
 const RETRY_MS = 1_000
-const REST_MS_MAX = 60_000
-/** What is buffered may take so long to leave; without a server it never would. */
+const RETRY_DELAY_MS_MAX = MINUTE_MS
+/** Time to send buffered messages at the end; without a server they would never be sent. */
 const CLOSE_MS_MAX = 2_000
 
-/** How long a message rests that could not be handled: each time twice as long. */
-const restMs = ({ info: { deliveryCount } }: JsMsg): number =>
-  Math.min(RETRY_MS * 2 ** (deliveryCount - 1), REST_MS_MAX)
+/** The delay of a message that could not be handled: doubled each time. */
+const retryDelayMs = ({ info: { deliveryCount } }: JsMsg): number =>
+  Math.min(RETRY_MS * 2 ** (deliveryCount - 1), RETRY_DELAY_MS_MAX)
 
 export type { Broker, DeadLetter, JobQueue, Lease, Stop } from './broker-interface.ts'
 
@@ -267,7 +267,7 @@ class JetStreamBroker implements Broker {
     }
   }
 
-  /** Moves what used up its deliveries to the dead letters. */
+  /** Moves messages that used up their deliveries to the dead letters. */
   async #bury({ stream, stream_seq: sequence }: Exhaustion): Promise<void> {
     const stored = await this.#stored(stream, sequence)
     if (!stored) return
@@ -280,13 +280,13 @@ class JetStreamBroker implements Broker {
     await this.#remove(stream, sequence)
   }
 
-  /** The checked job; one that this engine does not understand may be understood by another. */
+  /** The checked job; one of an unknown form is returned, since another version may support it. */
   #readJob(message: JsMsg): Job | null {
     try {
       return decodeMessage(Job, message.data)
     } catch (error) {
       this.#log.error({ err: error, seq: message.seq }, 'a job is not understood')
-      message.nak(restMs(message))
+      message.nak(retryDelayMs(message))
       return null
     }
   }
@@ -334,7 +334,7 @@ class JetStreamBroker implements Broker {
         info: { deliveryCount: deliveries },
       } = message
       this.#log.error({ err: error, subject, seq, deliveries }, 'a message could not be handled')
-      message.nak(restMs(message))
+      message.nak(retryDelayMs(message))
     }
   }
 
@@ -367,7 +367,7 @@ function leaseActions(message: JsMsg): Pick<Lease, 'heartbeat' | 'ack' | 'nak'> 
   }
 }
 
-/** What the server says of a message that used up its deliveries. */
+/** The server's advisory on a message that used up its deliveries. */
 interface Exhaustion {
   stream: string
   stream_seq: number

@@ -1,4 +1,4 @@
-/** The time, as an argument: tests hand in their own. */
+/** The time as a dependency: tests pass a fake clock. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number

@@ -56,7 +56,7 @@ export interface EngineClient {
   /** How it is doing now. */
   stats(): Promise<EngineStats>
   cancel(requestId: string): Promise<CancelOutcome>
-  /** Resolves when nothing is in hand any more, at the latest a second after `deadlineMs`. */
+  /** Resolves when no job is open any more, at the latest a second after `deadlineMs`. */
   drain(deadlineMs: number): Promise<{ finished: number; released: number }>
   /** Sets the budget of one batch; resolves with it. */
   setBatching(batchFramesMax: number): Promise<number>

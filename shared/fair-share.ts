@@ -1,6 +1,5 @@
 /**
- * Who of several accounts is next, where all share a number of slots. The policy is pure: what it
- * depends on is its argument.
+ * Chooses the next of several accounts that share a number of slots. The policy is a pure function.
  */
 
 /** What one account has, and when it was served last. */
@@ -15,8 +14,8 @@ const NOTHING: Share = { inHand: 0, lastTurn: 0 }
 /**
  * The account of `waiting` that may take a slot now: the one with the fewest in hand and, of
  * several, the one whose last turn is the longest ago. An account takes a slot only while more are
- * free than it has in hand: one alone gets half of the slots, n get 1/(n + 1) each, and there is
- * one left for whoever comes next. Undefined when nobody may.
+ * free than it has in hand: one alone gets half of the slots, n get 1/(n + 1) each, and one is left
+ * for a new account. Undefined when nobody may.
  */
 export function nextAccount(
   waiting: Iterable<string>,

@@ -1,10 +1,11 @@
 /**
- * How a process begins and ends: it says when it is ready, and stops once, in order, when asked to.
+ * The start and end of a process: it announces when it is ready, and stops once, in order, on
+ * request.
  */
 
 import type { Logger } from './log.ts'
 
-/** Why a process can't start, and what would be right: for whoever runs it, without a stack. */
+/** Why a process can't start, and what would be right: shown to the operator without a stack. */
 export class StartError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -47,7 +48,10 @@ export function onShutdown(log: Logger, stop: (reason: string) => Promise<void>)
   if (process.connected === false) begin('parent ended') // while we were starting
 }
 
-/** Tells the parent process, where one listens, that this one is ready; `details` say where. */
+/**
+ * Sends the parent process, if there is an IPC channel, that this one is ready; `details` has its
+ * addresses.
+ */
 export function announceReady(details: Readonly<Record<string, string>>): void {
   process.send?.({ ready: true, ...details })
 }

@@ -2,7 +2,7 @@ import { pino, type Logger } from 'pino'
 
 export type { Logger }
 
-/** What must never reach a log, wherever it stands in a logged object. */
+/** Fields that must never be logged, at any depth of a logged object. */
 const SECRET_PATHS = [
   'req.headers.authorization',
   'authorization',
@@ -17,7 +17,7 @@ const SECRET_PATHS = [
 
 /**
  * A JSON logger on standard output, one line per entry.
- * @param name which process speaks: `gateway`, `engine`, `start`
+ * @param name which process logs: `gateway`, `engine`, `start`
  * @param level one of pino's levels, or `silent`
  */
 export const createLogger = (name: string, level: string): Logger =>

@@ -1,16 +1,36 @@
 /**
- * What is refused once it is known how long media lasts: by the gateway at submit for a file that
- * an engine has measured before, else by the engine that measures it.
+ * Limits that depend on the duration of media: checked by the gateway at submit for a file that an
+ * engine has measured before, else by the engine that measures it.
  */
 
 import { ServiceError } from './errors.ts'
 import type { AudioSpan } from './separation-options.ts'
 
-/** @throws ServiceError MEDIA_TOO_LONG */
-export function assertNotTooLong(seconds: number, secondsMax: number): void {
-  if (seconds <= secondsMax) return
+/** Of media that lasts as long as it may, over all channels: of stereo at 192 kHz, or 7.1 at 48. */
+const SAMPLES_PER_SECOND_MAX = 384_000
+
+export interface SoundShape {
+  /** Hertz. */
+  sampleRate: number
+  channels: number
+}
+
+/**
+ * @param secondsMax for sound of up to 384,000 samples a second over all channels; of more, media
+ * may last as much shorter: what is decoded and written is bounded by it
+ * @throws ServiceError MEDIA_TOO_LONG
+ */
+export function assertNotTooLong(seconds: number, secondsMax: number, sound?: SoundShape): void {
+  const { sampleRate, channels } = sound ?? { sampleRate: 0, channels: 0 }
+  const share = Math.min(1, SAMPLES_PER_SECOND_MAX / (sampleRate * channels))
+  if (seconds <= secondsMax * share) return
+  const limit =
+    share === 1
+      ? `${secondsMax} s`
+      : `${(secondsMax * share).toFixed(1)} s for ${channels} channels at ${sampleRate} Hz, ` +
+        `and ${secondsMax} s up to ${SAMPLES_PER_SECOND_MAX} samples a second over all channels`
   throw new ServiceError('MEDIA_TOO_LONG', {
-    message: `The media lasts ${seconds.toFixed(1)} s or more; the limit is ${secondsMax} s.`,
+    message: `The media lasts ${seconds.toFixed(1)} s or more; the limit is ${limit}.`,
   })
 }
 

@@ -7,10 +7,7 @@ import { SeparationOptions } from './separation-options.ts'
 
 const Time = Type.String({ description: 'UTC date-time' })
 
-/**
- * Where the media comes from: signed by us (`file`), or given by the client (`url`: fetched with
- * suspicion).
- */
+/** Where the media comes from: signed by us (`file`), or given by the client (`url`: untrusted). */
 const Source = Type.Object({
   kind: Type.Enum(['file', 'url']),
   url: Type.String(),
@@ -25,7 +22,7 @@ export const Job = Type.Object({
   prompt: Type.String(),
   options: SeparationOptions,
   /**
-   * Tries that an engine gave back before, drains apart; their deliveries were of other jobs.
+   * Earlier tries that an engine released, drains not counted; their deliveries were of other jobs.
    * Absent in jobs of earlier versions.
    */
   interruptions: Type.Optional(Type.Integer({ minimum: 0 })),
@@ -51,7 +48,7 @@ const Text = Type.String({ maxLength: TEXT_CHARACTERS_MAX })
 
 const LogLine = Type.Object({ timestamp: Time, message: Text })
 
-/** What every event says: whose it is, and which engine's which try speaks. */
+/** The common fields of events: the request, the engine and its try. */
 const eventFields = {
   request_id: Type.String(),
   attempt_id: Type.String(),
@@ -70,11 +67,10 @@ const StoredFile = Type.Object({
 const Output = Type.Object({ ...StoredFile.properties, video: Type.Optional(StoredFile) })
 
 /**
- * What an engine reports, durably. `released` gives the request back, to be queued with a new job:
- * `drain` because the engine stops, `outage` because the media store is away from it,
- * `interruption` because something else was away or failed;
- * `measured` comes at most once in a try, where the duration can be told before the media is
- * separated.
+ * What an engine reports, durably. `released` returns the request, to be queued with a new job:
+ * `drain` because the engine stops, `outage` because it does not reach the media store,
+ * `interruption` because of another failure; `measured` comes at most once in a try, where the
+ * duration is known before the media is separated.
  */
 export const Event = Type.Union([
   Type.Object({ type: Type.Literal('started'), ...eventFields }),
@@ -103,7 +99,7 @@ export const Event = Type.Union([
   }),
 ])
 
-/** Whose a job or an event is: all that is read of one that may not be understood. */
+/** The request of a job or an event: all that is read of one whose form may be unknown. */
 const Identity = Type.Object({
   request_id: Type.Optional(Type.String()),
   attempt_id: Type.Optional(Type.String()),
@@ -118,7 +114,7 @@ export const Progress = Type.Object({
   progress: Type.Number({ minimum: 0, maximum: 1 }),
 })
 
-/** An engine says, every few seconds, that it is there and where its gRPC control plane listens. */
+/** An engine announces, every few seconds, the address of its gRPC control plane. */
 export const EngineAnnouncement = Type.Object({
   engine_id: Type.String(),
   control_address: Type.String(),

@@ -1,4 +1,4 @@
-/** Serves `GET /metrics` on a port of its own, which is nobody's business but the operator's. */
+/** Serves `GET /metrics` on a port of its own, for operators only. */
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'

@@ -22,7 +22,10 @@ export interface SettingReader {
   integerOrOff(name: string, least: number, most: number): number | 'off' | undefined
   /** One of the given words. */
   choice<T extends string>(name: string, words: readonly T[], fallback: T): T
-  /** A text that `parse` understands; what it throws says what would be right, as `must be …`. */
+  /**
+   * A text that `parse` accepts; the message that it throws says what would be right, as `must be
+   * …`.
+   */
   parsed<T>(name: string, fallback: string, parse: (text: string) => T): T
   /**
    * An absolute URL of one of the given schemes, such as `['http:', 'https:']`, without its final
@@ -56,7 +59,7 @@ export function readSettings<T>(env: Environment, read: (reader: SettingReader) 
   return settings
 }
 
-/** The environment as readers see it, and where they report what is wrong in it. */
+/** The environment for readers, and the list of what is wrong in it. */
 interface Given {
   value: (name: string) => string | undefined
   wrong: (problem: string) => void

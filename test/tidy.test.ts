@@ -1,6 +1,6 @@
 /**
- * The rules of the house that a machine can hold: who may import whom, where packages live, how
- * long things get.
+ * Checks the project's rules: which rooms may import which, where packages are used, and how long
+ * files, lines and functions are.
  */
 
 import assert from 'node:assert/strict'

@@ -55,14 +55,14 @@ export interface FollowOptions {
 /** Every call may throw `ApiError`, when it is refused, and `UnreachableError`. */
 export interface Client {
   models(): Promise<ModelList>
-  /** Makes a place for a file; `send` brings its bytes there. */
+  /** Creates a file; `send` uploads its bytes. */
   createFile(file: CreateFile): Promise<CreatedFile>
   /** Sends the bytes of a file, exactly as many as it was created for, as a stream. */
   send(file: CreatedFile, bytes: AsyncIterable<Uint8Array> | Blob): Promise<void>
   file(fileId: string): Promise<FileRecord>
   /**
    * Creates a file and sends the bytes of `path`, as a stream.
-   * @param onProgress is told the part that is sent, from 0 to 1
+   * @param onProgress gets the part that is sent, from 0 to 1
    * @returns the file's id
    */
   upload(path: string, contentType: string, onProgress?: (part: number) => void): Promise<string>
@@ -82,7 +82,7 @@ export interface Client {
   cancel(request: RequestRef): Promise<Status>
   /** The requests of the key's account, newest first. */
   list(page?: { limit?: number; cursor?: string }): Promise<RequestList>
-  /** Has the webhook of a finished request sent again, with the same id and body. */
+  /** Sends the webhook of a finished request again, with the same id and body. */
   redeliver(request: RequestRef): Promise<WebhookDelivery>
   /** The account that the key belongs to, with its balance. */
   account(): Promise<Account>
@@ -92,7 +92,7 @@ export interface ClientOptions {
   /** Such as `http://127.0.0.1:8080`. */
   baseUrl: string
   apiKey: string | undefined
-  /** Ends whatever the client is doing. */
+  /** Aborts all calls of the client. */
   signal?: AbortSignal
 }
 
@@ -242,6 +242,6 @@ async function* followStatus(
   }
 }
 
-/** Whether the service itself has refused, rather than being away or having too much to do. */
+/** Whether the service refused the call, rather than being unreachable or overloaded. */
 const isFinal = (error: unknown): boolean =>
   error instanceof ApiError && !((error.status ?? 0) >= 500 || error.status === 429)

@@ -1,4 +1,4 @@
-/** What can go wrong with a call. */
+/** The errors of a call. */
 
 export interface ErrorDetails {
   code: string
@@ -7,7 +7,7 @@ export interface ErrorDetails {
   request_id?: string | undefined
 }
 
-/** What the service refused, or why a request failed, in its own words. */
+/** A refusal of the service, or the failure of a request, with the service's message. */
 export class ApiError extends Error {
   /** Machine-readable, such as `INVALID_PARAMETER`; `HTTP_<status>` when a proxy answered. */
   readonly code: string
@@ -28,7 +28,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Nobody answers at the address. */
+/** The service cannot be reached. */
 export class UnreachableError extends Error {
   constructor(address: string, cause: unknown) {
     super(`${address} does not answer.`, { cause })

@@ -1,9 +1,11 @@
-/** How many frames a batch may hold: what is set, and less while the device lacks memory for it. */
+/**
+ * The frame budget of a batch: the configured one, lowered while the device lacks memory for it.
+ */
 
 import type { Logger } from '../../shared/log.ts'
 import type { BatchLimits } from './batch-policy.ts'
 
-/** What may be set. */
+/** The range of the configured budget. */
 export const BATCH_FRAMES = { least: 1, most: 10_000_000 }
 
 /** Batches stepped before twice as many frames are tried again. */
@@ -21,7 +23,7 @@ export class BatchBudget implements BatchLimits {
     this.#log = log
   }
 
-  /** What is set, whatever the device has memory for. */
+  /** The configured budget, whatever memory the device has. */
   get framesSet(): number {
     return this.#framesSet
   }

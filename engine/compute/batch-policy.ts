@@ -1,6 +1,6 @@
 /** Which lanes step next: a pure function of what is open and the limits. */
 
-/** What the policy knows of an open lane. */
+/** An open lane, as the policy sees it. */
 export interface WaitingLane {
   id: number
   accountId: string
@@ -24,11 +24,11 @@ export interface Served {
 const FILL_MIN = 0.8
 
 /**
- * The next batch, most deserving lane first; empty when nothing waits. The account that was served
- * least comes first, within it the request served least, then the lane opened first: so a short
- * request overtakes a long one, and an account with many requests gets no more than its share
- * (start-time fair queueing, Goyal, Vin and Cheng 1997, on frames). Lanes whose length would waste
- * the batch on padding wait for the next.
+ * The next batch, in order of priority; empty when nothing waits. The account that was served least
+ * comes first, within it the request served least, then the lane opened first: so a short request
+ * overtakes a long one, and an account with many requests gets no more than its share (start-time
+ * fair queueing, Goyal, Vin and Cheng 1997, on frames). Lanes whose length would waste the batch on
+ * padding wait for the next.
  */
 export function nextBatch(
   waiting: readonly WaitingLane[],

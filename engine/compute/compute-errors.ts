@@ -1,16 +1,16 @@
 /** What a call of the compute thread can fail with, and what its message says of the cause. */
 
-/** The thread died with this lane in it: nothing is wrong with the lane; open it again. */
+/** The thread ended with this lane open; the lane is not at fault and can be opened again. */
 export class ComputeLostError extends Error {
   override name = 'ComputeLostError'
 }
 
-/** The model refused or failed on what it was given. */
+/** The model refused its input, or failed on it. */
 export class ModelError extends Error {
   override name = 'ModelError'
 }
 
-/** The device could not compute now, whatever it was given: open the lane again. */
+/** The device could not compute, whatever the input: the lane can be opened again. */
 export class DeviceError extends Error {
   override name = 'DeviceError'
 }
@@ -25,16 +25,16 @@ export class NativeError extends Error {
   override name = 'NativeError'
 }
 
-/** What tfjs-node's binding makes of a status of TensorFlow, with its canonical code. */
+/** The message that tfjs-node's binding makes of a TensorFlow status, with its canonical code. */
 const STATUS = /^Invalid TF_Status: (\d+)/
 /** ABORTED, INTERNAL, UNAVAILABLE and DATA_LOSS. */
 const DEVICE_CODES: readonly number[] = [10, 13, 14, 15]
 const RESOURCE_EXHAUSTED = 8
 
-/** Which codes an allocation or a device fails with depends on the kernel: the words count more. */
+/** The code of a failed allocation or device depends on the kernel, so the text counts more. */
 const MEMORY = /\bOOM\b|out of memory|OUT_OF_MEMORY|failed to allocate|RESOURCE_EXHAUSTED/i
 const DEVICE = /\bCU(DA|DNN|BLAS|FFT|SOLVER)(_|\b)|\bcuda[A-Z]|\bDNN lib|\bBlas |StreamExecutor/i
-/** What Node says when the process has no memory left for an array. */
+/** Node's messages when the process has no memory left for an array. */
 const ARRAY = /^(Array buffer allocation failed|Invalid typed array length)/
 
 /** The error of a call that failed in the compute thread with this message. */

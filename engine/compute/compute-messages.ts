@@ -1,4 +1,4 @@
-/** What compute-thread.ts and compute-worker.ts say to each other. */
+/** The messages between compute-thread.ts and compute-worker.ts. */
 
 import type { LaneRequest, LaneResult, ModelDescription } from '../../models/model.ts'
 import type { ModelChoice } from '../../models/model-choice.ts'
@@ -10,13 +10,13 @@ export interface WorkerOptions {
   precision: PrecisionChoice
 }
 
-/** What the worker says once, when the model is loaded and warm. */
+/** The worker's first message, when the model is loaded and warm. */
 export interface Ready {
   description: ModelDescription
   /** Such as `tensorflow 2.21.0`. */
   backend: string
   device: 'cpu' | 'gpu'
-  /** What an operator should know of model and device, in sentences. */
+  /** Notes for the operator on model and device, in sentences. */
   warnings: readonly string[]
 }
 
@@ -26,13 +26,13 @@ export type Command =
   | { type: 'close'; lane: number }
   | { type: 'discard'; lane: number }
 
-/** What `open` answers: the lane's length and its number of steps. */
+/** The result of `open`: the lane's length and its number of steps. */
 export interface OpenedLane {
   frames: number
   steps: number
 }
 
-/** What each command answers. */
+/** The result of each command. */
 export interface Replies {
   open: OpenedLane
   step: null

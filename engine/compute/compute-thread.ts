@@ -1,4 +1,7 @@
-/** Our side of the compute thread: sends commands, awaits answers, starts it anew after a crash. */
+/**
+ * The main thread's side of the compute thread: sends commands, awaits results, restarts it after a
+ * crash.
+ */
 
 import { Worker } from 'node:worker_threads'
 import type { Logger } from '../../shared/log.ts'
@@ -29,7 +32,7 @@ export class ComputeThread {
   readonly #log: Logger
   readonly #program: URL
   readonly #watchdog: ComputeWatchdog
-  /** Calls that the thread has not answered, in its order: it works on the first. */
+  /** Open calls, in order: the thread works on the first. */
   readonly #pending = new Map<number, PendingCall>()
   #worker: Worker | null = null
   #calls = 0
@@ -71,7 +74,7 @@ export class ComputeThread {
     return this.#restarting
   }
 
-  /** Opens a lane; its chunk's memory is handed over. */
+  /** Opens a lane; the memory of its chunk is transferred. */
   async open(request: LaneRequest): Promise<OpenedLane & { lane: number }> {
     const lane = ++this.#lanes
     const memory = request.chunk.channels.map((channel) => channel.buffer as ArrayBuffer)
@@ -154,7 +157,7 @@ export class ComputeThread {
     try {
       await this.#start()
     } catch (error) {
-      // Without compute there is no engine: the process ends and whoever supervises it decides.
+      // Without compute the engine is useless: the process ends, and its supervisor restarts it.
       this.#log.fatal({ err: error }, 'the compute thread could not be started anew')
       process.exit(1)
     }
@@ -165,7 +168,7 @@ const WORKER_URL = new URL('./compute-worker.ts', import.meta.url)
 /** How long the thread may take to end. */
 const STOP_MS_MAX = 5_000
 
-/** On Node 20 a worker does not inherit the loader of TypeScript, so it registers one first. */
+/** On Node 20 a worker does not inherit the TypeScript loader, so it registers one first. */
 const loaderOf = (program: URL) => `import('tsx/esm/api').then(({ register }) => {
   register()
   return import(${JSON.stringify(program.href)})

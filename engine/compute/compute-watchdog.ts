@@ -2,7 +2,7 @@
 
 import type { Logger } from '../../shared/log.ts'
 
-/** Seconds are counted, not measured: while the whole process stands still, none pass. */
+/** Seconds are counted by a timer, not measured: none pass while the process is suspended. */
 const TICK_MS = 1_000
 
 export class ComputeWatchdog {
@@ -32,7 +32,7 @@ export class ComputeWatchdog {
   }
 }
 
-/** How long the last line of the log has to be written. */
+/** Time for the last line of the log to be written. */
 const LAST_LINE_MS = 1_000
 
 /**

@@ -1,5 +1,5 @@
 /**
- * The compute thread's own side: it owns TensorFlow and the model, and does one command at a time.
+ * The compute thread's own side: it owns TensorFlow and the model, and runs one command at a time.
  */
 
 import { parentPort, workerData } from 'node:worker_threads'
@@ -62,7 +62,7 @@ function obey(command: Command): Replies[Command['type']] {
   }
 }
 
-/** A lane whose result can't be had holds nothing either. */
+/** A lane whose result cannot be read is freed too. */
 function closed(lane: Lane): LaneResult {
   try {
     return model.close(lane)
@@ -78,7 +78,7 @@ function laneOf(id: number): Lane {
   return lane
 }
 
-/** The first call of every kernel is slow; it shall not be a client's. */
+/** The first call of every kernel is slow, so it is made before any job. */
 function warmUp(): void {
   const sampleRate = model.description.sampleRate ?? 32_000
   const chunk = { channels: [new Float32Array(sampleRate)], sampleRate }
@@ -87,7 +87,7 @@ function warmUp(): void {
   model.close(lane)
 }
 
-/** Audio is handed over, not copied. */
+/** Audio is transferred, not copied. */
 function transferables(value: Replies[Command['type']]): ArrayBuffer[] {
   if (!value || !('target' in value)) return []
   const overlapState = value.overlapState ? [value.overlapState.states] : []

@@ -1,4 +1,4 @@
-/** Whether the device still computes: an engine with one that does not must end. */
+/** Detects a device that no longer computes: its engine must end. */
 
 /** Jobs in a row that the device failed, with no step done between them. */
 const FAILURES_MAX = 3

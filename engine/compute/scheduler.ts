@@ -1,4 +1,4 @@
-/** Lanes of all jobs in hand: gives the compute thread its next batch whenever it is free. */
+/** The lanes of all open jobs: gives the compute thread its next batch whenever it is free. */
 
 import type { LaneRequest, LaneResult } from '../../models/model.ts'
 import type { BatchBudget } from './batch-budget.ts'
@@ -6,7 +6,7 @@ import { nextBatch, paddedFrames, type WaitingLane } from './batch-policy.ts'
 import { ComputeLostError, DeviceMemoryError } from './compute-errors.ts'
 import type { ComputeThread } from './compute-thread.ts'
 
-/** Whose lane it is. */
+/** The account and request of the lane. */
 export interface LaneOwner {
   accountId: string
   requestId: string
@@ -73,8 +73,8 @@ export class Scheduler {
   }
 
   /**
-   * Takes one lane through the model; `onStep` is told after each of its steps which share of all
-   * it was. Once aborted it rejects at once, even while a call for the lane hangs.
+   * Takes one lane through the model; `onStep` gets, after each of its steps, the share of all
+   * steps that it was. Once aborted it rejects at once, even while a call for the lane hangs.
    * @throws the signal's reason once aborted; what compute-errors.ts has
    */
   separate(request: LaneRequest, owner: LaneOwner, options: LaneOptions): Promise<LaneResult> {
@@ -122,8 +122,8 @@ export class Scheduler {
   }
 
   /**
-   * Steps a batch. When memory fails, it comes again in smaller ones; when all else does, each of
-   * its lanes is stepped alone, so that only the culprit suffers.
+   * Steps a batch. Without memory for it, it is split into smaller ones; after any other failure
+   * each of its lanes is stepped alone, so that only the one at fault fails.
    */
   async #step(batch: readonly OpenLane[]): Promise<void> {
     try {
@@ -137,7 +137,7 @@ export class Scheduler {
       this.#observer.stepped?.({ seconds, lanes: batch.length, frames, framesMax })
       for (const lane of batch) this.#advance(lane)
     } catch (error) {
-      // A thread that ends takes every lane with it, not only those of the batch.
+      // A thread that ends loses every lane, not only those of the batch.
       if (error instanceof ComputeLostError) this.#abandonAll([...this.#lanes.keys()], error)
       else if (batch.length === 1)
         this.#abandonAll(
@@ -171,7 +171,10 @@ export class Scheduler {
     this.#compute.discard(id).catch(() => undefined)
   }
 
-  /** Who comes, or comes back, starts level with the least served: idling earns no credit. */
+  /**
+   * A new or returning account starts with the smallest count of the others: idling earns no
+   * credit.
+   */
   #join({ accountId, requestId }: LaneOwner): void {
     const others = [...this.#lanes.values()]
     raise(
@@ -229,7 +232,9 @@ function raise(served: Map<string, number>, name: string, others: readonly strin
   served.set(name, Math.max(served.get(name) ?? 0, level))
 }
 
-/** What `work` makes; rejects as soon as the signal fires, and then `work` goes on unheeded. */
+/**
+ * The value of `work`; rejects as soon as the signal fires, and `work` then continues unobserved.
+ */
 async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted()
   const { promise, resolve, reject } = promiseWithResolvers<T>()

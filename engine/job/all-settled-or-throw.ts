@@ -1,6 +1,6 @@
 /** Work that is done together. */
 
-/** As Promise.all, but nothing goes on when it throws. */
+/** As Promise.all, but it throws only after all promises have settled. */
 export async function allSettledOrThrow<T>(promises: readonly (Promise<T> | T)[]): Promise<T[]> {
   const settled = await Promise.allSettled(promises)
   const failed = settled.find((each) => each.status === 'rejected')

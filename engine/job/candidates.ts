@@ -1,9 +1,9 @@
 /**
- * Several candidates of a chunk, of which the one is kept that the model scores highest.
+ * Separates several candidates of a chunk, and keeps the one that the model scores highest.
  *
  * The choice is made chunk by chunk. A change of candidate from one chunk to the next makes no
- * seam: all candidates of a chunk follow the one that was kept of the chunk before, where a model
- * leaves trails, and are near each other where it does not. To rank whole files, all candidates
+ * seam: all candidates of a chunk are inpainted from the kept one of the chunk before, where the
+ * model supports it, and are near each other where it does not. To rank whole files, all candidates
  * of a two-hour file would have to be kept.
  */
 
@@ -22,7 +22,7 @@ export interface Ranked {
 }
 
 /**
- * @param channels the chunk; its memory is handed over
+ * @param channels the chunk; its memory is transferred
  * @param separate makes one candidate of a copy of the chunk, whose memory is handed over
  * @throws what `separate` throws, once no candidate is under way
  */

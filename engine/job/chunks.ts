@@ -34,7 +34,7 @@ interface PlanOptions {
   /** The request's `max_chunk_duration` and `chunk_overlap`, in seconds. */
   chunkSecondsMax: number
   overlapSeconds: number
-  /** What the model separates well, and how much overlap pays, in seconds. */
+  /** The model's best chunk length and overlap, in seconds. */
   modelChunkSecondsMax: number
   modelOverlapSecondsMax: number
   /** Samples of the model's frames, at which chunks start. */
@@ -42,8 +42,8 @@ interface PlanOptions {
 }
 
 /**
- * The plan that honours the request's limits, the model's and memory's. Every chunk costs a lane of
- * its own, however short it is: under `chunkSecondsMin` the work would have no bound.
+ * The plan within the limits of the request, the model and memory. Every chunk costs a lane of its
+ * own, however short it is: under `chunkSecondsMin` the work would have no bound.
  */
 export function planChunks(options: PlanOptions): ChunkPlan {
   const { sampleRate, channels, frameSamples } = options
@@ -79,14 +79,14 @@ export async function* cutChunks(
   let emittedEnd = 0
   for await (const block of blocks) {
     held.push(block)
-    // One sample more than a chunk is awaited, so that what is left for the last is never nothing.
+    // One sample more than a chunk is awaited, so that the last chunk is never empty.
     while (held.length > plan.chunkSamples + (startSample - held.startSample)) {
       const channels = held.read(startSample, plan.chunkSamples)
       yield { index, startSample, sharedSamples: plan.overlapSamples, channels }
       emittedEnd = startSample + plan.chunkSamples
       index += 1
       startSample += hop
-      // A whole chunk stays, for the last one may have to reach back.
+      // A whole chunk is kept, since the last one may have to start earlier.
       held.dropBefore(emittedEnd - plan.chunkSamples)
     }
   }
@@ -184,7 +184,7 @@ class SampleQueue {
     return out
   }
 
-  /** Forgets whole blocks that end before the absolute position `start`. */
+  /** Drops whole blocks that end before the absolute position `start`. */
   dropBefore(start: number): void {
     for (;;) {
       const length = this.#blocks[0]?.[0]?.length ?? 0

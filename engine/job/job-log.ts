@@ -1,4 +1,4 @@
-/** What a job tells its client in `logs`: what was found, decided and done, in sentences. */
+/** The lines of a job in its client's `logs`: what was found, decided and done. */
 
 import type { AudioSpan, SeparationOptions } from '../../shared/separation-options.ts'
 import type { Meaning, ModelDescription, Span } from '../../models/model.ts'
@@ -8,9 +8,9 @@ import type { Stored } from './outputs.ts'
 
 /** Under this it is more probable that the sound is not there. */
 const MATCH_LEAST = 0.5
-/** Chunks whose scores are told one by one. */
+/** Chunks whose scores are logged one by one. */
 const CHUNKS_TOLD_MAX = 12
-/** Spans that are told one by one. */
+/** Spans that are logged one by one. */
 const SPANS_TOLD_MAX = 24
 
 export function describeMixture(mixture: Mixture): string {
@@ -30,16 +30,16 @@ export const describeDamage = ({ corruptPackets }: Mixture): string[] =>
     ? []
     : [`Left out ${counted(corruptPackets, 'damaged packet')} of the source.`]
 
-/** What became of one chunk. */
+/** The result of one chunk. */
 export interface ChunkWork {
   startSecond: number
   endSecond: number
   /** Of its candidates, and which was kept. */
   scores: readonly number[]
   chosen: number
-  /** How probable it is that the sound is in it, as far as the model can tell. */
+  /** The probability that the sound is in it, if the model gives one. */
   match: number | undefined
-  /** What the prompt was taken to mean, as far as the model knows names. */
+  /** How the model interpreted the prompt, if it reports that. */
   meanings: readonly Meaning[] | undefined
   /** In seconds from the start of the chunk. */
   predictedSpans: readonly Span[] | undefined
@@ -149,7 +149,7 @@ function describePredictedSpans({ options, model, work }: Work): string[] {
   ]
 }
 
-/** The predicted spans of all chunks on the clock of the media; what touches is one. */
+/** The predicted spans of all chunks on the clock of the media; adjacent ones are merged. */
 export function mergedSpans(work: readonly ChunkWork[]): { start: number; end: number }[] {
   const spans = work
     .flatMap(({ startSecond, predictedSpans = [] }) =>

@@ -1,4 +1,4 @@
-/** What becomes of a job, and what an error says of it. */
+/** The outcome of a job, and how an error decides it. */
 
 import { ERRORS, failureCode, ServiceError, type FailureCode } from '../../shared/errors.ts'
 import { shortText, type Event } from '../../shared/messages.ts'
@@ -9,14 +9,14 @@ import type { StoreOutage } from '../media/store-outage.ts'
 
 /**
  * `released`: nothing was decided, and the gateway queues the request anew; `interrupted`: nothing
- * was decided nor reported, and the job must be delivered again.
+ * was decided or reported, and the job must be delivered again.
  */
 export type Outcome = 'completed' | 'failed' | 'released' | 'interrupted'
 
-/** `drained`: given back because the engine ends; `released`: for another reason. */
+/** `drained`: returned because the engine ends; `released`: for another reason. */
 type StopCause = 'canceled' | 'drained' | 'released'
 
-/** Why a job in hand is stopped: the reason of its abort signal. */
+/** Why an open job is stopped: the reason of its abort signal. */
 export class JobStopped extends Error {
   readonly because: StopCause
   constructor(because: StopCause) {
@@ -29,7 +29,7 @@ export class JobStopped extends Error {
 /** Tries of a job that may itself be the reason of an error that nothing classifies. */
 const UNCLASSIFIED_TRIES_MAX = 2
 
-/** Errors that lie in what surrounds a job. */
+/** Errors of the surroundings of a job. */
 const PASSING = [JobStopped, TransientError, ComputeLostError, DeviceError]
 
 interface Failure {
@@ -37,9 +37,9 @@ interface Failure {
   message: string
 }
 
-/** What an error says of the job for good; null: another try may succeed. */
+/** The permanent failure that an error means; null: another try may succeed. */
 export function failureOf(error: unknown, tries: number): Failure | null {
-  // Whatever else can be wrong with a job was wrong with its source.
+  // Any other ServiceError is a fault of the source.
   if (error instanceof ServiceError) {
     return { code: failureCode(error, 'MEDIA_FETCH_FAILED'), message: shortText(error.message) }
   }
@@ -51,13 +51,13 @@ export function failureOf(error: unknown, tries: number): Failure | null {
 
 const failed = (code: FailureCode): Failure => ({ code, message: ERRORS[code].message })
 
-/** The disk of this machine is full, of which another may have room. */
+/** The disk of this machine is full; another machine may have room. */
 const isFull = (error: unknown): boolean =>
   isDiskFull(error) || (error as NodeJS.ErrnoException | undefined)?.code === 'ENOSPC'
 
 type ReleaseCause = NonNullable<Extract<Event, { type: 'released' }>['cause']>
 
-/** Why a job is given back: a drain and an outage of the media store do not count against it. */
+/** Why a job is released: a drain or an outage of the media store does not count against it. */
 export async function releaseCauseOf(
   error: unknown,
   store: Pick<StoreOutage, 'isAway'>,

@@ -1,4 +1,6 @@
-/** Target and residual of a job on their way into files: sound and, beside a picture, video. */
+/**
+ * Writes target and residual of a job into files: sound and, when the source has a picture, video.
+ */
 
 import { join } from 'node:path'
 import type { OutputPart, StoredFile } from '../../shared/messages.ts'
@@ -28,7 +30,7 @@ export interface OutputsOptions {
   log(message: string): void
 }
 
-/** Takes a file that is whole to where it is kept. */
+/** Stores a complete file. */
 export type Store = (part: OutputPart, path: string, contentType: string) => Promise<void>
 
 export type Stored = Record<OutputName, StoredFile & { video?: StoredFile }>
@@ -56,10 +58,10 @@ export class Outputs {
     this.#signal = AbortSignal.any([options.signal, this.#stop.signal])
     this.#pictures = options.videoPath === null ? null : new VideoProcess(this.#signal)
     this.#video = this.#prepareVideo()
-    this.#video.catch(() => undefined) // awaited in the end: until then it is not unhandled
+    this.#video.catch(() => undefined) // awaited at the end; marked as handled until then
   }
 
-  /** Begins all files; a video that must be coded anew is, meanwhile. */
+  /** Opens all files; a video that must be transcoded is transcoded meanwhile. */
   static async open(options: OutputsOptions): Promise<Outputs> {
     const outputs = new Outputs(options)
     try {
@@ -98,7 +100,7 @@ export class Outputs {
     return { target: target!, residual: residual! }
   }
 
-  /** Gives up. What is in the folder is the caller's to remove. */
+  /** Aborts. The caller removes what is in the folder. */
   async abort(): Promise<void> {
     this.#stop.abort()
     const writers = Object.values(this.#writers)
@@ -163,7 +165,7 @@ export class Outputs {
     return video
   }
 
-  /** A picture that cannot be had must not cost the client the sound. */
+  /** A failure of the picture must not cost the client the sound. */
   async #orNull<T>(what: string, making: Promise<T>): Promise<T | null> {
     try {
       return await making

@@ -1,4 +1,4 @@
-/** Folders for the media of jobs in hand, on local disk; none outlives its process for long. */
+/** Folders for the media of open jobs, on local disk, removed at the latest by the next engine. */
 
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
@@ -10,7 +10,7 @@ const FOLDER_NAME = /^job-(\d+)-/
 export const makeJobFolder = (scratchFolder: string): Promise<string> =>
   mkdtemp(join(scratchFolder, `job-${process.pid}-`))
 
-/** Makes the scratch folder, and removes from it what engines left that were killed. */
+/** Makes the scratch folder, and removes what killed engines left in it. */
 export async function prepareScratch(scratchFolder: string): Promise<void> {
   await mkdir(scratchFolder, { recursive: true })
   for (const name of await readdir(scratchFolder)) {

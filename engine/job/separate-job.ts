@@ -1,4 +1,4 @@
-/** One job from source to outputs: the whole story. */
+/** Serves one job, from source to outputs. */
 
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,8 +16,6 @@ import type { EngineConfig } from '../config.ts'
 import { DeviceError } from '../compute/compute-errors.ts'
 import { describeDamage, describeMixture, describeStored } from './job-log.ts'
 import { LogLines } from './log-lines.ts'
-import { openMixture } from '../media/decode.ts'
-import { measureSound } from '../media/measure.ts'
 import { TransientError, LONG_RETRY_POLICY, withRetries } from '../media/retry.ts'
 import { fetchPublicSource, fetchSource } from '../media/source.ts'
 import { UploadRefusedError, uploadOutput } from '../media/upload.ts'
@@ -26,6 +24,7 @@ import { Outputs } from './outputs.ts'
 import type { Scheduler } from '../compute/scheduler.ts'
 import { makeJobFolder } from './scratch.ts'
 import { separateMixture } from './separate-mixture.ts'
+import type { SoundProcesses, SoundReader } from '../media/sound-process.ts'
 import type { StoreOutage } from '../media/store-outage.ts'
 
 export interface JobDeps {
@@ -35,20 +34,22 @@ export interface JobDeps {
   config: EngineConfig
   clock: Clock
   log: Logger
-  /** Fetches addresses that clients gave us; refuses private ones. */
+  /** Read the files that clients gave. */
+  soundProcesses: SoundProcesses
+  /** Fetches addresses that clients gave; refuses private ones. */
   publicFetch: PublicFetch
   store: Pick<StoreOutage, 'noticed' | 'ended' | 'isAway'>
   /** Tries of the request, this one included; those that a drain ended do not count. */
   tries: number
   /** Called when the device fails the job. */
   onDeviceFailed(): void
-  /** Told the seconds of media once they are separated. */
+  /** Called with the seconds of media once they are separated. */
   onSeparated(seconds: number): void
   /** Called when the job fails for good, once that is stored. */
   onFailed(code: FailureCode): void
 }
 
-/** What every event of one try says. */
+/** The common fields of all events of one try. */
 interface JobReporter {
   log(message: string): void
   event<T extends Event['type']>(type: T): EventHead & { type: T }
@@ -57,8 +58,8 @@ interface JobReporter {
 type EventHead = Pick<Event, 'request_id' | 'attempt_id' | 'engine_id' | 'at' | 'logs'>
 
 /**
- * Serves one job and reports what became of it; never throws. An outcome other than `interrupted`
- * has been stored by the broker as an event.
+ * Serves one job and reports its outcome; never throws. An outcome other than `interrupted` has
+ * been stored by the broker as an event.
  */
 export async function separateJob(
   job: Job,
@@ -77,7 +78,9 @@ export async function separateJob(
     const sourcePath = await inSpan('fetch', {}, () => fetchMedia(job, into, signal, deps))
     await started
     const work = { folder, sourcePath, reporter, signal, attemptId }
-    const completed = await produceOutputs(job, work, deps)
+    const completed = await deps.soundProcesses.use(signal, (reader) =>
+      produceOutputs(job, { ...work, reader }, deps),
+    )
     await publishUntilStored({ ...reporter.event('completed'), ...completed }, deps, signal)
     return 'completed'
   } catch (error) {
@@ -85,7 +88,7 @@ export async function separateJob(
     if (unreported === undefined) {
       return await reportFailure(signal.aborted ? signal.reason : error, reporter, deps, signal)
     }
-    // The gateway takes nothing back from a try whose start was not reported to it.
+    // The gateway ignores a release by a try whose start was not reported.
     deps.log.warn({ err: unreported }, 'the start of the job could not be reported')
     return 'interrupted'
   } finally {
@@ -122,6 +125,7 @@ async function fetchMedia(
 interface JobContext {
   folder: string
   sourcePath: string
+  reader: SoundReader
   reporter: JobReporter
   signal: AbortSignal
   attemptId: string
@@ -131,18 +135,19 @@ type Completed = Pick<Extract<Event, { type: 'completed' }>, 'duration' | 'sampl
 
 async function produceOutputs(
   job: Job,
-  { folder, sourcePath, reporter, signal, attemptId }: JobContext,
+  { folder, sourcePath, reader, reporter, signal, attemptId }: JobContext,
   deps: JobDeps,
 ): Promise<Completed> {
   const { config, model } = deps
-  const seconds = await measureMedia(sourcePath, { reporter, signal }, deps)
-  const mixture = await openMixture(sourcePath, {
+  const seconds = await measureMedia(sourcePath, { reader, reporter, signal }, deps)
+  const mixture = await reader.open(sourcePath, {
     mediaSecondsMax: config.mediaSecondsMax,
     channelsMax: model.channelsMax,
     sampleRate: model.sampleRate,
   })
   let outputs: Outputs | null = null
   try {
+    assertNotTooLong(seconds ?? 0, config.mediaSecondsMax, mixture)
     reporter.log(describeMixture(mixture))
     const { sampleRate, channels, channelMask, hasVideo } = mixture
     const encoding = { format: job.options.output_format, sampleRate, channels, channelMask }
@@ -177,17 +182,17 @@ async function produceOutputs(
 }
 
 /**
- * Seconds of media, where its packets tell. The sooner the gateway knows that an account can't pay
- * for them, or that they are too many, the less is done in vain.
+ * Seconds of media, where its packets give them. An early report saves work when the account cannot
+ * pay for them, or they are too many.
  * @throws ServiceError MEDIA_TOO_LONG
  */
 async function measureMedia(
   path: string,
-  { reporter, signal }: Pick<JobContext, 'reporter' | 'signal'>,
+  { reader, reporter, signal }: Pick<JobContext, 'reader' | 'reporter' | 'signal'>,
   deps: JobDeps,
 ): Promise<number | null> {
   const secondsMax = deps.config.mediaSecondsMax
-  const seconds = await inSpan('measure', {}, () => measureSound(path, { secondsMax, signal }))
+  const seconds = await inSpan('measure', {}, () => reader.measure(path, { secondsMax }))
   if (seconds === null) return null
   await publishUntilStored({ ...reporter.event('measured'), duration: seconds }, deps, signal)
   assertNotTooLong(seconds, secondsMax)
@@ -237,8 +242,9 @@ async function reportFailure(
 }
 
 /**
- * An outcome is published for minutes: without it all is done again. What the broker stored though
- * it could not say so is told apart by the event's id for two minutes, and by the gateway for ever.
+ * Publishing an outcome is retried for minutes: without it all work is repeated. An event that was
+ * stored although its ack was lost is deduplicated by its id for two minutes, and by the gateway
+ * for ever.
  */
 async function publishUntilStored(
   event: Event,
@@ -258,7 +264,7 @@ function createReporter(job: Job, attemptId: string, { config, clock }: JobDeps)
   return {
     log: (message) => lines.add({ timestamp: now(), message }),
     event: (type) => {
-      // A measurement may change nothing, and what changes nothing is not kept.
+      // A measurement that fails is not an outcome: the job continues.
       const logs = type === 'measured' ? [] : lines.take()
       return {
         type,

@@ -46,7 +46,7 @@ interface SeparationDeps {
 /**
  * Separates `mixture` and hands the results to `write` in order. At most `chunksInFlightMax` chunks
  * are decoded, in the model or waiting to be joined, whatever the length of the media; of a model
- * whose chunks follow the one before, one.
+ * whose chunks need the previous one, one.
  * @returns samples of the mixture
  * @throws ServiceError INVALID_PARAMETER for a span past the end; what decoding or the model throws
  */
@@ -139,7 +139,7 @@ type ChunkDeps = Pick<SeparationDeps, 'scheduler' | 'signal'> & {
   candidates: number
   onStep(share: number): void
   spans: LaneSpans
-  /** What the chunk before has left. */
+  /** The overlap state of the previous chunk. */
   overlapState: OverlapState | undefined
 }
 
@@ -175,8 +175,8 @@ async function separateChunk(
 }
 
 /**
- * The spans as seen from a chunk, in seconds from its start. Where the target sounds only
- * elsewhere, an empty span says so: no span at all would mean that nothing is known.
+ * The spans in a chunk, in seconds from its start. Where the target is only elsewhere, there is one
+ * empty span: no span at all would mean that nothing is known.
  */
 export function chunkSpans(
   spans: readonly AudioSpan[],
@@ -195,7 +195,7 @@ export function chunkSpans(
   return [...touching, { start: 0, end: 0, include: true }]
 }
 
-/** 32 bits that depend on request and candidate only, so that a retried job repeats its answer. */
+/** 32 bits that depend on request and candidate only, so that a retried job repeats its result. */
 function laneSeed(requestId: string, candidate: number): number {
   const name = `${requestId}:${candidate}`
   return createHash('sha256').update(name).digest().readUInt32LE(0)

@@ -1,4 +1,4 @@
-/** One audio stream on its way into one file: encoder and muxer. */
+/** Writes one audio stream into one file: encoder and muxer. */
 
 import {
   AV_CODEC_FLAG_QSCALE,

@@ -158,7 +158,7 @@ export class BlockMaker {
   }
 }
 
-/** Copies samples; one that is infinite or no number becomes 0: it would spoil all that follows. */
+/** Copies samples; NaN and infinities become 0: they would spoil all later samples. */
 function copyFinite(
   from: Float32Array,
   start: number,

@@ -13,7 +13,7 @@ const BLOCK_SECONDS = 0.5
 
 export interface MixtureLimits {
   mediaSecondsMax: number
-  /** More channels are mixed down to as many, evenly loud and without overshoot. */
+  /** More channels are mixed down to this number, evenly loud and without overshoot. */
   channelsMax: number
   /** Hertz; null keeps the source's own. */
   sampleRate: number | null
@@ -133,7 +133,7 @@ class DecodedMixture implements Mixture {
 
   /** In blocks like all sound: a gap of hours takes no more memory than one of a second. */
   async *#silence(seconds: number): AsyncGenerator<Float32Array[]> {
-    assertNotTooLong(this.#samples / this.sampleRate + seconds, this.#secondsMax)
+    assertNotTooLong(this.#samples / this.sampleRate + seconds, this.#secondsMax, this)
     for (let left = Math.round(seconds * this.sampleRate); left > 0;) {
       left -= this.#maker.addSilence(left)
       yield* this.#taken()
@@ -160,7 +160,7 @@ class DecodedMixture implements Mixture {
   #counted(block: Float32Array[]): Float32Array[] {
     this.#samples += block[0]!.length
     const seconds = this.#samples / this.sampleRate
-    assertNotTooLong(seconds, this.#secondsMax)
+    assertNotTooLong(seconds, this.#secondsMax, this)
     return block
   }
 

@@ -42,7 +42,7 @@ export interface Encoder {
   write(block: readonly Float32Array[]): Promise<void>
   /** Completes the file. */
   finish(): Promise<EncodedFile>
-  /** Gives up and removes the file; does nothing after `finish`. */
+  /** Aborts and removes the file; does nothing after `finish`. */
   abort(): Promise<void>
 }
 
@@ -194,7 +194,7 @@ function encoderOf(path: string, file: AudioFile, coding: Coding): Encoder {
   let pending = Promise.resolve()
   const close = async () => {
     isClosed = true
-    await pending.catch(() => undefined) // what FFmpeg works on must not be freed
+    await pending.catch(() => undefined) // memory in use by FFmpeg must not be freed
     coding.close?.()
     await file.close()
   }

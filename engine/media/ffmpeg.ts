@@ -1,6 +1,6 @@
-/** What all uses of FFmpeg share. Its own log is silent: every failure arrives as a code. */
+/** Common parts of all uses of FFmpeg. Its own log is silent: every failure arrives as a code. */
 
-import { AV_LOG_QUIET, AVERROR_ENOSPC } from 'node-av/constants'
+import { AV_LOG_QUIET, AVERROR_ENOMEM, AVERROR_ENOSPC } from 'node-av/constants'
 import { FFmpegError, Log } from 'node-av/lib'
 
 Log.setLevel(AV_LOG_QUIET)
@@ -25,8 +25,19 @@ export function check(code: number, doing: string): number {
   return code
 }
 
-/** FFmpeg's words for an error code. */
+/** FFmpeg's message for an error code. */
 export const reason = (code: number): string => FFmpegError.strerror(code)
 
 export const isDiskFull = (error: unknown): boolean =>
   error instanceof CallError && error.code === AVERROR_ENOSPC
+
+/** Memory ran out, for FFmpeg or for an array of ours. */
+export const isOutOfMemory = (error: unknown): boolean =>
+  error instanceof CallError
+    ? error.code === AVERROR_ENOMEM
+    : error instanceof RangeError && /allocation failed/.test(error.message)
+
+/** @throws CallError when memory ran out: that must not pass for the end of a file or for damage */
+export function assertInMemory(code: number): void {
+  if (code === AVERROR_ENOMEM) check(code, 'read the file')
+}

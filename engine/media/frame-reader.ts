@@ -1,18 +1,18 @@
-/** Reads a stream's decoded frames, one after the other, over whatever is broken in between. */
+/** Reads a stream's decoded frames in order, and skips broken packets. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AVERROR_EAGAIN, AVERROR_EOF } from 'node-av/constants'
 import { CodecContext, Dictionary, Frame, Packet } from 'node-av/lib'
 import { check } from './ffmpeg.ts'
-import { assertSupported, type Media } from './open-media.ts'
+import { assertSupported, isRead, type Media } from './open-media.ts'
 
 /**
- * Samples a channel that one packet may unfold to: a second of TTA at 768 kHz is 802,462, and no
+ * Samples per channel that one packet may decode to: a second of TTA at 768 kHz is 802,462, and no
  * other coding has longer frames. FFmpeg counts what is longer as a broken packet.
  */
 const FRAME_SAMPLES_MAX = 2 ** 20
 
-/** After so many packets without a pause, other work gets its turn. */
+/** Packets read before the event loop gets a turn. */
 const PACKETS_PER_TURN = 256
 
 /**
@@ -72,8 +72,8 @@ export class FrameReader {
   #feed(): void {
     const packet = this.#packet
     const code = this.#media.context.readFrameSync(packet)
-    if (code < 0) {
-      if (code !== AVERROR_EOF) this.#corruptPackets++ // a truncated file: what came before counts
+    if (!isRead(code)) {
+      if (code !== AVERROR_EOF) this.#corruptPackets++ // a truncated file keeps what came before
       this.#codec.sendPacketSync(null)
       this.#atEnd = true
       return
@@ -91,7 +91,7 @@ export class FrameReader {
   }
 }
 
-/** The frame itself. A header may state one rate, and a frame on the way another. */
+/** The frame itself, checked: a header may state one rate, and a later frame another. */
 function supported(frame: Frame): Frame {
   assertSupported(frame.sampleRate, frame.channelLayout.nbChannels)
   return frame

@@ -1,13 +1,14 @@
 /**
- * How long the sound of a file lasts, counted from its packets: nothing is decoded. What containers
- * say themselves is often a guess: raw AAC is judged by the bit rate at its beginning, by which a
- * file that begins in silence is ten times too long; one that was cut off still claims its whole.
+ * How long the sound of a file lasts, counted from its packets: nothing is decoded. The duration
+ * that containers state is often a guess: raw AAC is judged by the bit rate at its beginning, by
+ * which a file that begins in silence is ten times too long; one that was cut off still claims its
+ * whole.
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AV_NOPTS_VALUE, AV_PKT_DATA_SKIP_SAMPLES } from 'node-av/constants'
 import { Packet, type Stream } from 'node-av/lib'
-import { type Media, openMedia } from './open-media.ts'
+import { isRead, type Media, openMedia } from './open-media.ts'
 import { SoundClock } from './sound-clock.ts'
 
 const PACKETS_PER_TURN = 512
@@ -36,7 +37,7 @@ export async function measureSound(
   const length = new SoundLength(media)
   try {
     for (let packets = 1; length.seconds <= secondsMax; packets++) {
-      if (media.context.readFrameSync(packet) < 0) break
+      if (!isRead(media.context.readFrameSync(packet))) break
       if (packet.streamIndex === media.stream.index) length.add(packet)
       packet.unref()
       if (packets % PACKETS_PER_TURN === 0) await nextTurn()

@@ -1,4 +1,4 @@
-/** Puts a video and a sound track together in one MP4, packet by packet: nothing is coded here. */
+/** Muxes a video and a sound track into one MP4, packet by packet, without coding. */
 
 import { stat } from 'node:fs/promises'
 import { AV_CODEC_ID_HEVC, AVMEDIA_TYPE_AUDIO } from 'node-av/constants'

@@ -1,7 +1,7 @@
 /**
- * Opens a local file and judges whether it is media with sound. FFmpeg alone is no judge: asked
- * openly, it decodes a text file as speech. So a container must be one of those below, and its own
- * marks must be found in the bytes; the file's name says nothing.
+ * Opens a local file and checks that it is media with sound. FFmpeg alone accepts too much:
+ * unrestricted, it decodes a text file as speech. So the container must be one of those below, and
+ * its signature must be in the bytes; the file's name is ignored.
  */
 
 import { open } from 'node:fs/promises'
@@ -16,7 +16,7 @@ import {
 } from 'node-av/constants'
 import { Codec, Dictionary, FormatContext, Packet, type Stream } from 'node-av/lib'
 import { ServiceError } from '../../shared/errors.ts'
-import { CallError, isDiskFull, reason } from './ffmpeg.ts'
+import { assertInMemory, CallError, isDiskFull, isOutOfMemory, reason } from './ffmpeg.ts'
 
 /** FFmpeg's demuxers for what people have. None of them reads a second file or opens an address. */
 const CONTAINERS = [
@@ -73,6 +73,9 @@ const SAMPLE_RATE_MAX = 768_000
 /** FFmpeg's resampler maps no more. */
 const CHANNELS_MAX = 64
 
+/** A film with its sound in ten languages and all its fonts has fewer; each takes a decoder. */
+const STREAMS_MAX = 256
+
 const TIME_BASE_PER_SECOND = 1_000_000
 
 export interface Media {
@@ -101,7 +104,7 @@ export async function openMedia(path: string): Promise<Media> {
 }
 
 /**
- * Opens a local file, and nothing that it may name; answers FFmpeg's code.
+ * Opens a local file, and no other file that it names; returns FFmpeg's code.
  * @param decoders those that may be used to look into its streams; absent: all
  */
 export async function openInput(
@@ -122,9 +125,12 @@ export async function openInput(
 async function judge(context: FormatContext, path: string, head: Buffer): Promise<Media> {
   const opened = await openInput(context, path, SOUND_DECODERS)
   const notMedia = (cause: string) => invalidMedia(`The file is ${contentName(head)}`, cause)
+  assertInMemory(opened)
   if (opened < 0) throw notMedia(reason(opened))
   if (context.probeScore < PROBE_SCORE_MIN) throw notMedia(`probe score ${context.probeScore}`)
+  assertFewStreams(context)
   const analysed = await context.findStreamInfo()
+  assertFewStreams(context) // some containers have no list of them
   if (analysed < 0 || context.nbStreams === 0) throw notMedia(`no streams: ${reason(analysed)}`)
   const { streamIndex, decoder } = context.findBestStream(AVMEDIA_TYPE_AUDIO, -1, -1, true)
   const streams = context.streams
@@ -142,6 +148,11 @@ async function judge(context: FormatContext, path: string, head: Buffer): Promis
     startSeconds,
     hasVideo: streams.some(isVideo),
   }
+}
+
+function assertFewStreams({ nbStreams }: FormatContext): void {
+  if (nbStreams <= STREAMS_MAX) return
+  throw invalidMedia(`The file has ${nbStreams} streams; it may have ${STREAMS_MAX} at most`)
 }
 
 async function readHead(path: string): Promise<Buffer> {
@@ -189,13 +200,23 @@ export function assertSupported(sampleRate: number, channels: number): void {
 }
 
 /**
- * The refusal that an error of decoding stands for: what FFmpeg cannot do with a file is the file's
- * fault, but for a full disk. Any other error is answered as it is.
+ * The refusal for an error of decoding: what FFmpeg cannot decode is the file's fault, except for a
+ * full disk or memory. Any other error is returned as it is.
  */
 export const refusalOf = (error: unknown): unknown =>
-  error instanceof CallError && !isDiskFull(error)
+  error instanceof CallError && !isDiskFull(error) && !isOutOfMemory(error)
     ? invalidMedia('The sound could not be decoded', error)
     : error
+
+/**
+ * Whether FFmpeg could read a packet. That it could not is the end of the file, which may be cut
+ * off, unless memory ran out.
+ * @throws CallError
+ */
+export function isRead(code: number): boolean {
+  assertInMemory(code)
+  return code >= 0
+}
 
 export const invalidMedia = (problem: string, cause?: unknown): ServiceError =>
   new ServiceError('INVALID_MEDIA', { message: `${problem}. ${KNOWN_FORMATS}.`, cause })
@@ -254,7 +275,7 @@ const MARKS: readonly (readonly [RegExp, string])[] = [
   [/^[\t\n\r\x20-\x7e\x80-\xff]+$/, 'text'],
 ]
 
-/** What a file that is not media seems to be, in words that end a sentence. */
+/** What a file that is not media seems to be, as the end of a sentence. */
 function contentName(head: Buffer): string {
   const text = head.toString('latin1')
   return MARKS.find(([mark]) => mark.test(text))?.[1] ?? 'no audio or video that can be decoded'

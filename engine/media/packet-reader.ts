@@ -8,7 +8,7 @@ import { openInput } from './open-media.ts'
 export class PacketReader {
   readonly context: FormatContext
   readonly stream: Stream
-  /** The packet at hand, once `next` has answered true. */
+  /** The current packet, once `next` has returned true. */
   readonly packet = new Packet()
   #read = 0n
   #firstTime = AV_NOPTS_VALUE

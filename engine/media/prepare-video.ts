@@ -1,4 +1,4 @@
-/** Brings the video stream of a source into a form that MP4 can hold: as it is, or coded anew. */
+/** Prepares the video stream of a source for MP4: copied, or transcoded. */
 
 import { join } from 'node:path'
 import {
@@ -18,7 +18,7 @@ import { isVideo, startSecondsOf } from './open-media.ts'
 import { PacketReader } from './packet-reader.ts'
 import { transcodeVideo } from './transcode-video.ts'
 
-/** What FFmpeg's MP4 muxer has a name for. */
+/** The codings that FFmpeg's MP4 muxer supports. */
 const HELD_BY_MP4: readonly AVCodecID[] = [
   AV_CODEC_ID_H264,
   AV_CODEC_ID_HEVC,

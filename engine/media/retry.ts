@@ -1,9 +1,10 @@
-/** Tries again what failed for a reason that may pass: the other side away, or overloaded. */
+/** Retries transient failures: the other side unreachable, or overloaded. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { MINUTE_MS } from '../../shared/durations.ts'
 import type { Waits } from '../../shared/http/http-request.ts'
 
-/** The other side could not be reached, or could not answer: it may later. */
+/** The other side could not be reached, or was overloaded; a later try may succeed. */
 export class TransientError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -12,7 +13,9 @@ export class TransientError extends Error {
 }
 
 export interface RetryPolicy {
-  /** Pauses before the second try, the third and so on; after the last try it is given up. */
+  /**
+   * Pauses before the second try, the third and so on; the last error is thrown after the last try.
+   */
   retryDelaysMs: readonly number[]
   /** The longest wait for an answer, or for more of it. */
   silenceMsMax: number
@@ -25,9 +28,9 @@ export const RETRY_POLICY: RetryPolicy = {
   silenceMsMax: 30_000,
 }
 
-/** Ten minutes: for what is worth a job's work. */
+/** Ten minutes: for steps whose failure would lose a job's work. */
 export const LONG_RETRY_POLICY: RetryPolicy = {
-  retryDelaysMs: [500, 2_000, 8_000, 30_000, ...Array<number>(9).fill(60_000)],
+  retryDelaysMs: [500, 2_000, 8_000, 30_000, ...Array<number>(9).fill(MINUTE_MS)],
   silenceMsMax: 30_000,
 }
 
@@ -40,14 +43,14 @@ export const waitsOf = ({ silenceMsMax }: RetryPolicy): Waits => ({
 const isTransient = (error: unknown): boolean => error instanceof TransientError
 
 interface RetryOptions {
-  /** Which errors may pass; where not given, a TransientError. */
+  /** Which errors are transient; by default, a TransientError. */
   mayPass?: (error: unknown) => boolean
   /** Called after each try that fails with one. */
   onAway?: () => void
 }
 
 /**
- * Runs `attempt` until it ends otherwise than with a passing error, or has been tried often enough.
+ * Runs `attempt` until it ends without a transient error, or its tries are used up.
  * @throws the last error; the signal's reason once it fires
  */
 export async function withRetries<T>(

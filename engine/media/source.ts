@@ -1,4 +1,6 @@
-/** Brings a job's source to a local file: from the gateway's signed address, or from a client's. */
+/**
+ * Downloads a job's source to a local file: from the gateway's signed address, or from a client's.
+ */
 
 import { ServiceError } from '../../shared/errors.ts'
 import { isTemporaryStatus, request } from '../../shared/http/http-request.ts'
@@ -16,14 +18,14 @@ export interface SourceOptions {
   onAway?: () => void
 }
 
-/** The source could not be had now: another try, or another engine, may get it. */
+/** The source could not be fetched now: another try, or another engine, may succeed. */
 export class SourceUnavailableError extends TransientError {}
 
 /**
  * Writes what `url` answers to the file `path`, anew on each try; on failure no file stays.
  * @returns bytes written
  * @throws ServiceError MEDIA_FETCH_FAILED when it is not there, or larger than `bytesMax`
- * @throws SourceUnavailableError when it could not be had now
+ * @throws SourceUnavailableError when it could not be fetched now
  */
 export async function fetchSource(options: SourceOptions): Promise<number> {
   const { signal, retryPolicy = RETRY_POLICY, onAway } = options
@@ -40,8 +42,8 @@ export interface PublicSourceOptions extends SourceOptions {
 }
 
 /**
- * As `fetchSource`, but from an address that a client gave: through `publicFetch`, and what it does
- * not give in the end is the client's failure, not another engine's chance.
+ * As `fetchSource`, but from an address that a client gave: through `publicFetch`, and a final
+ * failure fails the request instead of going to another engine.
  * @returns bytes written
  * @throws ServiceError INVALID_AUDIO_URL, MEDIA_FETCH_FAILED, PAYLOAD_TOO_LARGE
  */

@@ -1,6 +1,7 @@
-/** Whether the media store is there: while it is away no job is leased, as none could be served. */
+/** Detects an outage of the media store: no job is leased meanwhile, as none could be served. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { MINUTE_MS } from '../../shared/durations.ts'
 import type { Logger } from '../../shared/log.ts'
 import { isTemporaryStatus, request } from '../../shared/http/http-request.ts'
 
@@ -11,7 +12,7 @@ interface StoreOutageOptions {
 }
 
 /** Pauses between probes: twice as long each time. */
-const PAUSE_MS = { least: 1_000, most: 60_000 }
+const PAUSE_MS = { least: 1_000, most: MINUTE_MS }
 const PROBE_MS_MAX = 10_000
 
 export class StoreOutage {
@@ -29,7 +30,7 @@ export class StoreOutage {
     this.#wait = wait
   }
 
-  /** Resolves when the store is there again; null while it is. */
+  /** Resolves when the store is reachable again; null while it is. */
   get current(): Promise<void> | null {
     return this.#current
   }
@@ -46,7 +47,7 @@ export class StoreOutage {
     })
   }
 
-  /** Asks the store of the last transfer that failed whether it is away now. */
+  /** Probes the store of the last failed transfer. */
   async isAway(): Promise<boolean> {
     return this.#origin !== null && !(await answers(this.#origin))
   }
@@ -71,7 +72,7 @@ export class StoreOutage {
 const waitAtMost = (ms: number, signal: AbortSignal) =>
   sleep(ms, undefined, { signal }).catch(() => undefined)
 
-/** Whatever it says, but for "not now": what is behind a proxy may be away though that answers. */
+/** Any response except "not now": a proxy may respond although the store behind it is down. */
 async function answers(url: string): Promise<boolean> {
   const waits = {
     connectMsMax: PROBE_MS_MAX,

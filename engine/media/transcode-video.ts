@@ -1,4 +1,4 @@
-/** Codes a video stream anew as H.264 in an MP4 file, off the main thread. */
+/** Transcodes a video stream to H.264 in an MP4 file, off the main thread. */
 
 import { availableParallelism } from 'node:os'
 import {
@@ -39,10 +39,10 @@ export interface TranscodeOptions {
 /** Pixels of a picture, 4096 x 2304: what is larger takes gigabytes to decode and to encode. */
 const PIXELS_MAX = 4096 * 2304
 
-/** Quality by which hardly anybody sees a difference, at a speed that keeps up with the model. */
+/** A quality without visible loss for most viewers, at a speed that keeps up with the model. */
 const X264 = { preset: 'veryfast', crf: '20' }
 
-/** Half of the processors, for the model needs the others; each holds pictures in memory. */
+/** Half of the processors, since the model needs the others; each holds pictures in memory. */
 const THREADS = Math.min(8, Math.max(1, Math.floor(availableParallelism() / 2)))
 
 /** @throws Error when no picture can be decoded, or it is too large */
@@ -57,7 +57,7 @@ export async function transcodeVideo({ path, to, startSeconds }: TranscodeOption
     let atEnd = false
     while (!atEnd) {
       atEnd = !(await reader.next())
-      // What cannot be decoded is left out: the pictures before and after it count.
+      // Pictures that cannot be decoded are skipped.
       await decoder.sendPacket(atEnd ? null : reader.packet)
       while ((await decoder.receiveFrame(frame)) >= 0) {
         writer ??= await VideoWriter.create(to, { source: reader.stream, frame, startSeconds })
@@ -177,7 +177,7 @@ class VideoWriter {
     const picture = await this.#scaler.scale(frame)
     picture.pts = time
     picture.duration = duration
-    picture.pictType = AV_PICTURE_TYPE_NONE // the encoder shall decide what it becomes
+    picture.pictType = AV_PICTURE_TYPE_NONE // the encoder decides the type
     check(await this.#codec.sendFrame(picture), 'encode')
     await this.#writePackets()
   }

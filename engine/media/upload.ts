@@ -22,10 +22,10 @@ export interface UploadOptions {
   onAway?: () => void
 }
 
-/** The file could not be taken now. */
+/** The store could not accept the file now. */
 export class UploadUnavailableError extends TransientError {}
 
-/** The request has already ended: whatever this job makes comes too late. */
+/** The request has already ended: the outputs of this job are not needed. */
 export class UploadRefusedError extends Error {
   constructor() {
     super('the request has already ended: its output is not taken')
@@ -34,7 +34,8 @@ export class UploadRefusedError extends Error {
 }
 
 /**
- * PUTs the file, from the start on each try. The work is done: a store that is away is waited for.
+ * PUTs the file, from the start on each try. An unreachable store is waited for, since the work is
+ * done already.
  * @throws UploadRefusedError when the request has ended
  * @throws UploadUnavailableError when it could not be sent now
  * @throws Error when the address is refused
@@ -60,7 +61,8 @@ async function uploadOnce(
     headers: {
       'content-type': contentType,
       'content-length': String(size),
-      connection: 'keep-alive', // else an early answer may be lost: its sender hangs up at once
+      // else an early response may be lost: its sender closes the connection at once
+      connection: 'keep-alive',
     },
     body: file,
     waits: waitsOf(retryPolicy),

@@ -1,22 +1,8 @@
-/** The other side of `video-process.ts`: answers its calls, and ends with it. */
+/** What runs in the process of `video-process.ts`. */
 
-import { isDiskFull } from './ffmpeg.ts'
+import { answerCalls } from './answer-calls.ts'
 import { muxVideo } from './mux-video.ts'
 import { prepareVideo } from './prepare-video.ts'
-import type { VideoAnswer, VideoCall } from './video-process.ts'
+import type { VideoTask } from './video-process.ts'
 
-process.on('message', (call: VideoCall) => void answer(call))
-process.on('disconnect', () => process.exit())
-
-async function answer({ id, task }: VideoCall): Promise<void> {
-  try {
-    say({ id, value: await (task.do === 'mux' ? muxVideo(task) : prepareVideo(task)) })
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    say({ id, error: { message, isDiskFull: isDiskFull(error) } })
-  }
-}
-
-function say(message: VideoAnswer): void {
-  process.send?.(message)
-}
+answerCalls<VideoTask>((task) => (task.do === 'mux' ? muxVideo(task) : prepareVideo(task)))

@@ -52,9 +52,9 @@ export async function showAccount({ store }: AccountDeps, accountId: string): Pr
 }
 
 /**
- * Adds seconds to the balance of an account, or takes them back; once for each reference.
- * @throws ServiceError `NOT_FOUND`; `INSUFFICIENT_CREDITS` for what can't be taken back; or what
- *   is wrong with `body`, a CreditRequest
+ * Adds seconds to the balance of an account, or subtracts them; once for each reference.
+ * @throws ServiceError `NOT_FOUND`; `INSUFFICIENT_CREDITS` when more is subtracted than is
+ *   available; or what is wrong with `body`, a CreditRequest
  */
 export async function creditAccount(
   { store, clock }: AccountDeps,
@@ -76,7 +76,7 @@ export async function creditAccount(
 }
 
 /**
- * Makes a key, and tells its secret, which is nowhere kept.
+ * Makes a key and returns its secret, which is not stored.
  * @throws ServiceError that names what is wrong with `body`, a CreateKeyRequest
  */
 export async function createKey({ store, clock }: AccountDeps, body: unknown): Promise<NewApiKey> {
@@ -123,7 +123,7 @@ export async function allKeys({ store }: AccountDeps, accountId?: string) {
 }
 
 /**
- * From now on the key opens nothing. A key that is revoked stays as it is.
+ * Revokes the key: from now on every call with it is refused. A revoked key stays as it is.
  * @throws ServiceError `NOT_FOUND`
  */
 export const revokeKey = (deps: AccountDeps, keyId: string): Promise<ApiKey> =>
@@ -136,7 +136,7 @@ export const revokeKey = (deps: AccountDeps, keyId: string): Promise<ApiKey> =>
   })
 
 /**
- * Gives a key a new secret: the old one opens nothing from now on, all else stays as it is.
+ * Gives a key a new secret. The old one is refused from now on; nothing else changes.
  * @throws ServiceError `NOT_FOUND`, or `INVALID_PARAMETER` for a key that is revoked
  */
 export const rotateKey = (deps: AccountDeps, keyId: string): Promise<NewApiKey> =>

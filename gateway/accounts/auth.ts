@@ -1,4 +1,4 @@
-/** Who calls, and whether their key may do what the route asks. */
+/** Authenticates callers by API key and checks the scope that the route requires. */
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
@@ -14,11 +14,11 @@ export type Scope = (typeof SCOPES)[number]
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What a key needs to call the route; `any`: no scope in particular. */
+    /** The scope that the route requires of a key; `any`: no scope in particular. */
     scope?: Scope | 'any'
   }
   interface FastifyRequest {
-    /** The account whose key was shown; set on every route that has a scope. */
+    /** The account of the key; set on every route that has a scope. */
     accountId: string
     /** The key itself; set on the same routes. */
     apiKey: ApiKeyRow
@@ -39,16 +39,16 @@ export const newApiKey = (keyId: string): string =>
 /** Of a key as `newApiKey` makes it. */
 export const keyIdOf = (key: string): string | undefined => API_KEY.exec(key)?.[1]
 
-/** Keys are random and long, so that a plain hash keeps them. */
+/** Keys are long and random, so a plain hash is enough. */
 export const hashApiKey = (key: string): string => createHash('sha256').update(key).digest('hex')
 
-/** Whether both texts are the same; how long it takes tells nothing of where they differ. */
+/** Whether both texts are equal, compared in constant time. */
 export function isSameSecret(one: string, other: string): boolean {
   const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest())
   return timingSafeEqual(a!, b!)
 }
 
-/** A hook that lets in only callers whose key has the route's scope, and notes their account. */
+/** A hook that admits only callers whose key has the route's scope, and sets their account. */
 export function createAuthenticator(deps: { store: Store; clock: Clock }) {
   return async (request: FastifyRequest): Promise<void> => {
     const { scope } = request.routeOptions.config
@@ -82,7 +82,7 @@ export async function authenticate(
 export const bearerToken = (header: string | undefined): string | undefined =>
   /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1]
 
-/** From the database at every call, so that a key that is revoked opens nothing any more. */
+/** Read from the database at every call, so that a revoked key is refused at once. */
 async function findKey(store: Store, header: string | undefined): Promise<ApiKeyRow | undefined> {
   const key = bearerToken(header)
   if (key === undefined) return undefined
@@ -91,7 +91,7 @@ async function findKey(store: Store, header: string | undefined): Promise<ApiKey
   return candidates.find((candidate) => isSameSecret(candidate.key_hash, hash))
 }
 
-/** Whether a key opens anything. @param now epoch milliseconds */
+/** Whether a key is valid. @param now epoch milliseconds */
 export function isValid(key: ApiKeyRow, now: number): boolean {
   const expired = key.expires_at !== null && now >= Date.parse(key.expires_at)
   return !expired && key.revoked_at === null

@@ -1,7 +1,7 @@
 /**
- * What metered accounts pay: every second of audio that is begun, once, when it is separated. What
- * a request will cost is reserved as soon as it is known, so that many at once can't overdraw. All
- * of it happens in the transaction of the caller.
+ * The price of separations for metered accounts: each started second of audio, charged once. The
+ * cost of a request is reserved as soon as it is known, so that concurrent requests cannot
+ * overdraw. All functions run in the transaction of the caller.
  */
 
 import { ServiceError } from '../../shared/errors.ts'
@@ -13,12 +13,12 @@ import type { AccountRow, RequestRow } from '../store/tables.ts'
 
 type Payer = Pick<RequestRow, 'request_id' | 'account_id'>
 
-/** What media of so many seconds costs, in seconds. */
+/** The cost of media that lasts `duration` seconds, in seconds. */
 export const costOf = (duration: number): number => Math.ceil(duration)
 
 /**
  * Reserves what a new request costs where its file has been measured for one before; otherwise only
- * makes sure that anything is left.
+ * checks that the balance is not used up.
  * @throws ServiceError `INSUFFICIENT_CREDITS`
  */
 export async function reserveAtSubmit(
@@ -38,7 +38,7 @@ export async function reserveAtSubmit(
 
 /**
  * Reserves what a request costs once its engine has measured the media, unless that has been done.
- * @returns why it can't go on, or null when it is covered
+ * @returns why it cannot continue, or null when the cost is covered
  */
 export async function reserveMeasured(
   store: Store,
@@ -56,7 +56,7 @@ type Charge =
   /** Why the request can't be completed. */
   | { shortfall: string }
 
-/** Takes what a request costs that is about to be COMPLETED, in the place of its reservation. */
+/** Charges a request that is about to be COMPLETED, in place of its reservation. */
 export async function charge(
   store: Store,
   row: Payer,
@@ -82,7 +82,7 @@ const entryOf = (row: Payer, duration: number, now: string) => ({
   now,
 })
 
-/** For people; `duration` is null where nobody knows it yet. */
+/** For people; `duration` is null while it is unknown. */
 function shortfall(account: AccountRow, duration: number | null): string {
   const { balance_seconds: balance, reserved_seconds: reserved } = account
   const left =

@@ -1,4 +1,4 @@
-/** The key with which somebody can use the API after the first start. */
+/** The API key that exists after the first start. */
 
 import { join } from 'node:path'
 import { readOrMake } from '../secrets.ts'
@@ -9,12 +9,12 @@ import { BOOTSTRAP_KEY_ID, hashApiKey, keyIdOf, newApiKey, newKeyId, SCOPES } fr
 
 interface FirstKeyOptions {
   dataFolder: string
-  /** The operator's own key; without it one is made, once, and left in the file `api-key`. */
+  /** The operator's own key; without it one is made, once, and written to the file `api-key`. */
   bootstrapApiKey: string | undefined
   now: string
 }
 
-/** After the first start somebody can use the API: there is a key with every scope. */
+/** Makes sure that a key with every scope exists after the first start. */
 export async function ensureFirstApiKey(store: Store, options: FirstKeyOptions): Promise<void> {
   const { dataFolder, bootstrapApiKey, now } = options
   await ensureAccount(store, { ...DEFAULT_ACCOUNT, created_at: now })
@@ -36,7 +36,7 @@ export async function ensureFirstApiKey(store: Store, options: FirstKeyOptions):
     return put(BOOTSTRAP_KEY_ID, bootstrapApiKey)
   }
   if (await hasApiKeys(store)) return
-  // The file comes first: a key that is stored but was never shown would lock everybody out.
+  // The file is written first: a key that is stored but was never shown could not be used.
   const key = await readOrMake(join(dataFolder, 'api-key'), () => newApiKey(newKeyId()))
   return put(keyIdOf(key) ?? BOOTSTRAP_KEY_ID, key)
 }

@@ -1,4 +1,4 @@
-/** Whether a key that opened something long ago still may: one that is revoked opens nothing. */
+/** Checks again whether the key of a long call is still valid. */
 
 import type { Clock } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
@@ -7,9 +7,9 @@ import { findApiKeys } from '../store/api-keys.ts'
 import type { Store } from '../store/database.ts'
 import type { ApiKeyRow } from '../store/tables.ts'
 
-/** Ten thousand streams of one key ask the database once in so long. */
+/** All streams of one key share one database query in this time. */
 const FRESH_MS = 1_000
-/** Keys whose rows are kept at once; of more, those that were read longest ago go first. */
+/** Rows that are kept; beyond it, those that were read longest ago are dropped. */
 const KEYS_MAX = 10_000
 
 interface Reading {

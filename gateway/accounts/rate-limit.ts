@@ -2,17 +2,17 @@
 
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../../shared/clock.ts'
+import { MINUTE_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
 
-const MINUTE_MS = 60_000
-/** Keys whose calls are counted at once; of more, those that began longest ago start anew. */
+/** Keys that are counted; beyond it, those whose minute began first are dropped. */
 const KEYS_MAX = 10_000
 
-/** How a key stands after a call. */
+/** The rate limit of a key after a call. */
 export interface Allowance {
-  /** Calls in a minute. */
+  /** Calls allowed in a minute. */
   limit: number
-  /** Calls that are left of them; below 0: this one is too many. */
+  /** Calls left in this minute; below 0: this call exceeds the limit. */
   left: number
   /** Until the minute is over. */
   resetSeconds: number
@@ -59,7 +59,7 @@ export class RateLimiter {
   }
 }
 
-/** @throws ServiceError `RATE_LIMITED` for a call that is one too many */
+/** @throws ServiceError `RATE_LIMITED` for a call beyond the limit */
 export function assertAllowed(allowance: Allowance | undefined): void {
   if (!allowance || allowance.left >= 0) return
   const { limit, resetSeconds: retryAfterSeconds } = allowance

@@ -1,5 +1,5 @@
 /**
- * The resources of accounts and keys as JSON Schemas, and the checks of what is asked for. The
+ * The resources of accounts and keys as JSON Schemas, and the checks of request bodies. The
  * command-line tools and the admin API take the same bodies. All of it is an extension.
  */
 

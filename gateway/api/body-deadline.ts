@@ -1,4 +1,4 @@
-/** JSON bodies are small: one that is not whole in time is not waited for. */
+/** A deadline for JSON bodies: one that is incomplete by then is refused. */
 
 import { PassThrough } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
@@ -11,7 +11,7 @@ export function installBodyDeadline(app: FastifyInstance, secondsMax: number): v
     const timely = new PassThrough()
     const timer = setTimeout(() => timely.destroy(tooSlow(secondsMax)), 1_000 * secondsMax)
     timely.once('close', () => clearTimeout(timer))
-    timely.on('error', () => undefined) // of a body that nobody reads, since its type is refused
+    timely.on('error', () => undefined) // a body of a refused type is not read
     reply.raw.once('close', () => timely.destroy())
     // Without `pipeline`, which would close the connection on which the answer is to go.
     payload.once('error', (error) => timely.destroy(error))

@@ -1,4 +1,4 @@
-/** Keeps the text of a JSON body beside its value, which lacks digits of its larger numbers. */
+/** Keeps the text of a JSON body beside its value, since parsing rounds large numbers. */
 
 import type { FastifyInstance } from 'fastify'
 

@@ -1,4 +1,4 @@
-/** Where what was thrown becomes an answer: a code for the client, the cause for the log. */
+/** Turns a thrown error into a response: a code for the client, the cause for the log. */
 
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -6,7 +6,7 @@ import { ServiceError } from '../../shared/errors.ts'
 import { isId } from '../../shared/ids.ts'
 import type { ErrorResponse } from './schemas.ts'
 
-/** Answers `error`, and logs it with its cause where the fault is ours. */
+/** Responds with `error`, and logs it with its cause when the gateway is at fault. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = toServiceError(error, request)
   if (known.status >= 500) {
@@ -15,7 +15,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   if (known.code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer')
   const { retryAfterSeconds } = known
   if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds)
-  // A body that is still on its way would be taken for the next request.
+  // The rest of an unread body would be parsed as the next request.
   if (!request.raw.complete) reply.header('connection', 'close')
   const { request_id: requestId } = Object(request.params) as { request_id?: string }
   const namesRequest = known.code !== 'NOT_FOUND'
@@ -32,7 +32,7 @@ export const errorBody = (error: ServiceError, requestId?: string): ErrorRespons
   },
 })
 
-/** Answers what is not HTTP, as far as the connection still can be written to. */
+/** Responds to invalid HTTP while the connection can still be written to. */
 export function answerBrokenHttp(error: Error & { code: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
@@ -56,7 +56,7 @@ export function answerBrokenHttp(error: Error & { code: string }, socket: Socket
   )
 }
 
-/** `error` itself when a client may see it, or what stands for it. */
+/** `error` itself when a client may see it, else a general one. */
 export function toServiceError(error: unknown, request: FastifyRequest): ServiceError {
   if (error instanceof ServiceError) return error
   const { code, statusCode } = Object(error) as { code?: string; statusCode?: number }
@@ -76,7 +76,7 @@ export function toServiceError(error: unknown, request: FastifyRequest): Service
   return new ServiceError('INTERNAL', { cause: error })
 }
 
-/** 413 where the spec lists it; elsewhere it is a request like any other that is not valid. */
+/** 413 where the specification lists it; elsewhere `INVALID_REQUEST`. */
 function bodyTooLarge({ routeOptions }: FastifyRequest): ServiceError {
   const listed = Object.hasOwn(Object(routeOptions.schema?.response), '413')
   const message = `The body is larger than ${routeOptions.bodyLimit} bytes.`

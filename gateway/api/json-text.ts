@@ -1,4 +1,4 @@
-/** JSON as text: for what passes through us and must come out as it went in. */
+/** JSON as text, for values that must leave the gateway exactly as they came in. */
 
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s"{}[\],:]+/g
 

@@ -1,4 +1,4 @@
-/** Checks the signed addresses under /media, which stand in for an API key. */
+/** Checks the signed addresses under /media, which replace an API key. */
 
 import type { FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'

@@ -1,6 +1,6 @@
 /**
- * What the API description says of its components beyond their fields: a sentence, an example, and
- * rules between fields. By the title of the schema; a test holds each example to its schema.
+ * Descriptions, examples and rules between fields for the components of the API description, by the
+ * title of the schema. A test validates each example against its schema.
  */
 
 const REQUEST_ID = 'req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e'
@@ -15,7 +15,7 @@ const WEEK_LATER = '2026-01-09T03:04:17.012Z'
 export interface Note {
   description: string
   example?: object
-  /** Keywords that the checks of bodies do by hand, for better messages. */
+  /** Keywords that are checked by hand instead, for better messages. */
   rules?: object
 }
 

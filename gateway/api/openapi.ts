@@ -65,8 +65,8 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
 }
 
 /**
- * Responses of an operation: what it answers, and the errors that it may answer instead: codes, or
- * a status for all codes that have it.
+ * Responses of an operation: its successes and its errors. An error is a code, or a status for all
+ * codes that have it.
  */
 export function responses(
   success: Record<number, object>,
@@ -85,7 +85,7 @@ export function responses(
   }
 }
 
-/** Of everything that needs an API key, where the operator has set a limit. */
+/** Headers of all routes that need an API key, where the operator has set a limit. */
 const tooManyResponse = () => ({
   ...errorResponse(codesOf(429)),
   headers: {
@@ -97,7 +97,7 @@ const tooManyResponse = () => ({
   },
 })
 
-/** Only a request ends with these; no call is answered with them. */
+/** A request can end with these codes; no HTTP response has them. */
 const OF_REQUESTS_ONLY: readonly ErrorCode[] = FAILURE_CODES.filter((code) =>
   ['MODEL_FAILED', 'INVALID_MEDIA', 'NO_AUDIO_STREAM', 'ENGINE_LOST', 'CANCELED'].includes(code),
 )

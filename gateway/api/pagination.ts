@@ -1,4 +1,4 @@
-/** Values of query strings. One that makes no sense takes the default; none is refused. */
+/** Values of query strings. An invalid value takes the default; none is refused. */
 
 import { isId } from '../../shared/ids.ts'
 import type { PageStart } from '../store/requests.ts'

@@ -1,7 +1,6 @@
 /**
- * The resources of the API (docs/contract.md, part 2) as JSON Schemas: what bodies are checked
- * against, and what the API description shows. A schema with a title is a component of the
- * description.
+ * The resources of the API (docs/contract.md, part 2) as JSON Schemas, for the checks of bodies and
+ * the API description. A schema with a title is a component of the description.
  */
 
 import { Type, type Static, type TSchema } from 'typebox'
@@ -90,14 +89,14 @@ export const File = Type.Object(
 )
 
 /**
- * Patterns of JSON Schema know no flags. What follows the first semicolon may be anything that fits
- * into a header: browsers name codecs in ways that RFC 9110 does not foresee.
+ * Patterns of JSON Schema have no flags. What follows the first semicolon may be anything that fits
+ * into a header: browsers name codecs in forms that RFC 9110 does not allow.
  */
 const MEDIA_TYPE =
   '^([aA][uU][dD][iI][oO]|[vV][iI][dD][eE][oO])/' +
   '[a-zA-Z0-9][a-zA-Z0-9!#$&^_.+-]*([ \\t]*;[\\t\\x20-\\x7e]*)?$'
 
-/** Says what `checkBody` holds for all text. */
+/** Describes what `checkBody` requires of all text. */
 export const NO_NUL = '^[^\\x00]*$'
 
 export const CreateFileRequest = Type.Object(

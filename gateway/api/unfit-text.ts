@@ -1,8 +1,8 @@
-/** What text may be kept: databases refuse U+0000, and halves of surrogate pairs are no Unicode. */
+/** Finds text that cannot be stored: U+0000, which databases refuse, and unpaired surrogates. */
 
 const UNFIT = /[\0\p{Cs}]/u
 
-/** The JSON Pointer of the first value or name in `body` that has unfit text; undefined: none. */
+/** The JSON Pointer of the first value or name in `body` with such text; undefined: none. */
 export function unfitTextAt(body: unknown): string | undefined {
   const waiting = [{ value: body, pointer: '' }]
   for (let next = waiting.pop(); next; next = waiting.pop()) {

@@ -8,14 +8,14 @@ import { isDeeperThan } from './json-text.ts'
 import { AudioSeparateInput, CreateFileRequest, SubmitAudioSeparateRequest } from './schemas.ts'
 import { unfitTextAt } from './unfit-text.ts'
 
-/** What a client asks for, checked and with its defaults filled in. */
+/** A checked submission with its defaults filled in. */
 export interface Submission {
   prompt: string
   options: SeparationOptions
   source: { audioUrl: string } | { fileId: string }
   /** As JSON, as the client wrote its numbers. */
   metadata: string | null
-  /** Who is told the end; its address is still to be checked. Without a secret, one is made. */
+  /** Receives the result; its address is still to be checked. Without a secret, one is made. */
   webhook: { url: string; secret: string | undefined } | null
 }
 
@@ -131,7 +131,7 @@ export function checkBody(validator: Validator, body: unknown): unknown {
   return body
 }
 
-/** Without the fields at its top that are ignored, whatever they hold. */
+/** Without the ignored top-level fields, whatever their values. */
 function knownFields(validator: Validator, body: unknown): unknown {
   if (body === null || typeof body !== 'object') return body
   const { properties } = validator.Type() as TObject
@@ -139,7 +139,7 @@ function knownFields(validator: Validator, body: unknown): unknown {
   return Object.fromEntries(known)
 }
 
-/** What each kind of problem means for the client. */
+/** The message for each kind of schema error. */
 function refusal(problem: Problem, body: unknown): ServiceError {
   const param = dottedPath(problem.instancePath)
   const refuse = (code: ErrorCode, what: string, field = param) =>

@@ -1,4 +1,4 @@
-/** The two webhook events (contract 6.1), for the API description and for those who make them. */
+/** The two webhook events (contract 6.1), for the API description and for their makers. */
 
 import { Type, type Static } from 'typebox'
 import { FAILURE_CODES } from '../../shared/errors.ts'

@@ -1,4 +1,4 @@
-/** How much media the files of one account may hold: the disk is everybody's. */
+/** Limits how much media the files of one account hold, since all accounts share the disk. */
 
 import { isoTime } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'

@@ -1,12 +1,12 @@
 /**
- * The sweeper: what has outlived its time goes, bytes and all. Rows first, in one transaction with
- * a note of the media to delete, then the bytes, then the note: whenever the process dies, nothing
- * is served that should be gone, and the next turn goes on where this one ended.
+ * The sweeper deletes what has expired. One transaction changes the rows and records which media to
+ * delete; then the media is deleted, then the record. Whenever the process dies, nothing expired is
+ * served, and the next turn continues where this one ended.
  */
 
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { isoTime } from '../../shared/clock.ts'
-import { takePendingUploads } from './pending-uploads.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../shared/durations.ts'
 import type { Deps } from '../deps.ts'
 import { Loop } from '../loop.ts'
 import { deleteExpiredIdempotencyKeys } from '../store/idempotency-keys.ts'
@@ -23,18 +23,20 @@ import {
   settleRemovals,
 } from '../store/retention.ts'
 
-type SweeperDeps = Pick<Deps, 'store' | 'mediaStore' | 'clock' | 'log' | 'config'>
+type SweeperDeps = Pick<
+  Deps,
+  'store' | 'mediaStore' | 'pendingUploads' | 'clock' | 'log' | 'config'
+>
 
-const EVERY_MS = 60_000
-/** Orphans are looked for so seldom, since that reads the name of every piece of media. */
-const ORPHANS_EVERY_MS = 6 * 3_600_000
-/** Media that nobody wants and that is so old is nobody's work in hand. */
-const ORPHAN_AGE_MS = 86_400_000
-const DAY_MS = 86_400_000
-/** Rows in one transaction, so that nobody waits long for the database. */
+const EVERY_MS = MINUTE_MS
+/** The search for orphans is rare, since it lists all media. */
+const ORPHANS_EVERY_MS = 6 * HOUR_MS
+/** Orphaned media that is older belongs to no upload under way. */
+const ORPHAN_AGE_MS = DAY_MS
+/** Rows in one transaction: a larger one would delay other writers. */
 const PAGE_MAX = 200
 
-/** A loop that sweeps every minute, and looks for orphans now and then. */
+/** A loop that sweeps every minute, and searches for orphans every six hours. */
 export function createSweeper(deps: SweeperDeps): Loop {
   let orphansDueAt = 0
   return new Loop({
@@ -50,14 +52,14 @@ export function createSweeper(deps: SweeperDeps): Loop {
   })
 }
 
-/** Removes all that is past its time. May be repeated, and broken off, at any point. */
+/** Removes all that has expired. May be repeated, or interrupted at any point. */
 export async function sweep(deps: SweeperDeps): Promise<void> {
   const { store, clock, log, config } = deps
   const now = isoTime(clock.now())
   const before = isoTime(clock.now() - config.recordDays * DAY_MS)
   const page = { now, before, limit: PAGE_MAX }
-  // First: what came in time must not expire because nobody asked for it.
-  await takePendingUploads(deps)
+  // First, so that uploads that arrived in time do not expire.
+  await deps.pendingUploads.acceptAll()
   const files = await untilNone(() => giveUpExpiredFiles(store, page))
   const outputs = await untilNone(() => giveUpOutputs(store, page))
   await deleteExpiredIdempotencyKeys(store, now)
@@ -68,7 +70,7 @@ export async function sweep(deps: SweeperDeps): Promise<void> {
   log.info({ files, outputs, requests, fileRecords, media }, 'swept')
 }
 
-/** Deletes media that no row wants, such as what a lost database knew of. */
+/** Deletes media that no row refers to, for example after the database was lost. */
 export async function sweepOrphans({ store, mediaStore, clock, log }: SweeperDeps): Promise<void> {
   const before = clock.now() - ORPHAN_AGE_MS
   for await (const { key, writtenAt } of mediaStore.list()) {
@@ -101,7 +103,7 @@ async function removeMedia({ store, mediaStore, clock, log }: SweeperDeps): Prom
   })
 }
 
-/** Takes page after page, and lets others have their turn in between; answers the sum. */
+/** Takes page after page, and yields to the event loop in between; returns the sum. */
 async function untilNone(takePage: () => Promise<number>): Promise<number> {
   let sum = 0
   for (;;) {

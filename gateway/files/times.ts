@@ -1,11 +1,11 @@
 /** How long a file is kept once its bytes are there. */
 
 import { isoTime } from '../../shared/clock.ts'
-import type { AppConfig } from '../deps.ts'
+import { HOUR_MS } from '../../shared/durations.ts'
 
-type Lifetime = Pick<AppConfig, 'fileHours'>
-
-const HOUR_MS = 3_600_000
+export interface Lifetime {
+  fileHours: number
+}
 
 /** @param uploadedAt epoch milliseconds */
 export const keptUntil = (uploadedAt: number, { fileHours }: Lifetime): string =>

@@ -1,4 +1,4 @@
-/** One upload at a time to each place: else one address could fill the disk. */
+/** Allows one upload at a time to each key: else one address could fill the disk. */
 
 import { ServiceError } from '../../shared/errors.ts'
 
@@ -11,9 +11,9 @@ export class UploadTurns {
   readonly #turns = new Map<string, Turn>()
 
   /**
-   * Runs `upload` to `key` after whatever upload to it is under way has been broken off: the newer
-   * one is that of a client whose earlier one hangs.
-   * @throws what `upload` throws; with its signal's reason when a newer one has come
+   * Runs `upload` to `key` after aborting the upload to it that is under way: the newer one comes
+   * from a client whose earlier one hangs.
+   * @throws what `upload` throws; with its signal's reason when a newer upload replaces it
    */
   async replacing<T>(key: string, upload: (signal: AbortSignal) => Promise<T>): Promise<T> {
     for (let before = this.#turns.get(key); before; before = this.#turns.get(key)) {
@@ -24,8 +24,8 @@ export class UploadTurns {
   }
 
   /**
-   * Runs `upload` to `key` if none is under way: of two engines at one job neither is to break off
-   * the other's again and again.
+   * Runs `upload` to `key` if none is under way: two engines with the same job must not abort each
+   * other's uploads in turn.
    * @throws ServiceError `RATE_LIMITED` when one is; what `upload` throws
    */
   async alone<T>(key: string, upload: (signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -39,14 +39,14 @@ const BY_HTTP_STATUS: Readonly<Record<number, status>> = {
 
 const BY_CODE: Partial<Record<ErrorCode, status>> = { IDEMPOTENCY_CONFLICT: status.ALREADY_EXISTS }
 
-/** Metadata takes visible ASCII only, and clients take trailers of a few KiB. */
+/** Metadata allows visible ASCII only, and clients accept trailers of a few KiB. */
 const VISIBLE = /^[\x20-\x7e]+$/
 const MESSAGE_CHARACTERS_MAX = 500
 const FIELD_CHARACTERS_MAX = 200
 
 /**
  * The status, its message and fields cut to lengths that trailers may have.
- * @param requestId of the queue request, if there is one; one that is no id is left out
+ * @param requestId of the queue request, if there is one; an invalid one is left out
  */
 export function grpcStatus(error: ServiceError, requestId?: string): StatusError {
   const message = error.message.slice(0, MESSAGE_CHARACTERS_MAX)
@@ -72,6 +72,6 @@ export function grpcStatus(error: ServiceError, requestId?: string): StatusError
   return Object.assign(new Error(message), { code, details: message, metadata })
 }
 
-/** What was thrown, as far as a client may know it. */
+/** The error as clients may see it. */
 export const toServiceError = (error: unknown): ServiceError =>
   error instanceof ServiceError ? error : new ServiceError('INTERNAL', { cause: error })

@@ -9,7 +9,7 @@ import type {
   RequestList,
 } from '../api/schemas.ts'
 
-// What comes in. Fields that are `optional` in the proto are absent when they are not set.
+// Requests. Fields that are `optional` in the proto are absent when they are not set.
 
 export interface SubmitRequest {
   input: SeparationInput | null
@@ -50,7 +50,7 @@ export interface ListRequest {
 }
 
 /**
- * The body that says the same over HTTP; as unchecked as that.
+ * The equivalent HTTP body, not yet checked.
  * @throws ServiceError `INVALID_REQUEST` when the metadata is not JSON
  */
 export function submitted({
@@ -77,7 +77,7 @@ const inputBody = ({ acceleration, output_format, ...input }: SeparationInput): 
 
 const isGiven = (value: string | number): boolean => !String(value).endsWith('_UNSPECIFIED')
 
-/** An enum's value as the HTTP API writes it; one that nobody knows is a number, and refused. */
+/** An enum's value as the HTTP API writes it; an unknown one is a number, and refused. */
 const wordOf = (value: string | number): string | number =>
   typeof value === 'string' ? value.toLowerCase() : value
 
@@ -90,7 +90,7 @@ function parseMetadata(text: string): unknown {
   }
 }
 
-// What goes out. Times are epoch milliseconds.
+// Responses. Times are epoch milliseconds.
 
 export interface SubmitReply extends Omit<QueueSubmitResponse, 'created_at'> {
   created_at_ms: number

@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import * as grpc from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
+import { MINUTE_MS } from '../../shared/durations.ts'
 import { loadProto } from '../../shared/proto.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { inSpan } from '../../shared/tracing.ts'
@@ -35,28 +36,28 @@ import { cancel, findOwn, hasResult, list, resultOf, statusOf } from '../request
 import { watchStatus } from '../requests/status-watch.ts'
 import { readLogs } from '../store/request-logs.ts'
 import type { ApiKeyRow, RequestRow } from '../store/tables.ts'
-import { submitOnce } from '../requests/submit-once.ts'
+import { submit } from '../requests/submit.ts'
 import { BODY_BYTES_MAX } from '../api/validation.ts'
 
 export interface GrpcServer {
   /** `host:port` that it listens on. */
   address: string
-  /** Health answers NOT_SERVING; resolves when the calls in hand have ended, or were cut. */
+  /** Sets health to NOT_SERVING; resolves when the open calls have ended, or were canceled. */
   stop(): Promise<void>
 }
 
 export const SEPARATION_SERVICE = 'winnow.separation.v1.SeparationService'
 export const separationPackage = loadProto('separation.proto')
 
-/** Calls in hand may take so long to end; then they are cut. */
+/** Time for open calls to end at shutdown; then they are canceled. */
 const CLOSE_MS_MAX = 3_000
 /** Longer than any check at submit may take. */
-const CALL_MS_MAX = 60_000
+const CALL_MS_MAX = MINUTE_MS
 const OPTIONS: grpc.ServerOptions = {
   'grpc.max_receive_message_length': BODY_BYTES_MAX, // of metadata Node takes 64 KiB
   'grpc.max_concurrent_streams': 1_000, // of one connection
   'grpc.max_connection_idle_ms': 300_000,
-  'grpc.keepalive_time_ms': 60_000, // a client that fell silent frees its watches
+  'grpc.keepalive_time_ms': MINUTE_MS, // the watches of a lost client are closed
   'grpc.keepalive_timeout_ms': 20_000,
 }
 
@@ -91,8 +92,9 @@ export async function startGrpcServer(
 }
 
 /**
- * Ends a call with one answer that takes longer, whatever its client has set, and one whose message
- * is not whole by then. Only a stream of answers may go on, once it has been asked for.
+ * Ends a unary call that takes longer, whatever deadline its client has set, and any call whose
+ * message is incomplete by then. Only a stream of responses may continue, once its request is
+ * complete.
  */
 const deadline =
   (callMsMax: number): grpc.ServerInterceptor =>
@@ -124,7 +126,7 @@ const TOO_LATE = {
 const handlers = (deps: Deps): grpc.UntypedServiceImplementation => ({
   Submit: unary(deps, async (accountId, request: SubmitRequest, metadata): Promise<SubmitReply> => {
     const idempotencyKey = textOf(metadata, 'idempotency-key')
-    const answer = await submitOnce(deps, accountId, { ...submitted(request), idempotencyKey })
+    const answer = await submit(deps, accountId, { ...submitted(request), idempotencyKey })
     return submitReply(JSON.parse(answer) as QueueSubmitResponse)
   }),
   Get: unary(deps, async (accountId, request: GetRequest): Promise<Separation> => {
@@ -180,7 +182,7 @@ type WatchCall = grpc.ServerWritableStream<WatchRequest, Separation>
 const STOPPING = { code: grpc.status.UNAVAILABLE, details: 'The gateway is stopping; watch again.' }
 
 /**
- * Writes how the request stands; false when the gateway stops before it is finished.
+ * Writes the states of the request; false when the gateway stops before it is finished.
  * @throws ServiceError `NOT_FOUND`; `UNAUTHENTICATED` once the key is no longer valid
  */
 async function watch(deps: Deps, key: ApiKeyRow, call: WatchCall): Promise<boolean> {
@@ -188,7 +190,7 @@ async function watch(deps: Deps, key: ApiKeyRow, call: WatchCall): Promise<boole
   const gone = new AbortController()
   const feed = deps.feed.watch(requestId, key.account_id)
   call.once('close', () => {
-    // canceled, or past its deadline: nobody waits any more
+    // canceled, or past its deadline
     gone.abort()
     feed.close()
   })

@@ -1,6 +1,6 @@
 /**
- * Media in a folder of this machine, which comes and goes by our own routes under `/media`. What
- * has no key yet stands aside in a folder of its own.
+ * Media in a local folder, uploaded and downloaded by the gateway's routes under `/media`. Staged
+ * media, which has no key yet, is in a folder of its own.
  */
 
 import { createHash, randomUUID } from 'node:crypto'
@@ -27,22 +27,22 @@ export interface LocalDiskOptions {
   folder: string
   /** Signs the addresses. */
   signingKey: string
-  /** Where each reaches our routes. */
+  /** Where each audience reaches the media routes. */
   baseUrls: Readonly<Record<Audience, () => string>>
-  /** Nothing is taken in that would leave less free: the database may be on the same disk. */
+  /** An upload that would leave less free is refused: the database may be on the same disk. */
   freeBytesMin: number
-  /** How much is free where the folder is. */
+  /** The free space of the disk that holds the folder. */
   freeBytes?: (folder: string) => Promise<number>
 }
 
 const KEY = /^[\w-]+(\/[\w-]+)+$/
 const NEW = '.new'
-/** A refused body stays open, so that its sender can still be told why. */
+/** A refused body stays open, so that the response can still be sent. */
 const KEEP_OPEN = { destroyOnReturn: false }
-/** What is free is asked again after so much of one body. */
+/** The free space is measured again after this much of one body. */
 const ROOM_CHECK_BYTES = 16 * 2 ** 20
 
-/** Opens the media folder, or makes it; drops what an earlier process left half-written. */
+/** Opens the media folder, or makes it, and deletes incomplete uploads of an earlier process. */
 export async function openLocalDisk(options: LocalDiskOptions): Promise<LocalDisk> {
   const newFolder = join(options.folder, NEW)
   await rm(newFolder, { recursive: true, force: true })
@@ -113,7 +113,7 @@ class MediaFolder implements LocalDisk {
     })
     if (type === 'file') return { status: statusCode, headers, body: stream }
     if (statusCode === 404) throw new ServiceError('NOT_FOUND')
-    const { 'Content-Range': range } = headers // of 416: says how long the media is
+    const { 'Content-Range': range } = headers // status 416 gives the length of the media
     return { status: statusCode, headers: range ? { 'Content-Range': range } : {}, body: empty() }
   }
 
@@ -169,13 +169,13 @@ async function writeDurably(
       yield piece
     }
   }
-  // Opened before it is written: a stream that opens by itself may do so after it was given up.
+  // Opened first: a stream that opens the file itself may do so after it was destroyed.
   const file = await open(path, 'wx', 0o600)
   await pipeline(hashed, file.createWriteStream({ flush: true }))
   return { bytes, sha256: hash.digest('hex') }
 }
 
-/** The pieces of `body`; throws the reason of `signal` even while the sender is silent. */
+/** The pieces of `body`; throws the reason of `signal` even while nothing arrives. */
 async function* timelyPieces(body: Readable, limits: StageLimits): AsyncGenerator<Buffer> {
   const pieces = body.iterator(KEEP_OPEN)
   for (;;) {
@@ -186,7 +186,7 @@ async function* timelyPieces(body: Readable, limits: StageLimits): AsyncGenerato
   }
 }
 
-/** What `waiting` gives, unless the sender is silent too long or `signal` aborts. */
+/** The value of `waiting`, unless nothing arrives for too long or `signal` aborts. */
 function timely<T>(waiting: Promise<T>, { silentMsMax, signal }: StageLimits): Promise<T> {
   let tidyUp = () => {}
   return new Promise<T>((resolve, reject) => {
@@ -240,13 +240,13 @@ async function* filesBelow(folder: string): AsyncGenerator<string> {
   }
 }
 
-/** What another has deleted meanwhile is no error. */
+/** A file that was deleted meanwhile is no error. */
 function ignoreMissing(error: unknown): undefined {
   if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
   throw error
 }
 
-/** Makes what was renamed or deleted in a folder survive the loss of power. */
+/** Makes renames and deletions in a folder durable. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r')
   try {

@@ -1,7 +1,7 @@
 /**
- * Where the bytes of media live, under keys of ours (`inputs/file_…`, `outputs/req_…/target`), and
- * the signed addresses at which they come and go. There are two homes, a folder of this machine and
- * a bucket of an S3-compatible store, and one suite of tests that both pass.
+ * Stores of media, by key (`inputs/file_…`, `outputs/req_…/target`), with signed addresses for
+ * uploads and downloads. There are two, a local folder and a bucket of an S3-compatible store; one
+ * suite of tests covers both.
  */
 
 import type { IncomingMessage } from 'node:http'
@@ -10,7 +10,7 @@ import type { Claims, SignedMethod } from './signed-url.ts'
 
 export type MediaStore = LocalDisk | Bucket
 
-/** Who is given an address: clients and engines may reach the store by different ways. */
+/** Who uses an address: clients and engines may reach the store at different hosts. */
 export type Audience = 'client' | 'engine'
 
 export interface Upload {
@@ -18,7 +18,7 @@ export interface Upload {
   audience: Audience
   /** Epoch milliseconds after which the address is refused. */
   expiresAt: number
-  /** Only such a body is taken; absent: any. */
+  /** Other bodies are refused; absent: any body is accepted. */
   body?: { bytes: number; contentType: string }
 }
 
@@ -37,20 +37,20 @@ export interface StoredMedia {
   writtenAt: number
 }
 
-/** What both homes do. */
-export interface MediaHome {
-  /** An address that takes a PUT of the media, without any other key. */
+/** What both stores do. */
+export interface BaseMediaStore {
+  /** An address that accepts a PUT of the media without an API key. */
   uploadUrl(upload: Upload): Promise<string>
-  /** An address that answers GET with the media, whole or by range, without any other key. */
+  /** An address that returns the media, whole or by range, without an API key. */
   downloadUrl(download: Download): Promise<string>
   /** Deletes what is stored under `key`, and all that lies below it; nothing there is no error. */
   remove(key: string): Promise<void>
-  /** All that is stored, in any order. What comes or goes meanwhile may be missed. */
+  /** All that is stored, in any order. Concurrent changes may be missed. */
   list(): AsyncIterable<StoredMedia>
 }
 
-/** A folder of this machine, behind our own routes under `/media`. */
-export interface LocalDisk extends MediaHome {
+/** A local folder, behind the gateway's routes under `/media`. */
+export interface LocalDisk extends BaseMediaStore {
   kind: 'local disk'
   /**
    * What the query of a request to the address of `key` allows.
@@ -62,7 +62,7 @@ export interface LocalDisk extends MediaHome {
     query: Readonly<Record<string, unknown>>,
     now: number,
   ): Claims | 'expired' | 'forged'
-  /** Takes in all of `body`; when anything breaks, nothing stays. To be placed or discarded. */
+  /** Stores all of `body`, or nothing on failure. To be placed or discarded. */
   stage(body: Readable, limits: StageLimits): Promise<StagedMedia>
   /** Answers `request` (its method, Range and conditions) with what is stored under `key`. */
   reply(key: string, request: IncomingMessage): Promise<MediaReply>
@@ -71,24 +71,24 @@ export interface LocalDisk extends MediaHome {
 export interface StageLimits {
   /** Exactly this many bytes, or it fails with `PAYLOAD_TOO_LARGE` or `INVALID_REQUEST`. */
   bytes?: number
-  /** A sender that is silent for so long is given up. */
+  /** A longer pause of the sender ends the upload. */
   silentMsMax: number
   /** When it aborts, it fails with its reason. */
   signal: AbortSignal
 }
 
-/** Media that is whole and durable, and stands aside until it is given a key. */
+/** Media that is complete and durable, but not yet under a key. */
 export interface StagedMedia {
   bytes: number
   /** In hexadecimal. */
   sha256: string
-  /** Puts it under `key`, durably and at one blow, in the place of what is there. */
+  /** Puts it under `key`, durably and atomically; replaces what is there. */
   place(key: string): Promise<void>
   /** Deletes it unless it has been placed. */
   discard(): Promise<void>
 }
 
-/** An answer to a GET or HEAD, ready to be sent: whole, a range, not modified, or not there. */
+/** A response to a GET or HEAD: whole, a range, not modified, or not found. */
 export interface MediaReply {
   status: number
   headers: Record<string, string>
@@ -96,19 +96,19 @@ export interface MediaReply {
 }
 
 /** A bucket of an S3-compatible store, behind presigned addresses. */
-export interface Bucket extends MediaHome {
+export interface Bucket extends BaseMediaStore {
   kind: 's3'
   /** What a client has put at the upload address of `key`; undefined: nothing yet. */
   pendingUploadOf(key: string): Promise<PendingUpload | undefined>
-  /** Puts an arrival in its place; false when the client has put another one meanwhile. */
+  /** Moves an upload to its key; false when the client has uploaded again meanwhile. */
   accept(pendingUpload: PendingUpload): Promise<boolean>
   /** Deletes what a client has put at the upload address of `key`. */
   dropPendingUpload(key: string): Promise<void>
-  /** The keys of all that has arrived and not been dropped. */
+  /** The keys of all uploads that are not yet dropped. */
   pendingUploads(): AsyncIterable<string>
 }
 
-/** A whole body that a client has put. */
+/** A complete upload of a client. */
 export interface PendingUpload {
   key: string
   bytes: number

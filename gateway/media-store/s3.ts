@@ -2,8 +2,8 @@
  * Media in a bucket of an S3-compatible store, which clients and engines reach by presigned
  * addresses (Signature Version 4): its bytes never pass through the gateway.
  *
- * An address may be used until it expires, again and again, so what clients put stands aside under
- * `incoming/` until the gateway accepts it: from then on nothing they put there changes it.
+ * An address can be used repeatedly until it expires, so clients upload to `incoming/`. The gateway
+ * copies an accepted upload to its key, where later uploads do not change it.
  */
 
 import {
@@ -28,6 +28,7 @@ import type {
   StoredMedia,
   Upload,
 } from './media-store.ts'
+import { DAY_SECONDS, MINUTE_MS } from '../../shared/durations.ts'
 
 export interface BucketOptions {
   bucket: string
@@ -41,12 +42,12 @@ export interface BucketOptions {
 const INCOMING = 'incoming/'
 const KEPT = ['inputs/', 'outputs/'] as const
 /** Presigned addresses live no longer. */
-const SECONDS_MAX = 7 * 86_400
-/** The store answers only when a copy is done, of half a gigabyte at most. */
-const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: 60_000 }
+const SECONDS_MAX = 7 * DAY_SECONDS
+/** The store responds only after a copy, of half a gigabyte at most. */
+const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: MINUTE_MS }
 
 /**
- * Opens a bucket that is there, with the credentials that Amazon's SDK finds (`AWS_ACCESS_KEY_ID`,
+ * Opens an existing bucket with the credentials that Amazon's SDK finds (`AWS_ACCESS_KEY_ID`,
  * `AWS_SECRET_ACCESS_KEY`, a profile, or the role of the machine).
  * @throws Error saying why the bucket cannot be used
  */
@@ -59,7 +60,7 @@ export async function openBucket(options: BucketOptions): Promise<Bucket> {
 class S3Bucket implements Bucket {
   readonly kind = 's3'
   readonly #bucket: string
-  /** By who is given their addresses. */
+  /** By the audience of their addresses. */
   readonly #clients: Record<Audience, S3Client>
 
   constructor({ bucket, region, endpoint, publicEndpoint = endpoint }: BucketOptions) {
@@ -90,7 +91,8 @@ class S3Bucket implements Bucket {
     })
     return getSignedUrl(this.#clients[audience], put, {
       expiresIn: secondsUntil(expiresAt),
-      ...(body && { signableHeaders: new Set(['content-type']) }), // the length is without asking
+      // the length is signed by default
+      ...(body && { signableHeaders: new Set(['content-type']) }),
     })
   }
 
@@ -178,12 +180,12 @@ const connectClient = (region: string, endpoint: string | undefined): S3Client =
   new S3Client({
     region,
     ...(endpoint && { endpoint, forcePathStyle: true }),
-    // Else an address would demand the checksum of an empty body.
+    // Else the address would require the checksum of an empty body.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     requestHandler: TIMEOUTS,
   })
 
-/** Of a copy: what was to be copied is gone, or another. */
+/** Whether a copy failed because its source is gone or was replaced. */
 const CHANGED = new Set([404, 412])
 
 const statusOf = (error: S3ServiceException): number => error.$metadata.httpStatusCode ?? 0

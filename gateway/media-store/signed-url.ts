@@ -33,7 +33,8 @@ export function signPath(key: string, claims: Claims): string {
 /**
  * Checks the query of a signed URL in constant time.
  * @param now epoch milliseconds
- * @returns the claims, `expired` when they were true once, `forged` when they never were
+ * @returns the claims, `expired` when the signature is right but its time is over, `forged`
+ * otherwise
  */
 export function checkSignedQuery(
   key: string,

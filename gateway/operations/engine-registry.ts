@@ -1,11 +1,11 @@
-/** The engines that are there: known by their hellos, asked over gRPC. */
+/** The engines that are there: discovered by their announcements, called over gRPC. */
 
 import type { Clock } from '../../shared/clock.ts'
 import type { EngineDescription, EngineStats } from '../../shared/engine-control.ts'
 import type { Logger } from '../../shared/log.ts'
 import type { EngineAnnouncement } from '../../shared/messages.ts'
 
-/** What the fleet asks of an engine. */
+/** The calls that the registry makes to an engine. */
 export interface EngineClient {
   describe(): Promise<EngineDescription>
   stats(): Promise<EngineStats>
@@ -13,12 +13,12 @@ export interface EngineClient {
   close(): void
 }
 
-/** An engine that was silent so long is gone. */
+/** An engine without an announcement for so long is gone. */
 const SILENCE_MS_MAX = 15_000
 
 interface Member {
   address: string
-  heardAt: number
+  announcedAt: number
   client: EngineClient
 }
 
@@ -36,12 +36,12 @@ export class EngineRegistry {
     this.#options = options
   }
 
-  /** Notes that an engine is there, and where. */
+  /** Records that an engine is there, and its address. */
   announced({ engine_id: engineId, control_address: address }: EngineAnnouncement): void {
     const known = this.#members.get(engineId)
     if (known && known.address !== address) known.client.close()
     const client = known?.address === address ? known.client : this.#options.connect(address)
-    this.#members.set(engineId, { address, client, heardAt: this.#options.clock.now() })
+    this.#members.set(engineId, { address, client, announcedAt: this.#options.clock.now() })
   }
 
   /** How many engines are there. */
@@ -50,7 +50,7 @@ export class EngineRegistry {
     return this.#members.size
   }
 
-  /** What every engine says of itself; without those that do not answer. */
+  /** The descriptions of all engines; without those that do not respond. */
   describe(): Promise<EngineDescription[]> {
     return this.#askAll((client) => client.describe())
   }
@@ -63,7 +63,7 @@ export class EngineRegistry {
     })
   }
 
-  /** Tells an engine to stop working on a request. One that is gone needs no telling. */
+  /** Makes an engine stop working on a request. An engine that is gone is skipped. */
   async cancel(engineId: string, requestId: string): Promise<void> {
     this.#dropSilent()
     try {
@@ -91,8 +91,8 @@ export class EngineRegistry {
 
   #dropSilent(): void {
     const oldest = this.#options.clock.now() - SILENCE_MS_MAX
-    for (const [engineId, { heardAt, client }] of this.#members) {
-      if (heardAt >= oldest) continue
+    for (const [engineId, { announcedAt, client }] of this.#members) {
+      if (announcedAt >= oldest) continue
       client.close()
       this.#members.delete(engineId)
     }

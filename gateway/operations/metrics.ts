@@ -1,4 +1,7 @@
-/** What the gateway has counted since it started. */
+/**
+ * The counters of the gateway since its start. No label names a request, a key or an account, so
+ * that there are few series.
+ */
 
 import { EVENTS, JOBS } from '../../shared/broker-streams.ts'
 import { FAILURE_CODES } from '../../shared/errors.ts'

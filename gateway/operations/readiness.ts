@@ -1,4 +1,4 @@
-/** Whether this gateway can take requests now, and whether anybody is there to serve them. */
+/** Whether this gateway can accept requests now, and whether an engine can serve them. */
 
 import { isoTime } from '../../shared/clock.ts'
 import type { Deps } from '../deps.ts'
@@ -6,7 +6,7 @@ import { canWrite } from '../store/write-probe.ts'
 
 type ReadinessDeps = Pick<Deps, 'store' | 'broker' | 'engineRegistry' | 'clock' | 'log'>
 
-/** Without an engine it is merely degraded: what is accepted waits for one. */
+/** Without an engine it is only degraded: accepted requests wait for one. */
 export interface Readiness {
   status: 'ready' | 'degraded' | 'unavailable'
   database: boolean
@@ -14,7 +14,7 @@ export interface Readiness {
   engines: number
 }
 
-/** An answer is good for so long: whoever asks more often must not cost the disk more flushes. */
+/** A result is reused for so long, so that frequent checks cause no more disk flushes. */
 const AGE_MS_MAX = 1_000
 
 export function createReadiness({

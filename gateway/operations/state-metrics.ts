@@ -1,4 +1,4 @@
-/** What operators scrape: what the gateway has counted, and the state of its work now. */
+/** The metrics that operators scrape: counters, and the state of the work now. */
 
 import { isoTime } from '../../shared/clock.ts'
 import { MetricSet } from '../../shared/metrics.ts'
@@ -11,7 +11,7 @@ type StateDeps = Pick<Deps, 'store' | 'broker' | 'engineRegistry' | 'feed' | 'cl
 export const metricsText = async (deps: StateDeps): Promise<string> =>
   (await deps.metrics.text()) + (await (await stateOf(deps)).text())
 
-/** How things stand now. */
+/** The state of the work now. */
 async function stateOf({
   store,
   broker,

@@ -1,4 +1,4 @@
-/** What becomes of a request whose job or event was delivered too often. */
+/** Handles a request whose job or event was delivered too often. */
 
 import type { DeadLetter } from '../../shared/broker.ts'
 import type { Deps } from '../deps.ts'
@@ -14,8 +14,8 @@ const REASONS = {
 }
 
 /**
- * A handler for `broker.followDeadLetters`: says that a message was given up, and ends its request
- * where nobody else works on it. What it leaves, the rescuer finds.
+ * A handler for `broker.followDeadLetters`: logs the lost message, and fails its request where no
+ * engine works on it. The rescuer handles the rest.
  */
 export const createDeadLetterHandler =
   (deps: LetterDeps) =>

@@ -1,4 +1,4 @@
-/** How many addresses that clients name are looked at during their submits, all at once. */
+/** Limits how many client addresses are checked at once during submits. */
 
 import { withDeadline } from '../../shared/deadline.ts'
 import { ServiceError } from '../../shared/errors.ts'
@@ -7,7 +7,7 @@ import { FairShare } from '../../shared/fair-share.ts'
 interface EgressPoolOptions {
   /** At once, of all accounts together. */
   slots?: number
-  /** Of one account, that wait for a slot. */
+  /** Waiting checks of one account. */
   waitersMax?: number
   /** For a slot. */
   waitMsMax?: number
@@ -15,7 +15,7 @@ interface EgressPoolOptions {
 
 export interface EgressUser {
   accountId: string
-  /** Ends the wait for a slot, and the work. */
+  /** Cancels the wait for a slot, and the work. */
   signal?: AbortSignal | undefined
 }
 
@@ -25,12 +25,12 @@ const WAIT_MS_MAX = 10_000
 /** Of an address that does not answer, its slot is free by then. */
 const RETRY_AFTER_SECONDS = 30
 
-/** Slots that accounts share as fair-share.ts has it, so that one account never takes them all. */
+/** Slots shared by the rule of fair-share.ts, so that one account never takes them all. */
 export class EgressPool {
   readonly #share: FairShare
   readonly #waitersMax: number
   readonly #waitMsMax: number
-  /** What begins their work, by account, the first come first. */
+  /** The starters of waiting work, by account, oldest first. */
   readonly #waiting = new Map<string, Set<() => void>>()
 
   constructor(options: EgressPoolOptions = {}) {
@@ -83,7 +83,7 @@ export class EgressPool {
     })
   }
 
-  /** Begins what may begin now. */
+  /** Starts the waiting work that may start now. */
   #admit(): void {
     for (;;) {
       const account = this.#share.next(this.#waiting.keys())

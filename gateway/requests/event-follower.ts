@@ -1,14 +1,15 @@
 /**
- * Turns what engines report into moves of requests. Events come at least once and not always in
- * order; each is one transaction with a guard, so that a late or repeated one changes nothing.
+ * Applies the events of engines to requests. Events come at least once and not always in order;
+ * each is one transaction with a guard, so that a late or repeated one changes nothing.
  */
 
 import { isoTime } from '../../shared/clock.ts'
+import { DAY_MS } from '../../shared/durations.ts'
 import type { Event } from '../../shared/messages.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { charge, reserveMeasured } from '../accounts/credits.ts'
 import type { Deps } from '../deps.ts'
-import { failure, finishRequest, tellFinished } from './finish-request.ts'
+import { failure, finishRequest, announceFinished } from './finish-request.ts'
 import type { MediaPresenter } from './presenter.ts'
 import { releaseRequest } from './release-request.ts'
 import { inTransaction, type Store } from '../store/database.ts'
@@ -30,9 +31,7 @@ type FollowerDeps = MediaPresenter &
     | 'wakeWebhooks'
   >
 
-const DAY_MS = 86_400_000
-
-/** What an event did to its request: its end, a move on the way to it, or nothing. */
+/** The effect of an event on its request: finished, changed, or none. */
 type Moved = { finished: RequestRow } | 'moved' | 'as it was'
 
 /** A handler for `broker.followEvents`: the event may be acknowledged when it resolves. */
@@ -47,7 +46,7 @@ export const createEventHandler =
     })
     const status = typeof moved === 'string' ? moved : moved.finished.status
     deps.log.info({ requestId, attemptId, engineId, event: event.type, moved: status }, 'event')
-    if (typeof moved !== 'string') tellFinished(deps, moved.finished)
+    if (typeof moved !== 'string') announceFinished(deps, moved.finished)
     if (moved === 'moved' && event.type === 'released') deps.wakePublisher()
     if (moved === 'moved') deps.feed.rowChanged(requestId)
     else await stopIfFinished(event, deps)
@@ -75,7 +74,7 @@ async function applyEvent(
     }
     case 'measured':
       return toTheEnd(await failUnlessCovered(store, event, ending))
-    case 'failed': // a stale attempt must not fail what another is working on
+    case 'failed': // a stale attempt must not fail a request of another attempt
       return toTheEnd(
         await finishRequest(
           store,
@@ -95,7 +94,7 @@ const onTheWay = (moved: boolean): Moved => (moved ? 'moved' : 'as it was')
 
 const toTheEnd = (finished: RequestRow | null): Moved => (finished ? { finished } : 'as it was')
 
-/** What the end of a request needs to know beside its event. */
+/** The context in which a request is finished. */
 type Ending = { now: string; presenter: MediaPresenter }
 
 type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
@@ -113,7 +112,7 @@ async function failUnlessCovered(
   return shortfall === null ? null : failForCredits(store, requestId, shortfall, ending)
 }
 
-/** What can't be paid for is not given: the request fails, and costs nothing. */
+/** A request that the balance does not cover fails, and costs nothing. */
 async function completeAndCharge(
   store: Store,
   event: EventOf<'completed'>,
@@ -156,8 +155,8 @@ function failForCredits(
 }
 
 /**
- * An engine that works on a finished request, such as one that was canceled or can't be paid for,
- * is told to stop.
+ * Cancels the work of an engine on a finished request, such as one that was canceled or is not
+ * covered by the balance.
  */
 async function stopIfFinished(
   event: Event,

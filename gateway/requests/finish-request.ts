@@ -1,4 +1,4 @@
-/** The only way to the end of a request: the move, and with it what the end brings about. */
+/** Finishes requests: the change of state, and all that comes with it. */
 
 import { isoTime } from '../../shared/clock.ts'
 import type { FailureCode } from '../../shared/errors.ts'
@@ -14,9 +14,9 @@ import { newDelivery } from './webhook-event.ts'
 type Ending = Move & { to: 'COMPLETED' | 'FAILED' }
 
 /**
- * Moves a request to its end, takes back a job that nobody has yet and writes the webhook that
- * tells of it, in the caller's transaction.
- * @returns the request as it ended, for `tellFinished`; null when it has already moved on
+ * Moves a request to a terminal state, removes its outbox entry and writes its webhook, in the
+ * caller's transaction.
+ * @returns the request as it ended, for `announceFinished`; null when it has already moved on
  */
 export async function finishRequest(
   store: Store,
@@ -42,8 +42,8 @@ export const failure = (
   set: { error_code: code, error_message: message, finished_at: now },
 })
 
-/** Tells all who wait for the end of a request that it is there, once that is committed. */
-export function tellFinished(
+/** Wakes the status streams and the webhook sender, once the end of a request is committed. */
+export function announceFinished(
   { feed, metrics, wakeWebhooks }: Pick<Deps, 'feed' | 'metrics' | 'wakeWebhooks'>,
   row: RequestRow,
 ): void {
@@ -67,6 +67,6 @@ export async function failRequest(
   const failed = await inTransaction(deps.store, (store) =>
     finishRequest(store, { requestId, ...failure({ code, message }, now) }, deps),
   )
-  if (failed) tellFinished(deps, failed)
+  if (failed) announceFinished(deps, failed)
   return failed !== null
 }

@@ -1,11 +1,12 @@
 /**
- * Submits that may be sent again: the same Idempotency-Key with the same body gets the same answer,
- * to the byte, for 24 hours. The answer is stored, and sealed since it may hold a webhook's secret;
- * errors are not, so that a refused submit can be put right under its key.
+ * Repeated submits: the same Idempotency-Key with the same body gets the same answer, to the byte,
+ * for 24 hours. The stored answer is encrypted, since it may contain a webhook's secret. Errors are
+ * not stored, so that a client can correct a refused submit and keep its key.
  */
 
 import { createHash } from 'node:crypto'
 import { isoTime } from '../../shared/clock.ts'
+import { DAY_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import type { Deps } from '../deps.ts'
 import { encrypt, decrypt } from '../secrets.ts'
@@ -15,9 +16,8 @@ import type { IdempotencyKeyRow } from '../store/tables.ts'
 
 const PARAM = 'Idempotency-Key'
 const KEY = /^[!-~]{1,255}$/
-const LIFE_MS = 86_400_000
 
-/** A key with the body that it came with. */
+/** A key, and the body that it was sent with. */
 export interface IdempotencyKey {
   accountId: string
   key: string
@@ -57,54 +57,10 @@ function fingerprintOf(body: unknown): string {
 }
 
 /**
- * The answer of `submit`, or, when the key was answered before, that answer. `submit` is to call
- * `keepAnswer` in its transaction: of several at once, all but one fail there, and are undone.
+ * The answer that was stored for the key, or undefined.
  * @throws ServiceError `IDEMPOTENCY_CONFLICT` when the key came with another body
  */
-export async function answerOnce(
-  deps: IdempotencyDeps,
-  given: IdempotencyKey,
-  submit: () => Promise<string>,
-): Promise<string> {
-  const before = await answerGivenBefore(deps, given)
-  if (before !== undefined) return before
-  try {
-    return await submit()
-  } catch (error) {
-    const lost = error instanceof ServiceError && error.code === 'IDEMPOTENCY_CONFLICT'
-    const winners = lost ? await answerGivenBefore(deps, given) : undefined
-    if (winners === undefined) throw error
-    return winners
-  }
-}
-
-/**
- * Keeps `answer` for the key, in the transaction of the submit that it answers.
- * @throws ServiceError `IDEMPOTENCY_CONFLICT` when another submit took the key first
- */
-export async function keepAnswer(
-  store: Store,
-  { clock, config }: IdempotencyDeps,
-  given: IdempotencyKey,
-  { requestId, answer }: { requestId: string; answer: string },
-): Promise<void> {
-  const now = clock.now()
-  const names = { account_id: given.accountId, idempotency_key: given.key }
-  const taken = await takeIdempotencyKey(
-    store,
-    {
-      ...names,
-      fingerprint: given.fingerprint,
-      request_id: requestId,
-      sealed_answer: encrypt(config.encryptionKey, labelOf(names), answer),
-      expires_at: isoTime(now + LIFE_MS),
-    },
-    isoTime(now),
-  )
-  if (!taken) throw new ServiceError('IDEMPOTENCY_CONFLICT', { param: PARAM })
-}
-
-async function answerGivenBefore(
+export async function findAnswer(
   { store, clock, config }: IdempotencyDeps,
   { accountId, key, fingerprint }: IdempotencyKey,
 ): Promise<string | undefined> {
@@ -114,6 +70,31 @@ async function answerGivenBefore(
     throw new ServiceError('IDEMPOTENCY_CONFLICT', { param: PARAM })
   }
   return decrypt(config.encryptionKey, labelOf(row), row.sealed_answer)
+}
+
+/**
+ * Stores `answer` under the key, in the transaction of the submit that it answers.
+ * @throws ServiceError `IDEMPOTENCY_CONFLICT` when another submit took the key first
+ */
+export async function keepAnswer(
+  store: Store,
+  { clock, config }: IdempotencyDeps,
+  given: IdempotencyKey & { requestId: string; answer: string },
+): Promise<void> {
+  const now = clock.now()
+  const names = { account_id: given.accountId, idempotency_key: given.key }
+  const taken = await takeIdempotencyKey(
+    store,
+    {
+      ...names,
+      fingerprint: given.fingerprint,
+      request_id: given.requestId,
+      sealed_answer: encrypt(config.encryptionKey, labelOf(names), given.answer),
+      expires_at: isoTime(now + DAY_MS),
+    },
+    isoTime(now),
+  )
+  if (!taken) throw new ServiceError('IDEMPOTENCY_CONFLICT', { param: PARAM })
 }
 
 const labelOf = ({

@@ -1,7 +1,8 @@
-/** Hands accepted requests to the broker: outbox rows become jobs; it drops what is repeated. */
+/** Publishes accepted requests: outbox rows become jobs. The broker drops repeated ones. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isoTime } from '../../shared/clock.ts'
+import { DAY_MS, MINUTE_MS } from '../../shared/durations.ts'
 import type { Broker, JobQueue } from '../../shared/broker.ts'
 import type { Job, OutputPart } from '../../shared/messages.ts'
 import { isTerminal } from '../../shared/request-status.ts'
@@ -20,15 +21,15 @@ type PublisherDeps = FinishDeps &
   Pick<Deps, 'log'> & { broker: Pick<Broker, 'publishJob' | 'removeJob' | 'isConnected'> }
 
 const BATCH_MAX = 64
-/** How often the outbox is looked at unasked, for rows that another process left in it. */
+/** Polls the outbox, for rows of other processes. */
 const EVERY_MS = 1_000
-/** Requests that come so close together share a transaction: each one costs the disk a flush. */
+/** Requests that come this close together share a transaction, and so one disk flush. */
 const GATHER_MS = 10
-/** A job may wait in the queue so long before its addresses expire. */
-const JOB_URL_MS = 7 * 86_400_000
-/** Rest of a job that could not be handed over; doubled with each try, up to the most. */
-const REST_MS = { least: 1_000, most: 600_000 }
-/** With the rests between them a day; then its request fails. */
+/** How long a job may wait in the queue before its addresses expire. */
+const JOB_URL_MS = 7 * DAY_MS
+/** Delay after a failed publish of a job; doubled with each try, up to the most. */
+const RETRY_DELAY_MS = { least: 1_000, most: 10 * MINUTE_MS }
+/** With the delays between them about a day; then its request fails. */
 const TRIES_MAX = 150
 
 export const createJobPublisher = (deps: PublisherDeps): Loop =>
@@ -43,8 +44,8 @@ export const createJobPublisher = (deps: PublisherDeps): Loop =>
   })
 
 /**
- * Hands over what does not rest in the outbox, oldest first. What the broker does not take rests.
- * @throws Error while the broker is away, or takes nothing
+ * Publishes the due rows of the outbox, oldest first. Rows that the broker refuses are delayed.
+ * @throws Error while the broker is unreachable, or refuses everything
  */
 export async function publishWaiting(deps: PublisherDeps): Promise<void> {
   for (;;) {
@@ -63,7 +64,7 @@ export async function publishWaiting(deps: PublisherDeps): Promise<void> {
       outcomes.filter((outcome) => !('error' in outcome)),
     )
     const [first] = failures
-    if (first && !deps.broker.isConnected()) throw first.error // that is no try
+    if (first && !deps.broker.isConnected()) throw first.error // this does not count as a try
     for (const failure of failures) await tryLater(deps, failure)
     if (first && failures.length === waiting.length) throw first.error
   }
@@ -73,7 +74,7 @@ type Failed = { row: WaitingJob; error: unknown }
 /** Without a sequence: its request had ended before. */
 type Taken = { row: WaitingJob; sequence?: number }
 
-/** Never throws: each row is by itself. */
+/** Never throws: one row's failure stops no other. */
 async function publishOne(
   deps: PublisherDeps,
   row: WaitingJob,
@@ -114,7 +115,7 @@ async function settle(deps: PublisherDeps, taken: readonly Taken[]): Promise<voi
     }
     return finished
   })
-  // Canceled while they were on their way: nobody else knew where their jobs stand.
+  // Canceled while being published: the sequence of the job was not stored yet.
   for (const { requestId, sequence } of canceled) await withdrawJob(deps, requestId, sequence)
 }
 
@@ -123,7 +124,7 @@ interface WithdrawDeps {
   log: Deps['log']
 }
 
-/** Takes the job of a canceled request out of the queue; one that stays does no harm. */
+/** Removes the job of a canceled request from the queue; one that stays does no harm. */
 export async function withdrawJob(
   { broker, log }: WithdrawDeps,
   requestId: string,
@@ -142,8 +143,8 @@ async function tryLater(deps: PublisherDeps, { row, error }: Failed): Promise<vo
     await failRequest(deps, requestId, 'ENGINE_LOST', 'The request could not be queued for a day.')
     return
   }
-  const restMs = Math.min(REST_MS.least * 2 ** row.tries, REST_MS.most)
-  await putOff(deps.store, row, isoTime(deps.clock.now() + restMs))
+  const retryDelayMs = Math.min(RETRY_DELAY_MS.least * 2 ** row.tries, RETRY_DELAY_MS.most)
+  await putOff(deps.store, row, isoTime(deps.clock.now() + retryDelayMs))
 }
 
 /** The job that asks an engine to serve a request. */

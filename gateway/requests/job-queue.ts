@@ -1,4 +1,4 @@
-/** Which queue a job goes to, so that no account fills all engines while another waits. */
+/** Chooses the queue of a job, so that no account fills all engines while another waits. */
 
 import type { JobQueue } from '../../shared/broker.ts'
 import type { Store } from '../store/database.ts'

@@ -5,14 +5,11 @@ import type { FailureCode } from '../../shared/errors.ts'
 import type { Event, LogLine, OutputPart, StoredFile } from '../../shared/messages.ts'
 import { costOf } from '../accounts/credits.ts'
 import type { AppConfig, Deps } from '../deps.ts'
-import { keptUntil } from '../files/times.ts'
 import type { MediaStore } from '../media-store/media-store.ts'
 import {
   AudioSeparateInput,
   MODEL_ID,
   SeparationData,
-  type CreateFileResponse,
-  type File,
   type ModelList,
   type OutputFile,
   type QueueResultResponse,
@@ -21,14 +18,13 @@ import {
   type WebhookDeliveryStatus,
 } from '../api/schemas.ts'
 import { decrypt } from '../secrets.ts'
-import { fileStatus } from '../store/files.ts'
-import { inputKey, outputKey } from '../store/retention.ts'
-import type { FileRow, RequestRow } from '../store/tables.ts'
+import { outputKey } from '../store/retention.ts'
+import type { RequestRow } from '../store/tables.ts'
 
 export type Outputs = Extract<Event, { type: 'completed' }>['outputs']
 type OutputName = keyof Outputs
 
-/** What the database does not know of a request's state. */
+/** The state of a request that is not in the database. */
 export interface LiveState {
   progress?: number | undefined
   queuePosition?: number | undefined
@@ -36,7 +32,7 @@ export interface LiveState {
   webhook?: WebhookDeliveryStatus | undefined
 }
 
-/** What it takes to name the addresses of media. */
+/** The dependencies for addresses of media. */
 export type MediaPresenter = Pick<Deps, 'config' | 'mediaStore'>
 
 export function presentModels(engines: readonly EngineDescription[]): ModelList {
@@ -70,40 +66,6 @@ export function presentModels(engines: readonly EngineDescription[]): ModelList 
   }
 }
 
-export async function presentCreatedFile(
-  file: FileRow,
-  { mediaStore, config }: MediaPresenter,
-): Promise<CreateFileResponse> {
-  const { file_size: bytes, content_type: contentType } = file
-  const uploadUrl = await mediaStore.uploadUrl({
-    key: inputKey(file.file_id),
-    audience: 'client',
-    expiresAt: Date.parse(file.expires_at),
-    body: { bytes, contentType },
-  })
-  return {
-    file_id: file.file_id,
-    upload_url: uploadUrl,
-    upload_method: 'PUT',
-    headers: { 'content-type': contentType },
-    expires_at: file.expires_at,
-    // Uploaded at once, it is kept so long; uploaded later, longer.
-    retention: { delete_after: keptUntil(Date.parse(file.created_at), config) },
-  }
-}
-
-export const presentFile = (file: FileRow, now: number): File => ({
-  file_id: file.file_id,
-  file_name: file.file_name,
-  content_type: file.content_type,
-  file_size: file.file_size,
-  purpose: file.purpose,
-  status: fileStatus(file, now),
-  created_at: file.created_at,
-  uploaded_at: file.uploaded_at,
-  expires_at: file.expires_at,
-})
-
 export function presentSubmitted(row: RequestRow, config: AppConfig): QueueSubmitResponse {
   const base = requestUrl(row, config)
   return {
@@ -120,7 +82,7 @@ export function presentSubmitted(row: RequestRow, config: AppConfig): QueueSubmi
   }
 }
 
-/** A secret that we made; one that the client gave is not repeated. */
+/** A generated secret; one that the client gave is not returned. */
 function generatedSecret(row: RequestRow, { encryptionKey }: AppConfig) {
   if (row.webhook_secret === null || row.webhook_secret_generated === 0) return {}
   return { signing_secret: decrypt(encryptionKey, row.request_id, row.webhook_secret) }
@@ -208,10 +170,10 @@ async function outputFile(
   }
 }
 
-/** What the engine said it wrote; of a COMPLETED request. */
+/** The outputs that the engine reported, of a COMPLETED request. */
 const outputsOf = (row: RequestRow): Outputs => JSON.parse(row.outputs ?? '') as Outputs
 
-/** One stored part of a COMPLETED request and what it is called; undefined: there is no such. */
+/** One stored part of a COMPLETED request with its file name; undefined: there is none. */
 export function storedPart(
   row: RequestRow,
   part: OutputPart,

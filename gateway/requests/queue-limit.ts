@@ -1,11 +1,11 @@
-/** How many requests may wait: a queue that only grows helps nobody. */
+/** Limits how many requests may wait. */
 
 import { ServiceError } from '../../shared/errors.ts'
 import type { AppConfig } from '../deps.ts'
 import type { Store } from '../store/database.ts'
 import { countWaiting } from '../store/requests.ts'
 
-/** Room comes as requests are finished; nobody can know sooner. */
+/** Room appears as requests finish; the exact time is unknown. */
 const RETRY_AFTER_SECONDS = 30
 
 /**

@@ -1,4 +1,4 @@
-/** Places in the queue: one query serves all who ask, and none is made while nothing moves. */
+/** Positions in the queue: one query serves all callers, and none is made while nothing changes. */
 
 import type { Clock } from '../../shared/clock.ts'
 import type { RequestFeed } from './request-feed.ts'
@@ -28,7 +28,7 @@ export class QueuePositions {
   /** Of a request in the queue: 1 when it is next. At most a second old. */
   async of(requestId: string): Promise<number> {
     const positions = await this.#current()
-    return positions.get(requestId) ?? positions.size + 1 // came later than all that are known
+    return positions.get(requestId) ?? positions.size + 1 // newer than the last query
   }
 
   #current(): Snapshot['positions'] {

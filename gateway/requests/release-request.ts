@@ -1,4 +1,4 @@
-/** What becomes of a request that an engine gives back: it is queued anew, or fails. */
+/** Handles a request that an engine releases: it is queued again, or fails. */
 
 import { isoTime } from '../../shared/clock.ts'
 import type { Event } from '../../shared/messages.ts'
@@ -15,14 +15,14 @@ type Released = Extract<Event, { type: 'released' }>
 /** Interruptions of one request; the last one fails it. */
 const INTERRUPTIONS_MAX = 6
 
-/** How long an interrupted one rests: 5 s, then three times as long each time (10 min in all). */
-const restMs = (interruptions: number): number => 5_000 * 3 ** (interruptions - 1)
+/** Delay after an interruption: 5 s, then three times as long each time (10 min in all). */
+const retryDelayMs = (interruptions: number): number => 5_000 * 3 ** (interruptions - 1)
 
 /**
  * Queues a request anew with a job of its own, in the caller's transaction: the broker counts the
- * deliveries of a job, and those of the new one only when an engine is lost with it. What a drain
- * or an outage gives back waits for nothing and is not counted (an engine that does not reach the
- * media store leases nothing); what was interrupted rests, a limited number of times.
+ * deliveries of a job, and those of the new one only when an engine is lost with it. A release for
+ * a drain or an outage has no delay and is not counted (an engine that does not reach the media
+ * store leases nothing). An interruption is delayed, and their number is limited.
  * @param now milliseconds
  * @returns the request where it failed for it, 'queued', or null when the attempt does not hold it
  */
@@ -43,11 +43,11 @@ export async function releaseRequest(
   }
   await moveRequest(store, { ...move, to: 'IN_QUEUE', set: { job_sequence: null, interruptions } })
   await putInOutbox(store, {
-    // The broker must not take the new job for a repeat of the old one.
+    // The broker must not drop the new job as a repeat of the old one.
     message_id: `${requestId}-${attemptId}`,
     request_id: requestId,
-    created_at: row.created_at, // it has waited its turn
-    not_before: isInterrupted ? isoTime(now + restMs(interruptions)) : null,
+    created_at: row.created_at, // it keeps its place in the queue
+    not_before: isInterrupted ? isoTime(now + retryDelayMs(interruptions)) : null,
     trace_parent: currentTraceParent(),
   })
   return 'queued'

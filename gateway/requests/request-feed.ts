@@ -1,6 +1,6 @@
 /**
- * What happens to requests, as this process hears of it: wakes status streams, and keeps the
- * progress of running requests, which is in no database.
+ * Changes of requests within this process: wakes status streams, and keeps the progress of running
+ * requests, which is not in the database.
  */
 
 import { ServiceError } from '../../shared/errors.ts'
@@ -9,10 +9,10 @@ import type { Progress } from '../../shared/messages.ts'
 /** Why a watch woke: the row changed, only the progress did, time is up, or no more will come. */
 export type WakeReason = 'row' | 'progress' | 'time' | 'closed'
 
-/** Progress is kept for so many requests at most; the oldest are forgotten first. */
+/** Requests whose progress is kept; beyond it, the oldest are dropped. */
 const PROGRESS_KEPT_MAX = 10_000
 
-/** Room comes as streams end; nobody can know when. */
+/** Room appears as streams end; the exact time is unknown. */
 const RETRY_AFTER_SECONDS = 30
 
 export class RequestFeed {
@@ -27,18 +27,18 @@ export class RequestFeed {
     this.#watchesMaxPerAccount = watchesMaxPerAccount
   }
 
-  /** Counts the changes of all rows: equal numbers mean that nothing has moved. */
+  /** Counts the changes of all rows: equal numbers mean that nothing has changed. */
   get changes(): number {
     return this.#changes
   }
 
-  /** How many listen. */
+  /** The number of open watches. */
   get watches(): number {
     return [...this.#watches.values()].reduce((sum, { size }) => sum + size, 0)
   }
 
   /**
-   * Starts to listen; what happens from now on is not missed. To be closed by the caller.
+   * Starts a watch: no change from now on is missed. To be closed by the caller.
    * @throws ServiceError `RATE_LIMITED` when the account has as many open as it may
    */
   watch(requestId: string, accountId: string): RequestWatch {
@@ -75,18 +75,18 @@ export class RequestFeed {
     this.#wake(requestId, 'progress')
   }
 
-  /** From 0 to 1; undefined when the attempt has not said. */
+  /** From 0 to 1; undefined while the attempt has reported none. */
   progressOf(requestId: string, attemptId: string | null): number | undefined {
     const progress = this.#progress.get(requestId)
     return progress?.attempt_id === attemptId ? progress?.progress : undefined
   }
 
-  /** The request is finished: its progress is of no more use. */
+  /** Drops the progress of a finished request. */
   forget(requestId: string): void {
     this.#progress.delete(requestId)
   }
 
-  /** Ends all watches, and those to come at once. */
+  /** Ends all watches; later ones end at once. */
   close(): void {
     this.#closed = true
     for (const watches of [...this.#watches.values()]) {
@@ -114,7 +114,7 @@ export class RequestFeed {
   }
 }
 
-/** One listener's view of one request. Reasons that come while nobody waits are kept, not lost. */
+/** A watch of one request. A reason that comes between two waits is kept for the next. */
 export class RequestWatch {
   readonly #onClose: () => void
   #missed: 'row' | 'progress' | undefined
@@ -125,7 +125,7 @@ export class RequestWatch {
     this.#onClose = onClose
   }
 
-  /** Resolves with the first reason to look again, at the latest after `ms`. */
+  /** Resolves with the first reason to read the request again, at the latest after `ms`. */
   wait(ms: number): Promise<WakeReason> {
     if (this.#closed) return Promise.resolve('closed')
     const missed = this.#missed
@@ -146,7 +146,7 @@ export class RequestWatch {
     else if (this.#missed !== 'row') this.#missed = reason // a row says all that progress does
   }
 
-  /** Stops listening; whoever waits is told `closed`. */
+  /** Ends the watch; a pending wait resolves with `closed`. */
   close(): void {
     this.#closed = true
     this.#wakeWaiting?.('closed')

@@ -1,6 +1,7 @@
-/** Leaves no accepted request lying: what nobody works on fails, or is queued again. */
+/** Finds requests that no engine works on, and fails them or queues them again. */
 
 import { isoTime } from '../../shared/clock.ts'
+import { MINUTE_MS } from '../../shared/durations.ts'
 import type { Broker } from '../../shared/broker.ts'
 import type { Deps } from '../deps.ts'
 import { Loop } from '../loop.ts'
@@ -14,14 +15,14 @@ import type { RequestStatus } from '../../shared/request-status.ts'
 type RescuerDeps = FinishDeps &
   Pick<Deps, 'log' | 'wakePublisher'> & { broker: Pick<Broker, 'hasJob'> }
 
-const EVERY_MS = 60_000
-/** A request that changed so recently is not looked after: its events may still be on their way. */
-const UNTOUCHED_MS = 120_000
-/** So often a request is queued again; whatever loses its job then is not chance. */
+const EVERY_MS = MINUTE_MS
+/** Requests that changed more recently are skipped: their events may still be in transit. */
+const UNTOUCHED_MS = 2 * MINUTE_MS
+/** How often a request is queued again; beyond it the loss is not accidental. */
 const REQUEUES_MAX = 5
-/** Requests that could not be looked after in one turn: then the rest waits for the next. */
+/** Failures in one turn; then the remaining requests wait for the next turn. */
 const FAILURES_MAX = 3
-/** Requests looked after in one turn; the next turn goes on where this one ended. */
+/** Requests checked in one turn; the next turn continues where this one ended. */
 const PAGE_MAX = 1_000
 const FIRST_PAGE: PageStart = { created_at: '', request_id: '' }
 
@@ -77,7 +78,7 @@ export async function rescue(
     try {
       await rescueOne(deps, row)
     } catch (error) {
-      // one must not keep those behind it from being looked after
+      // one failure must not block the requests behind it
       const { request_id: requestId } = row
       deps.log.error({ err: error, requestId }, 'a request could not be looked after')
       failures += 1
@@ -106,7 +107,7 @@ async function queueAgain(deps: RescuerDeps, row: RequestRow): Promise<void> {
   const now = isoTime(deps.clock.now())
   const requeued = await inTransaction(deps.store, async (store) => {
     if (!(await requeueRequest(store, row, now))) return false
-    // The broker must not take it for a repeat of the job that was lost.
+    // The broker must not drop it as a repeat of the lost job.
     const messageId = `${requestId}-${row.requeues + 1}`
     await putInOutbox(store, { message_id: messageId, request_id: requestId, created_at: now })
     return true

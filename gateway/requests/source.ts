@@ -3,7 +3,6 @@
 import { ServiceError } from '../../shared/errors.ts'
 import { assertNotTooLong, assertSpansBegin } from '../../shared/media-limits.ts'
 import { LIMITS } from '../../shared/separation-options.ts'
-import { withPendingUpload } from '../files/pending-uploads.ts'
 import type { Deps } from '../deps.ts'
 import type { EgressUser } from './egress-pool.ts'
 import type { Store } from '../store/database.ts'
@@ -13,7 +12,10 @@ import type { Submission } from '../api/validation.ts'
 
 export type CheckedSource = Pick<RequestRow, 'file_id' | 'audio_url' | 'file_name'>
 
-type SourceDeps = Pick<Deps, 'store' | 'mediaStore' | 'clock' | 'config' | 'checkAudioUrl'>
+export type SourceDeps = Pick<
+  Deps,
+  'store' | 'pendingUploads' | 'clock' | 'config' | 'checkAudioUrl'
+>
 
 /** @throws ServiceError with the code of endpoint 5 that fits */
 export async function checkSource(
@@ -40,7 +42,7 @@ async function checkFile(fileId: string, accountId: string, deps: SourceDeps): P
       param,
     })
   }
-  const file = await withPendingUpload(deps, known).catch((cause: unknown) => {
+  const file = await deps.pendingUploads.accept(known).catch((cause: unknown) => {
     throw new ServiceError('QUEUE_UNAVAILABLE', { cause })
   })
   const status = fileStatus(file, deps.clock.now())

@@ -1,4 +1,4 @@
-/** How one request stands, again and again until it is finished: what every status stream sends. */
+/** The successive states of one request until it is finished, for status streams. */
 
 import { isTerminal } from '../../shared/request-status.ts'
 import type { Deps } from '../deps.ts'
@@ -9,11 +9,11 @@ import { readLogs } from '../store/request-logs.ts'
 import type { ApiKeyRow, RequestRow } from '../store/tables.ts'
 
 export interface WatchOptions {
-  /** Whose request it is; when the key is no longer valid, the watch ends. */
+  /** The key of the request's account; the watch ends when it is no longer valid. */
   key: ApiKeyRow
   requestId: string
   logs: boolean
-  /** The status comes again after so long while nothing changes. */
+  /** The status is repeated after so long without a change. */
   intervalMs: number
   /** Then the watch ends as `timeout`. */
   windowMs: number
@@ -29,8 +29,8 @@ export interface WatchStep {
  * The steps of one watch: the status at once, on every change and every interval; `timeout` is the
  * last when the window ends. It ends after a terminal status, and without one when `watch` is
  * closed. Before each step but the first the key is checked again. Steps are made when they are
- * asked for, so a slow reader skips states rather than letting them pile up; every status is
- * complete in itself. Closes `watch` at its end.
+ * asked for, so a slow reader skips states and none pile up; every status is complete in itself.
+ * Closes `watch` at its end.
  * @throws ServiceError `NOT_FOUND`; `UNAUTHENTICATED` once the key is no longer valid
  */
 export async function* watchStatus(

@@ -1,4 +1,4 @@
-/** What is asked, at submit, about the addresses that a client names: in slots shared fairly. */
+/** The checks, at submit, of the addresses that a client names. */
 
 import type { PublicFetch } from '../../shared/http/public-fetch.ts'
 import type { PublicPost } from '../webhooks/public-post.ts'

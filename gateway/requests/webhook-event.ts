@@ -1,4 +1,4 @@
-/** What a webhook says: made once, when its request ends, and kept as it is for every try. */
+/** The body of a webhook: made once, when its request ends, and the same in every try. */
 
 import { newId } from '../../shared/ids.ts'
 import { currentTraceParent } from '../../shared/tracing.ts'
@@ -32,7 +32,7 @@ export async function newDelivery(
   }
 }
 
-/** The metadata goes in as the text that it is: what is never parsed can't fail or lose digits. */
+/** The metadata is inserted as text: parsing it would round its large numbers. */
 const withMetadata = (event: object, metadata: string | null): string => {
   const json = JSON.stringify(event)
   return metadata === null ? json : `${json.slice(0, -1)},"metadata":${metadata}}`

@@ -34,7 +34,10 @@ interface KeyRoute {
   Params: { key_id: string }
 }
 
-/** Extension: accounts and keys, for whoever has the admin token. Without one nothing is here. */
+/**
+ * Extension: accounts and keys, for holders of the admin token. Without one these routes do not
+ * exist.
+ */
 export function adminRoutes(app: FastifyInstance, deps: Deps): void {
   const { adminToken } = deps.config
   if (adminToken === undefined) return
@@ -51,7 +54,7 @@ export function adminRoutes(app: FastifyInstance, deps: Deps): void {
   keyRoutes(app, deps)
 }
 
-/** What the description says of every admin route. */
+/** The common part of all admin routes in the API description. */
 const describe = (operationId: string, summary: string, parameter?: string) => ({
   operationId,
   summary,

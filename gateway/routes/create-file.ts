@@ -1,16 +1,15 @@
 import type { FastifyInstance } from 'fastify'
 import { isoTime } from '../../shared/clock.ts'
+import { MINUTE_MS } from '../../shared/durations.ts'
 import { newId } from '../../shared/ids.ts'
 import type { Deps } from '../deps.ts'
 import { assertFileRoom } from '../files/quota.ts'
 import { responses } from '../api/openapi.ts'
-import { presentCreatedFile } from '../requests/presenter.ts'
+import { presentCreatedFile } from '../files/presentation.ts'
 import { CreateFileRequest, CreateFileResponse } from '../api/schemas.ts'
 import { inTransaction } from '../store/database.ts'
 import { insertFile } from '../store/files.ts'
 import { checkCreateFile } from '../api/validation.ts'
-
-const MINUTE_MS = 60_000
 
 /** Endpoint 3: an address to which the bytes of one file can be uploaded. */
 export function createFileRoute(app: FastifyInstance, deps: Deps): void {

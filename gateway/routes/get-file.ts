@@ -1,9 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
-import { withPendingUpload } from '../files/pending-uploads.ts'
 import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
-import { presentFile } from '../requests/presenter.ts'
+import { presentFile } from '../files/presentation.ts'
 import { File } from '../api/schemas.ts'
 import { findFile } from '../store/files.ts'
 
@@ -30,7 +29,7 @@ export function getFileRoute(app: FastifyInstance, deps: Deps): void {
       if (file?.account_id !== request.accountId) {
         throw new ServiceError('NOT_FOUND', { message: 'There is no file with this id.' })
       }
-      return presentFile(await withPendingUpload(deps, file), deps.clock.now())
+      return presentFile(await deps.pendingUploads.accept(file), deps.clock.now())
     },
   )
 }

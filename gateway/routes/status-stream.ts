@@ -19,7 +19,7 @@ interface StreamQuery {
 
 type StreamRequest = FastifyRequest<{ Params: RequestParams; Querystring: StreamQuery }>
 
-/** One event as a reader of the stream has it; OpenAPI 3.1 knows no other way to describe one. */
+/** One event of the stream; OpenAPI 3.1 has no other way to describe it. */
 const event = (name: string, description: string, data: TSchema) =>
   Type.Object(
     {
@@ -44,7 +44,7 @@ const EVENTS = Type.Union([
   ),
 ])
 
-/** Endpoint 7: how a request stands, as Server-Sent Events until it is finished. */
+/** Endpoint 7: the states of a request, as Server-Sent Events until it is finished. */
 export function statusStreamRoute(app: FastifyInstance, deps: Deps): void {
   app.get<{ Params: RequestParams; Querystring: StreamQuery }>(
     '/v1/queue/requests/:request_id/status/stream',
@@ -91,12 +91,12 @@ export function statusStreamRoute(app: FastifyInstance, deps: Deps): void {
       const { request_id: requestId } = request.params
       await findOwn(deps, request.accountId, requestId)
       const watch = deps.feed.watch(requestId, request.accountId)
-      reply.raw.once('close', () => watch.close()) // the client is gone: nobody waits any more
+      reply.raw.once('close', () => watch.close()) // the client is gone
       reply
         .header('content-type', 'text/event-stream')
         .header('cache-control', 'no-store')
         .header('x-accel-buffering', 'no')
-        .header('connection', 'close') // else a client that stays connected holds up our end
+        .header('connection', 'close') // else an idle client would delay the shutdown
       return reply.send(Readable.from(statusEvents(deps, request, watch)))
     },
   )
@@ -139,7 +139,7 @@ async function* statusEvents(deps: Deps, request: StreamRequest, watch: RequestW
   }
 }
 
-/** A comment: what stands between us passes it on at once, before there is anything to tell. */
+/** A comment line: it makes proxies forward the headers before the first event. */
 const OPENING = ': open\n\n'
 
 const eventOf = (name: 'status' | 'timeout' | 'error', data: object): string =>

@@ -7,7 +7,7 @@ import { findOwn, statusOf } from '../requests/separations.ts'
 import { readLogs } from '../store/request-logs.ts'
 import { logsParameter, requestParams, type RequestParams } from './parameters.ts'
 
-/** Endpoint 6: how a request stands. */
+/** Endpoint 6: the state of a request. */
 export function statusRoute(app: FastifyInstance, deps: Deps): void {
   app.get<{ Params: RequestParams; Querystring: { logs?: unknown } }>(
     '/v1/queue/requests/:request_id/status',

@@ -4,15 +4,15 @@ import type { Deps } from '../deps.ts'
 import { fieldText } from '../api/json-text.ts'
 import { responses } from '../api/openapi.ts'
 import { QueueSubmitResponse, SubmitAudioSeparateRequest } from '../api/schemas.ts'
-import { submitOnce } from '../requests/submit-once.ts'
+import { submit } from '../requests/submit.ts'
 
-/** For the log: nobody is there to read it. */
+/** For the log: the client is gone. */
 const hungUp = () =>
   new ServiceError('INVALID_REQUEST', {
     message: 'The client hung up before the answer; nothing was stored.',
   })
 
-/** What can be called next, with the id that was answered. */
+/** Operations that take the returned id. */
 const LINKS = Object.fromEntries(
   ['getStatus', 'streamStatus', 'getResult', 'cancelRequest'].map((operationId) => [
     operationId,
@@ -67,7 +67,7 @@ export function submitRoute(app: FastifyInstance, deps: Deps): void {
       const { accountId, body, bodyText, headers } = request
       const gone = new AbortController()
       reply.raw.once('close', () => gone.abort(hungUp()))
-      const answer = await submitOnce(deps, accountId, {
+      const answer = await submit(deps, accountId, {
         body,
         metadataText: fieldText(bodyText, 'metadata'),
         idempotencyKey: headers['idempotency-key'],

@@ -76,7 +76,7 @@ const tooLate = (cause?: unknown) =>
     cause,
   })
 
-/** A wrong length is told before the bytes are sent. */
+/** Refuses a wrong length before the body is sent. */
 function checkContentLength({ headers }: FastifyRequest, size: number): void {
   const chunked = headers['transfer-encoding'] !== undefined
   const given = headers['content-length'] ?? (chunked ? undefined : '0')
@@ -99,7 +99,7 @@ async function takeOutput(
     if (!row) throw new ServiceError('NOT_FOUND')
     if (isTerminal(row.status)) throw new ServiceError('REQUEST_FINISHED')
   }
-  await assertUnfinished(deps.store) // before its bytes are sent, if it can be
+  await assertUnfinished(deps.store) // before the body is sent, where possible
   const key = outputKey(requestId, part)
   const sha256 = await turns.alone(key, (signal) =>
     keepBody(deps, request, { key, signal, claim: assertUnfinished }),
@@ -109,13 +109,13 @@ async function takeOutput(
 
 interface Keeping extends Pick<StageLimits, 'bytes' | 'signal'> {
   key: string
-  /** Makes sure that the key may be written, in the transaction in which it is. */
+  /** Checks that the key may be written, in the transaction that writes it. */
   claim: (store: Store) => Promise<void>
 }
 
 /**
- * Stores the body of `request`; answers its SHA-256 in hexadecimal. Until all of it is there
- * nothing is claimed, so that what breaks off is in nobody's way.
+ * Stores the body of `request`; returns its SHA-256 in hexadecimal. Nothing is claimed before the
+ * body is complete, so that an aborted upload blocks no other.
  */
 async function keepBody(
   { store, mediaStore, config }: MediaDeps,

@@ -1,4 +1,4 @@
-/** The keys that open the API, kept as hashes. */
+/** The API keys, stored as hashes. */
 
 import { isId } from '../../shared/ids.ts'
 import type { Store } from './database.ts'

@@ -7,7 +7,7 @@ export async function addCredits(db: Kysely<any>): Promise<void> {
     .alterTable('accounts')
     .addColumn('metered', 'integer', (column) => column.notNull().defaultTo(0))
     .execute()
-  // Whatever the code may get wrong, nobody is overdrawn: the database itself refuses it.
+  // The database itself refuses to overdraw an account, whatever the code does.
   await db.schema
     .alterTable('accounts')
     .addColumn('balance_seconds', 'integer', (column) =>

@@ -48,8 +48,8 @@ export async function openSqlite(path: string): Promise<Store> {
 }
 
 /**
- * Transactions take the right to write at their beginning, and wait for it: after reading first,
- * SQLite would refuse it when another process has written meanwhile.
+ * Transactions take the write lock at their beginning, and wait for it: after a read, SQLite would
+ * refuse it when another process has written meanwhile.
  */
 class ImmediateDriver extends SqliteDriver {
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {

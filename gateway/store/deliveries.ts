@@ -34,11 +34,11 @@ export async function listDueAccounts(store: Store, now: string): Promise<string
 interface DueOptions {
   now: string
   accountId: string
-  /** Hosts that have enough for the moment. */
+  /** Hosts whose slots are all taken. */
   exceptHosts: readonly string[]
 }
 
-/** What the account may send now, also what a sender took and lost; the longest due of it. */
+/** The delivery of the account that is due longest, one with a lapsed claim included. */
 export const findDue = (
   store: Store,
   { now, accountId, exceptHosts }: DueOptions,
@@ -63,8 +63,8 @@ interface Claim {
 }
 
 /**
- * Takes a delivery as it was read, until `until`; false when somebody else was quicker. A try that
- * was lost on the way is not counted a second time.
+ * Takes a delivery as it was read, until `until`; false when another sender was first. A try that
+ * was lost is not counted a second time.
  */
 export const claimDelivery = (
   store: Store,

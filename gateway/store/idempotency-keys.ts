@@ -1,11 +1,11 @@
-/** What was answered to submits that came with an Idempotency-Key. */
+/** The stored answers of submits with an Idempotency-Key. */
 
 import type { Store } from './database.ts'
 import type { IdempotencyKeyRow } from './tables.ts'
 
 /**
  * Takes the key for `row`; false when another submit holds it and has not expired. In the
- * transaction that stores the request, so that of several only one can have both.
+ * transaction that stores the request, so that only one of several can store both.
  */
 export async function takeIdempotencyKey(
   store: Store,
@@ -26,7 +26,7 @@ export async function takeIdempotencyKey(
   return numInsertedOrUpdatedRows === 1n
 }
 
-/** Who holds the key, unless it has expired. */
+/** The row of the key, unless it has expired. */
 export const findIdempotencyKey = (
   store: Store,
   accountId: string,

@@ -9,9 +9,9 @@ import type { AccountRow, LedgerRow } from './tables.ts'
 
 interface Entry {
   accountId: string
-  /** The request, or of a credit, whatever its giver calls it. */
+  /** The id of the request, or the reference of a credit. */
   reference: string
-  /** At least 0, but for a credit that is taken back. */
+  /** At least 0, except for a credit that is taken back. */
   seconds: number
   now: string
 }
@@ -49,7 +49,7 @@ export async function releaseReservation(
   await enter(store, 'release', release, { reserved: -seconds })
 }
 
-/** Makes an entry unless it is there; false when what is not reserved does not cover it. */
+/** Adds an entry unless it exists; false when the unreserved balance does not cover it. */
 async function enter(
   store: Store,
   kind: LedgerRow['kind'],

@@ -205,7 +205,7 @@ async function addReleases(db: Kysely<any>): Promise<void> {
   await db.schema.alterTable('outbox').addColumn('not_before', 'text').execute()
 }
 
-/** A job that the broker does not take rests, and those behind it go on. */
+/** A job that the broker refuses is delayed, and the jobs behind it continue. */
 async function addOutboxTries(db: Kysely<any>): Promise<void> {
   await db.schema
     .alterTable('outbox')
@@ -239,7 +239,7 @@ async function addWebhookTurns(db: Kysely<any>): Promise<void> {
     .execute()
 }
 
-/** What one account's files hold is asked whenever it creates one. */
+/** The total size of one account's files is read whenever it creates one. */
 async function addFileQuota(db: Kysely<any>): Promise<void> {
   await db.schema
     .createIndex('files_by_account')

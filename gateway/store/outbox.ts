@@ -14,7 +14,7 @@ export async function putInOutbox(store: Store, row: NewOutboxRow): Promise<void
 
 export type WaitingJob = RequestRow & Pick<OutboxRow, 'message_id' | 'tries' | 'trace_parent'>
 
-/** Requests that have waited longest and rest no more, with the message id of each one's job. */
+/** The due requests that have waited longest, with the message id of each one's job. */
 export const oldestInOutbox = (store: Store, now: string, limit: number): Promise<WaitingJob[]> =>
   store
     .selectFrom('outbox')
@@ -29,7 +29,7 @@ export const oldestInOutbox = (store: Store, now: string, limit: number): Promis
     .limit(limit)
     .execute()
 
-/** Notes that the broker did not take a job; it rests until `notBefore`. */
+/** Records that the broker refused a job; it is delayed until `notBefore`. */
 export async function putOff(
   store: Store,
   { message_id: messageId, tries }: WaitingJob,
@@ -46,7 +46,7 @@ export async function takeFromOutbox(store: Store, messageIds: readonly string[]
   await store.deleteFrom('outbox').where('message_id', 'in', messageIds).execute()
 }
 
-/** Takes back what was not yet handed over for a request. */
+/** Removes the outbox entry of a request, if it is still there. */
 export async function withdrawFromOutbox(store: Store, requestId: string): Promise<void> {
   await store.deleteFrom('outbox').where('request_id', '=', requestId).execute()
 }

@@ -1,4 +1,4 @@
-/** What engines say about a request for people to read. */
+/** The logs of requests, written by engines for people to read. */
 
 import { sql } from 'kysely'
 import type { LogLine } from '../../shared/messages.ts'

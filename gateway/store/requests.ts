@@ -150,14 +150,14 @@ export interface Move {
   now: string
   /** Moves only a request that this attempt holds. */
   attemptId?: string
-  /** Columns that change along. */
+  /** Columns to change with the status. */
   set?: Updateable<Tables['requests']>
 }
 
 /**
- * Moves a request to a status that may follow its own; false when it has already moved on. What is
- * reserved for it ends with it: to be called in a transaction. To its end a request goes through
- * `finish-request.ts`, which writes what comes with that.
+ * Moves a request to a status that may follow its own; false when it has already moved on. A
+ * terminal status releases its reservation: to be called in a transaction. Terminal moves go
+ * through `finish-request.ts`, which writes what comes with them.
  */
 export async function moveRequest(store: Store, move: Move): Promise<boolean> {
   const { numUpdatedRows } = await store

@@ -1,6 +1,6 @@
 /**
- * What has outlived its time. Rows are marked, or go, in the same transaction that notes which
- * media is to be deleted; so nobody can be given what is about to vanish, and none is forgotten.
+ * Deletion of what has expired. Rows are marked, or deleted, in the transaction that records which
+ * media to delete, so that no such media is served, and none is left over.
  */
 
 import type { OutputPart } from '../../shared/messages.ts'
@@ -9,7 +9,7 @@ import { hasMedia } from './files.ts'
 import { UNFINISHED } from './requests.ts'
 import type { MediaRemovalRow, Tables } from './tables.ts'
 
-/** The tables whose rows hang on a request by its id, and go with it. */
+/** The tables whose rows refer to a request by its id, and are deleted with it. */
 const HANGING_ON_REQUESTS = [
   'request_logs',
   'outbox',
@@ -31,8 +31,8 @@ export const outputKey = (requestId: string, part: OutputPart): string =>
   `${outputsKey(requestId)}/${part}`
 
 /**
- * Gives up the bytes of files that have expired and that no unfinished request needs; answers how
- * many files.
+ * Marks the media of expired files that no unfinished request needs for deletion; returns how many
+ * files.
  */
 export const giveUpExpiredFiles = (store: Store, { now, limit }: Page): Promise<number> =>
   inTransaction(store, async (store) => {
@@ -67,7 +67,10 @@ export const giveUpExpiredFiles = (store: Store, { now, limit }: Page): Promise<
     return files.length
   })
 
-/** Gives up outputs past their time, and whatever failed requests left; answers of how many. */
+/**
+ * Marks expired outputs, and the outputs of failed requests, for deletion; returns of how many
+ * requests.
+ */
 export const giveUpOutputs = (store: Store, { now, limit }: Page): Promise<number> =>
   inTransaction(store, async (store) => {
     const withMedia = store
@@ -91,7 +94,7 @@ export const giveUpOutputs = (store: Store, { now, limit }: Page): Promise<numbe
     return requests.length
   })
 
-/** Removes requests that ended before `before` and have no outputs left; answers how many. */
+/** Removes requests that ended before `before` and have no outputs left; returns how many. */
 export const deleteOldRequests = (
   store: Store,
   { before, limit }: { before: string; limit: number },
@@ -114,7 +117,7 @@ export const deleteOldRequests = (
     return ids.length
   })
 
-/** Removes the records of files whose bytes were given up before `before`; answers how many. */
+/** Removes the records of files whose bytes were deleted before `before`; returns how many. */
 export async function deleteOldFiles(
   store: Store,
   { before, limit }: { before: string; limit: number },
@@ -142,7 +145,7 @@ export async function mediaToRemove(store: Store, limit: number): Promise<string
   return rows.map((row) => row.media_key)
 }
 
-/** Puts media that could not be deleted behind all other. */
+/** Moves media that could not be deleted to the end of the order. */
 export async function putRemovalsOff(
   store: Store,
   keys: readonly string[],
@@ -166,7 +169,7 @@ export interface MediaOwner {
   id: string
 }
 
-/** Undefined for a key that is not of our making. */
+/** Undefined for a key of another form. */
 export function ownerOf(key: string): MediaOwner | undefined {
   const [, kind, id] = /^(inputs|outputs)\/([^/]+)/.exec(key) ?? []
   return id === undefined ? undefined : { table: kind === 'inputs' ? 'files' : 'requests', id }
@@ -175,7 +178,7 @@ export function ownerOf(key: string): MediaOwner | undefined {
 export const keyOf = ({ table, id }: MediaOwner): string =>
   table === 'files' ? inputKey(id) : outputsKey(id)
 
-/** Whether the owner is there, and its media not given up. */
+/** Whether the owner exists and its media is not marked for deletion. */
 export async function isWanted(store: Store, { table, id }: MediaOwner): Promise<boolean> {
   if (table === 'files') return hasMedia(store, id)
   const request = await store

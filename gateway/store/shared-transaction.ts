@@ -1,13 +1,13 @@
 /**
  * Group commit: works that are ready at the same moment share one transaction, and so one flush of
- * the disk. Each is all or nothing by itself, and none is told that it is stored before it is.
+ * the disk. Each is atomic by itself, and resolves only after the commit.
  */
 
 import type { ControlledTransaction } from 'kysely'
 import type { Store } from './database.ts'
 import type { Tables } from './tables.ts'
 
-/** Longer transactions would make everybody else wait. */
+/** A longer transaction would delay other writers. */
 const WORKS_MAX = 64
 const SAVEPOINT = 'one_work'
 
@@ -35,7 +35,7 @@ export function inSharedTransaction<T>(
       return
     }
     groups.set(store, [waiting])
-    // After what the sockets have brought in this round: that may bring more works.
+    // After the socket events of this round, which may add more works.
     setImmediate(() => void runGroups(store))
   })
 }
@@ -57,7 +57,7 @@ async function runGroup(store: Store, works: readonly WaitingWork[]): Promise<vo
       await transaction
         .rollback()
         .execute()
-        .catch(() => undefined) // it may have ended by itself
+        .catch(() => undefined) // it may have ended already
       throw error
     }
   } catch (error) {
@@ -68,7 +68,7 @@ async function runGroup(store: Store, works: readonly WaitingWork[]): Promise<vo
   for (const settle of settlements) settle()
 }
 
-/** Answers how to tell the work's owner once the transaction is committed. */
+/** Returns a function that settles the work's promise after the commit. */
 async function runOne(
   transaction: ControlledTransaction<Tables>,
   { run, resolve, reject }: WaitingWork,

@@ -11,7 +11,7 @@ export interface AccountRow {
   account_id: string
   name: string
   created_at: string
-  /** 1: what it separates is taken from its balance. */
+  /** 1: separations are charged to its balance. */
   metered: 0 | 1
   /** Whole seconds of audio; the sum of its ledger, like what is reserved of it. */
   balance_seconds: number
@@ -46,7 +46,7 @@ export interface FileRow {
   expires_at: string
   /** Seconds of media, once an engine has measured them. */
   duration: number | null
-  /** When its bytes were given up; nothing may ask for them any more. */
+  /** When its bytes were marked for deletion. */
   media_removed_at: string | null
 }
 
@@ -59,15 +59,15 @@ export interface RequestRow {
   options: string
   file_id: string | null
   audio_url: string | null
-  /** What the source is called; outputs are named after it. */
+  /** The name of the source; outputs are named after it. */
   file_name: string
   /** JSON: what the client gave. */
   metadata: string | null
-  /** Who is told the end; null: nobody. */
+  /** The receiver of the result; null: none. */
   webhook_url: string | null
-  /** What signs it, sealed for this request. */
+  /** The key that signs it, encrypted for this request. */
   webhook_secret: string | null
-  /** 1: we made it, and the client learns it from the answer to its submit. */
+  /** 1: generated, and returned to the client by its submit. */
   webhook_secret_generated: 0 | 1
   created_at: string
   updated_at: string
@@ -79,11 +79,11 @@ export interface RequestRow {
   attempt_ids: string
   attempts: number
   engine_id: string | null
-  /** Where its job stands in the broker stream, once it is there. */
+  /** The sequence of its job in the broker stream, once it is published. */
   job_sequence: number | null
   /** How often a lost job was put in the outbox again. */
   requeues: number
-  /** How often an engine gave it back for a reason of its own or of others, drains apart. */
+  /** How often an engine released it because of a failure; drains are not counted. */
   interruptions: number
   duration: number | null
   sample_rate: number | null
@@ -123,9 +123,9 @@ export interface OutboxRow {
   message_id: string
   request_id: string
   created_at: string
-  /** It rests until then. */
+  /** Not before this time. */
   not_before: string | null
-  /** How often the broker did not take it. */
+  /** How often the broker refused it. */
   tries: number
   /** The span that put it here, as W3C's `traceparent`. */
   trace_parent: string | null
@@ -133,7 +133,7 @@ export interface OutboxRow {
 
 /** The webhook of a finished request. */
 export interface DeliveryRow {
-  /** Tells the receiver that several tries are one webhook. */
+  /** The same in every try, so that the receiver can drop repeats. */
   webhook_id: string
   request_id: string
   /** Of the request: accounts take turns. */
@@ -146,9 +146,9 @@ export interface DeliveryRow {
   attempts: number
   /** When the first of them began; null before. */
   first_attempt_at: string | null
-  /** When a sender may take it: for its next try or, while it is being sent, for lost. */
+  /** When a sender may take it: for its next try or, while it is being sent, after a lost one. */
   next_attempt_at: string | null
-  /** The try in hand; null while there is none. */
+  /** The id of the try under way; null while there is none. */
   claim_id: string | null
   delivered_at: string | null
   last_error: string | null
@@ -157,19 +157,19 @@ export interface DeliveryRow {
   trace_parent: string | null
 }
 
-/** What was answered to a submit with an Idempotency-Key. */
+/** The answer of a submit with an Idempotency-Key. */
 export interface IdempotencyKeyRow {
   account_id: string
   idempotency_key: string
   /** SHA-256 of the body it came with, in hexadecimal. */
   fingerprint: string
   request_id: string
-  /** The body of the answer, sealed: it may hold a secret that is shown to its client alone. */
+  /** The encrypted body of the answer, which may contain a webhook's secret. */
   sealed_answer: string
   expires_at: string
 }
 
-/** Media that no row wants any more, and whose bytes are still to be deleted. */
+/** Media that no row refers to, and whose bytes are still to be deleted. */
 export interface MediaRemovalRow {
   /** Of one piece of media, or of all that lie below it. */
   media_key: string

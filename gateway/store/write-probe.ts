@@ -1,4 +1,4 @@
-/** Finds out whether the database takes writes: a full or broken disk shows only then. */
+/** Checks by a write that the database is writable: a full disk is noticed only then. */
 
 import type { Store } from './database.ts'
 

@@ -1,4 +1,4 @@
-/** How the webhook of a request stands, and how to have it sent anew. */
+/** The delivery state of a request's webhook, and its redelivery. */
 
 import { isoTime } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
@@ -17,7 +17,7 @@ const UNTRIED: WebhookDeliveryStatus = {
   last_error: null,
 }
 
-/** The state of a request's webhook; undefined when nobody is to be told. */
+/** The state of a request's webhook; undefined when it has none. */
 export async function webhookStatusOf(
   store: Store,
   row: RequestRow,
@@ -35,8 +35,8 @@ const presentDelivery = (row: DeliveryRow): WebhookDeliveryStatus => ({
 })
 
 /**
- * Begins the tries of a finished request's webhook again, with the same id and body. One that is
- * being sent goes on, as the first try.
+ * Begins the tries of a finished request's webhook again, with the same id and body. A try that is
+ * under way continues, as the first try.
  * @throws ServiceError `NOT_FOUND` without a webhook, `RESULT_NOT_READY` before the end
  */
 export async function redeliver(
@@ -55,7 +55,8 @@ export async function redeliver(
     }
     const plan = restarted(delivery, isoTime(clock.now()))
     const fresh = { ...plan, delivered_at: null, last_error: null }
-    if (!(await changeDelivery(store, delivery, fresh))) continue // a sender was at it just now
+    // a sender has changed it meanwhile
+    if (!(await changeDelivery(store, delivery, fresh))) continue
     wakeWebhooks()
     return presentDelivery({ ...delivery, ...fresh })
   }

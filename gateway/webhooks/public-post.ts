@@ -1,6 +1,6 @@
 /**
  * Posts to addresses that clients name, such as those of webhooks: by a public route only, within
- * limits of time and size, and never on to where the answer points.
+ * limits of time and size. Redirects are not followed.
  */
 
 import { withDeadline } from '../../shared/deadline.ts'
@@ -19,13 +19,13 @@ import {
 export interface PublicPost {
   /**
    * Refuses a URL to which nothing may be posted. One whose name does not resolve now passes: it
-   * may later, and every post checks anew.
+   * may resolve later, and every post checks again.
    * @throws ServiceError `INVALID_WEBHOOK_URL`; the signal's reason
    */
   check(url: string, options?: { signal?: AbortSignal }): Promise<void>
   /**
    * Sends `body` once; never throws.
-   * @param signal gives the post up; whether it arrived is then unknown
+   * @param signal aborts the post; whether it arrived is then unknown
    */
   post(url: string, message: PostMessage, signal: AbortSignal): Promise<PostOutcome>
 }
@@ -38,8 +38,8 @@ export interface PostMessage {
 }
 
 /**
- * What the other side answered, or why it did not; a problem is told without any address. Busy: the
- * account posts as much to that address as it may, whatever names lead there; nothing was sent.
+ * The response, or the problem, which names no address. Busy: the account has all its posts to that
+ * address under way, whatever the host name; nothing was sent.
  */
 export type PostOutcome =
   { status: number; retryAfter: string | undefined } | { problem: string; isBusy?: true }
@@ -56,9 +56,9 @@ const LIMITS = {
   connectMsMax: 10_000,
   /** For all of a post: resolving, connecting, sending and reading. */
   postMsMax: 15_000,
-  /** Of the answer, which nobody looks at. */
+  /** Of the response, which is discarded. */
   answerBytesMax: 64_000,
-  /** At once to one address, of all accounts; each has its share of it. */
+  /** Concurrent posts to one address, of all accounts; each has its share of it. */
   addressPostsMax: 8,
 }
 
@@ -122,7 +122,9 @@ const requestOf = ({ headers, body }: PostMessage) => ({
   body,
 })
 
-/** Reads a little of the answer, so that the other side can end it in peace; then hangs up. */
+/**
+ * Reads a little of the response, so that the receiver can finish it, then closes the connection.
+ */
 async function drain({ body }: Answer, bytesMax: number): Promise<void> {
   let bytes = 0
   try {
@@ -131,7 +133,7 @@ async function drain({ body }: Answer, bytesMax: number): Promise<void> {
       if (bytes > bytesMax) break
     }
   } catch {
-    // The status has been told, and nothing else counts.
+    // The status is settled, and nothing else counts.
   } finally {
     body.destroy()
   }

@@ -1,26 +1,28 @@
 /** When a webhook is tried again (docs/decisions/webhooks.md). */
 
-/** The rest before each try, the first included; there are no more tries than entries. */
+import { DAY_SECONDS, HOUR_SECONDS } from '../../shared/durations.ts'
+
+/** The delay before each try, the first included; there are no more tries than entries. */
 export const DELAYS_SECONDS = [
   0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400,
 ] as const
 
-/** So far, as a part of itself, a rest may be shorter or longer: many webhooks spread out. */
+/** The random part of a delay, relative to it: it spreads the tries of many webhooks. */
 const JITTER = 0.2
-/** A receiver that asks for more patience than this does not get it. */
-const RETRY_AFTER_SECONDS_MAX = 86_400
+/** The upper bound of a receiver's Retry-After. */
+const RETRY_AFTER_SECONDS_MAX = DAY_SECONDS
 /**
- * From the first try to the last, whatever receivers ask for: the longest that the rests by
- * themselves can be, and shorter than the records of requests are kept.
+ * From the first try to the last, whatever receivers ask for: the longest sum of the delays, and
+ * shorter than the records of requests are kept.
  */
-export const TRIES_SECONDS_MAX = 92 * 3_600
+export const TRIES_SECONDS_MAX = 92 * HOUR_SECONDS
 
 interface LastTry {
   /** Tries so far, at least one. */
   attempts: number
   /** Epoch milliseconds. */
   firstTryAt: number
-  /** The header of the answer, if there was one. */
+  /** The header of the response, if there was one. */
   retryAfter?: string | undefined
   /** Epoch milliseconds. */
   now: number
@@ -29,7 +31,7 @@ interface LastTry {
 }
 
 /** Milliseconds until the next try; undefined when that was the last. */
-export function restBeforeNextTry(last: LastTry): number | undefined {
+export function retryDelayMs(last: LastTry): number | undefined {
   const seconds = DELAYS_SECONDS[last.attempts]
   const leftMs = last.firstTryAt + 1_000 * TRIES_SECONDS_MAX - last.now
   if (seconds === undefined || leftMs <= 0) return undefined
@@ -38,7 +40,7 @@ export function restBeforeNextTry(last: LastTry): number | undefined {
   return Math.min(Math.round(1_000 * Math.max(seconds * spread, asked)), leftMs)
 }
 
-/** What a Retry-After header asks for: a number of seconds, or a date. 0 for anything else. */
+/** The delay of a Retry-After header: a number of seconds, or a date. 0 for anything else. */
 function secondsAsked(header: string | undefined, now: number): number {
   const text = header?.trim() ?? ''
   const isDate = /^[A-Z][a-z]{2}.*GMT$/.test(text)

@@ -1,7 +1,7 @@
 /**
- * Sends the webhooks of finished requests until they are taken, or tried often enough, those of
- * several accounts in turn. All of it is in the database: another gateway, or this one after a
- * restart, goes on where one ended.
+ * Sends the webhooks of finished requests, those of several accounts in turn, until each is
+ * accepted or its tries are used up. All state is in the database: another gateway, or this one
+ * after a restart, continues where one ended.
  */
 
 import { setMaxListeners } from 'node:events'
@@ -24,7 +24,7 @@ import {
   type DueDelivery,
 } from '../store/deliveries.ts'
 import type { DeliveryRow, DeliveryState } from '../store/tables.ts'
-import { restBeforeNextTry } from './schedule.ts'
+import { retryDelayMs } from './schedule.ts'
 import { signatureHeaders } from './signature.ts'
 
 interface SenderOptions {
@@ -32,7 +32,7 @@ interface SenderOptions {
   clock: Clock
   log: Logger
   post: PublicPost['post']
-  /** Opens the sealed secrets. */
+  /** Decrypts the secrets. */
   encryptionKey: string
   /** Tries at once, of all accounts. */
   triesMax: number
@@ -44,14 +44,14 @@ interface SenderOptions {
   random?: () => number
 }
 
-/** How often the table is looked at unasked, for what has become due. */
+/** Polls the table, for webhooks that have become due. */
 const EVERY_MS = 1_000
-/** A claim outlives a try by far; of a gateway that died, others take over after this. */
+/** A claim outlives a try by far; when a gateway dies, others take over after this. */
 const CLAIM_MS = 30_000
-/** Tries in hand may take so long to end when the gateway stops; then they are given up. */
+/** Time for open tries to end when the gateway stops; then they are aborted. */
 const STOP_MS_MAX = 3_000
 const ERROR_CHARACTERS_MAX = 500
-/** The rest, on average, of what found its address busy; one post there ends in this time or so. */
+/** The average delay after a busy address: about the time of one post. */
 const BUSY_MS = 10_000
 
 export class WebhookSender {
@@ -60,13 +60,13 @@ export class WebhookSender {
   readonly #tries = new Set<Promise<void>>()
   readonly #share: FairShare
   readonly #hostShares: FairShares
-  readonly #givingUp = new AbortController()
+  readonly #aborting = new AbortController()
 
   constructor(options: SenderOptions) {
     this.#options = options
     this.#share = new FairShare(options.triesMax)
     this.#hostShares = new FairShares(options.hostTriesMax)
-    setMaxListeners(0, this.#givingUp.signal) // one of every try
+    setMaxListeners(0, this.#aborting.signal) // one of every try
     this.#loop = new Loop({
       name: 'webhook-sender',
       everyMs: EVERY_MS,
@@ -79,20 +79,20 @@ export class WebhookSender {
     this.#loop.start()
   }
 
-  /** Something has become due. */
+  /** Wakes the sender when a webhook may have become due. */
   wake(): void {
     this.#loop.wake()
   }
 
-  /** Begins no more tries, and resolves when those in hand have ended or were given up. */
+  /** Starts no more tries, and resolves when the open ones have ended or were aborted. */
   async stop(): Promise<void> {
     await this.#loop.stop()
-    const timer = setTimeout(() => this.#givingUp.abort(), STOP_MS_MAX)
+    const timer = setTimeout(() => this.#aborting.abort(), STOP_MS_MAX)
     await this.idle()
     clearTimeout(timer)
   }
 
-  /** Begins tries of what is due, of each account in turn, as far as there is room. */
+  /** Starts tries of due webhooks, of each account in turn, while slots are free. */
   async startDue(): Promise<void> {
     const { store, clock } = this.#options
     const now = isoTime(clock.now())
@@ -114,7 +114,7 @@ export class WebhookSender {
     }
   }
 
-  /** Resolves when no try is in hand. */
+  /** Resolves when no try is under way. */
   async idle(): Promise<void> {
     while (this.#tries.size > 0) await Promise.all(this.#tries)
   }
@@ -132,7 +132,7 @@ export class WebhookSender {
         this.#tries.delete(attempt)
         this.#share.release(accountId)
         this.#hostShares.release(host, accountId)
-        this.#loop.wake() // there is room again
+        this.#loop.wake() // a slot is free again
       })
     this.#tries.add(attempt)
   }
@@ -159,14 +159,16 @@ export class WebhookSender {
     )
   }
 
-  /** Notes the outcome of a try; undefined when its claim had lapsed: others tell how it stands. */
+  /**
+   * Stores the outcome of a try; undefined when its claim had lapsed: another sender has it then.
+   */
   async #settle(
     webhookId: string,
     claimId: string,
     outcome: PostOutcome,
   ): Promise<Settled | undefined> {
     const { store, clock, random = Math.random } = this.#options
-    const gaveUp = 'problem' in outcome && this.#givingUp.signal.aborted
+    const gaveUp = 'problem' in outcome && this.#aborting.signal.aborted
     const isBusy = 'problem' in outcome && outcome.isBusy
     for (;;) {
       const row = await findClaimed(store, webhookId, claimId)
@@ -200,11 +202,11 @@ export class WebhookSender {
     traceparent: string | null,
   ): Promise<PostOutcome> {
     const { webhook_id: id, request_id: requestId, account_id: accountId } = delivery
-    const { webhook_url: url, webhook_secret: sealed } = delivery
+    const { webhook_url: url, webhook_secret: encrypted } = delivery
     const body = Buffer.from(delivery.body)
     let secret: string
     try {
-      secret = decrypt(this.#options.encryptionKey, requestId, sealed ?? '')
+      secret = decrypt(this.#options.encryptionKey, requestId, encrypted ?? '')
     } catch (error) {
       this.#options.log.error({ err: error, requestId }, 'a webhook secret could not be opened')
       return { problem: 'The signing secret can no longer be read.' }
@@ -215,13 +217,13 @@ export class WebhookSender {
       ...signature,
       ...(traceparent !== null && { traceparent }),
     }
-    return this.#options.post(url ?? '', { headers, body, accountId }, this.#givingUp.signal)
+    return this.#options.post(url ?? '', { headers, body, accountId }, this.#aborting.signal)
   }
 }
 
 type Settled = Pick<DeliveryRow, 'state' | 'next_attempt_at'> & DeliveryChange
 
-/** Not sent, or given up by us: due again at `at`, in epoch milliseconds, and not counted. */
+/** Not sent, or aborted: due again at `at`, in epoch milliseconds, and not counted. */
 const takenBack = (row: DeliveryRow, at: number): Settled => ({
   state: 'pending',
   attempts: row.attempts - 1,
@@ -229,7 +231,7 @@ const takenBack = (row: DeliveryRow, at: number): Settled => ({
   claim_id: null,
 })
 
-/** What a try makes of its delivery. @param now epoch milliseconds */
+/** The delivery after a try. @param now epoch milliseconds */
 function afterTry(
   row: Pick<DeliveryRow, 'attempts' | 'first_attempt_at'>,
   outcome: PostOutcome,
@@ -244,9 +246,9 @@ function afterTry(
   const retryAfter = 'retryAfter' in outcome ? outcome.retryAfter : undefined
   const { attempts, first_attempt_at: first } = row
   const firstTryAt = first === null ? now : Date.parse(first)
-  const restMs = restBeforeNextTry({ attempts, firstTryAt, retryAfter, now, random })
-  if (status === 410 || restMs === undefined) return { ...failure, state: 'failed' }
-  return { ...failure, state: 'pending', next_attempt_at: isoTime(now + restMs) }
+  const delayMs = retryDelayMs({ attempts, firstTryAt, retryAfter, now, random })
+  if (status === 410 || delayMs === undefined) return { ...failure, state: 'failed' }
+  return { ...failure, state: 'pending', next_attempt_at: isoTime(now + delayMs) }
 }
 
 function errorOf(outcome: PostOutcome): string {

@@ -1,4 +1,4 @@
-/** Signs webhooks as Standard Webhooks 1.0 has it, with the symmetric scheme `v1`. */
+/** Signs webhooks by Standard Webhooks 1.0, with the symmetric scheme `v1`. */
 
 import { createHmac, randomBytes } from 'node:crypto'
 
@@ -18,15 +18,17 @@ export interface SignedMessage {
 export const newWebhookSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64')
 
 /**
- * The bytes that a secret stands for: those in base64 after `whsec_`, otherwise its text in UTF-8.
- * After `whsec_` what is not base64 can only be meant as text, as any secret of 16 characters may.
+ * The bytes of a secret: those in base64 after `whsec_`, otherwise its text in UTF-8. What is not
+ * base64 after `whsec_` is text, since any 16 characters are a valid secret.
  */
 export function secretBytes(secret: string): Buffer {
   const coded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : ''
   return coded && BASE64.test(coded) ? Buffer.from(coded, 'base64') : Buffer.from(secret)
 }
 
-/** The three headers that let the receiver check that a message is ours, whole and new. */
+/**
+ * The three headers that let the receiver check that a message is authentic, complete and recent.
+ */
 export function signatureHeaders(secret: string, { id, timestamp, body }: SignedMessage) {
   const signature = createHmac('sha256', secretBytes(secret))
     .update(`${id}.${timestamp}.`)

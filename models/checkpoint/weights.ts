@@ -92,16 +92,30 @@ export class Weights {
     return new Weights(this.#file, `${this.#path}${step}.`, this.precision)
   }
 
-  /** The same view, for products as wide as told. */
+  /** The same view, for products of another precision. */
   in(precision: Precision): Weights {
     return new Weights(this.#file, this.#path, precision)
+  }
+
+  /**
+   * The same weights under other names; call it before any weight is read.
+   * @param rename a stored name to the name that the network asks for
+   * @throws Error when two weights would have one name
+   */
+  renamed(rename: (name: string) => string): Weights {
+    const { name, tensors: stored, unread } = this.#file
+    const tensors = new Map([...stored].map(([path, tensor]) => [rename(path), tensor]))
+    if (tensors.size < stored.size) throw new Error(`${name}: two weights have one name`)
+    unread.clear()
+    for (const path of tensors.keys()) unread.add(path)
+    return new Weights({ ...this.#file, tensors }, this.#path, this.precision)
   }
 
   has(name: string): boolean {
     return this.#file.tensors.has(this.#path + name)
   }
 
-  /** A weight's shape, for sizes that nothing else tells. @throws Error when it is absent */
+  /** A weight's shape, for sizes that no configuration states. @throws Error when it is absent */
   shapeOf(name: string): readonly number[] {
     return this.#find(name).shape
   }

@@ -1,4 +1,4 @@
-/** Writes down, as a graph, what the native library is told to compute. */
+/** Records the operations of the native library as a graph. */
 import type { Attribute, Binding, Stored } from '../tensor.ts'
 
 /** A node as `saved-model.proto` has it. */

@@ -3,7 +3,7 @@ import type { Chunk, Lane, LaneRequest, LaneResult, Span } from '../model.ts'
 import { frameCount, istft, stft, windowLength, type Framing } from '../stft.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import { PATCH } from './config.ts'
-import { tokenCount, type Answer } from './network/network.ts'
+import { tokenCount, type MaskOutput } from './network/network.ts'
 import { predictSpans } from './predict-spans.ts'
 import { presenceGain } from './presence.ts'
 import { spanGain, spanTokens } from './spans.ts'
@@ -112,7 +112,7 @@ export class MiniLane implements Lane {
   }
 
   /** What the network's answer makes of the lane: mask logits are [1, frames, 1025]. */
-  advanceBy({ maskLogits, activityLogits }: Answer): Advance {
+  advanceBy({ maskLogits, activityLogits }: MaskOutput): Advance {
     return tf.tidy(() => {
       const spectrum = this.#spectrum ?? stft(this.#samples, this.framing)
       const mask = maskOf(maskLogits, spectrum.shape[2]!)

@@ -15,7 +15,13 @@ import { tf, type Tensor } from '../tensor.ts'
 import { Weights } from '../checkpoint/weights.ts'
 import { readConfig, type MiniConfig } from './config.ts'
 import { MiniLane } from './mini-lane.ts'
-import { loadNetwork, roomFor, tokenCount, type Answer, type Network } from './network/network.ts'
+import {
+  loadNetwork,
+  roomFor,
+  tokenCount,
+  type MaskOutput,
+  type Network,
+} from './network/network.ts'
 import { TextEncoder } from './text/text-encoder.ts'
 
 const CHANNELS_MAX = 8
@@ -23,8 +29,8 @@ const CHANNELS_MAX = 8
 /** Hertz. A window is 64 ms at every rate, and as long as that the shortest chunk is made. */
 const SAMPLE_RATE_MAX = 768_000
 
-/** Of what a prompt may mean, less probable names than this are not told. */
-const PROBABILITY_TOLD_MIN = 0.1
+/** Names of lower probability are left out of a prompt's meanings. */
+const MEANING_PROBABILITY_MIN = 0.1
 
 export interface MiniOptions {
   /** Holds the text encoder's `model.safetensors`, `tokenizer.json`, `tokenizer_config.json`. */
@@ -106,7 +112,7 @@ class Mini implements Model {
   }
 
   /** A row of masks for each lane; lanes with the same mixture share its encoding. */
-  #decode(lanes: readonly MiniLane[]): Answer {
+  #decode(lanes: readonly MiniLane[]): MaskOutput {
     const { network, config } = this.#parts
     const encoders = lanes.map((lane) => lanes.find((one) => one.sharesEncoding(lane))!)
     const distinct = [...new Set(encoders)]
@@ -142,7 +148,7 @@ class Mini implements Model {
     const probabilities = tf.tidy(() => network.meaning(embedding).dataSync<'float32'>())
     return config.names
       .map((name, i) => ({ name, probability: probabilities[i]! }))
-      .filter(({ probability }) => probability >= PROBABILITY_TOLD_MIN)
+      .filter(({ probability }) => probability >= MEANING_PROBABILITY_MIN)
       .sort((one, other) => other.probability - one.probability)
   }
 

@@ -1,4 +1,4 @@
-/** Where the target sounds, by what the network thinks of each token. */
+/** Where the target sounds, by the activity that the network predicts for each token. */
 import type { Span } from '../model.ts'
 import type { TokenClock } from './token-clock.ts'
 

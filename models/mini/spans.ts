@@ -1,4 +1,4 @@
-/** Spans as the network hears them, token by token, and as gains on the target. */
+/** Spans as the network's input, token by token, and as gains on the target. */
 import type { Span } from '../model.ts'
 import type { TokenClock } from './token-clock.ts'
 
@@ -40,25 +40,26 @@ const unbounded = (spans: readonly Span[], seconds: number): Span[] =>
   }))
 
 /**
- * Two numbers for each token, by its middle: 1 if the target is said to sound there, 1 if it is
- * said not to; both 0 where nothing is said. [tokens · 2], as training/mixtures.py makes them.
+ * The spans as the network's input: two numbers for each token, by its middle. The first is 1 where
+ * a span states that the target sounds, the second where one states that it does not; both are 0
+ * where no span states anything. [tokens · 2], as `hint` of the training's mixtures makes them.
  */
 export function spanTokens(
   spans: readonly Span[],
   seconds: number,
   { tokens, tokenSeconds, startSecond }: TokenClock,
 ): Float32Array {
-  const told = new Float32Array(2 * tokens)
-  if (spans.length === 0) return told
+  const input = new Float32Array(2 * tokens)
+  if (spans.length === 0) return input
   const ranges = audibleRanges(unbounded(spans, seconds))
   const saysWhere = spans.some(({ include }) => include)
   for (let token = 0; token < tokens; token += 1) {
     const middle = startSecond + (token + 0.5) * tokenSeconds
     const sounds = ranges.some(({ start, end }) => start <= middle && middle < end)
-    if (!sounds) told[2 * token + 1] = 1
-    else if (saysWhere) told[2 * token] = 1
+    if (!sounds) input[2 * token + 1] = 1
+    else if (saysWhere) input[2 * token] = 1
   }
-  return told
+  return input
 }
 
 /** The gain at a distance from the edge of what sounds, in seconds. */

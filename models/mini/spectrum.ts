@@ -22,7 +22,7 @@ export function hopAt(sampleRate: number): number {
   return HOP_GRAIN * Math.max(1, Math.round((sampleRate * HOP_SECONDS) / HOP_GRAIN))
 }
 
-/** What the network listens to: channels [channels, samples] to [1, samples]. */
+/** The network's input: channels [channels, samples] to [1, samples]. */
 export function mixDown(channels: Tensor): Tensor {
   if (channels.shape[0] === 1) return channels.clone()
   return tf.tidy(() => {
@@ -35,7 +35,7 @@ export function mixDown(channels: Tensor): Tensor {
 }
 
 /**
- * The factor that brings the mixture to the level `rms`, counting only what the network hears.
+ * The factor that scales the mixture to the level `rms` in the bins that the network reads.
  * mixture [1, samples]; power [1, frames, bins] is its power spectrum.
  */
 export function inputScale(mixture: Tensor, power: Tensor, rms: number): Tensor {
@@ -49,8 +49,8 @@ export function inputScale(mixture: Tensor, power: Tensor, rms: number): Tensor 
 function audibleShare(power: Tensor): Tensor {
   if (power.shape[2]! <= BINS) return tf.scalar(1)
   return tf.tidy(() => {
-    const heard = tf.slice(power, [0, 0, 0], [-1, -1, BINS]).sum()
-    return tf.divNoNan(heard, power.sum())
+    const inBand = tf.slice(power, [0, 0, 0], [-1, -1, BINS]).sum()
+    return tf.divNoNan(inBand, power.sum())
   })
 }
 
@@ -67,14 +67,14 @@ export function featuresOf(power: Tensor, scale: Tensor, hop: number): Tensor {
   return tf.tidy(() => {
     const [, frames, bins] = power.shape as [number, number, number]
     const used = Math.min(bins, BINS - 1)
-    const heard = tf.slice(power, [0, 0, 0], [-1, -1, used])
+    const inBand = tf.slice(power, [0, 0, 0], [-1, -1, used])
     const level = scale.mul(WINDOW / windowLength(hop)).square()
     const padding: [number, number][] = [
       [0, 0],
       [0, frames % PATCH],
       [0, BINS - 1 - used],
     ]
-    const even = tf.pad(heard.mul(level), padding) // an odd last frame gets a silent fellow
+    const even = tf.pad(inBand.mul(level), padding) // an odd last frame gets a silent fellow
     const features = even.add(1e-8).sqrt().sqrt()
     return features.reshape([1, Math.ceil(frames / PATCH), PATCH, BINS - 1])
   })

@@ -1,7 +1,7 @@
 /** The sizes of a SAM-Audio model, from the `config.json` beside its checkpoint. */
 import { readFile } from 'node:fs/promises'
 
-/** Tokens of a prompt that the text encoders hear, as in the reference. */
+/** Tokens of a prompt that the text encoders take, as in the reference. */
 export const TOKENS_MAX = 512
 
 /** Of the codec, which turns samples into latent frames and back (DACVAE). */
@@ -25,7 +25,7 @@ export interface TransformerConfig {
   feedForwardDim: number
   /** Frames that a row may have. */
   positionsMax: number
-  /** Numbers that a time is told in. */
+  /** Size of a time's sinusoidal embedding. */
   timeDim: number
   contextDim: number
 }

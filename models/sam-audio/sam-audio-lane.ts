@@ -5,28 +5,28 @@ import type { Slice } from './codec/slices.ts'
 import type { Encoding } from './chunk-encoding.ts'
 import type { Flow } from './flow/flow.ts'
 import { planStrides, type Stride } from './flow/ode.ts'
-import { inpaintOverlap, type Leader } from './flow/overlap-state.ts'
+import { inpaintOverlap, type PreviousOverlap } from './flow/overlap-state.ts'
 
 /** Midpoint steps, of two evaluations each; 16 are the reference's. */
 export const STEPS: Readonly<Record<Acceleration, number>> = { fast: 8, balanced: 16, quality: 32 }
 
 export interface LanePlan {
-  /** Its prompt is as the model hears it. */
-  request: Omit<LaneRequest, 'chunk' | 'trail'>
+  /** Its prompt is normalised. */
+  request: Omit<LaneRequest, 'chunk' | 'overlapState'>
   /** The chunk, one channel: what the result is compared with. */
   mixture: Float32Array
-  /** Of the mixture, shared with whoever hears the same; each step does one slice. */
+  /** Of the mixture, shared by the lanes of one mixture; each step encodes one slice. */
   encoding: Encoding
   /** Samples of a latent frame. */
   hop: number
-  /** What the lane follows; undefined: no chunk comes before. */
-  previous: Leader | undefined
+  /** The overlap with the chunk before; undefined: there is none. */
+  previous: PreviousOverlap | undefined
   /** What the latents are decoded in, one slice a step once the flow has ended. */
   slices: readonly Slice[]
 }
 
 /**
- * Holds what the network is told, where the flow is, and then what of it is decoded. Its steps are
+ * Holds the conditioning and the state of the flow, then what is decoded of it. Its steps are
  * the slices of the encoding that were left when it was opened, those of the flow, and the slices
  * that are decoded.
  */
@@ -34,13 +34,13 @@ export class SamAudioLane implements Lane, Flow {
   readonly steps: number
   stepsDone = 0
   readonly plan: LanePlan
-  /** Where the target was predicted to sound; undefined: nobody asked, or nobody can tell. */
+  /** Where the target was predicted to sound; undefined: not asked for, or no predictor. */
   predictedSpans: readonly Span[] | undefined
   readonly #encodingSteps: number
   readonly #strides: readonly Stride[]
   readonly #decoded: Record<'target' | 'residual', Float32Array[]> = { target: [], residual: [] }
-  /** Of how many frames at its end it leaves a trail. */
-  readonly #trailFrames: number
+  /** Frames at its end whose states are kept for the next chunk. */
+  readonly #overlapFrames: number
   /** The last frames of every state so far. */
   readonly #left: Tensor[] = []
   #flow: Flow | undefined
@@ -55,7 +55,7 @@ export class SamAudioLane implements Lane, Flow {
     this.plan = plan
     this.#encodingSteps = encoding.left
     this.#strides = planStrides(STEPS[acceleration])
-    this.#trailFrames = Math.floor(overlapSamples / hop)
+    this.#overlapFrames = Math.floor(overlapSamples / hop)
     this.steps = this.#encodingSteps + this.#strides.length + slices.length
   }
 
@@ -126,7 +126,7 @@ export class SamAudioLane implements Lane, Flow {
   /** A state as the lane goes on from it; `state` is freed if it is another. */
   #entered(state: Tensor, index: number): Tensor {
     const { previous } = this.plan
-    const overlapFrames = this.#trailFrames
+    const overlapFrames = this.#overlapFrames
     const entered = previous ? inpaintOverlap(state, previous, index) : state
     if (entered !== state) state.dispose()
     const [, frames = 0, channels = 0] = entered.shape
@@ -137,16 +137,16 @@ export class SamAudioLane implements Lane, Flow {
     return entered
   }
 
-  /** What a lane of the next chunk follows. Reads from the device. */
+  /** The overlap state for the next chunk. Reads from the device. */
   overlapState(): OverlapState | undefined {
     const {
       mixture,
       request: { startSample = 0 },
       hop,
     } = this.plan
-    if (this.#trailFrames === 0) return undefined
+    if (this.#overlapFrames === 0) return undefined
     const states = tf.tidy(() => tf.concat(this.#left).dataSync<'float32'>()).slice()
-    return { startSample: startSample + mixture.length - this.#trailFrames * hop, states }
+    return { startSample: startSample + mixture.length - this.#overlapFrames * hop, states }
   }
 
   /** Ends a step with the samples of its slice. */

@@ -30,8 +30,8 @@ import { timesOf } from './flow/ode.ts'
 import { STEPS, SamAudioLane, type LanePlan } from './sam-audio-lane.ts'
 import { loadSpanPredictor, type SpanPredictor } from './spans/span-predictor.ts'
 import { loadTextEncoder, type TextEncoder } from './text/text-encoder.ts'
-import { tabulated, type TellTime } from './flow/time-embedding.ts'
-import { leaderOf } from './flow/overlap-state.ts'
+import { tabulated, type EmbedTime } from './flow/time-embedding.ts'
+import { previousOverlap } from './flow/overlap-state.ts'
 
 /** Chunks and prompts remembered, so that candidates of a chunk share their encoding. */
 const CHUNKS_REMEMBERED_MAX = 8
@@ -113,7 +113,7 @@ class SamAudio implements Model {
   readonly description: ModelDescription
   readonly warnings: readonly string[]
   readonly #parts: SamAudioParts
-  readonly #tellTime: TellTime
+  readonly #embedTime: EmbedTime
   readonly #encodings = new LruCache<Encoding>(CHUNKS_REMEMBERED_MAX)
   readonly #texts = new LruCache<Tensor>(PROMPTS_REMEMBERED_MAX, (text) => text.dispose())
 
@@ -122,19 +122,19 @@ class SamAudio implements Model {
     this.warnings = warnings
     this.#parts = parts
     const { embedTime } = parts.network.velocity.transformer
-    this.#tellTime = tabulated(embedTime, timesOf(Object.values(STEPS)))
+    this.#embedTime = tabulated(embedTime, timesOf(Object.values(STEPS)))
   }
 
   open(request: LaneRequest): Lane {
-    const { chunk, overlapState: _, ...told } = request // what is large is not kept
+    const { chunk, overlapState: _, ...kept } = request // what is large is not kept
     const mixture = this.#checkChunk(chunk)
     const encoding = this.#encodingOf(mixture)
     const lane = new SamAudioLane({
-      request: { ...told, prompt: modelPrompt(request.prompt) },
+      request: { ...kept, prompt: modelPrompt(request.prompt) },
       mixture,
       encoding,
       hop: this.#clock.hop,
-      previous: this.#leaderOf(request, mixture.length),
+      previous: this.#previousOverlap(request, mixture.length),
       slices: decodingSlices(this.#parts.network.codec.decoder, encoding.frames),
     })
     if (encoding.left === 0) this.#begin(lane)
@@ -198,18 +198,18 @@ class SamAudio implements Model {
         .audio(features)
         .add(conditions.video.absent)
         .add(conditions.anchors(tf.tensor2d(tokens, [1, frames], 'int32'))),
-      memory: this.#hear(prompt),
+      memory: this.#encodePrompt(prompt),
       state: tf.tensor3d(noise, [1, frames, channels]),
     }))
   }
 
-  /** What the chunk follows of the one before. */
-  #leaderOf({ overlapState, acceleration, startSample = 0 }: LaneRequest, samples: number) {
+  /** The overlap with the chunk before, in frames of this one. */
+  #previousOverlap({ overlapState, acceleration, startSample = 0 }: LaneRequest, samples: number) {
     const { hop } = this.#clock
     const frames = Math.ceil(samples / hop)
     const steps = STEPS[acceleration]
     const own = { startSample, hop, frames, channels: this.#channels, steps }
-    return overlapState && leaderOf(overlapState, own)
+    return overlapState && previousOverlap(overlapState, own)
   }
 
   /** Of the flow: those of target and residual, side by side. */
@@ -222,7 +222,7 @@ class SamAudio implements Model {
     return { sampleRate: codec.sampleRate, hop: hopOf(codec) }
   }
 
-  /** Undefined where nobody can tell. Reads from the device. */
+  /** Undefined without a span predictor. Reads from the device. */
   #predictSpans(features: Tensor, prompt: string): Span[] | undefined {
     const { spanPredictor } = this.#parts
     return spanPredictor?.predict(features, [features.shape[1]!], [prompt], this.#clock)[0]
@@ -258,8 +258,8 @@ class SamAudio implements Model {
     }
   }
 
-  /** What the text says, [1, words, contextDim]; the caller frees it. */
-  #hear(prompt: string): Tensor {
+  /** The text's states, [1, words, contextDim]; the caller frees it. */
+  #encodePrompt(prompt: string): Tensor {
     const { textEncoder, network } = this.#parts
     return this.#texts
       .get(prompt, () =>
@@ -279,7 +279,7 @@ class SamAudio implements Model {
   /** One step of flows that have not ended. */
   #flow(lanes: readonly SamAudioLane[]): void {
     const strides = lanes.map(({ stride }) => stride!)
-    const states = stepFlows(this.#parts.network.velocity, this.#tellTime, lanes, strides)
+    const states = stepFlows(this.#parts.network.velocity, this.#embedTime, lanes, strides)
     for (const [row, lane] of lanes.entries()) lane.advance(states[row]!)
   }
 
@@ -297,7 +297,7 @@ class SamAudio implements Model {
     return [flat.slice(0, flat.length / 2), flat.slice(flat.length / 2)]
   }
 
-  /** The one channel of a chunk; what no model should hear is silence. */
+  /** The one channel of a chunk; a sample that is not finite is silence. */
   #checkChunk({ channels, sampleRate }: Chunk): Float32Array {
     const [only] = channels
     if (!only || channels.length > 1) {

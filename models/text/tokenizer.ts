@@ -1,4 +1,4 @@
-/** Texts to the token ids that an encoder hears, by a folder's `tokenizer.json`. */
+/** Texts to the token ids of an encoder, by a folder's `tokenizer.json`. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Tokenizer } from '@huggingface/tokenizers'
@@ -25,7 +25,7 @@ export class TextTokenizer {
 
   /**
    * Reads `tokenizer.json`, and of `tokenizer_config.json` or else `config.json` what padding is.
-   * @param tokensMax how many tokens the encoder hears at most, marks included
+   * @param tokensMax how many tokens the encoder takes at most, marks included
    * @throws Error naming the folder when neither names a padding
    */
   static async load(folder: string, tokensMax: number): Promise<TextTokenizer> {

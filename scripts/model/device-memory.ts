@@ -16,7 +16,7 @@ export async function deviceMemory(): Promise<DeviceMemory> {
   return deviceKind() === 'gpu' ? await gpuMemory() : hostMemory()
 }
 
-/** A container may be allowed less than the machine has; 0 or a huge number: no less. */
+/** The memory limit of a container may be lower; 0 or a huge number: no limit. */
 function hostMemory(): DeviceMemory {
   const allowed = constrainedMemory() || Infinity
   const totalBytes = Math.min(totalmem(), allowed)

@@ -82,12 +82,12 @@ function parse({ options }: Command, words: string[]): { values: Options; positi
   }
 }
 
-/** The gateway may be running: SQLite lets one of us write at a time, and the other waits. */
+/** The gateway may be running: SQLite allows one writer at a time, and the other waits. */
 async function withDatabase<T>(
   env: World['env'],
   use: (deps: AccountDeps) => Promise<T>,
 ): Promise<T> {
-  process.umask(0o077) // what lies in the data folder is nobody else's business
+  process.umask(0o077) // the data folder is private to this user
   const dataFolder = resolve(env.DATA_DIR || './data')
   await mkdir(dataFolder, { recursive: true })
   const store = await openSqlite(join(dataFolder, 'winnow.db'))

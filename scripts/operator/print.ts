@@ -1,4 +1,4 @@
-/** How the operator's tools show what they answer to people. */
+/** Prints the results of the operator's tools. */
 
 type Value = string | number | boolean | null | undefined
 type Row = Readonly<Record<string, Value>>

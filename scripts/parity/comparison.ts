@@ -1,4 +1,4 @@
-/** How far an answer of ours is from the reference's. */
+/** The difference between a result of this port and the reference's. */
 
 export interface Comparison {
   /** The file of the reference, and what in it. */

@@ -27,7 +27,7 @@ export class GoldenFile {
     this.#untouched = new Set(this.#stored.keys())
   }
 
-  /** What nobody has asked for: neither put into a network nor compared with what came out. */
+  /** Tensors that no stage has used, as an input or in a comparison. */
   get untouched(): readonly string[] {
     return [...this.#untouched]
   }

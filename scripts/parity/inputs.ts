@@ -1,4 +1,4 @@
-/** What a reference run was asked: the `inputs` of its MANIFEST.json. */
+/** The inputs of a reference run: the `inputs` of its MANIFEST.json. */
 
 export type Anchor = readonly [sign: '+' | '-', start: number, end: number]
 

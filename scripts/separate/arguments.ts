@@ -125,7 +125,7 @@ function parse(words: readonly string[]) {
   }
 }
 
-/** Only what was given: the service knows the defaults, and whether a value is within limits. */
+/** Only the given options: the service has the defaults and checks the limits. */
 function readOptions(values: Values): Partial<SeparationOptions> {
   const spans = [
     ...(values.span ?? []).map((text) => readSpan(text, true)),
@@ -157,7 +157,7 @@ function readSpan(text: string, include: boolean): AudioSpan {
   throw new UsageError(`a span has the form START-END in seconds, such as 1.5-4, not "${text}"`)
 }
 
-/** The service says so when it is no object. */
+/** The service refuses it when it is not an object. */
 function readJson(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>

@@ -152,10 +152,10 @@ function decoded(path: string): string {
 }
 
 function report(run: Run, { result, logs, elapsedSeconds }: Outcome, files: Files): void {
-  const { json, quiet, logs: wantsLogs } = run.args
+  const { json, quiet, logs: showsLogs } = run.args
   const print = (line: string) => run.world.stdout.write(`${line}\n`)
   if (json) {
-    const more = { files, elapsed_seconds: elapsedSeconds, ...(wantsLogs && { logs }) }
+    const more = { files, elapsed_seconds: elapsedSeconds, ...(showsLogs && { logs }) }
     print(JSON.stringify({ ...result, ...more }))
   } else if (!quiet) {
     for (const path of Object.values(files)) print(path)

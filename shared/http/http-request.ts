@@ -1,6 +1,6 @@
 /**
  * HTTP requests by Node's own client, each over a connection of its own. A body that is not read
- * holds its sender back: memory stays bounded, however slow the disk that it is written to.
+ * slows its sender down: memory stays bounded, however slow the disk.
  */
 
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http'
@@ -25,7 +25,7 @@ export interface Waits {
   connectMsMax: number
   /** From when all was sent until the head of the answer is there. */
   firstByteMsMax: number
-  /** Between two pieces that are sent or received, unless our own side holds them back. */
+  /** Between two pieces that are sent or received, except for back-pressure on this side. */
   silenceMsMax: number
 }
 
@@ -61,7 +61,7 @@ export async function request(url: URL, options: RequestOptions): Promise<Answer
     signal.addEventListener('abort', abort, { once: true })
     if (guard) guardConnection(outgoing, guard)
     limitWaits(outgoing, isTls, options.waits, end)
-    outgoing.on('error', reject) // one that comes after the head is told by the body
+    outgoing.on('error', reject) // a later error is thrown by the body
     outgoing.once('close', () => signal.removeEventListener('abort', abort))
     outgoing.once('response', (answer) => {
       body = answer
@@ -76,7 +76,7 @@ function open(
   isTls: boolean,
   { method = 'GET', headers = {}, guard }: RequestOptions,
 ): ClientRequest {
-  // autoSelectFamily makes Node ask for all addresses: one bad one among them condemns the name.
+  // autoSelectFamily makes Node ask for all addresses: one bad address refuses the name.
   const options: NodeOptions & Pick<TcpNetConnectOpts, 'autoSelectFamily'> = {
     method,
     headers,
@@ -87,7 +87,7 @@ function open(
   return isTls ? httpsRequest(url, options) : httpRequest(url, options)
 }
 
-/** Looks at the address that was connected to, before a byte is sent to it, TLS's own included. */
+/** Checks the connected address before a byte is sent to it, TLS included. */
 function guardConnection(outgoing: ClientRequest, { faultOf }: AddressGuard): void {
   outgoing.once('socket', (socket) => {
     socket.prependOnceListener('connect', () => {
@@ -114,7 +114,7 @@ function limitWaits(
     })
     socket.on('timeout', () => {
       if (socket.isPaused())
-        socket.setTimeout(waits.silenceMsMax) // nobody reads: it may be full
+        socket.setTimeout(waits.silenceMsMax) // without a reader it may be full
       else giveUp()
     })
   })
@@ -131,9 +131,9 @@ function limitWaits(
 
 function send(outgoing: ClientRequest, body: Buffer | Readable | undefined): void {
   if (body === undefined || Buffer.isBuffer(body)) outgoing.end(body)
-  else pipeline(body, outgoing, () => undefined) // the request itself tells what failed
+  else pipeline(body, outgoing, () => undefined) // the request reports the failure
 }
 
-/** Statuses that say "not now": the same request may be answered later. */
+/** Statuses that are transient: the same request may succeed later. */
 export const isTemporaryStatus = (status: number): boolean =>
   status >= 500 || status === 408 || status === 425 || status === 429

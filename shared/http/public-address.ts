@@ -1,4 +1,4 @@
-/** Which IP addresses are public: the rule that keeps our requests out of private networks. */
+/** Which IP addresses are public: requests to all others are refused. */
 
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
@@ -6,7 +6,7 @@ import ipaddr from 'ipaddr.js'
 /** All that is assigned of IPv6 for hosts of the internet; the rest may be routed to anything. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
-/** Public by number, yet answered by the cloud's own host: Azure's metadata and DNS. */
+/** Public, but served by the cloud's own host: Azure's metadata and DNS. */
 const CLOUD_HOSTS: readonly string[] = ['168.63.129.16']
 
 /**

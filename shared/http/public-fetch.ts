@@ -21,12 +21,12 @@ import { saveBody } from './save-body.ts'
 export interface PublicFetch {
   /**
    * Asks for the first byte of `url`: is it there, is it media, how large?
-   * @returns the address after redirects; type and size when the server tells them
+   * @returns the address after redirects; type and size when the server states them
    * @throws ServiceError `INVALID_AUDIO_URL` or `MEDIA_FETCH_FAILED`
    */
   probe(url: string, options?: { signal?: AbortSignal }): Promise<Probe>
   /**
-   * Writes what `url` answers to the file `path`; on failure no file stays.
+   * Writes the response of `url` to the file `path`; on failure no file stays.
    * @throws ServiceError as `probe`, and `PAYLOAD_TOO_LARGE` past `bytesMax`; the signal's reason
    */
   download(url: string, options: DownloadOptions): Promise<Download>
@@ -84,9 +84,9 @@ const REDIRECT = 'what audio_url redirects to'
 
 type Answer = HttpAnswer & { url: URL }
 
-/** The address is in order, but did not give its media. */
+/** The address is valid, but its media could not be fetched. */
 export class FetchFailedError extends ServiceError {
-  /** Whether it may give it later. */
+  /** Whether a later try may succeed. */
   readonly isTemporary: boolean
   constructor(message: string, { isTemporary = false, cause }: FailureOptions = {}) {
     super('MEDIA_FETCH_FAILED', { message, param: 'input.audio_url', cause })
@@ -206,7 +206,7 @@ function dispositionName(header: string | undefined): string | undefined {
   try {
     return header === undefined ? undefined : contentDisposition.parse(header).parameters.filename
   } catch {
-    return undefined // not of the standard's form; the address will do
+    return undefined // invalid by RFC 6266; the name is taken from the address
   }
 }
 
@@ -219,7 +219,7 @@ function lastSegment(url: URL): string {
   }
 }
 
-/** What an error on the way means; one of ours is told as it is. */
+/** The ServiceError for an error of the transfer; a ServiceError is returned as it is. */
 function fetchError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error
   const isTemporary = !isTlsFault(error)

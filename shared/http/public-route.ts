@@ -1,7 +1,7 @@
 /**
- * The way to an address that a client names. A private one is refused three times: as a literal in
- * the URL, where a name is resolved (by the lookup that the connection itself uses, so that nothing
- * can change in between) and on the connected socket.
+ * Connects to an address that a client names. A private one is refused in three places: as a
+ * literal in the URL, where a name is resolved (by the lookup that the connection itself uses, so
+ * that nothing can change in between) and on the connected socket.
  */
 
 import type { LookupAddress } from 'node:dns'
@@ -64,14 +64,14 @@ type AddressTest = (address: string) => boolean
 /** As many addresses of a name are tried; all are checked. */
 const ADDRESSES_MAX = 16
 
-/** Says that the URL is at fault, not the world. */
+/** Makes the error for a fault of the URL itself. */
 export const refused = (field: AddressField, message: string) =>
   new ServiceError(field.code, { message, param: field.param })
 
 const notHttps = (field: AddressField, url: URL, subject: string) =>
   refused(field, `${subject} must use https, not ${url.protocol.slice(0, -1)}.`)
 
-/** Chooses the way to a URL that came in `field`, or refuses it as far as its text can tell. */
+/** Chooses the route to a URL that came in `field`, or refuses it by its text. */
 export function createRouter(field: AddressField, options: RouteOptions): Router {
   const { allowCidrs, ports = [443], resolve = createResolver() } = options
   const portNames = ports.join(' or ')
@@ -119,12 +119,12 @@ interface Guard {
   faultOf: AddressGuard['faultOf']
 }
 
-/** Accepts addresses one by one, whatever the name server says from moment to moment. */
+/** Checks every address of every lookup, since a name server's answers may change. */
 function createGuard(resolve: Resolve, accepts: AddressTest, refusal: () => ServiceError): Guard {
   return {
     async resolveChecked(hostname, signal) {
       const addresses = await resolve(hostname, signal)
-      const [first] = addresses // with none, Node's own code throws where nobody can catch
+      const [first] = addresses // with none, Node's own code throws an uncatchable error
       if (!first || !addresses.every(({ address }) => accepts(address))) throw refusal()
       return addresses.slice(0, ADDRESSES_MAX)
     },
@@ -132,7 +132,7 @@ function createGuard(resolve: Resolve, accepts: AddressTest, refusal: () => Serv
   }
 }
 
-/** What Node's sockets call for the addresses of the name that they are to connect to. */
+/** The `lookup` function of Node's sockets. */
 const lookupBy =
   (addressesOf: () => Promise<LookupAddress[]>): LookupFunction =>
   (_hostname, _options, done) => {
@@ -162,7 +162,7 @@ export function parseUrl(
   return url
 }
 
-/** What went wrong on the way, without the addresses that Node's own messages contain. */
+/** What went wrong with the connection, without the addresses in Node's own messages. */
 export function faultOnTheWay(error: unknown): string {
   const code = codeOf(error)
   if (code === 'ETIMEOUT') return 'its name server did not answer in time'
@@ -174,7 +174,7 @@ export function faultOnTheWay(error: unknown): string {
   return 'the connection failed or broke off'
 }
 
-/** Whether the other side has no TLS that can be trusted: another try would not find any either. */
+/** Whether TLS failed for a permanent reason, such as an untrusted certificate. */
 export const isTlsFault = (error: unknown): boolean =>
   /CERT|LEAF_SIGNATURE|^ERR_SSL|^ERR_TLS|^EPROTO$/.test(codeOf(error))
 

@@ -22,15 +22,15 @@ interface ResolverOptions {
   servers?: readonly string[]
   hostsPath?: string
   settingsPath?: string
-  /** For all questions about one name together. */
+  /** For all queries for one name together. */
   resolveMsMax?: number
 }
 
 const RESOLVE_MS_MAX = 5_000
-/** Part of it after which a name server is asked again; the wait doubles from try to try. */
+/** The first part of it, after which the query is repeated; doubled with each try. */
 const FIRST_TRY = 0.3
 const TRIES = 3
-/** More would only make a client's name cost more. */
+/** More would only make a client's name more expensive. */
 const SEARCH_DOMAINS_MAX = 6
 
 /**
@@ -87,7 +87,7 @@ async function askServers(
   throw notFound
 }
 
-/** What is known when both questions are answered, or canceled: one kind of address is enough. */
+/** The addresses after both queries have ended: one kind of address is enough. */
 async function addressesOf(resolver: Resolver, name: string): Promise<LookupAddress[]> {
   const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
   const found = [...asAddresses(four, 4), ...asAddresses(six, 6)]

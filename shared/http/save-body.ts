@@ -1,4 +1,4 @@
-/** Brings the body of an answer to a file. */
+/** Writes the body of a response to a file. */
 
 import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -25,7 +25,7 @@ export interface SaveOptions {
  * Writes the body to the file `path`, as fast as the slower of network and disk. On failure no file
  * stays.
  * @returns bytes written
- * @throws what `tooLarge` and `brokenOff` make; AbortError; what the disk says
+ * @throws what `tooLarge` and `brokenOff` make; AbortError; an error of the disk
  */
 export async function saveBody({ headers, body }: Answer, options: SaveOptions): Promise<number> {
   const { path, bytesMax, signal, tooLarge, brokenOff } = options
@@ -50,7 +50,7 @@ export async function saveBody({ headers, body }: Answer, options: SaveOptions):
   }
 }
 
-/** The body's pieces. Only its own errors are the network's; one of the disk passes by here. */
+/** The body's pieces. Errors thrown here are the network's, not the disk's. */
 async function* pieces(
   body: AsyncIterable<Buffer>,
   brokenOff: SaveOptions['brokenOff'],

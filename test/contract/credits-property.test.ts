@@ -6,8 +6,8 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { creditAccount } from '../../gateway/accounts/accounts.ts'
 import { ServiceError } from '../../shared/errors.ts'
-import { cancel, findOwn, submit } from '../../gateway/requests/separations.ts'
-import { checkSubmission } from '../../gateway/api/validation.ts'
+import { cancel, findOwn } from '../../gateway/requests/separations.ts'
+import { submit } from '../../gateway/requests/submit.ts'
 import { assertSound, meteredAccount } from '../support/metered.ts'
 import { startGateway, type Gateway } from '../support/start-gateway.ts'
 
@@ -128,8 +128,8 @@ async function perform(
       if (requestId !== undefined) return
       ids.set(step.request, '') // taken, also when others submit meanwhile
       const body = { input: { prompt: 'x', audio_url: 'https://a.example/x.wav' } }
-      const row = await unlessRefused(submit(deps, accountId, checkSubmission(body)))
-      if (row) ids.set(step.request, row.request_id)
+      const answer = await unlessRefused(submit(deps, accountId, { body }))
+      if (answer) ids.set(step.request, JSON.parse(answer).request_id)
       else ids.delete(step.request)
       return
     }

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as nextRound } from 'node:timers/promises'
 import fc from 'fast-check'
+import { DAY_MS } from '../../shared/durations.ts'
 import { assertError } from '../support/assert-shape.ts'
 import { API, callWith, startGateway, uploadFile, type Gateway } from '../support/start-gateway.ts'
 
 const SUBMIT = `${API}/audio/separate`
-const DAY_MS = 86_400_000
 
 const send = (gateway: Gateway, key: string, body: unknown) =>
   gateway.call('POST', SUBMIT, { body, headers: { 'idempotency-key': key } })

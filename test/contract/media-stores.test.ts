@@ -5,6 +5,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
+import { DAY_MS, HOUR_MS } from '../../shared/durations.ts'
 import type { Bucket, MediaStore } from '../../gateway/media-store/media-store.ts'
 import { openBucket } from '../../gateway/media-store/s3.ts'
 import { sweep, sweepOrphans } from '../../gateway/files/sweeper.ts'
@@ -20,8 +21,6 @@ import {
 import { instead } from '../support/instead.ts'
 import { startS3 } from '../support/start-s3.ts'
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 const OTHER_BYTES = Buffer.from('ANOTHER.')
 
 type Stop = (name: string, work: (t: TestContext) => Promise<void>) => Promise<void>
@@ -82,13 +81,15 @@ test('7 media in a bucket of an S3-compatible store', async (t) => {
   await step(
     'a store that does not answer is a fault of ours, and the request may come again',
     async (t) => {
-      const away = async () => {
-        throw new Error('the store is away')
+      let isAway = true
+      const pendingUploadOf: typeof bucket.pendingUploadOf = async (key) => {
+        if (isAway) throw new Error('the store is away')
+        return bucket.pendingUploadOf(key)
       }
-      const { gateway, create, submit } = await start(t, instead(bucket, { pendingUploadOf: away }))
+      const { create, submit } = await start(t, instead(bucket, { pendingUploadOf }))
       const file = await create()
       assertError(await submit(file), 'QUEUE_UNAVAILABLE')
-      gateway.deps.mediaStore = bucket
+      isAway = false
       assert.equal(await file.put(FILE_BYTES), 200)
       assert.equal((await submit(file)).statusCode, 202)
     },

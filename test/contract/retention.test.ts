@@ -6,10 +6,11 @@ import { request as httpRequest } from 'node:http'
 import { once } from 'node:events'
 import { dirname, join, relative } from 'node:path'
 import test from 'node:test'
+import { DAY_MS, HOUR_MS } from '../../shared/durations.ts'
+import { PendingUploads } from '../../gateway/files/pending-uploads.ts'
 import { sweep, sweepOrphans } from '../../gateway/files/sweeper.ts'
 import type { Bucket } from '../../gateway/media-store/media-store.ts'
-import { submit as submitDirectly } from '../../gateway/requests/separations.ts'
-import { DEFAULT_OPTIONS } from '../../shared/separation-options.ts'
+import { submit as submitDirectly } from '../../gateway/requests/submit.ts'
 import { instead } from '../support/instead.ts'
 import { assertError } from '../support/assert-shape.ts'
 import {
@@ -23,9 +24,6 @@ import {
   uploadFile,
   type Gateway,
 } from '../support/start-gateway.ts'
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 
 /** The paths of all that lies in the media folder, half-written media included. */
 async function onDisk({ folder }: Gateway): Promise<string[]> {
@@ -106,16 +104,11 @@ test('3 a file that is given up between the check of a submit and its storing is
     .selectFrom('files')
     .selectAll()
     .executeTakeFirstOrThrow()
-  const submission = {
-    prompt: 'a bell',
-    options: DEFAULT_OPTIONS,
-    source: { fileId },
-    metadata: null,
-  } as Parameters<typeof submitDirectly>[2]
+  const body = { input: { prompt: 'a bell', file_id: fileId } }
   const slowClock = { now: () => gateway.clock.now() - DAY_MS } // to it, the file is still there
   gateway.clock.advance(DAY_MS)
   const both = await Promise.allSettled([
-    submitDirectly({ ...gateway.deps, clock: slowClock }, account_id, submission),
+    submitDirectly({ ...gateway.deps, clock: slowClock }, account_id, { body }),
     sweep(gateway.deps), // begins after the check, and is done before anything is stored
   ])
   assert.equal(both[0].status === 'rejected' && both[0].reason.code, 'FILE_EXPIRED')
@@ -421,6 +414,7 @@ test('3 an upload to a bucket that cannot be taken in keeps no other from being 
       dropped.push(key)
     },
   })
-  await sweep({ ...gateway.deps, mediaStore: bucket })
+  const deps = { ...gateway.deps, mediaStore: bucket }
+  await sweep({ ...deps, pendingUploads: new PendingUploads(deps) })
   assert.deepEqual(dropped, ['inputs/file_gone'])
 })

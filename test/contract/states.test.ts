@@ -86,11 +86,11 @@ test('3 a request given back by a drain or in an outage has one new job at once,
 test('3 an interrupted request rests ever longer before it has a new job; the sixth time it fails', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
-  for (const [i, restSeconds] of [5, 15, 45, 135, 405].entries()) {
+  for (const [i, delaySeconds] of [5, 15, 45, 135, 405].entries()) {
     await release(gateway, requestId, `attempt-${i}`, 'interruption')
-    gateway.clock.advance(restSeconds * 1_000 - 1)
+    gateway.clock.advance(delaySeconds * 1_000 - 1)
     await gateway.publish()
-    assert.deepEqual(jobsOf(gateway, requestId), [], `it rests ${restSeconds} s`)
+    assert.deepEqual(jobsOf(gateway, requestId), [], `it rests ${delaySeconds} s`)
     await rescue({ ...gateway.deps, broker: gateway.broker }) // which finds nothing lost
     gateway.clock.advance(1)
     await gateway.publish()

@@ -8,7 +8,7 @@ import { readFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import test, { before, describe, type TestContext } from 'node:test'
 import { examplePath } from '../support/examples.ts'
-import { readWav24 } from '../support/make-audio.ts'
+import { readWav24 } from '../support/wav.ts'
 import { serve } from '../support/serve.ts'
 import { downloadResult, followToEnd, startWinnow, type Winnow } from '../support/start-winnow.ts'
 

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { runBackup } from '../../scripts/backup/command.ts'
 import { examplePath } from '../support/examples.ts'
+import { runCommand } from '../support/run-command.ts'
 import {
   downloadResult,
   followToEnd,
@@ -15,21 +16,11 @@ import {
   submitFile,
 } from '../support/start-winnow.ts'
 
-const collected = () => {
-  let text = ''
-  return {
-    write(more: string) {
-      text += more
-    },
-    text: () => text,
-  }
-}
-
-async function run(words: string[], dataFolder: string) {
-  const [stdout, stderr] = [collected(), collected()]
-  const code = await runBackup(words, { env: { DATA_DIR: dataFolder }, stdout, stderr })
-  return { code, out: stdout.text(), err: stderr.text() }
-}
+const run = (words: string[], dataFolder: string) =>
+  runCommand(
+    (given, streams) => runBackup(given, { env: { DATA_DIR: dataFolder }, ...streams }),
+    words,
+  )
 
 test('what is backed up while it runs is served after a restoration, and the rest is finished', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-backup-'))
@@ -47,7 +38,7 @@ test('what is backed up while it runs is served after a restoration, and the res
   assert.equal((await stat(backup)).mode & 0o077, 0, 'others cannot read it')
   await first.gateway.end('SIGTERM')
 
-  const { code, out } = await run(['restore', backup], restored)
+  const { code, text: out } = await run(['restore', backup], restored)
   assert.deepEqual([code, out.endsWith(`are in ${restored}.\n`)], [0, true], out)
   const second = await startWinnow(t, { env: { DATA_DIR: restored } })
   const after = await downloadResult(second, finished.request_id)
@@ -62,10 +53,10 @@ test('a backup and a restoration write over nothing, and say what is missing', a
   const nothing = join(folder, 'nothing')
   const none = await run([join(folder, 'backup')], nothing)
   assert.match(
-    none.err,
+    none.errors,
     /^DATA_DIR must name the data of an installation: there is no .*winnow\.db\.\n$/,
   )
   const noBackup = await run(['restore', nothing], join(folder, 'data'))
-  assert.match(noBackup.err, /^FOLDER must name a backup: there is no /)
+  assert.match(noBackup.errors, /^FOLDER must name a backup: there is no /)
   assert.deepEqual([none.code, noBackup.code, (await run([], folder)).code], [1, 1, 2])
 })

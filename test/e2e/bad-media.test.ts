@@ -8,7 +8,9 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { after, before, type TestContext } from 'node:test'
-import { makeMedia, noise, readWav24, sine, wavBytes, type Planes } from '../support/make-audio.ts'
+import { makeMedia } from '../support/make-media.ts'
+import { noise, sine, type Planes } from '../support/signals.ts'
+import { readWav24, wavBytes } from '../support/wav.ts'
 import { sumError } from '../support/examples.ts'
 import {
   API_KEY,

@@ -9,7 +9,8 @@ import { accounts } from '../../scripts/operator/accounts.ts'
 import { runTool, type Tool } from '../../scripts/operator/command.ts'
 import { keys } from '../../scripts/operator/keys.ts'
 import { examplePath } from '../support/examples.ts'
-import { makeMedia, noise } from '../support/make-audio.ts'
+import { makeMedia } from '../support/make-media.ts'
+import { noise } from '../support/signals.ts'
 import { separateFile, startWinnow, submitFile, type Winnow } from '../support/start-winnow.ts'
 
 const SIX_SECONDS = examplePath('siren-and-speech.wav')

@@ -5,7 +5,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { connectEngine, type EngineStats } from '../../shared/engine-control.ts'
-import { noise, wavBytes } from '../support/make-audio.ts'
+import { noise } from '../support/signals.ts'
+import { wavBytes } from '../support/wav.ts'
 import { followToEnd, startWinnow, submitFile, type Winnow } from '../support/start-winnow.ts'
 
 delete process.env.TF_CPP_MIN_LOG_LEVEL // which engines would inherit

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import test, { before, type TestContext } from 'node:test'
 import { assertClose } from '../support/assert-close.ts'
 import { examplePath, readWav16, siSdr, sumError } from '../support/examples.ts'
-import { noise, readWav24, wavBytes } from '../support/make-audio.ts'
+import { noise } from '../support/signals.ts'
+import { readWav24, wavBytes } from '../support/wav.ts'
 import { downloadResult, separateFile, startWinnow, type Winnow } from '../support/start-winnow.ts'
 
 const RATE = 44_100

@@ -5,7 +5,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { examplePath, readWav16, siSdr, SUM_ERROR_MAX, sumError } from '../support/examples.ts'
-import { readWav24 } from '../support/make-audio.ts'
+import { readWav24 } from '../support/wav.ts'
 import { startS3 } from '../support/start-s3.ts'
 import { downloadResult, separateFile, startWinnow } from '../support/start-winnow.ts'
 

@@ -13,7 +13,8 @@ import { cutChunks, planChunks, Stitcher } from '../../engine/job/chunks.ts'
 import type { LaneRequest, OverlapState } from '../../models/model.ts'
 import { loadSamAudio } from '../../models/sam-audio/sam-audio.ts'
 import { assertClose } from '../support/assert-close.ts'
-import { noise, readWav24, sine, wavBytes } from '../support/make-audio.ts'
+import { noise, sine } from '../support/signals.ts'
+import { readWav24, wavBytes } from '../support/wav.ts'
 import {
   API_KEY,
   downloadResult,

@@ -10,7 +10,9 @@ import { join } from 'node:path'
 import test, { before, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { connectEngine, type EngineStats } from '../../shared/engine-control.ts'
-import { makeMedia, noise, readWav24, sine, wavBytes } from '../support/make-audio.ts'
+import { makeMedia } from '../support/make-media.ts'
+import { noise, sine } from '../support/signals.ts'
+import { readWav24, wavBytes } from '../support/wav.ts'
 import { examplePath, readWav16, siSdr, SUM_ERROR_MAX, sumError } from '../support/examples.ts'
 import {
   API_KEY,

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectEngine } from '../../shared/engine-control.ts'
-import { noise, readWav24, wavBytes } from '../support/make-audio.ts'
+import { noise } from '../support/signals.ts'
+import { readWav24, wavBytes } from '../support/wav.ts'
 import { examplePath } from '../support/examples.ts'
 import {
   downloadResult,

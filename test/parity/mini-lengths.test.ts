@@ -1,11 +1,18 @@
 /** Clips of all lengths come in few shapes, so that they run as graphs and memory stays level. */
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { Weights } from '../../models/checkpoint/weights.ts'
 import { WARM_UP_CALLS } from '../../models/graph/compiled.ts'
+import { readConfig } from '../../models/mini/config.ts'
+import { MiniLane } from '../../models/mini/mini-lane.ts'
 import { loadMini } from '../../models/mini/mini.ts'
-import { roomFor } from '../../models/mini/network/network.ts'
-import { deviceKind, native, type Stored } from '../../models/tensor.ts'
-import { TEXT_ENCODER_FOLDER } from './golden.ts'
+import { loadNetwork, roomFor, tokenCount } from '../../models/mini/network/network.ts'
+import { TextEncoder } from '../../models/mini/text/text-encoder.ts'
+import type { LaneRequest, LaneResult } from '../../models/model.ts'
+import { deviceKind, native, tf, type Stored } from '../../models/tensor.ts'
+import { assertClose } from '../support/assert-close.ts'
+import { TEXT_ENCODER_FOLDER, WEIGHTS_FOLDER } from './golden.ts'
 import { laneRequest, noise, separateOne } from './lanes.ts'
 
 const mini = await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER })
@@ -58,4 +65,47 @@ test('prompts of all lengths are heard in few shapes', () => {
   const attention = answers.flat().filter(({ shape: [, , query, key] }) => key && query === key)
   const lengths = new Set(attention.map(({ shape }) => shape[3]))
   assert.deepEqual([...lengths], [16])
+})
+
+const textEncoder = await TextEncoder.load(TEXT_ENCODER_FOLDER)
+const config = await readConfig(join(WEIGHTS_FOLDER, 'config.json'))
+const network = loadNetwork(Weights.open(join(WEIGHTS_FOLDER, 'model.safetensors')), config)
+
+/** The lane's result from a forward pass whose rows are as long as the lane. */
+function separateUnpadded(request: LaneRequest): LaneResult {
+  const lane = new MiniLane(request, textEncoder.embed(request.prompt))
+  assert.notEqual(roomFor(tokenCount(lane.framing.frames)), tokenCount(lane.framing.frames))
+  const advance = tf.tidy(() => {
+    const encoded = network.encodeMixture(lane.features(config.inputRms), null)
+    const conditioning = { embedding: lane.embedding, spans: lane.spans() }
+    const { maskLogits, activityLogits } = network.decodeMask(encoded, conditioning, null)
+    const bins = [1, lane.framing.frames, -1]
+    return lane.advanceBy({ maskLogits: tf.slice(maskLogits, [0, 0, 0], bins), activityLogits })
+  })
+  lane.advance(advance)
+  const result = lane.result()
+  lane.dispose()
+  return result
+}
+
+test('rows that are padded give what rows without padding give', () => {
+  for (const seconds of [0.3, 1.37, 2.9]) {
+    const channels = [
+      noise(Math.round(seconds * SAMPLE_RATE), 7),
+      noise(Math.round(seconds * SAMPLE_RATE), 8),
+    ]
+    const request = () =>
+      laneRequest(
+        { channels: channels.map((wave) => wave.slice()), sampleRate: SAMPLE_RATE },
+        'rain',
+      )
+    const padded = separateOne(mini, request())
+    const plain = separateUnpadded(request())
+    assert(plain.target[0]!.some((value) => Math.abs(value) > 1e-2)) // there is sound to compare
+    for (const name of ['target', 'residual'] as const) {
+      for (const [c, wave] of padded[name].entries()) {
+        assertClose(wave, plain[name][c]!, { absolute: 1e-5 })
+      }
+    }
+  }
 })

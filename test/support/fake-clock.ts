@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/clock.ts'
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that changes only by `advance`. */
 export class FakeClock implements Clock {
   #now = Date.parse('2026-01-02T03:04:05.678Z')
 

@@ -1,4 +1,4 @@
-/** A name server on loopback that answers as a test tells it, late or never. */
+/** A name server on loopback with answers set by a test, late or never. */
 
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
@@ -11,7 +11,7 @@ const TYPES: Record<number, 4 | 6> = { 1: 4, 28: 6 }
 /** What a name leads to: IPv4 addresses (none: there is no such name), or a wait without end. */
 export type NameAnswer = readonly string[] | 'silence'
 
-/** Answers until the test ends; questions about IPv6 get no address. */
+/** Serves until the test ends; queries for IPv6 get no address. */
 export async function startNameServer(
   t: TestContext,
   answerOf: (name: string, family: number | undefined) => NameAnswer,

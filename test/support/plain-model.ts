@@ -1,6 +1,6 @@
 import type { ModelDescription } from '../../models/model.ts'
 
-/** What a model says of itself that takes one channel at any rate. */
+/** The description of a model that takes one channel at any rate. */
 export const PLAIN_MODEL: ModelDescription = {
   name: 'test',
   summary: '',

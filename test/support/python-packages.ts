@@ -31,7 +31,7 @@ export async function pythonPackages(...packages: readonly string[]): Promise<st
   return folder
 }
 
-/** Runs Python in the root of the checkout; resolves with its exit code and all it said. */
+/** Runs Python in the root of the checkout; resolves with its exit code and output. */
 export async function python(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const child = spawn('python3', args, {
     cwd: ROOT,

@@ -122,7 +122,7 @@ export function codecShapes(config: CodecConfig): Shapes {
   }
 }
 
-/** Of what the flow network is told, outside its transformer. */
+/** The conditioning of the flow network, outside its transformer. */
 export function conditionShapes({
   transformer: { dim, contextDim },
   ...config

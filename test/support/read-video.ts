@@ -1,11 +1,11 @@
-/** What a video shows and when, and sound that can be heard to belong to it. */
+/** Reads the pictures of a video and their times, and makes sound that can be aligned with them. */
 
 import { createHash } from 'node:crypto'
 import { AV_PKT_DATA_DISPLAYMATRIX } from 'node-av/constants'
 import { avGetCodecName, Codec, CodecContext, Frame } from 'node-av/lib'
 import { isVideo, startSecondsOf } from '../../engine/media/open-media.ts'
 import { PacketReader } from '../../engine/media/packet-reader.ts'
-import { chirp, noise } from './make-audio.ts'
+import { chirp, noise } from './signals.ts'
 
 /** A chirp, and in it one loud burst of noise of 5 ms. */
 export function clickedChirp(seconds: number, sampleRate: number, at: number): Float32Array {

@@ -1,4 +1,4 @@
-/** A small HTTP server that answers as a test tells it. */
+/** A small HTTP server with answers set by a test. */
 
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'

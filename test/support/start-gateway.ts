@@ -21,6 +21,7 @@ import { publishWaiting } from '../../gateway/requests/job-publisher.ts'
 import { KeyChecks } from '../../gateway/accounts/key-checks.ts'
 import { openLocalDisk } from '../../gateway/media-store/local-disk.ts'
 import { Metrics } from '../../gateway/operations/metrics.ts'
+import { PendingUploads } from '../../gateway/files/pending-uploads.ts'
 import { QueuePositions } from '../../gateway/requests/queue-positions.ts'
 import { RateLimiter } from '../../gateway/accounts/rate-limit.ts'
 import { RequestFeed } from '../../gateway/requests/request-feed.ts'
@@ -43,7 +44,7 @@ export interface GatewayOptions {
   checkWebhookUrl?: Deps['checkWebhookUrl']
   /** Without it, `disk`. */
   mediaStore?: Deps['mediaStore']
-  /** Engines that the fleet connects to. */
+  /** The client that the registry connects to every engine. */
   engine?: EngineClient
 }
 
@@ -82,6 +83,24 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
       },
     })
   const disk = await openDisk()
+  const mediaStore = options.mediaStore ?? disk
+  const config: AppConfig = {
+    encryptionKey,
+    publicUrl: () => PUBLIC_URL,
+    uploadMinutes: 60,
+    fileHours: 24,
+    outputDays: 7,
+    bodySecondsMax: 30,
+    connectionsMax: 1_000,
+    filesMaxPerAccount: 1_000,
+    fileBytesMaxPerAccount: 1e12,
+    streamWindowSeconds: 600,
+    recordDays: 30,
+    queueMax: 10_000,
+    queueMaxPerAccount: 0,
+    mediaSecondsMax: 7200,
+    ...options.config,
+  }
   const deps: Deps = {
     store,
     broker,
@@ -89,28 +108,13 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     engineRegistry,
     clock,
     log,
-    mediaStore: options.mediaStore ?? disk,
+    mediaStore,
+    pendingUploads: new PendingUploads({ store, mediaStore, clock, log, config }),
     queuePositions: new QueuePositions({ store, feed, clock }),
     metrics: new Metrics(),
     rateLimiter: new RateLimiter(options.rateLimitPerMinute ?? 0, clock),
     keyChecks: new KeyChecks({ store, clock }),
-    config: {
-      encryptionKey,
-      publicUrl: () => PUBLIC_URL,
-      uploadMinutes: 60,
-      fileHours: 24,
-      outputDays: 7,
-      bodySecondsMax: 30,
-      connectionsMax: 1_000,
-      filesMaxPerAccount: 1_000,
-      fileBytesMaxPerAccount: 1e12,
-      streamWindowSeconds: 600,
-      recordDays: 30,
-      queueMax: 10_000,
-      queueMaxPerAccount: 0,
-      mediaSecondsMax: 7200,
-      ...options.config,
-    },
+    config,
     checkAudioUrl: options.checkAudioUrl ?? (async () => ({})),
     checkWebhookUrl: options.checkWebhookUrl ?? (async () => {}),
     wakePublisher() {},

@@ -21,7 +21,7 @@ type Environment = Readonly<Record<string, string>>
 
 export interface Program {
   child: ChildProcess
-  /** What it said when it became ready. */
+  /** The details that it announced when it became ready. */
   ready: Readonly<Record<string, string>>
   log(): string
   /** Sends the signal and waits for the end; answers the exit code, or the signal that ended it. */

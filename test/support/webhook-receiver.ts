@@ -1,4 +1,4 @@
-/** A server that webhooks are sent to: it keeps what comes, and answers as it is told. */
+/** A receiver of webhooks: it keeps the requests, and responds as set by the test. */
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { TestContext } from 'node:test'

@@ -6,7 +6,7 @@ export interface Entry {
   data: Uint8Array
   /** Zeros before `data`: they cost nothing, on file systems that keep holes. */
   gap?: number
-  /** What is said of the entry instead of the truth. */
+  /** False statements about the entry. */
   claims?: { bytes?: number; storedBytes?: number; start?: number; method?: number; flags?: number }
 }
 

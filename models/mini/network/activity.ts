@@ -1,18 +1,19 @@
-/** Whether the target sounds, token by token, and how that closes the mask (Separator.ac). */
+/** Predicts in which tokens the target sounds, and closes the mask in the others (Separator). */
 import { loadLinear, loadRmsNorm } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { MiniConfig } from '../config.ts'
 
+/** @throws Error naming a weight that is missing or misshapen, as every loader of the network */
 export function loadActivity(weights: Weights, { frameDim }: MiniConfig) {
-  const norm = loadRmsNorm(weights.at('na'), frameDim)
-  const project = loadLinear(weights.at('ac'), frameDim, 1)
-  const strength = weights.get('close', [1])
-  const tolerance = weights.get('tolerance', [1])
+  const norm = loadRmsNorm(weights.at('activity_norm'), frameDim)
+  const project = loadLinear(weights.at('activity_projection'), frameDim, 1)
+  const strength = weights.get('closing_strength', [1])
+  const tolerance = weights.get('closing_tolerance', [1])
   return {
     /** z [batch, tokens, frameDim] to logits [batch, tokens]. */
     activity: (z: Tensor): Tensor => tf.tidy(() => project(norm(z)).squeeze([-1])),
-    /** What to take off every mask logit of a token: next to nothing where the target sounds. */
+    /** logits [batch, tokens] to what is subtracted from a token's mask logits, likewise shaped. */
     closing: (logits: Tensor): Tensor =>
       tf.tidy(() => logits.add(tolerance).neg().softplus().mul(strength)),
   }

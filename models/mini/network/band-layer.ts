@@ -11,11 +11,11 @@ const KERNEL_TOKENS = 5
 /** x [batch, tokens, bands, bandDim]; code and valid as in the frame layer. */
 export function loadBandLayer(weights: Weights, config: MiniConfig, conditioned: boolean) {
   const { bandDim, codeDim } = config
-  const gain = weights.at('n').get('g', [bandDim])
-  const conv = loadTimeConv(weights.at('dw'), gain, KERNEL_TOKENS)
-  const feedForward = loadSwiGlu(weights.at('f'), bandDim, 2 * bandDim)
+  const gain = weights.at('band_norm').get('gain', [bandDim])
+  const conv = loadTimeConv(weights.at('time_convolution'), gain, KERNEL_TOKENS)
+  const feedForward = loadSwiGlu(weights.at('feed_forward'), bandDim, 2 * bandDim)
   const two = { dim: bandDim, count: 2, rank: 4 }
-  const modulation = conditioned ? loadModulation(weights.at('m'), codeDim, two) : null
+  const modulation = conditioned ? loadModulation(weights.at('modulation'), codeDim, two) : null
 
   return (x: Tensor, code: Tensor | null, valid: Tensor | null): Tensor =>
     tf.tidy(() => {

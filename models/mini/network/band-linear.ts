@@ -27,7 +27,7 @@ export function loadBandLinear(
   index: number,
   [count, inDim, outDim]: readonly [number, number, number],
 ) {
-  const kernel = weights.at('w').get(String(index), [count, inDim, outDim])
-  const bias = weights.at('b').get(String(index), [count, 1, outDim])
+  const kernel = weights.at('weights').get(String(index), [count, inDim, outDim])
+  const bias = weights.at('biases').get(String(index), [count, 1, outDim])
   return (x: Tensor): Tensor => tf.tidy(() => tf.matMul(x, kernel).add(bias))
 }

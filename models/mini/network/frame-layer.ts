@@ -1,4 +1,4 @@
-/** A transformer layer on the frame stream, told by the prompt what to listen for (FrameLayer). */
+/** A transformer layer on the frame stream, conditioned on the prompt (FrameLayer). */
 import { attend, keyBias, loadLinear, loadRmsNorm, loadSwiGlu, mergeHeads } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
@@ -9,37 +9,37 @@ import { loadTimeConv } from './time-conv.ts'
 const KERNEL_TOKENS = 7
 
 /**
- * z [batch, tokens, frameDim]; code [batch, codeDim], null in a layer that knows no prompt;
- * valid [batch, tokens] 1 or 0, null when every token counts.
+ * z [batch, tokens, frameDim]; code [batch, codeDim], null in a layer without conditioning;
+ * valid [batch, tokens], 1 or 0, null when every token is valid.
  */
 export function loadFrameLayer(weights: Weights, config: MiniConfig, conditioned: boolean) {
   const { frameDim, heads, codeDim } = config
-  const conv = loadTimeConv(weights.at('dw'), tf.ones([frameDim]), KERNEL_TOKENS)
-  const norm1 = loadRmsNorm(weights.at('n1'), frameDim)
-  const norm2 = loadRmsNorm(weights.at('n2'), frameDim)
+  const conv = loadTimeConv(weights.at('time_convolution'), tf.ones([frameDim]), KERNEL_TOKENS)
+  const norm1 = loadRmsNorm(weights.at('attention_norm'), frameDim)
+  const norm2 = loadRmsNorm(weights.at('feed_forward_norm'), frameDim)
   const project = loadLinear(weights.at('qkv'), frameDim, 3 * frameDim)
-  const merge = loadLinear(weights.at('o'), frameDim, frameDim)
-  const feedForward = loadSwiGlu(weights.at('f'), frameDim, 2 * frameDim)
+  const merge = loadLinear(weights.at('output'), frameDim, frameDim)
+  const feedForward = loadSwiGlu(weights.at('feed_forward'), frameDim, 2 * frameDim)
   const four = { dim: frameDim, count: 4, rank: 3 }
-  const modulation = conditioned ? loadModulation(weights.at('m'), codeDim, four) : null
+  const modulation = conditioned ? loadModulation(weights.at('modulation'), codeDim, four) : null
 
   const attention = (x: Tensor, valid: Tensor | null) =>
     tf.tidy(() => {
       const [batch, tokens] = x.shape as [number, number]
       const split = project(x).reshape([batch, tokens, 3, heads, frameDim / heads])
       const [q, k, v] = tf.unstack(split.transpose([2, 0, 3, 1, 4])) as [Tensor, Tensor, Tensor]
-      const heard = attend(q, k, v, valid && keyBias(valid)) // [batch, heads, tokens, headDim]
-      return merge(mergeHeads(heard)) // [batch, tokens, frameDim]
+      const attended = attend(q, k, v, valid && keyBias(valid)) // [batch, heads, tokens, headDim]
+      return merge(mergeHeads(attended)) // [batch, tokens, frameDim]
     })
 
   return (z: Tensor, code: Tensor | null, valid: Tensor | null): Tensor =>
     tf.tidy(() => {
       const vectors = code && modulation ? modulation(code) : null
-      const told = (x: Tensor, first: number) =>
+      const condition = (x: Tensor, first: number) =>
         vectors ? modulate(x, vectors[first]!, vectors[first + 1]!) : x
-      const audible = valid ? z.mul(valid.expandDims(-1)) : z
-      const mixed = conv(audible.expandDims(2)).squeeze([2])
-      const heard = mixed.add(attention(told(norm1(mixed), 0), valid))
-      return heard.add(feedForward(told(norm2(heard), 2))) // [batch, tokens, frameDim]
+      const masked = valid ? z.mul(valid.expandDims(-1)) : z
+      const mixed = conv(masked.expandDims(2)).squeeze([2])
+      const attended = mixed.add(attention(condition(norm1(mixed), 0), valid))
+      return attended.add(feedForward(condition(norm2(attended), 2))) // [batch, tokens, frameDim]
     })
 }

@@ -1,4 +1,4 @@
-/** The two streams tell each other what they know, then each goes its own way (Block). */
+/** The streams exchange a projection of each other, then pass a layer of their own (Block). */
 import { loadGainedLinear, loadLinear, rmsNormalize } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
@@ -17,25 +17,30 @@ export interface Streams {
 export function loadHybridBlock(weights: Weights, config: MiniConfig, conditioned: boolean) {
   const { bandDim, frameDim, exchangeDim } = config
   const bands = config.bands.length
-  const gainOf = (norm: string, dim: number) => weights.at(norm).get('g', [dim])
-  const narrow = loadGainedLinear(weights.at('dn'), gainOf('n', bandDim), bandDim, exchangeDim)
-  const toFrames = loadLinear(weights.at('tz'), bands * exchangeDim, frameDim)
-  const frameLayer = loadFrameLayer(weights.at('fl'), config, conditioned)
+  const gainOf = (norm: string, dim: number) => weights.at(norm).get('gain', [dim])
+  const narrow = loadGainedLinear(
+    weights.at('band_to_exchange'),
+    gainOf('band_norm', bandDim),
+    bandDim,
+    exchangeDim,
+  )
+  const toFrames = loadLinear(weights.at('exchange_to_frame'), bands * exchangeDim, frameDim)
+  const frameLayer = loadFrameLayer(weights.at('frame_layer'), config, conditioned)
   const toBands = loadGainedLinear(
-    weights.at('fr'),
-    gainOf('fn', frameDim),
+    weights.at('frame_to_exchange'),
+    gainOf('frame_norm', frameDim),
     frameDim,
     bands * exchangeDim,
   )
-  const widen = loadLinear(weights.at('up'), exchangeDim, bandDim)
-  const bandLayer = loadBandLayer(weights.at('bl'), config, conditioned)
+  const widen = loadLinear(weights.at('exchange_to_band'), exchangeDim, bandDim)
+  const bandLayer = loadBandLayer(weights.at('band_layer'), config, conditioned)
 
   return ({ x, z }: Streams, code: Tensor | null, valid: Tensor | null): Streams =>
     tf.tidy(() => {
       const [batch, tokens] = z.shape as [number, number]
       const summary = narrow(rmsNormalize(x)).reshape([batch, tokens, bands * exchangeDim])
       const frames = frameLayer(z.add(toFrames(summary)), code, valid)
-      const news = toBands(rmsNormalize(frames)).reshape([batch, tokens, bands, exchangeDim])
-      return { x: bandLayer(x.add(widen(news)), code, valid), z: frames }
+      const update = toBands(rmsNormalize(frames)).reshape([batch, tokens, bands, exchangeDim])
+      return { x: bandLayer(x.add(widen(update)), code, valid), z: frames }
     })
 }

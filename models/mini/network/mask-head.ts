@@ -1,4 +1,4 @@
-/** Each band's mask from its place in the band stream (MaskHead). */
+/** The mask of each band, from its channels of the band stream (MaskHead). */
 import { silu } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
@@ -7,10 +7,10 @@ import { PATCH, type MiniConfig } from '../config.ts'
 
 /** x [batch, tokens, bands, bandDim] to logits [batch, PATCH · tokens, bins + 1]. */
 export function loadMaskHead(weights: Weights, { bands, bandDim, headDim }: MiniConfig) {
-  const hidden = loadBandLinear(weights.at('h'), 0, [bands.length, bandDim, headDim])
+  const hidden = loadBandLinear(weights.at('hidden'), 0, [bands.length, bandDim, headDim])
   const runs = runsOf(bands).map((run, index) => {
     const shape = [run.count, headDim, PATCH * run.width] as const
-    return { ...run, project: loadBandLinear(weights.at('o'), index, shape) }
+    return { ...run, project: loadBandLinear(weights.at('output'), index, shape) }
   })
   return (x: Tensor): Tensor =>
     tf.tidy(() => {
@@ -27,6 +27,7 @@ export function loadMaskHead(weights: Weights, { bands, bandDim, headDim }: Mini
       })
       const logits = tf.concat(parts, -1) // [batch, PATCH · tokens, bins]
       const nyquist = tf.slice(logits, [0, 0, logits.shape[2]! - 1], [-1, -1, 1])
-      return tf.concat([logits, nyquist], -1) // the bin at half the rate has no band: the last's mask
+      // The bin at half the sample rate is in no band: it takes the mask of the last bin.
+      return tf.concat([logits, nyquist], -1)
     })
 }

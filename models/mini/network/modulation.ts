@@ -1,4 +1,4 @@
-/** Scales and shifts that the prompt gives a layer, one vector per channel (Mod). */
+/** Scales and shifts of a layer's channels, projected from the text code (Modulation; adaLN). */
 import { loadLinear } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
@@ -9,7 +9,7 @@ export function loadModulation(
   codeDim: number,
   { dim, count, rank }: Record<'dim' | 'count' | 'rank', number>,
 ) {
-  const project = loadLinear(weights.at('l'), codeDim, count * dim)
+  const project = loadLinear(weights.at('projection'), codeDim, count * dim)
   const middle = Array<number>(rank - 2).fill(1)
   return (code: Tensor): Tensor[] =>
     tf.tidy(() =>

@@ -1,4 +1,4 @@
-/** The mask network: mixtures and prompts to masks (Separator in training/network.py). */
+/** The mask network: mixtures and prompts to masks (Separator in training). */
 import { compiled } from '../../graph/compiled.ts'
 import { loadProjection, loadRmsNorm } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
@@ -9,42 +9,45 @@ import { PATCH, type MiniConfig } from '../config.ts'
 import { loadHybridBlock, type Streams } from './hybrid-block.ts'
 import { loadMaskHead } from './mask-head.ts'
 import { loadTextCode } from './text-code.ts'
+import { wholeName } from '../weight-names.ts'
 
 export type Network = ReturnType<typeof loadNetwork>
 
-/** What is asked of each row of streams. */
+/** The prompt and the spans of each row of streams. */
 export interface Conditioning {
   /** Of the prompt, [batch, embeddingDim]. */
   embedding: Tensor
-  /** 1 where the target is said to sound, and where it is said not to: [batch, tokens, 2]. */
+  /** 1 where a span states that the target sounds, and that it does not: [batch, tokens, 2]. */
   spans: Tensor
 }
 
-export interface Answer {
+export interface MaskOutput {
   /** [batch, PATCH · tokens, bins + 1]. */
   maskLogits: Tensor
-  /** Whether the target sounds in a token, [batch, tokens]. */
+  /** That the target sounds in a token, [batch, tokens]. */
   activityLogits: Tensor
 }
 
 /**
- * Reads every part; the parts are there for the tests, `encodeMixture` and `decodeMask` for all
- * others.
- * Everywhere `valid` is [batch, tokens], 1 or 0, or null when every token counts.
+ * Reads every part. Callers use `encodeMixture` and `decodeMask`; tests use the parts too.
+ * Everywhere `valid` is [batch, tokens], 1 or 0, or null when every token is valid.
+ * @param stored under whole names, or under the short ones of checkpoints before 0.2.0
+ * @throws Error naming weights that are missing, misshapen or unread
  */
-export function loadNetwork(weights: Weights, config: MiniConfig) {
-  const split = loadBandSplit(weights.at('split'), config)
-  const start = weights.get('z0', [config.frameDim])
-  const { meaning, textCode } = loadTextCode(weights.at('te'), config)
+export function loadNetwork(stored: Weights, config: MiniConfig) {
+  const weights = stored.renamed(wholeName)
+  const split = loadBandSplit(weights.at('band_split'), config)
+  const start = weights.get('initial_frame', [config.frameDim])
+  const { meaning, textCode } = loadTextCode(weights, config)
   const blocks = (name: string, count: number, conditioned: boolean) =>
     Array.from({ length: count }, (_, i) =>
       loadHybridBlock(weights.at(name).at(i), config, conditioned),
     )
-  const shared = blocks('sh', config.sharedBlocks, false)
-  const spanCode = loadProjection(weights.at('sp'), 2, config.frameDim)
-  const conditioned = blocks('co', config.conditionedBlocks, true)
-  const norm = loadRmsNorm(weights.at('no'), config.bandDim)
-  const head = loadMaskHead(weights.at('head'), config)
+  const shared = blocks('shared_blocks', config.sharedBlocks, false)
+  const spanCode = loadProjection(weights.at('span_projection'), 2, config.frameDim)
+  const conditioned = blocks('conditioned_blocks', config.conditionedBlocks, true)
+  const norm = loadRmsNorm(weights.at('mask_norm'), config.bandDim)
+  const head = loadMaskHead(weights.at('mask_head'), config)
   const { activity, closing } = loadActivity(weights, config)
   weights.assertAllRead()
 
@@ -55,7 +58,7 @@ export function loadNetwork(weights: Weights, config: MiniConfig) {
       return { x: split(features), z }
     })
 
-  /** What every prompt shares: features [batch, tokens, PATCH, bins] to streams. */
+  /** The part that all prompts share: features [batch, tokens, PATCH, bins] to streams. */
   const encodeMixture = compiled((features: Tensor, valid: Tensor | null): Streams =>
     tf.tidy(() => {
       let streams = begin(features)
@@ -64,8 +67,9 @@ export function loadNetwork(weights: Weights, config: MiniConfig) {
     }),
   )
 
+  /** encoded: the streams of `encodeMixture`, a row for each prompt. */
   const decodeMask = compiled(
-    (encoded: Streams, conditioning: Conditioning, valid: Tensor | null): Answer =>
+    (encoded: Streams, conditioning: Conditioning, valid: Tensor | null): MaskOutput =>
       tf.tidy(() => {
         const code = textCode(conditioning.embedding)
         const [batch, tokens] = encoded.z.shape as [number, number]
@@ -82,7 +86,7 @@ export function loadNetwork(weights: Weights, config: MiniConfig) {
   return { begin, meaning, textCode, shared, conditioned, norm, head, encodeMixture, decodeMask }
 }
 
-/** Frees the old streams at once: within the tidy they would pile up, block by block. */
+/** Frees the previous streams at once: the tidy would keep those of every block to its end. */
 function replace(old: Streams, next: Streams): Streams {
   tf.dispose([old.x, old.z])
   return next
@@ -92,10 +96,10 @@ function replace(old: Streams, next: Streams): Streams {
 const ROOM_TOKENS = 32
 
 /**
- * Tokens that rows of so many are padded to. The native library keeps what it prepared for every
- * shape that it met, and a graph is made only of shapes that come again: so there are few.
+ * The length in tokens that a row is padded to. The native library caches what it prepares for
+ * every shape, and only shapes that recur run as a graph: few lengths keep both small.
  */
 export const roomFor = (tokens: number): number => ROOM_TOKENS * Math.ceil(tokens / ROOM_TOKENS)
 
-/** Tokens that frames make. */
+/** The number of tokens of so many frames. */
 export const tokenCount = (frames: number): number => Math.ceil(frames / PATCH)

@@ -1,16 +1,16 @@
-/** A convolution along time beside what it hears, the same for every band (TimeConv). */
+/** A residual depthwise convolution along time, the same for every band (TimeConv). */
 import { tf, type Tensor, type Tensor4D } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 
 /**
  * y + conv(y) for y = x · gain, each channel by itself: x [batch, tokens, bands, dim], any number
- * of bands, to the same shape; gain [dim]. The sum and the gain are worked into the taps. The only
- * layer beside attention that mixes tokens: what it must not see beyond a lane's end has to be 0.
+ * of bands, to the same shape; gain [dim]. The sum and the gain are part of the taps. Beside
+ * attention this layer alone mixes tokens: the caller sets tokens beyond a lane's end to 0.
  */
 export function loadTimeConv(weights: Weights, gain: Tensor, kernelTokens: number) {
   const dim = gain.size
   const taps = tf.tidy(() => {
-    const stored = weights.at('c').get('weight', [dim, 1, kernelTokens, 1])
+    const stored = weights.at('convolution').get('weight', [dim, 1, kernelTokens, 1])
     const places = tf.range(0, kernelTokens).reshape([-1, 1, 1, 1])
     const middle = places.equal((kernelTokens - 1) / 2).cast('float32')
     return stored
@@ -18,7 +18,7 @@ export function loadTimeConv(weights: Weights, gain: Tensor, kernelTokens: numbe
       .add(middle)
       .mul(gain.reshape([1, 1, dim, 1])) as Tensor4D
   })
-  const bias = weights.at('c').get('bias', [dim])
+  const bias = weights.at('convolution').get('bias', [dim])
   return (x: Tensor): Tensor =>
     tf.tidy(() => tf.depthwiseConv2d(x as Tensor4D, taps, 1, 'same').add(bias))
 }

@@ -75,8 +75,8 @@ function loadLayer(weights: Weights) {
 
   return (x: Tensor, bias: Tensor): Tensor =>
     tf.tidy(() => {
-      const heard = attend(toHeads(q!(x)), toHeads(k!(x)), toHeads(v!(x)), bias)
-      const y = norm1(x.add(merge(mergeHeads(heard))))
+      const attended = attend(toHeads(q!(x)), toHeads(k!(x)), toHeads(v!(x)), bias)
+      const y = norm1(x.add(merge(mergeHeads(attended))))
       return norm2(y.add(outer(gelu(inner(y)))))
     })
 }

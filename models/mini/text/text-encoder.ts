@@ -7,7 +7,7 @@ import { TextTokenizer } from '../../text/tokenizer.ts'
 import { Weights } from '../../checkpoint/weights.ts'
 import { loadBert, type Bert } from './bert.ts'
 
-/** The encoder was trained on texts of up to this many tokens; what follows is not heard. */
+/** The encoder was trained on texts of up to this many tokens; what follows is cut off. */
 const TOKENS_MAX = 256
 const REMEMBERED_MAX = 256
 /** Texts are padded to a multiple of so many tokens: for every length there is memory kept. */

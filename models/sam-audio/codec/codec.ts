@@ -127,7 +127,7 @@ export function mirroredTo(wave: Float32Array, length: number): Float32Array {
   return out
 }
 
-/** @param weights of the codec; its watermark's are left for whoever wants them */
+/** @param weights of the codec; its watermark's stay unread */
 export const loadCodec = (weights: Weights, config: CodecConfig) => ({
   encoder: loadEncoder(weights, config),
   decoder: loadDecoder(weights, config),

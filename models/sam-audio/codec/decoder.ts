@@ -21,38 +21,15 @@ interface DecoderBlock {
 /** Where a block keeps its residual units; the places between belong to the watermark. */
 const UNIT_PLACES = [4, 5, 8] as const
 
-/** Frames on either side that the first convolution hears, and the last one samples. */
+/** Frames on either side that the first convolution reads; samples that the last one reads. */
 const REACH = 3
 
-/** @param weights of the codec: `decoder` (all but the watermark) and `quantizer.out_proj` */
+/**
+ * @param weights of the codec: `decoder` (all but the watermark) and `quantizer.out_proj`
+ * @throws Error naming a weight that is missing or misshapen
+ */
 export function loadDecoder(weights: Weights, config: CodecConfig) {
-  const { decoderDim, decoderRates, latentDim, codebookDim } = config
-  const project = loadPointwise(
-    weights.at('quantizer').at('out_proj'),
-    readNormedKernel,
-    codebookDim,
-    latentDim,
-  )
-  const layers = weights.at('decoder').at('model')
-  const first = loadConvolution(layers.at(0), readNormedKernel, {
-    in: latentDim,
-    out: decoderDim,
-    kernel: 2 * REACH + 1,
-    pad: [REACH, REACH],
-  })
-  const blocks = decoderRates.map((stride, i) =>
-    loadBlock(layers.at(i + 1).at('block'), decoderDim / 2 ** i, stride),
-  )
-  const narrowest = decoderDim / 2 ** decoderRates.length
-  // The last layers lie within the module of the watermark, whether or not a mark is made.
-  const end = weights.at('decoder').at('wm_model').at('encoder_block').at('pre')
-  const snake = loadSnake(end.at(0), narrowest)
-  const last = loadConvolution(end.at(1), readNormedKernel, {
-    in: narrowest,
-    out: 1,
-    kernel: 2 * REACH + 1,
-    pad: [REACH, REACH],
-  })
+  const { project, first, blocks, snake, last } = loadLayers(weights, config)
 
   /** latents [batch, longest, codebookDim] to [batch, longest · hop, narrowest]. */
   const upsample = (latents: Tensor, rows: RowFrames): Tensor => {
@@ -72,7 +49,7 @@ export function loadDecoder(weights: Weights, config: CodecConfig) {
 
   /**
    * latents [batch, longest, codebookDim] to clean samples [batch, longest · hop, 1].
-   * `rows`: real frames of each row; what is beyond them is of no meaning.
+   * `rows`: real frames of each row; samples beyond them are undefined.
    */
   const forward = (latents: Tensor, rows: RowFrames): Tensor =>
     tf.tidy(() => last(snake(upsample(latents, rows))).tanh())
@@ -86,6 +63,35 @@ export function loadDecoder(weights: Weights, config: CodecConfig) {
     last,
     forward,
     contextFrames: contextFrames(config),
+  }
+}
+
+function loadLayers(
+  weights: Weights,
+  { decoderDim, decoderRates, latentDim, codebookDim }: CodecConfig,
+) {
+  const layers = weights.at('decoder').at('model')
+  const narrowest = decoderDim / 2 ** decoderRates.length
+  // The last layers lie within the module of the watermark, whether or not a mark is made.
+  const end = weights.at('decoder').at('wm_model').at('encoder_block').at('pre')
+  const wide = { kernel: 2 * REACH + 1, pad: [REACH, REACH] } as const
+  return {
+    project: loadPointwise(
+      weights.at('quantizer').at('out_proj'),
+      readNormedKernel,
+      codebookDim,
+      latentDim,
+    ),
+    first: loadConvolution(layers.at(0), readNormedKernel, {
+      in: latentDim,
+      out: decoderDim,
+      ...wide,
+    }),
+    blocks: decoderRates.map((stride, i) =>
+      loadBlock(layers.at(i + 1).at('block'), decoderDim / 2 ** i, stride),
+    ),
+    snake: loadSnake(end.at(0), narrowest),
+    last: loadConvolution(end.at(1), readNormedKernel, { in: narrowest, out: 1, ...wide }),
   }
 }
 
@@ -123,7 +129,7 @@ function contextFrames({ decoderRates }: CodecConfig): number {
   let rate = 1
   let frames = REACH
   for (const stride of decoderRates) {
-    frames += 1 / rate // a transposed convolution hears one frame on either side
+    frames += 1 / rate // a transposed convolution reads one frame on either side
     rate *= stride
     frames += UNITS_REACH / rate
   }

@@ -149,8 +149,8 @@ export const runBlock = (
   next: Tensor | null,
 ): Tensor =>
   tf.tidy(() => {
-    const heard = units.reduce((y, unit) => unit(y, mask), x)
-    return applyMask(down(snake(heard)), next)
+    const residual = units.reduce((y, unit) => unit(y, mask), x)
+    return applyMask(down(snake(residual)), next)
   })
 
 /** Frees the old state at once: within the tidy it would stay to the end. */

@@ -13,7 +13,7 @@ export const UNIT_DILATIONS = [1, 3, 9] as const
 
 const KERNEL = 7
 
-/** Frames that one unit after the other hears on either side. */
+/** Frames that one unit after the other reads on either side. */
 export const UNITS_REACH = UNIT_DILATIONS.reduce((sum, dilation) => sum + reachOf(dilation), 0)
 
 /** Where a unit's layers lie: snake, convolution, snake, pointwise. */

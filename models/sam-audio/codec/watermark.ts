@@ -1,7 +1,7 @@
 /**
- * The mark that the reference adds to what it decodes: an inaudible message of a few bits, in every
- * frame of the mark's own clock (DACVAE's watermark, after AudioSeal). All of it looks backwards
- * only, so what pads a row changes nothing before.
+ * The watermark that the reference adds to decoded audio: an inaudible message of a few bits in
+ * every frame at the watermark's own frame rate (DACVAE's watermark, after AudioSeal). Every layer
+ * is causal, so the padding of a row does not change the frames before it.
  */
 import type { Layer } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
@@ -12,20 +12,18 @@ import { loadResidualLstm } from './lstm.ts'
 
 export type Watermark = ReturnType<typeof loadWatermark>
 
-/** How loud the mark is. */
+/** The factor on the watermark's signal before it is added to the samples. */
 const STRENGTH = 0.25
 const KERNEL = 7
 const UNIT_KERNEL = 3
 
 /**
- * @param weights of the codec's decoder; its sizes are those of the weights
- * @param blockCount blocks of the decoder, each of which holds one of the mark's on the way down
- *   and one on the way up
+ * @param weights of the codec's decoder, from whose shapes the sizes follow
+ * @param blockCount blocks of the decoder; each stores one block of the watermark's encoder and one
+ *   of its decoder
+ * @throws Error naming a weight that is missing or misshapen
  */
 export function loadWatermark(weights: Weights, blockCount: number) {
-  const end = weights.at('wm_model')
-  const encoder = end.at('encoder_block')
-  const decoder = end.at('decoder_block')
   const blocks = Array.from({ length: blockCount }, (_, i) =>
     loadBlock(
       weights
@@ -34,47 +32,80 @@ export function loadWatermark(weights: Weights, blockCount: number) {
         .at('block'),
     ),
   )
-  const [channels] = encoder.at('pre').at(3).shapeOf('weight') as [number]
-  const [codeDim, hiddenDim] = encoder.at('post').at(2).shapeOf('weight') as [number, number]
-  const spread = loadCausal(encoder.at('pre').at(3), { in: 1, out: channels, kernel: KERNEL })
-  const remember = loadResidualLstm(encoder.at('post').at(0), hiddenDim)
-  const code = loadCausal(encoder.at('post').at(2), { in: hiddenDim, out: codeDim, kernel: KERNEL })
+  const end = weights.at('wm_model')
+  const { encoderIn, encoderLstm, encoderOut, sizes } = loadEncoderLayers(end.at('encoder_block'))
+  const { decoderIn, decoderLstm, decoderOut } = loadDecoderLayers(end.at('decoder_block'), sizes)
   const messages = end.at('msg_processor').at('msg_processor')
   const [words] = messages.shapeOf('weight') as [number]
-  const table = messages.get('weight', [words, codeDim])
-  const decode = loadCausal(decoder.at('pre').at(0), {
-    in: codeDim,
-    out: hiddenDim,
-    kernel: KERNEL,
-  })
-  const recall = loadResidualLstm(decoder.at('pre').at(1), hiddenDim)
-  const gather = loadCausal(decoder.at('post').at(1), { in: channels, out: 1, kernel: KERNEL })
+  const table = messages.get('weight', [words, sizes.codeDim])
   const bits = words / 2
 
-  /** message [batch, bits] of 0 and 1, to what is added to every frame, [batch, 1, codeDim]. */
+  /** message [batch, bits] of 0 and 1 to its code, [batch, 1, codeDim], the same in every frame. */
   const messageCode = (message: Tensor): Tensor =>
     tf.tidy(() => {
       const places = message.cast('int32').add(tf.range(0, words, 2, 'int32')) // [batch, bits]
       return tf.gather(table, places).sum(1, true) // [batch, bits, codeDim] to [batch, 1, codeDim]
     })
 
-  /** The mark itself: samples and mark [batch, samples, 1]. */
+  /** The watermark's signal: samples and signal [batch, samples, 1]. */
   const mark = (samples: Tensor, message: Tensor): Tensor =>
     tf.tidy(() => {
-      const down = [...blocks].reverse().reduce((x, block) => block.down(x), spread(samples))
-      const heard = code(tf.elu(remember(down)))
-      const said = recall(decode(heard.add(messageCode(message))))
-      return gather(tf.elu(blocks.reduce((x, block) => block.up(x), said)))
+      const down = [...blocks].reverse().reduce((x, block) => block.down(x), encoderIn(samples))
+      const encoded = encoderOut(tf.elu(encoderLstm(down)))
+      const decoded = decoderLstm(decoderIn(encoded.add(messageCode(message))))
+      return decoderOut(tf.elu(blocks.reduce((x, block) => block.up(x), decoded)))
     })
 
-  /** Samples [batch, samples, 1] with the mark of message [batch, bits] in them. */
+  /** Samples [batch, samples, 1] and message [batch, bits] to the marked samples. */
   const forward = (samples: Tensor, message: Tensor): Tensor =>
     tf.tidy(() => samples.add(mark(samples, message).mul(STRENGTH)))
 
-  return { bits, spread, blocks, remember, code, messageCode, decode, recall, gather, forward }
+  return {
+    bits,
+    blocks,
+    encoderIn,
+    encoderLstm,
+    encoderOut,
+    messageCode,
+    decoderIn,
+    decoderLstm,
+    decoderOut,
+    forward,
+  }
 }
 
-/** Declares that the mark's weights are not used. @param weights of the codec's decoder */
+interface WatermarkSizes {
+  channels: number
+  codeDim: number
+  hiddenDim: number
+}
+
+/** The encoder's layers before and after its blocks, and the sizes that their shapes state. */
+function loadEncoderLayers(weights: Weights) {
+  const first = weights.at('pre').at(3)
+  const last = weights.at('post').at(2)
+  const [channels] = first.shapeOf('weight') as [number]
+  const [codeDim, hiddenDim] = last.shapeOf('weight') as [number, number]
+  const sizes: WatermarkSizes = { channels, codeDim, hiddenDim }
+  return {
+    encoderIn: loadCausal(first, { in: 1, out: channels, kernel: KERNEL }),
+    encoderLstm: loadResidualLstm(weights.at('post').at(0), hiddenDim),
+    encoderOut: loadCausal(last, { in: hiddenDim, out: codeDim, kernel: KERNEL }),
+    sizes,
+  }
+}
+
+/** The decoder's layers before and after its blocks. */
+function loadDecoderLayers(weights: Weights, { channels, codeDim, hiddenDim }: WatermarkSizes) {
+  const [first, lstm] = [weights.at('pre').at(0), weights.at('pre').at(1)]
+  return {
+    decoderIn: loadCausal(first, { in: codeDim, out: hiddenDim, kernel: KERNEL }),
+    decoderLstm: loadResidualLstm(lstm, hiddenDim),
+    decoderOut: loadCausal(weights.at('post').at(1), { in: channels, out: 1, kernel: KERNEL }),
+  }
+}
+
+/** Declares that the watermark's weights are not used. @param weights of the codec's decoder */
 export function ignoreWatermark(weights: Weights, blockCount: number): void {
   for (let i = 1; i <= blockCount; i += 1) {
     for (const place of Object.values(PLACES)) {
@@ -88,7 +119,7 @@ export function ignoreWatermark(weights: Weights, blockCount: number): void {
   end.at('decoder_block').ignoreAll()
 }
 
-/** Where the mark's layers lie within a block of the decoder, which stores them. */
+/** Indices of the watermark's layers within a block of the decoder, which stores them. */
 const PLACES = { upsample: 3, upUnit: 6, downUnit: 7, downsample: 11 } as const
 
 function loadBlock(weights: Weights) {
@@ -115,13 +146,13 @@ function loadBlock(weights: Weights) {
   return {
     /** [batch, frames · stride, narrow] to [batch, frames, wide]. */
     down: (x: Tensor): Tensor => tf.tidy(() => downsample(tf.elu(downUnit(x)))),
-    /** And back: what `upsample` gives of the one, after the unit. */
+    /** The way back: [batch, frames, wide] to [batch, frames · stride, narrow]. */
     up: (x: Tensor): Tensor => tf.tidy(() => upUnit(upsample(tf.elu(x)))),
     upsample,
   }
 }
 
-/** Two causal convolutions, the first of half the width, rounded down, added to what came in. */
+/** A residual unit: two causal convolutions, the first of half the width, rounded down. */
 function loadUnit(weights: Weights, dim: number): Layer {
   const block = weights.at('block')
   const narrow = Math.floor(dim / 2)
@@ -137,7 +168,7 @@ interface CausalSizes {
   stride?: number
 }
 
-/** A convolution that hears only what was. */
+/** A causal convolution: a frame depends on itself and the frames before it. */
 function loadCausal(weights: Weights, { kernel, stride = 1, ...sizes }: CausalSizes): Layer {
   return loadConvolution(weights, readPlainKernel, {
     ...sizes,

@@ -2,16 +2,16 @@
 import { tf, type Tensor } from '../../tensor.ts'
 import { midpointStep, type Stride } from './ode.ts'
 import { rowMask } from '../layers/row-mask.ts'
-import type { TellTime } from './time-embedding.ts'
+import type { EmbedTime } from './time-embedding.ts'
 import type { VelocityNetwork } from './velocity.ts'
 
-/** One chunk and prompt on their way from noise to sound. */
+/** The flow of one chunk and prompt, from noise to latents. */
 export interface Flow {
-  /** [1, frames, dim]: what the network is told of the chunk. */
+  /** [1, frames, dim]: the conditioning of the chunk: features, anchors and picture. */
   readonly base: Tensor
-  /** [1, words, contextDim]: what the text says. */
+  /** [1, words, contextDim]: the text's states. */
   readonly memory: Tensor
-  /** [1, frames, channels]: where the flow is. */
+  /** [1, frames, channels]: the state of the ODE. */
   readonly state: Tensor
 }
 
@@ -21,20 +21,20 @@ export interface Flow {
  */
 export function stepFlows(
   network: VelocityNetwork,
-  embedTime: TellTime,
+  embedTime: EmbedTime,
   flows: readonly Flow[],
   strides: readonly Stride[],
 ): Tensor[] {
   return tf.tidy(() => {
     const frames = flows.map(({ state }) => state.shape[1]!)
-    const told = {
+    const conditions = {
       base: padRows(flows.map(({ base }) => base)),
       memory: padRows(flows.map(({ memory }) => memory)),
       frames: rowMask(frames, Math.max(...frames)),
       textKeys: wordKeys(flows.map(({ memory }) => memory.shape[1]!)),
     }
     const velocityAt = (state: Tensor, times: readonly number[]) =>
-      tf.tidy(() => network.forward(state, embedTime(times), told))
+      tf.tidy(() => network.forward(state, embedTime(times), conditions))
     const next = midpointStep(velocityAt, padRows(flows.map(({ state }) => state)), strides)
     return flows.map((_, row) => tf.slice(next, [row, 0, 0], [1, frames[row]!, -1]))
   })

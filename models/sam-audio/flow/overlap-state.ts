@@ -1,14 +1,14 @@
 /**
- * How chunks that overlap render their overlap alike: the flow of the later one is put, at every
- * step, where that of the earlier one was in the frames that both have, so it runs on from there.
- * (RePaint does so for the known part of an image; A. Lugmayr et al., 2022.)
+ * Inpainting of an overlap: at every step the later chunk's flow takes the earlier chunk's states
+ * in the frames that both have, so both render the overlap alike. (After RePaint, which inpaints
+ * the known part of an image; A. Lugmayr et al., 2022.)
  */
 import { tf, type Tensor } from '../../tensor.ts'
 import type { OverlapState } from '../../model.ts'
 
-/** A trail as the chunk that follows it sees it. */
-export interface Leader {
-  /** [steps + 1, frames, channels]: where the earlier flow was at each step and at its end. */
+/** The overlap state of the previous chunk, in frames of the later one. */
+export interface PreviousOverlap {
+  /** [steps + 1, frames, channels]: the earlier flow's state at each step and at its end. */
   states: Float32Array
   frames: number
   channels: number
@@ -16,7 +16,7 @@ export interface Leader {
   firstFrame: number
 }
 
-interface Follower {
+interface LaterChunk {
   /** Where the later chunk begins in the mixture, in samples; a frame has `hop` of them. */
   startSample: number
   hop: number
@@ -25,12 +25,12 @@ interface Follower {
   steps: number
 }
 
-/** @throws Error when the trail is not of frames that the follower has, or of other steps */
-export function leaderOf(
+/** @throws Error when the state is of frames that the chunk lacks, or of another number of steps */
+export function previousOverlap(
   { startSample: overlapStart, states }: OverlapState,
-  follower: Follower,
-): Leader {
-  const { startSample, hop, frames: framesMax, channels, steps } = follower
+  chunk: LaterChunk,
+): PreviousOverlap {
+  const { startSample, hop, frames: framesMax, channels, steps } = chunk
   const frames = states.length / (channels * (steps + 1))
   const firstFrame = (overlapStart - startSample) / hop
   const fits =
@@ -42,8 +42,8 @@ export function leaderOf(
   return { states, frames, channels, firstFrame }
 }
 
-/** `state` [1, frames, channels] with the leader's frames of the step `index` in it. */
-export function inpaintOverlap(state: Tensor, previous: Leader, index: number): Tensor {
+/** `state` [1, frames, channels] with the previous chunk's frames of step `index`. */
+export function inpaintOverlap(state: Tensor, previous: PreviousOverlap, index: number): Tensor {
   const { states, frames, channels, firstFrame } = previous
   const size = frames * channels
   const end = firstFrame + frames

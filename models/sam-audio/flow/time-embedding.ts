@@ -1,27 +1,30 @@
-/** A point of time in the flow as the network hears it (TimestepEmbedder, t_block). */
+/** The embedding of a time of the flow (TimestepEmbedder, t_block). */
 import { loadLinear, silu } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { TransformerConfig } from '../config.ts'
 import { loadFeedForward } from '../layers/feed-forward.ts'
 
-/** What each row of a batch is told of its time. */
+/** The embeddings of a time for each row of a batch. */
 export interface TimeEmbedding {
   /** [batch, dim], for the last layer. */
   final: Tensor
   /** [batch, 6 · dim], for the blocks: shift, scale and gate of attention and of feed-forward. */
   blocks: Tensor
-  /** [batch, dim], added to what the text says. */
+  /** [batch, dim], added to the text's states. */
   memory: Tensor
 }
 
 /** From times in [0, 1], one of each row. */
-export type TellTime = (times: readonly number[]) => TimeEmbedding
+export type EmbedTime = (times: readonly number[]) => TimeEmbedding
 
 const LONGEST_PERIOD = 10_000
 
 /** @param weights of the transformer: `t_embedder` and `t_block` are read */
-export function loadTimeEmbedding(weights: Weights, { dim, timeDim }: TransformerConfig): TellTime {
+export function loadTimeEmbedding(
+  weights: Weights,
+  { dim, timeDim }: TransformerConfig,
+): EmbedTime {
   const embed = loadFeedForward(weights.at('t_embedder').at('projection'), {
     in: timeDim,
     hidden: dim,
@@ -37,9 +40,9 @@ export function loadTimeEmbedding(weights: Weights, { dim, timeDim }: Transforme
   }
 }
 
-/** The codes of given times are made once; what comes back finds them there. */
-export function tabulated(tell: TellTime, times: readonly number[]): TellTime {
-  const table = tell(times)
+/** `embed` of these times alone, computed once. @throws Error when called with another time */
+export function tabulated(embed: EmbedTime, times: readonly number[]): EmbedTime {
+  const table = embed(times)
   const rowOf = new Map(times.map((time, row) => [time, row]))
   return (wanted) => {
     const rows = wanted.map((time) => {
@@ -48,18 +51,18 @@ export function tabulated(tell: TellTime, times: readonly number[]): TellTime {
       return row
     })
     const places = tf.tensor1d(rows, 'int32')
-    const codes = {
+    const embeddings = {
       final: tf.gather(table.final, places),
       blocks: tf.gather(table.blocks, places),
       memory: tf.gather(table.memory, places),
     }
     places.dispose()
-    return codes
+    return embeddings
   }
 }
 
-export const disposeTimeEmbedding = (codes: TimeEmbedding): void =>
-  tf.dispose([codes.final, codes.blocks, codes.memory])
+export const disposeTimeEmbedding = (embeddings: TimeEmbedding): void =>
+  tf.dispose([embeddings.final, embeddings.blocks, embeddings.memory])
 
 /** Cosines, then sines, of periods that grow: [times, dim]. */
 function sinusoids(times: readonly number[], dim: number): Tensor {

@@ -11,7 +11,12 @@ import { loadPatcher } from '../layers/patcher.ts'
 import { makeRotary, withGain, type Rotary } from '../layers/rotary.ts'
 import type { RowMask } from '../layers/row-mask.ts'
 import { loadTimeEmbedding, type TimeEmbedding } from './time-embedding.ts'
-import { loadModulations, loadTransformerBlock, modulate } from '../layers/transformer-block.ts'
+import {
+  loadModulations,
+  loadTransformerBlock,
+  modulate,
+  type TransformerBlock,
+} from '../layers/transformer-block.ts'
 
 export type Transformer = ReturnType<typeof loadTransformer>
 
@@ -27,8 +32,10 @@ export interface TransformerInput {
 }
 
 /**
- * @param features channels of what it answers
- * @param precision of the products between frames; what is made once, or once in a flow, is float32
+ * @param features output channels
+ * @param precision of the products that run at every evaluation; the embedding of time, the
+ *   modulations and the output projection are float32
+ * @throws Error naming a weight that is missing or misshapen
  */
 export function loadTransformer(
   weights: Weights,
@@ -36,39 +43,16 @@ export function loadTransformer(
   features: number,
   precision: Precision = 'float32',
 ) {
-  const { dim, heads, layers, contextDim, positionsMax } = config
-  const layerWeights = Array.from({ length: layers }, (_, i) =>
-    weights.at('layers').at(i).in(precision),
-  )
-  const patcher = loadPatcher(weights.at('x_embedder').at('block'), dim)
+  const { dim, positionsMax } = config
   const embedTime = loadTimeEmbedding(weights, config)
-  const embedMemory = loadFeedForward(weights.at('y_embedder').at('projection').in(precision), {
-    in: contextDim,
-    hidden: dim,
-    out: dim,
-  })
-  const crossMemories = loadCrossMemories(
-    layerWeights.map((layer) => layer.at('cross_attention')),
-    dim,
-    heads,
-  )
-  const blocks = layerWeights.map((layer) => loadTransformerBlock(layer, config))
-  const modulations = loadModulations(layerWeights, dim)
-  const rotaryOf = makeRotary(dim / heads, positionsMax)
-  const gains = tf.tidy(() => tf.stack(blocks.map(({ attention }) => attention.gains)))
+  const { patcher, embedMemory } = loadEmbedders(weights, config, precision)
+  const { blocks, crossMemories, modulations } = loadBlocks(weights, config, precision)
+  const rotaries = makeBlockRotaries(blocks, config)
   const finalGain = weights.at('norm').get('weight', [dim])
   const finalTable = weights.get('final_layer_scale_shift_table', [2, dim])
   const output = loadProjection(weights.at('output'), dim, features)
 
-  /** For the attention of every block, its gains worked in: [2, 1, 1, frames, width] each. */
-  const rotaries = (frames: number): Rotary[] =>
-    tf.tidy(() => {
-      const { cos, sin } = withGain(rotaryOf(frames), gains) // [layers, 2, 1, 1, frames, width]
-      const sines = tf.unstack(sin)
-      return tf.unstack(cos).map((each, i) => ({ cos: each, sin: sines[i]! }))
-    })
-
-  /** What the blocks make of x, [batch, frames, dim]. */
+  /** The input through the patcher and all blocks: [batch, frames, dim]. */
   const runBlocks = ({ x, memory, time, frames, textKeys }: TransformerInput): Tensor => {
     const turns = rotaries(x.shape[1]!)
     const memories = crossMemories(embedMemory(memory))
@@ -104,6 +88,50 @@ export function loadTransformer(
     finalGain,
     forward,
   }
+}
+
+function loadEmbedders(
+  weights: Weights,
+  { dim, contextDim }: TransformerConfig,
+  precision: Precision,
+) {
+  return {
+    patcher: loadPatcher(weights.at('x_embedder').at('block'), dim),
+    embedMemory: loadFeedForward(weights.at('y_embedder').at('projection').in(precision), {
+      in: contextDim,
+      hidden: dim,
+      out: dim,
+    }),
+  }
+}
+
+/** The blocks, and the projections that all blocks share in one product each. */
+function loadBlocks(weights: Weights, config: TransformerConfig, precision: Precision) {
+  const { dim, heads, layers } = config
+  const layerWeights = Array.from({ length: layers }, (_, i) =>
+    weights.at('layers').at(i).in(precision),
+  )
+  const crossWeights = layerWeights.map((layer) => layer.at('cross_attention'))
+  return {
+    crossMemories: loadCrossMemories(crossWeights, dim, heads),
+    blocks: layerWeights.map((layer) => loadTransformerBlock(layer, config)),
+    modulations: loadModulations(layerWeights, dim),
+  }
+}
+
+/** For the self-attention of every block: tables times its gains, [2, 1, 1, frames, width] each. */
+function makeBlockRotaries(
+  blocks: readonly TransformerBlock[],
+  { dim, heads, positionsMax }: TransformerConfig,
+) {
+  const rotaryOf = makeRotary(dim / heads, positionsMax)
+  const gains = tf.tidy(() => tf.stack(blocks.map(({ attention }) => attention.gains)))
+  return (frames: number): Rotary[] =>
+    tf.tidy(() => {
+      const { cos, sin } = withGain(rotaryOf(frames), gains) // [layers, 2, 1, 1, frames, width]
+      const sines = tf.unstack(sin)
+      return tf.unstack(cos).map((each, i) => ({ cos: each, sin: sines[i]! }))
+    })
 }
 
 function checkFrames({ shape }: Tensor, positionsMax: number): void {

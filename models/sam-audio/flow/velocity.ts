@@ -1,4 +1,4 @@
-/** Where the flow goes from a state at a time: one evaluation of the network (SAMAudio.forward). */
+/** The velocity of the flow in a state at a time: one evaluation of the network (SAMAudio). */
 import type { Precision } from '../../precision.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
@@ -10,14 +10,14 @@ import { loadTransformer } from './transformer.ts'
 
 export type VelocityNetwork = ReturnType<typeof loadVelocity>
 
-/** What one batch is told, the same at every evaluation. */
+/** The conditioning of one batch, the same at every evaluation. */
 export interface BatchConditions {
   /** [batch, frames, dim]: features, anchors and picture. */
   base: Tensor
-  /** [batch, length, dim]: what the text says. */
+  /** [batch, length, dim]: the text's states. */
   memory: Tensor
   frames: RowMask | null
-  /** What masks the text as keys, [batch, 1, 1, length], or null. */
+  /** Mask of the text as keys, [batch, 1, 1, length]; null: every token is valid. */
   textKeys: Tensor | null
 }
 
@@ -36,14 +36,14 @@ export function loadVelocity(
   )
 
   /** state [batch, frames, 2 · codebookDim] to its velocity, of the same shape. */
-  const forward = (state: Tensor, time: TimeEmbedding, told: BatchConditions): Tensor =>
+  const forward = (state: Tensor, time: TimeEmbedding, given: BatchConditions): Tensor =>
     tf.tidy(() =>
       transformer.forward({
-        x: conditions.noisy(state).add(told.base),
-        memory: told.memory.add(time.memory.expandDims(1)),
+        x: conditions.noisy(state).add(given.base),
+        memory: given.memory.add(time.memory.expandDims(1)),
         time,
-        frames: told.frames,
-        textKeys: told.textKeys,
+        frames: given.frames,
+        textKeys: given.textKeys,
       }),
     )
 

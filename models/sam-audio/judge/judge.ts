@@ -1,4 +1,4 @@
-/** How good a separation is, by a network made to tell (SAMAudioJudge). */
+/** Scores of a separation, estimated by a network (SAMAudioJudge). */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { loadLayerNorm, loadLinear, loadProjection, type Layer } from '../../layers.ts'
@@ -15,14 +15,14 @@ import { loadModernBert, modernBertConfig, type ModernBertConfig } from '../text
 
 const NORM_EPSILON = 1e-5
 
-/** What it tells of a separation, the higher the better, in the order of its outputs. */
+/** The scores of a separation, higher is better, in the order of the network's outputs. */
 export const SCORES = ['overall', 'recall', 'precision', 'faithfulness'] as const
 
 export type JudgeScores = Readonly<Record<(typeof SCORES)[number], number>>
 
 export interface JudgeConfig {
   codec: CodecConfig
-  /** How configuration and weights call the codec: since it is in transformers, the second way. */
+  /** The codec's key in configuration and weights; transformers has the second. */
   codecName: 'audio_codec' | 'dac_vae_encoder'
   audio: PeConfig
   text: ModernBertConfig
@@ -49,52 +49,19 @@ export type JudgeNetwork = ReturnType<typeof loadJudgeNetwork>
 
 /** @throws Error naming weights that are missing, misshapen or unread */
 export function loadJudgeNetwork(weights: Weights, config: JudgeConfig) {
-  const { codec, codecName, audio, finetune, bottleneckDim } = config
-  const places = codecName === 'dac_vae_encoder' ? TRANSFORMERS : undefined
-  const encoder = loadEncoder(weights.at(codecName), codec, places)
-  weights.at(codecName).ignoreAll() // the decoder
-  const project = loadLinear(weights.at('data_proj'), codec.codebookDim, audio.dim)
-  const transformer = loadPeTransformer(weights.at('transformer'), audio)
-  const joinAudio = loadLinear(weights.at('cat_audio_proj'), 2 * audio.dim, bottleneckDim)
-  const { textModel, textLayersOut, embedText } = loadText(weights, config)
-  const joinText = loadLinear(weights.at('proj_audio_and_text'), 2 * bottleneckDim, bottleneckDim)
-  const finetuneProject = loadLinear(weights.at('finetune_data_proj'), bottleneckDim, finetune.dim)
-  const finetuneTransformer = loadPeTransformer(weights.at('finetune_transformer'), finetune)
-  const head = loadProjection(weights.at('head'), finetune.dim, SCORES.length)
-  const mean = weights.get('mean', [SCORES.length])
-  const spread = weights.get('std', [SCORES.length])
+  const { encoder, project, transformer, joinMixture } = loadAudio(weights, config)
+  const { textModel, textLayersOut, embedText, joinText } = loadText(weights, config)
+  const { finetuneProject, finetuneTransformer, head, pool } = loadScoring(weights, config)
   weights.assertAllRead()
 
-  /** heard [2 · batch, frames, dim], mixtures before separations; to [batch, frames, …]. */
-  const joinHeard = (heard: Tensor): Tensor =>
-    tf.tidy(() => {
-      const [mixture, separated] = tf.split(heard, 2, 0) as [Tensor, Tensor]
-      return joinAudio(tf.concat([separated, mixture], -1))
-    })
-
-  /** audio [batch, frames, bottleneckDim] and text [batch, bottleneckDim] to the audio's shape. */
-  const joinSaid = (audioHeard: Tensor, said: Tensor): Tensor =>
-    tf.tidy(() => {
-      const everywhere = tf.tile(said.expandDims(1), [1, audioHeard.shape[1]!, 1])
-      return joinText(tf.concat([audioHeard, everywhere], -1))
-    })
-
-  /** Of the real frames of each row: [batch, frames, scores] to [batch, scores]. */
-  const pool = (scores: Tensor, rows: readonly number[]): Tensor =>
-    tf.tidy(() => {
-      const mask = frameMask(rows, scores.shape[1]!) ?? tf.scalar(1)
-      const frames = tf.tensor2d([...rows], [rows.length, 1])
-      return scores.mul(mask).sum(1).div(frames).mul(spread).add(mean)
-    })
-
   /**
-   * features [2 · batch, frames, codebookDim], mixtures before separations; said [batch, …];
-   * `rows`: real frames of each mixture and its separation. To [batch, scores].
+   * features [2 · batch, frames, codebookDim], mixtures before separations; text [batch,
+   * bottleneckDim]; `rows`: real frames of each mixture and its separation. To [batch, scores].
    */
-  const forward = (features: Tensor, said: Tensor, rows: readonly number[]): Tensor =>
+  const forward = (features: Tensor, text: Tensor, rows: readonly number[]): Tensor =>
     tf.tidy(() => {
-      const heard = transformer.forward(project(features), [...rows, ...rows])
-      const joined = joinSaid(joinHeard(heard), said)
+      const encoded = transformer.forward(project(features), [...rows, ...rows])
+      const joined = joinText(joinMixture(encoded), text)
       return pool(head(finetuneTransformer.forward(finetuneProject(joined), rows)), rows)
     })
 
@@ -102,11 +69,11 @@ export function loadJudgeNetwork(weights: Weights, config: JudgeConfig) {
     encoder,
     project,
     transformer,
-    joinHeard,
+    joinMixture,
     textModel,
     textLayersOut,
     embedText,
-    joinSaid,
+    joinText,
     finetuneProject,
     finetuneTransformer,
     head,
@@ -115,7 +82,24 @@ export function loadJudgeNetwork(weights: Weights, config: JudgeConfig) {
   }
 }
 
-/** What encodes the prompt: the text model and the layers behind it. */
+/** The encoder of mixtures and separations, and what joins the two. */
+function loadAudio(weights: Weights, { codec, codecName, audio, bottleneckDim }: JudgeConfig) {
+  const places = codecName === 'dac_vae_encoder' ? TRANSFORMERS : undefined
+  const encoder = loadEncoder(weights.at(codecName), codec, places)
+  weights.at(codecName).ignoreAll() // the decoder
+  const project = loadLinear(weights.at('data_proj'), codec.codebookDim, audio.dim)
+  const transformer = loadPeTransformer(weights.at('transformer'), audio)
+  const join = loadLinear(weights.at('cat_audio_proj'), 2 * audio.dim, bottleneckDim)
+  /** encoded [2 · batch, frames, dim], mixtures before separations, to [batch, frames, …]. */
+  const joinMixture = (encoded: Tensor): Tensor =>
+    tf.tidy(() => {
+      const [mixture, separated] = tf.split(encoded, 2, 0) as [Tensor, Tensor]
+      return join(tf.concat([separated, mixture], -1))
+    })
+  return { encoder, project, transformer, joinMixture }
+}
+
+/** The encoder of the prompt: the text model, the layers behind it, and what joins the audio. */
 function loadText(weights: Weights, { audio, text, textLayers, bottleneckDim }: JudgeConfig) {
   const textModel = loadModernBert(weights.at('text_model'), text, textLayers, TOKENS_MAX)
   const textLayersOut: readonly Layer[] = [
@@ -123,13 +107,37 @@ function loadText(weights: Weights, { audio, text, textLayers, bottleneckDim }: 
     loadLinear(weights.at('text_proj2'), audio.dim, bottleneckDim),
     loadLayerNorm(weights.at('layer_norm'), bottleneckDim, NORM_EPSILON),
   ]
+  const join = loadLinear(weights.at('proj_audio_and_text'), 2 * bottleneckDim, bottleneckDim)
   /** ids [batch, length] int32, valid [batch, length]; to [batch, bottleneckDim]. */
   const embedText = (ids: Tensor, valid: Tensor): Tensor =>
     tf.tidy(() => textLayersOut.reduce((x, layer) => layer(x), textModel.forward(ids, valid)))
-  return { textModel, textLayersOut, embedText }
+  /** audio [batch, frames, bottleneckDim] and text [batch, bottleneckDim] to the audio's shape. */
+  const joinText = (encodedAudio: Tensor, encodedText: Tensor): Tensor =>
+    tf.tidy(() => {
+      const repeated = tf.tile(encodedText.expandDims(1), [1, encodedAudio.shape[1]!, 1])
+      return join(tf.concat([encodedAudio, repeated], -1))
+    })
+  return { textModel, textLayersOut, embedText, joinText }
 }
 
-/** A mixture, what was separated from it, of the same length, and the prompt. */
+/** The layers that compute the scores of every frame, and their mean over frames. */
+function loadScoring(weights: Weights, { finetune, bottleneckDim }: JudgeConfig) {
+  const finetuneProject = loadLinear(weights.at('finetune_data_proj'), bottleneckDim, finetune.dim)
+  const finetuneTransformer = loadPeTransformer(weights.at('finetune_transformer'), finetune)
+  const head = loadProjection(weights.at('head'), finetune.dim, SCORES.length)
+  const mean = weights.get('mean', [SCORES.length])
+  const deviation = weights.get('std', [SCORES.length])
+  /** Over the real frames of each row: [batch, frames, scores] to [batch, scores]. */
+  const pool = (scores: Tensor, rows: readonly number[]): Tensor =>
+    tf.tidy(() => {
+      const mask = frameMask(rows, scores.shape[1]!) ?? tf.scalar(1)
+      const frames = tf.tensor2d([...rows], [rows.length, 1])
+      return scores.mul(mask).sum(1).div(frames).mul(deviation).add(mean)
+    })
+  return { finetuneProject, finetuneTransformer, head, pool }
+}
+
+/** A mixture, a separation of it of the same length, and the prompt. */
 export interface Verdict {
   mixture: Float32Array
   separated: Float32Array
@@ -146,7 +154,7 @@ export async function loadJudge(folder: string) {
   )
   const tokenizer = await TextTokenizer.load(folder, TOKENS_MAX)
 
-  /** The scores of each; reads from the device. */
+  /** Scores every separation, in the order given. Reads from the device. */
   const judge = (verdicts: readonly Verdict[]): JudgeScores[] => {
     const waves = [
       ...verdicts.map(({ mixture }) => mixture),
@@ -155,8 +163,8 @@ export async function loadJudge(folder: string) {
     const scores = tf.tidy(() => {
       const { features, rows } = encodeWaves(network.encoder, config.codec, waves)
       const { ids, valid } = tokenizer.batch(verdicts.map(({ prompt }) => prompt))
-      const said = network.embedText(ids, valid)
-      return network.forward(features, said, rows.slice(0, verdicts.length))
+      const text = network.embedText(ids, valid)
+      return network.forward(features, text, rows.slice(0, verdicts.length))
     })
     const rows = scores.arraySync() as number[][]
     scores.dispose()

@@ -1,4 +1,4 @@
-/** Attention of frames to what the text says (Attention, with q_norm and k_norm, no RoPE). */
+/** Attention of frames to the text (Attention, with q_norm and k_norm, no RoPE). */
 import { asWideAs, widen } from '../../bfloat16.ts'
 import {
   attendUnscaled,
@@ -35,8 +35,8 @@ export function loadCrossAttention(weights: Weights, dim: number, heads: number)
   /** x [batch, frames, dim] to the same; textKeys: what masks the memory, or null. */
   return (x: Tensor, { keys, values }: CrossMemory, textKeys: Tensor | null): Tensor =>
     tf.tidy(() => {
-      const heard = splitHeads(project(x, query), heads) // [batch, heads, frames, width]
-      const q = asWideAs(keys, rmsNormalize(widen(heard))) // its gain is in the keys
+      const queries = splitHeads(project(x, query), heads) // [batch, heads, frames, width]
+      const q = asWideAs(keys, rmsNormalize(widen(queries))) // its gain is in the keys
       return out(mergeHeads(attendUnscaled(q, keys, values, textKeys)))
     })
 }
@@ -68,8 +68,8 @@ export function loadCrossMemories(layers: readonly Weights[], dim: number, heads
   return (memory: Tensor): CrossMemory[] =>
     tf.tidy(() => {
       const [batch, length] = memory.shape as [number, number, number]
-      const heard = asWideAs(kernels[0]!, memory)
-      const all = reshape(stackRows(kernels.map((kernel) => matmulTransposed(heard, kernel))), [
+      const input = asWideAs(kernels[0]!, memory)
+      const all = reshape(stackRows(kernels.map((kernel) => matmulTransposed(input, kernel))), [
         layers.length,
         batch,
         length,

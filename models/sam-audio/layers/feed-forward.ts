@@ -30,9 +30,9 @@ export function loadFeedForward(
   const out = loadProjection(weights.at(names.out), sizes.hidden, sizes.out)
   return (x) =>
     tf.tidy(() => {
-      const heard = asWideAs(gateMatrix, x)
-      const gate = widen(matmulTransposed(heard, gateMatrix)) // [..., hidden]
-      const value = widen(matmulTransposed(heard, valueMatrix))
+      const input = asWideAs(gateMatrix, x)
+      const gate = widen(matmulTransposed(input, gateMatrix)) // [..., hidden]
+      const value = widen(matmulTransposed(input, valueMatrix))
       return out(gateWithSigmoid(gate.mul(value), gate))
     })
 }

@@ -74,8 +74,8 @@ export function loadPeTransformer(weights: Weights, config: PeConfig) {
       const mask = maskOf(rows, frames)
       const rotary = rotaryOf(frames + 1)
       const embedded = patcher.forward(prepend(x), mask) // [batch, 1 + frames, dim]
-      const heard = layers.reduce((y, layer) => layer(y, rotary, mask?.keys ?? null), embedded)
-      return out(norm(heard))
+      const encoded = layers.reduce((y, layer) => layer(y, rotary, mask?.keys ?? null), embedded)
+      return out(norm(encoded))
     })
 
   /**

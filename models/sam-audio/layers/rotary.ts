@@ -1,4 +1,4 @@
-/** Where a frame is, told by turning pairs of channels of its queries and keys (RoPE). */
+/** Rotary position embedding: rotates pairs of channels of queries and keys (RoPE). */
 import { rollLastAxis, tf, type Tensor } from '../../tensor.ts'
 
 /** [frames, width] each, the two halves of `width` being the two parts of every pair. */

@@ -9,7 +9,7 @@ import { rotate, type Rotary } from './rotary.ts'
 
 export type SelfAttention = ReturnType<typeof loadSelfAttention>
 
-/** How a family of networks names the weights of attention, and lays out its heads. */
+/** The names of attention's weights in a family of networks, and the layout of its heads. */
 export interface AttentionLayout {
   q: string
   k: string
@@ -27,6 +27,11 @@ const OF_THE_FLOW: AttentionLayout = {
   headsInterleaved: true,
 }
 
+/**
+ * @param weights of one attention, by the names of `layout`
+ * @param dim width of the input and the output, shared out evenly among the heads
+ * @throws Error naming a weight that is missing or misshapen
+ */
 export function loadSelfAttention(
   weights: Weights,
   dim: number,
@@ -36,7 +41,7 @@ export function loadSelfAttention(
   const width = dim / heads
   const inHalves = pairsInHalves(width)
   const byHead: RowOrder = layout.headsInterleaved ? headsSideBySide(dim, heads) : asStored
-  const turned: RowOrder = (place) => byHead(inHalves(place))
+  const byHeadInHalves: RowOrder = (place) => byHead(inHalves(place))
   const part = (name: string, rowAt: RowOrder) => ({
     weights: weights.at(name),
     outDim: dim,
@@ -45,8 +50,8 @@ export function loadSelfAttention(
   const kernel = readStacked(
     [
       // [3 · dim, dim]
-      part(layout.q, turned),
-      part(layout.k, turned),
+      part(layout.q, byHeadInHalves),
+      part(layout.k, byHeadInHalves),
       part(layout.v, byHead),
     ],
     dim,
@@ -62,25 +67,25 @@ export function loadSelfAttention(
   const out = loadProjection(weights.at(layout.out), dim, dim)
 
   /**
-   * x [batch, frames, dim] to queries and keys [2, batch, heads, frames, width], and values; rotary
-   * with `gains` worked in, [2, 1, 1, frames, width].
+   * x [batch, frames, dim] to queries and keys [2, batch, heads, frames, width], and values [batch,
+   * heads, frames, width]; rotary: tables times `gains`, [2, 1, 1, frames, width].
    */
-  const listen = (x: Tensor, rotary: Rotary): { qk: Tensor; v: Tensor } => {
+  const projectHeads = (x: Tensor, rotary: Rotary): { qk: Tensor; v: Tensor } => {
     const [batch, frames] = x.shape as [number, number, number]
     const all = reshape(project(x, kernel), [batch, frames, 3, heads, width])
-    const turned = transpose(all, [2, 0, 3, 1, 4]) // [3, batch, heads, frames, width]
-    const qk = rotate(rmsNormalize(widen(sliceRows(turned, 0, 2))), rotary)
-    const [v] = unstackRows(sliceRows(turned, 2, 1)) as [Tensor]
+    const parts = transpose(all, [2, 0, 3, 1, 4]) // [3, batch, heads, frames, width]
+    const qk = rotate(rmsNormalize(widen(sliceRows(parts, 0, 2))), rotary)
+    const [v] = unstackRows(sliceRows(parts, 2, 1)) as [Tensor]
     return { qk, v }
   }
 
-  /** As `listen`, to the shape of x; keys: what masks them, or null. */
+  /** x and rotary as in `projectHeads`, to the shape of x; keys: the mask of keys, or null. */
   const forward = (x: Tensor, rotary: Rotary, keys: Tensor | null): Tensor =>
     tf.tidy(() => {
-      const { qk, v } = listen(x, rotary)
-      const [q, k] = unstackRows(asWideAs(v, qk)) as [Tensor, Tensor] // [batch, heads, frames, width]
+      const { qk, v } = projectHeads(x, rotary)
+      const [q, k] = unstackRows(asWideAs(v, qk)) as [Tensor, Tensor]
       return out(mergeHeads(attendUnscaled(q, k, v, keys)))
     })
 
-  return { gains, listen, forward }
+  return { gains, projectHeads, forward }
 }

@@ -10,20 +10,21 @@ import { loadSelfAttention } from './self-attention.ts'
 
 export type TransformerBlock = ReturnType<typeof loadTransformerBlock>
 
-/** What the time makes of a block, [batch, 1, dim] each. */
+/** Shifts, scales and gates of a block at a time of the flow, [batch, 1, dim] each. */
 export interface Modulation {
   attention: { shift: Tensor; scale: Tensor; gate: Tensor }
   feedForward: { shift: Tensor; scale: Tensor; gate: Tensor }
 }
 
-/** What masks what a block attends to. */
+/** Masks of the keys of a block's attentions. */
 export interface Masks {
-  /** What masks frames as keys, or null. */
+  /** Of frames; null: every frame is valid. */
   frameKeys: Tensor | null
-  /** What masks the text as keys, or null. */
+  /** Of the text's tokens; null: every token is valid. */
   textKeys: Tensor | null
 }
 
+/** @throws Error naming a weight that is missing or misshapen */
 export function loadTransformerBlock(weights: Weights, config: TransformerConfig) {
   const { dim, heads, feedForwardDim } = config
   const attention = loadSelfAttention(weights.at('attention'), dim, heads)
@@ -34,7 +35,7 @@ export function loadTransformerBlock(weights: Weights, config: TransformerConfig
     out: dim,
   })
 
-  /** x [batch, frames, dim] to the same; rotary with the gains of `attention` worked in. */
+  /** x [batch, frames, dim] to the same; rotary: tables times the gains of `attention`. */
   const forward = (
     x: Tensor,
     modulation: Modulation,
@@ -44,19 +45,19 @@ export function loadTransformerBlock(weights: Weights, config: TransformerConfig
   ): Tensor =>
     tf.tidy(() => {
       const { attention: first, feedForward: second } = modulation
-      const heard = modulate(x, first.scale, first.shift)
-      const y = x.add(attention.forward(heard, rotary, frameKeys).mul(first.gate))
+      const input = modulate(x, first.scale, first.shift)
+      const y = x.add(attention.forward(input, rotary, frameKeys).mul(first.gate))
       const z = y.add(crossAttention(y, memory, textKeys))
-      const thought = modulate(z, second.scale, second.shift)
-      return z.add(feedForward(thought).mul(second.gate))
+      const modulated = modulate(z, second.scale, second.shift)
+      return z.add(feedForward(modulated).mul(second.gate))
     })
 
   return { attention, forward }
 }
 
 /**
- * What the time makes of every block, in one sum: tables of shifts, scales and gates, with the
- * gains of the norms worked into the scales, which saves a pass over the frames each.
+ * The modulations of every block, computed together. The gains of the norms are multiplied into the
+ * scales, which saves one pass over the frames for each norm.
  * @param layers the weights of every block
  */
 export function loadModulations(layers: readonly Weights[], dim: number) {
@@ -91,6 +92,6 @@ export function loadModulations(layers: readonly Weights[], dim: number) {
 export const modulate = (x: Tensor, scale: Tensor, shift: Tensor): Tensor =>
   tf.tidy(() => rmsNormalize(x).mul(scale).add(shift))
 
-/** Scales are stored as what they are more than 1; the rest is as it is: [6, dim]. */
+/** What the stored tables lack: the checkpoint stores a scale less 1. [6, dim]. */
 const unitScales = (dim: number): Tensor =>
   tf.tidy(() => tf.tile(tf.tensor2d([0, 1, 0, 0, 1, 0], [6, 1]), [1, dim]))

@@ -1,4 +1,4 @@
-/** Spans as the network is told of them: a token for every frame (SAMAudioProcessor). */
+/** Spans as the network's input: a token for every frame (SAMAudioProcessor). */
 import type { Span } from '../../model.ts'
 
 /** Tokens of the anchors, as the network's table has them. */

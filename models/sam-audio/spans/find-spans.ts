@@ -27,7 +27,7 @@ export function findSpans(
 
 /**
  * In float32, as the reference has it. When these seconds are turned into frames again, nearly half
- * of them become the next frame, and the network was made to hear it so.
+ * of them become the next frame, and the network was trained so.
  */
 const secondsAt = (frame: number, { sampleRate, hop }: FrameClock): number =>
   Math.fround((frame * hop) / sampleRate)

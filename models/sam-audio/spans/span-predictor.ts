@@ -1,4 +1,4 @@
-/** Where in a mixture the sound of a prompt is heard (PEAudioFrame). */
+/** Predicts where in a mixture the sound of a prompt is (PEAudioFrame). */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { loadLayerNorm, loadLinear, loadProjection, type Layer } from '../../layers.ts'
@@ -61,10 +61,11 @@ export function loadSpanNetwork(weights: Weights, config: SpanPredictorConfig) {
   const embedAudio = (features: Tensor, rows: readonly number[]): Tensor =>
     tf.tidy(() => audioHead(transformer.forward(project(features), rows)))
 
-  /** How alike they are: [batch, frames] of any size; the sigmoid of it is a score. */
-  const logits = (heard: Tensor, said: Tensor): Tensor =>
+  /** Logits of similarity, [batch, frames]; their sigmoid is a score. */
+  const logits = (encodedAudio: Tensor, encodedText: Tensor): Tensor =>
     tf.tidy(() => {
-      const products = tf.matMul(heard, said.expandDims(-1)).squeeze([-1]) // [batch, frames]
+      // [batch, frames]
+      const products = tf.matMul(encodedAudio, encodedText.expandDims(-1)).squeeze([-1])
       return products.mul(scale).add(bias)
     })
 
@@ -105,8 +106,8 @@ export function makeSpanPredictor(network: SpanNetwork, tokenizer: TextTokenizer
   ): Span[][] => {
     const scores = tf.tidy(() => {
       const { ids, valid } = tokenizer.batch(prompts)
-      const heard = network.embedAudio(features, rows)
-      return network.logits(heard, network.embedText(ids, valid)).sigmoid()
+      const encodedAudio = network.embedAudio(features, rows)
+      return network.logits(encodedAudio, network.embedText(ids, valid)).sigmoid()
     })
     const flat = scores.dataSync<'float32'>()
     const frames = scores.shape[1]!

@@ -1,4 +1,4 @@
-/** The encoder by which the span predictor and the judge hear a prompt (ModernBertModel). */
+/** The encoder of prompts for the span predictor and the judge (ModernBertModel). */
 import {
   attendUnscaled,
   gelu,
@@ -20,7 +20,7 @@ export interface ModernBertConfig {
   heads: number
   layers: number
   epsilon: number
-  /** Every so many layers, from the first on, tokens hear all others; else only near ones. */
+  /** Every so many layers, from the first on, tokens attend to all others; else to near ones. */
   globalEvery: number
   /** How far near is, in tokens. */
   nearMax: number
@@ -118,7 +118,7 @@ export function loadModernBert(
   return { embed, layers, around, forward }
 }
 
-/** What a layer needs to know of the tokens: their places, and which of them hear which. */
+/** The tokens' positions, and which of them attend to which. */
 interface Around {
   rotary: Rotary
   bias: Tensor
@@ -147,8 +147,8 @@ function loadAttention(weights: Weights, { dim, heads }: ModernBertConfig) {
     tf.tidy(() => {
       const [batch, length] = x.shape as [number, number, number]
       const all = project(x).reshape([batch, length, 3, heads, width])
-      const turned = tf.transpose(all, [2, 0, 3, 1, 4]) // [3, batch, heads, length, width]
-      const [q, k, v] = tf.unstack(turned) as [Tensor, Tensor, Tensor]
+      const parts = tf.transpose(all, [2, 0, 3, 1, 4]) // [3, batch, heads, length, width]
+      const [q, k, v] = tf.unstack(parts) as [Tensor, Tensor, Tensor]
       const scaled = rotate(q, rotary).mul(1 / Math.sqrt(width))
       return merge(mergeHeads(attendUnscaled(scaled, rotate(k, rotary), v, bias)))
     })

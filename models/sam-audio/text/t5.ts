@@ -1,4 +1,4 @@
-/** The encoder that hears the prompt (transformers: T5EncoderModel). */
+/** The encoder of the prompt (transformers: T5EncoderModel). */
 import {
   attendUnscaled,
   keyBias,

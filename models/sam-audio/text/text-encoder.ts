@@ -1,4 +1,4 @@
-/** Prompts to what the flow network hears of them: tokens, and T5's states. */
+/** Prompts to the flow network's input: tokens, and T5's states. */
 import { join } from 'node:path'
 import { tf, type Tensor } from '../../tensor.ts'
 import { TextTokenizer } from '../../text/tokenizer.ts'

@@ -1,4 +1,4 @@
-/** Times to frames: what the network is told of every frame, and how predicted times round. */
+/** Times to frames: the conditioning of every frame, and the rounding of predicted times. */
 import { anchorTokens } from '../../../models/sam-audio/spans/anchors.ts'
 import { frameCount } from '../../../models/sam-audio/codec/codec.ts'
 import { findSpans } from '../../../models/sam-audio/spans/find-spans.ts'
@@ -57,7 +57,7 @@ function compareCase(each: Case): Comparison[] {
   ]
 }
 
-/** The frame that a predicted span is told to begin at, when it begins at this one. */
+/** The frame at which a predicted span is reported to begin, when it begins at this one. */
 function roundTripOf(frame: number): number {
   const scores = Array.from({ length: ROUND_TRIP_FRAMES + 2 }, (_, i) => Number(i >= frame))
   return [...anchorTokens(findSpans(scores, PUBLISHED), scores.length, PUBLISHED)].indexOf(1)

@@ -76,21 +76,21 @@ function compareWatermark(watermark: Watermark, golden: GoldenFile): Comparison[
   const before = (i: number) => (i === last ? 'wm.encoder_pre_3' : `wm.down_block.${i + 1}`)
   const after = (i: number) => (i === 1 ? 'wm.decoder_pre' : `wm.up_block.${i - 1}`)
   return [
-    compare(watermark.spread, 'wm.encoder_pre_2_tanh', 'wm.encoder_pre_3'),
+    compare(watermark.encoderIn, 'wm.encoder_pre_2_tanh', 'wm.encoder_pre_3'),
     ...blocks.map(({ down }, i) => compare(down, before(i + 1), `wm.down_block.${i + 1}`)),
-    compare(watermark.remember, 'wm.down_block.1', 'wm.encoder_lstm'),
-    compare((x) => watermark.code(tf.elu(x)), 'wm.encoder_lstm', 'wm.encoder_post'),
+    compare(watermark.encoderLstm, 'wm.down_block.1', 'wm.encoder_lstm'),
+    compare((x) => watermark.encoderOut(tf.elu(x)), 'wm.encoder_lstm', 'wm.encoder_post'),
     compare(
       (x) => x.add(watermark.messageCode(golden.tensor('message'))),
       'wm.encoder_post',
       'wm.message_added',
     ),
-    compare(watermark.decode, 'wm.message_added', 'wm.decoder_pre_0'),
-    compare(watermark.recall, 'wm.decoder_pre_0', 'wm.decoder_pre'),
+    compare(watermark.decoderIn, 'wm.message_added', 'wm.decoder_pre_0'),
+    compare(watermark.decoderLstm, 'wm.decoder_pre_0', 'wm.decoder_pre'),
     ...blocks.flatMap(({ upsample, up }, i) => [
       compare((x) => upsample(tf.elu(x)), after(i + 1), `wm.up_convtr.${i + 1}`),
       compare(up, after(i + 1), `wm.up_block.${i + 1}`),
     ]),
-    compare((x) => watermark.gather(tf.elu(x)), `wm.up_block.${last}`, 'wm.decoder_post'),
+    compare((x) => watermark.decoderOut(tf.elu(x)), `wm.up_block.${last}`, 'wm.decoder_post'),
   ]
 }

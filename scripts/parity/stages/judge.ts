@@ -14,7 +14,7 @@ import type { GoldenFile } from '../golden-file.ts'
 import type { Reference } from '../reference.ts'
 import { compareTexts } from '../texts.ts'
 
-/** The reference's transformers and codec hear the padding, only its mean leaves it out. */
+/** The reference's transformers and codec process the padding; only its mean excludes it. */
 const AS_THERE = 'as batched there, padding heard'
 
 export async function prepareJudge(reference: Reference): Promise<() => Comparison[]> {
@@ -46,7 +46,7 @@ const unmasked = (x: Tensor): number[] => Array.from({ length: x.shape[0] }, () 
 const framesOf = (states: Tensor): Tensor => tf.slice(states, [0, 1, 0], [-1, -1, -1])
 
 function compareHearing(network: JudgeNetwork, golden: GoldenFile): Comparison[] {
-  const { encoder, project, transformer, joinHeard } = network
+  const { encoder, project, transformer, joinMixture } = network
   const samples = tf.concat(['input_values', 'separated_values'].map((name) => golden.turned(name)))
   const frames = golden.shape('audio_codec')[2]!
   const projected = golden.tensor('data_proj')
@@ -58,7 +58,7 @@ function compareHearing(network: JudgeNetwork, golden: GoldenFile): Comparison[]
       transformer.states(projected, unmasked(projected)),
       AS_THERE,
     ),
-    golden.compare('cat_audio_proj', joinHeard(framesOf(golden.tensor('transformer.output')))),
+    golden.compare('cat_audio_proj', joinMixture(framesOf(golden.tensor('transformer.output')))),
   ]
 }
 
@@ -79,8 +79,8 @@ function compareVerdict(
   golden: GoldenFile,
   config: JudgeConfig,
 ): Comparison[] {
-  const { joinSaid, finetuneProject, finetuneTransformer, head, pool } = network
-  const joined = joinSaid(golden.tensor('cat_audio_proj'), golden.tensor('layer_norm'))
+  const { joinText, finetuneProject, finetuneTransformer, head, pool } = network
+  const joined = joinText(golden.tensor('cat_audio_proj'), golden.tensor('layer_norm'))
   const projected = golden.tensor('finetune_data_proj')
   const states = finetuneTransformer.states(projected, unmasked(projected))
   return [

@@ -177,8 +177,8 @@ function compareAttention(
   const { attention } = transformer.blocks[0]!
   const [rotary] = transformer.rotaries(golden.shape('noisy_audio')[1]!)
   const { shift, scale } = transformer.modulations(golden.tensor('t_block'))[0]!.attention
-  const heard = modulate(golden.turned('x_embedder'), scale, shift)
-  const { qk } = attention.listen(heard, rotary!)
+  const modulated = modulate(golden.turned('x_embedder'), scale, shift)
+  const { qk } = attention.projectHeads(modulated, rotary!)
   const [batch, heads, frames, width] = golden.shape('layers.0.attention.q_rope') as [
     number,
     number,
@@ -201,6 +201,9 @@ function compareAttention(
   return [
     golden.compare('layers.0.attention.q_rope', asThere(0)),
     golden.compare('layers.0.attention.k_rope', asThere(1)),
-    golden.compare('layers.0.attention', attention.forward(heard, rotary!, inputs.leaking.keys)),
+    golden.compare(
+      'layers.0.attention',
+      attention.forward(modulated, rotary!, inputs.leaking.keys),
+    ),
   ]
 }

@@ -6,23 +6,23 @@ import { encrypt, decrypt } from '../../../gateway/secrets.ts'
 
 const newKey = () => randomBytes(32).toString('base64url')
 
-test('property: what is sealed opens as it was, each time sealed otherwise', () => {
+test('property: what is encrypted decrypts as it was, with another ciphertext each time', () => {
   const key = newKey()
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-      const sealed = encrypt(key, 'req_1', text)
-      assert.equal(decrypt(key, 'req_1', sealed), text)
-      assert.notEqual(encrypt(key, 'req_1', text), sealed)
+      const encrypted = encrypt(key, 'req_1', text)
+      assert.equal(decrypt(key, 'req_1', encrypted), text)
+      assert.notEqual(encrypt(key, 'req_1', text), encrypted)
     }),
   )
 })
 
 test('it opens with no other key, for no other owner, and not when it was changed', () => {
   const key = newKey()
-  const sealed = encrypt(key, 'req_1', 'a secret of some length')
-  assert.throws(() => decrypt(newKey(), 'req_1', sealed))
-  assert.throws(() => decrypt(key, 'req_2', sealed))
-  const bytes = Buffer.from(sealed, 'base64url')
+  const encrypted = encrypt(key, 'req_1', 'a secret of some length')
+  assert.throws(() => decrypt(newKey(), 'req_1', encrypted))
+  assert.throws(() => decrypt(key, 'req_2', encrypted))
+  const bytes = Buffer.from(encrypted, 'base64url')
   for (let i = 0; i < bytes.length; i += 1) {
     const changed = Buffer.from(bytes)
     changed[i]! ^= 1

@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { Outputs } from '../../../../engine/job/outputs.ts'
-import { makeMedia, noise, wavBytes } from '../../../support/make-audio.ts'
+import { makeMedia } from '../../../support/make-media.ts'
+import { noise } from '../../../support/signals.ts'
+import { wavBytes } from '../../../support/wav.ts'
 
 const RATE = 16_000
 const encoding = { format: 'wav' as const, sampleRate: RATE, channels: 1 }

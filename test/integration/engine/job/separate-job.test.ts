@@ -10,13 +10,15 @@ import { DeviceError, ModelError, NativeError } from '../../../../engine/compute
 import { loadConfig } from '../../../../engine/config.ts'
 import type { Scheduler } from '../../../../engine/compute/scheduler.ts'
 import { separateJob, type JobDeps } from '../../../../engine/job/separate-job.ts'
+import { SoundProcesses } from '../../../../engine/media/sound-process.ts'
 import { SourceUnavailableError } from '../../../../engine/media/source.ts'
 import { createLogger } from '../../../../shared/log.ts'
 import type { Event, Job } from '../../../../shared/messages.ts'
 import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
 import { DEFAULT_OPTIONS } from '../../../../shared/separation-options.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
-import { noise, wavBytes } from '../../../support/make-audio.ts'
+import { noise } from '../../../support/signals.ts'
+import { wavBytes } from '../../../support/wav.ts'
 import { PLAIN_MODEL } from '../../../support/plain-model.ts'
 import { serve } from '../../../support/serve.ts'
 
@@ -33,6 +35,7 @@ interface Setting {
   tries?: number
   /** When it is asked at the end. */
   storeIsAway?: boolean
+  mediaSecondsMax?: number
   publish?: (event: Event) => Promise<void>
 }
 
@@ -43,6 +46,7 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
     fails,
     tries = 1,
     storeIsAway = false,
+    mediaSecondsMax = 60,
     publish,
   } = setting
   const { url } = await serve(t, ...answers)
@@ -64,11 +68,16 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
       },
     },
     scheduler,
+    soundProcesses: new SoundProcesses(),
     tries,
     model: PLAIN_MODEL,
     clock: new FakeClock(),
     log: createLogger('test', 'silent'),
-    config: loadConfig({ NATS_URL: 'nats://127.0.0.1:1', SCRATCH_DIR: folder }),
+    config: loadConfig({
+      NATS_URL: 'nats://127.0.0.1:1',
+      SCRATCH_DIR: folder,
+      MEDIA_SECONDS_MAX: String(mediaSecondsMax),
+    }),
     publicFetch: createPublicFetch({ allowCidrs: [] }),
     store: {
       noticed: () => {
@@ -104,6 +113,20 @@ test('a job that its device fails is given back, and its engine notes it', async
     tries: 5,
   })
   assert.deepEqual([outcome, last?.type, deviceFailed], ['released', 'released', 1])
+})
+
+test('media of more samples than allowed is refused once it is measured', async (t) => {
+  const dense = wavBytes([noise(0.6, 768_000)], 768_000)
+  const { events } = await serveJob(t, {
+    answers: [(_, response) => void response.end(dense)],
+    mediaSecondsMax: 1,
+    fails: new Error('nothing is decoded'),
+  })
+  assert.deepEqual(
+    events.map((event) => (event.type === 'failed' ? event.error.code : event.type)),
+    ['started', 'measured', 'MEDIA_TOO_LONG'],
+  )
+  assert.deepEqual(events.at(-1)?.logs, []) // decoding says first what it decodes
 })
 
 test('a job whose input the model refuses fails at once', async (t) => {

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { openMixture } from '../../../../engine/media/decode.ts'
 import { measureSound } from '../../../../engine/media/measure.ts'
-import { noise } from '../../../support/make-audio.ts'
+import { noise } from '../../../support/signals.ts'
 import {
   assertBetween,
   assertNear,

@@ -4,12 +4,13 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { constants, deflateRawSync } from 'node:zlib'
-import { AVERROR_EINVAL, AVERROR_ENOSPC } from 'node-av/constants'
+import { AVERROR_EINVAL, AVERROR_ENOMEM, AVERROR_ENOSPC } from 'node-av/constants'
 import { CallError } from '../../../../engine/media/ffmpeg.ts'
 import { measureSound } from '../../../../engine/media/measure.ts'
 import { refusalOf } from '../../../../engine/media/open-media.ts'
 import type { ServiceError } from '../../../../shared/errors.ts'
-import { noise, wavBytes } from '../../../support/make-audio.ts'
+import { noise } from '../../../support/signals.ts'
+import { wavBytes } from '../../../support/wav.ts'
 import { assertBetween, mediaFolder, readSound } from './read-sound.ts'
 
 const { save, make } = mediaFolder()
@@ -62,6 +63,16 @@ test('a rate that is stated only on the way is refused there', async () => {
   })
 })
 
+test('sound of very many samples a second may last as much shorter', async () => {
+  const plane = noise(0.3, 768_000)
+  const path = await save('dense.wav', wavBytes([plane, plane], 768_000))
+  await assert.rejects(readSound(path, { mediaSecondsMax: 1 }), {
+    code: 'MEDIA_TOO_LONG',
+    message: /the limit is 0\.3 s for 2 channels at 768000 Hz/,
+  })
+  await readSound(path, { mediaSecondsMax: 1, channelsMax: 1 }) // as it is written counts
+})
+
 test('what FFmpeg cannot do with a file is INVALID_MEDIA at once', async () => {
   const planes = [noise(0.5, 8000), noise(0.5, 8000)]
   const path = await save('loudspeakers.wav', wavBytes(planes, 8000, 'pcm16', 0x60000)) // it has no mix for these
@@ -111,8 +122,13 @@ test('cover art is not decoded, however large it says it is', async () => {
   assertBetween((process.resourceUsage().maxRSS - before) / 1_024, 0, 100) // MiB
 })
 
-test('a full disk, and what is no error of FFmpeg, is not the fault of the media', () => {
-  const own = [new CallError(AVERROR_ENOSPC, 'write'), new Error('away'), new TypeError()]
+test('a full disk or memory, and what is no error of FFmpeg, is not the fault of the media', () => {
+  const own = [
+    new CallError(AVERROR_ENOSPC, 'write'),
+    new CallError(AVERROR_ENOMEM, 'read'),
+    new Error('away'),
+    new TypeError(),
+  ]
   for (const error of own) assert.equal(refusalOf(error), error)
   const refused = new CallError(AVERROR_EINVAL, 'open the decoder')
   const { code, cause } = refusalOf(refused) as ServiceError

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { measureSound } from '../../../../engine/media/measure.ts'
-import { chirp, noise, sine, wavBytes } from '../../../support/make-audio.ts'
+import { chirp, noise, sine } from '../../../support/signals.ts'
+import { wavBytes } from '../../../support/wav.ts'
 import { assertBetween, assertNear, mediaFolder, readSound } from './read-sound.ts'
 
 const { save, make } = mediaFolder()

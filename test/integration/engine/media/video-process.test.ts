@@ -3,12 +3,9 @@
 import assert from 'node:assert/strict'
 import { dirname } from 'node:path'
 import { test } from 'node:test'
-import {
-  VIDEO_LIMITS,
-  VideoProcess,
-  type VideoLimits,
-} from '../../../../engine/media/video-process.ts'
-import { noise } from '../../../support/make-audio.ts'
+import type { ProcessLimits } from '../../../../engine/media/limited-process.ts'
+import { VIDEO_LIMITS, VideoProcess } from '../../../../engine/media/video-process.ts'
+import { noise } from '../../../support/signals.ts'
 import { mediaFolder } from './read-sound.ts'
 
 const { make } = mediaFolder()
@@ -16,7 +13,7 @@ const { make } = mediaFolder()
 interface Work {
   width?: number
   height?: number
-  limits?: Partial<VideoLimits>
+  limits?: Partial<ProcessLimits>
   signal?: AbortSignal
 }
 
@@ -45,12 +42,15 @@ test('pictures of many pixels are not coded anew', async () => {
 })
 
 test('more memory than allowed ends the work', async () => {
-  const { pictures, preparing } = await begin({ limits: { bytesMax: 64 * 2 ** 20 } })
-  await assert.rejects(preparing, /its process ended.* more than 64 MiB/)
-  await assert.rejects(
-    pictures.mux({ video: { path: '', startSeconds: 0 }, audioPath: '', path: '' }),
-    /64 MiB/,
-  )
+  const large = { width: 4096, height: 2304 }
+  const { pictures, preparing } = await begin({ ...large, limits: { bytesMax: 200 * 2 ** 20 } })
+  await assert.rejects(preparing, /FFmpeg could not|more than 200 MiB of memory/)
+  pictures.close()
+})
+
+test('a process that cannot start is not the fault of the video', async () => {
+  const { preparing } = await begin({ limits: { bytesMax: 64 * 2 ** 20 } })
+  await assert.rejects(preparing, /its process ended before it was ready/)
 })
 
 test('more time than allowed ends the work', async () => {

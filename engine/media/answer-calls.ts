@@ -1,0 +1,30 @@
+/** The other side of `limited-process.ts`: answers its calls, and ends with it. */
+
+import { ServiceError } from '../../shared/errors.ts'
+import { isDiskFull, isOutOfMemory } from './ffmpeg.ts'
+import type { ErrorReport, ProcessAnswer, ProcessCall } from './limited-process.ts'
+
+/** Answers every call with what `work` resolves with or throws. */
+export function answerCalls<Task>(work: (task: Task) => Promise<unknown>): void {
+  process.on('message', ({ id, task }: ProcessCall<Task>) => {
+    work(task).then(
+      (value) => send({ id, value }),
+      (error: unknown) => {
+        if (isOutOfMemory(error)) process.exit(1) // however it shows, it ends alike
+        send({ id, error: reportOf(error) })
+      },
+    )
+  })
+  process.on('disconnect', () => process.exit())
+  send({ ready: true })
+}
+
+function reportOf(error: unknown): ErrorReport {
+  const message = error instanceof Error ? error.message : String(error)
+  const code = error instanceof ServiceError ? { code: error.code } : {}
+  return { message, ...code, isDiskFull: isDiskFull(error) }
+}
+
+function send(answer: ProcessAnswer): void {
+  process.send?.(answer)
+}

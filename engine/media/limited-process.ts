@@ -1,0 +1,142 @@
+/**
+ * Work on strangers' media, in a process of its own. What a file takes shows only while it is read,
+ * and memory that native code takes can be limited for a whole process only.
+ */
+
+import { spawn, type ChildProcess } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { AVERROR_ENOSPC } from 'node-av/constants'
+import { type ErrorCode, ServiceError } from '../../shared/errors.ts'
+import { CallError } from './ffmpeg.ts'
+
+export interface ProcessLimits {
+  /** Of the process's memory that can be written, the stacks of its threads included. */
+  bytesMax: number
+  /** Of one call. */
+  secondsMax: number
+  /** How far others go first on the processors, from 0 to 19. */
+  niceness: number
+}
+
+export interface ProcessCall<Task> {
+  id: number
+  task: Task
+}
+
+/** An error on its way to the caller; `code` is that of a ServiceError. */
+export interface ErrorReport {
+  message: string
+  code?: ErrorCode
+  isDiskFull: boolean
+}
+
+export type ProcessAnswer =
+  { ready: true } | { id: number; value: unknown } | { id: number; error: ErrorReport }
+
+interface PendingCall {
+  resolve(value: never): void
+  reject(error: unknown): void
+}
+
+/** Work took more than it may, or made its process crash. */
+export class LimitError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'LimitError'
+  }
+}
+
+export class LimitedProcess<Task> {
+  readonly #child: ChildProcess
+  readonly #limits: ProcessLimits
+  readonly #pending = new Map<number, PendingCall>()
+  #calls = 0
+  #isReady = false
+  /** Why there are no answers any more. */
+  #end: unknown = null
+
+  /** @param program what it runs: a module that calls `answerCalls` */
+  constructor(program: URL, limits: ProcessLimits) {
+    this.#limits = limits
+    this.#child = startLimited(program, limits)
+    // An idle one does not keep this process alive; a call does, by its timer.
+    this.#child.unref()
+    this.#child.channel?.unref()
+    this.#child.on('message', (answer: ProcessAnswer) => this.#settle(answer))
+    this.#child.on('error', (error) => this.close(error))
+    this.#child.on('exit', (code, signal) => this.close(this.#causeOf(signal ?? `code ${code}`)))
+  }
+
+  get hasEnded(): boolean {
+    return this.#end !== null
+  }
+
+  /**
+   * @throws LimitError when the work takes too much or its process crashes; the reason with which
+   * the process was closed; what the work throws: ServiceError, CallError for a full disk, Error
+   */
+  async call<T>(task: Task): Promise<T> {
+    if (this.hasEnded) throw this.#end
+    const id = ++this.#calls
+    const { secondsMax } = this.#limits
+    const late = () => this.close(new LimitError(`it takes longer than ${secondsMax} s`))
+    const timer = setTimeout(late, secondsMax * 1_000)
+    try {
+      return await new Promise<T>((resolve, reject) => {
+        this.#pending.set(id, { resolve, reject })
+        this.#child.send({ id, task } satisfies ProcessCall<Task>)
+      })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** Ends the process, whatever it does; calls that it has not answered end with `reason`. */
+  close(reason: unknown = new Error('it was closed')): void {
+    this.#end ??= reason
+    this.#child.kill('SIGKILL')
+    for (const { reject } of this.#pending.values()) reject(this.#end)
+    this.#pending.clear()
+  }
+
+  #settle(answer: ProcessAnswer): void {
+    if ('ready' in answer) {
+      this.#isReady = true
+      return
+    }
+    const pending = this.#pending.get(answer.id)
+    this.#pending.delete(answer.id)
+    if ('value' in answer) pending?.resolve(answer.value as never)
+    else pending?.reject(errorOf(answer.error))
+  }
+
+  /** It is not the work's fault when the process cannot start, nor when this machine kills it. */
+  #causeOf(how: string): Error {
+    if (!this.#isReady) return new Error(`its process ended before it was ready (${how})`)
+    if (how === 'SIGKILL') return new Error('its process was killed')
+    const mebibytes = Math.floor(this.#limits.bytesMax / 2 ** 20)
+    return new LimitError(`it takes more than ${mebibytes} MiB of memory, or is damaged (${how})`)
+  }
+}
+
+function errorOf({ message, code, isDiskFull }: ErrorReport): Error {
+  if (code) return new ServiceError(code, { message })
+  return isDiskFull ? new CallError(AVERROR_ENOSPC, 'write the video') : new Error(message)
+}
+
+/**
+ * Sets the limit, in kilobytes of data, and becomes the rest of its arguments. A limit of addresses
+ * would be of no use: V8 reserves far more than it uses.
+ */
+const LIMITED = 'ulimit -c 0 && ulimit -d "$1" && shift && exec nice -n "$@"'
+
+/** Its environment is empty: it has to do with strangers' files, and with no secrets. */
+function startLimited(program: URL, { bytesMax, niceness }: ProcessLimits): ChildProcess {
+  const node = [process.execPath, '--import', import.meta.resolve('tsx'), fileURLToPath(program)]
+  const limits = [Math.floor(bytesMax / 1_024), niceness].map(String)
+  return spawn('/bin/sh', ['-c', LIMITED, 'sh', ...limits, ...node], {
+    env: {},
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    serialization: 'advanced',
+  })
+}

@@ -1,0 +1,128 @@
+/**
+ * All work on the sound of sources, in processes of their own: a file of a few kilobytes may state
+ * an index of gigabytes. One that is done waits, warm, for the next file.
+ */
+
+import type { Mixture, MixtureLimits } from './decode.ts'
+import { LimitedProcess, LimitError, type ProcessLimits } from './limited-process.ts'
+import { invalidMedia } from './open-media.ts'
+
+/** About 150 MB of it are the process's own. */
+export const SOUND_LIMITS: ProcessLimits = { bytesMax: 2 ** 29, secondsMax: 300, niceness: 0 }
+
+/** So many wait: jobs end about as often as others begin. */
+const IDLE_MAX = 2
+
+export type SoundTask =
+  | { do: 'measure'; path: string; secondsMax: number }
+  | { do: 'open'; path: string; limits: MixtureLimits }
+  | { do: 'next' }
+  | { do: 'close' }
+
+export interface NextBlock {
+  /** Null at the end. */
+  block: Float32Array[] | null
+  corruptPackets: number
+}
+
+/** What is found when a file is opened. */
+export type MixtureFacts = Omit<Mixture, 'corruptPackets' | 'blocks' | 'close'>
+
+type SoundProcess = LimitedProcess<SoundTask>
+
+const WORKER = new URL('./sound-worker.ts', import.meta.url)
+
+export class SoundProcesses {
+  readonly #limits: ProcessLimits
+  #idle: SoundProcess[] = []
+
+  /** Starts the process of the first file. */
+  constructor(limits = SOUND_LIMITS) {
+    this.#limits = limits
+    this.#warmUp()
+  }
+
+  /**
+   * Resolves with what `work` does; its reader serves one file at a time, and no longer than that.
+   * @throws what `work` throws; the signal's reason once aborted, and then its process is killed
+   */
+  async use<T>(signal: AbortSignal, work: (reader: SoundReader) => Promise<T>): Promise<T> {
+    signal.throwIfAborted()
+    const process = this.#take()
+    const abort = () => process.close(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    try {
+      return await work(new SoundReader(process))
+    } finally {
+      signal.removeEventListener('abort', abort)
+      if (!process.hasEnded) this.#keep(process)
+      this.#warmUp()
+    }
+  }
+
+  #warmUp(): void {
+    if (this.#idle.length === 0) this.#idle.push(this.#start())
+  }
+
+  #start(): SoundProcess {
+    return new LimitedProcess(WORKER, this.#limits)
+  }
+
+  #take(): SoundProcess {
+    for (let process = this.#idle.pop(); process; process = this.#idle.pop()) {
+      if (!process.hasEnded) return process
+    }
+    return this.#start()
+  }
+
+  #keep(process: SoundProcess): void {
+    if (this.#idle.length < IDLE_MAX) this.#idle.push(process)
+    else process.close()
+  }
+}
+
+/** Reads one file in a process of its own: what takes too much there is INVALID_MEDIA. */
+export class SoundReader {
+  readonly #process: SoundProcess
+
+  constructor(process: SoundProcess) {
+    this.#process = process
+  }
+
+  /** As `measureSound`. */
+  measure(path: string, { secondsMax }: { secondsMax: number }): Promise<number | null> {
+    return this.#call({ do: 'measure', path, secondsMax })
+  }
+
+  /** As `openMixture`: it is decoded there, block by block as they are asked for. */
+  async open(path: string, limits: MixtureLimits): Promise<Mixture> {
+    const facts = await this.#call<MixtureFacts>({ do: 'open', path, limits })
+    let corruptPackets = 0
+    const next = async () => {
+      const answer = await this.#call<NextBlock>({ do: 'next' })
+      corruptPackets = answer.corruptPackets
+      return answer.block
+    }
+    return {
+      ...facts,
+      get corruptPackets() {
+        return corruptPackets
+      },
+      async *blocks() {
+        for (let block = await next(); block; block = await next()) yield block
+      },
+      close: async () => {
+        if (!this.#process.hasEnded) await this.#call({ do: 'close' })
+      },
+    }
+  }
+
+  async #call<T>(task: SoundTask): Promise<T> {
+    try {
+      return await this.#process.call<T>(task)
+    } catch (error) {
+      if (!(error instanceof LimitError)) throw error
+      throw invalidMedia(`The file could not be read: ${error.message}`, error)
+    }
+  }
+}

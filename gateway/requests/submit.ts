@@ -1,0 +1,160 @@
+/** Accepts submissions over HTTP and gRPC: checks them, stores them, repeats answers by key. */
+
+import { isoTime } from '../../shared/clock.ts'
+import { ServiceError } from '../../shared/errors.ts'
+import { newId } from '../../shared/ids.ts'
+import { currentTraceParent } from '../../shared/tracing.ts'
+import { reserveAtSubmit } from '../accounts/credits.ts'
+import { checkSubmission, type Submission } from '../api/validation.ts'
+import type { Deps } from '../deps.ts'
+import { findAnswer, keepAnswer, readIdempotencyKey, type IdempotencyKey } from './idempotency.ts'
+import { presentSubmitted } from './presenter.ts'
+import { assertRoom } from './queue-limit.ts'
+import { encrypt } from '../secrets.ts'
+import { assertKept, checkSource, type CheckedSource, type SourceDeps } from './source.ts'
+import { putInOutbox } from '../store/outbox.ts'
+import { insertRequest } from '../store/requests.ts'
+import { inSharedTransaction } from '../store/shared-transaction.ts'
+import type { RequestRow } from '../store/tables.ts'
+import { newWebhookSecret } from '../webhooks/signature.ts'
+
+/** What a client sends. */
+export interface Submitted {
+  body: unknown
+  /** The compact JSON of its metadata, if it has any. */
+  metadataText?: string | undefined
+  /** The value of the header of that name. */
+  idempotencyKey?: string | string[] | undefined
+  /** Aborts when the client no longer waits for the answer; nothing is stored then. */
+  signal?: AbortSignal | undefined
+}
+
+type SubmitDeps = SourceDeps & Pick<Deps, 'checkWebhookUrl' | 'metrics' | 'feed' | 'wakePublisher'>
+
+/**
+ * Accepts a request: once this resolves, it ends COMPLETED or FAILED, even after a crash. A body
+ * whose Idempotency-Key was answered before gets that answer, and nothing is stored.
+ * @returns the JSON of a QueueSubmitResponse, the same to the byte for a repeated key
+ * @throws ServiceError with the code of endpoint 5 that fits
+ */
+export async function submit(
+  deps: SubmitDeps,
+  accountId: string,
+  { body, metadataText, idempotencyKey, signal }: Submitted,
+): Promise<string> {
+  const submission = checkSubmission(body, metadataText)
+  const key = readIdempotencyKey(idempotencyKey, accountId, body)
+  const earlier = key && (await findAnswer(deps, key))
+  if (earlier !== undefined) return earlier
+  const row = await newRow(deps, accountId, submission, signal)
+  const answer = JSON.stringify(presentSubmitted(row, deps.config))
+  try {
+    await insert(deps, row, key && { ...key, answer })
+  } catch (error) {
+    const isTaken = error instanceof ServiceError && error.code === 'IDEMPOTENCY_CONFLICT'
+    const concurrent = key && isTaken ? await findAnswer(deps, key) : undefined
+    if (concurrent === undefined) throw error
+    return concurrent
+  }
+  deps.metrics.submitted()
+  deps.feed.rowChanged(row.request_id)
+  deps.wakePublisher()
+  return answer
+}
+
+/** Checks the addresses that the client names, and makes the row of its request. */
+async function newRow(
+  deps: SubmitDeps,
+  accountId: string,
+  submission: Submission,
+  signal: AbortSignal | undefined,
+): Promise<RequestRow> {
+  const { webhook } = submission
+  if (webhook) await deps.checkWebhookUrl(webhook.url, { accountId, signal })
+  const source = await checkSource(submission, { accountId, signal }, deps)
+  const requestId = newId('req')
+  const now = isoTime(deps.clock.now())
+  return {
+    ...emptyRow(requestId, accountId, submission, source, now),
+    ...(webhook && webhookColumns(requestId, webhook, deps.config.encryptionKey)),
+  }
+}
+
+function emptyRow(
+  requestId: string,
+  accountId: string,
+  { prompt, options, metadata }: Submission,
+  source: CheckedSource,
+  now: string,
+): RequestRow {
+  return {
+    request_id: requestId,
+    account_id: accountId,
+    status: 'IN_QUEUE',
+    prompt,
+    options: JSON.stringify(options),
+    ...source,
+    metadata,
+    webhook_url: null,
+    webhook_secret: null,
+    webhook_secret_generated: 0,
+    created_at: now,
+    updated_at: now,
+    started_at: null,
+    finished_at: null,
+    attempt_id: null,
+    attempt_ids: '',
+    attempts: 0,
+    engine_id: null,
+    job_sequence: null,
+    requeues: 0,
+    interruptions: 0,
+    duration: null,
+    sample_rate: null,
+    outputs: null,
+    outputs_expire_at: null,
+    error_code: null,
+    error_message: null,
+    billing_status: null,
+    media_removed_at: null,
+  }
+}
+
+function webhookColumns(
+  requestId: string,
+  { url, secret }: NonNullable<Submission['webhook']>,
+  encryptionKey: string,
+): Pick<RequestRow, 'webhook_url' | 'webhook_secret' | 'webhook_secret_generated'> {
+  return {
+    webhook_url: url,
+    webhook_secret: encrypt(encryptionKey, requestId, secret ?? newWebhookSecret()),
+    webhook_secret_generated: secret === undefined ? 1 : 0,
+  }
+}
+
+/**
+ * Stores the request, its outbox entry and its reservation in one transaction, and the answer when
+ * it has a key.
+ * @throws ServiceError `IDEMPOTENCY_CONFLICT` when a concurrent submit stored the same key first
+ */
+async function insert(
+  deps: SubmitDeps,
+  row: RequestRow,
+  answered: (IdempotencyKey & { answer: string }) | undefined,
+): Promise<void> {
+  const { request_id, account_id: accountId, created_at } = row
+  const trace_parent = currentTraceParent() // the transaction is run by whoever shares it
+  try {
+    await inSharedTransaction(deps.store, async (store) => {
+      if (answered) await keepAnswer(store, deps, { ...answered, requestId: request_id })
+      await reserveAtSubmit(store, row, created_at)
+      await insertRequest(store, row)
+      await putInOutbox(store, { message_id: request_id, request_id, created_at, trace_parent })
+      await assertKept(store, row)
+      await assertRoom(store, accountId, deps.config)
+    })
+  } catch (cause) {
+    if (cause instanceof ServiceError) throw cause
+    throw new ServiceError('QUEUE_UNAVAILABLE', { cause })
+  }
+}

@@ -1,0 +1,252 @@
+"""Trains for some minutes: `mini-train CACHE NAME --minutes 60`, and again to go on.
+
+The trunk keeps a constant rate after its warm-up, so it can stop and go on at any time. A release
+is a branch of it: `--decay-minutes 20` starts at the trunk's last checkpoint, lets the rate fall
+to nothing and writes NAME-release.pt, while the trunk stays as it was (warm-up, stable, decay:
+S. Hu et al., MiniCPM, 2024; by a square root: A. Hägele et al., 2024). A branch that was stopped
+before its end goes on as well.
+"""
+
+import argparse
+import copy
+import json
+import math
+import os
+import time
+from pathlib import Path
+from queue import Full
+
+import numpy as np
+import torch
+import torch.multiprocessing as multiprocessing
+
+from winnow_training.data.cases import recorded_cases, test_cases
+from winnow_training.data.mixtures import batch, training_bank
+from winnow_training.model.checkpoints import NAMES, load_checkpoint, read_weights, rename
+from winnow_training.model.loss import inputs, loss
+from winnow_training.model.measures import summary
+from winnow_training.model.muon import Muon
+from winnow_training.model.network import Separator
+
+LEARNING_RATE, WARM_UP_STEPS = 3e-3, 100
+CLIP, DECAY = 1.0, 0.01
+AVERAGE = 0.998
+MINUTES_PER_CHECKPOINT = 10
+CASES_EVERY = 6
+"""Of the test's cases the learning curve takes every sixth."""
+
+
+def main():
+    options = read_options()
+    torch.manual_seed(options.seed)
+    torch.set_num_threads(options.threads)
+    run = Run(options)
+    batches = start_worker(options, run.step)
+    minutes = options.decay_minutes or options.minutes
+    all_cases = recorded_cases(options.cache) | test_cases(options.cache)
+    cases = {name: cases[::CASES_EVERY] for name, cases in all_cases.items()}
+    run.one_step(next(batches), 0.0)  # compiles, which the clock should not count
+    saved = time.monotonic()
+    start = saved - run.done * minutes * 60
+    while (done := (time.monotonic() - start) / (minutes * 60)) < 1:
+        run.done = done
+        run.one_step(next(batches), 1 - math.sqrt(done) if options.decay_minutes else 1.0)
+        if time.monotonic() - saved > MINUTES_PER_CHECKPOINT * 60:
+            saved = time.monotonic()
+            run.checkpoint(cases)
+    run.done = 1.0
+    run.checkpoint(cases)
+
+
+def read_options(arguments=None):
+    """Of `arguments`, or of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("cache", type=Path)
+    parser.add_argument("name")
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--decay-minutes", type=float, default=0)
+    parser.add_argument(
+        "--weights", type=Path, help="served weights to begin with where there is no checkpoint"
+    )
+    parser.add_argument("--rate", type=float, default=1.0, help="share of the full learning rate")
+    parser.add_argument("--batch", type=int, default=8, help="mixtures, of two prompts each")
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--workers", type=int, default=1, help="processes that make mixtures")
+    for size, default in (("C", 64), ("D", 256), ("heads", 4), ("shared", 2), ("conditioned", 5)):
+        parser.add_argument(f"--{size}", type=int, default=default)
+    return parser.parse_args(arguments)
+
+
+class Run:
+    """The state of a training run: what a checkpoint holds, and how a step changes it."""
+
+    def __init__(self, options):
+        self.options = options
+        self.path, stored, self.done = find_checkpoint(options)
+        sizes = {key: getattr(options, key) for key in ("C", "D", "heads", "shared", "conditioned")}
+        text = np.load(options.cache / "text.npz")
+        meant = {name: torch.from_numpy(text[f"meant/{name}"]) for name in ("weight", "bias")}
+        if stored:
+            stored = rename(stored, meant)
+        self.model = Separator(**(stored["config"] if stored else sizes | dict(names=NAMES)))
+        self.model.name_logits.load_state_dict(meant)
+        self.model.to(options.device)
+        matrices, others = split_parameters(self.model)
+        self.optimizers = [
+            Muon(matrices, LEARNING_RATE, weight_decay=DECAY),
+            torch.optim.AdamW(others, LEARNING_RATE, betas=(0.9, 0.98), weight_decay=DECAY),
+        ]
+        self.average = copy.deepcopy(self.model)
+        self.step, self.seconds, self.curve, self.warm_up_from = 0, 0.0, [], 0
+        if stored:
+            self.restore(stored)
+        self.compiled = torch.compile(self.model, dynamic=False)
+        self.compiled_loss = torch.compile(loss, dynamic=False)
+        self.sums = np.zeros(4)
+        self.started = time.monotonic()
+        size = sum(parameter.numel() for parameter in self.model.parameters())
+        print(f"{size / 1e6:.2f} million parameters, from step {self.step}", flush=True)
+
+    def restore(self, stored):
+        self.model.load_state_dict(stored["model"])
+        self.average.load_state_dict(stored["average"])
+        for optimizer, state in zip(self.optimizers, stored["optimizers"]):
+            optimizer.load_state_dict(state)
+        self.step, self.seconds = stored["step"], stored["seconds"]
+        self.curve = stored["curve"]
+        self.warm_up_from = 0 if stored["optimizers"] else self.step
+
+    def one_step(self, arrays, rate: float):
+        """`rate` is a share of the run's."""
+        device = self.options.device
+        tensors = [torch.from_numpy(array).to(device) for array in arrays]
+        mixture, targets, embeddings, absent, activity, spans = tensors
+        x, truth = inputs(self.model.window, mixture, targets, absent, activity)
+        with torch.autocast(device, torch.bfloat16):
+            logits, activity_logits = self.compiled(
+                x, embeddings.flatten(0, 1), spans.flatten(0, 1), targets.shape[1]
+            )
+        total, error, leak = self.compiled_loss(
+            logits,
+            activity_logits,
+            truth.mixture,
+            truth.target,
+            truth.cross,
+            truth.absent,
+            truth.activity,
+        )
+        total.backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), CLIP, error_if_nonfinite=True)
+        rate *= self.options.rate * min(1.0, (self.step - self.warm_up_from + 1) / WARM_UP_STEPS)
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = LEARNING_RATE * rate
+            optimizer.step()
+        self.model.zero_grad()
+        self.step += 1
+        self.update_average()
+        count = truth.absent.sum().item()
+        self.sums += (-error.item(), len(truth.absent) - count, leak.item(), count)
+        if self.step % 100 == 0:
+            self.report_step()
+
+    @torch.no_grad()
+    def update_average(self):
+        share = min(AVERAGE, (1 + self.step) / (10 + self.step))
+        averages = list(self.average.parameters())
+        torch._foreach_mul_(averages, share)
+        torch._foreach_add_(averages, list(self.model.parameters()), alpha=1 - share)
+
+    def report_step(self):
+        snr, leak = self.sums[0] / max(1, self.sums[1]), self.sums[2] / max(1, self.sums[3])
+        minutes = (time.monotonic() - self.started) / 60
+        print(
+            f"step {self.step}, {minutes:.1f} minutes: {snr:.2f} dB, absent {leak:.1f} dB",
+            flush=True,
+        )
+        self.sums[:] = 0
+
+    def checkpoint(self, cases):
+        """Saves at once, then adds a point to the learning curve and saves that too."""
+        self.seconds += time.monotonic() - self.started
+        self.started = time.monotonic()
+        self.save()
+        point = {
+            "step": self.step,
+            "minutes": round(self.seconds / 60, 1),
+            **summary(self.average, cases),
+        }
+        self.curve.append(point)
+        print(json.dumps(point), flush=True)
+        self.save()
+
+    def save(self):
+        state = dict(
+            config=self.model.config,
+            model=self.model.state_dict(),
+            average=self.average.state_dict(),
+            optimizers=[optimizer.state_dict() for optimizer in self.optimizers],
+            step=self.step,
+            seconds=self.seconds,
+            curve=self.curve,
+            done=self.done,
+        )
+        partial = self.path.with_suffix(".partial")
+        torch.save(state, partial)
+        partial.rename(self.path)
+
+
+def find_checkpoint(options):
+    """Where the run writes; the state it goes on from, None at the very start; and how much of its
+    minutes is done, from 0 to 1: a release goes on if it was stopped, else it leaves the trunk."""
+    trunk, release = (options.cache / f"{options.name}{end}.pt" for end in ("", "-release"))
+    if options.decay_minutes and release.exists():
+        stored = load_checkpoint(release)
+        if (done := stored.get("done", 1.0)) < 1:
+            return release, stored, done
+    if trunk.exists():
+        stored = load_checkpoint(trunk)
+    else:
+        stored = read_weights(options.weights) if options.weights else None
+    return release if options.decay_minutes else trunk, stored, 0.0
+
+
+def split_parameters(model):
+    """Matrices of the blocks, for Muon; all else, for AdamW."""
+    matrices, others = [], []
+    for name, parameter in model.named_parameters():
+        in_block = name.startswith(("shared_blocks.", "conditioned_blocks."))
+        is_matrix = parameter.ndim == 2 and min(parameter.shape) >= 8
+        (matrices if in_block and is_matrix else others).append(parameter)
+    return matrices, others
+
+
+def start_worker(options, step: int):
+    """Batches without end, made in processes of their own."""
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue(2 * options.workers + 2)
+    for number in range(options.workers):
+        seed = [options.seed, step, number]
+        context.Process(
+            target=make_batches, args=(queue, options.cache, options.batch, seed), daemon=True
+        ).start()
+    while True:
+        yield queue.get()
+
+
+def make_batches(queue, cache, count, seed):
+    torch.set_num_threads(1)
+    os.nice(2)  # the steps should not wait for a processor
+    bank, rng = training_bank(cache), np.random.default_rng(seed)
+    while multiprocessing.parent_process().is_alive():
+        made = batch(bank, rng, count)
+        try:
+            queue.put(made, timeout=60)
+        except Full:
+            continue
+
+
+if __name__ == "__main__":
+    main()

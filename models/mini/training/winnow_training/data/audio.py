@@ -1,0 +1,70 @@
+"""Sound as the recipe keeps it: mono at RATE, floating point in the making, int16 in clips."""
+
+import json
+from dataclasses import InitVar, dataclass, field
+from math import gcd
+from pathlib import Path
+
+import numpy as np
+import soundfile
+from scipy.signal import resample_poly
+
+RATE = 32000
+"""Hertz. The network itself takes any rate: its frames are 16 ms long at every rate."""
+
+RECORDINGS = "recordings"
+"""Where in the cache the banks of real recordings are."""
+
+SILENT_PEAK = 1e-4
+
+
+@dataclass
+class Clip:
+    """One recording, with what is owed to whom for it."""
+
+    sound: InitVar[np.ndarray]
+    origin: str
+    licence: str
+    author: str
+    samples: np.ndarray = field(init=False)
+    """int16, at a peak of 0.9, as in a bank: while banks are made all clips are in memory."""
+
+    def __post_init__(self, sound):
+        peak = np.abs(sound).max()
+        if peak < SILENT_PEAK:
+            raise ValueError(f"{self.origin} is silent")
+        self.samples = (sound / peak * 0.9 * 32767).astype(np.int16)
+
+
+def shared(counts: dict[str, int], share: float) -> dict[str, int]:
+    """Clips of each split: of those to train on `share`, at least one; of the test's all."""
+    return {
+        split: max(1, round(count * share)) if split == "train" else count
+        for split, count in counts.items()
+    }
+
+
+def resample(samples, rate):
+    """`samples` at `rate` hertz to RATE."""
+    if rate == RATE:
+        return np.asarray(samples, np.float32)
+    divisor = gcd(RATE, rate)
+    return resample_poly(samples, RATE // divisor, rate // divisor).astype(np.float32)
+
+
+def read_mono(path):
+    """A sound file's channels averaged, at RATE."""
+    samples, rate = soundfile.read(path, dtype="float32", always_2d=True)
+    return resample(samples.mean(1), rate)
+
+
+def write_bank(folder: Path, split: str, name: str, clips: list[Clip]):
+    """Concatenates clips and notes where each begins and whose it is."""
+    offsets, kept = [0], []
+    for clip in clips:
+        offsets.append(offsets[-1] + len(clip.samples))
+        kept.append({"origin": clip.origin, "licence": clip.licence, "author": clip.author})
+    np.save(folder / f"{split}-{name}.npy", np.concatenate([clip.samples for clip in clips]))
+    notes = {"offsets": offsets, "clips": kept}
+    (folder / f"{split}-{name}.json").write_text(json.dumps(notes))
+    print(f"{split} {name}: {len(clips)} clips, {offsets[-1] / RATE:.0f} s", flush=True)

@@ -1,0 +1,407 @@
+"""Mixtures made on the fly: sources from the banks, prompts for them, and what is true of each.
+
+Every array is float32. N samples of a mixture, T tokens of TOKEN_SAMPLES, Q prompts a mixture.
+"""
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import scipy.fft
+from scipy.signal import fftconvolve
+
+from winnow_training.data.audio import RATE, RECORDINGS
+from winnow_training.data.phrasings import load_phrasings
+from winnow_training.data.rooms import microphone, room
+from winnow_training.data.sources import esc10
+
+SAMPLES = 131072
+"""4.096 s: 257 frames of the network, of which it is trained on 256."""
+TOKEN_SAMPLES = 1024
+TOKENS = SAMPLES // TOKEN_SAMPLES
+MIXTURE_RMS = 0.1
+GATE_KEEPS = 0.02
+"""The least share of a clip's energy: a gate that leaves less is none."""
+PHRASINGS = load_phrasings()
+WORDS = PHRASINGS["classes"] | PHRASINGS["groups"]
+"""By name, in the order of the network's names."""
+GROUPS = {name: set(group["members"]) for name, group in PHRASINGS["groups"].items()}
+UNSURE = {name: set(group.get("unsure", [])) for name, group in PHRASINGS["groups"].items()}
+"""Classes that a group's words may or may not mean: the group is not asked of what holds them."""
+CONFUSABLE = [set(pair) for pair in PHRASINGS["confusable"]]
+
+REAL = sorted(esc10.CLASSES.values())
+SPEECH = ["woman", "man", "child", "whisper"]
+STEADY = {"chainsaw", "fire", "helicopter", "rain", "sea"}
+"""Recordings that sound as true backwards."""
+SPEED = 0.3
+"""How much faster or slower a clip may be, as a logarithm …"""
+SPEEDS = {**dict.fromkeys(SPEECH, 0.13), **dict.fromkeys(REAL, 0.5)}
+"""… without making a man of a woman, and more where there are few recordings."""
+MELODIC = sorted(GROUPS["music"] - GROUPS["drums"])
+WEIGHTS = {
+    "woman": 15.0,
+    "man": 15.0,
+    "singing": 4.0,
+    "crowd": 0.7,
+    "kit": 1.0,
+    "siren": 0.7,
+    **dict.fromkeys(REAL, 3.4),
+    **dict.fromkeys(MELODIC, 1.3),
+}
+"""How often a class is a source: what people ask for most, most."""
+WEIGHT_OTHERS = 0.3
+TWO_RECORDINGS = 0.6
+"""So often an everyday sound is made of two recordings, or it would be known by its recording."""
+RECORDED, RECORDED_ENOUGH = 0.5, 24
+"""So often a clip is a real recording, or of notes that are, where the class has enough of them;
+of a class that has fewer less often, or it would be known by its recordings."""
+BAND = "band"
+"""Two or three instruments as one source, which is asked for as music."""
+OTHER = "other"
+"""Sounds of no class: company that no prompt names."""
+SOURCE_WEIGHTS = {
+    **WEIGHTS,
+    BAND: 10.0,
+    OTHER: 2.0,
+    **{name: words["weight"] for name, words in PHRASINGS["classes"].items() if "weight" in words},
+}
+"""phrasings.json may set a class's, so that an operator's own sounds are learnt soon."""
+FAMILIES = [REAL, ["woman", "man", "child"], MELODIC, ["singing", BAND]]
+COUNTS = {1: 0.04, 2: 0.74, 3: 0.16, 4: 0.06}
+"""Of a mixture's sources. One alone teaches to open, and what is not there."""
+SAME_FAMILY = 0.35
+ABSENT = 0.25
+ALL = 0.05
+"""Of the groups that mean everything in a mixture, so many are asked for: they teach to open."""
+
+
+@dataclass
+class Query:
+    """A prompt for a mixture and its truth."""
+
+    embedding: np.ndarray
+    target: np.ndarray
+    is_absent: float
+    activity: np.ndarray
+    """[T], 1 where the target sounds."""
+    spans: np.ndarray
+    """[T, 2]: sounds here, does not sound here; both 0: unknown."""
+
+
+@dataclass
+class Kept:
+    """A clip of a bank: from where to where, how loud and whence."""
+
+    start: int
+    end: int
+    power: float
+    origin: str
+
+
+class Bank:
+    """The clips of one split and the embeddings of prompts that were trained or held out: those of
+    `cache`, or of the banks of real recordings that it has."""
+
+    def __init__(self, cache: Path, split: str, words: str, is_recorded: bool = False):
+        folder = cache / RECORDINGS if is_recorded else cache
+        paths = {name: folder / f"{split}-{name}.npy" for name in [*PHRASINGS["classes"], OTHER]}
+        paths = {name: path for name, path in paths.items() if path.exists()}
+        self.names = [name for name in paths if name != OTHER]
+        self.samples = {name: np.load(path, mmap_mode="r") for name, path in paths.items()}
+        self.clips = {name: self._clips(name, read_notes(folder, split, name)) for name in paths}
+        self.recorded = None
+        """Bank of real recordings, of which RECORDED of the clips are."""
+        text = np.load(cache / "text.npz")
+        self.embeddings = {
+            key.split("/")[1]: text[key] for key in text.files if key.startswith(f"{words}/")
+        }
+        groups = {name: members & set(self.names) for name, members in GROUPS.items()}
+        self.groups = {name: members for name, members in groups.items() if members}
+
+    def _clips(self, name: str, notes) -> list[Kept]:
+        offsets, samples = notes["offsets"], self.samples[name]
+        return [
+            Kept(
+                start,
+                end,
+                float((samples[start:end].astype(np.float32) ** 2).mean()),
+                clip["origin"],
+            )
+            for start, end, clip in zip(offsets, offsets[1:], notes["clips"])
+        ]
+
+    def recorded_share(self, name: str) -> float:
+        """How often a clip of the class is a real recording."""
+        return RECORDED * min(1, len(self.recorded.clips.get(name, [])) / RECORDED_ENOUGH)
+
+    def clip(self, name: str, rng, augmented: bool = True, samples: int = SAMPLES) -> np.ndarray:
+        """[N] with an RMS of 1, from a clip of the class that is not silent. Those
+        that are augmented have SAMPLES, others `samples`."""
+        if self.recorded and rng.random() < self.recorded_share(name):
+            return self.recorded.clip(name, rng, augmented, samples)
+        clips = self.clips[name]
+        reach = SPEEDS.get(name, SPEED)
+        speed = math.exp(rng.uniform(-reach, reach)) if augmented and rng.random() < 0.6 else 1.0
+        length = int(samples * speed) + 2
+        while True:
+            kept = clips[rng.integers(len(clips))]
+            whole = self.samples[name][kept.start : kept.end]
+            enough = 0.15 * kept.power * min(len(whole), length)
+            if len(whole) < length:
+                lead = int(rng.integers(0, length - len(whole) + 1))
+                whole = np.pad(whole, (lead, length - len(whole) - lead))
+            start = int(rng.integers(0, len(whole) - length + 1))
+            cut = whole[start : start + length].astype(np.float32)
+            if (cut**2).sum() > enough:
+                break
+        if speed != 1.0:
+            at = np.arange(SAMPLES, dtype=np.float32) * speed
+            cut = np.interp(at, np.arange(length, dtype=np.float32), cut).astype(np.float32)
+        cut = cut[:samples] / 32768
+        if not augmented:
+            return level(cut)
+        if name in STEADY and rng.random() < 0.4:
+            cut = cut[::-1]
+        if name in REAL and rng.random() < 0.4:
+            cut = cut * swell(rng)
+        return level(augment(cut, rng))
+
+
+def training_bank(cache: Path) -> Bank:
+    """All that may be trained on: the clips of the recipe's making and real recordings."""
+    bank = Bank(cache, "train", "train")
+    if (cache / RECORDINGS).is_dir():
+        bank.recorded = Bank(cache, "train", "train", is_recorded=True)
+    return bank
+
+
+def read_notes(cache: Path, split: str, name: str):
+    """Of a bank: where its clips begin and end, and whose each is."""
+    return json.loads((cache / f"{split}-{name}.json").read_text())
+
+
+def level(samples: np.ndarray) -> np.ndarray:
+    return (samples / (np.sqrt((samples**2).mean()) + 1e-6)).astype(np.float32)
+
+
+def augment(samples: np.ndarray, rng) -> np.ndarray:
+    """Another tone, room, microphone or time for a clip."""
+    if rng.random() < 0.5:
+        samples = -samples
+    if rng.random() < 0.75:
+        samples = equalise(samples, rng)
+    if rng.random() < 0.25:
+        samples = fftconvolve(samples, room(rng))[:SAMPLES].astype(np.float32)
+    if rng.random() < 0.06:
+        samples = microphone(rng, samples)
+    if rng.random() < 0.25:
+        gated = samples * gate(rng)
+        # Between the sounds of a clip there may be nothing at all.
+        if (gated**2).mean() > GATE_KEEPS * (samples**2).mean():
+            samples = gated
+    return samples
+
+
+LOG_FREQUENCY = np.log2(np.linspace(0, 511, SAMPLES // 2 + 1, dtype=np.float32) + 1) / 9
+
+
+def equalise(samples: np.ndarray, rng) -> np.ndarray:
+    """Up to 10 dB up or down at seven places, and sometimes nothing above some frequency."""
+    gains = np.interp(LOG_FREQUENCY, np.linspace(0, 1, 7), rng.uniform(-10, 10, 7))
+    if rng.random() < 0.2:
+        frequency = np.linspace(0, 1, len(gains), dtype=np.float32)
+        gains = gains - 60 * np.clip((frequency - rng.uniform(0.2, 0.8)) * 8, 0, 1)
+    gains = decibels(gains.astype(np.float32))
+    return scipy.fft.irfft(scipy.fft.rfft(samples) * gains, SAMPLES)
+
+
+def gate(rng) -> np.ndarray:
+    """[N] gains, 1 in one stretch of a second or more, 0 elsewhere, with short ramps."""
+    length = int(rng.uniform(0.25, 0.75) * SAMPLES)
+    start = int(rng.integers(-length // 4, SAMPLES - 3 * length // 4))
+    ramp = int(rng.uniform(0.005, 0.2) * RATE)
+    at = np.arange(SAMPLES)
+    rise, fall = (at - start) / ramp, (start + length - at) / ramp
+    return np.clip(np.minimum(rise, fall), 0, 1).astype(np.float32)
+
+
+def swell(rng) -> np.ndarray:
+    """[N] gains that wander by up to 8 dB either way, as when what sounds turns or moves."""
+    points = rng.uniform(-8, 8, int(rng.integers(3, 12)))
+    places = np.linspace(0, SAMPLES - 1, len(points))
+    return decibels(np.interp(np.arange(SAMPLES), places, points).astype(np.float32))
+
+
+def choose_sources(bank: Bank, rng) -> list[str]:
+    """One to four names of sources that a listener can tell apart."""
+    names = [*bank.names, BAND, OTHER]
+    weights = np.array([SOURCE_WEIGHTS.get(name, WEIGHT_OTHERS) for name in names])
+    count = rng.choice([*COUNTS], p=[*COUNTS.values()])
+    while True:
+        chosen = [
+            str(name) for name in rng.choice(names, count, replace=False, p=weights / weights.sum())
+        ]
+        kin = [family for family in FAMILIES if chosen[0] in family]
+        if count > 1 and kin and rng.random() < SAME_FAMILY:
+            chosen[1] = str(rng.choice([name for name in kin[0] if name in names]))
+        if all(name == OTHER for name in chosen) or len(set(chosen)) < count:
+            continue
+        if BAND in chosen and (GROUPS["music"] | UNSURE["music"] - {"singing"}) & set(chosen):
+            continue
+        if not any(pair <= set(chosen) for pair in CONFUSABLE):
+            return chosen
+
+
+def make_source(bank: Bank, name: str, rng) -> tuple[np.ndarray, set[str]]:
+    """A source [N] with an RMS of 1 and the classes that are in it."""
+    if name == BAND:
+        players = pick_band(bank, rng)
+        parts = [bank.clip(player, rng) * decibels(rng.uniform(-4, 4)) for player in players]
+        return level(sum(parts)), set(players)
+    samples = bank.clip(name, rng)
+    if name in REAL and rng.random() < TWO_RECORDINGS:
+        samples = together(samples, bank.clip(name, rng) * decibels(rng.uniform(-6, 3)), rng)
+    return samples, {name}
+
+
+def together(one: np.ndarray, other: np.ndarray, rng) -> np.ndarray:
+    """Two recordings of a class as one source, at once or one after the other."""
+    if rng.random() < 0.4:
+        return level(one + other)
+    ramp = rng.uniform(0.01, 0.3) * RATE
+    share = (np.arange(SAMPLES) - rng.uniform(0.2, 0.8) * SAMPLES) / ramp
+    fade = np.clip(share, 0, 1).astype(np.float32)
+    return level(one * (1 - fade) + other * fade)
+
+
+def pick_band(bank: Bank, rng) -> list[str]:
+    players = [name for name in [*MELODIC, "kit"] if name in bank.names]
+    return sorted(str(name) for name in rng.choice(players, rng.integers(2, 4), replace=False))
+
+
+def decibels(value):
+    """As a factor of amplitudes: of a number, or of an array."""
+    return 10 ** (value / 20)
+
+
+def example(bank: Bank, rng, queries: int = 2) -> tuple[np.ndarray, list[Query]]:
+    """A mixture [N] and its queries, of different sources where there are enough."""
+    names = choose_sources(bank, rng)
+    made = [make_source(bank, name, rng) for name in names]
+    reach = 5 if rng.random() < 0.7 else 10
+    sources = [
+        samples * decibels(rng.uniform(-reach, reach) if index else 0)
+        for index, (samples, _) in enumerate(made)
+    ]
+    if rng.random() < 0.1:
+        low = rng.uniform(0.1, 0.7)
+        sources = [low_pass(samples, low) for samples in sources]
+    mixture = sum(sources)
+    scale = MIXTURE_RMS / (np.sqrt((mixture**2).mean()) + 1e-9)
+    mixture, sources = mixture * scale, [samples * scale for samples in sources]
+    classes = [members for _, members in made]
+    # Music may or may not mean the singer over a band too: then a band is not asked for.
+    unnamed = {OTHER, BAND} if UNSURE["music"] & set(names) else {OTHER}
+    asked = [index for index in rng.permutation(len(names)) if names[index] not in unnamed]
+    return mixture, [
+        make_query(bank, rng, sources, classes, names, asked[number % len(asked)])
+        for number in range(queries)
+    ]
+
+
+def low_pass(samples: np.ndarray, share: float) -> np.ndarray:
+    spectrum = scipy.fft.rfft(samples)
+    spectrum[int(share * len(spectrum)) :] = 0
+    return scipy.fft.irfft(spectrum, SAMPLES)
+
+
+def make_query(bank: Bank, rng, sources, classes, names, index: int) -> Query:
+    """For the source at `index`, by its class or a group it is in; or for what is not there."""
+    everything = set().union(*classes)
+    if rng.random() < ABSENT:
+        key = absent_key(bank, rng, everything)
+        nothing = np.zeros(SAMPLES, np.float32)
+        activity = np.zeros(TOKENS, np.float32)
+        return Query(prompt(bank, key, rng), nothing, 1.0, activity, no_spans())
+    key = "music" if names[index] == BAND else names[index]
+    groups = [
+        name
+        for name, members in bank.groups.items()
+        if names[index] in members
+        and not UNSURE[name] & everything
+        and (not everything <= members or rng.random() < ALL)
+    ]
+    if groups and rng.random() < 0.25:
+        key = str(rng.choice(groups))
+    covered = bank.groups.get(key, {key})
+    target = sum(samples for samples, members in zip(sources, classes) if members <= covered)
+    activity = active_tokens(target)
+    spans = hint(activity, rng) if rng.random() < 0.25 else no_spans()
+    return Query(prompt(bank, key, rng), target, 0.0, activity, spans)
+
+
+def absent_key(bank: Bank, rng, present: set[str]) -> str:
+    """A class or group that nothing in the mixture is or sounds like; often of its family."""
+    alike = present.union(*(pair for pair in CONFUSABLE if pair & present))
+    keys = [name for name in bank.names if name not in alike]
+    kin = [
+        name
+        for name in keys
+        if any(name in family and present & set(family) for family in FAMILIES)
+    ]
+    if kin and rng.random() < 0.5:
+        return str(rng.choice(kin))
+    groups = [name for name, members in bank.groups.items() if not (members | UNSURE[name]) & alike]
+    return str(rng.choice(keys + groups))
+
+
+def prompt(bank: Bank, key: str, rng) -> np.ndarray:
+    """[384]: a phrasing's embedding, sometimes on the way to another's, always a little off."""
+    rows = bank.embeddings[key]
+    plain = len(WORDS[key]["train"])
+    vector = rows[rng.integers(plain if rng.random() < 0.5 else len(rows))]
+    if rng.random() < 0.3:
+        share = rng.random()
+        vector = share * vector + (1 - share) * rows[rng.integers(len(rows))]
+    vector = vector + rng.normal(0, rng.uniform(0.005, 0.03), len(vector))
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+def active_tokens(target: np.ndarray) -> np.ndarray:
+    """[T]: 1 where the target is within 35 dB of its loudest token."""
+    powers = (target.reshape(TOKENS, TOKEN_SAMPLES) ** 2).mean(1)
+    return (powers > max(powers.max() * 10**-3.5, 1e-9)).astype(np.float32)
+
+
+def no_spans() -> np.ndarray:
+    return np.zeros((TOKENS, 2), np.float32)
+
+
+def hint(activity: np.ndarray, rng) -> np.ndarray:
+    """[T, 2]: spans as people give them: all of where it sounds, or some of where it doesn't."""
+    spans = no_spans()
+    if rng.random() < 0.6:
+        reach = int(rng.integers(0, 6))
+        near = np.convolve(activity, np.ones(2 * reach + 1), "same") > 0
+        spans[near, 0], spans[~near, 1] = 1, 1
+        return spans
+    edges = np.flatnonzero(np.diff(activity, prepend=1, append=1))
+    for start, end in edges.reshape(-1, 2):
+        if rng.random() < 0.7:
+            spans[start:end, 1] = 1
+    return spans
+
+
+def batch(bank: Bank, rng, count: int, queries: int = 2) -> tuple[np.ndarray, ...]:
+    """mixtures [B, N], targets [B, Q, N], embeddings [B, Q, 384], absent [B, Q],
+    activity [B, Q, T], spans [B, Q, T, 2]."""
+    made = [example(bank, rng, queries) for _ in range(count)]
+    fields = ("target", "embedding", "is_absent", "activity", "spans")
+    columns = [
+        np.stack([[getattr(query, field) for query in asked] for _, asked in made])
+        for field in fields
+    ]
+    return tuple(array.astype(np.float32) for array in (np.stack([m for m, _ in made]), *columns))

@@ -1,0 +1,108 @@
+"""The files that the service loads and that its port of the network is tested against."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors.torch import save_file
+
+from winnow_training.data.audio import RATE
+from winnow_training.data.mixtures import MIXTURE_RMS, WORDS
+from winnow_training.model.network import (
+    BANDS,
+    HOP,
+    PATCH,
+    TEXT,
+    WINDOW,
+    Separator,
+    features,
+    istft,
+    presence,
+    stft,
+)
+
+GOLDEN_SAMPLES = 49_000
+GOLDEN_PROMPT = "piano"
+GOLDEN_SPAN = slice(10, 30)
+"""Tokens of which the prompt is said not to sound."""
+
+
+def write_weights(model: Separator, stored: dict, folder: Path):
+    """model.safetensors, in float16, and config.json; `model` keeps the rounded weights."""
+    for parameter in model.parameters():
+        parameter.data = parameter.data.half().float()  # as it will be read, the window apart
+    state = {key: value.half().contiguous() for key, value in model.state_dict().items()}
+    save(state, folder / "model.safetensors")
+    config = {
+        "model": stored["config"],
+        "sample_rate": RATE,
+        "n_fft": WINDOW,
+        "hop": HOP,
+        "patch": PATCH,
+        "bands": BANDS,
+        "text": TEXT,
+        "input_rms": MIXTURE_RMS,
+        "names": [WORDS[name]["train"][0] for name in stored["config"]["names"]],
+        "text_encoder": "all-MiniLM-L6-v2 (mean pooling, L2-normalised)",
+        "training": {key: stored[key] for key in ("step", "seconds", "curve")},
+    }
+    (folder / "config.json").write_text(json.dumps(config, indent=1) + "\n")
+
+
+def save(tensors: dict[str, torch.Tensor], path: Path):
+    """For all to read, the service's own user too: save_file leaves it to the owner alone."""
+    save_file(tensors, path)
+    path.chmod(0o644)
+
+
+@torch.no_grad()
+def golden(model, embedding) -> dict[str, torch.Tensor]:
+    """What every part gives for a made-up waveform; the spans are used by the last results only."""
+    wave = torch.from_numpy(made_up_wave())
+    scale = MIXTURE_RMS / (wave.pow(2).mean().sqrt() + 1e-6)
+    spectrum = stft((wave * scale)[None], model.window)
+    frames = spectrum.shape[1]
+    padded = torch.nn.functional.pad(spectrum, (0, 0, 0, frames % PATCH))
+    x_in = features(padded.real**2 + padded.imag**2)
+    kept = {
+        "waveform": wave,
+        "embedding": embedding,
+        "spectrum.real": spectrum.real,
+        "spectrum.imag": spectrum.imag,
+        "features": x_in,
+    }
+    x = kept["split"] = model.band_split(x_in)
+    z = model.initial_frame.expand(*x.shape[:2], -1)
+    for index, block in enumerate(model.shared_blocks):
+        x, z = block(x, z, None)
+        kept[f"shared.{index}.x"], kept[f"shared.{index}.z"] = x, z
+    code = kept["code"] = model.code(embedding)
+    for index, block in enumerate(model.conditioned_blocks):
+        x, z = block(x, z, code)
+        kept[f"cond.{index}.x"], kept[f"cond.{index}.z"] = x, z
+    kept["norm"] = model.mask_norm(x)
+    kept["head"] = model.mask_head(kept["norm"])
+    nothing = torch.zeros(1, x.shape[1], 2)
+    kept["mask_logits"], kept["activity"] = model(x_in, embedding, nothing, 1)
+    mask = torch.sigmoid(kept["mask_logits"])[:, :frames]
+    kept["target"] = istft(spectrum * mask, model.window, len(wave))[0] / scale
+    kept["target"] *= presence(kept["activity"])
+    kept["residual"] = wave - kept["target"]
+    kept["spans"] = nothing.clone()
+    kept["spans"][:, GOLDEN_SPAN, 1] = 1
+    kept["spans.mask_logits"], kept["spans.activity"] = model(x_in, embedding, kept["spans"], 1)
+    return {name: tensor.contiguous().clone() for name, tensor in kept.items()}
+
+
+def made_up_wave() -> np.ndarray:
+    """A second and a half of decaying harmonic notes over noise, float32."""
+    rng = np.random.default_rng(1)
+    time = np.arange(GOLDEN_SAMPLES) / RATE
+    wave = 0.02 * rng.standard_normal(GOLDEN_SAMPLES)
+    for start, pitch in ((0.0, 220.0), (0.5, 277.2), (1.0, 329.6)):
+        since = np.maximum(0, time - start)
+        for harmonic in range(1, 9):
+            tone = np.sin(2 * np.pi * pitch * harmonic * since) * np.exp(-since * 4) / harmonic
+            wave += 0.1 * tone * (time >= start)
+    return wave.astype(np.float32)

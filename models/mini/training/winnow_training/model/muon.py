@@ -1,0 +1,50 @@
+"""Muon (K. Jordan et al., 2024): momentum whose update is made orthogonal, for matrices."""
+
+import math
+
+import torch
+
+COEFFICIENTS = (3.4445, -4.7750, 2.0315)
+"""Of the quintic Newton-Schulz step that drives singular values towards 1."""
+
+
+def orthogonal(gradients, steps=5):
+    """The nearest matrices with singular values about 1: [count, rows, columns] likewise."""
+    x = gradients.bfloat16()
+    is_tall = x.shape[1] > x.shape[2]
+    x = x.mT if is_tall else x
+    x = x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)
+    a, b, c = COEFFICIENTS
+    for _ in range(steps):
+        square = x @ x.mT
+        x = torch.baddbmm(x, torch.baddbmm(square, square, square, beta=b, alpha=c), x, beta=a)
+    return (x.mT if is_tall else x).float()
+
+
+class Muon(torch.optim.Optimizer):
+    """For matrices alone."""
+
+    def __init__(self, parameters, lr, momentum=0.95, weight_decay=0.01):
+        super().__init__(parameters, dict(lr=lr, momentum=momentum, weight_decay=weight_decay))
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            alike = {}
+            for parameter in group["params"]:
+                alike.setdefault(parameter.shape, []).append(parameter)
+            for shape, parameters in alike.items():  # many small products take longer than one
+                size = 0.2 * math.sqrt(max(shape))
+                update = orthogonal(
+                    torch.stack([self.momentum(one, group["momentum"]) for one in parameters])
+                )
+                torch._foreach_mul_(parameters, 1 - group["lr"] * group["weight_decay"])
+                torch._foreach_add_(parameters, list(update), alpha=-group["lr"] * size)
+
+    def momentum(self, parameter, share):
+        """Nesterov's: where the velocity leads with the gradient as it is here."""
+        state = self.state[parameter]
+        if not state:
+            state["velocity"] = torch.zeros_like(parameter)
+        velocity = state["velocity"].mul_(share).add_(parameter.grad)
+        return parameter.grad + share * velocity

@@ -1,0 +1,59 @@
+#!/usr/bin/env node
+// `winnow`, as npm installs it: a package without dependencies. `separate` is a client and runs at
+// once; every other command runs the service's own sources, which are laid into a folder of this
+// version and set up at the first use.
+
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { appFolder, layApp } from './app.mjs'
+
+const HELP = `winnow start                            runs the service on this machine
+winnow separate FILE_OR_URL "PROMPT"    separates with a running service (--help: its options)
+winnow keys | accounts | backup         the operator's tools (--help: their commands)
+winnow --version
+
+The first command but separate sets the service up: a few minutes and about 2 GB, below
+WINNOW_HOME (default ~/.local/share/winnow). Data goes to DATA_DIR (default ./data).
+`
+
+/** The commands that need the service's sources. */
+const COMMANDS = ['start', 'keys', 'accounts', 'backup']
+
+const [command = '--help', ...words] = process.argv.slice(2)
+const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'))
+if (command === '--help' || command === '-h') console.log(HELP)
+else if (command === '--version') console.log(version)
+else if (command === 'separate') {
+  process.argv.splice(2, 1)
+  await import('./separate.mjs')
+} else if (COMMANDS.includes(command)) await runInApp()
+else {
+  console.error(`There is no command "${command}".\n\n${HELP}`)
+  process.exitCode = 2
+}
+
+async function runInApp() {
+  const app = appFolder(version)
+  layApp(app)
+  const setUp = await run([`${app}/scripts/setup.mjs`])
+  if (setUp !== 0) process.exit(setUp)
+  const loader = new URL(`file://${app}/node_modules/tsx/dist/loader.mjs`).href
+  process.exitCode = await run(['--import', loader, `${app}/scripts/${command}.ts`, ...words])
+}
+
+/** Runs node with our terminal and signals; resolves with its exit code. */
+function run(args) {
+  const child = spawn(process.execPath, args, {
+    stdio: 'inherit',
+    env: { ...process.env, WINNOW_PACKAGED: '1' },
+  })
+  const pass = (signal) => child.kill(signal)
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, pass)
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('exit', (code, signal) => {
+      for (const name of ['SIGINT', 'SIGTERM']) process.off(name, pass)
+      resolve(code ?? (signal === 'SIGINT' ? 130 : 1))
+    })
+  })
+}

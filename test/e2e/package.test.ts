@@ -1,0 +1,76 @@
+/** The package that `npm run package` makes, installed by npm into an empty folder. */
+
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { examplePath } from '../support/examples.ts'
+import { API_KEY } from '../support/start-winnow.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const run = promisify(execFile)
+
+test('winnow start serves, and winnow separate is its client, without a checkout', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-package-'))
+  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
+  const made = await run('node', ['--import', 'tsx', 'scripts/package.ts'], { cwd: ROOT })
+  await mkdir(join(folder, 'node_modules'))
+  const tarball = join(ROOT, made.stdout.trim())
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: folder })
+
+  // What set-up would make stands in the checkout already: it is lent, so that the test is quick.
+  const installed = join(folder, 'node_modules/winnow')
+  const { version } = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'))
+  const app = join(folder, 'home', version)
+  const { layApp } = await import(pathToFileURL(join(installed, 'app.mjs')).href)
+  layApp(app)
+  await assertSetUp() // else set-up would replace the packages of the checkout through the link
+  for (const name of ['node_modules', '.runtime']) await symlink(join(ROOT, name), join(app, name))
+
+  const env = { ...process.env, PORT: '0', GRPC_PORT: 'off', METRICS_PORT: 'off' }
+  const service = spawn(join(folder, 'node_modules/.bin/winnow'), ['start'], {
+    cwd: folder,
+    env: { ...env, WINNOW_HOME: join(folder, 'home'), BOOTSTRAP_API_KEY: API_KEY },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(service, 'exit')
+  t.after(async () => {
+    service.kill('SIGTERM')
+    await ended
+  })
+  const address = await addressIn(service.stdout)
+  const words = [examplePath('speech-over-piano.wav'), 'piano', '--url', address, '--out', folder]
+  await run(join(folder, 'node_modules/.bin/winnow'), ['separate', ...words], {
+    env: { ...process.env, WINNOW_API_KEY: API_KEY },
+  })
+  for (const name of ['target', 'residual']) {
+    assert.ok((await stat(join(folder, `speech-over-piano-${name}.wav`))).size > 100_000, name)
+  }
+  await stat(join(folder, 'data/winnow.db'))
+})
+
+async function assertSetUp(): Promise<void> {
+  const lock = await readFile(join(ROOT, 'package-lock.json'))
+  const installed = await readFile(join(ROOT, 'node_modules/.winnow-installed'), 'utf8')
+  const hash = createHash('sha256').update(lock).digest('hex')
+  assert.equal(installed, hash, 'the packages are not those of the lock file: run npm run setup')
+}
+
+/** Where the service says that it listens. */
+function addressIn(output: NodeJS.ReadableStream): Promise<string> {
+  let text = ''
+  return new Promise((resolve, reject) => {
+    output.on('data', (piece) => {
+      text += String(piece)
+      const [, address] = /Winnow listens on\s+(\S+)/.exec(text) ?? []
+      if (address) resolve(address)
+    })
+    output.on('end', () => reject(new Error(`it ended without serving:\n${text}`)))
+  })
+}

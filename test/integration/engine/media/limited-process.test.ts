@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { LimitedProcess, LimitError } from '../../../../engine/media/limited-process.ts'
+import type { LimitedTask } from '../../../support/limited-program.ts'
+
+const PROGRAM = new URL('../../../support/limited-program.ts', import.meta.url)
+const LIMITS = { bytesMax: 2 ** 29, secondsMax: 60, niceness: 0 }
+
+const begin = (limits = {}) => new LimitedProcess<LimitedTask>(PROGRAM, { ...LIMITS, ...limits })
+
+test('it answers, and after more memory than allowed or a crash it does not', async () => {
+  for (const task of ['fill', 'crash'] as const) {
+    const limited = begin()
+    assert.equal(await limited.call('answer'), 'answer')
+    const refused = (error: Error) =>
+      error instanceof LimitError &&
+      /more than 512 MiB of memory, or is damaged/.test(error.message)
+    await assert.rejects(limited.call(task), refused)
+    assert.equal(limited.hasEnded, true)
+    await assert.rejects(limited.call('answer'), refused)
+  }
+})
+
+test('work that never ends is ended', async () => {
+  const limited = begin({ secondsMax: 3 })
+  await assert.rejects(limited.call('hang'), { name: 'LimitError', message: /longer than 3 s/ })
+})
+
+test('whoever closes it ends its work with the reason', async () => {
+  const limited = begin()
+  const work = limited.call('hang')
+  limited.close(new Error('canceled'))
+  await assert.rejects(work, /canceled/)
+})
+
+test('that it is killed or cannot start says nothing of the work', async () => {
+  const killed = begin()
+  await killed.call('answer')
+  await assert.rejects(killed.call('die'), { name: 'Error', message: /was killed/ })
+  const small = begin({ bytesMax: 2 ** 26 })
+  await assert.rejects(small.call('answer'), { name: 'Error', message: /before it was ready/ })
+})

@@ -1,0 +1,39 @@
+/** Checkpoints of mini load under whole names and under the short ones of before 0.2.0. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openTensors, Weights } from '../../../../models/checkpoint/weights.ts'
+import { readConfig } from '../../../../models/mini/config.ts'
+import { loadNetwork } from '../../../../models/mini/network/network.ts'
+import { wholeName } from '../../../../models/mini/weight-names.ts'
+import { tf } from '../../../../models/tensor.ts'
+import { WEIGHTS_FOLDER } from '../../../parity/golden.ts'
+
+const stored = openTensors(join(WEIGHTS_FOLDER, 'model.safetensors'))
+const whole = new Map([...stored].map(([name, tensor]) => [wholeName(name), tensor]))
+const config = await readConfig(join(WEIGHTS_FOLDER, 'config.json'))
+
+test('every step of a whole name is a number or a word of three letters or more', () => {
+  assert.equal(whole.size, stored.size)
+  for (const name of whole.keys()) assert.match(name, /^([a-z_]{3,}|\d+)(\.([a-z_]{3,}|\d+))*$/)
+})
+
+test('a whole name stays as it is', () => {
+  for (const name of whole.keys()) assert.equal(wholeName(name), name)
+})
+
+test('short and whole names load the same network', () => {
+  const codes = [stored, whole].map((tensors) => {
+    const network = loadNetwork(Weights.of('mini', tensors), config)
+    return tf.tidy(() => network.textCode(tf.ones([1, config.embeddingDim])).dataSync<'float32'>())
+  })
+  assert.deepEqual(codes[0], codes[1])
+})
+
+test('a checkpoint with one weight under both names is refused', () => {
+  const both = new Map([...stored, ...whole])
+  assert.throws(
+    () => loadNetwork(Weights.of('mini', both), config),
+    /mini: two weights have one name/,
+  )
+})

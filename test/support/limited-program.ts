@@ -1,0 +1,14 @@
+/** Runs in a `LimitedProcess`, and does what a damaged file may make native code do. */
+
+import { answerCalls } from '../../engine/media/answer-calls.ts'
+
+export type LimitedTask = 'answer' | 'crash' | 'fill' | 'hang' | 'die'
+
+answerCalls<LimitedTask>(async (task) => {
+  if (task === 'crash') process.abort()
+  if (task === 'die') process.kill(process.pid, 'SIGKILL')
+  const filled: Buffer[] = []
+  while (task === 'fill') filled.push(Buffer.alloc(2 ** 24, 1))
+  while (task === 'hang');
+  return task
+})

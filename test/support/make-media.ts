@@ -1,0 +1,247 @@
+/** Makes media files of every kind for tests. */
+
+import {
+  AV_CODEC_FLAG_GLOBAL_HEADER,
+  AV_DISPOSITION_ATTACHED_PIC,
+  AV_PKT_DATA_DISPLAYMATRIX,
+  AV_PIX_FMT_YUV420P,
+  AV_PIX_FMT_YUVJ420P,
+  AV_SAMPLE_FMT_FLT,
+  AV_SAMPLE_FMT_FLTP,
+  AV_SAMPLE_FMT_S16,
+  AV_SAMPLE_FMT_S16P,
+  AV_SAMPLE_FMT_S32,
+  AVFMT_GLOBALHEADER,
+  type AVSampleFormat,
+  type FFAudioEncoder,
+} from 'node-av/constants'
+import {
+  avChannelLayoutDefault,
+  Codec,
+  CodecContext,
+  Dictionary,
+  FFmpegError,
+  FormatContext,
+  Frame,
+  Packet,
+  Rational,
+  SoftwareResampleContext,
+  type Stream,
+} from 'node-av/lib'
+import type { Planes } from './signals.ts'
+
+export interface AudioTrack {
+  planes: Planes
+  sampleRate: number
+  /** FFmpeg's name, such as `libmp3lame`. */
+  encoder: string
+  bitRate?: number
+  /** Seconds after the start of the file at which it begins. */
+  delay?: number
+  /** Seconds by which what follows a sample is later; less than 0: earlier. */
+  jumps?: readonly { afterSample: number; seconds: number }[]
+}
+
+export interface VideoTrack {
+  seconds: number
+  /** FFmpeg's name, such as `libx264`. */
+  encoder: string
+  /** A single picture that belongs to the sound. */
+  isCoverArt?: boolean
+  /** Seconds after the start of the file at which it begins. */
+  delay?: number
+  /** Options of the encoder. */
+  options?: Record<string, string>
+  /** Frames, by number, that are white; all others are a moving pattern. */
+  flashes?: readonly number[]
+  width?: number
+  height?: number
+  /** The display matrix of a quarter turn, as phones write it. */
+  isTurned?: boolean
+}
+
+export interface Tracks {
+  audio?: AudioTrack
+  video?: VideoTrack
+  /** Options of FFmpeg's muxer. */
+  containerOptions?: Record<string, string>
+}
+
+const SAMPLE_FORMATS: Partial<Record<string, AVSampleFormat>> = {
+  pcm_s16le: AV_SAMPLE_FMT_S16,
+  pcm_s16be: AV_SAMPLE_FMT_S16,
+  pcm_s24le: AV_SAMPLE_FMT_S32,
+  flac: AV_SAMPLE_FMT_S16,
+  libopus: AV_SAMPLE_FMT_FLT,
+  alac: AV_SAMPLE_FMT_S16P,
+  mp2: AV_SAMPLE_FMT_S16,
+  tta: AV_SAMPLE_FMT_S16,
+  wavpack: AV_SAMPLE_FMT_S16P,
+}
+
+/** Rows of a 3 x 3 matrix: 16 bits after the point, in the last column 30. */
+const QUARTER_TURN = Buffer.from(Int32Array.of(0, 1 << 16, 0, -1 << 16, 0, 0, 0, 0, 1 << 30).buffer)
+
+const WIDTH = 64
+const HEIGHT = 48
+const FRAMES_PER_SECOND = 10
+
+/**
+ * Writes a media file with one audio stream, one video stream (a moving pattern), or both.
+ * @param container FFmpeg's name of a muxer, such as `mp4`, `mp3`, `matroska`, `mpegts`
+ */
+export async function makeMedia(path: string, container: string, tracks: Tracks): Promise<void> {
+  const { audio, video, containerOptions = {} } = tracks
+  const output = new FormatContext()
+  FFmpegError.throwIfError(output.allocOutputContext2(null, container, path), 'container')
+  const opened = [
+    ...(video ? [await openTrack(output, video, (codec) => setVideo(codec, video))] : []),
+    ...(audio ? [await openTrack(output, audio, (codec) => setAudio(codec, audio))] : []),
+  ]
+  if (video?.isTurned)
+    opened[0]!.stream.codecpar.addCodedSideData(AV_PKT_DATA_DISPLAYMATRIX, QUARTER_TURN)
+  if (video?.isCoverArt) opened[0]!.stream.setDisposition(AV_DISPOSITION_ATTACHED_PIC)
+  await output.openOutput()
+  const options = Dictionary.fromObject(containerOptions)
+  FFmpegError.throwIfError(await output.writeHeader(options), 'header')
+  if (video) await writeTrack(output, opened[0]!, videoFrames(video))
+  if (audio) await writeTrack(output, opened.at(-1)!, audioFrames(audio, opened.at(-1)!.codec))
+  FFmpegError.throwIfError(await output.writeTrailer(), 'trailer')
+  await output.closeOutput()
+}
+
+interface Track {
+  codec: CodecContext
+  stream: Stream
+}
+
+async function openTrack(
+  output: FormatContext,
+  { encoder, options = {} }: { encoder: string; options?: Record<string, string> },
+  set: (codec: CodecContext) => void,
+): Promise<Track> {
+  const codec = new CodecContext()
+  codec.allocContext3(Codec.findEncoderByName(encoder as FFAudioEncoder))
+  set(codec)
+  if (output.oformat!.hasFlags(AVFMT_GLOBALHEADER)) codec.setFlags(AV_CODEC_FLAG_GLOBAL_HEADER)
+  FFmpegError.throwIfError(await codec.open2(null, Dictionary.fromObject(options)), encoder)
+  const stream = output.newStream()
+  stream.timeBase = codec.timeBase
+  FFmpegError.throwIfError(stream.codecpar.fromContext(codec), 'parameters')
+  return { codec, stream }
+}
+
+function setAudio(codec: CodecContext, { planes, sampleRate, encoder, bitRate }: AudioTrack): void {
+  codec.sampleFormat = SAMPLE_FORMATS[encoder] ?? AV_SAMPLE_FMT_FLTP
+  codec.sampleRate = sampleRate
+  codec.channelLayout = avChannelLayoutDefault(planes.length)
+  codec.timeBase = new Rational(1, sampleRate)
+  codec.bitRate = BigInt(bitRate ?? 128_000)
+}
+
+function setVideo(codec: CodecContext, { encoder, width, height }: VideoTrack): void {
+  codec.width = width ?? WIDTH
+  codec.height = height ?? HEIGHT
+  codec.pixelFormat = encoder === 'mjpeg' ? AV_PIX_FMT_YUVJ420P : AV_PIX_FMT_YUV420P
+  codec.timeBase = new Rational(1, FRAMES_PER_SECOND)
+  codec.bitRate = 100_000n
+}
+
+function* audioFrames(
+  { planes, sampleRate, delay = 0, jumps = [] }: AudioTrack,
+  codec: CodecContext,
+): Generator<Frame> {
+  const layout = codec.channelLayout
+  const converter = new SoftwareResampleContext()
+  converter.allocSetOpts2(
+    layout,
+    codec.sampleFormat,
+    sampleRate,
+    layout,
+    AV_SAMPLE_FMT_FLT,
+    sampleRate,
+  )
+  converter.init()
+  const samples = planes[0]!.length
+  const step = codec.frameSize || 1024
+  for (let from = 0; from < samples; from += step) {
+    const count = Math.min(step, samples - from)
+    const packed = Float32Array.from(
+      { length: count * planes.length },
+      (_, i) => planes[i % planes.length]![from + Math.floor(i / planes.length)]!,
+    )
+    const source = Frame.fromAudioBuffer(Buffer.from(packed.buffer), {
+      nbSamples: count,
+      format: AV_SAMPLE_FMT_FLT,
+      sampleRate,
+      channelLayout: layout,
+    })
+    const frame = new Frame()
+    frame.alloc()
+    frame.format = codec.sampleFormat
+    frame.sampleRate = sampleRate
+    frame.channelLayout = layout
+    FFmpegError.throwIfError(converter.convertFrame(frame, source), 'convert')
+    source.free()
+    const later = jumps.reduce(
+      (sum, { afterSample, seconds }) => sum + (from >= afterSample ? seconds : 0),
+      delay,
+    )
+    frame.pts = BigInt(Math.round(later * sampleRate) + from)
+    yield frame
+  }
+  converter.free()
+}
+
+function* videoFrames({
+  seconds,
+  encoder,
+  isCoverArt,
+  delay = 0,
+  flashes,
+  width,
+  height,
+}: VideoTrack): Generator<Frame> {
+  const count = isCoverArt ? 1 : Math.round(seconds * FRAMES_PER_SECOND)
+  for (let i = 0; i < count; i++) {
+    const frame = new Frame()
+    frame.alloc()
+    frame.format = encoder === 'mjpeg' ? AV_PIX_FMT_YUVJ420P : AV_PIX_FMT_YUV420P
+    frame.width = width ?? WIDTH
+    frame.height = height ?? HEIGHT
+    FFmpegError.throwIfError(frame.getBuffer(), 'picture')
+    const [brightness, ...colours] = frame.data!
+    brightness!.forEach((_, at) => {
+      brightness![at] = flashes?.includes(i) ? 235 : (at * 3 + i * 8) % 128
+    })
+    for (const colour of colours) colour.fill(128)
+    frame.pts = BigInt(Math.round(delay * FRAMES_PER_SECOND) + i)
+    yield frame
+  }
+}
+
+async function writeTrack(
+  output: FormatContext,
+  { codec, stream }: Track,
+  frames: Iterable<Frame>,
+): Promise<void> {
+  const packet = new Packet()
+  packet.alloc()
+  const writePackets = async () => {
+    while ((await codec.receivePacket(packet)) >= 0) {
+      packet.streamIndex = stream.index
+      packet.rescaleTs(codec.timeBase, stream.timeBase)
+      FFmpegError.throwIfError(await output.interleavedWriteFrame(packet), 'write')
+    }
+  }
+  for (const frame of frames) {
+    frame.timeBase = codec.timeBase
+    FFmpegError.throwIfError(await codec.sendFrame(frame), 'encode')
+    frame.free()
+    await writePackets()
+  }
+  await codec.sendFrame(null)
+  await writePackets()
+  packet.free()
+  codec.freeContext()
+}
