@@ -9,15 +9,14 @@
  * while others had the processors: these distinguish a busy machine from a slow gateway.
  */
 
-import { once } from 'node:events'
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
-import { Agent, request, type IncomingMessage } from 'node:http'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { examplePath } from '../test/support/examples.ts'
 import { API_KEY, startWinnow } from '../test/support/start-winnow.ts'
 import { quantile, report, round } from './report.ts'
+import { endSubmits, submitFor } from './submit-load.ts'
 
 const perSecond = Number(process.argv[2] ?? 200)
 const seconds = Number(process.argv[3] ?? 20)
@@ -28,7 +27,6 @@ const winnow = await startWinnow({ after: (end: () => unknown) => endings.push(e
   engines: 0,
   env: { QUEUE_MAX: '1000000', DRAIN_SECONDS: '0' },
 })
-const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 const fileId = await winnow.client.upload(
   examplePath('speech-over-piano.wav'),
   'audio/wav',
@@ -36,11 +34,13 @@ const fileId = await winnow.client.upload(
 )
 const body = JSON.stringify({ input: { prompt: 'piano', file_id: fileId } })
 
-await submitFor(WARM_UP_SECONDS)
-const load = loadavg()[0] ?? 0
+const load = { urls: [winnow.url], apiKey: API_KEY, body, perSecond }
+
+await submitFor({ ...load, seconds: WARM_UP_SECONDS })
+const loadBefore = loadavg()[0] ?? 0
 const waitedBefore = await secondsWaited()
 const [{ ms, failed, flights }, disk] = await Promise.all([
-  submitFor(seconds),
+  submitFor({ ...load, seconds }),
   flushTimes(winnow.folder, seconds),
 ])
 const waited = (await secondsWaited()) - waitedBefore
@@ -56,50 +56,12 @@ report('submit latency', {
   in_flight_most: flights,
   disk_flush_ms: { p50: round(quantile(disk, 0.5)), p99: round(quantile(disk, 0.99)) },
   gateway_wait_percent: round((100 * waited) / seconds),
-  load_before: round(load),
+  load_before: round(loadBefore),
   load_after: round(loadavg()[0] ?? 0),
 })
 
-agent.destroy()
+endSubmits()
 for (const end of endings) await end()
-
-/** Submits at random times for so long; waits for all the answers. */
-async function submitFor(lengthSeconds: number) {
-  const startedAt = performance.now()
-  const ms: number[] = []
-  const waiting = new Set<Promise<void>>()
-  let [failed, flights] = [0, 0]
-  for (let dueAt = startedAt; dueAt < startedAt + 1_000 * lengthSeconds;) {
-    const waitMs = dueAt - performance.now()
-    if (waitMs > 0.5) await sleep(waitMs)
-    const since = dueAt
-    const answered = submit().then((status) => {
-      if (status === 202) ms.push(performance.now() - since)
-      else failed += 1
-      waiting.delete(answered)
-    })
-    waiting.add(answered)
-    flights = Math.max(flights, waiting.size)
-    dueAt += (-Math.log(1 - Math.random()) * 1_000) / perSecond
-  }
-  await Promise.all(waiting)
-  return { ms, failed, flights }
-}
-
-async function submit(): Promise<number> {
-  const call = request(`${winnow.url}/v1/queue/audio/separate`, {
-    method: 'POST',
-    agent,
-    headers: {
-      authorization: `Bearer ${API_KEY}`,
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
-    },
-  })
-  const [answer] = (await once(call.end(body), 'response')) as [IncomingMessage]
-  await once(answer.resume(), 'end')
-  return answer.statusCode ?? 0
-}
 
 /** How long the gateway has been ready to run and did not, so far. */
 async function secondsWaited(): Promise<number> {

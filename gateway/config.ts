@@ -2,23 +2,40 @@
 
 import { readBrokerAddress } from '../shared/broker-connection.ts'
 import { DAY_SECONDS } from '../shared/durations.ts'
-import { readSettings } from '../shared/settings.ts'
+import { readSettings, type SettingReader } from '../shared/settings.ts'
 
 export type Config = ReturnType<typeof loadConfig>
 
 const MEGABYTE = 1_000_000
 const WEB = ['http:', 'https:']
 
-export const loadConfig = (env: NodeJS.ProcessEnv) =>
-  readSettings(env, ({ text, optional, secret, integer, integerOrOff, choice, url, networks }) => ({
+type Env = Readonly<Record<string, string | undefined>>
+
+export const loadConfig = (env: Env) =>
+  readSettings(env, (reader) => ({ ...databaseSettings(reader), ...otherSettings(reader) }))
+
+/** Those of the database alone: the operator's tools need no others. */
+export const loadDatabaseConfig = (env: Env) => readSettings(env, databaseSettings)
+
+const databaseSettings = ({ text, integer, parsed }: SettingReader) => ({
+  dataFolder: text('DATA_DIR', './data'),
+  databaseUrl: parsed('DATABASE_URL', '', readDatabaseUrl), // without one: SQLite
+  databaseConnectionsMax: integer('DATABASE_CONNECTIONS_MAX', 1, 1_000, 16),
+})
+
+const otherSettings = (reader: SettingReader) => {
+  const { text, optional, secret, integer, integerOrOff, choice, url, networks } = reader
+  return {
     host: text('HOST', '127.0.0.1'),
     port: integer('PORT', 0, 65_535, 8080), // 0: any free one
     grpcHost: text('GRPC_HOST', '127.0.0.1'),
     grpcPort: integerOrOff('GRPC_PORT', 0, 65_535), // 0: any free one; unset: the one after PORT
     metricsHost: text('METRICS_HOST', '127.0.0.1'),
     metricsPort: integerOrOff('METRICS_PORT', 0, 65_535), // unset: the 1000th after PORT
-    dataFolder: text('DATA_DIR', './data'),
-    brokerAddress: readBrokerAddress({ text, optional, integer }),
+    brokerAddress: readBrokerAddress(reader),
+    signingKeyFile: optional('SIGNING_KEY_FILE'),
+    encryptionKeyFile: optional('ENCRYPTION_KEY_FILE'),
+    credentialsFolder: optional('CREDENTIALS_DIRECTORY'), // systemd's
     publicUrl: url('PUBLIC_URL', WEB), // where clients reach the gateway
     mediaUrl: url('MEDIA_URL', WEB), // where engines reach the media routes
     s3Bucket: optional('S3_BUCKET'), // keeps the media; without one it stays in the data folder
@@ -48,7 +65,17 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     mediaSecondsMax: integer('MEDIA_SECONDS_MAX', 1, 604_800, 7_200), // as the engines have it
     streamsMaxPerAccount: integer('STREAMS_MAX_PER_ACCOUNT', 1, 1_000_000, 1_000), // open at once
     streamWindowSeconds: integer('STREAM_WINDOW_SECONDS', 1, DAY_SECONDS, 600),
-  }))
+  }
+}
+
+/** Its message does not show the address, which may hold a password. */
+function readDatabaseUrl(text: string): string | undefined {
+  if (text === '') return undefined
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const hasForm = /^postgres(ql)?:$/.test(url?.protocol ?? '') && (url?.pathname ?? '').length > 1
+  if (hasForm) return text
+  throw new Error('must have the form postgres://user:password@host:port/database')
+}
 
 /** The `nth` port after `port`; any free one, 0, after any free one and after the last. */
 export const portAfter = (port: number, nth: number): number =>

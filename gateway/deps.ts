@@ -12,6 +12,7 @@ import type { PendingUploads } from './files/pending-uploads.ts'
 import type { QueuePositions } from './requests/queue-positions.ts'
 import type { RateLimiter } from './accounts/rate-limit.ts'
 import type { RequestFeed } from './requests/request-feed.ts'
+import type { Keys } from './secrets.ts'
 import type { Store } from './store/database.ts'
 
 export interface Deps {
@@ -45,8 +46,8 @@ export interface Deps {
 }
 
 export interface AppConfig {
-  /** Encrypts the secrets of webhooks: 32 bytes in base64url. */
-  encryptionKey: string
+  /** Encrypt the secrets of webhooks. */
+  encryptionKeys: Keys
   /** Where clients reach this gateway; known once it listens. */
   publicUrl: () => string
   uploadMinutes: number

@@ -35,8 +35,9 @@ import { RequestFeed } from './requests/request-feed.ts'
 import { createRescuer } from './requests/rescuer.ts'
 import { createSweeper } from './files/sweeper.ts'
 import { ensureFirstApiKey } from './accounts/first-key.ts'
-import { readKeys } from './secrets.ts'
-import { openSqlite } from './store/database.ts'
+import { assertSameSecrets, readSecrets } from './secrets.ts'
+import { isPostgres } from './store/database.ts'
+import { openDatabase } from './store/open.ts'
 import { createUrlChecks } from './requests/url-checks.ts'
 import { WebhookSender } from './webhooks/sender.ts'
 
@@ -59,8 +60,10 @@ const stopTracing = await startTracing({
 })
 process.umask(0o077) // the data folder is private to this user
 await mkdir(dataFolder, { recursive: true })
-const { signingKey, encryptionKey } = await readKeys(dataFolder)
-const store = await openSqlite(join(dataFolder, 'winnow.db'))
+const secrets = await startOrEnd(log, readSecrets(settings))
+const { signingKeys, encryptionKeys } = secrets
+const store = await startOrEnd(log, openDatabase(settings, log))
+if (isPostgres(store)) await startOrEnd(log, assertSameSecrets(store, secrets))
 const { bootstrapApiKey } = settings
 await ensureFirstApiKey(store, { dataFolder, bootstrapApiKey, now: isoTime(clock.now()) })
 const { brokerAddress: address, leaseSeconds } = settings
@@ -76,7 +79,7 @@ const broker = await startOrEnd(
 )
 
 const engineRegistry = new EngineRegistry({ connect: connectEngine, clock, log })
-const feed = new RequestFeed(settings.streamsMaxPerAccount)
+const feed = new RequestFeed(settings.streamsMaxPerAccount, (id) => broker.publishChange(id))
 const queuePositions = new QueuePositions({ store, feed, clock })
 const publicFetch = createPublicFetch({ allowCidrs: settings.egressAllowCidrs })
 const publicPost = createPublicPost({
@@ -90,9 +93,10 @@ const mediaStore =
   bucket === undefined
     ? await openLocalDisk({
         folder: join(dataFolder, 'media'),
-        signingKey,
+        signingKeys,
         baseUrls: { client: publicUrl, engine: () => settings.mediaUrl ?? listening() },
         freeBytesMin: settings.diskFreeBytesMin,
+        isShared: settings.databaseUrl !== undefined,
       })
     : await (
         await import('./media-store/s3.ts')
@@ -109,7 +113,7 @@ const webhookSender = new WebhookSender({
   store,
   clock,
   log,
-  encryptionKey,
+  encryptionKeys,
   post: publicPost.post,
   triesMax: settings.webhooksMax,
   hostTriesMax: settings.webhooksPerHostMax,
@@ -126,9 +130,9 @@ const deps: Deps = {
   clock,
   log,
   metrics,
-  rateLimiter: new RateLimiter(settings.rateLimitPerMinute, clock),
+  rateLimiter: new RateLimiter({ perMinute: settings.rateLimitPerMinute, clock, store }),
   keyChecks: new KeyChecks({ store, clock }),
-  config: { ...settings, encryptionKey, publicUrl },
+  config: { ...settings, encryptionKeys, publicUrl },
   ...createUrlChecks(publicFetch, publicPost, new EgressPool()),
   wakePublisher: () => publisher.wake(),
   wakeWebhooks: () => webhookSender.wake(),
@@ -154,6 +158,7 @@ const stopFollowing = [
   await broker.followEvents(createEventHandler(deps)),
   await broker.followDeadLetters(createDeadLetterHandler(deps)),
   broker.followProgress((progress) => feed.progressed(progress)),
+  broker.followChanges((requestId) => feed.rowChangedElsewhere(requestId)),
   broker.followAnnouncements((announcement) => engineRegistry.announced(announcement)),
 ]
 

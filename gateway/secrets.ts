@@ -1,48 +1,167 @@
 /**
- * The keys that a gateway makes at its first start, in files that only its user may read, and the
- * encryption of small secrets in the database with one of them.
+ * The gateway's own keys, in files that only it may read, and the encryption of small secrets, so
+ * that the database alone does not hold them. Of each kind two keys may be accepted at once, of
+ * which the first is used: so one is replaced by another while gateways run.
  */
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { access, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { StartError } from '../shared/lifecycle.ts'
+import type { Store } from './store/database.ts'
+import { keepSecretCheck, replaceSecretCheck } from './store/secret-checks.ts'
 
-interface Keys {
-  /** Signs media addresses. */
-  signingKey: string
-  /** Encrypts the secrets of webhooks: 32 bytes in base64url. */
-  encryptionKey: string
+/** 32 bytes each, in base64url: the one that is used, then the other that is accepted, if any. */
+export type Keys = readonly [used: string, accepted?: string]
+
+export interface Secrets {
+  /** Sign media addresses. */
+  signingKeys: Keys
+  /** Seal the secrets of webhooks and kept answers. */
+  encryptionKeys: Keys
+}
+
+interface SecretSettings {
+  dataFolder: string
+  /** With it several gateways share a database, and must have the same keys. */
+  databaseUrl: string | undefined
+  signingKeyFile: string | undefined
+  encryptionKeyFile: string | undefined
+  /** Where systemd puts what LoadCredential names: `signing-key` and `encryption-key`. */
+  credentialsFolder: string | undefined
 }
 
 const KEY_BYTES = 32
+const KEYS_MAX = 2
 const CIPHER = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** The gateway's own keys, made where there are none. */
-export async function readKeys(dataFolder: string): Promise<Keys> {
-  const path = join(dataFolder, 'secrets.json')
-  const made = () => JSON.stringify({ signing_key: newKey(), sealing_key: newKey() })
-  let keys = JSON.parse(await readOrMake(path, made)) as Record<string, unknown>
-  if (keys.sealing_key === undefined) {
-    // the file is older than webhooks
-    keys = { ...keys, sealing_key: newKey() }
-    await writeWhole(path, JSON.stringify(keys))
+/** The kinds of keys: the setting that names their file, its usual name, its old field. */
+const KINDS = {
+  signing: { setting: 'SIGNING_KEY_FILE', file: 'signing-key', field: 'signing_key' },
+  encryption: { setting: 'ENCRYPTION_KEY_FILE', file: 'encryption-key', field: 'sealing_key' },
+} as const
+
+type Kind = keyof typeof KINDS
+
+/**
+ * The keys in the files that the settings name. One gateway alone makes its own, in `dataFolder`.
+ * @throws StartError when a file is missing or holds something else
+ */
+export async function readSecrets(settings: SecretSettings): Promise<Secrets> {
+  const { signingKeyFile, encryptionKeyFile, dataFolder } = settings
+  const signingKeys = await readKeys('signing', signingKeyFile, settings)
+  const encryptionKeys = await readKeys('encryption', encryptionKeyFile, settings)
+  // Where earlier versions kept what now is in the two files.
+  await rm(join(dataFolder, OLD_FILE), { force: true })
+  return { signingKeys, encryptionKeys }
+}
+
+async function readKeys(
+  kind: Kind,
+  named: string | undefined,
+  { credentialsFolder, databaseUrl, dataFolder }: SecretSettings,
+): Promise<Keys> {
+  const { setting, file } = KINDS[kind]
+  if (named !== undefined) return keysIn(await readNamed(setting, named), setting)
+  const credential = join(credentialsFolder ?? '', file)
+  if (credentialsFolder !== undefined && (await isThere(credential))) {
+    return keysIn(await readNamed(setting, credential), credential)
   }
-  const { signing_key: signingKey, sealing_key: encryptionKey } = keys
-  if (typeof signingKey !== 'string' || signingKey.length < KEY_BYTES) {
-    throw new Error(`${path} holds no signing_key`)
+  if (databaseUrl === undefined) return ownKeys(kind, dataFolder)
+  throw new StartError(
+    `${setting} must name a file: with DATABASE_URL several gateways may share a database, and ` +
+      `all of them need the same key. Make one with: openssl rand -base64 ${KEY_BYTES}`,
+  )
+}
+
+async function readNamed(setting: string, path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (cause) {
+    throw new StartError(`${setting}: ${(cause as Error).message}`, { cause })
   }
-  const isSealingKey =
-    typeof encryptionKey === 'string' &&
-    Buffer.from(encryptionKey, 'base64url').length === KEY_BYTES
-  if (!isSealingKey) throw new Error(`${path} holds no sealing_key`)
-  return { signingKey, encryptionKey }
+}
+
+/** @throws StartError which does not show what is in the file */
+function keysIn(text: string, where: string): Keys {
+  const lines = text.split('\n').map((line) => line.trim())
+  const keys = lines.filter(Boolean).map((line) => Buffer.from(line, 'base64')) // base64url, too
+  const [used, accepted] = keys.map((key) => key.toString('base64url'))
+  const areKeys = keys.every((key) => key.length === KEY_BYTES)
+  if (used !== undefined && areKeys && keys.length <= KEYS_MAX) {
+    return accepted === undefined ? [used] : [used, accepted]
+  }
+  throw new StartError(
+    `${where} must hold one or two keys, each of ${KEY_BYTES} bytes in base64 on a line of its ` +
+      `own, as openssl rand -base64 ${KEY_BYTES} makes them.`,
+  )
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  )
+
+const OLD_FILE = 'secrets.json'
+
+async function ownKeys(kind: Kind, dataFolder: string): Promise<Keys> {
+  const path = join(dataFolder, KINDS[kind].file)
+  const old = await oldKey(kind, dataFolder)
+  return keysIn(await readOrMake(path, () => old ?? newKey()), path)
+}
+
+/** The key that an earlier version has made; undefined where there is none. */
+async function oldKey(kind: Kind, dataFolder: string): Promise<string | undefined> {
+  const path = join(dataFolder, OLD_FILE)
+  if (!(await isThere(path))) return undefined
+  const { field } = KINDS[kind]
+  const key = (JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>)[field]
+  if (key === undefined && kind === 'encryption') return undefined // it is older than webhooks
+  return keysIn(String(key), `${field} in ${path}`)[0]
 }
 
 const newKey = (): string => randomBytes(KEY_BYTES).toString('base64url')
 
-/** The text of the file; where there is none, it is written with what `make` returns. */
+/**
+ * Makes sure that the keys are those of the other gateways on the database.
+ * @throws StartError when they are not
+ */
+export async function assertSameSecrets(
+  store: Store,
+  { signingKeys, encryptionKeys }: Secrets,
+): Promise<void> {
+  for (const [kind, keys] of [
+    ['signing', signingKeys],
+    ['encryption', encryptionKeys],
+  ] as const) {
+    const sealed = await keepSecretCheck(store, kind, encrypt(keys, kind, CHECKED))
+    if (!opens(keys, kind, sealed)) {
+      throw new StartError(
+        `${KINDS[kind].setting}: none of its keys is the one that gateways on this database use. ` +
+          'Give all of them the same file; to replace a key, first add the new one as the second.',
+      )
+    }
+    const [used] = keys
+    if (!opens([used], kind, sealed)) {
+      await replaceSecretCheck(store, kind, encrypt(keys, kind, CHECKED))
+    }
+  }
+}
+
+const CHECKED = 'winnow'
+
+function opens(keys: Keys, owner: string, sealed: string): boolean {
+  try {
+    return decrypt(keys, owner, sealed) === CHECKED
+  } catch {
+    return false
+  }
+}
+
+/** The text of the file; where there is none, what `make` returns, which is then in the file. */
 export async function readOrMake(path: string, make: () => string): Promise<string> {
   try {
     return (await readFile(path, 'utf8')).trim()
@@ -61,11 +180,10 @@ async function writeWhole(path: string, text: string): Promise<void> {
 }
 
 /**
- * Encrypts `text`.
- * @param key 32 bytes in base64url
- * @param owner the id of the row that stores it; the text decrypts for no other
+ * Encrypts `text` with the key that is used.
+ * @param owner the id of the row that keeps it; sealed text opens for no other
  */
-export function encrypt(key: string, owner: string, text: string): string {
+export function encrypt([key]: Keys, owner: string, text: string): string {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(CIPHER, Buffer.from(key, 'base64url'), nonce).setAAD(
     Buffer.from(owner),
@@ -74,9 +192,18 @@ export function encrypt(key: string, owner: string, text: string): string {
   return Buffer.concat(parts).toString('base64url')
 }
 
-/** The decrypted text. @throws Error when key, owner or text differ from those of `encrypt` */
-export function decrypt(key: string, owner: string, encrypted: string): string {
-  const bytes = Buffer.from(encrypted, 'base64url')
+/** What was sealed. @throws Error when keys, owner or text are not those of the sealing */
+export function decrypt([used, accepted]: Keys, owner: string, sealed: string): string {
+  try {
+    return decryptWith(used, owner, sealed)
+  } catch (error) {
+    if (accepted === undefined) throw error
+    return decryptWith(accepted, owner, sealed)
+  }
+}
+
+function decryptWith(key: string, owner: string, sealed: string): string {
+  const bytes = Buffer.from(sealed, 'base64url')
   const [nonce, tag] = [bytes.subarray(0, NONCE_BYTES), bytes.subarray(-TAG_BYTES)]
   const decipher = createDecipheriv(CIPHER, Buffer.from(key, 'base64url'), nonce, {
     authTagLength: TAG_BYTES,

@@ -13,6 +13,10 @@ const GROUPS = [
   { folders: ['test/e2e', 'test/fault'], concurrency: 1 },
 ]
 
+/** Files of the contract that hardly touch the database: they run on SQLite alone. */
+const SQLITE_ALONE =
+  /\/(client|egress|field-limits|media-stores|openapi|shared-transaction|text|timeouts|uploads)\./
+
 const wanted = process.argv.slice(2)
 const all = readdirSync('test', { recursive: true })
   .map((file) => join('test', String(file)))
@@ -32,25 +36,28 @@ for (const { folders, concurrency } of GROUPS) {
       folders.some((folder) => file.startsWith(folder)) &&
       (wanted.length === 0 || wanted.some((part) => file.includes(part))),
   )
-  if (files.length === 0) continue
-  run(folders.join(', '), [
-    '--import',
-    'tsx',
-    '--test',
-    `--test-concurrency=${concurrency}`,
-    '--test-reporter=spec',
-    ...files,
-  ])
+  if (files.length > 0) runTests(folders.join(', '), files, concurrency)
+  const onBoth = files.filter((file) => file.includes('contract') && !SQLITE_ALONE.test(file))
+  if (onBoth.length > 0) {
+    runTests('test/contract on PostgreSQL', onBoth, concurrency, {
+      WINNOW_TEST_DATABASE: 'postgres',
+    })
+  }
 }
 const seconds = Math.round((Date.now() - startedAt) / 1000)
 console.log(`${failed ? 'FAILED' : 'All passed'} in ${seconds} s`)
 process.exit(failed ? 1 : 0)
 
-function run(name, args) {
+function runTests(name, files, concurrency, env) {
+  const options = [`--test-concurrency=${concurrency}`, '--test-reporter=spec']
+  run(name, ['--import', 'tsx', '--test', ...options, ...files], env)
+}
+
+function run(name, args, env) {
   console.log(`\n=== ${name}`)
   const { status } = spawnSync(process.execPath, args, {
     stdio: 'inherit',
-    env: { ...process.env, TF_CPP_MIN_LOG_LEVEL: '3' },
+    env: { ...process.env, TF_CPP_MIN_LOG_LEVEL: '3', ...env },
   })
   if (status !== 0) failed = true
 }

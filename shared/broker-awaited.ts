@@ -26,6 +26,7 @@ export class AwaitedBroker implements Broker {
   publishEvent: Broker['publishEvent'] = async (event) => this.#connected().publishEvent(event)
   /** Progress may be lost. */
   publishProgress: Broker['publishProgress'] = (progress) => this.#broker?.publishProgress(progress)
+  publishChange: Broker['publishChange'] = (requestId) => this.#broker?.publishChange(requestId)
   announceEngine: Broker['announceEngine'] = (engine) => this.#broker?.announceEngine(engine)
 
   followEvents: Broker['followEvents'] = async (handle) =>
@@ -34,6 +35,8 @@ export class AwaitedBroker implements Broker {
     this.#follow((broker) => broker.followDeadLetters(handle))
   followProgress: Broker['followProgress'] = (handle) =>
     this.#follow((broker) => broker.followProgress(handle))
+  followChanges: Broker['followChanges'] = (handle) =>
+    this.#follow((broker) => broker.followChanges(handle))
   followAnnouncements: Broker['followAnnouncements'] = (handle) =>
     this.#follow((broker) => broker.followAnnouncements(handle))
 

@@ -1,9 +1,10 @@
 /** What gateway and engine ask of the broker. */
 
 import type { JobQueue } from './broker-streams.ts'
-import type { EngineAnnouncement, Event, Identity, Job, Progress } from './messages.ts'
+import type { DeadLetter } from './broker-letters.ts'
+import type { EngineAnnouncement, Event, Job, Progress } from './messages.ts'
 
-export type { JobQueue }
+export type { DeadLetter, JobQueue }
 export type Stop = () => Promise<void>
 
 /** An engine's right to a job. */
@@ -43,6 +44,10 @@ export interface Broker {
   followDeadLetters(handle: (letter: DeadLetter) => Promise<void>): Promise<Stop>
   publishProgress(progress: Progress): void
   followProgress(handle: (progress: Progress) => void): Stop
+  /** Announces to the other gateways that the row of a request has changed. */
+  publishChange(requestId: string): void
+  /** What others publish so; not what this connection does. */
+  followChanges(handle: (requestId: string) => void): Stop
   announceEngine(announcement: EngineAnnouncement): void
   followAnnouncements(handle: (announcement: EngineAnnouncement) => void): Stop
   isConnected(): boolean
@@ -50,11 +55,4 @@ export interface Broker {
   closed(): Promise<Error | void>
   /** Sends what is buffered, then disconnects. */
   close(): Promise<void>
-}
-
-/** What no consumer could handle. The whole message stays among the dead letters for a while. */
-export interface DeadLetter extends Identity {
-  /** Where it was, and its place there. */
-  stream: string
-  sequence: number
 }

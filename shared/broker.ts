@@ -37,8 +37,10 @@ import {
   type StreamOptions,
 } from './broker-streams.ts'
 import { carryingTrace, traceParentOf } from './broker-tracing.ts'
+import { readLetter, SEQUENCE_HEADER, type Exhaustion } from './broker-letters.ts'
 import type { Logger } from './log.ts'
 import {
+  Change,
   decodeMessage,
   encodeMessage,
   EngineAnnouncement,
@@ -50,9 +52,8 @@ import {
 import { inSpan } from './tracing.ts'
 
 const PROGRESS_SUBJECT = 'progress'
+const CHANGE_SUBJECT = 'requests.changed'
 const ANNOUNCEMENT_SUBJECT = 'engines.hello'
-/** Of a dead letter: its sequence in the stream where it was. */
-const SEQUENCE_HEADER = 'Winnow-Sequence'
 
 /** Messages that a follower has asked for and not yet handled. */
 const IN_HAND_MAX = 64
@@ -105,6 +106,8 @@ class JetStreamBroker implements Broker {
   readonly #onStreamsLost: () => void
   /** When the stream of the jobs was made; another time means another stream. */
   #streamsMade: string | undefined
+  /** Tells what this connection has published from what others have. */
+  readonly #name = randomUUID()
   #connected = true
 
   constructor(connection: NatsConnection, manager: JetStreamManager, options: ConnectOptions) {
@@ -175,6 +178,18 @@ class JetStreamBroker implements Broker {
 
   followProgress(handle: (progress: Progress) => void): Stop {
     return this.#subscribe(PROGRESS_SUBJECT, Progress, handle)
+  }
+
+  publishChange(requestId: string): void {
+    if (!this.isConnected()) return // nobody would learn of it in time
+    const change = encodeMessage({ request_id: requestId, from: this.#name })
+    this.#connection.publish(CHANGE_SUBJECT, change)
+  }
+
+  followChanges(handle: (requestId: string) => void): Stop {
+    return this.#subscribe(CHANGE_SUBJECT, Change, (change) => {
+      if (change.from !== this.#name) handle(change.request_id)
+    })
   }
 
   announceEngine(announcement: EngineAnnouncement): void {
@@ -364,19 +379,5 @@ function leaseActions(message: JsMsg): Pick<Lease, 'heartbeat' | 'ack' | 'nak'> 
       await message.ackAck()
     },
     nak: (delayMs) => message.nak(delayMs),
-  }
-}
-
-/** The server's advisory on a message that used up its deliveries. */
-interface Exhaustion {
-  stream: string
-  stream_seq: number
-}
-
-function readLetter({ subject, headers, data }: JsMsg): DeadLetter {
-  return {
-    ...identify(data),
-    stream: subject.slice(DEAD_LETTERS.subject.length + 1),
-    sequence: Number(headers?.get(SEQUENCE_HEADER)),
   }
 }

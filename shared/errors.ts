@@ -24,6 +24,7 @@ export const ERRORS = {
   INTERNAL: { status: 500, message: 'Something went wrong on our side.' },
   MEDIA_FETCH_FAILED: { status: 502, message: 'audio_url could not be fetched.' },
   QUEUE_UNAVAILABLE: { status: 502, message: 'The request could not be queued; try again.' },
+  SERVICE_UNAVAILABLE: { status: 503, message: 'The database is away; try again in a moment.' },
   MODEL_FAILED: { status: 500, message: 'The model failed on this media.' },
   INVALID_MEDIA: { status: 400, message: 'The media could not be decoded.' },
   NO_AUDIO_STREAM: { status: 400, message: 'The media has no audio stream.' },

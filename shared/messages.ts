@@ -114,7 +114,14 @@ export const Progress = Type.Object({
   progress: Type.Number({ minimum: 0, maximum: 1 }),
 })
 
-/** An engine announces, every few seconds, the address of its gRPC control plane. */
+/** The row of a request has changed; may be lost. Gateways tell each other. */
+export const Change = Type.Object({
+  request_id: Type.String(),
+  /** The gateway that says so. */
+  from: Type.String(),
+})
+
+/** An engine says, every few seconds, that it is there and where its gRPC control plane listens. */
 export const EngineAnnouncement = Type.Object({
   engine_id: Type.String(),
   control_address: Type.String(),
@@ -125,6 +132,7 @@ export type StoredFile = Static<typeof StoredFile>
 export type Event = Static<typeof Event>
 export type Identity = Static<typeof Identity>
 export type Progress = Static<typeof Progress>
+export type Change = Static<typeof Change>
 export type EngineAnnouncement = Static<typeof EngineAnnouncement>
 export type LogLine = Static<typeof LogLine>
 
@@ -154,5 +162,6 @@ export function identify(data: Uint8Array): Identity {
   }
 }
 
-export const encodeMessage = (message: Job | Event | Progress | EngineAnnouncement): Uint8Array =>
-  new TextEncoder().encode(JSON.stringify(message))
+export const encodeMessage = (
+  message: Job | Event | Progress | Change | EngineAnnouncement,
+): Uint8Array => new TextEncoder().encode(JSON.stringify(message))

@@ -24,7 +24,7 @@ const FREE = ['scripts', 'bench', 'test', 'examples']
 /** One home per package. */
 const HOMES: [packages: RegExp, homes: readonly string[]][] = [
   [/^@?fastify/, ['gateway/']],
-  [/^(kysely|better-sqlite3)/, ['gateway/store/']],
+  [/^(kysely|better-sqlite3|pg$)/, ['gateway/store/']],
   [/^prom-client/, ['shared/metrics.ts']],
   [/^@nats-io\//, ['shared/broker']],
   [

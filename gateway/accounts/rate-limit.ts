@@ -1,9 +1,11 @@
-/** How often an API key may call, on this gateway: over HTTP and gRPC together. */
+/** How often an API key may call: over HTTP and gRPC together, on all gateways of a database. */
 
 import type { FastifyInstance } from 'fastify'
-import type { Clock } from '../../shared/clock.ts'
+import { isoTime, type Clock } from '../../shared/clock.ts'
 import { MINUTE_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
+import { isPostgres, type Store } from '../store/database.ts'
+import { countCall } from '../store/rate-windows.ts'
 
 /** Keys that are counted; beyond it, those whose minute began first are dropped. */
 const KEYS_MAX = 10_000
@@ -24,27 +26,40 @@ interface Window {
   endsAt: number
 }
 
-/** Counts the calls of each key, from its first one for a minute. */
+interface RateLimiterOptions {
+  /** Calls of one key in a minute; 0: no limit. */
+  perMinute: number
+  clock: Clock
+  store: Store
+}
+
+/**
+ * Counts the calls of each key, from its first one for a minute: in the database where gateways
+ * share one, else in memory, since a write of SQLite waits for the disk.
+ */
 export class RateLimiter {
-  readonly #perMinute: number
-  readonly #clock: Clock
+  readonly #options: RateLimiterOptions
   readonly #windows = new Map<string, Window>()
 
-  /** @param perMinute calls of one key in a minute; 0: no limit */
-  constructor(perMinute: number, clock: Clock) {
-    this.#perMinute = perMinute
-    this.#clock = clock
+  constructor(options: RateLimiterOptions) {
+    this.#options = options
   }
 
   /** Counts one call of a key; undefined where there is no limit. */
-  count(keyId: string): Allowance | undefined {
-    const limit = this.#perMinute
+  async count(keyId: string): Promise<Allowance | undefined> {
+    const { perMinute: limit, clock, store } = this.#options
     if (limit === 0) return undefined
-    const now = this.#clock.now()
+    const now = clock.now()
+    const { calls, endsAt } = isPostgres(store)
+      ? await countTogether(store, keyId, now)
+      : this.#countHere(keyId, now)
+    return { limit, left: limit - calls, resetSeconds: Math.ceil((endsAt - now) / 1_000) }
+  }
+
+  #countHere(keyId: string, now: number): Window {
     const window = this.#windowOf(keyId, now)
     window.calls += 1
-    const resetSeconds = Math.ceil((window.endsAt - now) / 1_000)
-    return { limit, left: limit - window.calls, resetSeconds }
+    return window
   }
 
   #windowOf(keyId: string, now: number): Window {
@@ -59,7 +74,13 @@ export class RateLimiter {
   }
 }
 
-/** @throws ServiceError `RATE_LIMITED` for a call beyond the limit */
+async function countTogether(store: Store, keyId: string, now: number): Promise<Window> {
+  const times = { now: isoTime(now), endsAt: isoTime(now + MINUTE_MS) }
+  const { calls, ends_at: endsAt } = await countCall(store, { keyId, ...times })
+  return { calls, endsAt: Date.parse(endsAt) }
+}
+
+/** @throws ServiceError `RATE_LIMITED` for a call that is one too many */
 export function assertAllowed(allowance: Allowance | undefined): void {
   if (!allowance || allowance.left >= 0) return
   const { limit, resetSeconds: retryAfterSeconds } = allowance
@@ -72,7 +93,7 @@ export function assertAllowed(allowance: Allowance | undefined): void {
 /** To be installed after the authenticator, and before the routes that it is to limit. */
 export function installRateLimit(app: FastifyInstance, limiter: RateLimiter): void {
   app.addHook('onRequest', async (request, reply) => {
-    const allowance = limiter.count(request.apiKey.key_id)
+    const allowance = await limiter.count(request.apiKey.key_id)
     if (!allowance) return
     const { limit, left, resetSeconds } = allowance
     reply

@@ -55,7 +55,11 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
     transform: ({ schema, url, route }) => {
       const scope = route.config?.scope
       if (!scope) return { schema, url }
-      const response = { ...(schema?.response as object), 429: tooManyResponse() }
+      const response = {
+        ...(schema?.response as object),
+        429: retryResponse(429),
+        503: retryResponse(503),
+      }
       const limited = { ...schema, response }
       if (scope === 'any') return { url, schema: { ...limited, security: [{ apiKey: [] }] } }
       const description = `${schema?.description ?? ''}\n\nScope of the key: \`${scope}\`.`.trim()
@@ -85,9 +89,9 @@ export function responses(
   }
 }
 
-/** Headers of all routes that need an API key, where the operator has set a limit. */
-const tooManyResponse = () => ({
-  ...errorResponse(codesOf(429)),
+/** Of everything that needs an API key: 429 where the operator has set a limit, 503. */
+const retryResponse = (status: 429 | 503) => ({
+  ...errorResponse(codesOf(status)),
   headers: {
     'Retry-After': {
       type: 'integer',

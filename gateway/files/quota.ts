@@ -3,7 +3,7 @@
 import { isoTime } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import type { Deps } from '../deps.ts'
-import type { Store } from '../store/database.ts'
+import { oneAtATime, type Store } from '../store/database.ts'
 import { heldFiles } from '../store/files.ts'
 
 /**
@@ -15,6 +15,7 @@ export async function assertFileRoom(
   accountId: string,
   { clock, config }: Pick<Deps, 'clock' | 'config'>,
 ): Promise<void> {
+  await oneAtATime(store, `files ${accountId}`)
   const { count, bytes, firstEnd } = await heldFiles(store, accountId)
   const { filesMaxPerAccount: countMax, fileBytesMaxPerAccount: bytesMax } = config
   if (count <= countMax && bytes <= bytesMax) return

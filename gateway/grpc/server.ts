@@ -234,7 +234,7 @@ async function answer<Request, Reply, Answer>(
     call.sendMetadata(head)
     const authorization = textOf(call.metadata, 'authorization')
     const key = await authenticate(deps, authorization, 'audio:separate')
-    assertAllowed(deps.rateLimiter.count(key.key_id))
+    assertAllowed(await deps.rateLimiter.count(key.key_id))
     const answered = await handle(key)
     noteAnswered(call.cancelled ? grpc.status.CANCELLED : grpc.status.OK)
     return answered

@@ -10,7 +10,9 @@ import { dirname, join, relative } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { send } from '@fastify/send'
+import { HOUR_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
+import type { Keys } from '../secrets.ts'
 import { checkSignedQuery, signPath, type Claims, type SignedMethod } from './signed-url.ts'
 import type {
   Audience,
@@ -25,18 +27,22 @@ import type {
 
 export interface LocalDiskOptions {
   folder: string
-  /** Signs the addresses. */
-  signingKey: string
+  /** Sign the addresses. */
+  signingKeys: Keys
   /** Where each audience reaches the media routes. */
   baseUrls: Readonly<Record<Audience, () => string>>
   /** An upload that would leave less free is refused: the database may be on the same disk. */
   freeBytesMin: number
+  /** Whether other gateways may be writing to the folder. */
+  isShared: boolean
   /** The free space of the disk that holds the folder. */
   freeBytes?: (folder: string) => Promise<number>
 }
 
 const KEY = /^[\w-]+(\/[\w-]+)+$/
 const NEW = '.new'
+/** A file that is being written changes more often. */
+const SILENT_MS = HOUR_MS
 /** A refused body stays open, so that the response can still be sent. */
 const KEEP_OPEN = { destroyOnReturn: false }
 /** The free space is measured again after this much of one body. */
@@ -45,8 +51,12 @@ const ROOM_CHECK_BYTES = 16 * 2 ** 20
 /** Opens the media folder, or makes it, and deletes incomplete uploads of an earlier process. */
 export async function openLocalDisk(options: LocalDiskOptions): Promise<LocalDisk> {
   const newFolder = join(options.folder, NEW)
-  await rm(newFolder, { recursive: true, force: true })
   await mkdir(newFolder, { recursive: true })
+  const before = options.isShared ? Date.now() - SILENT_MS : Infinity
+  for await (const path of filesBelow(newFolder)) {
+    const { mtimeMs = Infinity } = (await stat(path).catch(ignoreMissing)) ?? {}
+    if (mtimeMs < before) await rm(path, { force: true })
+  }
   return new MediaFolder(options)
 }
 
@@ -59,7 +69,11 @@ class MediaFolder implements LocalDisk {
   }
 
   check(method: SignedMethod, key: string, query: Readonly<Record<string, unknown>>, now: number) {
-    return checkSignedQuery(this.#options.signingKey, method, addressPath(key), query, now)
+    const { signingKeys } = this.#options
+    const answers = signingKeys.map((signingKey) =>
+      checkSignedQuery(signingKey ?? '', method, addressPath(key), query, now),
+    )
+    return answers.find((answer) => answer !== 'forged') ?? 'forged'
   }
 
   async uploadUrl({ key, audience, expiresAt, body }: Upload): Promise<string> {
@@ -118,8 +132,8 @@ class MediaFolder implements LocalDisk {
   }
 
   #signed(audience: Audience, claims: Claims): string {
-    const { baseUrls, signingKey } = this.#options
-    return baseUrls[audience]() + signPath(signingKey, claims)
+    const { baseUrls, signingKeys } = this.#options
+    return baseUrls[audience]() + signPath(signingKeys[0], claims)
   }
 
   async #assertRoom(bytes: number): Promise<void> {

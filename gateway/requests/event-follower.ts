@@ -15,7 +15,7 @@ import { releaseRequest } from './release-request.ts'
 import { inTransaction, type Store } from '../store/database.ts'
 import { setFileDuration } from '../store/files.ts'
 import { appendLogs } from '../store/request-logs.ts'
-import { findRequest, startAttempt } from '../store/requests.ts'
+import { findRequest, findRequestToChange, startAttempt } from '../store/requests.ts'
 import type { RequestRow } from '../store/tables.ts'
 
 type FollowerDeps = MediaPresenter &
@@ -105,7 +105,7 @@ async function failUnlessCovered(
   { request_id: requestId, duration }: EventOf<'measured'>,
   ending: Ending,
 ): Promise<RequestRow | null> {
-  const row = await findRequest(store, requestId)
+  const row = await findRequestToChange(store, requestId)
   if (!row || isTerminal(row.status)) return null
   if (row.file_id !== null) await setFileDuration(store, row.file_id, duration)
   const shortfall = await reserveMeasured(store, row, duration, ending.now)
@@ -120,7 +120,7 @@ async function completeAndCharge(
 ): Promise<RequestRow | null> {
   const { request_id: requestId, duration } = event
   const { now, outputsExpireAt, presenter } = ending
-  const row = await findRequest(store, requestId)
+  const row = await findRequestToChange(store, requestId)
   if (!row || isTerminal(row.status)) return null
   if (row.file_id !== null) await setFileDuration(store, row.file_id, duration)
   const charged = await charge(store, row, duration, now)

@@ -69,7 +69,7 @@ export async function findAnswer(
   if (row.fingerprint !== fingerprint) {
     throw new ServiceError('IDEMPOTENCY_CONFLICT', { param: PARAM })
   }
-  return decrypt(config.encryptionKey, labelOf(row), row.sealed_answer)
+  return decrypt(config.encryptionKeys, labelOf(row), row.sealed_answer)
 }
 
 /**
@@ -89,7 +89,7 @@ export async function keepAnswer(
       ...names,
       fingerprint: given.fingerprint,
       request_id: given.requestId,
-      sealed_answer: encrypt(config.encryptionKey, labelOf(names), given.answer),
+      sealed_answer: encrypt(config.encryptionKeys, labelOf(names), given.answer),
       expires_at: isoTime(now + DAY_MS),
     },
     isoTime(now),

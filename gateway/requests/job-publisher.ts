@@ -12,7 +12,13 @@ import { queuesOf } from './job-queue.ts'
 import { Loop } from '../loop.ts'
 import { failRequest, type FinishDeps } from './finish-request.ts'
 import { inTransaction } from '../store/database.ts'
-import { oldestInOutbox, putOff, takeFromOutbox, type WaitingJob } from '../store/outbox.ts'
+import {
+  giveBackToOutbox,
+  putOff,
+  removeFromOutbox,
+  takeWaiting,
+  type WaitingJob,
+} from '../store/outbox.ts'
 import { findRequest, setJobSequence } from '../store/requests.ts'
 import { inputKey, outputKey } from '../store/retention.ts'
 import type { RequestRow } from '../store/tables.ts'
@@ -25,11 +31,13 @@ const BATCH_MAX = 64
 const EVERY_MS = 1_000
 /** Requests that come this close together share a transaction, and so one disk flush. */
 const GATHER_MS = 10
-/** How long a job may wait in the queue before its addresses expire. */
+/** A job may wait in the queue so long before its addresses expire. */
 const JOB_URL_MS = 7 * DAY_MS
 /** Delay after a failed publish of a job; doubled with each try, up to the most. */
 const RETRY_DELAY_MS = { least: 1_000, most: 10 * MINUTE_MS }
-/** With the delays between them about a day; then its request fails. */
+/** Longer than it takes to hand a batch over: of a gateway that died, others take over then. */
+const TAKEN_MS = 15_000
+/** With the rests between them a day; then its request fails. */
 const TRIES_MAX = 150
 
 export const createJobPublisher = (deps: PublisherDeps): Loop =>
@@ -49,7 +57,11 @@ export const createJobPublisher = (deps: PublisherDeps): Loop =>
  */
 export async function publishWaiting(deps: PublisherDeps): Promise<void> {
   for (;;) {
-    const waiting = await oldestInOutbox(deps.store, isoTime(deps.clock.now()), BATCH_MAX)
+    const waiting = await takeWaiting(deps.store, {
+      now: isoTime(deps.clock.now()),
+      until: isoTime(deps.clock.now() + TAKEN_MS),
+      limit: BATCH_MAX,
+    })
     if (waiting.length === 0) return
     const queues = await queuesOf(
       deps.store,
@@ -64,7 +76,11 @@ export async function publishWaiting(deps: PublisherDeps): Promise<void> {
       outcomes.filter((outcome) => !('error' in outcome)),
     )
     const [first] = failures
-    if (first && !deps.broker.isConnected()) throw first.error // this does not count as a try
+    if (first && !deps.broker.isConnected()) {
+      const ids = failures.map(({ row }) => row.message_id)
+      await giveBackToOutbox(deps.store, ids) // that is no try
+      throw first.error
+    }
     for (const failure of failures) await tryLater(deps, failure)
     if (first && failures.length === waiting.length) throw first.error
   }
@@ -99,20 +115,16 @@ async function publishOne(
 async function settle(deps: PublisherDeps, taken: readonly Taken[]): Promise<void> {
   if (taken.length === 0) return
   const canceled = await inTransaction(deps.store, async (store) => {
-    await takeFromOutbox(
-      store,
-      taken.map(({ row }) => row.message_id),
-    )
     const finished: { requestId: string; sequence: number }[] = []
-    for (const {
-      row: { request_id: requestId },
-      sequence,
-    } of taken) {
+    for (const { row, sequence } of taken) {
       if (sequence === undefined) continue
-      await setJobSequence(store, requestId, sequence)
-      const row = await findRequest(store, requestId)
-      if (row && isTerminal(row.status)) finished.push({ requestId, sequence })
+      await setJobSequence(store, row, sequence)
+      const { request_id: requestId } = row
+      const now = await findRequest(store, requestId)
+      if (now && isTerminal(now.status)) finished.push({ requestId, sequence })
     }
+    const ids = taken.map(({ row }) => row.message_id)
+    await removeFromOutbox(store, ids) // last: who ends a request takes the rows in this order
     return finished
   })
   // Canceled while being published: the sequence of the job was not stored yet.

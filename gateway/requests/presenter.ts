@@ -83,9 +83,9 @@ export function presentSubmitted(row: RequestRow, config: AppConfig): QueueSubmi
 }
 
 /** A generated secret; one that the client gave is not returned. */
-function generatedSecret(row: RequestRow, { encryptionKey }: AppConfig) {
+function generatedSecret(row: RequestRow, { encryptionKeys }: AppConfig) {
   if (row.webhook_secret === null || row.webhook_secret_generated === 0) return {}
-  return { signing_secret: decrypt(encryptionKey, row.request_id, row.webhook_secret) }
+  return { signing_secret: decrypt(encryptionKeys, row.request_id, row.webhook_secret) }
 }
 
 export function presentStatus(

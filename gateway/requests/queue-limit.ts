@@ -2,10 +2,12 @@
 
 import { ServiceError } from '../../shared/errors.ts'
 import type { AppConfig } from '../deps.ts'
-import type { Store } from '../store/database.ts'
+import { oneAtATime, type Store } from '../store/database.ts'
 import { countWaiting } from '../store/requests.ts'
 
-/** Room appears as requests finish; the exact time is unknown. */
+/** So near to a limit submits are counted one at a time: more are never under way at once. */
+const MARGIN = 256
+/** Room comes as requests are finished; nobody can know sooner. */
 const RETRY_AFTER_SECONDS = 30
 
 /**
@@ -17,13 +19,21 @@ export async function assertRoom(
   accountId: string,
   { queueMax, queueMaxPerAccount }: AppConfig,
 ): Promise<void> {
-  if ((await countWaiting(store, queueMax + 1)) > queueMax) {
+  if (await isBeyond(store, queueMax)) {
     throw queueFull(`${queueMax} requests are waiting, and no more are taken now`)
   }
   if (queueMaxPerAccount === 0) return
-  if ((await countWaiting(store, queueMaxPerAccount + 1, accountId)) > queueMaxPerAccount) {
+  if (await isBeyond(store, queueMaxPerAccount, accountId)) {
     throw queueFull(`your account has ${queueMaxPerAccount} requests waiting, and may have no more`)
   }
+}
+
+/** Whether more requests than `most` wait, of all accounts or of one. */
+async function isBeyond(store: Store, most: number, accountId?: string): Promise<boolean> {
+  const nearly = Math.max(0, most - MARGIN)
+  if ((await countWaiting(store, nearly + 1, accountId)) <= nearly) return false
+  await oneAtATime(store, `queue ${accountId ?? ''}`)
+  return (await countWaiting(store, most + 1, accountId)) > most
 }
 
 const queueFull = (why: string) =>

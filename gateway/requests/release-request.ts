@@ -7,7 +7,7 @@ import { failure, finishRequest } from './finish-request.ts'
 import type { MediaPresenter } from './presenter.ts'
 import type { Store } from '../store/database.ts'
 import { putInOutbox } from '../store/outbox.ts'
-import { findRequest, moveRequest } from '../store/requests.ts'
+import { findRequestToChange, moveRequest } from '../store/requests.ts'
 import type { RequestRow } from '../store/tables.ts'
 
 type Released = Extract<Event, { type: 'released' }>
@@ -31,7 +31,7 @@ export async function releaseRequest(
   { request_id: requestId, attempt_id: attemptId, cause }: Released,
   { now, presenter }: { now: number; presenter: MediaPresenter },
 ): Promise<RequestRow | 'queued' | null> {
-  const row = await findRequest(store, requestId)
+  const row = await findRequestToChange(store, requestId)
   if (row?.status !== 'IN_PROGRESS' || row.attempt_id !== attemptId) return null
   const move = { requestId, attemptId, now: isoTime(now) }
   const isInterrupted = cause !== 'drain' && cause !== 'outage'

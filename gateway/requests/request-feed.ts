@@ -20,11 +20,14 @@ export class RequestFeed {
   readonly #progress = new Map<string, Progress>()
   readonly #watchesMaxPerAccount: number
   readonly #watchesByAccount = new Map<string, number>()
+  readonly #announce: (requestId: string) => void
   #changes = 0
   #closed = false
 
-  constructor(watchesMaxPerAccount: number) {
+  /** @param announce tells the other gateways of a change; the message may be lost */
+  constructor(watchesMaxPerAccount: number, announce: (requestId: string) => void = () => {}) {
     this.#watchesMaxPerAccount = watchesMaxPerAccount
+    this.#announce = announce
   }
 
   /** Counts the changes of all rows: equal numbers mean that nothing has changed. */
@@ -60,6 +63,12 @@ export class RequestFeed {
 
   /** The row of a request has changed, and the change is committed. */
   rowChanged(requestId: string): void {
+    this.rowChangedElsewhere(requestId)
+    this.#announce(requestId)
+  }
+
+  /** As `rowChanged`, by another gateway. */
+  rowChangedElsewhere(requestId: string): void {
     this.#changes += 1
     this.#wake(requestId, 'row')
   }

@@ -6,7 +6,7 @@ import { LIMITS } from '../../shared/separation-options.ts'
 import type { Deps } from '../deps.ts'
 import type { EgressUser } from './egress-pool.ts'
 import type { Store } from '../store/database.ts'
-import { fileStatus, findFile, hasMedia } from '../store/files.ts'
+import { fileStatus, findFile, keepMedia } from '../store/files.ts'
 import type { FileRow, RequestRow } from '../store/tables.ts'
 import type { Submission } from '../api/validation.ts'
 
@@ -59,7 +59,7 @@ export async function assertKept(
   store: Store,
   { file_id: fileId }: Pick<RequestRow, 'file_id'>,
 ): Promise<void> {
-  if (fileId === null || (await hasMedia(store, fileId))) return
+  if (fileId === null || (await keepMedia(store, fileId))) return
   throw new ServiceError('FILE_EXPIRED', { param: 'input.file_id' })
 }
 

@@ -8,6 +8,9 @@ import { findOwn, statusOf } from './separations.ts'
 import { readLogs } from '../store/request-logs.ts'
 import type { ApiKeyRow, RequestRow } from '../store/tables.ts'
 
+/** A row is read so often unasked: what another gateway says of its changes may be lost. */
+const READ_EVERY_MS = 15_000
+
 export interface WatchOptions {
   /** The key of the request's account; the watch ends when it is no longer valid. */
   key: ApiKeyRow
@@ -42,6 +45,7 @@ export async function* watchStatus(
   const endsAt = performance.now() + windowMs
   try {
     let rows = await readRows(deps, options)
+    let readAt = performance.now()
     for (;;) {
       const { row, logs } = rows
       const status = await statusOf(deps, row, logs)
@@ -55,7 +59,10 @@ export async function* watchStatus(
         yield { name: 'timeout', status, row }
         return
       }
-      if (reason === 'row') rows = await readRows(deps, options)
+      const isOld = performance.now() - readAt >= READ_EVERY_MS
+      if (reason !== 'row' && !isOld) continue
+      rows = await readRows(deps, options)
+      readAt = performance.now()
     }
   } finally {
     watch.close()

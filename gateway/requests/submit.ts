@@ -10,7 +10,7 @@ import type { Deps } from '../deps.ts'
 import { findAnswer, keepAnswer, readIdempotencyKey, type IdempotencyKey } from './idempotency.ts'
 import { presentSubmitted } from './presenter.ts'
 import { assertRoom } from './queue-limit.ts'
-import { encrypt } from '../secrets.ts'
+import { encrypt, type Keys } from '../secrets.ts'
 import { assertKept, checkSource, type CheckedSource, type SourceDeps } from './source.ts'
 import { putInOutbox } from '../store/outbox.ts'
 import { insertRequest } from '../store/requests.ts'
@@ -76,7 +76,7 @@ async function newRow(
   const now = isoTime(deps.clock.now())
   return {
     ...emptyRow(requestId, accountId, submission, source, now),
-    ...(webhook && webhookColumns(requestId, webhook, deps.config.encryptionKey)),
+    ...(webhook && webhookColumns(requestId, webhook, deps.config.encryptionKeys)),
   }
 }
 
@@ -123,11 +123,11 @@ function emptyRow(
 function webhookColumns(
   requestId: string,
   { url, secret }: NonNullable<Submission['webhook']>,
-  encryptionKey: string,
+  encryptionKeys: Keys,
 ): Pick<RequestRow, 'webhook_url' | 'webhook_secret' | 'webhook_secret_generated'> {
   return {
     webhook_url: url,
-    webhook_secret: encrypt(encryptionKey, requestId, secret ?? newWebhookSecret()),
+    webhook_secret: encrypt(encryptionKeys, requestId, secret ?? newWebhookSecret()),
     webhook_secret_generated: secret === undefined ? 1 : 0,
   }
 }

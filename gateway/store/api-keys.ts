@@ -13,8 +13,12 @@ export async function putApiKey(store: Store, { key_id, ...rest }: ApiKeyRow): P
     .execute()
 }
 
-export const findApiKeys = (store: Store, keyIds: readonly string[]): Promise<ApiKeyRow[]> =>
-  store.selectFrom('api_keys').selectAll().where('key_id', 'in', keyIds.filter(isId)).execute()
+/** @param keyIds any texts that a client may have given */
+export async function findApiKeys(store: Store, keyIds: readonly string[]): Promise<ApiKeyRow[]> {
+  const ids = keyIds.filter(isId)
+  if (ids.length === 0) return []
+  return store.selectFrom('api_keys').selectAll().where('key_id', 'in', ids).execute()
+}
 
 /** All keys, or those of one account, oldest first. */
 export const listApiKeys = (store: Store, accountId?: string): Promise<ApiKeyRow[]> =>

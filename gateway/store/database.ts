@@ -1,69 +1,47 @@
-/** Opens the database and brings it to the newest schema. */
+/** The database as its users have it, whichever it is, and what its transactions keep. */
 
-import { createRequire } from 'node:module'
-import type BetterSqlite from 'better-sqlite3'
-import {
-  CompiledQuery,
-  Kysely,
-  Migrator,
-  SqliteDialect,
-  SqliteDriver,
-  type DatabaseConnection,
-} from 'kysely'
-import { migrations } from './migrations.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { PostgresAdapter, sql, type Kysely } from 'kysely'
 import type { Tables } from './tables.ts'
-
-/**
- * better-sqlite3 13 needs Node-API 10, which Node 20 lacks; 12, the last for Node 20, aborts on
- * Node 24.19 and later (nodejs/node#65446). Their interface is the same.
- */
-const DRIVER = Number(process.versions.napi) >= 10 ? 'better-sqlite3' : 'better-sqlite3-node20'
-export const SqliteDatabase = createRequire(import.meta.url)(DRIVER) as typeof BetterSqlite
 
 /** The database; within `inTransaction`, that transaction. */
 export type Store = Kysely<Tables>
 
-/**
- * Opens the SQLite file at `path`, makes it where there is none, and migrates it.
- * A committed transaction survives the loss of power.
- */
-export async function openSqlite(path: string): Promise<Store> {
-  const database = new SqliteDatabase(path)
-  database.pragma('journal_mode = WAL')
-  database.pragma('synchronous = FULL')
-  database.pragma('foreign_keys = ON')
-  database.pragma('busy_timeout = 5000')
-  const dialect = new SqliteDialect({ database })
-  dialect.createDriver = () => new ImmediateDriver({ database })
-  const store: Store = new Kysely({ dialect })
-  database.exec('begin immediate') // so that of two processes that open it, one migrates
-  try {
-    await migrate(store)
-    database.exec('commit')
-  } catch (error) {
-    database.close() // which undoes what was begun
-    throw error
-  }
-  return store
-}
+/** Transactions that others got in the way of are tried so often. */
+const TRIES_MAX = 6
+/** Rest before the second try, on average; doubled with each. */
+const REST_MS = 10
+/** What PostgreSQL calls them: a serialization failure and a deadlock. */
+const MAY_BE_REPEATED = ['40001', '40P01']
+
+/** Whether it is PostgreSQL, where others, too, have transactions under way; SQLite has one. */
+export const isPostgres = (store: Pick<Store, 'getExecutor'>): boolean =>
+  store.getExecutor().adapter instanceof PostgresAdapter
 
 /**
- * Transactions take the write lock at their beginning, and wait for it: after a read, SQLite would
- * refuse it when another process has written meanwhile.
+ * Runs `work` in one transaction: all of it is stored, or, when it throws, nothing. Where another
+ * transaction got in its way, it runs once more: it may change nothing but the database.
  */
-class ImmediateDriver extends SqliteDriver {
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+export async function inTransaction<T>(
+  store: Store,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await store.transaction().execute(work)
+    } catch (error) {
+      const { code } = Object(error) as { code?: unknown }
+      if (tries === TRIES_MAX || !MAY_BE_REPEATED.includes(String(code))) throw error
+    }
+    await sleep(REST_MS * 2 ** tries * Math.random()) // else both meet again
   }
 }
 
-async function migrate(store: Store): Promise<void> {
-  const provider = { getMigrations: async () => migrations }
-  const { error } = await new Migrator({ db: store, provider }).migrateToLatest()
-  if (error)
-    throw error instanceof Error ? error : new Error('the migration failed', { cause: error })
+/**
+ * Until the transaction ends, no other one of this `name` goes on from here: for what a transaction
+ * decides by rows that another one may be about to add.
+ */
+export async function oneAtATime(store: Store, name: string): Promise<void> {
+  if (!isPostgres(store)) return
+  await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(store)
 }
-
-/** Runs `work` in one transaction: all of it is stored, or, when it throws, nothing. */
-export const inTransaction = <T>(store: Store, work: (store: Store) => Promise<T>): Promise<T> =>
-  store.transaction().execute(work)

@@ -1,7 +1,7 @@
 /** Webhooks of finished requests. A sender holds one by a claim, which lapses when it dies. */
 
-import type { Updateable } from 'kysely'
-import type { Store } from './database.ts'
+import { sql, type Updateable } from 'kysely'
+import { isPostgres, type Store } from './database.ts'
 import type { DeliveryRow, RequestRow, Tables } from './tables.ts'
 
 export type DeliveryChange = Updateable<Tables['deliveries']>
@@ -31,53 +31,55 @@ export async function listDueAccounts(store: Store, now: string): Promise<string
   return rows.map((row) => row.account_id)
 }
 
-interface DueOptions {
+interface ClaimOptions {
   now: string
   accountId: string
   /** Hosts whose slots are all taken. */
   exceptHosts: readonly string[]
-}
-
-/** The delivery of the account that is due longest, one with a lapsed claim included. */
-export const findDue = (
-  store: Store,
-  { now, accountId, exceptHosts }: DueOptions,
-): Promise<DueDelivery | undefined> =>
-  store
-    .selectFrom('deliveries')
-    .innerJoin('requests', 'requests.request_id', 'deliveries.request_id')
-    .selectAll('deliveries')
-    .select(['requests.webhook_url', 'requests.webhook_secret'])
-    .where('deliveries.account_id', '=', accountId)
-    .where('deliveries.next_attempt_at', '<=', now)
-    .$if(exceptHosts.length > 0, (query) => query.where('deliveries.host', 'not in', exceptHosts))
-    .orderBy('deliveries.next_attempt_at')
-    .orderBy('deliveries.webhook_id')
-    .limit(1)
-    .executeTakeFirst()
-
-interface Claim {
   claimId: string
-  now: string
+  /** Then the claim lapses. */
   until: string
 }
 
 /**
- * Takes a delivery as it was read, until `until`; false when another sender was first. A try that
- * was lost is not counted a second time.
+ * Takes what is longest due of what the account may send now, also what a sender took and lost. A
+ * try that was lost on the way is not counted a second time. One statement: senders pass each other
+ * by.
  */
-export const claimDelivery = (
+export async function claimDue(
   store: Store,
-  row: DeliveryRow,
-  { claimId, now, until }: Claim,
-): Promise<boolean> =>
-  changeDelivery(store, row, {
-    state: 'sending',
-    claim_id: claimId,
-    next_attempt_at: until,
-    attempts: row.state === 'sending' ? row.attempts : row.attempts + 1,
-    ...(row.attempts === 0 && { first_attempt_at: now }),
-  })
+  { now, accountId, exceptHosts, claimId, until }: ClaimOptions,
+): Promise<DueDelivery | undefined> {
+  const longestDue = store
+    .selectFrom('deliveries')
+    .select('webhook_id')
+    .where('account_id', '=', accountId)
+    .where('next_attempt_at', '<=', now)
+    .$if(exceptHosts.length > 0, (query) => query.where('host', 'not in', exceptHosts))
+    .orderBy('next_attempt_at')
+    .orderBy('webhook_id')
+    .limit(1)
+    .$if(isPostgres(store), (query) => query.forUpdate().skipLocked())
+  const claimed = await store
+    .updateTable('deliveries')
+    .set({
+      state: 'sending',
+      claim_id: claimId,
+      next_attempt_at: until,
+      attempts: sql`case when state = 'sending' then attempts else attempts + 1 end`,
+      first_attempt_at: sql`case when attempts = 0 then ${now} else first_attempt_at end`,
+    })
+    .where('webhook_id', '=', longestDue)
+    .returningAll()
+    .executeTakeFirst()
+  if (!claimed) return undefined
+  const receiver = await store
+    .selectFrom('requests')
+    .select(['webhook_url', 'webhook_secret'])
+    .where('request_id', '=', claimed.request_id)
+    .executeTakeFirstOrThrow()
+  return { ...claimed, ...receiver }
+}
 
 /** The delivery as it is now, if the claim still holds it. */
 export const findClaimed = (

@@ -1,7 +1,7 @@
 /** Uploaded media. A file's status is not stored: it follows from its times. */
 
 import { isId } from '../../shared/ids.ts'
-import type { Store } from './database.ts'
+import { isPostgres, type Store } from './database.ts'
 import type { FileRow } from './tables.ts'
 
 export type FileStatus = 'pending' | 'uploaded' | 'expired'
@@ -47,6 +47,18 @@ export async function hasMedia(store: Store, fileId: string): Promise<boolean> {
     .select('file_id')
     .where('file_id', '=', fileId)
     .where('media_removed_at', 'is', null)
+    .executeTakeFirst()
+  return file !== undefined
+}
+
+/** As `hasMedia`; until the transaction ends, its bytes are not given up. */
+export async function keepMedia(store: Store, fileId: string): Promise<boolean> {
+  const file = await store
+    .selectFrom('files')
+    .select('file_id')
+    .where('file_id', '=', fileId)
+    .where('media_removed_at', 'is', null)
+    .$if(isPostgres(store), (query) => query.forKeyShare())
     .executeTakeFirst()
   return file !== undefined
 }

@@ -56,14 +56,19 @@ async function enter(
   { accountId, reference, now }: Entry,
   { balance = 0, reserved = 0 }: { balance?: number; reserved?: number },
 ): Promise<boolean> {
-  const known = await store
-    .selectFrom('ledger')
-    .select('kind')
-    .where('reference', '=', reference)
-    .where('kind', '=', kind)
-    .where('account_id', '=', accountId)
+  const { numInsertedOrUpdatedRows } = await store
+    .insertInto('ledger')
+    .values({
+      reference,
+      kind,
+      account_id: accountId,
+      balance_change: balance,
+      reserved_change: reserved,
+      created_at: now,
+    })
+    .onConflict((conflict) => conflict.columns(['reference', 'kind', 'account_id']).doNothing())
     .executeTakeFirst()
-  if (known) return true
+  if (numInsertedOrUpdatedRows === 0n) return true
   const { numUpdatedRows } = await store
     .updateTable('accounts')
     .set(({ eb }) => ({
@@ -75,19 +80,14 @@ async function enter(
       eb(eb('balance_seconds', '+', balance), '>=', eb(ref('reserved_seconds'), '+', reserved)),
     )
     .executeTakeFirst()
-  if (numUpdatedRows !== 1n) return false
+  if (numUpdatedRows === 1n) return true
   await store
-    .insertInto('ledger')
-    .values({
-      reference,
-      kind,
-      account_id: accountId,
-      balance_change: balance,
-      reserved_change: reserved,
-      created_at: now,
-    })
+    .deleteFrom('ledger')
+    .where('reference', '=', reference)
+    .where('kind', '=', kind)
+    .where('account_id', '=', accountId)
     .execute()
-  return true
+  return false
 }
 
 /** Seconds that an account may still use. */

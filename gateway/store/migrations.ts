@@ -2,6 +2,7 @@
 
 import { sql, type Kysely, type Migration, type SqlBool } from 'kysely'
 import { addCredits } from './credits-migration.ts'
+import { addGateways } from './gateways-migration.ts'
 
 /** By name; they run in the order of their names. */
 export const migrations: Record<string, Migration> = {
@@ -13,7 +14,8 @@ export const migrations: Record<string, Migration> = {
   '006-outbox-tries': { up: addOutboxTries },
   '007-webhook-turns': { up: addWebhookTurns },
   '008-file-quota': { up: addFileQuota },
-  '009-traces': { up: addTraces },
+  '009-gateways': { up: addGateways },
+  '010-traces': { up: addTraces },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {

@@ -1,6 +1,6 @@
 /** Requests whose jobs are still to be handed to the broker; written with the request itself. */
 
-import type { Store } from './database.ts'
+import { isPostgres, type Store } from './database.ts'
 import type { OutboxRow, RequestRow } from './tables.ts'
 
 type NewOutboxRow = Omit<OutboxRow, 'not_before' | 'tries' | 'trace_parent'> & Partial<OutboxRow>
@@ -14,20 +14,55 @@ export async function putInOutbox(store: Store, row: NewOutboxRow): Promise<void
 
 export type WaitingJob = RequestRow & Pick<OutboxRow, 'message_id' | 'tries' | 'trace_parent'>
 
-/** The due requests that have waited longest, with the message id of each one's job. */
-export const oldestInOutbox = (store: Store, now: string, limit: number): Promise<WaitingJob[]> =>
-  store
+interface TakeOptions {
+  now: string
+  /** What another gateway takes now rests for us until then, and the other way round. */
+  until: string
+  limit: number
+}
+
+/**
+ * Requests that have waited longest and rest no more, with the message id of each one's job. They
+ * stay in the outbox until they are settled or put off.
+ */
+export async function takeWaiting(store: Store, options: TakeOptions): Promise<WaitingJob[]> {
+  const { now, until, limit } = options
+  const waiting = store
+    .selectFrom('outbox')
+    .select('message_id')
+    .where(({ eb, or }) => or([eb('not_before', 'is', null), eb('not_before', '<=', now)]))
+    .orderBy('created_at')
+    .orderBy('message_id')
+    .limit(limit)
+  const taken = isPostgres(store)
+    ? await store
+        .updateTable('outbox')
+        .set({ not_before: until })
+        .where('message_id', 'in', waiting.forUpdate().skipLocked())
+        .returning('message_id')
+        .execute()
+    : await waiting.execute() // there is no other gateway
+  if (taken.length === 0) return []
+  const messageIds = taken.map((row) => row.message_id)
+  return store
     .selectFrom('outbox')
     .innerJoin('requests', 'requests.request_id', 'outbox.request_id')
     .selectAll('requests')
     .select(['outbox.message_id', 'outbox.tries', 'outbox.trace_parent'])
-    .where(({ eb, or }) =>
-      or([eb('outbox.not_before', 'is', null), eb('outbox.not_before', '<=', now)]),
-    )
+    .where('outbox.message_id', 'in', messageIds)
     .orderBy('outbox.created_at')
     .orderBy('outbox.message_id')
-    .limit(limit)
     .execute()
+}
+
+/** Gives up what was taken: it rests no more. */
+export async function giveBackToOutbox(store: Store, messageIds: readonly string[]): Promise<void> {
+  await store
+    .updateTable('outbox')
+    .set({ not_before: null })
+    .where('message_id', 'in', messageIds)
+    .execute()
+}
 
 /** Records that the broker refused a job; it is delayed until `notBefore`. */
 export async function putOff(
@@ -42,7 +77,7 @@ export async function putOff(
     .execute()
 }
 
-export async function takeFromOutbox(store: Store, messageIds: readonly string[]): Promise<void> {
+export async function removeFromOutbox(store: Store, messageIds: readonly string[]): Promise<void> {
   await store.deleteFrom('outbox').where('message_id', 'in', messageIds).execute()
 }
 

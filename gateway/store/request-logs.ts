@@ -1,6 +1,5 @@
 /** The logs of requests, written by engines for people to read. */
 
-import { sql } from 'kysely'
 import type { LogLine } from '../../shared/messages.ts'
 import type { Store } from './database.ts'
 
@@ -16,11 +15,18 @@ export async function appendLogs(
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('request_id', '=', requestId)
     .executeTakeFirstOrThrow()
-  // As one value: SQLite limits how many a statement may have.
-  await sql`
-    insert into request_logs (request_id, position, timestamp, message)
-    select ${requestId}, ${Number(count)} + key, value ->> 'timestamp', value ->> 'message'
-    from json_each(${JSON.stringify(lines)})`.execute(store)
+  const first = Number(count)
+  await store
+    .insertInto('request_logs')
+    .values(
+      lines.map(({ timestamp, message }, line) => ({
+        request_id: requestId,
+        position: first + line,
+        timestamp,
+        message,
+      })),
+    )
+    .execute()
 }
 
 export const readLogs = (store: Store, requestId: string): Promise<LogLine[]> =>

@@ -3,9 +3,9 @@
 import { sql, type Updateable } from 'kysely'
 import { isId } from '../../shared/ids.ts'
 import { isTerminal, MAY_FOLLOW, type RequestStatus } from '../../shared/request-status.ts'
-import type { Store } from './database.ts'
+import { isPostgres, type Store } from './database.ts'
 import { releaseReservation } from './ledger.ts'
-import type { RequestRow, Tables } from './tables.ts'
+import type { OutboxRow, RequestRow, Tables } from './tables.ts'
 
 export const UNFINISHED = ['IN_QUEUE', 'IN_PROGRESS'] as const satisfies readonly RequestStatus[]
 
@@ -28,6 +28,18 @@ export async function findRequest(
     .where('request_id', '=', requestId)
     .executeTakeFirst()
 }
+
+/** As `findRequest`; until the transaction ends, no other one changes it. */
+export const findRequestToChange = (
+  store: Store,
+  requestId: string,
+): Promise<RequestRow | undefined> =>
+  store
+    .selectFrom('requests')
+    .selectAll()
+    .where('request_id', '=', requestId)
+    .$if(isPostgres(store), (query) => query.forNoKeyUpdate())
+    .executeTakeFirst()
 
 /** An account's requests, newest first. */
 export function listRequests(
@@ -202,16 +214,22 @@ export async function startAttempt(store: Store, start: Start): Promise<boolean>
   return numUpdatedRows === 1n
 }
 
-/** Notes where the job of a request stands in the broker stream. */
+/**
+ * Notes where the job of a request stands in the broker stream, unless it is no longer in the
+ * outbox: then another gateway has handed it over, or the request is over.
+ */
 export async function setJobSequence(
   store: Store,
-  requestId: string,
+  { request_id: requestId, message_id: messageId }: Pick<OutboxRow, 'request_id' | 'message_id'>,
   sequence: number,
 ): Promise<void> {
   await store
     .updateTable('requests')
     .set({ job_sequence: sequence })
     .where('request_id', '=', requestId)
+    .where(({ exists, selectFrom }) =>
+      exists(selectFrom('outbox').select('message_id').where('message_id', '=', messageId)),
+    )
     .execute()
 }
 

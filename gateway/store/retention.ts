@@ -4,7 +4,7 @@
  */
 
 import type { OutputPart } from '../../shared/messages.ts'
-import { inTransaction, type Store } from './database.ts'
+import { inTransaction, isPostgres, type Store } from './database.ts'
 import { hasMedia } from './files.ts'
 import { UNFINISHED } from './requests.ts'
 import type { MediaRemovalRow, Tables } from './tables.ts'
@@ -36,27 +36,23 @@ export const outputKey = (requestId: string, part: OutputPart): string =>
  */
 export const giveUpExpiredFiles = (store: Store, { now, limit }: Page): Promise<number> =>
   inTransaction(store, async (store) => {
-    const expired = store
+    const expired = await store
       .selectFrom('files')
       .select('file_id')
       .where('media_removed_at', 'is', null)
       .where('expires_at', '<=', now)
-      .where(
-        'file_id',
-        'not in',
-        store
-          .selectFrom('requests')
-          .select('file_id')
-          .where('status', 'in', UNFINISHED)
-          .where('file_id', 'is not', null)
-          .$castTo<{ file_id: string }>(),
-      )
+      .where('file_id', 'not in', neededFiles(store))
       .orderBy('expires_at')
       .limit(limit)
+      .$if(isPostgres(store), (query) => query.forUpdate().skipLocked())
+      .execute()
+    if (expired.length === 0) return 0
+    const ids = expired.map((row) => row.file_id)
     const files = await store
       .updateTable('files')
       .set({ media_removed_at: now })
-      .where('file_id', 'in', expired)
+      .where('file_id', 'in', ids)
+      .where('file_id', 'not in', neededFiles(store)) // by a submit that ended just before our lock
       .returning('file_id')
       .execute()
     await noteRemovals(
@@ -67,31 +63,38 @@ export const giveUpExpiredFiles = (store: Store, { now, limit }: Page): Promise<
     return files.length
   })
 
-/**
- * Marks expired outputs, and the outputs of failed requests, for deletion; returns of how many
- * requests.
- */
+const neededFiles = (store: Store) =>
+  store
+    .selectFrom('requests')
+    .select('file_id')
+    .where('status', 'in', UNFINISHED)
+    .where('file_id', 'is not', null)
+    .$castTo<{ file_id: string }>()
+
+/** Gives up outputs past their time, and whatever failed requests left; answers of how many. */
 export const giveUpOutputs = (store: Store, { now, limit }: Page): Promise<number> =>
   inTransaction(store, async (store) => {
     const withMedia = store
       .selectFrom('requests')
       .select('request_id')
       .where('media_removed_at', 'is', null)
-    const failed = withMedia.where('outputs_expire_at', 'is', null).where('status', '=', 'FAILED')
-    // Two queries in one: with an `or`, SQLite would read all that have media.
-    const unwanted = withMedia.where('outputs_expire_at', '<=', now).unionAll(failed).limit(limit)
-    const requests = await store
+      .$if(isPostgres(store), (query) => query.forUpdate().skipLocked())
+    // Two queries: with an `or`, SQLite would read all that have media.
+    const expired = await withMedia.where('outputs_expire_at', '<=', now).limit(limit).execute()
+    const failed = await withMedia
+      .where('outputs_expire_at', 'is', null)
+      .where('status', '=', 'FAILED')
+      .limit(limit - expired.length)
+      .execute()
+    const ids = [...expired, ...failed].map((row) => row.request_id)
+    if (ids.length === 0) return 0
+    await store
       .updateTable('requests')
       .set({ media_removed_at: now })
-      .where('request_id', 'in', unwanted)
-      .returning('request_id')
+      .where('request_id', 'in', ids)
       .execute()
-    await noteRemovals(
-      store,
-      requests.map((row) => outputsKey(row.request_id)),
-      now,
-    )
-    return requests.length
+    await noteRemovals(store, ids.map(outputsKey), now)
+    return ids.length
   })
 
 /** Removes requests that ended before `before` and have no outputs left; returns how many. */
@@ -107,6 +110,7 @@ export const deleteOldRequests = (
       .where('media_removed_at', 'is not', null)
       .orderBy('finished_at')
       .limit(limit)
+      .$if(isPostgres(store), (query) => query.forUpdate().skipLocked())
       .execute()
     const ids = old.map((row) => row.request_id)
     if (ids.length === 0) return 0
@@ -127,6 +131,7 @@ export async function deleteOldFiles(
     .select('file_id')
     .where('media_removed_at', '<=', before)
     .limit(limit)
+    .$if(isPostgres(store), (query) => query.forUpdate().skipLocked())
   const { numDeletedRows } = await store
     .deleteFrom('files')
     .where('file_id', 'in', old)

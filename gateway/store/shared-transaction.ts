@@ -1,10 +1,11 @@
 /**
- * Group commit: works that are ready at the same moment share one transaction, and so one flush of
- * the disk. Each is atomic by itself, and resolves only after the commit.
+ * Group commit for SQLite: works that are ready at the same moment share one transaction, and so
+ * one flush of the disk. Each is all or nothing by itself, and resolves once it is stored.
+ * PostgreSQL groups commits by itself; there, works in one transaction would hold all their locks.
  */
 
 import type { ControlledTransaction } from 'kysely'
-import type { Store } from './database.ts'
+import { inTransaction, isPostgres, type Store } from './database.ts'
 import type { Tables } from './tables.ts'
 
 /** A longer transaction would delay other writers. */
@@ -27,6 +28,7 @@ export function inSharedTransaction<T>(
   store: Store,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
+  if (isPostgres(store)) return inTransaction(store, work)
   return new Promise<T>((resolve, reject) => {
     const waiting = { run: work, resolve: resolve as WaitingWork['resolve'], reject }
     const group = groups.get(store)

@@ -182,6 +182,19 @@ export interface WriteProbeRow {
   written_at: string
 }
 
+/** The calls of a key in one minute, counted by all gateways together. */
+export interface RateWindowRow {
+  key_id: string
+  calls: number
+  ends_at: string
+}
+
+/** A text that every gateway's encryption key must open. */
+export interface SecretCheckRow {
+  check_id: string
+  sealed: string
+}
+
 export interface Tables {
   accounts: AccountRow
   api_keys: ApiKeyRow
@@ -194,4 +207,6 @@ export interface Tables {
   idempotency_keys: IdempotencyKeyRow
   media_removals: MediaRemovalRow
   write_probe: WriteProbeRow
+  rate_windows: RateWindowRow
+  secret_checks: SecretCheckRow
 }

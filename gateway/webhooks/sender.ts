@@ -12,13 +12,12 @@ import type { Logger } from '../../shared/log.ts'
 import { inSpan } from '../../shared/tracing.ts'
 import type { PostOutcome, PublicPost } from './public-post.ts'
 import { Loop } from '../loop.ts'
-import { decrypt } from '../secrets.ts'
+import { decrypt, type Keys } from '../secrets.ts'
 import type { Store } from '../store/database.ts'
 import {
   changeDelivery,
-  claimDelivery,
+  claimDue,
   findClaimed,
-  findDue,
   listDueAccounts,
   type DeliveryChange,
   type DueDelivery,
@@ -32,8 +31,8 @@ interface SenderOptions {
   clock: Clock
   log: Logger
   post: PublicPost['post']
-  /** Decrypts the secrets. */
-  encryptionKey: string
+  /** Open the sealed secrets. */
+  encryptionKeys: Keys
   /** Tries at once, of all accounts. */
   triesMax: number
   /** Of these, to one host; the poster limits those to one address. */
@@ -101,16 +100,11 @@ export class WebhookSender {
       const accountId = this.#share.next(accounts)
       if (accountId === undefined) return
       const exceptHosts = this.#hostShares.placesClosedTo(accountId)
-      const delivery = await findDue(store, { now, accountId, exceptHosts })
-      if (!delivery) {
-        accounts.delete(accountId)
-        continue
-      }
       const claimId = newId('claim')
       const until = isoTime(clock.now() + CLAIM_MS)
-      if (await claimDelivery(store, delivery, { claimId, now, until })) {
-        this.#begin(delivery, claimId)
-      }
+      const delivery = await claimDue(store, { now, accountId, exceptHosts, claimId, until })
+      if (delivery) this.#begin(delivery, claimId)
+      else accounts.delete(accountId)
     }
   }
 
@@ -206,7 +200,7 @@ export class WebhookSender {
     const body = Buffer.from(delivery.body)
     let secret: string
     try {
-      secret = decrypt(this.#options.encryptionKey, requestId, encrypted ?? '')
+      secret = decrypt(this.#options.encryptionKeys, requestId, encrypted ?? '')
     } catch (error) {
       this.#options.log.error({ err: error, requestId }, 'a webhook secret could not be opened')
       return { problem: 'The signing secret can no longer be read.' }

@@ -7,7 +7,7 @@
 import { constants } from 'node:fs'
 import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
-import { openSqlite } from '../../gateway/store/database.ts'
+import { openSqlite } from '../../gateway/store/sqlite.ts'
 import { snapshotInto } from '../../gateway/store/snapshot.ts'
 
 const HELP = `npm run backup -- FOLDER           backs the installation in DATA_DIR up
@@ -18,6 +18,9 @@ the database, the media on this machine and the secrets: keep it where only you 
 in a bucket (S3_BUCKET) are not in it. The broker needs no backup: what is unfinished is queued
 again. The exit code is 0 when done, 1 when it failed, 2 when the command line is wrong.
 `
+
+const POSTGRES =
+  'DATABASE_URL is set: back a PostgreSQL up with pg_dump, then the media and the key files.'
 
 const DATABASE = 'winnow.db'
 const MEDIA = 'media'
@@ -49,6 +52,7 @@ export async function runBackup(
     return 2
   }
   try {
+    if (env.DATABASE_URL) throw new Error(POSTGRES)
     const files = isRestore
       ? await restore(resolve(named), dataFolder)
       : await backUp(dataFolder, resolve(named))

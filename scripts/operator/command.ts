@@ -1,12 +1,13 @@
 /** What the operator's tools, `keys` and `accounts`, share: they work on the database itself. */
 
-import { mkdir } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import type { AccountDeps } from '../../gateway/accounts/accounts.ts'
-import { openSqlite } from '../../gateway/store/database.ts'
+import { openDatabase } from '../../gateway/store/open.ts'
+import { loadDatabaseConfig } from '../../gateway/config.ts'
 import { systemClock } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
+import { StartError } from '../../shared/lifecycle.ts'
+import { SettingsError } from '../../shared/settings.ts'
 import { printed } from './print.ts'
 
 /** The command line is wrong: the message says how. */
@@ -38,6 +39,15 @@ interface Output {
   write(text: string): unknown
 }
 
+/** Errors whose message says all. */
+const KNOWN = [UsageError, ServiceError, StartError, SettingsError]
+
+/** What is printed of an error. */
+export function messageOf(error: unknown): string {
+  const known = KNOWN.some((kind) => error instanceof kind)
+  return known ? (error as Error).message : String(error)
+}
+
 const COMMON = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const
 
 /** Runs the tool with the words of its command line and resolves with its exit code. */
@@ -47,11 +57,10 @@ export async function runTool(
   { env, stdout, stderr }: World,
 ): Promise<number> {
   try {
-    stdout.write(await obey(tool, words, env))
+    stdout.write(await obey(tool, words, { env, stderr }))
     return 0
   } catch (error) {
-    const known = error instanceof UsageError || error instanceof ServiceError
-    stderr.write(`${known ? error.message : String(error)}\n`)
+    stderr.write(`${messageOf(error)}\n`)
     return error instanceof UsageError ? 2 : 1
   }
 }
@@ -59,7 +68,7 @@ export async function runTool(
 async function obey(
   { help, commands }: Tool,
   [name = '', ...words]: readonly string[],
-  env: World['env'],
+  world: Pick<World, 'env' | 'stderr'>,
 ): Promise<string> {
   if (name === '--help' || name === '-h') return help
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
@@ -70,7 +79,7 @@ async function obey(
     const wanted = [name, ...command.operands].join(' ')
     throw new UsageError(`The command is: ${wanted} (see --help).`)
   }
-  const answer = await withDatabase(env, (deps) => command.run(deps, positionals, values))
+  const answer = await withDatabase(world, (deps) => command.run(deps, positionals, values))
   return values.json ? `${JSON.stringify(answer)}\n` : printed(answer)
 }
 
@@ -82,15 +91,15 @@ function parse({ options }: Command, words: string[]): { values: Options; positi
   }
 }
 
-/** The gateway may be running: SQLite allows one writer at a time, and the other waits. */
+/** Gateways may be running: the database keeps us apart. */
 async function withDatabase<T>(
-  env: World['env'],
+  { env, stderr }: Pick<World, 'env' | 'stderr'>,
   use: (deps: AccountDeps) => Promise<T>,
 ): Promise<T> {
-  process.umask(0o077) // the data folder is private to this user
-  const dataFolder = resolve(env.DATA_DIR || './data')
-  await mkdir(dataFolder, { recursive: true })
-  const store = await openSqlite(join(dataFolder, 'winnow.db'))
+  process.umask(0o077) // what lies in the data folder is nobody else's business
+  const store = await openDatabase(loadDatabaseConfig(env), {
+    warn: (_details, message) => void stderr.write(`${message}\n`),
+  })
   try {
     return await use({ store, clock: systemClock })
   } finally {

@@ -164,7 +164,9 @@ async function unlessRefused<T>(work: Promise<T>): Promise<T | undefined> {
 
 async function quickGateway(t: Parameters<typeof startGateway>[0]): Promise<Gateway> {
   const gateway = await startGateway(t)
-  await sql`pragma synchronous = off`.execute(gateway.store) // nobody pulls the plug here
+  if (gateway.database.url === undefined) {
+    await sql`pragma synchronous = off`.execute(gateway.store) // nobody pulls the plug here
+  }
   return gateway
 }
 

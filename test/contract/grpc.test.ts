@@ -12,6 +12,7 @@ import { loadProto } from '../../shared/proto.ts'
 import { SEPARATION_SERVICE } from '../../gateway/grpc/server.ts'
 import { startSeparationClient } from '../support/separation-client.ts'
 import { complete, startGateway, submitted, uploadFile } from '../support/start-gateway.ts'
+import { loseTable } from '../support/test-database.ts'
 
 /** The call fails with this status and machine code. */
 async function assertRefused(
@@ -294,7 +295,7 @@ test('grpc: a fault of ours is INTERNAL and says nothing of it', async (t) => {
   const gateway = await startGateway(t)
   const { call } = await startSeparationClient(t, gateway)
   const requestId = await submitted(gateway)
-  await gateway.store.schema.dropTable('requests').execute()
+  await loseTable(gateway.store, 'requests')
   const metadata = { 'x-request-id': 'mine' }
   const error = await assertRefused(
     call('Get', { request_id: requestId }, { metadata }),

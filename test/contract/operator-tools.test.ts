@@ -11,6 +11,8 @@ import { accounts } from '../../scripts/operator/accounts.ts'
 import { runTool } from '../../scripts/operator/command.ts'
 import { keys } from '../../scripts/operator/keys.ts'
 import { startGateway } from '../support/start-gateway.ts'
+import { createDatabase } from '../support/start-postgres.ts'
+import { databaseKind, type DatabasePlace } from '../support/test-database.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -23,22 +25,26 @@ interface Answer {
 }
 
 /** As a process of its own. */
-const spawn = (folder: string, tool: 'keys' | 'accounts', ...words: string[]) =>
+const spawn = (place: DatabasePlace, tool: 'keys' | 'accounts', ...words: string[]) =>
   new Promise<Answer>((resolve) => {
     const args = ['--import', 'tsx', `scripts/${tool}.ts`, ...words]
     execFile(
       process.execPath,
       args,
-      { cwd: ROOT, env: { ...process.env, DATA_DIR: folder } },
+      { cwd: ROOT, env: { ...process.env, ...envOf(place) } },
       (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
     )
   })
 
 /** In this process. */
-async function run(folder: string, tool: keyof typeof TOOLS, ...words: string[]): Promise<Answer> {
+async function run(
+  place: DatabasePlace,
+  tool: keyof typeof TOOLS,
+  ...words: string[]
+): Promise<Answer> {
   const [stdout, stderr]: [string[], string[]] = [[], []]
   const code = await runTool(TOOLS[tool], words, {
-    env: { DATA_DIR: folder },
+    env: envOf(place),
     stdout: { write: (text) => stdout.push(text) },
     stderr: { write: (text) => stderr.push(text) },
   })
@@ -51,17 +57,24 @@ async function runJson(...call: Parameters<typeof run>) {
   return JSON.parse(stdout)
 }
 
-async function temporaryFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'operator-'))
-  t.after(() => rm(folder, { recursive: true }))
-  return folder
+const envOf = ({ folder, url }: DatabasePlace) => ({
+  DATA_DIR: folder,
+  ...(url !== undefined && { DATABASE_URL: url }),
+})
+
+/** Of a database that no gateway has ever opened. */
+async function newPlace(t: TestContext): Promise<DatabasePlace> {
+  const parent = await mkdtemp(join(tmpdir(), 'operator-'))
+  t.after(() => rm(parent, { recursive: true }))
+  const folder = join(parent, 'not', 'there', 'yet')
+  return databaseKind() === 'sqlite' ? { folder } : { folder, url: await createDatabase(t) }
 }
 
 test('a key and an account are made before a gateway has ever run, by two tools at once', async (t) => {
-  const folder = join(await temporaryFolder(t), 'not', 'there', 'yet')
+  const place = await newPlace(t)
   const [key, account] = await Promise.all([
     spawn(
-      folder,
+      place,
       'keys',
       'create',
       '--scopes',
@@ -71,59 +84,60 @@ test('a key and an account are made before a gateway has ever run, by two tools 
       '--name',
       'CI',
     ),
-    spawn(folder, 'accounts', 'create', 'Studio A', '--metered'),
+    spawn(place, 'accounts', 'create', 'Studio A', '--metered'),
   ])
   assert.deepEqual([key.code, account.code], [0, 0], key.stderr + account.stderr)
   const [, id] = /^key_id +(\w+)$/m.exec(key.stdout) ?? []
   assert.match(key.stdout, RegExp(`^sep_${id}_[0-9a-f]{64}$`, 'm'))
   assert.match(account.stdout, /^metered +true$/m)
-  const { data } = await runJson(folder, 'keys', 'list')
+  const { data } = await runJson(place, 'keys', 'list')
   assert.deepEqual(
     data.map(({ key_id, scopes }: Record<string, unknown>) => [key_id, scopes]),
     [[id, ['models:read', 'files:read']]],
   )
-  const table = await run(folder, 'keys', 'list')
+  const table = await run(place, 'keys', 'list')
   assert.match(table.stdout, RegExp(`^key_id .*\n${id} `))
   assert.ok(!table.stdout.includes('sep_'), 'the key is not shown again')
-  const { mode } = await stat(join(folder, 'winnow.db'))
+  if (place.url !== undefined) return
+  const { mode } = await stat(join(place.folder, 'winnow.db'))
   assert.equal(mode & 0o077, 0, "the database is nobody else's business")
 })
 
 test('an account is credited by several tools at once, and for one reference once', async (t) => {
-  const folder = await temporaryFolder(t)
-  const { account_id: id } = await runJson(folder, 'accounts', 'create', 'x', '--metered')
+  const place = await newPlace(t)
+  const { account_id: id } = await runJson(place, 'accounts', 'create', 'x', '--metered')
   await Promise.all(
     ['10', '20', '30'].map((seconds) =>
-      spawn(folder, 'accounts', 'credit', id, seconds, '--reference', seconds),
+      spawn(place, 'accounts', 'credit', id, seconds, '--reference', seconds),
     ),
   )
-  await runJson(folder, 'accounts', 'credit', id, '30', '--reference', '30')
-  const refused = await run(folder, 'accounts', 'credit', id, '--', '-61')
+  await runJson(place, 'accounts', 'credit', id, '30', '--reference', '30')
+  const refused = await run(place, 'accounts', 'credit', id, '--', '-61')
   assert.deepEqual([refused.code, refused.stdout], [1, ''])
   assert.match(refused.stderr, /60 s can be taken back/)
-  const shown = await runJson(folder, 'accounts', 'show', id)
+  const shown = await runJson(place, 'accounts', 'show', id)
   assert.deepEqual([shown.balance_seconds, shown.reserved_seconds], [60, 0])
-  assert.equal((await runJson(folder, 'accounts', 'list')).data.length, 1)
+  assert.equal((await runJson(place, 'accounts', 'list')).data.length, 1)
 })
 
 test('a running gateway knows at once what a tool has done to its keys', async (t) => {
   const gateway = await startGateway(t)
-  const { folder } = gateway
+  const place = gateway.database
   const status = async (key: string) =>
     (await gateway.call('GET', '/v1/models', { key })).statusCode
   const made = JSON.parse(
-    (await spawn(folder, 'keys', 'create', '--scopes', 'models:read', '--json')).stdout,
+    (await spawn(place, 'keys', 'create', '--scopes', 'models:read', '--json')).stdout,
   )
   assert.equal(await status(made.key), 200)
-  const rotated = await runJson(folder, 'keys', 'rotate', made.key_id)
+  const rotated = await runJson(place, 'keys', 'rotate', made.key_id)
   assert.deepEqual([await status(made.key), await status(rotated.key)], [401, 200])
-  const revoked = await run(folder, 'keys', 'revoke', made.key_id)
+  const revoked = await run(place, 'keys', 'revoke', made.key_id)
   assert.match(revoked.stdout, /^revoked_at +\d{4}-/m)
   assert.equal(await status(rotated.key), 401)
 })
 
 test('a command line that is wrong says how, and changes nothing', async (t) => {
-  const folder = await temporaryFolder(t)
+  const place = await newPlace(t)
   const misused: [Parameters<typeof run>[1], string[], RegExp][] = [
     ['keys', [], /Give one of create, list, revoke, rotate/],
     ['keys', ['constructor'], /Give one of/],
@@ -132,18 +146,18 @@ test('a command line that is wrong says how, and changes nothing', async (t) => 
     ['accounts', ['credit', 'x', '1.5'], /SECONDS must be a whole number/],
   ]
   for (const [tool, words, says] of misused) {
-    const { code, stderr } = await run(folder, tool, ...words)
+    const { code, stderr } = await run(place, tool, ...words)
     assert.equal(code, 2, stderr)
     assert.match(stderr, says)
   }
-  const refused = await run(folder, 'keys', 'create', '--scopes', 'all')
+  const refused = await run(place, 'keys', 'create', '--scopes', 'all')
   assert.equal(refused.code, 1)
   assert.equal(
     refused.stderr,
     'scopes[0] must be one of models:read, files:write, files:read, audio:separate.\n',
   )
-  const help = await run(folder, 'accounts', '--help')
+  const help = await run(place, 'accounts', '--help')
   assert.deepEqual([help.code, help.stderr], [0, ''])
   assert.match(help.stdout, /^Usage: npm run accounts/)
-  assert.deepEqual((await runJson(folder, 'keys', 'list')).data, [])
+  assert.deepEqual((await runJson(place, 'keys', 'list')).data, [])
 })

@@ -10,6 +10,7 @@ import { DAY_MS, HOUR_MS } from '../../shared/durations.ts'
 import { PendingUploads } from '../../gateway/files/pending-uploads.ts'
 import { sweep, sweepOrphans } from '../../gateway/files/sweeper.ts'
 import type { Bucket } from '../../gateway/media-store/media-store.ts'
+import type { Store } from '../../gateway/store/database.ts'
 import { submit as submitDirectly } from '../../gateway/requests/submit.ts'
 import { instead } from '../support/instead.ts'
 import { assertError } from '../support/assert-shape.ts'
@@ -107,8 +108,22 @@ test('3 a file that is given up between the check of a submit and its storing is
   const body = { input: { prompt: 'a bell', file_id: fileId } }
   const slowClock = { now: () => gateway.clock.now() - DAY_MS } // to it, the file is still there
   gateway.clock.advance(DAY_MS)
+  // In between. Of SQLite's transactions there is one at a time: there the sweep is the first.
+  const transaction = () => ({
+    execute: async (work: (store: Store) => Promise<unknown>) => {
+      await sweep(gateway.deps)
+      return gateway.store.transaction().execute(work)
+    },
+  })
+  const store =
+    gateway.database.url === undefined
+      ? gateway.store
+      : instead(gateway.store, { transaction: transaction as never })
+  const submitting = submitDirectly({ ...gateway.deps, store, clock: slowClock }, account_id, {
+    body,
+  })
   const both = await Promise.allSettled([
-    submitDirectly({ ...gateway.deps, clock: slowClock }, account_id, { body }),
+    submitting,
     sweep(gateway.deps), // begins after the check, and is done before anything is stored
   ])
   assert.equal(both[0].status === 'rejected' && both[0].reason.code, 'FILE_EXPIRED')

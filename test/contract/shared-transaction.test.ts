@@ -16,7 +16,7 @@ const stored = async (store: Store) =>
   )
 
 test('of works that share a transaction, one that throws is undone, and the others are stored', async (t) => {
-  const { store } = await startGateway(t)
+  const { store } = await startGateway(t, { database: 'sqlite' })
   const settled = await Promise.allSettled(
     ['a', 'b', 'c', 'd'].map((id) =>
       inSharedTransaction(store, async (store) => {
@@ -35,7 +35,7 @@ test('of works that share a transaction, one that throws is undone, and the othe
 })
 
 test('nobody is told that a work is stored when the transaction can not be committed', async (t) => {
-  const { store } = await startGateway(t)
+  const { store } = await startGateway(t, { database: 'sqlite' })
   await store.schema
     .createTable('child')
     .addColumn('id', 'text')
@@ -59,7 +59,7 @@ test('nobody is told that a work is stored when the transaction can not be commi
 })
 
 test('many works, beside other transactions, are all stored', async (t) => {
-  const { store } = await startGateway(t)
+  const { store } = await startGateway(t, { database: 'sqlite' })
   const ids = Array.from({ length: 300 }, (_, i) => String(i).padStart(3, '0'))
   await Promise.all(
     ids.map((id, i) =>

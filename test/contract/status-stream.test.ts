@@ -13,6 +13,7 @@ import {
   type Gateway,
   type GatewayOptions,
 } from '../support/start-gateway.ts'
+import { loseTable } from '../support/test-database.ts'
 
 /** A gateway that listens, with one queued request and an open stream of it. */
 async function openStream(
@@ -101,7 +102,7 @@ test('4.4 the status comes again every interval while nothing changes', async (t
 test('4.4 while nothing changes the database is not asked', async (t) => {
   const { gateway, events } = await openStream(t, '?interval=1&logs=true')
   await next(events)
-  await gateway.store.schema.dropTable('requests').execute() // whoever asks now is in for an error
+  await loseTable(gateway.store, 'requests') // whoever asks now is in for an error
   assert.equal((await next(events)).name, 'status')
 })
 
@@ -120,7 +121,7 @@ test('6.2 the stream ends with a timeout event when its window ends', async (t) 
 test('6.2 what breaks after the stream has begun is an error event', async (t) => {
   const { gateway, requestId, events } = await openStream(t)
   await next(events)
-  await gateway.store.schema.dropTable('requests').execute()
+  await loseTable(gateway.store, 'requests')
   gateway.feed.rowChanged(requestId)
   const { name, data } = await next(events)
   assert.equal(name, 'error')

@@ -14,8 +14,9 @@ import {
   QueueSubmitResponse,
   WebhookDeliveryStatus,
 } from '../../gateway/api/schemas.ts'
-import { openSqlite, SqliteDatabase } from '../../gateway/store/database.ts'
-import { findDue, listDueAccounts } from '../../gateway/store/deliveries.ts'
+import { openTestDatabase } from '../support/test-database.ts'
+import { openSqlite, SqliteDatabase } from '../../gateway/store/sqlite.ts'
+import { claimDue, listDueAccounts } from '../../gateway/store/deliveries.ts'
 import { migrations } from '../../gateway/store/migrations.ts'
 import {
   SeparationCompletedEvent,
@@ -59,7 +60,7 @@ async function startWithWebhooks(t: TestContext, options: GatewayOptions = {}) {
       clock: gateway.clock,
       log: createLogger('gateway', 'silent'),
       post,
-      encryptionKey: gateway.deps.config.encryptionKey,
+      encryptionKeys: gateway.deps.config.encryptionKeys,
       triesMax: 32,
       hostTriesMax: 8,
       random: () => world.random,
@@ -351,7 +352,7 @@ test('6.1 two senders share what is due, and nothing is sent twice', async (t) =
   for (let i = 0; i < 12; i += 1) {
     ids.push(await failed(gateway, { webhookUrl: `https://hooks-${i % 4}.example/` }))
   }
-  const otherStore = await openSqlite(join(gateway.folder, 'winnow.db')) // as another process has it
+  const otherStore = await openTestDatabase(gateway.database) // as another process has it
   const others = [gateway.newSender(otherStore), gateway.newSender(otherStore)]
   await Promise.all([gateway.send(), ...others.map((sender) => gateway.send(sender))])
   await otherStore.destroy()
@@ -528,8 +529,8 @@ test('6.1 a running sender is woken by the end of a request', async (t) => {
 test('6.1 a secret that can no longer be opened is a failed try, and told', async (t) => {
   const gateway = await startWithWebhooks(t)
   const requestId = await failed(gateway)
-  const encryptionKey = Buffer.alloc(32).toString('base64url')
-  await gateway.send(gateway.newSender(gateway.store, { encryptionKey }))
+  const encryptionKeys = [Buffer.alloc(32).toString('base64url')] as const
+  await gateway.send(gateway.newSender(gateway.store, { encryptionKeys }))
   assert.equal(gateway.posts.length, 0)
   assert.deepEqual(await webhookOf(gateway, requestId), {
     ...pending,
@@ -650,8 +651,6 @@ test('a database from before accounts took turns keeps its webhooks', async (t) 
   await old.destroy()
   const store = await openSqlite(path)
   assert.deepEqual(await listDueAccounts(store, created_at), ['a'])
-  const due = await findDue(store, { now: created_at, accountId: 'a', exceptHosts: [] })
-  assert.equal(due?.webhook_id, 'msg_new')
   const rows = await store.selectFrom('deliveries').selectAll().orderBy('webhook_id').execute()
   assert.deepEqual(
     rows.map((row) => [row.account_id, row.first_attempt_at]),
@@ -660,5 +659,8 @@ test('a database from before accounts took turns keeps its webhooks', async (t) 
       ['a', created_at],
     ],
   )
+  const claim = { now: created_at, claimId: 'c', until: '2026-02-01T00:00:00.000Z' }
+  const due = await claimDue(store, { ...claim, accountId: 'a', exceptHosts: [] })
+  assert.deepEqual([due?.webhook_id, due?.attempts, due?.webhook_url], ['msg_new', 1, HOOK])
   await store.destroy()
 })

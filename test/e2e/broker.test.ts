@@ -338,6 +338,19 @@ test('progress and hellos reach whoever listens', async (t) => {
   assert.deepEqual(await heard.all, [progress, announcement])
 })
 
+test('a changed request is told to other gateways, and not to the one that says so', async (t) => {
+  const server = await startServer(t)
+  const [one, other] = [await connectTo(server), await connectTo(server)]
+  const heard: string[] = []
+  t.after(one.followChanges((requestId) => heard.push(`one ${requestId}`)))
+  t.after(other.followChanges((requestId) => heard.push(`other ${requestId}`)))
+  await whenTrue(async () => {
+    one.publishChange('a') // lost until the server has both subscriptions
+    return heard.length > 3
+  })
+  assert.deepEqual([...new Set(heard)], ['other a'])
+})
+
 /** A log whose lines can be waited for. */
 function watchedLog() {
   const lines: string[] = []

@@ -94,7 +94,7 @@ test(
       clock: gateway.clock,
       log: createLogger('gateway', 'silent'),
       post,
-      encryptionKey: gateway.deps.config.encryptionKey,
+      encryptionKeys: gateway.deps.config.encryptionKeys,
       triesMax: 32,
       hostTriesMax: POSTS_MAX,
     })

@@ -1,6 +1,11 @@
 import type { Broker, JobQueue } from '../../shared/broker.ts'
 import type { Job } from '../../shared/messages.ts'
 
+/** Who learns of changed requests. */
+interface ChangeFollower {
+  rowChangedElsewhere(requestId: string): void
+}
+
 /** The queue of jobs in memory: as in the broker, sequences grow and a repeated id is dropped. */
 export class MemoryBroker implements Pick<
   Broker,
@@ -10,10 +15,14 @@ export class MemoryBroker implements Pick<
   /** Of each request, in which queue its last job was put. */
   readonly queues = new Map<string, JobQueue | undefined>()
   connected = true
+  /** Jobs that were handed over, repeats too. */
+  published = 0
+  readonly #followers = new Set<ChangeFollower>()
   #sequences = new Map<string, number>()
 
   async publishJob(job: Job, messageId: string, queue?: JobQueue): Promise<number> {
     this.#assertConnected()
+    this.published += 1
     this.queues.set(job.request_id, queue)
     const known = this.#sequences.get(messageId)
     if (known !== undefined) return known
@@ -30,6 +39,17 @@ export class MemoryBroker implements Pick<
   async hasJob(requestId: string, sequence: number): Promise<boolean> {
     this.#assertConnected()
     return this.jobs.get(sequence)?.request_id === requestId
+  }
+
+  publishChange(requestId: string, from: ChangeFollower): void {
+    if (!this.connected) return
+    for (const follower of this.#followers) {
+      if (follower !== from) follower.rowChangedElsewhere(requestId)
+    }
+  }
+
+  followChanges(follower: ChangeFollower): void {
+    this.#followers.add(follower)
   }
 
   isConnected(): boolean {

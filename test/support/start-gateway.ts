@@ -16,6 +16,7 @@ import { buildApp } from '../../gateway/app.ts'
 import { hashApiKey, newApiKey, newKeyId, SCOPES, type Scope } from '../../gateway/accounts/auth.ts'
 import type { AppConfig, Deps } from '../../gateway/deps.ts'
 import { createEventHandler } from '../../gateway/requests/event-follower.ts'
+import type { Keys } from '../../gateway/secrets.ts'
 import { EngineRegistry, type EngineClient } from '../../gateway/operations/engine-registry.ts'
 import { publishWaiting } from '../../gateway/requests/job-publisher.ts'
 import { KeyChecks } from '../../gateway/accounts/key-checks.ts'
@@ -27,7 +28,12 @@ import { RateLimiter } from '../../gateway/accounts/rate-limit.ts'
 import { RequestFeed } from '../../gateway/requests/request-feed.ts'
 import { ensureAccount } from '../../gateway/store/accounts.ts'
 import { putApiKey } from '../../gateway/store/api-keys.ts'
-import { openSqlite } from '../../gateway/store/database.ts'
+import {
+  createTestDatabase,
+  openTestDatabase,
+  type DatabaseKind,
+  type DatabasePlace,
+} from './test-database.ts'
 import { FakeClock } from './fake-clock.ts'
 import { MemoryBroker } from './memory-broker.ts'
 
@@ -35,7 +41,24 @@ export const PUBLIC_URL = 'http://winnow.test'
 export const MEDIA_URL = 'http://media.test'
 export const API = '/v1/queue'
 
+/** What gateways side by side have in common. */
+interface Shared {
+  folder: string
+  database: DatabasePlace
+  broker: MemoryBroker
+  clock: FakeClock
+  signingKeys: Keys
+  deps: Pick<Deps, 'config'>
+}
+
 export interface GatewayOptions {
+  /** Without it, as the environment says. */
+  database?: DatabaseKind
+  /** A gateway whose database, media, broker, clock and keys this one shares. */
+  beside?: Shared
+  /** Without them, those of the gateway beside, or new ones. */
+  encryptionKeys?: Keys
+  signingKeys?: Keys
   config?: Partial<AppConfig>
   /** Calls of one key; without it there is no limit. */
   rateLimitPerMinute?: number
@@ -48,16 +71,20 @@ export interface GatewayOptions {
   engine?: EngineClient
 }
 
-type Gateway = Awaited<ReturnType<typeof startGateway>>
-export type { Gateway }
+export type Gateway = Awaited<ReturnType<typeof startGateway>>
 
 type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
 
 export async function startGateway(t: TestContext, options: GatewayOptions = {}) {
-  const folder = await mkdtemp(join(tmpdir(), 'gateway-'))
-  const store = await openSqlite(join(folder, 'winnow.db'))
-  const [clock, broker] = [new FakeClock(), new MemoryBroker()]
-  const feed = new RequestFeed(options.streamsMaxPerAccount ?? 1_000)
+  const { beside } = options
+  const folder = beside?.folder ?? (await mkdtemp(join(tmpdir(), 'gateway-')))
+  const database = beside?.database ?? (await createTestDatabase(t, folder, options.database))
+  const store = await openTestDatabase(database)
+  const [clock, broker] = [beside?.clock ?? new FakeClock(), beside?.broker ?? new MemoryBroker()]
+  const feed = new RequestFeed(options.streamsMaxPerAccount ?? 1_000, (requestId) =>
+    broker.publishChange(requestId, feed),
+  )
+  broker.followChanges(feed)
   const logLines: string[] = []
   const log = pino({ level: 'error' }, { write: (line) => logLines.push(line) })
   const canceled: string[] = []
@@ -68,14 +95,17 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     close() {},
   }
   const engineRegistry = new EngineRegistry({ connect: () => engine, clock, log })
-  const encryptionKey = randomBytes(32).toString('base64url')
-  const signingKey = randomBytes(32).toString('hex')
+  const encryptionKeys: Keys = options.encryptionKeys ??
+    beside?.deps.config.encryptionKeys ?? [randomBytes(32).toString('base64url')]
+  const signingKeys: Keys = options.signingKeys ??
+    beside?.signingKeys ?? [randomBytes(32).toString('base64url')]
   const free = { bytes: Infinity }
   const openDisk = () =>
     openLocalDisk({
       folder: join(folder, 'media'),
-      signingKey,
+      signingKeys,
       freeBytesMin: 0,
+      isShared: database.url !== undefined,
       freeBytes: async () => free.bytes,
       baseUrls: {
         client: options.config?.publicUrl ?? (() => PUBLIC_URL),
@@ -85,7 +115,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
   const disk = await openDisk()
   const mediaStore = options.mediaStore ?? disk
   const config: AppConfig = {
-    encryptionKey,
+    encryptionKeys,
     publicUrl: () => PUBLIC_URL,
     uploadMinutes: 60,
     fileHours: 24,
@@ -112,7 +142,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     pendingUploads: new PendingUploads({ store, mediaStore, clock, log, config }),
     queuePositions: new QueuePositions({ store, feed, clock }),
     metrics: new Metrics(),
-    rateLimiter: new RateLimiter(options.rateLimitPerMinute ?? 0, clock),
+    rateLimiter: new RateLimiter({ perMinute: options.rateLimitPerMinute ?? 0, clock, store }),
     keyChecks: new KeyChecks({ store, clock }),
     config,
     checkAudioUrl: options.checkAudioUrl ?? (async () => ({})),
@@ -124,7 +154,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
   t.after(async () => {
     await app.close()
     await store.destroy()
-    await rm(folder, { recursive: true })
+    await rm(folder, { recursive: true, force: true })
   })
   const publisher = { ...deps, broker }
   const handleEvent = createEventHandler(deps)
@@ -132,6 +162,8 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
   return {
     app,
     deps,
+    database,
+    signingKeys,
     disk,
     free,
     openDisk,

@@ -10,26 +10,35 @@ test('property: what is encrypted decrypts as it was, with another ciphertext ea
   const key = newKey()
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-      const encrypted = encrypt(key, 'req_1', text)
-      assert.equal(decrypt(key, 'req_1', encrypted), text)
-      assert.notEqual(encrypt(key, 'req_1', text), encrypted)
+      const sealed = encrypt([key], 'req_1', text)
+      assert.equal(decrypt([key], 'req_1', sealed), text)
+      assert.notEqual(encrypt([key], 'req_1', text), sealed)
     }),
   )
 })
 
 test('it opens with no other key, for no other owner, and not when it was changed', () => {
   const key = newKey()
-  const encrypted = encrypt(key, 'req_1', 'a secret of some length')
-  assert.throws(() => decrypt(newKey(), 'req_1', encrypted))
-  assert.throws(() => decrypt(key, 'req_2', encrypted))
-  const bytes = Buffer.from(encrypted, 'base64url')
+  const sealed = encrypt([key], 'req_1', 'a secret of some length')
+  assert.throws(() => decrypt([newKey()], 'req_1', sealed))
+  assert.throws(() => decrypt([key], 'req_2', sealed))
+  const bytes = Buffer.from(sealed, 'base64url')
   for (let i = 0; i < bytes.length; i += 1) {
     const changed = Buffer.from(bytes)
     changed[i]! ^= 1
-    assert.throws(() => decrypt(key, 'req_1', changed.toString('base64url')), `byte ${i}`)
+    assert.throws(() => decrypt([key], 'req_1', changed.toString('base64url')), `byte ${i}`)
     assert.throws(
-      () => decrypt(key, 'req_1', bytes.subarray(0, i).toString('base64url')),
+      () => decrypt([key], 'req_1', bytes.subarray(0, i).toString('base64url')),
       `${i} bytes`,
     )
   }
+})
+
+test('it opens with either of two keys, and is sealed with the first', () => {
+  const [old, next] = [newKey(), newKey()]
+  const sealed = encrypt([old], 'req_1', 'a secret')
+  assert.equal(decrypt([next, old], 'req_1', sealed), 'a secret')
+  const fresh = encrypt([next, old], 'req_1', 'a secret')
+  assert.equal(decrypt([next], 'req_1', fresh), 'a secret')
+  assert.throws(() => decrypt([old], 'req_1', fresh))
 })

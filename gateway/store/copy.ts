@@ -1,0 +1,73 @@
+/** Moves an installation from one database to another. */
+
+import { sql } from 'kysely'
+import { ServiceError } from '../../shared/errors.ts'
+import { inTransaction, type Store } from './database.ts'
+import type { Tables } from './tables.ts'
+
+/**
+ * Every table: whether its rows are copied. Those that others refer to come first. What is not
+ * copied, gateways make anew: counts of the last minute, a probe, and a check of their own keys.
+ */
+const IS_COPIED: Readonly<Record<keyof Tables, boolean>> = {
+  accounts: true,
+  api_keys: true,
+  files: true,
+  requests: true,
+  request_logs: true,
+  outbox: true,
+  ledger: true,
+  deliveries: true,
+  idempotency_keys: true,
+  media_removals: true,
+  write_probe: false,
+  rate_windows: false,
+  secret_checks: false,
+}
+
+/** Rows of one statement: PostgreSQL takes 65,535 values in one. */
+const ROWS_MAX = 500
+
+/** How many rows of each table were copied. */
+export type Copied = Partial<Record<keyof Tables, number>>
+
+/**
+ * Copies all rows, or, when it throws, none. Nobody may write to either database meanwhile.
+ * @param from a SQLite file: nobody else can write to it until it is done
+ * @param to of the newest schema, without an account
+ * @throws ServiceError `INVALID_PARAMETER` when `to` holds an installation
+ */
+export const copyDatabase = (from: Store, to: Store): Promise<Copied> =>
+  inTransaction(from, (from) =>
+    inTransaction(to, async (to) => {
+      const known = await to.selectFrom('accounts').select('account_id').limit(1).execute()
+      if (known.length > 0) {
+        const message = 'The database to copy to holds accounts already; give an empty one.'
+        throw new ServiceError('INVALID_PARAMETER', { message })
+      }
+      const copied: Copied = {}
+      for (const table of Object.keys(IS_COPIED) as (keyof Tables)[]) {
+        if (IS_COPIED[table]) copied[table] = await copyTable(from, to, table)
+      }
+      return copied
+    }),
+  )
+
+async function copyTable(from: Store, to: Store, table: keyof Tables): Promise<number> {
+  let count = 0
+  for (let after = 0; ;) {
+    const { rows } = await sql<Row>`
+      select rowid as row_number, * from ${sql.table(table)}
+      where rowid > ${after} order by rowid limit ${ROWS_MAX}`.execute(from)
+    const last = rows.at(-1)
+    if (!last) return count
+    after = last.row_number
+    count += rows.length
+    await to
+      .insertInto(table)
+      .values(rows.map(({ row_number: _rowNumber, ...row }) => row) as never)
+      .execute()
+  }
+}
+
+type Row = { row_number: number } & Record<string, unknown>

@@ -1,0 +1,24 @@
+/** Opens the database that the settings name. */
+
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Store } from './database.ts'
+import { openPostgres, type WaitLog } from './postgres.ts'
+import { openSqlite } from './sqlite.ts'
+
+interface DatabaseOptions {
+  /** A PostgreSQL; without one there is a SQLite file in the data folder. */
+  databaseUrl: string | undefined
+  dataFolder: string
+  databaseConnectionsMax: number
+}
+
+/** @throws StartError when it can't be used */
+export async function openDatabase(
+  { databaseUrl: url, dataFolder, databaseConnectionsMax: connectionsMax }: DatabaseOptions,
+  log: WaitLog,
+): Promise<Store> {
+  if (url !== undefined) return openPostgres({ url, connectionsMax, log })
+  await mkdir(dataFolder, { recursive: true })
+  return openSqlite(join(dataFolder, 'winnow.db'))
+}

@@ -1,0 +1,32 @@
+/** How often keys have called lately, where several gateways count together. */
+
+import { sql } from 'kysely'
+import type { Store } from './database.ts'
+import type { RateWindowRow } from './tables.ts'
+
+interface Call {
+  keyId: string
+  now: string
+  /** Of the window that begins with this call, if the one before is over. */
+  endsAt: string
+}
+
+/** Counts a call of a key, in its window or, when that is over, as the first of a new one. */
+export const countCall = (store: Store, { keyId, now, endsAt }: Call): Promise<RateWindowRow> =>
+  store
+    .insertInto('rate_windows')
+    .values({ key_id: keyId, calls: 1, ends_at: endsAt })
+    .onConflict((conflict) =>
+      conflict.column('key_id').doUpdateSet({
+        calls: sql`case when rate_windows.ends_at <= ${now} then 1 else rate_windows.calls + 1 end`,
+        ends_at: sql`case when rate_windows.ends_at <= ${now} then ${endsAt}
+          else rate_windows.ends_at end`,
+      }),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow()
+
+/** Removes the windows that are over. */
+export async function deleteOldWindows(store: Store, now: string): Promise<void> {
+  await store.deleteFrom('rate_windows').where('ends_at', '<=', now).execute()
+}

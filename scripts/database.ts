@@ -1,0 +1,5 @@
+/** `npm run database`: moves an installation to another database; see --help. */
+
+import { runDatabaseTool } from './operator/database.ts'
+
+process.exitCode = await runDatabaseTool(process.argv.slice(2), process)

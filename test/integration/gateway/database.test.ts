@@ -1,0 +1,226 @@
+/** A database that can't be used, is away, or moves: said clearly, and nothing is lost. */
+
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { sql } from 'kysely'
+import { SettingsError } from '../../../shared/settings.ts'
+import { loadDatabaseConfig } from '../../../gateway/config.ts'
+import { openPostgres } from '../../../gateway/store/postgres.ts'
+import { openSqlite } from '../../../gateway/store/sqlite.ts'
+import { StartError } from '../../../shared/lifecycle.ts'
+import { WebhookSender } from '../../../gateway/webhooks/sender.ts'
+import { runDatabaseTool } from '../../../scripts/operator/database.ts'
+import { createLogger } from '../../../shared/log.ts'
+import { assertError } from '../../support/assert-shape.ts'
+import { assertSound, meteredAccount } from '../../support/metered.ts'
+import { API, callWith, startGateway, submitted, uploadFile } from '../../support/start-gateway.ts'
+import { createDatabase, sharedPostgres, startPostgres } from '../../support/start-postgres.ts'
+
+const SUBMIT = `${API}/audio/separate`
+const INPUT = { prompt: 'a bell', audio_url: 'https://media.example/x.wav' }
+const NEWER = { name: '999-of-the-future', timestamp: '2026-01-01T00:00:00.000Z' }
+
+/** Why it does not open. */
+async function refusal(url: string, waitMsMax = 0): Promise<string> {
+  const opening = openPostgres({ url, connectionsMax: 1, log: { warn() {} }, waitMsMax })
+  const error = await opening.then(
+    () => assert.fail('it was opened'),
+    (thrown: unknown) => thrown,
+  )
+  assert.ok(error instanceof StartError, String(error))
+  return error.message
+}
+
+test('an address that is none is refused, and not shown', () => {
+  for (const url of [
+    'postgres//u:secret@host/db',
+    'mysql://u:secret@h/db',
+    'postgres://u:secret@h',
+  ]) {
+    assert.throws(
+      () => loadDatabaseConfig({ DATABASE_URL: url }),
+      (error: SettingsError) => {
+        assert.match(error.message, /DATABASE_URL must have the form postgres:/)
+        return !error.message.includes('secret')
+      },
+    )
+  }
+})
+
+test('a database that refuses us ends the start at once, with what to do', async (t) => {
+  const hba = 'host all all 127.0.0.1/32 scram-sha-256\n'
+  const server = await startPostgres({ files: { 'pg_hba.conf': hba } })
+  t.after(() => server.stop('SIGQUIT'))
+  const message = await refusal(
+    server.urlOf('postgres').replace('winnow@', 'winnow:secret@'),
+    60_000,
+  )
+  assert.match(
+    message,
+    /^DATABASE_URL: the database at 127\.0\.0\.1:\d+\/postgres refuses this user/,
+  )
+  assert.ok(!message.includes('secret'))
+})
+
+test('a database that is not there, or keeps text otherwise, is named', async () => {
+  const server = await sharedPostgres()
+  assert.match(
+    await refusal(server.urlOf('nowhere'), 60_000),
+    /"nowhere" does not exist at .*Create it/,
+  )
+  const store = await openPostgres({
+    url: server.urlOf('postgres'),
+    connectionsMax: 1,
+    log: { warn() {} },
+  })
+  await sql`create database ascii encoding 'SQL_ASCII' template template0 locale 'C'`.execute(store)
+  await store.destroy()
+  assert.match(await refusal(server.urlOf('ascii'), 60_000), /keeps text as SQL_ASCII/)
+})
+
+test('a database that a newer version has changed is left alone', async (t) => {
+  const newer = /changed by a newer version of Winnow \(migration 999-of-the-future\)/
+  const url = await createDatabase(t)
+  const store = await openPostgres({ url, connectionsMax: 1, log: { warn() {} } })
+  await store
+    .insertInto('kysely_migration' as never)
+    .values(NEWER as never)
+    .execute()
+  await store.destroy()
+  assert.match(await refusal(url, 60_000), newer)
+  const folder = await mkdtemp(join(tmpdir(), 'newer-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const file = join(folder, 'winnow.db')
+  const small = await openSqlite(file)
+  await small
+    .insertInto('kysely_migration' as never)
+    .values(NEWER as never)
+    .execute()
+  await small.destroy()
+  await assert.rejects(openSqlite(file), newer)
+})
+
+test('a database that starts later is waited for, which is said once', async () => {
+  const server = await startPostgres()
+  const url = server.urlOf('postgres')
+  await server.stop('SIGQUIT')
+  assert.match(
+    await refusal(url),
+    /no database answers at 127\.0\.0\.1:\d+\/postgres .*Start PostgreSQL/,
+  )
+  const said: string[] = []
+  let waiting = () => {}
+  const isWaiting = new Promise<void>((resolve) => {
+    waiting = resolve
+  })
+  const log = {
+    warn(_details: object, message: string) {
+      said.push(message)
+      waiting()
+    },
+  }
+  const opening = openPostgres({ url, connectionsMax: 1, log })
+  await isWaiting
+  await server.start()
+  await (await opening).destroy()
+  assert.deepEqual(said, ['the database does not answer yet: waiting for it'])
+  await server.stop('SIGQUIT')
+})
+
+test('while the database is away submits answer 503, and it goes on when it is back', async (t) => {
+  const server = await sharedPostgres()
+  const gateway = await startGateway(t, { database: 'postgres' })
+  const requestId = await submitted(gateway, INPUT)
+  await server.stop('SIGQUIT') // as by a crash
+  try {
+    const refused = await gateway.call('POST', SUBMIT, { body: { input: INPUT } })
+    assertError(refused, 'SERVICE_UNAVAILABLE')
+    assert.equal(refused.headers['retry-after'], '5')
+    const ready = await gateway.call('GET', '/readyz')
+    assert.deepEqual([ready.statusCode, ready.json().database], [503, false])
+    await assert.rejects(gateway.event('started', requestId)) // so the broker delivers it again
+  } finally {
+    await server.start()
+  }
+  gateway.clock.advance(2_000)
+  assert.equal((await gateway.call('GET', '/readyz')).json().database, true)
+  await gateway.event('started', requestId)
+  const status = await gateway.call('GET', `${API}/requests/${requestId}/status`)
+  assert.equal(status.json().status, 'IN_PROGRESS')
+  assert.equal((await gateway.call('POST', SUBMIT, { body: { input: INPUT } })).statusCode, 202)
+})
+
+/** Words in, exit code and what was said out. */
+async function tool(...words: string[]) {
+  const said: string[] = []
+  const write = (text: string) => said.push(text)
+  const code = await runDatabaseTool(words, { env: {}, stdout: { write }, stderr: { write } })
+  return { code, said: said.join('') }
+}
+
+test('an installation moves to PostgreSQL with requests, credits and webhooks under way', async (t) => {
+  const old = await startGateway(t, { database: 'sqlite' })
+  const { accountId } = await meteredAccount(old, 100)
+  const key = await old.newKey(undefined, accountId)
+  const own = { ...old, call: callWith(old, key) }
+  const webhook = { webhookUrl: 'https://hooks.example/', webhookSecret: 'a secret of sixteen' }
+  const given = {
+    body: { input: { prompt: 'a bell', file_id: await uploadFile(own) }, ...webhook },
+    headers: { 'idempotency-key': 'once' },
+  }
+  const first = await own.call('POST', SUBMIT, given)
+  const running = first.json().request_id
+  await own.publish()
+  await own.event('started', running)
+  await own.event('measured', running)
+  const ended = (await own.call('POST', SUBMIT, { body: { input: INPUT, ...webhook } })).json()
+    .request_id
+  await own.event('started', ended)
+  await own.event('failed', ended)
+  const waiting = (await own.call('POST', SUBMIT, { body: { input: INPUT } })).json().request_id
+
+  const url = await createDatabase(t)
+  const from = `sqlite:${join(old.folder, 'winnow.db')}`
+  const moved = await tool('copy', '--from', from, '--to', url)
+  assert.equal(moved.code, 0, moved.said)
+  assert.match(moved.said, /^requests +3$/m)
+  const again = await tool('copy', '--from', from, '--to', url)
+  assert.equal(again.code, 1)
+  assert.match(again.said, /holds accounts already/)
+  assert.equal((await tool('copy', '--from', 'sqlite:/nowhere/winnow.db', '--to', url)).code, 2)
+
+  const next = await startGateway(t, { beside: { ...old, database: { folder: old.folder, url } } })
+  const call = callWith(next, key)
+  assert.equal((await call('POST', SUBMIT, given)).body, first.body)
+  await next.publish()
+  assert.ok(next.broker.jobOf(waiting))
+  await next.event('completed', running)
+  const status = (await call('GET', `${API}/requests/${running}/status`)).json()
+  assert.equal(status.status, 'COMPLETED')
+  const ledger = await assertSound(next.store, accountId)
+  assert.deepEqual(ledger.map((entry) => entry.kind).sort(), [
+    'credit',
+    'deduct',
+    'release',
+    'reserve',
+  ])
+  const sent: string[] = []
+  const sender = new WebhookSender({
+    store: next.store,
+    clock: next.clock,
+    log: createLogger('gateway', 'silent'),
+    post: async (_url, { body }) => {
+      sent.push(JSON.parse(String(body)).request_id)
+      return { status: 200, retryAfter: undefined }
+    },
+    encryptionKeys: next.deps.config.encryptionKeys,
+    triesMax: 8,
+    hostTriesMax: 8,
+  })
+  await sender.startDue()
+  await sender.idle()
+  assert.deepEqual(sent.sort(), [running, ended].sort())
+})

@@ -1,0 +1,394 @@
+/** Two gateways on one PostgreSQL: whatever both do at once, the contract holds. */
+
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setImmediate as nextRound } from 'node:timers/promises'
+import test, { type TestContext } from 'node:test'
+import fc from 'fast-check'
+import { Webhook } from 'standardwebhooks'
+import { sweep } from '../../../gateway/files/sweeper.ts'
+import { rescue } from '../../../gateway/requests/rescuer.ts'
+import { cancel, findOwn } from '../../../gateway/requests/separations.ts'
+import { ensureAccount, findAccount } from '../../../gateway/store/accounts.ts'
+import { inTransaction, type Store } from '../../../gateway/store/database.ts'
+import { credit, deduct, releaseReservation, reserve } from '../../../gateway/store/ledger.ts'
+import type { Keys } from '../../../gateway/secrets.ts'
+import { WebhookSender } from '../../../gateway/webhooks/sender.ts'
+import { createLogger } from '../../../shared/log.ts'
+import { readEvents } from '../../support/event-stream.ts'
+import { assertSound, meteredAccount } from '../../support/metered.ts'
+import {
+  API,
+  callWith,
+  complete,
+  createFileBody,
+  FILE_BYTES,
+  startGateway,
+  submit,
+  submitted,
+  uploadFile,
+  type Gateway,
+  type GatewayOptions,
+} from '../../support/start-gateway.ts'
+
+const URL_INPUT = { prompt: 'a bell', audio_url: 'https://media.example/x.wav' }
+const SUBMIT = `${API}/audio/separate`
+
+/** Both with the key of the first. */
+async function startTwo(t: TestContext, options: GatewayOptions = {}) {
+  const first = await startGateway(t, { ...options, database: 'postgres' })
+  const beside = await startGateway(t, { ...options, beside: first })
+  const second: Gateway = { ...beside, key: first.key, call: callWith(beside, first.key) }
+  return [first, second] as const
+}
+
+/** Runs `work` \`times\` on each gateway, all at once. */
+const atOnce = <T>(
+  gateways: readonly Gateway[],
+  times: number,
+  work: (gateway: Gateway, i: number) => Promise<T>,
+): Promise<T[]> =>
+  Promise.all(
+    Array.from({ length: times }, (_, i) => gateways.map((gateway) => work(gateway, i))).flat(),
+  )
+
+const countOf = (statuses: readonly number[], status: number) =>
+  statuses.filter((given) => given === status).length
+
+const rowsOf = async (store: Store, table: 'requests' | 'outbox' | 'media_removals' | 'files') =>
+  store.selectFrom(table).selectAll().execute()
+
+test('a stream on one gateway tells at once of what happens on the other', async (t) => {
+  const [first, second] = await startTwo(t)
+  const requestId = await submitted(first)
+  const address = await second.listen()
+  const call = request(`${address}${API}/requests/${requestId}/status/stream?interval=10`, {
+    headers: { authorization: `Bearer ${first.key}` },
+  })
+  const [reply] = (await once(call.end(), 'response')) as [IncomingMessage]
+  const seen: string[] = []
+  const startedAt = performance.now()
+  for await (const { data } of readEvents(reply)) {
+    seen.push(data.status)
+    if (data.status === 'IN_QUEUE') await first.event('started', requestId)
+    if (data.status === 'IN_PROGRESS') await first.event('completed', requestId)
+  }
+  assert.deepEqual(seen, ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED'])
+  assert.ok(performance.now() - startedAt < 10_000, 'sooner than the interval')
+})
+
+test('the queue takes as many as it may, and one account no more than its own', async (t) => {
+  const config = { queueMax: 12, queueMaxPerAccount: 9 }
+  const gateways = await startTwo(t, { config })
+  const body = { input: URL_INPUT }
+  const statuses = await atOnce(gateways, 10, async (gateway) =>
+    gateway.call('POST', SUBMIT, { body }).then((reply) => reply.statusCode),
+  )
+  assert.equal(countOf(statuses, 202), 9)
+  assert.equal(countOf(statuses, 429), 11)
+  const key = await gateways[0].newKey()
+  const others = await atOnce(gateways, 5, async (gateway) =>
+    gateway.call('POST', SUBMIT, { key, body }).then((reply) => reply.statusCode),
+  )
+  assert.equal(countOf(others, 202), 3)
+  assert.equal((await rowsOf(gateways[0].store, 'requests')).length, 12)
+})
+
+test('an account has no more files than it may', async (t) => {
+  const gateways = await startTwo(t, { config: { filesMaxPerAccount: 7 } })
+  const statuses = await atOnce(gateways, 8, async (gateway) =>
+    gateway.call('POST', '/v1/files', { body: createFileBody() }).then((reply) => reply.statusCode),
+  )
+  assert.equal(countOf(statuses, 201), 7)
+  assert.equal((await rowsOf(gateways[0].store, 'files')).length, 7)
+})
+
+test('an Idempotency-Key is good for one request, and every answer is the same', async (t) => {
+  const gateways = await startTwo(t)
+  for (const key of ['a', 'b', 'c']) {
+    const given = { body: { input: URL_INPUT }, headers: { 'idempotency-key': key } }
+    const replies = await atOnce(gateways, 5, (gateway) => gateway.call('POST', SUBMIT, given))
+    assert.deepEqual([...new Set(replies.map((reply) => reply.statusCode))], [202])
+    assert.equal(new Set(replies.map((reply) => reply.body)).size, 1)
+  }
+  assert.equal((await rowsOf(gateways[0].store, 'requests')).length, 3)
+})
+
+test('calls of a key are counted together, and a new minute is one for both', async (t) => {
+  const gateways = await startTwo(t, { rateLimitPerMinute: 10 })
+  const call = () =>
+    atOnce(gateways, 10, async (gateway) =>
+      gateway.call('GET', '/v1/account').then((reply) => reply.statusCode),
+    )
+  assert.equal(countOf(await call(), 200), 10)
+  gateways[0].clock.advance(60_000)
+  assert.equal(countOf(await call(), 200), 10)
+  await sweep(gateways[0].deps)
+  gateways[0].clock.advance(60_000)
+  await sweep(gateways[1].deps)
+  assert.deepEqual(await gateways[0].store.selectFrom('rate_windows').selectAll().execute(), [])
+})
+
+test('each job is handed over once, and what a dead gateway had taken follows', async (t) => {
+  const gateways = await startTwo(t)
+  const [{ broker, store, clock }] = gateways
+  await atOnce(gateways, 100, (gateway) =>
+    gateway.call('POST', SUBMIT, { body: { input: URL_INPUT } }),
+  )
+  await Promise.all(gateways.map((gateway) => gateway.publish()))
+  assert.equal(broker.published, 200)
+  assert.deepEqual(await rowsOf(store, 'outbox'), [])
+  assert.ok((await rowsOf(store, 'requests')).every((row) => row.job_sequence !== null))
+  await gateways[0].call('POST', SUBMIT, { body: { input: URL_INPUT } })
+  await store.updateTable('outbox').set({ not_before: '2026-01-02T03:04:20.678Z' }).execute()
+  await gateways[1].publish() // the other one has taken it, and died
+  assert.equal(broker.published, 200)
+  clock.advance(15_000)
+  await gateways[1].publish()
+  assert.equal(broker.published, 201)
+})
+
+test('a job that is lost is queued again once', async (t) => {
+  const gateways = await startTwo(t)
+  const [{ broker, store, clock }] = gateways
+  await atOnce(gateways, 20, (gateway) =>
+    gateway.call('POST', SUBMIT, { body: { input: URL_INPUT } }),
+  )
+  await gateways[0].publish()
+  broker.jobs.clear()
+  clock.advance(600_000)
+  await Promise.all(gateways.map(({ deps }) => rescue({ ...deps, broker })))
+  assert.equal((await rowsOf(store, 'outbox')).length, 40)
+  assert.ok((await rowsOf(store, 'requests')).every((row) => row.requeues === 1))
+})
+
+test('two sweepers remove everything that is past its time, once', async (t) => {
+  const gateways = await startTwo(t)
+  const [{ store, clock, deps, disk }] = gateways
+  await atOnce(gateways, 150, (gateway) =>
+    gateway.call('POST', '/v1/files', { body: createFileBody() }),
+  )
+  const requestId = await submitted(gateways[0])
+  await complete(gateways[0], requestId)
+  clock.advance(8 * 86_400_000)
+  await Promise.all(gateways.map((gateway) => sweep(gateway.deps)))
+  await sweep(deps) // what one of them passed by because the other had it in hand
+  const files = await rowsOf(store, 'files')
+  assert.equal(files.length, 301)
+  assert.ok(files.every((row) => row.media_removed_at !== null))
+  assert.deepEqual(await rowsOf(store, 'media_removals'), [])
+  for await (const { key } of disk.list()) assert.fail(`${key} is still there`)
+  clock.advance(31 * 86_400_000)
+  await Promise.all(gateways.map((gateway) => sweep(gateway.deps)))
+  await sweep(deps)
+  assert.deepEqual(await rowsOf(store, 'requests'), [])
+})
+
+test('a file is kept for a request that was accepted, however its expiry falls', async (t) => {
+  const [first, second] = await startTwo(t)
+  const slowClock = { now: () => first.clock.now() - 2 * 86_400_000 } // to it, no file expires
+  for (let round = 0; round < 15; round += 1) {
+    const fileId = await uploadFile(first)
+    first.clock.advance(86_400_000)
+    const slow = await startGateway(t, { beside: first })
+    slow.deps.clock = slowClock
+    const body = { input: { prompt: 'a bell', file_id: fileId } }
+    const [reply] = await Promise.all([
+      callWith(slow, first.key)('POST', SUBMIT, { body }),
+      sweep(second.deps),
+    ])
+    const file = await first.store
+      .selectFrom('files')
+      .selectAll()
+      .where('file_id', '=', fileId)
+      .executeTakeFirstOrThrow()
+    const isKept = file.media_removed_at === null
+    assert.equal(reply.statusCode, isKept ? 202 : 410, reply.body)
+    for (const row of await rowsOf(first.store, 'requests')) {
+      if (row.status === 'IN_QUEUE') await first.event('failed', row.request_id)
+    }
+  }
+})
+
+test('a gateway that starts leaves alone what another one is receiving', async (t) => {
+  const first = await startGateway(t, { database: 'postgres' })
+  const { upload_url: url } = (
+    await first.call('POST', '/v1/files', { body: createFileBody() })
+  ).json()
+  const { pathname, search } = new URL(url)
+  const upload = request(`${await first.listen()}${pathname}${search}`, {
+    method: 'PUT',
+    headers: { 'content-length': FILE_BYTES.length },
+  })
+  upload.write(FILE_BYTES.subarray(0, 4))
+  const receiving = join(first.folder, 'media', '.new')
+  while ((await readdir(receiving)).length === 0) await nextRound()
+  await startGateway(t, { beside: first })
+  const [reply] = (await once(upload.end(FILE_BYTES.subarray(4)), 'response')) as [IncomingMessage]
+  assert.equal(reply.resume().statusCode, 200)
+})
+
+test('a request that is canceled here and completed there is paid for if it is COMPLETED', async (t) => {
+  const [first, second] = await startTwo(t)
+  const { accountId, own } = await meteredAccount(first, 1_000)
+  const ends = new Set<string>()
+  for (let round = 0; round < 25; round += 1) {
+    const requestId = (await submit(own, URL_INPUT)).json().request_id
+    await first.event('started', requestId)
+    await second.event('measured', requestId)
+    const row = await findOwn(first.deps, accountId, requestId)
+    await Promise.allSettled([
+      cancel(first.deps, row),
+      second.event('completed', requestId),
+      first.event('completed', requestId), // the same event once more
+    ])
+    ends.add((await findOwn(first.deps, accountId, requestId)).status)
+  }
+  await assertSound(first.store, accountId)
+  assert.ok(ends.size > 0)
+})
+
+type Posted = { url: string; headers: Record<string, string>; body: Buffer }
+
+const senderOf = ({ store, clock, deps }: Gateway, posted: (message: Posted) => void) =>
+  new WebhookSender({
+    store,
+    clock,
+    log: createLogger('gateway', 'silent'),
+    post: async (url, { headers, body }) => {
+      posted({ url, headers, body })
+      return { status: 200, retryAfter: undefined }
+    },
+    encryptionKeys: deps.config.encryptionKeys,
+    triesMax: 64,
+    hostTriesMax: 64,
+  })
+
+test('a webhook is sent once, whichever gateway has it', async (t) => {
+  const [first, second] = await startTwo(t)
+  const sent: string[] = []
+  const senders = [first, second].map((gateway) => senderOf(gateway, ({ url }) => sent.push(url)))
+  const urls = Array.from({ length: 30 }, (_, i) => `https://hooks.example/${i}`)
+  for (const webhookUrl of urls) {
+    const body = { input: URL_INPUT, webhookUrl, webhookSecret: 'a secret of sixteen' }
+    const reply = await second.call('POST', SUBMIT, { body })
+    await first.event('started', reply.json().request_id)
+    await first.event('failed', reply.json().request_id)
+  }
+  while (sent.length < urls.length) {
+    await Promise.all(senders.map((sender) => sender.startDue()))
+    await Promise.all(senders.map((sender) => sender.idle()))
+  }
+  assert.deepEqual(sent.sort(), urls.sort())
+})
+
+test('keys are replaced while requests and webhooks are under way', async (t) => {
+  const newKey = () => randomBytes(32).toString('base64url')
+  const [oldKeys, nextKeys] = [
+    [newKey(), newKey()],
+    [newKey(), newKey()],
+  ] as const
+  const first = await startGateway(t, {
+    database: 'postgres',
+    signingKeys: [oldKeys[0]],
+    encryptionKeys: [oldKeys[1]],
+  })
+  const restart = async (use: 'old, next' | 'next, old' | 'next') => {
+    const keysOf = (i: 0 | 1): Keys =>
+      use === 'old, next'
+        ? [oldKeys[i], nextKeys[i]]
+        : use === 'next, old'
+          ? [nextKeys[i], oldKeys[i]]
+          : [nextKeys[i]]
+    const keys = { signingKeys: keysOf(0), encryptionKeys: keysOf(1) }
+    const gateway = await startGateway(t, { beside: first, ...keys })
+    return { ...gateway, call: callWith(gateway, first.key) }
+  }
+  /** Submits on one gateway; another takes the file, repeats the answer and sends the webhook. */
+  const passFrom = async (one: Gateway, other: Gateway, name: string) => {
+    const created = (await one.call('POST', '/v1/files', { body: createFileBody() })).json()
+    const uploaded = await other.call('PUT', created.upload_url, { body: FILE_BYTES })
+    assert.equal(uploaded.statusCode, 200, `${name}: ${uploaded.body}`)
+    const given = {
+      body: {
+        input: { prompt: 'a bell', file_id: created.file_id },
+        webhookUrl: 'https://hooks.example/',
+      },
+      headers: { 'idempotency-key': name },
+    }
+    const submitted = await one.call('POST', SUBMIT, given)
+    assert.equal(submitted.statusCode, 202, submitted.body)
+    assert.equal((await other.call('POST', SUBMIT, given)).body, submitted.body, name)
+    const { request_id: requestId, webhook } = submitted.json()
+    await one.event('started', requestId)
+    await other.event('failed', requestId)
+    const posted: Posted[] = []
+    const sender = senderOf(other, (message) => posted.push(message))
+    await sender.startDue()
+    await sender.idle()
+    assert.equal(posted.length, 1, `${name}: the webhook can be signed`)
+    const { headers, body } = posted[0]!
+    const at = new Date(1_000 * Number(headers['webhook-timestamp']))
+    const signature = new Webhook(webhook.signing_secret).sign(headers['webhook-id']!, at, body)
+    assert.equal(headers['webhook-signature'], signature, name)
+  }
+  const stages = [
+    first,
+    await restart('old, next'),
+    await restart('next, old'),
+    await restart('next'),
+  ] as const
+  for (const [i, one] of stages.entries()) {
+    // Gateways are at most one step apart.
+    for (const other of stages.slice(Math.max(0, i - 1), i + 2)) {
+      await passFrom(one, other, `${i}-${stages.indexOf(other)}`)
+    }
+  }
+})
+
+type LedgerMove = { does: 'credit' | 'reserve' | 'deduct' | 'release'; of: number; seconds: number }
+
+const ledgerMoves: fc.Arbitrary<LedgerMove[]> = fc.array(
+  fc.record({
+    does: fc.constantFrom('credit', 'reserve', 'deduct', 'release'),
+    of: fc.integer({ min: 0, max: 5 }), // few references, so that many are the same
+    seconds: fc.integer({ min: 0, max: 20 }),
+  }),
+  { minLength: 2, maxLength: 8 },
+)
+
+const MOVES = { credit, reserve, deduct }
+
+test('property: whatever two gateways enter at once, entries add up to the balance and none is twice', async (t) => {
+  const gateways = await startTwo(t)
+  const now = '2026-01-02T03:04:05.678Z'
+  let runs = 0
+  await fc.assert(
+    fc.asyncProperty(ledgerMoves, async (moves) => {
+      const accountId = `property-${(runs += 1)}`
+      const account = { account_id: accountId, name: 'x', created_at: now }
+      await ensureAccount(gateways[0].store, account)
+      const enter = (store: Store, { does, of, seconds }: LedgerMove) => {
+        const reference = `${accountId}-${of}`
+        if (does === 'release') return releaseReservation(store, reference, now)
+        return MOVES[does](store, { accountId, reference, seconds, now })
+      }
+      // Each move on both gateways, two in one transaction in either order: deadlocks are likely.
+      await atOnce(gateways, moves.length, async ({ store }, i) => {
+        const pair = [moves[i]!, moves[(i + 1) % moves.length]!]
+        if (store === gateways[1].store) pair.reverse()
+        await inTransaction(store, async (store) => {
+          for (const move of pair) await enter(store, move)
+        })
+      })
+      await assertSound(gateways[0].store, accountId)
+      const { balance_seconds: balance } = (await findAccount(gateways[0].store, accountId))!
+      assert.ok(Number.isInteger(balance))
+    }),
+    { numRuns: 12 },
+  )
+})
