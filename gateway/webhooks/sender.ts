@@ -181,7 +181,7 @@ export class WebhookSender {
   #postTraced(delivery: DueDelivery, startedAt: number): Promise<PostOutcome> {
     const { trace_parent: from, attempts, webhook_id: webhookId, request_id: requestId } = delivery
     const attributes = { 'winnow.request_id': requestId, 'winnow.webhook_id': webhookId }
-    const options = { kind: 'client', from, isRepeated: attempts > 0, attributes } as const
+    const options = { kind: 'client', from, isRepeated: attempts > 1, attributes } as const
     return inSpan('webhook', options, async (span) => {
       const outcome = await this.#post(delivery, startedAt, span.traceParent)
       if ('status' in outcome) span.setAttributes({ 'http.response.status_code': outcome.status })
