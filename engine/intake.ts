@@ -183,6 +183,7 @@ export class Intake {
       )
       if (outcome === 'interrupted') lease.nak(this.#draining ? 0 : retryDelayMs(lease.deliveries))
       else await lease.ack()
+      log.info({ request_id: lease.job.request_id, outcome }, 'a job has ended')
       return outcome
     } catch (error) {
       // The job's event is stored; a lease whose ack is lost is delivered again, and refused then.

@@ -4,12 +4,15 @@
 
 import { connectBroker } from '../shared/broker.ts'
 import { systemClock } from '../shared/clock.ts'
+import { withCredentials } from '../shared/credentials.ts'
+import { journalDestination } from '../shared/journal.ts'
 import { announceReady, onShutdown, startOrEnd } from '../shared/lifecycle.ts'
 import { createLogger } from '../shared/log.ts'
 import { startMetricsServer } from '../shared/metrics-server.ts'
 import { startTracing } from '../shared/tracing.ts'
 import { version } from '../shared/version.ts'
 import { createPublicFetch } from '../shared/http/public-fetch.ts'
+import { connectServiceManager } from '../shared/service-manager.ts'
 import { ComputeThread } from './compute/compute-thread.ts'
 import { killHungProcess } from './compute/compute-watchdog.ts'
 import { loadConfig } from './config.ts'
@@ -27,8 +30,13 @@ const STOP_MS_MAX = 15_000
 
 // Of its log; in the compute thread the native library sees only what is set here.
 process.env.TF_CPP_MIN_LOG_LEVEL ??= '2'
-const config = loadConfig(process.env)
-const log = createLogger('engine', config.logLevel).child({ engine_id: config.engineId })
+const config = loadConfig(withCredentials(process.env))
+const plainLog = createLogger('engine', config.logLevel)
+const journal = await startOrEnd(plainLog, journalDestination(process.env))
+const log = (journal ? createLogger('engine', config.logLevel, journal) : plainLog).child({
+  engine_id: config.engineId,
+})
+const manager = await startOrEnd(log, connectServiceManager(process.env, log))
 
 const stopTracing = await startTracing({
   service: 'winnow-engine',
@@ -86,9 +94,12 @@ const addresses = {
 }
 log.info({ ...addresses, ...compute.ready }, 'ready')
 announceReady({ engineId: config.engineId, ...addresses })
+manager.ready(state())
+manager.keepAlive(() => compute.beat(), state)
 
 onShutdown(log, async () => {
   limitStop(config.drainSeconds * 1_000)
+  manager.stopping(config.drainSeconds + STOP_MS_MAX / 1_000)
   control.notServing()
   log.info(await engine.drain(0), 'drained')
   await stop()
@@ -107,6 +118,13 @@ async function metricsText(): Promise<string> {
     brokerConnected: broker.isConnected(),
   }
   return (await metrics.text()) + (await engineStateText(now))
+}
+
+/** The status line of the service manager. */
+function state(): string {
+  const { name } = compute.ready.description
+  const { state: word, jobs } = engine.stats()
+  return `${word}: ${name} on ${compute.ready.device}, ${jobs} of ${config.jobsMax} jobs in hand`
 }
 
 /** Ends a process that cannot serve; its supervisor starts another. */

@@ -6,7 +6,10 @@ import { join } from 'node:path'
 import { openBroker } from '../shared/broker.ts'
 import { isoTime, systemClock } from '../shared/clock.ts'
 import { MINUTE_MS } from '../shared/durations.ts'
+import { withCredentials } from '../shared/credentials.ts'
 import { connectEngine } from '../shared/engine-control.ts'
+import { inheritedSockets } from '../shared/inherited-sockets.ts'
+import { journalDestination } from '../shared/journal.ts'
 import { announceReady, onShutdown, startOrEnd } from '../shared/lifecycle.ts'
 import { localUrl } from '../shared/local-url.ts'
 import { createLogger } from '../shared/log.ts'
@@ -14,11 +17,13 @@ import { startMetricsServer } from '../shared/metrics-server.ts'
 import { startTracing } from '../shared/tracing.ts'
 import { version } from '../shared/version.ts'
 import { createPublicFetch } from '../shared/http/public-fetch.ts'
+import { connectServiceManager } from '../shared/service-manager.ts'
 import { createPublicPost } from './webhooks/public-post.ts'
 import { buildApp } from './app.ts'
 import { loadConfig, portAfter } from './config.ts'
 import { createDeadLetterHandler } from './requests/dead-letters.ts'
 import type { Deps } from './deps.ts'
+import { installParting } from './api/parting.ts'
 import { EgressPool } from './requests/egress-pool.ts'
 import { createEventHandler } from './requests/event-follower.ts'
 import { EngineRegistry } from './operations/engine-registry.ts'
@@ -43,13 +48,21 @@ import { WebhookSender } from './webhooks/sender.ts'
 
 /** Time for open HTTP requests to end at shutdown; then their connections are closed. */
 const CLOSE_MS_MAX = 3_000
+/** The longest stop, webhooks in hand included. */
+const STOP_SECONDS_MAX = 30
+/** In this time clients that keep their connections open call again, and are asked to close them. */
+const PARTING_MS = 2_000
 /** The rescuer starts when the events of the time before the restart have been handled. */
 const RESCUE_AFTER_MS = MINUTE_MS
 /** The first sweep waits until the start is over. */
 const SWEEP_AFTER_MS = 10_000
 
-const settings = loadConfig(process.env)
-const log = createLogger('gateway', settings.logLevel)
+const settings = loadConfig(withCredentials(process.env))
+const plainLog = createLogger('gateway', settings.logLevel)
+const journal = await startOrEnd(plainLog, journalDestination(process.env))
+const log = journal ? createLogger('gateway', settings.logLevel, journal) : plainLog
+const manager = await startOrEnd(log, connectServiceManager(process.env, log))
+const sockets = await startOrEnd(log, inheritedSockets(process.env, ['http', 'grpc']))
 const clock = systemClock
 const { dataFolder } = settings
 const stopTracing = await startTracing({
@@ -86,7 +99,9 @@ const publicPost = createPublicPost({
   allowCidrs: settings.egressAllowCidrs,
   limits: { addressPostsMax: settings.webhooksPerHostMax },
 })
-const listening = () => localUrl(settings.host, (app.server.address() as AddressInfo).port)
+/** Set once it listens; requests need it still while it stops. */
+let ownUrl = ''
+const listening = () => ownUrl
 const publicUrl = () => settings.publicUrl ?? listening()
 const { s3Bucket: bucket, s3Region: region } = settings
 const mediaStore =
@@ -139,9 +154,17 @@ const deps: Deps = {
 }
 const publisher = createJobPublisher({ ...deps, broker })
 const app = await buildApp(deps)
-await app.listen({ host: settings.host, port: settings.port })
+const parting = installParting(app)
+await app.listen(
+  sockets.http === undefined
+    ? { host: settings.host, port: settings.port }
+    : ({ fd: sockets.http, host: '0.0.0.0' } as object), // its types lack fd; the host is unused
+)
+const { address: boundHost, port: boundPort } = app.server.address() as AddressInfo
+ownUrl = localUrl(sockets.http === undefined ? settings.host : boundHost, boundPort)
 const { grpcHost, grpcPort = portAfter(settings.port, 1) } = settings
-const grpcServer = grpcPort === 'off' ? null : await startGrpcServer(grpcHost, grpcPort, deps)
+const grpcServer =
+  grpcPort === 'off' ? null : await startGrpcServer(grpcHost, grpcPort, deps, { fd: sockets.grpc })
 const { metricsHost, metricsPort = portAfter(settings.port, 1_000) } = settings
 const metricsServer =
   metricsPort === 'off'
@@ -169,6 +192,8 @@ void broker.closed().then((error) => {
 })
 
 onShutdown(log, async () => {
+  manager.stopping(STOP_SECONDS_MAX)
+  if (sockets.http !== undefined) await parting.begin(PARTING_MS) // the next process has the socket
   const webhooksEnded = webhookSender.stop()
   const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_MS_MAX)
   await Promise.all([app.close(), grpcServer?.stop(), metricsServer?.stop()])
@@ -187,4 +212,9 @@ const addresses = {
   ...(metricsServer && { metrics: metricsServer.address }),
 }
 announceReady(addresses)
+manager.ready(`serving at ${addresses.address}`)
+manager.keepAlive(
+  async () => undefined, // that the event loop turns is all that is asked
+  () => `serving at ${addresses.address}, ${engineRegistry.engines} engines`,
+)
 log.info(addresses, 'ready')

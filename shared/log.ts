@@ -1,4 +1,4 @@
-import { pino, type Logger } from 'pino'
+import { pino, type DestinationStream, type Logger } from 'pino'
 
 export type { Logger }
 
@@ -16,9 +16,15 @@ const SECRET_PATHS = [
 ]
 
 /**
- * A JSON logger on standard output, one line per entry.
+ * A JSON logger, one line per entry, on standard output unless `destination` is given.
  * @param name which process logs: `gateway`, `engine`, `start`
  * @param level one of pino's levels, or `silent`
  */
-export const createLogger = (name: string, level: string): Logger =>
-  pino({ name, level, redact: { paths: SECRET_PATHS, censor: '[secret]' } })
+export const createLogger = (
+  name: string,
+  level: string,
+  destination?: DestinationStream,
+): Logger => {
+  const options = { name, level, redact: { paths: SECRET_PATHS, censor: '[secret]' } }
+  return destination ? pino(options, destination) : pino(options)
+}

@@ -25,6 +25,8 @@ export type Command =
   | { type: 'step'; lanes: readonly number[] }
   | { type: 'close'; lane: number }
   | { type: 'discard'; lane: number }
+  /** Answered like any other, in its turn: the thread is alive. */
+  | { type: 'beat' }
 
 /** The result of `open`: the lane's length and its number of steps. */
 export interface OpenedLane {
@@ -38,6 +40,7 @@ export interface Replies {
   step: null
   close: LaneResult
   discard: null
+  beat: null
 }
 
 export type ToWorker = { call: number } & Command

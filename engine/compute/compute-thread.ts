@@ -95,6 +95,11 @@ export class ComputeThread {
     await this.#call({ type: 'discard', lane })
   }
 
+  /** Resolves once the thread has answered; at once while it starts anew, which has a limit. */
+  async beat(): Promise<void> {
+    if (!this.#restarting) await this.#call({ type: 'beat' })
+  }
+
   /** Ends the thread; the process with it (SIGKILL) where the thread hangs in native code. */
   async stop(): Promise<void> {
     this.#stopped = true

@@ -2,6 +2,7 @@
  * The compute thread's own side: it owns TensorFlow and the model, and runs one command at a time.
  */
 
+import { writeFileSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { loadModel } from '../../models/load-model.ts'
 import { backendVersion, deviceKind, deviceWarnings } from '../../models/tensor.ts'
@@ -13,7 +14,10 @@ const port = parentPort
 const options = workerData as WorkerOptions
 const model = await loadModel(options.model, options)
 const lanes = new Map<number, Lane>()
+/** Of at most 15 characters. */
+const THREAD_NAME = 'winnow-compute'
 
+nameThread()
 warmUp()
 port.on('message', answer)
 say({
@@ -59,6 +63,8 @@ function obey(command: Command): Replies[Command['type']] {
       lanes.delete(command.lane)
       return null
     }
+    case 'beat':
+      return null
   }
 }
 
@@ -76,6 +82,15 @@ function laneOf(id: number): Lane {
   const lane = lanes.get(id)
   if (!lane) throw new Error(`no lane ${id} is open`)
   return lane
+}
+
+/** Shown by what lists the threads of an engine (`top -H`, a debugger). */
+function nameThread(): void {
+  try {
+    writeFileSync('/proc/thread-self/comm', THREAD_NAME)
+  } catch {
+    // where /proc can't be written, the thread works as well without a name
+  }
 }
 
 /** The first call of every kernel is slow, so it is made before any job. */

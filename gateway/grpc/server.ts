@@ -4,6 +4,7 @@
  */
 
 import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import * as grpc from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
@@ -53,6 +54,7 @@ export const separationPackage = loadProto('separation.proto')
 const CLOSE_MS_MAX = 3_000
 /** Longer than any check at submit may take. */
 const CALL_MS_MAX = MINUTE_MS
+const CREDENTIALS = grpc.ServerCredentials.createInsecure()
 const OPTIONS: grpc.ServerOptions = {
   'grpc.max_receive_message_length': BODY_BYTES_MAX, // of metadata Node takes 64 KiB
   'grpc.max_concurrent_streams': 1_000, // of one connection
@@ -61,27 +63,27 @@ const OPTIONS: grpc.ServerOptions = {
   'grpc.keepalive_timeout_ms': 20_000,
 }
 
-/** Listens on `host:port`; port 0 takes any free one. @throws Error when it is taken */
+/**
+ * Listens on `host:port`; port 0 takes any free one. Where `fd` is given: on that socket instead,
+ * which is open already.
+ * @throws Error when the port is taken
+ */
 export async function startGrpcServer(
   host: string,
   port: number,
   deps: Deps,
-  { callMsMax = CALL_MS_MAX } = {},
+  { callMsMax = CALL_MS_MAX, fd }: { callMsMax?: number; fd?: number | undefined } = {},
 ): Promise<GrpcServer> {
   const server = new grpc.Server({ ...OPTIONS, interceptors: [deadline(callMsMax)] })
   const health = new HealthImplementation({ '': 'SERVING', [SEPARATION_SERVICE]: 'SERVING' })
   server.addService(separationPackage[SEPARATION_SERVICE] as grpc.ServiceDefinition, handlers(deps))
   health.addToServer(server)
   new ReflectionService(separationPackage).addToServer(server)
-  const credentials = grpc.ServerCredentials.createInsecure()
-  const bound = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(`${host}:${port}`, credentials, (error, boundPort) =>
-      error ? reject(new Error(`GRPC_PORT: ${error.message}`)) : resolve(boundPort),
-    )
-  })
+  const { address, close } = await (fd === undefined ? bind(server, host, port) : adopt(server, fd))
   return {
-    address: `${host}:${bound}`,
+    address,
     async stop() {
+      close()
       health.setStatus('', 'NOT_SERVING')
       health.setStatus(SEPARATION_SERVICE, 'NOT_SERVING')
       const cut = setTimeout(() => server.forceShutdown(), CLOSE_MS_MAX)
@@ -89,6 +91,31 @@ export async function startGrpcServer(
       clearTimeout(cut)
     },
   }
+}
+
+interface Listening {
+  address: string
+  /** Accepts no further connection; for what tryShutdown does not end. */
+  close(): void
+}
+
+async function bind(server: grpc.Server, host: string, port: number): Promise<Listening> {
+  const bound = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(`${host}:${port}`, CREDENTIALS, (error, boundPort) =>
+      error ? reject(new Error(`GRPC_PORT: ${error.message}`)) : resolve(boundPort),
+    )
+  })
+  return { address: `${host}:${bound}`, close() {} }
+}
+
+/** The library binds only addresses: connections of an open socket are accepted for it. */
+async function adopt(server: grpc.Server, fd: number): Promise<Listening> {
+  const injector = server.createConnectionInjector(CREDENTIALS)
+  const listener = createServer((connection) => injector.injectConnection(connection))
+  listener.listen({ fd })
+  await once(listener, 'listening')
+  const { address, port } = listener.address() as AddressInfo
+  return { address: `${address}:${port}`, close: () => void listener.close() }
 }
 
 /**

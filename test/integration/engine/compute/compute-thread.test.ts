@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import test, { type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { BatchBudget } from '../../../../engine/compute/batch-budget.ts'
 import { ComputeThread } from '../../../../engine/compute/compute-thread.ts'
@@ -9,6 +10,13 @@ import { Scheduler } from '../../../../engine/compute/scheduler.ts'
 import { createLogger } from '../../../../shared/log.ts'
 
 const log = createLogger('test', 'silent')
+
+const OPTIONS = {
+  model: { name: 'mini' },
+  textEncoderFolder: '',
+  precision: 'float32',
+  computeSecondsMax: 600,
+} as const
 
 /** Runs a process whose compute thread hangs; what it says, and how it ends. */
 async function runHanging(
@@ -47,14 +55,20 @@ test('a thread that cannot be stopped ends with its process', async (t) => {
   assert.match(output, /"level":60.*could not be stopped/)
 })
 
+test('a thread that answers nothing has no heartbeat', async (t) => {
+  const program = new URL('../../../support/silent-worker.ts', import.meta.url)
+  const thread = await ComputeThread.start(OPTIONS, log, program)
+  t.after(() => thread.stop())
+  const beat = thread.beat().then(
+    () => 'beat',
+    () => 'ended',
+  )
+  assert.equal(await Promise.race([beat, sleep(300)]), undefined)
+})
+
 test('a job is let go of at once, though its call hangs', async (t) => {
   const thread = await ComputeThread.start(
-    {
-      model: { name: 'mini' },
-      textEncoderFolder: '',
-      precision: 'float32',
-      computeSecondsMax: 600,
-    },
+    OPTIONS,
     log,
     new URL('../../../support/silent-worker.ts', import.meta.url),
   )

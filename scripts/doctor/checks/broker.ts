@@ -1,0 +1,98 @@
+/** The broker: whether it answers, its streams, their replicas and what lies in them; its clock. */
+
+import type { JetStreamManager, StreamInfo } from '@nats-io/jetstream'
+import { connectServer, manageStreams } from '../../../shared/broker-connection.ts'
+import {
+  DEAD_LETTERS,
+  EVENTS,
+  EXHAUSTED,
+  JOB_QUEUES,
+  JOBS,
+} from '../../../shared/broker-streams.ts'
+import { createLogger } from '../../../shared/log.ts'
+import type { Context } from '../context.ts'
+import { failure, fine, unused, warning, type Finding } from '../finding.ts'
+import { clockFinding } from './clock.ts'
+
+const WAIT_MS_MAX = 3_000
+const STREAMS = [JOBS, EVENTS, EXHAUSTED, DEAD_LETTERS].map(({ stream }) => stream)
+
+export async function checkBroker({ natsUrl: url }: Context): Promise<Finding[]> {
+  if (url === undefined) {
+    return [unused('broker', 'NATS_URL is not set: npm start runs one, and it does not run now')]
+  }
+  const log = createLogger('doctor', 'silent')
+  try {
+    const connection = await connectServer({ url, name: 'doctor', log }, WAIT_MS_MAX)
+    try {
+      const manager = await manageStreams(connection)
+      const { version = '?' } = connection.info ?? {}
+      const found = `nats-server ${version} at ${connection.getServer()} answers`
+      return [fine('broker', found), ...(await streamFindings(manager))]
+    } finally {
+      if (!connection.isClosed()) await connection.close()
+    }
+  } catch (error) {
+    return [failure('broker', (error as Error).message, 'Without it nothing is separated.')]
+  }
+}
+
+async function streamFindings(manager: JetStreamManager): Promise<Finding[]> {
+  const before = Date.now()
+  const streams: StreamInfo[] = []
+  for await (const info of manager.streams.list()) streams.push(info)
+  const between: [number, number] = [before, Date.now()]
+  const present = streams.filter(({ config }) => STREAMS.includes(config.name))
+  const absent = STREAMS.filter((name) => !present.some(({ config }) => config.name === name))
+  if (absent.length > 0) {
+    const found = `the broker has no ${absent.join(', ')}`
+    return [warning('streams', found, 'Gateways and engines make them at their start.')]
+  }
+  return [
+    replicaFinding(present),
+    await queueFinding(manager),
+    deadLetterFinding(present),
+    clockFinding('broker', Date.parse(present[0]?.ts ?? ''), between),
+  ]
+}
+
+/** Whether every copy of every stream keeps up with its leader. */
+export function replicaFinding(
+  streams: readonly Pick<StreamInfo, 'config' | 'cluster'>[],
+): Finding {
+  const behind = streams.flatMap(({ config, cluster }) =>
+    (cluster?.replicas ?? [])
+      .filter(({ current, offline, lag = 0 }) => !current || offline || lag > 0)
+      .map(({ name, offline, lag = 0 }) =>
+        offline ? `${config.name} on ${name} is away` : `${config.name} on ${name} lags by ${lag}`,
+      ),
+  )
+  const replicas = [...new Set(streams.map(({ config }) => config.num_replicas))].join(' and ')
+  const found = `${streams.map(({ config }) => config.name).join(', ')}, replicas: ${replicas}`
+  if (behind.length === 0) return fine('streams', found)
+  const remedy = 'Look at that nats-server: nats server report jetstream.'
+  return warning('streams', `${found}; ${behind.join(', ')}`, remedy)
+}
+
+async function queueFinding(manager: JetStreamManager): Promise<Finding> {
+  const queues = await Promise.all(
+    Object.values(JOB_QUEUES).map(({ stream, consumer }) =>
+      manager.consumers.info(stream, consumer),
+    ),
+  )
+  const sum = (count: (queue: (typeof queues)[number]) => number) =>
+    queues.reduce((total, queue) => total + count(queue), 0)
+  const [waiting, leased] = [
+    sum((queue) => queue.num_pending),
+    sum((queue) => queue.num_ack_pending),
+  ]
+  return fine('queue', `${waiting} jobs wait, engines have ${leased}`)
+}
+
+function deadLetterFinding(streams: readonly StreamInfo[]): Finding {
+  const letters = streams.find(({ config }) => config.name === DEAD_LETTERS.stream)?.state.messages
+  if (!letters) return fine('dead letters', 'none')
+  return warning('dead letters', `${letters} messages that nobody could handle`, VIEW_DEAD_LETTERS)
+}
+
+const VIEW_DEAD_LETTERS = `nats stream view ${DEAD_LETTERS.stream} shows them.`

@@ -1,0 +1,82 @@
+/** The bucket: an object is put, got and removed, and the rule for web pages looked for. */
+
+import { randomBytes } from 'node:crypto'
+import type { S3Client } from '@aws-sdk/client-s3'
+import type { Context } from '../context.ts'
+import { failure, fine, unused, warning, type Finding } from '../finding.ts'
+
+const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: 10_000 }
+
+export async function checkBucket({ gateway, env }: Context): Promise<Finding[]> {
+  if (!gateway) return []
+  const { s3Bucket: bucket, s3Region: region, s3Endpoint: endpoint } = gateway
+  if (bucket === undefined) return [unused('bucket', 'media is kept in the data folder')]
+  const { S3Client } = await import('@aws-sdk/client-s3') // of 25 MB, for who uses it
+  const client = new S3Client({
+    region,
+    ...(endpoint && { endpoint, forcePathStyle: true }),
+    ...credentialsOf(env),
+    requestHandler: TIMEOUTS,
+    maxAttempts: 2,
+  })
+  try {
+    return [await roundTripFinding(client, bucket), await corsFinding(client, bucket)]
+  } catch (error) {
+    const { name, message } = error as Error
+    const remedy =
+      'Check S3_BUCKET, S3_ENDPOINT, S3_REGION, the credentials, and that they may s3:GetObject, ' +
+      's3:PutObject and s3:DeleteObject.'
+    return [
+      failure('bucket', `${bucket}: ${message === name ? name : `${name}: ${message}`}`, remedy),
+    ]
+  } finally {
+    client.destroy()
+  }
+}
+
+/** Given in the settings; else Amazon's SDK finds them, as it does for the gateway. */
+function credentialsOf({
+  AWS_ACCESS_KEY_ID: accessKeyId,
+  AWS_SECRET_ACCESS_KEY: secretAccessKey,
+  AWS_SESSION_TOKEN: sessionToken,
+}: Context['env']) {
+  if (!accessKeyId || !secretAccessKey) return {}
+  const keys = { accessKeyId, secretAccessKey }
+  return { credentials: sessionToken ? { ...keys, sessionToken } : keys }
+}
+
+async function roundTripFinding(client: S3Client, bucket: string): Promise<Finding> {
+  const { PutObjectCommand, GetObjectCommand, DeleteObjectCommand } =
+    await import('@aws-sdk/client-s3')
+  const object = { Bucket: bucket, Key: `incoming/doctor-${randomBytes(8).toString('hex')}` }
+  const text = randomBytes(16).toString('hex')
+  const startedAt = performance.now()
+  await client.send(new PutObjectCommand({ ...object, Body: text }))
+  try {
+    const { Body } = await client.send(new GetObjectCommand(object))
+    const got = await Body?.transformToString()
+    if (got !== text) {
+      return failure(
+        'bucket',
+        `${bucket} answers another object than was put`,
+        'Use another store.',
+      )
+    }
+  } finally {
+    await client.send(new DeleteObjectCommand(object))
+  }
+  const ms = Math.round(performance.now() - startedAt)
+  return fine('bucket', `${bucket}: an object is put, got and removed in ${ms} ms`)
+}
+
+async function corsFinding(client: S3Client, bucket: string): Promise<Finding> {
+  const { GetBucketCorsCommand } = await import('@aws-sdk/client-s3')
+  const rules = await client.send(new GetBucketCorsCommand({ Bucket: bucket })).then(
+    ({ CORSRules = [] }) => CORSRules,
+    (error: Error) => error,
+  )
+  if (Array.isArray(rules) && rules.length > 0) return fine('bucket cors', `${rules.length} rules`)
+  const reason = Array.isArray(rules) ? 'NoSuchCORSConfiguration' : rules.name
+  const remedy = 'Only uploads and players in web pages need a rule: docs/operations.md.'
+  return warning('bucket cors', `no rule for web pages (${reason})`, remedy)
+}

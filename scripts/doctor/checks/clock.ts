@@ -1,0 +1,24 @@
+/** This host's clock beside another's. */
+
+import { failure, fine, warning, type Finding } from '../finding.ts'
+
+const WARNING_MS = 1_000
+/** Presigned addresses and expiry times go wrong. */
+const FAILURE_MS = 30_000
+
+/** @param theirs what the other said it was, in ms, between the two moments of ours */
+export function clockFinding(
+  other: string,
+  theirs: number,
+  [before, after]: [number, number],
+): Finding {
+  const offsetMs = Math.round((before + after) / 2 - theirs)
+  const isWithin = Math.abs(offsetMs) <= (after - before) / 2
+  const direction = offsetMs > 0 ? 'ahead of' : 'behind'
+  const found = isWithin
+    ? `that of this host is that of the ${other}, within ${Math.ceil((after - before) / 2)} ms`
+    : `that of this host is ${Math.abs(offsetMs)} ms ${direction} the ${other}'s`
+  const remedy = 'Synchronise both: timedatectl set-ntp true.'
+  if (Math.abs(offsetMs) >= FAILURE_MS) return failure('clock', found, remedy)
+  return Math.abs(offsetMs) >= WARNING_MS ? warning('clock', found, remedy) : fine('clock', found)
+}

@@ -1,0 +1,91 @@
+/** The database: whether it is there, takes writes, and has the schema of this version. */
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Context } from '../context.ts'
+import { failure, fine, unused, warning, type Finding } from '../finding.ts'
+import { clockFinding } from './clock.ts'
+
+const CONNECT_MS_MAX = 5_000
+const MIGRATIONS = 'select name from kysely_migration order by name'
+
+export async function checkDatabase({ gateway, env }: Context): Promise<Finding[]> {
+  if (!gateway) return []
+  if (env.DATABASE_URL) return checkPostgres(env.DATABASE_URL)
+  const path = join(gateway.dataFolder, 'winnow.db')
+  if (!existsSync(path)) return [unused('database', `${path}: none yet, the first start makes it`)]
+  try {
+    return [schemaFinding(path, await readSqlite(path), await knownSchemas())]
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string }
+    const remedy = /CORRUPT|NOTADB/.test(code ?? '')
+      ? 'Restore it from a backup.'
+      : 'Give it to the user who runs the gateway, and mount its disk for writing.'
+    return [failure('database', `${path}: ${message}`, remedy)]
+  }
+}
+
+/** The drivers are loaded here: one that is not built fails this check alone. */
+const knownSchemas = async (): Promise<string[]> =>
+  Object.keys((await import('../../../gateway/store/migrations.ts')).migrations)
+
+/** Begins a write, so that a database that takes none throws. */
+async function readSqlite(path: string): Promise<string[]> {
+  const { SqliteDatabase } = await import('../../../gateway/store/database.ts')
+  const database = new SqliteDatabase(path, { fileMustExist: true, timeout: CONNECT_MS_MAX })
+  try {
+    database.exec('begin immediate; rollback')
+    const rows = database.prepare(MIGRATIONS).all() as { name: string }[]
+    return rows.map(({ name }) => name)
+  } finally {
+    database.close()
+  }
+}
+
+async function checkPostgres(url: string): Promise<Finding[]> {
+  const { default: pg } = await import('pg')
+  const place = URL.canParse(url) ? `PostgreSQL at ${new URL(url).host}` : 'PostgreSQL'
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS_MAX })
+  client.on('error', () => undefined) // a connection that is lost shows at the next query
+  try {
+    await client.connect()
+    const before = Date.now()
+    const { rows: times } = await client.query<{ now: Date }>('select clock_timestamp() as now')
+    const clock = clockFinding('database', times[0]!.now.getTime(), [before, Date.now()])
+    const { rows: tables } = await client.query("select to_regclass('kysely_migration') as name")
+    if ((tables[0] as { name: unknown }).name === null) {
+      return [unused('database', `${place}: empty, the first start makes the tables`), clock]
+    }
+    const { rows } = await client.query<{ name: string }>(MIGRATIONS)
+    const applied = rows.map(({ name }) => name)
+    return [schemaFinding(place, applied, await knownSchemas()), clock]
+  } catch (error) {
+    const remedy = 'Correct DATABASE_URL, or start PostgreSQL there.'
+    return [failure('database', `${place}: ${(error as Error).message}`, remedy)]
+  } finally {
+    await client.end().catch(() => undefined) // one that was never made can't be ended
+  }
+}
+
+/** @param applied schemas of the database @param known those of this version */
+export function schemaFinding(
+  path: string,
+  applied: readonly string[],
+  known: readonly string[],
+): Finding {
+  const newer = applied.filter((name) => !known.includes(name))
+  const missing = known.filter((name) => !applied.includes(name))
+  if (newer.length > 0) {
+    const found = `${path} has a newer schema than this version (${newer.join(', ')})`
+    return failure('database', found, 'Run the version that made it, or a later one.')
+  }
+  if (missing.length > 0) {
+    const found = `${path} has an older schema (without ${missing.join(', ')})`
+    return warning(
+      'database',
+      found,
+      'The next start of the gateway migrates it: back it up before.',
+    )
+  }
+  return fine('database', `${path} takes writes, schema ${applied.at(-1)}`)
+}

@@ -1,0 +1,60 @@
+/** Room, rights and speed of the folders that are written to. */
+
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { open, rm, statfs } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import type { Context } from '../context.ts'
+import { failure, fine, warning, type Finding } from '../finding.ts'
+import { gibibytes } from './driver.ts'
+
+const FSYNCS = 15
+/** A submit waits for one: disks of servers take 0.1 to 10 ms. */
+const FSYNC_MS_MAX = 50
+const SCRATCH_BYTES_MIN = 5 * 10 ** 9
+
+export async function checkDisk({ gateway, engine }: Context): Promise<Finding[]> {
+  return Promise.all([
+    ...(gateway ? [folderFinding('data disk', gateway.dataFolder, gateway.diskFreeBytesMin)] : []),
+    ...(engine ? [folderFinding('scratch disk', engine.scratchFolder, SCRATCH_BYTES_MIN)] : []),
+  ])
+}
+
+async function folderFinding(name: string, given: string, freeBytesMin: number): Promise<Finding> {
+  const folder = nearest(resolve(given))
+  const { bavail, bsize } = await statfs(folder)
+  const free = `${gibibytes(bavail * bsize)} free`
+  try {
+    const fsyncMs = await medianFsyncMs(folder)
+    const found = `${given}: ${free}, fsync in ${fsyncMs.toFixed(1)} ms`
+    if (bavail * bsize < freeBytesMin) {
+      return failure(name, found, `Make room: below ${gibibytes(freeBytesMin)} work is refused.`)
+    }
+    if (fsyncMs <= FSYNC_MS_MAX) return fine(name, found)
+    return warning(name, found, 'Every submit waits for one: put the folder on a faster disk.')
+  } catch (error) {
+    const remedy = 'Give the folder to the user who runs Winnow, and mount its disk for writing.'
+    return failure(name, `${folder} takes no files: ${(error as Error).message}`, remedy)
+  }
+}
+
+/** The folder, or that above it which is there. */
+const nearest = (folder: string): string => (existsSync(folder) ? folder : nearest(dirname(folder)))
+
+async function medianFsyncMs(folder: string): Promise<number> {
+  const path = join(folder, `.winnow-doctor-${randomBytes(4).toString('hex')}`)
+  const file = await open(path, 'wx', 0o600)
+  try {
+    const times: number[] = []
+    for (let i = 0; i < FSYNCS; i += 1) {
+      const startedAt = performance.now()
+      await file.write(randomBytes(4_096), 0, 4_096, i * 4_096)
+      await file.sync()
+      times.push(performance.now() - startedAt)
+    }
+    return times.sort((a, b) => a - b)[Math.floor(FSYNCS / 2)]!
+  } finally {
+    await file.close()
+    await rm(path, { force: true })
+  }
+}

@@ -1,0 +1,49 @@
+/** Whether the weights are those of this version, or, of one's own, whole. */
+
+import { createHash } from 'node:crypto'
+import { createReadStream, existsSync } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import { fileURLToPath } from 'node:url'
+import type { Context } from '../context.ts'
+import { failure, fine, type Finding } from '../finding.ts'
+
+/** SHA-256 of the built-in model's weights. */
+export const MINI_SHA256 = 'c107c112e8d6e54ea60abb719353f98d19d984f16715a41d83281597c6aed610'
+const MINI_FILE = fileURLToPath(
+  new URL('../../../models/mini/weights/model.safetensors', import.meta.url),
+)
+
+export async function checkWeights({ engine }: Context): Promise<Finding[]> {
+  if (!engine) return []
+  const { model } = engine
+  return model.name === 'mini'
+    ? [await fileFinding(MINI_FILE, MINI_SHA256)]
+    : inventory(model.folder)
+}
+
+/** Compares the file's SHA-256. */
+export async function fileFinding(file: string, sha256: string): Promise<Finding> {
+  const remedy = `Get the file anew: git checkout -- ${file}, or a new clone.`
+  if (!existsSync(file)) return failure('weights', `${file} is not there`, remedy)
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(file), hash)
+  const own = hash.digest('hex')
+  if (own === sha256) return fine('weights', `of the built-in model, SHA-256 ${short(own)}`)
+  const found = `${file} has SHA-256 ${short(own)}, not ${short(sha256)} of this version`
+  return failure('weights', found, remedy)
+}
+
+const short = (hash: string): string => `${hash.slice(0, 12)}…`
+
+async function inventory(folder: string): Promise<Finding[]> {
+  // TensorFlow comes with it, which may be what is broken
+  const { takeInventory } = await import('../../model/inventory.ts')
+  const { parts } = await takeInventory(folder)
+  const problems = parts.flatMap(({ part, folder: own, required, problems: all }) =>
+    own !== null || required ? all.map((problem) => `${part}: ${problem}`) : [],
+  )
+  const remedy = `npm run model -- inspect ${folder} shows all of it; docs/sam-audio.md says how.`
+  return problems.length === 0
+    ? [fine('weights', `${folder} has all that is needed`)]
+    : problems.map((problem) => failure('weights', problem, remedy))
+}

@@ -1,0 +1,42 @@
+/** What a check found, and how bad it is. */
+
+/** `unused`: not set up here, and nothing needs it. */
+export type Severity = 'fine' | 'unused' | 'warning' | 'failure'
+
+export interface Finding {
+  /** What was looked at, in a word or two. */
+  name: string
+  severity: Severity
+  /** What was found, in one sentence. */
+  found: string
+  /** What would help; with a warning or a failure. */
+  remedy?: string
+}
+
+export const fine = (name: string, found: string): Finding => ({ name, severity: 'fine', found })
+
+export const unused = (name: string, found: string): Finding => ({
+  name,
+  severity: 'unused',
+  found,
+})
+
+export const warning = (name: string, found: string, remedy: string): Finding => ({
+  name,
+  severity: 'warning',
+  found,
+  remedy,
+})
+
+export const failure = (name: string, found: string, remedy: string): Finding => ({
+  name,
+  severity: 'failure',
+  found,
+  remedy,
+})
+
+/** 0: all is fine; 1: there are warnings; 2: something fails. */
+export function exitCodeOf(findings: readonly Finding[]): 0 | 1 | 2 {
+  if (findings.some(({ severity }) => severity === 'failure')) return 2
+  return findings.some(({ severity }) => severity === 'warning') ? 1 : 0
+}

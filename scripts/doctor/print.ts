@@ -1,0 +1,33 @@
+/** The findings as a table for people. */
+
+import type { Finding, Severity } from './finding.ts'
+
+const WORDS: Readonly<Record<Severity, string>> = {
+  fine: 'ok',
+  unused: '-',
+  warning: 'WARN',
+  failure: 'FAIL',
+}
+
+const SEVERITY_COLUMNS = Math.max(...Object.values(WORDS).map((word) => word.length))
+
+/** One line for each finding, with its remedy below; then how many are not fine. */
+export function printed(findings: readonly Finding[]): string {
+  const columns = Math.max(...findings.map(({ name }) => name.length))
+  const lines = findings.flatMap(({ name, severity, found, remedy }) => [
+    `${WORDS[severity].padEnd(SEVERITY_COLUMNS)}  ${name.padEnd(columns)}  ${shown(found)}`,
+    ...(remedy ? [`${' '.repeat(SEVERITY_COLUMNS + columns + 4)}→ ${shown(remedy)}`] : []),
+  ])
+  const count = (wanted: Severity) => findings.filter(({ severity }) => severity === wanted).length
+  const [failures, warnings] = [count('failure'), count('warning')]
+  const sum =
+    failures + warnings === 0
+      ? 'Nothing is missing.'
+      : `${counted(failures, 'failure')}, ${counted(warnings, 'warning')}.`
+  return [...lines, '', sum, ''].join('\n')
+}
+
+const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`
+
+/** What others wrote must not break the table. */
+const shown = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, ' ').trim()

@@ -1,0 +1,31 @@
+/** Listening sockets that systemd opened and hands over (sd_listen_fds), by their names. */
+
+import { StartError } from './lifecycle.ts'
+
+/** The first of them, as sd_listen_fds(3) has it. */
+const FIRST_FD = 3
+
+/**
+ * Their file descriptors by name (FileDescriptorName= of the .socket unit); empty where none are
+ * for this process.
+ * @throws StartError for a name that is not among `names`, or comes twice
+ */
+export async function inheritedSockets<Name extends string>(
+  env: Readonly<Record<string, string | undefined>>,
+  names: readonly Name[],
+): Promise<Partial<Record<Name, number>>> {
+  if (env.LISTEN_PID !== String(process.pid)) return {}
+  const given = (env.LISTEN_FDNAMES ?? '').split(':').slice(0, Number(env.LISTEN_FDS ?? 0))
+  const sockets: Partial<Record<Name, number>> = {}
+  for (const [i, name] of given.entries()) {
+    const known = names.find((each) => each === name)
+    if (!known || sockets[known] !== undefined) {
+      throw new StartError(
+        `The service manager hands over sockets named ${given.join(', ')}: expected one each of ` +
+          `${names.join(', ')} at most. Correct FileDescriptorName= in the .socket units.`,
+      )
+    }
+    sockets[known] = FIRST_FD + i
+  }
+  return sockets
+}

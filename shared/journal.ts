@@ -1,0 +1,62 @@
+/**
+ * Log lines as entries of systemd's journal. The message stays the line of JSON; beside it stand
+ * the fields by which `journalctl` selects.
+ */
+
+import { fstatSync, writeSync } from 'node:fs'
+import { loadLibsystemd } from './libsystemd.ts'
+
+/** Names in a log line, and the journal's fields for them. */
+const FIELDS = {
+  request_id: 'WINNOW_REQUEST_ID',
+  requestId: 'WINNOW_REQUEST_ID',
+  attempt_id: 'WINNOW_ATTEMPT_ID',
+  attemptId: 'WINNOW_ATTEMPT_ID',
+  engine_id: 'WINNOW_ENGINE_ID',
+  engineId: 'WINNOW_ENGINE_ID',
+} as const
+
+const STANDARD_OUTPUT = 1
+/** From pino's levels to syslog's, the highest first: what is below all of them is `debug`. */
+const PRIORITIES: readonly (readonly [level: number, priority: number])[] = [
+  [60, 2],
+  [50, 3],
+  [40, 4],
+  [30, 6],
+]
+const DEBUG = 7
+
+export interface LogDestination {
+  write(line: string): void
+}
+
+/**
+ * Where a process logs: to the journal where systemd has connected standard output to it, else
+ * (undefined) to standard output.
+ * @throws StartError where libsystemd is missing
+ */
+export async function journalDestination(
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<LogDestination | undefined> {
+  if (!env.JOURNAL_STREAM) return undefined
+  const { dev, ino } = fstatSync(STANDARD_OUTPUT)
+  if (env.JOURNAL_STREAM !== `${dev}:${ino}`) return undefined // it was redirected since
+  const { sendToJournal } = await loadLibsystemd('JOURNAL_STREAM')
+  return {
+    write(line) {
+      // systemd reads standard output too: a line that the journal refuses is not lost
+      if (sendToJournal(journalFields(line)) < 0) writeSync(STANDARD_OUTPUT, line)
+    },
+  }
+}
+
+/** `NAME=value` of each field of a line's entry. */
+export function journalFields(line: string): string[] {
+  const entry = JSON.parse(line) as Record<string, unknown>
+  const known = Object.entries(FIELDS).flatMap(([name, field]) =>
+    typeof entry[name] === 'string' ? [`${field}=${entry[name]}`] : [],
+  )
+  const [, priority = DEBUG] = PRIORITIES.find(([level]) => Number(entry.level) >= level) ?? []
+  const name = `SYSLOG_IDENTIFIER=winnow-${String(entry.name)}`
+  return [`MESSAGE=${line.trimEnd()}`, `PRIORITY=${priority}`, name, ...known]
+}

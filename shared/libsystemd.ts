@@ -1,0 +1,40 @@
+/** libsystemd, of which only processes that systemd started load anything. */
+
+import { StartError } from './lifecycle.ts'
+
+export interface Libsystemd {
+  /** Sends `NAME=value` lines to the service manager. @returns below 0: -errno */
+  notify(lines: string): number
+  /** Writes one entry of the journal, of `NAME=value` fields. @returns below 0: -errno */
+  sendToJournal(fields: readonly string[]): number
+}
+
+const NAME = 'libsystemd.so.0'
+
+/** @param wantedBy the variable of the environment that asks for it @throws StartError */
+export async function loadLibsystemd(wantedBy: string): Promise<Libsystemd> {
+  try {
+    const { default: koffi } = await import('koffi')
+    const library = koffi.load(NAME)
+    const iovec = koffi.struct({ iov_base: 'void *', iov_len: 'size_t' })
+    const notify = library.func('sd_notify', 'int', ['int', 'str'])
+    const sendv = library.func('sd_journal_sendv', 'int', [koffi.pointer(iovec), 'int'])
+    return {
+      notify: (lines) => notify(0, lines) as number,
+      sendToJournal(fields) {
+        const vector = fields.map((field) => {
+          const bytes = Buffer.from(field)
+          return { iov_base: bytes, iov_len: bytes.length }
+        })
+        return sendv(vector, vector.length) as number
+      },
+    }
+  } catch (cause) {
+    throw new StartError(
+      `${wantedBy} is set, as by systemd, but ${NAME} can't be used ` +
+        `(${(cause as Error).message}). ` +
+        `Install it (apt-get install libsystemd0), or unset ${wantedBy}.`,
+      { cause },
+    )
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * What a process reports to the service manager that started it (systemd's sd_notify): that it is
+ * ready, how it stands, that it is alive, that it stops. Without NOTIFY_SOCKET nothing is loaded.
+ */
+
+import { loadLibsystemd } from './libsystemd.ts'
+import type { Logger } from './log.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export interface ServiceManager {
+  /** It serves from now on; `status` is one line for whoever asks `systemctl status`. */
+  ready(status: string): void
+  /**
+   * From now on feeds the watchdog, at a third of its time, and reports how the process stands.
+   * @param beat resolves when what must be alive has answered; no feed before
+   */
+  keepAlive(beat: () => Promise<void>, status: () => string): void
+  /** It stops, for at most `secondsMax`, which it gets even where the manager's limit is less. */
+  stopping(secondsMax: number): void
+}
+
+/** How often the status is reported where there is no watchdog. */
+const STATUS_MS = 10_000
+
+const NOBODY: ServiceManager = { ready() {}, keepAlive() {}, stopping() {} }
+
+/** @throws StartError where a manager waits for reports that can't be sent */
+export async function connectServiceManager(
+  env: Environment,
+  log: Logger,
+): Promise<ServiceManager> {
+  if (!env.NOTIFY_SOCKET) return NOBODY
+  const { notify } = await loadLibsystemd('NOTIFY_SOCKET')
+  const send = (...lines: string[]) => {
+    const result = notify(lines.join('\n'))
+    if (result < 0) log.warn({ errno: -result }, 'the service manager takes no reports')
+  }
+  const periodMs = watchdogMs(env)
+  return {
+    ready: (status) => send('READY=1', statusLine(status)),
+    keepAlive(beat, status) {
+      const feed = async () => {
+        await beat()
+        send(...(periodMs ? ['WATCHDOG=1'] : []), statusLine(status()))
+      }
+      repeat(feed, periodMs ? periodMs / 3 : STATUS_MS, log)
+    },
+    stopping(secondsMax) {
+      send('STOPPING=1', `EXTEND_TIMEOUT_USEC=${secondsMax * 1_000_000}`, 'STATUS=stopping')
+    },
+  }
+}
+
+const statusLine = (status: string): string => `STATUS=${status.replace(/\s+/g, ' ')}`
+
+/** The time within which the watchdog must be fed; undefined where this process has none. */
+function watchdogMs({ WATCHDOG_USEC: microseconds, WATCHDOG_PID: pid }: Environment) {
+  const isOurs = pid === undefined || pid === String(process.pid)
+  return isOurs && Number(microseconds) > 0 ? Number(microseconds) / 1_000 : undefined
+}
+
+/** One call at a time: what does not answer is not asked again. */
+function repeat(work: () => Promise<void>, everyMs: number, log: Logger): void {
+  let running = false
+  const begin = () => {
+    if (running) return
+    running = true
+    work()
+      .catch((error: unknown) => log.warn({ err: error }, 'the watchdog is not fed'))
+      .finally(() => {
+        running = false
+      })
+  }
+  begin()
+  setInterval(begin, everyMs).unref()
+}

@@ -1,0 +1,186 @@
+/** `npm run doctor` on a service that runs, and on what is broken. */
+
+import assert from 'node:assert/strict'
+import { appendFile, copyFile, mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { before, type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { SqliteDatabase } from '../../gateway/store/database.ts'
+import { fileFinding, MINI_SHA256 } from '../../scripts/doctor/checks/weights.ts'
+import { doctor } from '../../scripts/doctor/command.ts'
+import type { Finding } from '../../scripts/doctor/finding.ts'
+import { runCommand } from '../support/run-command.ts'
+import { startS3 } from '../support/start-s3.ts'
+import { startWinnow, type Winnow } from '../support/start-winnow.ts'
+
+type Environment = Readonly<Record<string, string>>
+
+/** An address outside, as far as a test goes. */
+async function startOutside(t: TestContext): Promise<string> {
+  const server = createServer((_request, answer) => void answer.end())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+}
+
+async function examine(words: readonly string[], env: Environment) {
+  const { code, text } = await runCommand(
+    (given, streams) => doctor(given, { ...streams, env }),
+    [...words, '--json'],
+  )
+  const { findings } = JSON.parse(text) as { findings: Finding[] }
+  const finding = (name: string) => {
+    const [first] = findings.filter((each) => each.name === name)
+    assert.ok(first, `${name} is not in ${text}`)
+    return first
+  }
+  return { code, findings, finding }
+}
+
+let winnow: Winnow
+let outside: string
+let env: Environment
+before(async (t) => {
+  winnow = await startWinnow(t as TestContext)
+  outside = await startOutside(t as TestContext)
+  env = {
+    NATS_URL: winnow.nats.url,
+    DATA_DIR: winnow.folder,
+    SCRATCH_DIR: join(winnow.folder, 'scratch'),
+    PORT: new URL(winnow.url).port,
+    GRPC_PORT: 'off',
+    METRICS_PORT: 'off',
+  }
+})
+
+test('on a service that runs, nothing is missing', async () => {
+  const { code, findings, finding } = await examine(['--egress', outside], env)
+  assert.deepEqual(
+    findings.filter(({ severity }) => !['fine', 'unused'].includes(severity)),
+    [],
+  )
+  assert.equal(code, 0)
+  assert.match(finding('broker').found, /^nats-server \d+\.\d+.* answers$/)
+  assert.match(finding('streams').found, /JOBS.*replicas: 1$/)
+  assert.match(finding('clock').found, /that of this host is that of the broker/)
+  assert.match(finding('gateway').found, /ready, 1 engines/)
+  assert.match(finding('database').found, /takes writes, schema \d+/)
+  assert.match(finding('data disk').found, /free, fsync in [\d.]+ ms/)
+  assert.match(finding('separation').found, /one second by mini is right/)
+})
+
+test('for people it is a table', async () => {
+  const words = ['--role', 'gateway', '--egress', outside]
+  const { text } = await runCommand((given, streams) => doctor(given, { ...streams, env }), words)
+  assert.match(text, /^ok {4}node +Node \d+/)
+  assert.match(text, /\nNothing is missing\.\n$/)
+  assert.doesNotMatch(text, new RegExp(new URL(winnow.nats.url).username))
+})
+
+test('what is broken fails, and says what would help', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-doctor-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const broken = {
+    ...env,
+    NATS_URL: 'nats://a-secret@127.0.0.1:1',
+    DATA_DIR: '/sys',
+    PORT: new URL(outside).port,
+  }
+  const words = ['--role', 'gateway', '--egress', 'http://127.0.0.1:9/']
+  const { code, finding, findings } = await examine(words, broken)
+  assert.equal(code, 2)
+  assert.match(finding('broker').found, /no broker answers at 127\.0\.0\.1:1/)
+  assert.match(finding('data disk').found, /^\/sys takes no files: EACCES|EPERM|EROFS/)
+  assert.match(finding('port http').found, /another program listens/)
+  assert.equal(finding('egress').severity, 'warning')
+  assert.doesNotMatch(JSON.stringify(findings), /a-secret/)
+  for (const { severity, remedy } of findings)
+    assert.equal(['warning', 'failure'].includes(severity), Boolean(remedy))
+})
+
+test('an engine without its model fails', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-doctor-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const { code, finding } = await examine(['--role', 'engine', '--egress', outside], {
+    ...env,
+    MODEL: `sam-audio:${folder}`,
+  })
+  assert.equal(code, 2)
+  assert.equal(finding('weights').severity, 'failure')
+  assert.match(finding('separation').found, new RegExp(folder))
+})
+
+test('weights that are not those of this version fail', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-doctor-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const file = join(folder, 'model.safetensors')
+  await copyFile(
+    fileURLToPath(new URL('../../models/mini/weights/model.safetensors', import.meta.url)),
+    file,
+  )
+  assert.equal((await fileFinding(file, MINI_SHA256)).severity, 'fine')
+  await appendFile(file, ' ')
+  assert.match((await fileFinding(file, MINI_SHA256)).found, /has SHA-256 \w+…, not c?\w+…/)
+})
+
+test('settings that no process would take are named, each', async () => {
+  const { code, findings } = await examine(['--egress', outside], {
+    ...env,
+    PORT: 'http',
+    JOBS_MAX: '0',
+  })
+  assert.equal(code, 2)
+  const problems = findings.filter(({ name }) => name === 'settings').map(({ found }) => found)
+  assert.equal(problems.length, 2)
+  assert.match(problems.join('\n'), /PORT must be a whole number/)
+  assert.match(problems.join('\n'), /JOBS_MAX must be a whole number/)
+})
+
+test('a database of a newer version, and one that is none, fail', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-doctor-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const database = new SqliteDatabase(join(folder, 'winnow.db'))
+  database.exec(
+    "create table kysely_migration (name text); insert into kysely_migration values ('999-later')",
+  )
+  database.close()
+  const words = ['--role', 'gateway', '--egress', outside]
+  const { finding } = await examine(words, { ...env, DATA_DIR: folder })
+  assert.match(finding('database').found, /has a newer schema than this version \(999-later\)/)
+  await rm(join(folder, 'winnow.db'))
+  await appendFile(
+    join(folder, 'winnow.db'),
+    'no database at all, but as long as a header of one would be'.repeat(20),
+  )
+  const other = await examine(words, { ...env, DATA_DIR: folder })
+  assert.match(other.finding('database').found, /not a database/)
+  assert.match(other.finding('database').remedy ?? '', /backup/)
+})
+
+test('a bucket is tried; without its credentials it fails', async (t) => {
+  const s3 = await startS3(t)
+  const words = ['--role', 'gateway', '--egress', outside]
+  const bucket = { ...env, S3_BUCKET: s3.bucket, S3_ENDPOINT: s3.endpoint, S3_REGION: s3.region }
+  const good = await examine(words, { ...bucket, ...s3.env })
+  assert.match(good.finding('bucket').found, /an object is put, got and removed in \d+ ms/)
+  assert.match(good.finding('bucket cors').found, /no rule for web pages/)
+  const bad = await examine(words, {
+    ...bucket,
+    AWS_ACCESS_KEY_ID: 'nobody',
+    AWS_SECRET_ACCESS_KEY: 'nothing',
+  })
+  assert.equal(bad.finding('bucket').severity, 'failure')
+  assert.match(bad.finding('bucket').remedy ?? '', /S3_BUCKET/)
+})
+
+test('a wrong command line is told what would be right', async () => {
+  const { code, errors } = await runCommand(
+    (given, streams) => doctor(given, { ...streams, env }),
+    ['--role', 'broker'],
+  )
+  assert.equal(code, 64)
+  assert.match(errors, /--role must be one of gateway, engine, all, not "broker"/)
+})

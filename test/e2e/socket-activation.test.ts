@@ -1,0 +1,102 @@
+/**
+ * A gateway on sockets that its service manager opened and keeps: clients that come while it
+ * restarts wait, and none is refused.
+ */
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import test, { type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import * as grpc from '@grpc/grpc-js'
+import { SEPARATION_SERVICE, separationPackage } from '../../gateway/grpc/server.ts'
+import { startNatsServer } from '../../scripts/nats-server.ts'
+import { API_KEY } from '../support/start-winnow.ts'
+
+const HOLDER = fileURLToPath(new URL('../support/hold_sockets.py', import.meta.url))
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+interface LogLine {
+  pid: number
+  msg: string
+  address?: string
+  grpc?: string
+}
+
+/** A gateway that comes back whenever it ends, on the same sockets. */
+async function startHeld(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-test-'))
+  const nats = await startNatsServer({ folder: join(folder, 'nats') })
+  const words = [HOLDER, 'http:grpc', process.execPath, '--import', 'tsx', 'gateway/main.ts']
+  const env = {
+    ...process.env,
+    NATS_URL: nats.url,
+    DATA_DIR: folder,
+    PORT: '1', // not used: the sockets are open already
+    GRPC_PORT: '1',
+    METRICS_PORT: 'off',
+    BOOTSTRAP_API_KEY: API_KEY,
+  }
+  const holder = spawn('python3', words, { cwd: ROOT, env, stdio: ['pipe', 'pipe', 'inherit'] })
+  t.after(async () => {
+    const ended = new Promise((resolve) => holder.once('exit', resolve))
+    holder.stdin.end()
+    await ended
+    nats.process.kill('SIGKILL')
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  })
+  const lines = createInterface(holder.stdout)[Symbol.asyncIterator]()
+  const next = async () => JSON.parse((await lines.next()).value as string) as object
+  const ports = (await next()) as { http: number; grpc: number }
+  const ready = async () => {
+    for (;;) {
+      const line = (await next()) as LogLine
+      if (line.msg === 'ready') return line
+    }
+  }
+  return { ports, ready }
+}
+
+/** Calls List over a connection of its own; resolves with 200 as HTTP has it. */
+function listSeparations(address: string): Promise<number> {
+  const service = separationPackage[SEPARATION_SERVICE] as grpc.ServiceDefinition
+  const Client = grpc.makeGenericClientConstructor(service, 'SeparationService')
+  const client = new Client(address, grpc.credentials.createInsecure())
+  const metadata = new grpc.Metadata()
+  metadata.set('authorization', `Bearer ${API_KEY}`)
+  return new Promise<number>((resolve, reject) => {
+    client.List?.({}, metadata, (error: grpc.ServiceError | null) =>
+      error ? reject(error) : resolve(200),
+    )
+  }).finally(() => client.close())
+}
+
+test('a restart of the gateway refuses no connection, over HTTP and gRPC', async (t) => {
+  const { ports, ready } = await startHeld(t)
+  const url = `http://127.0.0.1:${ports.http}`
+  const first = await ready()
+  assert.equal(first.address, url)
+  assert.equal(first.grpc, `127.0.0.1:${ports.grpc}`)
+  const ask = async () => {
+    // a connection each, as of a client that has not come before
+    const headers = { authorization: `Bearer ${API_KEY}`, connection: 'close' }
+    const answer = await fetch(`${url}/v1/models`, { headers })
+    await answer.text()
+    return answer.status
+  }
+  const list = () => listSeparations(`127.0.0.1:${ports.grpc}`)
+  assert.equal(await ask(), 200)
+  await list()
+  process.kill(first.pid, 'SIGTERM')
+  const asked: Promise<unknown>[] = []
+  const asking = setInterval(() => asked.push(ask(), list()), 50)
+  const again = await ready()
+  clearInterval(asking)
+  asked.push(ask())
+  assert.notEqual(again.pid, first.pid)
+  assert.ok(asked.length > 5, `${asked.length} calls`)
+  for (const status of await Promise.all(asked)) assert.equal(status, 200)
+})

@@ -1,0 +1,169 @@
+/**
+ * A host as `install-host` makes it, under a real systemd: from the first start to the stop, with a
+ * compute thread that hangs and a drain on the way.
+ */
+
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import test from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Finding } from '../../scripts/doctor/finding.ts'
+import { bootSystemd, whyNoSystemd, writeIn, type Host } from '../support/boot-systemd.ts'
+import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../support/examples.ts'
+import { noise, readWav24, wavBytes } from '../support/make-audio.ts'
+
+const ENGINE = 'winnow-engine@cpu.service'
+const SERVICES = ['winnow-nats.service', 'winnow-gateway.service', ENGINE]
+/** Shorter than in the unit, which suits the longest step of any model. */
+const TEST_LIMITS = '[Service]\nWatchdogSec=20\nTimeoutStopSec=1\n'
+
+/** So that what never comes fails the test, on the slowest machine. */
+const MS_MAX = 900_000
+
+async function untilTrue(isIt: () => Promise<boolean>): Promise<void> {
+  while (!(await isIt())) await sleep(200)
+}
+
+const read = async ({ run }: Host, path: string): Promise<Buffer> =>
+  Buffer.from(await run('base64', path), 'base64')
+
+async function separate({ run }: Host, path: string, prompt: string): Promise<void> {
+  const key = await run('cat', '/var/lib/winnow/api-key')
+  await run('node', '--import', 'tsx', 'scripts/separate.ts', '--key', key.trim(), path, prompt)
+}
+
+const property = async ({ run }: Host, unit: string, name: string): Promise<string> =>
+  (await run('systemctl', 'show', '--property', name, '--value', unit)).trim()
+
+interface Entry {
+  MESSAGE: string
+  _SYSTEMD_UNIT: string
+  WINNOW_REQUEST_ID?: string
+}
+
+const journal = async ({ run }: Host, ...matches: string[]): Promise<Entry[]> =>
+  (await run('journalctl', '--output=json', ...matches))
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Entry)
+
+test(
+  'a host under systemd: start, separate, watchdog, drain, stop',
+  { timeout: MS_MAX },
+  async (t) => {
+    const reason = whyNoSystemd()
+    if (reason) return t.skip(reason)
+    const host = await bootSystemd(t)
+    const { run } = host
+    assert.equal((await run('stat', '-f', '-c', '%T', '/tmp')).trim(), 'tmpfs')
+
+    await t.test('what install-host has installed starts and is ready', async () => {
+      await run(
+        'node',
+        '--import',
+        'tsx',
+        'scripts/install-host.ts',
+        '--role',
+        'all',
+        '--engine',
+        'cpu',
+      )
+      await writeIn(host, '/etc/winnow/winnow.env', 'DRAIN_SECONDS=600\n')
+      await writeIn(host, `/etc/systemd/system/${ENGINE}.d/test.conf`, TEST_LIMITS)
+      await run('systemctl', 'daemon-reload')
+      await run('systemctl', 'start', 'winnow.target')
+      for (const unit of SERVICES)
+        assert.equal(await property(host, unit, 'ActiveState'), 'active', unit)
+      assert.match(
+        await property(host, ENGINE, 'StatusText'),
+        /^READY: mini on cpu, 0 of 8 jobs in hand$/,
+      )
+      assert.match(
+        await property(host, 'winnow-gateway.service', 'StatusText'),
+        /^serving at http:\/\/127\.0\.0\.1:8080/,
+      )
+      assert.equal(await property(host, ENGINE, 'User'), 'winnow-engine')
+    })
+
+    await t.test('a request is separated', async () => {
+      const path = examplePath('speech-over-piano.wav')
+      await writeIn(host, '/tmp/mix.wav', await readFile(path))
+      await separate(host, '/tmp/mix.wav', 'piano')
+      const [target, residual] = await Promise.all(
+        ['target', 'residual'].map(async (part) =>
+          readWav24(await read(host, `/tmp/mix-${part}.wav`)),
+        ),
+      )
+      assert.ok(sumError(target!.planes, residual!.planes, await readWav16(path)) <= SUM_ERROR_MAX)
+    })
+
+    await t.test('the journal finds the lines of a request, of gateway and engine', async () => {
+      const [ended] = (await journal(host, '-u', ENGINE)).filter(({ MESSAGE }) =>
+        MESSAGE.includes('a job has ended'),
+      )
+      const lines = await journal(host, `WINNOW_REQUEST_ID=${ended?.WINNOW_REQUEST_ID}`)
+      const units = new Set(lines.map((line) => line._SYSTEMD_UNIT))
+      assert.deepEqual([...units].sort(), [ENGINE, 'winnow-gateway.service'])
+    })
+
+    await t.test('doctor finds nothing missing, by the settings of the installation', async () => {
+      const outside = 'http://127.0.0.1:9080/metrics'
+      const text = await run(
+        'node',
+        '--import',
+        'tsx',
+        'scripts/doctor.ts',
+        '--json',
+        '--egress',
+        outside,
+      )
+      const { findings } = JSON.parse(text) as { findings: Finding[] }
+      const found = (name: string) => findings.find((each) => each.name === name)?.found
+      assert.match(found('gateway') ?? '', /ready, 1 engines/)
+      assert.match(found('database') ?? '', /^\/var\/lib\/winnow\/winnow\.db takes writes/)
+    })
+
+    await t.test(
+      'a compute thread that hangs is ended by the watchdog, and comes back',
+      async () => {
+        const pid = await property(host, ENGINE, 'MainPID')
+        await run('python3', 'test/support/stop_thread.py', pid, 'winnow-compute') // ends with the thread
+        await untilTrue(async () => (await property(host, ENGINE, 'NRestarts')) === '1')
+        await untilTrue(async () => (await property(host, ENGINE, 'ActiveState')) === 'active')
+        assert.notEqual(await property(host, ENGINE, 'MainPID'), pid)
+        const [failure] = await journal(host, `UNIT=${ENGINE}`, 'UNIT_RESULT=watchdog')
+        assert.match(failure?.MESSAGE ?? '', /Failed with result 'watchdog'/)
+        await separate(host, '/tmp/mix.wav', 'speech')
+      },
+    )
+
+    await t.test(
+      'a stop lets the job in hand finish, beyond the time that systemd gives',
+      async () => {
+        await writeIn(host, '/tmp/long.wav', wavBytes([noise(180, 16_000)], 16_000))
+        const separated = separate(host, '/tmp/long.wav', 'noise')
+        separated.catch(() => undefined) // awaited below
+        await untilTrue(async () => /, 1 of 8/.test(await property(host, ENGINE, 'StatusText')))
+        await run('systemctl', 'stop', ENGINE)
+        await separated
+        const drained = (await journal(host, '-u', ENGINE)).filter(({ MESSAGE }) =>
+          MESSAGE.includes('"drained"'),
+        )
+        assert.deepEqual(
+          drained.map(({ MESSAGE }) => (JSON.parse(MESSAGE) as { finished: number }).finished),
+          [1],
+        )
+        assert.equal(await property(host, ENGINE, 'Result'), 'success')
+      },
+    )
+
+    await t.test('the target stops everything, in order', async () => {
+      await run('systemctl', 'start', ENGINE)
+      await run('systemctl', 'stop', 'winnow.target')
+      for (const unit of SERVICES) {
+        await untilTrue(async () => !/^(de)?activ/.test(await property(host, unit, 'ActiveState')))
+        assert.equal(await property(host, unit, 'Result'), 'success', unit)
+      }
+    })
+  },
+)

@@ -1,0 +1,88 @@
+/**
+ * Submits 20 requests a second until standard input ends, follows each by its status stream and takes
+ * its webhook; then prints as JSON what came of them. Words: URL, key, a file of sound.
+ */
+
+import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createClient, type Client } from '../../clients/typescript/client.ts'
+import { UnreachableError } from '../../clients/typescript/errors.ts'
+
+const PERIOD_MS = 50
+const WEBHOOKS_MS_MAX = 60_000
+
+export interface LoadReport {
+  submitted: number
+  completed: number
+  webhooks: number
+  /** The longest that a submit took, in ms. */
+  submitMsMax: number
+  /** Submits that were sent again, with their idempotency key, since their connection broke. */
+  repeated: number
+  failures: string[]
+}
+
+const [baseUrl = '', apiKey = '', path = ''] = process.argv.slice(2)
+const report: LoadReport = {
+  submitted: 0,
+  completed: 0,
+  webhooks: 0,
+  submitMsMax: 0,
+  repeated: 0,
+  failures: [],
+}
+const told = new Set<string>()
+const receiver = createServer(async (request, answer) => {
+  const pieces: Buffer[] = []
+  for await (const piece of request) pieces.push(piece as Buffer)
+  told.add((JSON.parse(Buffer.concat(pieces).toString()) as { request_id: string }).request_id)
+  answer.end()
+})
+await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+const webhookUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
+
+const fileId = await createClient({ baseUrl, apiKey }).upload(path, 'audio/wav')
+const requests: Promise<void>[] = []
+let isOver = false
+process.stdin.once('end', () => (isOver = true)).resume()
+console.log('started')
+for (let at = performance.now(); !isOver; at += PERIOD_MS) {
+  requests.push(request())
+  await sleep(Math.max(0, at + PERIOD_MS - performance.now()))
+}
+await Promise.all(requests)
+const deadline = performance.now() + WEBHOOKS_MS_MAX
+while (told.size < report.completed && performance.now() < deadline) await sleep(100)
+console.log(JSON.stringify({ ...report, webhooks: told.size } satisfies LoadReport))
+process.exit()
+
+/** As a client does that keeps its connections open: the other side may just have closed one. */
+async function submit(client: Client) {
+  const submission = { input: { file_id: fileId, prompt: 'noise' }, webhookUrl }
+  const options = { idempotencyKey: randomUUID() }
+  try {
+    return await client.submit(submission, options)
+  } catch (error) {
+    if (!(error instanceof UnreachableError)) throw error
+    report.repeated += 1
+    return await client.submit(submission, options)
+  }
+}
+
+async function request(): Promise<void> {
+  const startedAt = performance.now()
+  const client = createClient({ baseUrl, apiKey })
+  report.submitted += 1
+  try {
+    const submitted = await submit(client)
+    report.submitMsMax = Math.max(report.submitMsMax, Math.round(performance.now() - startedAt))
+    for await (const { status, error } of client.follow(submitted)) {
+      if (status === 'COMPLETED') report.completed += 1
+      if (status === 'FAILED') report.failures.push(`${submitted.request_id}: ${error?.code}`)
+    }
+  } catch (error) {
+    report.failures.push((error as Error).message)
+  }
+}
