@@ -50,7 +50,7 @@ import { WebhookSender } from './webhooks/sender.ts'
 const CLOSE_MS_MAX = 3_000
 /** The longest stop, webhooks in hand included. */
 const STOP_SECONDS_MAX = 30
-/** In this time clients that keep their connections open call again, and are asked to close them. */
+/** Clients that keep their connections open call again in this time, and are asked to close them. */
 const PARTING_MS = 2_000
 /** The rescuer starts when the events of the time before the restart have been handled. */
 const RESCUE_AFTER_MS = MINUTE_MS

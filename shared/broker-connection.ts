@@ -69,10 +69,12 @@ const CLUSTER_NEEDED = 10074
 /**
  * Connects and makes the streams; waits for a broker that cannot be used yet, and says so once.
  * Reconnects for ever once it has been connected.
+ * @param open what makes the connection useful; what it throws and does not pass ends the waiting
  * @throws StartError when nobody answers in time, or at once when waiting would not help
  */
 export async function connectServer(
   options: ConnectOptions,
+  open: typeof openStreams = openStreams,
 ): Promise<{ connection: NatsConnection; manager: JetStreamManager }> {
   const { log, waitMsMax = WAIT_MS_MAX, onAway, signal } = options
   const { options: dial, broker } = await dialOptions(options)
@@ -83,7 +85,8 @@ export async function connectServer(
     retryDelayMs = Math.min(retryDelayMs * 2, RETRY_DELAY_MS.most)
   ) {
     try {
-      return await openStreams(await connect(dial), options)
+      const connection = await connect(dial)
+      return { connection, manager: await open(connection, options) }
     } catch (cause) {
       const { message } = cause as Error
       assertPasses(cause, broker)
@@ -169,15 +172,31 @@ function parseServer(server: string): URL {
   )
 }
 
-/** @throws StartError when the server can't keep the streams; another error when it can't yet */
-async function openStreams(
+/**
+ * The streams' manager, once the streams are as this version has them.
+ * @throws StartError when the server can't keep the streams; another error when it can't yet
+ */
+export const openStreams = (
   connection: NatsConnection,
   { leaseSeconds, address: { replicas = 0 } }: ConnectOptions,
-) {
-  try {
+): Promise<JetStreamManager> =>
+  orClosed(connection, replicas, async () => {
     const manager = await jetstreamManager(connection)
     await ensureStreams(manager, { leaseSeconds, replicas })
-    return { connection, manager }
+    return manager
+  })
+
+/** The streams' manager, which changes nothing by itself. @throws as `openStreams` */
+export const manageStreams = (connection: NatsConnection): Promise<JetStreamManager> =>
+  orClosed(connection, 0, () => jetstreamManager(connection))
+
+async function orClosed<T>(
+  connection: NatsConnection,
+  replicas: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
   } catch (cause) {
     const server = connection.getServer()
     await connection.close()

@@ -118,10 +118,10 @@ async function settle(deps: PublisherDeps, taken: readonly Taken[]): Promise<voi
     const finished: { requestId: string; sequence: number }[] = []
     for (const { row, sequence } of taken) {
       if (sequence === undefined) continue
-      await setJobSequence(store, row, sequence)
       const { request_id: requestId } = row
-      const now = await findRequest(store, requestId)
-      if (now && isTerminal(now.status)) finished.push({ requestId, sequence })
+      const noted = await setJobSequence(store, row, sequence)
+      const status = noted ?? (await findRequest(store, requestId))?.status
+      if (status && isTerminal(status)) finished.push({ requestId, sequence })
     }
     const ids = taken.map(({ row }) => row.message_id)
     await removeFromOutbox(store, ids) // last: who ends a request takes the rows in this order

@@ -3,6 +3,9 @@
 import type { LogLine } from '../../shared/messages.ts'
 import type { Store } from './database.ts'
 
+/** Of one statement: databases limit how many values it may have. */
+const ROWS_MAX = 1_000
+
 /** Appends `lines` to the logs of a request; call it in the transaction that moves the request. */
 export async function appendLogs(
   store: Store,
@@ -15,18 +18,16 @@ export async function appendLogs(
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('request_id', '=', requestId)
     .executeTakeFirstOrThrow()
-  const first = Number(count)
-  await store
-    .insertInto('request_logs')
-    .values(
-      lines.map(({ timestamp, message }, line) => ({
-        request_id: requestId,
-        position: first + line,
-        timestamp,
-        message,
-      })),
-    )
-    .execute()
+  const rows = lines.map(({ timestamp, message }, line) => ({
+    request_id: requestId,
+    position: Number(count) + line,
+    timestamp,
+    message,
+  }))
+  for (let start = 0; start < rows.length; start += ROWS_MAX) {
+    const part = rows.slice(start, start + ROWS_MAX)
+    await store.insertInto('request_logs').values(part).execute()
+  }
 }
 
 export const readLogs = (store: Store, requestId: string): Promise<LogLine[]> =>

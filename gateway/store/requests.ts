@@ -217,20 +217,23 @@ export async function startAttempt(store: Store, start: Start): Promise<boolean>
 /**
  * Notes where the job of a request stands in the broker stream, unless it is no longer in the
  * outbox: then another gateway has handed it over, or the request is over.
+ * @returns the status of the request, if it was noted
  */
 export async function setJobSequence(
   store: Store,
   { request_id: requestId, message_id: messageId }: Pick<OutboxRow, 'request_id' | 'message_id'>,
   sequence: number,
-): Promise<void> {
-  await store
+): Promise<RequestStatus | undefined> {
+  const row = await store
     .updateTable('requests')
     .set({ job_sequence: sequence })
     .where('request_id', '=', requestId)
     .where(({ exists, selectFrom }) =>
       exists(selectFrom('outbox').select('message_id').where('message_id', '=', messageId)),
     )
-    .execute()
+    .returning('status')
+    .executeTakeFirst()
+  return row?.status
 }
 
 /** Puts an unfinished request that has not changed since `row` was read back in the queue. */

@@ -10,7 +10,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Finding } from '../../scripts/doctor/finding.ts'
 import { bootSystemd, whyNoSystemd, writeIn, type Host } from '../support/boot-systemd.ts'
 import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../support/examples.ts'
-import { noise, readWav24, wavBytes } from '../support/make-audio.ts'
+import { noise } from '../support/signals.ts'
+import { readWav24, wavBytes } from '../support/wav.ts'
 
 const ENGINE = 'winnow-engine@cpu.service'
 const SERVICES = ['winnow-nats.service', 'winnow-gateway.service', ENGINE]

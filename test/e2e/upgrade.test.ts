@@ -6,7 +6,8 @@ import { createInterface } from 'node:readline'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bootSystemd, whyNoSystemd, writeIn } from '../support/boot-systemd.ts'
-import { noise, wavBytes } from '../support/make-audio.ts'
+import { noise } from '../support/signals.ts'
+import { wavBytes } from '../support/wav.ts'
 import type { LoadReport } from '../support/steady-load.ts'
 
 /** So that what never comes fails the test, on the slowest machine. */

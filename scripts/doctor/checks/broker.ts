@@ -17,15 +17,18 @@ import { clockFinding } from './clock.ts'
 const WAIT_MS_MAX = 3_000
 const STREAMS = [JOBS, EVENTS, EXHAUSTED, DEAD_LETTERS].map(({ stream }) => stream)
 
-export async function checkBroker({ natsUrl: url }: Context): Promise<Finding[]> {
+export async function checkBroker({ natsUrl: url, env }: Context): Promise<Finding[]> {
   if (url === undefined) {
     return [unused('broker', 'NATS_URL is not set: npm start runs one, and it does not run now')]
   }
   const log = createLogger('doctor', 'silent')
   try {
-    const connection = await connectServer({ url, name: 'doctor', log }, WAIT_MS_MAX)
+    const address = { url, credentialsFile: env.NATS_CREDS, caFile: env.NATS_CA }
+    const { connection, manager } = await connectServer(
+      { address, name: 'doctor', leaseSeconds: 0, log, waitMsMax: WAIT_MS_MAX },
+      manageStreams,
+    )
     try {
-      const manager = await manageStreams(connection)
       const { version = '?' } = connection.info ?? {}
       const found = `nats-server ${version} at ${connection.getServer()} answers`
       return [fine('broker', found), ...(await streamFindings(manager))]

@@ -31,7 +31,7 @@ const knownSchemas = async (): Promise<string[]> =>
 
 /** Begins a write, so that a database that takes none throws. */
 async function readSqlite(path: string): Promise<string[]> {
-  const { SqliteDatabase } = await import('../../../gateway/store/database.ts')
+  const { SqliteDatabase } = await import('../../../gateway/store/sqlite.ts')
   const database = new SqliteDatabase(path, { fileMustExist: true, timeout: CONNECT_MS_MAX })
   try {
     database.exec('begin immediate; rollback')

@@ -1,10 +1,11 @@
 /** A database that can't be used, is away, or moves: said clearly, and nothing is lost. */
 
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { SettingsError } from '../../../shared/settings.ts'
 import { loadDatabaseConfig } from '../../../gateway/config.ts'
@@ -63,6 +64,43 @@ test('a database that refuses us ends the start at once, with what to do', async
     /^DATABASE_URL: the database at 127\.0\.0\.1:\d+\/postgres refuses this user/,
   )
   assert.ok(!message.includes('secret'))
+})
+
+test('TLS is as the address says: asked for, checked against a certificate, or refused', async (t) => {
+  const folder = new URL('../../fixtures/tls/', import.meta.url)
+  const [certificate, key] = ['certificate.pem', 'key.pem'].map((name) => new URL(name, folder))
+  const server = await startPostgres({
+    settings: ['ssl=on', 'ssl_cert_file=server.crt', 'ssl_key_file=server.key'],
+    files: {
+      'server.crt': await readFile(certificate!, 'utf8'),
+      'server.key': await readFile(key!, 'utf8'),
+      'pg_hba.conf': 'hostssl all all 127.0.0.1/32 trust\n', // without TLS nobody is let in
+    },
+  })
+  t.after(() => server.stop('SIGQUIT'))
+  const url = server.urlOf('postgres')
+  const store = await openPostgres({
+    url: `${url}?sslmode=require`,
+    connectionsMax: 1,
+    log: { warn() {} },
+  })
+  await store.destroy()
+  assert.match(await refusal(url, 60_000), /refuses this user .*no encryption/)
+  assert.match(
+    await refusal(`${url}?sslmode=verify-full`, 60_000),
+    /no connection .* can be made \(self-signed certificate/,
+  )
+  const known = `sslrootcert=${fileURLToPath(certificate!)}`
+  const named = await refusal(`${url}?sslmode=verify-full&${known}`, 60_000)
+  assert.match(named, /no connection .* can be made \(.*127\.0\.0\.1/) // it is another's
+  const checked = await openPostgres({
+    url: `${url}?sslmode=verify-ca&${known}`,
+    connectionsMax: 1,
+    log: { warn() {} },
+  })
+  await checked.destroy()
+  const plain = (await sharedPostgres()).urlOf('postgres')
+  assert.match(await refusal(`${plain}?sslmode=require`, 60_000), /does not support SSL/)
 })
 
 test('a database that is not there, or keeps text otherwise, is named', async () => {
