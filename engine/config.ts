@@ -17,7 +17,7 @@ export type EngineConfig = ReturnType<typeof loadConfig>
 
 /** @throws SettingsError naming every wrong setting */
 export const loadConfig = (env: NodeJS.ProcessEnv) =>
-  readSettings(env, ({ text, integer, choice, parsed, optional, networks }) => ({
+  readSettings(env, ({ text, integer, integerOrOff, choice, parsed, optional, networks, url }) => ({
     brokerAddress: readBrokerAddress({ text, optional, integer }),
     engineId: text('ENGINE_ID', `${hostname()}-${newId('engine').slice(0, 15)}`),
     model: parsed('MODEL', 'mini', parseModelChoice),
@@ -33,6 +33,10 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     controlPort: integer('CONTROL_PORT', 0, 65_535, 0),
     /** How gateways reach it, when that is not controlHost:controlPort. */
     controlAddress: optional('CONTROL_ADDRESS'),
+    metricsHost: text('METRICS_HOST', '127.0.0.1'),
+    metricsPort: integerOrOff('METRICS_PORT', 0, 65_535) ?? 0, // 0: any free one
+    /** Of the GPUs of this machine, those that CUDA gives to this process. */
+    visibleGpus: env.CUDA_VISIBLE_DEVICES, // empty is not unset: there are none
     /** Jobs in hand at once. */
     jobsMax: integer('JOBS_MAX', 1, 1_000, 8),
     /** Chunks of one job decoded or in the model at once. */
@@ -49,5 +53,7 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     fetchSecondsMax: integer('FETCH_SECONDS_MAX', 1, DAY_SECONDS, 1_800),
     scratchFolder: resolve(text('SCRATCH_DIR', join(tmpdir(), 'winnow'))),
     egressAllowCidrs: networks('EGRESS_ALLOW_CIDRS'),
+    /** Takes spans; without it there are none. */
+    otlpEndpoint: url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']),
     logLevel: choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
   }))

@@ -1,9 +1,12 @@
 /** The parts of an engine put together: its control interface, and the loop that serves jobs. */
 
-import type { Broker } from '../shared/broker.ts'
+import type { Broker, Lease } from '../shared/broker.ts'
 import type { Clock } from '../shared/clock.ts'
 import type { EngineDescription } from '../shared/engine-control.ts'
+import type { FailureCode } from '../shared/errors.ts'
 import type { Logger } from '../shared/log.ts'
+import type { Job } from '../shared/messages.ts'
+import { inSpan } from '../shared/tracing.ts'
 import type { PublicFetch } from '../shared/http/public-fetch.ts'
 import { BatchBudget } from './compute/batch-budget.ts'
 import type { ComputeThread } from './compute/compute-thread.ts'
@@ -11,7 +14,9 @@ import type { EngineConfig } from './config.ts'
 import type { ControlledEngine } from './control-server.ts'
 import { DeviceHealth } from './compute/device-health.ts'
 import { Intake } from './intake.ts'
+import type { EngineMetrics } from './operations/engine-metrics.ts'
 import { Scheduler } from './compute/scheduler.ts'
+import type { Outcome } from './job/outcome.ts'
 import { separateJob } from './job/separate-job.ts'
 import { SoundProcesses } from './media/sound-process.ts'
 import { StoreOutage } from './media/store-outage.ts'
@@ -25,6 +30,7 @@ interface EngineDeps {
   publicFetch: PublicFetch
   clock: Clock
   log: Logger
+  metrics: EngineMetrics
   /** Called once, when the engine cannot go on: the process must end. */
   onSick(reason: string): void
 }
@@ -37,36 +43,42 @@ export interface Engine extends ControlledEngine {
 }
 
 export function createEngine(deps: EngineDeps): Engine {
-  const { config, compute, broker, clock, log } = deps
+  const { config, compute, broker, clock, log, metrics } = deps
   const startedAtMs = clock.now()
   let audioSeconds = 0
   const budget = new BatchBudget(config.batchFramesMax, log)
   const health = new DeviceHealth(() => deps.onSick('the device fails one job after another'))
-  const scheduler = new Scheduler(compute, budget, () => health.stepped())
+  const scheduler = new Scheduler(compute, budget, {
+    stepped: (batch) => {
+      health.stepped()
+      metrics.stepped(batch)
+    },
+    outOfMemory: () => metrics.outOfMemory(),
+  })
   const store = new StoreOutage({ log })
   const soundProcesses = new SoundProcesses()
   const parts = { ...deps, scheduler, store, soundProcesses }
+  const serve = (lease: Lease, signal: AbortSignal) => {
+    const { job, attemptId, deliveries } = lease
+    const jobDeps = {
+      ...parts,
+      tries: deliveries + (job.interruptions ?? 0),
+      model: compute.ready.description,
+      log: log.child({ request_id: job.request_id, attempt_id: attemptId }),
+      onDeviceFailed: () => health.jobFailed(),
+      onSeparated: (seconds: number) => {
+        audioSeconds += seconds
+      },
+      onFailed: (code: FailureCode) => metrics.failed(code),
+    }
+    return traced(lease, () => separateJob(job, attemptId, jobDeps, signal))
+  }
   const intake = new Intake({
     ...config,
     broker,
     log,
     outage: () => compute.restarting ?? store.current,
-    separate: ({ job, attemptId, deliveries }, signal) =>
-      separateJob(
-        job,
-        attemptId,
-        {
-          ...parts,
-          tries: deliveries + (job.interruptions ?? 0),
-          model: compute.ready.description,
-          log: log.child({ request_id: job.request_id, attempt_id: attemptId }),
-          onDeviceFailed: () => health.jobFailed(),
-          onSeparated: (seconds) => {
-            audioSeconds += seconds
-          },
-        },
-        signal,
-      ),
+    separate: (lease, signal) => timed(lease.job, deps, () => serve(lease, signal)),
   })
   return {
     start: () => intake.start(),
@@ -77,21 +89,56 @@ export function createEngine(deps: EngineDeps): Engine {
     },
     cancel: (requestId) => (intake.cancel(requestId) ? 'STOPPED' : 'NOT_FOUND'),
     describe: () => describe(deps, startedAtMs, budget.framesSet),
-    stats() {
-      const steps = scheduler.stats()
-      return {
-        state: intake.state === 'READY' && !broker.isConnected() ? 'PAUSED' : intake.state,
-        jobs: intake.jobs,
-        lanes: steps.lanes,
-        steps_total: steps.stepsTotal,
-        lane_steps_total: steps.laneStepsTotal,
-        frames_total: steps.framesTotal,
-        busy_seconds_total: compute.busySeconds,
-        audio_seconds_total: audioSeconds,
-        memory_bytes: process.memoryUsage.rss(),
-        batch_frames_max: budget.framesMax,
-      }
-    },
+    stats: () => ({
+      state: intake.state === 'READY' && !broker.isConnected() ? 'PAUSED' : intake.state,
+      jobs: intake.jobs,
+      audio_seconds_total: audioSeconds,
+      batch_frames_max: budget.framesMax,
+      ...computeStats(scheduler, compute),
+    }),
+  }
+}
+
+/** Counts how long a try waited and took. */
+async function timed(
+  { created_at: createdAt }: Job,
+  { clock, metrics }: EngineDeps,
+  separate: () => Promise<Outcome>,
+): Promise<Outcome> {
+  const [submittedAt, startedAt] = [Date.parse(createdAt), clock.now()]
+  metrics.began((startedAt - submittedAt) / 1_000)
+  const outcome = await separate()
+  const now = clock.now()
+  metrics.ended(outcome, {
+    runSeconds: (now - startedAt) / 1_000,
+    sinceSubmit: (now - submittedAt) / 1_000,
+  })
+  return outcome
+}
+
+/** A try is a span: the first delivery's in the trace of its request. */
+function traced(
+  { job, attemptId, deliveries, traceParent: from = null }: Lease,
+  separate: () => Promise<Outcome>,
+): Promise<Outcome> {
+  const attributes = { 'winnow.request_id': job.request_id, 'winnow.attempt_id': attemptId }
+  const options = { kind: 'consumer', from, isRepeated: deliveries > 1, attributes } as const
+  return inSpan('separate', options, async (span) => {
+    const outcome = await separate()
+    span.setAttributes({ 'winnow.outcome': outcome })
+    return outcome
+  })
+}
+
+function computeStats(scheduler: Scheduler, compute: ComputeThread) {
+  const { lanes, stepsTotal, laneStepsTotal, framesTotal } = scheduler.stats()
+  return {
+    lanes,
+    steps_total: stepsTotal,
+    lane_steps_total: laneStepsTotal,
+    frames_total: framesTotal,
+    busy_seconds_total: compute.busySeconds,
+    memory_bytes: process.memoryUsage.rss(),
   }
 }
 

@@ -2,13 +2,15 @@
  * The engine process: config, compute thread, broker, intake, control server; drains when stopped.
  */
 
-import { readFileSync } from 'node:fs'
 import { connectBroker } from '../shared/broker.ts'
 import { systemClock } from '../shared/clock.ts'
 import { withCredentials } from '../shared/credentials.ts'
 import { journalDestination } from '../shared/journal.ts'
 import { announceReady, onShutdown, startOrEnd } from '../shared/lifecycle.ts'
 import { createLogger } from '../shared/log.ts'
+import { startMetricsServer } from '../shared/metrics-server.ts'
+import { startTracing } from '../shared/tracing.ts'
+import { version } from '../shared/version.ts'
 import { createPublicFetch } from '../shared/http/public-fetch.ts'
 import { connectServiceManager } from '../shared/service-manager.ts'
 import { ComputeThread } from './compute/compute-thread.ts'
@@ -17,6 +19,8 @@ import { loadConfig } from './config.ts'
 import { startControlServer } from './control-server.ts'
 import { createEngine } from './engine.ts'
 import { prepareScratch } from './job/scratch.ts'
+import { EngineMetrics, engineStateText } from './operations/engine-metrics.ts'
+import { openGpuMonitor } from './operations/gpu-monitor.ts'
 
 /** The interval of engine announcements. */
 const ANNOUNCE_MS = 3_000
@@ -33,10 +37,13 @@ const log = (journal ? createLogger('engine', config.logLevel, journal) : plainL
   engine_id: config.engineId,
 })
 const manager = await startOrEnd(log, connectServiceManager(process.env, log))
-const { version } = JSON.parse(
-  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
-) as { version: string }
 
+const stopTracing = await startTracing({
+  service: 'winnow-engine',
+  version,
+  endpoint: config.otlpEndpoint,
+  log,
+})
 await prepareScratch(config.scratchFolder)
 const compute = await ComputeThread.start(config, log)
 const broker = await startOrEnd(
@@ -49,6 +56,13 @@ const broker = await startOrEnd(
   }),
 )
 const publicFetch = createPublicFetch({ allowCidrs: config.egressAllowCidrs })
+const metrics = new EngineMetrics()
+metrics.watchProcess(config.scratchFolder)
+const gpus = await openGpuMonitor({
+  visible: config.visibleGpus,
+  onXid: (error) => metrics.xidReported(error),
+  log,
+})
 const engine = createEngine({
   config,
   version,
@@ -57,9 +71,14 @@ const engine = createEngine({
   publicFetch,
   clock: systemClock,
   log,
+  metrics,
   onSick: (reason) => void end(reason),
 })
 const control = await startControlServer(config.controlHost, config.controlPort, engine)
+const metricsServer =
+  config.metricsPort === 'off'
+    ? null
+    : await startMetricsServer(config.metricsHost, config.metricsPort, { text: metricsText, log })
 
 const announcement = {
   engine_id: config.engineId,
@@ -69,8 +88,12 @@ broker.announceEngine(announcement)
 const announcements = setInterval(() => broker.announceEngine(announcement), ANNOUNCE_MS)
 engine.start()
 for (const warning of compute.ready.warnings) log.warn(warning)
-log.info({ control: control.address, ...compute.ready }, 'ready')
-announceReady({ engineId: config.engineId, control: control.address })
+const addresses = {
+  control: control.address,
+  ...(metricsServer && { metrics: metricsServer.address }),
+}
+log.info({ ...addresses, ...compute.ready }, 'ready')
+announceReady({ engineId: config.engineId, ...addresses })
 manager.ready(state())
 manager.keepAlive(() => compute.beat(), state)
 
@@ -85,6 +108,17 @@ onShutdown(log, async () => {
 void broker.closed().then((error) => {
   if (error) void end(`the connection to the broker is closed: ${error.message}`)
 })
+
+/** All metrics, the state of the GPUs first: what it counts belongs to the rest. */
+async function metricsText(): Promise<string> {
+  const now = {
+    gpus: await gpus.read(),
+    description: engine.describe(),
+    stats: engine.stats(),
+    brokerConnected: broker.isConnected(),
+  }
+  return (await metrics.text()) + (await engineStateText(now))
+}
 
 /** The status line of the service manager. */
 function state(): string {
@@ -109,7 +143,10 @@ async function end(reason: string): Promise<void> {
 async function stop(): Promise<void> {
   clearInterval(announcements)
   control.stop()
+  await metricsServer?.stop()
+  gpus.close()
   await broker.close()
+  await stopTracing()
   await compute.stop()
 }
 

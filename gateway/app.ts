@@ -8,6 +8,7 @@ import { installBodyDeadline } from './api/body-deadline.ts'
 import { keepBodyText } from './api/body-text.ts'
 import { callIdOf } from './api/call-id.ts'
 import type { Deps } from './deps.ts'
+import { installTracing } from './api/tracing.ts'
 import { answerBrokenHttp, answerError } from './api/error-handler.ts'
 import { installNotFound } from './api/not-found.ts'
 import { installOpenApi } from './api/openapi.ts'
@@ -108,6 +109,7 @@ function installHooks(app: FastifyInstance, { feed, log, metrics }: Deps): void 
 /** Everything that needs an API key. */
 async function apiRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
   app.decorateRequest('accountId', '').decorateRequest('apiKey')
+  installTracing(app)
   app.addHook('onRequest', createAuthenticator(deps))
   installRateLimit(app, deps.rateLimiter)
   installBodyDeadline(app, deps.config.bodySecondsMax)

@@ -1,6 +1,5 @@
 /** Every setting of the gateway, with its unit, range and default. */
 
-import { isIP } from 'node:net'
 import { readBrokerAddress } from '../shared/broker-connection.ts'
 import { DAY_SECONDS } from '../shared/durations.ts'
 import { readSettings, type SettingReader } from '../shared/settings.ts'
@@ -46,6 +45,7 @@ const otherSettings = (reader: SettingReader) => {
     bootstrapApiKey: secret('BOOTSTRAP_API_KEY', 16),
     adminToken: secret('ADMIN_TOKEN', 16), // opens the admin API; without it there is none
     logLevel: choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
+    otlpEndpoint: url('OTEL_EXPORTER_OTLP_ENDPOINT', WEB), // takes spans
     egressAllowCidrs: networks('EGRESS_ALLOW_CIDRS'),
     webhooksMax: integer('WEBHOOKS_MAX', 1, 1_000, 32), // posted at once
     webhooksPerHostMax: integer('WEBHOOKS_PER_HOST_MAX', 1, 1_000, 8),
@@ -80,10 +80,3 @@ function readDatabaseUrl(text: string): string | undefined {
 /** The `nth` port after `port`; any free one, 0, after any free one and after the last. */
 export const portAfter = (port: number, nth: number): number =>
   port === 0 || port + nth > 65_535 ? 0 : port + nth
-
-/** Addresses that work on this machine, for a server that listens on `host` and `port`. */
-export function localUrl(host: string, port: number): string {
-  const everywhere = host === '0.0.0.0' || host === '::'
-  const name = everywhere ? '127.0.0.1' : isIP(host) === 6 ? `[${host}]` : host
-  return `http://${name}:${port}`
-}

@@ -11,12 +11,16 @@ import { connectEngine } from '../shared/engine-control.ts'
 import { inheritedSockets } from '../shared/inherited-sockets.ts'
 import { journalDestination } from '../shared/journal.ts'
 import { announceReady, onShutdown, startOrEnd } from '../shared/lifecycle.ts'
+import { localUrl } from '../shared/local-url.ts'
 import { createLogger } from '../shared/log.ts'
+import { startMetricsServer } from '../shared/metrics-server.ts'
+import { startTracing } from '../shared/tracing.ts'
+import { version } from '../shared/version.ts'
 import { createPublicFetch } from '../shared/http/public-fetch.ts'
 import { connectServiceManager } from '../shared/service-manager.ts'
 import { createPublicPost } from './webhooks/public-post.ts'
 import { buildApp } from './app.ts'
-import { loadConfig, localUrl, portAfter } from './config.ts'
+import { loadConfig, portAfter } from './config.ts'
 import { createDeadLetterHandler } from './requests/dead-letters.ts'
 import type { Deps } from './deps.ts'
 import { installParting } from './api/parting.ts'
@@ -28,7 +32,7 @@ import { createJobPublisher } from './requests/job-publisher.ts'
 import { KeyChecks } from './accounts/key-checks.ts'
 import { openLocalDisk } from './media-store/local-disk.ts'
 import { Metrics } from './operations/metrics.ts'
-import { startMetricsServer } from './operations/metrics-server.ts'
+import { metricsText } from './operations/state-metrics.ts'
 import { PendingUploads } from './files/pending-uploads.ts'
 import { QueuePositions } from './requests/queue-positions.ts'
 import { RateLimiter } from './accounts/rate-limit.ts'
@@ -61,6 +65,12 @@ const manager = await startOrEnd(log, connectServiceManager(process.env, log))
 const sockets = await startOrEnd(log, inheritedSockets(process.env, ['http', 'grpc']))
 const clock = systemClock
 const { dataFolder } = settings
+const stopTracing = await startTracing({
+  service: 'winnow-gateway',
+  version,
+  endpoint: settings.otlpEndpoint,
+  log,
+})
 process.umask(0o077) // the data folder is private to this user
 await mkdir(dataFolder, { recursive: true })
 const secrets = await startOrEnd(log, readSecrets(settings))
@@ -112,6 +122,8 @@ const mediaStore =
         endpoint: settings.s3Endpoint,
         publicEndpoint: settings.s3PublicEndpoint,
       })
+const metrics = new Metrics()
+metrics.watchProcess(dataFolder)
 const webhookSender = new WebhookSender({
   store,
   clock,
@@ -120,9 +132,8 @@ const webhookSender = new WebhookSender({
   post: publicPost.post,
   triesMax: settings.webhooksMax,
   hostTriesMax: settings.webhooksPerHostMax,
+  onTried: (state) => metrics.webhookTried(state),
 })
-const metrics = new Metrics()
-metrics.watchProcess()
 const deps: Deps = {
   store,
   mediaStore,
@@ -156,7 +167,9 @@ const grpcServer =
   grpcPort === 'off' ? null : await startGrpcServer(grpcHost, grpcPort, deps, { fd: sockets.grpc })
 const { metricsHost, metricsPort = portAfter(settings.port, 1_000) } = settings
 const metricsServer =
-  metricsPort === 'off' ? null : await startMetricsServer(metricsHost, metricsPort, deps)
+  metricsPort === 'off'
+    ? null
+    : await startMetricsServer(metricsHost, metricsPort, { text: () => metricsText(deps), log })
 
 publisher.start()
 webhookSender.start()
@@ -190,6 +203,7 @@ onShutdown(log, async () => {
   await webhooksEnded
   await broker.close()
   engineRegistry.close()
+  await stopTracing()
   await store.destroy()
 })
 const addresses = {

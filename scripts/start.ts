@@ -7,7 +7,11 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { loadConfig as loadEngineConfig } from '../engine/config.ts'
-import { loadConfig as loadGatewayConfig } from '../gateway/config.ts'
+import {
+  loadConfig as loadGatewayConfig,
+  portAfter,
+  type Config as GatewayConfig,
+} from '../gateway/config.ts'
 import { SettingsError } from '../shared/settings.ts'
 import { startNatsServer, type NatsServer } from './nats-server.ts'
 import { startService, type Service } from './service.ts'
@@ -39,17 +43,27 @@ async function main(): Promise<void> {
   console.log('Starting Winnow…')
   const natsUrl = process.env.NATS_URL || (await ownNats())
   const env = { ...process.env, DATA_DIR: dataFolder, NATS_URL: natsUrl }
-  const [gateway] = await Promise.all([
+  const [gateway, engine] = await Promise.all([
     run({ name: 'gateway', program: 'gateway/main.ts', env, stopMs: STOP_MS }),
     run({
       name: 'engine',
       program: 'engine/main.ts',
       stopMs: ENGINE_STOP_MS,
-      env: { DRAIN_SECONDS: '5', SCRATCH_DIR: join(dataFolder, 'scratch'), ...env },
+      env: {
+        DRAIN_SECONDS: '5',
+        SCRATCH_DIR: join(dataFolder, 'scratch'),
+        ...env,
+        METRICS_PORT: engineMetricsPort(gatewayConfig),
+      },
     }),
   ])
   const address = gatewayConfig.publicUrl ?? gateway.ready.address ?? ''
-  await greet(address, gateway.ready)
+  await greet(address, { ...gateway.ready, engineMetrics: engine.ready.metrics ?? '' })
+}
+
+/** The one after the gateway's: METRICS_PORT is set for both. */
+function engineMetricsPort({ port, metricsPort = portAfter(port, 1_000) }: GatewayConfig): string {
+  return metricsPort === 'off' ? 'off' : String(portAfter(metricsPort, 1))
 }
 
 /** Names every wrong setting of every process before any of them runs. */
@@ -109,7 +123,7 @@ async function run(options: Omit<Parameters<typeof startService>[0], 'logsFolder
 
 async function greet(
   address: string,
-  { grpc, metrics }: Readonly<Record<string, string>>,
+  { grpc, metrics, engineMetrics }: Readonly<Record<string, string>>,
 ): Promise<void> {
   const keyFile = join(dataFolder, 'api-key')
   const own = process.env.BOOTSTRAP_API_KEY
@@ -125,6 +139,7 @@ async function greet(
       `  Winnow listens on  ${address}`,
       ...(grpc ? [`  gRPC on            ${grpc}`] : []),
       ...(metrics ? [`  Metrics at         ${metrics}/metrics`] : []),
+      ...(engineMetrics ? [`  and, the engine's  ${engineMetrics}/metrics`] : []),
       `  Data and logs in   ${dataFolder}`,
       `  API key            ${own ? 'the one in BOOTSTRAP_API_KEY' : key}`,
       '',

@@ -12,6 +12,8 @@ export interface Lease {
   readonly job: Job
   /** Names this try: every event of it carries the name. */
   readonly attemptId: string
+  /** The trace that the job belongs to. */
+  readonly traceParent?: string | null
   /** Times that the job has been delivered, this one included. */
   readonly deliveries: number
   /** Says that the job is in hand; to be repeated within the lease's seconds. */

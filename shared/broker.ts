@@ -36,6 +36,7 @@ import {
   type Source,
   type StreamOptions,
 } from './broker-streams.ts'
+import { carryingTrace, traceParentOf } from './broker-tracing.ts'
 import { readLetter, SEQUENCE_HEADER, type Exhaustion } from './broker-letters.ts'
 import type { Logger } from './log.ts'
 import {
@@ -48,6 +49,7 @@ import {
   Job,
   Progress,
 } from './messages.ts'
+import { inSpan } from './tracing.ts'
 
 const PROGRESS_SUBJECT = 'progress'
 const CHANGE_SUBJECT = 'requests.changed'
@@ -141,15 +143,23 @@ class JetStreamBroker implements Broker {
     if (!message) return null
     const job = this.#readJob(message)
     const deliveries = message.info.deliveryCount
-    return job && { job, attemptId: randomUUID(), deliveries, ...leaseActions(message) }
+    const named = { attemptId: randomUUID(), traceParent: traceParentOf(message) }
+    return job && { job, ...named, deliveries, ...leaseActions(message) }
   }
 
   async publishEvent(event: Event): Promise<void> {
-    await this.#publish(EVENTS.subject, encodeMessage(event), `${event.attempt_id}:${event.type}`)
+    const messageId = `${event.attempt_id}:${event.type}`
+    await inSpan(`publish ${event.type}`, { kind: 'producer' }, () =>
+      this.#publish(EVENTS.subject, encodeMessage(event), messageId),
+    )
   }
 
   followEvents(handle: (event: Event) => Promise<void>): Promise<Stop> {
-    return this.#follow(EVENTS, (message) => handle(decodeMessage(Event, message.data)))
+    return this.#follow(EVENTS, (message) => {
+      const event = decodeMessage(Event, message.data)
+      const options = { kind: 'consumer', from: traceParentOf(message) } as const
+      return inSpan(`handle ${event.type}`, options, () => handle(event))
+    })
   }
 
   async followDeadLetters(handle: (letter: DeadLetter) => Promise<void>): Promise<Stop> {
@@ -232,7 +242,8 @@ class JetStreamBroker implements Broker {
   }
 
   #publish(subject: string, data: Uint8Array, messageId: string) {
-    return this.#restoring(() => this.#client.publish(subject, data, { msgID: messageId }))
+    const options = { msgID: messageId, ...carryingTrace() }
+    return this.#restoring(() => this.#client.publish(subject, data, options))
   }
 
   /**

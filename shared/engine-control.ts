@@ -53,6 +53,8 @@ const CALL_DEADLINE_MS = 2_000
 
 export interface EngineClient {
   describe(): Promise<EngineDescription>
+  /** How it is doing now. */
+  stats(): Promise<EngineStats>
   cancel(requestId: string): Promise<CancelOutcome>
   /** Resolves when no job is open any more, at the latest a second after `deadlineMs`. */
   drain(deadlineMs: number): Promise<{ finished: number; released: number }>
@@ -79,6 +81,7 @@ export function connectEngine(address: string): EngineClient {
     })
   return {
     describe: () => call('Describe', {}),
+    stats: () => firstStats(client),
     async cancel(requestId) {
       const reply = await call<{ outcome: CancelOutcome }>('Cancel', { request_id: requestId })
       return reply.outcome
@@ -100,4 +103,25 @@ export function connectEngine(address: string): EngineClient {
     },
     close: () => client.close(),
   }
+}
+
+/** The first of the stream of statistics, which is sent at once. */
+function firstStats(client: grpc.Client): Promise<EngineStats> {
+  const options = { deadline: Date.now() + CALL_DEADLINE_MS }
+  const { path, requestSerialize, responseDeserialize } = engineControlService.WatchStats!
+  const stream = client.makeServerStreamRequest<object, EngineStats>(
+    path,
+    requestSerialize,
+    responseDeserialize as (bytes: Buffer) => EngineStats,
+    {},
+    new grpc.Metadata(),
+    options,
+  )
+  return new Promise((resolve, reject) => {
+    stream.on('data', (stats: EngineStats) => {
+      resolve(stats)
+      stream.cancel()
+    })
+    stream.on('error', reject) // after the first, of our own cancel
+  })
 }

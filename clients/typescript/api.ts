@@ -259,6 +259,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/fleet": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the engines, the queue and the last failures */
+        get: operations["showFleet"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/accounts": {
         parameters: {
             query?: never;
@@ -675,6 +692,49 @@ export interface components {
             uploaded_at?: string | null;
             /** Format: date-time */
             expires_at: string;
+        };
+        /** Fleet */
+        Fleet: {
+            /** Format: date-time */
+            at: string;
+            engines: {
+                engine_id: string;
+                version: string;
+                model: string;
+                device: string;
+                /** @enum {unknown} */
+                state: "READY" | "BUSY" | "DRAINING" | "PAUSED";
+                /** Format: date-time */
+                started_at: string;
+                jobs: number;
+                jobs_max: number;
+                lanes: number;
+                batch_frames_max: number;
+                steps_total: number;
+                /** @description Of all lanes, in all steps. */
+                frames_total: number;
+                busy_seconds_total: number;
+                /** @description Seconds of media separated. */
+                audio_seconds_total: number;
+                memory_bytes: number;
+            }[];
+            queue: {
+                waiting: number;
+                in_progress: number;
+                /** @description Age of the oldest that waits. */
+                oldest_seconds: number;
+                jobs_to_hand_over: number;
+                webhooks_due: number;
+            };
+            /** @description Latest first. */
+            failures: {
+                request_id: string;
+                engine_id: string | null;
+                /** Format: date-time */
+                failed_at: string;
+                code: string;
+                message: string;
+            }[];
         };
         /** Model */
         Model: {
@@ -2129,6 +2189,48 @@ export interface operations {
                 headers: {
                     /** @description Seconds after which another try may succeed. */
                     "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    showFleet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Fleet */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fleet"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };

@@ -15,12 +15,15 @@ export interface LaneOwner {
 interface LaneOptions {
   signal: AbortSignal
   onStep: (share: number) => void
+  /** Called when a batch with the lane begins, until one of them was computed. */
+  onBegin?: (() => void) | undefined
 }
 
 interface OpenLane extends WaitingLane {
   steps: number
   stepsLeft: number
   onStep: (share: number) => void
+  onBegin: (() => void) | undefined
   resolve(result: LaneResult): void
   reject(error: unknown): void
 }
@@ -34,24 +37,39 @@ export interface SchedulerStats {
 
 type Compute = Pick<ComputeThread, 'open' | 'step' | 'close' | 'discard'>
 
+/** A batch that the device has computed. */
+export interface SteppedBatch {
+  seconds: number
+  lanes: number
+  /** Of its lanes, without padding. */
+  frames: number
+  /** What it might have held. */
+  framesMax: number
+}
+
+/** Is told what the device does. */
+export interface SchedulerObserver {
+  stepped?(batch: SteppedBatch): void
+  outOfMemory?(): void
+}
+
 /** Counts of requests that have ended are kept up to this many. */
 const REQUESTS_REMEMBERED_MAX = 1_000
 
 export class Scheduler {
   readonly #compute: Compute
   readonly #budget: BatchBudget
-  readonly #onStepped: () => void
+  readonly #observer: SchedulerObserver
   readonly #lanes = new Map<number, OpenLane>()
   readonly #accounts = new Map<string, number>()
   readonly #requests = new Map<string, number>()
   readonly #totals = { stepsTotal: 0, laneStepsTotal: 0, framesTotal: 0 }
   #stepping = false
 
-  /** `onStepped` is called after each batch that the device has computed. */
-  constructor(compute: Compute, budget: BatchBudget, onStepped: () => void = () => undefined) {
+  constructor(compute: Compute, budget: BatchBudget, observer: SchedulerObserver = {}) {
     this.#compute = compute
     this.#budget = budget
-    this.#onStepped = onStepped
+    this.#observer = observer
   }
 
   /**
@@ -66,13 +84,13 @@ export class Scheduler {
   async #separate(
     request: LaneRequest,
     owner: LaneOwner,
-    { signal, onStep }: LaneOptions,
+    { signal, onStep, onBegin }: LaneOptions,
   ): Promise<LaneResult> {
-    const { lane: id, frames, steps } = await this.#compute.open(request)
+    const { lane: id, frames, steps } = await this.#watchMemory(this.#compute.open(request))
     const { promise, resolve, reject } = promiseWithResolvers<LaneResult>()
     const abandon = () => this.#abandon(id, signal.reason)
     this.#join(owner)
-    const lane = { id, ...owner, frames, steps, stepsLeft: steps, onStep, resolve, reject }
+    const lane = { id, ...owner, frames, steps, stepsLeft: steps, onStep, onBegin, resolve, reject }
     this.#lanes.set(id, lane)
     signal.addEventListener('abort', abandon, { once: true })
     if (signal.aborted) abandon()
@@ -109,10 +127,14 @@ export class Scheduler {
    */
   async #step(batch: readonly OpenLane[]): Promise<void> {
     try {
-      await this.#compute.step(batch.map((lane) => lane.id))
-      this.#count(batch)
+      const framesMax = Math.max(this.#budget.framesMax, paddedFrames(batch))
+      for (const lane of batch) if (lane.stepsLeft === lane.steps) lane.onBegin?.()
+      const startedAt = performance.now()
+      await this.#watchMemory(this.#compute.step(batch.map((lane) => lane.id)))
+      const seconds = (performance.now() - startedAt) / 1_000
+      const frames = this.#count(batch)
       this.#budget.stepped()
-      this.#onStepped()
+      this.#observer.stepped?.({ seconds, lanes: batch.length, frames, framesMax })
       for (const lane of batch) this.#advance(lane)
     } catch (error) {
       // A thread that ends loses every lane, not only those of the batch.
@@ -178,14 +200,28 @@ export class Scheduler {
     this.#requests.clear()
   }
 
-  #count(batch: readonly OpenLane[]): void {
+  /** Passes on what a call of the device gives, and notes where memory was missing for it. */
+  async #watchMemory<T>(call: Promise<T>): Promise<T> {
+    try {
+      return await call
+    } catch (error) {
+      if (error instanceof DeviceMemoryError) this.#observer.outOfMemory?.()
+      throw error
+    }
+  }
+
+  /** @returns frames of the batch */
+  #count(batch: readonly OpenLane[]): number {
     this.#totals.stepsTotal += 1
     this.#totals.laneStepsTotal += batch.length
+    let total = 0
     for (const { accountId, requestId, frames } of batch) {
-      this.#totals.framesTotal += frames
+      total += frames
       this.#accounts.set(accountId, (this.#accounts.get(accountId) ?? 0) + frames)
       this.#requests.set(requestId, (this.#requests.get(requestId) ?? 0) + frames)
     }
+    this.#totals.framesTotal += total
+    return total
   }
 }
 

@@ -4,6 +4,7 @@
 
 import { join } from 'node:path'
 import type { OutputPart, StoredFile } from '../../shared/messages.ts'
+import { beginSpan, type OpenSpan } from '../../shared/tracing.ts'
 import type { Separation } from '../../models/model.ts'
 import { allSettledOrThrow } from './all-settled-or-throw.ts'
 import {
@@ -36,6 +37,8 @@ export type Stored = Record<OutputName, StoredFile & { video?: StoredFile }>
 
 interface Writer {
   sound: Encoder
+  /** Until the sound is whole. */
+  encoding: OpenSpan
   /** The sound track of the video. */
   track: Encoder | null
 }
@@ -101,6 +104,7 @@ export class Outputs {
   async abort(): Promise<void> {
     this.#stop.abort()
     const writers = Object.values(this.#writers)
+    for (const { encoding } of writers) encoding.end({ code: 'INTERRUPTED' })
     await Promise.allSettled([
       this.#video,
       ...writers.flatMap(({ sound, track }) => [sound.abort(), track?.abort()]),
@@ -114,14 +118,15 @@ export class Outputs {
       videoPath === null
         ? null
         : await createEncoder(join(folder, `${name}_track`), { ...encoding, format: 'aac' })
-    return { sound, track }
+    return { sound, track, encoding: beginSpan(`encode ${name}`) }
   }
 
   async #finish(name: OutputName, store: Store): Promise<Stored[OutputName]> {
-    const { sound, track } = this.#writers[name]!
+    const { sound, track, encoding } = this.#writers[name]!
     const soundPath = join(this.#options.folder, name)
     const storeSound = async () => {
       const file = await sound.finish()
+      encoding.end()
       await store(name, soundPath, file.contentType)
       return file
     }

@@ -4,11 +4,13 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Broker } from '../../shared/broker.ts'
 import type { Clock } from '../../shared/clock.ts'
+import type { FailureCode } from '../../shared/errors.ts'
 import type { Logger } from '../../shared/log.ts'
 import { assertNotTooLong } from '../../shared/media-limits.ts'
 import type { Event, Job } from '../../shared/messages.ts'
 import type { PublicFetch } from '../../shared/http/public-fetch.ts'
 import { LIMITS } from '../../shared/separation-options.ts'
+import { inSpan } from '../../shared/tracing.ts'
 import type { ModelDescription } from '../../models/model.ts'
 import type { EngineConfig } from '../config.ts'
 import { DeviceError } from '../compute/compute-errors.ts'
@@ -43,6 +45,8 @@ export interface JobDeps {
   onDeviceFailed(): void
   /** Called with the seconds of media once they are separated. */
   onSeparated(seconds: number): void
+  /** Called when the job fails for good, once that is stored. */
+  onFailed(code: FailureCode): void
 }
 
 /** The common fields of all events of one try. */
@@ -70,7 +74,8 @@ export async function separateJob(
   let folder: string | null = null
   try {
     folder = await makeJobFolder(deps.config.scratchFolder)
-    const sourcePath = await fetchMedia(job, folder, signal, deps)
+    const into = folder
+    const sourcePath = await inSpan('fetch', {}, () => fetchMedia(job, into, signal, deps))
     await started
     const work = { folder, sourcePath, reporter, signal, attemptId }
     const completed = await deps.soundProcesses.use(signal, (reader) =>
@@ -160,7 +165,8 @@ async function produceOutputs(
     const stored = await outputs.finish(async (part, path, contentType) => {
       const url = job.upload_urls[part]
       const onAway = () => deps.store.noticed(url)
-      await uploadOutput({ url, path, contentType, signal, onAway })
+      const upload = () => uploadOutput({ url, path, contentType, signal, onAway })
+      await inSpan(`upload ${part}`, {}, upload)
       deps.store.ended()
     })
     reporter.log(describeStored(stored, outputs.sound, mixture))
@@ -186,7 +192,7 @@ async function measureMedia(
   deps: JobDeps,
 ): Promise<number | null> {
   const secondsMax = deps.config.mediaSecondsMax
-  const seconds = await reader.measure(path, { secondsMax })
+  const seconds = await inSpan('measure', {}, () => reader.measure(path, { secondsMax }))
   if (seconds === null) return null
   await publishUntilStored({ ...reporter.event('measured'), duration: seconds }, deps, signal)
   assertNotTooLong(seconds, secondsMax)
@@ -214,6 +220,7 @@ async function reportFailure(
     if (error instanceof JobStopped && error.because === 'canceled') {
       const canceled = { code: 'CANCELED' as const, message: 'The request was canceled.' }
       await deps.broker.publishEvent({ ...reporter.event('failed'), error: canceled })
+      deps.onFailed(canceled.code)
       return 'failed'
     }
     if (error instanceof DeviceError) deps.onDeviceFailed()
@@ -221,6 +228,7 @@ async function reportFailure(
     if (failure) {
       deps.log.warn({ err: error }, 'the job failed')
       await publishUntilStored({ ...reporter.event('failed'), error: failure }, deps, signal)
+      deps.onFailed(failure.code)
       return 'failed'
     }
     deps.log.warn({ err: error }, 'the job was interrupted')

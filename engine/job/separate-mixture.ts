@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto'
 import { assertSpansBegin } from '../../shared/media-limits.ts'
 import type { Job } from '../../shared/messages.ts'
+import { beginSpan } from '../../shared/tracing.ts'
 import type { AudioSpan } from '../../shared/separation-options.ts'
 import type {
   LaneResult,
@@ -24,6 +25,7 @@ import {
   type MixtureChunk,
 } from './chunks.ts'
 import { describeWork, type ChunkWork } from './job-log.ts'
+import { LaneSpans } from './lane-spans.ts'
 import type { Mixture } from '../media/decode.ts'
 import type { Scheduler } from '../compute/scheduler.ts'
 
@@ -74,6 +76,8 @@ export async function separateMixture(
   const inFlightMax = deps.model.needsPreviousChunk ? 1 : deps.config.chunksInFlightMax
   let samples = 0
   let overlapState: OverlapState | undefined
+  const spans = new LaneSpans()
+  const decoding = beginSpan('decode')
   const settleFirst = async () => {
     const settled = await inFlight.shift()
     if (!settled) return
@@ -85,15 +89,17 @@ export async function separateMixture(
     for await (const chunk of cutChunks(mixture.blocks(), mixture.channels, plan)) {
       samples = chunk.startSample + (chunk.channels[0]?.length ?? 0)
       const onStep = progress.step
-      const chunkDeps = { ...deps, candidates, onStep, overlapState }
+      const chunkDeps = { ...deps, candidates, onStep, overlapState, spans }
       const separated = separateChunk(job, chunk, mixture, chunkDeps)
       separated.catch(() => undefined) // awaited later, in order: until then it is not unhandled
       inFlight.push(separated)
       if (inFlight.length >= inFlightMax) await settleFirst()
     }
+    decoding.end()
     assertSpansBegin(options.spans, samples / mixture.sampleRate)
     while (inFlight.length > 0) await settleFirst()
   } finally {
+    decoding.end({ code: 'INTERRUPTED' }) // unless it had ended before
     await Promise.allSettled(inFlight)
   }
   await deps.write({ target: joined.target.finish(), residual: joined.residual.finish() })
@@ -132,6 +138,7 @@ function join(
 type ChunkDeps = Pick<SeparationDeps, 'scheduler' | 'signal'> & {
   candidates: number
   onStep(share: number): void
+  spans: LaneSpans
   /** The overlap state of the previous chunk. */
   overlapState: OverlapState | undefined
 }
@@ -140,7 +147,7 @@ async function separateChunk(
   job: Job,
   chunk: MixtureChunk,
   { sampleRate }: Mixture,
-  { scheduler, signal, candidates, onStep, overlapState }: ChunkDeps,
+  { scheduler, signal, candidates, onStep, overlapState, spans }: ChunkDeps,
 ): Promise<SeparatedChunk> {
   const { startSample, sharedSamples: overlapSamples, channels } = chunk
   const { options, request_id: requestId } = job
@@ -159,7 +166,10 @@ async function separateChunk(
     const seed = laneSeed(requestId, candidate)
     const chunkOf = { channels: copy, sampleRate }
     const lane = { ...request, chunk: chunkOf, candidate, candidates, seed }
-    return scheduler.separate(lane, owner, { signal, onStep })
+    const where = { chunk_start_seconds: startSample / sampleRate, candidate }
+    return spans.trace(where, (onBegin) =>
+      scheduler.separate(lane, owner, { signal, onStep, onBegin }),
+    )
   }
   return { chunk, samples, ...(await bestCandidate(channels, candidates, separate)) }
 }

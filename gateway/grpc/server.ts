@@ -11,6 +11,7 @@ import { HealthImplementation } from 'grpc-health-check'
 import { MINUTE_MS } from '../../shared/durations.ts'
 import { loadProto } from '../../shared/proto.ts'
 import { isTerminal } from '../../shared/request-status.ts'
+import { inSpan } from '../../shared/tracing.ts'
 import { authenticate } from '../accounts/auth.ts'
 import { callIdOf } from '../api/call-id.ts'
 import type { Deps } from '../deps.ts'
@@ -181,7 +182,13 @@ function unary<Request, Reply>(
   handle: (accountId: string, request: Request, metadata: grpc.Metadata) => Promise<Reply>,
 ): grpc.handleUnaryCall<Request, Reply> {
   return (call, reply) => {
-    answer(deps, call, (key) => handle(key.account_id, call.request, call.metadata)).then(
+    const from = textOf(call.metadata, 'traceparent') ?? null
+    const options = { kind: 'server', from } as const
+    answer(deps, call, (key) =>
+      inSpan(call.getPath().slice(1), options, () =>
+        handle(key.account_id, call.request, call.metadata),
+      ),
+    ).then(
       (message) => reply(null, message),
       (status: grpc.StatusObject) => reply(status),
     )

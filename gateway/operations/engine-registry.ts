@@ -1,13 +1,14 @@
 /** The engines that are there: discovered by their announcements, called over gRPC. */
 
 import type { Clock } from '../../shared/clock.ts'
-import type { EngineDescription } from '../../shared/engine-control.ts'
+import type { EngineDescription, EngineStats } from '../../shared/engine-control.ts'
 import type { Logger } from '../../shared/log.ts'
 import type { EngineAnnouncement } from '../../shared/messages.ts'
 
 /** The calls that the registry makes to an engine. */
 export interface EngineClient {
   describe(): Promise<EngineDescription>
+  stats(): Promise<EngineStats>
   cancel(requestId: string): Promise<unknown>
   close(): void
 }
@@ -50,15 +51,16 @@ export class EngineRegistry {
   }
 
   /** The descriptions of all engines; without those that do not respond. */
-  async describe(): Promise<EngineDescription[]> {
-    this.#dropSilent()
-    const answers = [...this.#members.values()].map(({ address, client }) =>
-      client.describe().catch((error: unknown) => {
-        this.#options.log.warn({ err: error, address }, 'an engine did not describe itself')
-        return undefined
-      }),
-    )
-    return (await Promise.all(answers)).filter((answer) => answer !== undefined)
+  describe(): Promise<EngineDescription[]> {
+    return this.#askAll((client) => client.describe())
+  }
+
+  /** The same, and how it is doing. */
+  survey(): Promise<{ description: EngineDescription; stats: EngineStats }[]> {
+    return this.#askAll(async (client) => {
+      const [description, stats] = await Promise.all([client.describe(), client.stats()])
+      return { description, stats }
+    })
   }
 
   /** Makes an engine stop working on a request. An engine that is gone is skipped. */
@@ -74,6 +76,17 @@ export class EngineRegistry {
   close(): void {
     for (const { client } of this.#members.values()) client.close()
     this.#members.clear()
+  }
+
+  async #askAll<T>(ask: (client: EngineClient) => Promise<T>): Promise<T[]> {
+    this.#dropSilent()
+    const answers = [...this.#members.values()].map(({ address, client }) =>
+      ask(client).catch((error: unknown) => {
+        this.#options.log.warn({ err: error, address }, 'an engine did not describe itself')
+        return undefined
+      }),
+    )
+    return (await Promise.all(answers)).filter((answer) => answer !== undefined)
   }
 
   #dropSilent(): void {

@@ -3,42 +3,39 @@
  * that there are few series.
  */
 
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
-import type { RequestRow } from '../store/tables.ts'
-
-const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+import { EVENTS, JOBS } from '../../shared/broker-streams.ts'
+import { FAILURE_CODES } from '../../shared/errors.ts'
+import { MetricSet } from '../../shared/metrics.ts'
+import type { DeliveryState, RequestRow } from '../store/tables.ts'
 
 export class Metrics {
-  readonly registry = new Registry()
-  readonly #submitted = this.#counter('winnow_requests_submitted_total', 'Requests accepted.')
-  readonly #finished = this.#counter(
-    'winnow_requests_finished_total',
-    'Requests that ended, by status and, of those that FAILED, code.',
-    ['status', 'code'],
-  )
-  readonly #audioSeconds = this.#counter(
-    'winnow_audio_seconds_total',
-    'Seconds of media of COMPLETED requests.',
-  )
-  readonly #deadLetters = this.#counter(
+  readonly #set = new MetricSet()
+  readonly #submitted = this.#set.counter('winnow_requests_submitted_total')
+  readonly #finished = this.#set.counter('winnow_requests_finished_total', [
+    { status: 'COMPLETED', code: '' },
+    ...FAILURE_CODES.map((code) => ({ status: 'FAILED', code })),
+  ])
+  readonly #audioSeconds = this.#set.counter('winnow_audio_seconds_total')
+  readonly #deadLetters = this.#set.counter(
     'winnow_dead_letters_total',
-    'Messages given up because they were delivered too often, by stream.',
-    ['stream'],
+    [JOBS, EVENTS].map(({ stream }) => ({ stream })),
   )
-  readonly #http = this.#histogram(
-    'winnow_http_request_seconds',
-    'HTTP calls answered, to the end of the answer: a status stream lasts.',
-    ['method', 'route', 'status'],
+  readonly #webhookTries = this.#set.counter(
+    'winnow_webhook_tries_total',
+    ['delivered', 'pending', 'failed'].map((state) => ({ state })),
   )
-  readonly #grpc = this.#histogram(
-    'winnow_grpc_call_seconds',
-    'Calls of SeparationService answered: a Watch lasts.',
-    ['method', 'status'],
-  )
+  readonly #http = this.#set.histogram('winnow_http_request_seconds')
+  readonly #grpc = this.#set.histogram('winnow_grpc_call_seconds')
 
-  /** Adds the standard process metrics of Prometheus: memory, CPU time, open files … */
-  watchProcess(): void {
-    collectDefaultMetrics({ register: this.registry })
+  /** Adds the state of the process, and of the disk of the data folder. */
+  watchProcess(dataFolder: string): void {
+    this.#set.watchProcess()
+    this.#set.watchDisk(dataFolder)
+  }
+
+  /** All of it, in the text format of Prometheus. */
+  text(): Promise<string> {
+    return this.#set.text()
   }
 
   submitted(): void {
@@ -56,6 +53,11 @@ export class Metrics {
     this.#deadLetters.inc({ stream })
   }
 
+  /** @param state that the delivery is in after a try */
+  webhookTried(state: DeliveryState): void {
+    this.#webhookTries.inc({ state })
+  }
+
   /** @param route as it is declared, with the names of its parameters */
   httpAnswered(call: { method: string; route: string; status: number; ms: number }): void {
     const { method, route, status, ms } = call
@@ -66,13 +68,5 @@ export class Metrics {
   grpcAnswered(call: { method: string; status: string; ms: number }): void {
     const { method, status, ms } = call
     this.#grpc.observe({ method, status }, ms / 1_000)
-  }
-
-  #counter(name: string, help: string, labelNames: string[] = []): Counter {
-    return new Counter({ name, help, labelNames, registers: [this.registry] })
-  }
-
-  #histogram(name: string, help: string, labelNames: string[]): Histogram {
-    return new Histogram({ name, help, labelNames, buckets: SECONDS, registers: [this.registry] })
   }
 }

@@ -1,7 +1,7 @@
 /** The metrics that operators scrape: counters, and the state of the work now. */
 
-import { Gauge, Registry } from 'prom-client'
 import { isoTime } from '../../shared/clock.ts'
+import { MetricSet } from '../../shared/metrics.ts'
 import type { Deps } from '../deps.ts'
 import { countWork } from '../store/work-counts.ts'
 
@@ -9,7 +9,7 @@ type StateDeps = Pick<Deps, 'store' | 'broker' | 'engineRegistry' | 'feed' | 'cl
 
 /** All metrics, in the text format of Prometheus. */
 export const metricsText = async (deps: StateDeps): Promise<string> =>
-  (await deps.metrics.registry.metrics()) + (await (await stateOf(deps)).metrics())
+  (await deps.metrics.text()) + (await (await stateOf(deps)).text())
 
 /** The state of the work now. */
 async function stateOf({
@@ -18,25 +18,19 @@ async function stateOf({
   engineRegistry,
   feed,
   clock,
-}: StateDeps): Promise<Registry> {
-  const registry = new Registry()
-  const gauge = (name: string, help: string, labelNames: string[] = []) =>
-    new Gauge({ name, help, labelNames, registers: [registry] })
+}: StateDeps): Promise<MetricSet> {
+  const set = new MetricSet()
   const work = await countWork(store, isoTime(clock.now()))
   const waitingMs = work.oldestQueuedAt === null ? 0 : clock.now() - Date.parse(work.oldestQueuedAt)
-  const requests = gauge('winnow_requests', 'Requests not finished, by status.', ['status'])
+  const requests = set.gauge('winnow_requests')
   requests.set({ status: 'IN_QUEUE' }, work.queued)
   requests.set({ status: 'IN_PROGRESS' }, work.running)
-  gauge('winnow_queue_oldest_seconds', 'Age of the oldest request in the queue.').set(
-    Math.max(0, waitingMs) / 1_000,
-  )
-  gauge('winnow_outbox_jobs', 'Jobs still to be handed to the broker.').set(work.outbox)
-  gauge('winnow_webhooks_unsettled', 'Webhooks neither delivered nor given up.').set(work.webhooks)
-  gauge('winnow_webhooks_due', 'Of these, such as are due now.').set(work.webhooksDue)
-  gauge('winnow_status_watches', 'Open status streams and Watch calls.').set(feed.watches)
-  gauge('winnow_engines', 'Engines that are there.').set(engineRegistry.engines)
-  gauge('winnow_broker_connected', '1 while the broker is reached, else 0.').set(
-    Number(broker.isConnected()),
-  )
-  return registry
+  set.gauge('winnow_queue_oldest_seconds').set(Math.max(0, waitingMs) / 1_000)
+  set.gauge('winnow_outbox_jobs').set(work.outbox)
+  set.gauge('winnow_webhooks_unsettled').set(work.webhooks)
+  set.gauge('winnow_webhooks_due').set(work.webhooksDue)
+  set.gauge('winnow_status_watches').set(feed.watches)
+  set.gauge('winnow_engines').set(engineRegistry.engines)
+  set.gauge('winnow_broker_connected').set(Number(broker.isConnected()))
+  return set
 }

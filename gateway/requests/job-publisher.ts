@@ -6,6 +6,7 @@ import { DAY_MS, MINUTE_MS } from '../../shared/durations.ts'
 import type { Broker, JobQueue } from '../../shared/broker.ts'
 import type { Job, OutputPart } from '../../shared/messages.ts'
 import { isTerminal } from '../../shared/request-status.ts'
+import { inSpan } from '../../shared/tracing.ts'
 import type { Deps } from '../deps.ts'
 import { queuesOf } from './job-queue.ts'
 import { Loop } from '../loop.ts'
@@ -98,7 +99,14 @@ async function publishOne(
   if (isTerminal(row.status)) return { row }
   try {
     const job = await jobOf(row, deps)
-    return { row, sequence: await deps.broker.publishJob(job, row.message_id, queue) }
+    const options = {
+      kind: 'producer',
+      from: row.trace_parent,
+      isRepeated: row.attempts > 0,
+      attributes: { 'winnow.request_id': row.request_id },
+    } as const
+    const publish = () => deps.broker.publishJob(job, row.message_id, queue)
+    return { row, sequence: await inSpan('publish job', options, publish) }
   } catch (error) {
     return { row, error }
   }

@@ -2,6 +2,7 @@
 
 import { isoTime } from '../../shared/clock.ts'
 import type { Event } from '../../shared/messages.ts'
+import { currentTraceParent } from '../../shared/tracing.ts'
 import { failure, finishRequest } from './finish-request.ts'
 import type { MediaPresenter } from './presenter.ts'
 import type { Store } from '../store/database.ts'
@@ -47,6 +48,7 @@ export async function releaseRequest(
     request_id: requestId,
     created_at: row.created_at, // it keeps its place in the queue
     not_before: isInterrupted ? isoTime(now + retryDelayMs(interruptions)) : null,
+    trace_parent: currentTraceParent(),
   })
   return 'queued'
 }

@@ -3,6 +3,7 @@
 import { isoTime } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
+import { currentTraceParent } from '../../shared/tracing.ts'
 import { reserveAtSubmit } from '../accounts/credits.ts'
 import { checkSubmission, type Submission } from '../api/validation.ts'
 import type { Deps } from '../deps.ts'
@@ -142,12 +143,13 @@ async function insert(
   answered: (IdempotencyKey & { answer: string }) | undefined,
 ): Promise<void> {
   const { request_id, account_id: accountId, created_at } = row
+  const trace_parent = currentTraceParent() // the transaction is run by whoever shares it
   try {
     await inSharedTransaction(deps.store, async (store) => {
       if (answered) await keepAnswer(store, deps, { ...answered, requestId: request_id })
       await reserveAtSubmit(store, row, created_at)
       await insertRequest(store, row)
-      await putInOutbox(store, { message_id: request_id, request_id, created_at })
+      await putInOutbox(store, { message_id: request_id, request_id, created_at, trace_parent })
       await assertKept(store, row)
       await assertRoom(store, accountId, deps.config)
     })

@@ -1,6 +1,7 @@
 /** The body of a webhook: made once, when its request ends, and the same in every try. */
 
 import { newId } from '../../shared/ids.ts'
+import { currentTraceParent } from '../../shared/tracing.ts'
 import { failureOf, presentResult, type MediaPresenter } from './presenter.ts'
 import { MODEL_ID } from '../api/schemas.ts'
 import type { DeliveryRow, RequestRow } from '../store/tables.ts'
@@ -27,6 +28,7 @@ export async function newDelivery(
     delivered_at: null,
     last_error: null,
     created_at: finishedAt,
+    trace_parent: currentTraceParent(),
   }
 }
 

@@ -24,6 +24,7 @@ import { bearerToken, isSameSecret } from '../accounts/auth.ts'
 import { installBodyDeadline } from '../api/body-deadline.ts'
 import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
+import { describeFleet, Fleet } from '../operations/fleet.ts'
 
 interface AccountRoute {
   Params: { account_id: string }
@@ -48,6 +49,7 @@ export function adminRoutes(app: FastifyInstance, deps: Deps): void {
   })
   installBodyDeadline(app, deps.config.bodySecondsMax)
   app.removeContentTypeParser('text/plain')
+  fleetRoute(app, deps)
   accountRoutes(app, deps)
   keyRoutes(app, deps)
 }
@@ -66,6 +68,19 @@ const describe = (operationId: string, summary: string, parameter?: string) => (
     },
   }),
 })
+
+function fleetRoute(app: FastifyInstance, deps: Deps): void {
+  app.get(
+    '/admin/fleet',
+    {
+      schema: {
+        ...describe('showFleet', 'Get the engines, the queue and the last failures'),
+        response: responses({ 200: Fleet }, [401, 500]),
+      },
+    },
+    async () => describeFleet(deps),
+  )
+}
 
 function accountRoutes(app: FastifyInstance, deps: Deps): void {
   app.post(

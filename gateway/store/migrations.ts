@@ -15,6 +15,7 @@ export const migrations: Record<string, Migration> = {
   '007-webhook-turns': { up: addWebhookTurns },
   '008-file-quota': { up: addFileQuota },
   '009-gateways': { up: addGateways },
+  '010-traces': { up: addTraces },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {
@@ -248,4 +249,10 @@ async function addFileQuota(db: Kysely<any>): Promise<void> {
     .columns(['account_id', 'file_size', 'expires_at'])
     .where(sql<SqlBool>`media_removed_at is null`)
     .execute()
+}
+
+/** What is done later goes on with the trace of what asked for it. */
+async function addTraces(db: Kysely<any>): Promise<void> {
+  await db.schema.alterTable('outbox').addColumn('trace_parent', 'text').execute()
+  await db.schema.alterTable('deliveries').addColumn('trace_parent', 'text').execute()
 }

@@ -3,16 +3,16 @@
 import { isPostgres, type Store } from './database.ts'
 import type { OutboxRow, RequestRow } from './tables.ts'
 
-type NewOutboxRow = Omit<OutboxRow, 'not_before' | 'tries'> & Partial<OutboxRow>
+type NewOutboxRow = Omit<OutboxRow, 'not_before' | 'tries' | 'trace_parent'> & Partial<OutboxRow>
 
 export async function putInOutbox(store: Store, row: NewOutboxRow): Promise<void> {
   await store
     .insertInto('outbox')
-    .values({ not_before: null, tries: 0, ...row })
+    .values({ not_before: null, tries: 0, trace_parent: null, ...row })
     .execute()
 }
 
-export type WaitingJob = RequestRow & Pick<OutboxRow, 'message_id' | 'tries'>
+export type WaitingJob = RequestRow & Pick<OutboxRow, 'message_id' | 'tries' | 'trace_parent'>
 
 interface TakeOptions {
   now: string
@@ -48,7 +48,7 @@ export async function takeWaiting(store: Store, options: TakeOptions): Promise<W
     .selectFrom('outbox')
     .innerJoin('requests', 'requests.request_id', 'outbox.request_id')
     .selectAll('requests')
-    .select(['outbox.message_id', 'outbox.tries'])
+    .select(['outbox.message_id', 'outbox.tries', 'outbox.trace_parent'])
     .where('outbox.message_id', 'in', messageIds)
     .orderBy('outbox.created_at')
     .orderBy('outbox.message_id')

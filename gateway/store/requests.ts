@@ -62,6 +62,18 @@ export function listRequests(
     .execute()
 }
 
+/** Requests that failed otherwise than by a cancel, those submitted last first. */
+export const latestFailures = (store: Store, limit: number): Promise<RequestRow[]> =>
+  store
+    .selectFrom('requests')
+    .selectAll()
+    .where('status', '=', 'FAILED')
+    .where('error_code', '!=', 'CANCELED')
+    .orderBy('created_at', 'desc')
+    .orderBy('request_id', 'desc')
+    .limit(limit)
+    .execute()
+
 /** The ids of all requests in the queue, oldest first. */
 export async function queuedRequestIds(store: Store): Promise<string[]> {
   const rows = await store

@@ -127,6 +127,8 @@ export interface OutboxRow {
   not_before: string | null
   /** How often the broker refused it. */
   tries: number
+  /** The span that put it here, as W3C's `traceparent`. */
+  trace_parent: string | null
 }
 
 /** The webhook of a finished request. */
@@ -151,6 +153,8 @@ export interface DeliveryRow {
   delivered_at: string | null
   last_error: string | null
   created_at: string
+  /** The span that ended the request, as W3C's `traceparent`. */
+  trace_parent: string | null
 }
 
 /** The answer of a submit with an Idempotency-Key. */

@@ -9,6 +9,7 @@ import { isoTime, type Clock } from '../../shared/clock.ts'
 import { FairShare, FairShares } from '../../shared/fair-share.ts'
 import { newId } from '../../shared/ids.ts'
 import type { Logger } from '../../shared/log.ts'
+import { inSpan } from '../../shared/tracing.ts'
 import type { PostOutcome, PublicPost } from './public-post.ts'
 import { Loop } from '../loop.ts'
 import { decrypt, type Keys } from '../secrets.ts'
@@ -21,7 +22,7 @@ import {
   type DeliveryChange,
   type DueDelivery,
 } from '../store/deliveries.ts'
-import type { DeliveryRow } from '../store/tables.ts'
+import type { DeliveryRow, DeliveryState } from '../store/tables.ts'
 import { retryDelayMs } from './schedule.ts'
 import { signatureHeaders } from './signature.ts'
 
@@ -36,6 +37,8 @@ interface SenderOptions {
   triesMax: number
   /** Of these, to one host; the poster limits those to one address. */
   hostTriesMax: number
+  /** Called after each try that was sent, with the state of its delivery. */
+  onTried?: (state: DeliveryState) => void
   /** From 0 up to 1; spreads the tries. */
   random?: () => number
 }
@@ -131,10 +134,11 @@ export class WebhookSender {
   async #send(delivery: DueDelivery, claimId: string): Promise<void> {
     const { clock, log } = this.#options
     const startedAt = clock.now()
-    const outcome = await this.#post(delivery, startedAt)
+    const outcome = await this.#postTraced(delivery, startedAt)
     const { request_id: requestId, webhook_id: webhookId, host } = delivery
     const settled = await this.#settle(webhookId, claimId, outcome)
     const answer = 'status' in outcome ? { status: outcome.status } : outcome
+    if (settled && !('isBusy' in outcome)) this.#options.onTried?.(settled.state)
     log.info(
       {
         requestId,
@@ -173,7 +177,24 @@ export class WebhookSender {
     }
   }
 
-  async #post(delivery: DueDelivery, now: number): Promise<PostOutcome> {
+  /** The first try goes on with the trace of the request; a later one may come days after it. */
+  #postTraced(delivery: DueDelivery, startedAt: number): Promise<PostOutcome> {
+    const { trace_parent: from, attempts, webhook_id: webhookId, request_id: requestId } = delivery
+    const attributes = { 'winnow.request_id': requestId, 'winnow.webhook_id': webhookId }
+    const options = { kind: 'client', from, isRepeated: attempts > 1, attributes } as const
+    return inSpan('webhook', options, async (span) => {
+      const outcome = await this.#post(delivery, startedAt, span.traceParent)
+      if ('status' in outcome) span.setAttributes({ 'http.response.status_code': outcome.status })
+      else span.end({ code: outcome.isBusy ? 'BUSY' : 'UNREACHABLE' })
+      return outcome
+    })
+  }
+
+  async #post(
+    delivery: DueDelivery,
+    now: number,
+    traceparent: string | null,
+  ): Promise<PostOutcome> {
     const { webhook_id: id, request_id: requestId, account_id: accountId } = delivery
     const { webhook_url: url, webhook_secret: encrypted } = delivery
     const body = Buffer.from(delivery.body)
@@ -185,7 +206,11 @@ export class WebhookSender {
       return { problem: 'The signing secret can no longer be read.' }
     }
     const signature = signatureHeaders(secret, { id, timestamp: Math.floor(now / 1_000), body })
-    const headers = { 'content-type': 'application/json', ...signature }
+    const headers = {
+      'content-type': 'application/json',
+      ...signature,
+      ...(traceparent !== null && { traceparent }),
+    }
     return this.#options.post(url ?? '', { headers, body, accountId }, this.#aborting.signal)
   }
 }

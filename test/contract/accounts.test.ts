@@ -28,6 +28,7 @@ const admin = (
   })
 
 const ROUTES: ['GET' | 'POST', string][] = [
+  ['GET', 'fleet'],
   ['GET', 'accounts'],
   ['POST', 'accounts'],
   ['GET', 'accounts/x'],

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { startMetricsServer } from '../../gateway/operations/metrics-server.ts'
+import { metricsText } from '../../gateway/operations/state-metrics.ts'
+import { startMetricsServer } from '../../shared/metrics-server.ts'
 import { startSeparationClient } from '../support/separation-client.ts'
 import {
   API,
@@ -14,7 +15,10 @@ import {
 } from '../support/start-gateway.ts'
 
 async function startMetrics(t: TestContext, gateway: Gateway): Promise<string> {
-  const server = await startMetricsServer('127.0.0.1', 0, gateway.deps)
+  const server = await startMetricsServer('127.0.0.1', 0, {
+    text: () => metricsText(gateway.deps),
+    log: gateway.deps.log,
+  })
   t.after(() => server.stop())
   return server.address
 }

@@ -54,7 +54,9 @@ test('2.2 the model list names the engines that are there, none that fell silent
       precision: 'float32',
     },
   }
-  const engine = { describe: async () => description, cancel: async () => 'STOPPED', close() {} }
+  const stats = () => Promise.reject(new Error('not asked for'))
+  const cancel = async () => 'STOPPED'
+  const engine = { describe: async () => description, stats, cancel, close() {} }
   const gateway = await startGateway(t, { engine })
   gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
   const engines = async () => (await gateway.call('GET', '/v1/models')).json().data[0].engines

@@ -90,6 +90,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
   const canceled: string[] = []
   const engine = options.engine ?? {
     describe: () => Promise.reject(new Error('not there')),
+    stats: () => Promise.reject(new Error('not there')),
     cancel: async (requestId: string) => canceled.push(requestId),
     close() {},
   }

@@ -2,7 +2,8 @@
 
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { localUrl, portAfter, type Config } from '../../../gateway/config.ts'
+import { portAfter, type Config } from '../../../gateway/config.ts'
+import { localUrl } from '../../../shared/local-url.ts'
 import type { Context } from '../context.ts'
 import { failure, fine, warning, type Finding } from '../finding.ts'
 

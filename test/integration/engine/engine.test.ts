@@ -8,6 +8,7 @@ import { DeviceError } from '../../../engine/compute/compute-errors.ts'
 import type { ComputeThread } from '../../../engine/compute/compute-thread.ts'
 import { loadConfig } from '../../../engine/config.ts'
 import { createEngine } from '../../../engine/engine.ts'
+import { EngineMetrics } from '../../../engine/operations/engine-metrics.ts'
 import type { Broker, Lease } from '../../../shared/broker.ts'
 import { createLogger } from '../../../shared/log.ts'
 import { createPublicFetch } from '../../../shared/http/public-fetch.ts'
@@ -70,6 +71,7 @@ test('an engine whose device fails three jobs in a row is sick, and none of them
       publicFetch: createPublicFetch({ allowCidrs: [] }),
       clock: new FakeClock(),
       log: createLogger('test', 'silent'),
+      metrics: new EngineMetrics(),
       onSick,
     })
     engine.start()

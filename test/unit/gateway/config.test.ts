@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { SettingsError } from '../../../shared/settings.ts'
-import { loadConfig, localUrl, portAfter } from '../../../gateway/config.ts'
+import { loadConfig, portAfter } from '../../../gateway/config.ts'
+import { localUrl } from '../../../shared/local-url.ts'
 
 const NATS_URL = 'nats://127.0.0.1:4222'
 

@@ -92,6 +92,7 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
       seen.deviceFailed += 1
     },
     onSeparated: () => undefined,
+    onFailed: () => undefined,
   }
   const job: Job = {
     request_id: 'r',

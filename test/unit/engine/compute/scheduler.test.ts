@@ -145,8 +145,10 @@ test('only a batch that was computed counts as one', async () => {
   const compute = new FakeCompute(1, (prompts) =>
     prompts.includes('bad') ? new DeviceError('no') : null,
   )
-  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log), () => {
-    stepped += 1
+  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log), {
+    stepped: () => {
+      stepped += 1
+    },
   })
   await assert.rejects(separate(scheduler, 'bad'), DeviceError)
   assert.equal(stepped, 0)

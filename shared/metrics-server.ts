@@ -3,9 +3,9 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { localUrl } from '../config.ts'
-import type { Deps } from '../deps.ts'
-import { metricsText } from './state-metrics.ts'
+import { localUrl } from './local-url.ts'
+import type { Logger } from './log.ts'
+import { MetricSet } from './metrics.ts'
 
 export interface MetricsServer {
   /** Where it listens: `http://host:port`. */
@@ -13,13 +13,19 @@ export interface MetricsServer {
   stop(): Promise<void>
 }
 
+interface MetricsSource {
+  /** All metrics as they are now, in the text format of Prometheus. */
+  text(): Promise<string>
+  log: Logger
+}
+
 /** Listens on `host:port`; port 0 takes any free one. @throws Error when it is taken */
 export async function startMetricsServer(
   host: string,
   port: number,
-  deps: Deps,
+  source: MetricsSource,
 ): Promise<MetricsServer> {
-  const server = createServer((request, reply) => void answer(deps, request, reply))
+  const server = createServer((request, reply) => void answer(source, request, reply))
   server.listen(port, host)
   await once(server, 'listening').catch((error: Error) => {
     throw new Error(`METRICS_PORT: ${error.message}`, { cause: error })
@@ -35,7 +41,7 @@ export async function startMetricsServer(
 }
 
 async function answer(
-  deps: Deps,
+  { text, log }: MetricsSource,
   { method = '', url = '' }: IncomingMessage,
   reply: ServerResponse,
 ): Promise<void> {
@@ -45,11 +51,11 @@ async function answer(
     return end(reply, 405, 'Metrics are to be got.\n')
   }
   try {
-    const text = await metricsText(deps)
-    reply.setHeader('content-type', deps.metrics.registry.contentType)
-    end(reply, 200, text)
+    const metrics = await text()
+    reply.setHeader('content-type', MetricSet.contentType)
+    end(reply, 200, metrics)
   } catch (error) {
-    deps.log.error({ err: error }, 'the metrics could not be read')
+    log.error({ err: error }, 'the metrics could not be read')
     end(reply, 500, 'The metrics could not be read; the log says why.\n')
   }
 }

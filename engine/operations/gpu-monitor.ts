@@ -1,0 +1,77 @@
+/** The GPUs of this engine as its metrics show them. */
+
+import type { Logger } from '../../shared/log.ts'
+import { openNvml, type GpuReading, type Nvml, type XidError } from './nvml.ts'
+
+interface GpuMonitorOptions {
+  /** As in CUDA_VISIBLE_DEVICES; undefined: all. */
+  visible: string | undefined
+  onXid(error: XidError): void
+  log: Logger
+}
+
+/** So long a scrape waits for GPUs; one that hangs must not hide what else there is to see. */
+const READ_MS_MAX = 2_000
+
+export interface GpuMonitor {
+  /** What the GPUs report now; empty where they do not in time. */
+  read(): Promise<readonly GpuReading[]>
+  close(): void
+}
+
+const NO_GPUS: GpuMonitor = { read: async () => [], close: () => undefined }
+
+/** Never throws, and says nothing where there is no GPU. */
+export async function openGpuMonitor(options: GpuMonitorOptions): Promise<GpuMonitor> {
+  const nvml = await openNvml()
+  if (!nvml) return NO_GPUS
+  const uuids = visibleGpus(
+    nvml.gpus.map(({ uuid }) => uuid),
+    options.visible,
+  )
+  nvml.watchXids(uuids)
+  let reading: Promise<readonly GpuReading[]> | null = null
+  return {
+    read() {
+      reading ??= readAll(nvml, uuids, options).finally(() => {
+        reading = null
+      })
+      return Promise.race([reading, nothingAfter(READ_MS_MAX)])
+    },
+    close: () => nvml.close(),
+  }
+}
+
+async function readAll(
+  nvml: Nvml,
+  uuids: readonly string[],
+  { onXid, log }: GpuMonitorOptions,
+): Promise<readonly GpuReading[]> {
+  for (const error of await nvml.takeXids()) {
+    log.error(error, 'the GPU reported a critical error (Xid)')
+    onXid(error)
+  }
+  const gpus = nvml.gpus.filter(({ uuid }) => uuids.includes(uuid))
+  return Promise.all(gpus.map((gpu) => gpu.read()))
+}
+
+const nothingAfter = (ms: number): Promise<readonly GpuReading[]> =>
+  new Promise((resolve) => setTimeout(() => resolve([]), ms).unref())
+
+/**
+ * Those of `uuids` (in the order of PCI addresses) that CUDA gives to a process. As for CUDA, a
+ * name that is none ends the list.
+ * @param visible numbers, or UUIDs, which may be cut short; undefined: all
+ */
+export function visibleGpus(uuids: readonly string[], visible: string | undefined): string[] {
+  if (visible === undefined) return [...uuids]
+  const found: string[] = []
+  for (const name of visible.split(',').map((part) => part.trim())) {
+    const uuid = /^\d+$/.test(name)
+      ? uuids[Number(name)]
+      : uuids.find((known) => name.startsWith('GPU-') && known.startsWith(name))
+    if (uuid === undefined) break
+    found.push(uuid)
+  }
+  return found
+}

@@ -1,0 +1,61 @@
+/** Metrics as programs count them, under the names of metric-definitions.ts. */
+
+import { statfs } from 'node:fs/promises'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { METRICS, type MetricDefinition, type NameOf } from './metric-definitions.ts'
+
+export type { Counter, Gauge, Histogram }
+
+type Series = Record<string, string>
+
+/** Metrics that are read together. */
+export class MetricSet {
+  readonly #registry = new Registry()
+
+  static readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE
+
+  /** All of them, in the text format of Prometheus. */
+  text(): Promise<string> {
+    return this.#registry.metrics()
+  }
+
+  /** @param series labels known beforehand: 0 at the start, else the first is no increase */
+  counter(name: NameOf<'counter'>, series: readonly Series[] = []): Counter {
+    const counter = new Counter(this.#configuration(name))
+    for (const labels of series) counter.inc(labels, 0)
+    return counter
+  }
+
+  gauge(name: NameOf<'gauge'>): Gauge {
+    return new Gauge(this.#configuration(name))
+  }
+
+  /** @param series as for a counter */
+  histogram(name: NameOf<'histogram'>, series: readonly Series[] = []): Histogram {
+    const { buckets = [] }: MetricDefinition = METRICS[name]
+    const histogram = new Histogram({ ...this.#configuration(name), buckets: [...buckets] })
+    for (const labels of series) histogram.zero(labels)
+    return histogram
+  }
+
+  /** Adds what Prometheus wants to know of any program: memory, time, open files … */
+  watchProcess(): void {
+    collectDefaultMetrics({ register: this.#registry })
+  }
+
+  /** Adds the room on the disk of `folder`, as it is when asked. */
+  watchDisk(folder: string): void {
+    const size = this.gauge('winnow_disk_size_bytes')
+    const collect = async () => {
+      const { bavail, blocks, bsize } = await statfs(folder)
+      free.set(bavail * bsize)
+      size.set(blocks * bsize)
+    }
+    const free = new Gauge({ ...this.#configuration('winnow_disk_free_bytes'), collect })
+  }
+
+  #configuration(name: keyof typeof METRICS) {
+    const { help, labelNames = [] }: MetricDefinition = METRICS[name]
+    return { name, help, labelNames: [...labelNames], registers: [this.#registry] }
+  }
+}

@@ -1,0 +1,190 @@
+/**
+ * Spans of what a request goes through, in all processes. Only where an endpoint takes them is the
+ * SDK loaded; otherwise nothing here does anything.
+ */
+
+import {
+  context,
+  diag,
+  DiagLogLevel,
+  propagation,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Attributes,
+  type Context,
+  type Span,
+  type Tracer,
+} from '@opentelemetry/api'
+import type { Logger } from './log.ts'
+
+export type { Attributes }
+
+export interface TracingOptions {
+  /** The process, such as `winnow-gateway`. */
+  service: string
+  version: string
+  /** Of an OTLP receiver over HTTP; undefined: there are no spans. */
+  endpoint: string | undefined
+  log: Logger
+}
+
+export interface SpanOptions {
+  /** Without it: inside the process. */
+  kind?: keyof typeof KINDS
+  attributes?: Attributes
+  /**
+   * What it follows from in another process: a `traceparent`, or null where nothing is known.
+   * Without it: the span that is active.
+   */
+  from?: string | null
+  /** A repetition: a trace of its own, with a link to `from`, which may be long over. */
+  isRepeated?: boolean
+}
+
+/** A span that its caller ends. */
+export interface OpenSpan {
+  /** To be handed to another process. */
+  readonly traceParent: string | null
+  setAttributes(attributes: Attributes): void
+  /** Runs `work` inside of it. */
+  run<T>(work: () => T): T
+  /** A second end does nothing. */
+  end(error?: unknown): void
+}
+
+const KINDS = {
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+  producer: SpanKind.PRODUCER,
+  consumer: SpanKind.CONSUMER,
+}
+
+/** What is still to be sent at the end may take so long. */
+const FLUSH_MS_MAX = 2_000
+
+let tracer: Tracer | null = null
+
+export const isTracing = (): boolean => tracer !== null
+
+/**
+ * Begins to send spans where there is an endpoint. The SDK itself honours
+ * OTEL_EXPORTER_OTLP_HEADERS and OTEL_TRACES_SAMPLER.
+ * @returns sends what is left, and stops
+ */
+export async function startTracing(options: TracingOptions): Promise<() => Promise<void>> {
+  const { service, version, endpoint, log } = options
+  if (endpoint === undefined) return async () => undefined
+  const [sdk, { OTLPTraceExporter }, { resourceFromAttributes }] = await Promise.all([
+    import('@opentelemetry/sdk-trace-node'),
+    import('@opentelemetry/exporter-trace-otlp-http'),
+    import('@opentelemetry/resources'),
+  ])
+  const warn = (message: string, ...details: unknown[]) =>
+    log.warn({ report: message.slice(0, 500), details }, 'spans could not be sent')
+  const quiet = () => undefined
+  const logger = { error: warn, warn, info: quiet, debug: quiet, verbose: quiet }
+  diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true })
+  const exporter = new OTLPTraceExporter({ url: `${endpoint}/v1/traces` })
+  const provider = new sdk.NodeTracerProvider({
+    resource: resourceFromAttributes({ 'service.name': service, 'service.version': version }),
+    spanProcessors: [new sdk.BatchSpanProcessor(exporter)],
+  })
+  provider.register()
+  tracer = trace.getTracer('winnow')
+  return async () => {
+    tracer = null
+    const late = new Promise<void>((resolve) => setTimeout(resolve, FLUSH_MS_MAX).unref())
+    await Promise.race([provider.shutdown().catch(warnOf(log)), late])
+  }
+}
+
+const warnOf = (log: Logger) => (error: unknown) =>
+  log.warn({ err: error }, 'the last spans could not be sent')
+
+/** The span that is active, to be handed to another process; null: there is none. */
+export const currentTraceParent = (): string | null =>
+  tracer ? traceParentOf(context.active()) : null
+
+/** Runs `work` in a span, which fails with it. */
+export async function inSpan<T>(
+  name: string,
+  options: SpanOptions,
+  work: (span: OpenSpan) => Promise<T>,
+): Promise<T> {
+  if (!tracer) return work(NO_SPAN)
+  const span = beginSpan(name, options)
+  try {
+    return await span.run(() => work(span))
+  } catch (error) {
+    span.end(error)
+    throw error
+  } finally {
+    span.end()
+  }
+}
+
+/** Begins a span that does not follow the calls: its caller ends it. */
+export const beginSpan = (name: string, options: SpanOptions = {}): OpenSpan =>
+  tracer ? openSpan(tracer, name, options, context.active()) : NO_SPAN
+
+/** Begins spans in the one that is active now, wherever it is called from later. */
+export function spansOfNow(): (name: string, attributes: Attributes) => OpenSpan {
+  const parent = context.active()
+  return (name, attributes) => (tracer ? openSpan(tracer, name, { attributes }, parent) : NO_SPAN)
+}
+
+function openSpan(
+  tracer: Tracer,
+  name: string,
+  { kind, attributes = {}, from, isRepeated = false }: SpanOptions,
+  active: Context,
+): OpenSpan {
+  const before = from === undefined ? active : extracted(from)
+  const linked = isRepeated ? trace.getSpanContext(before) : undefined
+  const parent = isRepeated ? ROOT_CONTEXT : before
+  const span = tracer.startSpan(
+    name,
+    {
+      kind: kind ? KINDS[kind] : SpanKind.INTERNAL,
+      attributes,
+      ...(linked && { links: [{ context: linked }] }),
+    },
+    parent,
+  )
+  const within = trace.setSpan(parent, span)
+  return {
+    traceParent: traceParentOf(within),
+    setAttributes: (more) => void span.setAttributes(more),
+    run: (work) => context.with(within, work),
+    end: (error) => endSpan(span, error),
+  }
+}
+
+/** Messages may hold addresses with signatures: of an error its kind alone is told. */
+function endSpan(span: Span, error: unknown): void {
+  if (!span.isRecording()) return
+  if (error !== undefined) {
+    const { name = typeof error, code } = Object(error) as { name?: string; code?: unknown }
+    span.setAttribute('error.type', typeof code === 'string' ? code : name)
+    span.setStatus({ code: SpanStatusCode.ERROR })
+  }
+  span.end()
+}
+
+const NO_SPAN: OpenSpan = {
+  traceParent: null,
+  setAttributes: () => undefined,
+  run: (work) => work(),
+  end: () => undefined,
+}
+
+const extracted = (traceparent: string | null): Context =>
+  traceparent === null ? ROOT_CONTEXT : propagation.extract(ROOT_CONTEXT, { traceparent })
+
+function traceParentOf(active: Context): string | null {
+  const carrier: { traceparent?: string } = {}
+  propagation.inject(active, carrier)
+  return carrier.traceparent ?? null
+}
