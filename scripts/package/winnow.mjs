@@ -9,7 +9,8 @@ import { appFolder, layApp } from './app.mjs'
 
 const HELP = `winnow start                            runs the service on this machine
 winnow separate FILE_OR_URL "PROMPT"    separates with a running service (--help: its options)
-winnow keys | accounts | backup         the operator's tools (--help: their commands)
+winnow keys | accounts | database | backup | doctor | top
+                                        the operator's tools (--help: their commands)
 winnow --version
 
 The first command but separate sets the service up: a few minutes and about 2 GB, below
@@ -17,7 +18,7 @@ WINNOW_HOME (default ~/.local/share/winnow). Data goes to DATA_DIR (default ./da
 `
 
 /** The commands that need the service's sources. */
-const COMMANDS = ['start', 'keys', 'accounts', 'backup']
+const COMMANDS = ['start', 'keys', 'accounts', 'database', 'backup', 'doctor', 'top']
 
 const [command = '--help', ...words] = process.argv.slice(2)
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'))
