@@ -6,7 +6,7 @@ import { connectBroker } from '../shared/broker.ts'
 import { systemClock } from '../shared/clock.ts'
 import { withCredentials } from '../shared/credentials.ts'
 import { journalDestination } from '../shared/journal.ts'
-import { announceReady, onShutdown, startOrEnd } from '../shared/lifecycle.ts'
+import { announceReady, onShutdown, settingsOrEnd, startOrEnd } from '../shared/lifecycle.ts'
 import { createLogger } from '../shared/log.ts'
 import { startMetricsServer } from '../shared/metrics-server.ts'
 import { startTracing } from '../shared/tracing.ts'
@@ -30,7 +30,7 @@ const STOP_MS_MAX = 15_000
 
 // Of its log; in the compute thread the native library sees only what is set here.
 process.env.TF_CPP_MIN_LOG_LEVEL ??= '2'
-const config = loadConfig(withCredentials(process.env))
+const config = settingsOrEnd('engine', () => loadConfig(withCredentials(process.env)))
 const plainLog = createLogger('engine', config.logLevel)
 const journal = await startOrEnd(plainLog, journalDestination(process.env))
 const log = (journal ? createLogger('engine', config.logLevel, journal) : plainLog).child({

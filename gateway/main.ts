@@ -10,7 +10,7 @@ import { withCredentials } from '../shared/credentials.ts'
 import { connectEngine } from '../shared/engine-control.ts'
 import { inheritedSockets } from '../shared/inherited-sockets.ts'
 import { journalDestination } from '../shared/journal.ts'
-import { announceReady, onShutdown, startOrEnd } from '../shared/lifecycle.ts'
+import { announceReady, onShutdown, settingsOrEnd, startOrEnd } from '../shared/lifecycle.ts'
 import { localUrl } from '../shared/local-url.ts'
 import { createLogger } from '../shared/log.ts'
 import { startMetricsServer } from '../shared/metrics-server.ts'
@@ -57,7 +57,7 @@ const RESCUE_AFTER_MS = MINUTE_MS
 /** The first sweep waits until the start is over. */
 const SWEEP_AFTER_MS = 10_000
 
-const settings = loadConfig(withCredentials(process.env))
+const settings = settingsOrEnd('gateway', () => loadConfig(withCredentials(process.env)))
 const plainLog = createLogger('gateway', settings.logLevel)
 const journal = await startOrEnd(plainLog, journalDestination(process.env))
 const log = journal ? createLogger('gateway', settings.logLevel, journal) : plainLog

@@ -3,13 +3,25 @@
  * request.
  */
 
-import type { Logger } from './log.ts'
+import { createLogger, type Logger } from './log.ts'
+import { SettingsError } from './settings.ts'
 
 /** Why a process can't start, and what would be right: shown to the operator without a stack. */
 export class StartError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
     this.name = 'StartError'
+  }
+}
+
+/** What `load` returns; after a SettingsError the process ends with its message alone. */
+export function settingsOrEnd<T>(name: string, load: () => T): T {
+  try {
+    return load()
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error
+    createLogger(name, 'fatal').fatal(error.message)
+    process.exit(1)
   }
 }
 

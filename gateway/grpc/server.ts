@@ -37,7 +37,7 @@ import { cancel, findOwn, hasResult, list, resultOf, statusOf } from '../request
 import { watchStatus } from '../requests/status-watch.ts'
 import { readLogs } from '../store/request-logs.ts'
 import type { ApiKeyRow, RequestRow } from '../store/tables.ts'
-import { submit } from '../requests/submit.ts'
+import { hungUp, submit } from '../requests/submit.ts'
 import { BODY_BYTES_MAX } from '../api/validation.ts'
 
 export interface GrpcServer {
@@ -151,9 +151,12 @@ const TOO_LATE = {
 }
 
 const handlers = (deps: Deps): grpc.UntypedServiceImplementation => ({
-  Submit: unary(deps, async (accountId, request: SubmitRequest, metadata): Promise<SubmitReply> => {
-    const idempotencyKey = textOf(metadata, 'idempotency-key')
-    const answer = await submit(deps, accountId, { ...submitted(request), idempotencyKey })
+  Submit: unary(deps, async (accountId, request: SubmitRequest, call): Promise<SubmitReply> => {
+    const idempotencyKey = textOf(call.metadata, 'idempotency-key')
+    const gone = new AbortController()
+    call.once('cancelled', () => gone.abort(hungUp()))
+    const { signal } = gone
+    const answer = await submit(deps, accountId, { ...submitted(request), idempotencyKey, signal })
     return submitReply(JSON.parse(answer) as QueueSubmitResponse)
   }),
   Get: unary(deps, async (accountId, request: GetRequest): Promise<Separation> => {
@@ -179,15 +182,17 @@ const handlers = (deps: Deps): grpc.UntypedServiceImplementation => ({
 
 function unary<Request, Reply>(
   deps: Deps,
-  handle: (accountId: string, request: Request, metadata: grpc.Metadata) => Promise<Reply>,
+  handle: (
+    accountId: string,
+    request: Request,
+    call: grpc.ServerUnaryCall<Request, Reply>,
+  ) => Promise<Reply>,
 ): grpc.handleUnaryCall<Request, Reply> {
   return (call, reply) => {
     const from = textOf(call.metadata, 'traceparent') ?? null
     const options = { kind: 'server', from } as const
     answer(deps, call, (key) =>
-      inSpan(call.getPath().slice(1), options, () =>
-        handle(key.account_id, call.request, call.metadata),
-      ),
+      inSpan(call.getPath().slice(1), options, () => handle(key.account_id, call.request, call)),
     ).then(
       (message) => reply(null, message),
       (status: grpc.StatusObject) => reply(status),

@@ -164,5 +164,6 @@ async function stopIfFinished(
 ): Promise<void> {
   if (event.type !== 'started' && event.type !== 'measured') return
   const row = await findRequest(store, event.request_id)
-  if (!row || isTerminal(row.status)) await engineRegistry.cancel(event.engine_id, event.request_id)
+  // Not awaited: an engine that hangs must hold up no other event. A failure is logged there.
+  if (!row || isTerminal(row.status)) void engineRegistry.cancel(event.engine_id, event.request_id)
 }

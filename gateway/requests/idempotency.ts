@@ -31,7 +31,7 @@ type IdempotencyDeps = Pick<Deps, 'store' | 'clock' | 'config'>
 export function readIdempotencyKey(
   header: unknown,
   accountId: string,
-  body: unknown,
+  { body, metadataText }: { body: unknown; metadataText?: string | undefined },
 ): IdempotencyKey | undefined {
   if (header === undefined) return undefined
   if (typeof header !== 'string' || !KEY.test(header)) {
@@ -40,16 +40,29 @@ export function readIdempotencyKey(
       param: PARAM,
     })
   }
-  return { accountId, key: header, fingerprint: fingerprintOf(body) }
+  return { accountId, key: header, fingerprint: fingerprintOf(body, metadataText ?? '') }
 }
 
-function fingerprintOf(body: unknown): string {
+/** A string, which is passed over, or a number. */
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
+
+/** The numbers in a JSON text of which parsing loses digits: such as integers over 2^53. */
+const inexactNumbers = (json: string): string[] =>
+  (json.match(STRING_OR_NUMBER) ?? []).filter(
+    (token) => !token.startsWith('"') && String(Number(token)) !== token,
+  )
+
+/** @param metadataText has the digits that the parsed body has lost */
+function fingerprintOf(body: unknown, metadataText: string): string {
   const sorted = (_name: string, value: unknown) =>
     value === null || typeof value !== 'object' || Array.isArray(value)
       ? value
       : Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
   try {
-    return createHash('sha256').update(JSON.stringify(body, sorted)).digest('hex')
+    return createHash('sha256')
+      .update(JSON.stringify(body, sorted))
+      .update(inexactNumbers(metadataText).join())
+      .digest('hex')
   } catch (cause) {
     // JSON can be read deeper than it can be written
     throw new ServiceError('INVALID_REQUEST', { message: 'The body is nested too deeply.', cause })

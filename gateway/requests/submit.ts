@@ -29,6 +29,12 @@ export interface Submitted {
   signal?: AbortSignal | undefined
 }
 
+/** Why a submit whose client is gone ends: for the log. */
+export const hungUp = (): ServiceError =>
+  new ServiceError('INVALID_REQUEST', {
+    message: 'The client hung up before the answer; nothing was stored.',
+  })
+
 type SubmitDeps = SourceDeps & Pick<Deps, 'checkWebhookUrl' | 'metrics' | 'feed' | 'wakePublisher'>
 
 /**
@@ -43,7 +49,7 @@ export async function submit(
   { body, metadataText, idempotencyKey, signal }: Submitted,
 ): Promise<string> {
   const submission = checkSubmission(body, metadataText)
-  const key = readIdempotencyKey(idempotencyKey, accountId, body)
+  const key = readIdempotencyKey(idempotencyKey, accountId, { body, metadataText })
   const earlier = key && (await findAnswer(deps, key))
   if (earlier !== undefined) return earlier
   const row = await newRow(deps, accountId, submission, signal)

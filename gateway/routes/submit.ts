@@ -1,16 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import { ServiceError } from '../../shared/errors.ts'
 import type { Deps } from '../deps.ts'
 import { fieldText } from '../api/json-text.ts'
 import { responses } from '../api/openapi.ts'
 import { QueueSubmitResponse, SubmitAudioSeparateRequest } from '../api/schemas.ts'
-import { submit } from '../requests/submit.ts'
-
-/** For the log: the client is gone. */
-const hungUp = () =>
-  new ServiceError('INVALID_REQUEST', {
-    message: 'The client hung up before the answer; nothing was stored.',
-  })
+import { hungUp, submit } from '../requests/submit.ts'
 
 /** Operations that take the returned id. */
 const LINKS = Object.fromEntries(

@@ -26,7 +26,11 @@ the first time. The exit code is 0 when all is done, 1 when something is in the 
 command line is wrong.
 `
 
-const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
+/** This checkout, and the node that runs now. */
+const HERE = {
+  checkout: fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, ''),
+  node: process.execPath,
+}
 /** Hidden from the services by ProtectHome= and PrivateTmp=. */
 const HIDDEN = ['/home', '/root', '/run/user', '/tmp', '/var/tmp']
 const ENGINE_ID = /^[A-Za-z0-9:_.-]{1,64}$/
@@ -35,6 +39,8 @@ interface World {
   env: Readonly<Record<string, string | undefined>>
   stdout: { write(text: string): unknown }
   stderr: { write(text: string): unknown }
+  /** What the services run. */
+  installed?: { checkout: string; node: string }
 }
 
 /** Something on this host keeps it from being installed: the message says what would help. */
@@ -52,7 +58,7 @@ interface Options {
 /** Runs the command and resolves with its exit code. */
 export async function installHost(
   words: readonly string[],
-  { env, stdout, stderr }: World,
+  { env, stdout, stderr, installed = HERE }: World,
 ): Promise<number> {
   const options = parse(words)
   if (typeof options === 'string') {
@@ -66,7 +72,7 @@ export async function installHost(
   const say = (line: string) => void stdout.write(`${line}\n`)
   try {
     if (options.uninstall) uninstall(options, say)
-    else install(options as Options & { role: Role }, env, say)
+    else install(options as Options & { role: Role }, { env, installed }, say)
     return 0
   } catch (error) {
     stderr.write(`${(error as Error).message}\n`)
@@ -103,11 +109,11 @@ function parse(words: readonly string[]): Options | string {
 
 function install(
   { role, engines, root, dryRun }: Options & { role: Role },
-  env: World['env'],
+  { env, installed }: Required<Pick<World, 'env' | 'installed'>>,
   say: (line: string) => void,
 ): void {
   if (!dryRun) assertMay(root)
-  assertCheckout(CHECKOUT)
+  assertVisible(installed)
   const broker = brokerOf(env.NATS_URL?.trim(), root)
   if (role === 'engine' && !broker.isKnown) {
     throw new Hindrance(
@@ -117,13 +123,12 @@ function install(
   }
   const steps = planInstall({
     role,
-    checkout: CHECKOUT,
-    node: process.execPath,
+    ...installed,
     engines: engines.length > 0 ? engines : listGpus(),
     natsUrl: broker.url,
     ownBroker: broker.isOwn && role !== 'engine',
     newBroker: broker.isNew,
-    unit: (name) => readFileSync(join(CHECKOUT, 'scripts/systemd', name), 'utf8'),
+    unit: (name) => readFileSync(join(HERE.checkout, 'scripts/systemd', name), 'utf8'),
   })
   apply(steps, { root, dryRun, say })
   say(dryRun ? '\nNothing was changed.' : DONE)
@@ -174,9 +179,8 @@ function assertMay(root: string): void {
   }
 }
 
-/** Services see the checkout only where systemd does not hide it. @throws Hindrance */
-function assertCheckout(checkout: string): void {
-  const node = process.execPath
+/** Services see only what systemd does not hide from them. @throws Hindrance */
+function assertVisible({ checkout, node }: typeof HERE): void {
   const hiding = HIDDEN.find((folder) => node.startsWith(`${folder}/`))
   if (hiding) {
     throw new Hindrance(

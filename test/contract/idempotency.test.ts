@@ -54,6 +54,22 @@ test('8 the same key with another body answers 409, and stores nothing', async (
   assert.deepEqual(await counts(gateway), [1, 1, 1])
 })
 
+test('8 bodies that differ in digits that a number loses are two bodies', async (t) => {
+  const gateway = await startGateway(t)
+  const body = (number: string) =>
+    `{"input":{"prompt":"a bell","audio_url":"https://a.example/bell.wav"},"metadata":{"id":${number}}}`
+  const sendText = (text: string) =>
+    gateway.call('POST', SUBMIT, {
+      body: text,
+      headers: { 'idempotency-key': 'key-1', 'content-type': 'application/json' },
+    })
+  const first = await sendText(body('9007199254740993'))
+  assert.equal(first.statusCode, 202, first.body)
+  assert.equal((await sendText(body('9007199254740993'))).body, first.body)
+  const other = await sendText(body('9007199254740992'))
+  assertError(other, 'IDEMPOTENCY_CONFLICT', 'Idempotency-Key')
+})
+
 test('8 a key holds for 24 hours and for its account', async (t) => {
   const gateway = await startGateway(t)
   const body = { input: { prompt: 'a bell', audio_url: 'https://a.example/bell.wav' } }

@@ -250,6 +250,22 @@ test('extension: the engine of a canceled request is told, also one that begins 
   assertError(reply, 'REQUEST_FINISHED')
 })
 
+test('3 an engine that never answers holds up no event of others', async (t) => {
+  const engine = {
+    describe: () => new Promise<never>(() => {}),
+    stats: () => new Promise<never>(() => {}),
+    cancel: () => new Promise<never>(() => {}),
+    close() {},
+  }
+  const gateway = await startGateway(t, { engine })
+  gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
+  const [canceled, other] = [await submitted(gateway), await submitted(gateway)]
+  await cancel(gateway, canceled)
+  await gateway.event('started', canceled) // which the engine is to stop, and does not answer
+  await gateway.event('started', other)
+  assert.equal(await statusOf(gateway, other), 'IN_PROGRESS')
+})
+
 test('3 a request whose job was delivered too often is FAILED with ENGINE_LOST', async (t) => {
   const gateway = await startGateway(t)
   const handle = createDeadLetterHandler(gateway.deps)

@@ -421,9 +421,28 @@ test('a broker that never answers, or that refuses, is named without its passwor
 test('a process whose broker refuses it ends with one line', async (t) => {
   const { url, folder } = await startServer(t)
   const { host } = new URL(url)
-  const program = fileURLToPath(new URL('../../gateway/main.ts', import.meta.url))
-  const env = { ...process.env, NATS_URL: `nats://a-wrong-token@${host}`, DATA_DIR: folder }
-  const child = execFile(process.execPath, ['--import', 'tsx', program], { env })
+  const env = { NATS_URL: `nats://a-wrong-token@${host}`, DATA_DIR: folder }
+  const said = await lastWords('gateway/main.ts', env)
+  assert.match(said, /^NATS_URL: the broker at 127\.0\.0\.1:\d+ refuses the credentials/)
+})
+
+for (const [program, env, wrong] of [
+  ['gateway/main.ts', { PORT: 'x', QUEUE_MAX: '0' }, ['PORT', 'QUEUE_MAX', 'NATS_URL']],
+  ['engine/main.ts', { JOBS_MAX: '0' }, ['JOBS_MAX', 'NATS_URL']],
+] as const) {
+  test(`${program} with wrong settings ends with one line that names them all`, async () => {
+    const said = await lastWords(program, { NATS_URL: '', ...env })
+    assert.match(said, /^The settings are not valid:\n/)
+    for (const name of wrong) assert.match(said, new RegExp(`^  ${name} must be `, 'm'))
+  })
+}
+
+/** What a program logs that ends at its start, with code 1 and one line. */
+async function lastWords(program: string, env: Readonly<Record<string, string>>): Promise<string> {
+  const child = execFile(process.execPath, ['--import', 'tsx', program], {
+    env: { ...process.env, ...env },
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+  })
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout!),
     text(child.stderr!),
@@ -433,8 +452,8 @@ test('a process whose broker refuses it ends with one line', async (t) => {
   assert.equal(stderr, '')
   const { level, msg } = JSON.parse(stdout)
   assert.equal(level, 60)
-  assert.match(msg, /^NATS_URL: the broker at 127\.0\.0\.1:\d+ refuses the credentials/)
-})
+  return msg
+}
 
 test('a broker that is away keeps nobody from ending', async (t) => {
   const { url, process: server } = await startServer(t)
