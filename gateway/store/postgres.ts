@@ -63,11 +63,16 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     idle_in_transaction_session_timeout: IDLE_MS_MAX,
   })
   pool.on('error', (error) => log.warn({ err: error }, 'lost a connection to the database'))
+  surviveLosses(pool)
   return storeOf({
     connect: async () => new GuardedClient(await pool.connect().catch(rethrowAway)),
     end: () => pool.end(),
   })
 }
+
+/** One that is lost between two statements of a transaction fails the next; it ends no process. */
+const surviveLosses = (pool: pg.Pool) =>
+  pool.on('connect', (client) => client.on('error', () => undefined))
 
 const storeOf = (pool: ConstructorParameters<typeof PostgresDialect>[0]['pool']): Store =>
   new Kysely({ dialect: new PostgresDialect({ pool }) })
@@ -106,6 +111,7 @@ async function prepareOnce(url: string): Promise<void> {
     connectionTimeoutMillis: CONNECT_MS_MAX,
   })
   pool.on('error', () => undefined) // what it breaks fails by itself
+  surviveLosses(pool)
   const store = storeOf(pool)
   try {
     const { rows } = await sql<{ server_encoding: string }>`show server_encoding`.execute(store)

@@ -262,3 +262,17 @@ test('an installation moves to PostgreSQL with requests, credits and webhooks un
   await sender.idle()
   assert.deepEqual(sent.sort(), [running, ended].sort())
 })
+
+test('a connection that is lost between two statements fails its transaction alone', async (t) => {
+  const url = await createDatabase(t)
+  const store = await openPostgres({ url, connectionsMax: 2, log: { warn() {} } })
+  t.after(() => store.destroy())
+  const broken = store.transaction().execute(async (transaction) => {
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(transaction)
+    await sql`select pg_terminate_backend(${rows[0]!.pid}, 5000)`.execute(store)
+    await new Promise((resolve) => setTimeout(resolve, 50)) // the end of the connection arrives
+    await sql`select 1`.execute(transaction)
+  })
+  await assert.rejects(broken)
+  assert.equal((await sql`select 1`.execute(store)).rows.length, 1)
+})
