@@ -13,10 +13,11 @@ export function clockFinding(
   [before, after]: [number, number],
 ): Finding {
   const offsetMs = Math.round((before + after) / 2 - theirs)
-  const isWithin = Math.abs(offsetMs) <= (after - before) / 2
+  const uncertainMs = (after - before) / 2 + 1 // clocks are read in whole milliseconds
+  const isWithin = Math.abs(offsetMs) <= uncertainMs
   const direction = offsetMs > 0 ? 'ahead of' : 'behind'
   const found = isWithin
-    ? `that of this host is that of the ${other}, within ${Math.ceil((after - before) / 2)} ms`
+    ? `that of this host is that of the ${other}, within ${Math.ceil(uncertainMs)} ms`
     : `that of this host is ${Math.abs(offsetMs)} ms ${direction} the ${other}'s`
   const remedy = 'Synchronise both: timedatectl set-ntp true.'
   if (Math.abs(offsetMs) >= FAILURE_MS) return failure('clock', found, remedy)
