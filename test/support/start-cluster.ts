@@ -1,11 +1,11 @@
 /** Three nats-servers that form a cluster, for the time of a test. */
 
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { startNatsServer, type NatsServer } from '../../scripts/nats-server.ts'
+import { freePorts } from './free-ports.ts'
 
 const SERVERS = 3
 const TOKEN = 'a-token-for-tests-only'
@@ -51,13 +51,4 @@ export async function startCluster(t: TestContext): Promise<Cluster> {
       }
     },
   }
-}
-
-/** Ports that nobody listens on now. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
-  await Promise.all(servers.map((server) => new Promise((done) => server.once('listening', done))))
-  const ports = servers.map((server) => (server.address() as AddressInfo).port)
-  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))))
-  return ports
 }

@@ -13,13 +13,14 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer, type AddressInfo, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import pg from 'pg'
 import { openPostgres } from '../../gateway/store/postgres.ts'
+import { freePorts } from './free-ports.ts'
 
 const NOBODY = 65_534
 /** What a crash of the machine would cost, nobody needs; one of the server costs nothing. */
@@ -63,7 +64,7 @@ export async function startPostgres({
   const made = spawnSync(...initdb, { env, cwd: folder, encoding: 'utf8' })
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr || made.error?.message}`)
   for (const [name, text] of Object.entries(files)) writePrivately(join(data, name), text, isRoot)
-  const port = await freePort()
+  const [port] = await freePorts(1)
   const fixed = [`listen_addresses=127.0.0.1`, `port=${port}`, 'unix_socket_directories=']
   const options = [...fixed, ...settings].flatMap((setting) => ['-c', setting])
   let child: ChildProcess | undefined
@@ -121,15 +122,6 @@ const privileges = (isRoot: boolean): string[] => [
 function writePrivately(path: string, text: string, isRoot: boolean): void {
   writeFileSync(path, text, { mode: 0o600 })
   if (isRoot) chownSync(path, NOBODY, NOBODY)
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Resolves when the server takes connections; from then on it keeps no process from ending. */
