@@ -76,7 +76,7 @@ export interface Separation {
   residual: Float32Array[]
 }
 
-/** What a prompt may mean to a model that knows sounds by name. */
+/** What a prompt may mean to a model with named classes. */
 export interface Meaning {
   name: string
   /** From 0 to 1. */
@@ -92,7 +92,7 @@ export interface LaneResult extends Separation {
   score: number
   /** How probable it is that the sound asked for is in the chunk at all. Absent: it can't tell. */
   match?: number
-  /** What the prompt was taken to mean, the most probable first. Absent: it knows no names. */
+  /** The classes that the prompt may mean, the most probable first; absent without named ones. */
   meanings?: readonly Meaning[]
   /**
    * Where the target was predicted to sound, in order; empty: nowhere, and then nothing was

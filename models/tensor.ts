@@ -112,7 +112,7 @@ export function lastAxisNorm(x: TensorFlow.Tensor): TensorFlow.Tensor {
 
 /**
  * Product on the last axis: x [..., inDim] and matrix [inDim, outDim] to [..., outDim]. tfjs's own
- * product wants as many axes on both sides, and reshapes there and back.
+ * product needs as many axes on both sides, and reshapes there and back.
  */
 export function multiply(x: TensorFlow.Tensor, matrix: TensorFlow.Tensor): TensorFlow.Tensor {
   return execute(

@@ -38,7 +38,7 @@ export class MetricSet {
     return histogram
   }
 
-  /** Adds what Prometheus wants to know of any program: memory, time, open files … */
+  /** Adds what Prometheus expects of any program: memory, time, open files … */
   watchProcess(): void {
     collectDefaultMetrics({ register: this.#registry })
   }

@@ -162,7 +162,7 @@ function openSpan(
   }
 }
 
-/** Messages may hold addresses with signatures: of an error its kind alone is told. */
+/** Messages may hold addresses with signatures: of an error its kind alone is recorded. */
 function endSpan(span: Span, error: unknown): void {
   if (!span.isRecording()) return
   if (error !== undefined) {

@@ -47,7 +47,7 @@ export interface SteppedBatch {
   framesMax: number
 }
 
-/** Is told what the device does. */
+/** Receives what the device does. */
 export interface SchedulerObserver {
   stepped?(batch: SteppedBatch): void
   outOfMemory?(): void

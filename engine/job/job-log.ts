@@ -9,9 +9,9 @@ import type { Stored } from './outputs.ts'
 /** Under this it is more probable that the sound is not there. */
 const MATCH_LEAST = 0.5
 /** Chunks whose scores are logged one by one. */
-const CHUNKS_TOLD_MAX = 12
+const CHUNKS_LISTED_MAX = 12
 /** Spans that are logged one by one. */
-const SPANS_TOLD_MAX = 24
+const SPANS_LISTED_MAX = 24
 
 export function describeMixture(mixture: Mixture): string {
   const { codec, container, sampleRate, channels, sourceChannels, sourceSampleRate } = mixture
@@ -105,14 +105,14 @@ function describeCandidates({ options, model, work }: Work): string[] {
   if (!model.givesCandidates) {
     return [`${model.name} gives one answer whatever the seed, so one candidate was made.`]
   }
-  const told = work.slice(0, CHUNKS_TOLD_MAX).map(({ scores, chosen }, i) => {
+  const listedWork = work.slice(0, CHUNKS_LISTED_MAX).map(({ scores, chosen }, i) => {
     const list = scores.map((score) => score.toFixed(4)).join(', ')
     return `Chunk ${i + 1}: candidate ${chosen + 1} was kept; scores ${list}.`
   })
-  const rest = work.length - told.length
+  const rest = work.length - listedWork.length
   return [
     `Made ${wanted} candidates of every chunk and kept the one that the model scored highest.`,
-    ...told,
+    ...listedWork,
     ...(rest > 0 ? [`So it went with ${counted(rest, 'more chunk')}.`] : []),
   ]
 }
@@ -120,7 +120,7 @@ function describeCandidates({ options, model, work }: Work): string[] {
 function describeGivenSpans(spans: readonly AudioSpan[]): string[] {
   if (spans.length === 0) return []
   const list = spans
-    .slice(0, SPANS_TOLD_MAX)
+    .slice(0, SPANS_LISTED_MAX)
     .map((span) => `${range(span)} (${span.include ? 'sounds' : 'does not sound'})`)
   return [`Went by ${counted(spans.length, 'given span')}: ${listed(list, spans.length)}.`]
 }
@@ -133,14 +133,14 @@ function describePredictedSpans({ options, model, work }: Work): string[] {
   if (spans.length === 0) {
     return ['No span was predicted: the sound seems absent. Nothing was silenced on that ground.']
   }
-  const list = spans.slice(0, SPANS_TOLD_MAX).map(range)
+  const list = spans.slice(0, SPANS_LISTED_MAX).map(range)
   const without = work.filter(({ predictedSpans }) => predictedSpans?.length === 0)
   const found =
     `Predicted ${counted(spans.length, 'span')} in which the sound is heard, and ` +
     `went by them: ${listed(list, spans.length)}.`
   if (without.length === 0) return [found]
   const where = without
-    .slice(0, SPANS_TOLD_MAX)
+    .slice(0, SPANS_LISTED_MAX)
     .map(({ startSecond: start, endSecond: end }) => range({ start, end }))
   return [
     found,
@@ -190,5 +190,5 @@ const counted = (count: number, thing: string): string =>
 const range = ({ start, end }: { start: number; end: number }): string =>
   `${start.toFixed(2)} to ${end.toFixed(2)} s`
 
-const listed = (told: readonly string[], all: number): string =>
-  told.join(', ') + (all > told.length ? ` and ${all - told.length} more` : '')
+const listed = (items: readonly string[], all: number): string =>
+  items.join(', ') + (all > items.length ? ` and ${all - items.length} more` : '')

@@ -48,7 +48,7 @@ export interface Mixture {
 /**
  * Opens the best audio stream of a local file and decodes its first frame.
  *
- * Time 0 is the first sample that is meant to be heard: where the container tells of them, FFmpeg
+ * Time 0 is the first sample that is meant to be played: where the container states them, FFmpeg
  * drops the delay that encoders of AAC, MP3 and Opus put before it and the padding after the last.
  * Beside a video, time 0 is the start of the media: sound that begins later gets silence before it.
  * So does sound after a gap in the file's times.

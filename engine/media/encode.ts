@@ -20,7 +20,7 @@ export interface EncoderOptions {
   format: OutputFormat | 'aac'
   /** Hertz, of the blocks. MP3 and AAC know few: others are resampled to the next one up. */
   sampleRate: number
-  /** Of the blocks. MP3 knows two at most, AAC eight: more are mixed down. */
+  /** Of the blocks. MP3 has two at most, AAC eight: more are mixed down. */
   channels: number
   /** Which loudspeakers, as in a WAV header; absent or 0n: the usual ones for as many channels. */
   channelMask?: bigint

@@ -55,7 +55,7 @@ interface CountedPacket {
   pts: number | null
   ticks: number
   /** Without what is skipped at its end. */
-  heardTicks: number
+  tickCount: number
 }
 
 /** The sum of the packets of one stream. */
@@ -78,8 +78,8 @@ class SoundLength {
   }
 
   get seconds(): number {
-    const heard = this.#ticks + (this.#last?.heardTicks ?? 0)
-    return this.#silentSeconds + heard * this.#tickSeconds - this.#skippedSeconds
+    const ticks = this.#ticks + (this.#last?.tickCount ?? 0)
+    return this.#silentSeconds + ticks * this.#tickSeconds - this.#skippedSeconds
   }
 
   add(packet: Packet): void {
@@ -95,8 +95,8 @@ class SoundLength {
     // Of the last packet, some containers have shortened the duration by what is skipped, others
     // not: it is as long as the one before it, less that.
     const whole = Math.max(ticks, before?.ticks ?? 0)
-    const heardTicks = Math.min(ticks, whole - skippedSeconds(4) / this.#tickSeconds)
-    this.#last = { pts, ticks, heardTicks }
+    const tickCount = Math.min(ticks, whole - skippedSeconds(4) / this.#tickSeconds)
+    this.#last = { pts, ticks, tickCount }
   }
 
   #count(ticks: number): void {
@@ -108,11 +108,11 @@ class SoundLength {
    * From one packet to the next: by their times where these fit the first one's duration, which a
    * container with coarse ticks rounds down; by that duration where there is a gap or a step back.
    */
-  #ticksUntil(pts: number | null, { pts: since, ticks, heardTicks }: CountedPacket): number {
-    if (pts === null || since === null) return heardTicks
+  #ticksUntil(pts: number | null, { pts: since, ticks, tickCount }: CountedPacket): number {
+    if (pts === null || since === null) return tickCount
     const apart = pts - since
     const most = ticks > 0 ? ticks + 1 : UNSAID_SECONDS_MAX / this.#tickSeconds
-    return apart >= ticks && apart <= most ? apart : heardTicks
+    return apart >= ticks && apart <= most ? apart : tickCount
   }
 
   /** Beside a picture, sound that begins later than the media is led in by silence. */

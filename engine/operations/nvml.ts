@@ -173,7 +173,7 @@ function createXids(calls: Calls, gpus: readonly OpenGpu[]): Pick<Nvml, 'watchXi
         const out: [{ device: Handle; eventData: number } | null] = [null]
         const code = await calls.waitForEvent(events, out, 0)
         if (code !== SUCCESS || !out[0]) {
-          if (code !== TIMEOUT) events = null // a GPU is lost: its last Xid has been told
+          if (code !== TIMEOUT) events = null // a GPU is lost: its last Xid has been reported
           break
         }
         const { device, eventData } = out[0]

@@ -13,7 +13,7 @@ export class Encoding {
   readonly #slices: readonly Slice[]
   readonly #parts: Float32Array[] = []
 
-  /** The mixture is not kept: who wants a slice brings it along. */
+  /** The mixture is not kept: a slice is passed in. */
   constructor(encoder: Encoder, config: CodecConfig, mixture: Float32Array) {
     this.#encoder = encoder
     this.#config = config

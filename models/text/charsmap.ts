@@ -12,7 +12,7 @@ const GRAPHEME_BYTES_MAX = 5
 /**
  * What a `precompiled_charsmap` does to a text, as the Rust tokenizers apply it: a grapheme, or
  * else each of its characters, gives way to the replacement of the shortest of its beginnings that
- * the table knows.
+ * the table has.
  * @throws Error when it is damaged
  */
 export function loadCharsmap(base64: string): (text: string) => string {

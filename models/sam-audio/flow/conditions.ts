@@ -1,5 +1,5 @@
 /**
- * What the flow network is told of one chunk and prompt: all that stays the same while the flow
+ * The conditions of the flow network for one chunk and prompt: all that is constant while the flow
  * runs (SAMAudio.forward up to its transformer, AlignModalities, EmbedAnchors).
  */
 import { loadLayerNorm, loadLinear, project, readMatrix } from '../../layers.ts'
@@ -57,7 +57,7 @@ function readProjection(weights: Weights, dim: number, codebookDim: number) {
 }
 
 /**
- * The share of a picture, [batch, frames, videoDim]. Without one the reference hears zeros, and the
+ * The share of a picture, [batch, frames, videoDim]. Without one the reference takes zeros, and the
  * norm of their bias is no zero: a constant vector that every frame gets, [dim].
  */
 function loadVideo(weights: Weights, { videoDim, transformer: { dim } }: SamAudioConfig) {

@@ -23,7 +23,7 @@ interface ProcessorFile {
   span_roundtrip: { frames_that_grow: number[] }
 }
 
-/** The rate and frames of the published checkpoints, of which the round trip is told. */
+/** The rate and frames of the published checkpoints, which the round trip takes. */
 const PUBLISHED = { sampleRate: 48_000, hop: 1920 }
 const ROUND_TRIP_FRAMES = 300
 
