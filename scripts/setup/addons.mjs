@@ -9,7 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { execute } from './commands.mjs'
 import { CACHE, readText, ROOT, RUNTIME } from './files.mjs'
 
@@ -62,7 +62,10 @@ function linkTensorFlow() {
   }
   rmSync(deps, { recursive: true, force: true })
   mkdirSync(join(deps, 'lib'), { recursive: true })
-  for (const [name, target] of Object.entries(links)) symlinkSync(target, join(deps, name))
+  for (const [name, target] of Object.entries(links)) {
+    const link = join(deps, name) // relative, so that a checkout can be moved, or bound elsewhere
+    symlinkSync(isAbsolute(target) ? relative(dirname(link), target) : target, link)
+  }
 }
 
 /**
