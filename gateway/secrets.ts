@@ -27,7 +27,7 @@ interface SecretSettings {
   databaseUrl: string | undefined
   signingKeyFile: string | undefined
   encryptionKeyFile: string | undefined
-  /** Where systemd puts what LoadCredential names: `signing-key` and `encryption-key`. */
+  /** Where systemd puts the files of /etc/winnow/credentials/gateway: `winnow_` and their names. */
   credentialsFolder: string | undefined
 }
 
@@ -65,7 +65,7 @@ async function readKeys(
 ): Promise<Keys> {
   const { setting, file } = KINDS[kind]
   if (named !== undefined) return keysIn(await readNamed(setting, named), setting)
-  const credential = join(credentialsFolder ?? '', file)
+  const credential = join(credentialsFolder ?? '', `winnow_${file}`)
   if (credentialsFolder !== undefined && (await isThere(credential))) {
     return keysIn(await readNamed(setting, credential), credential)
   }

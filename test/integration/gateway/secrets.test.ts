@@ -101,8 +101,8 @@ test('files that are named hold one or two keys; what is wrong with one is said,
 test("systemd's credentials are taken where no file is named", async (t) => {
   const [dataFolder, credentialsFolder] = [await temporaryFolder(t), await temporaryFolder(t)]
   const [signing, encryption] = [newKey(), newKey()]
-  await writeFile(join(credentialsFolder, 'signing-key'), signing)
-  await writeFile(join(credentialsFolder, 'encryption-key'), encryption)
+  await writeFile(join(credentialsFolder, 'winnow_signing-key'), signing)
+  await writeFile(join(credentialsFolder, 'winnow_encryption-key'), encryption)
   const settings = { ...NOTHING_NAMED, databaseUrl: SHARED, dataFolder, credentialsFolder }
   assert.deepEqual(await readSecrets(settings), {
     signingKeys: [signing],
