@@ -75,6 +75,30 @@ export type Gateway = Awaited<ReturnType<typeof startGateway>>
 
 type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
 
+const CONFIG: Omit<AppConfig, 'encryptionKeys'> = {
+  publicUrl: () => PUBLIC_URL,
+  uploadMinutes: 60,
+  fileHours: 24,
+  outputDays: 7,
+  bodySecondsMax: 30,
+  connectionsMax: 1_000,
+  filesMaxPerAccount: 1_000,
+  fileBytesMaxPerAccount: 1e12,
+  streamWindowSeconds: 600,
+  recordDays: 30,
+  queueMax: 10_000,
+  queueMaxPerAccount: 0,
+  mediaSecondsMax: 7200,
+}
+
+/** Answers a cancel alone. */
+const absentEngine = (onCancel: (requestId: string) => unknown): EngineClient => ({
+  describe: () => Promise.reject(new Error('not there')),
+  stats: () => Promise.reject(new Error('not there')),
+  cancel: async (requestId) => onCancel(requestId),
+  close() {},
+})
+
 export async function startGateway(t: TestContext, options: GatewayOptions = {}) {
   const { beside } = options
   const folder = beside?.folder ?? (await mkdtemp(join(tmpdir(), 'gateway-')))
@@ -88,12 +112,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
   const logLines: string[] = []
   const log = pino({ level: 'error' }, { write: (line) => logLines.push(line) })
   const canceled: string[] = []
-  const engine = options.engine ?? {
-    describe: () => Promise.reject(new Error('not there')),
-    stats: () => Promise.reject(new Error('not there')),
-    cancel: async (requestId: string) => canceled.push(requestId),
-    close() {},
-  }
+  const engine = options.engine ?? absentEngine((requestId) => canceled.push(requestId))
   const engineRegistry = new EngineRegistry({ connect: () => engine, clock, log })
   const encryptionKeys: Keys = options.encryptionKeys ??
     beside?.deps.config.encryptionKeys ?? [randomBytes(32).toString('base64url')]
@@ -114,23 +133,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     })
   const disk = await openDisk()
   const mediaStore = options.mediaStore ?? disk
-  const config: AppConfig = {
-    encryptionKeys,
-    publicUrl: () => PUBLIC_URL,
-    uploadMinutes: 60,
-    fileHours: 24,
-    outputDays: 7,
-    bodySecondsMax: 30,
-    connectionsMax: 1_000,
-    filesMaxPerAccount: 1_000,
-    fileBytesMaxPerAccount: 1e12,
-    streamWindowSeconds: 600,
-    recordDays: 30,
-    queueMax: 10_000,
-    queueMaxPerAccount: 0,
-    mediaSecondsMax: 7200,
-    ...options.config,
-  }
+  const config: AppConfig = { ...CONFIG, encryptionKeys, ...options.config }
   const deps: Deps = {
     store,
     broker,
