@@ -4,6 +4,7 @@ import { maxHeaderSize } from 'node:http'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { MINUTE_MS } from '../shared/durations.ts'
 import { createAuthenticator } from './accounts/auth.ts'
+import { createSessionAuthenticator } from './accounts/sessions.ts'
 import { installBodyDeadline } from './api/body-deadline.ts'
 import { keepBodyText } from './api/body-text.ts'
 import { callIdOf } from './api/call-id.ts'
@@ -25,6 +26,7 @@ import { openApiRoute } from './routes/openapi-document.ts'
 import { operationsRoutes } from './routes/operations.ts'
 import { redeliverRoute } from './routes/redeliver.ts'
 import { resultRoute } from './routes/result.ts'
+import { codeRoute, PLAYGROUND, sessionRoutes } from './routes/sessions.ts'
 import { statusRoute } from './routes/status.ts'
 import { statusStreamRoute } from './routes/status-stream.ts'
 import { submitRoute } from './routes/submit.ts'
@@ -69,7 +71,12 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
     mediaRoutes(app, { ...deps, mediaStore })
     await app.register(async (uploads) => uploadRoutes(uploads, { ...deps, mediaStore }))
   }
-  await app.register(async (v1) => apiRoutes(v1, deps))
+  const hasPage = deps.config.playground === 'on'
+  await app.register(async (v1) => {
+    await apiRoutes(v1, deps, createAuthenticator(deps))
+    if (hasPage) codeRoute(v1, deps)
+  })
+  if (hasPage) await sessionApi(app, deps)
   await app.register(async (admin) => adminRoutes(admin, deps))
   await app.ready()
   app.server.maxConnections = deps.config.connectionsMax
@@ -106,11 +113,27 @@ function installHooks(app: FastifyInstance, { feed, log, metrics }: Deps): void 
   app.addHook('preClose', async () => feed.close()) // open status streams end cleanly
 }
 
-/** Everything that needs an API key. */
-async function apiRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
+/** The page's sessions, and, for them, the API once more, which its description does not repeat. */
+async function sessionApi(app: FastifyInstance, deps: Deps): Promise<void> {
+  await app.register(async (sessions) => sessionRoutes(sessions, deps))
+  await app.register(
+    async (v1) => {
+      v1.addHook('onRoute', (route) => {
+        route.schema = { hide: true }
+      })
+      await apiRoutes(v1, deps, createSessionAuthenticator(deps))
+    },
+    { prefix: PLAYGROUND },
+  )
+}
+
+type Authenticator = ReturnType<typeof createAuthenticator>
+
+/** Everything that needs an account. */
+async function apiRoutes(app: FastifyInstance, deps: Deps, authenticate: Authenticator) {
   app.decorateRequest('accountId', '').decorateRequest('apiKey')
   installTracing(app)
-  app.addHook('onRequest', createAuthenticator(deps))
+  app.addHook('onRequest', authenticate)
   installRateLimit(app, deps.rateLimiter)
   installBodyDeadline(app, deps.config.bodySecondsMax)
   app.removeContentTypeParser('text/plain')

@@ -44,6 +44,7 @@ const otherSettings = (reader: SettingReader) => {
     s3PublicEndpoint: url('S3_PUBLIC_ENDPOINT', WEB), // where clients reach it, if elsewhere
     bootstrapApiKey: secret('BOOTSTRAP_API_KEY', 16),
     adminToken: secret('ADMIN_TOKEN', 16), // opens the admin API; without it there is none
+    playground: choice('PLAYGROUND', ['on', 'off'], 'on'), // the page at /
     logLevel: choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
     otlpEndpoint: url('OTEL_EXPORTER_OTLP_ENDPOINT', WEB), // takes spans
     egressAllowCidrs: networks('EGRESS_ALLOW_CIDRS'),

@@ -68,6 +68,8 @@ export interface AppConfig {
   streamWindowSeconds: number
   /** Longer media is refused. */
   mediaSecondsMax: number
+  /** The page at `/`, and its sessions. */
+  playground: 'on' | 'off'
   /** Protects the admin API; without it there is none. */
   adminToken?: string | undefined
 }

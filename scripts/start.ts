@@ -57,8 +57,9 @@ async function main(): Promise<void> {
       },
     }),
   ])
-  const address = gatewayConfig.publicUrl ?? gateway.ready.address ?? ''
-  await greet(address, { ...gateway.ready, engineMetrics: engine.ready.metrics ?? '' })
+  const listening = gateway.ready.address ?? ''
+  const address = gatewayConfig.publicUrl ?? listening
+  await greet(address, { listening, ...gateway.ready, engineMetrics: engine.ready.metrics ?? '' })
 }
 
 /** The one after the gateway's: METRICS_PORT is set for both. */
@@ -123,7 +124,7 @@ async function run(options: Omit<Parameters<typeof startService>[0], 'logsFolder
 
 async function greet(
   address: string,
-  { grpc, metrics, engineMetrics }: Readonly<Record<string, string>>,
+  { listening = '', grpc, metrics, engineMetrics }: Readonly<Record<string, string>>,
 ): Promise<void> {
   const keyFile = join(dataFolder, 'api-key')
   const own = process.env.BOOTSTRAP_API_KEY
@@ -133,9 +134,11 @@ async function greet(
     ? 'npx winnow separate song.mp3'
     : 'npm run separate -- examples/speech-over-piano.wav'
   const shellKey = own ? '$BOOTSTRAP_API_KEY' : key
+  const page = await pageAddress(address, listening, key)
   console.log(
     [
       '',
+      ...(page === undefined ? [] : [`  Try it in a page   ${page}`, '']),
       `  Winnow listens on  ${address}`,
       ...(grpc ? [`  gRPC on            ${grpc}`] : []),
       ...(metrics ? [`  Metrics at         ${metrics}/metrics`] : []),
@@ -151,6 +154,23 @@ async function greet(
       '',
     ].join('\n'),
   )
+}
+
+/**
+ * The address of the playground, with a one-time code that opens a session: a fragment, which no
+ * server and no log sees. Undefined where there is no page.
+ */
+async function pageAddress(
+  address: string,
+  listening: string,
+  key: string,
+): Promise<string | undefined> {
+  const headers = { authorization: `Bearer ${key}` }
+  const reply = await fetch(`${listening}/playground/codes`, { method: 'POST', headers })
+  if (reply.status === 404) return undefined // PLAYGROUND=off
+  if (reply.status !== 201) return `${address}/` // it asks for a key
+  const { code } = (await reply.json()) as { code: string }
+  return `${address}/#code=${code}`
 }
 
 /** What the command-line client can't find out by itself. */

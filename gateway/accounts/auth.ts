@@ -70,12 +70,15 @@ export async function authenticate(
 ): Promise<ApiKeyRow> {
   const key = await findKey(store, authorization)
   if (!key || !isValid(key, clock.now())) throw new ServiceError('UNAUTHENTICATED')
-  if (scope !== 'any' && !(JSON.parse(key.scopes) as string[]).includes(scope)) {
-    throw new ServiceError('PERMISSION_DENIED', {
-      message: `The API key lacks the required scope ${scope}.`,
-    })
-  }
+  assertScope(key, scope)
   return key
+}
+
+/** @throws ServiceError `PERMISSION_DENIED` */
+export function assertScope({ scopes }: Pick<ApiKeyRow, 'scopes'>, scope: Scope | 'any'): void {
+  if (scope === 'any' || (JSON.parse(scopes) as string[]).includes(scope)) return
+  const message = `The API key lacks the required scope ${scope}.`
+  throw new ServiceError('PERMISSION_DENIED', { message })
 }
 
 /** The text after `Bearer` in an Authorization header. */

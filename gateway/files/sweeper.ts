@@ -10,6 +10,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../shared/durations.ts'
 import type { Deps } from '../deps.ts'
 import { Loop } from '../loop.ts'
 import { deleteExpiredIdempotencyKeys } from '../store/idempotency-keys.ts'
+import { deleteExpiredPageSessions } from '../store/page-sessions.ts'
 import { deleteOldWindows } from '../store/rate-windows.ts'
 import {
   deleteOldFiles,
@@ -65,6 +66,7 @@ export async function sweep(deps: SweeperDeps): Promise<void> {
   const outputs = await untilNone(() => giveUpOutputs(store, page))
   await deleteExpiredIdempotencyKeys(store, now)
   await deleteOldWindows(store, now)
+  await deleteExpiredPageSessions(store, now)
   const requests = await untilNone(() => deleteOldRequests(store, page))
   const fileRecords = await untilNone(() => deleteOldFiles(store, page))
   const media = await removeMedia(deps)

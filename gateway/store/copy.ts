@@ -7,7 +7,8 @@ import type { Tables } from './tables.ts'
 
 /**
  * Every table: whether its rows are copied. Those that others refer to come first. What is not
- * copied, gateways make anew: counts of the last minute, a probe, and a check of their own keys.
+ * copied, gateways make anew: counts of the last minute, a probe, a check of their
+ * own keys, and sessions in browsers.
  */
 const IS_COPIED: Readonly<Record<keyof Tables, boolean>> = {
   accounts: true,
@@ -23,6 +24,7 @@ const IS_COPIED: Readonly<Record<keyof Tables, boolean>> = {
   write_probe: false,
   rate_windows: false,
   secret_checks: false,
+  page_sessions: false,
 }
 
 /** Rows of one statement: PostgreSQL takes 65,535 values in one. */

@@ -16,6 +16,7 @@ export const migrations: Record<string, Migration> = {
   '008-file-quota': { up: addFileQuota },
   '009-gateways': { up: addGateways },
   '010-traces': { up: addTraces },
+  '012-page-sessions': { up: addPageSessions },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {
@@ -255,4 +256,20 @@ async function addFileQuota(db: Kysely<any>): Promise<void> {
 async function addTraces(db: Kysely<any>): Promise<void> {
   await db.schema.alterTable('outbox').addColumn('trace_parent', 'text').execute()
   await db.schema.alterTable('deliveries').addColumn('trace_parent', 'text').execute()
+}
+
+/** Sessions of the playground. */
+async function addPageSessions(db: Kysely<any>): Promise<void> {
+  await db.schema
+    .createTable('page_sessions')
+    .addColumn('secret_hash', 'text', (column) => column.primaryKey())
+    .addColumn('key_id', 'text', (column) => column.notNull().references('api_keys.key_id'))
+    .addColumn('kind', 'text', (column) => column.notNull())
+    .addColumn('expires_at', 'text', (column) => column.notNull())
+    .execute()
+  await db.schema
+    .createIndex('page_sessions_by_key')
+    .on('page_sessions')
+    .columns(['key_id', 'kind', 'expires_at'])
+    .execute()
 }

@@ -195,6 +195,16 @@ export interface SecretCheckRow {
   sealed: string
 }
 
+/** A session of the playground, or the one-time code that opens one. */
+export interface PageSessionRow {
+  /** SHA-256 of the secret, in hexadecimal. */
+  secret_hash: string
+  /** It is valid as long as its key is. */
+  key_id: string
+  kind: 'code' | 'session'
+  expires_at: string
+}
+
 export interface Tables {
   accounts: AccountRow
   api_keys: ApiKeyRow
@@ -209,4 +219,5 @@ export interface Tables {
   write_probe: WriteProbeRow
   rate_windows: RateWindowRow
   secret_checks: SecretCheckRow
+  page_sessions: PageSessionRow
 }

@@ -76,6 +76,7 @@ export type Gateway = Awaited<ReturnType<typeof startGateway>>
 type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
 
 const CONFIG: Omit<AppConfig, 'encryptionKeys'> = {
+  playground: 'on',
   publicUrl: () => PUBLIC_URL,
   uploadMinutes: 60,
   fileHours: 24,

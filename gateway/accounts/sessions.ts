@@ -1,0 +1,142 @@
+/**
+ * Sessions of the playground: a one-time code, made by the holder of an API key, opens a session
+ * of that key in a browser. A session is a cookie, and only the page's own addresses accept it
+ * (docs/contract.md 5.5).
+ */
+
+import { createHash, randomBytes } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import { isoTime } from '../../shared/clock.ts'
+import { HOUR_MS, MINUTE_MS } from '../../shared/durations.ts'
+import { ServiceError } from '../../shared/errors.ts'
+import type { Deps } from '../deps.ts'
+import { inTransaction } from '../store/database.ts'
+import { deletePageSession, findPageSession, putPageSession } from '../store/page-sessions.ts'
+import { assertScope, hashApiKey, isSameSecret, isValid } from './auth.ts'
+
+type SessionDeps = Pick<Deps, 'store' | 'clock'>
+
+const CODE_MS = 10 * MINUTE_MS
+const SESSION_MS = 12 * HOUR_MS
+
+/** Beside the cookie, so that no other site can use it. */
+const CSRF_HEADER = 'x-csrf-token'
+const SAFE_METHODS = ['GET', 'HEAD']
+
+export interface Session {
+  /** Sent with every call that changes something, in the header `x-csrf-token`. */
+  csrf_token: string
+  expires_at: string
+}
+
+const newSecret = (): string => randomBytes(32).toString('hex')
+
+/** Derived from the session's secret, which scripts of the page cannot read. */
+const csrfTokenOf = (secret: string): string =>
+  createHash('sha256').update(`csrf ${secret}`).digest('hex')
+
+/** A code that opens one session of this key, within ten minutes. */
+export async function createCode({ store, clock }: SessionDeps, keyId: string) {
+  const code = newSecret()
+  const expiresAt = isoTime(clock.now() + CODE_MS)
+  await putPageSession(store, {
+    secret_hash: hashApiKey(code),
+    key_id: keyId,
+    kind: 'code',
+    expires_at: expiresAt,
+  })
+  return { code, expires_at: expiresAt }
+}
+
+/**
+ * Opens a session with a one-time code. @returns its secret too, for the cookie
+ * @throws ServiceError `UNAUTHENTICATED` when the code is unknown, used or expired
+ */
+export const openSession = (
+  { store, clock }: SessionDeps,
+  code: string,
+): Promise<Session & { secret: string; seconds: number }> =>
+  inTransaction(store, async (store) => {
+    const now = clock.now()
+    const hash = hashApiKey(code)
+    const key = await findPageSession(store, 'code', hash, isoTime(now))
+    const isOurs = key && isValid(key, now) && (await deletePageSession(store, 'code', hash))
+    if (!isOurs) throw new ServiceError('UNAUTHENTICATED', { message: CODE_MESSAGE })
+    const secret = newSecret()
+    const expiresAt = isoTime(now + SESSION_MS)
+    await putPageSession(store, {
+      secret_hash: hashApiKey(secret),
+      key_id: key.key_id,
+      kind: 'session',
+      expires_at: expiresAt,
+    })
+    const seconds = SESSION_MS / 1_000
+    return { csrf_token: csrfTokenOf(secret), expires_at: expiresAt, secret, seconds }
+  })
+
+const CODE_MESSAGE = 'The code is unknown, used or older than ten minutes: ask for a new one.'
+
+/** The session of this secret. @throws ServiceError `UNAUTHENTICATED` */
+export async function showSession(deps: SessionDeps, secret: string | undefined): Promise<Session> {
+  const { session_expires_at: expires_at } = await findSession(deps, secret)
+  return { csrf_token: csrfTokenOf(secret!), expires_at }
+}
+
+/** Ends the session of this secret, if there is one. */
+export async function endSession({ store }: SessionDeps, secret: string): Promise<void> {
+  await deletePageSession(store, 'session', hashApiKey(secret))
+}
+
+/**
+ * A hook that admits only callers with a session whose key has the route's scope, and sets their
+ * account, as `createAuthenticator` does for keys.
+ */
+export function createSessionAuthenticator(deps: SessionDeps) {
+  return async (request: FastifyRequest): Promise<void> => {
+    const { scope } = request.routeOptions.config
+    if (!scope) throw new Error(`the route ${request.routeOptions.url} names no scope`)
+    const secret = secretOf(request.headers.cookie)
+    const key = await findSession(deps, secret)
+    if (!SAFE_METHODS.includes(request.method)) assertCsrfToken(request, secret!)
+    assertScope(key, scope)
+    request.accountId = key.account_id
+    request.apiKey = key
+  }
+}
+
+/** @throws ServiceError `PERMISSION_DENIED` when the call may come from another site */
+export function assertCsrfToken({ headers }: FastifyRequest, secret: string): void {
+  const token = headers[CSRF_HEADER]
+  if (typeof token === 'string' && isSameSecret(token, csrfTokenOf(secret))) return
+  throw new ServiceError('PERMISSION_DENIED', {
+    message: `The header ${CSRF_HEADER} must hold the session's csrf_token.`,
+  })
+}
+
+async function findSession({ store, clock }: SessionDeps, secret: string | undefined) {
+  const now = clock.now()
+  const hash = secret === undefined ? '' : hashApiKey(secret)
+  const found = await findPageSession(store, 'session', hash, isoTime(now))
+  if (found && isValid(found, now)) return found
+  throw new ServiceError('UNAUTHENTICATED', { message: 'There is no session, or it has ended.' })
+}
+
+const COOKIE = 'winnow_session'
+
+/** The session's secret in a `Cookie` header. */
+export const secretOf = (header: string | undefined): string | undefined =>
+  new RegExp(`(?:^|; *)${COOKIE}=([0-9a-f]{64})(?:;|$)`).exec(header ?? '')?.[1]
+
+interface CookieOptions {
+  /** Of the page's addresses. */
+  path: string
+  /** 0: the browser deletes the cookie. */
+  seconds: number
+  /** The page came over HTTPS. */
+  isSecure: boolean
+}
+
+/** A `Set-Cookie` header that no script reads and that no other site's pages send. */
+export const cookieOf = (secret: string, { path, seconds, isSecure }: CookieOptions): string =>
+  `${COOKIE}=${secret}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Strict` +
+  (isSecure ? '; Secure' : '')

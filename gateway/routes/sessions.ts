@@ -1,0 +1,68 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { ServiceError } from '../../shared/errors.ts'
+import {
+  assertCsrfToken,
+  cookieOf,
+  createCode,
+  endSession,
+  openSession,
+  secretOf,
+  showSession,
+} from '../accounts/sessions.ts'
+import { installBodyDeadline } from '../api/body-deadline.ts'
+import type { Deps } from '../deps.ts'
+
+/** Where the page calls the API with its session; the cookie is sent nowhere else. */
+export const PLAYGROUND = '/playground'
+
+const hidden = { schema: { hide: true } }
+
+/** Opens, shows and ends the sessions of the playground. */
+export function sessionRoutes(app: FastifyInstance, deps: Deps): void {
+  installBodyDeadline(app, deps.config.bodySecondsMax)
+  const cookie = (secret: string, seconds: number) =>
+    cookieOf(secret, {
+      path: PLAYGROUND,
+      seconds,
+      isSecure: deps.config.publicUrl().startsWith('https:'),
+    })
+  app.post(`${PLAYGROUND}/sessions`, hidden, async ({ body }, reply) => {
+    const { secret, seconds, ...session } = await openSession(deps, readCode(body))
+    return reply.status(201).header('set-cookie', cookie(secret, seconds)).send(session)
+  })
+  app.get(`${PLAYGROUND}/session`, hidden, async ({ headers }) =>
+    showSession(deps, secretOf(headers.cookie)),
+  )
+  app.delete(`${PLAYGROUND}/session`, hidden, async (request, reply) => {
+    const secret = ownSecret(request)
+    if (secret !== undefined) await endSession(deps, secret)
+    return reply.status(204).header('set-cookie', cookie('', 0)).send()
+  })
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('cache-control', 'no-store')
+  })
+}
+
+/** The secret of the caller's session, if the call is the page's own. */
+function ownSecret(request: FastifyRequest): string | undefined {
+  const secret = secretOf(request.headers.cookie)
+  if (secret !== undefined) assertCsrfToken(request, secret)
+  return secret
+}
+
+/** Makes a one-time code, for the holder of an API key. To be installed behind authentication. */
+export function codeRoute(app: FastifyInstance, deps: Deps): void {
+  app.post(
+    `${PLAYGROUND}/codes`,
+    { ...hidden, config: { scope: 'any' } },
+    async ({ apiKey }, reply) => reply.status(201).send(await createCode(deps, apiKey.key_id)),
+  )
+}
+
+/** @throws ServiceError `INVALID_PARAMETER` */
+function readCode(body: unknown): string {
+  const code = (body as { code?: unknown } | null | undefined)?.code
+  if (typeof code === 'string') return code
+  const message = 'code must be the one-time code of the address, as text.'
+  throw new ServiceError('INVALID_PARAMETER', { param: 'code', message })
+}

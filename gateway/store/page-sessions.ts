@@ -1,0 +1,56 @@
+/** The playground's sessions, and the one-time codes that open them, as hashes of their secrets. */
+
+import type { Store } from './database.ts'
+import type { PageSessionRow } from './tables.ts'
+
+/** Of one key and kind; beyond it the oldest ends. */
+const ROWS_MAX = 100
+
+/** Stores a code or a session, in place of the key's oldest ones when it has too many. */
+export async function putPageSession(store: Store, row: PageSessionRow): Promise<void> {
+  const { key_id, kind } = row
+  await store.insertInto('page_sessions').values(row).execute()
+  const newest = store
+    .selectFrom('page_sessions')
+    .select('secret_hash')
+    .where('key_id', '=', key_id)
+    .where('kind', '=', kind)
+    .orderBy('expires_at', 'desc')
+    .orderBy('secret_hash')
+    .limit(ROWS_MAX)
+  await store
+    .deleteFrom('page_sessions')
+    .where('key_id', '=', key_id)
+    .where('kind', '=', kind)
+    .where('secret_hash', 'not in', newest)
+    .execute()
+}
+
+type Kind = PageSessionRow['kind']
+
+/** The session or code of this hash, with its key. @param now it has not expired by then */
+export const findPageSession = (store: Store, kind: Kind, hash: string, now: string) =>
+  store
+    .selectFrom('page_sessions')
+    .innerJoin('api_keys', 'api_keys.key_id', 'page_sessions.key_id')
+    .selectAll('api_keys')
+    .select('page_sessions.expires_at as session_expires_at')
+    .where('secret_hash', '=', hash)
+    .where('kind', '=', kind)
+    .where('page_sessions.expires_at', '>', now)
+    .executeTakeFirst()
+
+/** Removes one; false when it was not there: of two callers one gets true. */
+export async function deletePageSession(store: Store, kind: Kind, hash: string): Promise<boolean> {
+  const { numDeletedRows } = await store
+    .deleteFrom('page_sessions')
+    .where('secret_hash', '=', hash)
+    .where('kind', '=', kind)
+    .executeTakeFirst()
+  return numDeletedRows === 1n
+}
+
+/** Removes those that have expired. */
+export async function deleteExpiredPageSessions(store: Store, now: string): Promise<void> {
+  await store.deleteFrom('page_sessions').where('expires_at', '<=', now).execute()
+}
