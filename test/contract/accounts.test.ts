@@ -109,7 +109,7 @@ test('extension: an account is made, credited, shown and listed', async (t) => {
   assert.deepEqual(names.sort(), ['Free', 'Studio', 'Test']) // and that of the gateway's own key
 })
 
-test('extension: what is wrong with an account is told', async (t) => {
+test('extension: a wrong account is refused, with what is wrong', async (t) => {
   const gateway = await startGateway(t, ADMIN)
   const post = (path: string, body: unknown) => admin(gateway, 'POST', path, body)
   assertError(await post('accounts', {}), 'INVALID_REQUEST', 'name')
@@ -226,7 +226,7 @@ test("5.3 a key is its id and its secret: neither opens anything with the other'
   }
 })
 
-test('extension: what is wrong with a key is told', async (t) => {
+test('extension: a wrong key is refused, with what is wrong', async (t) => {
   const gateway = await startGateway(t, ADMIN)
   const post = (body: unknown) => admin(gateway, 'POST', 'keys', body)
   const scopes = ['models:read']

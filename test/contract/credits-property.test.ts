@@ -194,7 +194,7 @@ test('6 one by one, every step does to credits what the rules say', async (t) =>
   )
 })
 
-test('6 whatever happens at once, nobody is overdrawn and nothing is charged twice', async (t) => {
+test('6 whatever happens at once, no account is overdrawn and nothing is charged twice', async (t) => {
   const gateway = await quickGateway(t)
   const script = fc.array(fc.array(step, { minLength: 1, maxLength: 10 }), {
     minLength: 1,

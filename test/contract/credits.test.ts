@@ -109,7 +109,7 @@ test('4.7 what a file costs is known once it was separated: then it is reserved 
   await assertSound(gateway.store, accountId)
 })
 
-test('7.2 media that proves too long fails before it is separated, and its engine is told', async (t) => {
+test('7.2 media that proves too long fails before it is separated, and its engine gets the cancel', async (t) => {
   const gateway = await startGateway(t)
   gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
   const { accountId, own, balance } = await meteredAccount(gateway, 12)

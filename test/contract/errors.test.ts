@@ -161,7 +161,7 @@ test("7.3 a file that is not there yet, not any more, or not one's own", async (
   assertError(await submit(gateway, { file_id: uploaded }), 'FILE_EXPIRED', 'input.file_id')
 })
 
-test('7.3 what does not fit the length of a file is told at submit, once that is known', async (t) => {
+test('7.3 what does not fit the length of a file is refused at submit, once that is known', async (t) => {
   const gateway = await startGateway(t, { config: { mediaSecondsMax: 10 } })
   const [longer, file_id] = [await uploadFile(gateway), await uploadFile(gateway)]
   const spans = [
@@ -186,7 +186,7 @@ test('7.3 what does not fit the length of a file is told at submit, once that is
   assert.equal((await submit(gateway, { file_id, spans: spans.slice(0, 1) })).statusCode, 202)
 })
 
-test('7.3 what is wrong with audio_url is told at submit', async (t) => {
+test('7.3 a wrong audio_url is refused at submit', async (t) => {
   let found: () => { bytes?: number } = () => ({})
   const gateway = await startGateway(t, { checkAudioUrl: async () => found() })
   const reply = () => submit(gateway, { audio_url: 'https://a.example/x.mp3' })

@@ -306,7 +306,7 @@ test('grpc: a fault of ours is INTERNAL and says nothing of it', async (t) => {
   assert.equal(error.metadata.get('winnow-request-id')[0], requestId)
 })
 
-test("grpc: a request is canceled once, and is nobody else's", async (t) => {
+test('grpc: a request is canceled once, and by its own account only', async (t) => {
   const gateway = await startGateway(t)
   const { call, watch } = await startSeparationClient(t, gateway)
   const request = { request_id: await submitted(gateway) }
@@ -391,7 +391,7 @@ test('grpc: a watch that is canceled or past its deadline is forgotten', async (
   await afterDeadline
 })
 
-test('grpc: a deadline that has passed is told, whatever the gateway waits for', async (t) => {
+test('grpc: a deadline that has passed ends the call, whatever the gateway waits for', async (t) => {
   const gateway = await startGateway(t, { checkAudioUrl: () => new Promise(() => undefined) })
   const { call } = await startSeparationClient(t, gateway)
   const input = { prompt: 'x', audio_url: 'https://a.example/x.mp3' }

@@ -117,7 +117,7 @@ test('8 what was answered is not readable in the database, nor for another key',
   assertError(await send(gateway, 'key-2', body), 'INTERNAL')
 })
 
-test('8 however submits with keys meet, each key submits once and conflicts are told', async (t) => {
+test('8 however submits with keys meet, each key submits once and conflicts answer 409', async (t) => {
   const gateway = await startGateway(t)
   const audio_url = 'https://a.example/bell.wav'
   const submits = fc.array(

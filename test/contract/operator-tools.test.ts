@@ -120,7 +120,7 @@ test('an account is credited by several tools at once, and for one reference onc
   assert.equal((await runJson(place, 'accounts', 'list')).data.length, 1)
 })
 
-test('a running gateway knows at once what a tool has done to its keys', async (t) => {
+test('a running gateway applies at once what a tool has done to its keys', async (t) => {
   const gateway = await startGateway(t)
   const place = gateway.database
   const status = async (key: string) =>

@@ -325,7 +325,7 @@ test('3 a sweep that breaks off serves nothing that should be gone, and is finis
   assert.equal((await countRows(gateway)).media_removals, 0)
 })
 
-test('3 media that no row wants goes once it is older than a day', async (t) => {
+test('3 media that no row refers to is deleted once it is older than a day', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   await complete(gateway, requestId)

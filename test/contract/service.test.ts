@@ -65,7 +65,7 @@ test('1.3 a request is accepted while the broker is away, and queued later', asy
   assert.equal(gateway.broker.jobs.size, 1)
 })
 
-test('1.7 and extension: health is told without a key', async (t) => {
+test('1.7 and extension: health needs no key', async (t) => {
   const gateway = await startGateway(t)
   const ready = await gateway.call('GET', '/readyz')
   assert.equal(ready.statusCode, 200)

@@ -34,7 +34,7 @@ test('of works that share a transaction, one that throws is undone, and the othe
   assert.deepEqual(await stored(store), ['a', 'd'])
 })
 
-test('nobody is told that a work is stored when the transaction can not be committed', async (t) => {
+test('no work is reported as stored when the transaction can not be committed', async (t) => {
   const { store } = await startGateway(t, { database: 'sqlite' })
   await store.schema
     .createTable('child')

@@ -234,7 +234,7 @@ test('extension: a request canceled while its job is on the way leaves the queue
   assert.equal(gateway.broker.jobs.size, 0)
 })
 
-test('extension: the engine of a canceled request is told, also one that begins late', async (t) => {
+test('extension: the engine of a canceled request gets the cancel, also one that begins late', async (t) => {
   const gateway = await startGateway(t)
   gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
   const [running, late] = [await submitted(gateway), await submitted(gateway)]

@@ -47,7 +47,7 @@ const report = (gateway: Gateway, requestId: string, progress: number) =>
     progress,
   })
 
-test('4.5 the stream tells every change and ends after a terminal status', async (t) => {
+test('4.5 the stream sends every change and ends after a terminal status', async (t) => {
   const { gateway, requestId, reply, events } = await openStream(t, '?interval=10')
   assert.equal(reply.statusCode, 200)
   assert.equal(reply.headers['content-type'], 'text/event-stream')

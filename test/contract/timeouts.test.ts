@@ -72,7 +72,7 @@ test('8 a head that does not come to its end is refused in time', async (t) => {
   assert.match(answer, /^HTTP\/1\.1 400 [^]*"INVALID_REQUEST"[^]*not whole in time/)
 })
 
-test('8 what the server waits for has an end, also where nobody reads the body', async (t) => {
+test('8 what the server waits for has an end, also where the body is not read', async (t) => {
   const { gateway, address } = await listening(t, { config: SOON })
   const { timeout, headersTimeout, requestTimeout, keepAliveTimeout, maxConnections } =
     gateway.app.server

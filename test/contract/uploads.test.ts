@@ -87,7 +87,7 @@ test('7 a chunked body is taken when its length is right, and counted', async (t
   assert.equal(await file.status(), 'uploaded')
 })
 
-/** An upload over a socket of its own, which sends its bytes only as it is told. */
+/** An upload over a socket of its own, which sends its bytes on demand. */
 async function openUpload(gateway: Gateway, file: { url: string }) {
   const { port } = new URL(await listenOnce(gateway))
   const { pathname, search } = new URL(file.url)
@@ -180,7 +180,7 @@ test('7 however many uploads to one address there are, one is on the disk', asyn
   assert.equal((await stored(gateway)).length, 1)
 })
 
-test('7 uploads that are whole at the same moment: one is kept, the others are told', async (t) => {
+test('7 uploads that are whole at the same moment: one is kept, the others are refused', async (t) => {
   const gateway = await startGateway(t)
   const file = await createFile(gateway)
   const bodies = Array.from({ length: 8 }, (_, i) => `body-${i}..`.slice(0, FILE_BYTES.length))
@@ -193,7 +193,7 @@ test('7 uploads that are whole at the same moment: one is kept, the others are t
   assert.deepEqual(await keptBytes(gateway), winners)
 })
 
-test('7 an upload whose sender falls silent is cut, and told so', async (t) => {
+test('7 an upload whose sender falls silent is cut, with an error that says so', async (t) => {
   const gateway = await startGateway(t, { config: { bodySecondsMax: 0.2 } })
   const file = await createFile(gateway)
   const upload = await openUpload(gateway, file)

@@ -114,7 +114,7 @@ const eventOf = ({ body }: Posted | undefined = {} as Posted) => JSON.parse(body
 
 const pending = { delivery_status: 'pending', attempts: 0, delivered_at: null, last_error: null }
 
-test('6.1 a completed request is told to its webhook, signed', async (t) => {
+test('6.1 a completed request is posted to its webhook, signed', async (t) => {
   const gateway = await startWithWebhooks(t)
   const metadata = { order: 7, nested: { ключ: [null] } }
   const submitted = await submit(gateway, { metadata })
@@ -169,7 +169,7 @@ test('6.1 a completed request is told to its webhook, signed', async (t) => {
   assert.equal(gateway.posts.length, 1)
 })
 
-test('2.8 a secret that was not given is made, and told once', async (t) => {
+test('2.8 a secret that was not given is made, and returned once', async (t) => {
   const gateway = await startWithWebhooks(t)
   const { request_id: requestId, webhook } = await submit(gateway, { webhookSecret: undefined })
   assert.equal(webhook.url, HOOK)
@@ -232,7 +232,7 @@ test('6.1 metadata that an earlier version stored too deep does not keep a reque
   assert.ok(gateway.posts[0]?.body.toString().endsWith(`,"metadata":${metadata}}`))
 })
 
-test('6.1 every way to fail is told: by the engine, by cancel, by the loss of engines', async (t) => {
+test('6.1 every way to fail is posted: by the engine, by cancel, by the loss of engines', async (t) => {
   const gateway = await startWithWebhooks(t)
   const byEngine = await failed(gateway, { metadata: {} })
   const { request_id: canceled } = await submit(gateway)
@@ -259,7 +259,7 @@ test('6.1 every way to fail is told: by the engine, by cancel, by the loss of en
   })
 })
 
-test('6.1 a request without webhookUrl has no webhook, and an end that is told twice has one', async (t) => {
+test('6.1 a request without webhookUrl has no webhook, and an end that is reported twice has one', async (t) => {
   const gateway = await startWithWebhooks(t)
   const { request_id: silent, webhook } = await submit(gateway, { webhookUrl: undefined })
   assert.equal(webhook, undefined)
@@ -526,7 +526,7 @@ test('6.1 a running sender is woken by the end of a request', async (t) => {
   await sender.stop()
 })
 
-test('6.1 a secret that can no longer be opened is a failed try, and told', async (t) => {
+test('6.1 a secret that can no longer be decrypted is a failed try, and logged', async (t) => {
   const gateway = await startWithWebhooks(t)
   const requestId = await failed(gateway)
   const encryptionKeys = [Buffer.alloc(32).toString('base64url')] as const

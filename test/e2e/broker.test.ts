@@ -338,7 +338,7 @@ test('progress and hellos reach whoever listens', async (t) => {
   assert.deepEqual(await heard.all, [progress, announcement])
 })
 
-test('a changed request is told to other gateways, and not to the one that says so', async (t) => {
+test('a changed request is published to other gateways, and not to its publisher', async (t) => {
   const server = await startServer(t)
   const [one, other] = [await connectTo(server), await connectTo(server)]
   const heard: string[] = []
@@ -455,7 +455,7 @@ async function lastWords(program: string, env: Readonly<Record<string, string>>)
   return msg
 }
 
-test('a broker that is away keeps nobody from ending', async (t) => {
+test('a broker that is away keeps no process from ending', async (t) => {
   const { url, process: server } = await startServer(t)
   const broker = await connectBroker({ address: { url }, name: 'test', leaseSeconds: 30, log })
   const stops = [

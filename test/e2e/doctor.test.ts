@@ -176,7 +176,7 @@ test('a bucket is tried; without its credentials it fails', async (t) => {
   assert.match(bad.finding('bucket').remedy ?? '', /S3_BUCKET/)
 })
 
-test('a wrong command line is told what would be right', async () => {
+test('a wrong command line is refused with what would be right', async () => {
   const { code, errors } = await runCommand(
     (given, streams) => doctor(given, { ...streams, env }),
     ['--role', 'broker'],

@@ -41,7 +41,7 @@ test('an outage of the media store costs neither the work done nor a try', async
   await statsOf(winnow, ({ state }) => state === 'READY')
 })
 
-test('an engine is quiet about the native library, and says and takes the budget of a batch', async (t) => {
+test('an engine logs nothing of the native library, and logs and applies the budget of a batch', async (t) => {
   const winnow = await startWinnow(t, { env: { BATCH_FRAMES_MAX: '2048' } })
   const engine = connectEngine(winnow.engines[0]?.ready.control ?? '')
   t.after(() => engine.close())

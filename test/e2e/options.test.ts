@@ -66,7 +66,7 @@ const companies = {
   'faint noise': async () => noise(12, RATE).map((x) => 0.004 * x),
 }
 for (const [company, make] of Object.entries(companies)) {
-  test(`predict_spans silences the target where it is not, over ${company}, and tells the spans`, async () => {
+  test(`predict_spans silences the target where it is not, over ${company}, and reports the spans`, async () => {
     const [siren] = await readWav16(examplePath('sources/siren-and-speech/siren.wav'))
     const rest = await make()
     const late = new Float32Array(12 * RATE)

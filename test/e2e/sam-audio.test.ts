@@ -173,7 +173,7 @@ test('requests that come together, of other lengths and steps, each get what the
   }
 })
 
-test('GET /v1/models tells what this engine can do', async () => {
+test('GET /v1/models lists what this engine can do', async () => {
   const headers = { authorization: `Bearer ${API_KEY}` }
   const { data } = (await (await fetch(`${winnow.url}/v1/models`, { headers })).json()) as {
     data: [{ engines: [{ model: Record<string, unknown> }] }]

@@ -81,7 +81,7 @@ test('the result says how long the media is, what it cost and how long it is kep
   assert.ok(Date.parse(String(result.retention?.delete_after)) > Date.now() + 6 * 86_400_000)
 })
 
-test('the status stream tells of every step, with progress that only grows, and the logs', async () => {
+test('the status stream sends every step, with progress that only grows, and the logs', async () => {
   const path = await longFile('long.wav', 45)
   const submitted = await submitFile(winnow, path, { prompt: 'a beep' })
   const statuses = await followToEnd(winnow, submitted)
@@ -172,7 +172,7 @@ test('output_format mp3 gives two mp3 files with their names', async () => {
   assert.ok(target.subarray(0, 3).toString() === 'ID3' || target[0] === 0xff, 'an mp3 file')
 })
 
-test('what mp3 cannot hold is told: the rate of the outputs is theirs, and the length stays', async () => {
+test('what mp3 cannot hold is reported: the rate of the outputs is theirs, and the length stays', async () => {
   const path = join(winnow.folder, 'six-channels.wav')
   const planes = [1, 2, 3, 4, 5, 6].map((seed) => noise(1, 96_000, seed))
   await writeFile(path, wavBytes(planes, 96_000))

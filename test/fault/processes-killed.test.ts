@@ -138,7 +138,7 @@ test('a drained engine finishes what it has and takes no more', async (t) => {
   assert.equal((await followToEnd(winnow, second)).at(-1)?.status, 'COMPLETED')
 })
 
-test('a killed gateway comes back and knows everything', async (t) => {
+test('a killed gateway comes back with every request', async (t) => {
   const winnow = await startWinnow(t)
   const long = await submitFile(winnow, await longFile(winnow), LONG)
   const short = await submitFile(winnow, examplePath('speech-over-piano.wav'), { prompt: 'piano' })

@@ -103,7 +103,7 @@ test('steps and frames are those that the lane announces', () => {
   assertSound(mini.close(lane), request.chunk)
 })
 
-test('quality is the mean of what is heard as if the rate were others', () => {
+test('quality is the mean over separations as if the rate were others', () => {
   const passes = [1, 7 / 8, 9 / 8].map((pass) =>
     separateOne(mini, laneRequest(mono(wave, 32_000 * pass), 'piano', 'fast')),
   )
@@ -167,7 +167,7 @@ test('one mask serves every channel, also when channels cancel each other', () =
   )
 })
 
-test('a tone above 16 kHz does not change what is heard below', () => {
+test('a tone above 16 kHz does not change what is separated below', () => {
   const rate = 48_000
   const low = noise(rate, 5).map((_, i, all) => (all[i]! + (all[i - 1] ?? 0)) / 2)
   const tone = sine(20_000, rate)
@@ -221,7 +221,7 @@ test('a sound that is probably nowhere leaves silence, unless spans say that it 
   }
 })
 
-test('the network hears spans: what is said of one place changes what it takes at another', () => {
+test('spans condition the network: an anchor at one place changes the target at another', () => {
   const chunk = mono(wave)
   const plain = separateOne(mini, laneRequest(chunk)).target[0]!
   const spans = [{ start: 0.5, end: 1, include: false }]
@@ -253,7 +253,7 @@ test('a chunk that the description does not allow is refused', () => {
   refuse(mono(wave, 400_000_000), /up to 768000, not 400000000/)
 })
 
-test('the description tells the weights', () => {
+test('the description names the weights', () => {
   assert.equal(mini.description.parameters, 8_094_672)
   assert.match(mini.description.weightsSha256, /^[0-9a-f]{64}$/)
 })

@@ -54,7 +54,7 @@ test('there are few rooms, each as long as what it is for', () => {
   assert.equal(new Set(rooms).size, 12)
 })
 
-test('prompts of all lengths are heard in few shapes', () => {
+test('prompts of all lengths are encoded in few shapes', () => {
   const prompts = Array.from({ length: 14 }, (_, i) => `rain${' again'.repeat(i)}`)
   const answers = answersTo('executeOp', () => {
     for (const prompt of prompts) {

@@ -59,7 +59,7 @@ function assertStreams(run: () => Streams, name: string): void {
 
 const pick = (run: () => Streams, stream: 'x' | 'z'): Tensor => tf.tidy(() => run()[stream])
 
-/** The golden spectrum is the level-adjusted one that the network hears. */
+/** The golden spectrum is the level-adjusted one that the network encodes. */
 const leveled = () =>
   tf.tidy(() => {
     const power = powerOf(stft(wave, framing))
@@ -132,7 +132,7 @@ test('the norm and the mask head agree', () => {
   )
 })
 
-test('the whole network agrees, told of no spans and of some', () => {
+test('the whole network agrees, conditioned on no spans and on some', () => {
   const nothing = () => tf.zeros([1, tokens, 2])
   for (const [prefix, spans] of [
     ['', nothing],

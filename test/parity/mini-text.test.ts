@@ -87,7 +87,7 @@ test('a remembered prompt keeps its embedding and costs no tensor', () => {
   first.dispose()
 })
 
-test('a prompt longer than the encoder hears keeps its final mark', () => {
+test("a prompt longer than the encoder's maximum keeps its final mark", () => {
   const tokens = encoder.tokens('rain '.repeat(400))
   assert.equal(tokens.length, 256)
   assert.equal(tokens.at(-1), encoder.tokens('rain').at(-1))

@@ -62,7 +62,7 @@ const countOf = (statuses: readonly number[], status: number) =>
 const rowsOf = async (store: Store, table: 'requests' | 'outbox' | 'media_removals' | 'files') =>
   store.selectFrom(table).selectAll().execute()
 
-test('a stream on one gateway tells at once of what happens on the other', async (t) => {
+test('a stream on one gateway sends at once what happens on the other', async (t) => {
   const [first, second] = await startTwo(t)
   const requestId = await submitted(first)
   const address = await second.listen()

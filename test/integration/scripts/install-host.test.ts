@@ -169,7 +169,7 @@ test('--uninstall removes units and links, and leaves settings and data', async 
   assert.match(await install(root, ['--uninstall']), /not installed here/)
 })
 
-test('a wrong command line is told what would be right', async () => {
+test('a wrong command line is refused with what would be right', async () => {
   for (const [words, message] of [
     [[], /--role must be one of gateway, engine, all/],
     [['--role', 'broker'], /--role must be one of/],

@@ -61,7 +61,7 @@ test('a part that is needed must be there, the others need not', async () => {
   assert.match(enough.text, /^judge {3}not there/m)
 })
 
-test('what is wrong with a part is told, each thing', async () => {
+test('everything that is wrong with a part is reported', async () => {
   const folder = folderWith('broken', 'sam-audio-tiny', 't5-tiny', 'judge-tiny')
   rmSync(join(folder, 't5-tiny/tokenizer.json'))
   rmSync(join(folder, 'judge-tiny/checkpoint.pt'))
@@ -90,7 +90,7 @@ test('a model larger than the device does not fit', async () => {
   assert.deepEqual([fits(needed), fits(needed - 1)], [true, false])
 })
 
-test('several models in one folder are told apart only by name', async () => {
+test('several models in one folder are distinguished by name only', async () => {
   const folder = folderWith('several', 'sam-audio-tiny', 't5-tiny')
   cpSync(join(folder, 'sam-audio-tiny'), join(folder, 'sam-audio-other'), { recursive: true })
   const { code, errors } = await run('inspect', folder)
@@ -102,7 +102,7 @@ test('several models in one folder are told apart only by name', async () => {
   assert.match(text, /^text .*t5-tiny/m) // as the configuration names it
 })
 
-test("a damaged configuration is told where it is a part's, not where it lies beside", async () => {
+test("a damaged configuration is reported where it is a part's, not where it lies beside", async () => {
   const folder = folderWith('damaged', 'sam-audio-tiny', 't5-tiny')
   mkdirSync(join(folder, 'something-else'))
   writeFileSync(join(folder, 'something-else/config.json'), '{ // not JSON')

@@ -80,7 +80,7 @@ test('what differs by more than is allowed is called wrong', async () => {
   assert.match(text, /^ok .* t5 +last_hidden_state/m) // a final output has a tolerance of its own
 })
 
-test('a folder that is none, and a wrong command line, are told', async () => {
+test('a folder that does not exist, and a wrong command line, are refused with a message', async () => {
   const nothing = await run(root)
   assert.equal(nothing.code, 1)
   assert.match(nothing.errors, /MANIFEST\.json/)

@@ -122,7 +122,7 @@ test('inputs that what is stored was not made with are refused, naming them', as
   }
 })
 
-test('inputs that are incomplete or of a wrong kind are told, all at once', async () => {
+test('every incomplete or wrong input is reported, all at once', async () => {
   const { code, errors } = await parityOf({
     ...STATED,
     hop: 0,

@@ -187,12 +187,12 @@ function rms(wave: Float32Array, from: number, to: number): number {
   return Math.sqrt(part.reduce((sum, x) => sum + x ** 2, 0) / part.length)
 }
 
-test("where chunks overlap, the later one that follows the earlier one's trail renders the same", (t) => {
+test("where chunks overlap, the later one, inpainted with the earlier one's overlap state, renders the same", (t) => {
   const { earlier, later, overlapState } = overlaps()
   const differences = (more: Partial<LaneRequest>) => {
     const other = later(more)
     const difference = earlier.map((x, i) => x - other[i]!)
-    // Each knows better what it has more of around it, and the cross-fade goes by that: at either
+    // Each is more accurate where it has more context, and the cross-fade goes by that: at either
     // end the other one, which only just begins or ends there, has next to no weight.
     const faded = difference.map(
       (x, i) => x * (0.5 - 0.5 * Math.abs(Math.cos((Math.PI * i) / difference.length))),
@@ -224,7 +224,7 @@ test("where chunks overlap, the later one that follows the earlier one's trail r
   )
 })
 
-test('every candidate follows the trail, and a trail may begin later than the chunk', () => {
+test('every candidate inpaints the overlap, which may begin later than the chunk', () => {
   const { separated, earlier, overlapState } = overlaps()
   for (const more of [
     { candidate: 1, seed: 7 },
@@ -241,7 +241,7 @@ test('every candidate follows the trail, and a trail may begin later than the ch
   })
 })
 
-test('a trail that is not of a chunk before is refused, and nothing is left of the lane', () => {
+test('an overlap state that is not of a chunk before is refused, and nothing is left of the lane', () => {
   const { overlapState } = overlaps()
   const chunk = noise((LATER + SHARED) * hop, 6)
   separateOne(model, request(chunk.slice()))

@@ -32,7 +32,7 @@ interface Row {
   seed: number
 }
 
-/** Features of any frames, padded to the longest with what must not be heard. */
+/** Features of any frames, padded to the longest with what must have no effect. */
 function featuresOf(rows: readonly Row[]): Tensor {
   const longest = Math.max(...rows.map(({ frames }) => frames))
   const { featureDim } = config

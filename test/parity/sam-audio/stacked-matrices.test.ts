@@ -16,7 +16,7 @@ const stored = (values: Float32Array, shape: number[]) => ({
   values: () => values,
 })
 
-/** Two matrices of 6 columns, 4 and 2 rows; each number tells where it was. */
+/** Two matrices of 6 columns, 4 and 2 rows; each number encodes its place. */
 const weights = Weights.of(
   'two matrices',
   new Map(

@@ -117,7 +117,7 @@ test('as a graph it gives the same, masks and all', () => {
   }
 })
 
-test('times told from a table are those told one by one; another one is refused', () => {
+test('times embedded from a table equal those embedded one by one; another one is refused', () => {
   const times = [0, 0.25, 0.9]
   const [one, table] = [
     transformer.embedTime(times),
@@ -133,7 +133,7 @@ test('times told from a table are those told one by one; another one is refused'
   assert.throws(() => tabulated(transformer.embedTime, [0, 1])([0.5]), /0.5 is not in the table/)
 })
 
-test('a row longer than the network knows positions for is refused', () => {
+test('a row longer than the network has positions for is refused', () => {
   const frames = config.transformer.positionsMax + 1
   assert.throws(
     () => evaluate([{ frames, words: 1, time: 0, anchor: 0, seed: 1 }]),

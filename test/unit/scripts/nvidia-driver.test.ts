@@ -29,7 +29,7 @@ test('a driver as old as CUDA 12 bears, and any later one, is no problem', () =>
   }
 })
 
-test('a driver that is absent, too old or of no version is told', () => {
+test('a driver that is absent, too old or of no version is reported', () => {
   assert.match(driverProblem(null), /no NVIDIA driver is loaded/)
   for (const version of ['525.60.12', '525.60', '520.61.05', '470.256.02']) {
     assert.match(

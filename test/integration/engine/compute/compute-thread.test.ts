@@ -55,7 +55,7 @@ test('a thread that cannot be stopped ends with its process', async (t) => {
   assert.match(output, /"level":60.*could not be stopped/)
 })
 
-test('a thread that answers nothing has no heartbeat', async (t) => {
+test('a thread that does not answer has no heartbeat', async (t) => {
   const program = new URL('../../../support/silent-worker.ts', import.meta.url)
   const thread = await ComputeThread.start(OPTIONS, log, program)
   t.after(() => thread.stop())

@@ -53,7 +53,7 @@ test('each file is stored when it is whole: sound, and video beside a picture', 
   assert.deepEqual([target.content_type, target.video?.content_type], ['audio/wav', 'video/mp4'])
 })
 
-test('a picture that cannot be had costs no sound, and is told', async () => {
+test('a picture that cannot be had costs no sound, and is logged', async () => {
   const path = join(folder, 'source.wav')
   await writeFile(path, wavBytes(planes, RATE))
   const { opened, lines } = openOutputs(path)
@@ -68,7 +68,7 @@ test('a picture that cannot be had costs no sound, and is told', async () => {
   assert.match(lines.join('\n'), /No video could be made, so there is sound only/)
 })
 
-test('pictures too large to be coded anew cost no sound, and it is told how large', async () => {
+test('pictures too large to be coded anew cost no sound, and their size is logged', async () => {
   const path = join(folder, 'large.flv')
   await makeMedia(path, 'flv', {
     audio: { planes: [noise(1, 44_100)], sampleRate: 44_100, encoder: 'aac' },

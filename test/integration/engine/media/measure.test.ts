@@ -124,7 +124,7 @@ test('beside a picture the silence before a late sound counts, and the picture d
   }
 })
 
-test('counting ends beyond what is allowed, and when it is told to', async () => {
+test('counting ends beyond what is allowed, and when it is aborted', async () => {
   const path = await save('long.wav', wavBytes([sine(440, 30, 8_000)], 8_000))
   assertBetween((await measure(path, 2))!, 2.000_001, 3)
   await assert.rejects(measureSound(path, { secondsMax: 9, signal: AbortSignal.abort() }), {

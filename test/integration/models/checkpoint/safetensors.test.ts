@@ -83,7 +83,7 @@ test('a damaged file is refused, naming the file and the tensor', () => {
   assert.throws(() => openSafetensors(join(folder, 'weights.safetensors')), /cut short/)
 })
 
-test('everything that is wrong with weights is told at once', () => {
+test('everything that is wrong with weights is reported at once', () => {
   const file = write(
     {
       present: entry('F32', [2], 8),

@@ -110,7 +110,7 @@ describe('an end to waiting', { timeout: 60_000 }, () => {
     socket.on('close', () => clearInterval(timer))
   }
 
-  test('for a name that nobody resolves', async () => {
+  test('for a name that does not resolve', async () => {
     const guard: AddressGuard = { lookup: () => undefined, faultOf: () => undefined }
     const waiting = request(new URL('http://example.com/'), {
       ...inTime({ connectMsMax: 20 }),
@@ -141,7 +141,7 @@ describe('an end to waiting', { timeout: 60_000 }, () => {
     await assert.rejects(whole(), late)
   })
 
-  test('for somebody who takes what is sent', async (t) => {
+  test('for a server that takes what is sent', async (t) => {
     const { url } = await serveBytes(t, (socket) => socket.pause())
     const endless = Readable.from(
       (function* () {
@@ -179,7 +179,7 @@ test('a signal ends a request with its reason, before, during and after the head
   await stalled.closed
 })
 
-test('a body that nobody wants ends its connection', async (t) => {
+test('a body that is not read ends its connection', async (t) => {
   const { url, closed } = await serveBytes(t, (socket) =>
     socket.write(head() + 'x'.repeat(1_000_000)),
   )

@@ -1,4 +1,4 @@
-/** Over TLS, against a server whose certificate only a process that was told of it trusts. */
+/** Over TLS, against a server whose certificate only a process that is configured for it trusts. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

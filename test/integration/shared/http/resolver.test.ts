@@ -61,7 +61,7 @@ test('a name server that does not answer is waited for no longer than is said', 
   })
 })
 
-test('an address that is not public is refused as a name server tells it', async (t) => {
+test('an address that is not public is refused as a name server returns it', async (t) => {
   const { server } = await startNameServer(t, (name) =>
     name === 'both.example' ? ['93.184.216.34', '10.0.0.1'] : ['127.0.0.1'],
   )
@@ -113,7 +113,7 @@ test('a name that is not there as it is, is looked for in the search domains', a
   await assert.rejects(resolve('nothing', signal), { code: 'ENOTFOUND' })
 })
 
-test('a name server without addresses of one kind, or silent about it, still gives the other', async (t) => {
+test('a name server without addresses of one kind, or without an answer for it, still gives the other', async (t) => {
   const { server } = await startNameServer(t, (_name, family) =>
     family === 6 ? 'silence' : ['192.0.2.1'],
   )

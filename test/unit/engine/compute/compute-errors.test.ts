@@ -1,4 +1,4 @@
-/** What failed is told by the words that tfjs-node and TensorFlow use. */
+/** Failures are recognised by the words of tfjs-node and TensorFlow. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

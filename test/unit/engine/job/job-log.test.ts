@@ -112,7 +112,7 @@ test('how well the sound matches, and that it seems absent', () => {
   )
 })
 
-test('what the prompt was taken to mean, where the model knows names', () => {
+test('what the prompt was taken to mean, where the model has names', () => {
   const meanings = [
     { name: 'vacuum cleaner', probability: 0.784 },
     { name: 'water', probability: 0.18 },

@@ -11,7 +11,7 @@ const SECONDS = 10
 
 const span = (start: number, end: number, include = true) => ({ start, end, include })
 
-test('spans are told from the start of the chunk and clipped to it', () => {
+test('spans count from the start of the chunk and are clipped to it', () => {
   assert.deepEqual(chunkSpans([span(5, 12), span(30, 40, false)], 10, 10), [span(0, 2)])
   assert.deepEqual(chunkSpans([span(12, 14, false)], 10, 10), [span(2, 4, false)])
 })
@@ -24,7 +24,7 @@ test('no spans: nothing is known', () => {
   assert.deepEqual(chunkSpans([], 10, 10), [])
 })
 
-/** Ten seconds in blocks of half a second; `decoded` tells how many samples were asked for. */
+/** Ten seconds in blocks of half a second; `decoded` counts the samples that were asked for. */
 function fakeMixture() {
   const wave = Float32Array.from({ length: SECONDS * RATE }, (_, i) => Math.sin(i))
   let decoded = 0
@@ -51,7 +51,7 @@ type Lane = LaneRequest & { samples: number }
 interface World {
   model?: Partial<ModelDescription>
   requestId?: string
-  /** As measured; 0: nobody knows. */
+  /** As measured; 0: unknown. */
   secondsExpected?: number
   /** Throws for a lane that fails. */
   check?: (lane: Lane) => void
@@ -237,7 +237,7 @@ test('a few chunks are under way at once, however long the media', async () => {
   assert.equal(under.ahead <= 3 * RATE, true, `${under.ahead} samples ahead`)
 })
 
-test('where chunks follow the one before, one is under way, with the trail of the one that was kept', async () => {
+test('where chunks need the one before, one is under way, with the overlap state of the one kept', async () => {
   const { under, lanes } = await separated(
     { max_chunk_duration: 4, reranking_candidates: 2 },
     { model: { needsPreviousChunk: true } },

@@ -11,7 +11,7 @@ const progress = (requestId: string, value = 0.5) => ({
   progress: value,
 })
 
-test('a change wakes those who watch that request, and nobody else', async () => {
+test('a change wakes the watchers of that request, and no others', async () => {
   const feed = new RequestFeed(3)
   const [mine, yours] = [feed.watch('mine', 'account'), feed.watch('yours', 'account')]
   const woken = mine.wait(LONG_MS)
@@ -21,7 +21,7 @@ test('a change wakes those who watch that request, and nobody else', async () =>
   feed.close()
 })
 
-test('what happens while nobody waits is not lost', async () => {
+test('a change without a watcher is not lost', async () => {
   const feed = new RequestFeed(3)
   const watch = feed.watch('mine', 'account')
   feed.progressed(progress('mine'))

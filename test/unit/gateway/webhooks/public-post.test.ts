@@ -28,7 +28,7 @@ const addresses =
   async () =>
     list.map((address) => ({ address, family: 4 }))
 
-test('a post carries body and headers, and tells status and Retry-After', async (t) => {
+test('a post carries body and headers, and returns status and Retry-After', async (t) => {
   let seen: { request: IncomingMessage; body: string } | undefined
   const { url: base } = await serve(t, async (request, reply) => {
     seen = { request, body: await bodyOf(request) }
@@ -71,7 +71,7 @@ test('an answer without end counts by its status', async (t) => {
   while (!isClosed) await new Promise(setImmediate)
 })
 
-test('what goes wrong on the way is told without addresses', async (t) => {
+test('what goes wrong on the way is reported without addresses', async (t) => {
   const within = (postMsMax: number) => createPublicPost({ ...ALLOWED, limits: { postMsMax } })
   const { url: base } = await serve(t, (request, reply) => {
     if (request.url === '/hangs-up') request.socket.destroy()

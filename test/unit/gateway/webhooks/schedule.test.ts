@@ -102,7 +102,7 @@ test('without Retry-After there are ten tries, however long the rests come out',
   assert.equal(retryDelayMs({ attempts: 10, firstTryAt: now, now: at, random: 0 }), undefined)
 })
 
-test('a receiver that asks for a day each time gets five tries, the last at the end', () => {
+test('a receiver whose Retry-After is a day each time gets five tries, the last at the end', () => {
   const hours = []
   for (
     let [at, attempts, rest] = [now, 1, 0 as number | undefined];

@@ -5,7 +5,7 @@ import { predictSpans } from '../../../../models/mini/predict-spans.ts'
 const SECONDS = 10
 const TOKEN_SECONDS = 0.02
 
-/** Spans of ten seconds in which the target is as probable as `at` tells of each. */
+/** Spans of ten seconds in which the target is as probable as `at` gives for each. */
 function spansOf(at: (second: number) => number, startSecond = 0) {
   const tokens = SECONDS / TOKEN_SECONDS
   const activity = Float32Array.from({ length: tokens }, (_, i) =>

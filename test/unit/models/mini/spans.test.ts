@@ -60,13 +60,13 @@ test('neighbouring chunks agree on a span that crosses both', () => {
   for (const [i, gain] of second.entries()) assert(Math.abs(gain - whole[500 + i]!) < 1e-5)
 })
 
-/** What four tokens of a quarter of a second are told: + sounds, - does not sound, . nothing. */
+/** The conditioning of four tokens of a quarter of a second: + sounds, - does not sound, . nothing. */
 const told = (...spans: Span[]) => {
   const numbers = spanTokens(spans, 1, { tokens: 4, tokenSeconds: 0.25, startSecond: 0 })
   return [0, 1, 2, 3].map((i) => '.+-'[numbers[2 * i]! + 2 * numbers[2 * i + 1]!]).join('')
 }
 
-test('the network is told where the target sounds and so where it does not, by tokens', () => {
+test('tokens condition the network on where the target sounds and where it does not', () => {
   assert.equal(told(), '....')
   assert.equal(told(include(0.2, 0.6)), '-+--')
   assert.equal(told(include(0.1, 0.7)), '+++-')

@@ -16,7 +16,7 @@ function charsmapOf(value: number, replacements: string): string {
   )
 }
 
-test('what the table knows is replaced, the rest stays', () => {
+test('what the table lists is replaced, the rest stays', () => {
   const normalize = loadCharsmap(charsmapOf(2, 'x\0yz\0'))
   assert.equal(normalize(''), '')
   assert.equal(normalize('banana'), 'byznyznyz')

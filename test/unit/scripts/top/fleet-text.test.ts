@@ -60,7 +60,7 @@ test('an engine that was started anew is another one', () => {
   assert.match(engineLine(fleetText(fleet(110, 50, 105), fleet(100, 1_000))) ?? '', / 10\.0 /)
 })
 
-test('queue and failures are told, and no text of a failure moves the cursor', () => {
+test('queue and failures are shown, and no text of a failure moves the cursor', () => {
   const text = fleetText(fleet(100, 0))
   assert.match(text, /5 waiting \(the oldest for 12 s\), 3 in progress, 1 jobs to hand over/)
   assert.match(text, /INVALID_MEDIA +req_1 +- +no \\u001b\[31mcolour/)
