@@ -2,13 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
 import test from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { bootSystemd, whyNoSystemd, writeIn } from '../support/boot-systemd.ts'
+import { followLoad } from '../support/follow-load.ts'
 import { noise } from '../support/signals.ts'
 import { wavBytes } from '../support/wav.ts'
-import type { LoadReport } from '../support/steady-load.ts'
 
 /** So that what never comes fails the test, on the slowest machine. */
 const MS_MAX = 900_000
@@ -37,15 +35,13 @@ test(
       { stdio: ['pipe', 'pipe', 'inherit'] },
     )
     t.after(() => load.kill('SIGKILL'))
-    const lines = createInterface(load.stdout)[Symbol.asyncIterator]()
-    assert.equal((await lines.next()).value, 'started')
-    await sleep(1_000) // some are under way
+    const { submitMore, finish } = await followLoad(load)
+    await submitMore(20) // some are under way
     await Promise.all([
       run('systemctl', 'restart', 'winnow-gateway'),
       run('systemctl', 'restart', 'winnow-engine@one'), // the other one goes on
     ])
-    load.stdin.end()
-    const report = JSON.parse((await lines.next()).value as string) as LoadReport
+    const report = await finish()
     t.diagnostic(JSON.stringify(report))
     assert.deepEqual(report.failures, [])
     assert.ok(report.submitted > 40, `${report.submitted} requests`)

@@ -36,7 +36,8 @@ export interface Winnow {
   engines: Program[]
   client: Client
   startEngine(env?: Environment): Promise<Program>
-  startGateway(env?: Environment): Promise<Program>
+  /** @param program its main file, from the root of the checkout */
+  startGateway(env?: Environment, program?: string): Promise<Program>
   startNats(): Promise<void>
 }
 
@@ -76,9 +77,9 @@ export async function startWinnow(
     winnow.engines.push(engine)
     return engine
   }
-  winnow.startGateway = async (more = {}) => {
+  winnow.startGateway = async (more = {}, program = 'gateway/main.ts') => {
     const port = winnow.url ? new URL(winnow.url).port : '0' // a gateway comes back where it was
-    winnow.gateway = await start('gateway/main.ts', { PORT: port, ...more })
+    winnow.gateway = await start(program, { PORT: port, ...more })
     winnow.url = winnow.gateway.ready.address ?? ''
     return winnow.gateway
   }

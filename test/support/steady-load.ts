@@ -1,6 +1,7 @@
 /**
  * Submits 20 requests a second until standard input ends, follows each by its status stream and takes
- * its webhook; then prints as JSON what came of them. Words: URL, key, a file of sound.
+ * its webhook; then prints as JSON what came of them. Prints `submitted` for each accepted request on
+ * the way. Words: URL, key, a file of sound.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -77,6 +78,7 @@ async function request(): Promise<void> {
   report.submitted += 1
   try {
     const submitted = await submit(client)
+    console.log('submitted')
     report.submitMsMax = Math.max(report.submitMsMax, Math.round(performance.now() - startedAt))
     for await (const { status, error } of client.follow(submitted)) {
       if (status === 'COMPLETED') report.completed += 1
