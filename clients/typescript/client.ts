@@ -1,23 +1,15 @@
-/** A client of a Winnow service: its HTTP API as functions, for Node 20.19 or later. */
+/**
+ * A client of a Winnow service: its HTTP API as functions, on web APIs alone, for browsers, Node,
+ * Deno and Bun. `node.ts` adds what needs a file system.
+ */
 
-import { createReadStream, createWriteStream } from 'node:fs'
-import { rm, stat } from 'node:fs/promises'
-import { basename } from 'node:path'
-import { pipeline } from 'node:stream/promises'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { components } from './api.ts'
-import { ApiError, readError, UnreachableError } from './errors.ts'
+import { call } from './call.ts'
+import { ApiError, readError } from './errors.ts'
 import { readEvents } from './event-stream.ts'
+import { sendBlob } from './send-blob.ts'
 
 export { ApiError, UnreachableError } from './errors.ts'
-export {
-  verifyWebhook,
-  WebhookError,
-  type CompletedEvent,
-  type FailedEvent,
-  type WebhookEvent,
-} from './webhook.ts'
-
 type Schemas = components['schemas']
 
 export type CreateFile = Schemas['CreateFileRequest']
@@ -52,6 +44,13 @@ export interface FollowOptions {
   intervalSeconds?: number
 }
 
+/** Media with the name and type that the service is to know it by. */
+export interface NamedBlob {
+  name: string
+  contentType: string
+  bytes: Blob
+}
+
 /** Every call may throw `ApiError`, when it is refused, and `UnreachableError`. */
 export interface Client {
   models(): Promise<ModelList>
@@ -61,11 +60,11 @@ export interface Client {
   send(file: CreatedFile, bytes: AsyncIterable<Uint8Array> | Blob): Promise<void>
   file(fileId: string): Promise<FileRecord>
   /**
-   * Creates a file and sends the bytes of `path`, as a stream.
+   * Creates a file and sends its bytes.
    * @param onProgress gets the part that is sent, from 0 to 1
    * @returns the file's id
    */
-  upload(path: string, contentType: string, onProgress?: (part: number) => void): Promise<string>
+  uploadBlob(file: NamedBlob, onProgress?: (part: number) => void): Promise<string>
   submit(submission: Submission, options?: SubmitOptions): Promise<Submitted>
   status(request: RequestRef, options?: { logs?: boolean }): Promise<Status>
   /** Every status of a request, up to and with the terminal one; reconnects when it must. */
@@ -76,8 +75,8 @@ export interface Client {
    */
   wait(request: RequestRef): Promise<Result>
   result(request: RequestRef): Promise<Result>
-  /** Writes the file at a signed address, such as `data.target.url`, to `path`. */
-  download(url: string, path: string): Promise<void>
+  /** The answer of a signed address, such as `data.target.url`. */
+  open(url: string): Promise<Response>
   /** Ends a request. Works also when the client's signal has fired. */
   cancel(request: RequestRef): Promise<Status>
   /** The requests of the key's account, newest first. */
@@ -92,6 +91,8 @@ export interface ClientOptions {
   /** Such as `http://127.0.0.1:8080`. */
   baseUrl: string
   apiKey: string | undefined
+  /** Sent with every call of the API. */
+  headers?: Readonly<Record<string, string>>
   /** Aborts all calls of the client. */
   signal?: AbortSignal
 }
@@ -115,16 +116,14 @@ export function createClient(options: ClientOptions): Client {
       const body = bytes instanceof Blob ? bytes : ReadableStream.from(bytes)
       await call(url, { method, headers, body, duplex: 'half', signal })
     },
-    async upload(path, contentType, onProgress = () => undefined) {
-      const { size } = await stat(path)
+    async uploadBlob({ name, contentType, bytes }, onProgress = () => undefined) {
       const file = await client.createFile({
-        file_name: basename(path),
+        file_name: name,
         content_type: contentType,
-        file_size: size,
+        file_size: bytes.size,
         purpose: 'audio.separate.input',
       })
-      const headers = { ...file.headers, 'content-length': String(size) }
-      await client.send({ ...file, headers }, readWithProgress(path, size, onProgress))
+      await sendBlob(file, bytes, { onProgress, signal })
       return file.file_id
     },
     submit: (submission, { idempotencyKey } = {}) =>
@@ -146,7 +145,7 @@ export function createClient(options: ClientOptions): Client {
       return client.result(request)
     },
     result: (request) => json('GET', `${pathOf(request)}/result`),
-    download: (url, path) => download(url, path, signal),
+    open: (url) => call(url, { signal }),
     cancel: (request) =>
       json('PUT', `${pathOf(request)}/cancel`, { signal: AbortSignal.timeout(CANCEL_MS_MAX) }),
     list: ({ limit = 20, cursor = '' } = {}) =>
@@ -172,50 +171,22 @@ interface Given {
 }
 
 /** A function that calls paths of the API with the key. */
-function createCaller({ baseUrl, apiKey, signal }: ClientOptions & { signal: AbortSignal }) {
+function createCaller({
+  baseUrl,
+  apiKey,
+  headers: common,
+  signal,
+}: ClientOptions & { signal: AbortSignal }) {
   const base = baseUrl.replace(/\/+$/, '')
   const authorization: Record<string, string> =
     apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
   return (method: string, path: string, { body, headers, signal: own = signal }: Given = {}) =>
     call(base + path, {
       method,
-      headers: { ...authorization, ...headers, ...(body && JSON_TYPE) },
+      headers: { ...common, ...authorization, ...headers, ...(body && JSON_TYPE) },
       ...(body && { body: JSON.stringify(body) }),
       signal: own,
     })
-}
-
-/** A fetch that throws our errors: `ApiError` for any status but 2xx. */
-async function call(url: string, options: RequestInit): Promise<Response> {
-  const reply = await fetch(url, options).catch((error: unknown) => {
-    options.signal?.throwIfAborted()
-    throw new UnreachableError(new URL(url).origin, error)
-  })
-  if (reply.ok) return reply
-  const { status, statusText } = reply
-  throw (
-    readError(await reply.text(), status) ??
-    new ApiError({ code: `HTTP_${status}`, message: statusText }, status)
-  )
-}
-
-async function* readWithProgress(path: string, size: number, onProgress: (part: number) => void) {
-  let sent = 0
-  for await (const piece of createReadStream(path) as AsyncIterable<Buffer>) {
-    yield piece
-    sent += piece.length
-    onProgress(sent / size)
-  }
-}
-
-async function download(url: string, path: string, signal: AbortSignal): Promise<void> {
-  const { body } = await call(url, { signal })
-  try {
-    await pipeline(body ?? [], createWriteStream(path), { signal })
-  } catch (error) {
-    await rm(path, { force: true })
-    throw error
-  }
 }
 
 /** Reads status streams one after the other: each ends with its window, or breaks. */
@@ -225,7 +196,7 @@ async function* followStatus(
 ): AsyncGenerator<Status, void, void> {
   for (let tries = 1; ; tries += 1) {
     try {
-      for await (const { name, data } of readEvents((await open()).body ?? [])) {
+      for await (const { name, data } of readEvents(piecesOf(await open()))) {
         tries = 0
         if (name === 'error') throw readError(data) ?? new Error(`stream error: ${data}`)
         if (name !== 'status') continue
@@ -238,10 +209,41 @@ async function* followStatus(
       if (isFinal(error) || tries >= STREAM_TRIES_MAX) throw error
     }
     if (tries >= STREAM_TRIES_MAX) throw new Error('The status stream ends without an event.')
-    await sleep(STREAM_WAIT_MS * (tries + 1), undefined, { signal })
+    await sleep(STREAM_WAIT_MS * (tries + 1), signal)
   }
 }
 
 /** Whether the service refused the call, rather than being unreachable or overloaded. */
 const isFinal = (error: unknown): boolean =>
   error instanceof ApiError && !((error.status ?? 0) >= 500 || error.status === 429)
+
+/** The pieces of a body: not every browser iterates over a stream. */
+async function* piecesOf({ body }: Response): AsyncGenerator<Uint8Array, void, void> {
+  const reader = body?.getReader()
+  if (!reader) return
+  try {
+    for (;;) {
+      const { value, done } = await reader.read()
+      if (done) return
+      yield value
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined) // it may have broken
+  }
+}
+
+/** Resolves after `ms`. @throws the reason of the signal when it fires before */
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer)
+      reject(signal.reason as Error)
+    }
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', abort)
+      resolve()
+    }, ms)
+    signal.addEventListener('abort', abort, { once: true })
+  })
+}

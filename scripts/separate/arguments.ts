@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { AudioSpan, SeparationOptions } from '../../shared/separation-options.ts'
-import type { Submission } from '../../clients/typescript/client.ts'
+import type { Submission } from '../../clients/typescript/node.ts'
 
 export const HELP = `Usage: npm run separate -- <file or https URL> "<prompt>" [options]
 

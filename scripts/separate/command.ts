@@ -11,7 +11,7 @@ import {
   type Result,
   type Status,
   type Submitted,
-} from '../../clients/typescript/client.ts'
+} from '../../clients/typescript/node.ts'
 import { HELP, UsageError, readArguments, type Arguments } from './arguments.ts'
 import { contentTypeOf } from './content-type.ts'
 import { createProgressView, type Output, type ProgressView } from './progress-view.ts'

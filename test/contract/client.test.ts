@@ -6,7 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { ApiError, createClient, UnreachableError } from '../../clients/typescript/client.ts'
+import { ApiError, createClient, UnreachableError } from '../../clients/typescript/node.ts'
 import { CLIENT_TYPES, makeClientTypes } from '../../scripts/client-types.ts'
 import { serve } from '../support/serve.ts'
 import {

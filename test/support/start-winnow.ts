@@ -11,7 +11,7 @@ import {
   type Client,
   type Status,
   type Submission,
-} from '../../clients/typescript/client.ts'
+} from '../../clients/typescript/node.ts'
 import { startNatsServer, type NatsServer } from '../../scripts/nats-server.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))

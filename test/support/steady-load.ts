@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createClient, type Client } from '../../clients/typescript/client.ts'
+import { createClient, type Client } from '../../clients/typescript/node.ts'
 import { UnreachableError } from '../../clients/typescript/errors.ts'
 
 const PERIOD_MS = 50

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import test from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import fc from 'fast-check'
-import { verifyWebhook, WebhookError } from '../../../clients/typescript/client.ts'
+import { verifyWebhook, WebhookError } from '../../../clients/typescript/node.ts'
 import { signatureHeaders } from '../../../gateway/webhooks/signature.ts'
 
 const NOW = Date.parse('2026-01-02T03:04:05Z')

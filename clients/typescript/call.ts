@@ -1,0 +1,21 @@
+/** A fetch that throws our errors. */
+
+import { ApiError, readError, UnreachableError } from './errors.ts'
+
+/** @throws ApiError for any status but 2xx; UnreachableError; the reason of the call's signal */
+export async function call(url: string, options: RequestInit): Promise<Response> {
+  const reply = await fetch(url, options).catch((error: unknown) => {
+    options.signal?.throwIfAborted()
+    throw new UnreachableError(originOf(url), error)
+  })
+  if (reply.ok) return reply
+  throw refusal(reply.status, reply.statusText, await reply.text())
+}
+
+/** The error of an answer that is none of success. */
+export const refusal = (status: number, statusText: string, text: string): ApiError =>
+  readError(text, status) ?? new ApiError({ code: `HTTP_${status}`, message: statusText }, status)
+
+/** Of an address, which in a page may be relative to it. */
+export const originOf = (url: string): string =>
+  URL.canParse(url) ? new URL(url).origin : 'The service'

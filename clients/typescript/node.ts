@@ -1,0 +1,68 @@
+/** The client with what needs a file system: for Node 20.19 or later, Deno and Bun. */
+
+import { createReadStream, createWriteStream } from 'node:fs'
+import { rm, stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import {
+  createClient as createWebClient,
+  type Client as WebClient,
+  type ClientOptions,
+} from './client.ts'
+
+export * from './client.ts'
+export {
+  verifyWebhook,
+  WebhookError,
+  type CompletedEvent,
+  type FailedEvent,
+  type WebhookEvent,
+} from './webhook.ts'
+
+export interface Client extends WebClient {
+  /**
+   * Creates a file and sends the bytes of `path`, as a stream.
+   * @param onProgress gets the part that is sent, from 0 to 1
+   * @returns the file's id
+   */
+  upload(path: string, contentType: string, onProgress?: (part: number) => void): Promise<string>
+  /** Writes the file at a signed address, such as `data.target.url`, to `path`. */
+  download(url: string, path: string): Promise<void>
+}
+
+export function createClient(options: ClientOptions): Client {
+  const client = createWebClient(options)
+  return {
+    ...client,
+    async upload(path, contentType, onProgress = () => undefined) {
+      const { size } = await stat(path)
+      const file = await client.createFile({
+        file_name: basename(path),
+        content_type: contentType,
+        file_size: size,
+        purpose: 'audio.separate.input',
+      })
+      const headers = { ...file.headers, 'content-length': String(size) }
+      await client.send({ ...file, headers }, readWithProgress(path, size, onProgress))
+      return file.file_id
+    },
+    async download(url, path) {
+      const { body } = await client.open(url)
+      try {
+        await pipeline(body ?? [], createWriteStream(path), { signal: options.signal })
+      } catch (error) {
+        await rm(path, { force: true })
+        throw error
+      }
+    },
+  }
+}
+
+async function* readWithProgress(path: string, size: number, onProgress: (part: number) => void) {
+  let sent = 0
+  for await (const piece of createReadStream(path) as AsyncIterable<Buffer>) {
+    yield piece
+    sent += piece.length
+    onProgress(sent / size)
+  }
+}
