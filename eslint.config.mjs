@@ -4,10 +4,13 @@ import tseslint from 'typescript-eslint'
 export default tseslint.config(
   { ignores: ['**/node_modules/**', '.runtime/**', 'dist/**', 'clients/typescript/api.ts'] },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     languageOptions: {
       parser: tseslint.parser,
-      parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname },
+      parserOptions: {
+        project: ['./tsconfig.json', './web/tsconfig.json', './test/browser/tsconfig.json'],
+        tsconfigRootDir: import.meta.dirname,
+      },
     },
     plugins: { '@typescript-eslint': tseslint.plugin },
     linterOptions: { reportUnusedDisableDirectives: 'error' },

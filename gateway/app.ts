@@ -24,6 +24,7 @@ import { mediaRoutes } from './routes/media.ts'
 import { modelsRoute } from './routes/models.ts'
 import { openApiRoute } from './routes/openapi-document.ts'
 import { operationsRoutes } from './routes/operations.ts'
+import { playgroundRoutes } from './routes/playground.ts'
 import { redeliverRoute } from './routes/redeliver.ts'
 import { resultRoute } from './routes/result.ts'
 import { codeRoute, PLAYGROUND, sessionRoutes } from './routes/sessions.ts'
@@ -76,7 +77,10 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
     await apiRoutes(v1, deps, createAuthenticator(deps))
     if (hasPage) codeRoute(v1, deps)
   })
-  if (hasPage) await sessionApi(app, deps)
+  if (hasPage) {
+    playgroundRoutes(app, deps)
+    await sessionApi(app, deps)
+  }
   await app.register(async (admin) => adminRoutes(admin, deps))
   await app.ready()
   app.server.maxConnections = deps.config.connectionsMax

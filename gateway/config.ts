@@ -81,3 +81,12 @@ function readDatabaseUrl(text: string): string | undefined {
 /** The `nth` port after `port`; any free one, 0, after any free one and after the last. */
 export const portAfter = (port: number, nth: number): number =>
   port === 0 || port + nth > 65_535 ? 0 : port + nth
+
+/** Where browsers get media when a bucket holds it. */
+export function mediaOrigins(settings: Partial<Config>): string[] {
+  const { s3Bucket: bucket, s3Region: region, s3Endpoint, s3PublicEndpoint } = settings
+  if (bucket === undefined) return []
+  const endpoint = s3PublicEndpoint ?? s3Endpoint
+  if (endpoint !== undefined) return [new URL(endpoint).origin]
+  return [`https://${bucket}.s3.${region}.amazonaws.com`, `https://s3.${region}.amazonaws.com`]
+}

@@ -70,6 +70,10 @@ export interface AppConfig {
   mediaSecondsMax: number
   /** The page at `/`, and its sessions. */
   playground: 'on' | 'off'
+  /** The page, as set-up has made it. */
+  playgroundFolder: string
+  /** Where browsers get media, if elsewhere than here. */
+  mediaOrigins: readonly string[]
   /** Protects the admin API; without it there is none. */
   adminToken?: string | undefined
 }

@@ -3,6 +3,7 @@
 import { mkdir } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { openBroker } from '../shared/broker.ts'
 import { isoTime, systemClock } from '../shared/clock.ts'
 import { MINUTE_MS } from '../shared/durations.ts'
@@ -20,7 +21,7 @@ import { createPublicFetch } from '../shared/http/public-fetch.ts'
 import { connectServiceManager } from '../shared/service-manager.ts'
 import { createPublicPost } from './webhooks/public-post.ts'
 import { buildApp } from './app.ts'
-import { loadConfig, portAfter } from './config.ts'
+import { loadConfig, mediaOrigins, portAfter } from './config.ts'
 import { createDeadLetterHandler } from './requests/dead-letters.ts'
 import type { Deps } from './deps.ts'
 import { installParting } from './api/parting.ts'
@@ -147,7 +148,13 @@ const deps: Deps = {
   metrics,
   rateLimiter: new RateLimiter({ perMinute: settings.rateLimitPerMinute, clock, store }),
   keyChecks: new KeyChecks({ store, clock }),
-  config: { ...settings, encryptionKeys, publicUrl },
+  config: {
+    ...settings,
+    encryptionKeys,
+    publicUrl,
+    playgroundFolder: fileURLToPath(new URL('../.runtime/web', import.meta.url)),
+    mediaOrigins: mediaOrigins(settings),
+  },
   ...createUrlChecks(publicFetch, publicPost, new EgressPool()),
   wakePublisher: () => publisher.wake(),
   wakeWebhooks: () => webhookSender.wake(),

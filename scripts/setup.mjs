@@ -1,6 +1,6 @@
-// Makes a fresh machine able to run Winnow: packages, libtensorflow, nats-server, the text encoder
-// and the two native addons. Every step is skipped when it is done, writes under a temporary name
-// and renames when whole, so that it can be interrupted anywhere and started again.
+// Makes a fresh machine able to run Winnow: packages, libtensorflow, nats-server, the text encoder,
+// the two native addons and the playground. Every step is skipped when it is done, writes under a
+// temporary name and renames when whole, so that it can be interrupted anywhere and started again.
 //
 // Plain JavaScript without packages: it runs before anything is installed.
 
@@ -12,6 +12,7 @@ import { bindingStep, sqliteStep } from './setup/addons.mjs'
 import { downloadedMs, execute, timedDownload } from './setup/commands.mjs'
 import { hashOf, readText, ROOT } from './setup/files.mjs'
 import { withLock } from './setup/lock.mjs'
+import { webStep } from './setup/web.mjs'
 import { unpackStep } from './setup/wheels.mjs'
 
 /** What is unpacked of a wheel: part of a member's path, and what replaces all up to its end. */
@@ -44,6 +45,7 @@ async function main() {
     unpackStep('tensorflow', `tensorflow-${compute}`, TENSORFLOW_MEMBERS),
     bindingStep(),
     sqliteStep(),
+    webStep(),
   ]
   if (steps.every((step) => step.isDone())) return
   checkTools()

@@ -10,7 +10,7 @@ const GROUPS = [
   { folders: ['test/unit'], concurrency: 2 },
   { folders: ['test/integration'], concurrency: 2 },
   { folders: ['test/tidy.test.ts', 'test/contract', 'test/parity'], concurrency: 2 },
-  { folders: ['test/e2e', 'test/fault'], concurrency: 1 },
+  { folders: ['test/e2e', 'test/browser', 'test/fault'], concurrency: 1 },
 ]
 
 /** Files of the contract that hardly touch the database: they run on SQLite alone. */
@@ -25,7 +25,9 @@ const startedAt = Date.now()
 let failed = false
 
 if (wanted.length === 0) {
-  run('types', ['node_modules/typescript/bin/tsc', '--noEmit'])
+  for (const project of ['.', 'web', 'test/browser']) {
+    run(`types of ${project}`, ['node_modules/typescript/bin/tsc', '--noEmit', '-p', project])
+  }
   run('format', ['node_modules/prettier/bin/prettier.cjs', '--log-level=warn', '--check', '.'])
   run('lint', ['node_modules/eslint/bin/eslint.js', '.'])
 }

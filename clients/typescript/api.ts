@@ -736,6 +736,52 @@ export interface components {
                 message: string;
             }[];
         };
+        /**
+         * ListedRequest
+         * @description How a request stands, with its prompt and the name of its source.
+         * @example {
+         *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
+         *       "model": "audio/separate",
+         *       "status": "IN_PROGRESS",
+         *       "created_at": "2026-01-02T03:04:05.678Z",
+         *       "updated_at": "2026-01-02T03:04:17.012Z",
+         *       "result_url": "https://winnow.example/v1/queue/requests/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/result",
+         *       "progress": 0.4,
+         *       "prompt": "dog barking",
+         *       "file_name": "walk.mp4"
+         *     }
+         */
+        ListedRequest: {
+            request_id: string;
+            /** @constant */
+            model: "audio/separate";
+            /** @enum {unknown} */
+            status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: uri */
+            result_url: string;
+            logs?: {
+                /** Format: date-time */
+                timestamp: string;
+                message: string;
+            }[];
+            progress?: number;
+            /** @description 1: next. */
+            queue_position?: number;
+            /** @description Why the request FAILED. */
+            error?: {
+                /** @enum {unknown} */
+                code: "MODEL_FAILED" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "MEDIA_FETCH_FAILED" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
+                message: string;
+            };
+            webhook?: components["schemas"]["WebhookDeliveryStatus"];
+            prompt: string;
+            /** @description Of the source. */
+            file_name: string;
+        };
         /** Model */
         Model: {
             id: string;
@@ -926,7 +972,9 @@ export interface components {
          *           "created_at": "2026-01-02T03:04:05.678Z",
          *           "updated_at": "2026-01-02T03:04:17.012Z",
          *           "result_url": "https://winnow.example/v1/queue/requests/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/result",
-         *           "progress": 0.4
+         *           "progress": 0.4,
+         *           "prompt": "dog barking",
+         *           "file_name": "walk.mp4"
          *         }
          *       ],
          *       "next_cursor": null
@@ -935,7 +983,7 @@ export interface components {
         RequestList: {
             /** @constant */
             object: "list";
-            data: components["schemas"]["QueueStatusResponse"][];
+            data: components["schemas"]["ListedRequest"][];
             next_cursor: string | null;
         };
         /** SeparationCompletedEvent */

@@ -113,8 +113,8 @@ export function createClient(options: ClientOptions): Client {
     createFile: (file) => json('POST', '/v1/files', { body: file }),
     file: (fileId) => json('GET', `/v1/files/${encodeURIComponent(fileId)}`),
     async send({ upload_url: url, upload_method: method, headers }, bytes) {
-      const body = bytes instanceof Blob ? bytes : ReadableStream.from(bytes)
-      await call(url, { method, headers, body, duplex: 'half', signal })
+      const body = bytes instanceof Blob ? bytes : streamOf(bytes)
+      await call(url, { method, headers, body, duplex: 'half', signal } as RequestInit)
     },
     async uploadBlob({ name, contentType, bytes }, onProgress = () => undefined) {
       const file = await client.createFile({
@@ -216,6 +216,21 @@ async function* followStatus(
 /** Whether the service refused the call, rather than being unreachable or overloaded. */
 const isFinal = (error: unknown): boolean =>
   error instanceof ApiError && !((error.status ?? 0) >= 500 || error.status === 429)
+
+/** `ReadableStream.from`, which not every browser has. */
+function streamOf(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const iterator = pieces[Symbol.asyncIterator]()
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { value, done } = await iterator.next()
+      if (done === true) controller.close()
+      else controller.enqueue(value)
+    },
+    async cancel() {
+      await iterator.return?.()
+    },
+  })
+}
 
 /** The pieces of a body: not every browser iterates over a stream. */
 async function* piecesOf({ body }: Response): AsyncGenerator<Uint8Array, void, void> {

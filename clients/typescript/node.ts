@@ -49,7 +49,8 @@ export function createClient(options: ClientOptions): Client {
     async download(url, path) {
       const { body } = await client.open(url)
       try {
-        await pipeline(body ?? [], createWriteStream(path), { signal: options.signal })
+        const pieces = (body ?? []) as unknown as AsyncIterable<Uint8Array>
+        await pipeline(pieces, createWriteStream(path), { signal: options.signal })
       } catch (error) {
         await rm(path, { force: true })
         throw error

@@ -39,6 +39,7 @@ const STATUS = {
   result_url: `${BASE}/result`,
   progress: 0.4,
 }
+const LISTED = { ...STATUS, prompt: 'dog barking', file_name: 'walk.mp4' }
 
 const DATA = {
   target: {
@@ -135,7 +136,11 @@ export const NOTES: Readonly<Record<string, Note>> = {
   },
   RequestList: {
     description: 'A page of requests, newest first.',
-    example: { object: 'list', data: [STATUS], next_cursor: null },
+    example: { object: 'list', data: [LISTED], next_cursor: null },
+  },
+  ListedRequest: {
+    description: 'How a request stands, with its prompt and the name of its source.',
+    example: LISTED,
   },
   OutputFile: {
     description:

@@ -272,10 +272,19 @@ export const QueueStatusResponse = Type.Object(
   { title: 'QueueStatusResponse' },
 )
 
+const ListedRequest = Type.Object(
+  {
+    ...QueueStatusResponse.properties,
+    prompt: Type.String(),
+    file_name: Type.String({ description: 'Of the source.' }),
+  },
+  { title: 'ListedRequest' },
+)
+
 export const RequestList = Type.Object(
   {
     object: Type.Literal('list'),
-    data: Type.Array(QueueStatusResponse),
+    data: Type.Array(ListedRequest),
     next_cursor: Nullable(Type.String({ description: 'Of the next page; null: no more.' })),
   },
   { title: 'RequestList' },

@@ -40,7 +40,12 @@ export async function list(
   const last = page.at(-1)
   return {
     object: 'list',
-    data: await Promise.all(page.map((row) => statusOf(deps, row))),
+    data: await Promise.all(
+      page.map(async (row) => {
+        const { prompt, file_name } = row
+        return { ...(await statusOf(deps, row)), prompt, file_name }
+      }),
+    ),
     next_cursor: rows.length > limit && last ? cursorAfter(last) : null,
   }
 }

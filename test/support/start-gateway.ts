@@ -77,6 +77,8 @@ type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
 
 const CONFIG: Omit<AppConfig, 'encryptionKeys'> = {
   playground: 'on',
+  playgroundFolder: 'no-folder',
+  mediaOrigins: [],
   publicUrl: () => PUBLIC_URL,
   uploadMinutes: 60,
   fileHours: 24,

@@ -1,0 +1,37 @@
+// The step that makes the playground from its sources.
+
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { execute } from './commands.mjs'
+import { hashOf, readText, ROOT, RUNTIME } from './files.mjs'
+
+/** What the page is made of. */
+const SOURCES = ['web', 'clients/typescript', 'examples']
+const MAKERS = ['scripts/web.mjs', 'package-lock.json']
+
+/** Done in a package, which contains the page without its sources. */
+export function webStep() {
+  const marker = join(RUNTIME, 'web/.made-of')
+  const hasSources = existsSync(join(ROOT, 'web'))
+  const key = hasSources ? hashOf(sources().join('\n')) : ''
+  return {
+    title: 'the playground',
+    isDone: () => !hasSources || readText(marker) === key,
+    async run() {
+      await execute(process.execPath, ['scripts/web.mjs'])
+      writeFileSync(marker, key)
+    },
+  }
+}
+
+/** Each source's path and hash. */
+function sources() {
+  const files = SOURCES.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { withFileTypes: true, recursive: true })
+      .filter((entry) => entry.isFile() && !entry.parentPath.includes('node_modules'))
+      .map((entry) => join(entry.parentPath, entry.name)),
+  )
+  return [...files.sort(), ...MAKERS.map((file) => join(ROOT, file))].map(
+    (file) => `${file.slice(ROOT.length)} ${hashOf(readFileSync(file))}`,
+  )
+}

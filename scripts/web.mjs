@@ -1,0 +1,56 @@
+// Makes the playground in .runtime/web: one script, one style sheet and the examples, each under a
+// name with its hash, with compressed copies beside what a page loads first.
+
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import { hashOf, ROOT, RUNTIME } from './setup/files.mjs'
+
+/** Shown on the page, in this order. */
+const EXAMPLES = ['speech-over-piano.wav', 'siren-and-speech.wav', 'drums-and-flute.wav']
+
+const out = join(RUNTIME, 'web')
+const fresh = `${out}.new`
+rmSync(fresh, { recursive: true, force: true })
+mkdirSync(join(fresh, 'assets'), { recursive: true })
+
+const names = EXAMPLES.map((name) => {
+  const { base, extension } = /^(?<base>.*)(?<extension>\..*)$/.exec(name).groups
+  const source = join(ROOT, 'examples', name)
+  const hashed = `${base}-${hashOf(readFileSync(source)).slice(0, 8)}${extension}`
+  cpSync(source, join(fresh, 'assets', hashed))
+  return [name, `/playground/assets/${hashed}`]
+})
+const { outputFiles } = await build({
+  absWorkingDir: ROOT,
+  entryPoints: { page: 'web/main.tsx', style: 'web/style.css' },
+  outdir: join(fresh, 'assets'),
+  entryNames: '[name]-[hash]',
+  bundle: true,
+  minify: true,
+  write: false,
+  format: 'esm',
+  target: 'es2022',
+  legalComments: 'linked',
+  tsconfig: 'web/tsconfig.json',
+  define: { EXAMPLES: JSON.stringify(Object.fromEntries(names)) },
+})
+const html = outputFiles.reduce(
+  (page, { path, contents }) => {
+    writeFileSync(path, contents)
+    if (!path.endsWith('.txt')) compress(path, contents)
+    const placeholder = /page-\w+\.js$/.test(path) ? '{{script}}' : '{{style}}'
+    return path.endsWith('.txt') ? page : page.replace(placeholder, basename(path))
+  },
+  readFileSync(join(ROOT, 'web/index.html'), 'utf8'),
+)
+writeFileSync(join(fresh, 'index.html'), html)
+compress(join(fresh, 'index.html'), html)
+rmSync(out, { recursive: true, force: true })
+renameSync(fresh, out)
+
+function compress(path, contents) {
+  writeFileSync(`${path}.br`, brotliCompressSync(contents))
+  writeFileSync(`${path}.gz`, gzipSync(contents))
+}

@@ -1,0 +1,51 @@
+/** Debian's Chromium, for tests of the page. */
+
+import { existsSync } from 'node:fs'
+import type { TestContext } from 'node:test'
+import axe from 'axe-core'
+import { chromium, type Browser, type Page } from 'playwright-core'
+
+const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+
+/** It ends with the test. @throws Error that names the command that installs it */
+export async function launchBrowser(t: Pick<TestContext, 'after'>): Promise<Browser> {
+  const executablePath = PATHS.find((path) => existsSync(path))
+  if (executablePath === undefined) {
+    throw new Error('The page is tested in Chromium: sudo apt-get install -y chromium')
+  }
+  const browser = await chromium.launch({
+    executablePath,
+    chromiumSandbox: process.getuid?.() !== 0, // which root can't have
+    args: [
+      '--autoplay-policy=no-user-gesture-required',
+      '--use-fake-device-for-media-stream',
+      '--use-fake-ui-for-media-stream',
+    ],
+  })
+  t.after(() => browser.close())
+  return browser
+}
+
+/** A new page whose errors fail the test. */
+export async function openPage(t: TestContext, browser: Browser, url: string): Promise<Page> {
+  const context = await browser.newContext({ acceptDownloads: true })
+  const page = await context.newPage()
+  const errors: string[] = []
+  page.on('pageerror', ({ message }) => errors.push(message))
+  t.after(async () => {
+    await context.close()
+    if (errors.length > 0) throw new Error(`errors in the page:\n${errors.join('\n')}`)
+  })
+  await page.goto(url)
+  return page
+}
+
+/** What axe-core finds in the page as it is now: rules and the elements that break them. */
+export async function accessibilityProblems(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  return page.evaluate(async () => {
+    const { axe: inPage } = globalThis as unknown as { axe: typeof axe }
+    const { violations } = await inPage.run()
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+  })
+}

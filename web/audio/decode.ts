@@ -1,0 +1,44 @@
+/** Decodes media in the browser. */
+
+import { readWav, type Samples } from './read-wav.ts'
+
+/** Of all lanes together, as 32-bit samples: longer media is played without being decoded. */
+export const DECODED_BYTES_MAX = 1_500_000_000
+
+/**
+ * Samples at `sampleRate` in Hz: at the rate of the file nothing is resampled.
+ * @throws Error when this browser can't read it
+ */
+export async function decode(bytes: ArrayBuffer, sampleRate: number): Promise<AudioBuffer> {
+  const wav = readWav(bytes)
+  if (wav?.sampleRate === sampleRate && wav.planes[0]!.length > 0) return bufferOf(wav)
+  return new OfflineAudioContext(1, 1, sampleRate).decodeAudioData(bytes)
+}
+
+function bufferOf({ sampleRate, planes }: Samples): AudioBuffer {
+  const [{ length }, numberOfChannels] = [planes[0]!, planes.length]
+  const buffer = new AudioBuffer({ length, numberOfChannels, sampleRate })
+  for (const [channel, plane] of planes.entries()) buffer.copyToChannel(plane, channel)
+  return buffer
+}
+
+/** The planes of a buffer. */
+export const planesOf = (buffer: AudioBuffer): Float32Array<ArrayBuffer>[] =>
+  Array.from({ length: buffer.numberOfChannels }, (_, channel) => buffer.getChannelData(channel))
+
+/** The weighted sum of buffers of one rate; as long and as wide as the largest. */
+export function sum(parts: readonly { buffer: AudioBuffer; gain: number }[]): Promise<AudioBuffer> {
+  const buffers = parts.map(({ buffer }) => buffer)
+  const context = new OfflineAudioContext({
+    numberOfChannels: Math.max(...buffers.map(({ numberOfChannels }) => numberOfChannels)),
+    length: Math.max(...buffers.map(({ length }) => length)),
+    sampleRate: buffers[0]!.sampleRate,
+  })
+  for (const { buffer, gain } of parts) {
+    const node = new GainNode(context, { gain })
+    const player = new AudioBufferSourceNode(context, { buffer })
+    player.connect(node).connect(context.destination)
+    player.start()
+  }
+  return context.startRendering()
+}

@@ -1,0 +1,192 @@
+/** Plays lanes on one clock, that of an AudioContext, so that they never drift apart. */
+
+import { computed, effect, signal, type Signal } from '@preact/signals'
+import { fromDb, loudnessOf } from './levels.ts'
+import { sum } from './decode.ts'
+
+export type LaneKind = 'mixture' | 'target' | 'residual'
+
+export interface Lane {
+  kind: LaneKind
+  label: string
+  buffer: AudioBuffer
+  /** Of the service's file, where there is one. */
+  download: { url: string; name: string } | null
+  gainDb: Signal<number>
+  isMuted: Signal<boolean>
+  isSolo: Signal<boolean>
+}
+
+/** Gains change over so long, without a click. */
+const RAMP_SECONDS = 0.005
+
+/** Of a loop that begins at the position. */
+const LOOP_SECONDS = 2
+
+export interface Section {
+  start: number
+  end: number
+}
+
+export class Mixer {
+  readonly lanes: readonly Lane[]
+  readonly seconds: number
+  readonly isPlaying = signal(false)
+  /** Seconds from the start. */
+  readonly position = signal(0)
+  /** What is played again and again; null: all of it, once. */
+  readonly loop = signal<Section | null>(null)
+  /** One lane against another, at equal loudness; null: the mix. */
+  readonly compared = signal<{ a: Lane; b: Lane; isB: boolean } | null>(null)
+  readonly #context: AudioContext
+  readonly #gains: GainNode[]
+  readonly #stopEffect: () => void
+  #players: AudioBufferSourceNode[] = []
+  /** The context's time at which position 0 would have been played. */
+  #origin = 0
+  #frame = 0
+
+  /** The gain of each lane, as solo, mute, gain and comparison make it. */
+  readonly levels = computed(() => this.lanes.map((lane) => this.#levelOf(lane)))
+
+  constructor(lanes: readonly Lane[]) {
+    this.lanes = lanes
+    this.seconds = Math.max(...lanes.map(({ buffer }) => buffer.duration))
+    // At the rate of the lanes: else the browser resamples them.
+    this.#context = new AudioContext({ sampleRate: lanes[0]!.buffer.sampleRate })
+    this.#gains = lanes.map(() => new GainNode(this.#context, { gain: 0 }))
+    for (const gain of this.#gains) gain.connect(this.#context.destination)
+    this.#stopEffect = effect(() => {
+      for (const [i, level] of this.levels.value.entries()) {
+        const { gain } = this.#gains[i]!
+        gain.setTargetAtTime(level, this.#context.currentTime, RAMP_SECONDS / 3)
+      }
+    })
+  }
+
+  #levelOf(lane: Lane): number {
+    const compared = this.compared.value
+    if (compared) {
+      const { a, b, isB } = compared
+      return lane === (isB ? b : a) ? equalGain(lane, a, b) : 0
+    }
+    const hasSolo = this.lanes.some(({ isSolo }) => isSolo.value)
+    const isOn = hasSolo ? lane.isSolo.value : !lane.isMuted.value
+    return isOn ? fromDb(lane.gainDb.value) : 0
+  }
+
+  async toggle(): Promise<void> {
+    if (this.isPlaying.value) this.pause()
+    else await this.play()
+  }
+
+  async play(): Promise<void> {
+    await this.#context.resume()
+    const atEnd = this.position.value >= this.seconds - 0.01
+    this.#start(atEnd ? 0 : this.position.value)
+  }
+
+  #start(position: number): void {
+    this.#stopPlayers()
+    const at = this.#context.currentTime + 0.02
+    const loop = this.loop.value
+    this.#players = this.lanes.map(({ buffer }, i) => {
+      const player = new AudioBufferSourceNode(this.#context, { buffer })
+      if (loop) Object.assign(player, { loop: true, loopStart: loop.start, loopEnd: loop.end })
+      player.connect(this.#gains[i]!)
+      player.start(at, position)
+      return player
+    })
+    this.#origin = at - position
+    this.position.value = position
+    this.isPlaying.value = true
+    cancelAnimationFrame(this.#frame)
+    this.#frame = requestAnimationFrame(this.#follow)
+  }
+
+  readonly #follow = (): void => {
+    let position = Math.max(0, this.#context.currentTime - this.#origin)
+    const loop = this.loop.value
+    if (loop && position >= loop.end) {
+      position = loop.start + ((position - loop.start) % (loop.end - loop.start))
+    }
+    if (position >= this.seconds) {
+      this.pause()
+      this.position.value = this.seconds
+      return
+    }
+    this.position.value = position
+    this.#frame = requestAnimationFrame(this.#follow)
+  }
+
+  pause(): void {
+    cancelAnimationFrame(this.#frame)
+    this.#stopPlayers()
+    this.isPlaying.value = false
+  }
+
+  /** @param seconds clipped to the length */
+  seek(seconds: number): void {
+    const position = Math.min(this.seconds, Math.max(0, seconds))
+    if (this.isPlaying.value) this.#start(position)
+    else this.position.value = position
+  }
+
+  /** Plays this section again and again; null: no more. */
+  setLoop(section: Section | null): void {
+    this.loop.value = section
+    if (this.isPlaying.value) this.#start(section?.start ?? this.position.value)
+    else if (section) this.position.value = section.start
+  }
+
+  /** Plays two seconds from here on again and again, or no more. */
+  toggleLoop(): void {
+    if (this.loop.value) return this.setLoop(null)
+    const start = Math.min(this.position.value, Math.max(0, this.seconds - LOOP_SECONDS))
+    this.setLoop({ start, end: Math.min(this.seconds, start + LOOP_SECONDS) })
+  }
+
+  /** In turn: the mixture, the target that is solo, or the first, and the mix again. */
+  toggleComparison(): void {
+    const targets = this.lanes.filter(({ kind }) => kind === 'target')
+    const b = targets.find(({ isSolo }) => isSolo.value) ?? targets[0]!
+    const current = this.compared.value
+    if (!current) this.compared.value = { a: this.lanes[0]!, b, isB: false }
+    else this.compared.value = current.isB ? null : { ...current, isB: true }
+  }
+
+  /** The mix as it sounds now. */
+  render(): Promise<AudioBuffer> {
+    const levels = this.levels.value
+    return sum(this.lanes.map(({ buffer }, i) => ({ buffer, gain: levels[i]! })))
+  }
+
+  close(): void {
+    this.pause()
+    this.#stopEffect()
+    void this.#context.close()
+  }
+
+  #stopPlayers(): void {
+    for (const player of this.#players) {
+      player.stop()
+      player.disconnect()
+    }
+    this.#players = []
+  }
+}
+
+const loudness = new WeakMap<AudioBuffer, number>()
+
+function loudnessOnce(buffer: AudioBuffer): number {
+  const known = loudness.get(buffer) ?? loudnessOf(buffer)
+  loudness.set(buffer, known)
+  return known
+}
+
+/** Turns the louder of both down to the other: turned up, the other could clip. */
+function equalGain(lane: Lane, a: Lane, b: Lane): number {
+  const [own, ...both] = [lane, a, b].map(({ buffer }) => loudnessOnce(buffer))
+  const quieter = Math.min(...both)
+  return quieter > 0 && own! > 0 ? quieter / own! : 1
+}

@@ -1,0 +1,10 @@
+/** The playground: a page to try the service in, and to listen to what it separates. */
+
+import { render } from 'preact'
+import { App } from './parts/app.tsx'
+import { restoreCredential } from './state/credential.ts'
+import { openFromAddress } from './state/requests.ts'
+
+render(<App />, document.querySelector('#page')!)
+await restoreCredential()
+await openFromAddress()

@@ -1,0 +1,59 @@
+import { signal } from '@preact/signals'
+import { credential, signOut } from '../state/credential.ts'
+import { group } from '../state/requests.ts'
+import { History } from './history.tsx'
+import { NewSeparation } from './new-separation.tsx'
+import { Operators } from './operators.tsx'
+import { Requests } from './requests.tsx'
+import { SignIn } from './sign-in.tsx'
+
+const isOperators = signal(false)
+
+export function App() {
+  return (
+    <>
+      <Header />
+      <main id="main">{isOperators.value ? <Operators /> : <Body />}</main>
+    </>
+  )
+}
+
+function Body() {
+  if (credential.value === undefined) return <p class="quiet">Loading…</p>
+  if (credential.value === null) return <SignIn />
+  if (group.value) return <Requests key={group.value.requests[0]!.id} group={group.value} />
+  return (
+    <>
+      <NewSeparation />
+      <History />
+    </>
+  )
+}
+
+function Header() {
+  return (
+    <header class="top">
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <p class="brand">
+        <strong>Winnow</strong> <span class="quiet">one sound out of many</span>
+      </p>
+      <nav aria-label="Page">
+        <a href="/v1/openapi.json">API</a>
+        <button
+          class="link"
+          aria-pressed={isOperators.value}
+          onClick={() => (isOperators.value = !isOperators.value)}
+        >
+          Operators
+        </button>
+        {credential.value && (
+          <button class="link" onClick={() => void signOut()}>
+            Sign out
+          </button>
+        )}
+      </nav>
+    </header>
+  )
+}

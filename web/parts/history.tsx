@@ -1,0 +1,57 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { RequestList } from '../../clients/typescript/client.ts'
+import { currentClient, messageOf } from '../state/credential.ts'
+import { openRequests } from '../state/requests.ts'
+
+const PAGE = 10
+
+const STATES = {
+  IN_QUEUE: 'in the queue',
+  IN_PROGRESS: 'in progress',
+  COMPLETED: 'completed',
+  FAILED: 'failed',
+} as const
+
+/** The account's requests, newest first. */
+export function History() {
+  const [pages, setPages] = useState<RequestList[]>([])
+  const [problem, setProblem] = useState('')
+  const more = (cursor?: string) =>
+    currentClient()
+      .list({ limit: PAGE, ...(cursor !== undefined && { cursor }) })
+      .then(
+        (page) => setPages((before) => (cursor === undefined ? [page] : [...before, page])),
+        (error: unknown) => setProblem(messageOf(error)),
+      )
+  useEffect(() => void more(), [])
+  const requests = pages.flatMap(({ data }) => data)
+  const next = pages.at(-1)?.next_cursor
+  const open = (id: string) =>
+    openRequests([id]).catch((error: unknown) => setProblem(messageOf(error)))
+  return (
+    <section class="card" aria-labelledby="history">
+      <h2 id="history">Earlier requests</h2>
+      {problem && (
+        <p role="alert" class="problem">
+          {problem}
+        </p>
+      )}
+      {requests.length === 0 && <p class="quiet">Nothing yet. What you separate is listed here.</p>}
+      <ul class="history">
+        {requests.map(({ request_id: id, prompt, file_name: name, status, created_at: at }) => (
+          <li key={id}>
+            <button class="row" onClick={() => void open(id)}>
+              <strong>{prompt}</strong>
+              <span class="quiet">from {name}</span>
+              <span class={`state ${status.toLowerCase()}`}>{STATES[status]}</span>
+              <time class="quiet" dateTime={at}>
+                {new Date(at).toLocaleString()}
+              </time>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {next && <button onClick={() => void more(next)}>Show more</button>}
+    </section>
+  )
+}

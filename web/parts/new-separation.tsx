@@ -1,0 +1,91 @@
+import { givenPrompts, PROMPTS_MAX, prompts, source } from '../state/draft.ts'
+import { sending, sendProblem, separate } from '../state/requests.ts'
+import { Options } from './options.tsx'
+import { Snippets } from './snippets.tsx'
+import { SourcePicker } from './source-picker.tsx'
+import { Spans } from './spans.tsx'
+
+export function NewSeparation() {
+  const isReady = source.value !== null && givenPrompts().length > 0
+  return (
+    <section class="card" aria-labelledby="new">
+      <h1 id="new">What do you want to take out?</h1>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void separate()
+        }}
+      >
+        <SourcePicker />
+        <Prompts />
+        {source.value?.kind === 'file' && <Spans source={source.value} />}
+        <Options />
+        <Send isReady={isReady} />
+      </form>
+      {isReady && <Snippets />}
+    </section>
+  )
+}
+
+function Send({ isReady }: { isReady: boolean }) {
+  const current = sending.value
+  return (
+    <>
+      {current ? (
+        <div class="sending">
+          <label>
+            Uploading
+            <progress value={current.part} />
+          </label>
+          <button type="button" onClick={() => current.abort.abort()}>
+            Cancel
+          </button>
+        </div>
+      ) : (
+        <button class="primary" disabled={!isReady}>
+          Separate
+        </button>
+      )}
+      <p role="alert" class="problem">
+        {sendProblem.value}
+      </p>
+    </>
+  )
+}
+
+/** One field for each prompt; another one on demand. */
+function Prompts() {
+  const list = prompts.value
+  const set = (i: number, text: string) =>
+    (prompts.value = list.map((old, j) => (j === i ? text : old)))
+  return (
+    <fieldset>
+      <legend>Sounds, in plain words</legend>
+      {list.map((prompt, i) => (
+        <div class="prompt" key={i}>
+          <input
+            aria-label={`Prompt ${i + 1}`}
+            value={prompt}
+            maxLength={500}
+            placeholder={i === 0 ? 'piano, dog barking, a man speaking …' : 'another sound'}
+            onInput={({ currentTarget }) => set(i, currentTarget.value)}
+          />
+          {list.length > 1 && (
+            <button
+              type="button"
+              aria-label={`Remove prompt ${i + 1}`}
+              onClick={() => (prompts.value = list.filter((_, j) => j !== i))}
+            >
+              ×
+            </button>
+          )}
+        </div>
+      ))}
+      {list.length < PROMPTS_MAX && (
+        <button type="button" class="link" onClick={() => (prompts.value = [...list, ''])}>
+          Add another sound
+        </button>
+      )}
+    </fieldset>
+  )
+}

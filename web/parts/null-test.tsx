@@ -1,0 +1,31 @@
+import { useState } from 'preact/hooks'
+import type { Loaded } from '../state/player.ts'
+
+/** What 24-bit samples round to, twice: less than this is nothing that could be stored. */
+const ROUNDING_DB = -130
+
+/** Shows that nothing was added and nothing lost. */
+export function NullTest({ loaded }: { loaded: Loaded }) {
+  const [text, setText] = useState('')
+  const run = async () => {
+    setText('Rendering…')
+    const peak = await loaded.nullTest()
+    const level = Number.isFinite(peak) ? `${peak.toFixed(1)} dB` : 'digital silence'
+    const verdict =
+      peak < ROUNDING_DB
+        ? 'nothing was added and nothing lost.'
+        : 'with lossy files, what their coding changes.'
+    setText(`Mixture minus target minus residual peaks at ${level}: ${verdict}`)
+  }
+  return (
+    <div class="null-test">
+      <button
+        disabled={!loaded.hasOriginal}
+        onClick={() => void run().catch((error: Error) => setText(error.message))}
+      >
+        Null test
+      </button>
+      <output>{text || (loaded.hasOriginal ? '' : 'It needs the source itself.')}</output>
+    </div>
+  )
+}

@@ -1,0 +1,186 @@
+import { signal } from '@preact/signals'
+import { useEffect, useState } from 'preact/hooks'
+import type { components } from '../../clients/typescript/api.ts'
+import { readError } from '../../clients/typescript/errors.ts'
+
+type Schemas = components['schemas']
+
+interface State {
+  fleet: Schemas['Fleet']
+  accounts: Schemas['Account'][]
+  keys: Schemas['ApiKey'][]
+}
+
+const TOKEN = 'winnow-admin-token'
+const EVERY_MS = 2_000
+
+const token = signal(sessionStorage.getItem(TOKEN))
+
+/** The service as its operator sees it: engines, queue, failures, accounts and keys. */
+export function Operators() {
+  const [state, setState] = useState<State | null>(null)
+  const [problem, setProblem] = useState('')
+  const current = token.value
+  useEffect(() => {
+    if (current === null) return
+    let timer: ReturnType<typeof setTimeout>
+    const refresh = () =>
+      readState(current)
+        .then(setState, (error: Error) => setProblem(error.message))
+        .finally(() => (timer = setTimeout(() => void refresh(), EVERY_MS)))
+    void refresh()
+    return () => clearTimeout(timer)
+  }, [current])
+  const isRefused = problem !== '' && !state
+  return (
+    <section class="card wide" aria-labelledby="operators">
+      <h1 id="operators">Operators</h1>
+      {(current === null || isRefused) && (
+        <TokenForm
+          problem={problem}
+          onToken={(given) => {
+            setProblem('')
+            sessionStorage.setItem(TOKEN, given)
+            token.value = given
+          }}
+        />
+      )}
+      {state && <Tables state={state} />}
+    </section>
+  )
+}
+
+async function readState(adminToken: string): Promise<State> {
+  const read = async <T,>(path: string): Promise<T> => {
+    const reply = await fetch(`/admin/${path}`, {
+      headers: { authorization: `Bearer ${adminToken}` },
+    })
+    if (reply.ok) return (await reply.json()) as T
+    if (reply.status === 404) throw new Error('This gateway has no ADMIN_TOKEN.')
+    throw new Error(readError(await reply.text())?.message ?? reply.statusText)
+  }
+  const [fleet, accounts, keys] = await Promise.all([
+    read<Schemas['Fleet']>('fleet'),
+    read<Schemas['AccountList']>('accounts'),
+    read<Schemas['ApiKeyList']>('keys'),
+  ])
+  return { fleet, accounts: accounts.data, keys: keys.data }
+}
+
+function TokenForm({ problem, onToken }: { problem: string; onToken: (token: string) => void }) {
+  const [given, setGiven] = useState('')
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        onToken(given.trim())
+      }}
+    >
+      <label>
+        ADMIN_TOKEN of the gateway
+        <input
+          type="password"
+          autocomplete="off"
+          required
+          value={given}
+          onInput={({ currentTarget }) => setGiven(currentTarget.value)}
+        />
+      </label>
+      <button class="primary">Show</button>
+      <p role="alert" class="problem">
+        {problem}
+      </p>
+    </form>
+  )
+}
+
+function Tables({ state: { fleet, accounts, keys } }: { state: State }) {
+  const { engines, queue, failures } = fleet
+  const balance = (account: Schemas['Account']) =>
+    account.metered ? `${account.balance_seconds} s, ${account.reserved_seconds} s reserved` : '–'
+  return (
+    <>
+      <p>
+        {queue.waiting} waiting, the oldest for {Math.round(queue.oldest_seconds)} s;{' '}
+        {queue.in_progress} in progress; {queue.webhooks_due} webhooks due.
+      </p>
+      <Table
+        caption="Engines"
+        heads={['engine', 'model', 'device', 'state', 'jobs', 'media separated']}
+        rows={engines.map((engine) => [
+          engine.engine_id,
+          engine.model,
+          engine.device,
+          engine.state.toLowerCase(),
+          `${engine.jobs} of ${engine.jobs_max}`,
+          `${Math.round(engine.audio_seconds_total)} s`,
+        ])}
+      />
+      <Table
+        caption="Last failures"
+        heads={['request', 'at', 'code', 'message']}
+        rows={failures.map(({ request_id: id, failed_at: at, code, message }) => [
+          id,
+          new Date(at).toLocaleString(),
+          code,
+          message,
+        ])}
+      />
+      <Table
+        caption="Accounts"
+        heads={['account', 'name', 'balance']}
+        rows={accounts.map((account) => [account.account_id, account.name, balance(account)])}
+      />
+      <Table
+        caption="Keys"
+        heads={['key', 'account', 'name', 'scopes', 'state']}
+        rows={keys.map((key) => [
+          key.key_id,
+          key.account_id,
+          key.name,
+          key.scopes.join(' '),
+          key.revoked_at === null ? 'valid' : 'revoked',
+        ])}
+      />
+    </>
+  )
+}
+
+interface TableProps {
+  caption: string
+  heads: readonly string[]
+  rows: readonly (readonly string[])[]
+}
+
+function Table({ caption, heads, rows }: TableProps) {
+  return (
+    <div class="table" tabIndex={0} role="region" aria-label={caption}>
+      <table>
+        <caption>{caption}</caption>
+        <thead>
+          <tr>
+            {heads.map((head) => (
+              <th key={head} scope="col">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((cells, i) => (
+            <tr key={i}>
+              {cells.map((cell, j) => (
+                <td key={j}>{cell}</td>
+              ))}
+            </tr>
+          ))}
+          {rows.length === 0 && (
+            <tr>
+              <td colSpan={heads.length}>none</td>
+            </tr>
+          )}
+        </tbody>
+      </table>
+    </div>
+  )
+}

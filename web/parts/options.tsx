@@ -1,0 +1,82 @@
+import { options } from '../state/draft.ts'
+
+/** The options of a submission, each with what it does. */
+export function Options() {
+  const current = options.value
+  const set = <Name extends keyof typeof current>(
+    name: Name,
+    value: (typeof current)[Name] | undefined,
+  ) => {
+    const { [name]: _old, ...rest } = options.value
+    options.value = value === undefined ? rest : { ...rest, [name]: value }
+  }
+  return (
+    <details class="options">
+      <summary>Options</summary>
+      <label>
+        Quality
+        <select
+          value={current.acceleration ?? 'balanced'}
+          onChange={({ currentTarget: { value } }) =>
+            set('acceleration', value === 'balanced' ? undefined : (value as 'fast' | 'quality'))
+          }
+        >
+          <option value="fast">fast</option>
+          <option value="balanced">balanced</option>
+          <option value="quality">quality</option>
+        </select>
+        <small>More passes over the media, or chunks that overlap more, cost time.</small>
+      </label>
+      <label>
+        Format
+        <select
+          value={current.output_format ?? 'wav'}
+          onChange={({ currentTarget: { value } }) =>
+            set('output_format', value === 'wav' ? undefined : (value as 'mp3'))
+          }
+        >
+          <option value="wav">wav (24 bit)</option>
+          <option value="mp3">mp3</option>
+        </select>
+        <small>Only lossless outputs add up to the mixture exactly.</small>
+      </label>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={current.predict_spans ?? false}
+          onChange={({ currentTarget: { checked } }) =>
+            set('predict_spans', checked ? true : undefined)
+          }
+        />
+        Predict spans
+        <small>First find where the sound is; the target is silent elsewhere.</small>
+      </label>
+      <label>
+        Candidates
+        <input
+          type="number"
+          min="1"
+          max="8"
+          value={current.reranking_candidates ?? 1}
+          onChange={({ currentTarget: { value } }) =>
+            set('reranking_candidates', Number(value) > 1 ? Number(value) : undefined)
+          }
+        />
+        <small>So many are computed for each chunk, and the one that fits best is kept.</small>
+      </label>
+      <label>
+        Longest chunk, in seconds
+        <input
+          type="number"
+          min="1"
+          value={current.max_chunk_duration ?? ''}
+          placeholder="as the model likes"
+          onChange={({ currentTarget: { value } }) =>
+            set('max_chunk_duration', value === '' ? undefined : Number(value))
+          }
+        />
+        <small>Longer media is cut into chunks, which are cross-faded.</small>
+      </label>
+    </details>
+  )
+}

@@ -1,0 +1,42 @@
+import { useState } from 'preact/hooks'
+import { credentialNotice, messageOf, useKey } from '../state/credential.ts'
+
+export function SignIn() {
+  const [key, setKey] = useState('')
+  const [problem, setProblem] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    setBusy(true)
+    await useKey(key.trim()).catch((error: unknown) => setProblem(messageOf(error)))
+    setBusy(false)
+  }
+  return (
+    <section class="card narrow" aria-labelledby="sign-in">
+      <h1 id="sign-in">Take one sound out of a recording</h1>
+      <p>
+        Enter an API key. It stays in this tab alone. <code>npm start</code> prints an address of
+        this page that needs none.
+      </p>
+      <form onSubmit={(event) => void submit(event)}>
+        <label>
+          API key
+          <input
+            type="password"
+            autocomplete="off"
+            required
+            value={key}
+            placeholder="sep_…"
+            onInput={({ currentTarget }) => setKey(currentTarget.value)}
+          />
+        </label>
+        <button class="primary" disabled={isBusy}>
+          Continue
+        </button>
+      </form>
+      <p role="alert" class="problem">
+        {problem || credentialNotice.value}
+      </p>
+    </section>
+  )
+}

@@ -1,0 +1,103 @@
+import { signal } from '@preact/signals'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { decode } from '../audio/decode.ts'
+import { spans, type Source, type Span } from '../state/draft.ts'
+import { createView, Waveform } from './waveform.tsx'
+
+/** Larger files are not decoded before they are sent. */
+const BYTES_MAX = 200_000_000
+const DRAWING_RATE = 44_100
+
+const includes = signal(true)
+
+const add = (section: { start: number; end: number }) => {
+  const round = (seconds: number) => Math.round(seconds * 100) / 100
+  const span = { start: round(section.start), end: round(section.end), include: includes.value }
+  spans.value = [...spans.value, span]
+}
+
+/** Where the sound is, and where it is not: drawn on the waveform, or typed. */
+export function Spans({ source }: { source: Extract<Source, { kind: 'file' }> }) {
+  const [buffer, setBuffer] = useState<AudioBuffer | null>(null)
+  const view = useMemo(createView, [source])
+  useEffect(() => {
+    setBuffer(null)
+    if (source.bytes.size > BYTES_MAX) return
+    let isCurrent = true
+    const decoded = source.bytes.arrayBuffer().then((bytes) => decode(bytes, DRAWING_RATE))
+    decoded.then(
+      (done) => isCurrent && setBuffer(done),
+      () => undefined, // this browser can't read it; the service may
+    )
+    return () => void (isCurrent = false)
+  }, [source])
+  return (
+    <details class="spans">
+      <summary>Where does it sound? {spans.value.length > 0 && `(${spans.value.length})`}</summary>
+      <p class="quiet">
+        Optional. Draw on the waveform with the mouse, or add times: the model goes by them.
+      </p>
+      <div role="group" aria-label="What the next span says" class="choice">
+        {[true, false].map((include) => (
+          <button
+            key={String(include)}
+            type="button"
+            aria-pressed={includes.value === include}
+            onClick={() => (includes.value = include)}
+          >
+            {include ? 'It sounds here' : 'It does not'}
+          </button>
+        ))}
+        <button type="button" onClick={() => add({ start: 0, end: 1 })}>
+          Add times
+        </button>
+      </div>
+      {buffer && (
+        <Waveform
+          buffer={buffer}
+          label="the source"
+          view={view}
+          color="#7386a8"
+          spans={spans.value}
+          onSpan={add}
+        />
+      )}
+      <ul class="span-list">
+        {spans.value.map((span, i) => (
+          <SpanRow key={i} span={span} i={i} />
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+function SpanRow({ span, i }: { span: Span; i: number }) {
+  const change = (part: Partial<Span>) =>
+    (spans.value = spans.value.map((old, j) => (j === i ? { ...old, ...part } : old)))
+  const time = (name: 'start' | 'end') => (
+    <label>
+      {name}
+      <input
+        type="number"
+        min="0"
+        step="0.01"
+        value={span[name]}
+        onChange={({ currentTarget }) => change({ [name]: Number(currentTarget.value) })}
+      />
+    </label>
+  )
+  return (
+    <li class={span.include ? 'include' : 'exclude'}>
+      <span>{span.include ? 'sounds' : 'does not sound'}</span>
+      {time('start')}
+      {time('end')}
+      <button
+        type="button"
+        aria-label={`Remove span ${i + 1}`}
+        onClick={() => (spans.value = spans.value.filter((_, j) => j !== i))}
+      >
+        ×
+      </button>
+    </li>
+  )
+}

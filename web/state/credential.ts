@@ -1,0 +1,109 @@
+/**
+ * Who calls the API: an API key, kept for this tab, or a session that a one-time code has opened
+ * (docs/decisions/playground-sessions.md).
+ */
+
+import { signal } from '@preact/signals'
+import { createClient, type Client } from '../../clients/typescript/client.ts'
+import { ApiError, readError } from '../../clients/typescript/errors.ts'
+
+export type Credential = { kind: 'key'; key: string } | { kind: 'session'; csrfToken: string }
+
+/** Undefined until it is clear; null: the page asks for a key. */
+export const credential = signal<Credential | null | undefined>(undefined)
+/** Why the page asks for a key. */
+export const credentialNotice = signal('')
+
+const KEY = 'winnow-api-key'
+const SESSION = '/playground/session'
+
+interface Session {
+  csrf_token: string
+}
+
+/** Takes the one-time code of the address, the key of this tab or the session of this browser. */
+export async function restoreCredential(): Promise<void> {
+  const code = takeCode()
+  if (code !== null && (await exchangeCode(code))) return
+  const key = sessionStorage.getItem(KEY)
+  if (key !== null) {
+    credential.value = { kind: 'key', key }
+    return
+  }
+  const reply = await fetch(SESSION).catch(() => undefined)
+  credential.value = reply?.ok ? sessionOf((await reply.json()) as Session) : null
+}
+
+const sessionOf = ({ csrf_token: csrfToken }: Session): Credential => ({
+  kind: 'session',
+  csrfToken,
+})
+
+/** The code in `#code=…`, which leaves the address at once. */
+function takeCode(): string | null {
+  const code = new URLSearchParams(location.hash.slice(1)).get('code')
+  if (code !== null) history.replaceState(null, '', location.pathname)
+  return code
+}
+
+async function exchangeCode(code: string): Promise<boolean> {
+  const reply = await fetch('/playground/sessions', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ code }),
+  })
+  if (reply.ok) {
+    sessionStorage.removeItem(KEY)
+    credential.value = sessionOf((await reply.json()) as Session)
+    return true
+  }
+  credentialNotice.value = readError(await reply.text())?.message ?? reply.statusText
+  return false
+}
+
+/** Takes a key once the service accepts it. @throws ApiError; UnreachableError */
+export async function useKey(key: string): Promise<void> {
+  await createClient({ baseUrl: location.origin, apiKey: key }).models()
+  sessionStorage.setItem(KEY, key)
+  credentialNotice.value = ''
+  credential.value = { kind: 'key', key }
+}
+
+/** Forgets the key, or ends the session. */
+export async function signOut(): Promise<void> {
+  const current = credential.value
+  sessionStorage.removeItem(KEY)
+  if (current?.kind === 'session') {
+    await fetch(SESSION, { method: 'DELETE', headers: csrfHeaders(current.csrfToken) })
+  }
+  credentialNotice.value = ''
+  credential.value = null
+}
+
+const csrfHeaders = (csrfToken: string) => ({ 'x-csrf-token': csrfToken })
+
+/** The client of whoever is signed in. @param signal ends its calls */
+export function currentClient(signal?: AbortSignal): Client {
+  const current = credential.value
+  const common = signal ? { signal } : {}
+  if (current?.kind === 'session') {
+    return createClient({
+      ...common,
+      baseUrl: `${location.origin}/playground`,
+      apiKey: undefined,
+      headers: csrfHeaders(current.csrfToken),
+    })
+  }
+  return createClient({ ...common, baseUrl: location.origin, apiKey: current?.key })
+}
+
+/** The message of an error; a refused key or an ended session makes the page ask for a key. */
+export function messageOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  if (error instanceof ApiError && error.status === 401) {
+    sessionStorage.removeItem(KEY)
+    credentialNotice.value = `${message} Sign in again.`
+    credential.value = null
+  }
+  return message
+}

@@ -1,0 +1,106 @@
+/** The request that the form makes, as code. */
+
+import { inputOf, source } from './draft.ts'
+
+export const LANGUAGES = ['curl', 'TypeScript', 'Python'] as const
+
+export type Language = (typeof LANGUAGES)[number]
+
+/** @param prompt of the request; several prompts are several requests */
+export function snippet(language: Language, prompt: string): string {
+  const chosen = source.value
+  if (!chosen) return ''
+  const file = chosen.kind === 'file' ? chosen : null
+  const place = chosen.kind === 'file' ? { file_id: '<file_id>' } : { audio_url: chosen.url }
+  const parts = { input: inputOf(prompt, place), file, api: location.origin }
+  return { curl, TypeScript: typeScript, Python: python }[language](parts)
+}
+
+interface Parts {
+  input: ReturnType<typeof inputOf>
+  /** Null: the service fetches an address. */
+  file: { name: string; contentType: string; bytes: Blob } | null
+  api: string
+}
+
+/** Quoted for a shell. */
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+function curl({ input, file, api }: Parts): string {
+  const json = `-H "Authorization: Bearer $WINNOW_API_KEY" -H 'content-type: application/json'`
+  const upload = file && [
+    `curl -s ${api}/v1/files ${json} -d ${quote(
+      JSON.stringify({
+        file_name: file.name,
+        content_type: file.contentType,
+        file_size: file.bytes.size,
+        purpose: 'audio.separate.input',
+      }),
+    )}`,
+    `curl -T ${quote(file.name)} -H ${quote(`content-type: ${file.contentType}`)} "<upload_url>"`,
+  ]
+  const submit = `curl -s ${api}/v1/queue/audio/separate ${json} \\\n  -d ${quote(
+    JSON.stringify({ input }),
+  )}`
+  return [...(upload ?? []), submit].join('\n')
+}
+
+function typeScript({ input, file, api }: Parts): string {
+  const lines = [
+    "import { createClient } from 'winnow-client/node'",
+    '',
+    `const client = createClient({ baseUrl: '${api}', apiKey: process.env.WINNOW_API_KEY })`,
+    ...(file
+      ? [`const file_id = await client.upload(${JSON.stringify(file.name)}, '${file.contentType}')`]
+      : []),
+    `const input = ${JSON.stringify(input, null, 2).replace('"file_id": "<file_id>"', 'file_id')}`,
+    'const request = await client.submit({ input })',
+    'const { data } = await client.wait(request)',
+    "await client.download(data.target.url, 'target.wav')",
+  ]
+  return lines.join('\n')
+}
+
+/** A value as Python writes it; the id of an uploaded file is that of `file`. */
+function pythonOf(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'True' : 'False'
+  if (Array.isArray(value)) return `[${value.map(pythonOf).join(', ')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const fields = Object.entries(value).map(([name, field]) => {
+    const text = name === 'file_id' ? 'file["file_id"]' : pythonOf(field)
+    return `${JSON.stringify(name)}: ${text}`
+  })
+  return `{${fields.join(', ')}}`
+}
+
+/** With httpx. */
+function python({ input, file, api }: Parts): string {
+  const name = file && JSON.stringify(file.name)
+  const lines = [
+    'import os, time, httpx',
+    '',
+    "key = os.environ['WINNOW_API_KEY']",
+    `api = httpx.Client(base_url="${api}", headers={"Authorization": f"Bearer {key}"})`,
+    ...(file
+      ? [
+          `data = open(${name}, "rb").read()`,
+          'file = api.post("/v1/files", json={',
+          `    "file_name": ${name}, "content_type": "${file.contentType}",`,
+          '    "file_size": len(data), "purpose": "audio.separate.input",',
+          '}).raise_for_status().json()',
+          'httpx.put(file["upload_url"], content=data, headers=file["headers"]).raise_for_status()',
+        ]
+      : []),
+    `submission = {"input": ${pythonOf(input)}}`,
+    'request = api.post("/v1/queue/audio/separate", json=submission).raise_for_status().json()',
+    'while True:',
+    '    status = api.get(request["status_url"]).raise_for_status().json()',
+    '    if status["status"] in ("COMPLETED", "FAILED"):',
+    '        break',
+    '    time.sleep(1)',
+    'result = api.get(request["result_url"]).raise_for_status().json()',
+    'target = httpx.get(result["data"]["target"]["url"]).raise_for_status()',
+    'open("target.wav", "wb").write(target.content)',
+  ]
+  return lines.join('\n')
+}
