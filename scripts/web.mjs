@@ -1,7 +1,15 @@
 // Makes the playground in .runtime/web: one script, one style sheet and the examples, each under a
 // name with its hash, with compressed copies beside what a page loads first.
 
-import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
@@ -22,7 +30,8 @@ const names = EXAMPLES.map((name) => {
   cpSync(source, join(fresh, 'assets', hashed))
   return [name, `/playground/assets/${hashed}`]
 })
-const { outputFiles } = await build({
+const { outputFiles, metafile } = await build({
+  metafile: true,
   absWorkingDir: ROOT,
   entryPoints: { page: 'web/main.tsx', style: 'web/style.css' },
   outdir: join(fresh, 'assets'),
@@ -32,19 +41,23 @@ const { outputFiles } = await build({
   write: false,
   format: 'esm',
   target: 'es2022',
-  legalComments: 'linked',
+  legalComments: 'none', // the licences lie beside
   tsconfig: 'web/tsconfig.json',
   define: { EXAMPLES: JSON.stringify(Object.fromEntries(names)) },
 })
-const html = outputFiles.reduce(
+let html = outputFiles.reduce(
   (page, { path, contents }) => {
     writeFileSync(path, contents)
-    if (!path.endsWith('.txt')) compress(path, contents)
+    compress(path, contents)
     const placeholder = /page-\w+\.js$/.test(path) ? '{{script}}' : '{{style}}'
-    return path.endsWith('.txt') ? page : page.replace(placeholder, basename(path))
+    return page.replace(placeholder, basename(path))
   },
   readFileSync(join(ROOT, 'web/index.html'), 'utf8'),
 )
+const licences = licencesOf(Object.keys(metafile.inputs))
+const licencesName = `licences-${hashOf(licences).slice(0, 8)}.txt`
+writeFileSync(join(fresh, 'assets', licencesName), licences)
+html = html.replace('{{licences}}', licencesName)
 writeFileSync(join(fresh, 'index.html'), html)
 compress(join(fresh, 'index.html'), html)
 rmSync(out, { recursive: true, force: true })
@@ -53,4 +66,18 @@ renameSync(fresh, out)
 function compress(path, contents) {
   writeFileSync(`${path}.br`, brotliCompressSync(contents))
   writeFileSync(`${path}.gz`, gzipSync(contents))
+}
+
+/** The licences of the packages that the page contains, which ask to be passed on with it. */
+function licencesOf(inputs) {
+  const names = inputs.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [])
+  return [...new Set(names)]
+    .sort()
+    .map((name) => {
+      const folder = join(ROOT, 'node_modules', name)
+      const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
+      if (file === undefined) throw new Error(`${name} has no licence file.`)
+      return `${name}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`
+    })
+    .join('\n\n')
 }

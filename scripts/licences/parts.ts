@@ -17,7 +17,7 @@ export interface Part {
 }
 
 export interface Parts {
-  /** What `npm ci --omit=dev` installs, as the lock file names it. */
+  /** What `npm ci --omit=dev` installs, as the lock file names it, and what the page contains. */
   packages: readonly Part[]
   /** What set-up unpacks of PyPI's wheels. */
   wheels: readonly Part[]
@@ -39,6 +39,11 @@ const PACKAGE_LICENCES: Readonly<Record<string, string>> = {
   '@shinyoshiaki/jspack': 'BSD-3-Clause',
 }
 
+/** Packages that stand in the page, though no installation has them by themselves. */
+const BUNDLED = ['preact', '@preact/signals', '@preact/signals-core', 'wavesurfer.js'].map(
+  (name) => `node_modules/${name}`,
+)
+
 interface LockedPackage {
   version: string
   license?: string
@@ -57,7 +62,7 @@ function lockedPackages(): Part[] {
   }
   const parts = new Map<string, Part>()
   for (const [path, entry] of Object.entries(lock.packages)) {
-    if (path === '' || entry.dev) continue
+    if (path === '' || (entry.dev && !BUNDLED.includes(path))) continue
     const name = entry.name ?? path.split('node_modules/').at(-1)!
     const licence = entry.license ?? PACKAGE_LICENCES[name]
     if (licence === undefined) throw new Error(`${name} names no licence: see PACKAGE_LICENCES`)

@@ -133,8 +133,10 @@ async function fromDropToNullTest(place: Place): Promise<void> {
 /** What is heard is what the service has stored: solo and mute pick lanes, gains scale them. */
 async function assertSound(page: Page): Promise<void> {
   const saved = page.waitForEvent('download')
-  await page.getByRole('link', { name: /target\.wav$/ }).click()
-  const target = await planesOf(await saved)
+  await page.getByRole('button', { name: 'Download piano' }).click()
+  const download = await saved
+  assert.equal(download.suggestedFilename(), 'a song-piano.wav')
+  const target = await planesOf(download)
   assert.ok(largestDifference(await saveMix(page), target) <= ROUNDING, 'the target is solo')
   await page.getByRole('button', { name: 'Solo piano' }).click()
   await page.getByRole('button', { name: 'Mute Mixture' }).click()

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
@@ -31,7 +31,11 @@ test('winnow start serves, and winnow separate is its client, without a checkout
   const { layApp } = await import(pathToFileURL(join(installed, 'app.mjs')).href)
   layApp(app)
   await assertSetUp() // else set-up would replace the packages of the checkout through the link
-  for (const name of ['node_modules', '.runtime']) await symlink(join(ROOT, name), join(app, name))
+  await symlink(join(ROOT, 'node_modules'), join(app, 'node_modules'))
+  for (const name of await readdir(join(ROOT, '.runtime'))) {
+    if (name === 'web') continue // the package has it
+    await symlink(join(ROOT, '.runtime', name), join(app, '.runtime', name))
+  }
 
   const env = { ...process.env, PORT: '0', GRPC_PORT: 'off', METRICS_PORT: 'off' }
   const service = spawn(join(folder, 'node_modules/.bin/winnow'), ['start'], {
@@ -45,6 +49,7 @@ test('winnow start serves, and winnow separate is its client, without a checkout
     await ended
   })
   const address = await addressIn(service.stdout)
+  assert.match(await (await fetch(address)).text(), /<title>Winnow<\/title>/)
   const words = [examplePath('speech-over-piano.wav'), 'piano', '--url', address, '--out', folder]
   await run(join(folder, 'node_modules/.bin/winnow'), ['separate', ...words], {
     env: { ...process.env, WINNOW_API_KEY: API_KEY },

@@ -1,8 +1,9 @@
 import { computed, signal } from '@preact/signals'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { encodeWav } from '../audio/wav.ts'
-import type { Lane, Mixer } from '../audio/mixer.ts'
+import type { Mixer } from '../audio/mixer.ts'
 import { predictedSpans } from '../audio/spans.ts'
+import { currentClient, messageOf } from '../state/credential.ts'
 import type { Loaded } from '../state/player.ts'
 import type { Group } from '../state/requests.ts'
 import { listenToKeys } from './keys.ts'
@@ -12,6 +13,8 @@ import { Video } from './video.tsx'
 import { createView } from './waveform.tsx'
 
 const ZOOM_MAX = 400
+/** A browser has read a saved file by then. */
+const SAVING_MS_MAX = 60_000
 const ZOOM_STEP = 1.6
 
 export function Player({ loaded, group }: { loaded: Loaded; group: Group }) {
@@ -129,35 +132,59 @@ function LoopButton({ mixer }: { mixer: Mixer }) {
   )
 }
 
-const isRendering = signal(false)
+/** After the source and the lane, such as `song-vocals.wav`. */
+function fileNameOf(source: string, label: string, stored: string): string {
+  const [, extension = 'wav'] = /\.(\w+)$/.exec(stored) ?? []
+  return `${source.replace(/\.[^.]*$/, '')}-${label.replace(/[^\p{L}\p{N}]+/gu, '-')}.${extension}`
+}
+
+const isSaving = signal(false)
+const saveProblem = signal('')
+
+/** Saves bytes as a file of this name: a link would take the name that the service gives. */
+async function save(make: () => Promise<Blob>, name: string): Promise<void> {
+  isSaving.value = true
+  saveProblem.value = ''
+  try {
+    const href = URL.createObjectURL(await make())
+    Object.assign(document.createElement('a'), { href, download: name }).click()
+    setTimeout(() => URL.revokeObjectURL(href), SAVING_MS_MAX)
+  } catch (error) {
+    saveProblem.value = messageOf(error)
+  } finally {
+    isSaving.value = false
+  }
+}
 
 function Downloads({ mixer, name }: { mixer: Mixer; name: string }) {
-  const saveMix = async () => {
-    isRendering.value = true
-    const url = URL.createObjectURL(encodeWav(await mixer.render()))
-    const link = Object.assign(document.createElement('a'), {
-      href: url,
-      download: `${name.replace(/\.[^.]*$/, '')}-mix.wav`,
-    })
-    link.click()
-    setTimeout(() => URL.revokeObjectURL(url), 60_000)
-    isRendering.value = false
-  }
+  const mix = async () => encodeWav(await mixer.render())
+  const file = async (url: string) => (await currentClient().open(url)).blob()
   return (
-    <p class="downloads">
-      {mixer.lanes.flatMap((lane: Lane) =>
-        lane.download
-          ? [
-              <a key={lane.label} href={lane.download.url} download={lane.download.name}>
-                {lane.download.name}
-              </a>,
-            ]
-          : [],
+    <div class="downloads">
+      {mixer.lanes.map(
+        ({ label, download }) =>
+          download && (
+            <button
+              key={label}
+              disabled={isSaving.value}
+              onClick={() =>
+                void save(() => file(download.url), fileNameOf(name, label, download.name))
+              }
+            >
+              Download {label}
+            </button>
+          ),
       )}
-      <button disabled={isRendering.value} onClick={() => void saveMix()}>
+      <button
+        disabled={isSaving.value}
+        onClick={() => void save(mix, fileNameOf(name, 'mix', 'mix.wav'))}
+      >
         Save this mix
       </button>
-    </p>
+      <p role="alert" class="problem">
+        {saveProblem.value}
+      </p>
+    </div>
   )
 }
 

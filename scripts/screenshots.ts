@@ -1,0 +1,49 @@
+/** `npm run screenshots`: photographs the main states of the playground into docs/pictures. */
+
+import { mkdir } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
+import { launchBrowser } from '../test/browser/browser.ts'
+import { API_KEY, startWinnow } from '../test/support/start-winnow.ts'
+
+const FOLDER = 'docs/pictures'
+const WIDE = { width: 1100, height: 860 }
+const PHONE = { width: 390, height: 844 }
+
+const endings: (() => unknown)[] = []
+const t = { after: (end: () => unknown) => endings.push(end) } as never
+await mkdir(FOLDER, { recursive: true })
+try {
+  const browser = await launchBrowser(t)
+  const winnow = await startWinnow(t)
+  const page = await browser.newPage({ viewport: WIDE })
+  await page.goto(winnow.url)
+  await page.getByLabel('API key').fill(API_KEY)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await fillForm(page)
+  await save(page, 'form')
+  await page.getByRole('button', { name: 'Separate', exact: true }).click()
+  await page.getByRole('button', { name: 'Null test' }).click()
+  await page.getByText(/peaks at/).waitFor()
+  await save(page, 'player')
+  await page.getByRole('button', { name: 'Spectrogram' }).click()
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.waitForTimeout(2_000) // until it is drawn
+  await save(page, 'spectrogram-dark')
+  await page.setViewportSize(PHONE)
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.waitForTimeout(1_000)
+  await save(page, 'phone')
+} finally {
+  for (const end of endings.reverse()) await end()
+}
+
+async function fillForm(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'speech over piano' }).click()
+  await page.getByLabel('Prompt 1').fill('piano')
+  await page.getByRole('button', { name: 'Add another sound' }).click()
+  await page.getByRole('textbox', { name: 'Prompt 2' }).fill('speech')
+}
+
+async function save(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: `${FOLDER}/${name}.jpg`, type: 'jpeg', quality: 85 })
+}
