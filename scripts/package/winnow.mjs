@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs'
 import { appFolder, layApp } from './app.mjs'
 
 const HELP = `winnow start                            runs the service on this machine
-winnow separate FILE_OR_URL "PROMPT"    separates with a running service (--help: its options)
+winnow separate FILES… "PROMPT"…        separates with a running service (--help: its options)
 winnow keys | accounts | database | backup | doctor | top
                                         the operator's tools (--help: their commands)
 winnow --version

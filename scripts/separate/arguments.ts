@@ -5,11 +5,18 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { AudioSpan, SeparationOptions } from '../../shared/separation-options.ts'
 import type { Submission } from '../../clients/typescript/node.ts'
+import { isMedia } from './content-type.ts'
+import { isUrl, splitWords } from './sources.ts'
 
 export const HELP = `Usage: npm run separate -- <file or https URL> "<prompt>" [options]
+       npm run separate -- <files, folders or "patterns"> "<prompt>" "<prompt>" [options]
 
 Separates the sound that the prompt describes from any audio or video file, and writes
 <name>-target and <name>-residual beside it (for a URL: into the current folder).
+
+Of several files, into --out, or with several prompts, it writes <name>.<prompt> for each, and
+<name>.rest, what no prompt took (of wav alone). What is there is skipped, so that the same
+command goes on after an interruption. The words that name files come first, prompts follow.
 
 How to separate
   --acceleration WORD   fast, balanced (default) or quality
@@ -23,6 +30,7 @@ How to separate
 What to write
   --format WORD         wav (default) or mp3
   --out FOLDER          where the files go
+  --jobs N              of several files, so many at once, 1 to 64 (default 4)
   --logs                print the service's log of the request at the end
   --json                print the result as JSON, for programs
   --quiet               print nothing but errors
@@ -53,6 +61,20 @@ export interface Arguments {
   quiet: boolean
 }
 
+export interface BatchWords {
+  /** Paths and URLs, the one of `source` first. */
+  sources: readonly string[]
+  /** Each once, the one of `submission` first. */
+  prompts: readonly string[]
+  /** Files at once. */
+  jobs: number
+  /** Outputs are named after prompts. */
+  isBatch: boolean
+}
+
+const JOBS = 4
+const JOBS_MAX = 64
+
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** The command line is wrong: the message says how. */
@@ -63,17 +85,27 @@ export class UsageError extends Error {}
  * @returns `help` when that is asked for
  * @throws UsageError
  */
-export function readArguments(words: readonly string[], env: Environment): Arguments | 'help' {
+export function readArguments(
+  words: readonly string[],
+  env: Environment,
+): (Arguments & BatchWords) | 'help' {
   const { values, positionals } = parse(words)
   if (values.help) return 'help'
-  const [source, prompt, ...more] = positionals
-  if (!source || prompt === undefined || more.length > 0) {
-    throw new UsageError('give a file or URL and one prompt in quotes (see --help)')
+  const { sources, prompts } = splitWords(positionals)
+  const [source] = sources
+  const [prompt] = prompts
+  if (!source || prompt === undefined) {
+    throw new UsageError('give files or URLs, and then prompts in quotes (see --help)')
+  }
+  const missing = prompts.find(isMedia)
+  if (missing !== undefined) throw new UsageError(`there is no file ${missing}`)
+  if (values.out === undefined && (sources.length > 1 || source !== positionals[0])) {
+    throw new UsageError('many files need --out: what lies beside them would be read again')
   }
   const baseUrl = readBaseUrl(values.url ?? env.WINNOW_URL ?? 'http://127.0.0.1:8080')
   return {
     source,
-    isUrl: /^https?:\/\//i.test(source),
+    isUrl: isUrl(source),
     submission: {
       input: { prompt, ...readOptions(values) },
       ...(values.webhook !== undefined && { webhookUrl: values.webhook }),
@@ -86,7 +118,18 @@ export function readArguments(words: readonly string[], env: Environment): Argum
     logs: values.logs ?? false,
     json: values.json ?? false,
     quiet: values.quiet ?? false,
+    sources,
+    prompts: [...new Set(prompts)],
+    jobs: readJobs(values.jobs),
+    // A folder or a pattern is many files, however many lie there.
+    isBatch: sources.length > 1 || prompts.length > 1 || source !== positionals[0],
   }
+}
+
+function readJobs(text: string | undefined): number {
+  const jobs = readNumber('--jobs', text) ?? JOBS
+  if (Number.isInteger(jobs) && jobs >= 1 && jobs <= JOBS_MAX) return jobs
+  throw new UsageError(`--jobs takes a whole number from 1 to ${JOBS_MAX}, not ${jobs}`)
 }
 
 type Values = ReturnType<typeof parse>['values']
@@ -109,6 +152,7 @@ function parse(words: readonly string[]) {
         overlap: text,
         format: text,
         out: text,
+        jobs: text,
         logs: flag,
         json: flag,
         quiet: flag,

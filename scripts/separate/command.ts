@@ -4,7 +4,6 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, extname, join, parse } from 'node:path'
 import {
   ApiError,
-  UnreachableError,
   createClient,
   type Client,
   type OutputFile,
@@ -13,23 +12,17 @@ import {
   type Submitted,
 } from '../../clients/typescript/node.ts'
 import { HELP, UsageError, readArguments, type Arguments } from './arguments.ts'
+import { separateMany } from './batch.ts'
 import { contentTypeOf } from './content-type.ts'
-import { createProgressView, type Output, type ProgressView } from './progress-view.ts'
-
-/** What the command touches beside files and network. */
-export interface World {
-  env: Readonly<Record<string, string | undefined>>
-  stdout: Output
-  stderr: Output
-  /** Fires on Ctrl-C. */
-  signal: AbortSignal
-}
+import { createProgressView, type ProgressView } from './progress-view.ts'
+import { describe, type World } from './world.ts'
 
 /** Runs the command and resolves with its exit code. */
 export async function separate(words: readonly string[], world: World): Promise<number> {
   try {
     const args = readArguments(words, world.env)
     if (args === 'help') world.stdout.write(HELP)
+    else if (args.isBatch) return await separateMany(args, world)
     else await separateOne(args, world)
     return 0
   } catch (error) {
@@ -174,14 +167,4 @@ function speedOf(duration: number | undefined, elapsedSeconds: number): string {
 function printLogs({ args, world }: Run, logs: Outcome['logs']): void {
   if (!args.logs) return
   for (const { timestamp, message } of logs) world.stderr.write(`${timestamp} ${message}\n`)
-}
-
-function describe(error: unknown): string {
-  if (error instanceof ApiError) {
-    return `${error.code}: ${error.message}${error.param ? ` (${error.param})` : ''}`
-  }
-  if (error instanceof UnreachableError) {
-    return `${error.message} Is the service running? Start it with: npm start`
-  }
-  return error instanceof Error ? error.message : String(error)
 }

@@ -35,3 +35,6 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 /** The media type that a file's name suggests. The service looks into the bytes anyway. */
 export const contentTypeOf = (path: string): string =>
   EXTENSIONS[extname(path).slice(1).toLowerCase()] ?? 'audio/unknown'
+
+/** Whether a name suggests audio or video. */
+export const isMedia = (path: string): boolean => contentTypeOf(path) !== 'audio/unknown'

@@ -285,7 +285,10 @@ test('a wrong command line exits with 2 and says what is right', async (t) => {
   const wrong: readonly [string[], RegExp][] = [
     [[], /--help/],
     [['a.wav'], /--help/],
-    [['a.wav', 'x', 'y'], /--help/],
+    [['a.wav', 'b.flac', 'x'], /there is no file b\.flac/],
+    [['a.wav', 'x', 'X!'], /both write/],
+    [['*.json', 'https://x.test/a.wav', 'x'], /--out/],
+    [['a.wav', 'x', 'y', '--jobs', '0'], /--jobs/],
     [['a.wav', 'x', '--fast'], /--fast/],
     [['a.wav', 'x', '--candidates', 'two'], /number/],
     [['a.wav', 'x', '--overlap', ''], /number/],
@@ -302,6 +305,18 @@ test('a wrong command line exits with 2 and says what is right', async (t) => {
   assert.equal((await run(service, 'missing.wav', 'x')).code, 1)
   assert.deepEqual(service.calls, [])
   assert.match((await run(service, '--help')).out, /^Usage: npm run separate/)
+})
+
+test('a refused key ends the whole batch at once', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t)
+  for (const name of ['a.wav', 'b.wav', 'c.wav']) await writeFile(join(folder, name), 'sound')
+  const refusal = { error: { code: 'UNAUTHENTICATED', message: 'No such key.' } }
+  service.refuse['POST /v1/files'] = [401, JSON.stringify(refusal)]
+  const { code, errors } = await run(service, folder, 'a bell', '--jobs', '1', '--out', folder)
+  assert.equal(code, 1)
+  assert.match(errors, /4 files .*4 not begun[^]*UNAUTHENTICATED: No such key/)
+  assert.deepEqual(service.calls, ['POST /v1/files'])
 })
 
 test("the key of this machine's service is found, and not given to another", async (t) => {

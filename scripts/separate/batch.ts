@@ -1,0 +1,207 @@
+/**
+ * Separates many files, with one or several prompts each. An output gets its name when it is whole,
+ * so a run that was interrupted goes on where it was: what is there is skipped.
+ */
+
+import { existsSync } from 'node:fs'
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { dirname, join, parse } from 'node:path'
+import {
+  ApiError,
+  createClient,
+  UnreachableError,
+  type Client,
+  type Result,
+  type Submission,
+} from '../../clients/typescript/node.ts'
+import { UsageError, type Arguments, type BatchWords } from './arguments.ts'
+import { contentTypeOf } from './content-type.ts'
+import { subtractTargets } from './rest.ts'
+import { isUrl } from './sources.ts'
+import { describe, type World } from './world.ts'
+
+interface Batch {
+  args: Arguments & BatchWords
+  client: Client
+  world: World
+}
+
+interface Item {
+  source: string
+  /** The target of each prompt. */
+  targets: ReadonlyMap<string, string>
+  /** What no target took; null where it cannot be computed. */
+  rest: string | null
+}
+
+interface Counts {
+  separated: number
+  skipped: number
+  failed: number
+}
+
+/**
+ * Runs the batch and resolves with its exit code: 0, or 1 when files failed.
+ * @throws UsageError; ApiError and UnreachableError when no file could be separated any more
+ */
+export async function separateMany(args: Arguments & BatchWords, world: World): Promise<number> {
+  const stop = new AbortController()
+  const signal = AbortSignal.any([world.signal, stop.signal])
+  const batch = { args, client: createClient({ ...args, signal }), world: { ...world, signal } }
+  const items = args.sources.map((source) => itemOf(source, args))
+  assertDistinct(items)
+  const waiting = [...items]
+  const counts: Counts = { separated: 0, skipped: 0, failed: 0 }
+  const startedAt = performance.now()
+  const work = async () => {
+    for (let item = waiting.shift(); item; item = waiting.shift()) await run(batch, item, counts)
+  }
+  try {
+    await Promise.all(
+      Array.from({ length: args.jobs }, () =>
+        work().catch((error: unknown) => {
+          stop.abort() // the others end too, with their requests
+          throw error
+        }),
+      ),
+    )
+  } finally {
+    report(batch, counts, items.length, (performance.now() - startedAt) / 1_000)
+  }
+  return counts.failed > 0 ? 1 : 0
+}
+
+/** The outputs of a source: beside it, or in the folder that was asked for. */
+function itemOf(source: string, { folder, prompts, submission }: Arguments & BatchWords): Item {
+  const path = isUrl(source) ? new URL(source).pathname : source
+  const to = folder ?? (isUrl(source) ? '.' : dirname(source))
+  const stem = parse(path).name || 'audio'
+  const extension = submission.input.output_format ?? 'wav'
+  const fileOf = (name: string) => join(to, `${stem}.${name}.${extension}`)
+  const targets = new Map(prompts.map((prompt) => [prompt, fileOf(slugOf(prompt))]))
+  return { source, targets, rest: extension === 'wav' ? fileOf('rest') : null }
+}
+
+/** A prompt as a part of a file's name: letters and digits of any script. */
+const slugOf = (prompt: string): string =>
+  prompt
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 60) || 'target'
+
+const outputsOf = ({ targets, rest }: Item): string[] => [
+  ...targets.values(),
+  ...(rest === null ? [] : [rest]),
+]
+
+function assertDistinct(items: readonly Item[]): void {
+  const sources = new Map<string, string>()
+  for (const item of items) {
+    for (const output of outputsOf(item)) {
+      const other = sources.get(output)
+      if (other !== undefined) {
+        throw new UsageError(`${other} and ${item.source} would both write ${output}`)
+      }
+      sources.set(output, item.source)
+    }
+  }
+}
+
+/** @throws what the next file would meet too, and the signal's reason */
+async function run(batch: Batch, item: Item, counts: Counts): Promise<void> {
+  const { world } = batch
+  const startedAt = performance.now()
+  try {
+    const missing = outputsOf(item).filter((output) => !existsSync(output))
+    if (missing.length === 0) {
+      counts.skipped += 1
+      return print(batch, item, 'there')
+    }
+    await separateItem(batch, item)
+    counts.separated += 1
+    print(batch, item, `${((performance.now() - startedAt) / 1_000).toFixed(1)} s`)
+  } catch (error) {
+    if (world.signal.aborted || endsAll(error)) throw error
+    counts.failed += 1
+    print(batch, item, 'FAILED', error)
+  }
+}
+
+/** Whether every other file would fail in the same way. */
+const endsAll = (error: unknown): boolean =>
+  error instanceof UnreachableError ||
+  (error instanceof ApiError && [401, 402, 403].includes(error.status ?? 0))
+
+async function separateItem({ args, client }: Batch, item: Item): Promise<void> {
+  const { source, targets, rest } = item
+  for (const output of outputsOf(item)) await mkdir(dirname(output), { recursive: true })
+  const place = isUrl(source)
+    ? { audio_url: source }
+    : { file_id: await client.upload(source, contentTypeOf(source)) }
+  const absent = [...targets].filter(([, path]) => !existsSync(path))
+  const needsRest = rest !== null && !existsSync(rest)
+  // The rest begins with the residual of a prompt, which therefore is separated again.
+  const todo = absent.length > 0 ? absent : [...targets].slice(0, 1)
+  for (const [i, [prompt, path]] of todo.entries()) {
+    const input = { ...args.submission.input, prompt, ...place }
+    const { data } = await separateOnce(client, { ...args.submission, input })
+    if (needsRest && i === 0) await client.download(data.residual.url, partOf(rest))
+    await download(client, data.target.url, path)
+    if (data.target.video_url !== undefined) {
+      await download(client, data.target.video_url, path.replace(/\.\w+$/, '.mp4'))
+    }
+  }
+  if (!needsRest) return
+  const others = [...targets.values()].filter((path) => path !== todo[0]![1])
+  await subtractTargets(partOf(rest), others)
+  await rename(partOf(rest), rest)
+}
+
+/** @throws ApiError with the code of the failure; after an abort the request is canceled */
+async function separateOnce(client: Client, submission: Submission): Promise<Result> {
+  const submitted = await client.submit(submission)
+  try {
+    return await client.wait(submitted)
+  } catch (error) {
+    if (!(error instanceof ApiError)) await client.cancel(submitted).catch(() => {})
+    throw error
+  }
+}
+
+const partOf = (path: string): string => `${path}.part`
+
+async function download(client: Client, url: string, path: string): Promise<void> {
+  try {
+    await client.download(url, partOf(path))
+    await rename(partOf(path), path)
+  } finally {
+    await rm(partOf(path), { force: true })
+  }
+}
+
+function print({ args, world }: Batch, item: Item, state: string, error?: unknown): void {
+  const problem = error === undefined ? undefined : describe(error)
+  if (args.json) {
+    const files = problem === undefined ? { files: outputsOf(item) } : { error: problem }
+    world.stdout.write(`${JSON.stringify({ source: item.source, state, ...files })}\n`)
+  } else if (problem !== undefined) {
+    world.stderr.write(`${item.source}: ${problem}\n`)
+  } else if (!args.quiet) {
+    world.stdout.write(`${item.source}: ${state}\n`)
+  }
+}
+
+function report({ args, world }: Batch, counts: Counts, all: number, seconds: number): void {
+  const { separated, skipped, failed } = counts
+  const left = all - separated - skipped - failed
+  const parts = [
+    `${separated} separated`,
+    ...(skipped > 0 ? [`${skipped} there already`] : []),
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(left > 0 ? [`${left} not begun or not finished: the same command goes on`] : []),
+  ]
+  if (!args.quiet) {
+    world.stderr.write(`${all} files in ${seconds.toFixed(1)} s: ${parts.join(', ')}\n`)
+  }
+}

@@ -1,0 +1,53 @@
+/** What the words of the command line name: files, folders and patterns, then prompts. */
+
+import { readdirSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { isMedia } from './content-type.ts'
+
+export const isUrl = (word: string): boolean => /^https?:\/\//i.test(word)
+
+const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined
+
+/**
+ * The leading words that name media, as files and URLs, and the rest, which are prompts. The first
+ * word is always a source.
+ */
+export function splitWords(words: readonly string[]): { sources: string[]; prompts: string[] } {
+  const [first, ...others] = words
+  if (first === undefined) return { sources: [], prompts: [] }
+  const end = others.findIndex((word) => !namesMedia(word))
+  const named = [first, ...(end < 0 ? others : others.slice(0, end))]
+  return { sources: named.flatMap(expand), prompts: end < 0 ? [] : others.slice(end) }
+}
+
+/** Whether a word names media that is there; a folder counts by its media. */
+const namesMedia = (word: string): boolean =>
+  isUrl(word) || isThere(word) || (isPattern(word) && filesLike(word).length > 0)
+
+const isPattern = (word: string): boolean => /[*?]/.test(basename(word)) && !isUrl(word)
+
+/** A folder and a pattern stand for the media in them, in the order of their names. */
+function expand(word: string): string[] {
+  if (isUrl(word)) return [word]
+  if (isThere(word)) {
+    if (!statSync(word).isDirectory()) return [word]
+    return mediaIn(word)
+  }
+  const like = isPattern(word) ? filesLike(word) : []
+  return like.length > 0 ? like : [word]
+}
+
+const mediaIn = (folder: string): string[] =>
+  readdirSync(folder)
+    .sort()
+    .map((name) => join(folder, name))
+    .filter((path) => isMedia(path) && statSync(path).isFile())
+
+/** For shells that do not expand patterns, and quoted ones: `*` and `?` in the name of a file. */
+function filesLike(pattern: string): string[] {
+  const folder = dirname(pattern)
+  if (!isThere(folder)) return []
+  const escaped = basename(pattern).replace(/[.+^${}()|[\]\\]/g, '\\$&')
+  const name = new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`)
+  return mediaIn(folder).filter((path) => name.test(basename(path)))
+}

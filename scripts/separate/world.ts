@@ -1,0 +1,22 @@
+import { ApiError, UnreachableError } from '../../clients/typescript/node.ts'
+import type { Output } from './progress-view.ts'
+
+/** What the command touches beside files and network. */
+export interface World {
+  env: Readonly<Record<string, string | undefined>>
+  stdout: Output
+  stderr: Output
+  /** Fires on Ctrl-C. */
+  signal: AbortSignal
+}
+
+/** An error as a line for people. */
+export function describe(error: unknown): string {
+  if (error instanceof ApiError) {
+    return `${error.code}: ${error.message}${error.param ? ` (${error.param})` : ''}`
+  }
+  if (error instanceof UnreachableError) {
+    return `${error.message} Is the service running? Start it with: npm start`
+  }
+  return error instanceof Error ? error.message : String(error)
+}
