@@ -6,7 +6,7 @@
 import { Type, type Static } from 'typebox'
 
 const ACCELERATIONS = ['fast', 'balanced', 'quality'] as const
-const OUTPUT_FORMATS = ['wav', 'mp3'] as const
+const OUTPUT_FORMATS = ['wav', 'mp3', 'flac'] as const
 
 export type Acceleration = (typeof ACCELERATIONS)[number]
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number]

@@ -517,7 +517,7 @@ export interface components {
              * @default wav
              * @enum {unknown}
              */
-            output_format?: "wav" | "mp3";
+            output_format?: "wav" | "mp3" | "flac";
             /** @description Where the target sounds, or does not. */
             spans?: components["schemas"]["AudioSpan"][];
         } & (unknown | unknown);

@@ -1,4 +1,4 @@
-/** Writes blocks of samples to a WAV or MP3 file, streaming. */
+/** Writes blocks of samples to a WAV, FLAC or MP3 file, streaming. */
 
 import { rm, stat } from 'node:fs/promises'
 import {
@@ -6,8 +6,10 @@ import {
   AV_SAMPLE_FMT_FLTP,
   AV_SAMPLE_FMT_S32,
   FF_ENCODER_AAC,
+  FF_ENCODER_FLAC,
   FF_ENCODER_LIBMP3LAME,
   FF_ENCODER_PCM_S24LE,
+  type AVSampleFormat,
 } from 'node-av/constants'
 import { avChannelLayoutDefault, type ChannelLayout, Frame } from 'node-av/lib'
 import type { OutputFormat } from '../../shared/separation-options.ts'
@@ -50,7 +52,7 @@ export interface Encoder {
  * Begins a file at `path`, in place of one that may be there.
  *
  * `wav`: 24-bit PCM, rounded, clipped to full scale, without dither, sample for sample as long as
- * what was written; RF64 beyond 4 GiB. `mp3`: LAME at its best variable bit rate (V0). `aac`: 128
+ * what was written; RF64 beyond 4 GiB. `flac`: the same samples, for up to eight channels. `mp3`: LAME at its best variable bit rate (V0). `aac`: 128
  * kbit/s a channel.
  * @throws Error when the file cannot be made
  */
@@ -60,6 +62,8 @@ export async function createEncoder(path: string, options: EncoderOptions): Prom
   switch (options.format) {
     case 'wav':
       return createWav(path, source)
+    case 'flac':
+      return createFlac(path, source)
     case 'mp3':
       return createMp3(path, source)
     case 'aac':
@@ -101,11 +105,34 @@ function nearestSampleRate(sampleRate: number, known: readonly number[]): number
 /** Of one channel; where the rate is low FFmpeg takes what fits. */
 const AAC_BITS_PER_SECOND = 128_000
 
+/** FLAC names any rate of 16 bits, and higher ones in tens of hertz. */
+const isFlacRate = (rate: number): boolean => rate < 2 ** 16 || rate % 10 === 0
+
+const createFlac = (path: string, source: Source): Promise<Encoder> =>
+  createCompressed(path, source, {
+    sampleRate: isFlacRate(source.sampleRate)
+      ? source.sampleRate
+      : 10 * Math.round(source.sampleRate / 10),
+    channelsMax: 8,
+    // As at 44.1 kHz: the larger frames of high rates are more than some readers take.
+    coding: { container: 'flac', encoder: FF_ENCODER_FLAC, encoderOptions: { frame_size: '4608' } },
+    samples: { format: AV_SAMPLE_FMT_S32, bytesOf: quantized },
+    contentType: 'audio/flac',
+    extension: 'flac',
+  })
+
+/** As MP3's and AAC's encoders take them: one channel after the other. */
+const PLANAR = {
+  format: AV_SAMPLE_FMT_FLTP,
+  bytesOf: (block: readonly Float32Array[]) => Buffer.concat(block.map(bytesOf)),
+}
+
 const createMp3 = (path: string, source: Source): Promise<Encoder> =>
   createCompressed(path, source, {
     sampleRate: nearestSampleRate(source.sampleRate, MP3_SAMPLE_RATES),
     channelsMax: 2,
     coding: { container: 'mp3', encoder: FF_ENCODER_LIBMP3LAME, quality: 0 }, // V0
+    samples: PLANAR,
     contentType: 'audio/mpeg',
     extension: 'mp3',
   })
@@ -121,6 +148,7 @@ const createAac = (path: string, source: Source): Promise<Encoder> =>
       // The default one spoils the first two frames: of a tone at 15 dB, where this has 40.
       encoderOptions: { aac_coder: 'fast' },
     },
+    samples: PLANAR,
     contentType: 'audio/mp4',
     extension: 'm4a',
   })
@@ -130,6 +158,8 @@ interface Compression {
   sampleRate: number
   channelsMax: number
   coding: Pick<AudioFileFormat, 'container' | 'encoder' | 'quality' | 'bitRate' | 'encoderOptions'>
+  /** As the encoder takes them. */
+  samples: { format: AVSampleFormat; bytesOf(block: readonly Float32Array[]): Buffer }
   contentType: string
   extension: string
 }
@@ -139,11 +169,11 @@ async function createCompressed(
   source: Source,
   compression: Compression,
 ): Promise<Encoder> {
-  const { sampleRate, channelsMax, coding, contentType, extension } = compression
+  const { sampleRate, channelsMax, coding, samples, contentType, extension } = compression
   const file = await AudioFile.create(path, {
     ...coding,
     containerOptions: {},
-    sampleFormat: AV_SAMPLE_FMT_FLTP,
+    sampleFormat: samples.format,
     sampleRate,
     layout: avChannelLayoutDefault(Math.min(source.layout.nbChannels, channelsMax)),
   })
@@ -154,7 +184,7 @@ async function createCompressed(
   })
   const writeMade = async () => {
     for (const made of maker.take()) {
-      await file.write(Buffer.concat(made.map(bytesOf)), samplesOf(made))
+      await file.write(samples.bytesOf(made), samplesOf(made))
     }
   }
   const write = (block: readonly Float32Array[]) => {

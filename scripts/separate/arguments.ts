@@ -28,7 +28,7 @@ How to separate
   --overlap SECONDS     what neighbouring pieces share, 0 to 30 (default 5)
 
 What to write
-  --format WORD         wav (default) or mp3
+  --format WORD         wav (default), flac or mp3
   --out FOLDER          where the files go
   --jobs N              of several files, so many at once, 1 to 64 (default 4)
   --logs                print the service's log of the request at the end

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import test, { before, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { connectEngine, type EngineStats } from '../../shared/engine-control.ts'
+import { readSound } from '../integration/engine/media/read-sound.ts'
 import { makeMedia } from '../support/make-media.ts'
 import { noise, sine } from '../support/signals.ts'
 import { readWav24, wavBytes } from '../support/wav.ts'
@@ -170,6 +171,22 @@ test('output_format mp3 gives two mp3 files with their names', async () => {
   assert.equal(result.data.target.file_name, 'speech-over-piano-target.mp3')
   assert.equal(result.data.target.content_type, 'audio/mpeg')
   assert.ok(target.subarray(0, 3).toString() === 'ID3' || target[0] === 0xff, 'an mp3 file')
+})
+
+test('output_format flac gives the samples of wav', async () => {
+  const path = examplePath('speech-over-piano.wav')
+  const { submitted } = await separateFile(winnow, path, { prompt: 'piano', output_format: 'flac' })
+  const { target, residual, result } = await downloadResult(winnow, submitted)
+  assert.equal(result.data.target.file_name, 'speech-over-piano-target.flac')
+  assert.equal(result.data.target.content_type, 'audio/flac')
+  const [one, other] = await Promise.all(
+    [target, residual].map(async (bytes, i) => {
+      const file = join(winnow.folder, `${i}.flac`)
+      await writeFile(file, bytes)
+      return (await readSound(file)).planes
+    }),
+  )
+  assert.ok(sumError(one!, other!, await readWav16(path)) <= 3 / 2 ** 23, 'they add up')
 })
 
 test('what mp3 cannot hold is reported: the rate of the outputs is theirs, and the length stays', async () => {

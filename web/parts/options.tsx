@@ -32,10 +32,11 @@ export function Options() {
         <select
           value={current.output_format ?? 'wav'}
           onChange={({ currentTarget: { value } }) =>
-            set('output_format', value === 'wav' ? undefined : (value as 'mp3'))
+            set('output_format', value === 'wav' ? undefined : (value as 'flac' | 'mp3'))
           }
         >
           <option value="wav">wav (24 bit)</option>
+          <option value="flac">flac (24 bit)</option>
           <option value="mp3">mp3</option>
         </select>
         <small>Only lossless outputs add up to the mixture exactly.</small>

@@ -86,6 +86,37 @@ describe('wav', () => {
   })
 })
 
+describe('flac', () => {
+  test('holds the samples of the wav, in fewer bytes', async () => {
+    const wav = await encode('same.wav', STEREO, { format: 'wav', sampleRate: 44100 })
+    const flac = await encode('same.flac', STEREO, { format: 'flac', sampleRate: 44100 })
+    const [one, other] = [await readSound(wav.path), await readSound(flac.path)]
+    assert.equal(other.mixture.codec, 'flac')
+    assert.deepEqual(other.planes, one.planes)
+    const { size } = await stat(flac.path)
+    assert.ok(size < wav.file.bytes)
+    assert.deepEqual(flac.file, { bytes: size, contentType: 'audio/flac', extension: 'flac' })
+  })
+
+  for (const [given, written] of [
+    [70_001, 70_000],
+    [192_000, 192_000],
+    [11_025, 11_025],
+  ] as const) {
+    test(`${given} Hz are written as ${written}`, async () => {
+      const tone = [sine(440, 0.8, given)]
+      const { path } = await encode(`${given}.flac`, tone, { format: 'flac', sampleRate: given })
+      assert.equal((await readSound(path)).mixture.sampleRate, written)
+    })
+  }
+
+  test('of nine channels has eight', async () => {
+    const nine = Array.from({ length: 9 }, (_, i) => noise(0.2, 8_000, i + 1))
+    const { path } = await encode('9.flac', nine, { format: 'flac', sampleRate: 8_000 })
+    assert.equal((await readSound(path)).mixture.channels, 8)
+  })
+})
+
 describe('mp3', () => {
   test('keeps length and place', async () => {
     const { path, file } = await encode('a.mp3', STEREO, { format: 'mp3', sampleRate: 44100 })
@@ -140,7 +171,7 @@ describe('mp3', () => {
   })
 })
 
-for (const format of ['wav', 'mp3'] as const) {
+for (const format of ['wav', 'flac', 'mp3'] as const) {
   describe(`any ${format}`, () => {
     const options = { format, sampleRate: 44100, channels: 2 }
 
@@ -225,6 +256,7 @@ describe('aac', () => {
 for (const { format, frame } of [
   { format: 'mp3', frame: 1152 },
   { format: 'aac', frame: 1024 },
+  { format: 'flac', frame: 0 },
 ] as const) {
   for (const channels of [1, 2, 3, 4, 5, 6, 7, 8]) {
     for (const sampleRate of [8000, 44100, 192000]) {
