@@ -12,7 +12,8 @@ export interface ServiceManager {
   /** It serves from now on; `status` is one line for whoever asks `systemctl status`. */
   ready(status: string): void
   /**
-   * From now on feeds the watchdog, at a third of its time, and reports how the process stands.
+   * From now on feeds the watchdog, at a third of its time, and reports how the process stands, at
+   * least every ten seconds.
    * @param beat resolves when what must be alive has answered; no feed before
    */
   keepAlive(beat: () => Promise<void>, status: () => string): void
@@ -20,7 +21,7 @@ export interface ServiceManager {
   stopping(secondsMax: number): void
 }
 
-/** How often the status is reported where there is no watchdog. */
+/** The longest time between two reports of the status. */
 const STATUS_MS = 10_000
 
 const NOBODY: ServiceManager = { ready() {}, keepAlive() {}, stopping() {} }
@@ -40,11 +41,11 @@ export async function connectServiceManager(
   return {
     ready: (status) => send('READY=1', statusLine(status)),
     keepAlive(beat, status) {
-      const feed = async () => {
+      const report = async () => {
         await beat()
         send(...(periodMs ? ['WATCHDOG=1'] : []), statusLine(status()))
       }
-      repeat(feed, periodMs ? periodMs / 3 : STATUS_MS, log)
+      repeat(report, Math.min(periodMs ? periodMs / 3 : STATUS_MS, STATUS_MS), log)
     },
     stopping(secondsMax) {
       send('STOPPING=1', `EXTEND_TIMEOUT_USEC=${secondsMax * 1_000_000}`, 'STATUS=stopping')

@@ -52,8 +52,8 @@ export interface Encoder {
  * Begins a file at `path`, in place of one that may be there.
  *
  * `wav`: 24-bit PCM, rounded, clipped to full scale, without dither, sample for sample as long as
- * what was written; RF64 beyond 4 GiB. `flac`: the same samples, for up to eight channels. `mp3`: LAME at its best variable bit rate (V0). `aac`: 128
- * kbit/s a channel.
+ * what was written; RF64 beyond 4 GiB. `flac`: the same samples, for up to eight channels. `mp3`:
+ * LAME at its best variable bit rate (V0). `aac`: 128 kbit/s a channel.
  * @throws Error when the file cannot be made
  */
 export async function createEncoder(path: string, options: EncoderOptions): Promise<Encoder> {
@@ -114,7 +114,7 @@ const createFlac = (path: string, source: Source): Promise<Encoder> =>
       ? source.sampleRate
       : 10 * Math.round(source.sampleRate / 10),
     channelsMax: 8,
-    // As at 44.1 kHz: the larger frames of high rates are more than some readers take.
+    // The encoder's choice at 44.1 kHz. Within what FLAC's streamable subset allows at every rate.
     coding: { container: 'flac', encoder: FF_ENCODER_FLAC, encoderOptions: { frame_size: '4608' } },
     samples: { format: AV_SAMPLE_FMT_S32, bytesOf: quantized },
     contentType: 'audio/flac',

@@ -25,6 +25,12 @@ async function untilTrue(isIt: () => Promise<boolean>): Promise<void> {
   while (!(await isIt())) await sleep(200)
 }
 
+const GET_METRICS =
+  "fetch('http://127.0.0.1:9080/metrics').then(async (reply) => console.log(await reply.text()))"
+
+const isSeparating = async ({ run }: Host): Promise<boolean> =>
+  /^winnow_requests\{status="IN_PROGRESS"\} 1$/m.test(await run('node', '-e', GET_METRICS))
+
 const read = async ({ run }: Host, path: string): Promise<Buffer> =>
   Buffer.from(await run('base64', path), 'base64')
 
@@ -141,10 +147,9 @@ test(
     await t.test(
       'a stop lets the job in hand finish, beyond the time that systemd gives',
       async () => {
-        await writeIn(host, '/tmp/long.wav', wavBytes([noise(180, 16_000)], 16_000))
+        await writeIn(host, '/tmp/long.wav', wavBytes([noise(600, 16_000)], 16_000))
         const separated = separate(host, '/tmp/long.wav', 'noise')
-        separated.catch(() => undefined) // awaited below
-        await untilTrue(async () => /, 1 of 8/.test(await property(host, ENGINE, 'StatusText')))
+        await Promise.race([untilTrue(() => isSeparating(host)), separated])
         await run('systemctl', 'stop', ENGINE)
         await separated
         const drained = (await journal(host, '-u', ENGINE)).filter(({ MESSAGE }) =>
