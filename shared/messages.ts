@@ -1,6 +1,6 @@
 /** The messages on NATS between gateway and engine: their types, and a decoder that checks them. */
 
-import { Type, type Static, type TSchema } from 'typebox'
+import { Type, type Static, type TOptional, type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { FAILURE_CODES } from './errors.ts'
 import { SeparationOptions } from './separation-options.ts'
@@ -13,6 +13,31 @@ const Source = Type.Object({
   url: Type.String(),
   file_name: Type.String(),
 })
+
+/** The targets of the prompts after the first. */
+const FURTHER_TARGETS = [
+  'target_2',
+  'target_3',
+  'target_4',
+  'target_5',
+  'target_6',
+  'target_7',
+  'target_8',
+] as const
+const FURTHER_VIDEOS = FURTHER_TARGETS.map((name) => `${name}_video` as const)
+
+/** What is separated from a mixture: a target of each prompt, and what none of them took. */
+export type OutputName = 'target' | 'residual' | (typeof FURTHER_TARGETS)[number]
+
+/** The targets of a request with so many prompts, in their order. */
+export const targetNames = (prompts: number): OutputName[] =>
+  ['target' as const, ...FURTHER_TARGETS].slice(0, prompts)
+
+const optional = <Name extends string, T extends TSchema>(names: readonly Name[], schema: T) =>
+  Object.fromEntries(names.map((name) => [name, Type.Optional(schema)])) as Record<
+    Name,
+    TOptional<T>
+  >
 
 /** Asks an engine to serve one request. */
 export const Job = Type.Object({
@@ -33,6 +58,8 @@ export const Job = Type.Object({
     residual: Type.String(),
     target_video: Type.String(),
     residual_video: Type.String(),
+    ...optional(FURTHER_TARGETS, Type.String()),
+    ...optional(FURTHER_VIDEOS, Type.String()),
   }),
 })
 
@@ -90,7 +117,11 @@ export const Event = Type.Union([
     ...eventFields,
     duration: Type.Number({ minimum: 0, description: 'seconds of media' }),
     sample_rate: Type.Integer({ minimum: 1, description: 'hertz, of the outputs' }),
-    outputs: Type.Object({ target: Output, residual: Output }),
+    outputs: Type.Object({
+      target: Output,
+      residual: Output,
+      ...optional(FURTHER_TARGETS, Output),
+    }),
   }),
   Type.Object({
     type: Type.Literal('failed'),

@@ -13,6 +13,8 @@ export type OutputFormat = (typeof OUTPUT_FORMATS)[number]
 
 export const LIMITS = {
   promptCharactersMax: 500,
+  /** Of one request. */
+  promptsMax: 8,
   rerankingCandidatesMax: 8,
   maxChunkDurationSecondsMax: 300,
   /** The shortest chunk that is made: a `max_chunk_duration` below it is taken for it. */
@@ -56,12 +58,22 @@ export const SeparationOptions = Type.Object(
     chunk_overlap: Type.Number({ minimum: 0, maximum: LIMITS.chunkOverlapSecondsMax }),
     output_format: Type.Enum([...OUTPUT_FORMATS]),
     spans: Type.Array(AudioSpan, { maxItems: LIMITS.spansMax }),
+    /** The prompts after the first. Engines of 0.2.0 return such a job to the queue. */
+    further_prompts: Type.Optional(
+      Type.Array(Type.String(), { minItems: 1, maxItems: LIMITS.promptsMax - 1 }),
+    ),
   },
   { additionalProperties: false },
 )
 
 export type AudioSpan = Static<typeof AudioSpan>
 export type SeparationOptions = Static<typeof SeparationOptions>
+
+/** The prompts of a request, in the order of its targets. */
+export const promptsOf = (
+  prompt: string,
+  { further_prompts: further = [] }: Pick<SeparationOptions, 'further_prompts'>,
+): string[] => [prompt, ...further]
 
 export const DEFAULT_OPTIONS: SeparationOptions = {
   predict_spans: false,

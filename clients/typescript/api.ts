@@ -477,8 +477,10 @@ export interface components {
          *     }
          */
         AudioSeparateInput: {
-            /** @description The sound to extract, in plain language; counted after trimming. */
-            prompt: string;
+            /** @description The sound to extract, in plain language; counted after trimming. Exactly one of prompt and prompts. */
+            prompt?: string;
+            /** @description An extension: several sounds of one media, each with a target of its own and all with one residual, which is what none of them took. All options hold for each. */
+            prompts?: string[];
             /**
              * Format: uri
              * @description Public HTTPS URL of audio or video. Exactly one of audio_url and file_id.
@@ -778,7 +780,10 @@ export interface components {
                 message: string;
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
+            /** @description Of several the first. */
             prompt: string;
+            /** @description Where there are several. */
+            prompts?: string[];
             /** @description Of the source. */
             file_name: string;
         };
@@ -826,6 +831,16 @@ export interface components {
          *     }
          */
         OutputFile: {
+            /** Format: uri */
+            url: string;
+            /** Format: uri */
+            video_url?: string;
+            content_type: string;
+            file_name: string;
+        };
+        /** PromptTarget */
+        PromptTarget: {
+            prompt: string;
             /** Format: uri */
             url: string;
             /** Format: uri */
@@ -1032,6 +1047,8 @@ export interface components {
          */
         SeparationData: {
             target: components["schemas"]["OutputFile"];
+            /** @description An extension: of a request with `prompts`, in their order; `target` is the first. */
+            targets?: components["schemas"]["PromptTarget"][];
             residual: components["schemas"]["OutputFile"];
             /** @description Seconds. */
             duration?: number;

@@ -51,16 +51,28 @@ interface Work {
   plan: ChunkPlan
   samples: number
   sampleRate: number
-  work: readonly ChunkWork[]
+  prompts: readonly string[]
+  /** The chunks of each prompt. */
+  work: readonly (readonly ChunkWork[])[]
 }
 
-export const describeWork = (work: Work): string[] => [
-  describeChunks(work),
-  ...describeMeaning(work.work),
-  ...describeMatch(work.work),
-  ...describeCandidates(work),
-  ...describeGivenSpans(work.options.spans),
-  ...describePredictedSpans(work),
+/** What was done for one prompt. */
+type PromptWork = Pick<Work, 'options' | 'model'> & { work: readonly ChunkWork[] }
+
+export const describeWork = (all: Work): string[] => [
+  describeChunks(all),
+  ...describeGivenSpans(all.options.spans),
+  ...all.prompts.flatMap((prompt, i) => {
+    const lines = describePrompt({ ...all, work: all.work[i]! })
+    return all.prompts.length === 1 ? lines : lines.map((line) => `"${prompt}": ${line}`)
+  }),
+]
+
+const describePrompt = (all: PromptWork): string[] => [
+  ...describeMeaning(all.work),
+  ...describeMatch(all.work),
+  ...describeCandidates(all),
+  ...describePredictedSpans(all),
 ]
 
 function describeChunks({ options, model, plan, samples, sampleRate }: Work): string {
@@ -99,7 +111,7 @@ function describeMatch(work: readonly ChunkWork[]): string[] {
   return [`The match of the sound that was asked for is ${most.toFixed(2)} of 1${but}.`]
 }
 
-function describeCandidates({ options, model, work }: Work): string[] {
+function describeCandidates({ options, model, work }: PromptWork): string[] {
   const { reranking_candidates: wanted } = options
   if (wanted === 1) return []
   if (!model.givesCandidates) {
@@ -125,7 +137,7 @@ function describeGivenSpans(spans: readonly AudioSpan[]): string[] {
   return [`Went by ${counted(spans.length, 'given span')}: ${listed(list, spans.length)}.`]
 }
 
-function describePredictedSpans({ options, model, work }: Work): string[] {
+function describePredictedSpans({ options, model, work }: PromptWork): string[] {
   if (!options.predict_spans) return []
   if (options.spans.length > 0) return ['predict_spans was ignored, for spans were given.']
   if (!model.predictsSpans) return [`${model.name} can't predict spans, so none were used.`]
@@ -171,17 +183,22 @@ export function mergedSpans(work: readonly ChunkWork[]): { start: number; end: n
 type Sound = Pick<Mixture, 'sampleRate' | 'channels'>
 
 /** @param sound what the files hold */
-export function describeStored({ target, residual }: Stored, sound: Sound, mixture: Sound): string {
-  const { extension } = target
+export function describeStored(stored: Stored, sound: Sound, mixture: Sound): string {
+  const { extension } = stored.target
   const resampled = sound.sampleRate === mixture.sampleRate ? '' : ` at ${sound.sampleRate} Hz`
   const mixed =
     sound.channels === mixture.channels
       ? ''
       : `, mixed down to ${counted(sound.channels, 'channel')}`
-  const videos = [target.video && 'target', residual.video && 'residual'].filter(Boolean)
+  const { residual, ...targets } = stored
+  const names = [...Object.keys(targets), 'residual'].map((name) => name.replace('_', ' '))
+  const videos = [...Object.values(targets), residual].flatMap(({ video }, i) =>
+    video ? names[i]! : [],
+  )
   const shown =
     videos.length === 0 ? '' : `, and a video with the ${videos.join(' and one with the ')}`
-  return `Stored target and residual as ${extension}${resampled}${mixed}${shown}.`
+  const written = `${names.slice(0, -1).join(', ')} and residual`
+  return `Stored ${written} as ${extension}${resampled}${mixed}${shown}.`
 }
 
 const counted = (count: number, thing: string): string =>

@@ -1,11 +1,10 @@
 /**
- * Writes target and residual of a job into files: sound and, when the source has a picture, video.
+ * Writes targets and residual of a job into files: sound and, when the source has a picture, video.
  */
 
 import { join } from 'node:path'
-import type { OutputPart, StoredFile } from '../../shared/messages.ts'
+import type { Event, OutputName, OutputPart, StoredFile } from '../../shared/messages.ts'
 import { beginSpan, type OpenSpan } from '../../shared/tracing.ts'
-import type { Separation } from '../../models/model.ts'
 import { allSettledOrThrow } from './all-settled-or-throw.ts'
 import {
   createEncoder,
@@ -17,10 +16,9 @@ import { isDiskFull } from '../media/ffmpeg.ts'
 import type { PreparedVideo } from '../media/prepare-video.ts'
 import { VideoProcess } from '../media/video-process.ts'
 
-const NAMES = ['target', 'residual'] as const
-type OutputName = (typeof NAMES)[number]
-
 export interface OutputsOptions {
+  /** What is written. */
+  names: readonly OutputName[]
   /** Where the files go. */
   folder: string
   encoding: EncoderOptions
@@ -33,7 +31,10 @@ export interface OutputsOptions {
 /** Stores a complete file. */
 export type Store = (part: OutputPart, path: string, contentType: string) => Promise<void>
 
-export type Stored = Record<OutputName, StoredFile & { video?: StoredFile }>
+export type Stored = Extract<Event, { type: 'completed' }>['outputs']
+
+/** Planar samples, of one length, of each output. */
+export type Parts = ReadonlyMap<OutputName, readonly Float32Array[]>
 
 interface Writer {
   sound: Encoder
@@ -51,7 +52,7 @@ export class Outputs {
   readonly #pictures: VideoProcess | null
   /** Null: there is no picture, or none that an MP4 could show. */
   readonly #video: Promise<PreparedVideo | null>
-  readonly #writers: Partial<Record<OutputName, Writer>> = {}
+  readonly #writers = new Map<OutputName, Writer>()
 
   private constructor(options: OutputsOptions) {
     this.#options = options
@@ -65,7 +66,7 @@ export class Outputs {
   static async open(options: OutputsOptions): Promise<Outputs> {
     const outputs = new Outputs(options)
     try {
-      for (const name of NAMES) outputs.#writers[name] = await outputs.#openWriter(name)
+      for (const name of options.names) outputs.#writers.set(name, await outputs.#openWriter(name))
       return outputs
     } catch (error) {
       await outputs.abort()
@@ -75,15 +76,15 @@ export class Outputs {
 
   /** What the files of the sound hold: not every format can hold what the mixture has. */
   get sound(): { sampleRate: number; channels: number } {
-    return this.#writers.target!.sound
+    return this.#writers.get('target')!.sound
   }
 
-  /** Adds planar samples to both. */
-  async write(parts: Separation): Promise<void> {
+  /** Adds planar samples to all. */
+  async write(parts: Parts): Promise<void> {
     await allSettledOrThrow(
-      NAMES.flatMap((name) => {
-        const { sound, track } = this.#writers[name]!
-        return [sound.write(parts[name]), track?.write(parts[name])]
+      [...this.#writers].flatMap(([name, { sound, track }]) => {
+        const samples = parts.get(name)!
+        return [sound.write(samples), track?.write(samples)]
       }),
     )
   }
@@ -93,17 +94,20 @@ export class Outputs {
    * @throws what `store` throws; Error when the disk is full
    */
   async finish(store: Store): Promise<Stored> {
-    const [target, residual] = await allSettledOrThrow(
-      NAMES.map((name) => this.#finish(name, store)),
+    const stored = await allSettledOrThrow(
+      [...this.#writers].map(async ([name, writer]) => [
+        name,
+        await this.#finish(name, writer, store),
+      ]),
     )
     this.#pictures?.close()
-    return { target: target!, residual: residual! }
+    return Object.fromEntries(stored) as Stored
   }
 
   /** Aborts. The caller removes what is in the folder. */
   async abort(): Promise<void> {
     this.#stop.abort()
-    const writers = Object.values(this.#writers)
+    const writers = [...this.#writers.values()]
     for (const { encoding } of writers) encoding.end({ code: 'INTERRUPTED' })
     await Promise.allSettled([
       this.#video,
@@ -121,8 +125,11 @@ export class Outputs {
     return { sound, track, encoding: beginSpan(`encode ${name}`) }
   }
 
-  async #finish(name: OutputName, store: Store): Promise<Stored[OutputName]> {
-    const { sound, track, encoding } = this.#writers[name]!
+  async #finish(
+    name: OutputName,
+    { sound, track, encoding }: Writer,
+    store: Store,
+  ): Promise<Stored['target']> {
     const soundPath = join(this.#options.folder, name)
     const storeSound = async () => {
       const file = await sound.finish()

@@ -7,9 +7,9 @@ import type { Clock } from '../../shared/clock.ts'
 import type { FailureCode } from '../../shared/errors.ts'
 import type { Logger } from '../../shared/log.ts'
 import { assertNotTooLong } from '../../shared/media-limits.ts'
-import type { Event, Job } from '../../shared/messages.ts'
+import { targetNames, type Event, type Job } from '../../shared/messages.ts'
 import type { PublicFetch } from '../../shared/http/public-fetch.ts'
-import { LIMITS } from '../../shared/separation-options.ts'
+import { LIMITS, promptsOf } from '../../shared/separation-options.ts'
 import { inSpan } from '../../shared/tracing.ts'
 import type { ModelDescription } from '../../models/model.ts'
 import type { EngineConfig } from '../config.ts'
@@ -152,7 +152,9 @@ async function produceOutputs(
     const { sampleRate, channels, channelMask, hasVideo } = mixture
     const encoding = { format: job.options.output_format, sampleRate, channels, channelMask }
     const videoPath = hasVideo ? sourcePath : null
-    outputs = await Outputs.open({ folder, encoding, videoPath, signal, log: reporter.log })
+    const prompts = promptsOf(job.prompt, job.options)
+    const names = [...targetNames(prompts.length), 'residual' as const]
+    outputs = await Outputs.open({ names, folder, encoding, videoPath, signal, log: reporter.log })
     const samples = await separateMixture(job, mixture, {
       ...deps,
       signal,
@@ -164,6 +166,7 @@ async function produceOutputs(
     for (const line of describeDamage(mixture)) reporter.log(line)
     const stored = await outputs.finish(async (part, path, contentType) => {
       const url = job.upload_urls[part]
+      if (url === undefined) throw new Error(`the job has no address for ${part}`)
       const onAway = () => deps.store.noticed(url)
       const upload = () => uploadOutput({ url, path, contentType, signal, onAway })
       await inSpan(`upload ${part}`, {}, upload)

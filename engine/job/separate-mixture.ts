@@ -1,20 +1,15 @@
 /**
- * The middle of a job: mixture in, target and residual out, in chunks that overlap in time and
+ * The middle of a job: mixture in, targets and residual out, in chunks that overlap in time and
  * work.
  */
 
 import { createHash } from 'node:crypto'
 import { assertSpansBegin } from '../../shared/media-limits.ts'
-import type { Job } from '../../shared/messages.ts'
+import { targetNames, type Job, type OutputName } from '../../shared/messages.ts'
 import { beginSpan } from '../../shared/tracing.ts'
-import type { AudioSpan } from '../../shared/separation-options.ts'
-import type {
-  LaneResult,
-  ModelDescription,
-  OverlapState,
-  Separation,
-  Span,
-} from '../../models/model.ts'
+import { promptsOf, type AudioSpan } from '../../shared/separation-options.ts'
+import type { LaneResult, ModelDescription, OverlapState, Span } from '../../models/model.ts'
+import { allSettledOrThrow } from './all-settled-or-throw.ts'
 import { bestCandidate, type Ranked } from './candidates.ts'
 import {
   chunkCount,
@@ -26,6 +21,8 @@ import {
 } from './chunks.ts'
 import { describeWork, type ChunkWork } from './job-log.ts'
 import { LaneSpans } from './lane-spans.ts'
+import type { Parts } from './outputs.ts'
+import { TargetCorrelation } from './target-correlation.ts'
 import type { Mixture } from '../media/decode.ts'
 import type { Scheduler } from '../compute/scheduler.ts'
 
@@ -37,8 +34,8 @@ interface SeparationDeps {
   /** Seconds of the mixture as far as they are known before it is decoded. */
   secondsExpected: number
   log(message: string): void
-  /** Takes the next planar samples of both outputs. */
-  write(parts: Separation): Promise<void>
+  /** Takes the next planar samples of all outputs. */
+  write(parts: Parts): Promise<void>
   /** From 0 to 1. */
   onProgress(progress: number): void
 }
@@ -46,7 +43,10 @@ interface SeparationDeps {
 /**
  * Separates `mixture` and hands the results to `write` in order. At most `chunksInFlightMax` chunks
  * are decoded, in the model or waiting to be joined, whatever the length of the media; of a model
- * whose chunks need the previous one, one.
+ * whose chunks need the previous one, one; with several prompts, as many fewer, but one.
+ *
+ * The residual of one prompt is the model's. Of several it is the mixture minus all targets, sample
+ * by sample.
  * @returns samples of the mixture
  * @throws ServiceError INVALID_PARAMETER for a span past the end; what decoding or the model throws
  */
@@ -56,40 +56,40 @@ export async function separateMixture(
   deps: SeparationDeps,
 ): Promise<number> {
   const { options } = job
-  const plan = planChunks({
-    sampleRate: mixture.sampleRate,
-    channels: mixture.channels,
-    chunkSecondsMax: options.max_chunk_duration,
-    overlapSeconds: options.chunk_overlap,
-    modelChunkSecondsMax: deps.model.chunkSecondsMax,
-    modelOverlapSecondsMax: deps.model.overlapSecondsMax[options.acceleration],
-    frameSamples: deps.model.frameSamples,
-  })
+  const prompts = promptsOf(job.prompt, options)
+  const plan = planOf(job, mixture, deps.model)
   const candidates = deps.model.givesCandidates ? options.reranking_candidates : 1
   const progress = createProgress(
-    { samples: Math.ceil(deps.secondsExpected * mixture.sampleRate), plan, candidates },
+    {
+      samples: Math.ceil(deps.secondsExpected * mixture.sampleRate),
+      plan,
+      lanes: candidates * prompts.length,
+    },
     deps.onProgress,
   )
   const inFlight: Promise<SeparatedChunk>[] = []
-  const work: ChunkWork[] = []
-  const joined = { target: new Stitcher(plan), residual: new Stitcher(plan) }
-  const inFlightMax = deps.model.needsPreviousChunk ? 1 : deps.config.chunksInFlightMax
+  const work: ChunkWork[][] = prompts.map(() => [])
+  const joiner = new Joiner(prompts, plan, deps.write)
+  const inFlightMax = chunksInFlight(prompts.length, deps)
   let samples = 0
-  let overlapState: OverlapState | undefined
+  let overlapStates: readonly (OverlapState | undefined)[] = []
   const spans = new LaneSpans()
   const decoding = beginSpan('decode')
   const settleFirst = async () => {
     const settled = await inFlight.shift()
     if (!settled) return
-    overlapState = settled.best.overlapState
-    work.push(workOn(settled, mixture.sampleRate))
-    await deps.write(join(joined, settled.chunk.startSample, settled.best))
+    const { chunk, lanes, residual } = settled
+    overlapStates = lanes.map(({ best }) => best.overlapState)
+    for (const [i, lane] of lanes.entries()) {
+      work[i]!.push(workOn(lane, settled, mixture.sampleRate))
+    }
+    await joiner.push(chunk, lanes, residual)
   }
   try {
     for await (const chunk of cutChunks(mixture.blocks(), mixture.channels, plan)) {
       samples = chunk.startSample + (chunk.channels[0]?.length ?? 0)
       const onStep = progress.step
-      const chunkDeps = { ...deps, candidates, onStep, overlapState, spans }
+      const chunkDeps = { ...deps, candidates, onStep, overlapStates, spans }
       const separated = separateChunk(job, chunk, mixture, chunkDeps)
       separated.catch(() => undefined) // awaited later, in order: until then it is not unhandled
       inFlight.push(separated)
@@ -102,17 +102,78 @@ export async function separateMixture(
     decoding.end({ code: 'INTERRUPTED' }) // unless it had ended before
     await Promise.allSettled(inFlight)
   }
-  await deps.write({ target: joined.target.finish(), residual: joined.residual.finish() })
+  await joiner.finish()
   const { sampleRate } = mixture
-  const lines = describeWork({ options, model: deps.model, plan, samples, sampleRate, work })
-  for (const line of lines) deps.log(line)
+  const { model } = deps
+  const lines = describeWork({ options, model, plan, samples, sampleRate, prompts, work })
+  for (const line of [...lines, ...joiner.describe()]) deps.log(line)
   return samples
 }
 
-type SeparatedChunk = Ranked & { chunk: MixtureChunk; samples: number }
+const chunksInFlight = (prompts: number, { model, config }: SeparationDeps): number =>
+  model.needsPreviousChunk ? 1 : Math.max(1, Math.floor(config.chunksInFlightMax / prompts))
+
+function planOf({ options }: Job, mixture: Mixture, model: ModelDescription): ChunkPlan {
+  return planChunks({
+    sampleRate: mixture.sampleRate,
+    channels: mixture.channels,
+    chunkSecondsMax: options.max_chunk_duration,
+    overlapSeconds: options.chunk_overlap,
+    modelChunkSecondsMax: model.chunkSecondsMax,
+    modelOverlapSecondsMax: model.overlapSecondsMax[options.acceleration],
+    frameSamples: model.frameSamples,
+  })
+}
+
+/** Joins the chunks' parts into outputs. */
+class Joiner {
+  readonly #names: readonly OutputName[]
+  readonly #stitchers: readonly Stitcher[]
+  readonly #correlation: TargetCorrelation
+  readonly #write: SeparationDeps['write']
+
+  constructor(prompts: readonly string[], plan: ChunkPlan, write: SeparationDeps['write']) {
+    this.#names = [...targetNames(prompts.length), 'residual']
+    this.#stitchers = this.#names.map(() => new Stitcher(plan))
+    this.#correlation = new TargetCorrelation(prompts)
+    this.#write = write
+  }
+
+  async push(
+    { startSample }: MixtureChunk,
+    lanes: readonly Ranked[],
+    residual: Float32Array[],
+  ): Promise<void> {
+    const parts = [...lanes.map(({ best }) => best.target), residual]
+    await this.#emit(parts.map((part, i) => this.#stitchers[i]!.push(startSample, part)))
+  }
+
+  async finish(): Promise<void> {
+    await this.#emit(this.#stitchers.map((stitcher) => stitcher.finish()))
+  }
+
+  /** Lines of the log. */
+  describe(): string[] {
+    return this.#correlation.describe()
+  }
+
+  async #emit(parts: readonly Float32Array[][]): Promise<void> {
+    this.#correlation.add(parts.slice(0, -1))
+    await this.#write(new Map(parts.map((part, i) => [this.#names[i]!, part])))
+  }
+}
+
+interface SeparatedChunk {
+  chunk: MixtureChunk
+  samples: number
+  /** The lane of each prompt. */
+  lanes: readonly Ranked[]
+  residual: Float32Array[]
+}
 
 const workOn = (
-  { chunk, samples, scores, chosen, best }: SeparatedChunk,
+  { scores, chosen, best }: Ranked,
+  { chunk, samples }: SeparatedChunk,
   sampleRate: number,
 ): ChunkWork => ({
   startSecond: chunk.startSample / sampleRate,
@@ -124,55 +185,80 @@ const workOn = (
   predictedSpans: best.predictedSpans,
 })
 
-function join(
-  joined: { target: Stitcher; residual: Stitcher },
-  startSample: number,
-  separation: Separation,
-): Separation {
-  return {
-    target: joined.target.push(startSample, separation.target),
-    residual: joined.residual.push(startSample, separation.residual),
-  }
-}
-
 type ChunkDeps = Pick<SeparationDeps, 'scheduler' | 'signal'> & {
   candidates: number
   onStep(share: number): void
   spans: LaneSpans
-  /** The overlap state of the previous chunk. */
-  overlapState: OverlapState | undefined
+  /** The overlap states of the previous chunk, of each prompt. */
+  overlapStates: readonly (OverlapState | undefined)[]
 }
 
 async function separateChunk(
   job: Job,
   chunk: MixtureChunk,
   { sampleRate }: Mixture,
-  { scheduler, signal, candidates, onStep, overlapState, spans }: ChunkDeps,
+  { scheduler, signal, candidates, onStep, overlapStates, spans }: ChunkDeps,
 ): Promise<SeparatedChunk> {
   const { startSample, sharedSamples: overlapSamples, channels } = chunk
   const { options, request_id: requestId } = job
   const samples = channels[0]?.length ?? 0
   const request = {
-    prompt: job.prompt,
     spans: chunkSpans(options.spans, startSample / sampleRate, samples / sampleRate),
     acceleration: options.acceleration,
     predictSpans: options.predict_spans && options.spans.length === 0,
     startSample,
     overlapSamples,
-    ...(overlapState && { overlapState }),
   }
   const owner = { accountId: job.account_id, requestId }
-  const separate = (copy: Float32Array[], candidate: number): Promise<LaneResult> => {
-    const seed = laneSeed(requestId, candidate)
-    const chunkOf = { channels: copy, sampleRate }
-    const lane = { ...request, chunk: chunkOf, candidate, candidates, seed }
-    const where = { chunk_start_seconds: startSample / sampleRate, candidate }
-    return spans.trace(where, (onBegin) =>
-      scheduler.separate(lane, owner, { signal, onStep, onBegin }),
-    )
+  const separatePrompt = (prompt: string, i: number, copy: Float32Array[]): Promise<Ranked> =>
+    bestCandidate(copy, candidates, (channels, candidate): Promise<LaneResult> => {
+      const overlapState = overlapStates[i]
+      const lane = {
+        ...request,
+        prompt,
+        chunk: { channels, sampleRate },
+        candidate,
+        candidates,
+        seed: laneSeed(requestId, candidate),
+        ...(overlapState && { overlapState }),
+      }
+      const where = { chunk_start_seconds: startSample / sampleRate, candidate }
+      return spans.trace(where, (onBegin) =>
+        scheduler.separate(lane, owner, { signal, onStep, onBegin }),
+      )
+    })
+  const prompts = promptsOf(job.prompt, options)
+  if (prompts.length === 1) {
+    const lane = await separatePrompt(job.prompt, 0, channels)
+    return { chunk, samples, lanes: [lane], residual: lane.best.residual }
   }
-  return { chunk, samples, ...(await bestCandidate(channels, candidates, separate)) }
+  // Each hands its memory over; the chunk's own is for the residual.
+  const lanes = await allSettledOrThrow(
+    prompts.map((prompt, i) =>
+      separatePrompt(
+        prompt,
+        i,
+        channels.map((wave) => wave.slice()),
+      ),
+    ),
+  )
+  const targets = lanes.map(({ best }) => best.target)
+  return { chunk, samples, lanes, residual: subtractAll(channels, targets) }
 }
+
+/** [channels][samples] minus all of `targets`. */
+const subtractAll = (
+  mixture: readonly Float32Array[],
+  targets: readonly (readonly Float32Array[])[],
+): Float32Array[] =>
+  mixture.map((wave, c) => {
+    const rest = wave.slice()
+    for (const target of targets) {
+      const taken = target[c]!
+      for (let i = 0; i < rest.length; i += 1) rest[i]! -= taken[i]!
+    }
+    return rest
+  })
 
 /**
  * The spans in a chunk, in seconds from its start. Where the target is only elsewhere, there is one
@@ -204,17 +290,18 @@ function laneSeed(requestId: string, candidate: number): number {
 interface Expected {
   samples: number
   plan: ChunkPlan
-  candidates: number
+  /** Of a chunk: of every prompt each candidate. */
+  lanes: number
 }
 
 /**
  * Counts lanes against those that are expected of so many samples; stays below 1 to the end.
  */
 function createProgress(
-  { samples, plan, candidates }: Expected,
+  { samples, plan, lanes: lanesOfChunk }: Expected,
   onProgress: (progress: number) => void,
 ) {
-  const expected = candidates * Math.max(1, chunkCount(samples, plan))
+  const expected = lanesOfChunk * Math.max(1, chunkCount(samples, plan))
   let lanes = 0
   return {
     step: (share: number) => {

@@ -1,6 +1,6 @@
 /**
- * The price of separations for metered accounts: each started second of audio, charged once. The
- * cost of a request is reserved as soon as it is known, so that concurrent requests cannot
+ * The price of separations for metered accounts: each started second of each target, charged once.
+ * The cost of a request is reserved as soon as it is known, so that concurrent requests cannot
  * overdraw. All functions run in the transaction of the caller.
  */
 
@@ -9,12 +9,15 @@ import { findAccount } from '../store/accounts.ts'
 import type { Store } from '../store/database.ts'
 import { findFile } from '../store/files.ts'
 import { availableSeconds, deduct, releaseReservation, reserve } from '../store/ledger.ts'
+import { promptsOfRow } from '../store/requests.ts'
 import type { AccountRow, RequestRow } from '../store/tables.ts'
 
-type Payer = Pick<RequestRow, 'request_id' | 'account_id'>
+type Priced = Pick<RequestRow, 'prompt' | 'options'>
+type Payer = Priced & Pick<RequestRow, 'request_id' | 'account_id'>
 
-/** The cost of media that lasts `duration` seconds, in seconds. */
-export const costOf = (duration: number): number => Math.ceil(duration)
+/** The cost of a request for media of `duration` seconds, in seconds: of each target as many. */
+export const costOf = (row: Priced, duration: number): number =>
+  Math.ceil(duration) * promptsOfRow(row).length
 
 /**
  * Reserves what a new request costs where its file has been measured for one before; otherwise only
@@ -32,7 +35,7 @@ export async function reserveAtSubmit(
   const duration = file?.duration ?? null
   if (duration === null && availableSeconds(account) > 0) return
   if (duration !== null && (await reserve(store, entryOf(row, duration, now)))) return
-  const message = shortfall(account, duration)
+  const message = shortfall(account, row, duration)
   throw new ServiceError('INSUFFICIENT_CREDITS', { message })
 }
 
@@ -48,7 +51,7 @@ export async function reserveMeasured(
 ): Promise<string | null> {
   const account = await findMetered(store, row.account_id)
   if (!account || (await reserve(store, entryOf(row, duration, now)))) return null
-  return shortfall(account, duration)
+  return shortfall(account, row, duration)
 }
 
 type Charge =
@@ -67,7 +70,7 @@ export async function charge(
   const account = await findMetered(store, row.account_id)
   if (!account) return { billing: 'not_metered' }
   if (await deduct(store, entryOf(row, duration, now))) return { billing: 'deducted' }
-  return { shortfall: shortfall(account, duration) }
+  return { shortfall: shortfall(account, row, duration) }
 }
 
 async function findMetered(store: Store, accountId: string): Promise<AccountRow | undefined> {
@@ -78,17 +81,17 @@ async function findMetered(store: Store, accountId: string): Promise<AccountRow 
 const entryOf = (row: Payer, duration: number, now: string) => ({
   accountId: row.account_id,
   reference: row.request_id,
-  seconds: costOf(duration),
+  seconds: costOf(row, duration),
   now,
 })
 
 /** For people; `duration` is null while it is unknown. */
-function shortfall(account: AccountRow, duration: number | null): string {
+function shortfall(account: AccountRow, row: Priced, duration: number | null): string {
   const { balance_seconds: balance, reserved_seconds: reserved } = account
   const left =
     `the account has ${balance} s` +
     (reserved > 0 ? `, of which ${reserved} s are reserved for other requests` : '')
   return duration === null
     ? `Separating needs credits, but ${left}.`
-    : `The media costs ${costOf(duration)} s, but ${left}.`
+    : `The media costs ${costOf(row, duration)} s, but ${left}.`
 }

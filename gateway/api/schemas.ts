@@ -141,14 +141,26 @@ const option = <Name extends keyof SeparationOptions>(name: Name, description: s
     default: DEFAULT_OPTIONS[name],
   })
 
+const WHAT = 'The sound to extract, in plain language; counted after trimming.'
+const Prompt = Type.String({
+  pattern: NO_NUL,
+  minLength: 1,
+  maxLength: LIMITS.promptCharactersMax,
+  description: WHAT,
+})
+
 export const AudioSeparateInput = Type.Object(
   {
-    prompt: Type.String({
-      pattern: NO_NUL,
-      minLength: 1,
-      maxLength: LIMITS.promptCharactersMax,
-      description: 'The sound to extract, in plain language; counted after trimming.',
-    }),
+    prompt: Type.Optional({ ...Prompt, description: `${WHAT} Exactly one of prompt and prompts.` }),
+    prompts: Type.Optional(
+      Type.Array(Prompt, {
+        minItems: 2,
+        maxItems: LIMITS.promptsMax,
+        description:
+          'An extension: several sounds of one media, each with a target of its own and all with ' +
+          'one residual, which is what none of them took. All options hold for each.',
+      }),
+    ),
     audio_url: Type.Optional(
       Type.String({
         format: 'uri',
@@ -275,7 +287,8 @@ export const QueueStatusResponse = Type.Object(
 const ListedRequest = Type.Object(
   {
     ...QueueStatusResponse.properties,
-    prompt: Type.String(),
+    prompt: Type.String({ description: 'Of several the first.' }),
+    prompts: Type.Optional(Type.Array(Type.String(), { description: 'Where there are several.' })),
     file_name: Type.String({ description: 'Of the source.' }),
   },
   { title: 'ListedRequest' },
@@ -300,9 +313,20 @@ const OutputFile = Type.Object(
   { title: 'OutputFile' },
 )
 
+const PromptTarget = Type.Object(
+  { prompt: Type.String(), ...OutputFile.properties },
+  { title: 'PromptTarget' },
+)
+
 export const SeparationData = Type.Object(
   {
     target: OutputFile,
+    targets: Type.Optional(
+      Type.Array(PromptTarget, {
+        description:
+          'An extension: of a request with `prompts`, in their order; `target` is the first.',
+      }),
+    ),
     residual: OutputFile,
     duration: Type.Optional(Type.Number({ description: 'Seconds.' })),
     sample_rate: Type.Integer({ description: 'Hertz.' }),

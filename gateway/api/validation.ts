@@ -41,23 +41,55 @@ export const checkCreateFile = (body: unknown): CreateFileRequest =>
 export function checkSubmission(body: unknown, metadataText?: string): Submission {
   const { input, webhookUrl, webhookSecret, metadata } = checkBody(
     submitRequest,
-    withTrimmedPrompt(body),
+    withTrimmedPrompts(body),
   ) as SubmitAudioSeparateRequest
+  const [prompt, ...further] = checkPrompts(input)
   return {
-    prompt: input.prompt,
-    options: checkOptions(input),
+    prompt,
+    options: { ...checkOptions(input), ...(further.length > 0 && { further_prompts: further }) },
     source: checkSourceChoice(input),
     metadata: metadata === undefined ? null : checkMetadata(metadata, metadataText),
     webhook: webhookUrl === undefined ? null : { url: webhookUrl, secret: webhookSecret },
   }
 }
 
-/** Limits hold for the prompt as it is kept: Unicode NFC, trimmed. */
-function withTrimmedPrompt(body: unknown): unknown {
+/** Limits hold for prompts as they are kept: Unicode NFC, trimmed. */
+function withTrimmedPrompts(body: unknown): unknown {
   const { input } = Object(body) as { input?: unknown }
-  const { prompt } = Object(input) as { prompt?: unknown }
-  if (typeof prompt !== 'string') return body
-  return { ...(body as object), input: { ...(input as object), prompt: prompt.normalize().trim() } }
+  const { prompt, prompts } = Object(input) as { prompt?: unknown; prompts?: unknown }
+  const trimmed = {
+    ...(typeof prompt === 'string' && { prompt: trim(prompt) }),
+    ...(Array.isArray(prompts) && { prompts: prompts.slice(0, LIMITS.promptsMax + 1).map(trim) }),
+  }
+  if (Object.keys(trimmed).length === 0) return body
+  return { ...(body as object), input: { ...(input as object), ...trimmed } }
+}
+
+const trim = (text: unknown): unknown => (typeof text === 'string' ? text.normalize().trim() : text)
+
+/** One, or several that differ by more than their case. */
+function checkPrompts({
+  prompt,
+  prompts,
+}: Static<typeof AudioSeparateInput>): [string, ...string[]] {
+  const refuse = (code: ErrorCode, param: string, what: string) =>
+    new ServiceError(code, { message: what, param })
+  if (prompts === undefined) {
+    if (prompt !== undefined) return [prompt]
+    throw refuse('INVALID_REQUEST', 'input.prompt', 'input.prompt is required.')
+  }
+  if (prompt !== undefined) {
+    const message = 'Exactly one of input.prompt and input.prompts must be given.'
+    throw refuse('INVALID_PARAMETER', 'input.prompts', message)
+  }
+  const folded = prompts.map((text) => text.toLowerCase())
+  const repeated = folded.findIndex((text, i) => folded.indexOf(text) < i)
+  if (repeated >= 0) {
+    const param = `input.prompts[${repeated}]`
+    const earlier = `input.prompts[${folded.indexOf(folded[repeated]!)}]`
+    throw refuse('INVALID_PARAMETER', param, `${param} is the same as ${earlier}; ask once for it.`)
+  }
+  return prompts as [string, ...string[]]
 }
 
 function checkSourceChoice({
@@ -73,7 +105,7 @@ function checkSourceChoice({
 }
 
 function checkOptions(input: Static<typeof AudioSeparateInput>): SeparationOptions {
-  const { prompt, audio_url, file_id, spans = [], ...chosen } = input
+  const { prompt, prompts, audio_url, file_id, spans = [], ...chosen } = input
   // the schema lets a field be undefined, and a spread would put that in a default's place
   const given = Object.entries(chosen).filter(([, value]) => value !== undefined)
   const options: SeparationOptions = { ...DEFAULT_OPTIONS, ...Object.fromEntries(given) }

@@ -20,6 +20,7 @@ export interface SubmitRequest {
 
 interface SeparationInput {
   prompt: string
+  prompts: string[]
   audio_url?: string
   file_id?: string
   predict_spans?: boolean
@@ -69,8 +70,15 @@ export function submitted({
   return { body: { ...body, metadata }, metadataText: compactJson(metadata_json) }
 }
 
-const inputBody = ({ acceleration, output_format, ...input }: SeparationInput): object => ({
+const inputBody = ({
+  prompt,
+  prompts,
+  acceleration,
+  output_format,
+  ...input
+}: SeparationInput): object => ({
   ...input,
+  ...(prompts.length === 0 ? { prompt } : { prompts, ...(prompt !== '' && { prompt }) }),
   ...(isGiven(acceleration) && { acceleration: wordOf(acceleration) }),
   ...(isGiven(output_format) && { output_format: wordOf(output_format) }),
 })

@@ -5,7 +5,8 @@
 
 import { isoTime } from '../../shared/clock.ts'
 import { DAY_MS } from '../../shared/durations.ts'
-import type { Event } from '../../shared/messages.ts'
+import type { FailureCode } from '../../shared/errors.ts'
+import { targetNames, type Event } from '../../shared/messages.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { charge, reserveMeasured } from '../accounts/credits.ts'
 import type { Deps } from '../deps.ts'
@@ -15,7 +16,7 @@ import { releaseRequest } from './release-request.ts'
 import { inTransaction, type Store } from '../store/database.ts'
 import { setFileDuration } from '../store/files.ts'
 import { appendLogs } from '../store/request-logs.ts'
-import { findRequest, findRequestToChange, startAttempt } from '../store/requests.ts'
+import { findRequest, findRequestToChange, promptsOfRow, startAttempt } from '../store/requests.ts'
 import type { RequestRow } from '../store/tables.ts'
 
 type FollowerDeps = MediaPresenter &
@@ -123,6 +124,11 @@ async function completeAndCharge(
   const row = await findRequestToChange(store, requestId)
   if (!row || isTerminal(row.status)) return null
   if (row.file_id !== null) await setFileDuration(store, row.file_id, duration)
+  const missing = targetNames(promptsOfRow(row).length).find((name) => !event.outputs[name])
+  if (missing !== undefined) {
+    const message = `The engine ${event.engine_id} gave no ${missing}: it is of another version.`
+    return failAs(store, requestId, { code: 'MODEL_FAILED', message }, ending)
+  }
   const charged = await charge(store, row, duration, now)
   if ('shortfall' in charged) return failForCredits(store, requestId, charged.shortfall, ending)
   return finishRequest(
@@ -148,11 +154,18 @@ function failForCredits(
   store: Store,
   requestId: string,
   message: string,
-  { now, presenter }: Ending,
+  ending: Ending,
 ): Promise<RequestRow | null> {
-  const error = { code: 'INSUFFICIENT_CREDITS', message } as const
-  return finishRequest(store, { requestId, ...failure(error, now) }, presenter)
+  return failAs(store, requestId, { code: 'INSUFFICIENT_CREDITS', message }, ending)
 }
+
+const failAs = (
+  store: Store,
+  requestId: string,
+  error: { code: FailureCode; message: string },
+  { now, presenter }: Ending,
+): Promise<RequestRow | null> =>
+  finishRequest(store, { requestId, ...failure(error, now) }, presenter)
 
 /**
  * Cancels the work of an engine on a finished request, such as one that was canceled or is not

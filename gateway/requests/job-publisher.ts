@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isoTime } from '../../shared/clock.ts'
 import { DAY_MS, MINUTE_MS } from '../../shared/durations.ts'
 import type { Broker, JobQueue } from '../../shared/broker.ts'
-import type { Job, OutputPart } from '../../shared/messages.ts'
+import { targetNames, type Job, type OutputPart } from '../../shared/messages.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { inSpan } from '../../shared/tracing.ts'
 import type { Deps } from '../deps.ts'
@@ -19,7 +19,7 @@ import {
   takeWaiting,
   type WaitingJob,
 } from '../store/outbox.ts'
-import { findRequest, setJobSequence } from '../store/requests.ts'
+import { findRequest, promptsOfRow, setJobSequence } from '../store/requests.ts'
 import { inputKey, outputKey } from '../store/retention.ts'
 import type { RequestRow } from '../store/tables.ts'
 
@@ -159,6 +159,13 @@ async function tryLater(deps: PublisherDeps, { row, error }: Failed): Promise<vo
   await putOff(deps.store, row, isoTime(deps.clock.now() + retryDelayMs))
 }
 
+/** What an engine may store of a request. */
+const partsOf = (row: RequestRow): OutputPart[] =>
+  [...targetNames(promptsOfRow(row).length), 'residual' as const].flatMap((name) => [
+    name,
+    `${name}_video` as const,
+  ])
+
 /** The job that asks an engine to serve a request. */
 export async function jobOf(
   row: RequestRow,
@@ -183,11 +190,8 @@ export async function jobOf(
             url: await mediaStore.downloadUrl({ ...address, key: inputKey(fileId), fileName }),
             file_name: fileName,
           },
-    upload_urls: {
-      target: await uploadUrl('target'),
-      residual: await uploadUrl('residual'),
-      target_video: await uploadUrl('target_video'),
-      residual_video: await uploadUrl('residual_video'),
-    },
+    upload_urls: Object.fromEntries(
+      await Promise.all(partsOf(row).map(async (part) => [part, await uploadUrl(part)] as const)),
+    ) as Job['upload_urls'],
   }
 }

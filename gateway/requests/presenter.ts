@@ -2,7 +2,15 @@
 
 import type { EngineDescription } from '../../shared/engine-control.ts'
 import type { FailureCode } from '../../shared/errors.ts'
-import type { Event, LogLine, OutputPart, StoredFile } from '../../shared/messages.ts'
+import {
+  targetNames,
+  type Event,
+  type LogLine,
+  type OutputName,
+  type OutputPart,
+  type StoredFile,
+} from '../../shared/messages.ts'
+import { promptSlug } from '../../shared/prompt-slug.ts'
 import { costOf } from '../accounts/credits.ts'
 import type { AppConfig, Deps } from '../deps.ts'
 import type { MediaStore } from '../media-store/media-store.ts'
@@ -18,11 +26,11 @@ import {
   type WebhookDeliveryStatus,
 } from '../api/schemas.ts'
 import { decrypt } from '../secrets.ts'
+import { promptsOfRow } from '../store/requests.ts'
 import { outputKey } from '../store/retention.ts'
 import type { RequestRow } from '../store/tables.ts'
 
 export type Outputs = Extract<Event, { type: 'completed' }>['outputs']
-type OutputName = keyof Outputs
 
 /** The state of a request that is not in the database. */
 export interface LiveState {
@@ -124,18 +132,28 @@ export async function presentResult(
   if (duration === null || sampleRate === null || deleteAfter === null) {
     throw new Error(`the request ${row.request_id} is not completed`)
   }
-  const [target, residual] = await Promise.all([
-    outputFile(row, 'target', deleteAfter, mediaStore),
-    outputFile(row, 'residual', deleteAfter, mediaStore),
+  const fileOf = (name: OutputName) => outputFile(row, name, deleteAfter, mediaStore)
+  const prompts = promptsOfRow(row)
+  const [residual, target, ...further] = await Promise.all([
+    fileOf('residual'),
+    fileOf('target'),
+    ...targetNames(prompts.length).slice(1).map(fileOf),
   ])
+  const targets = [target, ...further].map((file, i) => ({ prompt: prompts[i]!, ...file }))
   return {
     request_id: row.request_id,
     model: MODEL_ID,
     status: 'COMPLETED',
-    data: { target, residual, duration, sample_rate: sampleRate },
+    data: {
+      target,
+      ...(targets.length > 1 && { targets }),
+      residual,
+      duration,
+      sample_rate: sampleRate,
+    },
     usage: {
       feature: 'audio_seconds',
-      quantity: costOf(duration),
+      quantity: costOf(row, duration),
       billing_status: row.billing_status ?? 'not_metered',
     },
     ...(webhook && { webhook }),
@@ -158,15 +176,17 @@ async function outputFile(
       audience: 'client',
       expiresAt: Date.parse(deleteAfter),
       contentType: file.content_type,
-      fileName: outputFileName(row.file_name, name, file.extension),
+      fileName: outputFileName(row.file_name, label, file.extension),
     })
   const output = outputsOf(row)[name]
+  if (!output) throw new Error(`the request ${row.request_id} has no ${name}`)
+  const label = outputLabel(row, name)
   const { content_type, extension, video } = output
   return {
     url: await addressOf(name, output),
     ...(video && { video_url: await addressOf(`${name}_video`, video) }),
     content_type,
-    file_name: outputFileName(row.file_name, name, extension),
+    file_name: outputFileName(row.file_name, label, extension),
   }
 }
 
@@ -181,13 +201,31 @@ export function storedPart(
   const isVideo = part.endsWith('_video')
   const name = part.replace('_video', '') as OutputName
   const output = outputsOf(row)[name]
-  const file = isVideo ? output.video : output
-  return file && { ...file, fileName: outputFileName(row.file_name, name, file.extension) }
+  const file = isVideo ? output?.video : output
+  if (!file) return undefined
+  return {
+    ...file,
+    fileName: outputFileName(row.file_name, outputLabel(row, name), file.extension),
+  }
 }
 
-/** `concert.m4a` gives `concert-target.wav`: without folders, and a name for any file system. */
-export function outputFileName(sourceName: string, part: OutputName, extension: string): string {
+/** What tells an output of a request from its others: of several targets their prompts. */
+function outputLabel(row: RequestRow, name: OutputName): string {
+  const prompts = promptsOfRow(row)
+  if (prompts.length === 1 || name === 'residual') return name
+  const labels = prompts.map((prompt) => promptSlug(prompt))
+  const place = targetNames(prompts.length).indexOf(name)
+  const label = labels[place]!
+  const isTaken = label === 'residual' || labels.indexOf(label) < place
+  return isTaken ? `${label}-${place + 1}` : label
+}
+
+/**
+ * `concert.m4a` and `target` give `concert-target.wav`: without folders, and a name for any file
+ * system.
+ */
+export function outputFileName(sourceName: string, label: string, extension: string): string {
   const name = sourceName.split(/[/\\]/).at(-1) ?? ''
   const stem = name.replace(/(?<=.)\.[^.]*$/s, '').replace(/[\p{Cc}"*:<>?|]+/gu, '_') || 'audio'
-  return `${stem}-${part}.${extension}`
+  return `${stem}-${label}.${extension}`
 }

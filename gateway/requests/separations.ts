@@ -8,7 +8,7 @@ import { withdrawJob } from './job-publisher.ts'
 import { failureOf, presentResult, presentStatus, type MediaPresenter } from './presenter.ts'
 import { cursorAfter, pageStartOf } from '../api/pagination.ts'
 import type { QueueResultResponse, QueueStatusResponse, RequestList } from '../api/schemas.ts'
-import { findRequest, listRequests } from '../store/requests.ts'
+import { findRequest, listRequests, promptsOfRow } from '../store/requests.ts'
 import type { RequestRow } from '../store/tables.ts'
 import { webhookStatusOf } from '../webhooks/delivery-status.ts'
 
@@ -43,7 +43,13 @@ export async function list(
     data: await Promise.all(
       page.map(async (row) => {
         const { prompt, file_name } = row
-        return { ...(await statusOf(deps, row)), prompt, file_name }
+        const prompts = promptsOfRow(row)
+        return {
+          ...(await statusOf(deps, row)),
+          prompt,
+          ...(prompts.length > 1 && { prompts }),
+          file_name,
+        }
       }),
     ),
     next_cursor: rows.length > limit && last ? cursorAfter(last) : null,

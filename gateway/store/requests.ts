@@ -3,6 +3,7 @@
 import { sql, type Updateable } from 'kysely'
 import { isId } from '../../shared/ids.ts'
 import { isTerminal, MAY_FOLLOW, type RequestStatus } from '../../shared/request-status.ts'
+import { promptsOf, type SeparationOptions } from '../../shared/separation-options.ts'
 import { isPostgres, type Store } from './database.ts'
 import { releaseReservation } from './ledger.ts'
 import type { OutboxRow, RequestRow, Tables } from './tables.ts'
@@ -11,6 +12,13 @@ export const UNFINISHED = ['IN_QUEUE', 'IN_PROGRESS'] as const satisfies readonl
 
 /** Where a page of a list begins: after this row, in the order of the list. */
 export type PageStart = Pick<RequestRow, 'created_at' | 'request_id'>
+
+/** The prompts of a request, in the order of its targets. */
+export const promptsOfRow = ({
+  prompt,
+  options,
+}: Pick<RequestRow, 'prompt' | 'options'>): string[] =>
+  promptsOf(prompt, JSON.parse(options) as SeparationOptions)
 
 export async function insertRequest(store: Store, row: RequestRow): Promise<void> {
   await store.insertInto('requests').values(row).execute()

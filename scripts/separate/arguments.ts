@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { AudioSpan, SeparationOptions } from '../../shared/separation-options.ts'
+import { LIMITS, type AudioSpan, type SeparationOptions } from '../../shared/separation-options.ts'
 import type { Submission } from '../../clients/typescript/node.ts'
 import { isMedia } from './content-type.ts'
 import { isUrl, splitWords } from './sources.ts'
@@ -15,7 +15,7 @@ Separates the sound that the prompt describes from any audio or video file, and 
 <name>-target and <name>-residual beside it (for a URL: into the current folder).
 
 Of several files, into --out, or with several prompts, it writes <name>.<prompt> for each, and
-<name>.rest, what no prompt took (of wav alone). What is there is skipped, so that the same
+<name>.rest, what no prompt took. A file whose outputs are there is skipped, so that the same
 command goes on after an interruption. The words that name files come first, prompts follow.
 
 How to separate
@@ -96,6 +96,9 @@ export function readArguments(
   const [prompt] = prompts
   if (!source || prompt === undefined) {
     throw new UsageError('give files or URLs, and then prompts in quotes (see --help)')
+  }
+  if (prompts.length > LIMITS.promptsMax) {
+    throw new UsageError(`give at most ${LIMITS.promptsMax} prompts, not ${prompts.length}`)
   }
   const missing = prompts.find(isMedia)
   if (missing !== undefined) throw new UsageError(`there is no file ${missing}`)

@@ -1,6 +1,6 @@
 /**
  * Separates many files, with one or several prompts each. An output gets its name when it is whole,
- * so a run that was interrupted goes on where it was: what is there is skipped.
+ * so a run that was interrupted goes on where it was: a file whose outputs are there is skipped.
  */
 
 import { existsSync } from 'node:fs'
@@ -11,12 +11,13 @@ import {
   createClient,
   UnreachableError,
   type Client,
+  type OutputFile,
   type Result,
   type Submission,
 } from '../../clients/typescript/node.ts'
+import { promptSlug } from '../../shared/prompt-slug.ts'
 import { UsageError, type Arguments, type BatchWords } from './arguments.ts'
 import { contentTypeOf } from './content-type.ts'
-import { subtractTargets } from './rest.ts'
 import { isUrl } from './sources.ts'
 import { describe, type World } from './world.ts'
 
@@ -30,8 +31,8 @@ interface Item {
   source: string
   /** The target of each prompt. */
   targets: ReadonlyMap<string, string>
-  /** What no target took; null where it cannot be computed. */
-  rest: string | null
+  /** What no target took. */
+  rest: string
 }
 
 interface Counts {
@@ -78,22 +79,11 @@ function itemOf(source: string, { folder, prompts, submission }: Arguments & Bat
   const stem = parse(path).name || 'audio'
   const extension = submission.input.output_format ?? 'wav'
   const fileOf = (name: string) => join(to, `${stem}.${name}.${extension}`)
-  const targets = new Map(prompts.map((prompt) => [prompt, fileOf(slugOf(prompt))]))
-  return { source, targets, rest: extension === 'wav' ? fileOf('rest') : null }
+  const targets = new Map(prompts.map((prompt) => [prompt, fileOf(promptSlug(prompt))]))
+  return { source, targets, rest: fileOf('rest') }
 }
 
-/** A prompt as a part of a file's name: letters and digits of any script. */
-const slugOf = (prompt: string): string =>
-  prompt
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '-')
-    .replace(/^-|-$/g, '')
-    .slice(0, 60) || 'target'
-
-const outputsOf = ({ targets, rest }: Item): string[] => [
-  ...targets.values(),
-  ...(rest === null ? [] : [rest]),
-]
+const outputsOf = ({ targets, rest }: Item): string[] => [...targets.values(), rest]
 
 function assertDistinct(items: readonly Item[]): void {
   const sources = new Map<string, string>()
@@ -139,23 +129,14 @@ async function separateItem({ args, client }: Batch, item: Item): Promise<void> 
   const place = isUrl(source)
     ? { audio_url: source }
     : { file_id: await client.upload(source, contentTypeOf(source)) }
-  const absent = [...targets].filter(([, path]) => !existsSync(path))
-  const needsRest = rest !== null && !existsSync(rest)
-  // The rest begins with the residual of a prompt, which therefore is separated again.
-  const todo = absent.length > 0 ? absent : [...targets].slice(0, 1)
-  for (const [i, [prompt, path]] of todo.entries()) {
-    const input = { ...args.submission.input, prompt, ...place }
-    const { data } = await separateOnce(client, { ...args.submission, input })
-    if (needsRest && i === 0) await client.download(data.residual.url, partOf(rest))
-    await download(client, data.target.url, path)
-    if (data.target.video_url !== undefined) {
-      await download(client, data.target.video_url, path.replace(/\.\w+$/, '.mp4'))
-    }
+  const { prompt, ...options } = args.submission.input
+  const asked = args.prompts.length === 1 ? { prompt } : { prompts: [...args.prompts] }
+  const input = { ...options, ...asked, ...place }
+  const { data } = await separateOnce(client, { ...args.submission, input })
+  for (const [i, path] of [...targets.values()].entries()) {
+    await download(client, (data.targets ?? [data.target])[i]!, path)
   }
-  if (!needsRest) return
-  const others = [...targets.values()].filter((path) => path !== todo[0]![1])
-  await subtractTargets(partOf(rest), others)
-  await rename(partOf(rest), rest)
+  await download(client, data.residual, rest)
 }
 
 /** @throws ApiError with the code of the failure; after an abort the request is canceled */
@@ -169,14 +150,20 @@ async function separateOnce(client: Client, submission: Submission): Promise<Res
   }
 }
 
-const partOf = (path: string): string => `${path}.part`
+async function download(client: Client, file: OutputFile, path: string): Promise<void> {
+  await downloadWhole(client, file.url, path)
+  if (file.video_url === undefined) return
+  await downloadWhole(client, file.video_url, path.replace(/\.\w+$/, '.mp4'))
+}
 
-async function download(client: Client, url: string, path: string): Promise<void> {
+/** A file of this name is whole. */
+async function downloadWhole(client: Client, url: string, path: string): Promise<void> {
+  const part = `${path}.part`
   try {
-    await client.download(url, partOf(path))
-    await rename(partOf(path), path)
+    await client.download(url, part)
+    await rename(part, path)
   } finally {
-    await rm(partOf(path), { force: true })
+    await rm(part, { force: true })
   }
 }
 

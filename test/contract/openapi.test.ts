@@ -67,10 +67,12 @@ const FIELDS: Record<string, [required: string, optional?: string, extension?: s
   'CreateFileResponse.headers': ['', 'content-type'],
   'CreateFileResponse.retention': ['', 'delete_after'],
   SubmitAudioSeparateRequest: ['input', 'webhookUrl webhookSecret metadata'],
+  // prompt is required where prompts does not take its place: prompts.test.ts
   AudioSeparateInput: [
-    'prompt',
-    'audio_url file_id predict_spans reranking_candidates acceleration ' +
+    '',
+    'prompt audio_url file_id predict_spans reranking_candidates acceleration ' +
       'max_chunk_duration chunk_overlap output_format spans',
+    'prompts',
   ],
   AudioSpan: ['start end', 'include'],
   QueueSubmitResponse: [
@@ -87,7 +89,7 @@ const FIELDS: Record<string, [required: string, optional?: string, extension?: s
   QueueResultResponse: ['request_id model status data usage retention', 'webhook'],
   'QueueResultResponse.usage': ['', 'feature quantity billing_status'],
   'QueueResultResponse.retention': ['', 'delete_after'],
-  SeparationData: ['target residual sample_rate', 'duration'],
+  SeparationData: ['target residual sample_rate', 'duration', 'targets'],
   OutputFile: ['url content_type file_name', 'video_url'],
   SeparationCompletedEvent: [
     'type request_id model status created_at completed_at data usage',

@@ -54,7 +54,7 @@ test('a folder of files, two prompts: interrupted, it goes on where it was', asy
       return 0
     }),
   )
-  assert.ok(last.length < 2 * FILES, 'it stopped, and what it left has ended')
+  assert.ok(last.length < FILES, 'it stopped, and what it left has ended')
 
   const second = await run(t, winnow, words)
   assert.equal(second.code, 0, second.problems)
@@ -97,5 +97,5 @@ test('a file that fails is named, and costs no other', async (t) => {
   assert.match(problems, /2 files in .*: 1 separated, 1 failed/)
   assert.equal(lines.length, 1)
   const made = (await readdir(winnow.folder)).filter((name) => /piano|rest/.test(name))
-  assert.deepEqual(made, ['speech-over-piano.piano.mp3'], 'of mp3 there is no rest')
+  assert.deepEqual(made.sort(), ['speech-over-piano.piano.mp3', 'speech-over-piano.rest.mp3'])
 })

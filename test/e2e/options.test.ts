@@ -58,6 +58,29 @@ test('candidates are made, scored in the logs, and the best one is the same ever
   )
 })
 
+test('several prompts: each target as by itself, and with the residual they add up', async () => {
+  const path = examplePath('drums-and-flute.wav')
+  const prompts = ['flute', 'drums']
+  const { submitted, last } = await separateFile(winnow, path, { prompts })
+  assert.equal(last.status, 'COMPLETED', JSON.stringify(last.error))
+  const { data } = await winnow.client.result(submitted)
+  const get = async (url: string) =>
+    readWav24(Buffer.from(await (await fetch(url)).arrayBuffer())).planes
+  const targets = await Promise.all(data.targets!.map(({ url }) => get(url)))
+  for (const [i, prompt] of prompts.entries()) {
+    const { target } = await separated(path, { prompt })
+    for (const [c, plane] of targets[i]!.entries()) {
+      assertClose(plane, target[c]!, { absolute: 1e-5 })
+    }
+  }
+  const residual = await get(data.residual.url)
+  const both = targets[0]!.map((plane, c) => plane.map((x, i) => x + targets[1]![c]![i]!))
+  assert.ok(sumError(both, residual, await readWav16(path)) <= 4 / 2 ** 23, 'they add up')
+  const logs = (last.logs ?? []).map(({ message }) => message).join('\n')
+  assert.match(logs, /"drums": The prompt is taken to mean: drum/)
+  assert.match(logs, /Stored target, target 2 and residual as wav\./)
+})
+
 const companies = {
   speech: async () => {
     const [speech] = await readWav16(examplePath('sources/siren-and-speech/speech.wav'))

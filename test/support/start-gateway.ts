@@ -256,6 +256,8 @@ export const callWith =
   (method, url, given) =>
     gateway.call(method, url, { ...given, key })
 
+type EventOutputs = Extract<Event, { type: 'completed' }>['outputs']
+
 const OUTPUT = { content_type: 'audio/wav', extension: 'wav', bytes: 4 }
 
 function makeEvent(
@@ -302,7 +304,7 @@ export async function uploadFile(gateway: Gateway, fields: object = {}): Promise
 export async function submit(gateway: Gateway, input: object = {}) {
   const fileId = 'audio_url' in input ? {} : { file_id: await uploadFile(gateway) }
   return gateway.call('POST', `${API}/audio/separate`, {
-    body: { input: { prompt: 'a bell', ...fileId, ...input } },
+    body: { input: { ...('prompts' in input ? {} : { prompt: 'a bell' }), ...fileId, ...input } },
   })
 }
 
@@ -314,6 +316,14 @@ export async function submitted(gateway: Gateway, input: object = {}): Promise<s
   return reply.json().request_id
 }
 
+/** What an engine reports of a source without a picture. */
+export const outputsOf = (job: Job) =>
+  Object.fromEntries(
+    Object.keys(job.upload_urls)
+      .filter((part) => !part.endsWith('_video'))
+      .map((name) => [name, OUTPUT]),
+  ) as EventOutputs
+
 /** What an engine does that completes a request: uploads, then says so. */
 export async function complete(gateway: Gateway, requestId: string): Promise<Job> {
   const job = gateway.broker.jobOf(requestId)
@@ -322,6 +332,6 @@ export async function complete(gateway: Gateway, requestId: string): Promise<Job
     assert.equal(reply.statusCode, 200, reply.body)
   }
   await gateway.event('started', requestId)
-  await gateway.event('completed', requestId)
+  await gateway.event('completed', requestId, { outputs: outputsOf(job) })
   return job
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { Outputs } from '../../../../engine/job/outputs.ts'
+import type { OutputName } from '../../../../shared/messages.ts'
 import { makeMedia } from '../../../support/make-media.ts'
 import { noise } from '../../../support/signals.ts'
 import { wavBytes } from '../../../support/wav.ts'
@@ -18,13 +19,17 @@ before(async () => {
 })
 after(() => rm(folder, { recursive: true }))
 
-function openOutputs(videoPath: string | null, signal = new AbortController().signal) {
+const NAMES: readonly OutputName[] = ['target', 'residual']
+const partsOf = (names: readonly OutputName[]) => new Map(names.map((name) => [name, planes]))
+
+function openOutputs(videoPath: string | null, names = NAMES) {
   const lines: string[] = []
   const opened = Outputs.open({
     folder,
     encoding,
+    names,
     videoPath,
-    signal,
+    signal: new AbortController().signal,
     log: (line) => lines.push(line),
   })
   return { opened, lines }
@@ -37,7 +42,7 @@ test('each file is stored when it is whole: sound, and video beside a picture', 
     video: { seconds: 1, encoder: 'libx264' },
   })
   const outputs = await openOutputs(path).opened
-  await outputs.write({ target: planes, residual: planes })
+  await outputs.write(partsOf(NAMES))
   const stored = new Map<string, number>()
   const { target, residual } = await outputs.finish(async (part, file) => {
     stored.set(part, (await stat(file)).size)
@@ -53,12 +58,25 @@ test('each file is stored when it is whole: sound, and video beside a picture', 
   assert.deepEqual([target.content_type, target.video?.content_type], ['audio/wav', 'video/mp4'])
 })
 
+test('of several prompts each has a target of its own', async () => {
+  const names: OutputName[] = ['target', 'target_2', 'residual']
+  const outputs = await openOutputs(null, names).opened
+  await outputs.write(partsOf(names))
+  const parts: string[] = []
+  const stored = await outputs.finish(async (part) => {
+    parts.push(part)
+  })
+  assert.deepEqual(parts.sort(), ['residual', 'target', 'target_2'])
+  assert.equal(stored.target_2?.bytes, stored.target.bytes)
+  assert.equal(stored.target_3, undefined)
+})
+
 test('a picture that cannot be had costs no sound, and is logged', async () => {
   const path = join(folder, 'source.wav')
   await writeFile(path, wavBytes(planes, RATE))
   const { opened, lines } = openOutputs(path)
   const outputs = await opened
-  await outputs.write({ target: planes, residual: planes })
+  await outputs.write(partsOf(NAMES))
   const parts: string[] = []
   const { target } = await outputs.finish(async (part) => {
     parts.push(part)
@@ -76,7 +94,7 @@ test('pictures too large to be coded anew cost no sound, and their size is logge
   })
   const { opened, lines } = openOutputs(path)
   const outputs = await opened
-  await outputs.write({ target: planes, residual: planes })
+  await outputs.write(partsOf(NAMES))
   const { target, residual } = await outputs.finish(() => Promise.resolve())
   assert.deepEqual([target.video, residual.video], [undefined, undefined])
   assert.match(lines.join('\n'), /sound only: a picture of 4104 x 2304 is too large/)
@@ -84,7 +102,7 @@ test('pictures too large to be coded anew cost no sound, and their size is logge
 
 test('what storing throws is thrown, once nothing goes on', async () => {
   const outputs = await openOutputs(null).opened
-  await outputs.write({ target: planes, residual: planes })
+  await outputs.write(partsOf(NAMES))
   await assert.rejects(
     outputs.finish(() => Promise.reject(new Error('away'))),
     /away/,
@@ -99,7 +117,7 @@ test('given up in the middle of a picture, all stops', async () => {
     video: { seconds: 60, encoder: 'libvpx' },
   })
   const outputs = await openOutputs(path).opened
-  await outputs.write({ target: planes, residual: planes })
+  await outputs.write(partsOf(NAMES))
   await outputs.abort()
   await assert.rejects(stat(join(folder, 'target')), { code: 'ENOENT' })
 })

@@ -35,7 +35,8 @@ const told = (options: Partial<SeparationOptions>, work = [chunk(0), chunk(9)]) 
   describeWork({
     options: { ...DEFAULT_OPTIONS, ...options },
     model,
-    work,
+    prompts: ['A dog.'],
+    work: [work],
     samples: 19_000,
     sampleRate: 1_000,
     plan: { chunkSamples: 10_000, overlapSamples: 1_000, frameSamples: 1 },
@@ -56,6 +57,27 @@ test('candidates with their scores, of a dozen chunks at most', () => {
   assert.equal(lines[2], 'Chunk 1: candidate 2 was kept; scores 0.5000, 0.7500.')
   assert.equal(lines.at(-1), 'So it went with 28 more chunks.')
   assert.equal(lines.length, 15)
+})
+
+test('lines of one of several prompts begin with it', () => {
+  const lines = describeWork({
+    options: { ...DEFAULT_OPTIONS, reranking_candidates: 2 },
+    model,
+    prompts: ['drums', 'a voice'],
+    work: [[chunk(0, undefined, 0.9)], [chunk(0, undefined, 0.2)]],
+    samples: 10_000,
+    sampleRate: 1_000,
+    plan: { chunkSamples: 10_000, overlapSamples: 1_000, frameSamples: 1 },
+  })
+  assert.deepEqual(lines, [
+    'Separated 10.00 s with mini in one chunk; balanced: one pass.',
+    '"drums": The match of the sound that was asked for is 0.90 of 1.',
+    '"drums": Made 2 candidates of every chunk and kept the one that the model scored highest.',
+    '"drums": Chunk 1: candidate 2 was kept; scores 0.5000, 0.7500.',
+    '"a voice": The sound that was asked for seems absent: its match is 0.20 of 1.',
+    '"a voice": Made 2 candidates of every chunk and kept the one that the model scored highest.',
+    '"a voice": Chunk 1: candidate 2 was kept; scores 0.5000, 0.7500.',
+  ])
 })
 
 test('spans that were given, and that predict_spans was ignored then', () => {

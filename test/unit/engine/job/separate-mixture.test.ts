@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Mixture } from '../../../../engine/media/decode.ts'
 import { chunkSpans, separateMixture } from '../../../../engine/job/separate-mixture.ts'
-import type { LaneRequest, ModelDescription, Separation } from '../../../../models/model.ts'
-import type { Job } from '../../../../shared/messages.ts'
+import type { LaneRequest, ModelDescription } from '../../../../models/model.ts'
+import type { Parts } from '../../../../engine/job/outputs.ts'
+import type { Job, OutputName } from '../../../../shared/messages.ts'
 import { DEFAULT_OPTIONS, type SeparationOptions } from '../../../../shared/separation-options.ts'
 
 const RATE = 100
@@ -61,7 +62,7 @@ interface World {
 async function separated(options: Partial<SeparationOptions>, world: World = {}) {
   const { mixture, wave, decoded } = fakeMixture()
   const [lanes, progress, logs]: [Lane[], number[], string[]] = [[], [], []]
-  const parts: Separation[] = []
+  const parts: Parts[] = []
   const under = { way: 0, wayMost: 0, ahead: 0 }
   const scheduler = {
     async separate(
@@ -75,20 +76,21 @@ async function separated(options: Partial<SeparationOptions>, world: World = {})
       under.wayMost = Math.max(under.wayMost, ++under.way)
       under.ahead = Math.max(
         under.ahead,
-        decoded() - parts.reduce((sum, { target }) => sum + target[0]!.length, 0),
+        decoded() - parts.reduce((sum, part) => sum + part.get('target')![0]!.length, 0),
       )
       await new Promise(setImmediate)
       under.way -= 1
       world.check?.(lane)
       onStep(1)
+      const share = request.prompt === 'A cat.' ? 0.125 : 0.25
       return {
-        target: [chunk!.map((x) => 0.25 * x)],
-        residual: [chunk!.map((x) => 0.75 * x)],
+        target: [chunk!.map((x) => share * x)],
+        residual: [chunk!.map((x) => (1 - share) * x)],
         score: request.candidate ?? 0,
         ...(world.model?.needsPreviousChunk && {
           overlapState: {
             startSample: request.startSample! + request.candidate!,
-            states: new Float32Array(),
+            states: Float32Array.of(share),
           },
         }),
       }
@@ -110,8 +112,8 @@ async function separated(options: Partial<SeparationOptions>, world: World = {})
     write: async (part) => void parts.push(part),
     onProgress: (part) => progress.push(part),
   }).finally(() => assert.equal(under.way, 0, 'nothing goes on'))
-  const join = (part: keyof Separation) =>
-    Float32Array.from(parts.flatMap((each) => [...(each[part][0] ?? [])]))
+  const join = (name: OutputName) =>
+    Float32Array.from(parts.flatMap((each) => [...(each.get(name)?.[0] ?? [])]))
   return {
     samples,
     wave,
@@ -121,6 +123,7 @@ async function separated(options: Partial<SeparationOptions>, world: World = {})
     under,
     target: join('target'),
     residual: join('residual'),
+    target2: join('target_2'),
   }
 }
 
@@ -258,6 +261,52 @@ test('where chunks need the one before, one is under way, with the overlap state
     lanes.map(({ overlapState }) => overlapState?.startSample),
     [undefined, undefined, 1, 1, 301, 301],
   )
+})
+
+const TWO_PROMPTS = { further_prompts: ['A cat.'] }
+
+test('several prompts share the chunks; the residual is the mixture minus every target', async () => {
+  const { wave, target, target2, residual, lanes, under, logs } = await separated({
+    ...TWO_PROMPTS,
+    reranking_candidates: 2,
+  })
+  assert.deepEqual(
+    lanes.slice(0, 4).map(({ prompt, candidate }) => [prompt, candidate]),
+    [
+      ['A dog.', 0],
+      ['A dog.', 1],
+      ['A cat.', 0],
+      ['A cat.', 1],
+    ],
+  )
+  assert.equal(under.wayMost, 4, 'the lanes of one chunk, in place of two chunks')
+  for (const [i, x] of wave.entries()) {
+    assert.ok(Math.abs(target[i]! - 0.25 * x) < 1e-6)
+    assert.ok(Math.abs(target2[i]! - 0.125 * x) < 1e-6)
+    assert.ok(Math.abs(target[i]! + target2[i]! + residual[i]! - x) < 1e-6)
+  }
+  assert.match(logs.at(-1)!, /"A dog\." and "A cat\." are alike \(correlation 1\.00\)/)
+})
+
+test('each prompt follows its own overlap states', async () => {
+  const { lanes } = await separated(TWO_PROMPTS, { model: { needsPreviousChunk: true } })
+  assert.deepEqual(
+    lanes.map(({ prompt, overlapState }) => [prompt, overlapState?.states[0]]),
+    [
+      ['A dog.', undefined],
+      ['A cat.', undefined],
+      ...[1, 2].flatMap(() => [
+        ['A dog.', 0.25],
+        ['A cat.', 0.125],
+      ]),
+    ],
+  )
+})
+
+test('progress of several prompts counts the lanes of all', async () => {
+  const { progress } = await separated({ ...TWO_PROMPTS, max_chunk_duration: 1, chunk_overlap: 0 })
+  assert.equal(progress.length, 20)
+  assert.ok(Math.abs(progress[9]! - 10 / 21) < 1e-6)
 })
 
 test('a span that lies past the end is refused once the end is known', async () => {

@@ -1,0 +1,162 @@
+/** Several prompts for one media (docs/decisions/several-prompts.md). */
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { QueueResultResponse } from '../../gateway/api/schemas.ts'
+import { assertError, assertShape } from '../support/assert-shape.ts'
+import { meteredAccount } from '../support/metered.ts'
+import { startSeparationClient } from '../support/separation-client.ts'
+import {
+  API,
+  complete,
+  outputsOf,
+  startGateway,
+  submit,
+  submitted,
+  type Gateway,
+} from '../support/start-gateway.ts'
+
+const PROMPTS = [' Lead Vocals', 'drums', 'lead vocals!']
+
+const resultOf = async (gateway: Gateway, requestId: string) =>
+  (await gateway.call('GET', `${API}/requests/${requestId}/result`)).json()
+
+test('each prompt has a target, named after it, and all have one residual', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway, { prompts: PROMPTS })
+  const job = await complete(gateway, requestId)
+  assert.equal(job.prompt, 'Lead Vocals')
+  assert.deepEqual(job.options.further_prompts, ['drums', 'lead vocals!'])
+  const result = await resultOf(gateway, requestId)
+  assertShape(QueueResultResponse, result)
+  const { targets, target, residual } = result.data
+  assert.deepEqual(
+    targets.map(({ prompt, file_name }: Record<string, string>) => [prompt, file_name]),
+    [
+      ['Lead Vocals', 'concert-lead-vocals.wav'],
+      ['drums', 'concert-drums.wav'],
+      ['lead vocals!', 'concert-lead-vocals-3.wav'],
+    ],
+  )
+  const { prompt, ...first } = targets[0]
+  assert.deepEqual(first, target)
+  assert.equal(residual.file_name, 'concert-residual.wav')
+  const bodies = await Promise.all(
+    [...targets, residual].map(async ({ url }) => (await gateway.call('GET', url)).body),
+  )
+  assert.deepEqual(bodies, ['target', 'target_2', 'target_3', 'residual'])
+})
+
+test('one prompt is as it was: two outputs, and no list of them', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  const job = await complete(gateway, requestId)
+  assert.deepEqual(Object.keys(job.upload_urls).sort(), [
+    'residual',
+    'residual_video',
+    'target',
+    'target_video',
+  ])
+  assert.equal('further_prompts' in job.options, false)
+  const { data } = await resultOf(gateway, requestId)
+  assert.equal('targets' in data, false)
+  assert.equal(data.target.file_name, 'concert-target.wav')
+  const [listed] = (await gateway.call('GET', `${API}/requests`)).json().data
+  assert.equal('prompts' in listed, false)
+})
+
+test('the list of requests and the webhook have all prompts', async (t) => {
+  const gateway = await startGateway(t)
+  const { request_id: requestId } = (
+    await gateway.call('POST', `${API}/audio/separate`, {
+      body: {
+        input: { prompts: PROMPTS, audio_url: 'https://media.example/x.wav' },
+        webhookUrl: 'https://hooks.example/in',
+      },
+    })
+  ).json()
+  await gateway.publish()
+  await complete(gateway, requestId)
+  const [listed] = (await gateway.call('GET', `${API}/requests`)).json().data
+  assert.deepEqual(listed.prompts, ['Lead Vocals', 'drums', 'lead vocals!'])
+  assert.equal(listed.prompt, 'Lead Vocals')
+  const [delivery] = await gateway.store.selectFrom('deliveries').select('body').execute()
+  const event = JSON.parse(delivery!.body)
+  assert.equal(event.data.targets.length, 3)
+  assert.deepEqual(event.data, (await resultOf(gateway, requestId)).data)
+})
+
+test('each target costs the seconds of the media', async (t) => {
+  const gateway = await startGateway(t)
+  const { own, balance } = await meteredAccount(gateway, 40)
+  const requestId = await submitted(own, { prompts: PROMPTS })
+  await gateway.event('started', requestId)
+  await gateway.event('measured', requestId, { duration: 12.4 })
+  assert.deepEqual(await balance(), [40, 39])
+  const outputs = outputsOf(gateway.broker.jobOf(requestId))
+  await gateway.event('completed', requestId, { duration: 12.5, outputs })
+  assert.deepEqual(await balance(), [1, 0])
+  assert.equal((await resultOf(own, requestId)).usage.quantity, 39)
+})
+
+test('a balance that covers one target and not all fails the request, and is left as it was', async (t) => {
+  const gateway = await startGateway(t)
+  const { own, balance } = await meteredAccount(gateway, 30)
+  const requestId = await submitted(own, { prompts: PROMPTS })
+  await gateway.event('started', requestId)
+  await gateway.event('measured', requestId, { duration: 12.4 })
+  const status = (await own.call('GET', `${API}/requests/${requestId}/status`)).json()
+  assert.equal(status.error.code, 'INSUFFICIENT_CREDITS')
+  assert.match(status.error.message, /costs 39 s, but the account has 30 s/)
+  assert.deepEqual(await balance(), [30, 0])
+})
+
+test('an engine that knows one prompt alone completes no request of several', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway, { prompts: PROMPTS })
+  await gateway.event('started', requestId)
+  await gateway.event('completed', requestId)
+  const status = (await gateway.call('GET', `${API}/requests/${requestId}/status`)).json()
+  assert.equal(status.status, 'FAILED')
+  assert.equal(status.error.code, 'MODEL_FAILED')
+})
+
+test('2 to 8 prompts, each as long as one, each once, and not beside prompt', async (t) => {
+  const gateway = await startGateway(t)
+  const many = (count: number) => Array.from({ length: count }, (_, i) => `sound ${i}`)
+  for (const prompts of [many(2), many(8), ['x'.repeat(500), 'y']]) {
+    assert.equal((await submit(gateway, { prompts })).statusCode, 202)
+  }
+  const refused = async (input: object, ...error: [Parameters<typeof assertError>[1], string]) =>
+    assertError(await submit(gateway, input), ...error)
+  for (const prompts of [[], ['one'], many(9), many(10_000)]) {
+    await refused({ prompts }, 'INVALID_PARAMETER', 'input.prompts')
+  }
+  await refused({ prompts: ['a', ' '] }, 'INVALID_PARAMETER', 'input.prompts[1]')
+  await refused({ prompts: ['a', 'x'.repeat(501)] }, 'INVALID_PARAMETER', 'input.prompts[1]')
+  await refused({ prompts: ['a', 1] }, 'INVALID_REQUEST', 'input.prompts[1]')
+  await refused({ prompts: 'a, b' }, 'INVALID_REQUEST', 'input.prompts')
+  await refused({ prompts: ['Drums', 'voice', ' drums'] }, 'INVALID_PARAMETER', 'input.prompts[2]')
+  await refused({ prompts: many(2), prompt: 'a' }, 'INVALID_PARAMETER', 'input.prompts')
+  await refused({ prompt: undefined }, 'INVALID_REQUEST', 'input.prompt')
+})
+
+test('grpc: several prompts in, as many targets out', async (t) => {
+  const gateway = await startGateway(t)
+  const { call } = await startSeparationClient(t, gateway)
+  const accepted = await call('Submit', {
+    input: { prompts: PROMPTS, audio_url: 'https://media.example/x.wav' },
+  })
+  await gateway.publish()
+  await complete(gateway, accepted.request_id)
+  const { result } = await call('Get', { request_id: accepted.request_id })
+  assert.deepEqual(
+    result.targets.map(({ prompt, file_name }: Record<string, string>) => [prompt, file_name]),
+    [
+      ['Lead Vocals', 'x-lead-vocals.wav'],
+      ['drums', 'x-drums.wav'],
+      ['lead vocals!', 'x-lead-vocals-3.wav'],
+    ],
+  )
+  assert.equal(result.targets[0].url, result.target.url)
+})
