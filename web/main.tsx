@@ -3,7 +3,7 @@
 import { render } from 'preact'
 import { App } from './parts/app.tsx'
 import { restoreCredential } from './state/credential.ts'
-import { openFromAddress } from './state/requests.ts'
+import { openFromAddress } from './state/request.ts'
 
 render(<App />, document.querySelector('#page')!)
 await restoreCredential()

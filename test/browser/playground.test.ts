@@ -219,13 +219,16 @@ async function twoPrompts(place: Place): Promise<void> {
   await page.getByRole('textbox', { name: 'Prompt 2' }).fill('speech')
   await separate(page)
   await playerIsThere(page)
-  for (const lane of ['Mixture', 'piano', 'speech', 'Rest of all']) {
+  for (const lane of ['Mixture', 'piano', 'speech', 'Residual']) {
     await page.getByRole('region', { name: lane, exact: true }).waitFor()
   }
+  await page.getByText(/match of piano \d+ %, match of speech \d+ %/).waitFor()
   await page.getByRole('button', { name: 'Solo piano' }).click() // off: all but the mixture
   await page.getByRole('button', { name: 'Mute Mixture' }).click()
   const mixture = await readWav16(examplePath(SPEECH_OVER_PIANO))
   assert.ok(largestDifference(await saveMix(page), mixture) <= ROUNDING, 'lanes add up')
+  await page.reload()
+  await page.getByRole('button', { name: 'Download speech' }).waitFor() // it is one request
 }
 
 async function cancelAndReload(place: Place): Promise<void> {

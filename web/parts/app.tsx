@@ -1,10 +1,10 @@
 import { signal } from '@preact/signals'
 import { credential, signOut } from '../state/credential.ts'
-import { group } from '../state/requests.ts'
+import { request } from '../state/request.ts'
 import { History } from './history.tsx'
 import { NewSeparation } from './new-separation.tsx'
 import { Operators } from './operators.tsx'
-import { Requests } from './requests.tsx'
+import { Request } from './request.tsx'
 import { SignIn } from './sign-in.tsx'
 
 const isOperators = signal(false)
@@ -21,7 +21,7 @@ export function App() {
 function Body() {
   if (credential.value === undefined) return <p class="quiet">Loading…</p>
   if (credential.value === null) return <SignIn />
-  if (group.value) return <Requests key={group.value.requests[0]!.id} group={group.value} />
+  if (request.value) return <Request key={request.value.id} request={request.value} />
   return (
     <>
       <NewSeparation />

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { RequestList } from '../../clients/typescript/client.ts'
 import { currentClient, messageOf } from '../state/credential.ts'
-import { openRequests } from '../state/requests.ts'
+import { openRequest } from '../state/request.ts'
 
 const PAGE = 10
 
@@ -27,7 +27,7 @@ export function History() {
   const requests = pages.flatMap(({ data }) => data)
   const next = pages.at(-1)?.next_cursor
   const open = (id: string) =>
-    openRequests([id]).catch((error: unknown) => setProblem(messageOf(error)))
+    openRequest(id).catch((error: unknown) => setProblem(messageOf(error)))
   return (
     <section class="card" aria-labelledby="history">
       <h2 id="history">Earlier requests</h2>
@@ -38,14 +38,14 @@ export function History() {
       )}
       {requests.length === 0 && <p class="quiet">Nothing yet. What you separate is listed here.</p>}
       <ul class="history">
-        {requests.map(({ request_id: id, prompt, file_name: name, status, created_at: at }) => (
-          <li key={id}>
-            <button class="row" onClick={() => void open(id)}>
-              <strong>{prompt}</strong>
-              <span class="quiet">from {name}</span>
-              <span class={`state ${status.toLowerCase()}`}>{STATES[status]}</span>
-              <time class="quiet" dateTime={at}>
-                {new Date(at).toLocaleString()}
+        {requests.map((request) => (
+          <li key={request.request_id}>
+            <button class="row" onClick={() => void open(request.request_id)}>
+              <strong>{(request.prompts ?? [request.prompt]).join(', ')}</strong>
+              <span class="quiet">from {request.file_name}</span>
+              <span class={`state ${request.status.toLowerCase()}`}>{STATES[request.status]}</span>
+              <time class="quiet" dateTime={request.created_at}>
+                {new Date(request.created_at).toLocaleString()}
               </time>
             </button>
           </li>

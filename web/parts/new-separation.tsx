@@ -1,5 +1,5 @@
 import { givenPrompts, PROMPTS_MAX, prompts, source } from '../state/draft.ts'
-import { sending, sendProblem, separate } from '../state/requests.ts'
+import { sending, sendProblem, separate } from '../state/request.ts'
 import { Options } from './options.tsx'
 import { Snippets } from './snippets.tsx'
 import { SourcePicker } from './source-picker.tsx'

@@ -15,7 +15,7 @@ export function NullTest({ loaded }: { loaded: Loaded }) {
       peak < ROUNDING_DB
         ? 'nothing was added and nothing lost.'
         : 'with lossy files, what their coding changes.'
-    setText(`Mixture minus target minus residual peaks at ${level}: ${verdict}`)
+    setText(`Mixture minus targets minus residual peaks at ${level}: ${verdict}`)
   }
   return (
     <div class="null-test">

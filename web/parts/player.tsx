@@ -5,7 +5,7 @@ import type { Mixer } from '../audio/mixer.ts'
 import { predictedSpans } from '../audio/spans.ts'
 import { currentClient, messageOf } from '../state/credential.ts'
 import type { Loaded } from '../state/player.ts'
-import type { Group } from '../state/requests.ts'
+import type { OpenRequest } from '../state/request.ts'
 import { listenToKeys } from './keys.ts'
 import { LaneRow } from './lane-row.tsx'
 import { NullTest } from './null-test.tsx'
@@ -17,12 +17,12 @@ const ZOOM_MAX = 400
 const SAVING_MS_MAX = 60_000
 const ZOOM_STEP = 1.6
 
-export function Player({ loaded, group }: { loaded: Loaded; group: Group }) {
+export function Player({ loaded, request }: { loaded: Loaded; request: OpenRequest }) {
   const { mixer } = loaded
   const view = useMemo(createView, [mixer])
   const [isSpectrogram, setSpectrogram] = useState(false)
   useEffect(() => listenToKeys(mixer), [mixer])
-  const logs = group.requests.flatMap(({ status }) => status.value?.logs ?? [])
+  const logs = request.status.value?.logs ?? []
   const spans = predictedSpans(logs.map(({ message }) => message)).map((span) => ({
     ...span,
     include: true,
@@ -35,7 +35,7 @@ export function Player({ loaded, group }: { loaded: Loaded; group: Group }) {
   }
   return (
     <div class="player">
-      <Video results={loaded.results} mixer={mixer} />
+      <Video result={loaded.result} mixer={mixer} />
       <div class="transport" role="group" aria-label="Playback">
         <PlayButton mixer={mixer} />
         <Clock mixer={mixer} />
@@ -64,11 +64,11 @@ export function Player({ loaded, group }: { loaded: Loaded; group: Group }) {
       ))}
       {!loaded.hasOriginal && (
         <p class="quiet">
-          The source is not in this browser: the mixture here is target and residual added up.
+          The source is not in this browser: the mixture here is all outputs added up.
         </p>
       )}
       <NullTest loaded={loaded} />
-      <Downloads mixer={mixer} name={group.name} />
+      <Downloads mixer={mixer} name={request.name} />
       <Shortcuts />
     </div>
   )

@@ -1,12 +1,11 @@
 import { useState } from 'preact/hooks'
-import { givenPrompts } from '../state/draft.ts'
 import { LANGUAGES, snippet, type Language } from '../state/snippet.ts'
 
 /** The request as code to copy. */
 export function Snippets() {
   const [language, setLanguage] = useState<Language>('curl')
   const [isCopied, setCopied] = useState(false)
-  const text = snippet(language, givenPrompts()[0]!)
+  const text = snippet(language)
   const copy = async () => {
     await navigator.clipboard.writeText(text)
     setCopied(true)

@@ -44,10 +44,11 @@ export const givenPrompts = (): string[] => [
   ...new Set(prompts.value.map((prompt) => prompt.trim()).filter(Boolean)),
 ]
 
-/** The `input` of a submission of one prompt. */
-export function inputOf(prompt: string, place: { file_id: string } | { audio_url: string }) {
+/** The `input` of the submission. */
+export function inputOf(place: { file_id: string } | { audio_url: string }) {
+  const given = givenPrompts()
   return {
-    prompt,
+    ...(given.length === 1 ? { prompt: given[0]! } : { prompts: given }),
     ...place,
     ...options.value,
     ...(spans.value.length > 0 && { spans: spans.value }),

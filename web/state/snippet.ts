@@ -6,13 +6,12 @@ export const LANGUAGES = ['curl', 'TypeScript', 'Python'] as const
 
 export type Language = (typeof LANGUAGES)[number]
 
-/** @param prompt of the request; several prompts are several requests */
-export function snippet(language: Language, prompt: string): string {
+export function snippet(language: Language): string {
   const chosen = source.value
   if (!chosen) return ''
   const file = chosen.kind === 'file' ? chosen : null
   const place = chosen.kind === 'file' ? { file_id: '<file_id>' } : { audio_url: chosen.url }
-  const parts = { input: inputOf(prompt, place), file, api: location.origin }
+  const parts = { input: inputOf(place), file, api: location.origin }
   return { curl, TypeScript: typeScript, Python: python }[language](parts)
 }
 
@@ -56,7 +55,9 @@ function typeScript({ input, file, api }: Parts): string {
     `const input = ${JSON.stringify(input, null, 2).replace('"file_id": "<file_id>"', 'file_id')}`,
     'const request = await client.submit({ input })',
     'const { data } = await client.wait(request)',
-    "await client.download(data.target.url, 'target.wav')",
+    'prompts' in input
+      ? 'for (const { url, file_name } of data.targets) await client.download(url, file_name)'
+      : 'await client.download(data.target.url, data.target.file_name)',
   ]
   return lines.join('\n')
 }
@@ -76,6 +77,8 @@ function pythonOf(value: unknown): string {
 /** With httpx. */
 function python({ input, file, api }: Parts): string {
   const name = file && JSON.stringify(file.name)
+  const data = 'result["data"]'
+  const targets = 'prompts' in input ? `${data}["targets"]` : `[${data}["target"]]`
   const lines = [
     'import os, time, httpx',
     '',
@@ -99,8 +102,9 @@ function python({ input, file, api }: Parts): string {
     '        break',
     '    time.sleep(1)',
     'result = api.get(request["result_url"]).raise_for_status().json()',
-    'target = httpx.get(result["data"]["target"]["url"]).raise_for_status()',
-    'open("target.wav", "wb").write(target.content)',
+    `for target in ${targets}:`,
+    '    reply = httpx.get(target["url"]).raise_for_status()',
+    '    open(target["file_name"], "wb").write(reply.content)',
   ]
   return lines.join('\n')
 }

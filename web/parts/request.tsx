@@ -1,43 +1,38 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { Result } from '../../clients/typescript/client.ts'
 import { matchOf } from '../audio/spans.ts'
-import { messageOf } from '../state/credential.ts'
-import { isDecodable, load, resultsOf, type Loaded, type Separated } from '../state/player.ts'
-import { cancel, close, type Group, type OpenRequest } from '../state/requests.ts'
+import { currentClient, messageOf } from '../state/credential.ts'
+import { isDecodable, load, type Loaded } from '../state/player.ts'
+import { cancel, close, type OpenRequest } from '../state/request.ts'
 import { Player } from './player.tsx'
 import { PlainPlayer } from './plain-player.tsx'
 
 const isOver = ({ status, problem }: OpenRequest): boolean =>
   ['COMPLETED', 'FAILED'].includes(status.value?.status ?? '') || problem.value !== ''
 
-/** The requests of one source: their progress, then what they separated. */
-export function Requests({ group }: { group: Group }) {
-  const { name, requests } = group
-  const areOver = requests.every(isOver)
+/** The progress of a request, then what it separated. */
+export function Request({ request }: { request: OpenRequest }) {
   return (
     <section class="card" aria-labelledby="request">
       <div class="title">
-        <h1 id="request">{name}</h1>
+        <h1 id="request">{request.name}</h1>
         <button onClick={close}>New separation</button>
       </div>
-      <ul class="requests">
-        {requests.map((request) => (
-          <RequestRow key={request.id} request={request} />
-        ))}
-      </ul>
-      {areOver && <Outputs group={group} />}
-      <Logs requests={requests} />
+      <Progress request={request} />
+      {request.status.value?.status === 'COMPLETED' && <Outputs request={request} />}
+      <Logs request={request} />
     </section>
   )
 }
 
-function RequestRow({ request }: { request: OpenRequest }) {
-  const { prompt, status, problem } = request
+function Progress({ request }: { request: OpenRequest }) {
+  const { prompts, status, problem } = request
   const current = status.value
   const failure = problem.value || current?.error?.message
-  const match = matchOf((current?.logs ?? []).map(({ message }) => message))
+  const title = prompts.join(', ')
   return (
-    <li>
-      <strong>{prompt}</strong>
+    <div class="progress">
+      <strong>{title}</strong>
       {failure ? (
         <p role="alert" class="problem">
           {current?.error && <code>{current.error.code}</code>} {failure}
@@ -45,17 +40,29 @@ function RequestRow({ request }: { request: OpenRequest }) {
       ) : (
         <span role="status" class="quiet">
           {textOf(request)}
-          {match !== null && `, match ${Math.round(100 * match)} %`}
+          {matchText(request)}
         </span>
       )}
       {current?.status === 'IN_PROGRESS' && (
-        <progress aria-label={`Progress of ${prompt}`} value={current.progress ?? 0} />
+        <progress aria-label={`Progress of ${title}`} value={current.progress ?? 0} />
       )}
       {current && !isOver(request) && (
         <button onClick={() => void cancel(request)}>Cancel</button>
       )}
-    </li>
+    </div>
   )
+}
+
+/** Such as `, match of piano 98 %`. */
+function matchText({ prompts, status }: OpenRequest): string {
+  const messages = (status.value?.logs ?? []).map(({ message }) => message)
+  return prompts
+    .flatMap((prompt) => {
+      const match = matchOf(messages, prompts.length > 1 ? prompt : null)
+      if (match === null) return []
+      return `, match${prompts.length > 1 ? ` of ${prompt}` : ''} ${Math.round(100 * match)} %`
+    })
+    .join('')
 }
 
 function textOf({ status, secondsLeft }: OpenRequest): string {
@@ -76,18 +83,18 @@ function durationText(seconds: number): string {
   return `${Math.round(seconds / 60)} min`
 }
 
-function Outputs({ group }: { group: Group }) {
-  const [results, setResults] = useState<readonly Separated[]>([])
+function Outputs({ request }: { request: OpenRequest }) {
+  const [result, setResult] = useState<Result | null>(null)
   const [loaded, setLoaded] = useState<Loaded | null>(null)
   const [problem, setProblem] = useState('')
   useEffect(() => {
     let mixer: Loaded['mixer'] | undefined
     let isGone = false
     const start = async () => {
-      const found = await resultsOf(group)
-      setResults(found)
-      if (found.length === 0 || !isDecodable(found)) return
-      const done = await load(group, found)
+      const found = await currentClient().result(request.id)
+      setResult(found)
+      if (!isDecodable(found)) return
+      const done = await load(request, found)
       mixer = done.mixer
       if (isGone) mixer.close()
       else setLoaded(done)
@@ -97,25 +104,25 @@ function Outputs({ group }: { group: Group }) {
       isGone = true
       mixer?.close()
     }
-  }, [group])
+  }, [request])
   if (problem) {
     return (
       <>
         <p role="alert" class="problem">
           {problem}
         </p>
-        <PlainPlayer results={results} />
+        {result && <PlainPlayer request={request} result={result} />}
       </>
     )
   }
-  if (results.length === 0) return null
-  if (!isDecodable(results)) return <PlainPlayer results={results} />
+  if (!result) return null
+  if (!isDecodable(result)) return <PlainPlayer request={request} result={result} />
   if (!loaded) return <p class="quiet">Loading what was separated…</p>
-  return <Player loaded={loaded} group={group} />
+  return <Player loaded={loaded} request={request} />
 }
 
-function Logs({ requests }: { requests: readonly OpenRequest[] }) {
-  const lines = requests.flatMap(({ status }) => status.value?.logs ?? [])
+function Logs({ request }: { request: OpenRequest }) {
+  const lines = request.status.value?.logs ?? []
   if (lines.length === 0) return null
   return (
     <details class="logs">

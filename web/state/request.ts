@@ -1,4 +1,4 @@
-/** The requests that the page shows together: one source, a request for each prompt. */
+/** The request that the page shows. */
 
 import { signal, type Signal } from '@preact/signals'
 import type { Client, Status } from '../../clients/typescript/client.ts'
@@ -9,7 +9,11 @@ import { keepSource, loadSource } from './kept-sources.ts'
 
 export interface OpenRequest {
   id: string
-  prompt: string
+  /** Of the source. */
+  name: string
+  prompts: readonly string[]
+  /** The media itself, where this browser has it. */
+  original: Blob | null
   status: Signal<Status | null>
   /** Why it can't be followed. */
   problem: Signal<string>
@@ -17,20 +21,13 @@ export interface OpenRequest {
   secondsLeft: Signal<number | null>
 }
 
-export interface Group {
-  name: string
-  /** The media itself, where this browser has it. */
-  original: Blob | null
-  requests: OpenRequest[]
-}
-
 /** What is shown; null: the form alone. */
-export const group = signal<Group | null>(null)
-/** What happens before there are requests. */
+export const request = signal<OpenRequest | null>(null)
+/** What happens before there is a request. */
 export const sending = signal<{ part: number; abort: AbortController } | null>(null)
 export const sendProblem = signal('')
 
-/** Uploads the source and submits a request for each prompt. */
+/** Uploads the source and submits a request of all prompts. */
 export async function separate(): Promise<void> {
   const chosen = source.value
   if (!chosen) return
@@ -40,17 +37,13 @@ export async function separate(): Promise<void> {
   try {
     const client = currentClient(abort.signal)
     const place = await placeOf(chosen, client, (part) => (sending.value = { part, abort }))
-    const requests: OpenRequest[] = []
-    for (const prompt of givenPrompts()) {
-      const { request_id: id } = await client.submit(
-        { input: inputOf(prompt, place) },
-        { idempotencyKey: randomKey() },
-      )
-      requests.push(opened(id, prompt))
-    }
+    const { request_id: id } = await client.submit(
+      { input: inputOf(place) },
+      { idempotencyKey: randomKey() },
+    )
     const original = chosen.kind === 'file' ? chosen.bytes : null
-    if (original) await keepSource(requests[0]!.id, original)
-    show({ name: nameOf(chosen), original, requests })
+    if (original) await keepSource(id, original)
+    show(opened({ id, name: nameOf(chosen), prompts: givenPrompts(), original }))
   } catch (error) {
     if (!abort.signal.aborted) sendProblem.value = messageOf(error)
   } finally {
@@ -73,66 +66,61 @@ async function placeOf(chosen: Source, client: Client, onProgress: (part: number
 const nameOf = (chosen: Source): string =>
   chosen.kind === 'file' ? chosen.name : (chosen.url.split('/').pop() ?? chosen.url)
 
-const opened = (id: string, prompt: string): OpenRequest => ({
-  id,
-  prompt,
+const opened = (known: Pick<OpenRequest, 'id' | 'name' | 'prompts' | 'original'>): OpenRequest => ({
+  ...known,
   status: signal(null),
   problem: signal(''),
   secondsLeft: signal(null),
 })
 
-/** Shows requests of the account by their ids, as the address or the history names them. */
-export async function openRequests(ids: readonly string[]): Promise<void> {
+/** Shows a request of the account by its id, as the address or the history names it. */
+export async function openRequest(id: string): Promise<void> {
   const { data } = await currentClient().list({ limit: 100 })
-  const listed = ids.map((id) => data.find(({ request_id: other }) => other === id))
-  show({
-    name: listed[0]?.file_name ?? 'Request',
-    original: await loadSource(ids[0]!),
-    requests: ids.map((id, i) => opened(id, listed[i]?.prompt ?? 'target')),
-  })
+  const listed = data.find(({ request_id: other }) => other === id)
+  const { file_name: name = 'Request', prompt = 'target', prompts = [prompt] } = listed ?? {}
+  show(opened({ id, name, prompts, original: await loadSource(id) }))
 }
 
-/** Goes on with the requests that the address names, after a reload. */
+/** Goes on with the request that the address names, after a reload. */
 export async function openFromAddress(): Promise<void> {
-  const ids = new URLSearchParams(location.hash.slice(1)).get('requests')?.split(',') ?? []
-  if (ids.length === 0) return
-  await openRequests(ids).catch((error: unknown) => (sendProblem.value = messageOf(error)))
+  const id = new URLSearchParams(location.hash.slice(1)).get('request')
+  if (id === null) return
+  await openRequest(id).catch((error: unknown) => (sendProblem.value = messageOf(error)))
 }
 
 let following = new AbortController()
 
-function show(next: Group): void {
+function show(next: OpenRequest): void {
   close()
-  group.value = next
-  const ids = next.requests.map(({ id }) => id).join(',')
-  history.replaceState(null, '', `#requests=${ids}`)
-  for (const request of next.requests) void follow(request, following.signal)
+  request.value = next
+  history.replaceState(null, '', `#request=${next.id}`)
+  void follow(next, following.signal)
 }
 
-/** Back to the form; the requests go on. */
+/** Back to the form; the request goes on. */
 export function close(): void {
   following.abort()
   following = new AbortController()
-  group.value = null
+  request.value = null
   history.replaceState(null, '', location.pathname)
 }
 
-async function follow(request: OpenRequest, signal: AbortSignal): Promise<void> {
+async function follow(open: OpenRequest, signal: AbortSignal): Promise<void> {
   const secondsLeft = createTimer()
   try {
-    for await (const status of currentClient(signal).follow(request.id, { logs: true })) {
-      request.status.value = status
-      request.secondsLeft.value = secondsLeft(status.progress, performance.now())
+    for await (const status of currentClient(signal).follow(open.id, { logs: true })) {
+      open.status.value = status
+      open.secondsLeft.value = secondsLeft(status.progress, performance.now())
     }
   } catch (error) {
-    if (!signal.aborted) request.problem.value = messageOf(error)
+    if (!signal.aborted) open.problem.value = messageOf(error)
   }
 }
 
-export async function cancel(request: OpenRequest): Promise<void> {
+export async function cancel(open: OpenRequest): Promise<void> {
   try {
-    request.status.value = await currentClient().cancel(request.id)
+    open.status.value = await currentClient().cancel(open.id)
   } catch (error) {
-    request.problem.value = messageOf(error)
+    open.problem.value = messageOf(error)
   }
 }
