@@ -63,6 +63,8 @@ export class Scheduler {
   readonly #lanes = new Map<number, OpenLane>()
   readonly #accounts = new Map<string, number>()
   readonly #requests = new Map<string, number>()
+  /** Lanes that the thread has been asked to open. */
+  readonly #opening = new Set<Promise<unknown>>()
   readonly #totals = { stepsTotal: 0, laneStepsTotal: 0, framesTotal: 0 }
   #stepping = false
 
@@ -84,14 +86,13 @@ export class Scheduler {
   async #separate(
     request: LaneRequest,
     owner: LaneOwner,
-    { signal, onStep, onBegin }: LaneOptions,
+    options: LaneOptions,
   ): Promise<LaneResult> {
-    const { lane: id, frames, steps } = await this.#watchMemory(this.#compute.open(request))
-    const { promise, resolve, reject } = promiseWithResolvers<LaneResult>()
+    const { signal } = options
+    const opening = this.#open(request, owner, options)
+    this.#opening.add(opening)
+    const { id, promise } = await opening.finally(() => this.#opening.delete(opening))
     const abandon = () => this.#abandon(id, signal.reason)
-    this.#join(owner)
-    const lane = { id, ...owner, frames, steps, stepsLeft: steps, onStep, onBegin, resolve, reject }
-    this.#lanes.set(id, lane)
     signal.addEventListener('abort', abandon, { once: true })
     if (signal.aborted) abandon()
     void this.#run()
@@ -100,6 +101,21 @@ export class Scheduler {
     } finally {
       signal.removeEventListener('abort', abandon)
     }
+  }
+
+  /** A lane that waits for its first step, and the promise of its result. */
+  async #open(
+    request: LaneRequest,
+    owner: LaneOwner,
+    { onStep, onBegin }: LaneOptions,
+  ): Promise<{ id: number; promise: Promise<LaneResult> }> {
+    const { lane: id, frames, steps } = await this.#watchMemory(this.#compute.open(request))
+    const { promise, resolve, reject } = promiseWithResolvers<LaneResult>()
+    promise.catch(() => undefined) // awaited by the caller: until then it is not unhandled
+    this.#join(owner)
+    const lane = { id, ...owner, frames, steps, stepsLeft: steps, onStep, onBegin, resolve, reject }
+    this.#lanes.set(id, lane)
+    return { id, promise }
   }
 
   stats(): SchedulerStats {
@@ -111,6 +127,9 @@ export class Scheduler {
     this.#stepping = true
     try {
       for (;;) {
+        // The thread takes its calls in order: a batch without the lanes that it is opening would
+        // begin no sooner, and lanes of one chunk would not share its encoding.
+        await Promise.allSettled(this.#opening)
         const served = { accounts: this.#accounts, requests: this.#requests }
         const batch = nextBatch([...this.#lanes.values()], served, this.#budget) as OpenLane[]
         if (batch.length === 0) return

@@ -63,6 +63,29 @@ class FakeCompute {
 const separate = (scheduler: Scheduler, prompt: string, signal = new AbortController().signal) =>
   scheduler.separate(request(prompt), owner(prompt), { signal, onStep: () => undefined })
 
+test('lanes that are asked for together are stepped together from the first batch on', async () => {
+  const compute = new FakeCompute()
+  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
+  await Promise.all(['x', 'y', 'z'].map((prompt) => separate(scheduler, prompt)))
+  assert.deepEqual(compute.batches, [['x', 'y', 'z']])
+})
+
+test('a lane that cannot be opened holds up no other', async () => {
+  const compute = new FakeCompute()
+  const open = compute.open.bind(compute)
+  compute.open = (asked) =>
+    asked.prompt === 'y' ? Promise.reject(new ModelError('no')) : open(asked)
+  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
+  const results = await Promise.allSettled(
+    ['x', 'y', 'z'].map((prompt) => separate(scheduler, prompt)),
+  )
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  )
+  assert.deepEqual(compute.batches, [['x', 'z']])
+})
+
 test('lanes of several requests are stepped together, and each gets its own result', async () => {
   const compute = new FakeCompute()
   const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
