@@ -24,6 +24,8 @@ const pidFile = join(dataFolder, 'winnow.pid')
 const logsFolder = join(dataFolder, 'logs')
 const services: Service[] = []
 let nats: NatsServer | null = null
+/** The last restart, under way or over. */
+let natsRestart: Promise<NatsServer> | undefined
 let stopping = false
 
 process.on('SIGINT', () => void stop())
@@ -108,7 +110,8 @@ async function ownNats(): Promise<string> {
     if (stopping) return
     console.error(`nats-server ended with ${code}; starting it again.`)
     const { port, username: token } = new URL(url)
-    nats = await startNatsServer({ folder, port: Number(port), token })
+    natsRestart = startNatsServer({ folder, port: Number(port), token })
+    nats = await natsRestart
     watch(nats)
   }
   const watch = (server: NatsServer) => server.process.once('exit', (code) => void restart(code))
@@ -194,6 +197,7 @@ async function stop(code = 0): Promise<void> {
   for (const name of ['engine', 'gateway']) {
     await services.find((service) => service.name === name)?.stop()
   }
+  await natsRestart?.catch(() => undefined) // else it would be left behind
   if (nats) {
     const ended = new Promise((done) => nats?.process.once('exit', done))
     if (nats.process.exitCode === null && nats.process.kill('SIGTERM')) await ended

@@ -18,7 +18,11 @@ const run = promisify(execFile)
 
 test('winnow start serves, and winnow separate is its client, without a checkout', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-package-'))
-  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
+  let stop = async () => {}
+  t.after(async () => {
+    await stop() // first: a broker whose folder is gone starts again
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  })
   const made = await run('node', ['--import', 'tsx', 'scripts/package.ts'], { cwd: ROOT })
   await mkdir(join(folder, 'node_modules'))
   const tarball = join(ROOT, made.stdout.trim())
@@ -44,10 +48,10 @@ test('winnow start serves, and winnow separate is its client, without a checkout
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = once(service, 'exit')
-  t.after(async () => {
+  stop = async () => {
     service.kill('SIGTERM')
     await ended
-  })
+  }
   const address = await addressIn(service.stdout)
   assert.match(await (await fetch(address)).text(), /<title>Winnow<\/title>/)
   const words = [examplePath('speech-over-piano.wav'), 'piano', '--url', address, '--out', folder]
