@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
-import { jetstreamManager } from '@nats-io/jetstream'
-import { connect } from '@nats-io/transport-node'
+import { JetStreamApiError, jetstreamManager } from '@nats-io/jetstream'
+import { connect, errors, type NatsConnection } from '@nats-io/transport-node'
 import { examplePath } from '../support/examples.ts'
 import { startCluster } from '../support/start-cluster.ts'
 import { followToEnd, startWinnow, submitFile, type Winnow } from '../support/start-winnow.ts'
@@ -39,18 +39,27 @@ async function untilWhole(url: string): Promise<void> {
     token: servers[0]!.username,
   })
   try {
-    const manager = await jetstreamManager(connection)
-    for (let isWhole = false; !isWhole;) {
-      isWhole = true
-      for await (const { config, cluster } of manager.streams.list()) {
-        assert.equal(config.num_replicas, 3, config.name)
-        const replicas = cluster?.replicas ?? []
-        if (replicas.length < 2 || replicas.some(({ current }) => !current)) isWhole = false
-      }
-      await new Promise((resolve) => setTimeout(resolve, 100))
-    }
+    while (!(await isWhole(connection))) await new Promise((resolve) => setTimeout(resolve, 100))
   } finally {
     await connection.close()
+  }
+}
+
+/**
+ * Whether two servers besides each stream's leader have all that it stores. While the servers elect
+ * leaders, JetStream does not answer, or answers that it is not available: then this is false.
+ */
+async function isWhole(connection: NatsConnection): Promise<boolean> {
+  try {
+    const manager = await jetstreamManager(connection)
+    for await (const { config, cluster } of manager.streams.list()) {
+      assert.equal(config.num_replicas, 3, config.name)
+      if (cluster?.replicas?.filter(({ current }) => current).length !== 2) return false
+    }
+    return true
+  } catch (error) {
+    if (error instanceof errors.TimeoutError || error instanceof JetStreamApiError) return false
+    throw error
   }
 }
 
