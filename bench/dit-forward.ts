@@ -108,14 +108,14 @@ for (let repetition = -WARM_UP_CALLS; repetition < repetitions; repetition += 1)
   }
 }
 pytorch?.stop()
-for (const each of cases) tell(each)
+for (const each of cases) print(each)
 
 function caseOf(name: string, batch: number, run: Case['run']): Case {
   return { name, batch, run, millis: [] }
 }
 
 /** With how many times as long as ours it took, of the least, and turn by turn: quartiles. */
-function tell({ name, batch, millis }: Case): void {
+function print({ name, batch, millis }: Case): void {
   const isNarrow = !name.endsWith('float32')
   const alike = cases.filter((other) => other.batch === batch && other.name.startsWith('ours'))
   const mine = (isNarrow ? alike.at(-1) : alike[0])!.millis

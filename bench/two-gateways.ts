@@ -1,6 +1,6 @@
 /**
  * Question: how long does a submit take on two gateways with one PostgreSQL, beside one gateway
- * with SQLite, and how late is a status stream of one gateway told of what the other did?
+ * with SQLite, and how late is a status stream of one gateway updated with what the other did?
  *
  * `node --import tsx bench/two-gateways.ts [per second] [seconds] [rounds]`: both run all the time,
  * on the same disk and with durable commits, and are loaded in turns. The stream is on one gateway,
@@ -70,7 +70,7 @@ for (const { name, ms, failed } of cases) {
   })
 }
 const delays = await streamDelays()
-report('a stream is told of what another gateway did', {
+report('a stream sends what another gateway did', {
   n: delays.length,
   p50_ms: round(quantile(delays, 0.5)),
   p99_ms: round(quantile(delays, 0.99)),

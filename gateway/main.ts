@@ -221,7 +221,7 @@ const addresses = {
 announceReady(addresses)
 manager.ready(`serving at ${addresses.address}`)
 manager.keepAlive(
-  async () => undefined, // that the event loop turns is all that is asked
+  async () => undefined, // only the event loop must turn
   () => `serving at ${addresses.address}, ${engineRegistry.engines} engines`,
 )
 log.info(addresses, 'ready')

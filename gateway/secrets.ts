@@ -137,15 +137,15 @@ export async function assertSameSecrets(
     ['signing', signingKeys],
     ['encryption', encryptionKeys],
   ] as const) {
-    const sealed = await keepSecretCheck(store, kind, encrypt(keys, kind, CHECKED))
-    if (!opens(keys, kind, sealed)) {
+    const encrypted = await keepSecretCheck(store, kind, encrypt(keys, kind, CHECKED))
+    if (!decrypts(keys, kind, encrypted)) {
       throw new StartError(
         `${KINDS[kind].setting}: none of its keys is the one that gateways on this database use. ` +
           'Give all of them the same file; to replace a key, first add the new one as the second.',
       )
     }
     const [used] = keys
-    if (!opens([used], kind, sealed)) {
+    if (!decrypts([used], kind, encrypted)) {
       await replaceSecretCheck(store, kind, encrypt(keys, kind, CHECKED))
     }
   }
@@ -153,9 +153,9 @@ export async function assertSameSecrets(
 
 const CHECKED = 'winnow'
 
-function opens(keys: Keys, owner: string, sealed: string): boolean {
+function decrypts(keys: Keys, owner: string, encrypted: string): boolean {
   try {
-    return decrypt(keys, owner, sealed) === CHECKED
+    return decrypt(keys, owner, encrypted) === CHECKED
   } catch {
     return false
   }
@@ -181,7 +181,7 @@ async function writeWhole(path: string, text: string): Promise<void> {
 
 /**
  * Encrypts `text` with the key that is used.
- * @param owner the id of the row that keeps it; sealed text opens for no other
+ * @param owner the id of the row that keeps it; encrypted text can be decrypted for no other
  */
 export function encrypt([key]: Keys, owner: string, text: string): string {
   const nonce = randomBytes(NONCE_BYTES)
@@ -192,18 +192,18 @@ export function encrypt([key]: Keys, owner: string, text: string): string {
   return Buffer.concat(parts).toString('base64url')
 }
 
-/** What was sealed. @throws Error when keys, owner or text are not those of the sealing */
-export function decrypt([used, accepted]: Keys, owner: string, sealed: string): string {
+/** What was encrypted. @throws Error when keys, owner or text are not those of the encryption */
+export function decrypt([used, accepted]: Keys, owner: string, encrypted: string): string {
   try {
-    return decryptWith(used, owner, sealed)
+    return decryptWith(used, owner, encrypted)
   } catch (error) {
     if (accepted === undefined) throw error
-    return decryptWith(accepted, owner, sealed)
+    return decryptWith(accepted, owner, encrypted)
   }
 }
 
-function decryptWith(key: string, owner: string, sealed: string): string {
-  const bytes = Buffer.from(sealed, 'base64url')
+function decryptWith(key: string, owner: string, encrypted: string): string {
+  const bytes = Buffer.from(encrypted, 'base64url')
   const [nonce, tag] = [bytes.subarray(0, NONCE_BYTES), bytes.subarray(-TAG_BYTES)]
   const decipher = createDecipheriv(CIPHER, Buffer.from(key, 'base64url'), nonce, {
     authTagLength: TAG_BYTES,

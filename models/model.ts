@@ -90,13 +90,13 @@ export interface LaneResult extends Separation {
    * the model's card for what it is worth.
    */
   score: number
-  /** How probable it is that the sound asked for is in the chunk at all. Absent: it can't tell. */
+  /** How probable it is that the prompted sound is in the chunk. Absent: not estimated. */
   match?: number
   /** The classes that the prompt may mean, the most probable first; absent without named ones. */
   meanings?: readonly Meaning[]
   /**
    * Where the target was predicted to sound, in order; empty: nowhere, and then nothing was
-   * silenced. Absent: nobody asked.
+   * silenced. Absent: not requested.
    */
   predictedSpans?: readonly Span[]
   /** Where it was asked for. */

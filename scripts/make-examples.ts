@@ -1,6 +1,6 @@
 /**
- * Makes the recordings of `examples/`: mixtures with their true sources, so that anybody can hear,
- * and measure, what a separation gets right. The same tools make the same bytes.
+ * Makes the recordings of `examples/`: mixtures with their true sources, to measure a separation by.
+ * The same tools make the same bytes.
  *
  *   npx tsx scripts/make-examples.ts [folder]
  */

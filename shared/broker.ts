@@ -106,7 +106,7 @@ class JetStreamBroker implements Broker {
   readonly #onStreamsLost: () => void
   /** When the stream of the jobs was made; another time means another stream. */
   #streamsMade: string | undefined
-  /** Tells what this connection has published from what others have. */
+  /** Distinguishes what this connection has published from what others have. */
   readonly #name = randomUUID()
   #connected = true
 

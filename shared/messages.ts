@@ -145,7 +145,7 @@ export const Progress = Type.Object({
   progress: Type.Number({ minimum: 0, maximum: 1 }),
 })
 
-/** The row of a request has changed; may be lost. Gateways tell each other. */
+/** The row of a request has changed; may be lost. Gateways publish it to each other. */
 export const Change = Type.Object({
   request_id: Type.String(),
   /** The gateway that says so. */

@@ -116,7 +116,7 @@ export interface paths {
         };
         /**
          * Get the status of a request
-         * @description To poll; the stream tells changes at once.
+         * @description To poll; the stream sends changes at once.
          *
          *     Scope of the key: `audio:separate`.
          */
@@ -338,7 +338,7 @@ export interface paths {
         /** List the API keys, oldest first */
         get: operations["listKeys"];
         put?: never;
-        /** Create an API key; the answer alone tells its secret */
+        /** Create an API key; the answer alone contains its secret */
         post: operations["createKey"];
         delete?: never;
         options?: never;
@@ -1119,7 +1119,7 @@ export interface components {
             input: components["schemas"]["AudioSeparateInput"];
             /**
              * Format: uri
-             * @description Public HTTPS URL that is told the end of the request; see `webhooks`.
+             * @description Public HTTPS URL that receives the end of the request; see `webhooks`.
              */
             webhookUrl?: string;
             /** @description Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. Without one we make one. */

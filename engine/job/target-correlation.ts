@@ -6,7 +6,7 @@ const CORRELATION_MIN = 0.7
 /**
  * Pearson's correlation, over all channels and without removal of the mean, of each pair of
  * targets. A sound that two prompts describe is in both targets, and subtracted twice from the
- * residual: the client should know.
+ * residual: the client is informed.
  */
 export class TargetCorrelation {
   readonly #prompts: readonly string[]

@@ -20,7 +20,7 @@ import { layoutOfMask } from './channel-layout.ts'
 export interface EncoderOptions {
   /** What clients may choose, or `aac`: the sound track of a video, as an M4A file. */
   format: OutputFormat | 'aac'
-  /** Hertz, of the blocks. MP3 and AAC know few: others are resampled to the next one up. */
+  /** Hertz, of the blocks. MP3 and AAC allow few: others are resampled to the next one up. */
   sampleRate: number
   /** Of the blocks. MP3 has two at most, AAC eight: more are mixed down. */
   channels: number

@@ -53,7 +53,7 @@ export class PacketReader {
 
   /**
    * Matroska and others do not say when a picture is to be decoded, only when it is shown. FFmpeg
-   * tells the one from the other except for the first few, as many as may be out of order: these
+   * distinguishes them except for the first few, as many as may be out of order: these
    * get times before that of the first.
    */
   #timeDecoding(): void {

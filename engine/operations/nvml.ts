@@ -154,7 +154,7 @@ async function readGpu(calls: Calls, gpu: string, handle: Handle): Promise<GpuRe
   }
 }
 
-/** The driver keeps what happens until it is asked for. */
+/** The driver keeps events until they are read. */
 function createXids(calls: Calls, gpus: readonly OpenGpu[]): Pick<Nvml, 'watchXids' | 'takeXids'> {
   let events: unknown
   return {

@@ -213,7 +213,7 @@ export const SubmitAudioSeparateRequest = Type.Object(
       Type.String({
         format: 'uri',
         maxLength: LIMITS.webhookUrlCharactersMax,
-        description: 'Public HTTPS URL that is told the end of the request; see `webhooks`.',
+        description: 'Public HTTPS URL that receives the end of the request; see `webhooks`.',
       }),
     ),
     webhookSecret: Type.Optional(

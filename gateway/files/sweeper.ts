@@ -80,7 +80,7 @@ export async function sweepOrphans({ store, mediaStore, clock, log }: SweeperDep
   for await (const { key, writtenAt } of mediaStore.list()) {
     const owner = ownerOf(key)
     if (writtenAt >= before || owner === undefined || (await isWanted(store, owner))) continue
-    log.warn({ key }, 'media that nobody wants is deleted')
+    log.warn({ key }, 'media that belongs to no file or request is deleted')
     await mediaStore.remove(keyOf(owner)).catch((error: unknown) => {
       log.error({ err: error, key }, 'media could not be deleted; a later turn tries again')
     })

@@ -112,7 +112,8 @@ class S3Bucket implements Bucket {
         new HeadObjectCommand({ Bucket: this.#bucket, Key: INCOMING + key }),
       )
       const { ContentLength: bytes, LastModified: time, ETag: etag } = head
-      if (bytes === undefined || !time || !etag) throw new Error('the store does not tell all')
+      if (bytes === undefined || !time || !etag)
+        throw new Error('the store does not state size, time and etag')
       return { key, bytes, arrivedAt: time.getTime(), etag }
     } catch (error) {
       if (error instanceof NotFound) return undefined

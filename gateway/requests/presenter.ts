@@ -209,7 +209,7 @@ export function storedPart(
   }
 }
 
-/** What tells an output of a request from its others: of several targets their prompts. */
+/** What distinguishes an output of a request from its others: of several targets their prompts. */
 function outputLabel(row: RequestRow, name: OutputName): string {
   const prompts = promptsOfRow(row)
   if (prompts.length === 1 || name === 'residual') return name

@@ -8,7 +8,7 @@ import { countWaiting } from '../store/requests.ts'
 /** So near to a limit submits are counted one at a time: more are never under way at once. */
 const MARGIN = 256
 const FAR_MS = 1_000
-/** Room comes as requests are finished; nobody can know sooner. */
+/** Room comes as requests are finished; when that is cannot be known before. */
 const RETRY_AFTER_SECONDS = 30
 
 /**

@@ -24,7 +24,7 @@ export class RequestFeed {
   #changes = 0
   #closed = false
 
-  /** @param announce tells the other gateways of a change; the message may be lost */
+  /** @param announce publishes a change to the other gateways; the message may be lost */
   constructor(watchesMaxPerAccount: number, announce: (requestId: string) => void = () => {}) {
     this.#watchesMaxPerAccount = watchesMaxPerAccount
     this.#announce = announce

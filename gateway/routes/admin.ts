@@ -132,7 +132,7 @@ function keyRoutes(app: FastifyInstance, deps: Deps): void {
     '/admin/keys',
     {
       schema: {
-        ...describe('createKey', 'Create an API key; the answer alone tells its secret'),
+        ...describe('createKey', 'Create an API key; the answer alone contains its secret'),
         body: CreateKeyRequest,
         response: responses({ 201: NewApiKey }, [400, 401, 500]),
       },

@@ -16,7 +16,7 @@ export function statusRoute(app: FastifyInstance, deps: Deps): void {
       schema: {
         operationId: 'getStatus',
         summary: 'Get the status of a request',
-        description: 'To poll; the stream tells changes at once.',
+        description: 'To poll; the stream sends changes at once.',
         tags: ['queue'],
         params: requestParams,
         querystring: { type: 'object', properties: { logs: logsParameter } },

@@ -24,14 +24,14 @@ interface PostgresOptions {
 
 const WAIT_MS_MAX = 60_000
 /** Rest between two tries to connect; doubled with each, up to the most. */
-const REST_MS = { least: 250, most: 5_000 }
+const RETRY_DELAY_MS = { least: 250, most: 5_000 }
 /** For a connection, of the pool's or a new one. */
 const CONNECT_MS_MAX = 5_000
 /** For one statement, waits for others' locks included. */
 const STATEMENT_MS_MAX = 10_000
 /** Longer than that a gateway that went away must not hold what it has locked. */
 const IDLE_MS_MAX = 30_000
-/** A hint to clients; nobody can know how long a database is away. */
+/** A hint to clients; how long a database is away cannot be known. */
 const RETRY_AFTER_SECONDS = 5
 
 /** SQLSTATE: trouble of connections or resources, shutdown, a time-out, a standby. */
@@ -48,7 +48,7 @@ const AWAY_MESSAGES = /timeout|Connection terminated/
 
 /**
  * Opens the database and migrates it; waits for a server that does not answer yet, and says so.
- * While it is away later, all that is asked of it fails with `SERVICE_UNAVAILABLE`.
+ * While it is away later, every query fails with `SERVICE_UNAVAILABLE`.
  * @throws StartError when nobody answers in time, and at once when it can't be used
  */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
@@ -81,7 +81,11 @@ const storeOf = (pool: ConstructorParameters<typeof PostgresDialect>[0]['pool'])
 async function prepare({ url, log, waitMsMax = WAIT_MS_MAX }: PostgresOptions): Promise<void> {
   const place = placeOf(url)
   const startedAt = performance.now()
-  for (let restMs = REST_MS.least; ; restMs = Math.min(restMs * 2, REST_MS.most)) {
+  for (
+    let retryDelayMs = RETRY_DELAY_MS.least;
+    ;
+    retryDelayMs = Math.min(retryDelayMs * 2, RETRY_DELAY_MS.most)
+  ) {
     try {
       return await prepareOnce(url)
     } catch (cause) {
@@ -89,18 +93,18 @@ async function prepare({ url, log, waitMsMax = WAIT_MS_MAX }: PostgresOptions): 
       const { message } = cause as Error
       const refusal = refusalOf(cause, place)
       if (refusal !== undefined) throw new StartError(`DATABASE_URL: ${refusal}`, { cause })
-      if (performance.now() - startedAt + restMs > waitMsMax) {
+      if (performance.now() - startedAt + retryDelayMs > waitMsMax) {
         throw new StartError(
           `DATABASE_URL: no database answers at ${place} (${message}), after ` +
             `${waitMsMax / 1_000} s. Start PostgreSQL there, or correct DATABASE_URL.`,
           { cause },
         )
       }
-      if (restMs === REST_MS.least) {
+      if (retryDelayMs === RETRY_DELAY_MS.least) {
         log.warn({ place, reason: message }, 'the database does not answer yet: waiting for it')
       }
     }
-    await sleep(restMs)
+    await sleep(retryDelayMs)
   }
 }
 
@@ -173,7 +177,7 @@ class GuardedClient implements PostgresPoolClient {
     this.#client = client
   }
 
-  /** Cursors, which the interface has as well, nobody asks for. */
+  /** Cursors are part of the interface, and unused. */
   query = (async (text: string, values: readonly unknown[] = []) => {
     try {
       return await this.#client.query(text, values.map(withoutNul))

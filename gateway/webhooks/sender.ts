@@ -248,7 +248,7 @@ function afterTry(
 function errorOf(outcome: PostOutcome): string {
   if ('problem' in outcome) return outcome.problem
   const { status } = outcome
-  if (status === 410) return 'The receiver answered with status 410: it wants no more of this.'
+  if (status === 410) return 'The receiver answered with status 410: it takes no more webhooks.'
   if (status >= 300 && status <= 399) {
     return `The receiver answered with status ${status}; redirects are not followed.`
   }

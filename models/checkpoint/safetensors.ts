@@ -24,7 +24,7 @@ const HEADER_BYTES_MAX = 64 * 1024 * 1024
 
 /**
  * The tensors of a file by name. Only the header is read here; a tensor's type and size are checked
- * when it is asked for, since files may hold types that nobody reads.
+ * when it is asked for, since files may hold types that are never read.
  * @throws Error naming the file, and the tensor if it is to blame, when anything does not fit
  */
 export function openSafetensors(file: string): ReadonlyMap<string, StoredTensor> {

@@ -173,7 +173,7 @@ class Machine {
     this.push(callee(values))
   }
 
-  /** A state dict carries the versions of its modules as an attribute: nobody asks for them. */
+  /** A state dict carries the versions of its modules as an attribute: they are not read. */
   dropAttributes(): void {
     const [owner] = this.popMany(2)
     if (!(owner instanceof Map)) throw this.#malformed('gives attributes to what is no dictionary')

@@ -159,7 +159,7 @@ export class Weights {
   }
 
   /**
-   * @throws Error naming weights that nobody asked for: a layer is missing from the network. Under
+   * @throws Error naming weights that were not read: a layer is missing from the network. Under
    *   `read`, also those that were asked for and are not there, or not as they should be
    */
   assertAllRead(): void {

@@ -1,6 +1,6 @@
 /**
  * A reader of zip archives whose entries are stored as they are, with 64-bit sizes where needed:
- * what torch.save writes. It tells where entries lie, so that parts of them can be read in place.
+ * what torch.save writes. It states where entries lie, so that parts of them can be read in place.
  */
 import { readBytes, sizeOfFile } from './stored-tensor.ts'
 
@@ -152,7 +152,7 @@ function wideFields(view: DataView, start: number, length: number): bigint[] {
   return []
 }
 
-/** How long the entry's own header is, only that header tells. */
+/** How long the entry's own header is, is stated in that header alone. */
 function readEntry(
   file: string,
   record: Record,

@@ -1,7 +1,7 @@
 /**
  * What is computed again and again in the same shapes, run as one graph. Step by step, the native
  * library goes through memory for every sum and every product; of a graph it joins what follows a
- * matrix product with it, writes results over what nobody needs any more, and is called once.
+ * matrix product with it, writes results over what is not needed any more, and is called once.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -197,7 +197,7 @@ export class MiniLane implements Lane {
   }
 }
 
-/** [channels, samples]: what no model should hear is silence, and so is what a window lacks. */
+/** [channels, samples]: samples outside the window are silence. */
 function samplesOf({ channels }: Chunk, longestHop: number): Tensor {
   const length = Math.max(channels[0]!.length, windowLength(longestHop))
   const flat = new Float32Array(channels.length * length)

@@ -5,7 +5,7 @@ import type { Encoder } from './codec/encoder.ts'
 import type { Slice } from './codec/slices.ts'
 import { hopOf, type CodecConfig } from './config.ts'
 
-/** What was encoded lies in JavaScript: it is small, and nobody has to free it. */
+/** What was encoded lies in JavaScript: it is small, and needs no freeing. */
 export class Encoding {
   readonly frames: number
   readonly #encoder: Encoder

@@ -5,7 +5,7 @@ import { takeInventory, type Inventory, type PartInventory } from './inventory.t
 
 const HELP = `Usage: npm run model -- inspect <folder> [--json]
 
-Tells what the folder of a SAM-Audio model has, what is missing, how large it is, and whether it
+Prints what the folder of a SAM-Audio model has, what is missing, how large it is, and whether it
 fits the memory of this machine's device. The other parts (T5, the span predictor, the judge) are
 folders within it or beside it. Only configurations and headers are read; each single weight is
 checked when an engine loads the model.

@@ -79,7 +79,7 @@ const RULES: Readonly<Record<Part, PartRules>> = {
     readConfig,
   },
   text: {
-    purpose: 'hears the prompt',
+    purpose: 'encodes the prompt',
     required: true,
     files: TOKENIZER,
     groups: ['shared', 'encoder'],
@@ -104,7 +104,7 @@ const RULES: Readonly<Record<Part, PartRules>> = {
   },
 }
 
-/** Reads configurations and headers, no weights. @throws Error when parts can't be told apart */
+/** Reads configurations and headers, no weights. @throws Error when parts can't be distinguished */
 export async function takeInventory(folder: string): Promise<Inventory> {
   const folders = await findParts(folder)
   const parts = await Promise.all(PARTS.map((part) => inventoryOf(part, folders[part] ?? null)))

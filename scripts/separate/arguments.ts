@@ -37,7 +37,7 @@ What to write
 
 For servers
   --metadata JSON       an object that webhooks carry back
-  --webhook URL         https address that is told the end
+  --webhook URL         https address that receives the end
   --webhook-secret TEXT signs that message; without it the service makes one, shown once
   --url URL             the service (or WINNOW_URL; default http://127.0.0.1:8080)
   --key KEY             API key (or WINNOW_API_KEY; for a service on this machine also

@@ -217,10 +217,10 @@ test('7.3 the result of a request that is not completed answers 409 and says why
   assertError(await result(), 'RESULT_NOT_READY')
   await gateway.event('started', requestId)
   assertError(await result(), 'RESULT_NOT_READY')
-  const error = { code: 'NO_AUDIO_STREAM' as const, message: 'Nothing to hear.' }
+  const error = { code: 'NO_AUDIO_STREAM' as const, message: 'No audio.' }
   await gateway.event('failed', requestId, { error })
   assertError(await result(), 'REQUEST_FAILED')
-  assert.match((await result()).json().error.message, /NO_AUDIO_STREAM.*Nothing to hear/)
+  assert.match((await result()).json().error.message, /NO_AUDIO_STREAM.*No audio/)
   assert.equal((await result()).json().error.request_id, requestId)
 })
 

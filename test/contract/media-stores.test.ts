@@ -124,7 +124,7 @@ test('7 media in a bucket of an S3-compatible store', async (t) => {
     for (const url of [source.url, urls.target]) assert.equal(new URL(url).origin, s3.endpoint)
   })
 
-  await step('a bucket that cannot be used is told at the start', async (t) => {
+  await step('a bucket that cannot be used is refused at the start', async (t) => {
     await assert.rejects(
       openBucket({ ...s3, bucket: 'none-such' }),
       /bucket none-such cannot be used/,

@@ -48,7 +48,7 @@ async function read(address: string): Promise<Map<string, number>> {
   return values
 }
 
-test('extension: metrics tell what waits, what ended how, and what was called', async (t) => {
+test('extension: metrics count what waits, what ended how, and what was called', async (t) => {
   const gateway = await startGateway(t)
   const address = await startMetrics(t, gateway)
   const { call } = await startSeparationClient(t, gateway)
@@ -103,7 +103,7 @@ test('extension: metrics tell what waits, what ended how, and what was called', 
     assert.equal(values.get(name), value, name)
 })
 
-test('extension: metrics tell of webhooks that are still to be sent', async (t) => {
+test('extension: metrics count webhooks that are still to be sent', async (t) => {
   const gateway = await startGateway(t)
   const address = await startMetrics(t, gateway)
   const submit = async () => {

@@ -242,9 +242,9 @@ test('6.1 every way to fail is posted: by the engine, by cancel, by the loss of 
   await gateway.send()
   const events = gateway.posts.map(eventOf)
   for (const event of events) assertShape(SeparationFailedEvent, event)
-  const told = new Map(events.map((event) => [event.request_id, event.error.code]))
+  const codes = new Map(events.map((event) => [event.request_id, event.error.code]))
   assert.deepEqual(
-    [byEngine, canceled, lost].map((id) => told.get(id)),
+    [byEngine, canceled, lost].map((id) => codes.get(id)),
     ['MODEL_FAILED', 'CANCELED', 'ENGINE_LOST'],
   )
   const { created_at, ...event } = events.find((event) => event.request_id === byEngine)

@@ -328,27 +328,27 @@ test('events arrive once and in order; one whose handling fails comes again', as
 
 test('progress and hellos reach whoever listens', async (t) => {
   const broker = await start(t)
-  const heard = collect<unknown>(2)
-  t.after(broker.followProgress(heard.take))
-  t.after(broker.followAnnouncements(heard.take))
+  const received = collect<unknown>(2)
+  t.after(broker.followProgress(received.take))
+  t.after(broker.followAnnouncements(received.take))
   const progress = { request_id: 'r', attempt_id: 'a', at: '', progress: 0.5 }
   const announcement = { engine_id: 'e', control_address: '127.0.0.1:1' }
   broker.publishProgress(progress)
   broker.announceEngine(announcement)
-  assert.deepEqual(await heard.all, [progress, announcement])
+  assert.deepEqual(await received.all, [progress, announcement])
 })
 
 test('a changed request is published to other gateways, and not to its publisher', async (t) => {
   const server = await startServer(t)
   const [one, other] = [await connectTo(server), await connectTo(server)]
-  const heard: string[] = []
-  t.after(one.followChanges((requestId) => heard.push(`one ${requestId}`)))
-  t.after(other.followChanges((requestId) => heard.push(`other ${requestId}`)))
+  const received: string[] = []
+  t.after(one.followChanges((requestId) => received.push(`one ${requestId}`)))
+  t.after(other.followChanges((requestId) => received.push(`other ${requestId}`)))
   await whenTrue(async () => {
     one.publishChange('a') // lost until the server has both subscriptions
-    return heard.length > 3
+    return received.length > 3
   })
-  assert.deepEqual([...new Set(heard)], ['other a'])
+  assert.deepEqual([...new Set(received)], ['other a'])
 })
 
 /** A log whose lines can be waited for. */

@@ -1,4 +1,4 @@
-/** The options that choose and shape: candidates, predicted spans; and what `logs` tell of them. */
+/** The options that choose and shape: candidates, predicted spans; and what `logs` contain about them. */
 
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
@@ -44,9 +44,9 @@ test('candidates are made, scored in the logs, and the best one is the same ever
     assertClose(plane, first.target[i]!, { absolute: 1e-5 }) // as a graph or step by step
   }
   const line = /^Chunk \d+: candidate [1-4] was kept; scores( \d\.\d{4},){3} \d\.\d{4}\.$/
-  const told = first.logs.filter((message) => line.test(message))
-  assert.ok(told.length >= 2, first.logs.join('\n'))
-  for (const line of told) {
+  const logged = first.logs.filter((message) => line.test(message))
+  assert.ok(logged.length >= 2, first.logs.join('\n'))
+  for (const line of logged) {
     const scores = [...line.matchAll(/\d\.\d{4}/g)].map(([score]) => Number(score))
     const kept = Number(/candidate (\d)/.exec(line)?.[1])
     assert.equal(scores[kept - 1], Math.max(...scores))
@@ -104,7 +104,7 @@ for (const [company, make] of Object.entries(companies)) {
     assert.ok(peak(4.5, 7.5) > 0.02, 'the siren is there')
     const likeness = (plane: Float32Array) =>
       siSdr([target[0]!.subarray(4.5 * RATE, 7.5 * RATE)], [plane.subarray(4.5 * RATE, 7.5 * RATE)])
-    assert.ok(likeness(late) > likeness(rest) + 6, 'and it is the siren, not what it is heard over')
+    assert.ok(likeness(late) > likeness(rest) + 6, 'and it is the siren, not the sound under it')
     assert.equal(peak(0, 3), 0)
   })
 }

@@ -133,7 +133,7 @@ test("stereo at another rate becomes one channel at the model's, and the logs sa
   assert.match(logs, /fast: 8 midpoint steps/)
 })
 
-test('spans, candidates and predict_spans are taken, and the logs tell what became of them', async () => {
+test('spans, candidates and predict_spans are taken, and the logs contain what became of them', async () => {
   const { logs } = await separated([sound(1)], {
     prompt: 'a dog',
     acceleration: 'fast',

@@ -252,7 +252,7 @@ test('GET /v1/models names the model that runs', async () => {
   assert.match(JSON.stringify(data), /mini/)
 })
 
-test('the metrics have a port of their own, and tell of what was done', async () => {
+test('the metrics have a port of their own, and count what was done', async () => {
   const reply = await fetch(`${winnow.gateway.ready.metrics}/metrics`)
   const text = await reply.text()
   assert.match(text, /^winnow_engines 1$/m)

@@ -65,12 +65,12 @@ for (const { name, container, type, video, audio, recoded } of videos) {
       assert.equal(picture.times.length, source.times.length)
       picture.times.forEach((time, i) => assertNear(time, source.times[i]!, 0.002))
       const wav = readWav24(files[part])
-      const heard = await readSound(file)
-      assert.equal(heard.mixture.codec, 'aac')
-      assert.equal(heard.mixture.sampleRate, wav.sampleRate)
-      assert.equal(heard.planes.length, wav.planes.length)
-      assertNear(heard.planes[0]!.length, wav.planes[0]!.length, 1024)
-      for (const [c, plane] of wav.planes.entries()) assertAlike(heard.planes[c]!, plane, 0.95)
+      const decoded = await readSound(file)
+      assert.equal(decoded.mixture.codec, 'aac')
+      assert.equal(decoded.mixture.sampleRate, wav.sampleRate)
+      assert.equal(decoded.planes.length, wav.planes.length)
+      assertNear(decoded.planes[0]!.length, wav.planes[0]!.length, 1024)
+      for (const [c, plane] of wav.planes.entries()) assertAlike(decoded.planes[c]!, plane, 0.95)
     }
     const [target, residual] = await Promise.all(
       ['target', 'residual'].map((part) => readSound(join(winnow.folder, `${name}-${part}.mp4`))),

@@ -85,7 +85,7 @@ test('a webhook outlives its gateway and a receiver that fails', { timeout }, as
 })
 
 test(
-  'a canceled request is told, signed with a secret of our own, again by hand',
+  'a canceled request is delivered, signed with a secret of our own, again by hand',
   { timeout },
   async (t) => {
     const [winnow, receiver] = await Promise.all([

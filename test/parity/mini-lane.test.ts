@@ -174,13 +174,13 @@ test('a tone above 16 kHz does not change what is separated below', () => {
   const high = low.map((sample, i) => sample + 0.5 * tone[i]!)
   const plain = separateOne(mini, laneRequest(mono(low, rate), 'rain')).target[0]!
   const hissing = separateOne(mini, laneRequest(mono(high, rate), 'rain')).target[0]!
-  const audible = (samples: Float32Array) =>
+  const energy = (samples: Float32Array) =>
     tf.tidy(() => {
       const below = tf.spectral.rfft(tf.tensor1d(samples.slice(0, 32_768))).slice(0, 10_000)
       return Math.sqrt(tf.real(below).square().add(tf.imag(below).square()).sum().dataSync()[0]!)
     })
   const difference = plain.map((sample, i) => sample - hissing[i]!)
-  assert(audible(difference) < 0.03 * audible(plain))
+  assert(energy(difference) < 0.03 * energy(plain))
 })
 
 test('a target above 16 kHz follows the last band', () => {
@@ -190,8 +190,8 @@ test('a target above 16 kHz follows the last band', () => {
   const { target } = separateOne(mini, laneRequest(mono(mixture, rate), 'rain'))
   const toneIn = (wave: Float32Array) =>
     wave.reduce((sum, sample, i) => sum + sample * tone[i]!, 0) / (rate / 2)
-  const [heard, whole] = [toneIn(target[0]!), toneIn(mixture)]
-  assert(heard > 0 && heard < whole + 1e-5, `the tone keeps ${heard} of ${whole}`)
+  const [kept, whole] = [toneIn(target[0]!), toneIn(mixture)]
+  assert(kept > 0 && kept < whole + 1e-5, `the tone keeps ${kept} of ${whole}`)
 })
 
 test('spans silence the target and leave the mixture whole', () => {
@@ -225,11 +225,11 @@ test('spans condition the network: an anchor at one place changes the target at 
   const chunk = mono(wave)
   const plain = separateOne(mini, laneRequest(chunk)).target[0]!
   const spans = [{ start: 0.5, end: 1, include: false }]
-  const told = separateOne(mini, { ...laneRequest(chunk), spans }).target[0]!
-  assert.notDeepEqual(told.subarray(33_000), plain.subarray(33_000))
+  const conditioned = separateOne(mini, { ...laneRequest(chunk), spans }).target[0]!
+  assert.notDeepEqual(conditioned.subarray(33_000), plain.subarray(33_000))
 })
 
-test('several prompts for one mixture share what they hear, and answer as they do alone', () => {
+test('several prompts for one mixture share the encoded mixture, and give what each gives alone', () => {
   const chunk = mono(wave)
   const other = mono(noise(wave.length, 4))
   const requests = [

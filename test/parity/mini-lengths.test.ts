@@ -44,7 +44,7 @@ test('short clips of as many lengths as there are calls reach graphs', () => {
       separateOne(mini, laneRequest({ channels, sampleRate: SAMPLE_RATE }))
     }
   })
-  assert.equal(graphs.length, deviceKind() === 'gpu' ? 0 : 2) // of what is heard, and answered
+  assert.equal(graphs.length, deviceKind() === 'gpu' ? 0 : 2) // one encodes the mixture, one decodes the mask
 })
 
 test('there are few rooms, each as long as what it is for', () => {

@@ -36,9 +36,9 @@ const last = `cond.${config.conditionedBlocks - 1}`
 /** The whole network, asked with the golden's spans or none. */
 const decodeMask = (spans: Tensor) =>
   tf.tidy(() => {
-    const heard = network.encodeMixture(golden.tensor('features'), null)
+    const encoded = network.encodeMixture(golden.tensor('features'), null)
     const conditioning = { embedding: golden.tensor('embedding'), spans }
-    return { ...network.decodeMask(heard, conditioning, null) }
+    return { ...network.decodeMask(encoded, conditioning, null) }
   })
 
 const streamsOf = (name: string): Streams => ({

@@ -34,11 +34,11 @@ const report: LoadReport = {
   repeated: 0,
   failures: [],
 }
-const told = new Set<string>()
+const delivered = new Set<string>()
 const receiver = createServer(async (request, answer) => {
   const pieces: Buffer[] = []
   for await (const piece of request) pieces.push(piece as Buffer)
-  told.add((JSON.parse(Buffer.concat(pieces).toString()) as { request_id: string }).request_id)
+  delivered.add((JSON.parse(Buffer.concat(pieces).toString()) as { request_id: string }).request_id)
   answer.end()
 })
 await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
@@ -55,8 +55,8 @@ for (let at = performance.now(); !isOver; at += PERIOD_MS) {
 }
 await Promise.all(requests)
 const deadline = performance.now() + WEBHOOKS_MS_MAX
-while (told.size < report.completed && performance.now() < deadline) await sleep(100)
-console.log(JSON.stringify({ ...report, webhooks: told.size } satisfies LoadReport))
+while (delivered.size < report.completed && performance.now() < deadline) await sleep(100)
+console.log(JSON.stringify({ ...report, webhooks: delivered.size } satisfies LoadReport))
 process.exit()
 
 /** As a client does that keeps its connections open: the other side may just have closed one. */

@@ -28,7 +28,7 @@ export function noiseFrames(
   return out
 }
 
-/** Tells the second draw from the first. */
+/** Distinguishes the second draw from the first. */
 const ANOTHER = 0x9e3779b9
 
 /** 32 bits to 32 others, every one of which depends on all (the finalizer of MurmurHash3). */

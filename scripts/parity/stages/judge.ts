@@ -15,7 +15,7 @@ import type { Reference } from '../reference.ts'
 import { compareTexts } from '../texts.ts'
 
 /** The reference's transformers and codec process the padding; only its mean excludes it. */
-const AS_THERE = 'as batched there, padding heard'
+const AS_THERE = 'as batched there, padding encoded'
 
 export async function prepareJudge(reference: Reference): Promise<() => Comparison[]> {
   const { config, checkpoint } = await reference.part('judge', readJudgeConfig)

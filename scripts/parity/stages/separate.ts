@@ -168,8 +168,8 @@ function compareStereo(parts: Parts, golden: GoldenFile): Comparison[] {
   const flow = beginFlow(parts, { wave, prompt: parts.inputs.stereo_text, tokens, noise })
   const [latent] = flowToEnd(parts, [flow], STEPS)
   const messages = tf.slice(golden.tensor('message'), [0, 0], [2, -1])
-  const asked = { latent: latent!, messages, row: 0, name: 'stereo', against: 'alone, as there' }
-  return compareWaves(parts, asked, golden)
+  const inputs = { latent: latent!, messages, row: 0, name: 'stereo', against: 'alone, as there' }
+  return compareWaves(parts, inputs, golden)
 }
 
 interface Decoded {
@@ -198,7 +198,7 @@ function compareWaves(
   })
 }
 
-interface Asked {
+interface FlowInputs {
   wave: Float32Array
   prompt: string
   /** Of each frame, [frames] int32; those of padding are left out. */
@@ -206,15 +206,15 @@ interface Asked {
   noise: Tensor
 }
 
-function beginFlow({ config, network, textEncoder }: Parts, asked: Asked): Flow {
+function beginFlow({ config, network, textEncoder }: Parts, inputs: FlowInputs): Flow {
   const { conditions } = network.velocity
-  const { features } = encodeWaves(network.codec.encoder, config.codec, [asked.wave])
+  const { features } = encodeWaves(network.codec.encoder, config.codec, [inputs.wave])
   const frames = features.shape[1]!
-  const tokens = tf.slice(asked.tokens, [0], [frames]).expandDims(0)
+  const tokens = tf.slice(inputs.tokens, [0], [frames]).expandDims(0)
   return {
     base: conditions.audio(features).add(conditions.video.absent).add(conditions.anchors(tokens)),
-    memory: conditions.memory(textEncoder.encode([asked.prompt]).states),
-    state: asked.noise,
+    memory: conditions.memory(textEncoder.encode([inputs.prompt]).states),
+    state: inputs.noise,
   }
 }
 

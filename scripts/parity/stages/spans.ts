@@ -112,17 +112,19 @@ function compareScores(
 ): Comparison[] {
   const features = golden.tensor('input_features')
   const rows = realFrames(golden)
-  const said = embedText(golden.tensor('input_ids'), golden.tensor('attention_mask'))
-  const heard = embedAudio(features, rows)
+  const encodedText = embedText(golden.tensor('input_ids'), golden.tensor('attention_mask'))
+  const encodedAudio = embedAudio(features, rows)
   const row = UNMASKED_ROW
   const alone = embedAudio(tf.slice(features, [row, 0, 0], [1, frames, -1]), [frames])
-  const scores = tf.tidy(() => logits(heard, said).sigmoid())
-  const scoresAlone = tf.tidy(() => logits(alone, tf.slice(said, [row, 0], [1, -1])).sigmoid())
+  const scores = tf.tidy(() => logits(encodedAudio, encodedText).sigmoid())
+  const scoresAlone = tf.tidy(() =>
+    logits(alone, tf.slice(encodedText, [row, 0], [1, -1])).sigmoid(),
+  )
   return [
     ...compareFound(scores, scoresAlone, file),
     golden.compare('nomask.audio_embeds', alone, `row ${row}, ${frames} frames, alone`),
-    golden.compare('logits', logits(heard, said), 'the padded batch'),
-    golden.compare('audio_embeds', heard, 'the padded batch'),
+    golden.compare('logits', logits(encodedAudio, encodedText), 'the padded batch'),
+    golden.compare('audio_embeds', encodedAudio, 'the padded batch'),
     golden.compare('probs', scores, 'the padded batch'),
   ]
 }

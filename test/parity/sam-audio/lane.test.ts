@@ -220,7 +220,7 @@ test("where chunks overlap, the later one, inpainted with the earlier one's over
   assert.ok(following.faded < 0.05 * independent.faded, 'cross-faded')
   assert.ok(
     following.middle < 1e-3 * independent.middle,
-    'in the middle, far from what only one has heard',
+    'in the middle, far from what only one of them encodes',
   )
 })
 

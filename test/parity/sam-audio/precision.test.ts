@@ -98,10 +98,10 @@ test('every part of a block is float32 but for the rounding', (t) => {
     })(frames)
   within(t, 'feed-forward', feedForward('bfloat16'), feedForward('float32'), 8e-3)
   const rotary = wide.rotaries(50)[0]!
-  const [heard, expected] = [half, wide].map(({ blocks }) =>
+  const [actual, expected] = [half, wide].map(({ blocks }) =>
     blocks[0]!.attention.forward(frames, rotary, null),
   ) as [Tensor, Tensor]
-  within(t, 'self-attention', heard, expected, 8e-3)
+  within(t, 'self-attention', actual, expected, 8e-3)
   const modulation = wide.modulations(wide.embedTime([0.3, 0.8]).blocks)[0]!
   const [block, same] = [half, wide].map((network) => {
     const memory = network.crossMemories(network.embedMemory(input(frames).memory))[0]!
@@ -114,12 +114,12 @@ test('every part of a block is float32 but for the rounding', (t) => {
 })
 
 test('so is the whole transformer, and it leaves nothing behind', (t) => {
-  const told = input(frames)
-  const expected = wide.forward(told)
+  const inputs = input(frames)
+  const expected = wide.forward(inputs)
   const before = tf.memory().numTensors
-  const answer = half.forward(told)
+  const actual = half.forward(inputs)
   assert.equal(tf.memory().numTensors, before + 1)
-  within(t, 'transformer', answer, expected, 1e-2)
+  within(t, 'transformer', actual, expected, 1e-2)
 })
 
 test('auto is one of the two, and a choice is what it says', () => {

@@ -57,11 +57,11 @@ function scoresOf(rows: readonly Row[]): Float32Array[] {
   const longest = Math.max(...rows.map(({ frames }) => frames))
   const scores = tf.tidy(() => {
     const { ids, valid } = tokenizer.batch(rows.map(({ text }) => text))
-    const heard = network.embedAudio(
+    const encodedAudio = network.embedAudio(
       featuresOf(rows),
       rows.map(({ frames }) => frames),
     )
-    return network.logits(heard, network.embedText(ids, valid)).sigmoid()
+    return network.logits(encodedAudio, network.embedText(ids, valid)).sigmoid()
   })
   const flat = scores.dataSync<'float32'>()
   scores.dispose()

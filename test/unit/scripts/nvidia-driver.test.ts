@@ -9,7 +9,7 @@ const open = (version: string) =>
   `NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  ${version}  Release Build  (root@host)\n` +
   'GCC version:  gcc version 12.3.0\n'
 
-test('the version is found in what closed and open kernel modules tell', () => {
+test('the version is found in what closed and open kernel modules print', () => {
   assert.equal(driverVersion(closed('535.183.01')), '535.183.01')
   assert.equal(driverVersion(open('570.86.10')), '570.86.10')
   assert.equal(driverVersion('GCC version:  gcc version 11.4.0 (Ubuntu)\n'), '')

@@ -266,9 +266,9 @@ for (const { format, frame } of [
           format,
           sampleRate,
         })
-        const { mixture, planes: heard } = await readSound(path)
+        const { mixture, planes: decoded } = await readSound(path)
         assert.equal(mixture.channels, format === 'mp3' ? Math.min(2, channels) : channels)
-        assertNear(heard[0]!.length / mixture.sampleRate, 0.7, frame / mixture.sampleRate)
+        assertNear(decoded[0]!.length / mixture.sampleRate, 0.7, frame / mixture.sampleRate)
       })
     }
   }

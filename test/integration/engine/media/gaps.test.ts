@@ -53,12 +53,12 @@ for (const [container, encoder, sampleRate] of kinds) {
     const unbroken = await readSound(whole, { sampleRate })
     const { mixture, planes } = await readSound(path, { sampleRate })
     const at = (seconds: number) => Math.round(seconds * mixture.sampleRate)
-    const [heard, expected] = [
+    const [decoded, expected] = [
       planes[0]!,
       parted(unbroken.planes[0]!, at(AFTER / RATE), at(GAP_SECONDS)),
     ]
-    assertNear(heard.length, expected.length, at(0.002))
-    const silence = heard.subarray(at(3.1), at(6.8))
+    assertNear(decoded.length, expected.length, at(0.002))
+    const silence = decoded.subarray(at(3.1), at(6.8))
     assert.ok(
       silence.every((sample) => sample === 0),
       'the gap is silent',
@@ -68,10 +68,10 @@ for (const [container, encoder, sampleRate] of kinds) {
       (
         _,
         i, // times may be in milliseconds
-      ) => correlation(expected, heard, { start: at(8), count: 4_000, lag: i - at(0.002) }),
+      ) => correlation(expected, decoded, { start: at(8), count: 4_000, lag: i - at(0.002) }),
     )
     assertBetween(Math.max(...likeness), 0.6, 1.0001)
-    const seconds = heard.length / mixture.sampleRate
+    const seconds = decoded.length / mixture.sampleRate
     assertNear((await measureSound(path, { secondsMax: 60 }))!, seconds, 0.03)
   })
 }

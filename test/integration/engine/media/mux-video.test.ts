@@ -136,7 +136,7 @@ for (const { name, container, video, audio = {}, recoded } of cases) {
     assertNear(clickOf(result.planes[0]!, RATE), clickOf(source.planes[0]!, RATE), 0.001)
     const distance = clickOf(result.planes[0]!, RATE) - is.flash
     t.diagnostic(`the click is ${(1000 * distance).toFixed(1)} ms after the flash`)
-    // AVI does not tell of the 10 ms that MP2 puts before the sound.
+    // AVI does not state the 10 ms that MP2 puts before the sound.
     assertNear(clickOf(source.planes[0]!, RATE) - was.flash, 0, 0.011)
     assertNear(distance, 0, 0.011)
   })

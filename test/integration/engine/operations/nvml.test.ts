@@ -7,7 +7,7 @@ import { buildFakeNvml } from '../../../support/fake-nvml.ts'
 
 const GIBIBYTE = 2 ** 30
 
-test('GPUs tell what they support, and Xids come once', async (t) => {
+test('GPUs report what they support, and Xids come once', async (t) => {
   const { path } = await buildFakeNvml(t)
   const nvml = await openNvml(path)
   assert.ok(nvml)

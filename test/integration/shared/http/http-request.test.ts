@@ -65,7 +65,7 @@ describe('a body that is not read', { timeout: 60_000 }, () => {
 
   for (const bytes of [0, 1, 16_384, 65_536, 65_537, 200_000]) {
     for (const length of [[lengthOf(bytes)], []]) {
-      const kind = length.length > 0 ? 'of a told length' : 'that ends with the connection'
+      const kind = length.length > 0 ? 'of a stated length' : 'that ends with the connection'
       test(`is whole later although its server has gone: ${bytes} bytes ${kind}`, async (t) => {
         const { url, closed } = await serveBytes(t, (socket) =>
           socket.write(head(...length) + 'x'.repeat(bytes), () => socket.destroy()),

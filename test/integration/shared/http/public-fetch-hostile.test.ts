@@ -254,7 +254,7 @@ test('a name with one address that is not public is refused', async () => {
   assert.equal(connections, 0)
 })
 
-test('messages do not tell to which address a name leads', async () => {
+test('messages do not contain the address of a name', async () => {
   await assert.rejects(fetcher(['10.11.12.13']).probe('https://wiki.corp/'), (error: Error) => {
     assert.doesNotMatch(error.message, /10\.11/)
     return true

@@ -31,7 +31,7 @@ const chunk = (
   meanings: undefined,
 })
 
-const told = (options: Partial<SeparationOptions>, work = [chunk(0), chunk(9)]) =>
+const logged = (options: Partial<SeparationOptions>, work = [chunk(0), chunk(9)]) =>
   describeWork({
     options: { ...DEFAULT_OPTIONS, ...options },
     model,
@@ -43,13 +43,13 @@ const told = (options: Partial<SeparationOptions>, work = [chunk(0), chunk(9)]) 
   })
 
 test('the chunk plan and what the acceleration means', () => {
-  assert.deepEqual(told({ acceleration: 'quality' }), [
+  assert.deepEqual(logged({ acceleration: 'quality' }), [
     'Separated 19.00 s with mini in 2 chunks of 10.00 s overlapping by 1.00 s; quality: four passes.',
   ])
 })
 
 test('candidates with their scores, of a dozen chunks at most', () => {
-  const lines = told(
+  const lines = logged(
     { reranking_candidates: 2 },
     Array.from({ length: 40 }, (_, i) => chunk(9 * i)),
   )
@@ -85,7 +85,7 @@ test('spans that were given, and that predict_spans was ignored then', () => {
     { start: 1, end: 2.5, include: true },
     { start: 3, end: 4, include: false },
   ]
-  assert.deepEqual(told({ spans, predict_spans: true }).slice(1), [
+  assert.deepEqual(logged({ spans, predict_spans: true }).slice(1), [
     'Went by 2 given spans: 1.00 to 2.50 s (sounds), 3.00 to 4.00 s (does not sound).',
     'predict_spans was ignored, for spans were given.',
   ])
@@ -103,22 +103,22 @@ test('spans that were predicted, on the clock of the media, joined over chunks',
     { start: 2, end: 3 },
     { start: 9, end: 11 },
   ])
-  const [, line] = told({ predict_spans: true }, work)
+  const [, line] = logged({ predict_spans: true }, work)
   assert.match(line ?? '', /Predicted 2 spans .*: 2\.00 to 3\.00 s, 9\.00 to 11\.00 s\./)
 })
 
 test('a sound that is absent is said to be, from a chunk or altogether', () => {
-  const some = told({ predict_spans: true }, [chunk(0, [{ start: 2, end: 3 }]), chunk(9, [])])
+  const some = logged({ predict_spans: true }, [chunk(0, [{ start: 2, end: 3 }]), chunk(9, [])])
   assert.match(some.at(-1) ?? '', /seems absent from 1 chunk, .*9\.00 to 19\.00 s/)
   assert.match(
-    told({ predict_spans: true }, [chunk(0, []), chunk(9, [])]).at(-1) ?? '',
+    logged({ predict_spans: true }, [chunk(0, []), chunk(9, [])]).at(-1) ?? '',
     /Nothing was silenced/,
   )
 })
 
 test('how well the sound matches, and that it seems absent', () => {
   const matching = (...matches: number[]) =>
-    told(
+    logged(
       {},
       matches.map((match, i) => chunk(9 * i, undefined, match)),
     )[1]
@@ -140,13 +140,13 @@ test('what the prompt was taken to mean, where the model has names', () => {
     { name: 'water', probability: 0.18 },
   ]
   assert.equal(
-    told({}, [
+    logged({}, [
       { ...chunk(0), meanings },
       { ...chunk(9), meanings },
     ])[1],
     'The prompt is taken to mean: vacuum cleaner (0.78), water (0.18).',
   )
-  assert.equal(told({}, [{ ...chunk(0), meanings: [] }]).length, 1)
+  assert.equal(logged({}, [{ ...chunk(0), meanings: [] }]).length, 1)
 })
 
 test('what was decoded and mixed down, and what was stored', () => {

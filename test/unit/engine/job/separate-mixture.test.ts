@@ -164,7 +164,7 @@ test('max_chunk_duration and chunk_overlap bound what the model would take, by a
     assert.equal(
       lanes.every((lane) => lane.acceleration === acceleration),
       true,
-      'it is told to the model',
+      'the model is given it',
     )
   }
   assert.equal((await lanesOf({ acceleration: 'quality', chunk_overlap: 0 })).length, 3)
@@ -209,7 +209,7 @@ test('each chunk has its candidates, of which the best is kept; a model that giv
   assert.match(single.logs.join('\n'), /one candidate was made/)
 })
 
-test('seeds come from request and candidate alone; chunks tell where they start', async () => {
+test('seeds come from request and candidate alone; chunks state where they start', async () => {
   const options = { reranking_candidates: 2 }
   const { lanes } = await separated(options)
   const seeds = seedsOf({ lanes })

@@ -61,17 +61,17 @@ test('neighbouring chunks agree on a span that crosses both', () => {
 })
 
 /** The conditioning of four tokens of a quarter of a second: + sounds, - does not sound, . nothing. */
-const told = (...spans: Span[]) => {
+const marks = (...spans: Span[]) => {
   const numbers = spanTokens(spans, 1, { tokens: 4, tokenSeconds: 0.25, startSecond: 0 })
   return [0, 1, 2, 3].map((i) => '.+-'[numbers[2 * i]! + 2 * numbers[2 * i + 1]!]).join('')
 }
 
 test('tokens condition the network on where the target sounds and where it does not', () => {
-  assert.equal(told(), '....')
-  assert.equal(told(include(0.2, 0.6)), '-+--')
-  assert.equal(told(include(0.1, 0.7)), '+++-')
-  assert.equal(told(exclude(0.2, 0.7)), '.--.')
-  assert.equal(told(include(0, 0.5), exclude(0.25, 0.5)), '+---')
+  assert.equal(marks(), '....')
+  assert.equal(marks(include(0.2, 0.6)), '-+--')
+  assert.equal(marks(include(0.1, 0.7)), '+++-')
+  assert.equal(marks(exclude(0.2, 0.7)), '.--.')
+  assert.equal(marks(include(0, 0.5), exclude(0.25, 0.5)), '+---')
 })
 
 test('tokens that begin before the chunk or end after it go by its ends', () => {

@@ -14,5 +14,5 @@ test('prompts are normalised to lower case, composed, without final punctuation'
     ['the U.S. anthem', 'the u.s. anthem'],
     ['!!!', ''],
   ]
-  for (const [prompt, heard] of cases) assert.equal(modelPrompt(prompt), heard)
+  for (const [prompt, encoded] of cases) assert.equal(modelPrompt(prompt), encoded)
 })
