@@ -1,5 +1,5 @@
 /**
- * Makes the recordings of `examples/`: mixtures with their true sources, to measure a separation by.
+ * Makes the recordings of `examples/`: mixtures with their true sources, to measure separations by.
  * The same tools make the same bytes.
  *
  *   npx tsx scripts/make-examples.ts [folder]

@@ -72,7 +72,7 @@ export class Recorder {
     return `${name}:0`
   }
 
-  /** Type and shape of a tensor that was there before; the native library states those of results. */
+  /** Type and shape of a tensor that was there before; those of results come from the library. */
   #lookUp(id: number): Stored {
     const [same] = this.#native.executeOp('Identity', [], [id], 1) as [Stored]
     this.#native.deleteTensor(same.id)
