@@ -11,10 +11,7 @@ import { makePythonTypes } from './python-types.ts'
 
 const DESCRIPTION = new URL('../test/contract/openapi.golden.json', import.meta.url)
 export const CLIENT_TYPES = new URL('../clients/typescript/api.ts', import.meta.url)
-export const PYTHON_TYPES = new URL(
-  '../clients/python/src/winnow_client/_api.py',
-  import.meta.url,
-)
+export const PYTHON_TYPES = new URL('../clients/python/src/winnow_client/_api.py', import.meta.url)
 
 /** What the calls of a client take and answer, and the events of webhooks. */
 const PYTHON_SCHEMAS = [
