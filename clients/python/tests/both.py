@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,11 +17,13 @@ Handler = Callable[[httpx.Request], httpx.Response]
 
 
 class Blocking:
-    """Runs the calls of an `AsyncClient` to their ends, one at a time."""
+    """Runs the calls of an `AsyncClient` to their ends, in a loop that goes on between them."""
 
     def __init__(self, client: AsyncClient) -> None:
         self._client = client
         self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread.start()
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._client, name)
@@ -29,28 +32,37 @@ class Blocking:
             answer = method(*args, **options)
             if inspect.isasyncgen(answer):
                 return self._iterate(answer)
-            if inspect.isawaitable(answer):
-                return self._loop.run_until_complete(answer)
+            if inspect.iscoroutine(answer):
+                return self._run(answer)
             return self._enter(answer)
 
         return call
 
-    def _iterate(self, items: Any) -> Iterator[Any]:
+    def _run(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def _iterate(self, items: AsyncGenerator[Any, Any]) -> Iterator[Any]:
+        async def step() -> Any:
+            return await anext(items)
+
         try:
             while True:
-                yield self._loop.run_until_complete(items.__anext__())
+                yield self._run(step())
         except StopAsyncIteration:
             return
         finally:
-            self._loop.run_until_complete(items.aclose())
+            self._run(items.aclose())
 
     @contextmanager
     def _enter(self, manager: Any) -> Iterator[Any]:
-        yield self._loop.run_until_complete(manager.__aenter__())
-        self._loop.run_until_complete(manager.__aexit__(None, None, None))
+        yield self._run(manager.__aenter__())
+        self._run(manager.__aexit__(None, None, None))
 
     def end(self) -> None:
-        self._loop.run_until_complete(self._client.close())
+        self._run(self._client.close())
+        self._run(self._loop.shutdown_asyncgens())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
         self._loop.close()
 
 

@@ -103,7 +103,8 @@ def test_bytes_in_memory_and_a_submit_that_is_repeated(client: Any) -> None:
 
 
 def test_bytes_are_sent_in_steps(client: Any) -> None:
-    data = MIXTURE.read_bytes()
+    # Of a longer body a refusal may be lost: the service closes the connection before it is sent.
+    data = MIXTURE.read_bytes()[:1_000]
     file = client.create_file(
         {
             "file_name": "mix.wav",
