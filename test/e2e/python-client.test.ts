@@ -6,6 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import fc from 'fast-check'
+import { createClient } from '../../clients/typescript/node.ts'
 import { signatureHeaders } from '../../gateway/webhooks/signature.ts'
 import { COMFYUI_NODES, installPythonClient, PYTHON_CLIENT } from '../support/python-client.ts'
 import { python } from '../support/python-packages.ts'
@@ -25,13 +26,21 @@ test('python: the client and the nodes of ComfyUI', async (t) => {
     await run(['ruff', 'check', '--no-cache', '--config', PROJECT, ...folders])
     await run(['ruff', 'format', '--no-cache', '--config', PROJECT, '--check', ...folders])
     const mypy = ['mypy', '--config-file', PROJECT, '--cache-dir=/dev/null']
-    await run([...mypy, ...['src', 'tests'].map((folder) => join(PYTHON_CLIENT, folder))])
+    const client = ['src', 'tests'].map((name) => join(PYTHON_CLIENT, name))
     const nodes = ['audio', 'service', 'nodes'].map((name) => join(COMFYUI_NODES, `${name}.py`))
-    await run([...mypy, ...nodes], { MYPYPATH: join(COMFYUI_NODES, 'tests/stand_ins') })
+    const env = { MYPYPATH: join(COMFYUI_NODES, 'tests/stand_ins') }
+    await run([...mypy, ...client, ...nodes], env)
   })
   await t.test('the version is that of the service', async () => {
     const { version } = JSON.parse(await readFile('package.json', 'utf8'))
     assert.match(await readFile(PROJECT, 'utf8'), new RegExp(`^version = "${version}"$`, 'm'))
+  })
+  await t.test('it has the calls of the TypeScript client', async () => {
+    const calls = Object.keys(createClient({ baseUrl: 'http://winnow.test', apiKey: 'key' }))
+    const list = 'import winnow_client as w; print(*(c for c in dir(w.Client) if c[0] != "_"))'
+    const { output } = await python(['-c', list], { PYTHONPATH: path })
+    const names = calls.map((name) => name.replace(/[A-Z]/g, (one) => `_${one.toLowerCase()}`))
+    assert.deepEqual(output.trim().split(' '), [...names, 'close'].sort())
   })
 
   const winnow = await startWinnow(t, { env: { EGRESS_ALLOW_CIDRS: '127.0.0.1/32' } })
