@@ -207,8 +207,8 @@ def check(response: httpx.Response) -> None:
         message = response.reason_phrase
         if response.has_redirect_location:
             message = f"{message}: the service is at {response.headers['location']}"
-        error = ApiError(f"HTTP_{response.status_code}", message, status=response.status_code)
-        error.retry_after_seconds = seconds
+        code = f"HTTP_{response.status_code}"
+        error = ApiError(code, message, None, None, response.status_code, seconds)
     raise error
 
 
