@@ -261,6 +261,8 @@ test('relative links of documents lead somewhere', () => {
     'bench',
     'examples',
     'clients/typescript',
+    'clients/python',
+    'clients/comfyui',
   ].flatMap((folder) =>
     readdirSync(join(ROOT, folder))
       .filter((name) => name.endsWith('.md'))

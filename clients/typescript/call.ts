@@ -1,6 +1,6 @@
 /** A fetch that throws our errors. */
 
-import { ApiError, readError, UnreachableError } from './errors.ts'
+import { ApiError, readError, UnreachableError, type Answered } from './errors.ts'
 
 /** @throws ApiError for any status but 2xx; UnreachableError; the reason of the call's signal */
 export async function call(url: string, options: RequestInit): Promise<Response> {
@@ -9,12 +9,15 @@ export async function call(url: string, options: RequestInit): Promise<Response>
     throw new UnreachableError(originOf(url), error)
   })
   if (reply.ok) return reply
-  throw refusal(reply.status, reply.statusText, await reply.text())
+  const { status, statusText, headers } = reply
+  const answered = { status, retryAfter: headers.get('retry-after') }
+  throw refusal(answered, statusText, await reply.text())
 }
 
 /** The error of an answer that is none of success. */
-export const refusal = (status: number, statusText: string, text: string): ApiError =>
-  readError(text, status) ?? new ApiError({ code: `HTTP_${status}`, message: statusText }, status)
+export const refusal = (answered: Answered, statusText: string, text: string): ApiError =>
+  readError(text, answered) ??
+  new ApiError({ code: `HTTP_${answered.status}`, message: statusText }, answered)
 
 /** Of an address, which in a page may be relative to it. */
 export const originOf = (url: string): string =>

@@ -101,6 +101,8 @@ export interface ClientOptions {
 const STREAM_TRIES_MAX = 24
 /** The pauses between them grow by so much, and make up 75 s. */
 const STREAM_WAIT_MS = 250
+/** A longer `Retry-After` is not waited for. */
+const RETRY_AFTER_SECONDS_MAX = 60
 const CANCEL_MS_MAX = 5_000
 
 export function createClient(options: ClientOptions): Client {
@@ -195,6 +197,7 @@ async function* followStatus(
   signal: AbortSignal,
 ): AsyncGenerator<Status, void, void> {
   for (let tries = 1; ; tries += 1) {
+    let waitMs = 0
     try {
       for await (const { name, data } of readEvents(piecesOf(await open()))) {
         tries = 0
@@ -207,15 +210,21 @@ async function* followStatus(
     } catch (error) {
       signal.throwIfAborted()
       if (isFinal(error) || tries >= STREAM_TRIES_MAX) throw error
+      waitMs = retryAfterMs(error)
     }
     if (tries >= STREAM_TRIES_MAX) throw new Error('The status stream ends without an event.')
-    await sleep(STREAM_WAIT_MS * (tries + 1), signal)
+    await sleep(Math.max(waitMs, STREAM_WAIT_MS * (tries + 1)), signal)
   }
 }
 
 /** Whether the service refused the call, rather than being unreachable or overloaded. */
 const isFinal = (error: unknown): boolean =>
   error instanceof ApiError && !((error.status ?? 0) >= 500 || error.status === 429)
+
+const retryAfterMs = (error: unknown): number => {
+  const seconds = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) : 0
+  return 1_000 * Math.min(seconds, RETRY_AFTER_SECONDS_MAX)
+}
 
 /** `ReadableStream.from`, which not every browser has. */
 function streamOf(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {

@@ -7,6 +7,13 @@ export interface ErrorDetails {
   request_id?: string | undefined
 }
 
+/** What an HTTP answer says beside its body. */
+export interface Answered {
+  status?: number
+  /** The header `Retry-After`. */
+  retryAfter?: string | null
+}
+
 /** A refusal of the service, or the failure of a request, with the service's message. */
 export class ApiError extends Error {
   /** Machine-readable, such as `INVALID_PARAMETER`; `HTTP_<status>` when a proxy answered. */
@@ -17,14 +24,20 @@ export class ApiError extends Error {
   readonly requestId: string | undefined
   /** Of the HTTP answer; undefined when a request failed that had been accepted. */
   readonly status: number | undefined
+  /** After so long another try may succeed, where the service says so. */
+  readonly retryAfterSeconds: number | undefined
 
-  constructor({ code, message, param, request_id: requestId }: ErrorDetails, status?: number) {
+  constructor(
+    { code, message, param, request_id: requestId }: ErrorDetails,
+    { status, retryAfter }: Answered = {},
+  ) {
     super(message)
     this.name = 'ApiError'
     this.code = code
     this.param = param
     this.requestId = requestId
     this.status = status
+    this.retryAfterSeconds = /^\d{1,9}$/.test(retryAfter ?? '') ? Number(retryAfter) : undefined
   }
 }
 
@@ -37,9 +50,9 @@ export class UnreachableError extends Error {
 }
 
 /** The error that an `ErrorResponse` carries; undefined when `text` is none. */
-export function readError(text: string, status?: number): ApiError | undefined {
+export function readError(text: string, answered?: Answered): ApiError | undefined {
   try {
-    return new ApiError((JSON.parse(text) as { error: ErrorDetails }).error, status)
+    return new ApiError((JSON.parse(text) as { error: ErrorDetails }).error, answered)
   } catch {
     return undefined // a proxy's page, perhaps
   }

@@ -50,7 +50,7 @@ function sendInBrowser(
     request.onload = () => {
       const { status, statusText, responseText } = request
       if (status >= 200 && status < 300) resolve()
-      else reject(refusal(status, statusText, responseText))
+      else reject(refusal({ status }, statusText, responseText))
     }
     request.onerror = () => reject(new UnreachableError(originOf(url), undefined))
     request.onabort = () => reject(signal.reason as Error)

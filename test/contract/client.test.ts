@@ -7,7 +7,12 @@ import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { ApiError, createClient, UnreachableError } from '../../clients/typescript/node.ts'
-import { CLIENT_TYPES, makeClientTypes } from '../../scripts/client-types.ts'
+import {
+  CLIENT_TYPES,
+  makeClientTypes,
+  makePythonClientTypes,
+  PYTHON_TYPES,
+} from '../../scripts/client-types.ts'
 import { serve } from '../support/serve.ts'
 import {
   complete,
@@ -32,12 +37,10 @@ async function start(t: TestContext, options: GatewayOptions = {}) {
   }
 }
 
-test('client: its types are those of the API description', async () => {
-  assert.equal(
-    readFileSync(CLIENT_TYPES, 'utf8'),
-    await makeClientTypes(),
-    'run: npm run client-types',
-  )
+test('clients: their types are those of the API description', async () => {
+  const types = [readFileSync(CLIENT_TYPES, 'utf8'), readFileSync(PYTHON_TYPES, 'utf8')]
+  const made = [await makeClientTypes(), makePythonClientTypes()]
+  assert.deepEqual(types, made, 'run: npm run client-types')
 })
 
 test('client: a file is uploaded, separated, waited for and downloaded', async (t) => {
@@ -123,9 +126,9 @@ const event =
       .writeHead(200, { 'content-type': 'text/event-stream' })
       .end(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
 const fails =
-  (code: number): RequestListener =>
+  (code: number, headers = {}): RequestListener =>
   (_, reply) =>
-    reply.writeHead(code).end('away')
+    reply.writeHead(code, headers).end('away')
 
 test('client: following outlasts a service that is away, busy or restarting', async (t) => {
   const hangsUp: RequestListener = (_, reply) => reply.destroy()
@@ -140,6 +143,24 @@ test('client: following outlasts a service that is away, busy or restarting', as
   const seen = []
   for await (const { status } of client.follow('req_1')) seen.push(status)
   assert.deepEqual([seen, requests()], [['COMPLETED'], 4])
+})
+
+test('client: following waits as long as Retry-After says', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { url, requests } = await serve(
+    t,
+    fails(429, { 'retry-after': '7' }),
+    event('status', { status: 'COMPLETED' }),
+  )
+  const next = createClient({ baseUrl: url, apiKey: 'key' }).follow('req_1').next()
+  while (requests() === 0) await new Promise(setImmediate)
+  let waited = 0
+  for (; requests() === 1; waited += 1_000) {
+    for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate)
+    t.mock.timers.tick(1_000)
+  }
+  assert.equal((await next).value?.status, 'COMPLETED')
+  assert.ok(waited >= 7_000, `${waited} ms`)
 })
 
 test('client: following ends with what the service says is wrong', async (t) => {

@@ -62,49 +62,35 @@ function typeScript({ input, file, api }: Parts): string {
   return lines.join('\n')
 }
 
-/** A value as Python writes it; the id of an uploaded file is that of `file`. */
+/** A value as Python writes it; the id of an uploaded file is `file_id`. */
 function pythonOf(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'True' : 'False'
   if (Array.isArray(value)) return `[${value.map(pythonOf).join(', ')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const fields = Object.entries(value).map(([name, field]) => {
-    const text = name === 'file_id' ? 'file["file_id"]' : pythonOf(field)
+    const text = name === 'file_id' ? 'file_id' : pythonOf(field)
     return `${JSON.stringify(name)}: ${text}`
   })
   return `{${fields.join(', ')}}`
 }
 
-/** With httpx. */
 function python({ input, file, api }: Parts): string {
-  const name = file && JSON.stringify(file.name)
-  const data = 'result["data"]'
-  const targets = 'prompts' in input ? `${data}["targets"]` : `[${data}["target"]]`
   const lines = [
-    'import os, time, httpx',
+    'import os',
+    'from winnow_client import Client',
     '',
-    "key = os.environ['WINNOW_API_KEY']",
-    `api = httpx.Client(base_url="${api}", headers={"Authorization": f"Bearer {key}"})`,
+    `client = Client("${api}", os.environ["WINNOW_API_KEY"])`,
     ...(file
-      ? [
-          `data = open(${name}, "rb").read()`,
-          'file = api.post("/v1/files", json={',
-          `    "file_name": ${name}, "content_type": "${file.contentType}",`,
-          '    "file_size": len(data), "purpose": "audio.separate.input",',
-          '}).raise_for_status().json()',
-          'httpx.put(file["upload_url"], content=data, headers=file["headers"]).raise_for_status()',
-        ]
+      ? [`file_id = client.upload(${JSON.stringify(file.name)}, "${file.contentType}")`]
       : []),
-    `submission = {"input": ${pythonOf(input)}}`,
-    'request = api.post("/v1/queue/audio/separate", json=submission).raise_for_status().json()',
-    'while True:',
-    '    status = api.get(request["status_url"]).raise_for_status().json()',
-    '    if status["status"] in ("COMPLETED", "FAILED"):',
-    '        break',
-    '    time.sleep(1)',
-    'result = api.get(request["result_url"]).raise_for_status().json()',
-    `for target in ${targets}:`,
-    '    reply = httpx.get(target["url"]).raise_for_status()',
-    '    open(target["file_name"], "wb").write(reply.content)',
+    `request = client.submit({"input": ${pythonOf(input)}})`,
+    'data = client.wait(request)["data"]',
+    ...('prompts' in input
+      ? [
+          'for target in data["targets"]:',
+          '    client.download(target["url"], target["file_name"])',
+        ]
+      : ['client.download(data["target"]["url"], data["target"]["file_name"])']),
   ]
   return lines.join('\n')
 }

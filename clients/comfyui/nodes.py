@@ -1,0 +1,124 @@
+"""The nodes, by the conventions of ComfyUI."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from winnow_client.types import Input
+
+from .audio import Audio, Planes, batch_of, items_of, write_wav
+from .service import canceled_on_error, connected, download, wait
+
+_CATEGORY = "audio/winnow"
+# Of the progress of one sound; the rest is the separation.
+_UPLOAD_PART = 0.1
+_PROGRESS_STEPS = 1_000
+
+
+def _progress(count: int) -> Callable[[int, float, float], Callable[[float], None]]:
+    """Shows the progress of `count` sounds; ends the work where the user interrupts it.
+
+    :returns: what makes a function that shows one part of the work on one sound
+    """
+    import comfy.model_management
+    import comfy.utils
+
+    bar = comfy.utils.ProgressBar(_PROGRESS_STEPS)
+    parts = [0.0] * count
+
+    def part_of(index: int, start: float, end: float) -> Callable[[float], None]:
+        def show(part: float) -> None:
+            comfy.model_management.throw_exception_if_processing_interrupted()
+            parts[index] = start + (end - start) * part
+            bar.update_absolute(round(_PROGRESS_STEPS * sum(parts) / count), _PROGRESS_STEPS)
+
+        return show
+
+    return part_of
+
+
+class WinnowSeparate:
+    """Separates the sounds that the prompts describe; each sound of a batch is one request."""
+
+    CATEGORY = _CATEGORY
+    FUNCTION = "separate"
+    RETURN_TYPES = ("AUDIO", "AUDIO")
+    RETURN_NAMES = ("target", "residual")
+    # Of several prompts each has a target; what follows runs for each.
+    OUTPUT_IS_LIST = (True, False)
+
+    @classmethod
+    def INPUT_TYPES(cls) -> dict[str, Any]:
+        prompt = {"multiline": True, "placeholder": "A sound, such as: dog barking\nOne a line."}
+        return {
+            "required": {"audio": ("AUDIO",), "prompt": ("STRING", prompt)},
+            "optional": {
+                "acceleration": (["fast", "balanced", "quality"], {"default": "balanced"}),
+                "predict_spans": ("BOOLEAN", {"default": False}),
+                "reranking_candidates": ("INT", {"default": 1, "min": 1, "max": 8}),
+            },
+        }
+
+    def separate(self, audio: Audio, prompt: str, **options: Any) -> tuple[list[Audio], Audio]:
+        prompts = [line.strip() for line in prompt.splitlines() if line.strip()]
+        if not prompts:
+            raise ValueError("The prompt is empty: write the sound to extract, one a line.")
+        items = items_of(audio)
+        # Samples beyond 1, which the service's files cannot hold, are scaled, and scaled back.
+        scale = max(1.0, *(float(np.abs(planes).max(initial=0)) for planes in items))
+        part_of = _progress(len(items))
+        results = []
+        with connected() as client, canceled_on_error(client) as request_ids:
+            for index, planes in enumerate(items):
+                file_id = client.upload_blob(
+                    "comfyui.wav",
+                    "audio/wav",
+                    write_wav(planes / np.float32(scale), audio["sample_rate"]),
+                    part_of(index, 0, _UPLOAD_PART),
+                )
+                request = client.submit({"input": _input(prompts, file_id, options)})
+                request_ids.append(request["request_id"])
+            for index, request_id in enumerate(request_ids):
+                result = wait(client, request_id, part_of(index, _UPLOAD_PART, 1))
+                results.append(download(client, result))
+        return _outputs(results, np.float32(scale))
+
+
+class WinnowLoad:
+    """Loads what a request gave that was made elsewhere, in the playground for example."""
+
+    CATEGORY = _CATEGORY
+    FUNCTION = "load"
+    RETURN_TYPES = WinnowSeparate.RETURN_TYPES
+    RETURN_NAMES = WinnowSeparate.RETURN_NAMES
+    OUTPUT_IS_LIST = WinnowSeparate.OUTPUT_IS_LIST
+
+    @classmethod
+    def INPUT_TYPES(cls) -> dict[str, Any]:
+        return {"required": {"request_id": ("STRING", {"placeholder": "req_…"})}}
+
+    def load(self, request_id: str) -> tuple[list[Audio], Audio]:
+        show = _progress(1)(0, 0, 1)
+        with connected() as client:
+            result = wait(client, request_id.strip(), show)
+            return _outputs([download(client, result)], np.float32(1))
+
+
+def _input(prompts: list[str], file_id: str, options: dict[str, Any]) -> Input:
+    several: Input = {"prompts": prompts} if len(prompts) > 1 else {"prompt": prompts[0]}
+    chosen: Input = {**several, "file_id": file_id, "output_format": "wav"}
+    chosen.update(options)  # type: ignore[typeddict-item]
+    return chosen
+
+
+def _outputs(
+    results: list[tuple[list[Planes], Planes, int]], scale: np.float32
+) -> tuple[list[Audio], Audio]:
+    """The results of the sounds of a batch, as a batch for each target and one of the residuals."""
+    sample_rate = results[0][2]
+    by_prompt = zip(*(targets for targets, _, _ in results), strict=True)
+    targets = [batch_of([scale * planes for planes in items], sample_rate) for items in by_prompt]
+    return targets, batch_of([scale * residual for _, residual, _ in results], sample_rate)

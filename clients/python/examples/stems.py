@@ -1,0 +1,53 @@
+# %% [markdown]
+# # The stems of a recording
+#
+# Separates several sounds of one file, and what none of them took. Run it as a program, or cell by
+# cell in an editor that knows `# %%`. It needs `pip install winnow-client`, and in the environment
+# WINNOW_API_KEY; WINNOW_URL, MIXTURE, PROMPTS and OUT have defaults.
+
+# %%
+import mimetypes
+import os
+from pathlib import Path
+
+from winnow_client import Client
+
+mixture = Path(os.environ.get("MIXTURE", "examples/speech-over-piano.wav"))
+prompts = os.environ.get("PROMPTS", "a person speaking, piano").split(", ")
+out = Path(os.environ.get("OUT", "stems"))
+client = Client(os.environ.get("WINNOW_URL", "http://127.0.0.1:8080"), os.environ["WINNOW_API_KEY"])
+
+# %% [markdown]
+# The file is sent as a stream, so it may be larger than the memory.
+
+# %%
+content_type = mimetypes.guess_type(mixture)[0] or "audio/wav"
+file_id = client.upload(
+    mixture, content_type, lambda part: print(f"\rsent {part:.0%}", end="", flush=True)
+)
+print()
+
+# %% [markdown]
+# One request for all prompts: the mixture is decoded once, and the residual is what is left of it.
+
+# %%
+request = client.submit({"input": {"prompts": prompts, "file_id": file_id}})
+for status in client.follow(request):
+    print(status["status"], f"{status['progress']:.0%}" if "progress" in status else "")
+data = client.wait(request)["data"]
+
+# %%
+out.mkdir(exist_ok=True)
+for output in [*data["targets"], data["residual"]]:
+    client.download(output["url"], out / output["file_name"])
+    print(out / output["file_name"])
+
+# %% [markdown]
+# In a notebook the stems can be played:
+
+# %%
+if "get_ipython" in globals():
+    from IPython.display import Audio, display
+
+    for path in sorted(out.iterdir()):
+        display(path.name, Audio(filename=path))

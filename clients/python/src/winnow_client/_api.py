@@ -1,0 +1,388 @@
+# Made by `npm run client-types` from the API description; not to be edited.
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict
+
+
+class CreateFileRequest(TypedDict):
+    file_name: str
+    # audio/* or video/*, in any case.
+    content_type: str
+    # Bytes.
+    file_size: int
+    purpose: Literal["audio.separate.input"]
+
+
+CreateFileResponseHeaders = TypedDict(
+    "CreateFileResponseHeaders",
+    {"content-type": str},
+    total=False,
+)
+
+
+class CreateFileResponseRetention(TypedDict, total=False):
+    delete_after: str
+
+
+class CreateFileResponse(TypedDict):
+    file_id: str
+    # Takes the bytes, without an API key.
+    upload_url: str
+    upload_method: Literal["PUT"]
+    headers: CreateFileResponseHeaders
+    expires_at: str
+    retention: CreateFileResponseRetention
+
+
+class _File(TypedDict):
+    file_id: str
+    file_name: str
+    content_type: str
+    file_size: int
+    purpose: str
+    status: Literal["pending", "uploaded", "expired"]
+    created_at: str
+    expires_at: str
+
+
+class File(_File, total=False):
+    uploaded_at: str | None
+
+
+class EngineModel(TypedDict):
+    name: str
+    summary: str
+    parameters: int
+    weights_sha256: str
+    # Hertz; 0: any.
+    sample_rate: int
+    # More are mixed down.
+    channels_max: int
+    # Whether `reranking_candidates` makes several.
+    gives_candidates: bool
+    # Whether `predict_spans` does anything.
+    predicts_spans: bool
+    # Of its products: `float32` or `bfloat16`.
+    precision: str
+
+
+class Engine(TypedDict):
+    engine_id: str
+    version: str
+    # `cpu` or `gpu`.
+    device: str
+    model: EngineModel
+
+
+class _Model(TypedDict):
+    id: str
+    object: Literal["model"]
+    description: str
+    # JSON Schema of `input` at submit.
+    input: dict[str, Any]
+    # JSON Schema of `data` of a result.
+    output: dict[str, Any]
+
+
+class Model(_Model, total=False):
+    engines: list[Engine]
+
+
+class ModelList(TypedDict):
+    object: Literal["list"]
+    data: list[Model]
+
+
+class _AudioSpan(TypedDict):
+    # Seconds from the start of the media.
+    start: float
+    # Seconds; greater than start.
+    end: float
+
+
+class AudioSpan(_AudioSpan, total=False):
+    # true: the target sounds here; false: it does not.
+    include: bool
+
+
+class AudioSeparateInput(TypedDict, total=False):
+    # The sound to extract, in plain language; counted after trimming. Exactly one of prompt and
+    # prompts.
+    prompt: str
+    # An extension: several sounds of one media, each with a target of its own and all with one
+    # residual, which is what none of them took. All options hold for each.
+    prompts: list[str]
+    # Public HTTPS URL of audio or video. Exactly one of audio_url and file_id.
+    audio_url: str
+    # Of an uploaded file.
+    file_id: str
+    # Predict first where the target sounds.
+    predict_spans: bool
+    # Candidates to choose the best from.
+    reranking_candidates: int
+    # Speed against quality.
+    acceleration: Literal["fast", "balanced", "quality"]
+    # Seconds of media in one model pass; less than 1 is taken for 1.
+    max_chunk_duration: float
+    # Seconds; smaller than max_chunk_duration.
+    chunk_overlap: float
+    # Coding of the outputs.
+    output_format: Literal["wav", "mp3", "flac"]
+    # Where the target sounds, or does not.
+    spans: list[AudioSpan]
+
+
+class _SubmitAudioSeparateRequest(TypedDict):
+    input: AudioSeparateInput
+
+
+class SubmitAudioSeparateRequest(_SubmitAudioSeparateRequest, total=False):
+    # Public HTTPS URL that is told the end of the request; see `webhooks`.
+    webhookUrl: str
+    # Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. Without one we
+    # make one.
+    webhookSecret: str
+    # Comes back in the webhook; at most 16384 bytes of JSON, nested 32 levels deep.
+    metadata: dict[str, Any]
+
+
+class _QueueSubmitResponseWebhook(TypedDict):
+    url: str
+
+
+class QueueSubmitResponseWebhook(_QueueSubmitResponseWebhook, total=False):
+    # Only when we made it, and only here.
+    signing_secret: str
+
+
+class _QueueSubmitResponse(TypedDict):
+    request_id: str
+    status: Literal["IN_QUEUE"]
+    model: Literal["audio/separate"]
+    created_at: str
+    status_url: str
+    stream_url: str
+    result_url: str
+
+
+class QueueSubmitResponse(_QueueSubmitResponse, total=False):
+    webhook: QueueSubmitResponseWebhook
+
+
+class QueueStatusResponseLogs(TypedDict):
+    timestamp: str
+    message: str
+
+
+class QueueStatusResponseError(TypedDict):
+    code: Literal[
+        "MODEL_FAILED",
+        "INVALID_MEDIA",
+        "NO_AUDIO_STREAM",
+        "MEDIA_FETCH_FAILED",
+        "MEDIA_TOO_LONG",
+        "INSUFFICIENT_CREDITS",
+        "ENGINE_LOST",
+        "CANCELED",
+        "INVALID_PARAMETER",
+    ]
+    message: str
+
+
+class WebhookDeliveryStatus(TypedDict):
+    delivery_status: Literal["pending", "sending", "delivered", "failed"]
+    # Tries begun.
+    attempts: int
+    delivered_at: str | None
+    last_error: str | None
+
+
+class _QueueStatusResponse(TypedDict):
+    request_id: str
+    model: Literal["audio/separate"]
+    status: Literal["IN_QUEUE", "IN_PROGRESS", "COMPLETED", "FAILED"]
+    created_at: str
+    updated_at: str
+    result_url: str
+
+
+class QueueStatusResponse(_QueueStatusResponse, total=False):
+    logs: list[QueueStatusResponseLogs]
+    progress: float
+    # 1: next.
+    queue_position: int
+    # Why the request FAILED.
+    error: QueueStatusResponseError
+    webhook: WebhookDeliveryStatus
+
+
+class _OutputFile(TypedDict):
+    url: str
+    content_type: str
+    file_name: str
+
+
+class OutputFile(_OutputFile, total=False):
+    video_url: str
+
+
+class _PromptTarget(TypedDict):
+    prompt: str
+    url: str
+    content_type: str
+    file_name: str
+
+
+class PromptTarget(_PromptTarget, total=False):
+    video_url: str
+
+
+class _SeparationData(TypedDict):
+    target: OutputFile
+    residual: OutputFile
+    # Hertz.
+    sample_rate: int
+
+
+class SeparationData(_SeparationData, total=False):
+    # An extension: of a request with `prompts`, in their order; `target` is the first.
+    targets: list[PromptTarget]
+    # Seconds.
+    duration: float
+
+
+class QueueResultResponseUsage(TypedDict, total=False):
+    feature: Literal["audio_seconds"]
+    quantity: int
+    billing_status: Literal["deducted", "not_metered"]
+
+
+class QueueResultResponseRetention(TypedDict, total=False):
+    delete_after: str
+
+
+class _QueueResultResponse(TypedDict):
+    request_id: str
+    model: Literal["audio/separate"]
+    status: Literal["COMPLETED"]
+    data: SeparationData
+    usage: QueueResultResponseUsage
+    retention: QueueResultResponseRetention
+
+
+class QueueResultResponse(_QueueResultResponse, total=False):
+    webhook: WebhookDeliveryStatus
+
+
+class ListedRequestLogs(TypedDict):
+    timestamp: str
+    message: str
+
+
+class ListedRequestError(TypedDict):
+    code: Literal[
+        "MODEL_FAILED",
+        "INVALID_MEDIA",
+        "NO_AUDIO_STREAM",
+        "MEDIA_FETCH_FAILED",
+        "MEDIA_TOO_LONG",
+        "INSUFFICIENT_CREDITS",
+        "ENGINE_LOST",
+        "CANCELED",
+        "INVALID_PARAMETER",
+    ]
+    message: str
+
+
+class _ListedRequest(TypedDict):
+    request_id: str
+    model: Literal["audio/separate"]
+    status: Literal["IN_QUEUE", "IN_PROGRESS", "COMPLETED", "FAILED"]
+    created_at: str
+    updated_at: str
+    result_url: str
+    # Of several the first.
+    prompt: str
+    # Of the source.
+    file_name: str
+
+
+class ListedRequest(_ListedRequest, total=False):
+    logs: list[ListedRequestLogs]
+    progress: float
+    # 1: next.
+    queue_position: int
+    # Why the request FAILED.
+    error: ListedRequestError
+    webhook: WebhookDeliveryStatus
+    # Where there are several.
+    prompts: list[str]
+
+
+class RequestList(TypedDict):
+    object: Literal["list"]
+    data: list[ListedRequest]
+    next_cursor: str | None
+
+
+class Account(TypedDict):
+    account_id: str
+    name: str
+    # Whether separating costs it credits.
+    metered: bool
+    # Seconds of audio.
+    balance_seconds: int
+    # Of these, for requests under way.
+    reserved_seconds: int
+
+
+class SeparationCompletedEventUsage(TypedDict, total=False):
+    feature: Literal["audio_seconds"]
+    quantity: int
+    billing_status: Literal["deducted", "not_metered"]
+
+
+class _SeparationCompletedEvent(TypedDict):
+    type: Literal["audio.separate.completed"]
+    request_id: str
+    model: Literal["audio/separate"]
+    created_at: str
+    status: Literal["COMPLETED"]
+    completed_at: str
+    data: SeparationData
+    usage: SeparationCompletedEventUsage
+
+
+class SeparationCompletedEvent(_SeparationCompletedEvent, total=False):
+    # As it was given at submit.
+    metadata: dict[str, Any]
+
+
+class SeparationFailedEventError(TypedDict):
+    code: Literal[
+        "MODEL_FAILED",
+        "INVALID_MEDIA",
+        "NO_AUDIO_STREAM",
+        "MEDIA_FETCH_FAILED",
+        "MEDIA_TOO_LONG",
+        "INSUFFICIENT_CREDITS",
+        "ENGINE_LOST",
+        "CANCELED",
+        "INVALID_PARAMETER",
+    ]
+    message: str
+
+
+class _SeparationFailedEvent(TypedDict):
+    type: Literal["audio.separate.failed"]
+    request_id: str
+    model: Literal["audio/separate"]
+    created_at: str
+    status: Literal["FAILED"]
+    failed_at: str
+    error: SeparationFailedEventError
+
+
+class SeparationFailedEvent(_SeparationFailedEvent, total=False):
+    # As it was given at submit.
+    metadata: dict[str, Any]

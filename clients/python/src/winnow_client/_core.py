@@ -1,0 +1,282 @@
+"""What both clients share: the calls of the API as data, and how answers are read. No I/O."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterable, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar, cast
+from urllib.parse import quote
+
+import httpx
+
+from ._event_stream import EventReader
+from .errors import ApiError, UnreachableError
+from .types import (
+    Account,
+    CreatedFile,
+    CreateFile,
+    FileRecord,
+    ModelList,
+    RequestList,
+    RequestRef,
+    Result,
+    Status,
+    Submission,
+    Submitted,
+    WebhookDelivery,
+)
+
+Answer = TypeVar("Answer")
+# Gets the part that is sent, from 0 to 1.
+OnProgress = Callable[[float], None]
+
+TIMEOUT_SECONDS = 30.0
+# On a status stream something comes every 10 s at most.
+STREAM_SILENCE_SECONDS_MAX = 30.0
+# Tries in a row to open a status stream that bring no event: enough for a service to restart.
+STREAM_TRIES_MAX = 24
+# The pauses between them grow by so much, and make up 75 s.
+STREAM_WAIT_SECONDS = 0.25
+# A longer `Retry-After` is not waited for.
+RETRY_AFTER_SECONDS_MAX = 60
+
+
+@dataclass(frozen=True)
+class Call(Generic[Answer]):
+    """A call of the API that is answered with JSON of the type `Answer`."""
+
+    method: str
+    path: str
+    json: object = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def models() -> Call[ModelList]:
+    return Call("GET", "/v1/models")
+
+
+def create_file(file: CreateFile) -> Call[CreatedFile]:
+    return Call("POST", "/v1/files", file)
+
+
+def file(file_id: str) -> Call[FileRecord]:
+    return Call("GET", f"/v1/files/{quote(file_id, safe='')}")
+
+
+def submit(submission: Submission, idempotency_key: str | None) -> Call[Submitted]:
+    headers = {}
+    if idempotency_key is not None:
+        headers["idempotency-key"] = _visible("idempotency_key", idempotency_key)
+    return Call("POST", "/v1/queue/audio/separate", submission, headers)
+
+
+def status(request: RequestRef, logs: bool) -> Call[Status]:
+    return Call("GET", f"{_path_of(request)}/status?logs={_flag(logs)}")
+
+
+def status_stream(request: RequestRef, logs: bool, interval_seconds: float | None) -> Call[Status]:
+    interval = "" if interval_seconds is None else f"&interval={interval_seconds:g}"
+    return Call("GET", f"{_path_of(request)}/status/stream?logs={_flag(logs)}{interval}")
+
+
+def result(request: RequestRef) -> Call[Result]:
+    return Call("GET", f"{_path_of(request)}/result")
+
+
+def cancel(request: RequestRef) -> Call[Status]:
+    return Call("PUT", f"{_path_of(request)}/cancel")
+
+
+def list_requests(limit: int, cursor: str) -> Call[RequestList]:
+    return Call("GET", f"/v1/queue/requests?limit={limit}&cursor={quote(cursor, safe='')}")
+
+
+def redeliver(request: RequestRef) -> Call[WebhookDelivery]:
+    return Call("POST", f"{_path_of(request)}/webhook/redeliver")
+
+
+def account() -> Call[Account]:
+    return Call("GET", "/v1/account")
+
+
+def _path_of(request: RequestRef) -> str:
+    request_id = request if isinstance(request, str) else request["request_id"]
+    return f"/v1/queue/requests/{quote(request_id, safe='')}"
+
+
+def _flag(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _visible(name: str, value: str) -> str:
+    """:raises ValueError: for what no header can carry; it does not show the value, maybe a key"""
+    if not re.fullmatch(r"[!-~]+", value):
+        raise ValueError(f"{name} must be visible ASCII characters, without blanks or line ends.")
+    return value
+
+
+class Service:
+    """Makes requests to one service. The key goes to its API alone, never to another address."""
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str | None,
+        headers: Mapping[str, str] | None,
+        timeout_seconds: float,
+    ) -> None:
+        url = httpx.URL(base_url)
+        if url.scheme not in ("http", "https") or not url.host or url.userinfo:
+            raise ValueError("base_url must be an address such as http://127.0.0.1:8080.")
+        self._base = base_url.rstrip("/")
+        self._headers = {"user-agent": "winnow-client-python", **(headers or {})}
+        if api_key is not None:
+            self._headers["authorization"] = f"Bearer {_visible('api_key', api_key)}"
+        self._timeout = httpx.Timeout(timeout_seconds)
+
+    def request(self, call: Call[Any], timeout: httpx.Timeout | None = None) -> httpx.Request:
+        return httpx.Request(
+            call.method,
+            self._base + call.path,
+            headers={**self._headers, **call.headers},
+            json=call.json,
+            extensions={"timeout": (timeout or self._timeout).as_dict()},
+        )
+
+    def stream_request(self, call: Call[Any]) -> httpx.Request:
+        timeout = self._timeout.as_dict() | {"read": STREAM_SILENCE_SECONDS_MAX}
+        return self.request(call, httpx.Timeout(**timeout))
+
+    def download_request(self, url: str) -> httpx.Request:
+        return httpx.Request("GET", url, extensions={"timeout": self._timeout.as_dict()})
+
+    def upload_request(
+        self,
+        file: CreatedFile,
+        content: bytes | Iterable[bytes] | AsyncIterable[bytes],
+        size: int | None = None,
+    ) -> httpx.Request:
+        """:param size: of the content in bytes, where it does not show it itself"""
+        headers = dict(cast("dict[str, str]", file["headers"]))
+        if size is not None:
+            headers["content-length"] = str(size)
+        return httpx.Request(
+            file["upload_method"],
+            file["upload_url"],
+            headers=headers,
+            content=content,
+            extensions={"timeout": self._timeout.as_dict()},
+        )
+
+
+@contextmanager
+def reaching(url: httpx.URL) -> Iterator[None]:
+    """:raises UnreachableError: in place of what httpx raises when a connection fails"""
+    try:
+        yield
+    except (httpx.LocalProtocolError, httpx.UnsupportedProtocol):
+        raise  # the caller's mistake, such as a file that shrank while it was sent
+    except httpx.RequestError as error:
+        address = f"{url.scheme}://{url.netloc.decode()}"
+        raise UnreachableError(f"{address} does not answer: {error!r}") from error
+
+
+def answer_of(call: Call[Answer], response: httpx.Response) -> Answer:
+    """:raises ApiError: for any status but 2xx"""
+    check(response)
+    try:
+        return cast(Answer, response.json())
+    except ValueError:
+        message = f"The answer to {call.method} {call.path} is not JSON; is base_url right?"
+        raise ApiError(
+            f"HTTP_{response.status_code}", message, status=response.status_code
+        ) from None
+
+
+def check(response: httpx.Response) -> None:
+    """:raises ApiError: for any status but 2xx; the response has been read"""
+    if response.is_success:
+        return
+    retry_after = response.headers.get("retry-after", "")
+    seconds = int(retry_after) if re.fullmatch(r"[0-9]{1,9}", retry_after) else None
+    error = read_error(response.text, response.status_code, seconds)
+    if error is None:
+        message = response.reason_phrase
+        if response.has_redirect_location:
+            message = f"{message}: the service is at {response.headers['location']}"
+        code = f"HTTP_{response.status_code}"
+        error = ApiError(code, message, None, None, response.status_code, seconds)
+    raise error
+
+
+def read_error(
+    text: str, status: int | None = None, retry_after_seconds: int | None = None
+) -> ApiError | None:
+    """The error that an `ErrorResponse` carries; None when `text` is none, as of a proxy's page."""
+    try:
+        error = json.loads(text)["error"]
+        code, message = error["code"], error["message"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    names = error.get("param"), error.get("request_id")
+    return ApiError(code, message, *names, status, retry_after_seconds)
+
+
+def raise_failure(status: Status) -> None:
+    """:raises ApiError: with the code of the failure, where the request has failed"""
+    if status["status"] == "FAILED" and "error" in status:
+        error = status["error"]
+        raise ApiError(error["code"], error["message"], request_id=status["request_id"])
+
+
+class Following:
+    """Reads status streams one after the other: each ends with its window, or breaks."""
+
+    def __init__(self) -> None:
+        self.ended = False
+        """Whether the terminal status has come."""
+        self._tries = 0
+        self._events = EventReader()
+
+    def open(self) -> None:
+        """Begins a new stream."""
+        self._tries += 1
+        self._events = EventReader()
+
+    def read(self, piece: bytes) -> Iterator[Status]:
+        """The statuses that are whole with the next piece of the stream.
+
+        :raises ApiError: that the service sends in the stream
+        """
+        for name, data in self._events.read(piece):
+            self._tries = 0
+            if name == "error":
+                raise read_error(data) or ApiError("STREAM_ERROR", data)
+            if name == "status":
+                status = cast(Status, json.loads(data))
+                self.ended = status["status"] in ("COMPLETED", "FAILED")
+                yield status
+
+    def pause_seconds(self, error: ApiError | UnreachableError | None) -> float:
+        """How long to wait before the next stream.
+
+        :param error: that ended the last one; None when it just ended
+        :raises: the error, when a new stream would not help
+        """
+        if error is not None and (_is_final(error) or self._tries >= STREAM_TRIES_MAX):
+            raise error
+        if self._tries >= STREAM_TRIES_MAX:
+            raise UnreachableError("The status stream ends without an event.")
+        pause = STREAM_WAIT_SECONDS * (self._tries + 1)
+        wanted = error.retry_after_seconds or 0 if isinstance(error, ApiError) else 0
+        return max(pause, min(wanted, RETRY_AFTER_SECONDS_MAX))
+
+
+def _is_final(error: ApiError | UnreachableError) -> bool:
+    """Whether the service refused the call, rather than being unreachable or overloaded."""
+    if isinstance(error, UnreachableError):
+        return False
+    return not ((error.status or 0) >= 500 or error.status == 429)

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from both import Handler, opened
+
+KEY = "the-key-of-these-tests"
+
+
+@pytest.fixture(params=["sync", "async"])
+def mocked(request: pytest.FixtureRequest) -> Iterator[Callable[[Handler], Any]]:
+    """Makes a client, of either kind, whose requests a function answers."""
+    with ExitStack() as stack:
+        yield lambda handler: stack.enter_context(
+            opened(request.param, "http://winnow.test/", KEY, handler)
+        )
+
+
+@pytest.fixture(params=["sync", "async"])
+def client(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """A client, of either kind, of the service that WINNOW_URL and WINNOW_API_KEY name."""
+    with opened(
+        request.param, os.environ["WINNOW_URL"], os.environ["WINNOW_API_KEY"], None
+    ) as client:
+        yield client
