@@ -56,7 +56,7 @@ export function createEngine(deps: EngineDeps): Engine {
     outOfMemory: () => metrics.outOfMemory(),
   })
   const store = new StoreOutage({ log })
-  const soundProcesses = new SoundProcesses()
+  const soundProcesses = new SoundProcesses(config.scratchFolder)
   const parts = { ...deps, scheduler, store, soundProcesses }
   const serve = (lease: Lease, signal: AbortSignal) => {
     const { job, attemptId, deliveries } = lease

@@ -19,6 +19,7 @@ import { loadConfig } from './config.ts'
 import { startControlServer } from './control-server.ts'
 import { createEngine } from './engine.ts'
 import { prepareScratch } from './job/scratch.ts'
+import { sandboxProblem, sandboxSupport } from './media/sandbox-support.ts'
 import { EngineMetrics, engineStateText } from './operations/engine-metrics.ts'
 import { openGpuMonitor } from './operations/gpu-monitor.ts'
 
@@ -45,6 +46,8 @@ const stopTracing = await startTracing({
   log,
 })
 await prepareScratch(config.scratchFolder)
+const unsafe = sandboxProblem(await sandboxSupport())
+if (unsafe) log.warn(`the sandbox of media is incomplete: ${unsafe}`)
 const compute = await ComputeThread.start(config, log)
 const broker = await startOrEnd(
   log,

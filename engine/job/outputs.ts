@@ -57,7 +57,8 @@ export class Outputs {
   private constructor(options: OutputsOptions) {
     this.#options = options
     this.#signal = AbortSignal.any([options.signal, this.#stop.signal])
-    this.#pictures = options.videoPath === null ? null : new VideoProcess(this.#signal)
+    this.#pictures =
+      options.videoPath === null ? null : new VideoProcess(options.folder, this.#signal)
     this.#video = this.#prepareVideo()
     this.#video.catch(() => undefined) // awaited at the end; marked as handled until then
   }

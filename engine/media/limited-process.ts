@@ -1,13 +1,18 @@
 /**
  * Work on strangers' media, in a process of its own. What a file takes shows only while it is read,
- * and memory that native code takes can be limited for a whole process only.
+ * and memory that native code takes can be limited for a whole process only. A file may also make
+ * native code run what it contains: so the process reads and writes nothing but media, has no
+ * network, and no secrets in its environment.
  */
 
 import { spawn, type ChildProcess } from 'node:child_process'
+import { userInfo } from 'node:os'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AVERROR_ENOSPC } from 'node-av/constants'
 import { type ErrorCode, ServiceError } from '../../shared/errors.ts'
 import { CallError } from './ffmpeg.ts'
+import { SANDBOX } from './sandbox-support.ts'
 
 export interface ProcessLimits {
   /** Of the process's memory that can be written, the stacks of its threads included. */
@@ -16,6 +21,12 @@ export interface ProcessLimits {
   secondsMax: number
   /** How far others go first on the processors, from 0 to 19. */
   niceness: number
+}
+
+/** What the process may open besides its program, with all beneath. */
+export interface ProcessFiles {
+  reads?: readonly string[]
+  writes?: readonly string[]
 }
 
 export interface ProcessCall<Task> {
@@ -55,10 +66,13 @@ export class LimitedProcess<Task> {
   /** Why there are no answers any more. */
   #end: unknown = null
 
-  /** @param program what it runs: a module that calls `answerCalls` */
-  constructor(program: URL, limits: ProcessLimits) {
+  /**
+   * @param program what it runs: a module that calls `answerCalls`
+   * @param files must be there when it starts
+   */
+  constructor(program: URL, limits: ProcessLimits, files: ProcessFiles) {
     this.#limits = limits
-    this.#child = startLimited(program, limits)
+    this.#child = startLimited(program, limits, files)
     // An idle one does not keep this process alive; a call does, by its timer.
     this.#child.unref()
     this.#child.channel?.unref()
@@ -126,17 +140,40 @@ function errorOf({ message, code, isDiskFull }: ErrorReport): Error {
 
 /**
  * Sets the limit, in kilobytes of data, and becomes the rest of its arguments. A limit of addresses
- * would be of no use: V8 reserves far more than it uses.
+ * would be of no use: V8 reserves far more than it uses. Node would read from the descriptor of its
+ * IPC at once: the sandbox must not, since it only becomes the program whose calls they are.
  */
-const LIMITED = 'ulimit -c 0 && ulimit -d "$1" && shift && exec nice -n "$@"'
+const LIMITED =
+  'unset NODE_CHANNEL_FD && ulimit -c 0 && ulimit -d "$1" && shift && exec nice -n "$@"'
+
+/** The third after standard input, output and error: see `stdio`. */
+const CHANNEL = 3
 
 /** Its environment is empty: it has to do with strangers' files, and with no secrets. */
-function startLimited(program: URL, { bytesMax, niceness }: ProcessLimits): ChildProcess {
-  const node = [process.execPath, '--import', import.meta.resolve('tsx'), fileURLToPath(program)]
+function startLimited(
+  program: URL,
+  { bytesMax, niceness }: ProcessLimits,
+  { reads = [], writes = [] }: ProcessFiles,
+): ChildProcess {
+  const path = fileURLToPath(program)
+  const options = { reads: [...programFiles(path), ...reads], writes, channel: CHANNEL }
+  const node = [process.execPath, '--import', import.meta.resolve('tsx'), path]
+  const sandboxed = [process.execPath, SANDBOX, JSON.stringify(options), ...node]
   const limits = [Math.floor(bytesMax / 1_024), niceness].map(String)
-  return spawn('/bin/sh', ['-c', LIMITED, 'sh', ...limits, ...node], {
+  return spawn('/bin/sh', ['-c', LIMITED, 'sh', ...limits, ...sandboxed], {
     env: {},
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     serialization: 'advanced',
   })
+}
+
+/** Node, the system's libraries, and the sources and packages that a program imports. */
+function programFiles(program: string): string[] {
+  const root = fileURLToPath(new URL('../..', import.meta.url))
+  const sources = ['engine', 'shared', 'node_modules', 'package.json', 'tsconfig.json']
+  return [
+    ...[process.execPath, '/usr', '/lib', '/lib64', '/etc/ld.so.cache', '/dev/null'],
+    ...[dirname(program), ...sources.map((name) => join(root, name))],
+    `/tmp/tsx-${userInfo().uid}`, // what tsx has compiled before, where it keeps it without TMPDIR
+  ]
 }

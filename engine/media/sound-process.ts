@@ -33,11 +33,16 @@ type SoundProcess = LimitedProcess<SoundTask>
 const WORKER = new URL('./sound-worker.ts', import.meta.url)
 
 export class SoundProcesses {
+  readonly #folder: string
   readonly #limits: ProcessLimits
   #idle: SoundProcess[] = []
 
-  /** Starts the process of the first file. */
-  constructor(limits = SOUND_LIMITS) {
+  /**
+   * Starts the process of the first file.
+   * @param folder where files are: the processes read no others, and write none
+   */
+  constructor(folder: string, limits = SOUND_LIMITS) {
+    this.#folder = folder
     this.#limits = limits
     this.#warmUp()
   }
@@ -65,7 +70,7 @@ export class SoundProcesses {
   }
 
   #start(): SoundProcess {
-    return new LimitedProcess(WORKER, this.#limits)
+    return new LimitedProcess(WORKER, this.#limits, { reads: [this.#folder] })
   }
 
   #take(): SoundProcess {

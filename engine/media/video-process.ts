@@ -16,11 +16,14 @@ export class VideoProcess {
   readonly #process: LimitedProcess<VideoTask>
   readonly #signal: AbortSignal
 
-  /** @param signal ends the process, and all calls with its reason */
-  constructor(signal: AbortSignal, limits = VIDEO_LIMITS) {
+  /**
+   * @param folder where its files are: it reads and writes no others
+   * @param signal ends the process, and all calls with its reason
+   */
+  constructor(folder: string, signal: AbortSignal, limits = VIDEO_LIMITS) {
     signal.throwIfAborted()
     this.#signal = signal
-    this.#process = new LimitedProcess(WORKER, limits)
+    this.#process = new LimitedProcess(WORKER, limits, { writes: [folder] })
     signal.addEventListener('abort', this.#abort, { once: true })
   }
 

@@ -204,7 +204,8 @@ function readValues(layout: Layout, { width, decode }: NumberFormat, scratch?: S
   } = layout
   const bytes = entry.read(offset * width, span * width, scratch?.stored(span, width))
   const numbers = decode(bytes, scratch)
-  return layout.isContiguous ? numbers : inOrder(numbers, layout)
+  const isOrdered = layout.count === 0 || layout.isContiguous
+  return isOrdered ? numbers : inOrder(numbers, layout)
 }
 
 /** The numbers of a transposed or sliced tensor, row by row. */

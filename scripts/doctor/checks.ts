@@ -10,6 +10,7 @@ import { checkEgress } from './checks/egress.ts'
 import { checkMemory } from './checks/memory.ts'
 import { checkNode } from './checks/node.ts'
 import { checkPorts } from './checks/ports.ts'
+import { checkSandbox } from './checks/sandbox.ts'
 import { checkSettings } from './checks/settings.ts'
 import { checkWeights } from './checks/weights.ts'
 import type { Context } from './context.ts'
@@ -27,6 +28,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'memory', run: checkMemory },
   { name: 'weights', run: checkWeights },
   { name: 'compute', run: checkCompute },
+  { name: 'sandbox', run: checkSandbox },
   { name: 'disk', run: checkDisk },
   { name: 'database', run: checkDatabase },
   { name: 'broker', run: checkBroker },

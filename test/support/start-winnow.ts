@@ -1,5 +1,9 @@
-/** Starts the real processes, nats-server, gateway and engines, for the time of a test. */
+/**
+ * Starts the real processes, nats-server, gateway and engines, for the time of a test. A test fails
+ * whose processes logged a secret.
+ */
 
+import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,6 +17,7 @@ import {
   type Submission,
 } from '../../clients/typescript/node.ts'
 import { startNatsServer, type NatsServer } from '../../scripts/nats-server.ts'
+import { linesWithSecrets } from './secrets-in-logs.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export const API_KEY = 'a-key-for-tests-only'
@@ -21,6 +26,8 @@ type Environment = Readonly<Record<string, string>>
 
 export interface Program {
   child: ChildProcess
+  /** The settings that it was started with, besides those of this process. */
+  environment: Environment
   /** The details that it announced when it became ready. */
   ready: Readonly<Record<string, string>>
   log(): string
@@ -70,7 +77,11 @@ export async function startWinnow(
   t.after(async () => {
     await Promise.all(programs.map((program) => program.end('SIGKILL')))
     winnow.nats.process.kill('SIGKILL')
+    const leaks = programs.flatMap(({ log, environment }) =>
+      linesWithSecrets(log(), folder, environment),
+    )
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+    assert.deepEqual(leaks, [], 'secrets in logs')
   })
   winnow.startEngine = async (more = {}) => {
     const engine = await start('engine/main.ts', more)
@@ -116,6 +127,7 @@ async function startProgram(path: string, env: Environment): Promise<Program> {
   })
   return {
     child,
+    environment: env,
     ready,
     log: () => log,
     end(signal) {

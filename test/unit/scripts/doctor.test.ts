@@ -11,6 +11,7 @@ import { schemaFinding } from '../../../scripts/doctor/checks/database.ts'
 import { driverFinding, parseGpus } from '../../../scripts/doctor/checks/driver.ts'
 import { memoryFinding } from '../../../scripts/doctor/checks/memory.ts'
 import { nodeFinding } from '../../../scripts/doctor/checks/node.ts'
+import { sandboxFinding } from '../../../scripts/doctor/checks/sandbox.ts'
 import { exitCodeOf, failure, fine, unused, warning } from '../../../scripts/doctor/finding.ts'
 import { printed } from '../../../scripts/doctor/print.ts'
 
@@ -60,6 +61,14 @@ test('a Node that is too old is a failure', () => {
     (version) => nodeFinding(version).severity,
   )
   assert.deepEqual(severities, ['failure', 'failure', 'fine', 'fine'])
+})
+
+test('what a kernel lacks for the sandbox of media is a warning that says what is open', () => {
+  assert.equal(sandboxFinding({ landlock: 1, calls: true }).severity, 'fine')
+  assert.match(sandboxFinding({ landlock: 0, calls: true }).found, /reaches whatever files/)
+  const without = sandboxFinding({ landlock: 0, calls: false })
+  assert.equal(without.severity, 'warning')
+  assert.match(without.found, /files .* and the network/)
 })
 
 test('driver and build of libtensorflow must fit', () => {

@@ -68,7 +68,7 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
       },
     },
     scheduler,
-    soundProcesses: new SoundProcesses(),
+    soundProcesses: new SoundProcesses(folder),
     tries,
     model: PLAIN_MODEL,
     clock: new FakeClock(),

@@ -6,7 +6,8 @@ import type { LimitedTask } from '../../../support/limited-program.ts'
 const PROGRAM = new URL('../../../support/limited-program.ts', import.meta.url)
 const LIMITS = { bytesMax: 2 ** 29, secondsMax: 60, niceness: 0 }
 
-const begin = (limits = {}) => new LimitedProcess<LimitedTask>(PROGRAM, { ...LIMITS, ...limits })
+const begin = (limits = {}) =>
+  new LimitedProcess<LimitedTask>(PROGRAM, { ...LIMITS, ...limits }, {})
 
 test('it answers, and after more memory than allowed or a crash it does not', async () => {
   for (const task of ['fill', 'crash'] as const) {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { test } from 'node:test'
 import { SOUND_LIMITS, SoundProcesses } from '../../../../engine/media/sound-process.ts'
 import { concatenate, noise } from '../../../support/signals.ts'
@@ -85,7 +86,7 @@ test('a file of very many streams is INVALID_MEDIA, which says how many it may h
     bytes.writeUInt32BE(moov.readUInt32BE() + (count - 1) * track.length, plain.indexOf('moov') - 4)
     return bytes
   }
-  const processes = new SoundProcesses()
+  const processes = new SoundProcesses(tmpdir())
   const measure = async (count: number) => {
     const path = await save('streams.m4a', withTracks(count))
     return processes.use(signal, (reader) => reader.measure(path, SECONDS_MAX))
@@ -107,7 +108,7 @@ for (const [what, make, message] of [
     assertBetween(bytes.length, 1_000, 50_000)
     const path = await save('bomb.m4a', bytes)
     const before = peak()
-    const processes = new SoundProcesses()
+    const processes = new SoundProcesses(tmpdir())
     const reading = processes.use(signal, async (reader) => {
       await reader.measure(path, SECONDS_MAX)
       return reader.open(path, NO_LIMITS)
@@ -138,7 +139,10 @@ async function longM4a(): Promise<Buffer> {
 
 test('a file of two hours is read in half of the memory allowed', async () => {
   const path = await save('long.m4a', await longM4a())
-  const processes = new SoundProcesses({ ...SOUND_LIMITS, bytesMax: SOUND_LIMITS.bytesMax / 2 })
+  const processes = new SoundProcesses(tmpdir(), {
+    ...SOUND_LIMITS,
+    bytesMax: SOUND_LIMITS.bytesMax / 2,
+  })
   const seconds = await processes.use(signal, (reader) => reader.measure(path, SECONDS_MAX))
   assertNear(seconds!, 7_000, 1)
 })
@@ -147,7 +151,7 @@ test('the sound is that of the file, and so is what is said of it', async () => 
   const wave = noise(1.2, RATE)
   const path = await save('plain.wav', wavBytes([wave, wave], RATE))
   const expected = await readSound(path)
-  await new SoundProcesses().use(signal, async (reader) => {
+  await new SoundProcesses(tmpdir()).use(signal, async (reader) => {
     for (let file = 0; file < 2; file++) {
       assertNear((await reader.measure(path, SECONDS_MAX))!, 1.2, 0.001)
       const mixture = await reader.open(path, NO_LIMITS)
@@ -167,7 +171,7 @@ test('the sound is that of the file, and so is what is said of it', async () => 
 test('what ffmpeg refuses keeps its code, and the process serves the next file', async () => {
   const none = await save('none.wav', Buffer.from('no sound'))
   const path = await save('plain.wav', wavBytes([noise(1, RATE)], RATE))
-  const processes = new SoundProcesses()
+  const processes = new SoundProcesses(tmpdir())
   await assert.rejects(
     processes.use(signal, (reader) => reader.measure(none, SECONDS_MAX)),
     { name: 'ServiceError', code: 'INVALID_MEDIA', message: /The file is text/ },
@@ -177,7 +181,7 @@ test('what ffmpeg refuses keeps its code, and the process serves the next file',
 
 test('a file that takes too long is INVALID_MEDIA, and the next one is read', async () => {
   const path = await save('plain.wav', wavBytes([noise(1, RATE)], RATE))
-  const hasty = new SoundProcesses({ ...SOUND_LIMITS, secondsMax: 0 })
+  const hasty = new SoundProcesses(tmpdir(), { ...SOUND_LIMITS, secondsMax: 0 })
   await assert.rejects(
     hasty.use(signal, (reader) => reader.measure(path, SECONDS_MAX)),
     { code: 'INVALID_MEDIA', message: /could not be read: it takes longer than 0 s/ },
@@ -186,7 +190,7 @@ test('a file that takes too long is INVALID_MEDIA, and the next one is read', as
 
 test('a canceled read ends with the reason; another, at once and later, does not', async () => {
   const path = await save('plain.wav', wavBytes([noise(1, RATE)], RATE))
-  const processes = new SoundProcesses()
+  const processes = new SoundProcesses(tmpdir())
   const cancel = new AbortController()
   const canceled = processes.use(cancel.signal, async (reader) => {
     const mixture = await reader.open(path, NO_LIMITS)

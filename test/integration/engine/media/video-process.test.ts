@@ -1,6 +1,7 @@
 /** Work on pictures that takes too much, or is given up, ends; the process that waits for it does not. */
 
 import assert from 'node:assert/strict'
+import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
 import { test } from 'node:test'
 import type { ProcessLimits } from '../../../../engine/media/limited-process.ts'
@@ -28,7 +29,7 @@ async function begin({
     audio: { planes: [noise(1, 44_100)], sampleRate: 44_100, encoder: 'aac' },
     video: { seconds: 0.3, encoder: 'flv', width, height },
   })
-  const pictures = new VideoProcess(signal, { ...VIDEO_LIMITS, ...limits })
+  const pictures = new VideoProcess(dirname(path), signal, { ...VIDEO_LIMITS, ...limits })
   return { pictures, preparing: pictures.prepare({ path, folder: dirname(path) }) }
 }
 
@@ -63,5 +64,5 @@ test('what is aborted ends with the reason', async () => {
   const { preparing } = await begin({ signal: stop.signal })
   stop.abort(new Error('stopped'))
   await assert.rejects(preparing, /stopped/)
-  assert.throws(() => new VideoProcess(stop.signal), /stopped/)
+  assert.throws(() => new VideoProcess(tmpdir(), stop.signal), /stopped/)
 })

@@ -183,6 +183,13 @@ test('beyond 4 GiB only what is asked for is read', () => {
   assert.equal(openTorchCheckpoint(file).get('whole')!.bytes, gap + 12)
 })
 
+test('a tensor without numbers is empty at once, whatever its other sizes are', () => {
+  const shape = [18, 15, 2_147_483_617, 0]
+  const tensor = { storage: 0, offset: 0, shape, strides: [0, 1, 3, 20] }
+  writeStateDict(file, { storages: [floats(256)], tensors: { a: tensor } })
+  assert.deepEqual(valuesOf('a'), [])
+})
+
 test('weights are got from a checkpoint as from safetensors, and prefixes left out', () => {
   writeStateDict(file, {
     storages: [floats(6)],

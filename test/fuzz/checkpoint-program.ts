@@ -1,0 +1,17 @@
+/** Runs in a `LimitedProcess`: reads every tensor of a checkpoint. */
+
+import { answerCalls } from '../../engine/media/answer-calls.ts'
+import { openSafetensors } from '../../models/checkpoint/safetensors.ts'
+import { openTorchCheckpoint } from '../../models/checkpoint/torch-checkpoint.ts'
+
+/** Resolves with how many numbers the file has, or with the message that refuses it. */
+answerCalls<string>(async (file) => {
+  try {
+    let numbers = 0
+    const open = file.endsWith('.safetensors') ? openSafetensors : openTorchCheckpoint
+    for (const tensor of open(file).values()) numbers += tensor.values().length
+    return { numbers }
+  } catch (error) {
+    return { refusal: (error as Error).message, isPlain: (error as Error).constructor === Error }
+  }
+})

@@ -1,0 +1,140 @@
+/**
+ * Damaged media files through the engine's decoder: every one is read, or refused with a code, within
+ * the limits of a process, which none may crash.
+ */
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { LimitedProcess, LimitError } from '../../engine/media/limited-process.ts'
+import type { NextBlock, SoundTask } from '../../engine/media/sound-process.ts'
+import { ServiceError } from '../../shared/errors.ts'
+import { makeMedia, type Tracks } from '../support/make-media.ts'
+import { noise, sine } from '../support/signals.ts'
+import { mutate, mutation, type Mutation } from './mutations.ts'
+import type { FuzzOptions, FuzzResult } from './result.ts'
+
+/** FFmpeg's names of container and encoder. */
+const SOUNDS = [
+  ...['wav pcm_s16le', 'wav pcm_s24le', 'w64 pcm_s16le', 'aiff pcm_s16be', 'au pcm_s16be'],
+  ...['caf pcm_s16be', 'flac flac', 'ogg flac', 'ogg libvorbis', 'ogg libopus', 'webm libopus'],
+  ...[
+    'mp3 libmp3lame',
+    'mp2 mp2',
+    'adts aac',
+    'latm aac',
+    'ipod aac',
+    'ipod alac',
+    'mov pcm_s16le',
+  ],
+  ...['mp4 aac', 'matroska libmp3lame', 'matroska aac', 'avi libmp3lame', 'asf wmav2', 'flv aac'],
+  ...['mpegts aac', 'mpeg mp2', 'ac3 ac3', 'eac3 eac3', 'tta tta', 'wv wavpack', 'nut flac'],
+]
+const WITH_PICTURES = [
+  'mp4 aac libx264',
+  'matroska aac libx264',
+  'avi libmp3lame mpeg4',
+  'mpegts aac libx264',
+]
+
+const LIMITS = { bytesMax: 4 * 2 ** 30, secondsMax: 60, niceness: 0 }
+const MIXTURE_LIMITS = { mediaSecondsMax: 600, channelsMax: 8, sampleRate: null }
+const MUTATIONS_MAX = 6
+
+const WORKER = new URL('../../engine/media/sound-worker.ts', import.meta.url)
+
+interface Original {
+  name: string
+  bytes: Buffer
+}
+
+/** @returns how many cases ended in which way; @throws the error of fast-check, with its seed */
+export async function fuzzMedia({ cases, seed, onCase }: FuzzOptions): Promise<FuzzResult> {
+  const folder = mkdtempSync(join(tmpdir(), 'winnow-fuzz-'))
+  const reader = new Reader(folder)
+  const ends: Record<string, number> = {}
+  try {
+    const originals = await makeOriginals(folder)
+    const property = fc.asyncProperty(
+      fc.constantFrom(...originals),
+      fc.array(mutation, { minLength: 1, maxLength: MUTATIONS_MAX }),
+      async (original: Original, mutations: Mutation[]) => {
+        const end = await reader.read(mutate(original.bytes, mutations))
+        ends[end] = (ends[end] ?? 0) + 1
+        onCase?.(end)
+      },
+    )
+    await fc.assert(property, { seed, numRuns: cases })
+    return { seed, cases, ends }
+  } finally {
+    reader.close()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+async function makeOriginals(folder: string): Promise<Original[]> {
+  const originals: Original[] = []
+  for (const name of [...SOUNDS, ...WITH_PICTURES]) {
+    const [container, encoder, pictures] = name.split(' ') as [string, string, string?]
+    const path = join(folder, 'original')
+    await makeMedia(path, container, tracksOf(encoder, pictures))
+    originals.push({ name, bytes: readFileSync(path) })
+  }
+  return originals
+}
+
+function tracksOf(encoder: string, pictures?: string): Tracks {
+  const sampleRate = encoder === 'libopus' ? 48_000 : 44_100
+  const planes = [sine(440, 0.4, sampleRate), noise(0.4, sampleRate)]
+  const video = pictures ? { video: { seconds: 0.4, encoder: pictures } } : {}
+  return { audio: { planes, sampleRate, encoder }, ...video }
+}
+
+/** Reads one file after another in a process, and in a new one after it has ended. */
+class Reader {
+  readonly #folder: string
+  #process: LimitedProcess<SoundTask> | null = null
+
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  /** @returns `read`, or the code that refuses the file @throws LimitError, or what is no refusal */
+  async read(bytes: Buffer): Promise<string> {
+    const path = join(this.#folder, 'mutated')
+    writeFileSync(path, bytes)
+    if (this.#process?.hasEnded !== false) {
+      this.#process = new LimitedProcess(WORKER, LIMITS, { reads: [this.#folder] })
+    }
+    const secondsMax = MIXTURE_LIMITS.mediaSecondsMax
+    const measured = await refusalOr(this.#process.call({ do: 'measure', path, secondsMax }))
+    const decoded = await refusalOr(this.#decode(path))
+    return decoded ?? measured ?? 'read'
+  }
+
+  close(): void {
+    this.#process?.close()
+  }
+
+  async #decode(path: string): Promise<void> {
+    const process = this.#process!
+    await process.call({ do: 'open', path, limits: MIXTURE_LIMITS })
+    try {
+      while ((await process.call<NextBlock>({ do: 'next' })).block);
+    } finally {
+      if (!process.hasEnded) await process.call({ do: 'close' })
+    }
+  }
+}
+
+/** The code with which `work` refuses a file, null where it does not. */
+async function refusalOr(work: Promise<unknown>): Promise<string | null> {
+  try {
+    await work
+    return null
+  } catch (error) {
+    if (error instanceof ServiceError && !(error.cause instanceof LimitError)) return error.code
+    throw error
+  }
+}

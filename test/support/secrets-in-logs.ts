@@ -1,0 +1,56 @@
+/** Searches what processes have logged for secrets that they were given, made or handed out. */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Settings that are secrets, or contain one. */
+const SECRET_SETTING = /KEY|TOKEN|SECRET|PASSWORD|NATS_URL|DATABASE_URL/
+
+/** Secrets of clients, by their form: a webhook's, a signed address's, a key's. */
+const FORMS = [
+  /whsec_[A-Za-z0-9+/]{16,}/,
+  /[?&](?:signature|X-Amz-Signature)=\w{16,}/,
+  /\bsep_\w+_\w{16,}/,
+  /\bBearer [\w-]{8,}/,
+]
+
+/**
+ * The lines of `log` with a secret in them, without the secret itself.
+ * @param folder the process's DATA_DIR, with the key files that it made
+ * @param environment its settings
+ */
+export function linesWithSecrets(
+  log: string,
+  folder: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): string[] {
+  const secrets = [...secretsOf(environment), ...keyFilesOf(folder)]
+  return log.split('\n').flatMap((line) => {
+    const found = secrets.find((secret) => line.includes(secret))
+    const form = FORMS.find((each) => each.test(line))
+    if (found !== undefined) return [line.replaceAll(found, '[the secret]')]
+    return form === undefined ? [] : [`${form}: ${line.slice(0, 200)}`]
+  })
+}
+
+/** Of an address its password, or the token in place of a user. */
+function secretsOf(environment: Readonly<Record<string, string | undefined>>): string[] {
+  const values = Object.entries(environment)
+    .filter(([name]) => SECRET_SETTING.test(name) && !name.endsWith('_FILE'))
+    .flatMap(([, value = '']) =>
+      value.includes('://') ? value.split(',').flatMap(inAddress) : value,
+    )
+  return values.filter((value) => value.length >= 8)
+}
+
+function inAddress(address: string): string[] {
+  const { username, password } = new URL(address)
+  return [password || username].map(decodeURIComponent)
+}
+
+function keyFilesOf(folder: string): string[] {
+  return ['signing-key', 'encryption-key', 'api-key']
+    .map((name) => join(folder, name))
+    .filter((path) => existsSync(path))
+    .map((path) => readFileSync(path, 'utf8').trim())
+}
