@@ -96,7 +96,7 @@ export interface paths {
         put?: never;
         /**
          * Submit a separation
-         * @description Names the media, by `audio_url` or `file_id`, and the sound. Answers at once; follow the request by its three addresses.
+         * @description Names the media, by `audio_url`, `file_id` or `request_id`, and the sound. Answers at once; follow the request by its three addresses.
          *
          *     Scope of the key: `audio:separate`.
          */
@@ -483,11 +483,20 @@ export interface components {
             prompts?: string[];
             /**
              * Format: uri
-             * @description Public HTTPS URL of audio or video. Exactly one of audio_url and file_id.
+             * @description Public HTTPS URL of audio or video. Exactly one of audio_url, file_id and request_id.
              */
             audio_url?: string;
             /** @description Of an uploaded file. */
             file_id?: string;
+            /** @description An extension: of a COMPLETED request, one of whose outputs is the media. With `output`. */
+            request_id?: string;
+            /**
+             * @description An extension: which output of the request of `request_id`.
+             * @enum {unknown}
+             */
+            output?: "target" | "residual";
+            /** @description An extension: the place in `data.targets` of the target; 0 by default. */
+            output_index?: number;
             /**
              * @description Predict first where the target sounds.
              * @default false
@@ -522,7 +531,7 @@ export interface components {
             output_format?: "wav" | "mp3" | "flac";
             /** @description Where the target sounds, or does not. */
             spans?: components["schemas"]["AudioSpan"][];
-        } & (unknown | unknown);
+        } & (unknown | unknown | unknown);
         /**
          * AudioSpan
          * @description A time in which the target sounds, or does not.
@@ -1519,6 +1528,10 @@ export interface operations {
             };
             /**
              * @description `FILE_NOT_UPLOADED`: PUT the bytes of the file to its upload_url first.
+             *
+             *     `RESULT_NOT_READY`: The request has not finished yet.
+             *
+             *     `REQUEST_FAILED`: The request failed.
              *
              *     `IDEMPOTENCY_CONFLICT`: This Idempotency-Key came with another body.
              */

@@ -9,10 +9,11 @@ import { findAccount } from '../store/accounts.ts'
 import type { Store } from '../store/database.ts'
 import { findFile } from '../store/files.ts'
 import { availableSeconds, deduct, releaseReservation, reserve } from '../store/ledger.ts'
-import { promptsOfRow } from '../store/requests.ts'
+import { findRequest, promptsOfRow } from '../store/requests.ts'
 import type { AccountRow, RequestRow } from '../store/tables.ts'
 
 type Priced = Pick<RequestRow, 'prompt' | 'options'>
+type SourceIds = Pick<RequestRow, 'file_id' | 'source_request_id'>
 type Payer = Priced & Pick<RequestRow, 'request_id' | 'account_id'>
 
 /** The cost of a request for media of `duration` seconds, in seconds: of each target as many. */
@@ -20,23 +21,32 @@ export const costOf = (row: Priced, duration: number): number =>
   Math.ceil(duration) * promptsOfRow(row).length
 
 /**
- * Reserves what a new request costs where its file has been measured for one before; otherwise only
+ * Reserves what a new request costs where its media was measured for one before; otherwise only
  * checks that the balance is not used up.
  * @throws ServiceError `INSUFFICIENT_CREDITS`
  */
 export async function reserveAtSubmit(
   store: Store,
-  row: Payer & Pick<RequestRow, 'file_id'>,
+  row: Payer & SourceIds,
   now: string,
 ): Promise<void> {
   const account = await findMetered(store, row.account_id)
   if (!account) return
-  const file = row.file_id === null ? undefined : await findFile(store, row.file_id)
-  const duration = file?.duration ?? null
+  const duration = await knownDuration(store, row)
   if (duration === null && availableSeconds(account) > 0) return
   if (duration !== null && (await reserve(store, entryOf(row, duration, now)))) return
   const message = shortfall(account, row, duration)
   throw new ServiceError('INSUFFICIENT_CREDITS', { message })
+}
+
+/** Seconds of media, where a request before this one has measured it. */
+async function knownDuration(
+  store: Store,
+  { file_id: fileId, source_request_id: requestId }: SourceIds,
+): Promise<number | null> {
+  const file = fileId === null ? undefined : await findFile(store, fileId)
+  const source = requestId === null ? undefined : await findRequest(store, requestId)
+  return file?.duration ?? source?.duration ?? null
 }
 
 /**

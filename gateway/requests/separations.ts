@@ -77,21 +77,30 @@ export async function resultOf(
   deps: MediaPresenter & Pick<Deps, 'store' | 'clock'>,
   row: RequestRow,
 ): Promise<QueueResultResponse> {
-  if (row.status === 'FAILED') {
-    const { code, message } = failureOf(row)
-    throw new ServiceError('REQUEST_FAILED', { message: `The request failed: ${code}: ${message}` })
-  }
-  if (row.status !== 'COMPLETED') {
-    throw new ServiceError('RESULT_NOT_READY', {
-      message: `The request has not finished yet: it is ${row.status}.`,
-    })
-  }
+  assertCompleted(row)
   if (!hasResult(row, deps.clock.now())) {
     throw new ServiceError('NOT_FOUND', {
       message: `The result has expired: its outputs were kept until ${row.outputs_expire_at}.`,
     })
   }
   return presentResult(row, deps, await webhookStatusOf(deps.store, row))
+}
+
+/**
+ * @param param the field that named the request, if any
+ * @throws ServiceError `RESULT_NOT_READY` or `REQUEST_FAILED`
+ */
+export function assertCompleted(row: RequestRow, param?: string): void {
+  const field = param === undefined ? {} : { param }
+  if (row.status === 'FAILED') {
+    const { code, message } = failureOf(row)
+    const why = `The request failed: ${code}: ${message}`
+    throw new ServiceError('REQUEST_FAILED', { message: why, ...field })
+  }
+  if (row.status !== 'COMPLETED') {
+    const message = `The request has not finished yet: it is ${row.status}.`
+    throw new ServiceError('RESULT_NOT_READY', { message, ...field })
+  }
 }
 
 /** Whether a request is completed and its outputs are still kept. @param now epoch milliseconds */

@@ -49,6 +49,18 @@ export const findRequestToChange = (
     .$if(isPostgres(store), (query) => query.forNoKeyUpdate())
     .executeTakeFirst()
 
+/** Whether its outputs are kept; until the transaction ends, they are not given up. */
+export async function keepOutputs(store: Store, requestId: string): Promise<boolean> {
+  const request = await store
+    .selectFrom('requests')
+    .select('request_id')
+    .where('request_id', '=', requestId)
+    .where('media_removed_at', 'is', null)
+    .$if(isPostgres(store), (query) => query.forKeyShare())
+    .executeTakeFirst()
+  return request !== undefined
+}
+
 /** An account's requests, newest first. */
 export function listRequests(
   store: Store,
