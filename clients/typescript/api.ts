@@ -782,6 +782,8 @@ export interface components {
             progress?: number;
             /** @description 1: next. */
             queue_position?: number;
+            /** @description An extension: until the end, as far as anything can be said. */
+            estimated_seconds_left?: number;
             /** @description Why the request FAILED. */
             error?: {
                 /** @enum {unknown} */
@@ -941,6 +943,8 @@ export interface components {
             progress?: number;
             /** @description 1: next. */
             queue_position?: number;
+            /** @description An extension: until the end, as far as anything can be said. */
+            estimated_seconds_left?: number;
             /** @description Why the request FAILED. */
             error?: {
                 /** @enum {unknown} */

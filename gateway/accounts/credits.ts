@@ -7,13 +7,11 @@
 import { ServiceError } from '../../shared/errors.ts'
 import { findAccount } from '../store/accounts.ts'
 import type { Store } from '../store/database.ts'
-import { findFile } from '../store/files.ts'
 import { availableSeconds, deduct, releaseReservation, reserve } from '../store/ledger.ts'
-import { findRequest, promptsOfRow } from '../store/requests.ts'
+import { promptsOfRow } from '../store/requests.ts'
 import type { AccountRow, RequestRow } from '../store/tables.ts'
 
 type Priced = Pick<RequestRow, 'prompt' | 'options'>
-type SourceIds = Pick<RequestRow, 'file_id' | 'source_request_id'>
 type Payer = Priced & Pick<RequestRow, 'request_id' | 'account_id'>
 
 /** The cost of a request for media of `duration` seconds, in seconds: of each target as many. */
@@ -27,26 +25,16 @@ export const costOf = (row: Priced, duration: number): number =>
  */
 export async function reserveAtSubmit(
   store: Store,
-  row: Payer & SourceIds,
+  row: Payer & Pick<RequestRow, 'duration'>,
   now: string,
 ): Promise<void> {
   const account = await findMetered(store, row.account_id)
   if (!account) return
-  const duration = await knownDuration(store, row)
+  const { duration } = row
   if (duration === null && availableSeconds(account) > 0) return
   if (duration !== null && (await reserve(store, entryOf(row, duration, now)))) return
   const message = shortfall(account, row, duration)
   throw new ServiceError('INSUFFICIENT_CREDITS', { message })
-}
-
-/** Seconds of media, where a request before this one has measured it. */
-async function knownDuration(
-  store: Store,
-  { file_id: fileId, source_request_id: requestId }: SourceIds,
-): Promise<number | null> {
-  const file = fileId === null ? undefined : await findFile(store, fileId)
-  const source = requestId === null ? undefined : await findRequest(store, requestId)
-  return file?.duration ?? source?.duration ?? null
 }
 
 /**

@@ -294,6 +294,12 @@ export const QueueStatusResponse = Type.Object(
     logs: Type.Optional(Type.Array(Type.Object({ timestamp: DateTime, message: Type.String() }))),
     progress: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
     queue_position: Type.Optional(Type.Integer({ minimum: 1, description: '1: next.' })),
+    estimated_seconds_left: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: 'An extension: until the end, as far as anything can be said.',
+      }),
+    ),
     error: Type.Optional(
       Type.Object(
         { code: Type.Enum([...FAILURE_CODES]), message: Type.String() },

@@ -111,7 +111,14 @@ export interface SubmitReply extends Omit<QueueSubmitResponse, 'created_at'> {
 
 export interface Separation extends Pick<
   QueueStatusResponse,
-  'request_id' | 'model' | 'status' | 'result_url' | 'progress' | 'queue_position' | 'error'
+  | 'request_id'
+  | 'model'
+  | 'status'
+  | 'result_url'
+  | 'progress'
+  | 'queue_position'
+  | 'estimated_seconds_left'
+  | 'error'
 > {
   created_at_ms: number
   updated_at_ms: number

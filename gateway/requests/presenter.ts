@@ -36,6 +36,7 @@ export type Outputs = Extract<Event, { type: 'completed' }>['outputs']
 export interface LiveState {
   progress?: number | undefined
   queuePosition?: number | undefined
+  secondsLeft?: number | undefined
   logs?: LogLine[] | undefined
   webhook?: WebhookDeliveryStatus | undefined
 }
@@ -98,7 +99,7 @@ function generatedSecret(row: RequestRow, { encryptionKeys }: AppConfig) {
 
 export function presentStatus(
   row: RequestRow,
-  { progress, queuePosition, logs, webhook }: LiveState,
+  { progress, queuePosition, secondsLeft, logs, webhook }: LiveState,
   config: AppConfig,
 ): QueueStatusResponse {
   return {
@@ -111,6 +112,7 @@ export function presentStatus(
     ...(logs && { logs }),
     ...(row.status === 'IN_PROGRESS' && progress !== undefined && { progress }),
     ...(row.status === 'IN_QUEUE' && queuePosition && { queue_position: queuePosition }),
+    ...(secondsLeft !== undefined && { estimated_seconds_left: secondsLeft }),
     ...(row.status === 'FAILED' && { error: failureOf(row) }),
     ...(webhook && { webhook }),
   }

@@ -2,6 +2,7 @@
 
 import { ServiceError } from '../../shared/errors.ts'
 import type { LogLine } from '../../shared/messages.ts'
+import { isTerminal } from '../../shared/request-status.ts'
 import type { Deps } from '../deps.ts'
 import { failRequest } from './finish-request.ts'
 import { withdrawJob } from './job-publisher.ts'
@@ -23,7 +24,7 @@ export async function findOwn(
   throw new ServiceError('NOT_FOUND', { message: 'There is no request with this id.' })
 }
 
-type StatusDeps = Pick<Deps, 'store' | 'feed' | 'queuePositions' | 'config'>
+type StatusDeps = Pick<Deps, 'store' | 'feed' | 'queueOutlook' | 'config'>
 
 /** A page of the account's requests, newest first; `cursor` names one after the first. */
 export async function list(
@@ -58,15 +59,15 @@ export async function list(
 
 /** The status response of a request, with `logs` where they are given. */
 export async function statusOf(
-  { store, feed, queuePositions, config }: StatusDeps,
+  { store, feed, queueOutlook, config }: StatusDeps,
   row: RequestRow,
   logs?: LogLine[],
 ): Promise<QueueStatusResponse> {
   const { request_id: requestId, attempt_id: attemptId, status } = row
-  const queuePosition = status === 'IN_QUEUE' ? await queuePositions.of(requestId) : undefined
+  const outlook = isTerminal(status) ? {} : await queueOutlook.of(row)
   const progress = feed.progressOf(requestId, attemptId)
   const webhook = await webhookStatusOf(store, row)
-  return presentStatus(row, { progress, queuePosition, logs, webhook }, config)
+  return presentStatus(row, { progress, ...outlook, logs, webhook }, config)
 }
 
 /**

@@ -16,13 +16,14 @@ import { assertCompleted, hasResult } from './separations.ts'
 
 type SourceColumns = 'file_id' | 'audio_url' | 'source_request_id' | 'source_output'
 
-export type CheckedSource = Pick<RequestRow, SourceColumns | 'file_name'>
+export type CheckedSource = Pick<RequestRow, SourceColumns | 'file_name' | 'duration'>
 
-const NO_SOURCE: Pick<RequestRow, SourceColumns> = {
+const NO_SOURCE: Pick<RequestRow, SourceColumns | 'duration'> = {
   file_id: null,
   audio_url: null,
   source_request_id: null,
   source_output: null,
+  duration: null,
 }
 
 export type SourceDeps = Pick<
@@ -44,7 +45,8 @@ export async function checkSource(
     assertNotTooLong(file.duration, deps.config.mediaSecondsMax)
     assertSpansBegin(options.spans, file.duration)
   }
-  return { ...NO_SOURCE, file_id: file.file_id, file_name: file.file_name }
+  const { file_id, file_name, duration } = file
+  return { ...NO_SOURCE, file_id, file_name, duration }
 }
 
 /** Of media with a picture, the sound alone is the source: its video has the sound coded anew. */
@@ -71,10 +73,16 @@ async function checkOutput(
       param: 'input.output_index',
     })
   }
-  assertNotTooLong(row.duration!, config.mediaSecondsMax)
-  assertSpansBegin(spans, row.duration!)
-  const fileName = shortened(stored.fileName)
-  return { ...NO_SOURCE, source_request_id: requestId, source_output: name, file_name: fileName }
+  const duration = row.duration! // of a completed request
+  assertNotTooLong(duration, config.mediaSecondsMax)
+  assertSpansBegin(spans, duration)
+  return {
+    ...NO_SOURCE,
+    source_request_id: requestId,
+    source_output: name,
+    file_name: shortened(stored.fileName),
+    duration,
+  }
 }
 
 const outputsExpired = () =>
@@ -110,7 +118,7 @@ async function checkFile(fileId: string, accountId: string, deps: SourceDeps): P
  */
 export async function assertKept(
   store: Store,
-  { file_id: fileId, source_request_id: requestId }: CheckedSource,
+  { file_id: fileId, source_request_id: requestId }: Pick<RequestRow, SourceColumns>,
 ): Promise<void> {
   if (fileId !== null && !(await keepMedia(store, fileId))) {
     throw new ServiceError('FILE_EXPIRED', { param: 'input.file_id' })

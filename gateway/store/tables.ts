@@ -89,6 +89,7 @@ export interface RequestRow {
   requeues: number
   /** How often an engine released it because of a failure; drains are not counted. */
   interruptions: number
+  /** Seconds of media, as soon as they are known. */
   duration: number | null
   sample_rate: number | null
   /** JSON: Outputs. */

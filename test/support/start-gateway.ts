@@ -23,7 +23,7 @@ import { KeyChecks } from '../../gateway/accounts/key-checks.ts'
 import { openLocalDisk } from '../../gateway/media-store/local-disk.ts'
 import { Metrics } from '../../gateway/operations/metrics.ts'
 import { PendingUploads } from '../../gateway/files/pending-uploads.ts'
-import { QueuePositions } from '../../gateway/requests/queue-positions.ts'
+import { QueueOutlook } from '../../gateway/requests/queue-outlook.ts'
 import { RateLimiter } from '../../gateway/accounts/rate-limit.ts'
 import { RequestFeed } from '../../gateway/requests/request-feed.ts'
 import { ensureAccount } from '../../gateway/store/accounts.ts'
@@ -146,7 +146,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     log,
     mediaStore,
     pendingUploads: new PendingUploads({ store, mediaStore, clock, log, config }),
-    queuePositions: new QueuePositions({ store, feed, clock }),
+    queueOutlook: new QueueOutlook({ store, feed, clock, engineRegistry }),
     metrics: new Metrics(),
     rateLimiter: new RateLimiter({ perMinute: options.rateLimitPerMinute ?? 0, clock, store }),
     keyChecks: new KeyChecks({ store, clock }),
