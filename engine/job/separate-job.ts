@@ -154,7 +154,15 @@ async function produceOutputs(
     const videoPath = hasVideo ? sourcePath : null
     const prompts = promptsOf(job.prompt, job.options)
     const names = [...targetNames(prompts.length), 'residual' as const]
-    outputs = await Outputs.open({ names, folder, encoding, videoPath, signal, log: reporter.log })
+    outputs = await Outputs.open({
+      names,
+      folder,
+      encoding,
+      videoPath,
+      hasPeaks: job.upload_urls.peaks !== undefined,
+      signal,
+      log: reporter.log,
+    })
     const samples = await separateMixture(job, mixture, {
       ...deps,
       signal,

@@ -160,11 +160,13 @@ async function tryLater(deps: PublisherDeps, { row, error }: Failed): Promise<vo
 }
 
 /** What an engine may store of a request. */
-const partsOf = (row: RequestRow): OutputPart[] =>
-  [...targetNames(promptsOfRow(row).length), 'residual' as const].flatMap((name) => [
+const partsOf = (row: RequestRow): OutputPart[] => [
+  ...[...targetNames(promptsOfRow(row).length), 'residual' as const].flatMap((name) => [
     name,
     `${name}_video` as const,
-  ])
+  ]),
+  'peaks',
+]
 
 /** Where the media of a request is stored; null: it is fetched from its `audio_url`. */
 function sourceKey(row: RequestRow): string | null {

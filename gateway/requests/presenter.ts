@@ -1,7 +1,7 @@
 /** Turns rows into the responses of the spec. The only maker of public URLs. */
 
 import type { EngineDescription } from '../../shared/engine-control.ts'
-import type { FailureCode } from '../../shared/errors.ts'
+import { ServiceError, type FailureCode } from '../../shared/errors.ts'
 import {
   targetNames,
   type Event,
@@ -200,6 +200,10 @@ export function storedPart(
   row: RequestRow,
   part: OutputPart,
 ): (StoredFile & { fileName: string }) | undefined {
+  if (part === 'peaks') {
+    const peaks = outputsOf(row).peaks
+    return peaks && { ...peaks, fileName: outputFileName(row.file_name, part, peaks.extension) }
+  }
   const isVideo = part.endsWith('_video')
   const name = part.replace('_video', '') as OutputName
   const output = outputsOf(row)[name]
@@ -209,6 +213,24 @@ export function storedPart(
     ...file,
     fileName: outputFileName(row.file_name, outputLabel(row, name), file.extension),
   }
+}
+
+/**
+ * An address of the peaks of a COMPLETED request.
+ * @throws ServiceError `NOT_FOUND` where its engine made none
+ */
+export function peaksUrl(row: RequestRow, { mediaStore }: MediaPresenter): Promise<string> {
+  const peaks = storedPart(row, 'peaks')
+  if (!peaks || row.outputs_expire_at === null) {
+    throw new ServiceError('NOT_FOUND', { message: 'No peaks were stored of this request.' })
+  }
+  return mediaStore.downloadUrl({
+    key: outputKey(row.request_id, 'peaks'),
+    audience: 'client',
+    expiresAt: Date.parse(row.outputs_expire_at),
+    contentType: peaks.content_type,
+    fileName: peaks.fileName,
+  })
 }
 
 /** What tells an output of a request from its others: of several targets their prompts. */

@@ -78,13 +78,20 @@ export async function resultOf(
   deps: MediaPresenter & Pick<Deps, 'store' | 'clock'>,
   row: RequestRow,
 ): Promise<QueueResultResponse> {
-  assertCompleted(row)
-  if (!hasResult(row, deps.clock.now())) {
-    throw new ServiceError('NOT_FOUND', {
-      message: `The result has expired: its outputs were kept until ${row.outputs_expire_at}.`,
-    })
-  }
+  assertResult(row, deps.clock.now())
   return presentResult(row, deps, await webhookStatusOf(deps.store, row))
+}
+
+/**
+ * @param now epoch milliseconds
+ * @throws ServiceError `RESULT_NOT_READY`, `REQUEST_FAILED`, or `NOT_FOUND` past their retention
+ */
+export function assertResult(row: RequestRow, now: number): void {
+  assertCompleted(row)
+  if (hasResult(row, now)) return
+  throw new ServiceError('NOT_FOUND', {
+    message: `The result has expired: its outputs were kept until ${row.outputs_expire_at}.`,
+  })
 }
 
 /**

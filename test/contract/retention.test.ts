@@ -43,7 +43,7 @@ const fileStatus = async (gateway: Gateway, fileId: string): Promise<string> =>
   (await gateway.call('GET', `/v1/files/${fileId}`)).json().status
 
 const outputsOf = (requestId: string) =>
-  ['residual', 'residual_video', 'target', 'target_video'].map(
+  ['peaks', 'residual', 'residual_video', 'target', 'target_video'].map(
     (part) => `outputs/${requestId}/${part}`,
   )
 

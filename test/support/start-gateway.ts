@@ -258,6 +258,7 @@ export const callWith =
 
 type EventOutputs = Extract<Event, { type: 'completed' }>['outputs']
 
+const PEAKS = { content_type: 'application/json', extension: 'json', bytes: 5 }
 const OUTPUT = { content_type: 'audio/wav', extension: 'wav', bytes: 4 }
 
 function makeEvent(
@@ -321,7 +322,7 @@ export const outputsOf = (job: Job) =>
   Object.fromEntries(
     Object.keys(job.upload_urls)
       .filter((part) => !part.endsWith('_video'))
-      .map((name) => [name, OUTPUT]),
+      .map((name) => [name, name === 'peaks' ? PEAKS : OUTPUT]),
   ) as EventOutputs
 
 /** What an engine does that completes a request: uploads, then says so. */
