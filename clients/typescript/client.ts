@@ -22,7 +22,7 @@ export type Submitted = Schemas['QueueSubmitResponse']
 export type Status = Schemas['QueueStatusResponse']
 export type Result = Schemas['QueueResultResponse']
 export type OutputFile = Schemas['OutputFile']
-/** One output in audiowaveform's JSON format: least and greatest sample of each channel, in turn. */
+/** One output in audiowaveform's JSON format: of each channel the least and greatest sample. */
 export interface Waveform {
   version: 2
   channels: number

@@ -4,7 +4,6 @@
  */
 
 import type { OutputName } from '../../shared/messages.ts'
-import type { Parts } from './outputs.ts'
 
 /** Buckets of one output, times its channels: what a screen shows, and some zoom. */
 export const PEAKS_MAX = 8_192
@@ -35,7 +34,7 @@ export class Peaks {
   }
 
   /** Adds planar samples of all outputs; the mixture is their sum. */
-  add(parts: Parts): void {
+  add(parts: ReadonlyMap<OutputName, readonly Float32Array[]>): void {
     for (const [name, planes] of parts) this.#tracks.get(name)!.add(planes)
     this.#tracks.get('mixture')!.add(sumOf([...parts.values()]))
   }
