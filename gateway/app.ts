@@ -24,6 +24,7 @@ import { mediaRoutes } from './routes/media.ts'
 import { modelsRoute } from './routes/models.ts'
 import { openApiRoute } from './routes/openapi-document.ts'
 import { operationsRoutes } from './routes/operations.ts'
+import { peaksRoute } from './routes/peaks.ts'
 import { playgroundRoutes } from './routes/playground.ts'
 import { redeliverRoute } from './routes/redeliver.ts'
 import { resultRoute } from './routes/result.ts'
@@ -150,6 +151,7 @@ async function apiRoutes(app: FastifyInstance, deps: Deps, authenticate: Authent
     statusRoute,
     statusStreamRoute,
     resultRoute,
+    peaksRoute,
     cancelRoute,
     listRoute,
     redeliverRoute,

@@ -9,7 +9,7 @@ import type { KeyChecks } from './accounts/key-checks.ts'
 import type { MediaStore } from './media-store/media-store.ts'
 import type { Metrics } from './operations/metrics.ts'
 import type { PendingUploads } from './files/pending-uploads.ts'
-import type { QueuePositions } from './requests/queue-positions.ts'
+import type { QueueOutlook } from './requests/queue-outlook.ts'
 import type { RateLimiter } from './accounts/rate-limit.ts'
 import type { RequestFeed } from './requests/request-feed.ts'
 import type { Keys } from './secrets.ts'
@@ -22,7 +22,7 @@ export interface Deps {
   broker: Pick<Broker, 'removeJob' | 'isConnected'>
   engineRegistry: EngineRegistry
   feed: RequestFeed
-  queuePositions: QueuePositions
+  queueOutlook: QueueOutlook
   rateLimiter: RateLimiter
   keyChecks: KeyChecks
   metrics: Metrics

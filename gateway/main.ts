@@ -35,7 +35,7 @@ import { openLocalDisk } from './media-store/local-disk.ts'
 import { Metrics } from './operations/metrics.ts'
 import { metricsText } from './operations/state-metrics.ts'
 import { PendingUploads } from './files/pending-uploads.ts'
-import { QueuePositions } from './requests/queue-positions.ts'
+import { QueueOutlook } from './requests/queue-outlook.ts'
 import { RateLimiter } from './accounts/rate-limit.ts'
 import { RequestFeed } from './requests/request-feed.ts'
 import { createRescuer } from './requests/rescuer.ts'
@@ -94,7 +94,7 @@ const broker = await startOrEnd(
 
 const engineRegistry = new EngineRegistry({ connect: connectEngine, clock, log })
 const feed = new RequestFeed(settings.streamsMaxPerAccount, (id) => broker.publishChange(id))
-const queuePositions = new QueuePositions({ store, feed, clock })
+const queueOutlook = new QueueOutlook({ store, feed, clock, engineRegistry })
 const publicFetch = createPublicFetch({ allowCidrs: settings.egressAllowCidrs })
 const publicPost = createPublicPost({
   allowCidrs: settings.egressAllowCidrs,
@@ -142,7 +142,7 @@ const deps: Deps = {
   broker,
   engineRegistry,
   feed,
-  queuePositions,
+  queueOutlook,
   clock,
   log,
   metrics,

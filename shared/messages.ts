@@ -60,6 +60,8 @@ export const Job = Type.Object({
     residual_video: Type.String(),
     ...optional(FURTHER_TARGETS, Type.String()),
     ...optional(FURTHER_VIDEOS, Type.String()),
+    /** Of all outputs, to draw them. Engines of 0.2.0 make none. */
+    peaks: Type.Optional(Type.String()),
   }),
 })
 
@@ -121,6 +123,7 @@ export const Event = Type.Union([
       target: Output,
       residual: Output,
       ...optional(FURTHER_TARGETS, Output),
+      peaks: Type.Optional(StoredFile),
     }),
   }),
   Type.Object({

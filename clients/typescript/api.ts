@@ -96,7 +96,7 @@ export interface paths {
         put?: never;
         /**
          * Submit a separation
-         * @description Names the media, by `audio_url` or `file_id`, and the sound. Answers at once; follow the request by its three addresses.
+         * @description Names the media, by `audio_url`, `file_id` or `request_id`, and the sound. Answers at once; follow the request by its three addresses.
          *
          *     Scope of the key: `audio:separate`.
          */
@@ -165,6 +165,28 @@ export interface paths {
          *     Scope of the key: `audio:separate`.
          */
         get: operations["getResult"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/queue/requests/{request_id}/peaks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the peaks of a completed request
+         * @description Extension. Leads to JSON with `mixture`, `targets` (in the order of the prompts) and `residual`, each in audiowaveform's JSON format, version 2, with 8 bits. Kept as long as the outputs.
+         *
+         *     Scope of the key: `audio:separate`.
+         */
+        get: operations["getPeaks"];
         put?: never;
         post?: never;
         delete?: never;
@@ -483,11 +505,20 @@ export interface components {
             prompts?: string[];
             /**
              * Format: uri
-             * @description Public HTTPS URL of audio or video. Exactly one of audio_url and file_id.
+             * @description Public HTTPS URL of audio or video. Exactly one of audio_url, file_id and request_id.
              */
             audio_url?: string;
             /** @description Of an uploaded file. */
             file_id?: string;
+            /** @description An extension: of a COMPLETED request, one of whose outputs is the media. With `output`. */
+            request_id?: string;
+            /**
+             * @description An extension: which output of the request of `request_id`.
+             * @enum {unknown}
+             */
+            output?: "target" | "residual";
+            /** @description An extension: the place in `data.targets` of the target; 0 by default. */
+            output_index?: number;
             /**
              * @description Predict first where the target sounds.
              * @default false
@@ -522,7 +553,7 @@ export interface components {
             output_format?: "wav" | "mp3" | "flac";
             /** @description Where the target sounds, or does not. */
             spans?: components["schemas"]["AudioSpan"][];
-        } & (unknown | unknown);
+        } & (unknown | unknown | unknown);
         /**
          * AudioSpan
          * @description A time in which the target sounds, or does not.
@@ -773,6 +804,8 @@ export interface components {
             progress?: number;
             /** @description 1: next. */
             queue_position?: number;
+            /** @description An extension: until the end, as far as anything can be said. */
+            estimated_seconds_left?: number;
             /** @description Why the request FAILED. */
             error?: {
                 /** @enum {unknown} */
@@ -932,6 +965,8 @@ export interface components {
             progress?: number;
             /** @description 1: next. */
             queue_position?: number;
+            /** @description An extension: until the end, as far as anything can be said. */
+            estimated_seconds_left?: number;
             /** @description Why the request FAILED. */
             error?: {
                 /** @enum {unknown} */
@@ -1520,6 +1555,10 @@ export interface operations {
             /**
              * @description `FILE_NOT_UPLOADED`: PUT the bytes of the file to its upload_url first.
              *
+             *     `RESULT_NOT_READY`: The request has not finished yet.
+             *
+             *     `REQUEST_FAILED`: The request failed.
+             *
              *     `IDEMPOTENCY_CONFLICT`: This Idempotency-Key came with another body.
              */
             409: {
@@ -1824,6 +1863,109 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["QueueResultResponse"];
                 };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `PERMISSION_DENIED`: The API key lacks the required scope. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is nothing at this address. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /**
+             * @description `RESULT_NOT_READY`: The request has not finished yet.
+             *
+             *     `REQUEST_FAILED`: The request failed.
+             */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            503: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    getPeaks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As submit answered it. */
+                request_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where the JSON lies: `mixture`, `targets` and `residual`. */
+            302: {
+                headers: {
+                    /** @description Needs no key. */
+                    Location?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
             401: {

@@ -22,6 +22,21 @@ export type Submitted = Schemas['QueueSubmitResponse']
 export type Status = Schemas['QueueStatusResponse']
 export type Result = Schemas['QueueResultResponse']
 export type OutputFile = Schemas['OutputFile']
+/** One output in audiowaveform's JSON format: of each channel the least and greatest sample. */
+export interface Waveform {
+  version: 2
+  channels: number
+  sample_rate: number
+  samples_per_pixel: number
+  bits: 8
+  length: number
+  data: number[]
+}
+export interface Peaks {
+  mixture: Waveform
+  targets: Waveform[]
+  residual: Waveform
+}
 export type RequestList = Schemas['RequestList']
 export type WebhookDelivery = Schemas['WebhookDeliveryStatus']
 export type Account = Schemas['Account']
@@ -75,6 +90,8 @@ export interface Client {
    */
   wait(request: RequestRef): Promise<Result>
   result(request: RequestRef): Promise<Result>
+  /** What the outputs of a completed request are drawn from without decoding them. */
+  peaks(request: RequestRef): Promise<Peaks>
   /** The answer of a signed address, such as `data.target.url`. */
   open(url: string): Promise<Response>
   /** Ends a request. Works also when the client's signal has fired. */
@@ -147,6 +164,7 @@ export function createClient(options: ClientOptions): Client {
       return client.result(request)
     },
     result: (request) => json('GET', `${pathOf(request)}/result`),
+    peaks: (request) => json('GET', `${pathOf(request)}/peaks`),
     open: (url) => call(url, { signal }),
     cancel: (request) =>
       json('PUT', `${pathOf(request)}/cancel`, { signal: AbortSignal.timeout(CANCEL_MS_MAX) }),

@@ -190,7 +190,7 @@ export function describeStored(stored: Stored, sound: Sound, mixture: Sound): st
     sound.channels === mixture.channels
       ? ''
       : `, mixed down to ${counted(sound.channels, 'channel')}`
-  const { residual, ...targets } = stored
+  const { residual, peaks, ...targets } = stored
   const names = [...Object.keys(targets), 'residual'].map((name) => name.replace('_', ' '))
   const videos = [...Object.values(targets), residual].flatMap(({ video }, i) =>
     video ? names[i]! : [],

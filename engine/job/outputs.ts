@@ -2,6 +2,7 @@
  * Writes targets and residual of a job into files: sound and, when the source has a picture, video.
  */
 
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Event, OutputName, OutputPart, StoredFile } from '../../shared/messages.ts'
 import { beginSpan, type OpenSpan } from '../../shared/tracing.ts'
@@ -12,6 +13,7 @@ import {
   type Encoder,
   type EncoderOptions,
 } from '../media/encode.ts'
+import { Peaks } from './peaks.ts'
 import { isDiskFull } from '../media/ffmpeg.ts'
 import type { PreparedVideo } from '../media/prepare-video.ts'
 import { VideoProcess } from '../media/video-process.ts'
@@ -24,6 +26,8 @@ export interface OutputsOptions {
   encoding: EncoderOptions
   /** The source's file, when it has a picture. */
   videoPath: string | null
+  /** Whether peaks are stored beside them. */
+  hasPeaks: boolean
   signal: AbortSignal
   log(message: string): void
 }
@@ -53,9 +57,11 @@ export class Outputs {
   /** Null: there is no picture, or none that an MP4 could show. */
   readonly #video: Promise<PreparedVideo | null>
   readonly #writers = new Map<OutputName, Writer>()
+  readonly #peaks: Peaks | null
 
   private constructor(options: OutputsOptions) {
     this.#options = options
+    this.#peaks = options.hasPeaks ? new Peaks(options.names, options.encoding) : null
     this.#signal = AbortSignal.any([options.signal, this.#stop.signal])
     this.#pictures =
       options.videoPath === null ? null : new VideoProcess(options.folder, this.#signal)
@@ -82,6 +88,7 @@ export class Outputs {
 
   /** Adds planar samples to all. */
   async write(parts: Parts): Promise<void> {
+    this.#peaks?.add(parts)
     await allSettledOrThrow(
       [...this.#writers].flatMap(([name, { sound, track }]) => {
         const samples = parts.get(name)!
@@ -102,7 +109,16 @@ export class Outputs {
       ]),
     )
     this.#pictures?.close()
-    return Object.fromEntries(stored) as Stored
+    const peaks = this.#peaks && (await this.#storePeaks(this.#peaks, store))
+    return { ...(Object.fromEntries(stored) as Stored), ...(peaks && { peaks }) }
+  }
+
+  async #storePeaks(peaks: Peaks, store: Store): Promise<StoredFile> {
+    const path = join(this.#options.folder, 'peaks')
+    const json = Buffer.from(peaks.toJson())
+    await writeFile(path, json)
+    await store('peaks', path, 'application/json')
+    return { content_type: 'application/json', extension: 'json', bytes: json.length }
   }
 
   /** Aborts. The caller removes what is in the folder. */

@@ -149,12 +149,20 @@ async function produceOutputs(
   try {
     assertNotTooLong(seconds ?? 0, config.mediaSecondsMax, mixture)
     reporter.log(describeMixture(mixture))
-    const { sampleRate, channels, channelMask, hasVideo } = mixture
-    const encoding = { format: job.options.output_format, sampleRate, channels, channelMask }
+    const { sampleRate, channels, channelMask, hasVideo, tags } = mixture
+    const encoding = { format: job.options.output_format, sampleRate, channels, channelMask, tags }
     const videoPath = hasVideo ? sourcePath : null
     const prompts = promptsOf(job.prompt, job.options)
     const names = [...targetNames(prompts.length), 'residual' as const]
-    outputs = await Outputs.open({ names, folder, encoding, videoPath, signal, log: reporter.log })
+    outputs = await Outputs.open({
+      names,
+      folder,
+      encoding,
+      videoPath,
+      hasPeaks: job.upload_urls.peaks !== undefined,
+      signal,
+      log: reporter.log,
+    })
     const samples = await separateMixture(job, mixture, {
       ...deps,
       signal,

@@ -19,6 +19,7 @@ import {
   type Stream,
 } from 'node-av/lib'
 import { check } from './ffmpeg.ts'
+import type { Tags } from './tags.ts'
 
 export interface AudioFileFormat {
   /** FFmpeg's names. */
@@ -35,6 +36,8 @@ export interface AudioFileFormat {
   bitRate?: number
   /** The encoder's own options. */
   encoderOptions?: Record<string, string>
+  /** Title, artist and so on, as far as the container holds them. */
+  tags: Tags
 }
 
 export class AudioFile {
@@ -83,6 +86,9 @@ export class AudioFile {
     this.#stream = this.#context.newStream()
     this.#stream.timeBase = codec.timeBase
     check(this.#stream.codecpar.fromContext(codec), 'describe the stream')
+    const tags = Dictionary.fromObject(this.#format.tags)
+    this.#context.metadata = tags
+    tags.free()
     check(await this.#context.openOutput(), 'make the file')
     const options = Dictionary.fromObject(containerOptions)
     check(await this.#context.writeHeader(options), 'write the header')

@@ -8,6 +8,7 @@ import { layoutOf, maskOf } from './channel-layout.ts'
 import { FrameReader } from './frame-reader.ts'
 import { invalidMedia, type Media, openMedia, refusalOf } from './open-media.ts'
 import { SoundClock } from './sound-clock.ts'
+import { tagsOf, type Tags } from './tags.ts'
 
 const BLOCK_SECONDS = 0.5
 
@@ -33,6 +34,7 @@ export interface Mixture {
   /** FFmpeg's names, for the log. */
   readonly codec: string
   readonly container: string
+  readonly tags: Tags
   /** Packets skipped so far because they were broken. */
   readonly corruptPackets: number
   /**
@@ -78,6 +80,7 @@ class DecodedMixture implements Mixture {
   readonly sourceSampleRate: number
   readonly codec: string
   readonly container: string
+  readonly tags: Tags
   readonly #media: Media
   readonly #reader: FrameReader
   readonly #maker: BlockMaker
@@ -90,6 +93,7 @@ class DecodedMixture implements Mixture {
     this.hasVideo = media.hasVideo
     this.codec = avGetCodecName(media.stream.codecpar.codecId) ?? 'unknown'
     this.container = media.container
+    this.tags = tagsOf(media.context, media.stream)
     this.#media = media
     this.#reader = reader
     this.#first = first

@@ -16,6 +16,7 @@ import type { OutputFormat } from '../../shared/separation-options.ts'
 import { AudioFile, type AudioFileFormat } from './audio-file.ts'
 import { BlockMaker } from './block-maker.ts'
 import { layoutOfMask } from './channel-layout.ts'
+import type { Tags } from './tags.ts'
 
 export interface EncoderOptions {
   /** What clients may choose, or `aac`: the sound track of a video, as an M4A file. */
@@ -26,6 +27,8 @@ export interface EncoderOptions {
   channels: number
   /** Which loudspeakers, as in a WAV header; absent or 0n: the usual ones for as many channels. */
   channelMask?: bigint
+  /** Of the source; absent: none. */
+  tags?: Tags
 }
 
 export interface EncodedFile {
@@ -57,8 +60,8 @@ export interface Encoder {
  * @throws Error when the file cannot be made
  */
 export async function createEncoder(path: string, options: EncoderOptions): Promise<Encoder> {
-  const { sampleRate, channels, channelMask = 0n } = options
-  const source = { sampleRate, layout: layoutOfMask(channelMask, channels) }
+  const { sampleRate, channels, channelMask = 0n, tags = {} } = options
+  const source = { sampleRate, layout: layoutOfMask(channelMask, channels), tags }
   switch (options.format) {
     case 'wav':
       return createWav(path, source)
@@ -74,9 +77,10 @@ export async function createEncoder(path: string, options: EncoderOptions): Prom
 interface Source {
   sampleRate: number
   layout: ChannelLayout
+  tags: Tags
 }
 
-async function createWav(path: string, { sampleRate, layout }: Source): Promise<Encoder> {
+async function createWav(path: string, { sampleRate, layout, tags }: Source): Promise<Encoder> {
   const file = await AudioFile.create(path, {
     container: 'wav',
     containerOptions: { rf64: 'auto' },
@@ -84,6 +88,7 @@ async function createWav(path: string, { sampleRate, layout }: Source): Promise<
     sampleFormat: AV_SAMPLE_FMT_S32,
     sampleRate,
     layout,
+    tags,
   })
   const write = async (block: readonly Float32Array[]) => {
     if (samplesOf(block) > 0) await file.write(quantized(block), samplesOf(block))
@@ -176,6 +181,7 @@ async function createCompressed(
     sampleFormat: samples.format,
     sampleRate,
     layout: avChannelLayoutDefault(Math.min(source.layout.nbChannels, channelsMax)),
+    tags: source.tags,
   })
   const maker = new BlockMaker(source.layout, {
     sampleRate,

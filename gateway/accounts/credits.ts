@@ -7,7 +7,6 @@
 import { ServiceError } from '../../shared/errors.ts'
 import { findAccount } from '../store/accounts.ts'
 import type { Store } from '../store/database.ts'
-import { findFile } from '../store/files.ts'
 import { availableSeconds, deduct, releaseReservation, reserve } from '../store/ledger.ts'
 import { promptsOfRow } from '../store/requests.ts'
 import type { AccountRow, RequestRow } from '../store/tables.ts'
@@ -20,19 +19,18 @@ export const costOf = (row: Priced, duration: number): number =>
   Math.ceil(duration) * promptsOfRow(row).length
 
 /**
- * Reserves what a new request costs where its file has been measured for one before; otherwise only
+ * Reserves what a new request costs where its media was measured for one before; otherwise only
  * checks that the balance is not used up.
  * @throws ServiceError `INSUFFICIENT_CREDITS`
  */
 export async function reserveAtSubmit(
   store: Store,
-  row: Payer & Pick<RequestRow, 'file_id'>,
+  row: Payer & Pick<RequestRow, 'duration'>,
   now: string,
 ): Promise<void> {
   const account = await findMetered(store, row.account_id)
   if (!account) return
-  const file = row.file_id === null ? undefined : await findFile(store, row.file_id)
-  const duration = file?.duration ?? null
+  const { duration } = row
   if (duration === null && availableSeconds(account) > 0) return
   if (duration !== null && (await reserve(store, entryOf(row, duration, now)))) return
   const message = shortfall(account, row, duration)

@@ -110,7 +110,10 @@ export const NOTES: Readonly<Record<string, Note>> = {
   AudioSeparateInput: {
     description: 'What to separate from what, and how. Unknown fields are refused.',
     example: SUBMISSION.input,
-    rules: { oneOf: [{ required: ['audio_url'] }, { required: ['file_id'] }] },
+    rules: {
+      oneOf: ['audio_url', 'file_id', 'request_id'].map((source) => ({ required: [source] })),
+      dependentRequired: { request_id: ['output'], output: ['request_id'] },
+    },
   },
   SubmitAudioSeparateRequest: {
     description: 'A separation to be queued. Unknown fields are ignored here, not in `input`.',

@@ -165,7 +165,8 @@ export const AudioSeparateInput = Type.Object(
       Type.String({
         format: 'uri',
         maxLength: LIMITS.audioUrlCharactersMax,
-        description: 'Public HTTPS URL of audio or video. Exactly one of audio_url and file_id.',
+        description:
+          'Public HTTPS URL of audio or video. Exactly one of audio_url, file_id and request_id.',
       }),
     ),
     file_id: Type.Optional(
@@ -173,6 +174,26 @@ export const AudioSeparateInput = Type.Object(
         pattern: NO_NUL,
         maxLength: ID_CHARACTERS_MAX,
         description: 'Of an uploaded file.',
+      }),
+    ),
+    request_id: Type.Optional(
+      Type.String({
+        pattern: NO_NUL,
+        maxLength: ID_CHARACTERS_MAX,
+        description:
+          'An extension: of a COMPLETED request, one of whose outputs is the media. With `output`.',
+      }),
+    ),
+    output: Type.Optional(
+      Type.Enum(['target', 'residual'], {
+        description: 'An extension: which output of the request of `request_id`.',
+      }),
+    ),
+    output_index: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: LIMITS.promptsMax - 1,
+        description: 'An extension: the place in `data.targets` of the target; 0 by default.',
       }),
     ),
     predict_spans: option('predict_spans', 'Predict first where the target sounds.'),
@@ -273,6 +294,12 @@ export const QueueStatusResponse = Type.Object(
     logs: Type.Optional(Type.Array(Type.Object({ timestamp: DateTime, message: Type.String() }))),
     progress: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
     queue_position: Type.Optional(Type.Integer({ minimum: 1, description: '1: next.' })),
+    estimated_seconds_left: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: 'An extension: until the end, as far as anything can be said.',
+      }),
+    ),
     error: Type.Optional(
       Type.Object(
         { code: Type.Enum([...FAILURE_CODES]), message: Type.String() },

@@ -12,11 +12,19 @@ import { unfitTextAt } from './unfit-text.ts'
 export interface Submission {
   prompt: string
   options: SeparationOptions
-  source: { audioUrl: string } | { fileId: string }
+  source: { audioUrl: string } | { fileId: string } | OutputSource
   /** As JSON, as the client wrote its numbers. */
   metadata: string | null
   /** Receives the result; its address is still to be checked. Without a secret, one is made. */
   webhook: { url: string; secret: string | undefined } | null
+}
+
+/** An output of an earlier request. */
+export interface OutputSource {
+  requestId: string
+  output: 'target' | 'residual'
+  /** Of the target among several; 0 for a residual. */
+  index: number
 }
 
 /** Bodies over HTTP, and messages over gRPC. */
@@ -95,19 +103,43 @@ function checkPrompts({
 function checkSourceChoice({
   audio_url: audioUrl,
   file_id: fileId,
+  request_id: requestId,
+  output,
+  output_index: index,
 }: Static<typeof AudioSeparateInput>): Submission['source'] {
-  if (audioUrl !== undefined && fileId === undefined) return { audioUrl }
-  if (fileId !== undefined && audioUrl === undefined) return { fileId }
-  throw new ServiceError('INVALID_PARAMETER', {
-    message: 'Exactly one of input.audio_url and input.file_id must be given.',
-    param: fileId === undefined ? 'input.audio_url' : 'input.file_id',
-  })
+  const refuse = (param: string, message: string, code: ErrorCode = 'INVALID_PARAMETER') =>
+    new ServiceError(code, { message, param })
+  const given = Object.entries({ audio_url: audioUrl, file_id: fileId, request_id: requestId })
+    .filter(([, value]) => value !== undefined)
+    .map(([name]) => `input.${name}`)
+  if (given.length !== 1) {
+    const message =
+      'Exactly one of input.audio_url, input.file_id and input.request_id must be given.'
+    throw refuse(given[1] ?? 'input.audio_url', message)
+  }
+  if (requestId === undefined) {
+    if (output !== undefined || index !== undefined) {
+      const param = output === undefined ? 'input.output_index' : 'input.output'
+      throw refuse(param, `${param} is for a source by input.request_id.`)
+    }
+    return audioUrl === undefined ? { fileId: fileId! } : { audioUrl }
+  }
+  if (output === undefined) {
+    const message = 'input.output is required with input.request_id: target or residual.'
+    throw refuse('input.output', message, 'INVALID_REQUEST')
+  }
+  if (output === 'residual' && index !== undefined) {
+    throw refuse('input.output_index', 'input.output_index is for targets; there is one residual.')
+  }
+  return { requestId, output, index: index ?? 0 }
 }
 
 function checkOptions(input: Static<typeof AudioSeparateInput>): SeparationOptions {
-  const { prompt, prompts, audio_url, file_id, spans = [], ...chosen } = input
+  const { spans = [] } = input
   // the schema lets a field be undefined, and a spread would put that in a default's place
-  const given = Object.entries(chosen).filter(([, value]) => value !== undefined)
+  const given = Object.entries(input).filter(
+    ([name, value]) => Object.hasOwn(DEFAULT_OPTIONS, name) && value !== undefined,
+  )
   const options: SeparationOptions = { ...DEFAULT_OPTIONS, ...Object.fromEntries(given) }
   if (input.chunk_overlap === undefined) {
     // the default must not refuse short chunks

@@ -23,6 +23,9 @@ interface SeparationInput {
   prompts: string[]
   audio_url?: string
   file_id?: string
+  request_id?: string
+  output: string | number
+  output_index?: number
   predict_spans?: boolean
   reranking_candidates?: number
   acceleration: string | number
@@ -75,11 +78,13 @@ const inputBody = ({
   prompts,
   acceleration,
   output_format,
+  output,
   ...input
 }: SeparationInput): object => ({
   ...input,
   ...(prompts.length === 0 ? { prompt } : { prompts, ...(prompt !== '' && { prompt }) }),
   ...(isGiven(acceleration) && { acceleration: wordOf(acceleration) }),
+  ...(isGiven(output) && { output: wordOf(output) }),
   ...(isGiven(output_format) && { output_format: wordOf(output_format) }),
 })
 
@@ -106,7 +111,14 @@ export interface SubmitReply extends Omit<QueueSubmitResponse, 'created_at'> {
 
 export interface Separation extends Pick<
   QueueStatusResponse,
-  'request_id' | 'model' | 'status' | 'result_url' | 'progress' | 'queue_position' | 'error'
+  | 'request_id'
+  | 'model'
+  | 'status'
+  | 'result_url'
+  | 'progress'
+  | 'queue_position'
+  | 'estimated_seconds_left'
+  | 'error'
 > {
   created_at_ms: number
   updated_at_ms: number

@@ -16,7 +16,13 @@ import { releaseRequest } from './release-request.ts'
 import { inTransaction, type Store } from '../store/database.ts'
 import { setFileDuration } from '../store/files.ts'
 import { appendLogs } from '../store/request-logs.ts'
-import { findRequest, findRequestToChange, promptsOfRow, startAttempt } from '../store/requests.ts'
+import {
+  findRequest,
+  findRequestToChange,
+  promptsOfRow,
+  setRequestDuration,
+  startAttempt,
+} from '../store/requests.ts'
 import type { RequestRow } from '../store/tables.ts'
 
 type FollowerDeps = MediaPresenter &
@@ -109,6 +115,7 @@ async function failUnlessCovered(
   const row = await findRequestToChange(store, requestId)
   if (!row || isTerminal(row.status)) return null
   if (row.file_id !== null) await setFileDuration(store, row.file_id, duration)
+  await setRequestDuration(store, requestId, duration)
   const shortfall = await reserveMeasured(store, row, duration, ending.now)
   return shortfall === null ? null : failForCredits(store, requestId, shortfall, ending)
 }

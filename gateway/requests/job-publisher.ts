@@ -160,18 +160,28 @@ async function tryLater(deps: PublisherDeps, { row, error }: Failed): Promise<vo
 }
 
 /** What an engine may store of a request. */
-const partsOf = (row: RequestRow): OutputPart[] =>
-  [...targetNames(promptsOfRow(row).length), 'residual' as const].flatMap((name) => [
+const partsOf = (row: RequestRow): OutputPart[] => [
+  ...[...targetNames(promptsOfRow(row).length), 'residual' as const].flatMap((name) => [
     name,
     `${name}_video` as const,
-  ])
+  ]),
+  'peaks',
+]
+
+/** Where the media of a request is stored; null: it is fetched from its `audio_url`. */
+function sourceKey(row: RequestRow): string | null {
+  const { file_id: fileId, source_request_id: sourceId, source_output: output } = row
+  if (sourceId !== null && output !== null) return outputKey(sourceId, output)
+  return fileId === null ? null : inputKey(fileId)
+}
 
 /** The job that asks an engine to serve a request. */
 export async function jobOf(
   row: RequestRow,
   { clock, mediaStore }: Pick<Deps, 'clock' | 'mediaStore'>,
 ): Promise<Job> {
-  const { request_id: requestId, file_id: fileId, file_name: fileName } = row
+  const { request_id: requestId, file_name: fileName } = row
+  const storedKey = sourceKey(row)
   const address = { audience: 'engine', expiresAt: clock.now() + JOB_URL_MS } as const
   const uploadUrl = (part: OutputPart) =>
     mediaStore.uploadUrl({ ...address, key: outputKey(requestId, part) })
@@ -183,11 +193,11 @@ export async function jobOf(
     options: JSON.parse(row.options) as Job['options'],
     interruptions: row.interruptions,
     source:
-      fileId === null
+      storedKey === null
         ? { kind: 'url', url: row.audio_url ?? '', file_name: fileName }
         : {
             kind: 'file',
-            url: await mediaStore.downloadUrl({ ...address, key: inputKey(fileId), fileName }),
+            url: await mediaStore.downloadUrl({ ...address, key: storedKey, fileName }),
             file_name: fileName,
           },
     upload_urls: Object.fromEntries(

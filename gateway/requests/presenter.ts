@@ -1,7 +1,7 @@
 /** Turns rows into the responses of the spec. The only maker of public URLs. */
 
 import type { EngineDescription } from '../../shared/engine-control.ts'
-import type { FailureCode } from '../../shared/errors.ts'
+import { ServiceError, type FailureCode } from '../../shared/errors.ts'
 import {
   targetNames,
   type Event,
@@ -36,6 +36,7 @@ export type Outputs = Extract<Event, { type: 'completed' }>['outputs']
 export interface LiveState {
   progress?: number | undefined
   queuePosition?: number | undefined
+  secondsLeft?: number | undefined
   logs?: LogLine[] | undefined
   webhook?: WebhookDeliveryStatus | undefined
 }
@@ -98,7 +99,7 @@ function generatedSecret(row: RequestRow, { encryptionKeys }: AppConfig) {
 
 export function presentStatus(
   row: RequestRow,
-  { progress, queuePosition, logs, webhook }: LiveState,
+  { progress, queuePosition, secondsLeft, logs, webhook }: LiveState,
   config: AppConfig,
 ): QueueStatusResponse {
   return {
@@ -111,6 +112,7 @@ export function presentStatus(
     ...(logs && { logs }),
     ...(row.status === 'IN_PROGRESS' && progress !== undefined && { progress }),
     ...(row.status === 'IN_QUEUE' && queuePosition && { queue_position: queuePosition }),
+    ...(secondsLeft !== undefined && { estimated_seconds_left: secondsLeft }),
     ...(row.status === 'FAILED' && { error: failureOf(row) }),
     ...(webhook && { webhook }),
   }
@@ -198,6 +200,10 @@ export function storedPart(
   row: RequestRow,
   part: OutputPart,
 ): (StoredFile & { fileName: string }) | undefined {
+  if (part === 'peaks') {
+    const peaks = outputsOf(row).peaks
+    return peaks && { ...peaks, fileName: outputFileName(row.file_name, part, peaks.extension) }
+  }
   const isVideo = part.endsWith('_video')
   const name = part.replace('_video', '') as OutputName
   const output = outputsOf(row)[name]
@@ -207,6 +213,24 @@ export function storedPart(
     ...file,
     fileName: outputFileName(row.file_name, outputLabel(row, name), file.extension),
   }
+}
+
+/**
+ * An address of the peaks of a COMPLETED request.
+ * @throws ServiceError `NOT_FOUND` where its engine made none
+ */
+export function peaksUrl(row: RequestRow, { mediaStore }: MediaPresenter): Promise<string> {
+  const peaks = storedPart(row, 'peaks')
+  if (!peaks || row.outputs_expire_at === null) {
+    throw new ServiceError('NOT_FOUND', { message: 'No peaks were stored of this request.' })
+  }
+  return mediaStore.downloadUrl({
+    key: outputKey(row.request_id, 'peaks'),
+    audience: 'client',
+    expiresAt: Date.parse(row.outputs_expire_at),
+    contentType: peaks.content_type,
+    fileName: peaks.fileName,
+  })
 }
 
 /** What distinguishes an output of a request from its others: of several targets their prompts. */

@@ -2,6 +2,7 @@
 
 import { ServiceError } from '../../shared/errors.ts'
 import type { LogLine } from '../../shared/messages.ts'
+import { isTerminal } from '../../shared/request-status.ts'
 import type { Deps } from '../deps.ts'
 import { failRequest } from './finish-request.ts'
 import { withdrawJob } from './job-publisher.ts'
@@ -23,7 +24,7 @@ export async function findOwn(
   throw new ServiceError('NOT_FOUND', { message: 'There is no request with this id.' })
 }
 
-type StatusDeps = Pick<Deps, 'store' | 'feed' | 'queuePositions' | 'config'>
+type StatusDeps = Pick<Deps, 'store' | 'feed' | 'queueOutlook' | 'config'>
 
 /** A page of the account's requests, newest first; `cursor` names one after the first. */
 export async function list(
@@ -58,15 +59,15 @@ export async function list(
 
 /** The status response of a request, with `logs` where they are given. */
 export async function statusOf(
-  { store, feed, queuePositions, config }: StatusDeps,
+  { store, feed, queueOutlook, config }: StatusDeps,
   row: RequestRow,
   logs?: LogLine[],
 ): Promise<QueueStatusResponse> {
   const { request_id: requestId, attempt_id: attemptId, status } = row
-  const queuePosition = status === 'IN_QUEUE' ? await queuePositions.of(requestId) : undefined
+  const outlook = isTerminal(status) ? {} : await queueOutlook.of(row)
   const progress = feed.progressOf(requestId, attemptId)
   const webhook = await webhookStatusOf(store, row)
-  return presentStatus(row, { progress, queuePosition, logs, webhook }, config)
+  return presentStatus(row, { progress, ...outlook, logs, webhook }, config)
 }
 
 /**
@@ -77,21 +78,37 @@ export async function resultOf(
   deps: MediaPresenter & Pick<Deps, 'store' | 'clock'>,
   row: RequestRow,
 ): Promise<QueueResultResponse> {
+  assertResult(row, deps.clock.now())
+  return presentResult(row, deps, await webhookStatusOf(deps.store, row))
+}
+
+/**
+ * @param now epoch milliseconds
+ * @throws ServiceError `RESULT_NOT_READY`, `REQUEST_FAILED`, or `NOT_FOUND` past their retention
+ */
+export function assertResult(row: RequestRow, now: number): void {
+  assertCompleted(row)
+  if (hasResult(row, now)) return
+  throw new ServiceError('NOT_FOUND', {
+    message: `The result has expired: its outputs were kept until ${row.outputs_expire_at}.`,
+  })
+}
+
+/**
+ * @param param the field that named the request, if any
+ * @throws ServiceError `RESULT_NOT_READY` or `REQUEST_FAILED`
+ */
+export function assertCompleted(row: RequestRow, param?: string): void {
+  const field = param === undefined ? {} : { param }
   if (row.status === 'FAILED') {
     const { code, message } = failureOf(row)
-    throw new ServiceError('REQUEST_FAILED', { message: `The request failed: ${code}: ${message}` })
+    const why = `The request failed: ${code}: ${message}`
+    throw new ServiceError('REQUEST_FAILED', { message: why, ...field })
   }
   if (row.status !== 'COMPLETED') {
-    throw new ServiceError('RESULT_NOT_READY', {
-      message: `The request has not finished yet: it is ${row.status}.`,
-    })
+    const message = `The request has not finished yet: it is ${row.status}.`
+    throw new ServiceError('RESULT_NOT_READY', { message, ...field })
   }
-  if (!hasResult(row, deps.clock.now())) {
-    throw new ServiceError('NOT_FOUND', {
-      message: `The result has expired: its outputs were kept until ${row.outputs_expire_at}.`,
-    })
-  }
-  return presentResult(row, deps, await webhookStatusOf(deps.store, row))
 }
 
 /** Whether a request is completed and its outputs are still kept. @param now epoch milliseconds */

@@ -3,14 +3,28 @@
 import { ServiceError } from '../../shared/errors.ts'
 import { assertNotTooLong, assertSpansBegin } from '../../shared/media-limits.ts'
 import { LIMITS } from '../../shared/separation-options.ts'
+import { targetNames } from '../../shared/messages.ts'
 import type { Deps } from '../deps.ts'
 import type { EgressUser } from './egress-pool.ts'
 import type { Store } from '../store/database.ts'
 import { fileStatus, findFile, keepMedia } from '../store/files.ts'
+import { findRequest, keepOutputs, promptsOfRow } from '../store/requests.ts'
 import type { FileRow, RequestRow } from '../store/tables.ts'
-import type { Submission } from '../api/validation.ts'
+import type { OutputSource, Submission } from '../api/validation.ts'
+import { storedPart } from './presenter.ts'
+import { assertCompleted, hasResult } from './separations.ts'
 
-export type CheckedSource = Pick<RequestRow, 'file_id' | 'audio_url' | 'file_name'>
+type SourceColumns = 'file_id' | 'audio_url' | 'source_request_id' | 'source_output'
+
+export type CheckedSource = Pick<RequestRow, SourceColumns | 'file_name' | 'duration'>
+
+const NO_SOURCE: Pick<RequestRow, SourceColumns | 'duration'> = {
+  file_id: null,
+  audio_url: null,
+  source_request_id: null,
+  source_output: null,
+  duration: null,
+}
 
 export type SourceDeps = Pick<
   Deps,
@@ -24,14 +38,61 @@ export async function checkSource(
   deps: SourceDeps,
 ): Promise<CheckedSource> {
   if ('audioUrl' in source) return checkUrl(source.audioUrl, user, deps)
+  if ('requestId' in source) return checkOutput(source, options, user.accountId, deps)
   const file = await checkFile(source.fileId, user.accountId, deps)
   if (file.duration !== null) {
     // a request before this one has measured it
     assertNotTooLong(file.duration, deps.config.mediaSecondsMax)
     assertSpansBegin(options.spans, file.duration)
   }
-  return { file_id: file.file_id, audio_url: null, file_name: file.file_name }
+  const { file_id, file_name, duration } = file
+  return { ...NO_SOURCE, file_id, file_name, duration }
 }
+
+/** Of media with a picture, the sound alone is the source: its video has the sound coded anew. */
+async function checkOutput(
+  { requestId, output, index }: OutputSource,
+  { spans }: Submission['options'],
+  accountId: string,
+  { store, clock, config }: SourceDeps,
+): Promise<CheckedSource> {
+  const param = 'input.request_id'
+  const row = await findRequest(store, requestId)
+  if (row?.account_id !== accountId) {
+    const message = 'input.request_id is not a request of this account.'
+    throw new ServiceError('INVALID_PARAMETER', { message, param })
+  }
+  assertCompleted(row, param)
+  if (!hasResult(row, clock.now())) throw outputsExpired()
+  const targets = targetNames(promptsOfRow(row).length)
+  const name = output === 'target' ? targets[index] : output
+  const stored = name && storedPart(row, name)
+  if (!stored) {
+    throw new ServiceError('INVALID_PARAMETER', {
+      message: `input.output_index must be less than ${targets.length}, the request's targets.`,
+      param: 'input.output_index',
+    })
+  }
+  const duration = row.duration! // of a completed request
+  assertNotTooLong(duration, config.mediaSecondsMax)
+  assertSpansBegin(spans, duration)
+  return {
+    ...NO_SOURCE,
+    source_request_id: requestId,
+    source_output: name,
+    file_name: shortened(stored.fileName),
+    duration,
+  }
+}
+
+const outputsExpired = () =>
+  new ServiceError('FILE_EXPIRED', {
+    message: 'The outputs of this request have expired; separate its media again.',
+    param: 'input.request_id',
+  })
+
+/** Names of chains grow: the last characters are kept, which tell outputs of one media apart. */
+const shortened = (name: string): string => [...name].slice(-LIMITS.fileNameCharactersMax).join('')
 
 async function checkFile(fileId: string, accountId: string, deps: SourceDeps): Promise<FileRow> {
   const param = 'input.file_id'
@@ -52,15 +113,17 @@ async function checkFile(fileId: string, accountId: string, deps: SourceDeps): P
 }
 
 /**
- * Call it in the transaction that stores the request: from then on its file is kept.
- * @throws ServiceError `FILE_EXPIRED` when the file's bytes were given up since it was checked
+ * Call it in the transaction that stores the request: from then on its source is kept.
+ * @throws ServiceError `FILE_EXPIRED` when the bytes were given up since they were checked
  */
 export async function assertKept(
   store: Store,
-  { file_id: fileId }: Pick<RequestRow, 'file_id'>,
+  { file_id: fileId, source_request_id: requestId }: Pick<RequestRow, SourceColumns>,
 ): Promise<void> {
-  if (fileId === null || (await keepMedia(store, fileId))) return
-  throw new ServiceError('FILE_EXPIRED', { param: 'input.file_id' })
+  if (fileId !== null && !(await keepMedia(store, fileId))) {
+    throw new ServiceError('FILE_EXPIRED', { param: 'input.file_id' })
+  }
+  if (requestId !== null && !(await keepOutputs(store, requestId))) throw outputsExpired()
 }
 
 async function checkUrl(
@@ -75,7 +138,7 @@ async function checkUrl(
       param: 'input.audio_url',
     })
   }
-  return { file_id: null, audio_url: url, file_name: nameInUrl(url) }
+  return { ...NO_SOURCE, audio_url: url, file_name: nameInUrl(url) }
 }
 
 /** The last part of the path, as far as it can be read and be a file's name. */

@@ -115,7 +115,6 @@ function emptyRow(
     job_sequence: null,
     requeues: 0,
     interruptions: 0,
-    duration: null,
     sample_rate: null,
     outputs: null,
     outputs_expire_at: null,

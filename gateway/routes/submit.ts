@@ -23,7 +23,7 @@ export function submitRoute(app: FastifyInstance, deps: Deps): void {
         operationId: 'submitAudioSeparate',
         summary: 'Submit a separation',
         description:
-          'Names the media, by `audio_url` or `file_id`, and the sound. Answers at ' +
+          'Names the media, by `audio_url`, `file_id` or `request_id`, and the sound. Answers at ' +
           'once; follow the request by its three addresses.',
         tags: ['queue'],
         headers: {
@@ -47,6 +47,8 @@ export function submitRoute(app: FastifyInstance, deps: Deps): void {
           402,
           403,
           'FILE_NOT_UPLOADED',
+          'RESULT_NOT_READY',
+          'REQUEST_FAILED',
           'IDEMPOTENCY_CONFLICT',
           410,
           413,

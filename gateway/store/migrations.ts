@@ -17,6 +17,7 @@ export const migrations: Record<string, Migration> = {
   '009-gateways': { up: addGateways },
   '010-traces': { up: addTraces },
   '012-page-sessions': { up: addPageSessions },
+  '013-request-sources': { up: addRequestSources },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {
@@ -272,4 +273,10 @@ async function addPageSessions(db: Kysely<any>): Promise<void> {
     .on('page_sessions')
     .columns(['key_id', 'kind', 'expires_at'])
     .execute()
+}
+
+/** Requests whose media is an output of an earlier one. */
+async function addRequestSources(db: Kysely<any>): Promise<void> {
+  await db.schema.alterTable('requests').addColumn('source_request_id', 'text').execute()
+  await db.schema.alterTable('requests').addColumn('source_output', 'text').execute()
 }

@@ -1,6 +1,6 @@
 /** Requests, and the only place where one moves from a status to the next. */
 
-import { sql, type Updateable } from 'kysely'
+import { sql, type NotNull, type Updateable } from 'kysely'
 import { isId } from '../../shared/ids.ts'
 import { isTerminal, MAY_FOLLOW, type RequestStatus } from '../../shared/request-status.ts'
 import { promptsOf, type SeparationOptions } from '../../shared/separation-options.ts'
@@ -49,6 +49,18 @@ export const findRequestToChange = (
     .$if(isPostgres(store), (query) => query.forNoKeyUpdate())
     .executeTakeFirst()
 
+/** Whether its outputs are kept; until the transaction ends, they are not given up. */
+export async function keepOutputs(store: Store, requestId: string): Promise<boolean> {
+  const request = await store
+    .selectFrom('requests')
+    .select('request_id')
+    .where('request_id', '=', requestId)
+    .where('media_removed_at', 'is', null)
+    .$if(isPostgres(store), (query) => query.forKeyShare())
+    .executeTakeFirst()
+  return request !== undefined
+}
+
 /** An account's requests, newest first. */
 export function listRequests(
   store: Store,
@@ -82,16 +94,47 @@ export const latestFailures = (store: Store, limit: number): Promise<RequestRow[
     .limit(limit)
     .execute()
 
-/** The ids of all requests in the queue, oldest first. */
-export async function queuedRequestIds(store: Store): Promise<string[]> {
-  const rows = await store
+/** An unfinished request, as far as it says how much work it is. */
+export type OpenRequest = Pick<
+  RequestRow,
+  'request_id' | 'status' | 'options' | 'duration' | 'attempt_id'
+>
+
+/** All requests that are not finished, oldest first. */
+export const openRequests = (store: Store): Promise<OpenRequest[]> =>
+  store
     .selectFrom('requests')
-    .select('request_id')
-    .where('status', '=', 'IN_QUEUE')
+    .select(['request_id', 'status', 'options', 'duration', 'attempt_id'])
+    .where('status', 'in', UNFINISHED)
     .orderBy('created_at')
     .orderBy('request_id')
     .execute()
-  return rows.map((row) => row.request_id)
+
+/** The requests that were completed last, the newest first: how much work each was, and when. */
+export const lastCompleted = (store: Store, limit: number) =>
+  store
+    .selectFrom('requests')
+    .select(['options', 'duration', 'started_at', 'finished_at'])
+    .where('status', '=', 'COMPLETED')
+    .where('finished_at', 'is not', null)
+    .where('started_at', 'is not', null)
+    .where('duration', 'is not', null)
+    .orderBy('finished_at', 'desc')
+    .limit(limit)
+    .$narrowType<{ duration: NotNull; started_at: NotNull; finished_at: NotNull }>()
+    .execute()
+
+/** Notes how many seconds the media of a request lasts. */
+export async function setRequestDuration(
+  store: Store,
+  requestId: string,
+  duration: number,
+): Promise<void> {
+  await store
+    .updateTable('requests')
+    .set({ duration })
+    .where('request_id', '=', requestId)
+    .execute()
 }
 
 /** How many requests wait, of all accounts or of one; counts no further than `most`. */

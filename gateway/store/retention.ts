@@ -71,7 +71,10 @@ const neededFiles = (store: Store) =>
     .where('file_id', 'is not', null)
     .$castTo<{ file_id: string }>()
 
-/** Gives up outputs past their time, and whatever failed requests left; answers of how many. */
+/**
+ * Gives up outputs past their time that no unfinished request separates further, and whatever
+ * failed requests left; returns how many.
+ */
 export const giveUpOutputs = (store: Store, { now, limit }: Page): Promise<number> =>
   inTransaction(store, async (store) => {
     const withMedia = store
@@ -80,7 +83,11 @@ export const giveUpOutputs = (store: Store, { now, limit }: Page): Promise<numbe
       .where('media_removed_at', 'is', null)
       .$if(isPostgres(store), (query) => query.forUpdate().skipLocked())
     // Two queries: with an `or`, SQLite would read all that have media.
-    const expired = await withMedia.where('outputs_expire_at', '<=', now).limit(limit).execute()
+    const expired = await withMedia
+      .where('outputs_expire_at', '<=', now)
+      .where('request_id', 'not in', neededRequests(store))
+      .limit(limit)
+      .execute()
     const failed = await withMedia
       .where('outputs_expire_at', 'is', null)
       .where('status', '=', 'FAILED')
@@ -88,14 +95,28 @@ export const giveUpOutputs = (store: Store, { now, limit }: Page): Promise<numbe
       .execute()
     const ids = [...expired, ...failed].map((row) => row.request_id)
     if (ids.length === 0) return 0
-    await store
+    const requests = await store
       .updateTable('requests')
       .set({ media_removed_at: now })
       .where('request_id', 'in', ids)
+      .where('request_id', 'not in', neededRequests(store)) // as with files
+      .returning('request_id')
       .execute()
-    await noteRemovals(store, ids.map(outputsKey), now)
-    return ids.length
+    await noteRemovals(
+      store,
+      requests.map((request) => outputsKey(request.request_id)),
+      now,
+    )
+    return requests.length
   })
+
+const neededRequests = (store: Store) =>
+  store
+    .selectFrom('requests')
+    .select('source_request_id')
+    .where('status', 'in', UNFINISHED)
+    .where('source_request_id', 'is not', null)
+    .$castTo<{ source_request_id: string }>()
 
 /** Removes requests that ended before `before` and have no outputs left; returns how many. */
 export const deleteOldRequests = (

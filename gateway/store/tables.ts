@@ -3,6 +3,7 @@
  * sorts as the times do.
  */
 
+import type { OutputName } from '../../shared/messages.ts'
 import type { RequestStatus } from '../../shared/request-status.ts'
 
 export type DeliveryState = 'pending' | 'sending' | 'delivered' | 'failed'
@@ -59,6 +60,9 @@ export interface RequestRow {
   options: string
   file_id: string | null
   audio_url: string | null
+  /** The earlier request whose output is the media, and which output. */
+  source_request_id: string | null
+  source_output: OutputName | null
   /** The name of the source; outputs are named after it. */
   file_name: string
   /** JSON: what the client gave. */
@@ -85,6 +89,7 @@ export interface RequestRow {
   requeues: number
   /** How often an engine released it because of a failure; drains are not counted. */
   interruptions: number
+  /** Seconds of media, as soon as they are known. */
   duration: number | null
   sample_rate: number | null
   /** JSON: Outputs. */

@@ -94,7 +94,7 @@ async function follow({ client, view, world }: Run, submitted: Submitted): Promi
   let last: Status | undefined
   try {
     for await (last of client.follow(submitted, { logs: true })) {
-      view.show(phaseOf(last), last.progress ?? 0)
+      view.show(phaseOf(last), last.progress ?? 0, last.estimated_seconds_left)
     }
     return last ?? (await client.status(submitted, { logs: true }))
   } catch (error) {

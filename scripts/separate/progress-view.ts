@@ -1,10 +1,14 @@
 /** Shows how far a separation is: a bar on a terminal, lines elsewhere. */
 
 import cliProgress from 'cli-progress'
+import ms from 'ms'
 
 export interface ProgressView {
-  /** @param part of the phase that is done, from 0 to 1 */
-  show(phase: string, part: number): void
+  /**
+   * @param part of the phase that is done, from 0 to 1
+   * @param secondsLeft until the end of the request, where the service says so
+   */
+  show(phase: string, part: number, secondsLeft?: number): void
   /** Prints a line that must not be lost, even when quiet. */
   note(line: string): void
   stop(): void
@@ -22,7 +26,7 @@ const CLEAR_LINE = '\r\x1b[K'
 function bar(output: Output): ProgressView {
   const single = new cliProgress.SingleBar(
     {
-      format: '{phase} {bar} {percentage}%',
+      format: '{phase} {bar} {percentage}%{left}',
       stream: output,
       hideCursor: true,
       clearOnComplete: true,
@@ -30,9 +34,12 @@ function bar(output: Output): ProgressView {
     },
     cliProgress.Presets.shades_classic,
   )
-  single.start(1, 0, { phase: '' })
+  single.start(1, 0, { phase: '', left: '' })
   return {
-    show: (phase, part) => single.update(part, { phase: phase.padEnd(24) }),
+    show: (phase, part, secondsLeft) => {
+      const left = secondsLeft === undefined ? '' : `, about ${ms(secondsLeft * 1_000)} left`
+      single.update(part, { phase: phase.padEnd(24), left })
+    },
     note: (line) => void output.write(`${CLEAR_LINE}${line}\n`),
     stop: () => single.stop(),
   }

@@ -313,7 +313,38 @@ async function operators({ t, winnow, browser }: Place): Promise<void> {
   await page.getByRole('button', { name: 'Show' }).click()
   await page.getByRole('region', { name: 'Engines' }).getByText('mini').first().waitFor()
   await page.getByRole('region', { name: 'Last failures' }).getByText('INVALID_MEDIA').waitFor()
+  await changeAccounts(page, winnow.url)
   await assertAccessible(page, 'the operators view')
+}
+
+/** Credits an account, and creates and revokes a key of it, as the service then shows. */
+async function changeAccounts(page: Page, url: string): Promise<void> {
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' }
+  const account = await fetch(`${url}/admin/accounts`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ name: 'Metered', metered: true }),
+  })
+  const { account_id: accountId } = (await account.json()) as { account_id: string }
+  const credit = page.getByRole('form', { name: 'Credit' })
+  await credit.getByLabel('Account').selectOption(accountId)
+  await credit.getByLabel('Seconds').fill('90')
+  await credit.getByRole('button', { name: 'Credit' }).click()
+  await credit.getByText('The balance is 90 s.').waitFor()
+  await page.getByRole('region', { name: 'Accounts' }).getByText('90 s, 0 s reserved').waitFor()
+  const creation = page.getByRole('form', { name: 'Create a key' })
+  await creation.getByLabel('Account').selectOption(accountId)
+  await creation.getByLabel('Name').fill('for a test')
+  await creation.getByRole('button', { name: 'Create a key' }).click()
+  const shown = await creation.getByText('The key, shown only now').textContent()
+  const key = shown!.split(' ').at(-1)!
+  const models = () => fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
+  assert.equal((await models()).status, 200)
+  const row = page.getByRole('row').filter({ hasText: 'for a test' })
+  await row.getByRole('button').click()
+  await row.getByText('Really?').click()
+  await row.getByText('revoked').waitFor()
+  assert.equal((await models()).status, 401)
 }
 
 test('the playground', async (t) => {

@@ -72,7 +72,7 @@ const FIELDS: Record<string, [required: string, optional?: string, extension?: s
     '',
     'prompt audio_url file_id predict_spans reranking_candidates acceleration ' +
       'max_chunk_duration chunk_overlap output_format spans',
-    'prompts',
+    'prompts request_id output output_index',
   ],
   AudioSpan: ['start end', 'include'],
   QueueSubmitResponse: [
@@ -83,7 +83,7 @@ const FIELDS: Record<string, [required: string, optional?: string, extension?: s
   QueueStatusResponse: [
     'request_id model status created_at updated_at result_url',
     'logs webhook',
-    'progress queue_position error',
+    'progress queue_position estimated_seconds_left error',
   ],
   WebhookDeliveryStatus: ['delivery_status attempts delivered_at last_error'],
   QueueResultResponse: ['request_id model status data usage retention', 'webhook'],

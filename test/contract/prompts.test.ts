@@ -52,6 +52,7 @@ test('one prompt is as it was: two outputs, and no list of them', async (t) => {
   const requestId = await submitted(gateway)
   const job = await complete(gateway, requestId)
   assert.deepEqual(Object.keys(job.upload_urls).sort(), [
+    'peaks',
     'residual',
     'residual_video',
     'target',

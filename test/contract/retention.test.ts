@@ -43,7 +43,7 @@ const fileStatus = async (gateway: Gateway, fileId: string): Promise<string> =>
   (await gateway.call('GET', `/v1/files/${fileId}`)).json().status
 
 const outputsOf = (requestId: string) =>
-  ['residual', 'residual_video', 'target', 'target_video'].map(
+  ['peaks', 'residual', 'residual_video', 'target', 'target_video'].map(
     (part) => `outputs/${requestId}/${part}`,
   )
 
@@ -303,7 +303,7 @@ test('3 a sweep that breaks off serves nothing that should be gone, and is finis
     },
   })
   await sweep({ ...gateway.deps, mediaStore: broken })
-  assert.equal((await onDisk(gateway)).length, 5)
+  assert.equal((await onDisk(gateway)).length, 6)
   assert.equal((await countRows(gateway)).media_removals, 2)
   assertError(await result(gateway, requestId), 'NOT_FOUND')
   gateway.clock.advance(-1) // even to a clock that goes back a little

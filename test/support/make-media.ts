@@ -61,6 +61,8 @@ export interface VideoTrack {
 }
 
 export interface Tracks {
+  /** Title, artist and so on. */
+  tags?: Record<string, string>
   audio?: AudioTrack
   video?: VideoTrack
   /** Options of FFmpeg's muxer. */
@@ -91,7 +93,7 @@ const FRAMES_PER_SECOND = 10
  * @param container FFmpeg's name of a muxer, such as `mp4`, `mp3`, `matroska`, `mpegts`
  */
 export async function makeMedia(path: string, container: string, tracks: Tracks): Promise<void> {
-  const { audio, video, containerOptions = {} } = tracks
+  const { audio, video, tags = {}, containerOptions = {} } = tracks
   const output = new FormatContext()
   FFmpegError.throwIfError(output.allocOutputContext2(null, container, path), 'container')
   const opened = [
@@ -101,6 +103,7 @@ export async function makeMedia(path: string, container: string, tracks: Tracks)
   if (video?.isTurned)
     opened[0]!.stream.codecpar.addCodedSideData(AV_PKT_DATA_DISPLAYMATRIX, QUARTER_TURN)
   if (video?.isCoverArt) opened[0]!.stream.setDisposition(AV_DISPOSITION_ATTACHED_PIC)
+  output.metadata = Dictionary.fromObject(tags)
   await output.openOutput()
   const options = Dictionary.fromObject(containerOptions)
   FFmpegError.throwIfError(await output.writeHeader(options), 'header')

@@ -23,7 +23,7 @@ import { KeyChecks } from '../../gateway/accounts/key-checks.ts'
 import { openLocalDisk } from '../../gateway/media-store/local-disk.ts'
 import { Metrics } from '../../gateway/operations/metrics.ts'
 import { PendingUploads } from '../../gateway/files/pending-uploads.ts'
-import { QueuePositions } from '../../gateway/requests/queue-positions.ts'
+import { QueueOutlook } from '../../gateway/requests/queue-outlook.ts'
 import { RateLimiter } from '../../gateway/accounts/rate-limit.ts'
 import { RequestFeed } from '../../gateway/requests/request-feed.ts'
 import { ensureAccount } from '../../gateway/store/accounts.ts'
@@ -146,7 +146,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     log,
     mediaStore,
     pendingUploads: new PendingUploads({ store, mediaStore, clock, log, config }),
-    queuePositions: new QueuePositions({ store, feed, clock }),
+    queueOutlook: new QueueOutlook({ store, feed, clock, engineRegistry }),
     metrics: new Metrics(),
     rateLimiter: new RateLimiter({ perMinute: options.rateLimitPerMinute ?? 0, clock, store }),
     keyChecks: new KeyChecks({ store, clock }),
@@ -258,6 +258,7 @@ export const callWith =
 
 type EventOutputs = Extract<Event, { type: 'completed' }>['outputs']
 
+const PEAKS = { content_type: 'application/json', extension: 'json', bytes: 5 }
 const OUTPUT = { content_type: 'audio/wav', extension: 'wav', bytes: 4 }
 
 function makeEvent(
@@ -321,7 +322,7 @@ export const outputsOf = (job: Job) =>
   Object.fromEntries(
     Object.keys(job.upload_urls)
       .filter((part) => !part.endsWith('_video'))
-      .map((name) => [name, OUTPUT]),
+      .map((name) => [name, name === 'peaks' ? PEAKS : OUTPUT]),
   ) as EventOutputs
 
 /** What an engine does that completes a request: uploads, then says so. */

@@ -1,7 +1,9 @@
 import { signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { components } from '../../clients/typescript/api.ts'
-import { readError } from '../../clients/typescript/errors.ts'
+import { createAdmin, type Admin } from '../state/admin.ts'
+import { CreditForm, KeyForm, RevokeButton } from './operator-forms.tsx'
 
 type Schemas = components['schemas']
 
@@ -25,7 +27,7 @@ export function Operators() {
     if (current === null) return
     let timer: ReturnType<typeof setTimeout>
     const refresh = () =>
-      readState(current)
+      readState(createAdmin(current))
         .then(setState, (error: Error) => setProblem(error.message))
         .finally(() => (timer = setTimeout(() => void refresh(), EVERY_MS)))
     void refresh()
@@ -45,20 +47,12 @@ export function Operators() {
           }}
         />
       )}
-      {state && <Tables state={state} />}
+      {state && current !== null && <Tables state={state} admin={createAdmin(current)} />}
     </section>
   )
 }
 
-async function readState(adminToken: string): Promise<State> {
-  const read = async <T,>(path: string): Promise<T> => {
-    const reply = await fetch(`/admin/${path}`, {
-      headers: { authorization: `Bearer ${adminToken}` },
-    })
-    if (reply.ok) return (await reply.json()) as T
-    if (reply.status === 404) throw new Error('This gateway has no ADMIN_TOKEN.')
-    throw new Error(readError(await reply.text())?.message ?? reply.statusText)
-  }
+async function readState({ read }: Admin): Promise<State> {
   const [fleet, accounts, keys] = await Promise.all([
     read<Schemas['Fleet']>('fleet'),
     read<Schemas['AccountList']>('accounts'),
@@ -94,7 +88,7 @@ function TokenForm({ problem, onToken }: { problem: string; onToken: (token: str
   )
 }
 
-function Tables({ state: { fleet, accounts, keys } }: { state: State }) {
+function Tables({ state: { fleet, accounts, keys }, admin }: { state: State; admin: Admin }) {
   const { engines, queue, failures } = fleet
   const balance = (account: Schemas['Account']) =>
     account.metered ? `${account.balance_seconds} s, ${account.reserved_seconds} s reserved` : '–'
@@ -131,17 +125,20 @@ function Tables({ state: { fleet, accounts, keys } }: { state: State }) {
         heads={['account', 'name', 'balance']}
         rows={accounts.map((account) => [account.account_id, account.name, balance(account)])}
       />
+      <CreditForm accounts={accounts} admin={admin} />
       <Table
         caption="Keys"
-        heads={['key', 'account', 'name', 'scopes', 'state']}
+        heads={['key', 'account', 'name', 'scopes', 'state', 'revoke']}
         rows={keys.map((key) => [
           key.key_id,
           key.account_id,
           key.name,
           key.scopes.join(' '),
           key.revoked_at === null ? 'valid' : 'revoked',
+          key.revoked_at === null && <RevokeButton keyId={key.key_id} admin={admin} />,
         ])}
       />
+      <KeyForm accounts={accounts} admin={admin} />
     </>
   )
 }
@@ -149,7 +146,7 @@ function Tables({ state: { fleet, accounts, keys } }: { state: State }) {
 interface TableProps {
   caption: string
   heads: readonly string[]
-  rows: readonly (readonly string[])[]
+  rows: readonly (readonly ComponentChildren[])[]
 }
 
 function Table({ caption, heads, rows }: TableProps) {

@@ -65,21 +65,20 @@ function matchText({ prompts, status }: OpenRequest): string {
     .join('')
 }
 
-function textOf({ status, secondsLeft }: OpenRequest): string {
+function textOf({ status }: OpenRequest): string {
   const current = status.value
   if (!current) return 'connecting'
   if (current.status === 'COMPLETED') return 'completed'
+  const { queue_position: position, estimated_seconds_left: left } = current
+  const leftText = left === undefined ? '' : `, about ${durationText(left)} left`
   if (current.status === 'IN_QUEUE') {
-    const { queue_position: position } = current
-    return position === undefined ? 'in the queue' : `number ${position} in the queue`
+    return `${position === undefined ? '' : `number ${position} `}in the queue${leftText}`
   }
-  const left = secondsLeft.value
-  const percent = Math.round(100 * (current.progress ?? 0))
-  return `${percent} %${left === null ? '' : `, about ${durationText(left)} left`}`
+  return `${Math.round(100 * (current.progress ?? 0))} %${leftText}`
 }
 
 function durationText(seconds: number): string {
-  if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`
+  if (seconds < 90) return `${seconds} s`
   return `${Math.round(seconds / 60)} min`
 }
 

@@ -2,7 +2,6 @@
 
 import { signal, type Signal } from '@preact/signals'
 import type { Client, Status } from '../../clients/typescript/client.ts'
-import { createTimer } from '../audio/time-left.ts'
 import { currentClient, messageOf } from './credential.ts'
 import { givenPrompts, inputOf, source, type Source } from './draft.ts'
 import { keepSource, loadSource } from './kept-sources.ts'
@@ -17,8 +16,6 @@ export interface OpenRequest {
   status: Signal<Status | null>
   /** Why it can't be followed. */
   problem: Signal<string>
-  /** Seconds, as far as progress shows. */
-  secondsLeft: Signal<number | null>
 }
 
 /** What is shown; null: the form alone. */
@@ -70,7 +67,6 @@ const opened = (known: Pick<OpenRequest, 'id' | 'name' | 'prompts' | 'original'>
   ...known,
   status: signal(null),
   problem: signal(''),
-  secondsLeft: signal(null),
 })
 
 /** Shows a request of the account by its id, as the address or the history names it. */
@@ -106,11 +102,9 @@ export function close(): void {
 }
 
 async function follow(open: OpenRequest, signal: AbortSignal): Promise<void> {
-  const secondsLeft = createTimer()
   try {
     for await (const status of currentClient(signal).follow(open.id, { logs: true })) {
       open.status.value = status
-      open.secondsLeft.value = secondsLeft(status.progress, performance.now())
     }
   } catch (error) {
     if (!signal.aborted) open.problem.value = messageOf(error)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -22,13 +22,14 @@ after(() => rm(folder, { recursive: true }))
 const NAMES: readonly OutputName[] = ['target', 'residual']
 const partsOf = (names: readonly OutputName[]) => new Map(names.map((name) => [name, planes]))
 
-function openOutputs(videoPath: string | null, names = NAMES) {
+function openOutputs(videoPath: string | null, names = NAMES, hasPeaks = false) {
   const lines: string[] = []
   const opened = Outputs.open({
     folder,
     encoding,
     names,
     videoPath,
+    hasPeaks,
     signal: new AbortController().signal,
     log: (line) => lines.push(line),
   })
@@ -120,4 +121,15 @@ test('given up in the middle of a picture, all stops', async () => {
   await outputs.write(partsOf(NAMES))
   await outputs.abort()
   await assert.rejects(stat(join(folder, 'target')), { code: 'ENOENT' })
+})
+
+test('peaks are stored last, of the mixture and every output', async () => {
+  const outputs = await openOutputs(null, NAMES, true).opened
+  await outputs.write(partsOf(NAMES))
+  let text = ''
+  const stored = await outputs.finish(async (part, file, contentType) => {
+    if (part === 'peaks') text = `${contentType} ${await readFile(file, 'utf8')}`
+  })
+  assert.match(text, /^application\/json \{"mixture":/)
+  assert.equal(stored.peaks?.bytes, text.length - 'application/json '.length)
 })

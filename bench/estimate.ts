@@ -1,0 +1,106 @@
+/**
+ * Question: how near to the truth is `estimated_seconds_left` while the queue is loaded?
+ *
+ * `node --import tsx bench/estimate.ts [requests]`: starts nats-server, gateway and an engine with
+ * four places, separates four files, then submits the others at once: 4 to 90 s of noise, some for
+ * two prompts, most of them new to the service. Reads all statuses every second. One JSON line for
+ * those in the queue and for those in progress: predicted over true (quartiles, and the share
+ * within a factor of 1.5), the steps of a prediction from one second to the next beyond the second
+ * that passed, and how many statuses had none.
+ */
+
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Status } from '../clients/typescript/node.ts'
+import { noise } from '../test/support/signals.ts'
+import { startWinnow, submitFile } from '../test/support/start-winnow.ts'
+import { wavBytes } from '../test/support/wav.ts'
+import { quantile, report, round } from './report.ts'
+
+const requests = Number(process.argv[2] ?? 40)
+const SAMPLE_RATE = 44_100
+const SECONDS = [4, 20, 60, 8, 90, 30, 12, 45]
+/** Nearer to the end, a second more or less is a large ratio. */
+const LEFT_SECONDS_MIN = 3
+
+interface Prediction {
+  at: number
+  status: Status['status']
+  secondsLeft: number | undefined
+}
+
+const endings: (() => Promise<unknown> | unknown)[] = []
+const test = { after: (end: () => unknown) => endings.push(end) }
+const winnow = await startWinnow(test as never, { env: { JOBS_MAX: '4' } })
+const paths = new Map<number, string>()
+for (const seconds of SECONDS) {
+  const path = join(winnow.folder, `noise-${seconds}.wav`)
+  await writeFile(path, wavBytes([noise(seconds, SAMPLE_RATE, seconds)], SAMPLE_RATE))
+  paths.set(seconds, path)
+}
+
+const submit = (i: number) =>
+  submitFile(
+    winnow,
+    paths.get(SECONDS[i % SECONDS.length]!)!,
+    i % 5 === 4 ? { prompts: ['beep', 'wind'] } : { prompt: 'beep' },
+  )
+
+for (let i = 0; i < 4; i += 1) await winnow.client.wait(await submit(i))
+const ids = []
+for (let i = 0; i < requests; i += 1) ids.push((await submit(i)).request_id)
+const { seen, endedAt } = await watch(new Set(ids))
+for (const status of ['IN_QUEUE', 'IN_PROGRESS'] as const) reportStatus(status)
+for (const end of endings) await end()
+
+/** Reads every status each second, until all have ended. */
+async function watch(open: Set<string>) {
+  const [seen, endedAt] = [new Map<string, Prediction[]>(), new Map<string, number>()]
+  while (open.size > 0) {
+    const { data } = await winnow.client.list({ limit: 100 })
+    const at = performance.now()
+    for (const { request_id: id, status, estimated_seconds_left: secondsLeft } of data) {
+      if (!open.has(id)) continue
+      if (status === 'FAILED') throw new Error(`${id} failed`)
+      if (status === 'COMPLETED') {
+        endedAt.set(id, at)
+        open.delete(id)
+      } else seen.set(id, [...(seen.get(id) ?? []), { at, status, secondsLeft }])
+    }
+    await sleep(1_000)
+  }
+  return { seen, endedAt }
+}
+
+function reportStatus(wanted: Status['status']): void {
+  const [ratios, steps]: number[][] = [[], []]
+  let absent = 0
+  for (const [id, predictions] of seen) {
+    const own = predictions.filter(({ status }) => status === wanted)
+    for (const [i, { at, secondsLeft }] of own.entries()) {
+      const trueSeconds = (endedAt.get(id)! - at) / 1_000
+      if (secondsLeft === undefined) absent += 1
+      else if (trueSeconds >= LEFT_SECONDS_MIN) ratios!.push(secondsLeft / trueSeconds)
+      const before = own[i - 1]
+      if (before?.secondsLeft === undefined || secondsLeft === undefined) continue
+      const passed = (at - before.at) / 1_000
+      steps!.push(Math.abs(secondsLeft - Math.max(0, before.secondsLeft - passed)))
+    }
+  }
+  const within = ratios!.filter((ratio) => ratio > 1 / 1.5 && ratio < 1.5).length
+  report('estimate', {
+    status: wanted,
+    requests,
+    predicted_over_true: quartiles(ratios!),
+    within_1_5: round(within / ratios!.length),
+    step_seconds: quartiles(steps!),
+    n: ratios!.length,
+    absent,
+  })
+}
+
+function quartiles(values: readonly number[]) {
+  const [lower, median, upper] = [0.25, 0.5, 0.75].map((share) => round(quantile(values, share)))
+  return { lower, median, upper }
+}

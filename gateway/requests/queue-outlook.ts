@@ -1,0 +1,144 @@
+/**
+ * Places in the queue, and how long requests still take: a few queries serve all callers, and none
+ * is made while nothing changes.
+ */
+
+import type { Clock } from '../../shared/clock.ts'
+import type { SeparationOptions } from '../../shared/separation-options.ts'
+import type { RequestFeed } from './request-feed.ts'
+import type { Store } from '../store/database.ts'
+import { lastCompleted, openRequests, type OpenRequest } from '../store/requests.ts'
+import type { RequestRow } from '../store/tables.ts'
+import { secondsLeft, speedOf, type OpenWork, type Speed } from './time-left.ts'
+
+interface OutlookDeps {
+  store: Store
+  feed: RequestFeed
+  clock: Clock
+  /** How many engines are there. */
+  engineRegistry: { readonly engines: number }
+}
+
+/** What can be said of a request; absent: nothing, or it does not apply. */
+export interface Outlook {
+  /** 1: next. */
+  queuePosition?: number
+  secondsLeft?: number
+}
+
+/** What was read stays in use for a second, and for longer while no row changes. */
+const AGE_MS_MAX = 1_000
+/** Gateways and engines say so of their changes, but such a message may be lost. */
+const UNCHANGED_MS_MAX = 5_000
+/** The speed is that of so many requests, less one: enough to even out, few enough to be recent. */
+const COMPLETED_MAX = 33
+/** A request's own pace says something from this part on. */
+const PART_MIN = 0.1
+/** The work of a second of media beside `balanced`: between those of the models. */
+const WORK_OF = { fast: 0.6, balanced: 1, quality: 2.5 } as const
+
+interface Rows {
+  changes: number
+  readAt: number
+  open: readonly OpenRequest[]
+  positions: ReadonlyMap<string, number>
+  speed: Speed | undefined
+}
+
+export class QueueOutlook {
+  readonly #deps: OutlookDeps
+  #rows: Rows | undefined
+  #reading: Promise<Rows> | undefined
+  #left: { at: number; rows: Rows; seconds: ReadonlyMap<string, number> } | undefined
+
+  constructor(deps: OutlookDeps) {
+    this.#deps = deps
+  }
+
+  /** Of a request that is not finished; at most a second old. */
+  async of(row: RequestRow): Promise<Outlook> {
+    const { request_id: requestId, status } = row
+    const rows = await this.#current()
+    const place = rows.positions.get(requestId) ?? rows.positions.size + 1 // newer than the query
+    const seconds = this.#secondsLeft(rows, row)
+    return {
+      ...(status === 'IN_QUEUE' && { queuePosition: place }),
+      ...(seconds !== undefined && { secondsLeft: Math.max(1, Math.ceil(seconds)) }),
+    }
+  }
+
+  #secondsLeft(rows: Rows, row: RequestRow): number | undefined {
+    if (rows.speed === undefined) return this.#byOwnPace(row)
+    if (this.#deps.engineRegistry.engines === 0) return undefined
+    const now = this.#deps.clock.now()
+    if (this.#left?.rows !== rows || now - this.#left.at >= AGE_MS_MAX) {
+      this.#left = { at: now, rows, seconds: this.#allSecondsLeft(rows, rows.speed) }
+    }
+    return this.#left.seconds.get(row.request_id)
+  }
+
+  #allSecondsLeft({ open }: Rows, speed: Speed): ReadonlyMap<string, number> {
+    const lanes = createLaneCount()
+    const workOf = (request: OpenRequest): OpenWork => ({
+      requestId: request.request_id,
+      work: request.duration === null ? null : request.duration * lanes(request.options),
+      done: this.#deps.feed.progressOf(request.request_id, request.attempt_id) ?? 0,
+    })
+    const [running, waiting] = [
+      open.filter(({ status }) => status === 'IN_PROGRESS'),
+      open.filter(({ status }) => status === 'IN_QUEUE'),
+    ]
+    return secondsLeft(running.map(workOf), waiting.map(workOf), speed)
+  }
+
+  /** Before any request is completed, there is no other measure. */
+  #byOwnPace(row: RequestRow): number | undefined {
+    const done = this.#deps.feed.progressOf(row.request_id, row.attempt_id) ?? 0
+    if (row.status !== 'IN_PROGRESS' || row.started_at === null || done < PART_MIN) return undefined
+    const elapsedMs = this.#deps.clock.now() - Date.parse(row.started_at)
+    return (elapsedMs / 1_000) * ((1 - done) / done)
+  }
+
+  /** Concurrent callers share a reading. */
+  async #current(): Promise<Rows> {
+    const rows = this.#rows
+    const ageMs = rows ? this.#deps.clock.now() - rows.readAt : Infinity
+    const isUnchanged = rows?.changes === this.#deps.feed.changes
+    if (rows && (ageMs < AGE_MS_MAX || (isUnchanged && ageMs < UNCHANGED_MS_MAX))) return rows
+    this.#reading ??= this.#read().finally(() => (this.#reading = undefined))
+    return this.#reading
+  }
+
+  async #read(): Promise<Rows> {
+    const { store, feed, clock } = this.#deps
+    const [changes, readAt] = [feed.changes, clock.now()]
+    const [open, completed] = [await openRequests(store), await lastCompleted(store, COMPLETED_MAX)]
+    const lanes = createLaneCount()
+    const done = completed.map(({ duration, options, started_at, finished_at }) => ({
+      work: duration * lanes(options),
+      startedAt: Date.parse(started_at),
+      finishedAt: Date.parse(finished_at),
+    }))
+    const waiting = open.filter(({ status }) => status === 'IN_QUEUE')
+    const positions = new Map(waiting.map(({ request_id: id }, index) => [id, index + 1]))
+    this.#rows = { changes, readAt, open, positions, speed: speedOf(done.reverse()) }
+    return this.#rows
+  }
+}
+
+/** Counts the lanes of a request; most requests have the same options. */
+function createLaneCount(): (options: string) => number {
+  const known = new Map<string, number>()
+  return (options) => {
+    const lanes = known.get(options) ?? lanesOf(JSON.parse(options) as SeparationOptions)
+    known.set(options, lanes)
+    return lanes
+  }
+}
+
+/** What each second of media costs: of every prompt each candidate. */
+const lanesOf = ({
+  further_prompts: further = [],
+  reranking_candidates: candidates,
+  acceleration,
+}: SeparationOptions): number => (1 + further.length) * candidates * WORK_OF[acceleration]

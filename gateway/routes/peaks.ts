@@ -1,0 +1,45 @@
+import type { FastifyInstance } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { responses } from '../api/openapi.ts'
+import { peaksUrl } from '../requests/presenter.ts'
+import { assertResult, findOwn } from '../requests/separations.ts'
+import { requestParams, type RequestParams } from './parameters.ts'
+
+const FOUND = {
+  description: 'Where the JSON lies: `mixture`, `targets` and `residual`.',
+  type: 'null',
+  headers: { Location: { type: 'string', format: 'uri', description: 'Needs no key.' } },
+}
+
+/** Extension: what long media is drawn from without decoding it. */
+export function peaksRoute(app: FastifyInstance, deps: Deps): void {
+  app.get<{ Params: RequestParams }>(
+    '/v1/queue/requests/:request_id/peaks',
+    {
+      config: { scope: 'audio:separate' },
+      schema: {
+        operationId: 'getPeaks',
+        summary: 'Get the peaks of a completed request',
+        description:
+          'Extension. Leads to JSON with `mixture`, `targets` (in the order of the prompts) and ' +
+          "`residual`, each in audiowaveform's JSON format, version 2, with 8 bits. Kept as long " +
+          'as the outputs.',
+        tags: ['queue'],
+        params: requestParams,
+        response: responses({ 302: FOUND }, [
+          401,
+          403,
+          404,
+          'RESULT_NOT_READY',
+          'REQUEST_FAILED',
+          500,
+        ]),
+      },
+    },
+    async (request, reply) => {
+      const row = await findOwn(deps, request.accountId, request.params.request_id)
+      assertResult(row, deps.clock.now())
+      return reply.redirect(await peaksUrl(row, deps), 302)
+    },
+  )
+}

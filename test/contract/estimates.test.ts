@@ -1,0 +1,124 @@
+/** `estimated_seconds_left` (docs/decisions/estimates.md). */
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { startSeparationClient } from '../support/separation-client.ts'
+import { API, startGateway, submitted, type Gateway } from '../support/start-gateway.ts'
+
+const AUDIO_URL = { audio_url: 'https://media.example/x.wav' }
+
+const announce = ({ engineRegistry }: Gateway) =>
+  engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
+
+/** What the status says after the second that an estimate may be old. */
+async function leftOf(gateway: Gateway, requestId: string): Promise<number | undefined> {
+  gateway.clock.advance(1_000)
+  announce(gateway)
+  const status = (await gateway.call('GET', `${API}/requests/${requestId}/status`)).json()
+  return status.estimated_seconds_left
+}
+
+/** A request of 20 s of media that took 10 s. */
+async function finishOne(gateway: Gateway): Promise<void> {
+  const requestId = await submitted(gateway, AUDIO_URL)
+  await gateway.event('started', requestId)
+  gateway.clock.advance(10_000)
+  await gateway.event('completed', requestId, { duration: 20 })
+}
+
+const progressed = (gateway: Gateway, requestId: string, progress: number) =>
+  gateway.feed.progressed({
+    request_id: requestId,
+    attempt_id: 'attempt-1',
+    at: new Date(gateway.clock.now()).toISOString(),
+    progress,
+  })
+
+test('nothing is said while nothing is known, and of nothing that is over', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway, AUDIO_URL)
+  assert.equal(await leftOf(gateway, requestId), undefined)
+  await gateway.event('started', requestId)
+  assert.equal(await leftOf(gateway, requestId), undefined)
+  await gateway.event('completed', requestId)
+  assert.equal(await leftOf(gateway, requestId), undefined)
+})
+
+test('before any request is completed, its own pace counts, from a tenth on', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway, AUDIO_URL)
+  await gateway.event('started', requestId)
+  gateway.clock.advance(9_000)
+  progressed(gateway, requestId, 0.05)
+  assert.equal(await leftOf(gateway, requestId), undefined)
+  progressed(gateway, requestId, 0.25)
+  assert.equal(await leftOf(gateway, requestId), 33) // 11 s for the first quarter
+})
+
+test('what is ahead counts, by the length of media and the speed of the last requests', async (t) => {
+  const gateway = await startGateway(t)
+  await finishOne(gateway) // 2 s of media in a second
+  const running = await submitted(gateway, AUDIO_URL)
+  await gateway.event('started', running)
+  await gateway.event('measured', running, { duration: 100 })
+  const next = await submitted(gateway, AUDIO_URL)
+  gateway.clock.advance(1) // the order of the queue is that of their times
+  const last = await submitted(gateway, { ...AUDIO_URL, prompts: ['vocals', 'drums'] })
+  assert.equal(await leftOf(gateway, running), 50)
+  assert.equal(await leftOf(gateway, next), 60) // unknown: as long as the last, 20 s
+  assert.equal(await leftOf(gateway, last), 70)
+  progressed(gateway, running, 0.5)
+  assert.equal(await leftOf(gateway, running), 25)
+  assert.equal(await leftOf(gateway, last), 45)
+})
+
+test('the length of a file or an output is known before an engine measures it', async (t) => {
+  const gateway = await startGateway(t)
+  await finishOne(gateway)
+  const first = await submitted(gateway)
+  const { file_id: fileId } = await gateway.store
+    .selectFrom('requests')
+    .select('file_id')
+    .where('request_id', '=', first)
+    .executeTakeFirstOrThrow()
+  await gateway.event('started', first)
+  await gateway.event('measured', first, { duration: 100 })
+  await gateway.event('completed', first, { duration: 100 }) // in no time
+  gateway.clock.advance(1_000)
+  const again = await submitted(gateway, { file_id: fileId! })
+  const row = await gateway.store
+    .selectFrom('requests')
+    .select('duration')
+    .where('request_id', '=', again)
+    .executeTakeFirstOrThrow()
+  assert.equal(row.duration, 100)
+})
+
+test('candidates and quality are more work', async (t) => {
+  const gateway = await startGateway(t)
+  await finishOne(gateway)
+  const requestId = await submitted(gateway, { ...AUDIO_URL, reranking_candidates: 4 })
+  await gateway.event('started', requestId)
+  await gateway.event('measured', requestId, { duration: 20 })
+  assert.equal(await leftOf(gateway, requestId), 40)
+})
+
+test('without an engine nobody knows when a request begins', async (t) => {
+  const gateway = await startGateway(t)
+  await finishOne(gateway)
+  const requestId = await submitted(gateway, AUDIO_URL)
+  assert.equal(await leftOf(gateway, requestId), 10)
+  gateway.clock.advance(16_000)
+  const status = (await gateway.call('GET', `${API}/requests/${requestId}/status`)).json()
+  assert.equal('estimated_seconds_left' in status, false)
+})
+
+test('grpc has the same field', async (t) => {
+  const gateway = await startGateway(t)
+  await finishOne(gateway)
+  const requestId = await submitted(gateway, AUDIO_URL)
+  const { call } = await startSeparationClient(t, gateway)
+  assert.equal(await leftOf(gateway, requestId), 10)
+  const separation = await call('Get', { request_id: requestId })
+  assert.equal(separation.estimated_seconds_left, 10)
+})

@@ -1,0 +1,233 @@
+/** An output of an earlier request as the media of a new one (docs/decisions/output-sources.md). */
+
+import assert from 'node:assert/strict'
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { DAY_MS } from '../../shared/durations.ts'
+import { sweep } from '../../gateway/files/sweeper.ts'
+import type { Store } from '../../gateway/store/database.ts'
+import { submit as submitDirectly } from '../../gateway/requests/submit.ts'
+import { assertError } from '../support/assert-shape.ts'
+import { instead } from '../support/instead.ts'
+import { meteredAccount } from '../support/metered.ts'
+import { startSeparationClient } from '../support/separation-client.ts'
+import {
+  API,
+  complete,
+  outputsOf,
+  startGateway,
+  submitted,
+  uploadFile,
+  type Gateway,
+  type GatewayOptions,
+} from '../support/start-gateway.ts'
+
+/** A completed request of two targets. */
+async function completed(gateway: Pick<Gateway, 'call' | 'publish' | 'broker' | 'event'>) {
+  const requestId = await submitted(gateway as Gateway, { prompts: ['vocals', 'drums'] })
+  await complete(gateway as Gateway, requestId)
+  return requestId
+}
+
+const chained = (gateway: Pick<Gateway, 'call'>, input: object, key?: string) =>
+  gateway.call('POST', `${API}/audio/separate`, {
+    body: { input: { prompt: 'a bell', ...input } },
+    ...(key !== undefined && { headers: { 'idempotency-key': key } }),
+  })
+
+async function gatewayWithOutputs(t: TestContext, options?: GatewayOptions) {
+  const gateway = await startGateway(t, options)
+  return { gateway, requestId: await completed(gateway) }
+}
+
+const isKept = ({ folder }: Gateway, requestId: string): Promise<boolean> =>
+  access(join(folder, 'media', 'outputs', requestId, 'residual')).then(
+    () => true,
+    () => false,
+  )
+
+test('an engine reads the output that was named, whose name the outputs go on with', async (t) => {
+  const { gateway, requestId } = await gatewayWithOutputs(t)
+  const cases = [
+    [{ output: 'residual' }, 'residual', 'concert-residual.wav'],
+    [{ output: 'target' }, 'target', 'concert-vocals.wav'],
+    [{ output: 'target', output_index: 1 }, 'target_2', 'concert-drums.wav'],
+  ] as const
+  for (const [named, bytes, fileName] of cases) {
+    const reply = await chained(gateway, { request_id: requestId, ...named })
+    assert.equal(reply.statusCode, 202, reply.body)
+    await gateway.publish()
+    const { source } = gateway.broker.jobOf(reply.json().request_id)
+    assert.equal(source.kind, 'file')
+    assert.equal(source.file_name, fileName)
+    assert.equal((await gateway.call('GET', source.url)).body, bytes)
+  }
+})
+
+test('an output of an output is a source like any other, under a name of at most 255', async (t) => {
+  const gateway = await startGateway(t)
+  const fileId = await uploadFile(gateway, { file_name: `${'x'.repeat(240)}.wav` })
+  let last = await submitted(gateway, { file_id: fileId })
+  await complete(gateway, last)
+  for (let depth = 0; depth < 2; depth += 1) {
+    const reply = await chained(gateway, { request_id: last, output: 'residual' })
+    last = reply.json().request_id
+    await gateway.publish()
+    await complete(gateway, last)
+  }
+  const { file_name: name } = gateway.broker.jobOf(last).source
+  assert.equal(name.length, 255)
+  assert.match(name, /-residual-residual\.wav$/)
+})
+
+test('of media with a picture, the sound alone is the source', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  const job = gateway.broker.jobOf(requestId)
+  for (const part of Object.keys(job.upload_urls) as (keyof typeof job.upload_urls)[]) {
+    await gateway.call('PUT', job.upload_urls[part]!, { body: Buffer.from(part) })
+  }
+  const video = { content_type: 'video/mp4', extension: 'mp4', bytes: 4 }
+  const { target, residual } = outputsOf(job)
+  await gateway.event('started', requestId)
+  await gateway.event('completed', requestId, {
+    outputs: { target: { ...target, video }, residual: { ...residual, video } },
+  })
+  const reply = await chained(gateway, { request_id: requestId, output: 'target' })
+  await gateway.publish()
+  const { source } = gateway.broker.jobOf(reply.json().request_id)
+  assert.equal((await gateway.call('GET', source.url)).body, 'target')
+})
+
+test('a request that is unknown, of another account, or not completed is refused', async (t) => {
+  const { gateway, requestId } = await gatewayWithOutputs(t)
+  const refused = async (
+    request: string,
+    code: Parameters<typeof assertError>[1],
+    from: Pick<Gateway, 'call'> = gateway,
+  ) => {
+    const reply = await chained(from, { request_id: request, output: 'residual' })
+    assertError(reply, code, 'input.request_id')
+  }
+  await refused('req_00000000000000000000000000000000', 'INVALID_PARAMETER')
+  await refused('nonsense', 'INVALID_PARAMETER')
+  const { own } = await meteredAccount(gateway, 1_000)
+  await refused(requestId, 'INVALID_PARAMETER', own)
+  const waiting = await submitted(gateway)
+  await refused(waiting, 'RESULT_NOT_READY')
+  await gateway.event('started', waiting)
+  await refused(waiting, 'RESULT_NOT_READY')
+  await gateway.event('failed', waiting)
+  await refused(waiting, 'REQUEST_FAILED')
+})
+
+test('the fields that name an output are checked, each with its own message', async (t) => {
+  const { gateway, requestId: request_id } = await gatewayWithOutputs(t)
+  const refused = async (input: object, ...error: [Parameters<typeof assertError>[1], string]) =>
+    assertError(await chained(gateway, input), ...error)
+  await refused({ request_id }, 'INVALID_REQUEST', 'input.output')
+  await refused({ request_id, output: 'mixture' }, 'INVALID_PARAMETER', 'input.output')
+  const target = { request_id, output: 'target' }
+  for (const output_index of [-1, 2, 8]) {
+    await refused({ ...target, output_index }, 'INVALID_PARAMETER', 'input.output_index')
+  }
+  const first = { request_id, output: 'residual', output_index: 0 }
+  await refused(first, 'INVALID_PARAMETER', 'input.output_index')
+  const audio_url = 'https://media.example/x.wav'
+  await refused({ ...target, audio_url }, 'INVALID_PARAMETER', 'input.request_id')
+  await refused({ ...target, file_id: 'file_1' }, 'INVALID_PARAMETER', 'input.request_id')
+  await refused({ audio_url, output: 'target' }, 'INVALID_PARAMETER', 'input.output')
+  await refused({ audio_url, output_index: 1 }, 'INVALID_PARAMETER', 'input.output_index')
+  const spans = [{ start: 13, end: 14 }]
+  await refused({ ...target, spans }, 'INVALID_PARAMETER', 'input.spans[0].start')
+})
+
+test('media that has become too long is refused at submit', async (t) => {
+  const { gateway, requestId } = await gatewayWithOutputs(t)
+  gateway.deps.config.mediaSecondsMax = 10
+  const reply = await chained(gateway, { request_id: requestId, output: 'target' })
+  assertError(reply, 'MEDIA_TOO_LONG')
+})
+
+test('its length is known: the cost is reserved at submit, or the submit refused', async (t) => {
+  const gateway = await startGateway(t)
+  const { own, balance } = await meteredAccount(gateway, 60)
+  const requestId = await completed({ ...gateway, ...own }) // two targets of 12.5 s
+  assert.deepEqual(await balance(), [34, 0])
+  const source = { request_id: requestId, output: 'residual' }
+  assert.equal((await chained(own, source)).statusCode, 202)
+  assert.deepEqual(await balance(), [34, 13])
+  const reply = await chained(own, { ...source, prompt: undefined, prompts: ['a', 'b'] })
+  assertError(reply, 'INSUFFICIENT_CREDITS')
+  assert.deepEqual(await balance(), [34, 13])
+})
+
+test('a repeated submit gets its answer; another output is another body', async (t) => {
+  const { gateway, requestId: request_id } = await gatewayWithOutputs(t)
+  const first = await chained(gateway, { request_id, output: 'target' }, 'once')
+  const second = await chained(gateway, { output: 'target', request_id }, 'once')
+  assert.equal(second.body, first.body)
+  for (const other of [{ output: 'residual' }, { output: 'target', output_index: 1 }]) {
+    const reply = await chained(gateway, { request_id, ...other }, 'once')
+    assertError(reply, 'IDEMPOTENCY_CONFLICT', 'Idempotency-Key')
+  }
+})
+
+test('outputs stay while an unfinished request needs them, and then go', async (t) => {
+  const { gateway, requestId } = await gatewayWithOutputs(t)
+  const source = { request_id: requestId, output: 'residual' }
+  const { request_id: next } = (await chained(gateway, source)).json()
+  await gateway.publish()
+  const { url } = gateway.broker.jobOf(next).source
+  gateway.clock.advance(7 * DAY_MS - 1)
+  await gateway.event('started', next)
+  gateway.clock.advance(1)
+  await sweep(gateway.deps)
+  assertError(await chained(gateway, source), 'FILE_EXPIRED', 'input.request_id')
+  assert.ok(await isKept(gateway, requestId))
+  assert.equal((await gateway.call('GET', `${API}/requests/${requestId}/result`)).statusCode, 404)
+  await gateway.event('failed', next)
+  await sweep(gateway.deps)
+  assert.equal(await isKept(gateway, requestId), false)
+  assert.ok((await gateway.call('GET', url)).statusCode >= 400)
+})
+
+test('outputs that are given up between the check of a submit and its storing are refused', async (t) => {
+  const { gateway, requestId } = await gatewayWithOutputs(t)
+  const { account_id } = await gateway.store
+    .selectFrom('requests')
+    .select('account_id')
+    .executeTakeFirstOrThrow()
+  const body = { input: { prompt: 'a bell', request_id: requestId, output: 'residual' } }
+  const slowClock = { now: () => gateway.clock.now() - 7 * DAY_MS }
+  gateway.clock.advance(7 * DAY_MS)
+  const transaction = () => ({
+    execute: async (work: (store: Store) => Promise<unknown>) => {
+      await sweep(gateway.deps)
+      return gateway.store.transaction().execute(work)
+    },
+  })
+  const store =
+    gateway.database.url === undefined
+      ? gateway.store // its transactions come one at a time, the sweep first
+      : instead(gateway.store, { transaction: transaction as never })
+  const submitting = submitDirectly({ ...gateway.deps, store, clock: slowClock }, account_id, {
+    body,
+  })
+  const [outcome] = await Promise.allSettled([submitting, sweep(gateway.deps)])
+  assert.equal(outcome.status === 'rejected' && outcome.reason.code, 'FILE_EXPIRED')
+})
+
+test('grpc: an output of an earlier request as the source', async (t) => {
+  const { gateway, requestId: request_id } = await gatewayWithOutputs(t)
+  const { call } = await startSeparationClient(t, gateway)
+  const input = { prompt: 'a bell', request_id, output: 'TARGET', output_index: 1 }
+  const accepted = await call('Submit', { input })
+  await gateway.publish()
+  assert.equal(gateway.broker.jobOf(accepted.request_id).source.file_name, 'concert-drums.wav')
+  const refused = { ...input, output_index: 2 }
+  await assert.rejects(call('Submit', { input: refused }), /must be less than 2/)
+  const unfinished = { ...input, request_id: accepted.request_id }
+  await assert.rejects(call('Submit', { input: unfinished }), /FAILED_PRECONDITION/)
+})

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import { Peaks, PEAKS_MAX, type Waveform } from '../../../../engine/job/peaks.ts'
+import type { OutputName } from '../../../../shared/messages.ts'
+
+const RATE = 44_100
+
+type Blocks = readonly (readonly Float32Array[])[]
+
+function waveformsOf(blocks: ReadonlyMap<OutputName, Blocks>, channels: number) {
+  const peaks = new Peaks([...blocks.keys()], { sampleRate: RATE, channels })
+  const count = [...blocks.values()][0]!.length
+  for (let i = 0; i < count; i += 1) {
+    peaks.add(new Map([...blocks].map(([name, list]) => [name, list[i]!])))
+  }
+  return JSON.parse(peaks.toJson()) as {
+    mixture: Waveform
+    targets: Waveform[]
+    residual: Waveform
+  }
+}
+
+/** Of planar samples as they are whole, in buckets of one size. */
+function directly(planes: readonly Float32Array[], bucketSamples: number): number[] {
+  const data: number[] = []
+  for (let at = 0; at < planes[0]!.length; at += bucketSamples) {
+    for (const plane of planes) {
+      const bucket = plane.slice(at, at + bucketSamples)
+      data.push(Math.round(Math.min(...bucket) * 127), Math.round(Math.max(...bucket) * 127))
+    }
+  }
+  return data
+}
+
+const joined = (blocks: Blocks, channels: number) =>
+  Array.from({ length: channels }, (_, channel) =>
+    Float32Array.from(blocks.flatMap((planes) => [...planes[channel]!])),
+  )
+
+test('whatever the blocks, the peaks are those of the whole, in at most so many buckets', () => {
+  const lengths = fc.array(fc.integer({ min: 1, max: 30_000 }), { minLength: 1, maxLength: 30 })
+  fc.assert(
+    fc.property(lengths, fc.integer({ min: 1, max: 8 }), (lengths, channels) => {
+      let seed = 1
+      const next = () => ((seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647) * 2 - 1
+      const blocks = lengths.map((length) =>
+        Array.from({ length: channels }, () => Float32Array.from({ length }, next)),
+      )
+      const { residual } = waveformsOf(new Map([['residual', blocks]]), channels)
+      const expected = directly(joined(blocks, channels), residual.samples_per_pixel)
+      // -0 is 0 in JSON
+      assert.deepEqual(
+        residual.data,
+        expected.map((value) => value + 0),
+      )
+      assert.equal(residual.data.length, 2 * channels * residual.length)
+      assert.ok(residual.length * channels <= PEAKS_MAX)
+    }),
+    { numRuns: 30 },
+  )
+})
+
+test('an hour is as large as a minute, and uses at least half of the buckets', () => {
+  const block = [new Float32Array(RATE).fill(0.5), new Float32Array(RATE).fill(-0.5)]
+  const hour = Array.from({ length: 3_600 }, () => block)
+  const { residual } = waveformsOf(new Map([['residual', hour]]), 2)
+  assert.ok(residual.length <= PEAKS_MAX / 2 && residual.length > PEAKS_MAX / 4)
+  assert.deepEqual(residual.data.slice(0, 4), [64, 64, -63, -63])
+})
+
+test('the mixture is the sum of the outputs, and targets are in their order', () => {
+  const constant = (value: number): Blocks => [[new Float32Array(1_000).fill(value)]]
+  const { mixture, targets, residual } = waveformsOf(
+    new Map<OutputName, Blocks>([
+      ['target', constant(0.1)],
+      ['target_2', constant(0.2)],
+      ['residual', constant(-0.6)],
+    ]),
+    1,
+  )
+  const firstOf = ({ data }: Waveform) => data[0]
+  assert.deepEqual(targets.map(firstOf), [13, 25])
+  assert.deepEqual([firstOf(residual), firstOf(mixture)], [-76, -38])
+  const { data, ...head } = mixture
+  assert.deepEqual(head, {
+    version: 2,
+    channels: 1,
+    sample_rate: RATE,
+    samples_per_pixel: 256,
+    bits: 8,
+    length: 4,
+  })
+})
+
+test('samples beyond full scale are drawn at full scale', () => {
+  const { residual } = waveformsOf(new Map([['residual', [[Float32Array.of(3, -3)]]]]), 1)
+  assert.deepEqual(residual.data, [-128, 127])
+})

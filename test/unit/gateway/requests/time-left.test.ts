@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import { secondsLeft, speedOf, type OpenWork } from '../../../../gateway/requests/time-left.ts'
+
+const open = (requestId: string, work: number | null, done = 0): OpenWork => ({
+  requestId,
+  work,
+  done,
+})
+const SPEED = { perSecond: 10, meanWork: 50 }
+const left = (...given: Parameters<typeof secondsLeft>) =>
+  Object.fromEntries([...secondsLeft(...given)].map(([id, s]) => [id, Math.round(s * 10) / 10]))
+
+test('a request alone takes its work at the speed, less what is done', () => {
+  assert.deepEqual(left([open('a', 100)], [], SPEED), { a: 10 })
+  assert.deepEqual(left([open('a', 100, 0.75)], [], SPEED), { a: 2.5 })
+  assert.deepEqual(left([], [open('a', 100)], SPEED), { a: 10 })
+})
+
+test('requests that run share the speed alike, so that short ones end first', () => {
+  // both at 5 a second until b ends after 4 s, then a's other 80 at 10 a second
+  assert.deepEqual(left([open('a', 100), open('b', 20)], [], SPEED), { b: 4, a: 12 })
+})
+
+test('one that waits begins when a place is free', () => {
+  assert.deepEqual(left([open('a', 100)], [open('b', 20), open('c', 10)], SPEED), {
+    a: 10,
+    b: 12,
+    c: 13,
+  })
+  // c takes the place of b after 4 s: a has 80 left and c 40; 8 s at 5 each, then 40 of a at 10
+  const both = left([open('a', 100), open('b', 20)], [open('c', 40)], SPEED)
+  assert.deepEqual(both, { b: 4, c: 12, a: 16 })
+})
+
+test('a length that is not known is taken for the mean', () => {
+  assert.deepEqual(left([open('a', null)], [open('b', null)], SPEED), { a: 5, b: 10 })
+})
+
+test('whatever runs and waits: all work is done at the end, each in its turn, never negative', () => {
+  const works = fc.array(
+    fc.record({
+      work: fc.double({ min: 0, max: 1e5, noNaN: true }),
+      done: fc.double({ min: 0, max: 1, noNaN: true }),
+    }),
+    { maxLength: 40 },
+  )
+  fc.assert(
+    fc.property(
+      works,
+      works,
+      fc.double({ min: 0.01, max: 1e3, noNaN: true }),
+      (a, b, perSecond) => {
+        const running = a.map(({ work, done }, i) => open(`a${i}`, work, done))
+        const waiting = b.map(({ work, done }, i) => open(`b${i}`, work, done))
+        const result = secondsLeft(running, waiting, { perSecond, meanWork: 1 })
+        const times = [...result.values()]
+        const total = [...a, ...b].reduce((sum, { work, done }) => sum + work * (1 - done), 0)
+        assert.equal(result.size, a.length + b.length)
+        assert.ok(times.every((seconds) => seconds >= 0))
+        const last = Math.max(0, ...times)
+        assert.ok(Math.abs(last - total / perSecond) <= 1e-6 * Math.max(1, last))
+        for (const { requestId, work, done } of [...running, ...waiting]) {
+          const alone = ((work ?? 0) * (1 - done)) / perSecond
+          assert.ok(result.get(requestId)! >= alone - 1e-6 * Math.max(1, last))
+        }
+      },
+    ),
+  )
+})
+
+const run = (work: number, startedAt: number, finishedAt: number) => ({
+  work,
+  startedAt: startedAt * 1_000,
+  finishedAt: finishedAt * 1_000,
+})
+
+test('the speed is the work over the time in which something ran', () => {
+  assert.equal(speedOf([]), undefined)
+  assert.deepEqual(speedOf([run(60, 0, 6)]), { perSecond: 10, meanWork: 60 })
+  // idle from 6 to 100
+  const apart = [run(60, 0, 6), run(30, 100, 103), run(50, 103, 108)]
+  assert.deepEqual(speedOf(apart), { perSecond: 10, meanWork: 40 })
+  // two at once, each at half the speed
+  const together = [run(50, 0, 10), run(50, 0, 10), run(50, 10, 20), run(50, 10, 20)]
+  assert.deepEqual(speedOf(together), { perSecond: 15, meanWork: 50 })
+})
+
+test('media of no length, or clocks that differ, give no speed', () => {
+  assert.equal(speedOf([run(0, 0, 1)]), undefined)
+  assert.equal(speedOf([run(5, 3, 2)]), undefined)
+})
