@@ -205,8 +205,11 @@ test("with Debian's package its units are enabled, and none is written or remove
     [],
   )
 
+  const own = `${UNITS}/winnow-nats.service` // the operator's, by systemctl edit --full
+  await writeFile(join(root, own), unit('winnow-nats.service'))
   assert.equal((await run(['--uninstall', '--root', root], env)).code, 0)
   const left = await files(root)
+  assert.ok(left.includes(own))
   assert.deepEqual(
     packaged.filter((path) => !left.includes(path)),
     [],
