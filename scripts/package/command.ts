@@ -9,8 +9,8 @@ const HELP = `npm run package                               dist/winnow-<version
 npm run package -- deb [--compute cpu|cuda]   dist/winnow_<version>_amd64.deb, for Debian and Ubuntu
 npm run package -- image [--compute cpu|cuda] dist/winnow-<version>-image.tar, for Docker and Podman
 
-The last two hold all that runs, Node included; with --compute cuda (default: cpu) the names begin
-with winnow-cuda. An image needs mmdebstrap, and root or user namespaces. They are for machines of
+The last two hold all that runs, Node included; with --compute cuda (default: cpu) the version ends
+with cuda. An image needs mmdebstrap, and root or user namespaces. They are for machines of
 your own: docs/licences.md says why they must not be passed on as they are.
 DEBFULLNAME and DEBEMAIL: who the package names as its maintainer. DPKG_DEB_COMPRESSOR_TYPE=zstd
 makes it in a tenth of the time, and larger.

@@ -13,14 +13,15 @@ import { INSTALLED, layInstallation, NODE } from './installation.ts'
 import { copyInto, manifest, ROOT, tracked } from './sources.ts'
 
 const OWN = join(ROOT, 'scripts/package/deb')
-const DOCUMENTS = 'usr/share/doc'
+const DOCUMENTS = 'usr/share/doc/winnow'
 
-export const packageName = (compute: Compute): string =>
-  compute === 'cpu' ? 'winnow' : 'winnow-cuda'
+/** One package, so that either takes the place of the other, with the same settings and data. */
+const versionOf = (compute: Compute): string =>
+  compute === 'cpu' ? manifest.version : `${manifest.version}+cuda`
 
 /** @returns the path of the package, from the root of the checkout */
 export async function makeDeb(compute: Compute, say: Say): Promise<string> {
-  const root = join(ROOT, 'dist', packageName(compute))
+  const root = join(ROOT, 'dist/deb')
   rmSync(root, { recursive: true, force: true })
   say('Setting the service up (some minutes) …')
   await layInstallation(join(root, INSTALLED), compute)
@@ -41,7 +42,6 @@ export function packDeb(
   folder: string,
   options: readonly string[] = [],
 ): string {
-  const name = packageName(compute)
   const unit = (file: string) => readFileSync(join(ROOT, 'scripts/systemd', file), 'utf8')
   const node = join(INSTALLED, NODE)
   const place = { root, dryRun: false, say: () => undefined }
@@ -49,11 +49,11 @@ export function packDeb(
   layDocuments(root, compute)
   write(join(root, 'usr/bin/winnow'), own('winnow'), 0o755)
   const date = new Date(Number(commitSeconds()) * 1_000).toUTCString().replace('GMT', '+0000')
-  const entry = `${name} (${manifest.version}) unstable; urgency=medium\n\n  * CHANGELOG.md.\n\n`
+  const entry = `winnow (${versionOf(compute)}) unstable; urgency=medium\n\n  * CHANGELOG.md.\n\n`
   const changes = `${entry} -- ${maintainer()}  ${date}\n`
-  write(join(root, DOCUMENTS, name, 'changelog.gz'), gzipSync(changes, { level: 9 }))
+  write(join(root, DOCUMENTS, 'changelog.gz'), gzipSync(changes, { level: 9 }))
   write(join(root, 'usr/share/man/man1/winnow.1.gz'), gzipSync(own('winnow.1'), { level: 9 }))
-  write(join(root, 'usr/share/lintian/overrides', name), overrides(name))
+  write(join(root, 'usr/share/lintian/overrides/winnow'), own('lintian-overrides'))
   for (const script of ['postinst', 'prerm', 'postrm']) {
     write(join(root, 'DEBIAN', script), own(script), 0o755)
   }
@@ -61,7 +61,7 @@ export function packDeb(
   execFileSync('chmod', ['-R', 'u=rwX,go=rX', root])
   write(join(root, 'DEBIAN/md5sums'), checksums(root))
   write(join(root, 'DEBIAN/control'), control(compute, root))
-  const path = join(folder, `${name}_${manifest.version}_amd64.deb`)
+  const path = join(folder, `winnow_${versionOf(compute)}_amd64.deb`)
   execFileSync('dpkg-deb', ['--root-owner-group', ...options, '--build', root, path], {
     env: { ...process.env, SOURCE_DATE_EPOCH: commitSeconds() },
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -71,14 +71,13 @@ export function packDeb(
 
 /** The documents, with the bill of materials, where the units and the sources look for them. */
 function layDocuments(root: string, compute: Compute): void {
-  const name = packageName(compute)
-  const folder = join(root, DOCUMENTS, name)
+  const folder = join(root, DOCUMENTS)
   const documents = tracked('README.md', 'CHANGELOG.md', 'docs/*.md', 'docs/decisions')
   for (const file of documents) copyInto(folder, file)
   write(join(folder, 'copyright'), own('copyright'))
   const bill = installationBill(readParts({ folder: join(root, INSTALLED), compute }))
   write(join(folder, 'winnow.cdx.json'), `${JSON.stringify(bill)}\n`)
-  symlinkSync(`../../share/doc/${name}/docs`, join(root, INSTALLED, 'docs'))
+  symlinkSync('../../share/doc/winnow/docs', join(root, INSTALLED, 'docs'))
 }
 
 const own = (file: string): string => readFileSync(join(OWN, file), 'utf8')
@@ -99,10 +98,6 @@ function maintainer(): string {
   return `${name} <${email}>`
 }
 
-/** Lintian's, for this name of the package. */
-const overrides = (name: string): string =>
-  own('lintian-overrides').replaceAll('winnow:', `${name}:`)
-
 function checksums(root: string): string {
   const files = execFileSync('find', ['-type', 'f', '-not', '-path', './DEBIAN/*', '-print0'], {
     cwd: root,
@@ -115,18 +110,15 @@ function checksums(root: string): string {
 
 /** libc6: of the bundled Node. libstdc++6: what the binding of TensorFlow.js is compiled with. */
 function control(compute: Compute, root: string): string {
-  const other = packageName(compute === 'cpu' ? 'cuda' : 'cpu')
   const kibibytes = execFileSync('du', ['-sk', '--apparent-size', root], { encoding: 'utf8' })
   const processor = compute === 'cpu' ? 'processors' : "NVIDIA's GPUs, with CUDA's libraries"
-  return `Package: ${packageName(compute)}
-Version: ${manifest.version}
+  return `Package: winnow
+Version: ${versionOf(compute)}
 Architecture: amd64
 Maintainer: ${maintainer()}
 Installed-Size: ${kibibytes.split('\t')[0]}
 Depends: libc6 (>= 2.28), libgcc-s1, libstdc++6 (>= 12), systemd | systemd-standalone-sysusers
 Suggests: postgresql-client
-Conflicts: ${other}
-Replaces: ${other}
 Section: sound
 Priority: optional
 Description: separates a sound, described in words, from audio or video

@@ -9,7 +9,7 @@ import { basename, join } from 'node:path'
 import { installationBill } from '../licences/bill-of-materials.ts'
 import { readParts, type Part } from '../licences/parts.ts'
 import type { Compute, Say } from './command.ts'
-import { packageName, packDeb } from './deb.ts'
+import { packDeb } from './deb.ts'
 import { INSTALLED, layInstallation, NODE } from './installation.ts'
 import { packImage, type ImageConfig } from './oci.ts'
 import { manifest, ROOT } from './sources.ts'
@@ -21,7 +21,7 @@ const DATA = '/var/lib/winnow'
 
 /** @returns the path of the image, from the root of the checkout */
 export async function makeImage(compute: Compute, say: Say): Promise<string> {
-  const name = packageName(compute)
+  const tag = compute === 'cpu' ? manifest.version : `${manifest.version}-cuda`
   mkdirSync(join(ROOT, 'dist'), { recursive: true })
   const place = mkdtempSync(join(ROOT, 'dist/image-'))
   try {
@@ -35,8 +35,8 @@ export async function makeImage(compute: Compute, say: Say): Promise<string> {
     const layer = join(place, 'layer.tar')
     const packages = install(deb, layer, place)
     say('Packing …')
-    const path = `dist/${name}-${manifest.version}-image.tar`
-    const image = { name, tag: manifest.version, config: configOf(compute) }
+    const path = `dist/winnow-${tag}-image.tar`
+    const image = { name: 'winnow', tag, config: configOf(compute) }
     await packImage(image, layer, join(ROOT, path))
     const bill = JSON.stringify(installationBill(parts, debianParts(packages)))
     writeFileSync(join(ROOT, path.replace(/tar$/, 'cdx.json')), `${bill}\n`)

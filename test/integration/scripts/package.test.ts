@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { before, type TestContext } from 'node:test'
@@ -49,7 +49,6 @@ test("Debian's package has the units for its own place, settings that an upgrade
   )
   assert.match(unit, /^WorkingDirectory=\/usr\/lib\/winnow$/m)
   await read('usr/lib/winnow/docs/operations.md') // by the link that the units' Documentation= takes
-  spawnSync('md5sum', ['--check', '--quiet', 'DEBIAN/md5sums'], { cwd: join(folder, 'raw') })
   const sums = spawnSync('md5sum', ['--check', '--quiet', 'DEBIAN/md5sums'], {
     cwd: join(folder, 'raw'),
     encoding: 'utf8',
@@ -66,6 +65,23 @@ test("Debian's package has the units for its own place, settings that an upgrade
   const lintian = spawnSync('lintian', [...complaints, deb], { encoding: 'utf8' })
   const said = lintian.stdout.split('\n').filter((line) => /^[EW]:/.test(line))
   assert.deepEqual([said, lintian.status], [[], 0], lintian.stderr)
+})
+
+test('the package for GPUs takes the place of the one for processors', async (t) => {
+  const folder = await makeFolder(t)
+  await mkdir(join(folder, 'root/usr/lib/winnow'), { recursive: true })
+  const deb = packDeb(join(folder, 'root'), 'cuda', folder, ['-Znone'])
+  assert.match(
+    run('dpkg-deb', '--field', deb, 'Package', 'Version'),
+    /^Package: winnow\nVersion: \d+\.\d+\.\d+\+cuda\n$/,
+  )
+  const bill = run(
+    'sh',
+    '-c',
+    `dpkg-deb --fsys-tarfile ${deb} | tar -xO ./usr/share/doc/winnow/winnow.cdx.json`,
+  )
+  assert.match(bill, /pkg:pypi\/nvidia-cudnn-cu12@/)
+  assert.doesNotMatch(bill, /pkg:pypi\/tensorflow-cpu@/)
 })
 
 test('an image is laid out as OCI and Docker do: every part under its digest', async (t) => {
