@@ -12,8 +12,7 @@ npm run package -- image [--compute cpu|cuda] dist/winnow-<version>-image.tar, f
 The last two hold all that runs, Node included; with --compute cuda (default: cpu) the version ends
 with cuda. An image needs mmdebstrap, and root or user namespaces. They are for machines of
 your own: docs/licences.md says why they must not be passed on as they are.
-DEBFULLNAME and DEBEMAIL: who the package names as its maintainer. DPKG_DEB_COMPRESSOR_TYPE=zstd
-makes it in a tenth of the time, and larger.
+DEBFULLNAME and DEBEMAIL: who the package names as its maintainer.
 The exit code is 0 when made, 1 when it failed, 2 when the command line is wrong.
 `
 

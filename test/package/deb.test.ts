@@ -19,8 +19,6 @@ const MS_MAX = 3_600_000
 const SERVICES = ['winnow-nats.service', 'winnow-gateway.service', 'winnow-engine@cpu.service']
 
 async function makeDeb(t: TestContext): Promise<string> {
-  process.env.DPKG_DEB_COMPRESSOR_TYPE ??= 'zstd' // quick
-  process.env.DPKG_DEB_COMPRESSOR_LEVEL ??= '3'
   const made = await runCommand((words, streams) => runPackage(words, streams), ['deb'])
   assert.equal(made.code, 0, made.errors)
   const path = made.text.trim()
