@@ -15,8 +15,8 @@ import { copyInto, manifest, ROOT, tracked } from './sources.ts'
 const OWN = join(ROOT, 'scripts/package/deb')
 const DOCUMENTS = 'usr/share/doc/winnow'
 
-/** Quick: who makes a package for machines of his own waits for it. Debian 12 and later read it. */
-const COMPRESSION = ['-Zzstd', '-z3']
+/** Quick: who makes a package for machines of his own waits for it. */
+const COMPRESSION = ['-Zxz', '-z1']
 
 /** One package, so that either takes the place of the other, with the same settings and data. */
 const versionOf = (compute: Compute): string =>

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, rmSync } from 'node:fs'
+import { chmodSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Compute } from './command.ts'
 import { unpackNode } from './node-runtime.ts'
@@ -13,21 +13,25 @@ export const INSTALLED = '/usr/lib/winnow'
 /** Its Node, from there. */
 export const NODE = 'node/bin/node'
 
-/** What set-up needs, and those who run the service do not. */
+/** What set-up needs, and those who run the service do not; what is for another libc. */
 const FOR_SET_UP = [
   ...['node/include', 'node/share', 'node/README.md', 'node/CHANGELOG.md', 'node/package.json'],
   ...['.runtime/setup.lock', '.runtime/tensorflow/tensorflow/include'],
+  '.runtime/text-encoder/.gitattributes',
   ...['binding', 'build', 'deps/include', 'scripts'].map(
     (name) => `node_modules/@tensorflow/tfjs-node-gpu/${name}`,
   ),
   'node_modules/better-sqlite3-node20', // the bundled Node is newer
-  'node_modules/better-sqlite3/deps',
-  'node_modules/better-sqlite3/src',
-  'node_modules/.bin',
+  ...['better-sqlite3/deps', 'better-sqlite3/src', 'node-gyp', '.bin', 'koffi/cnoke.cjs'].map(
+    (name) => `node_modules/${name}`,
+  ),
+  'node_modules/@koromix/koffi-linux-x64/musl_x64',
 ]
 /** In packages: for debuggers and type checkers, what publishes them, their own settings. */
 const NOT_RUN =
-  /\.(map|d\.[cm]?ts|ts\.snap|flow|gypi?|a|o|c|cc|cpp|h|hpp|bat|cmd)$|^\.(git|github|npmignore|editorconfig|eslintrc|prettierrc|travis|vscode|idea)/
+  /\.(map|d\.[cm]?ts|flow|gypi?|a|o|c|cc|cpp|h|hpp|bat|cmd|sh|py|html)$|~$|^\.(git|github|npmignore|editorconfig|eslintrc|prettierrc|travis|vscode|idea)/
+/** The one program in packages that runs. */
+const ESBUILD = 'node_modules/@esbuild/linux-x64/bin/esbuild'
 
 /**
  * Lays it into `folder`, which must not exist; takes some minutes and the network.
@@ -44,16 +48,22 @@ export async function layInstallation(folder: string, compute: Compute): Promise
   })
   const [code] = (await once(child, 'exit')) as [number | null]
   if (code !== 0) throw new Error(`The set-up of the package ended with ${code}.`)
-  for (const path of FOR_SET_UP) rmSync(join(folder, path), { recursive: true, force: true })
-  prune(join(folder, 'node_modules'))
+  trim(folder)
 }
 
-/** Removes what is never run, and prebuilt addons for other platforms. */
+function trim(folder: string): void {
+  for (const path of FOR_SET_UP) rmSync(join(folder, path), { recursive: true, force: true })
+  prune(join(folder, 'node_modules'))
+  chmodSync(join(folder, ESBUILD), 0o755)
+}
+
+/** Removes what is never run, and prebuilt addons for other platforms; the rest are no programs. */
 function prune(folder: string): void {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
     const isForeign = folder.endsWith('/prebuilds') && !entry.name.startsWith('linux-x64')
     if (isForeign || NOT_RUN.test(entry.name)) rmSync(path, { recursive: true })
     else if (entry.isDirectory()) prune(path)
+    else if (entry.isFile()) chmodSync(path, 0o644)
   }
 }
