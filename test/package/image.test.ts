@@ -67,7 +67,7 @@ async function startContainer(t: TestContext, archive: string, tag: string) {
   delete config.linux.resources
   await writeFile(path, JSON.stringify(config))
   const name = `winnow-test-${randomBytes(4).toString('hex')}`
-  const global = ['--root', join(folder, 'state'), '--cgroup-manager=cgroupfs']
+  const global = ['--root', join(folder, 'state'), '--cgroup-manager=disabled']
   const child = spawn('crun', [...global, 'run', '--bundle', join(folder, 'bundle'), name], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
