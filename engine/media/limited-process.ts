@@ -131,8 +131,8 @@ function errorOf({ message, code, isDiskFull }: ErrorReport): Error {
 const LIMITED = 'ulimit -c 0 && ulimit -d "$1" && shift && exec nice -n "$@"'
 
 /**
- * From Node 24 on V8 maps 512 MiB for its code in a way that counts as data from the start, for each
- * of the two threads that run JavaScript: the program's, and that of tsx.
+ * From Node 24 on V8 maps 512 MiB for its code in a way that counts as data from the start, for
+ * each of the two threads that run JavaScript: the program's, and that of tsx.
  */
 const CODE_BYTES = Number(process.versions.node.split('.')[0]) >= 24 ? 2 * 512 * 2 ** 20 : 0
 

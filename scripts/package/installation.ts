@@ -1,4 +1,4 @@
-/** An installation as packages contain it: set up, with a Node of its own, nothing to be fetched. */
+/** An installation as packages contain it: set up, with a Node of its own. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -27,9 +27,9 @@ const FOR_SET_UP = [
   ),
   'node_modules/@koromix/koffi-linux-x64/musl_x64',
 ]
-/** In packages: for debuggers and type checkers, what publishes them, their own settings. */
+/** In packages: for debuggers, type checkers, compilers and shells; backups; documents as pages. */
 const NOT_RUN =
-  /\.(map|d\.[cm]?ts|flow|gypi?|a|o|c|cc|cpp|h|hpp|bat|cmd|sh|py|html)$|~$|^\.(git|github|npmignore|editorconfig|eslintrc|prettierrc|travis|vscode|idea)/
+  /\.(map|d\.[cm]?ts|flow|gypi?|a|o|c|cc|cpp|h|hpp|bat|cmd|sh|py|html)$|~$|^\.(git|npmignore)/
 /** The one program in packages that runs. */
 const ESBUILD = 'node_modules/@esbuild/linux-x64/bin/esbuild'
 

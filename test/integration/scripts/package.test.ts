@@ -30,7 +30,7 @@ async function makeFolder(t: TestContext): Promise<string> {
 const run = (program: string, ...words: string[]): string =>
   execFileSync(program, words, { encoding: 'utf8', maxBuffer: 2 ** 26 })
 
-test("Debian's package has the units for its own place, settings that an upgrade keeps, and no complaint of lintian", async (t) => {
+test("Debian's package has units for its place, settings that an upgrade keeps, and lintian is content", async (t) => {
   const folder = await makeFolder(t)
   const root = join(folder, 'root')
   laySources(join(root, 'usr/lib/winnow'))
