@@ -138,7 +138,7 @@ test('the image: built, loaded, run, separated in, stopped', { timeout: MS_MAX }
   const key = (await container.exec('cat', '/var/lib/winnow/api-key')).trim()
   const source = examplePath('speech-over-piano.wav')
   await copyFile(source, join(container.root, 'var/lib/winnow/mix.wav'))
-  await container.exec('winnow', 'separate', '--key', key, 'mix.wav', 'piano')
+  await container.exec('winnow', 'separate', '--key', key, '/var/lib/winnow/mix.wav', 'piano')
   const [target, residual] = await Promise.all(
     ['target', 'residual'].map(async (part) =>
       readWav24(await readFile(join(container.root, `var/lib/winnow/mix-${part}.wav`))),
