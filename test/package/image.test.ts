@@ -52,7 +52,7 @@ async function configOf(archive: string): Promise<{ Healthcheck: Healthcheck; Us
 }
 
 interface RuntimeConfig {
-  process: { terminal: boolean }
+  process: { terminal: boolean; user: { uid: number; gid: number } }
   linux: { resources?: object }
 }
 
@@ -71,6 +71,7 @@ async function startContainer(t: TestContext, archive: string, tag: string) {
   const path = join(folder, 'bundle/config.json')
   const config = JSON.parse(await readFile(path, 'utf8')) as RuntimeConfig
   config.process.terminal = false
+  const user = `${config.process.user.uid}:${config.process.user.gid}`
   delete config.linux.resources
   await writeFile(path, JSON.stringify(config))
   const name = `winnow-test-${randomBytes(4).toString('hex')}`
@@ -95,7 +96,8 @@ async function startContainer(t: TestContext, archive: string, tag: string) {
     ended,
     isRunning: () => child.exitCode === null,
     said: () => said,
-    exec: (...command: string[]) => run(program, ...words, 'exec', name, ...command),
+    exec: (...command: string[]) =>
+      run(program, ...words, 'exec', '--user', user, name, ...command),
     stop: () => run(program, ...words, 'kill', name, 'TERM'),
   }
 }
