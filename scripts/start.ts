@@ -132,9 +132,9 @@ async function greet(
   const keyFile = join(dataFolder, 'api-key')
   const own = process.env.BOOTSTRAP_API_KEY
   const key = own ?? (existsSync(keyFile) ? (await readFile(keyFile, 'utf8')).trim() : '<your key>')
-  const isPackaged = process.env.WINNOW_PACKAGED !== undefined // started by its command, winnow
-  const separate = isPackaged
-    ? 'npx winnow separate song.mp3'
+  const called = process.env.WINNOW_PACKAGED // how the command of a package is called
+  const separate = called
+    ? `${called} separate song.mp3`
     : 'npm run separate -- examples/speech-over-piano.wav'
   const shellKey = own ? '$BOOTSTRAP_API_KEY' : key
   const page = await pageAddress(address, listening, key)

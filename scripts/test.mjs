@@ -5,12 +5,16 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Files of the last folders start whole services, so those run one at a time. */
+/**
+ * Files of the last folders start whole services, so those run one at a time. `isNamed`: only when
+ * an argument names them, for they take many minutes.
+ */
 const GROUPS = [
   { folders: ['test/unit'], concurrency: 2 },
   { folders: ['test/integration', 'test/fuzz'], concurrency: 2 },
   { folders: ['test/tidy.test.ts', 'test/contract', 'test/parity'], concurrency: 2 },
   { folders: ['test/e2e', 'test/browser', 'test/fault'], concurrency: 1 },
+  { folders: ['test/package'], concurrency: 1, isNamed: true },
 ]
 
 /** Files of the contract that hardly touch the database: they run on SQLite alone. */
@@ -31,7 +35,8 @@ if (wanted.length === 0) {
   run('format', ['node_modules/prettier/bin/prettier.cjs', '--log-level=warn', '--check', '.'])
   run('lint', ['node_modules/eslint/bin/eslint.js', '.'])
 }
-for (const { folders, concurrency } of GROUPS) {
+for (const { folders, concurrency, isNamed } of GROUPS) {
+  if (isNamed && !wanted.some((part) => folders.some((folder) => part.startsWith(folder)))) continue
   const files = all.filter(
     (file) =>
       file.endsWith('.test.ts') &&

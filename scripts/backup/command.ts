@@ -4,11 +4,10 @@
  * there, but for those that were due and deleted meanwhile.
  */
 
-import { constants } from 'node:fs'
-import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join, relative, resolve } from 'node:path'
-import { openSqlite } from '../../gateway/store/sqlite.ts'
-import { snapshotInto } from '../../gateway/store/snapshot.ts'
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { join, relative, resolve } from 'node:path'
+import { databaseOf, type Database } from './database.ts'
+import { assertEmpty, assertThere, copy, isThere } from './files.ts'
 
 const HELP = `npm run backup -- FOLDER           backs the installation in DATA_DIR up
 npm run backup -- restore FOLDER   restores it into DATA_DIR, which must be empty or missing
@@ -17,16 +16,14 @@ The installation may run while it is backed up; it must not while it is restored
 the database, the media on this machine and the secrets: keep it where only you can read it. Media
 in a bucket (S3_BUCKET) are not in it. The broker needs no backup: what is unfinished is queued
 again. The exit code is 0 when done, 1 when it failed, 2 when the command line is wrong.
+
+With DATABASE_URL, SIGNING_KEY_FILE and ENCRYPTION_KEY_FILE as the gateways have them, the database
+is that PostgreSQL: pg_dump saves it, pg_restore fills an empty one. The keys go to the two files.
 `
 
-const POSTGRES =
-  'DATABASE_URL is set: back a PostgreSQL up with pg_dump, then the media and the key files.'
-
-const DATABASE = 'winnow.db'
 const MEDIA = 'media'
 /** Where what is not whole yet stands: in the media folder of the gateway, and of a backup. */
 const NEW = '.new'
-const SECRETS = ['secrets.json', 'signing-key', 'encryption-key', 'api-key']
 
 interface World {
   env: Readonly<Record<string, string | undefined>>
@@ -34,12 +31,18 @@ interface World {
   stderr: { write(text: string): unknown }
 }
 
+interface Installation {
+  dataFolder: string
+  database: Database
+  /** Files beside the database, by their names in a backup. */
+  secrets: Readonly<Record<string, string>>
+}
+
 /** Runs the command with the words of its command line and resolves with its exit code. */
 export async function runBackup(
   words: readonly string[],
   { env, stdout, stderr }: World,
 ): Promise<number> {
-  const dataFolder = resolve(env.DATA_DIR || './data')
   const [first, second, ...rest] = words
   if (first === '--help' || first === '-h') {
     stdout.write(HELP)
@@ -52,10 +55,11 @@ export async function runBackup(
     return 2
   }
   try {
-    if (env.DATABASE_URL) throw new Error(POSTGRES)
+    const installation = installationOf(env)
+    const { dataFolder } = installation
     const files = isRestore
-      ? await restore(resolve(named), dataFolder)
-      : await backUp(dataFolder, resolve(named))
+      ? await restore(resolve(named), installation)
+      : await backUp(installation, resolve(named))
     const from = isRestore ? named : dataFolder
     stdout.write(`${files} files of ${from} are in ${isRestore ? dataFolder : named}.\n`)
     return 0
@@ -65,61 +69,90 @@ export async function runBackup(
   }
 }
 
+function installationOf(env: World['env']): Installation {
+  const dataFolder = resolve(env.DATA_DIR || './data')
+  const own = (name: string) => join(dataFolder, name)
+  return {
+    dataFolder,
+    database: databaseOf(env, dataFolder),
+    secrets: {
+      'secrets.json': own('secrets.json'),
+      'signing-key': env.SIGNING_KEY_FILE || own('signing-key'),
+      'encryption-key': env.ENCRYPTION_KEY_FILE || own('encryption-key'),
+      'api-key': own('api-key'),
+    },
+  }
+}
+
 /**
  * @param to is made; it appears under its name once it is whole
  * @returns the files in it
  * @throws Error when there is no installation, or `to` exists and is not empty
  */
-export async function backUp(dataFolder: string, to: string): Promise<number> {
-  await assertThere(join(dataFolder, DATABASE), 'DATA_DIR must name the data of an installation')
+async function backUp(installation: Installation, to: string): Promise<number> {
+  const { dataFolder, database, secrets } = installation
   await assertEmpty(to)
+  if (database.isShared) await assertKeys(secrets)
   const fresh = `${to}${NEW}`
   await rm(fresh, { recursive: true, force: true })
   await mkdir(fresh, { recursive: true, mode: 0o700 })
-  const store = await openSqlite(join(dataFolder, DATABASE))
   try {
-    await snapshotInto(store, join(fresh, DATABASE))
-  } finally {
-    await store.destroy()
-  }
-  const copied = await copyBeside(dataFolder, fresh)
-  await rename(fresh, to)
-  return copied + 1
-}
-
-/** @throws Error when `from` is no backup, or the data folder is not empty */
-export async function restore(from: string, dataFolder: string): Promise<number> {
-  await assertThere(join(from, DATABASE), 'FOLDER must name a backup')
-  await assertEmpty(dataFolder)
-  await mkdir(dataFolder, { recursive: true, mode: 0o700 })
-  const copied = await copyBeside(from, dataFolder)
-  // The database comes last: a gateway does not serve a restoration that was interrupted.
-  await copy(join(from, DATABASE), join(dataFolder, DATABASE))
-  return copied + 1
-}
-
-/** Copies secrets and media, not the database; what is deleted meanwhile is left out. */
-async function copyBeside(from: string, to: string): Promise<number> {
-  let copied = 0
-  for (const name of SECRETS) {
-    copied += await copy(join(from, name), join(to, name))
-  }
-  for (const path of await filesIn(join(from, MEDIA))) {
-    copied += await copy(path, join(to, MEDIA, relative(join(from, MEDIA), path)))
-  }
-  return copied
-}
-
-/** @returns 1, or 0 where there is no such file */
-async function copy(from: string, to: string): Promise<0 | 1> {
-  await mkdir(dirname(to), { recursive: true, mode: 0o700 })
-  try {
-    await copyFile(from, to, constants.COPYFILE_FICLONE)
-    return 1
+    await database.save(join(fresh, database.file))
+    let copied = await copyMedia(dataFolder, fresh)
+    for (const [name, path] of Object.entries(secrets)) {
+      copied += await copy(path, join(fresh, name))
+    }
+    await rename(fresh, to)
+    return copied + 1
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0
+    await rm(fresh, { recursive: true, force: true })
     throw error
   }
+}
+
+/** Without them nothing sealed in the database could be read again. */
+async function assertKeys(secrets: Installation['secrets']): Promise<void> {
+  await assertThere(secrets['signing-key']!, 'SIGNING_KEY_FILE must name the file of the gateways')
+  await assertThere(
+    secrets['encryption-key']!,
+    'ENCRYPTION_KEY_FILE must name the file of the gateways',
+  )
+}
+
+/** @throws Error when `from` is no backup, or there is already what it would write over */
+async function restore(from: string, installation: Installation): Promise<number> {
+  const { dataFolder, database, secrets } = installation
+  const saved = join(from, database.file)
+  await assertThere(
+    saved,
+    `FOLDER must name a backup of ${database.isShared ? 'a PostgreSQL' : 'SQLite'}`,
+  )
+  await assertEmpty(dataFolder)
+  await database.assertEmpty()
+  for (const [name, path] of Object.entries(secrets)) await assertNoOther(join(from, name), path)
+  await mkdir(dataFolder, { recursive: true, mode: 0o700 })
+  let copied = await copyMedia(from, dataFolder)
+  for (const [name, path] of Object.entries(secrets)) copied += await copy(join(from, name), path)
+  // The database comes last: a gateway does not serve a restoration that was interrupted.
+  await database.load(saved)
+  return copied + 1
+}
+
+/** A key file of the operator may be there, when it is the one in the backup. */
+async function assertNoOther(saved: string, path: string): Promise<void> {
+  if (!(await isThere(saved)) || !(await isThere(path))) return
+  if ((await readFile(saved)).equals(await readFile(path))) return
+  throw new Error(`${path} is another than in the backup: move it away first.`)
+}
+
+/** What is deleted meanwhile is left out. @returns the files that were copied */
+async function copyMedia(from: string, to: string): Promise<number> {
+  const folder = join(from, MEDIA)
+  let copied = 0
+  for (const path of await filesIn(folder)) {
+    copied += await copy(path, join(to, MEDIA, relative(folder, path)))
+  }
+  return copied
 }
 
 /** Every file below the folder but what is not whole yet. */
@@ -130,19 +163,4 @@ async function filesIn(folder: string): Promise<string[]> {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((path) => !relative(folder, path).startsWith(NEW))
-}
-
-const isThere = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  )
-
-async function assertThere(path: string, what: string): Promise<void> {
-  if (!(await isThere(path))) throw new Error(`${what}: there is no ${path}.`)
-}
-
-async function assertEmpty(folder: string): Promise<void> {
-  const entries = (await isThere(folder)) ? await readdir(folder) : []
-  if (entries.length > 0) throw new Error(`${folder} must be empty, or not exist yet.`)
 }

@@ -71,7 +71,7 @@ export async function installHost(
   }
   const say = (line: string) => void stdout.write(`${line}\n`)
   try {
-    if (options.uninstall) uninstall(options, say)
+    if (options.uninstall) uninstall(options, env, say)
     else install(options as Options & { role: Role }, { env, installed }, say)
     return 0
   } catch (error) {
@@ -128,11 +128,15 @@ function install(
     natsUrl: broker.url,
     ownBroker: broker.isOwn && role !== 'engine',
     newBroker: broker.isNew,
+    isPackaged: isPackaged(env),
     unit: (name) => readFileSync(join(HERE.checkout, 'scripts/systemd', name), 'utf8'),
   })
   apply(steps, { root, dryRun, say })
   say(dryRun ? '\nNothing was changed.' : DONE)
 }
+
+/** Whether the command of Debian's package has started this. */
+const isPackaged = (env: World['env']): boolean => env.WINNOW_PACKAGED !== undefined
 
 /** The broker that is asked for, or was set before, or else a new one on this host. */
 function brokerOf(asked: string | undefined, root: string) {
@@ -155,14 +159,19 @@ Settings: /etc/winnow/winnow.env and /etc/winnow/credentials. Then:
   systemctl status 'winnow*'
   npm run doctor                          # what this host lacks`
 
-function uninstall({ root, dryRun }: Options, say: (line: string) => void): void {
+function uninstall(
+  { root, dryRun }: Options,
+  env: World['env'],
+  say: (line: string) => void,
+): void {
   if (!dryRun) assertMay(root)
   const wanted = join(root, '/etc/systemd/system/winnow.target.wants')
   const instances = existsSync(wanted)
     ? readdirSync(wanted).filter((name) => name.startsWith('winnow-engine@'))
     : []
-  const isInstalled = existsSync(join(root, '/etc/systemd/system/winnow.target'))
-  if (isInstalled) apply(planUninstall(instances), { root, dryRun, say })
+  const packaged = isPackaged(env)
+  const isInstalled = packaged || existsSync(join(root, '/etc/systemd/system/winnow.target'))
+  if (isInstalled) apply(planUninstall(instances, packaged), { root, dryRun, say })
   say(
     isInstalled
       ? 'These stay: /etc/winnow, /var/lib/winnow, /var/lib/winnow-nats and the users winnow*.'

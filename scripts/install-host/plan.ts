@@ -26,14 +26,18 @@ export interface Host {
   ownBroker: boolean
   /** Whether a broker that was set before is another one now. */
   newBroker: boolean
+  /** Whether Debian's package is installed, which has the files of `planPackage`. */
+  isPackaged: boolean
   /** The text of a file of scripts/systemd. */
   unit: (name: string) => string
 }
 
 const UNITS = '/etc/systemd/system'
+const PACKAGED_UNITS = '/usr/lib/systemd/system'
 const SETTINGS = '/etc/winnow'
 const USERS = 'winnow.sysusers.conf'
 const USERS_FILE = '/etc/sysusers.d/winnow.conf'
+const PACKAGED_USERS_FILE = '/usr/lib/sysusers.d/winnow.conf'
 /** Where a broker of one's own listens. */
 export const OWN_BROKER = '127.0.0.1:4222'
 
@@ -57,39 +61,62 @@ export function planInstall(host: Host): Step[] {
   const instances = units.flatMap((unit) =>
     unit.includes('@') ? host.engines.map((engine) => unit.replace('@', `@${engine}`)) : [unit],
   )
-  return [
+  const users: Step[] = [
     { do: 'file', path: USERS_FILE, mode: 0o644, text: host.unit(USERS), keep: false },
     { do: 'run', words: ['systemd-sysusers', 'winnow.conf'], online: false },
+  ]
+  return [
+    ...(host.isPackaged ? [] : users),
     { do: 'folder', path: SETTINGS, mode: 0o755 },
     file('winnow.env', 0o644, SETTINGS_TEXT, true),
     ...credentials(host),
-    ...units.map((unit): Step => ({
-      do: 'file',
-      path: join(UNITS, unit),
-      mode: 0o644,
-      text: placed(host.unit(unit), host),
-      keep: false,
-    })),
+    ...(host.isPackaged ? [] : units.map((unit) => unitStep(UNITS, unit, host))),
     { do: 'run', words: ['systemctl', 'daemon-reload'], online: true },
     { do: 'run', words: ['systemctl', 'enable', ...instances], online: false },
   ]
 }
 
-/** Stops and removes the units; settings, secrets, data and users stay. */
-export function planUninstall(instances: readonly string[]): Step[] {
+/** The files that Debian's package has of all this, below its root. */
+export function planPackage(host: Pick<Host, 'checkout' | 'node' | 'unit'>): Step[] {
+  const users = host.unit(USERS)
+  return [
+    { do: 'file', path: PACKAGED_USERS_FILE, mode: 0o644, text: users, keep: false },
+    file('winnow.env', 0o644, SETTINGS_TEXT, false),
+    ...[TARGET, ...GATEWAY, ...ENGINE, ...NATS].map((unit) => unitStep(PACKAGED_UNITS, unit, host)),
+  ]
+}
+
+const unitStep = (
+  folder: string,
+  unit: string,
+  host: Pick<Host, 'checkout' | 'node' | 'unit'>,
+): Step => ({
+  do: 'file',
+  path: join(folder, unit),
+  mode: 0o644,
+  text: placed(host.unit(unit), host),
+  keep: false,
+})
+
+/**
+ * Stops the units and, but for those of Debian's package, removes them; settings, secrets, data and
+ * users stay.
+ */
+export function planUninstall(instances: readonly string[], isPackaged: boolean): Step[] {
   const units = [TARGET, ...GATEWAY, ...ENGINE, ...NATS]
   const named = [...units.filter((unit) => !unit.includes('@')), ...instances]
   return [
     { do: 'run', words: ['systemctl', 'stop', ...named], online: true },
     { do: 'run', words: ['systemctl', 'disable', ...named], online: false },
-    ...units.map((unit): Step => ({ do: 'remove', path: join(UNITS, unit) })),
-    { do: 'remove', path: USERS_FILE },
+    ...(isPackaged ? [] : [...units.map((unit) => join(UNITS, unit)), USERS_FILE]).map(
+      (path): Step => ({ do: 'remove', path }),
+    ),
     { do: 'run', words: ['systemctl', 'daemon-reload'], online: true },
   ]
 }
 
 /** The units are written for /opt/winnow and /usr/bin/node. */
-const placed = (text: string, { checkout, node }: Host): string =>
+const placed = (text: string, { checkout, node }: Pick<Host, 'checkout' | 'node'>): string =>
   text.replaceAll('/opt/winnow', checkout).replaceAll('/usr/bin/node', node)
 
 const file = (name: string, mode: number, text: string, keep: boolean): Step => ({

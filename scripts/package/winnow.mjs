@@ -1,21 +1,16 @@
-#!/usr/bin/env node
-// `winnow`, as npm installs it: a package without dependencies. `separate` is a client and runs at
-// once; every other command runs the service's own sources, which are laid into a folder of this
-// version and set up at the first use.
+// `winnow`, as a package installs it. `separate` is a client without dependencies and runs at once;
+// every other command runs the service's own sources, which app.mjs finds.
 
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { appFolder, layApp } from './app.mjs'
+import { CALLED, MORE_COMMANDS, NOTE, prepareApp } from './app.mjs'
 
 const HELP = `winnow start                            runs the service on this machine
 winnow separate FILES… "PROMPT"…        separates with a running service (--help: its options)
 winnow keys | accounts | database | backup | doctor | top
                                         the operator's tools (--help: their commands)
 winnow --version
-
-The first command but separate sets the service up: a few minutes and about 2 GB, below
-WINNOW_HOME (default ~/.local/share/winnow). Data goes to DATA_DIR (default ./data).
-`
+${NOTE}`
 
 /** The commands that need the service's sources. */
 const COMMANDS = ['start', 'keys', 'accounts', 'database', 'backup', 'doctor', 'top']
@@ -27,17 +22,14 @@ else if (command === '--version') console.log(version)
 else if (command === 'separate') {
   process.argv.splice(2, 1)
   await import('./separate.mjs')
-} else if (COMMANDS.includes(command)) await runInApp()
+} else if ([...COMMANDS, ...MORE_COMMANDS].includes(command)) await runInApp()
 else {
   console.error(`There is no command "${command}".\n\n${HELP}`)
   process.exitCode = 2
 }
 
 async function runInApp() {
-  const app = appFolder(version)
-  layApp(app)
-  const setUp = await run([`${app}/scripts/setup.mjs`])
-  if (setUp !== 0) process.exit(setUp)
+  const app = await prepareApp(version, run)
   const loader = new URL(`file://${app}/node_modules/tsx/dist/loader.mjs`).href
   process.exitCode = await run(['--import', loader, `${app}/scripts/${command}.ts`, ...words])
 }
@@ -46,7 +38,7 @@ async function runInApp() {
 function run(args) {
   const child = spawn(process.execPath, args, {
     stdio: 'inherit',
-    env: { ...process.env, WINNOW_PACKAGED: '1' },
+    env: { ...process.env, WINNOW_PACKAGED: CALLED },
   })
   const pass = (signal) => child.kill(signal)
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, pass)

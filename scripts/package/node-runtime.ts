@@ -1,0 +1,31 @@
+/** The Node that packages contain: nodejs.org's own build, as the npm registry has it. */
+
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { NODE_RUNTIME } from '../licences/parts.ts'
+
+/**
+ * Unpacks it into `folder`: bin/node, its headers and its licence.
+ * @throws Error when the registry gives another file than was pinned
+ */
+export function unpackNode(folder: string): void {
+  const { name, version, integrity } = NODE_RUNTIME
+  const place = mkdtempSync(join(tmpdir(), 'winnow-node-'))
+  try {
+    const words = ['pack', `${name}@${version}`, '--json', '--prefer-offline', '--loglevel=error']
+    const text = execFileSync('npm', words, { cwd: place, encoding: 'utf8', maxBuffer: 2 ** 26 })
+    const [packed] = JSON.parse(text) as { filename: string; integrity: string }[]
+    if (packed?.integrity !== integrity) {
+      throw new Error(`${name} ${version} is not what was pinned: ${packed?.integrity}`)
+    }
+    mkdirSync(folder, { recursive: true })
+    const tarball = join(place, packed.filename)
+    execFileSync('tar', ['--extract', '--file', tarball, '--strip=1', '--no-same-owner'], {
+      cwd: folder,
+    })
+  } finally {
+    rmSync(place, { recursive: true })
+  }
+}

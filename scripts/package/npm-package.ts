@@ -1,0 +1,30 @@
+/**
+ * dist/winnow-<version>.tgz for `npm install` or `npx`: the client as one file, and the sources of
+ * the service, which install their own dependencies by the lock file. As dependencies of the
+ * package, npm would run their install scripts and ignore the lock.
+ */
+
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { copyInto, layCommand, laySources, manifest, ROOT } from './sources.ts'
+
+/** @returns the path of the package, from the root of the checkout */
+export async function makeNpmPackage(): Promise<string> {
+  const out = join(ROOT, 'dist/package')
+  rmSync(out, { recursive: true, force: true })
+  mkdirSync(out, { recursive: true })
+  laySources(join(out, 'app'))
+  await layCommand(out, 'fetched-app.mjs')
+  const command = join(out, 'winnow.mjs')
+  writeFileSync(command, `#!/usr/bin/env node\n${readFileSync(command, 'utf8')}`)
+  chmodSync(command, 0o755)
+  for (const file of ['README.md', 'LICENSE']) copyInto(out, file)
+  const { name, version, description, license, engines } = manifest
+  const own = { name, version, description, license, type: 'module', engines }
+  const only = { os: ['linux'], cpu: ['x64'], bin: { winnow: 'winnow.mjs' } }
+  writeFileSync(join(out, 'package.json'), JSON.stringify({ ...own, ...only }, null, 2))
+  const words = ['pack', '--silent', './dist/package', '--pack-destination=dist']
+  const packed = execFileSync('npm', words, { encoding: 'utf8', cwd: ROOT })
+  return `dist/${packed.trim()}`
+}
