@@ -28,7 +28,9 @@ for (const file of tracked.split('\0').filter(Boolean)) {
   mkdirSync(dirname(join(out, 'app', file)), { recursive: true })
   cpSync(file, join(out, 'app', file))
 }
-cpSync('.runtime/web', join(out, 'app/.runtime/web'), { recursive: true })
+for (const site of ['.runtime/web', '.runtime/docs']) {
+  cpSync(site, join(out, 'app', site), { recursive: true })
+}
 for (const file of ['winnow.mjs', 'app.mjs']) cpSync(join('scripts/package', file), join(out, file))
 chmodSync(join(out, 'winnow.mjs'), 0o755)
 for (const file of ['README.md', 'LICENSE']) cpSync(file, join(out, file))
