@@ -13,7 +13,7 @@ import { SEARCH_OPTIONS } from '../web/docs/search-options.ts'
 import { collectFiles, targetOf, addressOf, wayTo, type Document } from './docs/documents.ts'
 import { renderDocument, type Rendered } from './docs/markdown.ts'
 import { listOfFolder, readNavigation } from './docs/navigation.ts'
-import { pageHtml, type Page } from './docs/page.ts'
+import { pageHtml } from './docs/page.ts'
 import { packagesInRedoc, redocScript } from './docs/redoc.ts'
 import { licenceTexts, packagesOf } from './setup/licence-texts.mjs'
 
@@ -21,6 +21,8 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 const INDEX = 'docs/README.md'
 const DECISIONS = 'docs/decisions'
+/** Below its text stands what Redoc draws. */
+const REFERENCE = 'docs/api-reference.md'
 const API_DESCRIPTION = 'test/contract/openapi.golden.json'
 const COMPRESSED = /\.(html|js|css|json|txt|svg)$/
 /** The highest takes ten times as long for 2 % less. */
@@ -36,9 +38,16 @@ const navigation = readNavigation(
 )
 const rendered = documents.map((document) => ({ document, ...render(document) }))
 for (const { document, html, title } of rendered) {
-  writePage({ address: document.address, title, content: html })
+  const isReference = document.path === REFERENCE
+  const content = isReference ? `${html}<div id="reference"></div>` : html
+  const scripts = isReference ? ['redoc.js', 'reference.js'] : []
+  write(
+    document.address,
+    pageHtml({ address: document.address, title, content, scripts }, navigation),
+  )
 }
-writeReference()
+write('openapi.json', readFileSync(join(ROOT, API_DESCRIPTION)))
+write('redoc.js', redocScript(ROOT))
 writeScripts()
 for (const [path, address] of copies) {
   if (COMPRESSED.test(address)) write(address, readFileSync(join(ROOT, path)))
@@ -47,33 +56,14 @@ for (const [path, address] of copies) {
 write('search.json', JSON.stringify(searchIndex()))
 rmSync(out, { recursive: true, force: true })
 renameSync(fresh, out)
-console.log(`${documents.length + 1} pages in ${out}`)
+console.log(`${documents.length} pages in ${out}`)
 
 function render({ path, address, text }: Document): Rendered {
-  const whole = path === `${DECISIONS}/README.md` ? text + list() : text
-  return renderDocument(whole, (link) => {
+  const list = path === `${DECISIONS}/README.md` ? `\n${listOfFolder(DECISIONS, documents)}` : ''
+  return renderDocument(text + list, (link) => {
     const [file = '', anchor] = link.split('#')
     const target = wayTo(address, addressOf(targetOf(ROOT, path, file)))
     return anchor === undefined ? target : `${target}#${anchor}`
-  })
-}
-
-function list(): string {
-  return `\n${listOfFolder(DECISIONS, documents)}`
-}
-
-function writePage(page: Page): void {
-  write(page.address, pageHtml(page, navigation))
-}
-
-function writeReference(): void {
-  write('openapi.json', readFileSync(join(ROOT, API_DESCRIPTION)))
-  write('redoc.js', redocScript(ROOT))
-  writePage({
-    address: 'api-reference.html',
-    title: 'API reference',
-    content: '<h1>API reference</h1>\n<div id="reference"></div>',
-    scripts: ['redoc.js', 'reference.js'],
   })
 }
 

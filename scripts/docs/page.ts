@@ -9,14 +9,12 @@ export interface Page {
   /** What stands in `<main>`, as HTML. */
   content: string
   /** Scripts of this page alone, by their addresses. */
-  scripts?: readonly string[]
+  scripts: readonly string[]
 }
 
 export function pageHtml(page: Page, navigation: readonly NavigationSection[]): string {
   const to = (address: string) => wayTo(page.address, address)
-  const scripts = (page.scripts ?? []).map(
-    (script) => `<script defer src="${to(script)}"></script>`,
-  )
+  const scripts = page.scripts.map((script) => `<script defer src="${to(script)}"></script>`)
   return `<!doctype html>
 <html lang="en">
 <head>
