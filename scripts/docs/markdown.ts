@@ -44,6 +44,7 @@ export function renderDocument(text: string, linkTo: (link: string) => string): 
   const sections = sectionsOf(tokens)
   const html = markdown.renderer
     .render(tokens, markdown.options, {})
+    .replaceAll('<th></th>', '<td></td>')
     .replaceAll('<table>', '<div class="table" tabindex="0"><table>')
     .replaceAll('</table>', '</table></div>')
   return { html, title: sections.find(({ title }) => title !== '')?.title ?? '', sections }

@@ -7,8 +7,15 @@ declare const Redoc: { init(description: object, options: object, element: Eleme
 
 const ADDRESSES = ['/v1/openapi.json', 'openapi.json']
 
+/** Its own lighter colours are hard to read. */
+const COLORS = { success: { main: '#14713a' }, error: { main: '#b3261e' } }
 /** Its search needs a worker made of a string, which the policy of the site forbids. */
-const OPTIONS = { disableSearch: true, nativeScrollbars: true, scrollYOffset: 'header' }
+const OPTIONS = {
+  disableSearch: true,
+  nativeScrollbars: true,
+  scrollYOffset: 'header',
+  theme: { colors: COLORS },
+}
 
 void show()
 
