@@ -18,6 +18,7 @@ import { accountRoute } from './routes/account.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { cancelRoute } from './routes/cancel.ts'
 import { createFileRoute } from './routes/create-file.ts'
+import { docsRoutes } from './routes/docs.ts'
 import { getFileRoute } from './routes/get-file.ts'
 import { listRoute } from './routes/list.ts'
 import { mediaRoutes } from './routes/media.ts'
@@ -67,6 +68,7 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   await installOpenApi(app)
   openApiRoute(app)
   operationsRoutes(app, deps)
+  docsRoutes(app, deps)
   const { mediaStore } = deps
   if (mediaStore.kind === 'local disk') {
     // a bucket answers at addresses of its own

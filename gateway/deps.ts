@@ -72,6 +72,8 @@ export interface AppConfig {
   playground: 'on' | 'off'
   /** The page, as set-up has made it. */
   playgroundFolder: string
+  /** The site of the documents, as set-up has made it. */
+  docsFolder: string
   /** Where browsers get media, if elsewhere than here. */
   mediaOrigins: readonly string[]
   /** Protects the admin API; without it there is none. */

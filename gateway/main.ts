@@ -153,6 +153,7 @@ const deps: Deps = {
     encryptionKeys,
     publicUrl,
     playgroundFolder: fileURLToPath(new URL('../.runtime/web', import.meta.url)),
+    docsFolder: fileURLToPath(new URL('../.runtime/docs', import.meta.url)),
     mediaOrigins: mediaOrigins(settings),
   },
   ...createUrlChecks(publicFetch, publicPost, new EgressPool()),

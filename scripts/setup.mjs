@@ -1,6 +1,7 @@
 // Makes a fresh machine able to run Winnow: packages, libtensorflow, nats-server, the text encoder,
-// the two native addons and the playground. Every step is skipped when it is done, writes under a
-// temporary name and renames when whole, so that it can be interrupted anywhere and started again.
+// the two native addons, the playground and the documents. Every step is skipped when it is done,
+// writes under a temporary name and renames when whole, so that it can be interrupted anywhere and
+// started again.
 //
 // Plain JavaScript without packages: it runs before anything is installed.
 
@@ -10,6 +11,7 @@ import { join } from 'node:path'
 import { driverProblem, driverText } from './nvidia-driver.mjs'
 import { bindingStep, sqliteStep } from './setup/addons.mjs'
 import { downloadedMs, execute, timedDownload } from './setup/commands.mjs'
+import { docsStep } from './setup/docs.mjs'
 import { hashOf, readText, ROOT } from './setup/files.mjs'
 import { withLock } from './setup/lock.mjs'
 import { webStep } from './setup/web.mjs'
@@ -46,6 +48,7 @@ async function main() {
     bindingStep(),
     sqliteStep(),
     webStep(),
+    docsStep(),
   ]
   if (steps.every((step) => step.isDone())) return
   checkTools()

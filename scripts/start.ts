@@ -143,6 +143,7 @@ async function greet(
       '',
       ...(page === undefined ? [] : [`  Try it in a page   ${page}`, '']),
       `  Winnow listens on  ${address}`,
+      `  Documents at       ${address}/docs/`,
       ...(grpc ? [`  gRPC on            ${grpc}`] : []),
       ...(metrics ? [`  Metrics at         ${metrics}/metrics`] : []),
       ...(engineMetrics ? [`  and, the engine's  ${engineMetrics}/metrics`] : []),

@@ -1,19 +1,12 @@
 // Makes the playground in .runtime/web: one script, one style sheet and the examples, each under a
 // name with its hash, with compressed copies beside what a page loads first.
 
-import {
-  cpSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { hashOf, ROOT, RUNTIME } from './setup/files.mjs'
+import { licenceTexts, packagesOf } from './setup/licence-texts.mjs'
 
 /** Shown on the page, in this order. */
 const EXAMPLES = ['speech-over-piano.wav', 'siren-and-speech.wav', 'drums-and-flute.wav']
@@ -54,7 +47,7 @@ let html = outputFiles.reduce(
   },
   readFileSync(join(ROOT, 'web/index.html'), 'utf8'),
 )
-const licences = licencesOf(Object.keys(metafile.inputs))
+const licences = licenceTexts(packagesOf(Object.keys(metafile.inputs)))
 const licencesName = `licences-${hashOf(licences).slice(0, 8)}.txt`
 writeFileSync(join(fresh, 'assets', licencesName), licences)
 html = html.replace('{{licences}}', licencesName)
@@ -66,18 +59,4 @@ renameSync(fresh, out)
 function compress(path, contents) {
   writeFileSync(`${path}.br`, brotliCompressSync(contents))
   writeFileSync(`${path}.gz`, gzipSync(contents))
-}
-
-/** The licences of the packages that the page contains, which ask to be passed on with it. */
-function licencesOf(inputs) {
-  const names = inputs.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [])
-  return [...new Set(names)]
-    .sort()
-    .map((name) => {
-      const folder = join(ROOT, 'node_modules', name)
-      const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
-      if (file === undefined) throw new Error(`${name} has no licence file.`)
-      return `${name}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`
-    })
-    .join('\n\n')
 }

@@ -3,16 +3,15 @@
 import type { Part, Parts } from './parts.ts'
 
 export interface Bill {
-  components: object[]
+  components: { purl?: string }[]
   [field: string]: unknown
 }
 
-/** @param npmBill what `npm sbom` writes @returns it, with what does not come from npm */
-export function billOfMaterials(npmBill: Bill, { wheels, others }: Parts): Bill {
-  return {
-    ...npmBill,
-    components: [...npmBill.components, ...[...wheels, ...others].map(component)],
-  }
+/** @param npmBill what `npm sbom` writes */
+export function billOfMaterials(npmBill: Bill, { bundled, wheels, others }: Parts): Bill {
+  const known = new Set(npmBill.components.map(({ purl }) => purl))
+  const more = [...bundled, ...wheels, ...others].filter(({ url }) => !known.has(url))
+  return { ...npmBill, components: [...npmBill.components, ...more.map(component)] }
 }
 
 /** Of a package or an image, which contains a machine's choice of wheels. */

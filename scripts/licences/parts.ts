@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { packagesInRedoc } from '../docs/redoc.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -17,8 +18,11 @@ export interface Part {
 }
 
 export interface Parts {
-  /** What `npm ci --omit=dev` installs, as the lock file names it, and what the page contains. */
+  /** What `npm ci --omit=dev` installs, as the lock file names it, and what the scripts for
+   * browsers contain. */
   packages: readonly Part[]
+  /** Of these, such as stand in those scripts. */
+  bundled: readonly Part[]
   /** What set-up unpacks of PyPI's wheels. */
   wheels: readonly Part[]
   /** What stands in another part, or in the repository. */
@@ -37,12 +41,15 @@ const NVIDIA_LICENCE = 'LicenseRef-NVIDIA-Proprietary'
 /** Packages whose lock entry names none; from their own files. */
 const PACKAGE_LICENCES: Readonly<Record<string, string>> = {
   '@shinyoshiaki/jspack': 'BSD-3-Clause',
+  decko: 'MIT',
+  stickyfill: 'MIT',
 }
 
-/** Packages that stand in the page, though no installation has them by themselves. */
-const BUNDLED = ['preact', '@preact/signals', '@preact/signals-core', 'wavesurfer.js'].map(
-  (name) => `node_modules/${name}`,
-)
+/** Packages in the scripts of the page and of the documents; no installation has them as such. */
+const BUNDLED = [
+  ...['preact', '@preact/signals', '@preact/signals-core', 'wavesurfer.js', 'minisearch'],
+  ...packagesInRedoc(ROOT),
+].map((name) => `node_modules/${name}`)
 
 /** The Node that Debian's package and the image contain; of the npm registry. */
 export const NODE_RUNTIME = {
@@ -71,7 +78,9 @@ export interface Installed {
  * @throws Error when a part names no licence: then the tables above must be completed
  */
 export function readParts(installed?: Installed): Parts {
-  return { packages: lockedPackages(installed), wheels: wheels(installed), others: others() }
+  const packages = lockedPackages(installed)
+  const bundled = packages.filter(({ name }) => BUNDLED.includes(`node_modules/${name}`))
+  return { packages, bundled, wheels: wheels(installed), others: others() }
 }
 
 function lockedPackages(installed: Installed | undefined): Part[] {

@@ -27,7 +27,9 @@ export function laySources(folder: string): void {
   for (const file of tracked(...FOLDERS, ...FILES)) {
     if (!LEFT_OUT.test(file)) copyInto(folder, file)
   }
-  cpSync(join(ROOT, '.runtime/web'), join(folder, '.runtime/web'), { recursive: true })
+  for (const site of ['.runtime/web', '.runtime/docs']) {
+    cpSync(join(ROOT, site), join(folder, site), { recursive: true })
+  }
 }
 
 /** The files of the checkout at or below these paths that belong to the repository. */

@@ -13,7 +13,7 @@ const MAKERS = ['scripts/web.mjs', 'package-lock.json']
 export function webStep() {
   const marker = join(RUNTIME, 'web/.made-of')
   const hasSources = existsSync(join(ROOT, 'web'))
-  const key = hasSources ? hashOf(sources().join('\n')) : ''
+  const key = hasSources ? hashOf(hashesOf(SOURCES, MAKERS).join('\n')) : ''
   return {
     title: 'the playground',
     isDone: () => !hasSources || readText(marker) === key,
@@ -24,14 +24,14 @@ export function webStep() {
   }
 }
 
-/** Each source's path and hash. */
-function sources() {
-  const files = SOURCES.flatMap((folder) =>
+/** The path and hash of each file in folders, and of further files, from the checkout's root. */
+export function hashesOf(folders, files) {
+  const inFolders = folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { withFileTypes: true, recursive: true })
       .filter((entry) => entry.isFile() && !entry.parentPath.includes('node_modules'))
       .map((entry) => join(entry.parentPath, entry.name)),
   )
-  return [...files.sort(), ...MAKERS.map((file) => join(ROOT, file))].map(
+  return [...inFolders.sort(), ...files.map((file) => join(ROOT, file))].map(
     (file) => `${file.slice(ROOT.length)} ${hashOf(readFileSync(file))}`,
   )
 }

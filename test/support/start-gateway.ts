@@ -78,6 +78,7 @@ type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
 const CONFIG: Omit<AppConfig, 'encryptionKeys'> = {
   playground: 'on',
   playgroundFolder: 'no-folder',
+  docsFolder: 'no-folder',
   mediaOrigins: [],
   publicUrl: () => PUBLIC_URL,
   uploadMinutes: 60,

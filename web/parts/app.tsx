@@ -40,7 +40,7 @@ function Header() {
         <strong>Winnow</strong> <span class="quiet">one sound out of many</span>
       </p>
       <nav aria-label="Page">
-        <a href="/v1/openapi.json">API</a>
+        <a href="/docs/">Documents</a>
         <button
           class="link"
           aria-pressed={isOperators.value}

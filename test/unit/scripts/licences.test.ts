@@ -10,9 +10,15 @@ test('docs/licences.md names what is installed; `npm run licences` writes it ane
 })
 
 test('the bill of materials holds what comes from elsewhere than npm, with hashes', () => {
-  const bill = billOfMaterials({ components: [{ name: 'x' }] }, readParts())
+  const bill = billOfMaterials({ components: [{ name: 'x' } as object] }, readParts())
   const components = bill.components as { name: string; hashes?: { content: string }[] }[]
   const tensorflow = components.find(({ name }) => name === 'tensorflow-cpu')
   assert.match(tensorflow?.hashes?.[0]?.content ?? '', /^[0-9a-f]{64}$/)
   assert.equal(components.filter(({ name }) => name === 'x').length, 1)
+  for (const inScripts of ['preact', 'minisearch', 'redoc', 'react']) {
+    assert.ok(
+      components.some(({ name }) => name === inScripts),
+      `${inScripts} stands in a script`,
+    )
+  }
 })

@@ -1,0 +1,67 @@
+/** What the pages that a gateway serves have in common: types, compressed copies, their policy. */
+
+import { extname } from 'node:path'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../deps.ts'
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+  '.wav': 'audio/wav',
+  '.mp3': 'audio/mpeg',
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+}
+
+/** The copies of a file that a browser may take, the smallest first. */
+const ENCODINGS = { br: '.br', gzip: '.gz' } as const
+
+/** The media type of a file; undefined for what is no part of a page, as are compressed copies. */
+export const typeOf = (name: string): string | undefined => TYPES[extname(name)]
+
+/** Sets the headers of a file's smallest copy that the browser takes; answers its name. */
+export function chooseCopy(
+  name: string,
+  has: (name: string) => boolean,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+): string {
+  const accepted = String(request.headers['accept-encoding'] ?? '')
+  reply.header('vary', 'accept-encoding')
+  for (const [encoding, suffix] of Object.entries(ENCODINGS)) {
+    if (!new RegExp(`\\b${encoding}\\b`).test(accepted) || !has(name + suffix)) continue
+    reply.header('content-encoding', encoding)
+    return name + suffix
+  }
+  return name
+}
+
+/** The headers of a document, which no other page may frame, watch or know the address of. */
+export function protectPage(reply: FastifyReply, config: Deps['config']): FastifyReply {
+  return reply
+    .header('content-security-policy', contentSecurityPolicy(config))
+    .header('permissions-policy', 'camera=(), geolocation=(), microphone=(self)')
+    .header('referrer-policy', 'no-referrer')
+    .header('cross-origin-opener-policy', 'same-origin')
+}
+
+/**
+ * Scripts of ours alone, and connections to this service and where its media lies. Styles may be
+ * inline: the drawing of waveforms, diagrams and the API reference set them.
+ */
+function contentSecurityPolicy({ publicUrl, mediaOrigins }: Deps['config']): string {
+  const media = ["'self'", new URL(publicUrl()).origin, ...mediaOrigins].join(' ')
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    `media-src ${media} blob:`,
+    `connect-src ${media}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}

@@ -1,0 +1,127 @@
+/** A document as HTML: headings that can be linked to, links inside the site, diagrams, players. */
+
+import { renderMermaidSVG } from 'beautiful-mermaid'
+import MarkdownIt from 'markdown-it'
+
+export interface Section {
+  /** The id of its heading; empty before the first. */
+  id: string
+  title: string
+  text: string
+}
+
+export interface Rendered {
+  html: string
+  title: string
+  sections: Section[]
+}
+
+type Markdown = InstanceType<typeof MarkdownIt>
+type Token = ReturnType<Markdown['parse']>[number]
+
+const SOUND = /\.(mp3|wav)$/
+const DIAGRAM_COLOURS = {
+  bg: 'var(--card)',
+  fg: 'var(--ink)',
+  line: 'var(--quiet)',
+  accent: 'var(--accent)',
+  muted: 'var(--quiet)',
+  surface: 'var(--paper)',
+  border: 'var(--line)',
+  transparent: true,
+}
+
+/** @param linkTo what a relative link of the document becomes */
+export function renderDocument(text: string, linkTo: (link: string) => string): Rendered {
+  const markdown = new MarkdownIt({ html: true })
+  installFences(markdown)
+  const tokens = markdown.parse(text, {})
+  nameHeadings(tokens)
+  for (const token of tokens.flatMap((token) => [token, ...(token.children ?? [])])) {
+    replaceLink(token, linkTo)
+  }
+  for (const { children } of tokens) if (children) replaceSounds(children)
+  const sections = sectionsOf(tokens)
+  const html = markdown.renderer
+    .render(tokens, markdown.options, {})
+    .replaceAll('<th></th>', '<td></td>')
+    .replaceAll('<table>', '<div class="table" tabindex="0"><table>')
+    .replaceAll('</table>', '</table></div>')
+  return { html, title: sections.find(({ title }) => title !== '')?.title ?? '', sections }
+}
+
+function installFences(markdown: Markdown): void {
+  const escape = markdown.utils.escapeHtml
+  markdown.renderer.rules.fence = (tokens, i) => {
+    const { info, content } = tokens[i]!
+    if (info.trim() === 'mermaid') return `<figure class="diagram">${diagram(content)}</figure>\n`
+    return `<div class="code"><pre tabindex="0"><code>${escape(content)}</code></pre></div>\n`
+  }
+}
+
+/** The renderer asks for a font from elsewhere, which a page must not. */
+function diagram(source: string): string {
+  return renderMermaidSVG(source, { ...DIAGRAM_COLOURS, font: 'system-ui' })
+    .replace(/@import url\([^)]*\);/g, '')
+    .replace('<svg ', '<svg role="img" aria-label="Diagram" ')
+}
+
+/** Ids as GitHub makes them, so that the same links work there and here. */
+function nameHeadings(tokens: readonly Token[]): void {
+  const taken = new Map<string, number>()
+  for (const [i, token] of tokens.entries()) {
+    if (token.type !== 'heading_open') continue
+    const slug = plainText(tokens[i + 1])
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\p{M}_ -]/gu, '')
+      .replaceAll(' ', '-')
+    const count = taken.get(slug) ?? 0
+    taken.set(slug, count + 1)
+    token.attrSet('id', count === 0 ? slug : `${slug}-${count}`)
+  }
+}
+
+function replaceLink(token: Token, linkTo: (link: string) => string): void {
+  const name = token.type === 'image' ? 'src' : 'href'
+  const link = String(token.attrGet(name) ?? '#')
+  if (/^([a-z]+:|#)/.test(link)) return
+  token.attrSet(name, linkTo(link))
+  if (name === 'src') token.attrSet('loading', 'lazy')
+}
+
+/** On GitHub a sound is a link; here it has a player in its place. */
+function replaceSounds(children: Token[]): void {
+  for (const [i, token] of children.entries()) {
+    const source = token.type === 'link_open' ? String(token.attrGet('href')) : ''
+    if (!SOUND.test(source)) continue
+    const label = children[i + 1]!
+    label.type = 'html_inline'
+    label.content =
+      `<span class="sound">${label.content}<audio controls preload="none" ` +
+      `aria-label="${label.content}" src="${source}"></audio></span>`
+    for (const bracket of [token, children[i + 2]!]) {
+      bracket.type = 'text'
+      bracket.content = ''
+    }
+  }
+}
+
+/** What is searched: the words of each heading and of what stands below it. */
+function sectionsOf(tokens: readonly Token[]): Section[] {
+  const sections: Section[] = [{ id: '', title: '', text: '' }]
+  for (const [i, token] of tokens.entries()) {
+    if (token.type === 'heading_open') {
+      const title = plainText(tokens[i + 1])
+      sections.push({ id: String(token.attrGet('id')), title, text: '' })
+    } else if (tokens[i - 1]?.type !== 'heading_open') {
+      sections.at(-1)!.text += `${plainText(token)} `
+    }
+  }
+  return sections.filter(({ title, text }) => title !== '' || text.trim() !== '')
+}
+
+function plainText(token: Token | undefined): string {
+  if (token === undefined) return ''
+  if (token.children) return token.children.map(plainText).join('')
+  return /^(text|code_inline|fence|code_block)$/.test(token.type) ? token.content : ''
+}

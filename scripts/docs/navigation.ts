@@ -1,0 +1,34 @@
+/** The way through the site, as the lists of docs/README.md have it. */
+
+import { addressOf, targetOf, wayTo, type Document } from './documents.ts'
+
+export interface NavigationSection {
+  title: string
+  entries: { title: string; address: string }[]
+}
+
+/** Each list item that begins with a link is an entry of the section above it. */
+export function readNavigation(root: string, index: Document): NavigationSection[] {
+  const sections: NavigationSection[] = []
+  for (const line of index.text.split('\n')) {
+    const [, heading] = /^## (.+)$/.exec(line) ?? []
+    if (heading !== undefined) sections.push({ title: heading, entries: [] })
+    const [, title, link] = /^- \[([^\]]+)\]\(([^)]+)\)/.exec(line) ?? []
+    if (title === undefined || link === undefined) continue
+    const address = addressOf(targetOf(root, index.path, link))
+    sections.at(-1)?.entries.push({ title, address })
+  }
+  return sections
+}
+
+/** Replaces the placeholder of a folder's list of documents by their titles, in order of names. */
+export function listOfFolder(folder: string, documents: readonly Document[]): string {
+  const page = `${folder}/README.md`
+  return documents
+    .filter(({ path }) => path.startsWith(`${folder}/`) && path !== page)
+    .map(({ path, text }) => {
+      const title = /^# (.+)$/m.exec(text)?.[1] ?? path
+      return `- [${title}](${wayTo(page, path)})\n`
+    })
+    .join('')
+}

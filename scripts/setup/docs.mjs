@@ -1,0 +1,32 @@
+// The step that makes the site of the documents, which the service can do without.
+
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { execute } from './commands.mjs'
+import { hashOf, readText, ROOT, RUNTIME } from './files.mjs'
+import { hashesOf } from './web.mjs'
+
+/** What it is made of; a document outside these that changes is taken in at the next change. */
+const SOURCES = ['docs', 'web/docs', 'scripts/docs', 'models/mini/pictures', 'examples']
+const FILES = ['README.md', 'scripts/docs.ts', 'package-lock.json', 'models/mini/card.md']
+
+/** Done in a package, which contains the site without its sources. */
+export function docsStep() {
+  const folder = join(RUNTIME, 'docs')
+  const marker = join(folder, '.made-of')
+  const hasSources = existsSync(join(ROOT, 'docs'))
+  const key = hasSources ? hashOf(hashesOf(SOURCES, FILES).join('\n')) : ''
+  return {
+    title: 'the documents',
+    isDone: () => !hasSources || readText(marker) === key,
+    async run() {
+      try {
+        await execute(process.execPath, ['--import', 'tsx', 'scripts/docs.ts'])
+      } catch (error) {
+        console.warn(`WARNING: ${error.message}\nWinnow runs without /docs; try: npm run docs\n`)
+        mkdirSync(folder, { recursive: true })
+      }
+      writeFileSync(marker, key)
+    },
+  }
+}

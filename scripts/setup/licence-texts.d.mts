@@ -1,0 +1,2 @@
+export function packagesOf(inputs: readonly string[]): string[]
+export function licenceTexts(names: readonly string[]): string

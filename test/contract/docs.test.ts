@@ -1,0 +1,98 @@
+/** How the documents are served (an extension); what the site contains is tested beside its maker. */
+
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { assertError } from '../support/assert-shape.ts'
+import { startGateway, type GatewayOptions } from '../support/start-gateway.ts'
+
+const PAGE = '<!doctype html><title>a guide</title>'
+
+async function start(t: TestContext, config: GatewayOptions['config'] = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'docs-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const site = join(folder, 'site')
+  await mkdir(join(site, 'guides'), { recursive: true })
+  await writeFile(join(site, 'index.html'), 'the index')
+  await writeFile(join(site, 'guides/podcast.html'), PAGE)
+  await writeFile(join(site, 'guides/podcast.html.gz'), gzipSync(PAGE))
+  await writeFile(join(site, 'sound.mp3'), '0123456789')
+  await writeFile(join(site, '.made-of'), 'a hash')
+  await writeFile(join(folder, 'secret.txt'), 'not a part of the site')
+  const gateway = await startGateway(t, { config: { docsFolder: site, ...config } })
+  return (url: string, headers: Record<string, string> = {}) => gateway.app.inject({ url, headers })
+}
+
+test('a page comes with or without its ending, and the index for the folder', async (t) => {
+  const get = await start(t)
+  for (const address of ['/docs/guides/podcast', '/docs/guides/podcast.html?from=a-link']) {
+    const reply = await get(address)
+    assert.equal(reply.statusCode, 200, address)
+    assert.equal(reply.body, PAGE)
+    assert.equal(reply.headers['content-type'], 'text/html; charset=utf-8')
+  }
+  assert.equal((await get('/docs/')).body, 'the index')
+  const moved = await get('/docs')
+  assert.equal(moved.statusCode, 301)
+  assert.equal(moved.headers.location, '/docs/')
+})
+
+test('the documents run no script but their own, in no frame, and call nobody else', async (t) => {
+  const get = await start(t)
+  const { headers } = await get('/docs/')
+  const policy = String(headers['content-security-policy']).split('; ')
+  assert.ok(policy.includes("default-src 'none'"))
+  assert.ok(policy.includes("script-src 'self'"))
+  assert.ok(policy.includes("frame-ancestors 'none'"))
+})
+
+test('a page is compressed for whom takes it, and asked for anew', async (t) => {
+  const get = await start(t)
+  const zipped = await get('/docs/guides/podcast', { 'accept-encoding': 'br, gzip' })
+  assert.equal(zipped.headers['content-encoding'], 'gzip', 'there is no other')
+  assert.equal(gunzipSync(zipped.rawPayload).toString(), PAGE)
+  assert.equal(zipped.headers['cache-control'], 'no-cache')
+  const etag = String(zipped.headers.etag)
+  const again = await get('/docs/guides/podcast', {
+    'accept-encoding': 'gzip',
+    'if-none-match': etag,
+  })
+  assert.equal(again.statusCode, 304)
+})
+
+test('a sound comes by range', async (t) => {
+  const get = await start(t)
+  const reply = await get('/docs/sound.mp3', { range: 'bytes=2-4' })
+  assert.equal(reply.statusCode, 206)
+  assert.equal(reply.body, '234')
+  assert.equal(reply.headers['content-type'], 'audio/mpeg')
+})
+
+test('nothing but the site is served', async (t) => {
+  const get = await start(t)
+  const names = [
+    'none',
+    '..%2Fsecret.txt',
+    '../secret.txt',
+    '.made-of',
+    'guides',
+    'guides/podcast.html.gz',
+  ]
+  for (const name of names) assertError(await get(`/docs/${name}`), 'NOT_FOUND')
+})
+
+test('documents that are not built say so, and the API goes on', async (t) => {
+  const get = await start(t, { docsFolder: '/nowhere' })
+  const reply = await get('/docs/')
+  assertError(reply, 'NOT_FOUND')
+  assert.match(reply.json().error.message, /npm run docs/)
+  assert.equal((await get('/healthz')).statusCode, 200)
+})
+
+test('PLAYGROUND=off leaves the documents', async (t) => {
+  const get = await start(t, { playground: 'off' })
+  assert.equal((await get('/docs/')).statusCode, 200)
+})

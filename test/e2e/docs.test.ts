@@ -1,0 +1,289 @@
+/**
+ * Every block of code in the documents, run as it stands there, in a folder like a checkout beside
+ * a running service. Only addresses are replaced: that of the service, and those of example.com.
+ */
+
+import assert from 'node:assert/strict'
+import { execFile, execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { after, before, describe, type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { documentedBlocks, type CodeBlock } from '../support/code-blocks.ts'
+import { examplePath } from '../support/examples.ts'
+import { freePorts } from '../support/free-ports.ts'
+import { makeMedia } from '../support/make-media.ts'
+import { serve } from '../support/serve.ts'
+import { noise } from '../support/signals.ts'
+import {
+  API_KEY,
+  downloadResult,
+  separateFile,
+  startWinnow,
+  type Winnow,
+} from '../support/start-winnow.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const RUN = ['sh', 'ts', 'python']
+/** Drawn on the site, and what a program prints. */
+const NO_CODE = ['mermaid', 'text']
+/** Blocks that cannot run in a test: it is to be lowered, not raised. */
+const NOT_RUN_MAX = 10
+const ADMIN_TOKEN = 'the-admin-token-of-this-test'
+const MINUTE_MS = 60_000
+/** Of a refused call. */
+const REFUSED = /"error":\{"code"/
+
+const blocks = documentedBlocks()
+const runnable = blocks.filter(
+  ({ language, notRun }) => RUN.includes(language) && notRun === undefined,
+)
+
+/** What a reader of a page has, and what is there afterwards; in sh, and for its TypeScript. */
+interface Reader {
+  has?: string
+  gets?: string
+  code?: string
+}
+
+const SIGNED = `
+import * as given from 'standardwebhooks'
+const webhookSecret = 'a secret of sixteen letters or more'
+const signingSecret = 'whsec_' + Buffer.alloc(32, 7).toString('base64')
+const sent = { type: 'audio.separate.completed', request_id: 'req_1', data: { target: { url: 'https://x.example' } } }
+const rawBody = JSON.stringify(sent)
+const now = new Date()
+const headers = {
+  'webhook-id': 'msg_1',
+  'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
+  'webhook-signature': new given.Webhook(signingSecret).sign('msg_1', now, rawBody),
+}
+`
+const APP = `
+const secret = signingSecret
+const saved: string[] = []
+const save = (...words: string[]) => void saved.push(...words)
+interface Call { headers: Record<string, string>; rawBody: Buffer }
+const app = {
+  post(_path: string, handle: (call: Call, reply: { send(): void }) => void) {
+    handle({ headers, rawBody: Buffer.from(rawBody) }, { send() {} })
+    if (saved.length !== 2) throw new Error('nothing was saved')
+  },
+}
+`
+const SONGS = 'mkdir songs; cp media/one.flac songs/'
+const EPISODE = 'cp media/episode.wav .'
+const READERS: Readonly<Record<string, Reader>> = {
+  'README.md': {
+    has: `${SONGS}; cp media/episode.wav mix.wav`,
+    gets: 'test -s examples/speech-over-piano-residual.wav -a -s stems/one.vocals.wav -a -s piano.wav',
+  },
+  'docs/first-run.md': {
+    has: 'mkdir recordings; cp media/episode.wav recordings/',
+    gets: 'test -s stems/episode.speech.wav -a -s stems/episode.rest.wav',
+  },
+  'docs/api.md': { gets: 'test -s piano.wav', code: SIGNED },
+  'docs/operations.md': { gets: 'test -s restored/winnow.db' },
+  'docs/guides/podcast.md': {
+    has: `${EPISODE}; mkdir season; cp media/episode.wav season/`,
+    gets: 'test -s episode-target.flac -a -s clean/episode-residual.wav -a -s clean/episode.rest.wav && ls voices',
+  },
+  'docs/guides/stems.md': {
+    has: SONGS,
+    gets: 'for part in vocals drums bass rest; do test -s stems/one.$part.flac; done; test -s rest.flac',
+  },
+  'docs/guides/dialogue.md': {
+    has: 'cp media/scene.mp4 .',
+    gets: 'test -s scene-residual.wav -a -s scene-target.mp4 -a -s dialogue.mp4 -a -s parts/scene.rest.mp4',
+  },
+  'docs/guides/game-sounds.md': {
+    has: 'mkdir field; cp media/street.wav field/',
+    gets: 'test -s effects/street.siren.flac -a -s effects/street.rest.flac -a -s siren.json',
+  },
+  'docs/guides/gpu-batch.md': {
+    has: 'mkdir recordings; cp media/episode.wav recordings/',
+    gets: 'test -s voices/episode.speech.wav',
+  },
+  'docs/guides/webhooks.md': {
+    has: EPISODE,
+    gets: 'timeout 20 sh -c "until test -s seen.txt; do sleep 0.1; done"',
+  },
+  'clients/typescript/README.md': {
+    has: 'cp media/scene.mp4 walk.mp4',
+    gets: 'test -s dog.wav -a -s rest.wav',
+    code: SIGNED + APP,
+  },
+}
+
+let winnow: Winnow
+let folder: string
+/** What stands in the documents, and what it is here. */
+const replaced: [string, string][] = []
+
+before(async (t) => {
+  folder = await mkdtemp(join(tmpdir(), 'docs-'))
+  winnow = await startWinnow(t as TestContext, {
+    env: { EGRESS_ALLOW_CIDRS: '127.0.0.0/8', ADMIN_TOKEN },
+  })
+  const street = await readFile(examplePath('siren-and-speech.wav'))
+  const example = await serve(t as TestContext, (_request, reply) => void reply.end(street))
+  replaced.push(['http://127.0.0.1:8080', winnow.url], ['https://example.com', example.url])
+  await writeFile(join(winnow.folder, 'api-key'), API_KEY)
+  await Promise.all([makeReaderMedia(), makeNodeModules()])
+})
+after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
+
+async function makeReaderMedia(): Promise<void> {
+  const media = join(folder, 'media')
+  await mkdir(media)
+  for (const name of ['episode.wav', 'street.wav'])
+    await cp(examplePath('siren-and-speech.wav'), join(media, name))
+  await makeMedia(join(media, 'scene.mp4'), 'mp4', {
+    audio: { planes: [noise(2, 44_100)], sampleRate: 44_100, encoder: 'aac' },
+    video: { seconds: 2, encoder: 'libx264' },
+  })
+  const song = examplePath('drums-and-flute.wav')
+  const { submitted } = await separateFile(winnow, song, { prompt: 'drums', output_format: 'flac' })
+  await writeFile(join(media, 'one.flac'), (await downloadResult(winnow, submitted)).target)
+}
+
+/** The checkout's, and the client as its README builds it. */
+async function makeNodeModules(): Promise<void> {
+  const modules = join(folder, 'node_modules')
+  const client = join(modules, 'winnow-client')
+  await mkdir(client, { recursive: true })
+  for (const name of await readdir(join(ROOT, 'node_modules'))) {
+    await symlink(join(ROOT, 'node_modules', name), join(modules, name))
+  }
+  await cp(join(ROOT, 'clients/typescript/package.json'), join(client, 'package.json'))
+  execFileSync(
+    process.execPath,
+    [TSC, '-p', 'clients/typescript', '--outDir', join(client, 'dist')],
+    { cwd: ROOT },
+  )
+}
+
+const TSC = join(ROOT, 'node_modules/typescript/bin/tsc')
+
+test('every block names its language, and few cannot run', (t) => {
+  const known = [...RUN, ...NO_CODE]
+  for (const { page, line, language } of blocks) {
+    assert.ok(known.includes(language), `${page}:${line} names its language: ${known.join(', ')}`)
+  }
+  const left = blocks.filter((block) => block.notRun !== undefined)
+  for (const { page, line, notRun } of left) t.diagnostic(`not run: ${page}:${line}: ${notRun}`)
+  t.diagnostic(`${runnable.length} blocks run, ${left.length} do not`)
+  assert.ok(runnable.length >= 30, `${runnable.length} blocks run`)
+  assert.ok(left.length <= NOT_RUN_MAX, `${left.length} blocks do not run`)
+})
+
+test('what cannot run is right in its syntax, and the test that it names exists', () => {
+  for (const { page, line, code, notRun = '' } of blocks.filter(
+    ({ notRun }) => notRun !== undefined,
+  )) {
+    assert.doesNotThrow(() => execFileSync('bash', ['-n'], { input: code }), `${page}:${line}`)
+    for (const [path] of notRun.matchAll(/test\/[\w./-]+/g))
+      assert.ok(existsSync(join(ROOT, path)), path)
+  }
+})
+
+test('the types of every block of TypeScript are right', async () => {
+  const types = join(folder, 'types')
+  await mkdir(types)
+  for (const [i, block] of runnable.entries()) {
+    if (block.language === 'ts') await writeFile(join(types, `block-${i}.mts`), sourceOf(block))
+  }
+  const options = { types: ['node'], typeRoots: ['../node_modules/@types'], noUnusedLocals: false }
+  const config = {
+    extends: join(ROOT, 'tsconfig.json'),
+    compilerOptions: options,
+    include: ['*.mts'],
+    exclude: [],
+  }
+  await writeFile(join(types, 'tsconfig.json'), JSON.stringify(config))
+  await new Promise<void>((resolve, reject) => {
+    execFile(process.execPath, [TSC, '-p', types], (error, output) =>
+      error ? reject(new Error(output)) : resolve(),
+    )
+  })
+})
+
+describe('the blocks of a page run one after the other', () => {
+  for (const page of new Set(runnable.map(({ page }) => page))) {
+    test(page, { timeout: 5 * MINUTE_MS }, async () => {
+      const output = await runPage(page)
+      assert.doesNotMatch(output, REFUSED)
+    })
+  }
+})
+
+const sourceOf = ({ page, code }: CodeBlock): string =>
+  (READERS[page]?.code ?? '') + replaceAddresses(code)
+
+function replaceAddresses(code: string, more: [string, string][] = []): string {
+  return [...replaced, ...more].reduce((text, [from, to]) => text.replaceAll(from, to), code)
+}
+
+/** @returns what the blocks print; @throws Error with it when one of them fails */
+async function runPage(page: string): Promise<string> {
+  const cwd = await makeCheckout(page)
+  const [port = 0] = await freePorts(1)
+  const hooks: [string, string][] = [['https://hooks.example.com', `http://127.0.0.1:${port}`]]
+  const { has = '', gets = '' } = READERS[page] ?? {}
+  const steps = runnable
+    .filter((block) => block.page === page)
+    .map(async (block) => {
+      const announced = `echo '--- ${page}:${block.line}'`
+      if (block.language === 'sh') return `${announced}\n${replaceAddresses(block.code, hooks)}`
+      const name = `line-${block.line}.${block.language === 'ts' ? 'mts' : 'py'}`
+      await writeFile(join(cwd, name), sourceOf(block))
+      const command = block.language === 'ts' ? `node --import tsx ${name}` : `python3 ${name}`
+      if (!block.code.includes('.listen(')) return `${announced}\n${command}`
+      return `${announced}\n${command} &\nuntil (: > /dev/tcp/127.0.0.1/${port}) 2> /dev/null; do sleep 0.1; done`
+    })
+  const script = [
+    "trap 'kill $(jobs -p) 2> /dev/null || true' EXIT",
+    `trap 'echo "failed: $BASH_COMMAND" >&2' ERR`,
+    'set -euo pipefail',
+    has,
+    ...(await Promise.all(steps)),
+    gets,
+  ].join('\n')
+  const { DATA_DIR: _ofTheMachine, ...inherited } = process.env
+  const env = {
+    ...inherited,
+    WINNOW_URL: winnow.url,
+    WINNOW_API_KEY: API_KEY,
+    ADMIN_TOKEN,
+    WEBHOOK_SECRET: 'a secret of sixteen letters or more',
+    PORT: String(port),
+  }
+  return new Promise((resolve, reject) => {
+    const done = (error: Error | null, output: string, errors: string) =>
+      error ? reject(new Error(`${output}\n${errors}`)) : resolve(output)
+    execFile('bash', ['-c', script], { cwd, env, maxBuffer: 1e8 }, done)
+  })
+}
+
+/** A folder with what a checkout has, whose data are those of the service. */
+async function makeCheckout(page: string): Promise<string> {
+  const cwd = join(folder, page.replaceAll(/[/.]/g, '-'))
+  await mkdir(join(cwd, 'examples'), { recursive: true })
+  for (const name of [
+    'package.json',
+    'tsconfig.json',
+    'scripts',
+    'gateway',
+    'shared',
+    'clients',
+    '.runtime',
+  ]) {
+    await symlink(join(ROOT, name), join(cwd, name))
+  }
+  for (const name of ['node_modules', 'media']) await symlink(join(folder, name), join(cwd, name))
+  await cp(examplePath('speech-over-piano.wav'), join(cwd, 'examples/speech-over-piano.wav'))
+  await symlink(winnow.folder, join(cwd, 'data'))
+  return cwd
+}
