@@ -32,10 +32,18 @@ export interface Binding {
     ids: readonly number[],
     outputs: number,
   ): Stored[]
-  loadSavedModel(folder: string, tags: string): number
-  runSavedModel(id: number, ids: readonly number[], feeds: string, outputs: string): Stored[]
-  deleteSavedModel(id: number): void
-  getNumOfSavedModels(): number
+  /**
+   * Makes a function of a serialized GraphDef, which executeOp runs by its name. Inputs and outputs
+   * are named `node:index`. This and removeFunction are ours: see scripts/setup/binding.
+   */
+  addFunction(
+    name: string,
+    graphDef: Buffer,
+    inputs: readonly string[],
+    outputs: readonly string[],
+    isXla: boolean,
+  ): void
+  removeFunction(name: string): void
 }
 
 interface NativeBackend {
