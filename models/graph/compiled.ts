@@ -6,7 +6,8 @@
 import { fileURLToPath } from 'node:url'
 import protobuf from 'protobufjs'
 import { LruCache } from '../lru-cache.ts'
-import { adopt, native, storedOf, tf, type Stored, type Tensor } from '../tensor.ts'
+import type { Stored } from '../binding.ts'
+import { adopt, native, storedOf, tf, type Tensor } from '../tensor.ts'
 import { GRAPH_NAME, Recorder } from './recorder.ts'
 
 /** Calls in the same shapes before a graph is made of one: that takes as long as many of them. */

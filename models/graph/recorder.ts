@@ -1,5 +1,5 @@
 /** Records the operations of the native library as a graph. */
-import type { Attribute, Binding, Stored } from '../tensor.ts'
+import type { Attribute, Binding, Stored } from '../binding.ts'
 
 /** How the names of functions that are made of graphs begin. */
 export const GRAPH_NAME = 'winnow_graph_'
@@ -59,12 +59,19 @@ export class Recorder {
 
   /** What JavaScript gives while recording is the same at every run. */
   #createTensor(shape: readonly number[], dtype: number, values: NodeJS.TypedArray): number {
-    const id = this.#native.createTensor(shape, dtype, values)
+    const id = this.#ownCopy(this.#native.createTensor(shape, dtype, values))
     const tensorContent = Buffer.copyBytesFrom(values)
     const tensor = { dtype, tensorShape: shapeOf(shape), tensorContent }
     const name = this.#add('Const', [], { dtype: { type: dtype }, value: { tensor } })
     this.#values.set(id, `${name}:0`)
     return id
+  }
+
+  /** Under an id of its own: an input may be the same constant this time, and another the next. */
+  #ownCopy(id: number): number {
+    const [copy] = this.#native.executeOp('Identity', [], [id], 1) as [Stored]
+    this.#native.deleteTensor(id)
+    return copy.id
   }
 
   #feed({ id, dtype, shape }: Stored): string {
