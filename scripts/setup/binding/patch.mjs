@@ -1,5 +1,6 @@
 // What set-up changes in the binding of @tensorflow/tfjs-node-gpu 4.22.0 before it compiles it: the
-// methods of graph_functions.h are made known. npm's files stay as they are; a copy is changed.
+// methods of graph_functions.h are made known, and of several GPUs it computes on the first, not on
+// the last. npm's files stay as they are; a copy is changed.
 
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,6 +17,15 @@ const CHANGES = {
   'tfjs_backend.h': {
     sha256: '51a1cb1db170f78edca4edcd1245b600251f88fba9c5fdea340fb13d9e4cc728',
     insertions: [[' private:', '  TFE_Context *context() const { return tfe_context_; }']],
+  },
+  'tfjs_backend.cc': {
+    sha256: '37a6a6f29e0be5e6ba17fe2b7c943a730f1069eaa8a536fd42ea22b0c56695f7',
+    insertions: [
+      [
+        '      device_name =',
+        '      if (!device_name.empty()) continue;  // the first, as CUDA does',
+      ],
+    ],
   },
   'tfjs_binding.cc': {
     sha256: '352e096779ac9c9cfe0648ea887e8991828375e2b11955b4e220b7ab5b9fb690',
