@@ -28,7 +28,6 @@ export interface Binding {
     graphDef: Buffer,
     inputs: readonly string[],
     outputs: readonly string[],
-    isXla: boolean,
   ): void
   removeFunction(name: string): void
 }

@@ -125,7 +125,7 @@ class Graph<O> {
     this.#heldIds = feeds.slice(inputs).map(({ id }) => id)
     const graphDef = GraphDef.encode({ node: nodes, versions: { producer: PRODUCER } }).finish()
     const feedNames = feeds.map(({ name }) => name)
-    native.binding.addFunction(this.#name, Buffer.from(graphDef), feedNames, outputNames, false)
+    native.binding.addFunction(this.#name, Buffer.from(graphDef), feedNames, outputNames)
   }
 
   run(given: readonly Stored[]): O {

@@ -30,9 +30,6 @@ using OwnedImportOptions =
     std::unique_ptr<TF_ImportGraphDefOptions,
                     Deleter<TF_ImportGraphDefOptions, TF_DeleteImportGraphDefOptions>>;
 
-// An AttrValue with the field b: true.
-static const char kTrue[] = {0x28, 0x01};
-
 // The output "node:index"; throws where the graph has none.
 inline bool FindOutput(napi_env env, TF_Graph *graph, const std::string &text, TF_Output *found) {
   const size_t colon = text.rfind(':');
@@ -77,15 +74,14 @@ inline OwnedGraph ImportGraph(napi_env env, napi_value graph_def) {
   return graph;
 }
 
-// addFunction(name, graphDef, inputs, outputs, isCompiled): `inputs` and `outputs` are arrays of
-// "node:index"; whether XLA compiles it. Throws, and leaves nothing, where the name is taken or
-// TensorFlow refuses the graph.
+// addFunction(name, graphDef, inputs, outputs): `inputs` and `outputs` are arrays of "node:index".
+// Throws, and leaves nothing, where the name is taken or TensorFlow refuses the graph.
 inline napi_value AddFunction(napi_env env, napi_callback_info info) {
-  size_t argc = 5;
-  napi_value args[5];
+  size_t argc = 4;
+  napi_value args[4];
   ENSURE_NAPI_OK_RETVAL(env, napi_get_cb_info(env, info, &argc, args, nullptr, nullptr), nullptr);
-  if (argc < 5) {
-    NAPI_THROW_ERROR(env, "addFunction takes 5 arguments, not %zu", argc);
+  if (argc < 4) {
+    NAPI_THROW_ERROR(env, "addFunction takes 4 arguments, not %zu", argc);
     return nullptr;
   }
   TFJSBackend *backend;
@@ -97,8 +93,6 @@ inline napi_value AddFunction(napi_env env, napi_callback_info info) {
     NAPI_THROW_ERROR(env, "A function %s is there already", name.c_str());
     return nullptr;
   }
-  bool is_compiled;
-  ENSURE_NAPI_OK_RETVAL(env, napi_get_value_bool(env, args[4], &is_compiled), nullptr);
   OwnedGraph graph = ImportGraph(env, args[1]);
   if (!graph) return nullptr;
   std::vector<TF_Output> inputs, outputs;
@@ -111,11 +105,6 @@ inline napi_value AddFunction(napi_env env, napi_callback_info info) {
       inputs.size(), inputs.data(), outputs.size(), outputs.data(), /*output_names=*/nullptr,
       /*opts=*/nullptr, /*description=*/nullptr, tf_status.status));
   ENSURE_TF_OK_RETVAL(env, tf_status, nullptr);
-  if (is_compiled) {
-    TF_FunctionSetAttrValueProto(function.get(), "_XlaMustCompile", kTrue, sizeof(kTrue),
-                                 tf_status.status);
-    ENSURE_TF_OK_RETVAL(env, tf_status, nullptr);
-  }
   TFE_ContextAddFunction(backend->context(), function.get(), tf_status.status);
   ENSURE_TF_OK_RETVAL(env, tf_status, nullptr);
   return nullptr;

@@ -54,7 +54,7 @@ const EMPTY_GRAPH = Buffer.alloc(0)
 test('what cannot become a function is refused and leaves no function', () => {
   const { binding } = native
   const add = (graph: Buffer, inputs: string[], outputs: string[]) =>
-    binding.addFunction('refused', graph, inputs, outputs, false)
+    binding.addFunction('refused', graph, inputs, outputs)
   assert.throws(() => add(Buffer.from('not a graph'), [], []), /Invalid TF_Status: 3/)
   assert.throws(() => add(EMPTY_GRAPH, ['x:0'], []), /The graph has no output x:0/)
   assert.throws(() => add(EMPTY_GRAPH, [], [7 as unknown as string]), /not a string/)
