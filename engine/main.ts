@@ -2,6 +2,7 @@
  * The engine process: config, compute thread, broker, intake, control server; drains when stopped.
  */
 
+import { deviceDefaults, oneGpu } from '../models/device-defaults.ts'
 import { connectBroker } from '../shared/broker.ts'
 import { systemClock } from '../shared/clock.ts'
 import { withCredentials } from '../shared/credentials.ts'
@@ -29,8 +30,8 @@ const ANNOUNCE_MS = 3_000
 /** The longest shutdown, besides the drain. */
 const STOP_MS_MAX = 15_000
 
-// Of its log; in the compute thread the native library sees only what is set here.
-process.env.TF_CPP_MIN_LOG_LEVEL ??= '2'
+// In the compute thread the native libraries see only what is set here.
+Object.assign(process.env, deviceDefaults(process.env), oneGpu(process.env))
 const config = settingsOrEnd('engine', () => loadConfig(withCredentials(process.env)))
 const plainLog = createLogger('engine', config.logLevel)
 const journal = await startOrEnd(plainLog, journalDestination(process.env))

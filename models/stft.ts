@@ -3,7 +3,8 @@
  * centred frames, the signal's ends mirrored. The window's length is 4 · hop for every hop, so one
  * block of a hop's samples belongs to four frames and everything is reshapes, slices and sums.
  */
-import { irfft, rfft, tf, type Tensor } from './tensor.ts'
+import { LruCache } from './lru-cache.ts'
+import { irfft, pad, rfft, tf, type Tensor } from './tensor.ts'
 
 const HOPS_PER_WINDOW = 4
 
@@ -69,7 +70,7 @@ function overlapAdd(framed: Tensor, hop: number): Tensor {
     const last = HOPS_PER_WINDOW - 1
     const shifted = Array.from({ length: HOPS_PER_WINDOW }, (_, i) => {
       const quarter = tf.slice(framed, [0, 0, i * hop], [rows, frames, hop])
-      return tf.pad(quarter, [
+      return pad(quarter, [
         [0, 0],
         [i, last - i],
         [0, 0],
@@ -79,8 +80,14 @@ function overlapAdd(framed: Tensor, hop: number): Tensor {
   })
 }
 
+/** Hops are few: one for each sample rate and pass. */
+const WINDOWS_KEPT = 16
+const windows = new LruCache<Tensor>(WINDOWS_KEPT, (window) => window.dispose())
+
+/** [4 · hop], held on the device. */
 function hannWindow(hop: number): Tensor {
   const length = windowLength(hop)
   const angle = (2 * Math.PI) / length
-  return tf.tensor1d(Float32Array.from({ length }, (_, i) => 0.5 - 0.5 * Math.cos(angle * i)))
+  const numbers = () => Float32Array.from({ length }, (_, i) => 0.5 - 0.5 * Math.cos(angle * i))
+  return windows.get(`${hop}`, () => tf.keep(tf.tensor1d(numbers())))
 }

@@ -3,6 +3,9 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type * as TensorFlow from '@tensorflow/tfjs-node-gpu'
+import type { Attribute, Binding, Stored } from './binding.ts'
+import { withConstants } from './constants.ts'
+import { deviceDefaults } from './device-defaults.ts'
 
 export type {
   Rank,
@@ -12,31 +15,6 @@ export type {
   Tensor3D,
   Tensor4D,
 } from '@tensorflow/tfjs-node-gpu'
-
-/** What this project uses of the native library, whose types the package does not export. */
-export interface Binding {
-  readonly TF_Version: string
-  readonly TF_ATTR_TYPE: number
-  readonly TF_ATTR_BOOL: number
-  readonly TF_ATTR_INT: number
-  readonly TF_ATTR_FLOAT: number
-  readonly TF_ATTR_STRING: number
-  readonly TF_FLOAT: number
-  readonly TF_INT32: number
-  readonly TF_COMPLEX64: number
-  createTensor(shape: readonly number[], type: number, values: NodeJS.TypedArray): number
-  deleteTensor(id: number): void
-  executeOp(
-    name: string,
-    attributes: readonly Attribute[],
-    ids: readonly number[],
-    outputs: number,
-  ): Stored[]
-  loadSavedModel(folder: string, tags: string): number
-  runSavedModel(id: number, ids: readonly number[], feeds: string, outputs: string): Stored[]
-  deleteSavedModel(id: number): void
-  getNumOfSavedModels(): number
-}
 
 interface NativeBackend {
   readonly isUsingGpuDevice: boolean
@@ -48,24 +26,12 @@ interface NativeBackend {
   getInputTensorIds(inputs: readonly TensorFlow.Tensor[]): number[]
 }
 
-/** A tensor as the native library keeps it; `dtype` is a number of its own. */
-export interface Stored {
-  id: number
-  shape: number[]
-  dtype: number
-}
-
-export interface Attribute {
-  name: string
-  type: number
-  value: number | boolean | string | readonly number[]
-}
-
 export const tf = loadTensorFlow()
 
 /** The native library; `binding` is another while a graph is recorded (graph/recorder.ts). */
 export const native = tf.backend() as unknown as NativeBackend
 const { binding } = native
+native.binding = withConstants(binding)
 
 /** The native library's number for it, which the binding does not name. */
 const BFLOAT16 = 14
@@ -175,6 +141,28 @@ export function unstackRows(x: TensorFlow.Tensor): TensorFlow.Tensor[] {
   )
 }
 
+/** As tf.pad with zeros, whose number would have to be fetched from the device. */
+export function pad(
+  x: TensorFlow.Tensor,
+  paddings: readonly (readonly [before: number, after: number])[],
+): TensorFlow.Tensor {
+  return execute('Pad', [typeOf(x), typeAttribute('Tpaddings', binding.TF_INT32)], [x], [paddings])
+}
+
+/**
+ * As tf.gather of the first axis, which fetches the indices from the device to look at them.
+ * @param rows int32, each within the first axis of x
+ */
+export function gatherRows(x: TensorFlow.Tensor, rows: TensorFlow.Tensor): TensorFlow.Tensor {
+  const attributes = [
+    typeAttribute('Tparams', storedOf(x).dtype),
+    typeAttribute('Tindices', binding.TF_INT32),
+    typeAttribute('Taxis', binding.TF_INT32),
+    count('batch_dims', 0),
+  ]
+  return execute('GatherV2', attributes, [x, rows], [0])
+}
+
 /** Rolls the last axis forward by `places`: what leaves at its end comes back at its start. */
 export function rollLastAxis(x: TensorFlow.Tensor, places: number): TensorFlow.Tensor {
   const attributes = [
@@ -238,22 +226,31 @@ function cast(x: TensorFlow.Tensor, type: number): TensorFlow.Tensor {
   return execute('Cast', attributes, [x])
 }
 
-/** Calls one operation of the native library; `vectors` of int32 are its last inputs. */
+/** Shapes, axes and the like: numbers, lists or tables of them, which stay on the host. */
+type Integers = number | readonly number[] | readonly (readonly number[])[]
+
+/** Calls one operation of the native library; `integers` are its last inputs. */
 function execute(
   name: string,
   attributes: readonly Attribute[],
   inputs: readonly TensorFlow.Tensor[],
-  vectors: readonly (readonly number[])[] = [],
+  integers: readonly Integers[] = [],
 ): TensorFlow.Tensor {
-  const own = vectors.map((vector) =>
-    native.binding.createTensor([vector.length], binding.TF_INT32, Int32Array.from(vector)),
-  )
+  const own = integers.map(createIntegers)
   try {
     const ids = [...native.getInputTensorIds(inputs), ...own]
     return adopt(native.binding.executeOp(name, attributes, ids, 1)[0]!)
   } finally {
     for (const id of own) native.binding.deleteTensor(id)
   }
+}
+
+/** The caller frees what the id stands for. */
+function createIntegers(integers: Integers): number {
+  const rows = [integers].flat() as (number | readonly number[])[]
+  const columns = Array.isArray(rows[0]) ? [rows[0].length] : []
+  const shape = typeof integers === 'number' ? [] : [rows.length, ...columns]
+  return native.binding.createTensor(shape, binding.TF_INT32, Int32Array.from(rows.flat()))
 }
 
 /** Makes a tensor of tfjs of what the native library answered. */
@@ -293,7 +290,7 @@ function loadTensorFlow(): typeof TensorFlow {
     isArray: Array.isArray,
     isNullOrUndefined: (value: unknown) => value === null || value === undefined,
   })
-  process.env.TF_CPP_MIN_LOG_LEVEL ??= '2' // read by the native library as it loads
+  Object.assign(process.env, deviceDefaults(process.env))
   let loaded: typeof TensorFlow
   try {
     loaded = require('@tensorflow/tfjs-node-gpu')
@@ -305,6 +302,10 @@ function loadTensorFlow(): typeof TensorFlow {
     const found = `its backend is "${loaded.getBackend()}"`
     const hint = 'run `node scripts/setup.mjs` to build the native one'
     throw new Error(`TensorFlow.js would compute in JavaScript (${found}): ${hint}`)
+  }
+  if (!('addFunction' in (loaded.backend() as unknown as NativeBackend).binding)) {
+    const hint = 'run `node scripts/setup.mjs` to build this one'
+    throw new Error(`TensorFlow's binding was built by another version of Winnow: ${hint}`)
   }
   return loaded
 }

@@ -1,3 +1,3 @@
 export function driverVersion(text: string): string
 export function driverProblem(text: string | null): string
-export function driverText(): string | null
+export function driverText(file?: string, commands?: readonly string[]): string | null

@@ -1,6 +1,7 @@
 // Whether the NVIDIA driver of this machine supports the CUDA libraries of the engine. Plain
 // JavaScript without packages: set-up runs before anything is installed.
 
+import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 
 const DRIVER_FILE = '/proc/driver/nvidia/version'
@@ -9,29 +10,47 @@ const DRIVER_FILE = '/proc/driver/nvidia/version'
 const OLDEST_DRIVER = '525.60.13'
 const NEEDED = `CUDA 12 needs ${OLDEST_DRIVER} or later`
 
+/** Where nvidia-smi is, besides the path: under Windows' Linux it lies beside the driver. */
+const SMI_COMMANDS = ['nvidia-smi', '/usr/lib/wsl/lib/nvidia-smi']
+const SMI_MS_MAX = 20_000
+
 /**
- * The driver's version in what its kernel module tells, such as `535.183.01`; '' where there is
- * none.
- * @param {string} text of /proc/driver/nvidia/version
+ * The driver's version in what its kernel module or nvidia-smi tells, such as `535.183.01`; ''
+ * where there is none.
+ * @param {string} text of /proc/driver/nvidia/version, or the first line of nvidia-smi's answer
  */
 export function driverVersion(text) {
-  return /^NVRM version:.*?\s(\d+(?:\.\d+)+)\s/m.exec(text)?.[1] ?? ''
+  return /^(?:NVRM version:.*?\s)?(\d+(?:\.\d+)+)(?:\s|$)/m.exec(text)?.[1] ?? ''
 }
 
 /**
  * What keeps the CUDA build from the GPU, in words; '' where nothing does.
- * @param {string | null} text of /proc/driver/nvidia/version; null where there is no such file
+ * @param {string | null} text as `driverText` gives it
  */
 export function driverProblem(text) {
-  if (text === null) return `no NVIDIA driver is loaded (there is no ${DRIVER_FILE})`
+  if (text === null) {
+    return `no NVIDIA driver is loaded (there is no ${DRIVER_FILE}, and no nvidia-smi that answers)`
+  }
   const version = driverVersion(text)
   if (!version) return `${DRIVER_FILE} names no driver version; ${NEEDED}`
   if (isAtLeast(version, OLDEST_DRIVER)) return ''
   return `the NVIDIA driver is ${version}; ${NEEDED}`
 }
 
-/** @returns {string | null} */
-export const driverText = () => (existsSync(DRIVER_FILE) ? readFileSync(DRIVER_FILE, 'utf8') : null)
+/**
+ * What the driver's kernel module tells of itself; where it shows no file (in some containers, and
+ * under Windows' Linux) the version that nvidia-smi gives; null where neither is.
+ * @returns {string | null}
+ */
+export function driverText(file = DRIVER_FILE, commands = SMI_COMMANDS) {
+  if (existsSync(file)) return readFileSync(file, 'utf8')
+  for (const command of commands) {
+    const query = ['--query-gpu=driver_version', '--format=csv,noheader']
+    const { status, stdout } = spawnSync(command, query, { encoding: 'utf8', timeout: SMI_MS_MAX })
+    if (status === 0 && driverVersion(stdout)) return stdout
+  }
+  return null
+}
 
 function isAtLeast(version, least) {
   const numbers = version.split('.').map(Number)

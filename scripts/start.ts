@@ -1,6 +1,7 @@
 /**
- * `npm start`: runs nats-server, an engine and the gateway on this machine, restarts one that dies,
- * and stops all three in order. Each process is the same that a larger installation runs.
+ * `npm start`: runs nats-server, an engine (of several GPUs, one each) and the gateway on this
+ * machine, restarts one that dies, and stops all in order. Each process is the same that a larger
+ * installation runs.
  */
 
 import { existsSync } from 'node:fs'
@@ -13,6 +14,8 @@ import {
   type Config as GatewayConfig,
 } from '../gateway/config.ts'
 import { SettingsError } from '../shared/settings.ts'
+import { hasCudaBuild } from './doctor/checks/driver.ts'
+import { enginesFor, gpusOf } from './engines.ts'
 import { startNatsServer, type NatsServer } from './nats-server.ts'
 import { startService, type Service } from './service.ts'
 
@@ -44,29 +47,25 @@ async function main(): Promise<void> {
   await refuseSecondStart()
   console.log('Starting Winnow…')
   const natsUrl = process.env.NATS_URL || (await ownNats())
-  const env = { ...process.env, DATA_DIR: dataFolder, NATS_URL: natsUrl }
-  const [gateway, engine] = await Promise.all([
+  const env: NodeJS.ProcessEnv = { ...process.env, DATA_DIR: dataFolder, NATS_URL: natsUrl }
+  const [gateway, ...engines] = await Promise.all([
     run({ name: 'gateway', program: 'gateway/main.ts', env, stopMs: STOP_MS }),
-    run({
-      name: 'engine',
-      program: 'engine/main.ts',
-      stopMs: ENGINE_STOP_MS,
-      env: {
-        DRAIN_SECONDS: '5',
-        SCRATCH_DIR: join(dataFolder, 'scratch'),
-        ...env,
-        METRICS_PORT: engineMetricsPort(gatewayConfig),
-      },
-    }),
+    ...enginesFor({
+      gpus: hasCudaBuild() ? await gpusOf(env) : [],
+      env: { DRAIN_SECONDS: '5', ...env },
+      scratchFolder: env.SCRATCH_DIR ?? join(dataFolder, 'scratch'),
+      metricsPort: engineMetricsPort(gatewayConfig),
+    }).map((engine) => run({ ...engine, program: 'engine/main.ts', stopMs: ENGINE_STOP_MS })),
   ])
   const listening = gateway.ready.address ?? ''
   const address = gatewayConfig.publicUrl ?? listening
-  await greet(address, { listening, ...gateway.ready, engineMetrics: engine.ready.metrics ?? '' })
+  const engineMetrics = engines.flatMap(({ ready }) => ready.metrics ?? [])
+  await greet(address, engineMetrics, { listening, ...gateway.ready })
 }
 
 /** The one after the gateway's: METRICS_PORT is set for both. */
-function engineMetricsPort({ port, metricsPort = portAfter(port, 1_000) }: GatewayConfig): string {
-  return metricsPort === 'off' ? 'off' : String(portAfter(metricsPort, 1))
+function engineMetricsPort({ port, metricsPort = portAfter(port, 1_000) }: GatewayConfig) {
+  return metricsPort === 'off' ? metricsPort : portAfter(metricsPort, 1)
 }
 
 /** Names every wrong setting of every process before any of them runs. */
@@ -127,7 +126,8 @@ async function run(options: Omit<Parameters<typeof startService>[0], 'logsFolder
 
 async function greet(
   address: string,
-  { listening = '', grpc, metrics, engineMetrics }: Readonly<Record<string, string>>,
+  engineMetrics: readonly string[],
+  { listening = '', grpc, metrics }: Readonly<Record<string, string>>,
 ): Promise<void> {
   const keyFile = join(dataFolder, 'api-key')
   const own = process.env.BOOTSTRAP_API_KEY
@@ -146,7 +146,7 @@ async function greet(
       `  Documents at       ${address}/docs/`,
       ...(grpc ? [`  gRPC on            ${grpc}`] : []),
       ...(metrics ? [`  Metrics at         ${metrics}/metrics`] : []),
-      ...(engineMetrics ? [`  and, the engine's  ${engineMetrics}/metrics`] : []),
+      ...engineMetrics.map((engine) => `  and, the engine's  ${engine}/metrics`),
       `  Data and logs in   ${dataFolder}`,
       `  API key            ${own ? 'the one in BOOTSTRAP_API_KEY' : key}`,
       '',
@@ -185,7 +185,7 @@ function clientOptions(address: string): string {
   return `${url} --key "$(cat ${join(dataFolder, 'api-key')})"`
 }
 
-/** The engine first, so that it can give its jobs back; then the gateway; the broker last. */
+/** The engines first, so that they can give their jobs back; then the gateway; the broker last. */
 async function stop(code = 0): Promise<void> {
   if (stopping) {
     console.error('Stopping at once.')
@@ -195,9 +195,9 @@ async function stop(code = 0): Promise<void> {
   }
   stopping = true
   console.log('\nStopping…')
-  for (const name of ['engine', 'gateway']) {
-    await services.find((service) => service.name === name)?.stop()
-  }
+  const isGateway = ({ name }: Service) => name === 'gateway'
+  await Promise.all(services.filter((each) => !isGateway(each)).map((engine) => engine.stop()))
+  await services.find(isGateway)?.stop()
   await natsRestart?.catch(() => undefined) // else it would be left behind
   if (nats) {
     const ended = new Promise((done) => nats?.process.once('exit', done))

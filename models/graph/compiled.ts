@@ -3,14 +3,12 @@
  * library goes through memory for every sum and every product; of a graph it joins what follows a
  * matrix product with it, writes results over what is not needed any more, and is called once.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import protobuf from 'protobufjs'
 import { LruCache } from '../lru-cache.ts'
-import { adopt, deviceKind, native, storedOf, tf, type Stored, type Tensor } from '../tensor.ts'
-import { Recorder } from './recorder.ts'
+import type { Stored } from '../binding.ts'
+import { adopt, native, storedOf, tf, type Tensor } from '../tensor.ts'
+import { GRAPH_NAME, Recorder } from './recorder.ts'
 
 /** Calls in the same shapes before a graph is made of one: that takes as long as many of them. */
 const CALLS_BEFORE = 7
@@ -22,24 +20,21 @@ const SHAPES_COUNTED = 64
 /** Of them, those that have a graph: one of a thousand operations takes some 7 MiB. */
 const GRAPHS_HELD = 12
 
-const TAG = 'serve'
 /** The version of graphs that TensorFlow 2.21 makes. */
 const PRODUCER = 2400
 
-const SavedModel = protobuf
-  .loadSync(fileURLToPath(new URL('saved-model.proto', import.meta.url)))
-  .lookupType('tensorflow.SavedModel')
+const GraphDef = protobuf
+  .loadSync(fileURLToPath(new URL('graph-def.proto', import.meta.url)))
+  .lookupType('tensorflow.GraphDef')
 
 /**
  * `forward`, as a graph once it has been called some times with inputs of the same shapes. What it
  * takes and gives are tensors, null, and objects of these. Besides its inputs it may use tensors
- * that stay, and what it makes itself; it must not read any, nor do anything else. On a GPU it is
- * what it was: weights would be fetched from there at every run.
+ * that stay, and what it makes itself; it must not read any, nor do anything else.
  */
 export function compiled<I extends readonly unknown[], O>(
   forward: (...inputs: I) => O,
 ): (...inputs: I) => O {
-  if (deviceKind() === 'gpu') return forward
   const callsWith = new LruCache<{ count: number }>(SHAPES_COUNTED)
   const graphs = new LruCache<Graph<O>>(GRAPHS_HELD, (graph, shapes) => {
     graph.delete()
@@ -99,54 +94,47 @@ function record<O>(run: () => O, given: readonly Stored[]): Graph<O> {
   native.binding = recorder.binding
   try {
     const outputs = run()
-    const graph = new Graph(recorder, given.length, outputs)
-    tf.dispose(tensorsOf(outputs))
-    return graph
+    try {
+      return new Graph(recorder, given.length, outputs)
+    } finally {
+      tf.dispose(tensorsOf(outputs))
+    }
   } finally {
     native.binding = binding
   }
 }
 
-/** A graph in the hands of the native library. */
+/** Of all graphs that were made, so that no two have one name. */
+let made = 0
+
+/**
+ * A graph in the hands of the native library, which knows it as a function: run like an operation,
+ * of tensors where they are. Nothing is copied, on no device.
+ */
 class Graph<O> {
-  readonly #id: number
-  /** What is fed besides the inputs. */
+  readonly #name = `${GRAPH_NAME}${(made += 1)}`
+  /** What is given besides the inputs. */
   readonly #heldIds: number[]
-  readonly #feedNames: string
-  readonly #outputNames: string
   readonly #outputs: O
+  readonly #outputCount: number
 
   constructor({ nodes, feeds, valueOf }: Recorder, inputs: number, outputs: O) {
+    const outputNames = tensorsOf(outputs).map((output) => valueOf(storedOf(output).id))
     this.#outputs = outputs
-    this.#outputNames = tensorsOf(outputs)
-      .map((output) => valueOf(storedOf(output).id))
-      .join()
-    this.#feedNames = feeds.map(({ name }) => name).join()
+    this.#outputCount = outputNames.length
     this.#heldIds = feeds.slice(inputs).map(({ id }) => id)
-    this.#id = load(nodes)
+    const graphDef = GraphDef.encode({ node: nodes, versions: { producer: PRODUCER } }).finish()
+    const feedNames = feeds.map(({ name }) => name)
+    native.binding.addFunction(this.#name, Buffer.from(graphDef), feedNames, outputNames)
   }
 
   run(given: readonly Stored[]): O {
     const ids = [...given.map(({ id }) => id), ...this.#heldIds]
-    const found = native.binding.runSavedModel(this.#id, ids, this.#feedNames, this.#outputNames)
+    const found = native.binding.executeOp(this.#name, [], ids, this.#outputCount)
     return inPlacesOf(this.#outputs, found.map(adopt).values()) as O
   }
 
   delete(): void {
-    native.binding.deleteSavedModel(this.#id)
-  }
-}
-
-/** The native library reads graphs from a folder only. */
-function load(nodes: readonly object[]): number {
-  const folder = mkdtempSync(join(tmpdir(), 'winnow-graph-'))
-  try {
-    const metaInfoDef = { tags: [TAG] }
-    const graphDef = { node: nodes, versions: { producer: PRODUCER } }
-    const model = { savedModelSchemaVersion: 1, metaGraphs: [{ metaInfoDef, graphDef }] }
-    writeFileSync(join(folder, 'saved_model.pb'), SavedModel.encode(model).finish())
-    return native.binding.loadSavedModel(folder, TAG)
-  } finally {
-    rmSync(folder, { recursive: true })
+    native.binding.removeFunction(this.#name)
   }
 }

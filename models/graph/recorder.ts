@@ -1,7 +1,10 @@
 /** Records the operations of the native library as a graph. */
-import type { Attribute, Binding, Stored } from '../tensor.ts'
+import type { Attribute, Binding, Stored } from '../binding.ts'
 
-/** A node as `saved-model.proto` has it. */
+/** How the names of functions that are made of graphs begin. */
+export const GRAPH_NAME = 'winnow_graph_'
+
+/** A node as `graph-def.proto` has it. */
 export interface GraphNode {
   name: string
   op: string
@@ -32,7 +35,6 @@ export class Recorder {
       executeOp: { value: this.#executeOp.bind(this) },
       createTensor: { value: this.#createTensor.bind(this) },
       tensorDataSync: { value: refuse('read tensors') },
-      runSavedModel: { value: refuse('run graphs') },
     })
     for (const input of inputs) this.#feed(input)
   }
@@ -46,6 +48,7 @@ export class Recorder {
     ids: readonly number[],
     outputs: number,
   ): Stored[] {
+    if (op.startsWith(GRAPH_NAME)) return refuse('run graphs')()
     const answer = this.#native.executeOp(op, attributes, ids, outputs)
     const attr = Object.fromEntries(attributes.map((each) => [each.name, this.#attrOf(each)]))
     if (op === 'ExpandDims') attr.T = { type: answer[0]!.dtype } // which tfjs leaves to be guessed
@@ -56,12 +59,19 @@ export class Recorder {
 
   /** What JavaScript gives while recording is the same at every run. */
   #createTensor(shape: readonly number[], dtype: number, values: NodeJS.TypedArray): number {
-    const id = this.#native.createTensor(shape, dtype, values)
+    const id = this.#ownCopy(this.#native.createTensor(shape, dtype, values))
     const tensorContent = Buffer.copyBytesFrom(values)
     const tensor = { dtype, tensorShape: shapeOf(shape), tensorContent }
     const name = this.#add('Const', [], { dtype: { type: dtype }, value: { tensor } })
     this.#values.set(id, `${name}:0`)
     return id
+  }
+
+  /** Under an id of its own: an input may be the same constant this time, and another the next. */
+  #ownCopy(id: number): number {
+    const [copy] = this.#native.executeOp('Identity', [], [id], 1) as [Stored]
+    this.#native.deleteTensor(id)
+    return copy.id
   }
 
   #feed({ id, dtype, shape }: Stored): string {

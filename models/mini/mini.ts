@@ -11,7 +11,7 @@ import type {
   Model,
   ModelDescription,
 } from '../model.ts'
-import { tf, type Tensor } from '../tensor.ts'
+import { gatherRows, pad, tf, type Tensor } from '../tensor.ts'
 import { Weights } from '../checkpoint/weights.ts'
 import { readConfig, type MiniConfig } from './config.ts'
 import { MiniLane } from './mini-lane.ts'
@@ -122,7 +122,7 @@ class Mini implements Model {
       encoders.map((lane) => distinct.indexOf(lane)),
       'int32',
     )
-    const forEach = (x: Tensor) => (distinct.length < lanes.length ? tf.gather(x, rows) : x)
+    const forEach = (x: Tensor) => (distinct.length < lanes.length ? gatherRows(x, rows) : x)
     const conditioning = {
       embedding: tf.concat(lanes.map((lane) => lane.embedding)), // [batch, embeddingDim]
       spans: padToRoom(lanes.map((lane) => lane.spans())).padded, // [batch, tokens, 2]
@@ -166,15 +166,14 @@ function padToRoom(rows: readonly Tensor[]): { padded: Tensor; valid: Tensor | n
   }
   const padded = tf.concat(
     rows.map((row, i) =>
-      tf.pad(
+      pad(
         row,
         row.shape.map((_, axis) => [0, axis === 1 ? room - tokens[i]! : 0]),
       ),
     ),
   ) // [batch, room, …]
-  const positions = tf.range(0, room).expandDims(0) // [1, room]
-  const lengths = tf.tensor2d(tokens, [tokens.length, 1])
-  return { padded, valid: positions.less(lengths).cast('float32') } // [batch, room]
+  const isValid = tokens.map((count) => Array.from({ length: room }, (_, i) => Number(i < count)))
+  return { padded, valid: tf.tensor2d(isValid, [tokens.length, room]) }
 }
 
 function checkChunk({ channels, sampleRate }: Chunk): void {

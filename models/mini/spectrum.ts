@@ -1,6 +1,6 @@
 /** Between waveforms of any rate and the network's view of them: features in, masks out. */
 import { windowLength } from '../stft.ts'
-import { tf, type Tensor, type Tensor3D } from '../tensor.ts'
+import { gatherRows, pad, tf, type Tensor, type Tensor3D } from '../tensor.ts'
 import { PATCH } from './config.ts'
 
 /** The network's transform: a window of 2048 samples at 32 kHz, and its bins. */
@@ -28,7 +28,7 @@ export function mixDown(channels: Tensor): Tensor {
   return tf.tidy(() => {
     const mean = channels.mean(0, true) // [1, samples]
     const powers = channels.square().mean(1) // [channels]
-    const loudest = tf.gather(channels, powers.argMax().reshape([1])) // [1, samples]
+    const loudest = gatherRows(channels, powers.argMax()).expandDims(0) // [1, samples]
     const cancelled = mean.square().mean().less(powers.max().mul(CANCELLED))
     return tf.where(cancelled, loudest, mean)
   })
@@ -74,7 +74,7 @@ export function featuresOf(power: Tensor, scale: Tensor, hop: number): Tensor {
       [0, frames % PATCH],
       [0, BINS - 1 - used],
     ]
-    const even = tf.pad(inBand.mul(level), padding) // an odd last frame gets a silent fellow
+    const even = pad(inBand.mul(level), padding) // an odd last frame gets a silent fellow
     const features = even.add(1e-8).sqrt().sqrt()
     return features.reshape([1, Math.ceil(frames / PATCH), PATCH, BINS - 1])
   })

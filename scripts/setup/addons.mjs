@@ -4,28 +4,37 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { layPatchedSources, patchKey } from './binding/patch.mjs'
 import { execute } from './commands.mjs'
-import { CACHE, readText, ROOT, RUNTIME } from './files.mjs'
+import { CACHE, readText, removeLeftovers, ROOT, RUNTIME } from './files.mjs'
 
 const BINDING_PACKAGE = join(ROOT, 'node_modules/@tensorflow/tfjs-node-gpu')
 const SQLITE_PACKAGE = join(ROOT, 'node_modules/better-sqlite3-node20')
 
-/** Compiles TensorFlow.js's binding against the wheel's libtensorflow, not its own download. */
+/**
+ * Compiles TensorFlow.js's binding, with our methods in it, against the wheel's libtensorflow, not
+ * its own download.
+ */
 export function bindingStep() {
   const addon = join(BINDING_PACKAGE, 'lib/napi-v8/tfjs_binding.node')
   const marker = join(BINDING_PACKAGE, 'lib/.winnow-built')
-  const key = () => readText(join(RUNTIME, 'tensorflow/.unpacked'))
+  const key = () => `${readText(join(RUNTIME, 'tensorflow/.unpacked'))} ${patchKey()}`
   return {
     title: 'TensorFlow.js binding (compiling)',
     isDone: () => existsSync(addon) && readText(marker) === key(),
     async run() {
       linkTensorFlow()
+      removeLeftovers(RUNTIME, '.binding-', 0)
+      const sources = mkdtempSync(join(RUNTIME, '.binding-'))
+      layPatchedSources(BINDING_PACKAGE, sources)
+      symlinkSync(join(BINDING_PACKAGE, 'deps'), join(sources, 'deps'))
       await execute(
         process.execPath,
         [
@@ -39,9 +48,10 @@ export function bindingStep() {
           '--node_napi_label=napi-v8',
           ...nodeHeaders(),
         ],
-        { cwd: BINDING_PACKAGE, quiet: true },
+        { cwd: sources, quiet: true },
       )
-      await loads("require('@tensorflow/tfjs-node-gpu').backend().binding.TF_Version")
+      rmSync(sources, { recursive: true })
+      await loads("require('@tensorflow/tfjs-node-gpu').backend().binding.addFunction.name")
       writeFileSync(marker, key())
     },
   }

@@ -8,7 +8,7 @@ import {
   mergeHeads,
   splitHeads,
 } from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { gatherRows, tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 
 export const EMBEDDING_DIM = 384
@@ -55,7 +55,7 @@ function loadEmbeddings(weights: Weights) {
   const norm = loadLayerNorm(weights.at('LayerNorm'), DIM, EPSILON)
   return (ids: Tensor): Tensor =>
     tf.tidy(() => {
-      const word = tf.gather(words, ids.cast('int32')) // [batch, length, DIM]
+      const word = gatherRows(words, ids.cast('int32')) // [batch, length, DIM]
       return norm(word.add(tf.slice(positions, [0, 0], [ids.shape[1]!, DIM])))
     })
 }

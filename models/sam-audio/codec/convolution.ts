@@ -1,6 +1,6 @@
 /** Convolutions over frames, [batch, frames, channels] (torch.nn.Conv1d, ConvTranspose1d). */
 import type { Layer } from '../../layers.ts'
-import { tf, upload, type Tensor, type Tensor2D, type Tensor4D } from '../../tensor.ts'
+import { pad, tf, upload, type Tensor, type Tensor2D, type Tensor4D } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { reverseAxes, swapLastAxes, type KernelShape, type ReadKernel } from './kernel.ts'
 
@@ -31,7 +31,7 @@ export function loadConvolution(
   const turned = reverseAxes(read(weights, shape), shape, weights.scratch)
   const filter = upload(turned, [1, kernel, inDim, outDim]) as Tensor4D
   const bias = weights.get('bias', [outDim])
-  const pad: [number, number][] = [
+  const padding: [number, number][] = [
     [0, 0],
     [0, 0],
     [left, right],
@@ -44,7 +44,7 @@ export function loadConvolution(
         rows,
         filter,
         [1, stride],
-        pad as Parameters<typeof tf.conv2d>[3],
+        padding as Parameters<typeof tf.conv2d>[3],
         'NHWC',
         [1, dilation],
       )
@@ -99,19 +99,17 @@ export function loadUpsampling(
         .matMul(x.reshape([-1, inDim]), matrix)
         .reshape([batch, frames, 2, stride * outDim]) // the two strides of every frame
       const [first, second] = tf.unstack(both, 2) as [Tensor, Tensor] // [batch, frames, …]
-      const sum = tf
-        .pad(first, [
-          [0, 0],
-          [0, 1],
-          [0, 0],
-        ])
-        .add(
-          tf.pad(second, [
-            [0, 0],
-            [1, 0],
-            [0, 0],
-          ]),
-        ) // [batch, frames + 1, …]
+      const early = pad(first, [
+        [0, 0],
+        [0, 1],
+        [0, 0],
+      ])
+      const late = pad(second, [
+        [0, 0],
+        [1, 0],
+        [0, 0],
+      ])
+      const sum = early.add(late) // [batch, frames + 1, …]
       const all = sum.reshape([batch, (frames + 1) * stride, outDim])
       return tf
         .slice(all, [0, trim, 0], [-1, frames * stride, -1]) // [batch, frames · stride, out]

@@ -10,14 +10,12 @@ export type RowFrames = readonly number[] | null
 /** [batch, longest · rate, 1] of 1 and 0, `rate` being what a latent frame has become. */
 export function frameMask(rows: RowFrames, longest: number, rate = 1): Tensor | null {
   if (!rows || rows.every((frames) => frames >= longest)) return null
-  return tf.tidy(() => {
-    const positions = tf.range(0, longest * rate).reshape([1, longest * rate, 1])
-    const ends = tf.tensor3d(
-      rows.map((frames) => frames * rate),
-      [rows.length, 1, 1],
-    )
-    return positions.less(ends).cast('float32')
-  })
+  const positions = longest * rate
+  const mask = new Float32Array(rows.length * positions)
+  for (const [i, frames] of rows.entries()) {
+    mask.fill(1, i * positions, i * positions + Math.min(frames * rate, positions))
+  }
+  return tf.tensor3d(mask, [rows.length, positions, 1])
 }
 
 export const applyMask = (x: Tensor, mask: Tensor | null): Tensor => (mask ? x.mul(mask) : x)

@@ -3,7 +3,7 @@
  * runs (SAMAudio.forward up to its transformer, AlignModalities, EmbedAnchors).
  */
 import { loadLayerNorm, loadLinear, project, readMatrix } from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { gatherRows, tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { loadPointwise } from '../codec/convolution.ts'
 import { readPlainKernel } from '../codec/kernel.ts'
@@ -29,7 +29,7 @@ export function loadConditions(weights: Weights, config: SamAudioConfig) {
     tf.tidy(() => project(features, projection.features).add(projection.bias))
 
   /** tokens [batch, frames] of each frame's anchor to their share, [batch, frames, dim]. */
-  const anchors = (tokens: Tensor): Tensor => tf.tidy(() => tf.gather(anchorTable, tokens))
+  const anchors = (tokens: Tensor): Tensor => tf.tidy(() => gatherRows(anchorTable, tokens))
 
   /** The flow's state [batch, frames, 2 · codebookDim] to its share, [batch, frames, dim]. */
   const noisy = (state: Tensor): Tensor => project(state, projection.noisy)

@@ -1,5 +1,5 @@
 /** Flows of any lengths and at any places stepped in one padded batch. */
-import { tf, type Tensor } from '../../tensor.ts'
+import { pad, tf, type Tensor } from '../../tensor.ts'
 import { midpointStep, type Stride } from './ode.ts'
 import { rowMask } from '../layers/row-mask.ts'
 import type { EmbedTime } from './time-embedding.ts'
@@ -45,11 +45,13 @@ function padRows(rows: readonly Tensor[]): Tensor {
   const longest = Math.max(...rows.map(({ shape }) => shape[1]!))
   return tf.concat(
     rows.map((row) =>
-      tf.pad(row, [
-        [0, 0],
-        [0, longest - row.shape[1]!],
-        [0, 0],
-      ]),
+      row.shape[1] === longest
+        ? row
+        : pad(row, [
+            [0, 0],
+            [0, longest - row.shape[1]!],
+            [0, 0],
+          ]),
     ),
   )
 }

@@ -1,6 +1,6 @@
 /** The embedding of a time of the flow (TimestepEmbedder, t_block). */
 import { loadLinear, silu } from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { gatherRows, tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { TransformerConfig } from '../config.ts'
 import { loadFeedForward } from '../layers/feed-forward.ts'
@@ -52,9 +52,9 @@ export function tabulated(embed: EmbedTime, times: readonly number[]): EmbedTime
     })
     const places = tf.tensor1d(rows, 'int32')
     const embeddings = {
-      final: tf.gather(table.final, places),
-      blocks: tf.gather(table.blocks, places),
-      memory: tf.gather(table.memory, places),
+      final: gatherRows(table.final, places),
+      blocks: gatherRows(table.blocks, places),
+      memory: gatherRows(table.memory, places),
     }
     places.dispose()
     return embeddings

@@ -8,7 +8,7 @@ import {
   mergeHeads,
   type Layer,
 } from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { gatherRows, tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { assertSettings, ropeTheta, type RopeEntry } from '../config.ts'
 import { makeRotary, rotate, type Rotary } from '../layers/rotary.ts'
@@ -95,7 +95,7 @@ export function loadModernBert(
   const globalRotary = makeRotary(dim / heads, tokensMax, globalTheta)
   const localRotary = makeRotary(dim / heads, tokensMax, localTheta)
 
-  const embed = (ids: Tensor): Tensor => tf.tidy(() => norm(tf.gather(table, ids.cast('int32'))))
+  const embed = (ids: Tensor): Tensor => tf.tidy(() => norm(gatherRows(table, ids.cast('int32'))))
 
   /** Of the layer `i`; valid [batch, length] 1 or 0. */
   const around = (valid: Tensor): ((i: number) => Around) => {

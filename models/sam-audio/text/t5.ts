@@ -7,7 +7,7 @@ import {
   mergeHeads,
   splitHeads,
 } from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { gatherRows, tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { T5Config } from './t5-config.ts'
 
@@ -27,7 +27,7 @@ export function loadT5(weights: Weights, config: T5Config) {
   weights.assertAllRead()
 
   /** ids [batch, length] int32 to [batch, length, dim]. */
-  const embed = (ids: Tensor): Tensor => tf.tidy(() => tf.gather(table, ids.cast('int32')))
+  const embed = (ids: Tensor): Tensor => tf.tidy(() => gatherRows(table, ids.cast('int32')))
 
   /** ids [batch, length] int32, valid [batch, length] 1 or 0; to states [batch, length, dim]. */
   const forward = (ids: Tensor, valid: Tensor): Tensor =>
@@ -60,8 +60,7 @@ function loadPositionBias(weights: Weights, config: T5Config) {
       const rows = Int32Array.from({ length: length * length }, (_, i) =>
         positionBucket((i % length) - Math.floor(i / length), config),
       )
-      return tf
-        .gather(table, tf.tensor1d(rows, 'int32')) // [query · key, heads]
+      return gatherRows(table, tf.tensor1d(rows, 'int32')) // [query · key, heads]
         .transpose()
         .reshape([1, heads, length, length])
     })

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { driverProblem, driverVersion } from '../../../scripts/nvidia-driver.mjs'
+import { driverProblem, driverText, driverVersion } from '../../../scripts/nvidia-driver.mjs'
 
 const closed = (version: string) =>
   `NVRM version: NVIDIA UNIX x86_64 Kernel Module  ${version}  Tue Nov  4 20:43:37 UTC 2025\n` +
@@ -38,4 +41,24 @@ test('a driver that is absent, too old or of no version is reported', () => {
     )
   }
   assert.match(driverProblem('nothing known'), /names no driver version/)
+})
+
+test('where the kernel module shows no file, nvidia-smi is asked; one that fails is no driver', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'winnow-driver-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const command = (name: string, script: string) => {
+    const path = join(folder, name)
+    writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+    return path
+  }
+  const absent = join(folder, 'version')
+  const smi = command('smi', 'echo 550.54.15; echo 550.54.15') // a line for each GPU
+  const broken = command('broken', 'echo "NVIDIA-SMI has failed: 9"; exit 9')
+  const silent = command('silent', 'echo "No devices were found"')
+  assert.equal(driverText(absent, ['/no/such/nvidia-smi', broken, silent]), null)
+  const text = driverText(absent, [broken, smi])!
+  assert.equal(driverVersion(text), '550.54.15')
+  assert.equal(driverProblem(text), '')
+  writeFileSync(absent, open('570.86.10'))
+  assert.equal(driverVersion(driverText(absent, [smi])!), '570.86.10')
 })

@@ -4,7 +4,6 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { compiled, WARM_UP_CALLS } from '../../../../models/graph/compiled.ts'
 import {
-  deviceKind,
   matmulTransposed,
   native,
   sliceRows,
@@ -31,9 +30,6 @@ const forward = ({ x, bias }: Given, scale: Tensor): { product: Tensor; parts: {
     const [, second] = tf.split(product, 2, 1) as [Tensor, Tensor]
     return { product, parts: { sum: sliceRows(second, 0, 1).mul(scale).sum() } }
   })
-
-/** On a GPU nothing becomes a graph. */
-const ON_PROCESSORS = { skip: deviceKind() === 'gpu' }
 
 const values = (x: Tensor): Float32Array => x.dataSync<'float32'>()
 
@@ -63,17 +59,13 @@ test('every call gives the same as step by step, in any shapes', () => {
   )
 })
 
-test(
-  'what reads a tensor is no graph, and says so; what comes after is computed as ever',
-  ON_PROCESSORS,
-  () => {
-    const reads = compiled((x: Tensor) => tf.tidy(() => x.mul(values(x.add(1))[0]!)))
-    const x = tf.scalar(2)
-    for (let call = 1; call < WARM_UP_CALLS; call += 1) assert.equal(values(reads(x))[0], 6)
-    assert.throws(() => reads(x), /must not read tensors/)
-    assert.equal(values(x.add(1))[0], 3)
-  },
-)
+test('what reads a tensor is no graph, and says so; what comes after is computed as ever', () => {
+  const reads = compiled((x: Tensor) => tf.tidy(() => x.mul(values(x.add(1))[0]!)))
+  const x = tf.scalar(2)
+  for (let call = 1; call < WARM_UP_CALLS; call += 1) assert.equal(values(reads(x))[0], 6)
+  assert.throws(() => reads(x), /must not read tensors/)
+  assert.equal(values(x.add(1))[0], 3)
+})
 
 test('inputs that were one and the same need not be so the next time', () => {
   const asGraph = compiled((a: Tensor, b: Tensor) => a.sub(b))
@@ -84,7 +76,18 @@ test('inputs that were one and the same need not be so the next time', () => {
     assert.deepEqual([...values(asGraph(x, y))], [4, 5])
 })
 
-test('a graph within a graph is refused, and so is what is no tensor', ON_PROCESSORS, () => {
+test('what is given, or was there, can be what comes out', () => {
+  const asGraph = compiled((x: Tensor) => ({ x: x.clone(), weight: weight.clone() }))
+  for (let call = 0; call <= WARM_UP_CALLS; call += 1) {
+    const given = tf.tensor1d([call])
+    const out = asGraph(given)
+    assert.deepEqual([...values(out.x)], [call])
+    assertClose(values(out.weight), values(weight), { absolute: 0 })
+    tf.dispose([given, out.x, out.weight])
+  }
+})
+
+test('a graph within a graph is refused, and so is what is no tensor', () => {
   const inner = compiled((x: Tensor) => x.add(1))
   const outer = compiled((x: Tensor) => tf.tidy(() => inner(x).mul(2)))
   const x = tf.scalar(2)
@@ -95,12 +98,9 @@ test('a graph within a graph is refused, and so is what is no tensor', ON_PROCES
   assert.throws(() => withNumber(x, 3), /tensors, not a number/)
 })
 
-test(
-  'graphs that were not used for long are given back, and made again when they are wanted',
-  ON_PROCESSORS,
-  () => {
-    const asGraph = compiled((x: Tensor) => tf.tidy(() => x.mul(2).add(1)))
-    const before = native.binding.getNumOfSavedModels()
+test('graphs that were not used for long are freed, and made again when they are wanted', () => {
+  const asGraph = compiled((x: Tensor) => tf.tidy(() => x.mul(2).add(1)))
+  const { made, removed } = functionsDuring(() => {
     for (let round = 0; round < 2; round += 1) {
       for (let size = 1; size <= 20; size += 1) {
         for (let call = 0; call < WARM_UP_CALLS; call += 1) {
@@ -110,8 +110,35 @@ test(
           tf.dispose([x, y])
         }
       }
-      const held = native.binding.getNumOfSavedModels() - before
-      assert.ok(held > 0 && held < 20, `${held} are held`)
     }
-  },
-)
+  })
+  assert.equal(made.length, 40)
+  assert.equal(new Set(made).size, 40)
+  assert.ok(removed.length >= 20 && removed.length < 40, `${removed.length} were freed`)
+  const run = (name: string) => () => native.binding.executeOp(name, [], [], 1)
+  for (const name of removed) assert.throws(run(name), /nor a name of a function/)
+})
+
+/** The names of functions that are made and removed while `work` runs. */
+function functionsDuring(work: () => void): { made: string[]; removed: string[] } {
+  const { binding } = native
+  const [made, removed]: [string[], string[]] = [[], []]
+  const addFunction = (...words: Parameters<typeof binding.addFunction>) => {
+    made.push(words[0])
+    binding.addFunction(...words)
+  }
+  const removeFunction = (name: string) => {
+    removed.push(name)
+    binding.removeFunction(name)
+  }
+  native.binding = Object.create(binding, {
+    addFunction: { value: addFunction },
+    removeFunction: { value: removeFunction },
+  })
+  try {
+    work()
+  } finally {
+    native.binding = binding
+  }
+  return { made, removed }
+}

@@ -1,0 +1,46 @@
+/** What this project uses of the native library, whose types the package does not export. */
+
+export interface Binding {
+  readonly TF_Version: string
+  readonly TF_ATTR_TYPE: number
+  readonly TF_ATTR_BOOL: number
+  readonly TF_ATTR_INT: number
+  readonly TF_ATTR_FLOAT: number
+  readonly TF_ATTR_STRING: number
+  readonly TF_FLOAT: number
+  readonly TF_INT32: number
+  readonly TF_COMPLEX64: number
+  createTensor(shape: readonly number[], type: number, values: NodeJS.TypedArray): number
+  deleteTensor(id: number): void
+  tensorDataSync(id: number): NodeJS.TypedArray
+  executeOp(
+    name: string,
+    attributes: readonly Attribute[],
+    ids: readonly number[],
+    outputs: number,
+  ): Stored[]
+  /**
+   * Makes a function of a serialized GraphDef, which executeOp runs by its name. Inputs and outputs
+   * are named `node:index`. This and removeFunction are ours: see scripts/setup/binding.
+   */
+  addFunction(
+    name: string,
+    graphDef: Buffer,
+    inputs: readonly string[],
+    outputs: readonly string[],
+  ): void
+  removeFunction(name: string): void
+}
+
+/** A tensor as the native library keeps it; `dtype` is a number of its own. */
+export interface Stored {
+  id: number
+  shape: number[]
+  dtype: number
+}
+
+export interface Attribute {
+  name: string
+  type: number
+  value: number | boolean | string | readonly number[]
+}

@@ -1,0 +1,2 @@
+export function patchKey(): string
+export function layPatchedSources(packageFolder: string, folder: string): void

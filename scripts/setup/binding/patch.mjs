@@ -1,0 +1,72 @@
+// What set-up changes in the binding of @tensorflow/tfjs-node-gpu 4.22.0 before it compiles it: the
+// methods of graph_functions.h are made known, and of several GPUs it computes on the first, not on
+// the last. npm's files stay as they are; a copy is changed.
+
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { hashOf } from '../files.mjs'
+
+const FUNCTIONS = fileURLToPath(new URL('graph_functions.h', import.meta.url))
+
+/** What ends the description of a method. */
+const NO_MORE = 'nullptr, nullptr, nullptr, napi_default, nullptr'
+
+/** For each file the SHA-256 of what is changed, and what is inserted before which line. */
+const CHANGES = {
+  'tfjs_backend.h': {
+    sha256: '51a1cb1db170f78edca4edcd1245b600251f88fba9c5fdea340fb13d9e4cc728',
+    insertions: [[' private:', '  TFE_Context *context() const { return tfe_context_; }']],
+  },
+  'tfjs_backend.cc': {
+    sha256: '37a6a6f29e0be5e6ba17fe2b7c943a730f1069eaa8a536fd42ea22b0c56695f7',
+    insertions: [
+      [
+        '      device_name =',
+        '      if (!device_name.empty()) continue;  // the first, as CUDA does',
+      ],
+    ],
+  },
+  'tfjs_binding.cc': {
+    sha256: '352e096779ac9c9cfe0648ea887e8991828375e2b11955b4e220b7ab5b9fb690',
+    insertions: [
+      ['namespace tfnodejs {', '#include "graph_functions.h"'],
+      [
+        '      {"getNumOfTensors", nullptr, GetNumOfTensors, nullptr, nullptr,',
+        `      {"addFunction", nullptr, AddFunction, ${NO_MORE}},\n` +
+          `      {"removeFunction", nullptr, RemoveFunction, ${NO_MORE}},`,
+      ],
+    ],
+  },
+}
+
+/** Another key where another binding would come of the same package. */
+export const patchKey = () => hashOf(JSON.stringify(CHANGES) + readFileSync(FUNCTIONS, 'utf8'))
+
+/**
+ * Copies the sources of the package's binding into `folder`, changed.
+ * @throws Error naming a source that is not the one that the changes are for
+ */
+export function layPatchedSources(packageFolder, folder) {
+  mkdirSync(folder, { recursive: true })
+  cpSync(join(packageFolder, 'binding.gyp'), join(folder, 'binding.gyp'))
+  cpSync(join(packageFolder, 'binding'), join(folder, 'binding'), { recursive: true })
+  cpSync(FUNCTIONS, join(folder, 'binding/graph_functions.h'))
+  for (const [name, change] of Object.entries(CHANGES)) {
+    const file = join(folder, 'binding', name)
+    writeFileSync(file, changed(name, readFileSync(file, 'utf8'), change))
+  }
+}
+
+function changed(name, text, { sha256, insertions }) {
+  if (hashOf(text) !== sha256) {
+    throw new Error(
+      `binding/${name} of @tensorflow/tfjs-node-gpu is not the one that Winnow's changes are for ` +
+        '(scripts/setup/binding/patch.mjs): install the packages again, with `npm ci`',
+    )
+  }
+  return insertions.reduce(
+    (whole, [line, insertion]) => whole.replace(`${line}\n`, () => `${insertion}\n${line}\n`),
+    text,
+  )
+}

@@ -1,0 +1,166 @@
+/**
+ * What goes between host and device in a step: inputs in, results out, and nothing else. On a GPU
+ * every such copy waits for all that was computed before it.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Binding } from '../../models/binding.ts'
+import { withConstants } from '../../models/constants.ts'
+import { WARM_UP_CALLS } from '../../models/graph/compiled.ts'
+import { loadMini } from '../../models/mini/mini.ts'
+import type { Lane, LaneRequest, Model } from '../../models/model.ts'
+import { loadSamAudio } from '../../models/sam-audio/sam-audio.ts'
+import { native, tf } from '../../models/tensor.ts'
+import { TEXT_ENCODER_FOLDER } from './golden.ts'
+import { laneRequest, noise } from './lanes.ts'
+import { FIXTURES } from './sam-audio/folders.ts'
+
+/** Copies, as the native library sees them: below the cache of constants. */
+interface Traffic {
+  /** Shapes of what goes to the device; int32 tensors stay on the host until they are used. */
+  uploads: string[]
+  /** Lists of whole numbers: shapes and axes, which stay on the host, and indices. */
+  integers: number
+  reads: number
+  operations: string[]
+}
+
+const nothing = (): Traffic => ({ uploads: [], integers: 0, reads: 0, operations: [] })
+let traffic = nothing()
+watch()
+
+/** For the whole file: constants that one cache holds another must not free. */
+function watch(): void {
+  const library = Object.getPrototypeOf(native.binding) as Binding
+  const createTensor: Binding['createTensor'] = (shape, type, values) => {
+    if (type === library.TF_INT32) traffic.integers += 1
+    else traffic.uploads.push(`[${shape}]`)
+    return library.createTensor(shape, type, values)
+  }
+  const tensorDataSync: Binding['tensorDataSync'] = (id) => {
+    traffic.reads += 1
+    return library.tensorDataSync(id)
+  }
+  const executeOp: Binding['executeOp'] = (name, ...words) => {
+    traffic.operations.push(name)
+    return library.executeOp(name, ...words)
+  }
+  native.binding = withConstants(
+    Object.create(library, {
+      createTensor: { value: createTensor },
+      tensorDataSync: { value: tensorDataSync },
+      executeOp: { value: executeOp },
+    }) as Binding,
+  )
+}
+
+function trafficOf(work: () => void): Traffic {
+  traffic = nothing()
+  work()
+  return traffic
+}
+
+/**
+ * Operations that want numbers on the host which tfjs lays on the device: their kernels would fetch
+ * them back. (`HostMemory` in the registrations of their GPU kernels.)
+ */
+const FETCHING = ['Fill', 'Range', 'PadV2', 'LinSpace', 'Where', 'Unique', 'NonZero']
+
+function assertNoneFetches({ operations }: Traffic): void {
+  assert.deepEqual(
+    operations.filter((name) => FETCHING.includes(name)),
+    [],
+  )
+}
+
+const mini = await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER })
+const samAudio = await loadSamAudio(FIXTURES)
+
+/** Runs lanes to their ends so often that every shape has a graph and every constant its tensor. */
+function warmUp(model: Model, requests: () => LaneRequest[]): void {
+  for (let i = 0; i < WARM_UP_CALLS; i += 1) {
+    const lanes = requests().map((request) => model.open(request))
+    while (lanes[0]!.stepsDone < lanes[0]!.steps) model.step(lanes)
+    for (const lane of lanes) model.close(lane)
+  }
+}
+
+test('a step of mini takes its inputs, and reads nothing', () => {
+  const requests = () =>
+    [3, 2].map((seconds) => {
+      const samples = noise(seconds * 32_000, seconds)
+      return laneRequest({ channels: [samples, samples.map((x) => -x)], sampleRate: 32_000 })
+    })
+  warmUp(mini, requests)
+  const lanes = requests().map((request) => mini.open(request))
+  const step = trafficOf(() => mini.step(lanes))
+  // Which tokens are real, and the spans of each lane.
+  assert.deepEqual(step.uploads.sort(), ['[1,63,2]', '[1,94,2]', '[2,96]'])
+  assert.equal(step.reads, 0)
+  assertNoneFetches(step)
+  const graphs = step.operations.filter((name) => name.startsWith('winnow_graph_'))
+  assert.equal(graphs.length, 2)
+  // Target, activity and meanings.
+  assert.equal(trafficOf(() => mini.close(lanes[0]!)).reads, 3)
+  mini.discard(lanes[1]!)
+})
+
+const hop = samAudio.description.frameSamples
+const samRequest = (frames: number): LaneRequest => ({
+  ...laneRequest({ channels: [noise(frames * hop, frames)], sampleRate: 48_000 }),
+  chunk: { channels: [noise(frames * hop, frames)], sampleRate: samAudio.description.sampleRate! },
+})
+
+test('a step of the flow takes sizes and times, and reads nothing', () => {
+  const requests = () => [20, 13].map(samRequest)
+  warmUp(samAudio, requests)
+  const lanes = requests().map((request) => samAudio.open(request))
+  const stepAll = () => samAudio.step(lanes)
+  const first = trafficOf(stepAll) // they were encoded before; their noise comes in now
+  assert.equal(first.reads, 0)
+  while (lanes[0]!.stepsDone < 8) {
+    const step = trafficOf(stepAll)
+    // The mask of frames, their counts, and the sizes of the steps.
+    assert.deepEqual(step.uploads.sort(), ['[2,1,1]', '[2,1,1]', '[2,20,1]'])
+    assert.equal(step.reads, 0)
+    assertNoneFetches(step)
+    const graphs = step.operations.filter((name) => name.startsWith('winnow_graph_'))
+    assert.equal(graphs.length, 2) // a midpoint step has two evaluations
+  }
+  for (const lane of lanes) samAudio.discard(lane)
+})
+
+test('encoding takes a slice of the mixture and gives its features; decoding gives waves', () => {
+  warmUp(samAudio, () => [samRequest(20)])
+  const lane = samAudio.open(samRequest(29)) // that was not encoded before, and one slice
+  const encoding = trafficOf(() => stepUntil(lane, 1))
+  assert.equal(encoding.reads, 1)
+  assertNoneFetches(encoding)
+  stepUntil(lane, lane.steps - 1)
+  const decoding = trafficOf(() => stepUntil(lane, lane.steps))
+  assert.deepEqual([decoding.uploads, decoding.reads], [[], 1])
+  assertNoneFetches(decoding)
+  samAudio.discard(lane)
+})
+
+function stepUntil(lane: Lane, stepsDone: number): void {
+  while (lane.stepsDone < stepsDone) samAudio.step([lane])
+}
+
+test('the same number is one tensor, and 0 is not -0', () => {
+  const product = () => tf.tidy(() => tf.tensor1d([1, -1]).mul(0.123_456).mul(0).add(-0).dataSync())
+  product()
+  assert.deepEqual(trafficOf(product).uploads, ['[2]'])
+  const signs = tf.tidy(() => tf.tensor1d([1, -1]).mul(-0).dataSync())
+  assert.deepEqual(
+    [...signs].map((x) => Object.is(x, -0)),
+    [true, false],
+  )
+})
+
+test('of numbers without end not all are kept', () => {
+  const held = () => (native.binding as unknown as { getNumOfTensors(): number }).getNumOfTensors()
+  const before = held()
+  for (let i = 0; i < 1_000; i += 1) tf.dispose(tf.tidy(() => tf.tensor1d([1]).mul(i + 0.5)))
+  assert.ok(held() - before <= 256, `${held() - before} are held`)
+})

@@ -1,0 +1,87 @@
+/**
+ * What the models run has GPU kernels, by the list that libtensorflow's build for GPUs gave of its
+ * own (`npm run gpu-kernels`): for these types, and with no number fetched to the host.
+ */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { backendVersion } from '../../models/tensor.ts'
+import { profiledOperations, type UsedOperation } from '../support/profiled-operations.ts'
+
+interface Kernel {
+  types: Record<string, number[]>
+  /** Inputs and outputs in the host's memory. */
+  host: string[]
+}
+
+const listed = JSON.parse(readFileSync('models/gpu-kernels.json', 'utf8')) as {
+  tensorflow: string
+  operations: Record<string, Kernel[]>
+}
+
+/** In place of what runs on a processor alone: see `softmax` in models/tensor.ts. */
+const ON_GPU: Record<string, string> = { _MklSoftmax: 'Softmax' }
+
+/** Shapes, axes and the like, which are whole numbers on the host. */
+const WHOLE_NUMBERS = [
+  'axis',
+  'begin',
+  'dim',
+  'dimension',
+  'fft_length',
+  'multiples',
+  'paddings',
+  'perm',
+  'reduction_indices',
+  'shape',
+  'shift',
+  'size',
+  'size_splits',
+  'split_dim',
+]
+/** Run as a model is loaded and as a graph is made, not in a step: see device-traffic.test.ts. */
+const OUTSIDE_STEPS = ['Range', 'Identity']
+
+const used = (await profiledOperations()).map(({ name, types }) => ({
+  name: ON_GPU[name] ?? name,
+  types,
+}))
+
+const kernelOf = ({ name, types }: UsedOperation): Kernel | undefined =>
+  listed.operations[name]?.find((kernel) =>
+    Object.entries(kernel.types).every(
+      ([attribute, allowed]) =>
+        types[attribute] === undefined || allowed.includes(types[attribute]),
+    ),
+  )
+
+test('the list is of the TensorFlow that runs here', () => {
+  assert.equal(backendVersion(), `tensorflow ${listed.tensorflow}`)
+})
+
+test('every operation has a GPU kernel for its types, in every precision', () => {
+  const without = used.filter((each) => kernelOf(each) === undefined)
+  assert.deepEqual(
+    without,
+    [],
+    'new ones: add them to models/gpu-kernels.json, `npm run gpu-kernels`',
+  )
+  assert.ok(used.length >= 60, `${used.length} are used`)
+  for (const name of ['BatchMatMulV2', 'Transpose', 'Slice'])
+    // of the products in half width
+    assert.ok(
+      used.some((each) => each.name === name && each.types.T === 14),
+      name,
+    )
+})
+
+test('no kernel wants its numbers on the host', () => {
+  const wanting = used
+    .filter(({ name }) => !OUTSIDE_STEPS.includes(name))
+    .flatMap((each) =>
+      (kernelOf(each)?.host ?? [])
+        .filter((input) => !WHOLE_NUMBERS.includes(input))
+        .map((input) => `${each.name} ${JSON.stringify(each.types)}: ${input}`),
+    )
+  assert.deepEqual(wanting, [])
+})
