@@ -4,7 +4,7 @@
  */
 
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, open, opendir, rename, rm, stat, statfs } from 'node:fs/promises'
+import { mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { dirname, join, relative } from 'node:path'
 import { Readable } from 'node:stream'
@@ -12,6 +12,7 @@ import { pipeline } from 'node:stream/promises'
 import { send } from '@fastify/send'
 import { HOUR_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
+import { freeBytes as bytesFree } from '../../shared/free-bytes.ts'
 import type { Keys } from '../secrets.ts'
 import { checkSignedQuery, signPath, type Claims, type SignedMethod } from './signed-url.ts'
 import type {
@@ -43,6 +44,8 @@ const KEY = /^[\w-]+(\/[\w-]+)+$/
 const NEW = '.new'
 /** A file that is being written changes more often. */
 const SILENT_MS = HOUR_MS
+/** A hint to clients; nobody can know when there is room. */
+const RETRY_AFTER_SECONDS = 60
 /** A refused body stays open, so that the response can still be sent. */
 const KEEP_OPEN = { destroyOnReturn: false }
 /** The free space is measured again after this much of one body. */
@@ -136,9 +139,13 @@ class MediaFolder implements LocalDisk {
     return baseUrls[audience]() + signPath(signingKeys[0], claims)
   }
 
-  async #assertRoom(bytes: number): Promise<void> {
+  async hasRoom(bytes = 0): Promise<boolean> {
     const { folder, freeBytesMin, freeBytes = bytesFree } = this.#options
-    if ((await freeBytes(folder)) - bytes < freeBytesMin) throw noRoom()
+    return (await freeBytes(folder)) - bytes >= freeBytesMin
+  }
+
+  async #assertRoom(bytes: number): Promise<void> {
+    if (!(await this.hasRoom(bytes))) throw noRoom()
   }
 
   #pathOf(key: string): string {
@@ -215,11 +222,6 @@ function timely<T>(waiting: Promise<T>, { silentMsMax, signal }: StageLimits): P
   }).finally(() => tidyUp())
 }
 
-async function bytesFree(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder)
-  return bavail * bsize
-}
-
 const isDiskFull = (error: unknown): boolean =>
   ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')
 
@@ -227,6 +229,7 @@ const noRoom = (cause?: unknown) =>
   new ServiceError('QUEUE_UNAVAILABLE', {
     message: 'There is no room for this media now; try again later.',
     cause,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
   })
 
 const tooSilent = (ms: number) =>

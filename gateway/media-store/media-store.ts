@@ -62,6 +62,8 @@ export interface LocalDisk extends BaseMediaStore {
     query: Readonly<Record<string, unknown>>,
     now: number,
   ): Claims | 'expired' | 'forged'
+  /** Whether the disk has as much free as an upload must leave. */
+  hasRoom(): Promise<boolean>
   /** Stores all of `body`, or nothing on failure. To be placed or discarded. */
   stage(body: Readable, limits: StageLimits): Promise<StagedMedia>
   /** Answers `request` (its method, Range and conditions) with what is stored under `key`. */

@@ -9,6 +9,7 @@ const AGE_MS_MAX = 1_000
 
 interface Snapshot {
   changes: number
+  /** By `clock.elapsed`. */
   takenAt: number
   positions: Promise<ReadonlyMap<string, number>>
 }
@@ -32,7 +33,7 @@ export class QueuePositions {
   }
 
   #current(): Snapshot['positions'] {
-    const [now, changes] = [this.#clock.now(), this.#feed.changes]
+    const [now, changes] = [this.#clock.elapsed(), this.#feed.changes]
     const snapshot = this.#snapshot
     if (snapshot && (snapshot.changes === changes || now - snapshot.takenAt < AGE_MS_MAX)) {
       return snapshot.positions
