@@ -44,7 +44,7 @@ const stopTracing = await startTracing({
   endpoint: config.otlpEndpoint,
   log,
 })
-await prepareScratch(config.scratchFolder)
+await startOrEnd(log, prepareScratch(config.scratchFolder))
 const compute = await ComputeThread.start(config, log)
 const broker = await startOrEnd(
   log,
@@ -86,7 +86,7 @@ const announcement = {
 }
 broker.announceEngine(announcement)
 const announcements = setInterval(() => broker.announceEngine(announcement), ANNOUNCE_MS)
-engine.start()
+await engine.start()
 for (const warning of compute.ready.warnings) log.warn(warning)
 const addresses = {
   control: control.address,

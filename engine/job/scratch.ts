@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { StartError } from '../../shared/lifecycle.ts'
 
 const FOLDER_NAME = /^job-(\d+)-/
 
@@ -10,9 +11,20 @@ const FOLDER_NAME = /^job-(\d+)-/
 export const makeJobFolder = (scratchFolder: string): Promise<string> =>
   mkdtemp(join(scratchFolder, `job-${process.pid}-`))
 
-/** Makes the scratch folder, and removes what killed engines left in it. */
+/**
+ * Makes the scratch folder, and removes what killed engines left in it.
+ * @throws StartError when it can't be made
+ */
 export async function prepareScratch(scratchFolder: string): Promise<void> {
-  await mkdir(scratchFolder, { recursive: true })
+  try {
+    await mkdir(scratchFolder, { recursive: true })
+  } catch (cause) {
+    throw new StartError(
+      `SCRATCH_DIR: ${scratchFolder} can't be made (${(cause as Error).message}). Name a folder ` +
+        'on a disk with room, writable by the user who runs the engine.',
+      { cause },
+    )
+  }
   for (const name of await readdir(scratchFolder)) {
     const pid = FOLDER_NAME.exec(name)?.[1]
     if (!pid || (Number(pid) !== process.pid && existsSync(`/proc/${pid}`))) continue
