@@ -57,11 +57,7 @@ export function createEngine(deps: EngineDeps): Engine {
     outOfMemory: () => metrics.outOfMemory(),
   })
   const store = new StoreOutage({ log })
-  const scratch = new ScratchRoom({
-    folder: config.scratchFolder,
-    freeBytesMin: config.scratchFreeBytesMin,
-    log,
-  })
+  const scratch = new ScratchRoom({ ...config, log })
   const soundProcesses = new SoundProcesses()
   const parts = { ...deps, scheduler, store, scratch, soundProcesses }
   const serve = (lease: Lease, signal: AbortSignal) => {
@@ -87,11 +83,7 @@ export function createEngine(deps: EngineDeps): Engine {
     separate: (lease, signal) => timed(lease.job, deps, () => serve(lease, signal)),
   })
   return {
-    async start() {
-      await scratch.isFull() // before the first lease
-      scratch.watch()
-      intake.start()
-    },
+    start: () => scratch.watch().then(() => intake.start()),
     drain: (deadlineMs) => intake.drain(deadlineMs || config.drainSeconds * 1_000),
     giveBack: () => intake.drain(0),
     setBatching: (batchFramesMax) => {

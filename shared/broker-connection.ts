@@ -2,12 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  JetStreamApiError,
-  jetstreamManager,
-  jserrors,
-  type JetStreamManager,
-} from '@nats-io/jetstream'
+import { JetStreamApiError, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream'
 import {
   connect,
   credsAuthenticator,
@@ -217,8 +212,8 @@ async function orClosed<T>(
     }
     if (cause instanceof JetStreamApiError && cause.code === NO_ROOM) {
       throw new StartError(
-        `NATS_URL: the broker at ${server} has no room for the streams (${message}). Make room on ` +
-          'the disk of its store_dir, or raise its max_file_store.',
+        `NATS_URL: the broker at ${server} has no room for the streams (${message}). Make ` +
+          'room on the disk of its store_dir, or raise its max_file_store.',
         { cause },
       )
     }
@@ -238,15 +233,19 @@ const isPassing = (error: unknown): boolean =>
       error instanceof errors.ConnectionError ||
       error instanceof errors.ClosedConnectionError
 
-/** What it means that the broker did not store a message, in a sentence; null: it was the message. */
+/**
+ * Why the broker stored nothing, in a sentence; null: the message itself was refused.
+ * @param error of a publish
+ */
 export function refusalOf(error: unknown): string | null {
+  const { message, cause } = error as Error
   const isUnable =
     error instanceof errors.TimeoutError ||
-    error instanceof jserrors.JetStreamNotEnabled ||
-    (error instanceof JetStreamApiError && error.status === 503)
+    (error instanceof JetStreamApiError && error.status === 503) ||
+    (cause instanceof errors.RequestError && cause.isNoResponders()) // JetStream is off
   if (!isUnable) return null
   return (
-    `The broker stores no messages (${error.message}): its disk may be full, or too few of its ` +
-    'servers run. Make room, then restart nats-server.'
+    `The broker stores no messages (${message}): its disk may be full, or too few of its servers ` +
+    'run. Make room, then restart nats-server.'
   )
 }

@@ -4,9 +4,9 @@ import { freeBytes } from '../../shared/free-bytes.ts'
 import type { Logger } from '../../shared/log.ts'
 
 interface ScratchRoomOptions {
-  folder: string
+  scratchFolder: string
   /** With less free the disk counts as full. */
-  freeBytesMin: number
+  scratchFreeBytesMin: number
   log: Logger
   /** Bytes free on the disk of a folder. */
   free?: (folder: string) => Promise<number>
@@ -28,14 +28,16 @@ export class ScratchRoom {
     return this.#current
   }
 
-  /** Looks every two seconds, as long as the process lives. */
-  watch(): void {
+  /** Looks now, and then every two seconds as long as the process lives. */
+  async watch(): Promise<void> {
+    await this.isFull()
     setInterval(() => void this.isFull(), LOOK_MS).unref()
   }
 
   /** Looks now. A folder that can't be looked at counts as full. */
   async isFull(): Promise<boolean> {
-    const { folder, freeBytesMin, log, free = freeBytes } = this.#options
+    const { scratchFolder: folder, scratchFreeBytesMin: freeBytesMin, log } = this.#options
+    const { free = freeBytes } = this.#options
     const bytes = await free(folder).catch(() => 0)
     const isFull = bytes < freeBytesMin
     if (isFull && !this.#current) {

@@ -10,7 +10,7 @@ test('jobs wait from when the disk is found full until there is room', async () 
     return bytes
   }
   const log = createLogger('test', 'silent')
-  const room = new ScratchRoom({ folder: '/scratch', freeBytesMin: 10, log, free })
+  const room = new ScratchRoom({ scratchFolder: '/scratch', scratchFreeBytesMin: 10, log, free })
   const current = () => room.current
   assert.equal(await room.isFull(), false)
   assert.equal(current(), null)
