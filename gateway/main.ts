@@ -11,7 +11,13 @@ import { withCredentials } from '../shared/credentials.ts'
 import { connectEngine } from '../shared/engine-control.ts'
 import { inheritedSockets } from '../shared/inherited-sockets.ts'
 import { journalDestination } from '../shared/journal.ts'
-import { announceReady, onShutdown, settingsOrEnd, startOrEnd } from '../shared/lifecycle.ts'
+import {
+  announceReady,
+  onDisk,
+  onShutdown,
+  settingsOrEnd,
+  startOrEnd,
+} from '../shared/lifecycle.ts'
 import { localUrl } from '../shared/local-url.ts'
 import { createLogger } from '../shared/log.ts'
 import { startMetricsServer } from '../shared/metrics-server.ts'
@@ -73,13 +79,17 @@ const stopTracing = await startTracing({
   log,
 })
 process.umask(0o077) // the data folder is private to this user
-await mkdir(dataFolder, { recursive: true })
-const secrets = await startOrEnd(log, readSecrets(settings))
+const inDataFolder = <T>(work: Promise<T>) =>
+  startOrEnd(log, onDisk(`DATA_DIR: ${dataFolder}`, work))
+await inDataFolder(mkdir(dataFolder, { recursive: true }))
+const secrets = await inDataFolder(readSecrets(settings))
 const { signingKeys, encryptionKeys } = secrets
 const store = await startOrEnd(log, openDatabase(settings, log))
 if (isPostgres(store)) await startOrEnd(log, assertSameSecrets(store, secrets))
 const { bootstrapApiKey } = settings
-await ensureFirstApiKey(store, { dataFolder, bootstrapApiKey, now: isoTime(clock.now()) })
+await inDataFolder(
+  ensureFirstApiKey(store, { dataFolder, bootstrapApiKey, now: isoTime(clock.now()) }),
+)
 const { brokerAddress: address, leaseSeconds } = settings
 const broker = await startOrEnd(
   log,

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { StartError } from '../../shared/lifecycle.ts'
+import { onDisk } from '../../shared/lifecycle.ts'
 
 const FOLDER_NAME = /^job-(\d+)-/
 
@@ -13,18 +13,10 @@ export const makeJobFolder = (scratchFolder: string): Promise<string> =>
 
 /**
  * Makes the scratch folder, and removes what killed engines left in it.
- * @throws StartError when it can't be made
+ * @throws StartError when the disk takes no files
  */
 export async function prepareScratch(scratchFolder: string): Promise<void> {
-  try {
-    await mkdir(scratchFolder, { recursive: true })
-  } catch (cause) {
-    throw new StartError(
-      `SCRATCH_DIR: ${scratchFolder} can't be made (${(cause as Error).message}). Name a folder ` +
-        'on a disk with room, writable by the user who runs the engine.',
-      { cause },
-    )
-  }
+  await onDisk(`SCRATCH_DIR: ${scratchFolder}`, mkdir(scratchFolder, { recursive: true }))
   for (const name of await readdir(scratchFolder)) {
     const pid = FOLDER_NAME.exec(name)?.[1]
     if (!pid || (Number(pid) !== process.pid && existsSync(`/proc/${pid}`))) continue

@@ -29,6 +29,7 @@ import type {
   Upload,
 } from './media-store.ts'
 import { DAY_SECONDS, MINUTE_MS } from '../../shared/durations.ts'
+import { StartError } from '../../shared/lifecycle.ts'
 
 export interface BucketOptions {
   bucket: string
@@ -49,7 +50,7 @@ const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: MINUTE_MS }
 /**
  * Opens an existing bucket with the credentials that Amazon's SDK finds (`AWS_ACCESS_KEY_ID`,
  * `AWS_SECRET_ACCESS_KEY`, a profile, or the role of the machine).
- * @throws Error saying why the bucket cannot be used
+ * @throws StartError saying why the bucket cannot be used
  */
 export async function openBucket(options: BucketOptions): Promise<Bucket> {
   const bucket = new S3Bucket(options)
@@ -75,11 +76,15 @@ class S3Bucket implements Bucket {
     return this.#clients.engine
   }
 
-  /** @throws Error saying why the bucket cannot be used */
+  /** @throws StartError saying why the bucket cannot be used */
   async assertUsable(): Promise<void> {
     await this.#s3.send(new HeadBucketCommand({ Bucket: this.#bucket })).catch((cause: unknown) => {
       const reason = cause instanceof S3ServiceException ? cause.name : (cause as Error).message
-      throw new Error(`the bucket ${this.#bucket} cannot be used: ${reason}`, { cause })
+      throw new StartError(
+        `S3_BUCKET: the bucket ${this.#bucket} can't be used (${reason}). Check S3_BUCKET, ` +
+          'S3_ENDPOINT, S3_REGION and the credentials.',
+        { cause },
+      )
     })
   }
 
