@@ -48,6 +48,7 @@ import { createRescuer } from './requests/rescuer.ts'
 import { createSweeper } from './files/sweeper.ts'
 import { ensureFirstApiKey } from './accounts/first-key.ts'
 import { assertSameSecrets, readSecrets } from './secrets.ts'
+import { claimMedia } from './installation.ts'
 import { isPostgres } from './store/database.ts'
 import { openDatabase } from './store/open.ts'
 import { createUrlChecks } from './requests/url-checks.ts'
@@ -117,22 +118,26 @@ const publicUrl = () => settings.publicUrl ?? listening()
 const { s3Bucket: bucket, s3Region: region } = settings
 const mediaStore =
   bucket === undefined
-    ? await openLocalDisk({
-        folder: join(dataFolder, 'media'),
-        signingKeys,
-        baseUrls: { client: publicUrl, engine: () => settings.mediaUrl ?? listening() },
-        freeBytesMin: settings.diskFreeBytesMin,
-        isShared: settings.databaseUrl !== undefined,
-      })
-    : await (
-        await import('./media-store/s3.ts')
-      ).openBucket({
+    ? await inDataFolder(
+        openLocalDisk({
+          folder: join(dataFolder, 'media'),
+          signingKeys,
+          baseUrls: { client: publicUrl, engine: () => settings.mediaUrl ?? listening() },
+          freeBytesMin: settings.diskFreeBytesMin,
+          isShared: settings.databaseUrl !== undefined,
+        }),
+      )
+    : await startOrEnd(
+        log,
         // loaded only where it is used: it takes 25 MB
-        bucket,
-        region,
-        endpoint: settings.s3Endpoint,
-        publicEndpoint: settings.s3PublicEndpoint,
-      })
+        (await import('./media-store/s3.ts')).openBucket({
+          bucket,
+          region,
+          endpoint: settings.s3Endpoint,
+          publicEndpoint: settings.s3PublicEndpoint,
+        }),
+      )
+await inDataFolder(claimMedia(store, mediaStore))
 const metrics = new Metrics()
 metrics.watchProcess(dataFolder)
 const webhookSender = new WebhookSender({

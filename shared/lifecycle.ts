@@ -53,8 +53,8 @@ export async function onDisk<T>(place: string, working: Promise<T>): Promise<T> 
     )
     if (!reason) throw cause
     throw new StartError(
-      `${place} takes no files (${(reason as Error).message}). Make room on its disk, and give the ` +
-        'folder to the user who runs Winnow.',
+      `${place} takes no files (${(reason as Error).message}). Make room on its disk, and give ` +
+        'the folder to the user who runs Winnow.',
       { cause },
     )
   }

@@ -4,9 +4,9 @@
  */
 
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, opendir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { send } from '@fastify/send'
@@ -15,6 +15,7 @@ import { ServiceError } from '../../shared/errors.ts'
 import { freeBytes as bytesFree } from '../../shared/free-bytes.ts'
 import type { Keys } from '../secrets.ts'
 import { checkSignedQuery, signPath, type Claims, type SignedMethod } from './signed-url.ts'
+import { OWNER_KEY } from './media-store.ts'
 import type {
   Audience,
   Download,
@@ -69,6 +70,26 @@ class MediaFolder implements LocalDisk {
 
   constructor(options: LocalDiskOptions) {
     this.#options = options
+  }
+
+  get place(): string {
+    return `the folder ${resolve(this.#options.folder)}`
+  }
+
+  async owner(): Promise<string | undefined> {
+    return (await readFile(this.#ownerPath, 'utf8').catch(ignoreMissing))?.trim() || undefined
+  }
+
+  async claim(installationId: string): Promise<void> {
+    await writeFile(this.#ownerPath, `${installationId}\n`, { flag: 'wx', flush: true }).catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EEXIST') throw error // else another gateway was faster
+      },
+    )
+  }
+
+  get #ownerPath(): string {
+    return join(this.#options.folder, OWNER_KEY)
   }
 
   check(method: SignedMethod, key: string, query: Readonly<Record<string, unknown>>, now: number) {

@@ -37,8 +37,17 @@ export interface StoredMedia {
   writtenAt: number
 }
 
+/** The key, or the file, with the id of the installation that the place belongs to. */
+export const OWNER_KEY = 'winnow-installation'
+
 /** What both stores do. */
 export interface BaseMediaStore {
+  /** Where the media are, for people. */
+  readonly place: string
+  /** The id of the installation that the place belongs to; undefined: nobody's. */
+  owner(): Promise<string | undefined>
+  /** Makes the place that installation's, where it is nobody's. */
+  claim(installationId: string): Promise<void>
   /** An address that accepts a PUT of the media without an API key. */
   uploadUrl(upload: Upload): Promise<string>
   /** An address that returns the media, whole or by range, without an API key. */

@@ -13,6 +13,7 @@ import {
   HeadBucketCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
+  NoSuchKey,
   NotFound,
   PutObjectCommand,
   S3Client,
@@ -20,6 +21,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import contentDisposition from 'content-disposition'
+import { OWNER_KEY } from './media-store.ts'
 import type {
   PendingUpload,
   Audience,
@@ -61,11 +63,13 @@ export async function openBucket(options: BucketOptions): Promise<Bucket> {
 class S3Bucket implements Bucket {
   readonly kind = 's3'
   readonly #bucket: string
+  readonly #endpoint: string
   /** By the audience of their addresses. */
   readonly #clients: Record<Audience, S3Client>
 
   constructor({ bucket, region, endpoint, publicEndpoint = endpoint }: BucketOptions) {
     this.#bucket = bucket
+    this.#endpoint = endpoint ?? `Amazon, ${region}`
     this.#clients = {
       client: connectClient(region, publicEndpoint),
       engine: connectClient(region, endpoint),
@@ -86,6 +90,28 @@ class S3Bucket implements Bucket {
         { cause },
       )
     })
+  }
+
+  get place(): string {
+    return `the bucket ${this.#bucket} at ${this.#endpoint}`
+  }
+
+  async owner(): Promise<string | undefined> {
+    try {
+      const { Body } = await this.#s3.send(
+        new GetObjectCommand({ Bucket: this.#bucket, Key: OWNER_KEY }),
+      )
+      return (await Body?.transformToString())?.trim() || undefined
+    } catch (error) {
+      if (error instanceof NoSuchKey) return undefined
+      throw error
+    }
+  }
+
+  async claim(installationId: string): Promise<void> {
+    await this.#s3.send(
+      new PutObjectCommand({ Bucket: this.#bucket, Key: OWNER_KEY, Body: `${installationId}\n` }),
+    )
   }
 
   uploadUrl({ key, audience, expiresAt, body }: Upload): Promise<string> {

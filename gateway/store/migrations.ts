@@ -17,6 +17,7 @@ export const migrations: Record<string, Migration> = {
   '009-gateways': { up: addGateways },
   '010-traces': { up: addTraces },
   '012-page-sessions': { up: addPageSessions },
+  '013-installation': { up: addInstallation },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {
@@ -271,5 +272,15 @@ async function addPageSessions(db: Kysely<any>): Promise<void> {
     .createIndex('page_sessions_by_key')
     .on('page_sessions')
     .columns(['key_id', 'kind', 'expires_at'])
+    .execute()
+}
+
+/** By which a bucket of another installation is known. */
+async function addInstallation(db: Kysely<any>): Promise<void> {
+  await db.schema
+    .createTable('installation')
+    .addColumn('name', 'text', (column) => column.primaryKey())
+    .addColumn('installation_id', 'text', (column) => column.notNull())
+    .addColumn('media_place', 'text')
     .execute()
 }
