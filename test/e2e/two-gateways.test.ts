@@ -94,7 +94,7 @@ function assertNoneLost(t: TestContext, report: LoadReport): void {
   assert.equal(report.webhooks, report.submitted)
 }
 
-test('gateways, then engines are upgraded one after the other, the older beside a newer schema: no call fails', async (t) => {
+test('gateways, then engines are upgraded in turn, the older beside a newer schema: no call fails', async (t) => {
   const fleet = await startFleet(t)
   const { winnow, first, second } = fleet
   const load = await startLoad(t, fleet)

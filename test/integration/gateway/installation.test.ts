@@ -6,7 +6,7 @@ import { cp, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { claimMedia } from '../../../gateway/installation.ts'
+import { claimMedia } from '../../../gateway/operations/installation.ts'
 import { openLocalDisk } from '../../../gateway/media-store/local-disk.ts'
 import type { MediaStore } from '../../../gateway/media-store/media-store.ts'
 import { openBucket } from '../../../gateway/media-store/s3.ts'
@@ -78,7 +78,7 @@ test('two databases on one bucket, and one on a bucket and a folder, are refused
   await assertKeptApart(t, await openBucket(s3), await openFolder(await newFolder(t)))
 })
 
-test('an installation keeps its id when its database moves to PostgreSQL, and its media to another folder', async (t) => {
+test('an installation keeps its id when its database moves to PostgreSQL, and its media elsewhere', async (t) => {
   const [before, after] = [await newDatabase(t), await newDatabase(t, 'postgres')]
   const [from, to] = [await newFolder(t), await newFolder(t)]
   await claimMedia(before, await openFolder(from))

@@ -3,11 +3,11 @@
  * does not name: in a bucket of two installations each would delete the other's.
  */
 
-import { newId } from '../shared/ids.ts'
-import { StartError } from '../shared/lifecycle.ts'
-import { OWNER_KEY, type MediaStore } from './media-store/media-store.ts'
-import type { Store } from './store/database.ts'
-import { keepInstallation, setMediaPlace } from './store/installation.ts'
+import { newId } from '../../shared/ids.ts'
+import { StartError } from '../../shared/lifecycle.ts'
+import { OWNER_KEY, type MediaStore } from '../media-store/media-store.ts'
+import type { Store } from '../store/database.ts'
+import { keepInstallation, setMediaPlace } from '../store/installation.ts'
 
 /**
  * Marks the place of the media as this installation's, where it is nobody's yet.
