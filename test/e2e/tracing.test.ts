@@ -178,7 +178,7 @@ test('calls to an engine belong to the trace of what asked for them', async (t) 
     data: { request_id: string }[]
   }
   const path = `/v1/queue/requests/${data[0]?.request_id}/cancel`
-  assert.equal((await call(path, 'PUT')).status, 200)
+  assert.equal((await call(path, 'PUT')).status, 202)
   const control = new grpc.Client(
     winnow.engines[0]?.ready.control ?? '',
     grpc.credentials.createInsecure(),
