@@ -52,6 +52,8 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     /** For the media at an audio_url to arrive. */
     fetchSecondsMax: integer('FETCH_SECONDS_MAX', 1, DAY_SECONDS, 1_800),
     scratchFolder: resolve(text('SCRATCH_DIR', join(tmpdir(), 'winnow'))),
+    /** With less free on its disk no job is leased. */
+    scratchFreeBytesMin: 1e6 * integer('DISK_FREE_MB_MIN', 0, 1_000_000_000, 1_024),
     egressAllowCidrs: networks('EGRESS_ALLOW_CIDRS'),
     /** Takes spans; without it there are none. */
     otlpEndpoint: url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']),

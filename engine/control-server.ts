@@ -12,6 +12,7 @@ import {
   type EngineStats,
 } from '../shared/engine-control.ts'
 import { MINUTE_MS } from '../shared/durations.ts'
+import { beginSpan, type OpenSpan } from '../shared/tracing.ts'
 import { BATCH_FRAMES } from './compute/batch-budget.ts'
 
 export interface ControlledEngine {
@@ -63,26 +64,20 @@ function handlers(
   notServing: () => void,
 ): grpc.UntypedServiceImplementation {
   return {
-    Describe: (_call: unknown, reply: grpc.sendUnaryData<EngineDescription>) =>
+    Describe: traced<object, EngineDescription>('Describe', (_call, reply) =>
       reply(null, engine.describe()),
-    Cancel: (
-      call: grpc.ServerUnaryCall<{ request_id: string }, object>,
-      reply: grpc.sendUnaryData<{ outcome: CancelOutcome }>,
-    ) => reply(null, { outcome: engine.cancel(call.request.request_id) }),
-    Drain: (
-      call: grpc.ServerUnaryCall<{ deadline_ms: number }, object>,
-      reply: grpc.sendUnaryData<{ finished: number; released: number }>,
-    ) => {
+    ),
+    Cancel: traced<{ request_id: string }, { outcome: CancelOutcome }>('Cancel', (call, reply) =>
+      reply(null, { outcome: engine.cancel(call.request.request_id) }),
+    ),
+    Drain: traced<{ deadline_ms: number }, Drained>('Drain', (call, reply) => {
       notServing()
       engine.drain(call.request.deadline_ms).then(
         (drained) => reply(null, drained),
         (error: Error) => reply({ code: grpc.status.INTERNAL, details: error.message }),
       )
-    },
-    SetBatching: (
-      call: grpc.ServerUnaryCall<{ batch_frames_max: number }, object>,
-      reply: grpc.sendUnaryData<{ batch_frames_max: number }>,
-    ) => {
+    }),
+    SetBatching: traced<Batching, Batching>('SetBatching', (call, reply) => {
       const { batch_frames_max: frames } = call.request
       const { least, most } = BATCH_FRAMES
       if (frames < least || frames > most) {
@@ -92,10 +87,11 @@ function handlers(
       }
       engine.setBatching(frames)
       reply(null, { batch_frames_max: frames })
-    },
+    }),
     WatchStats: (call: grpc.ServerWritableStream<{ interval_ms: number }, EngineStats>) => {
       const asked = call.request.interval_ms || INTERVAL_MS.usual
       const intervalMs = Math.min(Math.max(asked, INTERVAL_MS.least), INTERVAL_MS.most)
+      spanOf('WatchStats', call)?.end() // it must not last as long as the stream
       call.write(engine.stats())
       const timer = setInterval(() => {
         if (!call.writableNeedDrain) call.write(engine.stats()) // a slow reader skips some
@@ -103,4 +99,36 @@ function handlers(
       call.on('cancelled', () => clearInterval(timer))
     },
   }
+}
+
+interface Drained {
+  finished: number
+  released: number
+}
+
+interface Batching {
+  batch_frames_max: number
+}
+
+/** A call that belongs to a trace is a span of it, to its reply. */
+const traced =
+  <Request, Reply>(
+    method: string,
+    handle: grpc.handleUnaryCall<Request, Reply>,
+  ): grpc.handleUnaryCall<Request, Reply> =>
+  (call, reply) => {
+    const span = spanOf(method, call)
+    if (!span) return handle(call, reply)
+    span.run(() =>
+      handle(call, (error, ...value) => {
+        span.end(error ?? undefined)
+        reply(error, ...value)
+      }),
+    )
+  }
+
+function spanOf(method: string, { metadata }: { metadata: grpc.Metadata }): OpenSpan | null {
+  const [from] = metadata.get('traceparent')
+  if (typeof from !== 'string') return null
+  return beginSpan(`${ENGINE_SERVICE}/${method}`, { kind: 'server', from })
 }

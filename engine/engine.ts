@@ -17,6 +17,7 @@ import { Intake } from './intake.ts'
 import type { EngineMetrics } from './operations/engine-metrics.ts'
 import { Scheduler } from './compute/scheduler.ts'
 import type { Outcome } from './job/outcome.ts'
+import { ScratchRoom } from './job/scratch-room.ts'
 import { separateJob } from './job/separate-job.ts'
 import { SoundProcesses } from './media/sound-process.ts'
 import { StoreOutage } from './media/store-outage.ts'
@@ -37,7 +38,7 @@ interface EngineDeps {
 
 export interface Engine extends ControlledEngine {
   /** Starts to lease jobs. */
-  start(): void
+  start(): Promise<void>
   /** Leases no more jobs, and returns the open ones to the queue. */
   giveBack(): Promise<{ finished: number; released: number }>
 }
@@ -57,7 +58,8 @@ export function createEngine(deps: EngineDeps): Engine {
   })
   const store = new StoreOutage({ log })
   const soundProcesses = new SoundProcesses(config.scratchFolder)
-  const parts = { ...deps, scheduler, store, soundProcesses }
+  const scratch = new ScratchRoom({ ...config, log })
+  const parts = { ...deps, scheduler, store, scratch, soundProcesses }
   const serve = (lease: Lease, signal: AbortSignal) => {
     const { job, attemptId, deliveries } = lease
     const jobDeps = {
@@ -77,11 +79,11 @@ export function createEngine(deps: EngineDeps): Engine {
     ...config,
     broker,
     log,
-    outage: () => compute.restarting ?? store.current,
+    outage: () => compute.restarting ?? store.current ?? scratch.current,
     separate: (lease, signal) => timed(lease.job, deps, () => serve(lease, signal)),
   })
   return {
-    start: () => intake.start(),
+    start: () => scratch.watch().then(() => intake.start()),
     drain: (deadlineMs) => intake.drain(deadlineMs || config.drainSeconds * 1_000),
     giveBack: () => intake.drain(0),
     setBatching: (batchFramesMax) => {
@@ -105,14 +107,12 @@ async function timed(
   { clock, metrics }: EngineDeps,
   separate: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  const [submittedAt, startedAt] = [Date.parse(createdAt), clock.now()]
-  metrics.began((startedAt - submittedAt) / 1_000)
+  const waitedMs = Math.max(0, clock.now() - Date.parse(createdAt)) // another machine's clock
+  const startedAt = clock.elapsed()
+  metrics.began(waitedMs / 1_000)
   const outcome = await separate()
-  const now = clock.now()
-  metrics.ended(outcome, {
-    runSeconds: (now - startedAt) / 1_000,
-    sinceSubmit: (now - submittedAt) / 1_000,
-  })
+  const runMs = clock.elapsed() - startedAt
+  metrics.ended(outcome, { runSeconds: runMs / 1_000, sinceSubmit: (waitedMs + runMs) / 1_000 })
   return outcome
 }
 

@@ -46,7 +46,7 @@ const stopTracing = await startTracing({
   endpoint: config.otlpEndpoint,
   log,
 })
-await prepareScratch(config.scratchFolder)
+await startOrEnd(log, prepareScratch(config.scratchFolder))
 const unsafe = sandboxProblem(await sandboxSupport())
 if (unsafe) log.warn(`the sandbox of media is incomplete: ${unsafe}`)
 const compute = await ComputeThread.start(config, log)
@@ -90,7 +90,7 @@ const announcement = {
 }
 broker.announceEngine(announcement)
 const announcements = setInterval(() => broker.announceEngine(announcement), ANNOUNCE_MS)
-engine.start()
+await engine.start()
 for (const warning of compute.ready.warnings) log.warn(warning)
 const addresses = {
   control: control.address,

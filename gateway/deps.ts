@@ -19,7 +19,7 @@ export interface Deps {
   store: Store
   mediaStore: MediaStore
   pendingUploads: PendingUploads
-  broker: Pick<Broker, 'removeJob' | 'isConnected'>
+  broker: Pick<Broker, 'removeJob' | 'isConnected' | 'problem'>
   engineRegistry: EngineRegistry
   feed: RequestFeed
   queueOutlook: QueueOutlook

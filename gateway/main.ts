@@ -11,7 +11,13 @@ import { withCredentials } from '../shared/credentials.ts'
 import { connectEngine } from '../shared/engine-control.ts'
 import { inheritedSockets } from '../shared/inherited-sockets.ts'
 import { journalDestination } from '../shared/journal.ts'
-import { announceReady, onShutdown, settingsOrEnd, startOrEnd } from '../shared/lifecycle.ts'
+import {
+  announceReady,
+  onDisk,
+  onShutdown,
+  settingsOrEnd,
+  startOrEnd,
+} from '../shared/lifecycle.ts'
 import { localUrl } from '../shared/local-url.ts'
 import { createLogger } from '../shared/log.ts'
 import { startMetricsServer } from '../shared/metrics-server.ts'
@@ -42,6 +48,7 @@ import { createRescuer } from './requests/rescuer.ts'
 import { createSweeper } from './files/sweeper.ts'
 import { ensureFirstApiKey } from './accounts/first-key.ts'
 import { assertSameSecrets, readSecrets } from './secrets.ts'
+import { claimMedia } from './operations/installation.ts'
 import { isPostgres } from './store/database.ts'
 import { openDatabase } from './store/open.ts'
 import { createUrlChecks } from './requests/url-checks.ts'
@@ -73,13 +80,17 @@ const stopTracing = await startTracing({
   log,
 })
 process.umask(0o077) // the data folder is private to this user
-await mkdir(dataFolder, { recursive: true })
-const secrets = await startOrEnd(log, readSecrets(settings))
+const inDataFolder = <T>(work: Promise<T>) =>
+  startOrEnd(log, onDisk(`DATA_DIR: ${dataFolder}`, work))
+await inDataFolder(mkdir(dataFolder, { recursive: true }))
+const secrets = await inDataFolder(readSecrets(settings))
 const { signingKeys, encryptionKeys } = secrets
 const store = await startOrEnd(log, openDatabase(settings, log))
 if (isPostgres(store)) await startOrEnd(log, assertSameSecrets(store, secrets))
 const { bootstrapApiKey } = settings
-await ensureFirstApiKey(store, { dataFolder, bootstrapApiKey, now: isoTime(clock.now()) })
+await inDataFolder(
+  ensureFirstApiKey(store, { dataFolder, bootstrapApiKey, now: isoTime(clock.now()) }),
+)
 const { brokerAddress: address, leaseSeconds } = settings
 const broker = await startOrEnd(
   log,
@@ -107,22 +118,26 @@ const publicUrl = () => settings.publicUrl ?? listening()
 const { s3Bucket: bucket, s3Region: region } = settings
 const mediaStore =
   bucket === undefined
-    ? await openLocalDisk({
-        folder: join(dataFolder, 'media'),
-        signingKeys,
-        baseUrls: { client: publicUrl, engine: () => settings.mediaUrl ?? listening() },
-        freeBytesMin: settings.diskFreeBytesMin,
-        isShared: settings.databaseUrl !== undefined,
-      })
-    : await (
-        await import('./media-store/s3.ts')
-      ).openBucket({
+    ? await inDataFolder(
+        openLocalDisk({
+          folder: join(dataFolder, 'media'),
+          signingKeys,
+          baseUrls: { client: publicUrl, engine: () => settings.mediaUrl ?? listening() },
+          freeBytesMin: settings.diskFreeBytesMin,
+          isShared: settings.databaseUrl !== undefined,
+        }),
+      )
+    : await startOrEnd(
+        log,
         // loaded only where it is used: it takes 25 MB
-        bucket,
-        region,
-        endpoint: settings.s3Endpoint,
-        publicEndpoint: settings.s3PublicEndpoint,
-      })
+        (await import('./media-store/s3.ts')).openBucket({
+          bucket,
+          region,
+          endpoint: settings.s3Endpoint,
+          publicEndpoint: settings.s3PublicEndpoint,
+        }),
+      )
+await inDataFolder(claimMedia(store, mediaStore))
 const metrics = new Metrics()
 metrics.watchProcess(dataFolder)
 const webhookSender = new WebhookSender({

@@ -40,6 +40,7 @@ export class AwaitedBroker implements Broker {
   followAnnouncements: Broker['followAnnouncements'] = (handle) =>
     this.#follow((broker) => broker.followAnnouncements(handle))
 
+  problem = () => (this.#broker ? this.#broker.problem() : 'The broker does not answer yet.')
   isConnected = (): boolean => this.#broker?.isConnected() ?? false
 
   /** With the reason also when the broker turned out to be of no use, as with a wrong password. */

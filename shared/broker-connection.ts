@@ -65,6 +65,7 @@ const SCHEMES = ['nats:', 'tls:']
 /** The server's codes for what passes: a cluster that has no leader yet, or not all its servers. */
 const PASSING_CODES = [10005, 10008, 10009, 10023, 10077, 10118]
 const CLUSTER_NEEDED = 10074
+const NO_ROOM = 10047
 
 /**
  * Connects and makes the streams; waits for a broker that cannot be used yet, and says so once.
@@ -209,6 +210,13 @@ async function orClosed<T>(
         { cause },
       )
     }
+    if (cause instanceof JetStreamApiError && cause.code === NO_ROOM) {
+      throw new StartError(
+        `NATS_URL: the broker at ${server} has no room for the streams (${message}). Make ` +
+          'room on the disk of its store_dir, or raise its max_file_store.',
+        { cause },
+      )
+    }
     throw new StartError(
       `NATS_URL: the broker at ${server} keeps no streams (${message}). ` +
         'Start nats-server with JetStream (-js).',
@@ -224,3 +232,20 @@ const isPassing = (error: unknown): boolean =>
     : error instanceof errors.TimeoutError ||
       error instanceof errors.ConnectionError ||
       error instanceof errors.ClosedConnectionError
+
+/**
+ * Why the broker stored nothing, in a sentence; null: the message itself was refused.
+ * @param error of a publish
+ */
+export function refusalOf(error: unknown): string | null {
+  const { message, cause } = error as Error
+  const isUnable =
+    error instanceof errors.TimeoutError ||
+    (error instanceof JetStreamApiError && error.status === 503) ||
+    (cause instanceof errors.RequestError && cause.isNoResponders()) // JetStream is off
+  if (!isUnable) return null
+  return (
+    `The broker stores no messages (${message}): its disk may be full, or too few of its servers ` +
+    'run. Make room, then restart nats-server.'
+  )
+}

@@ -51,6 +51,8 @@ export interface Broker {
   announceEngine(announcement: EngineAnnouncement): void
   followAnnouncements(handle: (announcement: EngineAnnouncement) => void): Stop
   isConnected(): boolean
+  /** Why nothing can be handed to it now, in a sentence; null: nothing is known to hinder it. */
+  problem(): string | null
   /** Resolves when it will never be connected again: with the reason, unless `close` was called. */
   closed(): Promise<Error | void>
   /** Sends what is buffered, then disconnects. */

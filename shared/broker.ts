@@ -20,7 +20,7 @@ import {
 import { headers, type NatsConnection } from '@nats-io/transport-node'
 import type { TSchema, Static } from 'typebox'
 import { AwaitedBroker } from './broker-awaited.ts'
-import { connectServer, type ConnectOptions } from './broker-connection.ts'
+import { connectServer, refusalOf, type ConnectOptions } from './broker-connection.ts'
 import type { Broker, DeadLetter, Lease, Stop } from './broker-interface.ts'
 import { MINUTE_MS } from './durations.ts'
 import {
@@ -109,6 +109,8 @@ class JetStreamBroker implements Broker {
   /** Distinguishes what this connection has published from what others have. */
   readonly #name = randomUUID()
   #connected = true
+  /** Why it stored nothing when it was asked last; null: it did. */
+  #refusal: string | null = null
 
   constructor(connection: NatsConnection, manager: JetStreamManager, options: ConnectOptions) {
     const { leaseSeconds, address } = options
@@ -204,6 +206,10 @@ class JetStreamBroker implements Broker {
     return this.#connected && !this.#connection.isClosed()
   }
 
+  problem(): string | null {
+    return this.isConnected() ? this.#refusal : 'The broker does not answer.'
+  }
+
   closed = () => this.#connection.closed()
 
   async close(): Promise<void> {
@@ -223,6 +229,7 @@ class JetStreamBroker implements Broker {
     for await (const { type } of this.#connection.status()) {
       if (type !== 'disconnect' && type !== 'reconnect') continue
       this.#connected = type === 'reconnect'
+      this.#refusal = null
       this.#log.warn(this.#connected ? 'connected to the broker again' : 'lost the broker')
       if (this.#connected) void this.#watchStreams()
     }
@@ -241,9 +248,16 @@ class JetStreamBroker implements Broker {
     }
   }
 
-  #publish(subject: string, data: Uint8Array, messageId: string) {
+  async #publish(subject: string, data: Uint8Array, messageId: string) {
     const options = { msgID: messageId, ...carryingTrace() }
-    return this.#restoring(() => this.#client.publish(subject, data, options))
+    try {
+      const stored = await this.#restoring(() => this.#client.publish(subject, data, options))
+      this.#refusal = null
+      return stored
+    } catch (error) {
+      this.#refusal = refusalOf(error)
+      throw error
+    }
   }
 
   /**

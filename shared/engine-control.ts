@@ -2,6 +2,7 @@
 
 import * as grpc from '@grpc/grpc-js'
 import { loadProto } from './proto.ts'
+import { currentTraceParent, inSpan } from './tracing.ts'
 
 export interface EngineDescription {
   engine_id: string
@@ -67,21 +68,25 @@ export interface EngineClient {
 
 /**
  * A client of the engine at `address` (`host:port`). Calls reject with a gRPC error when the engine
- * does not answer within two seconds.
+ * does not answer within two seconds. A call that is made in a trace belongs to it.
  */
 export function connectEngine(address: string): EngineClient {
   const Client = grpc.makeGenericClientConstructor(engineControlService, 'EngineControl')
   const client = new Client(address, grpc.credentials.createInsecure())
   const call = <Reply>(method: string, request: object, deadlineMs = CALL_DEADLINE_MS) =>
-    new Promise<Reply>((resolve, reject) => {
-      const options = { deadline: Date.now() + deadlineMs }
-      const done = (error: grpc.ServiceError | null, reply: Reply) =>
-        error ? reject(error) : resolve(reply)
-      client[method]?.(request, options, done)
-    })
+    traced(
+      method,
+      (metadata) =>
+        new Promise<Reply>((resolve, reject) => {
+          const options = { deadline: Date.now() + deadlineMs }
+          const done = (error: grpc.ServiceError | null, reply: Reply) =>
+            error ? reject(error) : resolve(reply)
+          client[method]?.(request, metadata, options, done)
+        }),
+    )
   return {
     describe: () => call('Describe', {}),
-    stats: () => firstStats(client),
+    stats: () => traced('WatchStats', (metadata) => firstStats(client, metadata)),
     async cancel(requestId) {
       const reply = await call<{ outcome: CancelOutcome }>('Cancel', { request_id: requestId })
       return reply.outcome
@@ -105,8 +110,18 @@ export function connectEngine(address: string): EngineClient {
   }
 }
 
+/** Runs `work` in a span of the trace that is active, with what hands it on; without one, alone. */
+function traced<T>(method: string, work: (metadata: grpc.Metadata) => Promise<T>): Promise<T> {
+  const metadata = new grpc.Metadata()
+  if (currentTraceParent() === null) return work(metadata)
+  return inSpan(`${ENGINE_SERVICE}/${method}`, { kind: 'client' }, (span) => {
+    if (span.traceParent !== null) metadata.set('traceparent', span.traceParent)
+    return work(metadata)
+  })
+}
+
 /** The first of the stream of statistics, which is sent at once. */
-function firstStats(client: grpc.Client): Promise<EngineStats> {
+function firstStats(client: grpc.Client, metadata: grpc.Metadata): Promise<EngineStats> {
   const options = { deadline: Date.now() + CALL_DEADLINE_MS }
   const { path, requestSerialize, responseDeserialize } = engineControlService.WatchStats!
   const stream = client.makeServerStreamRequest<object, EngineStats>(
@@ -114,7 +129,7 @@ function firstStats(client: grpc.Client): Promise<EngineStats> {
     requestSerialize,
     responseDeserialize as (bytes: Buffer) => EngineStats,
     {},
-    new grpc.Metadata(),
+    metadata,
     options,
   )
   return new Promise((resolve, reject) => {

@@ -36,6 +36,30 @@ export async function startOrEnd<T>(log: Logger, starting: Promise<T>): Promise<
   }
 }
 
+/** A disk that is full, or takes no writes of this user. */
+const DISK_CODES = ['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'SQLITE_FULL']
+
+/**
+ * What `working` resolves with.
+ * @param place the setting that names the folder in which it works, and the folder
+ * @throws StartError when the disk takes no writes; otherwise what `working` throws
+ */
+export async function onDisk<T>(place: string, working: Promise<T>): Promise<T> {
+  try {
+    return await working
+  } catch (cause) {
+    const reason = [cause, (cause as Error).cause].find((each) =>
+      DISK_CODES.includes(String((Object(each) as { code?: unknown }).code)),
+    )
+    if (!reason) throw cause
+    throw new StartError(
+      `${place} takes no files (${(reason as Error).message}). Make room on its disk, and give ` +
+        'the folder to the user who runs Winnow.',
+      { cause },
+    )
+  }
+}
+
 /**
  * Runs `stop` once, at SIGTERM, SIGINT or the end of the parent process that started this one with
  * an IPC channel; then exits: 0 when it resolved, 1 when it failed.

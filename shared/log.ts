@@ -26,5 +26,18 @@ export const createLogger = (
   destination?: DestinationStream,
 ): Logger => {
   const options = { name, level, redact: { paths: SECRET_PATHS, censor: '[secret]' } }
-  return destination ? pino(options, destination) : pino(options)
+  return pino(options, destination ?? standardOutput())
+}
+
+/** Lines that wait in memory for room on the disk of the log; what exceeds it is lost. */
+const WAITING_BYTES_MAX = 4 * 2 ** 20
+
+/**
+ * Standard output, which may be a file on a full disk: lines wait until there is room. Without the
+ * listener the first refused line ends the process, or hangs it.
+ */
+function standardOutput(): DestinationStream {
+  const output = pino.destination({ fd: 1, sync: true, maxLength: WAITING_BYTES_MAX })
+  output.on('error', () => undefined)
+  return output
 }

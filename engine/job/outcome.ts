@@ -6,6 +6,7 @@ import { ComputeLostError, DeviceError, ModelError } from '../compute/compute-er
 import { isDiskFull } from '../media/ffmpeg.ts'
 import { TransientError } from '../media/retry.ts'
 import type { StoreOutage } from '../media/store-outage.ts'
+import type { ScratchRoom } from './scratch-room.ts'
 
 /**
  * `released`: nothing was decided, and the gateway queues the request anew; `interrupted`: nothing
@@ -57,11 +58,15 @@ const isFull = (error: unknown): boolean =>
 
 type ReleaseCause = NonNullable<Extract<Event, { type: 'released' }>['cause']>
 
-/** Why a job is released: a drain or an outage of the media store does not count against it. */
+/**
+ * Why a job is released: a drain, an outage of the media store or a disk that is full without it
+ * does not count against it.
+ */
 export async function releaseCauseOf(
   error: unknown,
-  store: Pick<StoreOutage, 'isAway'>,
+  { store, scratch }: { store: Pick<StoreOutage, 'isAway'>; scratch: Pick<ScratchRoom, 'isFull'> },
 ): Promise<ReleaseCause> {
   if (error instanceof JobStopped && error.because === 'drained') return 'drain'
+  if (isFull(error)) return (await scratch.isFull()) ? 'outage' : 'interruption'
   return error instanceof TransientError && (await store.isAway()) ? 'outage' : 'interruption'
 }

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { onDisk } from '../../shared/lifecycle.ts'
 
 const FOLDER_NAME = /^job-(\d+)-/
 
@@ -10,9 +11,12 @@ const FOLDER_NAME = /^job-(\d+)-/
 export const makeJobFolder = (scratchFolder: string): Promise<string> =>
   mkdtemp(join(scratchFolder, `job-${process.pid}-`))
 
-/** Makes the scratch folder, and removes what killed engines left in it. */
+/**
+ * Makes the scratch folder, and removes what killed engines left in it.
+ * @throws StartError when the disk takes no files
+ */
 export async function prepareScratch(scratchFolder: string): Promise<void> {
-  await mkdir(scratchFolder, { recursive: true })
+  await onDisk(`SCRATCH_DIR: ${scratchFolder}`, mkdir(scratchFolder, { recursive: true }))
   for (const name of await readdir(scratchFolder)) {
     const pid = FOLDER_NAME.exec(name)?.[1]
     if (!pid || (Number(pid) !== process.pid && existsSync(`/proc/${pid}`))) continue

@@ -23,6 +23,7 @@ import { failureOf, JobStopped, releaseCauseOf, type Outcome } from './outcome.t
 import { Outputs } from './outputs.ts'
 import type { Scheduler } from '../compute/scheduler.ts'
 import { makeJobFolder } from './scratch.ts'
+import type { ScratchRoom } from './scratch-room.ts'
 import { separateMixture } from './separate-mixture.ts'
 import type { SoundProcesses, SoundReader } from '../media/sound-process.ts'
 import type { StoreOutage } from '../media/store-outage.ts'
@@ -39,6 +40,7 @@ export interface JobDeps {
   /** Fetches addresses that clients gave; refuses private ones. */
   publicFetch: PublicFetch
   store: Pick<StoreOutage, 'noticed' | 'ended' | 'isAway'>
+  scratch: Pick<ScratchRoom, 'isFull'>
   /** Tries of the request, this one included; those that a drain ended do not count. */
   tries: number
   /** Called when the device fails the job. */
@@ -84,6 +86,7 @@ export async function separateJob(
     await publishUntilStored({ ...reporter.event('completed'), ...completed }, deps, signal)
     return 'completed'
   } catch (error) {
+    if (folder) await removeFolder(folder) // a disk that is full without it is no fault of the job
     const unreported = await reasonOf(started)
     if (unreported === undefined) {
       return await reportFailure(signal.aborted ? signal.reason : error, reporter, deps, signal)
@@ -92,9 +95,11 @@ export async function separateJob(
     deps.log.warn({ err: unreported }, 'the start of the job could not be reported')
     return 'interrupted'
   } finally {
-    if (folder) await rm(folder, { recursive: true, force: true })
+    if (folder) await removeFolder(folder)
   }
 }
+
+const removeFolder = (folder: string) => rm(folder, { recursive: true, force: true })
 
 /** Why `promise` failed; undefined when it did not. */
 const reasonOf = (promise: Promise<unknown>): Promise<unknown> =>
@@ -243,7 +248,7 @@ async function reportFailure(
       return 'failed'
     }
     deps.log.warn({ err: error }, 'the job was interrupted')
-    const cause = await releaseCauseOf(error, deps.store)
+    const cause = await releaseCauseOf(error, deps)
     await deps.broker.publishEvent({ ...reporter.event('released'), cause })
     return 'released'
   } catch (cause) {

@@ -14,7 +14,7 @@ const KEYS_MAX = 10_000
 
 interface Reading {
   row: Promise<ApiKeyRow | undefined>
-  /** Epoch milliseconds. */
+  /** By `clock.elapsed`. */
   readAt: number
 }
 
@@ -41,9 +41,9 @@ export class KeyChecks {
   }
 
   #read(keyId: string): Promise<ApiKeyRow | undefined> {
-    const now = this.#clock.now()
+    const now = this.#clock.elapsed()
     const known = this.#readings.get(keyId)
-    if (known && now >= known.readAt && now < known.readAt + FRESH_MS) return known.row
+    if (known && now < known.readAt + FRESH_MS) return known.row
     const row = findApiKeys(this.#store, [keyId]).then((rows) => rows[0])
     this.#readings.delete(keyId) // so that it becomes the newest
     this.#readings.set(keyId, { row, readAt: now })

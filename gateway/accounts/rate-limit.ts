@@ -9,6 +9,8 @@ import { countCall } from '../store/rate-windows.ts'
 
 /** Keys that are counted; beyond it, those whose minute began first are dropped. */
 const KEYS_MAX = 10_000
+/** More than the clocks of gateways are ever apart, unless one is set. */
+const CLOCKS_APART_MS = MINUTE_MS
 
 /** The rate limit of a key after a call. */
 export interface Allowance {
@@ -22,7 +24,7 @@ export interface Allowance {
 
 interface Window {
   calls: number
-  /** Epoch milliseconds. */
+  /** Milliseconds by a clock that its maker chooses. */
   endsAt: number
 }
 
@@ -49,8 +51,9 @@ export class RateLimiter {
   async count(keyId: string): Promise<Allowance | undefined> {
     const { perMinute: limit, clock, store } = this.#options
     if (limit === 0) return undefined
-    const now = clock.now()
-    const { calls, endsAt } = isPostgres(store)
+    const isShared = isPostgres(store)
+    const now = isShared ? clock.now() : clock.elapsed()
+    const { calls, endsAt } = isShared
       ? await countTogether(store, keyId, now)
       : this.#countHere(keyId, now)
     return { limit, left: limit - calls, resetSeconds: Math.ceil((endsAt - now) / 1_000) }
@@ -75,7 +78,11 @@ export class RateLimiter {
 }
 
 async function countTogether(store: Store, keyId: string, now: number): Promise<Window> {
-  const times = { now: isoTime(now), endsAt: isoTime(now + MINUTE_MS) }
+  const times = {
+    now: isoTime(now),
+    endsAt: isoTime(now + MINUTE_MS),
+    latest: isoTime(now + MINUTE_MS + CLOCKS_APART_MS),
+  }
   const { calls, ends_at: endsAt } = await countCall(store, { keyId, ...times })
   return { calls, endsAt: Date.parse(endsAt) }
 }

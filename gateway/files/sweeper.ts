@@ -47,9 +47,9 @@ export function createSweeper(deps: SweeperDeps): Loop {
     log: deps.log,
     turn: async () => {
       await sweep(deps)
-      if (deps.clock.now() < orphansDueAt) return
+      if (deps.clock.elapsed() < orphansDueAt) return
       await sweepOrphans(deps)
-      orphansDueAt = deps.clock.now() + ORPHANS_EVERY_MS
+      orphansDueAt = deps.clock.elapsed() + ORPHANS_EVERY_MS
     },
   })
 }

@@ -4,16 +4,18 @@
  */
 
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, open, opendir, rename, rm, stat, statfs } from 'node:fs/promises'
+import { mkdir, open, opendir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { send } from '@fastify/send'
 import { HOUR_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
+import { freeBytes as bytesFree } from '../../shared/free-bytes.ts'
 import type { Keys } from '../secrets.ts'
 import { checkSignedQuery, signPath, type Claims, type SignedMethod } from './signed-url.ts'
+import { OWNER_KEY } from './media-store.ts'
 import type {
   Audience,
   Download,
@@ -43,6 +45,8 @@ const KEY = /^[\w-]+(\/[\w-]+)+$/
 const NEW = '.new'
 /** A file that is being written changes more often. */
 const SILENT_MS = HOUR_MS
+/** A hint to clients; nobody can know when there is room. */
+const RETRY_AFTER_SECONDS = 60
 /** A refused body stays open, so that the response can still be sent. */
 const KEEP_OPEN = { destroyOnReturn: false }
 /** The free space is measured again after this much of one body. */
@@ -66,6 +70,26 @@ class MediaFolder implements LocalDisk {
 
   constructor(options: LocalDiskOptions) {
     this.#options = options
+  }
+
+  get place(): string {
+    return `the folder ${resolve(this.#options.folder)}`
+  }
+
+  async owner(): Promise<string | undefined> {
+    return (await readFile(this.#ownerPath, 'utf8').catch(ignoreMissing))?.trim() || undefined
+  }
+
+  async claim(installationId: string): Promise<void> {
+    await writeFile(this.#ownerPath, `${installationId}\n`, { flag: 'wx', flush: true }).catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EEXIST') throw error // else another gateway was faster
+      },
+    )
+  }
+
+  get #ownerPath(): string {
+    return join(this.#options.folder, OWNER_KEY)
   }
 
   check(method: SignedMethod, key: string, query: Readonly<Record<string, unknown>>, now: number) {
@@ -136,9 +160,13 @@ class MediaFolder implements LocalDisk {
     return baseUrls[audience]() + signPath(signingKeys[0], claims)
   }
 
-  async #assertRoom(bytes: number): Promise<void> {
+  async hasRoom(bytes = 0): Promise<boolean> {
     const { folder, freeBytesMin, freeBytes = bytesFree } = this.#options
-    if ((await freeBytes(folder)) - bytes < freeBytesMin) throw noRoom()
+    return (await freeBytes(folder)) - bytes >= freeBytesMin
+  }
+
+  async #assertRoom(bytes: number): Promise<void> {
+    if (!(await this.hasRoom(bytes))) throw noRoom()
   }
 
   #pathOf(key: string): string {
@@ -215,11 +243,6 @@ function timely<T>(waiting: Promise<T>, { silentMsMax, signal }: StageLimits): P
   }).finally(() => tidyUp())
 }
 
-async function bytesFree(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder)
-  return bavail * bsize
-}
-
 const isDiskFull = (error: unknown): boolean =>
   ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')
 
@@ -227,6 +250,7 @@ const noRoom = (cause?: unknown) =>
   new ServiceError('QUEUE_UNAVAILABLE', {
     message: 'There is no room for this media now; try again later.',
     cause,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
   })
 
 const tooSilent = (ms: number) =>

@@ -37,8 +37,17 @@ export interface StoredMedia {
   writtenAt: number
 }
 
+/** The key, or the file, with the id of the installation that the place belongs to. */
+export const OWNER_KEY = 'winnow-installation'
+
 /** What both stores do. */
 export interface BaseMediaStore {
+  /** Where the media are, for people. */
+  readonly place: string
+  /** The id of the installation that the place belongs to; undefined: nobody's. */
+  owner(): Promise<string | undefined>
+  /** Makes the place that installation's, where it is nobody's. */
+  claim(installationId: string): Promise<void>
   /** An address that accepts a PUT of the media without an API key. */
   uploadUrl(upload: Upload): Promise<string>
   /** An address that returns the media, whole or by range, without an API key. */
@@ -62,6 +71,8 @@ export interface LocalDisk extends BaseMediaStore {
     query: Readonly<Record<string, unknown>>,
     now: number,
   ): Claims | 'expired' | 'forged'
+  /** Whether the disk has as much free as an upload must leave. */
+  hasRoom(): Promise<boolean>
   /** Stores all of `body`, or nothing on failure. To be placed or discarded. */
   stage(body: Readable, limits: StageLimits): Promise<StagedMedia>
   /** Answers `request` (its method, Range and conditions) with what is stored under `key`. */

@@ -13,6 +13,7 @@ import {
   HeadBucketCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
+  NoSuchKey,
   NotFound,
   PutObjectCommand,
   S3Client,
@@ -20,6 +21,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import contentDisposition from 'content-disposition'
+import { OWNER_KEY } from './media-store.ts'
 import type {
   PendingUpload,
   Audience,
@@ -29,6 +31,7 @@ import type {
   Upload,
 } from './media-store.ts'
 import { DAY_SECONDS, MINUTE_MS } from '../../shared/durations.ts'
+import { StartError } from '../../shared/lifecycle.ts'
 
 export interface BucketOptions {
   bucket: string
@@ -49,7 +52,7 @@ const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: MINUTE_MS }
 /**
  * Opens an existing bucket with the credentials that Amazon's SDK finds (`AWS_ACCESS_KEY_ID`,
  * `AWS_SECRET_ACCESS_KEY`, a profile, or the role of the machine).
- * @throws Error saying why the bucket cannot be used
+ * @throws StartError saying why the bucket cannot be used
  */
 export async function openBucket(options: BucketOptions): Promise<Bucket> {
   const bucket = new S3Bucket(options)
@@ -60,11 +63,13 @@ export async function openBucket(options: BucketOptions): Promise<Bucket> {
 class S3Bucket implements Bucket {
   readonly kind = 's3'
   readonly #bucket: string
+  readonly #endpoint: string
   /** By the audience of their addresses. */
   readonly #clients: Record<Audience, S3Client>
 
   constructor({ bucket, region, endpoint, publicEndpoint = endpoint }: BucketOptions) {
     this.#bucket = bucket
+    this.#endpoint = endpoint ?? `Amazon, ${region}`
     this.#clients = {
       client: connectClient(region, publicEndpoint),
       engine: connectClient(region, endpoint),
@@ -75,12 +80,38 @@ class S3Bucket implements Bucket {
     return this.#clients.engine
   }
 
-  /** @throws Error saying why the bucket cannot be used */
+  /** @throws StartError saying why the bucket cannot be used */
   async assertUsable(): Promise<void> {
     await this.#s3.send(new HeadBucketCommand({ Bucket: this.#bucket })).catch((cause: unknown) => {
       const reason = cause instanceof S3ServiceException ? cause.name : (cause as Error).message
-      throw new Error(`the bucket ${this.#bucket} cannot be used: ${reason}`, { cause })
+      throw new StartError(
+        `S3_BUCKET: the bucket ${this.#bucket} can't be used (${reason}). Check S3_BUCKET, ` +
+          'S3_ENDPOINT, S3_REGION and the credentials.',
+        { cause },
+      )
     })
+  }
+
+  get place(): string {
+    return `the bucket ${this.#bucket} at ${this.#endpoint}`
+  }
+
+  async owner(): Promise<string | undefined> {
+    try {
+      const { Body } = await this.#s3.send(
+        new GetObjectCommand({ Bucket: this.#bucket, Key: OWNER_KEY }),
+      )
+      return (await Body?.transformToString())?.trim() || undefined
+    } catch (error) {
+      if (error instanceof NoSuchKey) return undefined
+      throw error
+    }
+  }
+
+  async claim(installationId: string): Promise<void> {
+    await this.#s3.send(
+      new PutObjectCommand({ Bucket: this.#bucket, Key: OWNER_KEY, Body: `${installationId}\n` }),
+    )
   }
 
   uploadUrl({ key, audience, expiresAt, body }: Upload): Promise<string> {

@@ -18,6 +18,7 @@ const SILENCE_MS_MAX = 15_000
 
 interface Member {
   address: string
+  /** By `clock.elapsed`. */
   announcedAt: number
   client: EngineClient
 }
@@ -41,7 +42,7 @@ export class EngineRegistry {
     const known = this.#members.get(engineId)
     if (known && known.address !== address) known.client.close()
     const client = known?.address === address ? known.client : this.#options.connect(address)
-    this.#members.set(engineId, { address, client, announcedAt: this.#options.clock.now() })
+    this.#members.set(engineId, { address, client, announcedAt: this.#options.clock.elapsed() })
   }
 
   /** How many engines are there. */
@@ -90,7 +91,7 @@ export class EngineRegistry {
   }
 
   #dropSilent(): void {
-    const oldest = this.#options.clock.now() - SILENCE_MS_MAX
+    const oldest = this.#options.clock.elapsed() - SILENCE_MS_MAX
     for (const [engineId, { announcedAt, client }] of this.#members) {
       if (announcedAt >= oldest) continue
       client.close()

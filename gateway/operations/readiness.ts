@@ -2,43 +2,66 @@
 
 import { isoTime } from '../../shared/clock.ts'
 import type { Deps } from '../deps.ts'
-import { canWrite } from '../store/write-probe.ts'
+import { isOfFullDisk, probeWrite } from '../store/write-probe.ts'
 
-type ReadinessDeps = Pick<Deps, 'store' | 'broker' | 'engineRegistry' | 'clock' | 'log'>
+type ReadinessDeps = Pick<
+  Deps,
+  'store' | 'broker' | 'mediaStore' | 'engineRegistry' | 'clock' | 'log'
+>
 
-/** Without an engine it is only degraded: accepted requests wait for one. */
+/** Degraded: requests are accepted, and wait for an engine, or for room on the disk. */
 export interface Readiness {
   status: 'ready' | 'degraded' | 'unavailable'
   database: boolean
   broker: boolean
   engines: number
+  /** Why it is not ready: a sentence each. */
+  problems: string[]
 }
 
 /** A result is reused for so long, so that frequent checks cause no more disk flushes. */
 const AGE_MS_MAX = 1_000
 
-export function createReadiness({
-  store,
-  broker,
-  engineRegistry,
-  clock,
-  log,
-}: ReadinessDeps): () => Promise<Readiness> {
-  let probe: { at: number; writable: Promise<boolean> } | undefined
-  const probeDatabase = (now: number) =>
-    canWrite(store, isoTime(now)).catch((error: unknown) => {
-      log.error({ err: error }, 'the database takes no writes')
-      return false
-    })
+export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
+  const { clock, broker, engineRegistry } = deps
+  let probe: { at: number; disks: Promise<Disks> } | undefined
   return async () => {
-    const now = clock.now()
-    if (!probe || now - probe.at >= AGE_MS_MAX) probe = { at: now, writable: probeDatabase(now) }
-    const [database, connected, engines] = [
-      await probe.writable,
-      broker.isConnected(),
-      engineRegistry.engines,
-    ]
-    const status = !database || !connected ? 'unavailable' : engines === 0 ? 'degraded' : 'ready'
-    return { status, database, broker: connected, engines }
+    const now = clock.elapsed()
+    if (!probe || now - probe.at >= AGE_MS_MAX) probe = { at: now, disks: probeDisks(deps) }
+    const { database, media } = await probe.disks
+    const [away, { engines }] = [broker.problem(), engineRegistry]
+    const severe = [database, away].filter((problem) => problem !== null)
+    const mild = [media, engines === 0 ? NO_ENGINE : null].filter((problem) => problem !== null)
+    return {
+      status: severe.length > 0 ? 'unavailable' : mild.length > 0 ? 'degraded' : 'ready',
+      database: database === null,
+      broker: away === null,
+      engines,
+      problems: [...severe, ...mild],
+    }
   }
+}
+
+const NO_ENGINE = 'No engine is there: requests wait for one.'
+const NO_ROOM =
+  'The disk of DATA_DIR has less free than DISK_FREE_MB_MIN: uploads and results are refused.'
+
+/** What is wrong with each; null: nothing. */
+interface Disks {
+  database: string | null
+  media: string | null
+}
+
+async function probeDisks({ store, mediaStore, clock, log }: ReadinessDeps): Promise<Disks> {
+  const database = probeWrite(store, isoTime(clock.now())).then(
+    () => null,
+    (error: unknown) => {
+      log.error({ err: error }, 'the database takes no writes')
+      return isOfFullDisk(error)
+        ? 'The database takes no writes: its disk is full.'
+        : 'The database is away, or takes no writes.'
+    },
+  )
+  const hasRoom = mediaStore.kind !== 'local disk' || (await mediaStore.hasRoom())
+  return { database: await database, media: hasRoom ? null : NO_ROOM }
 }

@@ -24,7 +24,7 @@ import { inputKey, outputKey } from '../store/retention.ts'
 import type { RequestRow } from '../store/tables.ts'
 
 type PublisherDeps = FinishDeps &
-  Pick<Deps, 'log'> & { broker: Pick<Broker, 'publishJob' | 'removeJob' | 'isConnected'> }
+  Pick<Deps, 'log'> & { broker: Pick<Broker, 'publishJob' | 'removeJob' | 'problem'> }
 
 const BATCH_MAX = 64
 /** Polls the outbox, for rows of other processes. */
@@ -37,6 +37,8 @@ const JOB_URL_MS = 7 * DAY_MS
 const RETRY_DELAY_MS = { least: 1_000, most: 10 * MINUTE_MS }
 /** Longer than it takes to hand a batch over: of a gateway that died, others take over then. */
 const TAKEN_MS = 15_000
+/** Longer than anything rests in the outbox, this and an interruption of its engine included. */
+const REST_MS_MAX = 2 * RETRY_DELAY_MS.most
 /** With the rests between them a day; then its request fails. */
 const TRIES_MAX = 150
 
@@ -60,6 +62,7 @@ export async function publishWaiting(deps: PublisherDeps): Promise<void> {
     const waiting = await takeWaiting(deps.store, {
       now: isoTime(deps.clock.now()),
       until: isoTime(deps.clock.now() + TAKEN_MS),
+      latest: isoTime(deps.clock.now() + REST_MS_MAX),
       limit: BATCH_MAX,
     })
     if (waiting.length === 0) return
@@ -76,7 +79,7 @@ export async function publishWaiting(deps: PublisherDeps): Promise<void> {
       outcomes.filter((outcome) => !('error' in outcome)),
     )
     const [first] = failures
-    if (first && !deps.broker.isConnected()) {
+    if (first && deps.broker.problem() !== null) {
       const ids = failures.map(({ row }) => row.message_id)
       await giveBackToOutbox(deps.store, ids) // that is no try
       throw first.error

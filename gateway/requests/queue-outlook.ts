@@ -70,7 +70,7 @@ export class QueueOutlook {
   #secondsLeft(rows: Rows, row: RequestRow): number | undefined {
     if (rows.speed === undefined) return this.#byOwnPace(row)
     if (this.#deps.engineRegistry.engines === 0) return undefined
-    const now = this.#deps.clock.now()
+    const now = this.#deps.clock.elapsed()
     if (this.#left?.rows !== rows || now - this.#left.at >= AGE_MS_MAX) {
       this.#left = { at: now, rows, seconds: this.#allSecondsLeft(rows, rows.speed) }
     }
@@ -102,7 +102,7 @@ export class QueueOutlook {
   /** Concurrent callers share a reading. */
   async #current(): Promise<Rows> {
     const rows = this.#rows
-    const ageMs = rows ? this.#deps.clock.now() - rows.readAt : Infinity
+    const ageMs = rows ? this.#deps.clock.elapsed() - rows.readAt : Infinity
     const isUnchanged = rows?.changes === this.#deps.feed.changes
     if (rows && (ageMs < AGE_MS_MAX || (isUnchanged && ageMs < UNCHANGED_MS_MAX))) return rows
     this.#reading ??= this.#read().finally(() => (this.#reading = undefined))
@@ -111,7 +111,7 @@ export class QueueOutlook {
 
   async #read(): Promise<Rows> {
     const { store, feed, clock } = this.#deps
-    const [changes, readAt] = [feed.changes, clock.now()]
+    const [changes, readAt] = [feed.changes, clock.elapsed()]
     const [open, completed] = [await openRequests(store), await lastCompleted(store, COMPLETED_MAX)]
     const lanes = createLaneCount()
     const done = completed.map(({ duration, options, started_at, finished_at }) => ({

@@ -35,6 +35,9 @@ export const hungUp = (): ServiceError =>
     message: 'The client hung up before the answer; nothing was stored.',
   })
 
+/** A hint to clients of a database that fails for a reason that nobody has foreseen. */
+const RETRY_AFTER_SECONDS = 30
+
 type SubmitDeps = SourceDeps & Pick<Deps, 'checkWebhookUrl' | 'metrics' | 'feed' | 'wakePublisher'>
 
 /**
@@ -160,6 +163,6 @@ async function insert(
     })
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause
-    throw new ServiceError('QUEUE_UNAVAILABLE', { cause })
+    throw new ServiceError('QUEUE_UNAVAILABLE', { cause, retryAfterSeconds: RETRY_AFTER_SECONDS })
   }
 }

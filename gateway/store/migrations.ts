@@ -18,6 +18,7 @@ export const migrations: Record<string, Migration> = {
   '010-traces': { up: addTraces },
   '012-page-sessions': { up: addPageSessions },
   '013-request-sources': { up: addRequestSources },
+  '014-installation': { up: addInstallation },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {
@@ -279,4 +280,14 @@ async function addPageSessions(db: Kysely<any>): Promise<void> {
 async function addRequestSources(db: Kysely<any>): Promise<void> {
   await db.schema.alterTable('requests').addColumn('source_request_id', 'text').execute()
   await db.schema.alterTable('requests').addColumn('source_output', 'text').execute()
+}
+
+/** By which a bucket of another installation is known. */
+async function addInstallation(db: Kysely<any>): Promise<void> {
+  await db.schema
+    .createTable('installation')
+    .addColumn('name', 'text', (column) => column.primaryKey())
+    .addColumn('installation_id', 'text', (column) => column.notNull())
+    .addColumn('media_place', 'text')
+    .execute()
 }

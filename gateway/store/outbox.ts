@@ -18,6 +18,8 @@ interface TakeOptions {
   now: string
   /** What another gateway takes now rests for us until then, and the other way round. */
   until: string
+  /** What rests longer rests no more: the clock was set back meanwhile. */
+  latest: string
   limit: number
 }
 
@@ -26,11 +28,17 @@ interface TakeOptions {
  * stay in the outbox until they are settled or put off.
  */
 export async function takeWaiting(store: Store, options: TakeOptions): Promise<WaitingJob[]> {
-  const { now, until, limit } = options
+  const { now, until, latest, limit } = options
   const waiting = store
     .selectFrom('outbox')
     .select('message_id')
-    .where(({ eb, or }) => or([eb('not_before', 'is', null), eb('not_before', '<=', now)]))
+    .where(({ eb, or }) =>
+      or([
+        eb('not_before', 'is', null),
+        eb('not_before', '<=', now),
+        eb('not_before', '>', latest),
+      ]),
+    )
     .orderBy('created_at')
     .orderBy('message_id')
     .limit(limit)

@@ -9,18 +9,24 @@ interface Call {
   now: string
   /** Of the window that begins with this call, if the one before is over. */
   endsAt: string
+  /** A window that ends later is over as well: the clock was set back meanwhile. */
+  latest: string
 }
 
 /** Counts a call of a key, in its window or, when that is over, as the first of a new one. */
-export const countCall = (store: Store, { keyId, now, endsAt }: Call): Promise<RateWindowRow> =>
+export const countCall = (
+  store: Store,
+  { keyId, now, endsAt, latest }: Call,
+): Promise<RateWindowRow> =>
   store
     .insertInto('rate_windows')
     .values({ key_id: keyId, calls: 1, ends_at: endsAt })
     .onConflict((conflict) =>
       conflict.column('key_id').doUpdateSet({
-        calls: sql`case when rate_windows.ends_at <= ${now} then 1 else rate_windows.calls + 1 end`,
-        ends_at: sql`case when rate_windows.ends_at <= ${now} then ${endsAt}
-          else rate_windows.ends_at end`,
+        calls: sql`case when rate_windows.ends_at > ${now} and rate_windows.ends_at <= ${latest}
+          then rate_windows.calls + 1 else 1 end`,
+        ends_at: sql`case when rate_windows.ends_at > ${now} and rate_windows.ends_at <= ${latest}
+          then rate_windows.ends_at else ${endsAt} end`,
       }),
     )
     .returningAll()

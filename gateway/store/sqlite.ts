@@ -3,6 +3,8 @@
 import { createRequire } from 'node:module'
 import type BetterSqlite from 'better-sqlite3'
 import { CompiledQuery, Kysely, SqliteDialect, SqliteDriver, type DatabaseConnection } from 'kysely'
+import { ServiceError } from '../../shared/errors.ts'
+import { StartError } from '../../shared/lifecycle.ts'
 import type { Store } from './database.ts'
 import { migrate } from './migrate.ts'
 
@@ -13,12 +15,37 @@ import { migrate } from './migrate.ts'
 const DRIVER = Number(process.versions.napi) >= 10 ? 'better-sqlite3' : 'better-sqlite3-node20'
 export const SqliteDatabase = createRequire(import.meta.url)(DRIVER) as typeof BetterSqlite
 
+/** Of errors of the disk, which may pass: full, failing, or mounted for reading alone. */
+const DISK_CODES = /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|BUSY)/
+/** A hint to clients; nobody can know when there is room. */
+const RETRY_AFTER_SECONDS = 30
+
 /**
  * Opens the SQLite file at `path`, makes it where there is none, and migrates it.
- * A committed transaction survives the loss of power.
- * @throws StartError when a newer version has changed it
+ * A committed transaction survives the loss of power. While the disk is full later, what writes
+ * fails with `SERVICE_UNAVAILABLE`.
+ * @throws StartError when a newer version has changed it, or it can't be used
  */
 export async function openSqlite(path: string): Promise<Store> {
+  try {
+    return await open(path)
+  } catch (cause) {
+    const { code = '', message } = cause as Error & { code?: string }
+    if (!code.startsWith('SQLITE_')) throw cause
+    throw new StartError(`The database ${path} can't be used: ${message}. ${remedyOf(code)}`, {
+      cause,
+    })
+  }
+}
+
+const remedyOf = (code: string): string =>
+  code.startsWith('SQLITE_FULL')
+    ? 'Make room on its disk.'
+    : /CORRUPT|NOTADB/.test(code)
+      ? 'Restore it from a backup.'
+      : 'Its folder must be on a disk with room, writable by the user who runs the gateway.'
+
+async function open(path: string): Promise<Store> {
   const database = new SqliteDatabase(path)
   database.pragma('journal_mode = WAL')
   database.pragma('synchronous = FULL')
@@ -40,10 +67,54 @@ export async function openSqlite(path: string): Promise<Store> {
 
 /**
  * Transactions take the right to write at their beginning, and wait for it: after reading first,
- * SQLite would refuse it when another process has written meanwhile.
+ * SQLite would refuse it when another process has written meanwhile. Errors of the disk are the
+ * client's to try again.
  */
 class ImmediateDriver extends SqliteDriver {
+  readonly #database: BetterSqlite.Database
+
+  constructor({ database }: { database: BetterSqlite.Database }) {
+    super({ database })
+    this.#database = database
+  }
+
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    const connection = await super.acquireConnection()
+    return {
+      executeQuery: async <Row>(query: CompiledQuery) => {
+        try {
+          return await connection.executeQuery<Row>(query)
+        } catch (error) {
+          throw isOfDisk(error) ? away(error) : error
+        }
+      },
+      streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
+    }
+  }
+
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'))
   }
+
+  /** SQLite itself may have undone a transaction that found the disk full. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#database.inTransaction) await super.rollbackTransaction(connection)
+  }
+
+  override async rollbackToSavepoint(
+    ...given: Parameters<SqliteDriver['rollbackToSavepoint']>
+  ): Promise<void> {
+    if (!this.#database.inTransaction) throw away()
+    await super.rollbackToSavepoint(...given)
+  }
 }
+
+const isOfDisk = (error: unknown): boolean =>
+  DISK_CODES.test(String((Object(error) as { code?: unknown }).code))
+
+const away = (cause?: unknown) =>
+  new ServiceError('SERVICE_UNAVAILABLE', {
+    message: 'The database takes no calls now, since its disk does not; try again later.',
+    cause,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  })

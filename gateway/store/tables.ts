@@ -210,6 +210,14 @@ export interface PageSessionRow {
   expires_at: string
 }
 
+/** The installation that the database is of: one row. */
+export interface InstallationRow {
+  name: 'this'
+  installation_id: string
+  /** Where its media are, in words; null: no place is marked yet. */
+  media_place: string | null
+}
+
 export interface Tables {
   accounts: AccountRow
   api_keys: ApiKeyRow
@@ -225,4 +233,5 @@ export interface Tables {
   rate_windows: RateWindowRow
   secret_checks: SecretCheckRow
   page_sessions: PageSessionRow
+  installation: InstallationRow
 }

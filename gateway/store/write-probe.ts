@@ -2,12 +2,20 @@
 
 import type { Store } from './database.ts'
 
-/** True once a write is durable. @throws what the database says when it is not */
-export async function canWrite(store: Store, now: string): Promise<boolean> {
+/** What the databases call a full disk. */
+const FULL = ['SQLITE_FULL', '53100']
+
+/** Resolves once a write is durable. @throws what the database says when it is not */
+export async function probeWrite(store: Store, now: string): Promise<void> {
   await store
     .insertInto('write_probe')
     .values({ probe_id: 1, written_at: now })
     .onConflict((conflict) => conflict.column('probe_id').doUpdateSet({ written_at: now }))
     .execute()
-  return true
 }
+
+/** Whether the database has failed because its disk is full. */
+export const isOfFullDisk = (error: unknown): boolean =>
+  [error, (Object(error) as Error).cause].some((each) =>
+    FULL.includes(String((Object(each) as { code?: unknown }).code)),
+  )

@@ -133,8 +133,8 @@ export class WebhookSender {
 
   async #send(delivery: DueDelivery, claimId: string): Promise<void> {
     const { clock, log } = this.#options
-    const startedAt = clock.now()
-    const outcome = await this.#postTraced(delivery, startedAt)
+    const startedAt = clock.elapsed()
+    const outcome = await this.#postTraced(delivery)
     const { request_id: requestId, webhook_id: webhookId, host } = delivery
     const settled = await this.#settle(webhookId, claimId, outcome)
     const answer = 'status' in outcome ? { status: outcome.status } : outcome
@@ -145,7 +145,7 @@ export class WebhookSender {
         webhookId,
         host,
         ...answer,
-        ms: clock.now() - startedAt,
+        ms: Math.round(clock.elapsed() - startedAt),
         state: settled?.state,
         nextAttemptAt: settled?.next_attempt_at,
       },
@@ -178,23 +178,19 @@ export class WebhookSender {
   }
 
   /** The first try goes on with the trace of the request; a later one may come days after it. */
-  #postTraced(delivery: DueDelivery, startedAt: number): Promise<PostOutcome> {
+  #postTraced(delivery: DueDelivery): Promise<PostOutcome> {
     const { trace_parent: from, attempts, webhook_id: webhookId, request_id: requestId } = delivery
     const attributes = { 'winnow.request_id': requestId, 'winnow.webhook_id': webhookId }
     const options = { kind: 'client', from, isRepeated: attempts > 1, attributes } as const
     return inSpan('webhook', options, async (span) => {
-      const outcome = await this.#post(delivery, startedAt, span.traceParent)
+      const outcome = await this.#post(delivery, span.traceParent)
       if ('status' in outcome) span.setAttributes({ 'http.response.status_code': outcome.status })
       else span.end({ code: outcome.isBusy ? 'BUSY' : 'UNREACHABLE' })
       return outcome
     })
   }
 
-  async #post(
-    delivery: DueDelivery,
-    now: number,
-    traceparent: string | null,
-  ): Promise<PostOutcome> {
+  async #post(delivery: DueDelivery, traceparent: string | null): Promise<PostOutcome> {
     const { webhook_id: id, request_id: requestId, account_id: accountId } = delivery
     const { webhook_url: url, webhook_secret: encrypted } = delivery
     const body = Buffer.from(delivery.body)
@@ -205,7 +201,8 @@ export class WebhookSender {
       this.#options.log.error({ err: error, requestId }, 'a webhook secret could not be opened')
       return { problem: 'The signing secret can no longer be read.' }
     }
-    const signature = signatureHeaders(secret, { id, timestamp: Math.floor(now / 1_000), body })
+    const timestamp = Math.floor(this.#options.clock.now() / 1_000)
+    const signature = signatureHeaders(secret, { id, timestamp, body })
     const headers = {
       'content-type': 'application/json',
       ...signature,

@@ -106,7 +106,7 @@ test('3 a file that is given up between the check of a submit and its storing is
     .selectAll()
     .executeTakeFirstOrThrow()
   const body = { input: { prompt: 'a bell', file_id: fileId } }
-  const slowClock = { now: () => gateway.clock.now() - DAY_MS } // to it, the file is still there
+  const slowClock = { elapsed: () => 0, now: () => gateway.clock.now() - DAY_MS } // to it, the file is still there
   gateway.clock.advance(DAY_MS)
   // In between. Of SQLite's transactions there is one at a time: there the sweep is the first.
   const transaction = () => ({

@@ -69,17 +69,32 @@ test('1.7 and extension: health needs no key', async (t) => {
   const gateway = await startGateway(t)
   const ready = await gateway.call('GET', '/readyz')
   assert.equal(ready.statusCode, 200)
-  assert.deepEqual(ready.json(), { status: 'degraded', database: true, broker: true, engines: 0 })
+  assert.deepEqual(ready.json(), {
+    status: 'degraded',
+    database: true,
+    broker: true,
+    engines: 0,
+    problems: ['No engine is there: requests wait for one.'],
+  })
   gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
   assert.equal((await gateway.call('GET', '/readyz')).json().status, 'ready')
   gateway.broker.connected = false
-  assert.equal((await gateway.call('GET', '/readyz')).statusCode, 503)
+  const without = await gateway.call('GET', '/readyz')
+  assert.equal(without.statusCode, 503)
+  assert.deepEqual(without.json().problems, ['The broker is away.'])
   gateway.broker.connected = true
+  gateway.clock.advance(1_000)
+  gateway.free.bytes = -1
+  const crammed = await gateway.call('GET', '/readyz')
+  assert.deepEqual([crammed.statusCode, crammed.json().status], [200, 'degraded'])
+  assert.match(crammed.json().problems.join(), /DATA_DIR has less free than DISK_FREE_MB_MIN/)
+  gateway.free.bytes = Infinity
   gateway.clock.advance(1_000)
   await gateway.store.schema.dropTable('write_probe').execute()
   const unwritable = await gateway.call('GET', '/readyz')
   assert.equal(unwritable.statusCode, 503)
   assert.equal(unwritable.json().database, false)
+  assert.match(unwritable.json().problems.join(), /database .* takes no writes/)
   assert.equal((await gateway.call('GET', '/healthz')).statusCode, 200)
 })
 

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as grpc from '@grpc/grpc-js'
+import { engineControlService } from '../../shared/engine-control.ts'
 import { SEPARATION_SERVICE, separationPackage } from '../../gateway/grpc/server.ts'
 import { noise } from '../support/signals.ts'
 import { wavBytes } from '../support/wav.ts'
@@ -160,4 +161,59 @@ test("a gRPC call goes on with its caller's trace, and a status stream does not 
   assert.equal(stream.status, 200)
   await span('GET /v1/queue/requests/:request_id/status/stream')
   gone.abort()
+})
+
+test('calls to an engine belong to the trace of what asked for them', async (t) => {
+  const { span, spans, submit, winnow } = await startTraced(t, 240)
+  await submit()
+  const started = await span('handle started')
+  const caller = `00-${'a'.repeat(32)}-${CALLER}-01`
+  const call = (path: string, method: string) =>
+    fetch(`${winnow.url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${API_KEY}`, traceparent: caller },
+    })
+  assert.equal((await call('/v1/models', 'GET')).status, 200)
+  const { data } = (await (await call('/v1/queue/requests', 'GET')).json()) as {
+    data: { request_id: string }[]
+  }
+  const path = `/v1/queue/requests/${data[0]?.request_id}/cancel`
+  assert.equal((await call(path, 'PUT')).status, 202)
+  const control = new grpc.Client(
+    winnow.engines[0]?.ready.control ?? '',
+    grpc.credentials.createInsecure(),
+  )
+  t.after(() => control.close())
+  const metadata = new grpc.Metadata()
+  metadata.set('traceparent', caller)
+  const { path: drain, requestSerialize, responseDeserialize } = engineControlService.Drain!
+  await new Promise<void>((resolve, reject) => {
+    control.makeUnaryRequest(
+      drain,
+      requestSerialize,
+      responseDeserialize,
+      { deadline_ms: 1 },
+      metadata,
+      (error) => (error ? reject(error) : resolve()),
+    )
+  })
+  const inTrace = (name: string, service: string) =>
+    span(name, (found) => found.traceId === 'a'.repeat(32) && found.service === service)
+  for (const [method, route] of [
+    ['Describe', 'GET /v1/models'],
+    ['Cancel', 'PUT /v1/queue/requests/:request_id/cancel'],
+  ]) {
+    const name = `winnow.engine.v1.EngineControl/${method}`
+    const asked = await inTrace(name, 'winnow-gateway')
+    const served = await inTrace(name, 'winnow-engine')
+    assert.deepEqual([asked.kind, served.kind], [3, 2], name)
+    assert.equal(asked.parentSpanId, (await inTrace(route!, 'winnow-gateway')).spanId, name)
+    assert.equal(served.parentSpanId, asked.spanId, name)
+  }
+  const drained = await inTrace('winnow.engine.v1.EngineControl/Drain', 'winnow-engine')
+  assert.equal(drained.parentSpanId, CALLER)
+  assert.equal(started.traceId, TRACE_ID)
+  assert.ok(
+    spans.every(({ name, parentSpanId }) => !name.includes('EngineControl') || parentSpanId),
+  )
 })

@@ -8,15 +8,24 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { createClient } from '../../clients/typescript/node.ts'
+import { examplePath, readWav16, siSdr, SUM_ERROR_MAX, sumError } from '../support/examples.ts'
 import { followLoad } from '../support/follow-load.ts'
 import { startLoadBalancer } from '../support/load-balancer.ts'
 import { noise } from '../support/signals.ts'
 import { createDatabase } from '../support/start-postgres.ts'
-import { API_KEY, startWinnow, type Program } from '../support/start-winnow.ts'
+import {
+  API_KEY,
+  downloadResult,
+  separateFile,
+  startWinnow,
+  type Program,
+} from '../support/start-winnow.ts'
 import type { LoadReport } from '../support/steady-load.ts'
-import { wavBytes } from '../support/wav.ts'
+import { readWav24, wavBytes } from '../support/wav.ts'
 
 const LOAD = fileURLToPath(new URL('../support/steady-load.ts', import.meta.url))
+const EXAMPLE = 'siren-and-speech'
 /** Requests between two events: each gateway has taken some. */
 const SUBMITTED_BETWEEN = 25
 
@@ -62,6 +71,22 @@ async function startLoad(t: TestContext, { balancer, folder }: Fleet) {
   return followLoad(child)
 }
 
+/** A request through the load balancer, its status followed and its result fetched there. */
+async function assertSeparated({ winnow, balancer }: Fleet): Promise<void> {
+  const client = createClient({ baseUrl: balancer.url, apiKey: API_KEY })
+  const through = { ...winnow, client }
+  const { submitted, last } = await separateFile(through, examplePath(`${EXAMPLE}.wav`), {
+    prompt: 'siren',
+  })
+  assert.equal(last.status, 'COMPLETED')
+  const files = await downloadResult(through, submitted)
+  const [target, residual] = [readWav24(files.target).planes, readWav24(files.residual).planes]
+  const mixture = await readWav16(examplePath(`${EXAMPLE}.wav`))
+  assert.ok(sumError(target, residual, mixture) <= SUM_ERROR_MAX, 'the parts add up')
+  const siren = await readWav16(examplePath(`sources/${EXAMPLE}/siren.wav`))
+  assert.ok(siSdr(target, siren) > siSdr(mixture, siren) + 6, 'the target is the siren')
+}
+
 function assertNoneLost(t: TestContext, report: LoadReport): void {
   t.diagnostic(JSON.stringify(report))
   assert.deepEqual(report.failures, [])
@@ -69,7 +94,7 @@ function assertNoneLost(t: TestContext, report: LoadReport): void {
   assert.equal(report.webhooks, report.submitted)
 }
 
-test('gateways are upgraded one after the other, the older beside a newer schema: no call fails', async (t) => {
+test('gateways, then engines are upgraded in turn, the older beside a newer schema: no call fails', async (t) => {
   const fleet = await startFleet(t)
   const { winnow, first, second } = fleet
   const load = await startLoad(t, fleet)
@@ -80,6 +105,13 @@ test('gateways are upgraded one after the other, the older beside a newer schema
     await winnow.startGateway({ PORT: String(portOf(older)) }, 'test/support/next-release.ts')
     await load.submitMore(SUBMITTED_BETWEEN) // after the first turn: an older and a newer gateway, the newer schema
   }
+  const heard = assertSeparated(fleet) // under load, while engines come and go
+  for (const older of [...winnow.engines]) {
+    assert.equal(await older.end('SIGTERM'), 0) // it finishes what it has, or gives it back
+    await load.submitMore(SUBMITTED_BETWEEN)
+    await winnow.startEngine()
+  }
+  await heard
   assertNoneLost(t, await load.finish())
 })
 

@@ -9,7 +9,7 @@ interface ChangeFollower {
 /** The queue of jobs in memory: as in the broker, sequences grow and a repeated id is dropped. */
 export class MemoryBroker implements Pick<
   Broker,
-  'publishJob' | 'removeJob' | 'hasJob' | 'isConnected'
+  'publishJob' | 'removeJob' | 'hasJob' | 'isConnected' | 'problem'
 > {
   readonly jobs = new Map<number, Job>()
   /** Of each request, in which queue its last job was put. */
@@ -54,6 +54,10 @@ export class MemoryBroker implements Pick<
 
   isConnected(): boolean {
     return this.connected
+  }
+
+  problem(): string | null {
+    return this.connected ? null : 'The broker is away.'
   }
 
   /** The job of a request, as an engine would lease it. */

@@ -48,13 +48,22 @@ export interface Winnow {
   startNats(): Promise<void>
 }
 
+interface WinnowOptions {
+  engines?: number
+  /** Of gateways and engines. */
+  env?: Environment
+  /** Where the broker keeps its store; without it, in the folder of the rest. */
+  natsFolder?: string
+}
+
 /** The whole service with `engines` engines; everything ends with the test. */
 export async function startWinnow(
   t: TestContext,
-  { engines = 1, env = {} }: { engines?: number; env?: Environment } = {},
+  { engines = 1, env = {}, natsFolder }: WinnowOptions = {},
 ): Promise<Winnow> {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-test-'))
-  const nats = await startNatsServer({ folder: join(folder, 'nats') })
+  const ofNats = natsFolder ?? join(folder, 'nats')
+  const nats = await startNatsServer({ folder: ofNats })
   const programs: Program[] = []
   const base = {
     NATS_URL: nats.url,
@@ -96,7 +105,7 @@ export async function startWinnow(
   }
   winnow.startNats = async () => {
     const { port, username: token } = new URL(nats.url)
-    winnow.nats = await startNatsServer({ folder: join(folder, 'nats'), port: Number(port), token })
+    winnow.nats = await startNatsServer({ folder: ofNats, port: Number(port), token })
   }
   await Promise.all([
     winnow.startGateway(),

@@ -11,12 +11,13 @@ import { gibibytes } from './driver.ts'
 const FSYNCS = 15
 /** A submit waits for one: disks of servers take 0.1 to 10 ms. */
 const FSYNC_MS_MAX = 50
-const SCRATCH_BYTES_MIN = 5 * 10 ** 9
 
 export async function checkDisk({ gateway, engine }: Context): Promise<Finding[]> {
   return Promise.all([
     ...(gateway ? [folderFinding('data disk', gateway.dataFolder, gateway.diskFreeBytesMin)] : []),
-    ...(engine ? [folderFinding('scratch disk', engine.scratchFolder, SCRATCH_BYTES_MIN)] : []),
+    ...(engine
+      ? [folderFinding('scratch disk', engine.scratchFolder, engine.scratchFreeBytesMin)]
+      : []),
   ])
 }
 

@@ -74,7 +74,7 @@ test('an engine whose device fails three jobs in a row is sick, and none of them
       metrics: new EngineMetrics(),
       onSick,
     })
-    engine.start()
+    void engine.start()
     t.after(() => engine.giveBack())
   })
   assert.match(sick, /the device fails/)

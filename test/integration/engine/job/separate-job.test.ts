@@ -1,7 +1,7 @@
 /** What becomes of a job whose device, store or broker fails. */
 
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,6 +35,8 @@ interface Setting {
   tries?: number
   /** When it is asked at the end. */
   storeIsAway?: boolean
+  /** Without the job's own files. */
+  scratchIsFull?: boolean
   mediaSecondsMax?: number
   publish?: (event: Event) => Promise<void>
 }
@@ -46,6 +48,7 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
     fails,
     tries = 1,
     storeIsAway = false,
+    scratchIsFull = false,
     mediaSecondsMax = 60,
     publish,
   } = setting
@@ -87,6 +90,12 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
         seen.ended += 1
       },
       isAway: async () => storeIsAway,
+    },
+    scratch: {
+      async isFull() {
+        assert.deepEqual(await readdir(folder), [], 'the files of the job are gone')
+        return scratchIsFull
+      },
     },
     onDeviceFailed: () => {
       seen.deviceFailed += 1
@@ -147,6 +156,17 @@ test('an error that nothing classifies has two tries, and a full disk has more',
   assert.equal((await serveJob(t, { fails, tries: 2 })).last?.type, 'failed')
   const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
   assert.equal((await serveJob(t, { fails: full, tries: 5 })).last?.type, 'released')
+})
+
+test('a job is given back uncounted where the disk is full without it, and counted where it fills it', async (t) => {
+  const fails = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+  for (const [scratchIsFull, cause] of [
+    [true, 'outage'],
+    [false, 'interruption'],
+  ] as const) {
+    const { last } = await serveJob(t, { fails, tries: 5, scratchIsFull })
+    assert.equal(last?.type === 'released' && last.cause, cause)
+  }
 })
 
 test('a job given back in an outage of the store is reported so; one whose transfer alone fails is not', async (t) => {

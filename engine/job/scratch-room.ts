@@ -1,0 +1,56 @@
+/** Notices that the scratch disk is full: no job is leased meanwhile, as none could be served. */
+
+import { freeBytes } from '../../shared/free-bytes.ts'
+import type { Logger } from '../../shared/log.ts'
+
+interface ScratchRoomOptions {
+  scratchFolder: string
+  /** With less free the disk counts as full. */
+  scratchFreeBytesMin: number
+  log: Logger
+  /** Bytes free on the disk of a folder. */
+  free?: (folder: string) => Promise<number>
+}
+
+const LOOK_MS = 2_000
+
+export class ScratchRoom {
+  readonly #options: ScratchRoomOptions
+  #current: Promise<void> | null = null
+  #end: () => void = () => undefined
+
+  constructor(options: ScratchRoomOptions) {
+    this.#options = options
+  }
+
+  /** Resolves when there is room again; null while there is. */
+  get current(): Promise<void> | null {
+    return this.#current
+  }
+
+  /** Looks now, and then every two seconds as long as the process lives. */
+  async watch(): Promise<void> {
+    await this.isFull()
+    setInterval(() => void this.isFull(), LOOK_MS).unref()
+  }
+
+  /** Looks now. A folder that can't be looked at counts as full. */
+  async isFull(): Promise<boolean> {
+    const { scratchFolder: folder, scratchFreeBytesMin: freeBytesMin, log } = this.#options
+    const { free = freeBytes } = this.#options
+    const bytes = await free(folder).catch(() => 0)
+    const isFull = bytes < freeBytesMin
+    if (isFull && !this.#current) {
+      this.#current = new Promise((resolve) => {
+        this.#end = resolve
+      })
+      const found = { folder, freeBytes: bytes, freeBytesMin }
+      log.warn(found, 'the disk of SCRATCH_DIR is full: no job is taken until there is room')
+    } else if (!isFull && this.#current) {
+      this.#current = null
+      this.#end()
+      log.info({ folder, freeBytes: bytes }, 'the disk of SCRATCH_DIR has room again')
+    }
+    return isFull
+  }
+}

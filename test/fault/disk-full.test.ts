@@ -1,0 +1,249 @@
+/** Disks fill up: refusals say so, nothing accepted is lost, and all goes on once there is room. */
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { open, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connectEngine, type EngineStats } from '../../shared/engine-control.ts'
+import { examplePath, readWav16, siSdr, SUM_ERROR_MAX, sumError } from '../support/examples.ts'
+import { noise } from '../support/signals.ts'
+import { mountSmallDisk, whyNoSmallDisk } from '../support/small-disk.ts'
+import {
+  API_KEY,
+  downloadResult,
+  followToEnd,
+  startWinnow,
+  submitFile,
+  type Winnow,
+} from '../support/start-winnow.ts'
+import { readWav24, wavBytes } from '../support/wav.ts'
+import { startReceiver } from '../support/webhook-receiver.ts'
+
+const EXAMPLE = 'siren-and-speech'
+
+interface Answer {
+  status: number
+  retryAfter: string | null
+  body: { error?: { code: string; message: string }; problems?: string[]; database?: boolean }
+}
+
+async function call({ url }: Winnow, path: string, body?: object): Promise<Answer> {
+  const reply = await fetch(new URL(path, url), {
+    ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    headers: {
+      authorization: `Bearer ${API_KEY}`,
+      ...(body && { 'content-type': 'application/json' }),
+    },
+  })
+  const retryAfter = reply.headers.get('retry-after')
+  return { status: reply.status, retryAfter, body: (await reply.json()) as Answer['body'] }
+}
+
+const whenTrue = async (isTrue: () => Promise<boolean> | boolean) => {
+  while (!(await isTrue())) await sleep(100)
+}
+
+/** The request has completed, and its target is the siren. */
+async function assertSeparated(winnow: Winnow, submitted: Parameters<typeof followToEnd>[1]) {
+  assert.equal((await followToEnd(winnow, submitted)).at(-1)?.status, 'COMPLETED')
+  const files = await downloadResult(winnow, submitted)
+  const [target, residual] = [readWav24(files.target).planes, readWav24(files.residual).planes]
+  const mixture = await readWav16(examplePath(`${EXAMPLE}.wav`))
+  assert.ok(sumError(target, residual, mixture) <= SUM_ERROR_MAX, 'the parts add up')
+  const siren = await readWav16(examplePath(`sources/${EXAMPLE}/siren.wav`))
+  assert.ok(siSdr(target, siren) > siSdr(mixture, siren) + 6, 'the target is the siren')
+}
+
+function engineStats(t: TestContext, winnow: Winnow): () => Promise<EngineStats> {
+  const control = connectEngine(winnow.engines[0]?.ready.control ?? '')
+  t.after(() => control.close())
+  return () => control.stats()
+}
+
+const skipped = whyNoSmallDisk()
+const options = skipped === null ? {} : { skip: skipped }
+
+test(
+  "the gateway's disk is full, and its database cannot write: what it accepted completes later",
+  options,
+  async (t) => {
+    const disk = await mountSmallDisk(t, 64)
+    const webhooks = await startReceiver(t)
+    webhooks.answerAll(200)
+    const winnow = await startWinnow(t, {
+      engines: 0,
+      env: { DATA_DIR: disk.folder, DISK_FREE_MB_MIN: '0', EGRESS_ALLOW_CIDRS: '127.0.0.1/32' },
+    })
+    const path = examplePath(`${EXAMPLE}.wav`)
+    const fileId = await winnow.client.upload(path, 'audio/wav')
+    const submission = { input: { prompt: 'siren', file_id: fileId }, webhookUrl: webhooks.url }
+    const accepted = await winnow.client.submit(submission)
+    await disk.fill()
+
+    const refused = await call(winnow, '/v1/queue/audio/separate', submission)
+    assert.deepEqual([refused.status, refused.body.error?.code], [503, 'SERVICE_UNAVAILABLE'])
+    assert.match(refused.body.error?.message ?? '', /disk/)
+    assert.equal(refused.retryAfter, '30')
+    const ready = await call(winnow, '/readyz')
+    assert.deepEqual([ready.status, ready.body.database], [503, false])
+    assert.ok(ready.body.problems?.includes('The database takes no writes: its disk is full.'))
+    const file = {
+      file_name: 'x.wav',
+      content_type: 'audio/wav',
+      file_size: 9,
+      purpose: 'audio.separate.input',
+    }
+    assert.equal((await call(winnow, '/v1/files', file)).status, 503)
+    const status = await call(winnow, new URL(accepted.status_url).pathname)
+    assert.equal(status.status, 200) // what is stored can be read
+
+    await winnow.startEngine() // it takes the job; its events and its outputs find no room
+    const stats = engineStats(t, winnow)
+    await whenTrue(async () => (await stats()).state === 'PAUSED')
+    assert.equal(winnow.gateway.child.exitCode, null)
+    await disk.free()
+
+    await assertSeparated(winnow, accepted)
+    const { body } = await webhooks.next()
+    assert.equal(JSON.parse(String(body)).request_id, accepted.request_id)
+    assert.equal((await call(winnow, '/readyz')).status, 200)
+    await assertSeparated(winnow, await winnow.client.submit({ input: submission.input }))
+  },
+)
+
+test(
+  'with less free than is to be left uploads are refused with 502, before the database is in danger',
+  options,
+  async (t) => {
+    const disk = await mountSmallDisk(t, 64)
+    const winnow = await startWinnow(t, {
+      engines: 0,
+      env: { DATA_DIR: disk.folder, DISK_FREE_MB_MIN: '63' },
+    })
+    await writeFile(join(disk.folder, 'else'), Buffer.alloc(4e6))
+    const file = {
+      file_name: 'x.wav',
+      content_type: 'audio/wav',
+      file_size: 9,
+      purpose: 'audio.separate.input',
+    }
+    const created = await call(winnow, '/v1/files', file)
+    assert.equal(created.status, 201)
+    const { upload_url: url } = created.body as unknown as { upload_url: string }
+    const upload = await fetch(url, { method: 'PUT', body: 'nine bytes'.slice(1) })
+    assert.equal(upload.status, 502)
+    assert.equal(upload.headers.get('retry-after'), '60')
+    const ready = await call(winnow, '/readyz')
+    assert.equal(ready.status, 200)
+    assert.match(ready.body.problems?.join() ?? '', /DATA_DIR has less free than DISK_FREE_MB_MIN/)
+  },
+)
+
+test('a gateway that starts on a full disk ends with one line that says so', options, async (t) => {
+  const disk = await mountSmallDisk(t, 4)
+  await disk.fill()
+  const starting = startWinnow(t, { engines: 0, env: { DATA_DIR: disk.folder } })
+  await assert.rejects(starting, ({ message }: Error) => {
+    const lines = message.split('\n').filter((line) => line.startsWith('{'))
+    assert.equal(lines.length, 1, message)
+    assert.match(lines[0]!, /"level":60,.*no space left|full/)
+    assert.doesNotMatch(message, /\n\s+at /)
+    return true
+  })
+})
+
+test(
+  "an engine's scratch disk fills up under a job: the job waits for room, uncounted, and completes",
+  options,
+  async (t) => {
+    const disk = await mountSmallDisk(t, 128)
+    const winnow = await startWinnow(t, { env: { SCRATCH_DIR: disk.folder } })
+    const engine = { SCRATCH_DIR: disk.folder, DISK_FREE_MB_MIN: '16' }
+    await winnow.engines[0]!.end('SIGTERM')
+    winnow.engines.length = 0
+    await winnow.startEngine(engine)
+    const stats = engineStats(t, winnow)
+    const long = join(winnow.folder, 'long.wav')
+    await writeFile(long, wavBytes([noise(240, 8_000)], 8_000))
+    const hit = await submitFile(winnow, long, { prompt: 'noise', acceleration: 'quality' })
+    for await (const { progress } of winnow.client.follow(hit)) {
+      if ((progress ?? 0) > 0) break
+    }
+    await disk.fill()
+    await whenTrue(async () => (await stats()).state === 'PAUSED' && (await stats()).jobs === 0)
+    const waiting = await submitFile(winnow, examplePath(`${EXAMPLE}.wav`), { prompt: 'siren' })
+    await whenTrue(async () => (await winnow.client.status(hit.request_id)).status === 'IN_QUEUE')
+    assert.match(winnow.engines[0]!.log(), /the disk of SCRATCH_DIR is full: no job is taken/)
+    await disk.free()
+    assert.equal((await followToEnd(winnow, hit)).at(-1)?.status, 'COMPLETED')
+    await assertSeparated(winnow, waiting)
+    assert.match(winnow.gateway.log(), /"event":"released"/)
+  },
+)
+
+test(
+  "the broker's disk is full: requests are taken, /readyz says so, and after its restart they complete",
+  options,
+  async (t) => {
+    const disk = await mountSmallDisk(t, 128)
+    const winnow = await startWinnow(t, { natsFolder: disk.folder })
+    await disk.fill()
+    const submitted = await submitFile(winnow, examplePath(`${EXAMPLE}.wav`), { prompt: 'siren' })
+    await whenTrue(async () => (await call(winnow, '/readyz')).status === 503)
+    const { body } = await call(winnow, '/readyz')
+    assert.match(body.problems?.join() ?? '', /The broker stores no messages .*restart nats-server/)
+    await disk.free()
+    const gone = new Promise((resolve) => winnow.nats.process.once('exit', resolve))
+    winnow.nats.process.kill('SIGTERM')
+    await gone
+    await winnow.startNats()
+    await assertSeparated(winnow, submitted)
+    assert.equal((await call(winnow, '/readyz')).status, 200)
+  },
+)
+
+/** Logs a line, waits to be told, and logs another. */
+const LOGGER = `
+  const { createLogger } = await import('./shared/log.ts')
+  const log = createLogger('test', 'info')
+  log.info({ text: 'x'.repeat(10_000) }, 'full')
+  process.send('logged')
+  process.once('message', () => {
+    log.info('free')
+    process.disconnect()
+  })`
+
+test(
+  'a log on a full disk neither ends nor hangs its process, and goes on when there is room',
+  options,
+  async (t) => {
+    const disk = await mountSmallDisk(t, 1)
+    const path = join(disk.folder, 'log')
+    const file = await open(path, 'a')
+    t.after(() => file.close())
+    const startLogger = async () => {
+      const child = spawn(
+        process.execPath,
+        ['--import', 'tsx', '--input-type=module', '-e', LOGGER],
+        { stdio: ['ignore', file.fd, 'inherit', 'ipc'], timeout: 60_000 },
+      )
+      const ended = once(child, 'exit')
+      await once(child, 'message') // it has logged, in vain
+      return { child, ended }
+    }
+    await disk.fill()
+    const first = await startLogger()
+    await disk.free()
+    first.child.send('go on')
+    assert.deepEqual(await first.ended, [0, null])
+    const messages = (await readFile(path, 'utf8')).match(/"msg":"\w+"/g)
+    assert.deepEqual(messages, ['"msg":"full"', '"msg":"free"'])
+    await disk.fill()
+    const second = await startLogger() // it ends while the disk is full
+    second.child.send('go on')
+    assert.deepEqual(await second.ended, [0, null])
+  },
+)

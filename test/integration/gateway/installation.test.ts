@@ -1,0 +1,112 @@
+/** Two installations on one bucket, one folder or one database: the second does not start. */
+
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { claimMedia } from '../../../gateway/operations/installation.ts'
+import { openLocalDisk } from '../../../gateway/media-store/local-disk.ts'
+import type { MediaStore } from '../../../gateway/media-store/media-store.ts'
+import { openBucket } from '../../../gateway/media-store/s3.ts'
+import { copyDatabase } from '../../../gateway/store/copy.ts'
+import type { Store } from '../../../gateway/store/database.ts'
+import { keepInstallation } from '../../../gateway/store/installation.ts'
+import { createTestDatabase, openTestDatabase } from '../../support/test-database.ts'
+import { startS3 } from '../../support/start-s3.ts'
+import { startWinnow } from '../../support/start-winnow.ts'
+
+async function newFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'installation-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+async function newDatabase(t: TestContext, kind: 'sqlite' | 'postgres' = 'sqlite'): Promise<Store> {
+  const store = await openTestDatabase(await createTestDatabase(t, await newFolder(t), kind))
+  t.after(() => store.destroy())
+  return store
+}
+
+const openFolder = (folder: string): Promise<MediaStore> =>
+  openLocalDisk({
+    folder,
+    signingKeys: [randomBytes(32).toString('base64url')],
+    baseUrls: { client: () => '', engine: () => '' },
+    freeBytesMin: 0,
+    isShared: true,
+  })
+
+const idOf = async (store: Store) =>
+  (await keepInstallation(store, 'inst_of_nobody')).installation_id
+
+/** Both stores are empty. */
+async function assertKeptApart(t: TestContext, one: MediaStore, other: MediaStore): Promise<void> {
+  const [first, second] = [await newDatabase(t), await newDatabase(t)]
+  await claimMedia(first, one)
+  await claimMedia(first, one) // another gateway of it, or a restart
+  const [id, otherId] = [await idOf(first), await idOf(second)]
+  assert.notEqual(id, otherId)
+  await assert.rejects(claimMedia(second, one), ({ name, message }: Error) => {
+    assert.equal(name, 'StartError')
+    for (const named of [id, otherId, one.place, 'winnow-installation']) {
+      assert.ok(message.includes(named), message)
+    }
+    return true
+  })
+  await assert.rejects(claimMedia(first, other), ({ name, message }: Error) => {
+    assert.equal(name, 'StartError')
+    for (const named of [id, one.place, other.place]) assert.ok(message.includes(named), message)
+    return true
+  })
+  await claimMedia(second, other)
+}
+
+test('two databases on one folder of media, and one on two, are refused', async (t) => {
+  await assertKeptApart(
+    t,
+    await openFolder(await newFolder(t)),
+    await openFolder(await newFolder(t)),
+  )
+})
+
+test('two databases on one bucket, and one on a bucket and a folder, are refused', async (t) => {
+  const s3 = await startS3(t)
+  Object.assign(process.env, s3.env)
+  t.after(() => Object.keys(s3.env).forEach((name) => delete process.env[name]))
+  await assertKeptApart(t, await openBucket(s3), await openFolder(await newFolder(t)))
+})
+
+test('an installation keeps its id when its database moves to PostgreSQL, and its media elsewhere', async (t) => {
+  const [before, after] = [await newDatabase(t), await newDatabase(t, 'postgres')]
+  const [from, to] = [await newFolder(t), await newFolder(t)]
+  await claimMedia(before, await openFolder(from))
+  await copyDatabase(before, after)
+  assert.equal(await idOf(after), await idOf(before))
+  await claimMedia(after, await openFolder(from))
+  await cp(from, to, { recursive: true })
+  await claimMedia(after, await openFolder(to))
+})
+
+test('gateways that start at once on new media agree', async (t) => {
+  const [store, folder] = [await newDatabase(t, 'postgres'), await newFolder(t)]
+  const media = await openFolder(folder)
+  await Promise.all(Array.from({ length: 8 }, () => claimMedia(store, media)))
+  assert.equal(
+    (await readFile(join(folder, 'winnow-installation'), 'utf8')).trim(),
+    await idOf(store),
+  )
+})
+
+test('a gateway on the media of another installation ends with one line', async (t) => {
+  const winnow = await startWinnow(t, { engines: 0 })
+  await winnow.gateway.end('SIGTERM')
+  for (const suffix of ['', '-wal', '-shm'])
+    await rm(join(winnow.folder, `winnow.db${suffix}`), { force: true })
+  await assert.rejects(winnow.startGateway(), ({ message }: Error) => {
+    assert.match(message, /"level":60,.*holds the media of installation inst_\w+/)
+    assert.doesNotMatch(message, /\n\s+at /)
+    return true
+  })
+})
