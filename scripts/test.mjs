@@ -8,7 +8,7 @@ import { join } from 'node:path'
 /** Files of the last folders start whole services, so those run one at a time. */
 const GROUPS = [
   { folders: ['test/unit'], concurrency: 2 },
-  { folders: ['test/integration'], concurrency: 2 },
+  { folders: ['test/integration', 'test/simulation'], concurrency: 2 },
   { folders: ['test/tidy.test.ts', 'test/contract', 'test/parity'], concurrency: 2 },
   { folders: ['test/e2e', 'test/browser', 'test/fault'], concurrency: 1 },
 ]

@@ -43,15 +43,16 @@ interface Gateway {
   announcements?: (announcement: EngineAnnouncement) => void
 }
 
-/** Sees what an engine acknowledges. */
-export type AckObserver = (job: Job, attemptId: string) => void
+/** Events that say what became of an attempt. */
+const OUTCOMES: readonly Event['type'][] = ['completed', 'failed', 'released']
 
 export class MemoryJetStream {
   readonly jobs: BrokerStream<Job>
   readonly events: BrokerStream<Event>
   /** Nobody reaches it. */
   away = false
-  onAck: AckObserver = () => undefined
+  /** Called when an engine acknowledges a job of which it has stored no outcome. */
+  onEarlyAck: (job: Job) => void = () => undefined
   /** Letters that are not yet handled. */
   letters = 0
   readonly #calls: Calls
@@ -59,6 +60,8 @@ export class MemoryJetStream {
   #followers: Follower[] = []
   #gateways: Gateway[] = []
   #attempts = 0
+  /** Attempts whose outcome was stored. */
+  readonly #reported = new Set<string>()
 
   constructor(calls: Calls) {
     this.#calls = calls
@@ -119,6 +122,7 @@ export class MemoryJetStream {
       leaseJob: (waitMs, queue = 'first') => this.#pull(owner, waitMs, queue),
       publishEvent: (event) =>
         call(`publish ${event.type}`, () => {
+          if (OUTCOMES.includes(event.type)) this.#reported.add(event.attempt_id)
           this.events.add(copy(event), `${event.attempt_id}:${event.type}`, EVENT_QUEUE)
         }),
       followEvents: async (handle) => this.#follow(owner, handle),
@@ -224,7 +228,7 @@ export class MemoryJetStream {
       ack: () =>
         this.#calls.toWorld(owner, 'ack', () => {
           if (this.away) throw new Unreachable('the broker is away')
-          this.onAck(job, attemptId)
+          if (!this.#reported.has(attemptId)) this.onEarlyAck(job)
           this.jobs.remove(sequence)
         }),
       nak: (delayMs) =>

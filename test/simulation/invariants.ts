@@ -121,6 +121,15 @@ export class Invariants {
     if (row?.media_removed_at === null) fail('what is deleted was due', `${key} is still wanted`)
   }
 
+  /** Called when the job of an attempt without an outcome is acknowledged. */
+  checkAck(requestId: string): void {
+    const row = this.#subject.database
+      .statement('select status from requests where request_id = ?')
+      .get(requestId) as Pick<RequestRow, 'status'> | undefined
+    if (!row || isTerminal(row.status)) return
+    fail('a job is acknowledged once its outcome is stored', `${requestId} is ${row.status}`)
+  }
+
   #added(requestId: string): void {
     const { database, clients } = this.#subject
     const { metadata } = database

@@ -116,7 +116,7 @@ function misfortune(choices: Choices, processes: readonly string[]): Deed {
     () => ({ do: 'database away', ms }) as const,
     () => ({ do: 'disk away', ms }) as const,
     () => {
-      const jumps = [-3_000, MINUTE, 10 * MINUTE, 60 * MINUTE, 26 * 60 * MINUTE]
+      const jumps = [-3_000, MINUTE, 60 * MINUTE, 26 * 60 * MINUTE, 26 * 60 * MINUTE]
       return { do: 'clock jumps', ms: choices.pick('plan jump', jumps) } as const
     },
     () => {

@@ -83,6 +83,7 @@ export class World {
     this.#addAccounts()
     this.invariants = new Invariants({ database: this.database, disk, clients, latest, factsOf })
     for (const account of Object.keys(CREDITS)) this.invariants.credits.add(`start ${account}`)
+    this.broker.onEarlyAck = (job) => this.#guard(() => this.invariants.checkAck(job.request_id))
     this.disk.onRemove = (key) => this.#guard(() => this.invariants.checkRemoval(key))
   }
 
