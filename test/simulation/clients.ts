@@ -24,12 +24,15 @@ export class Clients {
   readonly acknowledged = new Map<number, string>()
   /** Submits by action, with the epoch milliseconds at which each began. */
   readonly submitted = new Map<number, { action: Submit; at: number }>()
+  /** Requests that someone has asked to cancel. */
+  readonly canceled = new Set<string>()
   /** Actions that are not over. */
   underWay = 0
   readonly #calls: Calls
   readonly #frontDoor: FrontDoor
   readonly #wallClock: () => number
   readonly #files = new Map<string, Promise<string | undefined>>()
+  readonly #submits = new Map<number, Promise<void>>()
   /** By request: the end that was told first, and when. */
   readonly #ends = new Map<string, { status: string; at: number }>()
 
@@ -41,8 +44,11 @@ export class Clients {
 
   async act(action: Submit | Aimed): Promise<void> {
     this.underWay += 1
-    if (action.do === 'submit') await this.#submit(action)
-    else await this.#aim(action)
+    if (action.do === 'submit') {
+      const submit = this.#submit(action)
+      this.#submits.set(action.id, submit)
+      await submit
+    } else await this.#aim(action)
     this.underWay -= 1
   }
 
@@ -112,8 +118,10 @@ export class Clients {
   }
 
   async #aim({ do: what, of }: Aimed): Promise<void> {
+    await this.#submits.get(of)
     const requestId = this.acknowledged.get(of)
     if (requestId === undefined) return
+    if (what === 'cancel') this.canceled.add(requestId)
     const accountId = this.submitted.get(of)!.action.account
     const call = { accountId, params: { request_id: requestId } }
     if (what === 'read') return this.#read(requestId, call)

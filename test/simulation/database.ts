@@ -19,9 +19,13 @@ import type { Store } from '../../gateway/store/database.ts'
 import { migrate } from '../../gateway/store/migrate.ts'
 import { SqliteDatabase } from '../../gateway/store/sqlite.ts'
 import type { Tables } from '../../gateway/store/tables.ts'
-import { CALL_FAULTS, type CallFault, type Calls } from './calls.ts'
+import { CALL_FAULTS, type Calls } from './calls.ts'
 import { never, type Process } from './scheduler.ts'
 
+/** As calls have them; but while one statement is late, all others wait. */
+const FAULTS = CALL_FAULTS.map((fault) => (fault === 'slow' ? 'stalls' : fault))
+type Fault = (typeof FAULTS)[number]
+const LATE_MS = { ordinary: [0.1, 2], late: [1, 40], stalls: [1_000, 40_000] } as const
 /** The share of statements after which others have a turn. */
 const YIELDS = 0.1
 
@@ -107,10 +111,11 @@ export class DatabaseServer {
     if (!owner.alive) return never()
     const place = `${owner.name} ${name}`
     if (this.away && name !== 'rollback') return Promise.reject(new Error('the database is away'))
-    const fault = isExempt(name) ? undefined : choices.fault(place, CALL_FAULTS)
-    const isDelayed = fault === 'slow' || fault === 'late'
-    if (isDelayed || (!fault && choices.random(`${place} yields`) < YIELDS)) {
-      const ms = this.#calls.latency(place, fault)
+    const fault = isExempt(name) ? undefined : choices.fault(place, FAULTS)
+    const isLate = fault === 'stalls' || fault === 'late'
+    if (isLate || (!fault && choices.random(`${place} yields`) < YIELDS)) {
+      const [least, most] = LATE_MS[isLate ? fault : 'ordinary']
+      const ms = choices.between(`${place} latency`, least, most)
       return scheduler.delay(owner, ms, place).then(() => this.#execute(query))
     }
     return this.#faulty(owner, fault, query)
@@ -118,7 +123,7 @@ export class DatabaseServer {
 
   #faulty(
     owner: Process,
-    fault: CallFault | undefined,
+    fault: Fault | undefined,
     query: CompiledQuery,
   ): Promise<QueryResult<never>> {
     if (fault === 'crash before') {

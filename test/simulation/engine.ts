@@ -47,7 +47,7 @@ export function startEngine(parts: EngineParts) {
   const config = {
     engineId,
     scratchFolder: '/scratch',
-    jobsMax: 3,
+    jobsMax: 2,
     chunksInFlightMax: 2,
     leaseSeconds: LEASE_SECONDS,
     jobSecondsMax: JOB_SECONDS_MAX,

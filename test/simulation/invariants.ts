@@ -203,6 +203,7 @@ export class Invariants {
     if (row.finished_at === null) fail('a request ends once', `${id} has no time of its end`)
     const wanted = row.webhook_url === null ? 0 : 1
     if (deliveries !== wanted) fail('every end is told', `${id} has ${deliveries} deliveries`)
+    this.#checkReason(row)
     if (status !== 'COMPLETED' || row.media_removed_at !== null) return
     const { disk, factsOf } = this.#subject
     for (const name of Object.keys(JSON.parse(row.outputs!) as object)) {
@@ -213,6 +214,19 @@ export class Invariants {
     if (seconds !== undefined && seconds !== row.duration) {
       fail('what is completed has its outputs', `${id} lasts ${row.duration} s, not ${seconds}`)
     }
+  }
+
+  /** A request fails for a reason that is there. */
+  #checkReason(row: RequestRow): void {
+    const { clients, factsOf } = this.#subject
+    const { request_id: id, error_code: code } = row
+    const isDamaged = factsOf(row)?.isDamaged ?? code === 'INVALID_MEDIA'
+    const isWrong =
+      (code === 'CANCELED' && !clients.canceled.has(id)) ||
+      (code === 'INVALID_MEDIA' && !isDamaged) ||
+      (code === null && isDamaged) ||
+      (code === 'MEDIA_FETCH_FAILED' && row.file_id !== null)
+    if (isWrong) fail('a request fails for a reason', `${id}: ${code}, ${row.error_message}`)
   }
 
   #checkBill(row: RequestRow): void {

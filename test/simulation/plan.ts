@@ -4,7 +4,7 @@ import type { Choices, Rates } from './choices.ts'
 
 export const ACCOUNTS = ['acct_free', 'acct_paid', 'acct_poor'] as const
 /** Those that are charged, with what they have at the start. */
-export const CREDITS: Readonly<Record<string, number>> = { acct_paid: 500, acct_poor: 20 }
+export const CREDITS: Readonly<Record<string, number>> = { acct_paid: 1_000, acct_poor: 60 }
 
 export type Action = { id: number; at: number } & (
   | {
@@ -32,19 +32,20 @@ export type Action = { id: number; at: number } & (
 const RATES: Readonly<Record<string, readonly number[]>> = {
   fails: [0, 0.02, 0.06, 0.15],
   unanswered: [0, 0.02, 0.06, 0.15],
-  late: [0, 0.1, 0.3],
+  late: [0, 0.1, 0.3, 0.5],
   slow: [0, 0.005, 0.02],
-  'crash before': [0, 0.0005, 0.002, 0.005],
-  'crash after': [0, 0.0005, 0.002, 0.005],
+  stalls: [0, 0, 0.001, 0.003],
+  'crash before': [0, 0.0005, 0.002, 0.008],
+  'crash after': [0, 0.0005, 0.002, 0.008],
   lost: [0, 0.05, 0.2, 0.4],
-  'stored and lost': [0, 0, 0.05],
+  'stored and lost': [0, 0.02, 0.1],
   reordered: [0, 0.2, 0.6],
   'delivered twice': [0, 0.2, 0.5],
-  'lost on the way': [0, 0.05, 0.2],
-  'model fails': [0, 0.01],
-  'device fails': [0, 0.02],
-  'no memory': [0, 0.03],
-  'compute lost': [0, 0.02],
+  'lost on the way': [0, 0.05, 0.3],
+  'model fails': [0, 0, 0.01],
+  'device fails': [0, 0.01, 0.05],
+  'no memory': [0, 0.05],
+  'compute lost': [0, 0.01, 0.04],
   hangs: [0, 0, 0.02],
 }
 
@@ -62,24 +63,26 @@ export interface Plan {
 }
 
 export function planOf(choices: Choices, processes: readonly string[]): Plan {
-  const lengthMs = choices.between('plan length', 5_000, 60_000)
+  const lengthMs = choices.between('plan length', 5_000, 40_000)
   const clientActions = Math.floor(choices.between('plan client actions', 10, 60))
-  const misfortunes = Math.floor(choices.between('plan misfortunes', 0, 9))
+  const misfortunes = Math.floor(choices.between('plan misfortunes', 0, 12))
   const actions: Action[] = []
-  const submits: number[] = []
+  const submits: Action[] = []
   for (let id = 0; id < clientActions + misfortunes; id += 1) {
-    const at = choices.between('plan time', 0, lengthMs)
-    const action =
+    const deed =
       id < clientActions ? clientAction(choices, submits) : misfortune(choices, processes)
-    if (action.do === 'submit') submits.push(id)
-    actions.push({ id, at, ...action } as Action)
+    const from = 'of' in deed ? submits.find((submit) => submit.id === deed.of)!.at : 0
+    const at = choices.between('plan time', from, Math.max(from, lengthMs))
+    const action = { id, at, ...deed } as Action
+    if (action.do === 'submit') submits.push(action)
+    actions.push(action)
   }
   return { lengthMs, actions }
 }
 
 type Deed = Action extends infer A ? (A extends Action ? Omit<A, 'id' | 'at'> : never) : never
 
-function clientAction(choices: Choices, submits: readonly number[]): Deed {
+function clientAction(choices: Choices, submits: readonly Action[]): Deed {
   const kind = choices.random('plan kind')
   const account = choices.pick('plan account', ACCOUNTS)
   const isLikely = (what: string, share: number) => choices.random(`plan ${what}`) < share
@@ -98,9 +101,9 @@ function clientAction(choices: Choices, submits: readonly number[]): Deed {
   if (kind < 0.65) {
     return { do: 'credit', account, seconds: Math.floor(choices.between('plan seconds', 1, 60)) }
   }
-  const of = choices.pick('plan of', submits)
-  if (kind < 0.75) return { do: 'cancel', of }
-  return kind < 0.8 ? { do: 'redeliver', of } : { do: 'read', of }
+  const { id: of } = choices.pick('plan of', submits)
+  if (kind < 0.78) return { do: 'cancel', of }
+  return kind < 0.86 ? { do: 'redeliver', of } : { do: 'read', of }
 }
 
 const MINUTE = 60_000

@@ -31,8 +31,8 @@ export interface RunResult {
 }
 
 export const STEPS_DEFAULT = 20_000
-/** Time after the plan in which faults still happen. */
-const AFTERMATH_MS = 60_000
+/** Faults happen until nothing is open, and at most so long after the plan. */
+const AFTERMATH_MS = 120_000
 /** In so long, and so many events, without a fault, all must come to rest. */
 const REST = { ms: 8 * 3_600_000, steps: 150_000, every: 50 }
 const HOUR_MS = 3_600_000
@@ -80,7 +80,11 @@ async function live(world: World, { actions, lengthMs }: Plan, steps: number): P
     scheduler.schedule(scheduler.world, action.at, nameOfAction(action), () => act(world, action))
   }
   const end = lengthMs + AFTERMATH_MS
-  while (scheduler.steps < steps && (scheduler.nextAt() ?? Infinity) < end) await world.step()
+  while (scheduler.steps < steps && scheduler.now < end) {
+    await world.step()
+    const mayBeOver = scheduler.now > lengthMs && scheduler.steps % REST.every === 0
+    if (mayBeOver && Object.keys(world.held()).length === 0) break
+  }
   world.say('NO MORE FAULTS')
   world.heal()
   await untilRest(world)

@@ -95,6 +95,7 @@ export function simulateRuntime({ scheduler, wallClock, lateness, seed }: Simula
     [performance, 'now', () => scheduler.now],
     [Math, 'random', () => random32() / 2 ** 32],
     [AbortSignal, 'timeout', timeoutSignal],
+    [Error, 'stackTraceLimit', 0], // thousands are thrown
   ])
 }
 

@@ -13,7 +13,7 @@ import type { Process } from './scheduler.ts'
 
 const FAULTS = ['model fails', 'device fails', 'no memory', 'compute lost', 'hangs'] as const
 const STEPS_MAX = 4
-const STEP_MS = [5, 500] as const
+const STEP_MS = [20, 1_000] as const
 const HANG_MS = [60_000, 900_000] as const
 
 type Compute = Pick<ComputeThread, 'open' | 'step' | 'close' | 'discard'>

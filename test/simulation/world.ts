@@ -60,6 +60,7 @@ export class World {
   hash = 0
   /** How much longer a poll's pause is than it says. */
   lateness = 1
+  readonly #seed: number
   readonly #tell: WorldOptions['tell']
   /** By how much the clocks on the wall have jumped. */
   #jumped = 0
@@ -69,6 +70,7 @@ export class World {
   #isOver = false
 
   constructor({ seed, rates, only, database, tell }: WorldOptions) {
+    this.#seed = seed
     this.scheduler = new Scheduler(seed)
     this.choices = new Choices(seed, rates, only)
     this.calls = new Calls(this.scheduler, this.choices)
@@ -151,7 +153,7 @@ export class World {
     this.database.away = false
     this.disk.away = false
     this.broker.back()
-    this.lateness = 10
+    this.lateness = 30
   }
 
   /** They have nothing to do any more. */
@@ -310,15 +312,25 @@ export class World {
   }
 
   #factsOfUrl(url: string): SourceFacts {
-    if (!url.startsWith(MEDIA_URL)) return factsOf(100 + Number(/(\d+)\.wav/.exec(url)![1]))
+    if (!url.startsWith(MEDIA_URL)) return this.#facts(Number(/(\d+)\.wav/.exec(url)![1]))
     const id = new URL(url).pathname.split('/').at(-1)!
-    return factsOf(this.#sizeOf(id) ?? 0)
+    return this.#facts(this.#sizeOf(id) ?? 0)
   }
 
   #factsOfRow({ file_id: fileId, audio_url: url }: RequestRow): SourceFacts | undefined {
     if (fileId === null) return this.#factsOfUrl(url!)
     const size = this.#sizeOf(fileId)
-    return size === undefined ? undefined : factsOf(size)
+    return size === undefined ? undefined : this.#facts(size)
+  }
+
+  /** Of the media with that number: some are damaged, and some do not say how long they are. */
+  #facts(number: number): SourceFacts {
+    const share = (what: number) => mix(mix(this.#seed, number), what) / 2 ** 32
+    return {
+      seconds: (1 + Math.floor(share(1) * 300)) / RATE,
+      isMeasured: share(2) < 0.7,
+      isDamaged: share(3) < 0.05,
+    }
   }
 
   #sizeOf(fileId: string): number | undefined {
@@ -326,15 +338,5 @@ export class World {
       .statement('select file_size from files where file_id = ?')
       .get(fileId) as Pick<FileRow, 'file_size'> | undefined
     return file?.file_size
-  }
-}
-
-/** Of the media with that number: some are damaged, and some do not say how long they are. */
-function factsOf(number: number): SourceFacts {
-  const share = (what: number) => mix(number, what) / 2 ** 32
-  return {
-    seconds: (1 + Math.floor(share(1) * 300)) / RATE,
-    isMeasured: share(2) < 0.7,
-    isDamaged: share(3) < 0.1,
   }
 }
