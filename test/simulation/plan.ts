@@ -47,6 +47,8 @@ const RATES: Readonly<Record<string, readonly number[]>> = {
   'no memory': [0, 0.05],
   'compute lost': [0, 0.01, 0.04],
   hangs: [0, 0, 0.02],
+  'answers 500': [0, 0.3, 0.7],
+  'answers 410': [0, 0, 0.05],
 }
 
 export function ratesOf(choices: Choices): Rates {

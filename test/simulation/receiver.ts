@@ -57,6 +57,11 @@ export class Receivers {
     }
   }
 
+  #mood(): number {
+    const fault = this.#calls.choices.fault('receiver', ['answers 500', 'answers 410'])
+    return fault === 'answers 500' ? 500 : fault === 'answers 410' ? 410 : 200
+  }
+
   #arrive(url: string, webhookId: string, body: string): number {
     const { request_id: requestId, status } = JSON.parse(body) as Record<string, string>
     const seen = this.#seen.get(requestId!)
@@ -66,7 +71,7 @@ export class Receivers {
     }
     this.#seen.set(requestId!, { webhookId, body })
     this.onArrival(requestId!, status!)
-    const answer = this.#answers.get(new URL(url).host) ?? 200
+    const answer = this.#answers.get(new URL(url).host) ?? this.#mood()
     if (answer === 410) this.refused.add(requestId!)
     if (answer !== 200) return answer
     const { times } = this.told.get(requestId!) ?? { times: 0 }
