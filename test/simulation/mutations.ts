@@ -3,7 +3,7 @@
  * replaces one piece of the product's source.
  */
 
-import { readFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
@@ -140,5 +140,9 @@ export async function planted({ name, file, find, replace }: Mutation): Promise<
     logLevel: 'silent',
   })
   if (!isPlanted) throw new Error(`${file} is no part of the simulation`)
-  return (await import(pathToFileURL(outfile).href)) as typeof Runner
+  try {
+    return (await import(pathToFileURL(outfile).href)) as typeof Runner
+  } finally {
+    await rm(outfile)
+  }
 }
