@@ -35,7 +35,7 @@ import type { Broker } from '../../shared/broker-interface.ts'
 const RESCUE_AFTER_MS = MINUTE_MS
 const SWEEP_AFTER_MS = 10_000
 
-export const RETENTION = { uploadMinutes: 60, fileHours: 24, outputDays: 7, recordDays: 30 }
+const RETENTION = { uploadMinutes: 60, fileHours: 24, outputDays: 7, recordDays: 30 }
 
 const CONFIG: AppConfig = {
   ...RETENTION,

@@ -30,8 +30,6 @@ const AWAY_MS = [500, 20_000] as const
 
 interface Running<T> {
   owner: Process
-  /** How often it was started before. */
-  starts: number
   part: T
 }
 
@@ -255,7 +253,7 @@ export class World {
         clock: this.#clock,
         log: this.#logOf(owner),
       })
-      this.gateways.set(name, { owner, starts, part })
+      this.gateways.set(name, { owner, part })
     })
   }
 
@@ -272,7 +270,7 @@ export class World {
         clock: this.#clock,
         log: this.#logOf(owner),
       })
-      this.engines.set(name, { owner, starts, part })
+      this.engines.set(name, { owner, part })
     })
   }
 
