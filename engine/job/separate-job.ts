@@ -1,6 +1,5 @@
 /** Serves one job, from source to outputs. */
 
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Broker } from '../../shared/broker.ts'
 import type { Clock } from '../../shared/clock.ts'
@@ -15,14 +14,12 @@ import type { ModelDescription } from '../../models/model.ts'
 import type { EngineConfig } from '../config.ts'
 import { DeviceError } from '../compute/compute-errors.ts'
 import { describeDamage, describeMixture, describeStored } from './job-log.ts'
+import type { JobMedia, JobOutputs } from './job-media.ts'
 import { LogLines } from './log-lines.ts'
 import { TransientError, LONG_RETRY_POLICY, withRetries } from '../media/retry.ts'
-import { fetchPublicSource, fetchSource } from '../media/source.ts'
-import { UploadRefusedError, uploadOutput } from '../media/upload.ts'
+import { UploadRefusedError } from '../media/upload.ts'
 import { failureOf, JobStopped, releaseCauseOf, type Outcome } from './outcome.ts'
-import { Outputs } from './outputs.ts'
 import type { Scheduler } from '../compute/scheduler.ts'
-import { makeJobFolder } from './scratch.ts'
 import type { ScratchRoom } from './scratch-room.ts'
 import { separateMixture } from './separate-mixture.ts'
 import type { SoundProcesses, SoundReader } from '../media/sound-process.ts'
@@ -35,6 +32,7 @@ export interface JobDeps {
   config: EngineConfig
   clock: Clock
   log: Logger
+  media: JobMedia
   /** Read the files that clients gave. */
   soundProcesses: SoundProcesses
   /** Fetches addresses that clients gave; refuses private ones. */
@@ -75,7 +73,7 @@ export async function separateJob(
   started.catch(() => undefined) // awaited below: until then it is not unhandled
   let folder: string | null = null
   try {
-    folder = await makeJobFolder(deps.config.scratchFolder)
+    folder = await deps.media.makeFolder(deps.config.scratchFolder)
     const into = folder
     const sourcePath = await inSpan('fetch', {}, () => fetchMedia(job, into, signal, deps))
     await started
@@ -95,7 +93,7 @@ export async function separateJob(
     deps.log.warn({ err: unreported }, 'the start of the job could not be reported')
     return 'interrupted'
   } finally {
-    if (folder) await removeFolder(folder)
+    if (folder) await deps.media.removeFolder(folder)
   }
 }
 
@@ -113,16 +111,16 @@ async function fetchMedia(
   { source }: Job,
   folder: string,
   signal: AbortSignal,
-  { publicFetch, config, store }: JobDeps,
+  { media, publicFetch, config, store }: JobDeps,
 ): Promise<string> {
   const path = join(folder, 'source')
   const fetching = { url: source.url, path, bytesMax: LIMITS.fileBytesMax, signal }
   const { fetchSecondsMax: secondsMax } = config
   if (source.kind === 'file') {
-    await fetchSource({ ...fetching, onAway: () => store.noticed(source.url) })
+    await media.fetchSource({ ...fetching, onAway: () => store.noticed(source.url) })
     store.ended()
   } else {
-    await fetchPublicSource(publicFetch, { ...fetching, secondsMax })
+    await media.fetchPublicSource(publicFetch, { ...fetching, secondsMax })
   }
   return path
 }
@@ -150,7 +148,7 @@ async function produceOutputs(
     channelsMax: model.channelsMax,
     sampleRate: model.sampleRate,
   })
-  let outputs: Outputs | null = null
+  let outputs: JobOutputs | null = null
   try {
     assertNotTooLong(seconds ?? 0, config.mediaSecondsMax, mixture)
     reporter.log(describeMixture(mixture))
@@ -159,7 +157,7 @@ async function produceOutputs(
     const videoPath = hasVideo ? sourcePath : null
     const prompts = promptsOf(job.prompt, job.options)
     const names = [...targetNames(prompts.length), 'residual' as const]
-    outputs = await Outputs.open({
+    outputs = await deps.media.openOutputs({
       names,
       folder,
       encoding,
@@ -181,7 +179,7 @@ async function produceOutputs(
       const url = job.upload_urls[part]
       if (url === undefined) throw new Error(`the job has no address for ${part}`)
       const onAway = () => deps.store.noticed(url)
-      const upload = () => uploadOutput({ url, path, contentType, signal, onAway })
+      const upload = () => deps.media.uploadOutput({ url, path, contentType, signal, onAway })
       await inSpan(`upload ${part}`, {}, upload)
       deps.store.ended()
     })

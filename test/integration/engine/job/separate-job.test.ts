@@ -9,6 +9,7 @@ import test, { type TestContext } from 'node:test'
 import { DeviceError, ModelError, NativeError } from '../../../../engine/compute/compute-errors.ts'
 import { loadConfig } from '../../../../engine/config.ts'
 import type { Scheduler } from '../../../../engine/compute/scheduler.ts'
+import { JOB_MEDIA } from '../../../../engine/job/job-media.ts'
 import { separateJob, type JobDeps } from '../../../../engine/job/separate-job.ts'
 import { SoundProcesses } from '../../../../engine/media/sound-process.ts'
 import { SourceUnavailableError } from '../../../../engine/media/source.ts'
@@ -71,6 +72,7 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
       },
     },
     scheduler,
+    media: JOB_MEDIA,
     soundProcesses: new SoundProcesses(folder),
     tries,
     model: PLAIN_MODEL,

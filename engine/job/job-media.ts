@@ -1,0 +1,30 @@
+/** What a job does with files and with the network: a simulation puts its own in this place. */
+
+import { rm } from 'node:fs/promises'
+import { fetchPublicSource, fetchSource } from '../media/source.ts'
+import { uploadOutput } from '../media/upload.ts'
+import { Outputs, type OutputsOptions } from './outputs.ts'
+import { makeJobFolder } from './scratch.ts'
+
+/** The files of a job's results, while they are written. */
+export type JobOutputs = Pick<Outputs, 'sound' | 'write' | 'finish' | 'abort'>
+
+export interface JobMedia {
+  makeFolder: typeof makeJobFolder
+  /** Removes the folder of a job and all that is in it. */
+  removeFolder(folder: string): Promise<void>
+  fetchSource: typeof fetchSource
+  fetchPublicSource: typeof fetchPublicSource
+  openOutputs(options: OutputsOptions): Promise<JobOutputs>
+  uploadOutput: typeof uploadOutput
+}
+
+/** On this machine's disk, and over its network. */
+export const JOB_MEDIA: JobMedia = {
+  makeFolder: makeJobFolder,
+  removeFolder: (folder) => rm(folder, { recursive: true, force: true }),
+  fetchSource,
+  fetchPublicSource,
+  openOutputs: (options) => Outputs.open(options),
+  uploadOutput,
+}

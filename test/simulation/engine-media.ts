@@ -1,0 +1,181 @@
+/** What a simulated engine does with files and the network: its files are names alone. */
+
+import { setMaxListeners } from 'node:events'
+import type { JobMedia, JobOutputs } from '../../engine/job/job-media.ts'
+import type { OutputsOptions } from '../../engine/job/outputs.ts'
+import type { Mixture } from '../../engine/media/decode.ts'
+import { LONG_RETRY_POLICY, RETRY_POLICY, withRetries } from '../../engine/media/retry.ts'
+import { SourceUnavailableError } from '../../engine/media/source.ts'
+import { UploadRefusedError, UploadUnavailableError } from '../../engine/media/upload.ts'
+import { ServiceError } from '../../shared/errors.ts'
+import { isTemporaryStatus } from '../../shared/http/http-request.ts'
+import type { Calls } from './calls.ts'
+import type { Process } from './scheduler.ts'
+
+/** Hertz: a second of sound is ten samples. */
+export const RATE = 10
+const STEP_MS = [1, 300] as const
+
+export interface SourceFacts {
+  /** Of sound. */
+  seconds: number
+  /** Whether its packets say so before it is decoded. */
+  isMeasured: boolean
+  isDamaged: boolean
+}
+
+export type Exchange = (method: 'GET' | 'PUT', url: string) => Promise<number>
+
+interface Parts {
+  owner: Process
+  calls: Calls
+  exchange: Exchange
+  factsOf: (url: string) => SourceFacts
+}
+
+export class EngineMedia implements JobMedia {
+  readonly folders = new Set<string>()
+  /** Mixtures that are not closed. */
+  readonly open = new Set<object>()
+  readonly #parts: Parts
+  readonly #facts = new Map<string, SourceFacts>()
+  #made = 0
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  readonly soundProcesses = {
+    use: async <T>(signal: AbortSignal, work: (reader: object) => Promise<T>): Promise<T> => {
+      signal.throwIfAborted()
+      return work({
+        measure: (path: string) => this.#measure(path, signal),
+        open: (path: string) => this.#open(path, signal),
+      })
+    },
+  }
+
+  makeFolder: JobMedia['makeFolder'] = async (scratchFolder) => {
+    const folder = `${scratchFolder}/job-${(this.#made += 1)}`
+    await this.#pause('make folder')
+    this.folders.add(folder)
+    return folder
+  }
+
+  removeFolder: JobMedia['removeFolder'] = async (folder) => void this.folders.delete(folder)
+
+  fetchSource: JobMedia['fetchSource'] = async ({ url, path, signal, onAway }) => {
+    const fetchOnce = async () => {
+      const status = await this.#parts.exchange('GET', url).catch((cause: unknown) => {
+        throw new SourceUnavailableError('away', { cause })
+      })
+      if (isTemporaryStatus(status)) throw new SourceUnavailableError(`it answered ${status}`)
+      if (status !== 200) throw new ServiceError('MEDIA_FETCH_FAILED')
+      this.#facts.set(path, this.#parts.factsOf(url))
+      return 1
+    }
+    try {
+      return await withRetries(fetchOnce, RETRY_POLICY, signal, onAway ? { onAway } : {})
+    } catch (error) {
+      throw signal.aborted ? signal.reason : error
+    }
+  }
+
+  fetchPublicSource: JobMedia['fetchPublicSource'] = async (_publicFetch, options) => {
+    const { owner, calls, factsOf } = this.#parts
+    await calls
+      .toWorld(owner, 'fetch url', () => undefined)
+      .catch(() => {
+        throw new ServiceError('MEDIA_FETCH_FAILED')
+      })
+    options.signal.throwIfAborted()
+    this.#facts.set(options.path, factsOf(options.url))
+    return 1
+  }
+
+  openOutputs = async ({ names, folder, signal }: OutputsOptions): Promise<JobOutputs> => {
+    let samples = 0
+    await this.#pause('open outputs')
+    signal.throwIfAborted()
+    return {
+      sound: { sampleRate: RATE, channels: 1 },
+      write: async (parts) => {
+        await this.#pause('encode')
+        samples += parts.get('target')![0]!.length
+      },
+      finish: async (store) => {
+        const stored = names.map(async (name) => {
+          await store(name, `${folder}/${name}`, 'audio/wav')
+          return [name, { content_type: 'audio/wav', extension: 'wav', bytes: samples }] as const
+        })
+        const settled = await Promise.allSettled(stored)
+        for (const each of settled) if (each.status === 'rejected') throw each.reason
+        return Object.fromEntries(await Promise.all(stored)) as never
+      },
+      abort: async () => undefined,
+    }
+  }
+
+  uploadOutput: JobMedia['uploadOutput'] = async ({ url, signal, onAway }) => {
+    const uploadOnce = async () => {
+      const status = await this.#parts.exchange('PUT', url).catch((cause: unknown) => {
+        throw new UploadUnavailableError('away', { cause })
+      })
+      if (status === 409) throw new UploadRefusedError()
+      if (isTemporaryStatus(status)) throw new UploadUnavailableError(`it answered ${status}`)
+      if (status !== 200) throw new Error(`the media store refused an output: ${status}`)
+    }
+    try {
+      await withRetries(uploadOnce, LONG_RETRY_POLICY, signal, onAway ? { onAway } : {})
+    } catch (error) {
+      throw signal.aborted ? signal.reason : error
+    }
+  }
+
+  async #measure(path: string, signal: AbortSignal): Promise<number | null> {
+    await this.#untilAborted(signal, 'measure')
+    const { seconds, isMeasured } = this.#facts.get(path)!
+    return isMeasured ? seconds : null
+  }
+
+  async #open(path: string, signal: AbortSignal): Promise<Mixture> {
+    await this.#untilAborted(signal, 'open media')
+    const { seconds, isDamaged } = this.#facts.get(path)!
+    if (isDamaged) throw new ServiceError('INVALID_MEDIA')
+    const untilNext = () => this.#untilAborted(signal, 'decode')
+    const mixture: Mixture = {
+      sampleRate: RATE,
+      channels: 1,
+      sourceChannels: 1,
+      channelMask: 0n,
+      hasVideo: false,
+      sourceSampleRate: RATE,
+      codec: 'none',
+      container: 'none',
+      corruptPackets: 0,
+      async *blocks() {
+        await untilNext()
+        for (let left = Math.round(seconds * RATE); left > 0; left -= 5 * RATE) {
+          yield [new Float32Array(Math.min(left, 5 * RATE)).fill(0.5)]
+        }
+      },
+      close: async () => void this.open.delete(mixture),
+    }
+    this.open.add(mixture)
+    return mixture
+  }
+
+  #pause(name: string): Promise<void> {
+    const { owner, calls } = this.#parts
+    const place = `${owner.name} ${name}`
+    const ms = calls.choices.between(place, ...STEP_MS)
+    return calls.scheduler.delay(owner, ms, place)
+  }
+
+  /** As a process that is killed at an abort. */
+  async #untilAborted(signal: AbortSignal, name: string): Promise<void> {
+    setMaxListeners(0, signal)
+    await this.#pause(name)
+    signal.throwIfAborted()
+  }
+}

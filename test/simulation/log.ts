@@ -1,0 +1,20 @@
+import type { Logger } from '../../shared/log.ts'
+
+/** A log that says what it is given, or, without anyone to say it to, nothing. */
+export function silentLog(say: ((line: string) => void) | undefined): Logger {
+  const quiet = () => undefined
+  const line =
+    say &&
+    ((fields: { err?: Error }, text: string) =>
+      say(`${text}${fields.err ? ` (${fields.err.message})` : ''}`))
+  const log = {
+    trace: quiet,
+    debug: quiet,
+    info: quiet,
+    warn: line ?? quiet,
+    error: line ?? quiet,
+    fatal: line ?? quiet,
+    child: () => log,
+  }
+  return log as unknown as Logger
+}

@@ -1,0 +1,88 @@
+/** The media store in memory: a local disk as the gateway has it. */
+
+import { Readable } from 'node:stream'
+import type { LocalDisk } from '../../gateway/media-store/media-store.ts'
+import type { Calls } from './calls.ts'
+import type { Process } from './scheduler.ts'
+
+export const MEDIA_URL = 'http://media.test'
+
+export interface StoredMedia {
+  writtenAt: number
+  bytes: number
+}
+
+export class MediaDisk {
+  readonly stored = new Map<string, StoredMedia>()
+  /** Written, and neither under a key nor discarded. */
+  readonly staged = new Set<object>()
+  away = false
+  /** Called before something is removed, with the key as it was asked for. */
+  onRemove: (key: string) => void = () => undefined
+  readonly #calls: Calls
+  readonly #wallClock: () => number
+
+  constructor(calls: Calls, wallClock: () => number) {
+    this.#calls = calls
+    this.#wallClock = wallClock
+  }
+
+  /** The disk as a gateway has it. */
+  connect(owner: Process): LocalDisk {
+    const call = <T>(name: string, effect: () => T) =>
+      this.#calls.toWorld(owner, name, () => {
+        if (this.away) throw new Error('the disk is away')
+        return effect()
+      })
+    const address = ({ key, body }: { key: string; body?: { bytes: number } }) =>
+      Promise.resolve(`${MEDIA_URL}/media/${key}${body ? `?size=${body.bytes}` : ''}`)
+    return {
+      kind: 'local disk',
+      uploadUrl: address,
+      downloadUrl: address,
+      remove: (key) => call('remove media', () => this.#remove(key)),
+      list: () => this.#list(),
+      check: (method, path, { size }) => ({
+        method,
+        path,
+        expiresAt: Infinity,
+        ...(size !== undefined && { size: Number(size) }),
+      }),
+      stage: async (_body, { bytes = 1 }) => {
+        const staged = {}
+        owner.onDeath(() => this.staged.delete(staged)) // as the next start would
+        await call('stage media', () => owner.alive && this.staged.add(staged)).catch(
+          (error: unknown) => {
+            this.staged.delete(staged) // all is stored, or nothing
+            throw error
+          },
+        )
+        return {
+          bytes,
+          sha256: '',
+          place: (key) =>
+            call('place media', () => {
+              this.staged.delete(staged)
+              this.stored.set(key, { writtenAt: this.#wallClock(), bytes })
+            }),
+          discard: async () => void this.staged.delete(staged),
+        }
+      },
+      reply: async (key) => {
+        const found = await call('read media', () => this.stored.has(key))
+        return { status: found ? 200 : 404, headers: {}, body: Readable.from([]) }
+      },
+    }
+  }
+
+  #remove(key: string): void {
+    this.onRemove(key)
+    for (const each of this.stored.keys()) {
+      if (each === key || each.startsWith(`${key}/`)) this.stored.delete(each)
+    }
+  }
+
+  async *#list() {
+    for (const [key, { writtenAt }] of [...this.stored]) yield { key, writtenAt }
+  }
+}

@@ -1,0 +1,29 @@
+/** Plants known bugs one after another: the simulation finds each, and says how it came about. */
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { MUTATIONS, planted } from './mutations.ts'
+import { shrink } from './shrink.ts'
+
+const SEEDS_MAX = 60
+
+for (const mutation of MUTATIONS) {
+  test(`it finds a planted bug: ${mutation.name}`, async (t) => {
+    const { run } = await planted(mutation)
+    for (let seed = 1; seed <= SEEDS_MAX; seed += 1) {
+      const { violation, faults } = await run({ seed })
+      if (!violation) continue
+      t.diagnostic(`seed ${seed}, ${faults.length} faults: ${violation.message}`)
+      return
+    }
+    assert.fail(`no seed up to ${SEEDS_MAX} found it`)
+  })
+}
+
+test('a failing history is made short', async () => {
+  const { run } = await planted(MUTATIONS.find(({ name }) => name === 'forget the outbox row')!)
+  const failing = await run({ seed: 1 })
+  const needed = await shrink(run, failing)
+  assert.equal(needed.length, 1, 'one submit shows it')
+  assert.match(needed[0]!, /^action \d+: submit$/)
+})

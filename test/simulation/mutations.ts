@@ -1,0 +1,148 @@
+/**
+ * Bugs to plant one at a time: the simulation is worth something only if it finds them. Each
+ * replaces one piece of the product's source.
+ */
+
+import { readFile, rm } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { build, type Plugin } from 'esbuild'
+import type * as Runner from './run.ts'
+
+export interface Mutation {
+  name: string
+  file: string
+  /** Is there once. */
+  find: string
+  replace: string
+}
+
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    name: 'drop the guard of a move',
+    file: 'gateway/store/requests.ts',
+    find: "    .where('status', 'in', MAY_FOLLOW[move.to])\n",
+    replace: '',
+  },
+  {
+    name: 'acknowledge a submit before its commit',
+    file: 'gateway/requests/submit.ts',
+    find: 'await insert(deps, row, key && { ...key, answer })',
+    replace: 'insert(deps, row, key && { ...key, answer }).catch(() => undefined)',
+  },
+  {
+    name: 'settle twice',
+    file: 'gateway/store/ledger.ts',
+    find: 'if (numInsertedOrUpdatedRows === 0n) return true\n',
+    replace: '',
+  },
+  {
+    name: 'forget the outbox row',
+    file: 'gateway/requests/submit.ts',
+    find: '      await putInOutbox(store, { message_id: request_id, request_id, created_at, trace_parent })\n',
+    replace: '',
+  },
+  {
+    name: 'forget to release a reservation',
+    file: 'gateway/store/requests.ts',
+    find: '  if (isTerminal(move.to)) await releaseReservation(store, move.requestId, move.now)\n',
+    replace: '',
+  },
+  {
+    name: 'start a known attempt again',
+    file: 'gateway/store/requests.ts',
+    find: "    .where('attempt_ids', 'not like', `%${mark}%`)\n",
+    replace: '',
+  },
+  {
+    name: 'forget the webhook of an end',
+    file: 'gateway/requests/finish-request.ts',
+    find: 'if (delivery) await insertDelivery(store, delivery)',
+    replace: "if (delivery && row.error_code !== 'CANCELED') await insertDelivery(store, delivery)",
+  },
+  {
+    name: 'a webhook id of its own for each try',
+    file: 'gateway/webhooks/sender.ts',
+    find: 'const { webhook_id: id, request_id: requestId, account_id: accountId } = delivery',
+    replace:
+      'const { request_id: requestId, account_id: accountId } = delivery\n    const id = newId("msg")',
+  },
+  {
+    name: 'take any response for a delivery',
+    file: 'gateway/webhooks/sender.ts',
+    find: 'if (status !== undefined && status >= 200 && status <= 299) {',
+    replace: 'if (status !== undefined) {',
+  },
+  {
+    name: 'delete a file that a waiting request needs',
+    file: 'gateway/store/retention.ts',
+    find: "    .where('status', 'in', UNFINISHED)\n    .where('file_id', 'is not', null)\n",
+    replace: "    .where('status', '=', 'IN_PROGRESS')\n    .where('file_id', 'is not', null)\n",
+  },
+  {
+    name: 'acknowledge a job before its end is stored',
+    file: 'engine/intake.ts',
+    find: '      await beginning\n',
+    replace: '      await beginning\n      await lease.ack()\n',
+  },
+  {
+    name: 'forget the key of a submit',
+    file: 'gateway/requests/submit.ts',
+    find: '      if (answered) await keepAnswer(store, deps, { ...answered, requestId: request_id })\n',
+    replace: '',
+  },
+  {
+    name: 'complete before the outputs are stored',
+    file: 'engine/job/separate-job.ts',
+    find: 'await inSpan(`upload ${part}`, {}, upload)',
+    replace: 'inSpan(`upload ${part}`, {}, upload).catch(() => undefined)',
+  },
+  {
+    name: 'leave the lanes of a stopped job',
+    file: 'engine/compute/scheduler.ts',
+    find: '    this.#compute.discard(id).catch(() => undefined)\n',
+    replace: '',
+  },
+]
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+/** Within the project, so that packages are found from there. */
+const FOLDER = '.runtime/simulation'
+
+/**
+ * The runner with the bug in it, and all that it runs.
+ * @throws Error when the piece of source is not there, or there more than once
+ */
+export async function planted({ name, file, find, replace }: Mutation): Promise<typeof Runner> {
+  let isPlanted = false
+  const plugin: Plugin = {
+    name: 'mutation',
+    setup: ({ onLoad }) => {
+      onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+        const contents = await readFile(path, 'utf8')
+        if (path !== resolve(ROOT, file)) return { contents, loader: 'ts' }
+        const found = contents.split(find).length - 1
+        if (found !== 1) throw new Error(`${file} has ${found} places for "${name}"`)
+        isPlanted = true
+        return { contents: contents.replace(find, () => replace), loader: 'ts' }
+      })
+    },
+  }
+  const outfile = resolve(ROOT, FOLDER, `${name.replaceAll(' ', '-')}-${process.pid}.mjs`)
+  await build({
+    entryPoints: [resolve(ROOT, 'test/simulation/run.ts')],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    plugins: [plugin],
+    logLevel: 'silent',
+  })
+  if (!isPlanted) throw new Error(`${file} is no part of the simulation`)
+  try {
+    return (await import(pathToFileURL(outfile).href)) as typeof Runner
+  } finally {
+    await rm(outfile)
+  }
+}

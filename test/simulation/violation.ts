@@ -1,0 +1,10 @@
+/** An invariant that does not hold. */
+export class Violation extends Error {
+  readonly invariant: string
+
+  constructor(invariant: string, detail: string) {
+    super(`${invariant}: ${detail}`)
+    this.name = 'Violation'
+    this.invariant = invariant
+  }
+}
