@@ -84,7 +84,7 @@ export async function separateJob(
     await publishUntilStored({ ...reporter.event('completed'), ...completed }, deps, signal)
     return 'completed'
   } catch (error) {
-    if (folder) await removeFolder(folder) // a disk that is full without it is no fault of the job
+    if (folder) await deps.media.removeFolder(folder) // a disk that is full without it is no fault of the job
     const unreported = await reasonOf(started)
     if (unreported === undefined) {
       return await reportFailure(signal.aborted ? signal.reason : error, reporter, deps, signal)
@@ -96,8 +96,6 @@ export async function separateJob(
     if (folder) await deps.media.removeFolder(folder)
   }
 }
-
-const removeFolder = (folder: string) => rm(folder, { recursive: true, force: true })
 
 /** Why `promise` failed; undefined when it did not. */
 const reasonOf = (promise: Promise<unknown>): Promise<unknown> =>

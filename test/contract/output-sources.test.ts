@@ -200,7 +200,10 @@ test('outputs that are given up between the check of a submit and its storing ar
     .select('account_id')
     .executeTakeFirstOrThrow()
   const body = { input: { prompt: 'a bell', request_id: requestId, output: 'residual' } }
-  const slowClock = { now: () => gateway.clock.now() - 7 * DAY_MS }
+  const slowClock = {
+    now: () => gateway.clock.now() - 7 * DAY_MS,
+    elapsed: () => gateway.clock.elapsed(),
+  }
   gateway.clock.advance(7 * DAY_MS)
   const transaction = () => ({
     execute: async (work: (store: Store) => Promise<unknown>) => {

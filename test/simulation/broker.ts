@@ -114,6 +114,7 @@ export class MemoryJetStream {
       })
     const stop = async () => undefined
     return {
+      problem: () => null,
       publishJob: (job, id, queue = 'first') =>
         call('publish job', () => this.jobs.add(copy(job), id, queue)),
       removeJob: (requestId, sequence) =>

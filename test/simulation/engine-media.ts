@@ -152,6 +152,7 @@ export class EngineMedia implements JobMedia {
       sourceSampleRate: RATE,
       codec: 'none',
       container: 'none',
+      tags: {},
       corruptPackets: 0,
       async *blocks() {
         await untilNext()

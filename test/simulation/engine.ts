@@ -70,6 +70,7 @@ export function startEngine(parts: EngineParts) {
         media,
         soundProcesses: media.soundProcesses as unknown as SoundProcesses,
         publicFetch: {} as PublicFetch,
+        scratch: { isFull: async () => false },
         store: {
           noticed: () => undefined,
           ended: () => undefined,

@@ -16,7 +16,7 @@ import { Metrics } from '../../gateway/operations/metrics.ts'
 import { createDeadLetterHandler } from '../../gateway/requests/dead-letters.ts'
 import { createEventHandler } from '../../gateway/requests/event-follower.ts'
 import { createJobPublisher } from '../../gateway/requests/job-publisher.ts'
-import { QueuePositions } from '../../gateway/requests/queue-positions.ts'
+import { QueueOutlook } from '../../gateway/requests/queue-outlook.ts'
 import { RequestFeed } from '../../gateway/requests/request-feed.ts'
 import { createRescuer } from '../../gateway/requests/rescuer.ts'
 import { cancelRoute } from '../../gateway/routes/cancel.ts'
@@ -43,6 +43,7 @@ const CONFIG: AppConfig = {
   publicUrl: () => 'http://winnow.test',
   playground: 'off',
   playgroundFolder: 'no-folder',
+  docsFolder: 'no-folder',
   mediaOrigins: [],
   bodySecondsMax: 30,
   connectionsMax: 1_000,
@@ -108,7 +109,7 @@ export function startGateway(parts: GatewayParts) {
     broker,
     engineRegistry,
     feed,
-    queuePositions: new QueuePositions({ store, feed, clock }),
+    queueOutlook: new QueueOutlook({ store, feed, clock, engineRegistry }),
     clock,
     log,
     metrics,

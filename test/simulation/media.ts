@@ -38,6 +38,10 @@ export class MediaDisk {
       Promise.resolve(`${MEDIA_URL}/media/${key}${body ? `?size=${body.bytes}` : ''}`)
     return {
       kind: 'local disk',
+      place: 'memory',
+      hasRoom: async () => true,
+      owner: async () => undefined,
+      claim: async () => undefined,
       uploadUrl: address,
       downloadUrl: address,
       remove: (key) => call('remove media', () => this.#remove(key)),

@@ -282,7 +282,7 @@ export class World {
     this.scheduler.current = before
   }
 
-  #clock: Clock = { now: () => this.wallClock() }
+  #clock: Clock = { now: () => this.wallClock(), elapsed: () => this.scheduler.now }
 
   #logOf = (owner: Process) =>
     silentLog(this.#tell && ((line) => this.say(`${owner.name}: ${line}`)))
