@@ -155,7 +155,7 @@ async function produceOutputs(
     const prompts = promptsOf(job.prompt, job.options)
     const names = [...targetNames(prompts.length), 'residual' as const]
     outputs = await Outputs.open({ names, folder, encoding, videoPath, signal, log: reporter.log })
-    const samples = await separateMixture(job, mixture, {
+    const { samples, findings } = await separateMixture(job, mixture, {
       ...deps,
       signal,
       secondsExpected: seconds ?? 0,
@@ -175,7 +175,10 @@ async function produceOutputs(
     reporter.log(describeStored(stored, outputs.sound, mixture))
     const duration = samples / sampleRate
     deps.onSeparated(duration)
-    return { duration, sample_rate: outputs.sound.sampleRate, outputs: stored }
+    const found = Object.fromEntries(
+      targetNames(prompts.length).map((name, i) => [name, { ...stored[name]!, ...findings[i] }]),
+    )
+    return { duration, sample_rate: outputs.sound.sampleRate, outputs: { ...stored, ...found } }
   } catch (error) {
     await outputs?.abort()
     throw error

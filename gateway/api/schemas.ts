@@ -6,6 +6,7 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { ERRORS, FAILURE_CODES } from '../../shared/errors.ts'
 import { ID_CHARACTERS_MAX } from '../../shared/ids.ts'
+import { Finding } from '../../shared/messages.ts'
 import { REQUEST_STATUSES } from '../../shared/request-status.ts'
 import {
   AudioSpan,
@@ -262,6 +263,13 @@ export const QueueSubmitResponse = Type.Object(
   { title: 'QueueSubmitResponse' },
 )
 
+const SEVERAL = 'An extension: of a completed request with `prompts`, in their order.'
+
+const PromptFinding = Type.Object(
+  { prompt: Type.String(), ...Finding.properties },
+  { title: 'PromptFinding' },
+)
+
 export const QueueStatusResponse = Type.Object(
   {
     request_id: Type.String(),
@@ -280,6 +288,8 @@ export const QueueStatusResponse = Type.Object(
       ),
     ),
     webhook: Type.Optional(WebhookDeliveryStatus),
+    ...Finding.properties,
+    targets: Type.Optional(Type.Array(PromptFinding, { description: SEVERAL })),
   },
   { title: 'QueueStatusResponse' },
 )
@@ -314,7 +324,7 @@ const OutputFile = Type.Object(
 )
 
 const PromptTarget = Type.Object(
-  { prompt: Type.String(), ...OutputFile.properties },
+  { ...PromptFinding.properties, ...OutputFile.properties },
   { title: 'PromptTarget' },
 )
 
@@ -322,14 +332,12 @@ export const SeparationData = Type.Object(
   {
     target: OutputFile,
     targets: Type.Optional(
-      Type.Array(PromptTarget, {
-        description:
-          'An extension: of a request with `prompts`, in their order; `target` is the first.',
-      }),
+      Type.Array(PromptTarget, { description: `${SEVERAL} \`target\` is the first.` }),
     ),
     residual: OutputFile,
     duration: Type.Optional(Type.Number({ description: 'Seconds.' })),
     sample_rate: Type.Integer({ description: 'Hertz.' }),
+    ...Finding.properties,
   },
   { title: 'SeparationData' },
 )

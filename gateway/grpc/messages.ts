@@ -1,6 +1,7 @@
 /** separation.proto in TypeScript: its messages, made from and into those of the HTTP API. */
 
 import { ServiceError } from '../../shared/errors.ts'
+import type { Finding } from '../../shared/messages.ts'
 import { compactJson } from '../api/json-text.ts'
 import type {
   QueueResultResponse,
@@ -106,7 +107,16 @@ export interface SubmitReply extends Omit<QueueSubmitResponse, 'created_at'> {
 
 export interface Separation extends Pick<
   QueueStatusResponse,
-  'request_id' | 'model' | 'status' | 'result_url' | 'progress' | 'queue_position' | 'error'
+  | 'request_id'
+  | 'model'
+  | 'status'
+  | 'result_url'
+  | 'progress'
+  | 'queue_position'
+  | 'error'
+  | 'match'
+  | 'understood_as'
+  | 'targets'
 > {
   created_at_ms: number
   updated_at_ms: number
@@ -140,7 +150,7 @@ export function separationOf(
 ): Separation {
   const { created_at, updated_at, logs, webhook, ...same } = status
   return {
-    ...same,
+    ...findingsOf(same),
     created_at_ms: Date.parse(created_at),
     updated_at_ms: Date.parse(updated_at),
     ...(logs && {
@@ -159,8 +169,19 @@ const deliveryOf = ({ delivered_at, ...same }: WebhookDelivery) => ({
   ...(delivered_at !== null && { delivered_at_ms: Date.parse(delivered_at) }),
 })
 
+/** A message has no null: where no name is near a prompt, it is empty. */
+const withoutNull = <T extends Finding>(finding: T) => ({
+  ...finding,
+  ...(finding.understood_as === null && { understood_as: '' }),
+})
+
+const findingsOf = <T extends Finding & { targets?: Finding[] }>(found: T) => ({
+  ...withoutNull(found),
+  ...(found.targets && { targets: found.targets.map(withoutNull) }),
+})
+
 const resultMessage = ({ data, usage, retention }: QueueResultResponse) => ({
-  ...data,
+  ...findingsOf(data),
   usage,
   ...(retention.delete_after !== undefined && {
     delete_after_ms: Date.parse(retention.delete_after),

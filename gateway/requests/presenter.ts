@@ -5,6 +5,7 @@ import type { FailureCode } from '../../shared/errors.ts'
 import {
   targetNames,
   type Event,
+  type Finding,
   type LogLine,
   type OutputName,
   type OutputPart,
@@ -113,7 +114,27 @@ export function presentStatus(
     ...(row.status === 'IN_QUEUE' && queuePosition && { queue_position: queuePosition }),
     ...(row.status === 'FAILED' && { error: failureOf(row) }),
     ...(webhook && { webhook }),
+    ...(row.status === 'COMPLETED' && presentFindings(row)),
   }
+}
+
+/**
+ * What the engine found out about the first prompt, and about each of several: nothing, where the
+ * model gives neither a match nor names.
+ */
+function presentFindings(row: RequestRow): Finding & Pick<QueueStatusResponse, 'targets'> {
+  const outputs: Partial<Record<OutputName, StoredFile & Finding>> = outputsOf(row)
+  const targets = promptsOfRow(row).map((prompt, i, { length }) => {
+    const { match, understood_as: name } = outputs[targetNames(length)[i]!]!
+    const finding: Finding = {
+      ...(match !== undefined && { match }),
+      ...(name !== undefined && { understood_as: name }),
+    }
+    return { prompt, finding }
+  })
+  const { finding } = targets[0]!
+  if (targets.length === 1 || Object.keys(finding).length === 0) return finding
+  return { ...finding, targets: targets.map(({ prompt, finding }) => ({ prompt, ...finding })) }
 }
 
 /** Why a request failed. */
@@ -139,7 +160,12 @@ export async function presentResult(
     fileOf('target'),
     ...targetNames(prompts.length).slice(1).map(fileOf),
   ])
-  const targets = [target, ...further].map((file, i) => ({ prompt: prompts[i]!, ...file }))
+  const { targets: found = [], ...finding } = presentFindings(row)
+  const targets = [target, ...further].map((file, i) => ({
+    prompt: prompts[i]!,
+    ...file,
+    ...found[i],
+  }))
   return {
     request_id: row.request_id,
     model: MODEL_ID,
@@ -150,6 +176,7 @@ export async function presentResult(
       residual,
       duration,
       sample_rate: sampleRate,
+      ...finding,
     },
     usage: {
       feature: 'audio_seconds',

@@ -1,5 +1,5 @@
 /** One chunk and one prompt on their way through the mask network. */
-import type { Chunk, Lane, LaneRequest, LaneResult, Span } from '../model.ts'
+import type { Chunk, Lane, LaneRequest, LaneResult, Separation, Span } from '../model.ts'
 import { frameCount, istft, stft, windowLength, type Framing } from '../stft.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import { PATCH } from './config.ts'
@@ -23,6 +23,9 @@ const QUALITY_PASSES = [1, 7 / 8, 9 / 8]
  */
 const CANDIDATE_EIGHTHS = [0, 4, 2, 6, 1, 5, 3, 7] as const
 
+/** Speech is taken from the mixture where it is this probable; else the mixture stays whole. */
+const SPEECH_MATCH_MIN = 0.9
+
 /** Samples beyond this, and what is no number, are read as silence. */
 const SAMPLE_MAX = 1e6
 
@@ -36,6 +39,7 @@ export type Advance = {
 
 /** Holds the samples, the prompt's embedding and what the steps found so far. */
 export class MiniLane implements Lane {
+  readonly prompt: string
   readonly frames: number
   readonly steps: number
   stepsDone = 0
@@ -44,6 +48,8 @@ export class MiniLane implements Lane {
   readonly #chunk: Chunk
   readonly #spans: readonly Span[]
   readonly #predictsSpans: boolean
+  /** Whether speech is separated, and the target is what it leaves. */
+  readonly #isRest: boolean
   /** [channels, samples], extended with silence to at least one window. */
   readonly #samples: Tensor
   /** Of each step. */
@@ -55,12 +61,18 @@ export class MiniLane implements Lane {
   /** For each step done [1, tokens], the logits of whether the target sounds. */
   readonly #activity: Tensor[] = []
 
-  /** The lane owns `embedding` from here on. */
-  constructor(request: LaneRequest, embedding: Tensor) {
+  /**
+   * The lane owns `embedding` from here on.
+   * @param isRest `embedding` is that of speech, and the target is what speech leaves: of a prompt
+   *   that no name is near the nearest one would mostly find another sound (`mini-nameless`)
+   */
+  constructor(request: LaneRequest, embedding: Tensor, isRest = false) {
     const { chunk, spans, acceleration, candidate = 0, predictSpans = false } = request
+    this.prompt = request.prompt
     this.#chunk = chunk
     this.#spans = spans
     this.#predictsSpans = predictSpans && spans.length === 0
+    this.#isRest = isRest
     this.embedding = embedding
     const passes = acceleration === 'quality' ? QUALITY_PASSES : ONE_PASS
     const hops = passes.map((pass) => hopAt(chunk.sampleRate * pass))
@@ -95,7 +107,8 @@ export class MiniLane implements Lane {
   /** The spans as the network is conditioned on them at the coming step: [1, tokens, 2]. */
   spans(): Tensor {
     const clock = this.#clockOf(this.framing)
-    return tf.tensor3d(spanTokens(this.#spans, this.#seconds, clock), [1, clock.tokens, 2])
+    const known = this.#isRest ? [] : this.#spans // they do not say where speech is
+    return tf.tensor3d(spanTokens(known, this.#seconds, clock), [1, clock.tokens, 2])
   }
 
   /** Whether both lanes have the same input at their coming step. */
@@ -137,26 +150,52 @@ export class MiniLane implements Lane {
 
   /** The target, shaped by the spans, and the rest: only here the device is read. */
   result(): LaneResult {
-    const { channels, sampleRate } = this.#chunk
-    const samples = channels[0]!.length
-    const stride = this.#target.shape[1]!
-    const mean = this.#target.dataSync<'float32'>()
-    const target = channels.map((_, i) => mean.slice(i * stride, i * stride + samples))
+    const found = this.#readTarget()
     const clock = this.#clockOf(this.#framings[0]!)
     const activity = this.#readActivity(clock)
+    const match = activity.reduce((most, probability) => Math.max(most, probability), 0)
+    if (this.#isRest) return this.#restOf(found, match)
     const predictedSpans = this.#predictsSpans
       ? predictSpans(activity, this.#seconds, clock)
       : undefined
-    const spans = predictedSpans ?? this.#spans
+    const isVouchedFor = this.#spans.some(({ include }) => include)
+    const gain = isVouchedFor ? 1 : presenceGain(match)
+    for (const wave of found) scale(wave, gain)
+    return {
+      ...this.#shaped(found, predictedSpans ?? this.#spans),
+      ...{ score: match, match, presenceGain: gain },
+      ...(predictedSpans && { predictedSpans }),
+    }
+  }
+
+  /** What speech leaves of the mixture. */
+  #restOf(speech: Float32Array[], match: number): LaneResult {
+    if (match < SPEECH_MATCH_MIN) for (const wave of speech) wave.fill(0)
+    const rest = this.#chunk.channels.map((mixture, i) => subtract(mixture, speech[i]!))
+    return {
+      ...this.#shaped(rest, this.#spans),
+      score: match,
+      substitute: 'the mixture without its speech',
+    }
+  }
+
+  #readTarget(): Float32Array[] {
+    const { channels } = this.#chunk
+    const samples = channels[0]!.length
+    const stride = this.#target.shape[1]!
+    const mean = this.#target.dataSync<'float32'>()
+    return channels.map((_, i) => mean.slice(i * stride, i * stride + samples))
+  }
+
+  /** `target` within the spans, and what it leaves of the mixture. */
+  #shaped(target: Float32Array[], spans: readonly Span[]): Separation {
+    const { channels, sampleRate } = this.#chunk
     if (spans.length > 0) {
-      const gain = spanGain(spans, samples, sampleRate)
+      const gain = spanGain(spans, channels[0]!.length, sampleRate)
       for (const wave of target) multiply(wave, gain)
     }
-    const match = activity.reduce((most, probability) => Math.max(most, probability), 0)
-    const isVouchedFor = this.#spans.some(({ include }) => include)
-    if (!isVouchedFor) for (const wave of target) scale(wave, presenceGain(match))
     const residual = channels.map((mixture, i) => subtract(mixture, target[i]!))
-    return { target, residual, score: match, match, ...(predictedSpans && { predictedSpans }) }
+    return { target, residual }
   }
 
   /**

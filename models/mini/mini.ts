@@ -2,18 +2,12 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type {
-  Chunk,
-  Lane,
-  LaneRequest,
-  LaneResult,
-  Meaning,
-  Model,
-  ModelDescription,
-} from '../model.ts'
+import type { Chunk, Lane, LaneRequest, LaneResult, Model, ModelDescription } from '../model.ts'
+import { LruCache } from '../lru-cache.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import { Weights } from '../checkpoint/weights.ts'
 import { readConfig, type MiniConfig } from './config.ts'
+import { modelPrompt } from '../text/prompt.ts'
 import { MiniLane } from './mini-lane.ts'
 import {
   loadNetwork,
@@ -23,14 +17,15 @@ import {
   type Network,
 } from './network/network.ts'
 import { TextEncoder } from './text/text-encoder.ts'
+import { understand, type Understanding } from './text/understand.ts'
 
 const CHANNELS_MAX = 8
 
+/** Prompts whose understanding is remembered. */
+const UNDERSTOOD_MAX = 256
+
 /** Hertz. A window is 64 ms at every rate, and as long as that the shortest chunk is made. */
 const SAMPLE_RATE_MAX = 768_000
-
-/** Names of lower probability are left out of a prompt's meanings. */
-const MEANING_PROBABILITY_MIN = 0.1
 
 export interface MiniOptions {
   /** Holds the text encoder's `model.safetensors`, `tokenizer.json`, `tokenizer_config.json`. */
@@ -83,6 +78,7 @@ class Mini implements Model {
   readonly description: ModelDescription
   readonly warnings = []
   readonly #parts: MiniParts
+  readonly #understood = new LruCache<Understanding>(UNDERSTOOD_MAX)
 
   constructor(description: ModelDescription, parts: MiniParts) {
     this.description = description
@@ -91,7 +87,18 @@ class Mini implements Model {
 
   open(request: LaneRequest): Lane {
     checkChunk(request.chunk)
-    return new MiniLane(request, this.#parts.textEncoder.embed(request.prompt))
+    const { textEncoder } = this.#parts
+    const { understoodAs, mayBeVoice } = this.#understand(request.prompt)
+    const isRest = understoodAs === null && !mayBeVoice
+    return new MiniLane(request, textEncoder.embed(isRest ? 'speech' : request.prompt), isRest)
+  }
+
+  #understand(prompt: string): Understanding {
+    return this.#understood.get(modelPrompt(prompt), () => {
+      const { textEncoder, network, config } = this.#parts
+      const logitsOf = () => network.nameLogits(textEncoder.embed(prompt)).dataSync<'float32'>()
+      return understand(config.names, tf.tidy(logitsOf))
+    })
   }
 
   step(lanes: readonly Lane[]): void {
@@ -138,18 +145,10 @@ class Mini implements Model {
     const { stepsDone, steps } = lane
     if (stepsDone < steps) throw new Error(`The lane has done ${stepsDone} of ${steps} steps`)
     const mine = own(lane)
-    const result = { ...mine.result(), meanings: this.#meaningsOf(mine) }
+    const { meanings, understoodAs } = this.#understand(mine.prompt)
+    const result = { ...mine.result(), meanings, understoodAs }
     this.discard(lane)
     return result
-  }
-
-  #meaningsOf({ embedding }: MiniLane): Meaning[] {
-    const { network, config } = this.#parts
-    const probabilities = tf.tidy(() => network.meaning(embedding).dataSync<'float32'>())
-    return config.names
-      .map((name, i) => ({ name, probability: probabilities[i]! }))
-      .filter(({ probability }) => probability >= MEANING_PROBABILITY_MIN)
-      .sort((one, other) => other.probability - one.probability)
   }
 
   discard(lane: Lane): void {

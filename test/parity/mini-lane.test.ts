@@ -208,17 +208,48 @@ test('spans silence the target and leave the mixture whole', () => {
   assert(power(included.subarray(17_000, 31_000)) > 0, 'it sounds within')
 })
 
-test('a sound that is probably nowhere leaves silence, unless spans say that it is there', () => {
+test('a sound that is probably nowhere is 24 dB softer, unless spans say that it is there', () => {
   const chunk = mono(noise(64_000, 5))
   for (const prompt of ['a dog barking', 'a baby crying', 'a siren']) {
-    const { target, residual, match } = separateOne(mini, laneRequest(chunk, prompt))
-    assert.ok(match! < 0.2, `${prompt}: a match of ${match}`)
-    assert.equal(power(target[0]!), 0)
-    assert.deepEqual(residual[0], chunk.channels[0])
-    const spans = [{ start: 0, end: 1, include: true }]
+    const separation = separateOne(mini, laneRequest(chunk, prompt))
+    const { target, match } = separation
+    assert.ok(match! < 0.1, `${prompt}: a match of ${match}`)
+    assert(power(target[0]!) > 0, `${prompt}: it is never silence`)
+    assertClose([separation.presenceGain!], [10 ** (-24 / 20)], { absolute: 1e-6 })
+    assertSound(separation, chunk)
+    const spans = [{ start: 0, end: 3, include: true }]
     const vouchedFor = separateOne(mini, { ...laneRequest(chunk, prompt), spans })
-    assert(power(vouchedFor.target[0]!) > 0, `${prompt}: all the same`)
+    assert.equal(vouchedFor.presenceGain, 1, `${prompt}: all of it`)
   }
+})
+
+test('a prompt that no name is near is answered with what speech leaves', async () => {
+  const [left] = await readWav16(examplePath('speech-over-piano.wav'))
+  const chunk = mono(left!.subarray(0, 150_000), 44_100)
+  const speech = separateOne(mini, laneRequest(chunk, 'speech'))
+  assert.ok(speech.match! >= 0.9, `a match of ${speech.match}`)
+  assert.ok(speech.understoodAs && speech.substitute === undefined)
+  const rest = separateOne(mini, laneRequest(chunk, 'a washing machine'))
+  assertSound(rest, chunk)
+  assertClose(rest.target[0]!, speech.residual[0]!, { absolute: 1e-5 })
+  assert.deepEqual([rest.understoodAs, rest.match], [null, undefined])
+  assert.equal(rest.substitute, 'the mixture without its speech')
+  const spans = [{ start: 1, end: 2, include: true }]
+  const within = separateOne(mini, { ...laneRequest(chunk, 'a washing machine'), spans })
+  const gain = spanGain(spans, chunk.channels[0]!.length, 44_100)
+  assertClose(
+    within.target[0]!,
+    rest.target[0]!.map((sample, i) => sample * gain[i]!),
+    { absolute: 1e-5 },
+  )
+  const silentOfSpeech = mono(noise(64_000, 5))
+  const whole = separateOne(mini, laneRequest(silentOfSpeech, 'a washing machine'))
+  assert.deepEqual(whole.target, silentOfSpeech.channels)
+})
+
+test('unusual words for a voice are not answered with what speech leaves', () => {
+  const { substitute } = separateOne(mini, laneRequest(mono(wave), 'utterances of some lady'))
+  assert.equal(substitute, undefined)
 })
 
 test('spans condition the network: an anchor at one place changes the target at another', () => {
