@@ -3,12 +3,14 @@ import type { Chunk, Lane, LaneRequest, LaneResult, Separation, Span } from '../
 import { frameCount, istft, stft, windowLength, type Framing } from '../stft.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import { PATCH } from './config.ts'
-import { tokenCount, type MaskOutput } from './network/network.ts'
+import { tokenCount, type Conditioning, type MaskOutput } from './network/network.ts'
 import { predictSpans } from './predict-spans.ts'
 import { presenceGain } from './presence.ts'
 import { spanGain, spanTokens } from './spans.ts'
 import { applyMask, featuresOf, hopAt, inputScale, maskOf, mixDown, powerOf } from './spectrum.ts'
+import { filterByPlace } from './spatial-filter.ts'
 import { readAt, type TokenClock } from './token-clock.ts'
+import { joinMasks, viewOf, viewsOf, type View } from './views.ts'
 
 /**
  * The steps of a lane: what its mixture's rate is taken for, relative to the true one. With longer
@@ -46,6 +48,8 @@ export class MiniLane implements Lane {
   /** [1, embeddingDim]. */
   readonly embedding: Tensor
   readonly #chunk: Chunk
+  /** Of two channels; otherwise the network reads their mean. */
+  readonly #views: readonly View[] | null
   readonly #spans: readonly Span[]
   readonly #predictsSpans: boolean
   /** Whether speech is separated, and the target is what it leaves. */
@@ -70,6 +74,8 @@ export class MiniLane implements Lane {
     const { chunk, spans, acceleration, candidate = 0, predictSpans = false } = request
     this.prompt = request.prompt
     this.#chunk = chunk
+    const [left, right, ...others] = chunk.channels
+    this.#views = left && right && others.length === 0 ? viewsOf([left, right]) : null
     this.#spans = spans
     this.#predictsSpans = predictSpans && spans.length === 0
     this.#isRest = isRest
@@ -85,7 +91,12 @@ export class MiniLane implements Lane {
       return { hop, frames: frameCount(samples, hop, shift), shift }
     })
     this.steps = this.#framings.length
-    this.frames = Math.max(...this.#framings.map(({ frames }) => tokenCount(frames)))
+    this.frames = this.rows * Math.max(...this.#framings.map(({ frames }) => tokenCount(frames)))
+  }
+
+  /** Of the network's input. */
+  get rows(): number {
+    return this.#views?.length ?? 1
   }
 
   /** The frames of the coming step. */
@@ -93,22 +104,30 @@ export class MiniLane implements Lane {
     return this.#framings[this.stepsDone]!
   }
 
-  /** Input of the network at the coming step: [1, tokens, PATCH, 1024]. */
+  /** Input of the network at the coming step: [rows, tokens, PATCH, 1024]. */
   features(inputRms: number): Tensor {
     return tf.tidy(() => {
-      const mixture = mixDown(this.#samples)
-      const spectrum = stft(mixture, this.framing)
-      if (this.#chunk.channels.length === 1) this.#keep(spectrum)
-      const power = powerOf(spectrum)
-      return featuresOf(power, inputScale(mixture, power, inputRms), this.framing.hop)
+      const views = this.#views?.map((view) => viewOf(this.#samples, view))
+      const rows = (views ?? [mixDown(this.#samples)]).map((mixture) => {
+        const spectrum = stft(mixture, this.framing)
+        if (this.#chunk.channels.length === 1) this.#keep(spectrum)
+        const power = powerOf(spectrum)
+        return featuresOf(power, inputScale(mixture, power, inputRms), this.framing.hop)
+      })
+      return tf.concat(rows)
     })
   }
 
-  /** The spans as the network is conditioned on them at the coming step: [1, tokens, 2]. */
-  spans(): Tensor {
+  /** What the network is conditioned on at the coming step. */
+  conditioning(): Conditioning {
     const clock = this.#clockOf(this.framing)
     const known = this.#isRest ? [] : this.#spans // they do not say where speech is
-    return tf.tensor3d(spanTokens(known, this.#seconds, clock), [1, clock.tokens, 2])
+    const tokens = spanTokens(known, this.#seconds, clock)
+    const spans = tf.tensor3d(tokens, [1, clock.tokens, 2])
+    return {
+      embedding: tf.tile(this.embedding, [this.rows, 1]),
+      spans: tf.tile(spans, [this.rows, 1, 1]),
+    }
   }
 
   /** Whether both lanes have the same input at their coming step. */
@@ -124,13 +143,17 @@ export class MiniLane implements Lane {
     )
   }
 
-  /** What the network's answer makes of the lane: mask logits are [1, frames, 1025]. */
+  /** What the network's answer makes of the lane: mask logits are [rows, frames, 1025]. */
   advanceBy({ maskLogits, activityLogits }: MaskOutput): Advance {
     return tf.tidy(() => {
       const spectrum = this.#spectrum ?? stft(this.#samples, this.framing)
-      const mask = maskOf(maskLogits, spectrum.shape[2]!)
-      const wave = istft(applyMask(spectrum, mask), this.framing, this.#samples.shape[1]!)
-      return { target: this.#target.add(wave.div(this.steps)), activity: activityLogits.clone() }
+      const masks = tf.split(maskLogits, this.rows).map((row) => maskOf(row, spectrum.shape[2]!))
+      const found = this.#views
+        ? filterByPlace(spectrum, joinMasks(spectrum, this.#views, masks))
+        : applyMask(spectrum, masks[0]!)
+      const wave = istft(found, this.framing, this.#samples.shape[1]!)
+      const activity = activityLogits.max(0, true) // [1, tokens]: as in the surest view
+      return { target: this.#target.add(wave.div(this.steps)), activity }
     })
   }
 

@@ -108,31 +108,39 @@ class Mini implements Model {
     // What may fail comes before any lane moves on: so the step can be tried again.
     const advances = tf.tidy(() => {
       const { maskLogits, activityLogits } = this.#decode(batch)
-      return batch.map((lane, row) =>
-        lane.advanceBy({
-          maskLogits: tf.slice(maskLogits, [row, 0, 0], [1, lane.framing.frames, -1]),
-          activityLogits: tf.slice(activityLogits, [row, 0], [1, tokenCount(lane.framing.frames)]),
-        }),
-      )
+      const firstRows = firstRowsOf(batch)
+      return batch.map((lane, i) => {
+        const { rows, framing } = lane
+        const row = firstRows[i]!
+        return lane.advanceBy({
+          maskLogits: tf.slice(maskLogits, [row, 0, 0], [rows, framing.frames, -1]),
+          activityLogits: tf.slice(activityLogits, [row, 0], [rows, tokenCount(framing.frames)]),
+        })
+      })
     })
     for (const [row, lane] of batch.entries()) lane.advance(advances[row]!)
   }
 
-  /** A row of masks for each lane; lanes with the same mixture share its encoding. */
+  /** Each lane's rows of masks; lanes with the same mixture share its encoding. */
   #decode(lanes: readonly MiniLane[]): MaskOutput {
     const { network, config } = this.#parts
     const encoders = lanes.map((lane) => lanes.find((one) => one.sharesEncoding(lane))!)
     const distinct = [...new Set(encoders)]
     const { padded, valid } = padToRoom(distinct.map((lane) => lane.features(config.inputRms)))
     const encoded = network.encodeMixture(padded, valid)
+    const firstRows = firstRowsOf(distinct)
     const rows = tf.tensor1d(
-      encoders.map((lane) => distinct.indexOf(lane)),
+      encoders.flatMap((lane) => {
+        const first = firstRows[distinct.indexOf(lane)]!
+        return Array.from({ length: lane.rows }, (_, row) => first + row)
+      }),
       'int32',
     )
     const forEach = (x: Tensor) => (distinct.length < lanes.length ? tf.gather(x, rows) : x)
+    const parts = lanes.map((lane) => lane.conditioning())
     const conditioning = {
-      embedding: tf.concat(lanes.map((lane) => lane.embedding)), // [batch, embeddingDim]
-      spans: padToRoom(lanes.map((lane) => lane.spans())).padded, // [batch, tokens, 2]
+      embedding: tf.concat(parts.map(({ embedding }) => embedding)), // [batch, embeddingDim]
+      spans: padToRoom(parts.map(({ spans }) => spans)).padded, // [batch, tokens, 2]
     }
     return network.decodeMask(
       { x: forEach(encoded.x), z: forEach(encoded.z) },
@@ -156,18 +164,28 @@ class Mini implements Model {
   }
 }
 
-/** Rows [1, tokens, …] of one batch at the room for the longest, and which tokens are real. */
+/** Where the rows of each lane begin in a batch of them. */
+function firstRowsOf(lanes: readonly MiniLane[]): number[] {
+  let row = 0
+  return lanes.map((lane) => {
+    const first = row
+    row += lane.rows
+    return first
+  })
+}
+
+/** Rows [rows, tokens, …] of lanes at the room for the longest, and which tokens are real. */
 function padToRoom(rows: readonly Tensor[]): { padded: Tensor; valid: Tensor | null } {
-  const tokens = rows.map(({ shape }) => shape[1]!)
+  const tokens = rows.flatMap(({ shape }) => Array<number>(shape[0]!).fill(shape[1]!))
   const room = roomFor(Math.max(...tokens))
   if (tokens.every((count) => count === room)) {
     return { padded: tf.concat([...rows]), valid: null }
   }
   const padded = tf.concat(
-    rows.map((row, i) =>
+    rows.map((row) =>
       tf.pad(
         row,
-        row.shape.map((_, axis) => [0, axis === 1 ? room - tokens[i]! : 0]),
+        row.shape.map((length, axis) => [0, axis === 1 ? room - length : 0]),
       ),
     ),
   ) // [batch, room, …]

@@ -147,24 +147,52 @@ test('what is no number is read as silence', () => {
   assert(residual[0]!.every(Number.isFinite))
 })
 
-test('one mask serves every channel, also when channels cancel each other', () => {
+test('two channels at 32 kHz are the reference', () => {
+  const stereo = openGolden('stereo.safetensors')
+  const read = (name: string) => {
+    const both = stereo.values(name) as Float32Array
+    return [both.subarray(0, both.length / 2), both.subarray(both.length / 2)]
+  }
+  const chunk = { channels: read('waveform'), sampleRate: 32_000 }
+  const separation = separateOne(mini, laneRequest(chunk))
+  assertSound(separation, chunk)
+  const expected = read('target')
+  for (const channel of [0, 1]) {
+    assertClose(separation.target[channel]!, expected[channel]!, { absolute: 2e-5 })
+  }
+  const activity = stereo.values('activity') as Float32Array
+  assertClose([separation.match!], [1 / (1 + Math.exp(-Math.max(...activity)))], { absolute: 1e-4 })
+})
+
+test('channels with one sound get one mask, also where they cancel each other', () => {
   const [alone] = separateOne(mini, laneRequest(mono(wave))).target
-  const inverted = wave.map((sample) => -sample)
-  const chunk = { channels: [wave, inverted], sampleRate: 32_000 }
-  const { target } = separateOne(mini, laneRequest(chunk))
-  assertClose(target[0]!, alone!, { absolute: 1e-5 })
-  assertClose(
-    target[1]!,
-    alone!.map((sample) => -sample),
-    { absolute: 1e-5 },
-  )
-  const quiet = { channels: [wave, wave.map((sample) => sample / 2)], sampleRate: 32_000 }
-  const [loud, half] = separateOne(mini, laneRequest(quiet)).target
-  assertClose(
-    half!,
-    loud!.map((sample) => sample / 2),
-    { absolute: 1e-5 },
-  )
+  for (const share of [1, 0.5, 0, -1]) {
+    const chunk = { channels: [wave, wave.map((sample) => share * sample)], sampleRate: 32_000 }
+    const { target } = separateOne(mini, laneRequest(chunk))
+    const expected = alone!.map((sample) => share * sample)
+    assertClose(target[0]!, alone!, { absolute: 2e-4 })
+    assertClose(target[1]!, expected, { absolute: 2e-4 })
+  }
+})
+
+test('three channels share the mask of their mean', () => {
+  const chunk = { channels: [wave, wave, wave], sampleRate: 32_000 }
+  const [alone] = separateOne(mini, laneRequest(mono(wave))).target
+  for (const channel of separateOne(mini, laneRequest(chunk)).target) {
+    assertClose(channel, alone!, { absolute: 1e-5 })
+  }
+})
+
+test('what sounds only in the difference of two channels is found', () => {
+  const other = noise(wave.length, 4, 0.1)
+  const channels = [
+    wave.map((sample, i) => sample + other[i]!),
+    wave.map((sample, i) => other[i]! - sample),
+  ]
+  const { target } = separateOne(mini, laneRequest({ channels, sampleRate: 32_000 }))
+  const error = target[0]!.map((sample, i) => sample - wave[i]!)
+  const gain = 10 * Math.log10(power(other) / power(error))
+  assert.ok(gain > 10, `${gain} dB better than the mixture`)
 })
 
 test('a tone above 16 kHz does not change what is separated below', () => {
