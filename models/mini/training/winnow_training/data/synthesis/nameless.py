@@ -235,9 +235,10 @@ SOUNDS = {
     "sonar ping": lambda rng, s: echoes(
         rng, repeated(rng, s, lambda: struck(rng, 950, 1050, 0.25, 1), 1.6, 2), 0.5, 0.6
     ),
-    "light sabre": lambda rng, s: harmonics(
-        phase(90 * drift(rng, s * RATE, 1.5, 0.7, 1.4)), BRIGHT
-    ) * drift(rng, s * RATE, 1.5, 0.3, 1),
+    "light sabre": lambda rng, s: (
+        harmonics(phase(90 * drift(rng, s * RATE, 1.5, 0.7, 1.4)), BRIGHT)
+        * drift(rng, s * RATE, 1.5, 0.3, 1)
+    ),
     "didgeridoo": didgeridoo,
     "kazoo": kazoo,
     "musical saw": lambda rng, s: repeated(
