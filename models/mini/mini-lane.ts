@@ -6,6 +6,7 @@ import { PATCH } from './config.ts'
 import { tokenCount, type Conditioning, type MaskOutput } from './network/network.ts'
 import { predictSpans } from './predict-spans.ts'
 import { presenceGain } from './presence.ts'
+import { finite, SAMPLE_MAX } from './samples.ts'
 import { spanGain, spanTokens } from './spans.ts'
 import { applyMask, featuresOf, hopAt, inputScale, maskOf, mixDown, powerOf } from './spectrum.ts'
 import { filterByPlace } from './spatial-filter.ts'
@@ -27,9 +28,6 @@ const CANDIDATE_EIGHTHS = [0, 4, 2, 6, 1, 5, 3, 7] as const
 
 /** Speech is taken from the mixture where it is this probable; else the mixture stays whole. */
 const SPEECH_MATCH_MIN = 0.9
-
-/** Samples beyond this, and what is no number, are read as silence. */
-const SAMPLE_MAX = 1e6
 
 /** What a step makes of a lane. */
 export type Advance = {
@@ -283,8 +281,6 @@ function subtract(mixture: Float32Array, target: Float32Array): Float32Array {
   for (let i = 0; i < residual.length; i += 1) residual[i] = finite(mixture[i]!) - target[i]!
   return residual
 }
-
-const finite = (sample: number): number => (Math.abs(sample) < SAMPLE_MAX ? sample : 0)
 
 const bytesOf = (wave: Float32Array): Buffer =>
   Buffer.from(wave.buffer, wave.byteOffset, wave.byteLength)

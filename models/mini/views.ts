@@ -1,5 +1,6 @@
 /** What of two channels the network reads: their middle, their side, or both, one row each. */
 import { tf, type Tensor } from '../tensor.ts'
+import { finite } from './samples.ts'
 
 /** Half the sum of two channels, and half their difference. */
 export type View = 'middle' | 'side'
@@ -11,10 +12,11 @@ const EMPTY = 1e-3
 export function viewsOf([left, right]: readonly [Float32Array, Float32Array]): readonly View[] {
   const powers = { middle: 0, side: 0 }
   for (let i = 0; i < left.length; i += 1) {
-    powers.middle += (left[i]! + right[i]!) ** 2
-    powers.side += (left[i]! - right[i]!) ** 2
+    const [one, other] = [finite(left[i]!), finite(right[i]!)]
+    powers.middle += (one + other) ** 2
+    powers.side += (one - other) ** 2
   }
-  if (!(powers.side > EMPTY * powers.middle)) return ['middle']
+  if (powers.side <= EMPTY * powers.middle) return ['middle']
   return powers.middle > EMPTY * powers.side ? ['middle', 'side'] : ['side']
 }
 

