@@ -1,4 +1,5 @@
 /** A target's mask to a filter of two channels, by where in the stereo picture sounds are. */
+import { compiled } from '../graph/compiled.ts'
 import { tf, type Tensor } from '../tensor.ts'
 
 /** Share of each covariance that is the same from everywhere: keeps them invertible. */
@@ -26,15 +27,22 @@ interface Complex {
  * @param mask [1, frames, bins], from 0 to 1
  * @returns complex [2, frames, bins]
  */
-export function filterByPlace(spectrum: Tensor, mask: Tensor): Tensor {
-  return tf.tidy(() => {
-    const [left, right] = [0, 1].map((channel) => channelOf(spectrum, channel)) as [
-      Complex,
-      Complex,
-    ]
+export const filterByPlace = (spectrum: Tensor, mask: Tensor): Tensor =>
+  tf.tidy(() => {
+    const { real, imaginary } = filtered(tf.real(spectrum), tf.imag(spectrum), mask)
+    return tf.complex(real, imaginary)
+  })
+
+const filtered = compiled((real: Tensor, imaginary: Tensor, mask: Tensor): Complex =>
+  tf.tidy(() => {
+    const [left, right] = [0, 1].map((channel) => {
+      const part = (both: Tensor) => tf.slice(both, [channel, 0, 0], [1, -1, -1])
+      return { real: part(real), imaginary: part(imaginary) }
+    }) as [Complex, Complex]
     const rest = tf.sub(1, mask)
-    const target = covarianceOf(left, right, mask)
-    const all = blend(target, mask, covarianceOf(left, right, rest), rest)
+    const powers = powersOf(left, right)
+    const target = covarianceOf(powers, mask)
+    const all = blend(target, mask, covarianceOf(powers, rest))
     const determinant = all.left
       .mul(all.right)
       .sub(all.crossReal.square())
@@ -48,38 +56,38 @@ export function filterByPlace(spectrum: Tensor, mask: Tensor): Tensor {
       add(scaled(first, target.left), times(target, second)),
       add(times(conjugate(target), first), scaled(second, target.right)),
     ].map((channel) => scaled(channel, gain))
-    return tf.complex(
-      tf.concat(outputs.map(({ real }) => real)),
-      tf.concat(outputs.map(({ imaginary }) => imaginary)),
-    )
-  })
-}
+    return {
+      real: tf.concat(outputs.map((channel) => channel.real)),
+      imaginary: tf.concat(outputs.map((channel) => channel.imaginary)),
+    }
+  }),
+)
 
-const channelOf = (spectrum: Tensor, channel: number): Complex => ({
-  real: tf.slice(tf.real(spectrum), [channel, 0, 0], [1, -1, -1]),
-  imaginary: tf.slice(tf.imag(spectrum), [channel, 0, 0], [1, -1, -1]),
+/** Of each frame and bin. */
+const powersOf = (left: Complex, right: Complex): Covariance => ({
+  left: left.real.square().add(left.imaginary.square()),
+  right: right.real.square().add(right.imaginary.square()),
+  crossReal: left.real.mul(right.real).add(left.imaginary.mul(right.imaginary)),
+  crossImaginary: left.imaginary.mul(right.real).sub(left.real.mul(right.imaginary)),
 })
 
 /** Of what a mask lets through, where it lets much through most; the mean power is 1. */
-function covarianceOf(left: Complex, right: Complex, mask: Tensor): Covariance {
+function covarianceOf(powers: Covariance, mask: Tensor): Covariance {
   const weight = mask.square().square() // with the mask itself both would be alike
-  const sum = (x: Tensor) => x.mul(weight).sum(1, true) // [1, 1, bins]
-  const powers = [left, right].map(({ real, imaginary }) =>
-    sum(real.square().add(imaginary.square())),
-  )
-  const power = tf.addN(powers).div(2)
-  const share = (x: Tensor) => tf.divNoNan(x, power)
+  const sum = (part: keyof Covariance) => powers[part].mul(weight).sum(1, true) // [1, 1, bins]
+  const [left, right] = [sum('left'), sum('right')]
+  const power = left.add(right).div(2)
   return {
-    left: share(powers[0]!).add(DIFFUSE),
-    right: share(powers[1]!).add(DIFFUSE),
-    crossReal: share(sum(left.real.mul(right.real).add(left.imaginary.mul(right.imaginary)))),
-    crossImaginary: share(sum(left.imaginary.mul(right.real).sub(left.real.mul(right.imaginary)))),
+    left: tf.divNoNan(left, power).add(DIFFUSE),
+    right: tf.divNoNan(right, power).add(DIFFUSE),
+    crossReal: tf.divNoNan(sum('crossReal'), power),
+    crossImaginary: tf.divNoNan(sum('crossImaginary'), power),
   }
 }
 
-/** Both, at their shares of each frame and bin. */
-function blend(one: Covariance, share: Tensor, other: Covariance, rest: Tensor): Covariance {
-  const mixed = (part: keyof Covariance) => one[part].mul(share).add(other[part].mul(rest))
+/** `one` at its share of each frame and bin, and `other` at what is left. */
+function blend(one: Covariance, share: Tensor, other: Covariance): Covariance {
+  const mixed = (part: keyof Covariance) => one[part].sub(other[part]).mul(share).add(other[part])
   return {
     left: mixed('left'),
     right: mixed('right'),
