@@ -92,13 +92,13 @@ export interface LaneResult extends Separation {
   score: number
   /** How probable it is that the sound asked for is in the chunk at all. Absent: it can't tell. */
   match?: number
-  /** The gain that the target was given because of the match, from 0 to 1; absent: there is none. */
+  /** The gain that the match gave the target, from 0 to 1; absent: there is none. */
   presenceGain?: number
   /** The classes that the prompt may mean, the most probable first; absent without named ones. */
   meanings?: readonly Meaning[]
   /** The nearest class; null: none is near the prompt. Absent without named ones. */
   understoodAs?: string | null
-  /** What the target is where no class is near the prompt, in a few words; absent: what is nearest. */
+  /** What the target is instead, where no class is near; absent: what the nearest one found. */
   substitute?: string
   /**
    * Where the target was predicted to sound, in order; empty: nowhere, and then nothing was

@@ -19,8 +19,8 @@ interface Complex {
 }
 
 /**
- * The multichannel Wiener filter of a target and the rest, whose spatial covariances the mask gives:
- * bin by bin, over the whole chunk (N. Duong, E. Vincent, R. Gribonval, "Under-determined
+ * The multichannel Wiener filter of a target and the rest, whose spatial covariances the mask
+ * gives: bin by bin, over the whole chunk (N. Duong, E. Vincent, R. Gribonval, "Under-determined
  * reverberant audio source separation using a full-rank spatial covariance model", 2010). Where
  * target and rest come from the same place it is the mask.
  * @param spectrum complex [2, frames, bins]
