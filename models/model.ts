@@ -92,8 +92,14 @@ export interface LaneResult extends Separation {
   score: number
   /** How probable it is that the prompted sound is in the chunk. Absent: not estimated. */
   match?: number
+  /** The gain that the match gave the target, from 0 to 1; absent: there is none. */
+  presenceGain?: number
   /** The classes that the prompt may mean, the most probable first; absent without named ones. */
   meanings?: readonly Meaning[]
+  /** The nearest class; null: none is near the prompt. Absent without named ones. */
+  understoodAs?: string | null
+  /** What the target is instead, where no class is near; absent: what the nearest one found. */
+  substitute?: string
   /**
    * Where the target was predicted to sound, in order; empty: nowhere, and then nothing was
    * silenced. Absent: not requested.

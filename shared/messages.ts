@@ -95,6 +95,27 @@ const StoredFile = Type.Object({
 /** Sound and, where the source had a picture, the same sound under it. */
 const Output = Type.Object({ ...StoredFile.properties, video: Type.Optional(StoredFile) })
 
+/** What the model found out about a prompt; of a model that tells neither, nothing. */
+const findingFields = {
+  match: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'An extension: how probable it is that the sound is in the media.',
+    }),
+  ),
+  understood_as: Type.Optional(
+    Type.Union([Text, Type.Null()], {
+      description: "An extension: the model's nearest name for the prompt; null: none is near.",
+    }),
+  ),
+}
+
+/** Of one prompt. */
+export const Finding = Type.Object(findingFields)
+
+const Target = Type.Object({ ...Output.properties, ...findingFields })
+
 /**
  * What an engine reports, durably. `released` returns the request, to be queued with a new job:
  * `drain` because the engine stops, `outage` because it does not reach the media store,
@@ -120,9 +141,9 @@ export const Event = Type.Union([
     duration: Type.Number({ minimum: 0, description: 'seconds of media' }),
     sample_rate: Type.Integer({ minimum: 1, description: 'hertz, of the outputs' }),
     outputs: Type.Object({
-      target: Output,
+      target: Target,
       residual: Output,
-      ...optional(FURTHER_TARGETS, Output),
+      ...optional(FURTHER_TARGETS, Target),
       peaks: Type.Optional(StoredFile),
     }),
   }),
@@ -163,6 +184,7 @@ export const EngineAnnouncement = Type.Object({
 
 export type Job = Static<typeof Job>
 export type StoredFile = Static<typeof StoredFile>
+export type Finding = Static<typeof Finding>
 export type Event = Static<typeof Event>
 export type Identity = Static<typeof Identity>
 export type Progress = Static<typeof Progress>

@@ -813,6 +813,12 @@ export interface components {
                 message: string;
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
+            /** @description An extension: how probable it is that the sound is in the media. */
+            match?: number;
+            /** @description An extension: the model's nearest name for the prompt; null: none is near. */
+            understood_as?: string | null;
+            /** @description An extension: of a completed request with `prompts`, in their order. */
+            targets?: components["schemas"]["PromptFinding"][];
             /** @description Of several the first. */
             prompt: string;
             /** @description Where there are several. */
@@ -871,9 +877,21 @@ export interface components {
             content_type: string;
             file_name: string;
         };
+        /** PromptFinding */
+        PromptFinding: {
+            prompt: string;
+            /** @description An extension: how probable it is that the sound is in the media. */
+            match?: number;
+            /** @description An extension: the model's nearest name for the prompt; null: none is near. */
+            understood_as?: string | null;
+        };
         /** PromptTarget */
         PromptTarget: {
             prompt: string;
+            /** @description An extension: how probable it is that the sound is in the media. */
+            match?: number;
+            /** @description An extension: the model's nearest name for the prompt; null: none is near. */
+            understood_as?: string | null;
             /** Format: uri */
             url: string;
             /** Format: uri */
@@ -974,6 +992,12 @@ export interface components {
                 message: string;
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
+            /** @description An extension: how probable it is that the sound is in the media. */
+            match?: number;
+            /** @description An extension: the model's nearest name for the prompt; null: none is near. */
+            understood_as?: string | null;
+            /** @description An extension: of a completed request with `prompts`, in their order. */
+            targets?: components["schemas"]["PromptFinding"][];
         };
         /**
          * QueueSubmitResponse
@@ -1082,13 +1106,17 @@ export interface components {
          */
         SeparationData: {
             target: components["schemas"]["OutputFile"];
-            /** @description An extension: of a request with `prompts`, in their order; `target` is the first. */
+            /** @description An extension: of a completed request with `prompts`, in their order. `target` is the first. */
             targets?: components["schemas"]["PromptTarget"][];
             residual: components["schemas"]["OutputFile"];
             /** @description Seconds. */
             duration?: number;
             /** @description Hertz. */
             sample_rate: number;
+            /** @description An extension: how probable it is that the sound is in the media. */
+            match?: number;
+            /** @description An extension: the model's nearest name for the prompt; null: none is near. */
+            understood_as?: string | null;
         };
         /** SeparationFailedEvent */
         SeparationFailedEvent: {

@@ -1,6 +1,7 @@
 /** The lines of a job in its client's `logs`: what was found, decided and done. */
 
 import type { AudioSpan, SeparationOptions } from '../../shared/separation-options.ts'
+import type { Finding } from '../../shared/messages.ts'
 import type { Meaning, ModelDescription, Span } from '../../models/model.ts'
 import { chunkCount, type ChunkPlan } from './chunks.ts'
 import type { Mixture } from '../media/decode.ts'
@@ -39,8 +40,14 @@ export interface ChunkWork {
   chosen: number
   /** The probability that the sound is in it, if the model gives one. */
   match: number | undefined
+  /** The gain that the target was given because of the match. */
+  presenceGain: number | undefined
   /** How the model interpreted the prompt, if it reports that. */
   meanings: readonly Meaning[] | undefined
+  /** The name that is near the prompt; null: none is. */
+  understoodAs: string | null | undefined
+  /** What the target is instead, where no name is near. */
+  substitute: string | undefined
   /** In seconds from the start of the chunk. */
   predictedSpans: readonly Span[] | undefined
 }
@@ -92,23 +99,48 @@ function describeChunks({ options, model, plan, samples, sampleRate }: Work): st
 
 /** The same for every chunk. */
 function describeMeaning([first]: readonly ChunkWork[]): string[] {
-  const { meanings = [] } = first ?? {}
-  if (meanings.length === 0) return []
+  const { meanings = [], understoodAs, substitute } = first ?? {}
   const list = meanings.map(({ name, probability }) => `${name} (${probability.toFixed(2)})`)
-  return [`The prompt is taken to mean: ${list.join(', ')}.`]
+  if (understoodAs === null) {
+    const nearest = list.length > 0 ? `; the nearest: ${list.join(', ')}` : ''
+    const target = substitute ?? 'what was found by the nearest'
+    return [`The model has no name that is near the prompt${nearest}. The target is ${target}.`]
+  }
+  return list.length > 0 ? [`The prompt is taken to mean: ${list.join(', ')}.`] : []
+}
+
+/** What the model found out about a prompt; the match is that of the chunk where it is highest. */
+export function findingOf(work: readonly ChunkWork[]): Finding {
+  const matches = work.flatMap(({ match }) => match ?? [])
+  const name = work[0]?.understoodAs
+  return {
+    ...(matches.length > 0 && { match: Math.max(...matches) }),
+    ...(name !== undefined && { understood_as: name }),
+  }
 }
 
 function describeMatch(work: readonly ChunkWork[]): string[] {
   const matches = work.flatMap(({ match }) => match ?? [])
-  if (matches.length === 0) return []
-  const most = Math.max(...matches)
+  const { match: most } = findingOf(work)
+  if (most === undefined) return []
   if (most < MATCH_LEAST) {
-    return [`The sound that was asked for seems absent: its match is ${most.toFixed(2)} of 1.`]
+    return [
+      `The sound that was asked for seems absent: its match is ${most.toFixed(2)} of 1. ` +
+        `What was found is in the target all the same${softened(work)}.`,
+    ]
   }
   const absent = matches.filter((match) => match < MATCH_LEAST).length
   const but =
-    absent === 0 ? '' : `; it seems absent from ${counted(absent, 'chunk')} of ${work.length}`
+    absent === 0
+      ? ''
+      : `; it seems absent from ${counted(absent, 'chunk')} of ${work.length}${softened(work)}`
   return [`The match of the sound that was asked for is ${most.toFixed(2)} of 1${but}.`]
+}
+
+/** How much softer chunks are in which the sound seems absent. */
+function softened(work: readonly ChunkWork[]): string {
+  const softest = Math.min(...work.map(({ presenceGain = 1 }) => presenceGain))
+  return softest < 1 ? `, up to ${(-20 * Math.log10(softest)).toFixed(0)} dB softer` : ''
 }
 
 function describeCandidates({ options, model, work }: PromptWork): string[] {
@@ -141,6 +173,7 @@ function describePredictedSpans({ options, model, work }: PromptWork): string[] 
   if (!options.predict_spans) return []
   if (options.spans.length > 0) return ['predict_spans was ignored, for spans were given.']
   if (!model.predictsSpans) return [`${model.name} can't predict spans, so none were used.`]
+  if (work[0]?.substitute) return ['No span was predicted, for no name is near the prompt.']
   const spans = mergedSpans(work)
   if (spans.length === 0) {
     return ['No span was predicted: the sound seems absent. Nothing was silenced on that ground.']

@@ -84,7 +84,8 @@ export async function separateJob(
     await publishUntilStored({ ...reporter.event('completed'), ...completed }, deps, signal)
     return 'completed'
   } catch (error) {
-    if (folder) await deps.media.removeFolder(folder) // a disk that is full without it is no fault of the job
+    // A disk that is full without the job's files is no fault of the job.
+    if (folder) await deps.media.removeFolder(folder)
     const unreported = await reasonOf(started)
     if (unreported === undefined) {
       return await reportFailure(signal.aborted ? signal.reason : error, reporter, deps, signal)
@@ -150,21 +151,18 @@ async function produceOutputs(
   try {
     assertNotTooLong(seconds ?? 0, config.mediaSecondsMax, mixture)
     reporter.log(describeMixture(mixture))
+    const names = targetNames(promptsOf(job.prompt, job.options).length)
     const { sampleRate, channels, channelMask, hasVideo, tags } = mixture
-    const encoding = { format: job.options.output_format, sampleRate, channels, channelMask, tags }
-    const videoPath = hasVideo ? sourcePath : null
-    const prompts = promptsOf(job.prompt, job.options)
-    const names = [...targetNames(prompts.length), 'residual' as const]
     outputs = await deps.media.openOutputs({
-      names,
+      names: [...names, 'residual'],
       folder,
-      encoding,
-      videoPath,
+      encoding: { format: job.options.output_format, sampleRate, channels, channelMask, tags },
+      videoPath: hasVideo ? sourcePath : null,
       hasPeaks: job.upload_urls.peaks !== undefined,
       signal,
       log: reporter.log,
     })
-    const samples = await separateMixture(job, mixture, {
+    const { samples, findings } = await separateMixture(job, mixture, {
       ...deps,
       signal,
       secondsExpected: seconds ?? 0,
@@ -184,7 +182,10 @@ async function produceOutputs(
     reporter.log(describeStored(stored, outputs.sound, mixture))
     const duration = samples / sampleRate
     deps.onSeparated(duration)
-    return { duration, sample_rate: outputs.sound.sampleRate, outputs: stored }
+    const found = Object.fromEntries(
+      names.map((name, i) => [name, { ...stored[name]!, ...findings[i] }]),
+    )
+    return { duration, sample_rate: outputs.sound.sampleRate, outputs: { ...stored, ...found } }
   } catch (error) {
     await outputs?.abort()
     throw error

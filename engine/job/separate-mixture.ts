@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto'
 import { assertSpansBegin } from '../../shared/media-limits.ts'
-import { targetNames, type Job, type OutputName } from '../../shared/messages.ts'
+import { targetNames, type Finding, type Job, type OutputName } from '../../shared/messages.ts'
 import { beginSpan } from '../../shared/tracing.ts'
 import { promptsOf, type AudioSpan } from '../../shared/separation-options.ts'
 import type { LaneResult, ModelDescription, OverlapState, Span } from '../../models/model.ts'
@@ -19,7 +19,7 @@ import {
   type ChunkPlan,
   type MixtureChunk,
 } from './chunks.ts'
-import { describeWork, type ChunkWork } from './job-log.ts'
+import { describeWork, findingOf, type ChunkWork } from './job-log.ts'
 import { LaneSpans } from './lane-spans.ts'
 import type { Parts } from './outputs.ts'
 import { TargetCorrelation } from './target-correlation.ts'
@@ -47,14 +47,14 @@ interface SeparationDeps {
  *
  * The residual of one prompt is the model's. Of several it is the mixture minus all targets, sample
  * by sample.
- * @returns samples of the mixture
+ * @returns samples of the mixture, and what the model found out about each prompt
  * @throws ServiceError INVALID_PARAMETER for a span past the end; what decoding or the model throws
  */
 export async function separateMixture(
   job: Job,
   mixture: Mixture,
   deps: SeparationDeps,
-): Promise<number> {
+): Promise<{ samples: number; findings: Finding[] }> {
   const { options } = job
   const prompts = promptsOf(job.prompt, options)
   const plan = planOf(job, mixture, deps.model)
@@ -107,7 +107,7 @@ export async function separateMixture(
   const { model } = deps
   const lines = describeWork({ options, model, plan, samples, sampleRate, prompts, work })
   for (const line of [...lines, ...joiner.describe()]) deps.log(line)
-  return samples
+  return { samples, findings: work.map(findingOf) }
 }
 
 const chunksInFlight = (prompts: number, { model, config }: SeparationDeps): number =>
@@ -181,7 +181,10 @@ const workOn = (
   scores,
   chosen,
   match: best.match,
+  presenceGain: best.presenceGain,
   meanings: best.meanings,
+  understoodAs: best.understoodAs,
+  substitute: best.substitute,
   predictedSpans: best.predictedSpans,
 })
 

@@ -6,6 +6,7 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { ERRORS, FAILURE_CODES } from '../../shared/errors.ts'
 import { ID_CHARACTERS_MAX } from '../../shared/ids.ts'
+import { Finding } from '../../shared/messages.ts'
 import { REQUEST_STATUSES } from '../../shared/request-status.ts'
 import {
   AudioSpan,
@@ -15,12 +16,11 @@ import {
 } from '../../shared/separation-options.ts'
 
 export const MODEL_ID = 'audio/separate'
-const INPUT_PURPOSE = 'audio.separate.input'
 
-const DateTime = Type.String({ format: 'date-time' })
+export const DateTime = Type.String({ format: 'date-time' })
 const Uri = Type.String({ format: 'uri' })
 const ModelId = Type.Literal(MODEL_ID)
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
 export const ErrorResponse = Type.Object(
   {
@@ -73,61 +73,8 @@ export const ModelList = Type.Object(
   { title: 'ModelList' },
 )
 
-export const File = Type.Object(
-  {
-    file_id: Type.String(),
-    file_name: Type.String(),
-    content_type: Type.String(),
-    file_size: Type.Integer(),
-    purpose: Type.String(),
-    status: Type.Enum(['pending', 'uploaded', 'expired']),
-    created_at: DateTime,
-    uploaded_at: Type.Optional(Nullable(DateTime)),
-    expires_at: DateTime,
-  },
-  { title: 'File' },
-)
-
-/**
- * Patterns of JSON Schema have no flags. What follows the first semicolon may be anything that fits
- * into a header: browsers name codecs in forms that RFC 9110 does not allow.
- */
-const MEDIA_TYPE =
-  '^([aA][uU][dD][iI][oO]|[vV][iI][dD][eE][oO])/' +
-  '[a-zA-Z0-9][a-zA-Z0-9!#$&^_.+-]*([ \\t]*;[\\t\\x20-\\x7e]*)?$'
-
 /** Describes what `checkBody` requires of all text. */
 export const NO_NUL = '^[^\\x00]*$'
-
-export const CreateFileRequest = Type.Object(
-  {
-    file_name: Type.String({
-      pattern: NO_NUL,
-      minLength: 1,
-      maxLength: LIMITS.fileNameCharactersMax,
-    }),
-    content_type: Type.String({
-      pattern: MEDIA_TYPE,
-      maxLength: 255,
-      description: 'audio/* or video/*, in any case.',
-    }),
-    file_size: Type.Integer({ minimum: 1, maximum: LIMITS.fileBytesMax, description: 'Bytes.' }),
-    purpose: Type.Enum([INPUT_PURPOSE]),
-  },
-  { title: 'CreateFileRequest' },
-)
-
-export const CreateFileResponse = Type.Object(
-  {
-    file_id: Type.String(),
-    upload_url: Type.String({ format: 'uri', description: 'Takes the bytes, without an API key.' }),
-    upload_method: Type.Literal('PUT'),
-    headers: Type.Object({ 'content-type': Type.Optional(Type.String()) }),
-    expires_at: DateTime,
-    retention: Type.Object({ delete_after: Type.Optional(DateTime) }),
-  },
-  { title: 'CreateFileResponse' },
-)
 
 const SpanInput = Type.Object(
   { ...AudioSpan.properties, include: Type.Optional(AudioSpan.properties.include) },
@@ -283,6 +230,13 @@ export const QueueSubmitResponse = Type.Object(
   { title: 'QueueSubmitResponse' },
 )
 
+const SEVERAL = 'An extension: of a completed request with `prompts`, in their order.'
+
+const PromptFinding = Type.Object(
+  { prompt: Type.String(), ...Finding.properties },
+  { title: 'PromptFinding' },
+)
+
 export const QueueStatusResponse = Type.Object(
   {
     request_id: Type.String(),
@@ -307,6 +261,8 @@ export const QueueStatusResponse = Type.Object(
       ),
     ),
     webhook: Type.Optional(WebhookDeliveryStatus),
+    ...Finding.properties,
+    targets: Type.Optional(Type.Array(PromptFinding, { description: SEVERAL })),
   },
   { title: 'QueueStatusResponse' },
 )
@@ -341,7 +297,7 @@ const OutputFile = Type.Object(
 )
 
 const PromptTarget = Type.Object(
-  { prompt: Type.String(), ...OutputFile.properties },
+  { ...PromptFinding.properties, ...OutputFile.properties },
   { title: 'PromptTarget' },
 )
 
@@ -349,14 +305,12 @@ export const SeparationData = Type.Object(
   {
     target: OutputFile,
     targets: Type.Optional(
-      Type.Array(PromptTarget, {
-        description:
-          'An extension: of a request with `prompts`, in their order; `target` is the first.',
-      }),
+      Type.Array(PromptTarget, { description: `${SEVERAL} \`target\` is the first.` }),
     ),
     residual: OutputFile,
     duration: Type.Optional(Type.Number({ description: 'Seconds.' })),
     sample_rate: Type.Integer({ description: 'Hertz.' }),
+    ...Finding.properties,
   },
   { title: 'SeparationData' },
 )
@@ -384,9 +338,6 @@ export const StreamTimeout = Type.Object(
 )
 
 export type ModelList = Static<typeof ModelList>
-export type File = Static<typeof File>
-export type CreateFileRequest = Static<typeof CreateFileRequest>
-export type CreateFileResponse = Static<typeof CreateFileResponse>
 export type SubmitAudioSeparateRequest = Static<typeof SubmitAudioSeparateRequest>
 export type QueueSubmitResponse = Static<typeof QueueSubmitResponse>
 export type WebhookDeliveryStatus = Static<typeof WebhookDeliveryStatus>

@@ -5,7 +5,8 @@ import { Compile, type Validator } from 'typebox/compile'
 import { ServiceError, type ErrorCode } from '../../shared/errors.ts'
 import { DEFAULT_OPTIONS, LIMITS, type SeparationOptions } from '../../shared/separation-options.ts'
 import { isDeeperThan } from './json-text.ts'
-import { AudioSeparateInput, CreateFileRequest, SubmitAudioSeparateRequest } from './schemas.ts'
+import { CreateFileRequest } from './file-schemas.ts'
+import { AudioSeparateInput, SubmitAudioSeparateRequest } from './schemas.ts'
 import { unfitTextAt } from './unfit-text.ts'
 
 /** A checked submission with its defaults filled in. */

@@ -1,6 +1,6 @@
 /** Turns rows of files into the responses of endpoints 3 and 4. */
 
-import type { CreateFileResponse, File } from '../api/schemas.ts'
+import type { CreateFileResponse, File } from '../api/file-schemas.ts'
 import type { Deps } from '../deps.ts'
 import { keptUntil } from './times.ts'
 import { fileStatus } from '../store/files.ts'

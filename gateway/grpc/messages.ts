@@ -1,6 +1,7 @@
 /** separation.proto in TypeScript: its messages, made from and into those of the HTTP API. */
 
 import { ServiceError } from '../../shared/errors.ts'
+import type { Finding } from '../../shared/messages.ts'
 import { compactJson } from '../api/json-text.ts'
 import type {
   QueueResultResponse,
@@ -119,6 +120,9 @@ export interface Separation extends Pick<
   | 'queue_position'
   | 'estimated_seconds_left'
   | 'error'
+  | 'match'
+  | 'understood_as'
+  | 'targets'
 > {
   created_at_ms: number
   updated_at_ms: number
@@ -152,7 +156,7 @@ export function separationOf(
 ): Separation {
   const { created_at, updated_at, logs, webhook, ...same } = status
   return {
-    ...same,
+    ...findingsOf(same),
     created_at_ms: Date.parse(created_at),
     updated_at_ms: Date.parse(updated_at),
     ...(logs && {
@@ -171,8 +175,19 @@ const deliveryOf = ({ delivered_at, ...same }: WebhookDelivery) => ({
   ...(delivered_at !== null && { delivered_at_ms: Date.parse(delivered_at) }),
 })
 
+/** A message has no null: where no name is near a prompt, it is empty. */
+const withoutNull = <T extends Finding>(finding: T) => ({
+  ...finding,
+  ...(finding.understood_as === null && { understood_as: '' }),
+})
+
+const findingsOf = <T extends Finding & { targets?: Finding[] }>(found: T) => ({
+  ...withoutNull(found),
+  ...(found.targets && { targets: found.targets.map(withoutNull) }),
+})
+
 const resultMessage = ({ data, usage, retention }: QueueResultResponse) => ({
-  ...data,
+  ...findingsOf(data),
   usage,
   ...(retention.delete_after !== undefined && {
     delete_after_ms: Date.parse(retention.delete_after),

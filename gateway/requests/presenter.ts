@@ -5,6 +5,7 @@ import { ServiceError, type FailureCode } from '../../shared/errors.ts'
 import {
   targetNames,
   type Event,
+  type Finding,
   type LogLine,
   type OutputName,
   type OutputPart,
@@ -115,7 +116,27 @@ export function presentStatus(
     ...(secondsLeft !== undefined && { estimated_seconds_left: secondsLeft }),
     ...(row.status === 'FAILED' && { error: failureOf(row) }),
     ...(webhook && { webhook }),
+    ...(row.status === 'COMPLETED' && presentFindings(row)),
   }
+}
+
+/**
+ * What the engine found out about the first prompt, and about each of several: nothing, where the
+ * model gives neither a match nor names.
+ */
+function presentFindings(row: RequestRow): Finding & Pick<QueueStatusResponse, 'targets'> {
+  const outputs: Partial<Record<OutputName, StoredFile & Finding>> = outputsOf(row)
+  const targets = promptsOfRow(row).map((prompt, i, { length }) => {
+    const { match, understood_as: name } = outputs[targetNames(length)[i]!]!
+    const finding: Finding = {
+      ...(match !== undefined && { match }),
+      ...(name !== undefined && { understood_as: name }),
+    }
+    return { prompt, finding }
+  })
+  const { finding } = targets[0]!
+  if (targets.length === 1 || Object.keys(finding).length === 0) return finding
+  return { ...finding, targets: targets.map(({ prompt, finding }) => ({ prompt, ...finding })) }
 }
 
 /** Why a request failed. */
@@ -141,7 +162,12 @@ export async function presentResult(
     fileOf('target'),
     ...targetNames(prompts.length).slice(1).map(fileOf),
   ])
-  const targets = [target, ...further].map((file, i) => ({ prompt: prompts[i]!, ...file }))
+  const { targets: found = [], ...finding } = presentFindings(row)
+  const targets = [target, ...further].map((file, i) => ({
+    prompt: prompts[i]!,
+    ...file,
+    ...found[i],
+  }))
   return {
     request_id: row.request_id,
     model: MODEL_ID,
@@ -152,6 +178,7 @@ export async function presentResult(
       residual,
       duration,
       sample_rate: sampleRate,
+      ...finding,
     },
     usage: {
       feature: 'audio_seconds',

@@ -3,7 +3,7 @@ import { ServiceError } from '../../shared/errors.ts'
 import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
 import { presentFile } from '../files/presentation.ts'
-import { File } from '../api/schemas.ts'
+import { File } from '../api/file-schemas.ts'
 import { findFile } from '../store/files.ts'
 
 /** Endpoint 4: the record of a file. */

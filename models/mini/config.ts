@@ -1,5 +1,6 @@
 /** The sizes of the network, from the `config.json` beside its weights. */
 import { readFile } from 'node:fs/promises'
+import type { Name } from './text/understand.ts'
 
 export interface MiniConfig {
   /** Channels of the band stream. */
@@ -11,8 +12,8 @@ export interface MiniConfig {
   exchangeDim: number
   sharedBlocks: number
   conditionedBlocks: number
-  /** The classes and groups of sounds that a prompt may mean, as people call them. */
-  names: readonly string[]
+  /** The classes and groups of sounds that a prompt may mean. */
+  names: readonly Name[]
   /** Size of the text code, and of the embedding that it is made from. */
   codeDim: number
   embeddingDim: number
@@ -35,7 +36,8 @@ export async function readConfig(file: string): Promise<MiniConfig> {
     const found = config[name]
     if (found !== value) throw new Error(`${file}: ${name} must be ${value}, not ${found}`)
   }
-  const { model, names, bands, text, input_rms: inputRms } = config
+  const { model, bands, text, input_rms: inputRms } = config
+  const names = model.names.map((key: string, i: number) => ({ key, text: config.names[i] }))
   return {
     bandDim: model.C,
     frameDim: model.D,

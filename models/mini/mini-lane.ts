@@ -1,14 +1,17 @@
 /** One chunk and one prompt on their way through the mask network. */
-import type { Chunk, Lane, LaneRequest, LaneResult, Span } from '../model.ts'
+import type { Chunk, Lane, LaneRequest, LaneResult, Separation, Span } from '../model.ts'
 import { frameCount, istft, stft, windowLength, type Framing } from '../stft.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import { PATCH } from './config.ts'
-import { tokenCount, type MaskOutput } from './network/network.ts'
+import { tokenCount, type Conditioning, type MaskOutput } from './network/network.ts'
 import { predictSpans } from './predict-spans.ts'
 import { presenceGain } from './presence.ts'
+import { finite, SAMPLE_MAX } from './samples.ts'
 import { spanGain, spanTokens } from './spans.ts'
 import { applyMask, featuresOf, hopAt, inputScale, maskOf, mixDown, powerOf } from './spectrum.ts'
+import { filterByPlace } from './spatial-filter.ts'
 import { readAt, type TokenClock } from './token-clock.ts'
+import { joinMasks, viewOf, viewsOf, type View } from './views.ts'
 
 /**
  * The steps of a lane: what its mixture's rate is taken for, relative to the true one. With longer
@@ -23,8 +26,8 @@ const QUALITY_PASSES = [1, 7 / 8, 9 / 8]
  */
 const CANDIDATE_EIGHTHS = [0, 4, 2, 6, 1, 5, 3, 7] as const
 
-/** Samples beyond this, and what is no number, are read as silence. */
-const SAMPLE_MAX = 1e6
+/** Speech is taken from the mixture where it is this probable; else the mixture stays whole. */
+const SPEECH_MATCH_MIN = 0.9
 
 /** What a step makes of a lane. */
 export type Advance = {
@@ -36,14 +39,19 @@ export type Advance = {
 
 /** Holds the samples, the prompt's embedding and what the steps found so far. */
 export class MiniLane implements Lane {
+  readonly prompt: string
   readonly frames: number
   readonly steps: number
   stepsDone = 0
   /** [1, embeddingDim]. */
   readonly embedding: Tensor
   readonly #chunk: Chunk
+  /** Of two channels; otherwise the network reads their mean. */
+  readonly #views: readonly View[] | null
   readonly #spans: readonly Span[]
   readonly #predictsSpans: boolean
+  /** Whether speech is separated, and the target is what it leaves. */
+  readonly #isRest: boolean
   /** [channels, samples], extended with silence to at least one window. */
   readonly #samples: Tensor
   /** Of each step. */
@@ -55,12 +63,20 @@ export class MiniLane implements Lane {
   /** For each step done [1, tokens], the logits of whether the target sounds. */
   readonly #activity: Tensor[] = []
 
-  /** The lane owns `embedding` from here on. */
-  constructor(request: LaneRequest, embedding: Tensor) {
+  /**
+   * The lane owns `embedding` from here on.
+   * @param isRest `embedding` is that of speech, and the target is what speech leaves: of a prompt
+   *   that no name is near the nearest one would mostly find another sound (`mini-nameless`)
+   */
+  constructor(request: LaneRequest, embedding: Tensor, isRest = false) {
     const { chunk, spans, acceleration, candidate = 0, predictSpans = false } = request
+    this.prompt = request.prompt
     this.#chunk = chunk
+    const [left, right, ...others] = chunk.channels
+    this.#views = left && right && others.length === 0 ? viewsOf([left, right]) : null
     this.#spans = spans
     this.#predictsSpans = predictSpans && spans.length === 0
+    this.#isRest = isRest
     this.embedding = embedding
     const passes = acceleration === 'quality' ? QUALITY_PASSES : ONE_PASS
     const hops = passes.map((pass) => hopAt(chunk.sampleRate * pass))
@@ -73,7 +89,12 @@ export class MiniLane implements Lane {
       return { hop, frames: frameCount(samples, hop, shift), shift }
     })
     this.steps = this.#framings.length
-    this.frames = Math.max(...this.#framings.map(({ frames }) => tokenCount(frames)))
+    this.frames = this.rows * Math.max(...this.#framings.map(({ frames }) => tokenCount(frames)))
+  }
+
+  /** Of the network's input. */
+  get rows(): number {
+    return this.#views?.length ?? 1
   }
 
   /** The frames of the coming step. */
@@ -81,21 +102,30 @@ export class MiniLane implements Lane {
     return this.#framings[this.stepsDone]!
   }
 
-  /** Input of the network at the coming step: [1, tokens, PATCH, 1024]. */
+  /** Input of the network at the coming step: [rows, tokens, PATCH, 1024]. */
   features(inputRms: number): Tensor {
     return tf.tidy(() => {
-      const mixture = mixDown(this.#samples)
-      const spectrum = stft(mixture, this.framing)
-      if (this.#chunk.channels.length === 1) this.#keep(spectrum)
-      const power = powerOf(spectrum)
-      return featuresOf(power, inputScale(mixture, power, inputRms), this.framing.hop)
+      const views = this.#views?.map((view) => viewOf(this.#samples, view))
+      const rows = (views ?? [mixDown(this.#samples)]).map((mixture) => {
+        const spectrum = stft(mixture, this.framing)
+        if (this.#chunk.channels.length === 1) this.#keep(spectrum)
+        const power = powerOf(spectrum)
+        return featuresOf(power, inputScale(mixture, power, inputRms), this.framing.hop)
+      })
+      return tf.concat(rows)
     })
   }
 
-  /** The spans as the network is conditioned on them at the coming step: [1, tokens, 2]. */
-  spans(): Tensor {
+  /** What the network is conditioned on at the coming step. */
+  conditioning(): Conditioning {
     const clock = this.#clockOf(this.framing)
-    return tf.tensor3d(spanTokens(this.#spans, this.#seconds, clock), [1, clock.tokens, 2])
+    const known = this.#isRest ? [] : this.#spans // they do not say where speech is
+    const tokens = spanTokens(known, this.#seconds, clock)
+    const spans = tf.tensor3d(tokens, [1, clock.tokens, 2])
+    return {
+      embedding: tf.tile(this.embedding, [this.rows, 1]),
+      spans: tf.tile(spans, [this.rows, 1, 1]),
+    }
   }
 
   /** Whether both lanes have the same input at their coming step. */
@@ -111,13 +141,17 @@ export class MiniLane implements Lane {
     )
   }
 
-  /** What the network's answer makes of the lane: mask logits are [1, frames, 1025]. */
+  /** What the network's answer makes of the lane: mask logits are [rows, frames, 1025]. */
   advanceBy({ maskLogits, activityLogits }: MaskOutput): Advance {
     return tf.tidy(() => {
       const spectrum = this.#spectrum ?? stft(this.#samples, this.framing)
-      const mask = maskOf(maskLogits, spectrum.shape[2]!)
-      const wave = istft(applyMask(spectrum, mask), this.framing, this.#samples.shape[1]!)
-      return { target: this.#target.add(wave.div(this.steps)), activity: activityLogits.clone() }
+      const masks = tf.split(maskLogits, this.rows).map((row) => maskOf(row, spectrum.shape[2]!))
+      const found = this.#views
+        ? filterByPlace(spectrum, joinMasks(spectrum, this.#views, masks))
+        : applyMask(spectrum, masks[0]!)
+      const wave = istft(found, this.framing, this.#samples.shape[1]!)
+      const activity = activityLogits.max(0, true) // [1, tokens]: as in the surest view
+      return { target: this.#target.add(wave.div(this.steps)), activity }
     })
   }
 
@@ -137,26 +171,52 @@ export class MiniLane implements Lane {
 
   /** The target, shaped by the spans, and the rest: only here the device is read. */
   result(): LaneResult {
-    const { channels, sampleRate } = this.#chunk
-    const samples = channels[0]!.length
-    const stride = this.#target.shape[1]!
-    const mean = this.#target.dataSync<'float32'>()
-    const target = channels.map((_, i) => mean.slice(i * stride, i * stride + samples))
+    const found = this.#readTarget()
     const clock = this.#clockOf(this.#framings[0]!)
     const activity = this.#readActivity(clock)
+    const match = activity.reduce((most, probability) => Math.max(most, probability), 0)
+    if (this.#isRest) return this.#restOf(found, match)
     const predictedSpans = this.#predictsSpans
       ? predictSpans(activity, this.#seconds, clock)
       : undefined
-    const spans = predictedSpans ?? this.#spans
+    const isVouchedFor = this.#spans.some(({ include }) => include)
+    const gain = isVouchedFor ? 1 : presenceGain(match)
+    for (const wave of found) scale(wave, gain)
+    return {
+      ...this.#shaped(found, predictedSpans ?? this.#spans),
+      ...{ score: match, match, presenceGain: gain },
+      ...(predictedSpans && { predictedSpans }),
+    }
+  }
+
+  /** What speech leaves of the mixture. */
+  #restOf(speech: Float32Array[], match: number): LaneResult {
+    if (match < SPEECH_MATCH_MIN) for (const wave of speech) wave.fill(0)
+    const rest = this.#chunk.channels.map((mixture, i) => subtract(mixture, speech[i]!))
+    return {
+      ...this.#shaped(rest, this.#spans),
+      score: match,
+      substitute: 'the mixture without its speech',
+    }
+  }
+
+  #readTarget(): Float32Array[] {
+    const { channels } = this.#chunk
+    const samples = channels[0]!.length
+    const stride = this.#target.shape[1]!
+    const mean = this.#target.dataSync<'float32'>()
+    return channels.map((_, i) => mean.slice(i * stride, i * stride + samples))
+  }
+
+  /** `target` within the spans, and what it leaves of the mixture. */
+  #shaped(target: Float32Array[], spans: readonly Span[]): Separation {
+    const { channels, sampleRate } = this.#chunk
     if (spans.length > 0) {
-      const gain = spanGain(spans, samples, sampleRate)
+      const gain = spanGain(spans, channels[0]!.length, sampleRate)
       for (const wave of target) multiply(wave, gain)
     }
-    const match = activity.reduce((most, probability) => Math.max(most, probability), 0)
-    const isVouchedFor = this.#spans.some(({ include }) => include)
-    if (!isVouchedFor) for (const wave of target) scale(wave, presenceGain(match))
     const residual = channels.map((mixture, i) => subtract(mixture, target[i]!))
-    return { target, residual, score: match, match, ...(predictedSpans && { predictedSpans }) }
+    return { target, residual }
   }
 
   /**
@@ -221,8 +281,6 @@ function subtract(mixture: Float32Array, target: Float32Array): Float32Array {
   for (let i = 0; i < residual.length; i += 1) residual[i] = finite(mixture[i]!) - target[i]!
   return residual
 }
-
-const finite = (sample: number): number => (Math.abs(sample) < SAMPLE_MAX ? sample : 0)
 
 const bytesOf = (wave: Float32Array): Buffer =>
   Buffer.from(wave.buffer, wave.byteOffset, wave.byteLength)

@@ -2,18 +2,12 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type {
-  Chunk,
-  Lane,
-  LaneRequest,
-  LaneResult,
-  Meaning,
-  Model,
-  ModelDescription,
-} from '../model.ts'
+import type { Chunk, Lane, LaneRequest, LaneResult, Model, ModelDescription } from '../model.ts'
+import { LruCache } from '../lru-cache.ts'
 import { gatherRows, pad, tf, type Tensor } from '../tensor.ts'
 import { Weights } from '../checkpoint/weights.ts'
 import { readConfig, type MiniConfig } from './config.ts'
+import { modelPrompt } from '../text/prompt.ts'
 import { MiniLane } from './mini-lane.ts'
 import {
   loadNetwork,
@@ -23,14 +17,15 @@ import {
   type Network,
 } from './network/network.ts'
 import { TextEncoder } from './text/text-encoder.ts'
+import { understand, type Understanding } from './text/understand.ts'
 
 const CHANNELS_MAX = 8
 
+/** Prompts whose understanding is remembered. */
+const UNDERSTOOD_MAX = 256
+
 /** Hertz. A window is 64 ms at every rate, and as long as that the shortest chunk is made. */
 const SAMPLE_RATE_MAX = 768_000
-
-/** Names of lower probability are left out of a prompt's meanings. */
-const MEANING_PROBABILITY_MIN = 0.1
 
 export interface MiniOptions {
   /** Holds the text encoder's `model.safetensors`, `tokenizer.json`, `tokenizer_config.json`. */
@@ -83,6 +78,7 @@ class Mini implements Model {
   readonly description: ModelDescription
   readonly warnings = []
   readonly #parts: MiniParts
+  readonly #understood = new LruCache<Understanding>(UNDERSTOOD_MAX)
 
   constructor(description: ModelDescription, parts: MiniParts) {
     this.description = description
@@ -91,7 +87,18 @@ class Mini implements Model {
 
   open(request: LaneRequest): Lane {
     checkChunk(request.chunk)
-    return new MiniLane(request, this.#parts.textEncoder.embed(request.prompt))
+    const { textEncoder } = this.#parts
+    const { understoodAs, mayBeVoice } = this.#understand(request.prompt)
+    const isRest = understoodAs === null && !mayBeVoice
+    return new MiniLane(request, textEncoder.embed(isRest ? 'speech' : request.prompt), isRest)
+  }
+
+  #understand(prompt: string): Understanding {
+    return this.#understood.get(modelPrompt(prompt), () => {
+      const { textEncoder, network, config } = this.#parts
+      const logitsOf = () => network.nameLogits(textEncoder.embed(prompt)).dataSync<'float32'>()
+      return understand(config.names, tf.tidy(logitsOf))
+    })
   }
 
   step(lanes: readonly Lane[]): void {
@@ -101,31 +108,39 @@ class Mini implements Model {
     // What may fail comes before any lane moves on: so the step can be tried again.
     const advances = tf.tidy(() => {
       const { maskLogits, activityLogits } = this.#decode(batch)
-      return batch.map((lane, row) =>
-        lane.advanceBy({
-          maskLogits: tf.slice(maskLogits, [row, 0, 0], [1, lane.framing.frames, -1]),
-          activityLogits: tf.slice(activityLogits, [row, 0], [1, tokenCount(lane.framing.frames)]),
-        }),
-      )
+      const firstRows = firstRowsOf(batch)
+      return batch.map((lane, i) => {
+        const { rows, framing } = lane
+        const row = firstRows[i]!
+        return lane.advanceBy({
+          maskLogits: tf.slice(maskLogits, [row, 0, 0], [rows, framing.frames, -1]),
+          activityLogits: tf.slice(activityLogits, [row, 0], [rows, tokenCount(framing.frames)]),
+        })
+      })
     })
     for (const [row, lane] of batch.entries()) lane.advance(advances[row]!)
   }
 
-  /** A row of masks for each lane; lanes with the same mixture share its encoding. */
+  /** Each lane's rows of masks; lanes with the same mixture share its encoding. */
   #decode(lanes: readonly MiniLane[]): MaskOutput {
     const { network, config } = this.#parts
     const encoders = lanes.map((lane) => lanes.find((one) => one.sharesEncoding(lane))!)
     const distinct = [...new Set(encoders)]
     const { padded, valid } = padToRoom(distinct.map((lane) => lane.features(config.inputRms)))
     const encoded = network.encodeMixture(padded, valid)
+    const firstRows = firstRowsOf(distinct)
     const rows = tf.tensor1d(
-      encoders.map((lane) => distinct.indexOf(lane)),
+      encoders.flatMap((lane) => {
+        const first = firstRows[distinct.indexOf(lane)]!
+        return Array.from({ length: lane.rows }, (_, row) => first + row)
+      }),
       'int32',
     )
     const forEach = (x: Tensor) => (distinct.length < lanes.length ? gatherRows(x, rows) : x)
+    const parts = lanes.map((lane) => lane.conditioning())
     const conditioning = {
-      embedding: tf.concat(lanes.map((lane) => lane.embedding)), // [batch, embeddingDim]
-      spans: padToRoom(lanes.map((lane) => lane.spans())).padded, // [batch, tokens, 2]
+      embedding: tf.concat(parts.map(({ embedding }) => embedding)), // [batch, embeddingDim]
+      spans: padToRoom(parts.map(({ spans }) => spans)).padded, // [batch, tokens, 2]
     }
     return network.decodeMask(
       { x: forEach(encoded.x), z: forEach(encoded.z) },
@@ -138,18 +153,10 @@ class Mini implements Model {
     const { stepsDone, steps } = lane
     if (stepsDone < steps) throw new Error(`The lane has done ${stepsDone} of ${steps} steps`)
     const mine = own(lane)
-    const result = { ...mine.result(), meanings: this.#meaningsOf(mine) }
+    const { meanings, understoodAs } = this.#understand(mine.prompt)
+    const result = { ...mine.result(), meanings, understoodAs }
     this.discard(lane)
     return result
-  }
-
-  #meaningsOf({ embedding }: MiniLane): Meaning[] {
-    const { network, config } = this.#parts
-    const probabilities = tf.tidy(() => network.meaning(embedding).dataSync<'float32'>())
-    return config.names
-      .map((name, i) => ({ name, probability: probabilities[i]! }))
-      .filter(({ probability }) => probability >= MEANING_PROBABILITY_MIN)
-      .sort((one, other) => other.probability - one.probability)
   }
 
   discard(lane: Lane): void {
@@ -157,18 +164,28 @@ class Mini implements Model {
   }
 }
 
-/** Rows [1, tokens, …] of one batch at the room for the longest, and which tokens are real. */
+/** Where the rows of each lane begin in a batch of them. */
+function firstRowsOf(lanes: readonly MiniLane[]): number[] {
+  let row = 0
+  return lanes.map((lane) => {
+    const first = row
+    row += lane.rows
+    return first
+  })
+}
+
+/** Rows [rows, tokens, …] of lanes at the room for the longest, and which tokens are real. */
 function padToRoom(rows: readonly Tensor[]): { padded: Tensor; valid: Tensor | null } {
-  const tokens = rows.map(({ shape }) => shape[1]!)
+  const tokens = rows.flatMap(({ shape }) => Array<number>(shape[0]!).fill(shape[1]!))
   const room = roomFor(Math.max(...tokens))
   if (tokens.every((count) => count === room)) {
     return { padded: tf.concat([...rows]), valid: null }
   }
   const padded = tf.concat(
-    rows.map((row, i) =>
+    rows.map((row) =>
       pad(
         row,
-        row.shape.map((_, axis) => [0, axis === 1 ? room - tokens[i]! : 0]),
+        row.shape.map((length, axis) => [0, axis === 1 ? room - length : 0]),
       ),
     ),
   ) // [batch, room, …]

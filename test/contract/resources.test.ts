@@ -3,12 +3,11 @@ import test from 'node:test'
 import { Value } from 'typebox/value'
 import {
   AudioSeparateInput,
-  CreateFileResponse,
-  File,
   ModelList,
   QueueStatusResponse,
   RequestList,
 } from '../../gateway/api/schemas.ts'
+import { CreateFileResponse, File } from '../../gateway/api/file-schemas.ts'
 import { assertError, assertShape } from '../support/assert-shape.ts'
 import {
   API,

@@ -147,24 +147,52 @@ test('what is no number is read as silence', () => {
   assert(residual[0]!.every(Number.isFinite))
 })
 
-test('one mask serves every channel, also when channels cancel each other', () => {
+test('two channels at 32 kHz are the reference', () => {
+  const stereo = openGolden('stereo.safetensors')
+  const read = (name: string) => {
+    const both = stereo.values(name) as Float32Array
+    return [both.subarray(0, both.length / 2), both.subarray(both.length / 2)]
+  }
+  const chunk = { channels: read('waveform'), sampleRate: 32_000 }
+  const separation = separateOne(mini, laneRequest(chunk))
+  assertSound(separation, chunk)
+  const expected = read('target')
+  for (const channel of [0, 1]) {
+    assertClose(separation.target[channel]!, expected[channel]!, { absolute: 2e-5 })
+  }
+  const activity = stereo.values('activity') as Float32Array
+  assertClose([separation.match!], [1 / (1 + Math.exp(-Math.max(...activity)))], { absolute: 1e-4 })
+})
+
+test('channels with one sound get one mask, also where they cancel each other', () => {
   const [alone] = separateOne(mini, laneRequest(mono(wave))).target
-  const inverted = wave.map((sample) => -sample)
-  const chunk = { channels: [wave, inverted], sampleRate: 32_000 }
-  const { target } = separateOne(mini, laneRequest(chunk))
-  assertClose(target[0]!, alone!, { absolute: 1e-5 })
-  assertClose(
-    target[1]!,
-    alone!.map((sample) => -sample),
-    { absolute: 1e-5 },
-  )
-  const quiet = { channels: [wave, wave.map((sample) => sample / 2)], sampleRate: 32_000 }
-  const [loud, half] = separateOne(mini, laneRequest(quiet)).target
-  assertClose(
-    half!,
-    loud!.map((sample) => sample / 2),
-    { absolute: 1e-5 },
-  )
+  for (const share of [1, 0.5, 0, -1]) {
+    const chunk = { channels: [wave, wave.map((sample) => share * sample)], sampleRate: 32_000 }
+    const { target } = separateOne(mini, laneRequest(chunk))
+    const expected = alone!.map((sample) => share * sample)
+    assertClose(target[0]!, alone!, { absolute: 2e-4 })
+    assertClose(target[1]!, expected, { absolute: 2e-4 })
+  }
+})
+
+test('three channels share the mask of their mean', () => {
+  const chunk = { channels: [wave, wave, wave], sampleRate: 32_000 }
+  const [alone] = separateOne(mini, laneRequest(mono(wave))).target
+  for (const channel of separateOne(mini, laneRequest(chunk)).target) {
+    assertClose(channel, alone!, { absolute: 1e-5 })
+  }
+})
+
+test('what sounds only in the difference of two channels is found', () => {
+  const other = noise(wave.length, 4, 0.1)
+  const channels = [
+    wave.map((sample, i) => sample + other[i]!),
+    wave.map((sample, i) => other[i]! - sample),
+  ]
+  const { target } = separateOne(mini, laneRequest({ channels, sampleRate: 32_000 }))
+  const error = target[0]!.map((sample, i) => sample - wave[i]!)
+  const gain = 10 * Math.log10(power(other) / power(error))
+  assert.ok(gain > 6, `${gain} dB better than the mixture`)
 })
 
 test('a tone above 16 kHz does not change what is separated below', () => {
@@ -208,17 +236,49 @@ test('spans silence the target and leave the mixture whole', () => {
   assert(power(included.subarray(17_000, 31_000)) > 0, 'it sounds within')
 })
 
-test('a sound that is probably nowhere leaves silence, unless spans say that it is there', () => {
+test('a sound that is probably nowhere is 26 dB softer, unless spans say that it is there', () => {
   const chunk = mono(noise(64_000, 5))
   for (const prompt of ['a dog barking', 'a baby crying', 'a siren']) {
-    const { target, residual, match } = separateOne(mini, laneRequest(chunk, prompt))
-    assert.ok(match! < 0.2, `${prompt}: a match of ${match}`)
-    assert.equal(power(target[0]!), 0)
-    assert.deepEqual(residual[0], chunk.channels[0])
-    const spans = [{ start: 0, end: 1, include: true }]
+    const separation = separateOne(mini, laneRequest(chunk, prompt))
+    const { target, match } = separation
+    assert.ok(match! < 0.1, `${prompt}: a match of ${match}`)
+    assert(power(target[0]!) > 0, `${prompt}: it is never silence`)
+    assertClose([separation.presenceGain!], [10 ** (-26 / 20)], { absolute: 1e-6 })
+    assertSound(separation, chunk)
+    const spans = [{ start: 0, end: 3, include: true }]
     const vouchedFor = separateOne(mini, { ...laneRequest(chunk, prompt), spans })
-    assert(power(vouchedFor.target[0]!) > 0, `${prompt}: all the same`)
+    assert.equal(vouchedFor.presenceGain, 1, `${prompt}: all of it`)
   }
+})
+
+test('a prompt that no name is near is answered with what speech leaves', async () => {
+  const [left] = await readWav16(examplePath('speech-over-piano.wav'))
+  const chunk = mono(left!.subarray(0, 150_000), 44_100)
+  const speech = separateOne(mini, laneRequest(chunk, 'speech'))
+  assert.ok(speech.match! >= 0.9, `a match of ${speech.match}`)
+  assert.ok(speech.understoodAs && speech.substitute === undefined)
+  const rest = separateOne(mini, laneRequest(chunk, 'a washing machine'))
+  assertSound(rest, chunk)
+  assertClose(rest.target[0]!, speech.residual[0]!, { absolute: 1e-5 })
+  assert.deepEqual([rest.understoodAs, rest.match], [null, undefined])
+  assert.equal(rest.substitute, 'the mixture without its speech')
+  const spans = [{ start: 1, end: 2, include: true }]
+  const within = separateOne(mini, { ...laneRequest(chunk, 'a washing machine'), spans })
+  const gain = spanGain(spans, chunk.channels[0]!.length, 44_100)
+  assertClose(
+    within.target[0]!,
+    rest.target[0]!.map((sample, i) => sample * gain[i]!),
+    { absolute: 1e-5 },
+  )
+  const silentOfSpeech = mono(noise(64_000, 5))
+  const whole = separateOne(mini, laneRequest(silentOfSpeech, 'a washing machine'))
+  assert.deepEqual(whole.target, silentOfSpeech.channels)
+})
+
+test('unusual words for a voice are not answered with what speech leaves', () => {
+  const prompt = 'sounds from a human mouth'
+  const { understoodAs, substitute } = separateOne(mini, laneRequest(mono(wave), prompt))
+  assert.deepEqual([understoodAs, substitute], [null, undefined])
 })
 
 test('spans condition the network: an anchor at one place changes the target at another', () => {

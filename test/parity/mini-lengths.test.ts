@@ -80,9 +80,8 @@ function separateUnpadded(request: LaneRequest): LaneResult {
   assert.notEqual(roomFor(tokenCount(lane.framing.frames)), tokenCount(lane.framing.frames))
   const advance = tf.tidy(() => {
     const encoded = network.encodeMixture(lane.features(config.inputRms), null)
-    const conditioning = { embedding: lane.embedding, spans: lane.spans() }
-    const { maskLogits, activityLogits } = network.decodeMask(encoded, conditioning, null)
-    const bins = [1, lane.framing.frames, -1]
+    const { maskLogits, activityLogits } = network.decodeMask(encoded, lane.conditioning(), null)
+    const bins = [lane.rows, lane.framing.frames, -1]
     return lane.advanceBy({ maskLogits: tf.slice(maskLogits, [0, 0, 0], bins), activityLogits })
   })
   lane.advance(advance)

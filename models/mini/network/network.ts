@@ -38,7 +38,7 @@ export function loadNetwork(stored: Weights, config: MiniConfig) {
   const weights = stored.renamed(wholeName)
   const split = loadBandSplit(weights.at('band_split'), config)
   const start = weights.get('initial_frame', [config.frameDim])
-  const { meaning, textCode } = loadTextCode(weights, config)
+  const { nameLogits, textCode } = loadTextCode(weights, config)
   const blocks = (name: string, count: number, conditioned: boolean) =>
     Array.from({ length: count }, (_, i) =>
       loadHybridBlock(weights.at(name).at(i), config, conditioned),
@@ -83,7 +83,7 @@ export function loadNetwork(stored: Weights, config: MiniConfig) {
       }),
   )
 
-  return { begin, meaning, textCode, shared, conditioned, norm, head, encodeMixture, decodeMask }
+  return { begin, nameLogits, textCode, shared, conditioned, norm, head, encodeMixture, decodeMask }
 }
 
 /** Frees the previous streams at once: the tidy would keep those of every block to its end. */

@@ -8,11 +8,10 @@ export function loadTextCode(weights: Weights, { embeddingDim, names, codeDim }:
   const logits = loadLinear(weights.at('name_logits'), embeddingDim, names.length)
   const codes = loadProjection(weights.at('name_codes'), names.length, codeDim)
   const scale = Math.sqrt(embeddingDim) // brings a vector of length 1 to unit magnitudes
-  /** embedding [batch, embeddingDim], of length 1, to the probability of each name. */
-  const meaning = (embedding: Tensor): Tensor =>
-    tf.tidy(() => softmax(logits(embedding.mul(scale)))) // [batch, names]
+  /** embedding [batch, embeddingDim], of length 1, to a logit of each name: [batch, names]. */
+  const nameLogits = (embedding: Tensor): Tensor => tf.tidy(() => logits(embedding.mul(scale)))
   /** embedding likewise to the mean code, weighted by probability: [batch, codeDim], unit RMS. */
   const textCode = (embedding: Tensor): Tensor =>
-    tf.tidy(() => rmsNormalize(codes(meaning(embedding))))
-  return { meaning, textCode }
+    tf.tidy(() => rmsNormalize(codes(softmax(nameLogits(embedding)))))
+  return { nameLogits, textCode }
 }

@@ -112,10 +112,16 @@ class AudioSeparateInput(TypedDict, total=False):
     # An extension: several sounds of one media, each with a target of its own and all with one
     # residual, which is what none of them took. All options hold for each.
     prompts: list[str]
-    # Public HTTPS URL of audio or video. Exactly one of audio_url and file_id.
+    # Public HTTPS URL of audio or video. Exactly one of audio_url, file_id and request_id.
     audio_url: str
     # Of an uploaded file.
     file_id: str
+    # An extension: of a COMPLETED request, one of whose outputs is the media. With `output`.
+    request_id: str
+    # An extension: which output of the request of `request_id`.
+    output: Literal["target", "residual"]
+    # An extension: the place in `data.targets` of the target; 0 by default.
+    output_index: int
     # Predict first where the target sounds.
     predict_spans: bool
     # Candidates to choose the best from.
@@ -137,7 +143,7 @@ class _SubmitAudioSeparateRequest(TypedDict):
 
 
 class SubmitAudioSeparateRequest(_SubmitAudioSeparateRequest, total=False):
-    # Public HTTPS URL that is told the end of the request; see `webhooks`.
+    # Public HTTPS URL that receives the end of the request; see `webhooks`.
     webhookUrl: str
     # Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. Without one we
     # make one.
@@ -197,6 +203,17 @@ class WebhookDeliveryStatus(TypedDict):
     last_error: str | None
 
 
+class _PromptFinding(TypedDict):
+    prompt: str
+
+
+class PromptFinding(_PromptFinding, total=False):
+    # An extension: how probable it is that the sound is in the media.
+    match: float
+    # An extension: the model's nearest name for the prompt; null: none is near.
+    understood_as: str | None
+
+
 class _QueueStatusResponse(TypedDict):
     request_id: str
     model: Literal["audio/separate"]
@@ -211,9 +228,17 @@ class QueueStatusResponse(_QueueStatusResponse, total=False):
     progress: float
     # 1: next.
     queue_position: int
+    # An extension: until the end, as far as anything can be said.
+    estimated_seconds_left: int
     # Why the request FAILED.
     error: QueueStatusResponseError
     webhook: WebhookDeliveryStatus
+    # An extension: how probable it is that the sound is in the media.
+    match: float
+    # An extension: the model's nearest name for the prompt; null: none is near.
+    understood_as: str | None
+    # An extension: of a completed request with `prompts`, in their order.
+    targets: list[PromptFinding]
 
 
 class _OutputFile(TypedDict):
@@ -234,6 +259,10 @@ class _PromptTarget(TypedDict):
 
 
 class PromptTarget(_PromptTarget, total=False):
+    # An extension: how probable it is that the sound is in the media.
+    match: float
+    # An extension: the model's nearest name for the prompt; null: none is near.
+    understood_as: str | None
     video_url: str
 
 
@@ -245,10 +274,14 @@ class _SeparationData(TypedDict):
 
 
 class SeparationData(_SeparationData, total=False):
-    # An extension: of a request with `prompts`, in their order; `target` is the first.
+    # An extension: of a completed request with `prompts`, in their order. `target` is the first.
     targets: list[PromptTarget]
     # Seconds.
     duration: float
+    # An extension: how probable it is that the sound is in the media.
+    match: float
+    # An extension: the model's nearest name for the prompt; null: none is near.
+    understood_as: str | None
 
 
 class QueueResultResponseUsage(TypedDict, total=False):
@@ -312,9 +345,17 @@ class ListedRequest(_ListedRequest, total=False):
     progress: float
     # 1: next.
     queue_position: int
+    # An extension: until the end, as far as anything can be said.
+    estimated_seconds_left: int
     # Why the request FAILED.
     error: ListedRequestError
     webhook: WebhookDeliveryStatus
+    # An extension: how probable it is that the sound is in the media.
+    match: float
+    # An extension: the model's nearest name for the prompt; null: none is near.
+    understood_as: str | None
+    # An extension: of a completed request with `prompts`, in their order.
+    targets: list[PromptFinding]
     # Where there are several.
     prompts: list[str]
 

@@ -65,7 +65,11 @@ test('in the sandbox it reads and writes media, and does nothing else', async (t
   await writer.call({ write: join(media, 'new') })
   assert.equal(readFileSync(join(media, 'new'), 'latin1'), 'written')
   for (const escape of escapes()) {
-    await assert.rejects(writer.call(escape), /EPERM|EACCES|Permission denied/, JSON.stringify(escape))
+    await assert.rejects(
+      writer.call(escape),
+      /EPERM|EACCES|Permission denied/,
+      JSON.stringify(escape),
+    )
   }
   assert.equal(bystander.exitCode ?? bystander.signalCode, null)
 })

@@ -21,14 +21,18 @@ const chunk = (
   startSecond: number,
   predictedSpans?: { start: number; end: number }[],
   match?: number,
+  presenceGain?: number,
 ): ChunkWork => ({
   startSecond,
   endSecond: startSecond + 10,
   scores: [0.5, 0.75],
   chosen: 1,
   match,
+  presenceGain,
   predictedSpans: predictedSpans?.map((span) => ({ ...span, include: true })),
   meanings: undefined,
+  understoodAs: undefined,
+  substitute: undefined,
 })
 
 const logged = (options: Partial<SeparationOptions>, work = [chunk(0), chunk(9)]) =>
@@ -74,7 +78,8 @@ test('lines of one of several prompts begin with it', () => {
     '"drums": The match of the sound that was asked for is 0.90 of 1.',
     '"drums": Made 2 candidates of every chunk and kept the one that the model scored highest.',
     '"drums": Chunk 1: candidate 2 was kept; scores 0.5000, 0.7500.',
-    '"a voice": The sound that was asked for seems absent: its match is 0.20 of 1.',
+    '"a voice": The sound that was asked for seems absent: its match is 0.20 of 1. ' +
+      'What was found is in the target all the same.',
     '"a voice": Made 2 candidates of every chunk and kept the one that the model scored highest.',
     '"a voice": Chunk 1: candidate 2 was kept; scores 0.5000, 0.7500.',
   ])
@@ -130,7 +135,17 @@ test('how well the sound matches, and that it seems absent', () => {
   )
   assert.equal(
     matching(0.2, 0.1),
-    'The sound that was asked for seems absent: its match is 0.20 of 1.',
+    'The sound that was asked for seems absent: its match is 0.20 of 1. ' +
+      'What was found is in the target all the same.',
+  )
+})
+
+test('by how much a target was turned down because its sound seems absent', () => {
+  const quiet = chunk(0, undefined, 0.06, 0.063)
+  assert.match(logged({}, [quiet])[1]!, /in the target all the same, up to 24 dB softer\.$/)
+  assert.match(
+    logged({}, [quiet, chunk(9, undefined, 0.9, 1)])[1]!,
+    /absent from 1 chunk of 2, up to 24 dB softer\.$/,
   )
 })
 
@@ -147,6 +162,21 @@ test('what the prompt was taken to mean, where the model has names', () => {
     'The prompt is taken to mean: vacuum cleaner (0.78), water (0.18).',
   )
   assert.equal(logged({}, [{ ...chunk(0), meanings: [] }]).length, 1)
+  assert.equal(logged({}, [{ ...chunk(0), meanings, understoodAs: 'vacuum cleaner' }]).length, 2)
+})
+
+test('that no name is near the prompt, and what the target is then', () => {
+  const meanings = [{ name: 'vacuum cleaner', probability: 0.54 }]
+  const far = { ...chunk(0), meanings, understoodAs: null }
+  const nearest =
+    'The model has no name that is near the prompt; the nearest: vacuum cleaner (0.54). '
+  const substitute = 'the mixture without its speech'
+  assert.equal(logged({}, [far])[1], `${nearest}The target is what was found by the nearest.`)
+  const lines = logged({ predict_spans: true }, [{ ...far, substitute }])
+  assert.deepEqual(lines.slice(1), [
+    `${nearest}The target is the mixture without its speech.`,
+    'No span was predicted, for no name is near the prompt.',
+  ])
 })
 
 test('what was decoded and mixed down, and what was stored', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Mixture } from '../../../../engine/media/decode.ts'
 import { chunkSpans, separateMixture } from '../../../../engine/job/separate-mixture.ts'
-import type { LaneRequest, ModelDescription } from '../../../../models/model.ts'
+import type { LaneRequest, LaneResult, ModelDescription } from '../../../../models/model.ts'
 import type { Parts } from '../../../../engine/job/outputs.ts'
 import type { Job, OutputName } from '../../../../shared/messages.ts'
 import { DEFAULT_OPTIONS, type SeparationOptions } from '../../../../shared/separation-options.ts'
@@ -56,6 +56,8 @@ interface World {
   secondsExpected?: number
   /** Throws for a lane that fails. */
   check?: (lane: Lane) => void
+  /** What the model finds out about a lane. */
+  found?: (lane: Lane) => Pick<LaneResult, 'match' | 'understoodAs'>
 }
 
 /** Separates the fake mixture by a model whose target is a quarter of it, and notes all that was asked. */
@@ -87,6 +89,7 @@ async function separated(options: Partial<SeparationOptions>, world: World = {})
         target: [chunk!.map((x) => share * x)],
         residual: [chunk!.map((x) => (1 - share) * x)],
         score: request.candidate ?? 0,
+        ...world.found?.(lane),
         ...(world.model?.needsPreviousChunk && {
           overlapState: {
             startSample: request.startSample! + request.candidate!,
@@ -102,7 +105,7 @@ async function separated(options: Partial<SeparationOptions>, world: World = {})
     prompt: 'A dog.',
     options: { ...DEFAULT_OPTIONS, ...options },
   } as Job
-  const samples = await separateMixture(job, mixture, {
+  const { samples, findings } = await separateMixture(job, mixture, {
     scheduler: scheduler as never,
     model: { ...model, ...world.model },
     config: { chunksInFlightMax: 2 },
@@ -116,6 +119,7 @@ async function separated(options: Partial<SeparationOptions>, world: World = {})
     Float32Array.from(parts.flatMap((each) => [...(each.get(name)?.[0] ?? [])]))
   return {
     samples,
+    findings,
     wave,
     lanes,
     progress,
@@ -286,6 +290,21 @@ test('several prompts share the chunks; the residual is the mixture minus every 
     assert.ok(Math.abs(target[i]! + target2[i]! + residual[i]! - x) < 1e-6)
   }
   assert.match(logs.at(-1)!, /"A dog\." and "A cat\." are alike \(correlation 1\.00\)/)
+})
+
+test('each prompt has its highest match of all chunks and its name, if the model has them', async () => {
+  const matches = [0.2, 0.9, 0.4] // of the chunks
+  let lanes = 0
+  const found = ({ prompt }: Lane) =>
+    prompt === 'A dog.'
+      ? { match: matches[Math.floor(lanes++ / 2)]!, understoodAs: 'dog' }
+      : { match: matches[Math.floor(lanes++ / 2)]! / 2, understoodAs: null }
+  const { findings } = await separated(TWO_PROMPTS, { found })
+  assert.deepEqual(findings, [
+    { match: 0.9, understood_as: 'dog' },
+    { match: 0.45, understood_as: null },
+  ])
+  assert.deepEqual((await separated(TWO_PROMPTS)).findings, [{}, {}])
 })
 
 test('each prompt follows its own overlap states', async () => {

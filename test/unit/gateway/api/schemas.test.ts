@@ -7,7 +7,8 @@ import {
   CreateKeyRequest,
   CreditRequest,
 } from '../../../../gateway/accounts/schemas.ts'
-import { CreateFileRequest, SubmitAudioSeparateRequest } from '../../../../gateway/api/schemas.ts'
+import { CreateFileRequest } from '../../../../gateway/api/file-schemas.ts'
+import { SubmitAudioSeparateRequest } from '../../../../gateway/api/schemas.ts'
 
 const BODIES = {
   CreateFileRequest,

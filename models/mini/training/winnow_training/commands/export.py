@@ -11,7 +11,13 @@ from pathlib import Path
 import torch
 
 from winnow_training.model.checkpoints import load_average
-from winnow_training.model.export import GOLDEN_PROMPT, golden, save, write_weights
+from winnow_training.model.export import (
+    GOLDEN_PROMPT,
+    golden,
+    golden_stereo,
+    save,
+    write_weights,
+)
 from winnow_training.model.text_encoder import ENCODER, load_encoder
 
 
@@ -27,6 +33,7 @@ def main():
     embedding = torch.from_numpy(load_encoder(options.encoder)([GOLDEN_PROMPT]))
     write_weights(model, stored, options.weights)
     save(golden(model, embedding), options.golden / "network.safetensors")
+    save(golden_stereo(model, embedding), options.golden / "stereo.safetensors")
 
 
 if __name__ == "__main__":

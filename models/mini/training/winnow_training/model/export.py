@@ -21,8 +21,10 @@ from winnow_training.model.network import (
     presence,
     stft,
 )
+from winnow_training.model.stereo import separate_stereo
 
 GOLDEN_SAMPLES = 49_000
+STEREO_SAMPLES = 24_000
 GOLDEN_PROMPT = "piano"
 GOLDEN_SPAN = slice(10, 30)
 """Tokens of which the prompt is said not to sound."""
@@ -93,6 +95,18 @@ def golden(model, embedding) -> dict[str, torch.Tensor]:
     kept["spans"][:, GOLDEN_SPAN, 1] = 1
     kept["spans.mask_logits"], kept["spans.activity"] = model(x_in, embedding, kept["spans"], 1)
     return {name: tensor.contiguous().clone() for name, tensor in kept.items()}
+
+
+@torch.no_grad()
+def golden_stereo(model, embedding) -> dict[str, torch.Tensor]:
+    """What a lane makes of two channels with the made-up waveform and a noise at two places."""
+    wave = made_up_wave()[:STEREO_SAMPLES]
+    noise = 0.1 * np.random.default_rng(2).standard_normal(STEREO_SAMPLES)
+    places = np.array([[0.9, 0.2], [0.3, 0.9]])
+    mixture = torch.from_numpy((places @ np.stack([wave, noise])).astype(np.float32))
+    target, activity = separate_stereo(model, mixture, embedding[0])
+    target *= presence(activity[None])
+    return {"waveform": mixture, "target": target.contiguous(), "activity": activity.contiguous()}
 
 
 def made_up_wave() -> np.ndarray:

@@ -29,7 +29,8 @@ def separate(model, mixtures, embeddings, passes=(1,)):
     return sum(target for target, _ in results) / len(passes), activity
 
 
-def one_pass(model, mixtures, embeddings, rate):
+def one_pass(model, mixtures, embeddings, rate, gives_mask=False):
+    """As `separate`, of one pass; or masks [batch, frames, bins] in place of the targets."""
     window = torch.hann_window(round(WINDOW * rate), device=model.window.device)
     spectra = stft(mixtures, window)
     frames, bins = spectra.shape[1:]
@@ -40,6 +41,8 @@ def one_pass(model, mixtures, embeddings, rate):
     spans = torch.zeros(len(x), x.shape[1], 2, device=x.device)
     logits, activity = model(x, embeddings, spans, 1)
     mask = mask_of(logits[:, :frames], bins)
+    if gives_mask:
+        return mask, activity
     return istft(spectra * mask, window, mixtures.shape[1]), activity
 
 

@@ -15,8 +15,10 @@ WINDOW, HOP, PATCH = 2048, 512, 2
 BANDS = [8] * 16 + [16] * 8 + [32] * 8 + [128] * 4
 """Bins of each band: 1024 in all; the highest bin takes the mask of the one below."""
 K = len(BANDS)
-SILENT_BELOW, WHOLE_FROM = 0.2, 0.4
+SOFTENED_UNTIL, WHOLE_FROM = 0.1, 0.2
 """Of the match: how probable the sound is at the best token."""
+SOFTENED_GAIN = 10 ** (-26 / 20)
+"""As presence.ts has it too; `mini-presence` shows what other choices would do."""
 TEXT = 384
 TEXT_SCALE = math.sqrt(TEXT)
 
@@ -52,10 +54,15 @@ def features(power):
 
 
 def presence(activity):
-    """Activity logits [batch, tokens] to the share of the target that is let through, [batch]:
-    silence where the sound is probably nowhere, all of it where it may well be."""
+    """Activity logits [batch, tokens] to the gain of the target, [batch]: turned down where the
+    sound is probably nowhere, and never silenced, for it may be there all the same."""
     match = torch.sigmoid(activity.amax(1))
-    return ((match - SILENT_BELOW) / (WHOLE_FROM - SILENT_BELOW)).clamp(0, 1)
+    return presence_gain(match, SOFTENED_UNTIL, WHOLE_FROM, SOFTENED_GAIN)
+
+
+def presence_gain(match, softened_until, whole_from, softened_gain):
+    sureness = ((match - softened_until) / (whole_from - softened_until)).clip(0, 1)
+    return softened_gain + (1 - softened_gain) * sureness
 
 
 class ClipByExample(torch.autograd.Function):

@@ -1,0 +1,64 @@
+/** Uploaded files (docs/contract.md, part 2) as JSON Schemas. */
+
+import { Type, type Static } from 'typebox'
+import { LIMITS } from '../../shared/separation-options.ts'
+import { DateTime, NO_NUL, Nullable } from './schemas.ts'
+
+const INPUT_PURPOSE = 'audio.separate.input'
+
+export const File = Type.Object(
+  {
+    file_id: Type.String(),
+    file_name: Type.String(),
+    content_type: Type.String(),
+    file_size: Type.Integer(),
+    purpose: Type.String(),
+    status: Type.Enum(['pending', 'uploaded', 'expired']),
+    created_at: DateTime,
+    uploaded_at: Type.Optional(Nullable(DateTime)),
+    expires_at: DateTime,
+  },
+  { title: 'File' },
+)
+
+/**
+ * Patterns of JSON Schema have no flags. What follows the first semicolon may be anything that fits
+ * into a header: browsers name codecs in forms that RFC 9110 does not allow.
+ */
+const MEDIA_TYPE =
+  '^([aA][uU][dD][iI][oO]|[vV][iI][dD][eE][oO])/' +
+  '[a-zA-Z0-9][a-zA-Z0-9!#$&^_.+-]*([ \\t]*;[\\t\\x20-\\x7e]*)?$'
+
+export const CreateFileRequest = Type.Object(
+  {
+    file_name: Type.String({
+      pattern: NO_NUL,
+      minLength: 1,
+      maxLength: LIMITS.fileNameCharactersMax,
+    }),
+    content_type: Type.String({
+      pattern: MEDIA_TYPE,
+      maxLength: 255,
+      description: 'audio/* or video/*, in any case.',
+    }),
+    file_size: Type.Integer({ minimum: 1, maximum: LIMITS.fileBytesMax, description: 'Bytes.' }),
+    purpose: Type.Enum([INPUT_PURPOSE]),
+  },
+  { title: 'CreateFileRequest' },
+)
+
+export const CreateFileResponse = Type.Object(
+  {
+    file_id: Type.String(),
+    upload_url: Type.String({ format: 'uri', description: 'Takes the bytes, without an API key.' }),
+    upload_method: Type.Literal('PUT'),
+    headers: Type.Object({ 'content-type': Type.Optional(Type.String()) }),
+    expires_at: DateTime,
+    retention: Type.Object({ delete_after: Type.Optional(DateTime) }),
+  },
+  { title: 'CreateFileResponse' },
+)
+
+export type File = Static<typeof File>
+export type CreateFileRequest = Static<typeof CreateFileRequest>
+export type CreateFileResponse = Static<typeof CreateFileResponse>

@@ -1,0 +1,126 @@
+/** A target's mask to a filter of two channels, by where in the stereo picture sounds are. */
+import { compiled } from '../graph/compiled.ts'
+import { tf, type Tensor } from '../tensor.ts'
+
+/** Share of each covariance that is the same from everywhere: keeps them invertible. */
+const DIFFUSE = 1e-3
+
+/** A Hermitian 2 × 2 matrix for each bin, [1, 1, bins] each, or for each frame and bin. */
+interface Covariance {
+  left: Tensor
+  right: Tensor
+  crossReal: Tensor
+  crossImaginary: Tensor
+}
+
+interface Complex {
+  real: Tensor
+  imaginary: Tensor
+}
+
+/**
+ * The multichannel Wiener filter of a target and the rest, whose spatial covariances the mask
+ * gives: bin by bin, over the whole chunk (N. Duong, E. Vincent, R. Gribonval, "Under-determined
+ * reverberant audio source separation using a full-rank spatial covariance model", 2010). Where
+ * target and rest come from the same place it is the mask.
+ * @param spectrum complex [2, frames, bins]
+ * @param mask [1, frames, bins], from 0 to 1
+ * @returns complex [2, frames, bins]
+ */
+export const filterByPlace = (spectrum: Tensor, mask: Tensor): Tensor =>
+  tf.tidy(() => {
+    const { real, imaginary } = filtered(tf.real(spectrum), tf.imag(spectrum), mask)
+    return tf.complex(real, imaginary)
+  })
+
+const filtered = compiled((real: Tensor, imaginary: Tensor, mask: Tensor): Complex =>
+  tf.tidy(() => {
+    const [left, right] = [0, 1].map((channel) => {
+      const part = (both: Tensor) => tf.slice(both, [channel, 0, 0], [1, -1, -1])
+      return { real: part(real), imaginary: part(imaginary) }
+    }) as [Complex, Complex]
+    const rest = tf.sub(1, mask)
+    const powers = powersOf(left, right)
+    const target = covarianceOf(powers, mask)
+    const all = blend(target, mask, covarianceOf(powers, rest))
+    const determinant = all.left
+      .mul(all.right)
+      .sub(all.crossReal.square())
+      .sub(all.crossImaginary.square())
+    const gain = mask.div(determinant)
+    // The inverse of `all` times the spectrum …
+    const first = subtract(scaled(left, all.right), times(all, right))
+    const second = subtract(scaled(right, all.left), times(conjugate(all), left))
+    // … and the target's covariance times that.
+    const outputs = [
+      add(scaled(first, target.left), times(target, second)),
+      add(times(conjugate(target), first), scaled(second, target.right)),
+    ].map((channel) => scaled(channel, gain))
+    return {
+      real: tf.concat(outputs.map((channel) => channel.real)),
+      imaginary: tf.concat(outputs.map((channel) => channel.imaginary)),
+    }
+  }),
+)
+
+/** Of each frame and bin. */
+const powersOf = (left: Complex, right: Complex): Covariance => ({
+  left: left.real.square().add(left.imaginary.square()),
+  right: right.real.square().add(right.imaginary.square()),
+  crossReal: left.real.mul(right.real).add(left.imaginary.mul(right.imaginary)),
+  crossImaginary: left.imaginary.mul(right.real).sub(left.real.mul(right.imaginary)),
+})
+
+/** Of what a mask lets through, where it lets much through most; the mean power is 1. */
+function covarianceOf(powers: Covariance, mask: Tensor): Covariance {
+  const weight = mask.square().square() // with the mask itself both would be alike
+  const sum = (part: keyof Covariance) => powers[part].mul(weight).sum(1, true) // [1, 1, bins]
+  const [left, right] = [sum('left'), sum('right')]
+  const power = left.add(right).div(2)
+  return {
+    left: tf.divNoNan(left, power).add(DIFFUSE),
+    right: tf.divNoNan(right, power).add(DIFFUSE),
+    crossReal: tf.divNoNan(sum('crossReal'), power),
+    crossImaginary: tf.divNoNan(sum('crossImaginary'), power),
+  }
+}
+
+/** `one` at its share of each frame and bin, and `other` at what is left. */
+function blend(one: Covariance, share: Tensor, other: Covariance): Covariance {
+  const mixed = (part: keyof Covariance) => one[part].sub(other[part]).mul(share).add(other[part])
+  return {
+    left: mixed('left'),
+    right: mixed('right'),
+    crossReal: mixed('crossReal'),
+    crossImaginary: mixed('crossImaginary'),
+  }
+}
+
+const conjugate = (covariance: Covariance): Covariance => ({
+  ...covariance,
+  crossImaginary: covariance.crossImaginary.neg(),
+})
+
+/** The covariance between the channels times one of them. */
+const times = (
+  { crossReal, crossImaginary }: Covariance,
+  { real, imaginary }: Complex,
+): Complex => ({
+  real: crossReal.mul(real).sub(crossImaginary.mul(imaginary)),
+  imaginary: crossReal.mul(imaginary).add(crossImaginary.mul(real)),
+})
+
+const scaled = ({ real, imaginary }: Complex, factor: Tensor): Complex => ({
+  real: real.mul(factor),
+  imaginary: imaginary.mul(factor),
+})
+
+const add = (one: Complex, other: Complex): Complex => ({
+  real: one.real.add(other.real),
+  imaginary: one.imaginary.add(other.imaginary),
+})
+
+const subtract = (one: Complex, other: Complex): Complex => ({
+  real: one.real.sub(other.real),
+  imaginary: one.imaginary.sub(other.imaginary),
+})

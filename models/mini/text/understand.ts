@@ -1,0 +1,56 @@
+/** Which of the network's names a prompt means, and whether any of them is near it. */
+import type { Meaning } from '../../model.ts'
+
+/** Names of lower probability are left out of a prompt's meanings. */
+const PROBABILITY_MIN = 0.1
+
+/**
+ * How far the logit of the nearest name is above the mean of all, at the least, where a name is
+ * near (`mini-nameless` of the training measures it). The softmax alone does not tell: it gives all
+ * of its probability to names, however far they are.
+ */
+const NEARNESS_MIN = 14
+
+/** Names of what voices do, as the network's configuration has them. */
+const VOICES = new Set([
+  'woman',
+  'man',
+  'child',
+  'whisper',
+  'crowd',
+  'singing',
+  'baby',
+  'speech',
+  'voice',
+])
+
+export interface Understanding {
+  /** The probable names, the most probable first. */
+  meanings: readonly Meaning[]
+  /** The nearest name; null: none is near. */
+  understoodAs: string | null
+  /** Whether the prompt may mean a voice, in however unusual words. */
+  mayBeVoice: boolean
+}
+
+/** A class or group of sounds: what the network's configuration and what people call it. */
+export interface Name {
+  key: string
+  text: string
+}
+
+/** `logits` are those of the softmax over `names`, for one prompt. */
+export function understand(names: readonly Name[], logits: Float32Array): Understanding {
+  const most = Math.max(...logits)
+  const mean = logits.reduce((total, logit) => total + logit, 0) / logits.length
+  const sum = logits.reduce((total, logit) => total + Math.exp(logit - most), 0)
+  const probable = names
+    .map((name, i) => ({ ...name, probability: Math.exp(logits[i]! - most) / sum }))
+    .filter(({ probability }) => probability >= PROBABILITY_MIN)
+    .sort((one, other) => other.probability - one.probability)
+  return {
+    meanings: probable.map(({ text, probability }) => ({ name: text, probability })),
+    understoodAs: most - mean >= NEARNESS_MIN ? names[logits.indexOf(most)]!.text : null,
+    mayBeVoice: probable.some(({ key }) => VOICES.has(key)),
+  }
+}

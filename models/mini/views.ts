@@ -1,0 +1,47 @@
+/** What of two channels the network reads: their middle, their side, or both, one row each. */
+import { tf, type Tensor } from '../tensor.ts'
+import { finite } from './samples.ts'
+
+/** Half the sum of two channels, and half their difference. */
+export type View = 'middle' | 'side'
+
+/** A view that is this much weaker than the other holds no sound of its own: 30 dB, as power. */
+const EMPTY = 1e-3
+
+/** The views that hold sounds, of two channels alike in length. */
+export function viewsOf([left, right]: readonly [Float32Array, Float32Array]): readonly View[] {
+  const powers = { middle: 0, side: 0 }
+  for (let i = 0; i < left.length; i += 1) {
+    const [one, other] = [finite(left[i]!), finite(right[i]!)]
+    powers.middle += (one + other) ** 2
+    powers.side += (one - other) ** 2
+  }
+  if (powers.side <= EMPTY * powers.middle) return ['middle']
+  return powers.middle > EMPTY * powers.side ? ['middle', 'side'] : ['side']
+}
+
+/** [2, …] to one view of it, [1, …]; of samples or of one part of a spectrum. */
+export const viewOf = (channels: Tensor, view: View): Tensor =>
+  tf.tidy(() => {
+    const [left, right] = tf.split(channels, 2) as [Tensor, Tensor]
+    return (view === 'middle' ? left.add(right) : left.sub(right)).div(2)
+  })
+
+/** |X|² of a view of a complex spectrum [2, frames, bins]: [1, frames, bins]. */
+const powerOfView = (spectrum: Tensor, view: View): Tensor =>
+  viewOf(tf.real(spectrum), view)
+    .square()
+    .add(viewOf(tf.imag(spectrum), view).square())
+
+/**
+ * One mask from those of the views, each where it is the louder: spectrum [2, frames, bins] and a
+ * mask [1, frames, bins] for each view to [1, frames, bins].
+ */
+export function joinMasks(spectrum: Tensor, views: readonly View[], masks: Tensor[]): Tensor {
+  if (views.length === 1) return masks[0]!.clone()
+  return tf.tidy(() => {
+    const powers = views.map((view) => powerOfView(spectrum, view))
+    const found = tf.addN(powers.map((power, i) => power.mul(masks[i]!)))
+    return tf.divNoNan(found, tf.addN(powers))
+  })
+}

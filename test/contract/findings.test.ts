@@ -1,0 +1,86 @@
+/** What the model found out about a prompt: `match` and `understood_as`, extensions. */
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { QueueResultResponse, QueueStatusResponse } from '../../gateway/api/schemas.ts'
+import type { Finding } from '../../shared/messages.ts'
+import { assertShape } from '../support/assert-shape.ts'
+import { startSeparationClient } from '../support/separation-client.ts'
+import { API, outputsOf, startGateway, submitted, type Gateway } from '../support/start-gateway.ts'
+
+/** A completed request whose engine found that out about its prompts. */
+async function completed(gateway: Gateway, input: object, findings: readonly Finding[]) {
+  const requestId = await submitted(gateway, input)
+  const outputs = outputsOf(gateway.broker.jobOf(requestId))
+  const targets = ['target', 'target_2'] as const
+  for (const [i, finding] of findings.entries()) {
+    outputs[targets[i]!] = { ...outputs[targets[i]!]!, ...finding }
+  }
+  await gateway.event('started', requestId)
+  await gateway.event('completed', requestId, { outputs })
+  const of = async (what: string) =>
+    (await gateway.call('GET', `${API}/requests/${requestId}/${what}`)).json()
+  const [status, result] = [await of('status'), await of('result')]
+  assertShape(QueueStatusResponse, status)
+  assertShape(QueueResultResponse, result)
+  return { requestId, status, data: result.data }
+}
+
+const UNKNOWN = { match: 0.3, understood_as: null }
+
+test('status and result have the match and the name, which is null where none is near', async (t) => {
+  const gateway = await startGateway(t)
+  for (const finding of [{ match: 0.93, understood_as: 'dog' }, UNKNOWN]) {
+    const { status, data } = await completed(gateway, {}, [finding])
+    for (const { match, understood_as } of [status, data]) {
+      assert.deepEqual({ match, understood_as }, finding)
+    }
+    assert.equal('targets' in status || 'targets' in data, false)
+    assert.equal('match' in data.target, false, 'an output file is as it was')
+  }
+})
+
+test('several prompts have one each; the first one stands for the request', async (t) => {
+  const gateway = await startGateway(t)
+  const findings = [{ match: 0.93, understood_as: 'dog' }, UNKNOWN]
+  const prompts = ['dog', 'washing machine']
+  const { status, data } = await completed(gateway, { prompts }, findings)
+  assert.deepEqual(
+    status.targets,
+    findings.map((finding, i) => ({ prompt: prompts[i], ...finding })),
+  )
+  assert.equal(status.match, 0.93)
+  assert.equal(data.understood_as, 'dog')
+  assert.deepEqual(
+    data.targets.map(({ match, understood_as }: Finding) => ({ match, understood_as })),
+    findings,
+  )
+  assert.match(data.targets[1].url, /target_2/)
+})
+
+test('of a model that tells neither, and before the end, there is nothing of the kind', async (t) => {
+  const gateway = await startGateway(t)
+  const { status, data } = await completed(gateway, { prompts: ['dog', 'cat'] }, [])
+  for (const answer of [status, data, data.targets[0]]) {
+    assert.equal('match' in answer || 'understood_as' in answer, false)
+  }
+  assert.equal('targets' in status, false)
+  const requestId = await submitted(gateway)
+  const waiting = await gateway.call('GET', `${API}/requests/${requestId}/status`)
+  assert.equal('match' in waiting.json(), false)
+})
+
+test('over gRPC likewise, where the name that is not there is empty', async (t) => {
+  const gateway = await startGateway(t)
+  const prompts = ['dog', 'washing machine']
+  const { requestId } = await completed(gateway, { prompts }, [UNKNOWN, UNKNOWN])
+  const { call } = await startSeparationClient(t, gateway)
+  const { match, understood_as, targets, result } = await call('Get', { request_id: requestId })
+  const expected = { match: 0.3, understood_as: '' }
+  assert.deepEqual({ match, understood_as }, expected)
+  assert.deepEqual(
+    targets,
+    prompts.map((prompt) => ({ prompt, ...expected })),
+  )
+  assert.deepEqual({ match: result.match, understood_as: result.understood_as }, expected)
+})
