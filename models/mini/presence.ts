@@ -2,8 +2,8 @@
 
 const SOFTENED_UNTIL = 0.1
 const WHOLE_FROM = 0.2
-/** 24 dB. */
-const SOFTENED_GAIN = 10 ** (-24 / 20)
+/** 26 dB. */
+const SOFTENED_GAIN = 10 ** (-26 / 20)
 
 /**
  * `match` from 0 to 1 to a gain (`presence` of the training's network). Where the sound is probably

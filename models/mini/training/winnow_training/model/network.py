@@ -17,7 +17,7 @@ BANDS = [8] * 16 + [16] * 8 + [32] * 8 + [128] * 4
 K = len(BANDS)
 SOFTENED_UNTIL, WHOLE_FROM = 0.1, 0.2
 """Of the match: how probable the sound is at the best token."""
-SOFTENED_GAIN = 10 ** (-24 / 20)
+SOFTENED_GAIN = 10 ** (-26 / 20)
 """As presence.ts has it too; `mini-presence` shows what other choices would do."""
 TEXT = 384
 TEXT_SCALE = math.sqrt(TEXT)
