@@ -5,6 +5,9 @@ import { tf, type Tensor } from '../tensor.ts'
 /** Share of each covariance that is the same from everywhere: keeps them invertible. */
 const DIFFUSE = 1e-3
 
+/** Power far below any sound's: nothing is divided by 0. */
+const TINY = 1e-30
+
 /** A Hermitian 2 × 2 matrix for each bin, [1, 1, bins] each, or for each frame and bin. */
 interface Covariance {
   left: Tensor
@@ -76,12 +79,12 @@ function covarianceOf(powers: Covariance, mask: Tensor): Covariance {
   const weight = mask.square().square() // with the mask itself both would be alike
   const sum = (part: keyof Covariance) => powers[part].mul(weight).sum(1, true) // [1, 1, bins]
   const [left, right] = [sum('left'), sum('right')]
-  const power = left.add(right).div(2)
+  const power = left.add(right).div(2).add(TINY)
   return {
-    left: tf.divNoNan(left, power).add(DIFFUSE),
-    right: tf.divNoNan(right, power).add(DIFFUSE),
-    crossReal: tf.divNoNan(sum('crossReal'), power),
-    crossImaginary: tf.divNoNan(sum('crossImaginary'), power),
+    left: left.div(power).add(DIFFUSE),
+    right: right.div(power).add(DIFFUSE),
+    crossReal: sum('crossReal').div(power),
+    crossImaginary: sum('crossImaginary').div(power),
   }
 }
 

@@ -8,6 +8,9 @@ export type View = 'middle' | 'side'
 /** A view that is this much weaker than the other holds no sound of its own: 30 dB, as power. */
 const EMPTY = 1e-3
 
+/** Power far below any sound's: nothing is divided by 0. */
+const TINY = 1e-30
+
 /** The views that hold sounds, of two channels alike in length. */
 export function viewsOf([left, right]: readonly [Float32Array, Float32Array]): readonly View[] {
   const powers = { middle: 0, side: 0 }
@@ -42,6 +45,6 @@ export function joinMasks(spectrum: Tensor, views: readonly View[], masks: Tenso
   return tf.tidy(() => {
     const powers = views.map((view) => powerOfView(spectrum, view))
     const found = tf.addN(powers.map((power, i) => power.mul(masks[i]!)))
-    return tf.divNoNan(found, tf.addN(powers))
+    return found.div(tf.addN(powers).add(TINY))
   })
 }
