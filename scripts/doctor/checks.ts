@@ -7,6 +7,7 @@ import { checkDatabase } from './checks/database.ts'
 import { checkDisk } from './checks/disk.ts'
 import { checkDriver } from './checks/driver.ts'
 import { checkEgress } from './checks/egress.ts'
+import { checkInstallation } from './checks/installation.ts'
 import { checkMemory } from './checks/memory.ts'
 import { checkNode } from './checks/node.ts'
 import { checkPorts } from './checks/ports.ts'
@@ -31,6 +32,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'sandbox', run: checkSandbox },
   { name: 'disk', run: checkDisk },
   { name: 'database', run: checkDatabase },
+  { name: 'installation', run: checkInstallation },
   { name: 'broker', run: checkBroker },
   { name: 'bucket', run: checkBucket },
   { name: 'egress', run: checkEgress },

@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Result } from '../../clients/typescript/client.ts'
-import { matchOf } from '../audio/spans.ts'
 import { currentClient, messageOf } from '../state/credential.ts'
 import { isDecodable, load, type Loaded } from '../state/player.ts'
 import { cancel, close, type OpenRequest } from '../state/request.ts'
@@ -53,14 +52,15 @@ function Progress({ request }: { request: OpenRequest }) {
   )
 }
 
-/** Such as `, match of piano 98 %`. */
+/** Such as `, match of piano 98 %`, and that the model has no name near a prompt. */
 function matchText({ prompts, status }: OpenRequest): string {
-  const messages = (status.value?.logs ?? []).map(({ message }) => message)
-  return prompts
-    .flatMap((prompt) => {
-      const match = matchOf(messages, prompts.length > 1 ? prompt : null)
-      if (match === null) return []
-      return `, match${prompts.length > 1 ? ` of ${prompt}` : ''} ${Math.round(100 * match)} %`
+  const current = status.value
+  const findings = current?.targets ?? (current ? [{ ...current, prompt: prompts[0]! }] : [])
+  return findings
+    .map(({ prompt, match, understood_as: name }) => {
+      const of = prompts.length > 1 ? ` of ${prompt}` : ''
+      const unknown = name === null ? `, no name is near “${prompt}”` : ''
+      return match === undefined ? unknown : `${unknown}, match${of} ${Math.round(100 * match)} %`
     })
     .join('')
 }

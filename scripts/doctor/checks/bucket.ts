@@ -4,10 +4,13 @@ import { randomBytes } from 'node:crypto'
 import type { S3Client } from '@aws-sdk/client-s3'
 import type { Context } from '../context.ts'
 import { failure, fine, unused, warning, type Finding } from '../finding.ts'
+import { OWNER_KEY } from '../../../gateway/media-store/media-store.ts'
+import { installationOf, ownerFinding } from './installation.ts'
 
 const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: 10_000 }
 
-export async function checkBucket({ gateway, env }: Context): Promise<Finding[]> {
+export async function checkBucket(context: Context): Promise<Finding[]> {
+  const { gateway, env } = context
   if (!gateway) return []
   const { s3Bucket: bucket, s3Region: region, s3Endpoint: endpoint } = gateway
   if (bucket === undefined) return [unused('bucket', 'media is kept in the data folder')]
@@ -20,7 +23,11 @@ export async function checkBucket({ gateway, env }: Context): Promise<Finding[]>
     maxAttempts: 2,
   })
   try {
-    return [await roundTripFinding(client, bucket), await corsFinding(client, bucket)]
+    return [
+      await roundTripFinding(client, bucket),
+      await corsFinding(client, bucket),
+      ownerFinding(await installationOf(context), await ownerOf(client, bucket), bucket),
+    ]
   } catch (error) {
     const { name, message } = error as Error
     const remedy =
@@ -43,6 +50,18 @@ function credentialsOf({
   if (!accessKeyId || !secretAccessKey) return {}
   const keys = { accessKeyId, secretAccessKey }
   return { credentials: sessionToken ? { ...keys, sessionToken } : keys }
+}
+
+/** The installation that the bucket is marked with. */
+async function ownerOf(client: S3Client, bucket: string): Promise<string | undefined> {
+  const { GetObjectCommand, NoSuchKey } = await import('@aws-sdk/client-s3')
+  try {
+    const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: OWNER_KEY }))
+    return (await Body?.transformToString())?.trim()
+  } catch (error) {
+    if (error instanceof NoSuchKey) return undefined
+    throw error
+  }
 }
 
 async function roundTripFinding(client: S3Client, bucket: string): Promise<Finding> {

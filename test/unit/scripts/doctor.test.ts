@@ -10,6 +10,7 @@ import {
 import { schemaFinding } from '../../../scripts/doctor/checks/database.ts'
 import { driverFinding, parseGpus } from '../../../scripts/doctor/checks/driver.ts'
 import { memoryFinding } from '../../../scripts/doctor/checks/memory.ts'
+import { ownerFinding } from '../../../scripts/doctor/checks/installation.ts'
 import { nodeFinding } from '../../../scripts/doctor/checks/node.ts'
 import { sandboxFinding } from '../../../scripts/doctor/checks/sandbox.ts'
 import { exitCodeOf, failure, fine, unused, warning } from '../../../scripts/doctor/finding.ts'
@@ -69,6 +70,15 @@ test('what a kernel lacks for the sandbox of media is a warning that says what i
   const without = sandboxFinding({ landlock: 0, calls: false })
   assert.equal(without.severity, 'warning')
   assert.match(without.found, /files .* and the network/)
+})
+
+test('a database and media of two installations are a failure that names both', () => {
+  assert.equal(ownerFinding(undefined, undefined, 'media').severity, 'unused')
+  assert.equal(ownerFinding('inst_1', 'inst_1', 'media').severity, 'fine')
+  const mixed = ownerFinding('inst_1', 'inst_2', 'media')
+  assert.equal(mixed.severity, 'failure')
+  assert.match(mixed.found, /database is of inst_1, the media in media of inst_2/)
+  assert.equal(ownerFinding('inst_1', undefined, 'media').severity, 'failure')
 })
 
 test('driver and build of libtensorflow must fit', () => {
