@@ -281,7 +281,7 @@ async function lifetimeSteps(step: Stop, store: Bucket | null): Promise<void> {
       (key) => !key.includes(job.request_id),
     )
     await sweepOrphans(gateway.deps)
-    assert.equal((await keys(gateway.deps.mediaStore)).length, wanted.length + 4)
+    assert.equal((await keys(gateway.deps.mediaStore)).length, wanted.length + 5)
     gateway.clock.advance(2 * DAY_MS)
     await sweepOrphans(gateway.deps)
     assert.deepEqual(await keys(gateway.deps.mediaStore), wanted)

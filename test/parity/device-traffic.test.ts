@@ -99,9 +99,10 @@ test('a step of mini takes its inputs, and reads nothing', () => {
   assert.equal(step.reads, 0)
   assertNoneFetches(step)
   const graphs = step.operations.filter((name) => name.startsWith('winnow_graph_'))
-  assert.equal(graphs.length, 2)
-  // Target, activity and meanings.
-  assert.equal(trafficOf(() => mini.close(lanes[0]!)).reads, 3)
+  // Of the network's encoder and decoder, and of each lane's filter by place.
+  assert.equal(graphs.length, 4)
+  // Target and activity; what the prompt means was read when it was first opened.
+  assert.equal(trafficOf(() => mini.close(lanes[0]!)).reads, 2)
   mini.discard(lanes[1]!)
 })
 
