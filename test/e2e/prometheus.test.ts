@@ -54,16 +54,17 @@ test('every panel and every alert finds its series on a live Winnow', async (t) 
   receiver.answerAll(200)
   const { folder: nvmlFolder } = await buildFakeNvml(t)
   const winnow = await startWinnow(t, { engines: 0, env: { EGRESS_ALLOW_CIDRS: '127.0.0.1/32' } })
-  const engine = await winnow.startEngine({
-    LD_LIBRARY_PATH: nvmlFolder,
-    CUDA_VISIBLE_DEVICES: '1,0',
-  })
+  const engines = await Promise.all(
+    ['0', '1'].map((gpu) =>
+      winnow.startEngine({ LD_LIBRARY_PATH: nvmlFolder, CUDA_VISIBLE_DEVICES: gpu }),
+    ),
+  )
   const target = (address = '') => new URL(address).host
   const prometheus = await startPrometheus(t, {
     gateway: target(winnow.gateway.ready.metrics),
-    engine: target(engine.ready.metrics),
+    engines: engines.map(({ ready }) => target(ready.metrics)),
   })
-  const isScraped = 'min(winnow_engines) > 0 and on() count(up == 1) == 2'
+  const isScraped = 'min(winnow_engines) > 0 and on() count(up == 1) == 3'
   while (!(await givesSeries(prometheus, isScraped))) await sleep(100)
 
   const [good, bad] = [join(winnow.folder, 'noise.wav'), join(winnow.folder, 'bad.wav')]

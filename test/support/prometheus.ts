@@ -75,14 +75,14 @@ export interface Prometheus {
  */
 export async function startPrometheus(
   t: TestContext,
-  targets: { gateway: string; engine: string },
+  targets: { gateway: string; engines: readonly string[] },
 ): Promise<Prometheus> {
   const program = join(await prometheusFolder(), 'prometheus')
   const folder = await mkdtemp(join(tmpdir(), 'prometheus-'))
   const example = await readFile(join(ROOT, 'ops/prometheus.yml'), 'utf8')
   const config = example
     .replace('127.0.0.1:9080', targets.gateway)
-    .replace('127.0.0.1:9081', targets.engine)
+    .replace('127.0.0.1:9081', targets.engines.join(`', '`))
     .replaceAll('15s', '250ms')
     .replace('alerts.yml', join(ROOT, 'ops/alerts.yml'))
   await writeFile(join(folder, 'prometheus.yml'), config)

@@ -64,6 +64,9 @@ def test_a_file_is_sent_separated_followed_and_downloaded(client: Any, tmp_path:
         client.download(output["url"], path)
     assert sorted(tmp_path.iterdir()) == paths
     assert_sum(paths)
+    peaks = client.peaks(request)
+    assert len(peaks["targets"]) == 2
+    assert peaks["residual"]["sample_rate"] == 44_100
     with client.open(data["target"]["url"]) as response:
         assert response.headers["content-length"] == str(paths[0].stat().st_size)
 

@@ -20,6 +20,7 @@ from .types import (
     CreateFile,
     FileRecord,
     ModelList,
+    Peaks,
     RequestList,
     RequestRef,
     Result,
@@ -84,6 +85,10 @@ def status_stream(request: RequestRef, logs: bool, interval_seconds: float | Non
 
 def result(request: RequestRef) -> Call[Result]:
     return Call("GET", f"{_path_of(request)}/result")
+
+
+def peaks(request: RequestRef) -> Call[Peaks]:
+    return Call("GET", f"{_path_of(request)}/peaks")
 
 
 def cancel(request: RequestRef) -> Call[Status]:

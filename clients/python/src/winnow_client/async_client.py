@@ -23,6 +23,7 @@ from .types import (
     CreateFile,
     FileRecord,
     ModelList,
+    Peaks,
     RequestList,
     RequestRef,
     Result,
@@ -121,6 +122,12 @@ class AsyncClient:
 
     async def result(self, request: RequestRef) -> Result:
         return await self._ask(_core.result(request))
+
+    async def peaks(self, request: RequestRef) -> Peaks:
+        call = _core.peaks(request)
+        async with self._open(self._service.request(call), True) as response:
+            await response.aread()
+            return _core.answer_of(call, response)
 
     def open(self, url: str) -> AbstractAsyncContextManager[httpx.Response]:
         return self._open(self._service.download_request(url), True)

@@ -23,6 +23,7 @@ from .types import (
     CreateFile,
     FileRecord,
     ModelList,
+    Peaks,
     RequestList,
     RequestRef,
     Result,
@@ -153,6 +154,13 @@ class Client:
 
     def result(self, request: RequestRef) -> Result:
         return self._ask(_core.result(request))
+
+    def peaks(self, request: RequestRef) -> Peaks:
+        """What the outputs of a completed request are drawn from without decoding them."""
+        call = _core.peaks(request)
+        with self._open(self._service.request(call), True) as response:
+            response.read()
+            return _core.answer_of(call, response)
 
     def open(self, url: str) -> AbstractContextManager[httpx.Response]:
         """The answer of a signed address, such as `data.target.url`, whose body is not yet read."""

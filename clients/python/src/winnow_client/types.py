@@ -34,6 +34,7 @@ __all__ = [
     "Input",
     "ModelList",
     "OutputFile",
+    "Peaks",
     "PromptTarget",
     "RequestList",
     "RequestRef",
@@ -42,6 +43,7 @@ __all__ = [
     "Status",
     "Submission",
     "Submitted",
+    "Waveform",
     "WebhookDelivery",
     "WebhookEvent",
 ]
@@ -68,3 +70,24 @@ class HasRequestId(TypedDict):
 
 # A request, by its id or by anything that has it, such as the answer of `submit`.
 RequestRef = str | HasRequestId
+
+
+class Waveform(TypedDict):
+    """A file of audiowaveform, version 2: the least and the greatest sample of each stretch of each
+    channel, from -128 to 127."""
+
+    version: int
+    channels: int
+    sample_rate: int
+    samples_per_pixel: int
+    bits: int
+    length: int
+    data: list[int]
+
+
+class Peaks(TypedDict):
+    """What the outputs of a request are drawn from without decoding them."""
+
+    mixture: Waveform
+    targets: list[Waveform]
+    residual: Waveform
