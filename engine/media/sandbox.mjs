@@ -74,7 +74,7 @@ function filterCalls() {
   const REFUSED = [
     ...[41, 42, 49], // socket, connect, bind
     ...[101, 310, 311, 434, 438, 312], // ptrace, process_vm_*, pidfd_open, pidfd_getfd, kcmp
-    ...[425, 426, 427, 321, 298, 323], // io_uring_*, bpf, perf_event_open, userfaultfd
+    ...[425, 321, 298, 323], // io_uring_setup, bpf, perf_event_open, userfaultfd
     ...[272, 308, 165, 175, 313, 248, 249, 250], // unshare, setns, mount, *init_module, key calls
   ]
   const [LOAD, IF_EQUAL, IF_NOT_LESS, RETURN] = [0x20, 0x15, 0x35, 0x06]
