@@ -31,11 +31,11 @@ export const reason = (code: number): string => FFmpegError.strerror(code)
 export const isDiskFull = (error: unknown): boolean =>
   error instanceof CallError && error.code === AVERROR_ENOSPC
 
-/** Memory ran out, for FFmpeg or for an array of ours. */
+/** Memory ran out, for FFmpeg or for an array of ours, for which Node 24 has words of its own. */
 export const isOutOfMemory = (error: unknown): boolean =>
   error instanceof CallError
     ? error.code === AVERROR_ENOMEM
-    : error instanceof RangeError && /allocation failed/.test(error.message)
+    : error instanceof Error && /allocation failed|Failed to allocate memory/.test(error.message)
 
 /** @throws CallError when memory ran out: that must not pass for the end of a file or for damage */
 export function assertInMemory(code: number): void {

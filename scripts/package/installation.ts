@@ -29,7 +29,7 @@ const FOR_SET_UP = [
 ]
 /** In packages: for debuggers, type checkers, compilers and shells; backups; documents as pages. */
 const NOT_RUN =
-  /\.(map|d\.[cm]?ts|flow|gypi?|a|o|c|cc|cpp|h|hpp|bat|cmd|sh|py|html)$|~$|^\.(git|npmignore)/
+  /\.(map|d\.[cm]?ts|flow|gypi?|a|o|c|cc|cpp|h|hpp|bat|cmd|sh|py|html)$|~$|^\.(git|npmignore|eslintrc)/
 /** The one program in packages that runs. */
 const ESBUILD = 'node_modules/@esbuild/linux-x64/bin/esbuild'
 
