@@ -27,9 +27,9 @@ const FOR_SET_UP = [
   ),
   'node_modules/@koromix/koffi-linux-x64/musl_x64',
 ]
-/** In packages: for debuggers, type checkers, compilers and shells; backups; documents as pages. */
+/** In packages: for debuggers, type checkers, linters, compilers, shells; backups; pages. */
 const NOT_RUN =
-  /\.(map|d\.[cm]?ts|flow|gypi?|a|o|c|cc|cpp|h|hpp|bat|cmd|sh|py|html)$|~$|^\.(git|npmignore|eslintrc)/
+  /\.(map|d\.[cm]?ts|flow|gypi?|a|o|cc?|cpp|hp*|bat|cmd|sh|py|html)$|~$|^\.(git|npmi|eslintrc)/
 /** The one program in packages that runs. */
 const ESBUILD = 'node_modules/@esbuild/linux-x64/bin/esbuild'
 
