@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util'
 import { makeDeb } from './deb.ts'
 import { makeImage } from './image.ts'
+import { COMPUTES, type Compute, type Say } from './making.ts'
 import { makeNpmPackage } from './npm-package.ts'
 
 const HELP = `npm run package                               dist/winnow-<version>.tgz, for npm
@@ -16,17 +17,11 @@ DEBFULLNAME and DEBEMAIL: who the package names as its maintainer.
 The exit code is 0 when made, 1 when it failed, 2 when the command line is wrong.
 `
 
-export const COMPUTES = ['cpu', 'cuda'] as const
-export type Compute = (typeof COMPUTES)[number]
-
 const MAKERS: Readonly<Record<string, (compute: Compute, say: Say) => Promise<string>>> = {
   npm: () => makeNpmPackage(),
   deb: makeDeb,
   image: makeImage,
 }
-
-/** Takes a line that shows how far the work is. */
-export type Say = (line: string) => void
 
 interface World {
   stdout: { write(text: string): unknown }

@@ -8,7 +8,7 @@ import { apply } from '../install-host/apply.ts'
 import { planPackage } from '../install-host/plan.ts'
 import { installationBill } from '../licences/bill-of-materials.ts'
 import { readParts } from '../licences/parts.ts'
-import type { Compute, Say } from './command.ts'
+import type { Compute, Say } from './making.ts'
 import { INSTALLED, layInstallation, NODE } from './installation.ts'
 import { copyInto, manifest, ROOT, tracked } from './sources.ts'
 

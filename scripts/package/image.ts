@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync
 import { basename, join } from 'node:path'
 import { installationBill } from '../licences/bill-of-materials.ts'
 import { readParts, type Part } from '../licences/parts.ts'
-import type { Compute, Say } from './command.ts'
+import type { Compute, Say } from './making.ts'
 import { packDeb } from './deb.ts'
 import { INSTALLED, layInstallation, NODE } from './installation.ts'
 import { packImage, type ImageConfig } from './oci.ts'

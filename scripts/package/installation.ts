@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Compute } from './command.ts'
+import type { Compute } from './making.ts'
 import { unpackNode } from './node-runtime.ts'
 import { layCommand, laySources } from './sources.ts'
 

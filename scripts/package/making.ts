@@ -1,0 +1,7 @@
+/** What every package is made with. */
+
+export const COMPUTES = ['cpu', 'cuda'] as const
+export type Compute = (typeof COMPUTES)[number]
+
+/** Takes a line that shows how far the work is. */
+export type Say = (line: string) => void
