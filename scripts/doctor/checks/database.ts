@@ -2,11 +2,12 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Client } from 'pg'
 import type { Context } from '../context.ts'
 import { failure, fine, unused, warning, type Finding } from '../finding.ts'
+import { inPostgres, inSqlite } from '../read-database.ts'
 import { clockFinding } from './clock.ts'
 
-const CONNECT_MS_MAX = 5_000
 const MIGRATIONS = 'select name from kysely_migration order by name'
 
 export async function checkDatabase({ gateway, env }: Context): Promise<Finding[]> {
@@ -30,41 +31,34 @@ const knownSchemas = async (): Promise<string[]> =>
   Object.keys((await import('../../../gateway/store/migrations.ts')).migrations)
 
 /** Begins a write, so that a database that takes none throws. */
-async function readSqlite(path: string): Promise<string[]> {
-  const { SqliteDatabase } = await import('../../../gateway/store/sqlite.ts')
-  const database = new SqliteDatabase(path, { fileMustExist: true, timeout: CONNECT_MS_MAX })
-  try {
+const readSqlite = (path: string): Promise<string[]> =>
+  inSqlite(path, (database) => {
     database.exec('begin immediate; rollback')
     const rows = database.prepare(MIGRATIONS).all() as { name: string }[]
     return rows.map(({ name }) => name)
-  } finally {
-    database.close()
-  }
-}
+  })
 
 async function checkPostgres(url: string): Promise<Finding[]> {
-  const { default: pg } = await import('pg')
   const place = URL.canParse(url) ? `PostgreSQL at ${new URL(url).host}` : 'PostgreSQL'
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS_MAX })
-  client.on('error', () => undefined) // a connection that is lost shows at the next query
   try {
-    await client.connect()
-    const before = Date.now()
-    const { rows: times } = await client.query<{ now: Date }>('select clock_timestamp() as now')
-    const clock = clockFinding('database', times[0]!.now.getTime(), [before, Date.now()])
-    const { rows: tables } = await client.query("select to_regclass('kysely_migration') as name")
-    if ((tables[0] as { name: unknown }).name === null) {
-      return [unused('database', `${place}: empty, the first start makes the tables`), clock]
-    }
-    const { rows } = await client.query<{ name: string }>(MIGRATIONS)
-    const applied = rows.map(({ name }) => name)
-    return [schemaFinding(place, applied, await knownSchemas()), clock]
+    return await inPostgres(url, (client) => postgresFindings(client, place))
   } catch (error) {
     const remedy = 'Correct DATABASE_URL, or start PostgreSQL there.'
     return [failure('database', `${place}: ${(error as Error).message}`, remedy)]
-  } finally {
-    await client.end().catch(() => undefined) // one that was never made can't be ended
   }
+}
+
+async function postgresFindings(client: Client, place: string): Promise<Finding[]> {
+  const before = Date.now()
+  const { rows: times } = await client.query<{ now: Date }>('select clock_timestamp() as now')
+  const clock = clockFinding('database', times[0]!.now.getTime(), [before, Date.now()])
+  const { rows: tables } = await client.query("select to_regclass('kysely_migration') as name")
+  if ((tables[0] as { name: unknown }).name === null) {
+    return [unused('database', `${place}: empty, the first start makes the tables`), clock]
+  }
+  const { rows } = await client.query<{ name: string }>(MIGRATIONS)
+  const applied = rows.map(({ name }) => name)
+  return [schemaFinding(place, applied, await knownSchemas()), clock]
 }
 
 /** @param applied schemas of the database @param known those of this version */

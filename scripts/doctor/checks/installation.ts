@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { OWNER_KEY } from '../../../gateway/media-store/media-store.ts'
 import type { Context } from '../context.ts'
 import { failure, fine, unused, type Finding } from '../finding.ts'
+import { inPostgres, inSqlite } from '../read-database.ts'
 
 const INSTALLATION = 'select installation_id as id from installation'
-const CONNECT_MS_MAX = 5_000
 
 /** Of media on this machine; `checkBucket` compares a bucket. */
 export async function checkInstallation(context: Context): Promise<Finding[]> {
@@ -44,32 +44,15 @@ export function ownerFinding(
 /** Undefined where the database has none, or cannot be read: then its own check says why. */
 export async function installationOf({ gateway, env }: Context): Promise<string | undefined> {
   try {
-    return env.DATABASE_URL
-      ? await inPostgres(env.DATABASE_URL)
-      : await inSqlite(join(gateway!.dataFolder, 'winnow.db'))
+    if (env.DATABASE_URL) {
+      return await inPostgres(env.DATABASE_URL, async (client) => {
+        return (await client.query<{ id: string }>(INSTALLATION)).rows[0]?.id
+      })
+    }
+    return await inSqlite(join(gateway!.dataFolder, 'winnow.db'), (database) => {
+      return (database.prepare(INSTALLATION).get() as { id: string } | undefined)?.id
+    })
   } catch {
     return undefined
-  }
-}
-
-async function inSqlite(path: string): Promise<string | undefined> {
-  const { SqliteDatabase } = await import('../../../gateway/store/sqlite.ts')
-  const database = new SqliteDatabase(path, { fileMustExist: true, timeout: CONNECT_MS_MAX })
-  try {
-    return (database.prepare(INSTALLATION).get() as { id: string } | undefined)?.id
-  } finally {
-    database.close()
-  }
-}
-
-async function inPostgres(url: string): Promise<string | undefined> {
-  const { default: pg } = await import('pg')
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS_MAX })
-  client.on('error', () => undefined) // a connection that is lost shows at the next query
-  try {
-    await client.connect()
-    return (await client.query<{ id: string }>(INSTALLATION)).rows[0]?.id
-  } finally {
-    await client.end().catch(() => undefined) // one that was never made can't be ended
   }
 }
