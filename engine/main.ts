@@ -47,9 +47,9 @@ const stopTracing = await startTracing({
   log,
 })
 await startOrEnd(log, prepareScratch(config.scratchFolder))
-const unsafe = sandboxProblem(await sandboxSupport())
+const [compute, support] = await Promise.all([ComputeThread.start(config, log), sandboxSupport()])
+const unsafe = sandboxProblem(support)
 if (unsafe) log.warn(`the sandbox of media is incomplete: ${unsafe}`)
-const compute = await ComputeThread.start(config, log)
 const broker = await startOrEnd(
   log,
   connectBroker({
