@@ -2,20 +2,13 @@
 
 import type { JetStreamManager, StreamInfo } from '@nats-io/jetstream'
 import { connectServer, manageStreams } from '../../../shared/broker-connection.ts'
-import {
-  DEAD_LETTERS,
-  EVENTS,
-  EXHAUSTED,
-  JOB_QUEUES,
-  JOBS,
-} from '../../../shared/broker-streams.ts'
+import { DEAD_LETTERS, JOB_QUEUES, STREAM_NAMES } from '../../../shared/broker-streams.ts'
 import { createLogger } from '../../../shared/log.ts'
 import type { Context } from '../context.ts'
 import { failure, fine, unused, warning, type Finding } from '../finding.ts'
 import { clockFinding } from './clock.ts'
 
 const WAIT_MS_MAX = 3_000
-const STREAMS = [JOBS, EVENTS, EXHAUSTED, DEAD_LETTERS].map(({ stream }) => stream)
 
 export async function checkBroker({ natsUrl: url, env }: Context): Promise<Finding[]> {
   if (url === undefined) {
@@ -45,8 +38,8 @@ async function streamFindings(manager: JetStreamManager): Promise<Finding[]> {
   const streams: StreamInfo[] = []
   for await (const info of manager.streams.list()) streams.push(info)
   const between: [number, number] = [before, Date.now()]
-  const present = streams.filter(({ config }) => STREAMS.includes(config.name))
-  const absent = STREAMS.filter((name) => !present.some(({ config }) => config.name === name))
+  const present = streams.filter(({ config }) => STREAM_NAMES.includes(config.name))
+  const absent = STREAM_NAMES.filter((name) => !present.some(({ config }) => config.name === name))
   if (absent.length > 0) {
     const found = `the broker has no ${absent.join(', ')}`
     return [warning('streams', found, 'Gateways and engines make them at their start.')]
