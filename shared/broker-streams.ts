@@ -127,7 +127,7 @@ async function assertNotOfAnother(manager: JetStreamManager, installation: strin
 }
 
 /** The installation whose jobs the broker carries; undefined: nobody's yet. */
-async function ownerOf(manager: JetStreamManager): Promise<string | undefined> {
+export async function ownerOf(manager: JetStreamManager): Promise<string | undefined> {
   try {
     return (await manager.streams.info(JOBS.stream)).config.metadata?.[INSTALLATION_KEY]
   } catch (error) {

@@ -2,15 +2,17 @@
 
 import type { JetStreamManager, StreamInfo } from '@nats-io/jetstream'
 import { connectServer, manageStreams } from '../../../shared/broker-connection.ts'
-import { DEAD_LETTERS, JOB_QUEUES, STREAM_NAMES } from '../../../shared/broker-streams.ts'
+import { DEAD_LETTERS, JOB_QUEUES, ownerOf, STREAM_NAMES } from '../../../shared/broker-streams.ts'
 import { createLogger } from '../../../shared/log.ts'
 import type { Context } from '../context.ts'
 import { failure, fine, unused, warning, type Finding } from '../finding.ts'
 import { clockFinding } from './clock.ts'
+import { compareOwner } from './installation.ts'
 
 const WAIT_MS_MAX = 3_000
 
-export async function checkBroker({ natsUrl: url, env }: Context): Promise<Finding[]> {
+export async function checkBroker(context: Context): Promise<Finding[]> {
+  const { natsUrl: url, env } = context
   if (url === undefined) {
     return [unused('broker', 'NATS_URL is not set: npm start runs one, and it does not run now')]
   }
@@ -24,7 +26,7 @@ export async function checkBroker({ natsUrl: url, env }: Context): Promise<Findi
     try {
       const { version = '?' } = connection.info ?? {}
       const found = `nats-server ${version} at ${connection.getServer()} answers`
-      return [fine('broker', found), ...(await streamFindings(manager))]
+      return [fine('broker', found), ...(await streamFindings(manager, context))]
     } finally {
       if (!connection.isClosed()) await connection.close()
     }
@@ -33,7 +35,7 @@ export async function checkBroker({ natsUrl: url, env }: Context): Promise<Findi
   }
 }
 
-async function streamFindings(manager: JetStreamManager): Promise<Finding[]> {
+async function streamFindings(manager: JetStreamManager, context: Context): Promise<Finding[]> {
   const before = Date.now()
   const streams: StreamInfo[] = []
   for await (const info of manager.streams.list()) streams.push(info)
@@ -48,6 +50,8 @@ async function streamFindings(manager: JetStreamManager): Promise<Finding[]> {
     replicaFinding(present),
     await queueFinding(manager),
     deadLetterFinding(present),
+    // An engine's host alone has no database to compare with.
+    ...(context.gateway ? [await compareOwner(context, await ownerOf(manager), 'the broker')] : []),
     clockFinding('broker', Date.parse(present[0]?.ts ?? ''), between),
   ]
 }
