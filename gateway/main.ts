@@ -10,6 +10,7 @@ import { MINUTE_MS } from '../shared/durations.ts'
 import { withCredentials } from '../shared/credentials.ts'
 import { connectEngine } from '../shared/engine-control.ts'
 import { inheritedSockets } from '../shared/inherited-sockets.ts'
+import { newId } from '../shared/ids.ts'
 import { journalDestination } from '../shared/journal.ts'
 import {
   announceReady,
@@ -50,6 +51,7 @@ import { ensureFirstApiKey } from './accounts/first-key.ts'
 import { assertSameSecrets, readSecrets } from './secrets.ts'
 import { claimMedia } from './operations/installation.ts'
 import { isPostgres } from './store/database.ts'
+import { keepInstallation } from './store/installation.ts'
 import { openDatabase } from './store/open.ts'
 import { createUrlChecks } from './requests/url-checks.ts'
 import { WebhookSender } from './webhooks/sender.ts'
@@ -91,12 +93,14 @@ const { bootstrapApiKey } = settings
 await inDataFolder(
   ensureFirstApiKey(store, { dataFolder, bootstrapApiKey, now: isoTime(clock.now()) }),
 )
+const installation = await startOrEnd(log, keepInstallation(store, newId('inst')))
 const { brokerAddress: address, leaseSeconds } = settings
 const broker = await startOrEnd(
   log,
   openBroker({
     address,
     name: 'gateway',
+    installation: installation.installation_id,
     leaseSeconds,
     log,
     onStreamsLost: () => rescuer.streamsLost(),
@@ -137,7 +141,7 @@ const mediaStore =
           publicEndpoint: settings.s3PublicEndpoint,
         }),
       )
-await inDataFolder(claimMedia(store, mediaStore))
+await inDataFolder(claimMedia(store, mediaStore, installation))
 const metrics = new Metrics()
 metrics.watchProcess(dataFolder)
 const webhookSender = new WebhookSender({

@@ -45,6 +45,8 @@ export interface ConnectOptions {
   name: string
   /** Silence after which a lease ends. */
   leaseSeconds: number
+  /** Of a gateway: whose jobs the broker carries. */
+  installation?: string
   log: Logger
   /** A broker may take so long to answer; Infinity: it is waited for without end. */
   waitMsMax?: number
@@ -179,11 +181,11 @@ function parseServer(server: string): URL {
  */
 export const openStreams = (
   connection: NatsConnection,
-  { leaseSeconds, address: { replicas = 0 } }: ConnectOptions,
+  { leaseSeconds, installation, address: { replicas = 0 } }: ConnectOptions,
 ): Promise<JetStreamManager> =>
   orClosed(connection, replicas, async () => {
     const manager = await jetstreamManager(connection)
-    await ensureStreams(manager, { leaseSeconds, replicas })
+    await ensureStreams(manager, { leaseSeconds, replicas, installation })
     return manager
   })
 
@@ -201,7 +203,7 @@ async function orClosed<T>(
   } catch (cause) {
     const server = connection.getServer()
     await connection.close()
-    if (isPassing(cause)) throw cause
+    if (cause instanceof StartError || isPassing(cause)) throw cause
     const { message } = cause as Error
     if (cause instanceof JetStreamApiError && cause.code === CLUSTER_NEEDED) {
       throw new StartError(

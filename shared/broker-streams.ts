@@ -12,6 +12,7 @@ import {
   type StreamConfig,
 } from '@nats-io/jetstream'
 import { DAY_SECONDS, HOUR_SECONDS } from './durations.ts'
+import { StartError } from './lifecycle.ts'
 
 /** Where a consumer reads. */
 export interface Source {
@@ -36,6 +37,7 @@ export const EXHAUSTED = { stream: 'EXHAUSTED', consumer: 'gateway' }
 /** These messages themselves, for an operator to read; the subject ends with their stream. */
 export const DEAD_LETTERS = { stream: 'DEAD_LETTERS', subject: 'dead', consumer: 'gateway' }
 
+export const STREAM_NAMES = [JOBS, EVENTS, EXHAUSTED, DEAD_LETTERS].map(({ stream }) => stream)
 const CONSUMERS: readonly Source[] = [...Object.values(JOB_QUEUES), EVENTS, EXHAUSTED, DEAD_LETTERS]
 
 const SECOND_NS = 1_000_000_000
@@ -53,20 +55,30 @@ const EXHAUSTED_DAYS = 7
 const DEAD_LETTER_DAYS = 14
 const DEAD_LETTER_BYTES_MAX = 64 * 2 ** 20
 
+/** The key in the metadata of the jobs' stream. */
+const INSTALLATION_KEY = 'winnow-installation'
+
 export interface StreamOptions {
   /** Silence after which a lease ends. */
   leaseSeconds: number
+  /** Whose streams these are; undefined: of an engine, which serves any. */
+  installation?: string | undefined
   /** Servers that keep each stream; 0: as many as do now, 1 where it is new. */
   replicas: number
 }
 
-/** Creates the streams and consumers, or gives them the limits of this version. */
+/**
+ * Creates the streams and consumers, or gives them the limits of this version; marks them as the
+ * installation's where they are nobody's yet.
+ * @throws StartError where they are another installation's: each would take the other's events
+ */
 export async function ensureStreams(
   manager: JetStreamManager,
-  { leaseSeconds, replicas }: StreamOptions,
+  { leaseSeconds, replicas, installation }: StreamOptions,
 ): Promise<void> {
   const copies = replicas === 0 ? {} : { num_replicas: replicas }
-  for (const stream of streams()) await ensureStream(manager, { ...stream, ...copies })
+  if (installation !== undefined) await assertNotOfAnother(manager, installation)
+  for (const stream of streams(installation)) await ensureStream(manager, { ...stream, ...copies })
   for (const queue of Object.values(JOB_QUEUES)) {
     await ensureConsumer(manager, queue, {
       filter_subject: queue.subject,
@@ -104,9 +116,30 @@ export const isMissing = (error: unknown, code: number): boolean =>
 
 type NamedStream = Partial<StreamConfig> & { name: string }
 
-const streams = (): NamedStream[] => [
+async function assertNotOfAnother(manager: JetStreamManager, installation: string): Promise<void> {
+  const owner = await ownerOf(manager)
+  if (owner === undefined || owner === installation) return
+  throw new StartError(
+    `NATS_URL: the broker carries the jobs of installation ${owner}, but the database is that of ` +
+      `${installation}. Give each installation a broker of its own, or an account on it. Where ` +
+      `${owner} is gone for good, remove the broker's streams: ${STREAM_NAMES.join(', ')}.`,
+  )
+}
+
+/** The installation whose jobs the broker carries; undefined: nobody's yet. */
+export async function ownerOf(manager: JetStreamManager): Promise<string | undefined> {
+  try {
+    return (await manager.streams.info(JOBS.stream)).config.metadata?.[INSTALLATION_KEY]
+  } catch (error) {
+    if (isMissing(error, JetStreamApiCodes.StreamNotFound)) return undefined
+    throw error
+  }
+}
+
+const streams = (installation?: string): NamedStream[] => [
   {
     name: JOBS.stream,
+    ...(installation !== undefined && { metadata: { [INSTALLATION_KEY]: installation } }),
     subjects: Object.values(JOB_QUEUES).map(({ subject }) => subject),
     retention: RetentionPolicy.Workqueue,
     storage: StorageType.File,

@@ -113,11 +113,11 @@ class JetStreamBroker implements Broker {
   #refusal: string | null = null
 
   constructor(connection: NatsConnection, manager: JetStreamManager, options: ConnectOptions) {
-    const { leaseSeconds, address } = options
+    const { leaseSeconds, installation, address } = options
     this.#connection = connection
     this.#manager = manager
     this.#client = jetstream(connection)
-    this.#streams = { leaseSeconds, replicas: address.replicas ?? 0 }
+    this.#streams = { leaseSeconds, installation, replicas: address.replicas ?? 0 }
     this.#log = options.log
     this.#onStreamsLost = options.onStreamsLost ?? (() => undefined)
     void this.#watchConnection()

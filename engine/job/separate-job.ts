@@ -69,7 +69,7 @@ export async function separateJob(
 ): Promise<Outcome> {
   const reporter = createReporter(job, attemptId, deps)
   // While this is stored the source is fetched. No other event may come before it.
-  const started = deps.broker.publishEvent(reporter.event('started'))
+  const started = publishUntilStored(reporter.event('started'), deps, signal)
   started.catch(() => undefined) // awaited below: until then it is not unhandled
   let folder: string | null = null
   try {
@@ -255,9 +255,10 @@ async function reportFailure(
 }
 
 /**
- * Publishing an outcome is retried for minutes: without it all work is repeated. An event that was
- * stored although its ack was lost is deduplicated by its id for two minutes, and by the gateway
- * for ever.
+ * Publishing is retried for minutes: without the outcome all work is repeated, and without the start
+ * a broker that stores nothing for a while would use up the job's deliveries. An event that was
+ * stored although its ack was lost is deduplicated by its id for two minutes, and by the gateway for
+ * ever.
  */
 async function publishUntilStored(
   event: Event,

@@ -4,7 +4,8 @@
 // is one. Without COMMAND it prints what the kernel enforces, as JSON.
 //
 // Landlock restricts files, a filter of system calls the rest. Both are set before the program
-// starts, so that they hold for all of its threads. Plain JavaScript: it starts without a compiler.
+// starts, so that they hold for all of its threads. The program ends with the process that started
+// this one. Plain JavaScript: it starts without a compiler.
 
 import { closeSync, existsSync, openSync, statSync } from 'node:fs'
 import koffi from 'koffi'
@@ -17,11 +18,14 @@ const createRuleset = libc.func('syscall', 'long', ['long', 'void *', 'long', 'l
 const addRule = libc.func('syscall', 'long', ['long', 'long', 'long', 'void *', 'long'])
 const restrictSelf = libc.func('syscall', 'long', ['long', 'long', 'long'])
 
+const PR_SET_PDEATHSIG = 1
 const PR_SET_NO_NEW_PRIVS = 38
 const PR_SET_SECCOMP = 22
 
 const [text = '{}', ...command] = process.argv.slice(2)
 const { reads = [], writes = [], channel } = JSON.parse(text)
+const SIGKILL = 9
+prctl(PR_SET_PDEATHSIG, SIGKILL, null, 0, 0) // work that never ends does not outlive its engine
 prctl(PR_SET_NO_NEW_PRIVS, 1, null, 0, 0) // without it neither is allowed to who is not root
 const enforced = { landlock: restrictFiles(), calls: filterCalls() }
 if (command.length > 0) become(command)

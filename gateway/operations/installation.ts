@@ -3,11 +3,11 @@
  * does not name: in a bucket of two installations each would delete the other's.
  */
 
-import { newId } from '../../shared/ids.ts'
 import { StartError } from '../../shared/lifecycle.ts'
 import { OWNER_KEY, type MediaStore } from '../media-store/media-store.ts'
 import type { Store } from '../store/database.ts'
-import { keepInstallation, setMediaPlace } from '../store/installation.ts'
+import { setMediaPlace } from '../store/installation.ts'
+import type { InstallationRow } from '../store/tables.ts'
 
 /**
  * Marks the place of the media as this installation's, where it is nobody's yet.
@@ -16,10 +16,9 @@ import { keepInstallation, setMediaPlace } from '../store/installation.ts'
 export async function claimMedia(
   store: Store,
   mediaStore: Pick<MediaStore, 'place' | 'owner' | 'claim'>,
+  { installation_id: id, media_place: before }: InstallationRow,
 ): Promise<void> {
   const { place } = mediaStore
-  const own = await keepInstallation(store, newId('inst'))
-  const { installation_id: id, media_place: before } = own
   if (before === null && (await mediaStore.owner()) === undefined) await mediaStore.claim(id)
   const owner = await mediaStore.owner() // another gateway may have been faster
   if (owner === undefined) {

@@ -1,7 +1,7 @@
 /** `npm run doctor` on a service that runs, and on what is broken. */
 
 import assert from 'node:assert/strict'
-import { appendFile, copyFile, mkdtemp, rm } from 'node:fs/promises'
+import { appendFile, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -70,6 +70,14 @@ test('on a service that runs, nothing is missing', async () => {
   assert.match(finding('database').found, /takes writes, schema \d+/)
   assert.match(finding('data disk').found, /free, fsync in [\d.]+ ms/)
   assert.match(finding('separation').found, /one second by mini is right/)
+  const compared = findings.filter(({ name }) => name === 'installation')
+  assert.deepEqual(
+    compared.map(({ severity, found }) => [severity, /the (media|broker)/.exec(found)?.[1]]).sort(),
+    [
+      ['fine', 'broker'],
+      ['fine', 'media'],
+    ],
+  )
 })
 
 test('for people it is a table', async () => {
@@ -99,6 +107,21 @@ test('what is broken fails, and says what would help', async (t) => {
   assert.doesNotMatch(JSON.stringify(findings), /a-secret/)
   for (const { severity, remedy } of findings)
     assert.equal(['warning', 'failure'].includes(severity), Boolean(remedy))
+})
+
+test('a database that cannot be read is compared with nothing', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-doctor-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  await writeFile(join(folder, 'winnow.db'), 'no database')
+  const words = ['--role', 'gateway', '--egress', outside]
+  const { finding, findings } = await examine(words, { ...env, DATA_DIR: folder })
+  assert.equal(finding('database').severity, 'failure')
+  const compared = findings.filter(({ name }) => name === 'installation')
+  assert.ok(compared.length > 0)
+  for (const { severity, found } of compared) {
+    assert.equal(severity, 'unused')
+    assert.match(found, /not compared, the database cannot be read/)
+  }
 })
 
 test('an engine without its model fails', async (t) => {

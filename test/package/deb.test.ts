@@ -93,6 +93,8 @@ test(
           'readlink /proc/$(systemctl show -P MainPID winnow-gateway)/exe',
         )
         assert.equal(node.trim(), '/usr/lib/winnow/node/bin/node')
+        const doctor = await run('sh', '-c', 'winnow doctor --role all --json || [ $? -eq 1 ]')
+        assert.match(doctor, /"separation","severity":"fine"/)
         await separate(host, 'piano')
         await assertSum(host, source)
       },

@@ -2,7 +2,7 @@
 
 import { answerCalls } from '../../engine/media/answer-calls.ts'
 
-export type LimitedTask = 'answer' | 'crash' | 'fill' | 'hang' | 'die'
+export type LimitedTask = 'answer' | 'crash' | 'fill' | 'hang' | 'die' | 'name'
 
 answerCalls<LimitedTask>(async (task) => {
   if (task === 'crash') process.abort()
@@ -10,5 +10,6 @@ answerCalls<LimitedTask>(async (task) => {
   const filled: Buffer[] = []
   while (task === 'fill') filled.push(Buffer.alloc(2 ** 24, 1))
   while (task === 'hang');
+  if (task === 'name') return process.pid
   return task
 })

@@ -2,22 +2,17 @@
 
 import type { JetStreamManager, StreamInfo } from '@nats-io/jetstream'
 import { connectServer, manageStreams } from '../../../shared/broker-connection.ts'
-import {
-  DEAD_LETTERS,
-  EVENTS,
-  EXHAUSTED,
-  JOB_QUEUES,
-  JOBS,
-} from '../../../shared/broker-streams.ts'
+import { DEAD_LETTERS, JOB_QUEUES, ownerOf, STREAM_NAMES } from '../../../shared/broker-streams.ts'
 import { createLogger } from '../../../shared/log.ts'
 import type { Context } from '../context.ts'
 import { failure, fine, unused, warning, type Finding } from '../finding.ts'
 import { clockFinding } from './clock.ts'
+import { compareOwner } from './installation.ts'
 
 const WAIT_MS_MAX = 3_000
-const STREAMS = [JOBS, EVENTS, EXHAUSTED, DEAD_LETTERS].map(({ stream }) => stream)
 
-export async function checkBroker({ natsUrl: url, env }: Context): Promise<Finding[]> {
+export async function checkBroker(context: Context): Promise<Finding[]> {
+  const { natsUrl: url, env } = context
   if (url === undefined) {
     return [unused('broker', 'NATS_URL is not set: npm start runs one, and it does not run now')]
   }
@@ -31,7 +26,7 @@ export async function checkBroker({ natsUrl: url, env }: Context): Promise<Findi
     try {
       const { version = '?' } = connection.info ?? {}
       const found = `nats-server ${version} at ${connection.getServer()} answers`
-      return [fine('broker', found), ...(await streamFindings(manager))]
+      return [fine('broker', found), ...(await streamFindings(manager, context))]
     } finally {
       if (!connection.isClosed()) await connection.close()
     }
@@ -40,13 +35,13 @@ export async function checkBroker({ natsUrl: url, env }: Context): Promise<Findi
   }
 }
 
-async function streamFindings(manager: JetStreamManager): Promise<Finding[]> {
+async function streamFindings(manager: JetStreamManager, context: Context): Promise<Finding[]> {
   const before = Date.now()
   const streams: StreamInfo[] = []
   for await (const info of manager.streams.list()) streams.push(info)
   const between: [number, number] = [before, Date.now()]
-  const present = streams.filter(({ config }) => STREAMS.includes(config.name))
-  const absent = STREAMS.filter((name) => !present.some(({ config }) => config.name === name))
+  const present = streams.filter(({ config }) => STREAM_NAMES.includes(config.name))
+  const absent = STREAM_NAMES.filter((name) => !present.some(({ config }) => config.name === name))
   if (absent.length > 0) {
     const found = `the broker has no ${absent.join(', ')}`
     return [warning('streams', found, 'Gateways and engines make them at their start.')]
@@ -55,6 +50,8 @@ async function streamFindings(manager: JetStreamManager): Promise<Finding[]> {
     replicaFinding(present),
     await queueFinding(manager),
     deadLetterFinding(present),
+    // An engine's host alone has no database to compare with.
+    ...(context.gateway ? [await compareOwner(context, await ownerOf(manager), 'the broker')] : []),
     clockFinding('broker', Date.parse(present[0]?.ts ?? ''), between),
   ]
 }

@@ -5,7 +5,7 @@ import type { S3Client } from '@aws-sdk/client-s3'
 import type { Context } from '../context.ts'
 import { failure, fine, unused, warning, type Finding } from '../finding.ts'
 import { OWNER_KEY } from '../../../gateway/media-store/media-store.ts'
-import { installationOf, ownerFinding } from './installation.ts'
+import { compareOwner } from './installation.ts'
 
 const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: 10_000 }
 
@@ -26,7 +26,7 @@ export async function checkBucket(context: Context): Promise<Finding[]> {
     return [
       await roundTripFinding(client, bucket),
       await corsFinding(client, bucket),
-      ownerFinding(await installationOf(context), await ownerOf(client, bucket), bucket),
+      await compareOwner(context, await ownerOf(client, bucket), `the bucket ${bucket}`),
     ]
   } catch (error) {
     const { name, message } = error as Error

@@ -1,4 +1,4 @@
-/** Two installations on one bucket, one folder or one database: the second does not start. */
+/** Two installations on one bucket, folder, database or broker: the second does not start. */
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -8,11 +8,13 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { claimMedia } from '../../../gateway/operations/installation.ts'
 import { openLocalDisk } from '../../../gateway/media-store/local-disk.ts'
-import type { MediaStore } from '../../../gateway/media-store/media-store.ts'
+import { OWNER_KEY, type MediaStore } from '../../../gateway/media-store/media-store.ts'
 import { openBucket } from '../../../gateway/media-store/s3.ts'
 import { copyDatabase } from '../../../gateway/store/copy.ts'
 import type { Store } from '../../../gateway/store/database.ts'
 import { keepInstallation } from '../../../gateway/store/installation.ts'
+import { startNatsServer } from '../../../scripts/nats-server.ts'
+import { newId } from '../../../shared/ids.ts'
 import { createTestDatabase, openTestDatabase } from '../../support/test-database.ts'
 import { startS3 } from '../../support/start-s3.ts'
 import { startWinnow } from '../../support/start-winnow.ts'
@@ -38,29 +40,33 @@ const openFolder = (folder: string): Promise<MediaStore> =>
     isShared: true,
   })
 
+/** As a gateway does at its start. */
+const claim = async (store: Store, media: MediaStore): Promise<void> =>
+  claimMedia(store, media, await keepInstallation(store, newId('inst')))
+
 const idOf = async (store: Store) =>
   (await keepInstallation(store, 'inst_of_nobody')).installation_id
 
 /** Both stores are empty. */
 async function assertKeptApart(t: TestContext, one: MediaStore, other: MediaStore): Promise<void> {
   const [first, second] = [await newDatabase(t), await newDatabase(t)]
-  await claimMedia(first, one)
-  await claimMedia(first, one) // another gateway of it, or a restart
+  await claim(first, one)
+  await claim(first, one) // another gateway of it, or a restart
   const [id, otherId] = [await idOf(first), await idOf(second)]
   assert.notEqual(id, otherId)
-  await assert.rejects(claimMedia(second, one), ({ name, message }: Error) => {
+  await assert.rejects(claim(second, one), ({ name, message }: Error) => {
     assert.equal(name, 'StartError')
     for (const named of [id, otherId, one.place, 'winnow-installation']) {
       assert.ok(message.includes(named), message)
     }
     return true
   })
-  await assert.rejects(claimMedia(first, other), ({ name, message }: Error) => {
+  await assert.rejects(claim(first, other), ({ name, message }: Error) => {
     assert.equal(name, 'StartError')
     for (const named of [id, one.place, other.place]) assert.ok(message.includes(named), message)
     return true
   })
-  await claimMedia(second, other)
+  await claim(second, other)
 }
 
 test('two databases on one folder of media, and one on two, are refused', async (t) => {
@@ -81,32 +87,43 @@ test('two databases on one bucket, and one on a bucket and a folder, are refused
 test('an installation keeps its id when its database moves to PostgreSQL, and its media elsewhere', async (t) => {
   const [before, after] = [await newDatabase(t), await newDatabase(t, 'postgres')]
   const [from, to] = [await newFolder(t), await newFolder(t)]
-  await claimMedia(before, await openFolder(from))
+  await claim(before, await openFolder(from))
   await copyDatabase(before, after)
   assert.equal(await idOf(after), await idOf(before))
-  await claimMedia(after, await openFolder(from))
+  await claim(after, await openFolder(from))
   await cp(from, to, { recursive: true })
-  await claimMedia(after, await openFolder(to))
+  await claim(after, await openFolder(to))
 })
 
 test('gateways that start at once on new media agree', async (t) => {
   const [store, folder] = [await newDatabase(t, 'postgres'), await newFolder(t)]
   const media = await openFolder(folder)
-  await Promise.all(Array.from({ length: 8 }, () => claimMedia(store, media)))
+  await Promise.all(Array.from({ length: 8 }, () => claim(store, media)))
   assert.equal(
     (await readFile(join(folder, 'winnow-installation'), 'utf8')).trim(),
     await idOf(store),
   )
 })
 
-test('a gateway on the media of another installation ends with one line', async (t) => {
+test('a gateway on the broker or the media of another installation ends with one line', async (t) => {
   const winnow = await startWinnow(t, { engines: 0 })
+  const ownId = (await readFile(join(winnow.folder, 'media', OWNER_KEY), 'utf8')).trim()
   await winnow.gateway.end('SIGTERM')
+  const again = await winnow.startGateway() // its own broker is no other's
+  await again.end('SIGTERM')
   for (const suffix of ['', '-wal', '-shm'])
     await rm(join(winnow.folder, `winnow.db${suffix}`), { force: true })
-  await assert.rejects(winnow.startGateway(), ({ message }: Error) => {
-    assert.match(message, /"level":60,.*holds the media of installation inst_\w+/)
-    assert.doesNotMatch(message, /\n\s+at /)
-    return true
-  })
+  const other = await startNatsServer({ folder: await newFolder(t) })
+  t.after(() => other.process.kill('SIGKILL'))
+  for (const [env, sentence] of [
+    [{}, `NATS_URL: the broker carries the jobs of installation ${ownId}, but`],
+    [{ NATS_URL: other.url }, `holds the media of installation ${ownId}`],
+  ] as const) {
+    await assert.rejects(winnow.startGateway(env), ({ message }: Error) => {
+      assert.ok(message.includes(sentence), message)
+      assert.match(message, /"level":60/)
+      assert.doesNotMatch(message, /\n\s+at /)
+      return true
+    })
+  }
 })

@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import test, { before, type TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { packDeb } from '../../../scripts/package/deb.ts'
@@ -65,6 +66,30 @@ test("Debian's package has units for its place, settings that an upgrade keeps, 
   const lintian = spawnSync('lintian', [...complaints, deb], { encoding: 'utf8' })
   const said = lintian.stdout.split('\n').filter((line) => /^[EW]:/.test(line))
   assert.deepEqual([said, lintian.status], [[], 0], lintian.stderr)
+})
+
+/** Programs for a checkout, which name what only it has. */
+const FOR_CHECKOUTS = ['scripts/client-types.ts', 'scripts/ops.ts']
+
+test('packages hold every file that their programs name', async (t) => {
+  const folder = await makeFolder(t)
+  laySources(folder)
+  const programs = (await readdir(folder, { recursive: true })).filter(
+    (path) => /\.m?[jt]s$/.test(path) && !FOR_CHECKOUTS.includes(path),
+  )
+  const absent: string[] = []
+  for (const program of programs) {
+    const text = await readFile(join(folder, program), 'utf8')
+    for (const [, named = ''] of text.matchAll(
+      /new URL\(\s*['`]([^'`]+)['`],\s*import\.meta\.url/g,
+    )) {
+      const path = relative(folder, join(folder, dirname(program), named))
+      const isFetched = path.startsWith('.runtime/') // by set-up
+      if (!isFetched && !existsSync(join(folder, path))) absent.push(`${program}: ${path}`)
+    }
+  }
+  assert.deepEqual(absent, [])
+  assert.ok(programs.length > 100)
 })
 
 test('the package for GPUs takes the place of the one for processors', async (t) => {

@@ -72,13 +72,13 @@ test('what a kernel lacks for the sandbox of media is a warning that says what i
   assert.match(without.found, /files .* and the network/)
 })
 
-test('a database and media of two installations are a failure that names both', () => {
-  assert.equal(ownerFinding(undefined, undefined, 'media').severity, 'unused')
-  assert.equal(ownerFinding('inst_1', 'inst_1', 'media').severity, 'fine')
-  const mixed = ownerFinding('inst_1', 'inst_2', 'media')
+test('a database and a place of two installations are a failure that names both', () => {
+  assert.equal(ownerFinding(undefined, undefined, 'the broker').severity, 'unused')
+  assert.equal(ownerFinding('inst_1', 'inst_1', 'the broker').severity, 'fine')
+  const mixed = ownerFinding('inst_1', 'inst_2', 'the broker')
   assert.equal(mixed.severity, 'failure')
-  assert.match(mixed.found, /database is of inst_1, the media in media of inst_2/)
-  assert.equal(ownerFinding('inst_1', undefined, 'media').severity, 'failure')
+  assert.match(mixed.found, /database is of inst_1, the broker of inst_2/)
+  assert.equal(ownerFinding('inst_1', undefined, 'the broker').severity, 'failure')
 })
 
 test('driver and build of libtensorflow must fit', () => {

@@ -192,8 +192,9 @@ test('an output that the store can not take is sent again, and the outage noted'
   assert.deepEqual([outcome, noticed, ended], ['completed', 1, 3])
 })
 
-test('an outcome is published until it is stored', async (t) => {
+test('the start and the outcome are published until they are stored', async (t) => {
   const ends: [string, Setting][] = [
+    ['started', {}],
     ['completed', {}],
     ['failed', { fails: new ModelError('no') }],
   ]
@@ -204,8 +205,9 @@ test('an outcome is published until it is stored', async (t) => {
       tries += 1
       if (tries === 1) throw new Error('no answer from the broker')
     }
-    const { outcome } = await serveJob(t, { ...setting, publish })
-    assert.equal(outcome, type)
+    const { outcome, events } = await serveJob(t, { ...setting, publish })
+    assert.equal(outcome, setting.fails ? 'failed' : 'completed')
+    assert.equal(events[0]?.type, 'started')
     assert.equal(tries, 2)
   }
 })

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { LimitedProcess, LimitError } from '../../../../engine/media/limited-process.ts'
 import type { LimitedTask } from '../../../support/limited-program.ts'
 
@@ -41,3 +46,21 @@ test('that it is killed or cannot start says nothing of the work', async () => {
   const small = begin({ bytesMax: 2 ** 26 })
   await assert.rejects(small.call('answer'), { name: 'Error', message: /before it was ready/ })
 })
+
+test(
+  'work that never ends does not outlive a process that is killed',
+  { timeout: 120_000 },
+  async (t) => {
+    const program = fileURLToPath(new URL('../../../support/limited-owner.ts', import.meta.url))
+    const owner = spawn(process.execPath, ['--import', 'tsx', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const [said] = (await once(owner.stdout, 'data')) as [Buffer]
+    const id = Number(said.toString())
+    const working = `/proc/${id}`
+    t.after(() => existsSync(working) && process.kill(id, 'SIGKILL'))
+    assert.ok(existsSync(working))
+    owner.kill('SIGKILL')
+    while (existsSync(working)) await sleep(50)
+  },
+)
