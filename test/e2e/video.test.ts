@@ -126,9 +126,9 @@ test('a video with mp3 output has both; its picture may break off before its sou
     'video/mp4',
   )
   const { result } = await downloadResult(winnow, submitted)
-  assert.equal(result.data.target.file_name, 'short-picture-target.mp3')
+  assert.equal(result.data.target.file_name, 'short-picture-noise.mp3')
   const file = join(winnow.folder, 'short-picture-out.mp4')
-  await writeFile(file, await download(result.data.target.video_url, 'short-picture-target.mp4'))
+  await writeFile(file, await download(result.data.target.video_url, 'short-picture-noise.mp4'))
   assertNear((await readSound(file)).planes[0]!.length, 3 * RATE, 1_100)
   assert.equal((await readVideo(file)).times.length, (await readVideo(path)).times.length)
 })
