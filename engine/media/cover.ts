@@ -1,4 +1,4 @@
-/** The cover picture of a source, for the files that are made of it. It is copied, never decoded. */
+/** The cover picture of a source, for the files made of it. It is copied, never decoded. */
 
 import {
   AV_CODEC_ID_MJPEG,

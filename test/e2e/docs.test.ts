@@ -88,7 +88,9 @@ const READERS: Readonly<Record<string, Reader>> = {
   'docs/operations.md': { gets: 'test -s restored/winnow.db' },
   'docs/guides/podcast.md': {
     has: `${EPISODE}; mkdir season; cp media/episode.wav season/`,
-    gets: 'test -s episode-a-person-speaking.flac -a -s clean/episode-residual.wav -a -s clean/episode.rest.wav && ls voices',
+    gets:
+      'test -s episode-a-person-speaking.flac -a -s clean/episode-residual.wav ' +
+      '-a -s clean/episode.rest.wav && ls voices',
   },
   'docs/guides/stems.md': {
     has: SONGS,

@@ -1,4 +1,4 @@
-/** What an operator changes: accounts, balances and keys. The tables show the change within two seconds. */
+/** What an operator changes: accounts, balances, keys. The tables show it within two seconds. */
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
