@@ -2,11 +2,15 @@
  * Question: how near to the truth is `estimated_seconds_left` while the queue is loaded?
  *
  * `node --import tsx bench/estimate.ts [requests]`: starts nats-server, gateway and an engine with
- * four places, separates four files, then submits the others at once: 4 to 90 s of noise, some for
- * two prompts, most of them new to the service. Reads all statuses every second. One JSON line for
- * those in the queue and for those in progress: predicted over true (quartiles, and the share
- * within a factor of 1.5), the steps of a prediction from one second to the next beyond the second
- * that passed, and how many statuses had none.
+ * four places, then
+ * - separates a minute of sound alone, in turns of every `acceleration` and of two prompts: one
+ *   JSON line of their times beside `balanced` (quartiles over the turns);
+ * - submits the requests at once: 4 to 90 s of noise, some for two prompts, some `fast` or
+ *   `quality`, most of them new to the service, and reads all statuses every second. One JSON line
+ *   for those in the queue while the service still goes by the speed of requests alone, one for
+ *   those after, one for those in progress: predicted over true (quartiles, and the share within a
+ *   factor of 1.5), the steps of a prediction from one second to the next beyond the second that
+ *   passed, and how many statuses had none.
  */
 
 import { writeFile } from 'node:fs/promises'
@@ -23,6 +27,10 @@ const SAMPLE_RATE = 44_100
 const SECONDS = [4, 20, 60, 8, 90, 30, 12, 45]
 /** Nearer to the end, a second more or less is a large ratio. */
 const LEFT_SECONDS_MIN = 3
+/** So many of the last that were completed make up the speed. */
+const COMPLETED = 16
+/** In which the costs are measured. */
+const TURNS = 7
 
 interface Prediction {
   at: number
@@ -40,19 +48,64 @@ for (const seconds of SECONDS) {
   paths.set(seconds, path)
 }
 
-const submit = (i: number) =>
-  submitFile(
-    winnow,
-    paths.get(SECONDS[i % SECONDS.length]!)!,
-    i % 5 === 4 ? { prompts: ['beep', 'wind'] } : { prompt: 'beep' },
-  )
+const KINDS = {
+  balanced: { prompt: 'beep' },
+  fast: { prompt: 'beep', acceleration: 'fast' },
+  quality: { prompt: 'beep', acceleration: 'quality' },
+  two_prompts: { prompts: ['beep', 'wind'] },
+} satisfies Record<string, Parameters<typeof submitFile>[2]>
 
-for (let i = 0; i < 4; i += 1) await winnow.client.wait(await submit(i))
+/** Of eleven requests, no multiple of the number of lengths, so that each kind has all lengths. */
+const LOAD = [
+  KINDS.balanced,
+  KINDS.fast,
+  KINDS.balanced,
+  KINDS.quality,
+  KINDS.two_prompts,
+  KINDS.balanced,
+  KINDS.balanced,
+  KINDS.quality,
+  KINDS.fast,
+  KINDS.two_prompts,
+  KINDS.balanced,
+]
+
+const submit = (i: number) =>
+  submitFile(winnow, paths.get(SECONDS[i % SECONDS.length]!)!, LOAD[i % LOAD.length]!)
+
+await reportCosts()
 const ids = []
 for (let i = 0; i < requests; i += 1) ids.push((await submit(i)).request_id)
 const { seen, endedAt } = await watch(new Set(ids))
-for (const status of ['IN_QUEUE', 'IN_PROGRESS'] as const) reportStatus(status)
+/** When the speed that the service goes by is that of this load. */
+const settledAt = [...endedAt.values()].sort((a, b) => a - b)[COMPLETED] ?? Infinity
+reportStatus('IN_QUEUE', 'speed of requests alone', ({ at }) => at < settledAt)
+reportStatus('IN_QUEUE', 'speed of this load', ({ at }) => at >= settledAt)
+reportStatus('IN_PROGRESS', 'any', () => true)
 for (const end of endings) await end()
+
+/** The time that an engine takes for a minute of each kind, alone, beside `balanced`. */
+async function reportCosts(): Promise<void> {
+  const names = Object.keys(KINDS) as (keyof typeof KINDS)[]
+  const seconds = new Map(names.map((name) => [name, [] as number[]]))
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    for (const name of names) {
+      const submitted = await submitFile(winnow, paths.get(60)!, KINDS[name])
+      await winnow.client.wait(submitted)
+      const { logs = [] } = await winnow.client.status(submitted, { logs: true })
+      const [from, to] = [logs[0]!, logs.at(-1)!].map(({ timestamp }) => Date.parse(timestamp))
+      seconds.get(name)!.push((to! - from!) / 1_000)
+    }
+  }
+  const balanced = seconds.get('balanced')!
+  report('estimate', {
+    balanced_seconds: quartiles(balanced),
+    beside_balanced: Object.fromEntries(
+      names.map((name) => [name, quartiles(seconds.get(name)!.map((s, i) => s / balanced[i]!))]),
+    ),
+    n: TURNS,
+  })
+}
 
 /** Reads every status each second, until all have ended. */
 async function watch(open: Set<string>) {
@@ -73,11 +126,15 @@ async function watch(open: Set<string>) {
   return { seen, endedAt }
 }
 
-function reportStatus(wanted: Status['status']): void {
+function reportStatus(
+  wanted: Status['status'],
+  speed: string,
+  isMeant: (prediction: Prediction) => boolean,
+): void {
   const [ratios, steps]: number[][] = [[], []]
   let absent = 0
   for (const [id, predictions] of seen) {
-    const own = predictions.filter(({ status }) => status === wanted)
+    const own = predictions.filter((one) => one.status === wanted && isMeant(one))
     for (const [i, { at, secondsLeft }] of own.entries()) {
       const trueSeconds = (endedAt.get(id)! - at) / 1_000
       if (secondsLeft === undefined) absent += 1
@@ -91,6 +148,7 @@ function reportStatus(wanted: Status['status']): void {
   const within = ratios!.filter((ratio) => ratio > 1 / 1.5 && ratio < 1.5).length
   report('estimate', {
     status: wanted,
+    speed,
     requests,
     predicted_over_true: quartiles(ratios!),
     within_1_5: round(within / ratios!.length),

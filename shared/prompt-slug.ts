@@ -1,4 +1,4 @@
-/** A prompt as a part of a file's name. */
+/** Prompts as parts of files' names. */
 
 const CHARACTERS_MAX = 60
 
@@ -12,3 +12,12 @@ export const promptSlug = (prompt: string): string =>
   ]
     .slice(0, CHARACTERS_MAX)
     .join('') || 'target'
+
+/** The slugs of a request's prompts, each another than the others and than that of the residual. */
+export function targetLabels(prompts: readonly string[]): string[] {
+  const slugs = prompts.map((prompt) => promptSlug(prompt))
+  return slugs.map((slug, i) => {
+    const isTaken = slug === 'residual' || slugs.indexOf(slug) < i
+    return isTaken ? `${slug}-${i + 1}` : slug
+  })
+}

@@ -866,7 +866,7 @@ export interface components {
          * @example {
          *       "url": "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/target?expires=1767927845678&signature=3f1c",
          *       "content_type": "audio/wav",
-         *       "file_name": "walk-target.wav"
+         *       "file_name": "walk-dog-barking.wav"
          *     }
          */
         OutputFile: {
@@ -910,7 +910,7 @@ export interface components {
          *         "target": {
          *           "url": "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/target?expires=1767927845678&signature=3f1c",
          *           "content_type": "audio/wav",
-         *           "file_name": "walk-target.wav"
+         *           "file_name": "walk-dog-barking.wav"
          *         },
          *         "residual": {
          *           "url": "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/residual?expires=1767927845678&signature=3f1c",
@@ -1093,7 +1093,7 @@ export interface components {
          *       "target": {
          *         "url": "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/target?expires=1767927845678&signature=3f1c",
          *         "content_type": "audio/wav",
-         *         "file_name": "walk-target.wav"
+         *         "file_name": "walk-dog-barking.wav"
          *       },
          *       "residual": {
          *         "url": "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/residual?expires=1767927845678&signature=3f1c",

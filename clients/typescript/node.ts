@@ -1,8 +1,9 @@
 /** The client with what needs a file system: for Node 20.19 or later, Deno and Bun. */
 
+import { randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { rm, stat } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import {
   createClient as createWebClient,
@@ -26,7 +27,10 @@ export interface Client extends WebClient {
    * @returns the file's id
    */
   upload(path: string, contentType: string, onProgress?: (part: number) => void): Promise<string>
-  /** Writes the file at a signed address, such as `data.target.url`, to `path`. */
+  /**
+   * Writes the file at a signed address, such as `data.target.url`, to `path`, which is there only
+   * once the file is whole.
+   */
   download(url: string, path: string): Promise<void>
 }
 
@@ -48,11 +52,13 @@ export function createClient(options: ClientOptions): Client {
     },
     async download(url, path) {
       const { body } = await client.open(url)
+      const part = join(dirname(path), `.${randomUUID()}.part`)
       try {
         const pieces = (body ?? []) as unknown as AsyncIterable<Uint8Array>
-        await pipeline(pieces, createWriteStream(path), { signal: options.signal })
+        await pipeline(pieces, createWriteStream(part), { signal: options.signal })
+        await rename(part, path)
       } catch (error) {
-        await rm(path, { force: true })
+        await rm(part, { force: true })
         throw error
       }
     },

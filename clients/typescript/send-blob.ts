@@ -24,6 +24,7 @@ interface BrowserRequest {
   onloadend: (() => void) | null
   open(method: string, url: string): void
   setRequestHeader(name: string, value: string): void
+  getResponseHeader(name: string): string | null
   send(body: Blob): void
   abort(): void
 }
@@ -49,8 +50,9 @@ function sendInBrowser(
     request.upload.onprogress = ({ loaded, total }) => onProgress(loaded / total)
     request.onload = () => {
       const { status, statusText, responseText } = request
+      const retryAfter = request.getResponseHeader('retry-after')
       if (status >= 200 && status < 300) resolve()
-      else reject(refusal({ status }, statusText, responseText))
+      else reject(refusal({ status, retryAfter }, statusText, responseText))
     }
     request.onerror = () => reject(new UnreachableError(originOf(url), undefined))
     request.onabort = () => reject(signal.reason as Error)

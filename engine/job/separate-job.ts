@@ -152,11 +152,12 @@ async function produceOutputs(
     assertNotTooLong(seconds ?? 0, config.mediaSecondsMax, mixture)
     reporter.log(describeMixture(mixture))
     const names = targetNames(promptsOf(job.prompt, job.options).length)
-    const { sampleRate, channels, channelMask, hasVideo, tags } = mixture
+    const { hasVideo, sampleRate, channels, channelMask, tags, cover } = mixture
+    const { output_format: format } = job.options
     outputs = await deps.media.openOutputs({
       names: [...names, 'residual'],
       folder,
-      encoding: { format: job.options.output_format, sampleRate, channels, channelMask, tags },
+      encoding: { format, sampleRate, channels, channelMask, tags, cover },
       videoPath: hasVideo ? sourcePath : null,
       hasPeaks: job.upload_urls.peaks !== undefined,
       signal,

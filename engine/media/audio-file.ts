@@ -18,6 +18,7 @@ import {
   Rational,
   type Stream,
 } from 'node-av/lib'
+import { addCoverStream, type Cover, writeCover } from './cover.ts'
 import { check } from './ffmpeg.ts'
 import type { Tags } from './tags.ts'
 
@@ -38,6 +39,8 @@ export interface AudioFileFormat {
   encoderOptions?: Record<string, string>
   /** Title, artist and so on, as far as the container holds them. */
   tags: Tags
+  /** For containers that hold one. */
+  cover: Cover | null
 }
 
 export class AudioFile {
@@ -86,6 +89,8 @@ export class AudioFile {
     this.#stream = this.#context.newStream()
     this.#stream.timeBase = codec.timeBase
     check(this.#stream.codecpar.fromContext(codec), 'describe the stream')
+    const { cover } = this.#format
+    const coverStream = cover && addCoverStream(this.#context, cover)
     const tags = Dictionary.fromObject(this.#format.tags)
     this.#context.metadata = tags
     tags.free()
@@ -93,6 +98,7 @@ export class AudioFile {
     const options = Dictionary.fromObject(containerOptions)
     check(await this.#context.writeHeader(options), 'write the header')
     options.free()
+    if (coverStream) await writeCover(this.#context, coverStream, cover)
   }
 
   /** Hertz. */

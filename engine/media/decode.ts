@@ -5,6 +5,7 @@ import { avGetCodecName, type Frame } from 'node-av/lib'
 import { assertNotTooLong } from '../../shared/media-limits.ts'
 import { BlockMaker } from './block-maker.ts'
 import { layoutOf, maskOf } from './channel-layout.ts'
+import { type Cover, readCover } from './cover.ts'
 import { FrameReader } from './frame-reader.ts'
 import { invalidMedia, type Media, openMedia, refusalOf } from './open-media.ts'
 import { SoundClock } from './sound-clock.ts'
@@ -35,6 +36,7 @@ export interface Mixture {
   readonly codec: string
   readonly container: string
   readonly tags: Tags
+  readonly cover: Cover | null
   /** Packets skipped so far because they were broken. */
   readonly corruptPackets: number
   /**
@@ -63,13 +65,16 @@ export async function openMixture(path: string, limits: MixtureLimits): Promise<
     reader = await FrameReader.open(media)
     const first = await reader.next()
     if (!first) throw invalidMedia('No sound could be decoded: the file is damaged or cut off')
-    return new DecodedMixture(media, reader, first, limits)
+    const cover = await readCover(path, media.context.streams)
+    return new DecodedMixture(media, reader, first, { ...limits, cover })
   } catch (error) {
     reader?.close()
     await media.context.closeInput()
     throw refusalOf(error)
   }
 }
+
+type Given = MixtureLimits & { cover: Cover | null }
 
 class DecodedMixture implements Mixture {
   readonly sampleRate: number
@@ -81,6 +86,7 @@ class DecodedMixture implements Mixture {
   readonly codec: string
   readonly container: string
   readonly tags: Tags
+  readonly cover: Cover | null
   readonly #media: Media
   readonly #reader: FrameReader
   readonly #maker: BlockMaker
@@ -89,21 +95,22 @@ class DecodedMixture implements Mixture {
   #samples = 0
   #closed = false
 
-  constructor(media: Media, reader: FrameReader, first: Frame, limits: MixtureLimits) {
+  constructor(media: Media, reader: FrameReader, first: Frame, given: Given) {
     this.hasVideo = media.hasVideo
     this.codec = avGetCodecName(media.stream.codecpar.codecId) ?? 'unknown'
     this.container = media.container
     this.tags = tagsOf(media.context, media.stream)
+    this.cover = given.cover
     this.#media = media
     this.#reader = reader
     this.#first = first
-    this.#secondsMax = limits.mediaSecondsMax
+    this.#secondsMax = given.mediaSecondsMax
     this.sourceChannels = first.channelLayout.nbChannels
     this.sourceSampleRate = first.sampleRate
-    this.sampleRate = limits.sampleRate ?? first.sampleRate
+    this.sampleRate = given.sampleRate ?? first.sampleRate
     this.#maker = new BlockMaker(layoutOf(first), {
       sampleRate: this.sampleRate,
-      channelsMax: limits.channelsMax,
+      channelsMax: given.channelsMax,
       blockSamples: Math.ceil(this.sampleRate * BLOCK_SECONDS),
     })
     this.channels = this.#maker.layout.nbChannels

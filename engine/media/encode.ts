@@ -16,6 +16,7 @@ import type { OutputFormat } from '../../shared/separation-options.ts'
 import { AudioFile, type AudioFileFormat } from './audio-file.ts'
 import { BlockMaker } from './block-maker.ts'
 import { layoutOfMask } from './channel-layout.ts'
+import type { Cover } from './cover.ts'
 import type { Tags } from './tags.ts'
 
 export interface EncoderOptions {
@@ -29,6 +30,8 @@ export interface EncoderOptions {
   channelMask?: bigint
   /** Of the source; absent: none. */
   tags?: Tags
+  /** Of the source, for MP3 and FLAC; null or absent: none. */
+  cover?: Cover | null
 }
 
 export interface EncodedFile {
@@ -60,8 +63,8 @@ export interface Encoder {
  * @throws Error when the file cannot be made
  */
 export async function createEncoder(path: string, options: EncoderOptions): Promise<Encoder> {
-  const { sampleRate, channels, channelMask = 0n, tags = {} } = options
-  const source = { sampleRate, layout: layoutOfMask(channelMask, channels), tags }
+  const { sampleRate, channels, channelMask = 0n, tags = {}, cover = null } = options
+  const source = { sampleRate, layout: layoutOfMask(channelMask, channels), tags, cover }
   switch (options.format) {
     case 'wav':
       return createWav(path, source)
@@ -78,6 +81,7 @@ interface Source {
   sampleRate: number
   layout: ChannelLayout
   tags: Tags
+  cover: Cover | null
 }
 
 async function createWav(path: string, { sampleRate, layout, tags }: Source): Promise<Encoder> {
@@ -89,6 +93,7 @@ async function createWav(path: string, { sampleRate, layout, tags }: Source): Pr
     sampleRate,
     layout,
     tags,
+    cover: null, // RIFF has no place for it
   })
   const write = async (block: readonly Float32Array[]) => {
     if (samplesOf(block) > 0) await file.write(quantized(block), samplesOf(block))
@@ -122,6 +127,7 @@ const createFlac = (path: string, source: Source): Promise<Encoder> =>
     // The encoder's choice at 44.1 kHz. Within what FLAC's streamable subset allows at every rate.
     coding: { container: 'flac', encoder: FF_ENCODER_FLAC, encoderOptions: { frame_size: '4608' } },
     samples: { format: AV_SAMPLE_FMT_S32, bytesOf: quantized },
+    holdsCover: true,
     contentType: 'audio/flac',
     extension: 'flac',
   })
@@ -138,6 +144,7 @@ const createMp3 = (path: string, source: Source): Promise<Encoder> =>
     channelsMax: 2,
     coding: { container: 'mp3', encoder: FF_ENCODER_LIBMP3LAME, quality: 0 }, // V0
     samples: PLANAR,
+    holdsCover: true,
     contentType: 'audio/mpeg',
     extension: 'mp3',
   })
@@ -154,6 +161,7 @@ const createAac = (path: string, source: Source): Promise<Encoder> =>
       encoderOptions: { aac_coder: 'fast' },
     },
     samples: PLANAR,
+    holdsCover: false, // it is the sound track of a video
     contentType: 'audio/mp4',
     extension: 'm4a',
   })
@@ -165,6 +173,7 @@ interface Compression {
   coding: Pick<AudioFileFormat, 'container' | 'encoder' | 'quality' | 'bitRate' | 'encoderOptions'>
   /** As the encoder takes them. */
   samples: { format: AVSampleFormat; bytesOf(block: readonly Float32Array[]): Buffer }
+  holdsCover: boolean
   contentType: string
   extension: string
 }
@@ -174,7 +183,8 @@ async function createCompressed(
   source: Source,
   compression: Compression,
 ): Promise<Encoder> {
-  const { sampleRate, channelsMax, coding, samples, contentType, extension } = compression
+  const { sampleRate, channelsMax, coding, samples, holdsCover, contentType, extension } =
+    compression
   const file = await AudioFile.create(path, {
     ...coding,
     containerOptions: {},
@@ -182,6 +192,7 @@ async function createCompressed(
     sampleRate,
     layout: avChannelLayoutDefault(Math.min(source.layout.nbChannels, channelsMax)),
     tags: source.tags,
+    cover: holdsCover ? source.cover : null,
   })
   const maker = new BlockMaker(source.layout, {
     sampleRate,

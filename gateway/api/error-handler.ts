@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import { isId } from '../../shared/ids.ts'
+import { lingering } from './lingering.ts'
 import type { ErrorResponse } from './schemas.ts'
 
 /** Responds with `error`, and logs it with its cause when the gateway is at fault. */
@@ -15,11 +16,21 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   if (known.code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer')
   const { retryAfterSeconds } = known
   if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds)
-  // The rest of an unread body would be parsed as the next request.
-  if (!request.raw.complete) reply.header('connection', 'close')
   const { request_id: requestId } = Object(request.params) as { request_id?: string }
   const namesRequest = known.code !== 'NOT_FOUND'
-  reply.status(known.status).send(errorBody(known, namesRequest ? requestId : undefined))
+  const body = errorBody(known, namesRequest ? requestId : undefined)
+  reply.status(known.status)
+  if (request.raw.complete) reply.send(body)
+  else answerEarly(JSON.stringify(body), request, reply)
+}
+
+/** The answer is the last of its connection, on which the rest of the request is still coming. */
+function answerEarly(text: string, request: FastifyRequest, reply: FastifyReply): void {
+  reply
+    .header('connection', 'close')
+    .type('application/json; charset=utf-8')
+    .header('content-length', Buffer.byteLength(text))
+    .send(lingering(text, request.raw))
 }
 
 /** The body of an error response; `requestId` is that of the queue request, if there is one. */

@@ -45,7 +45,7 @@ const DATA = {
   target: {
     url: `${MEDIA}/target?${SIGNATURE}`,
     content_type: 'audio/wav',
-    file_name: 'walk-target.wav',
+    file_name: 'walk-dog-barking.wav',
   },
   residual: {
     url: `${MEDIA}/residual?${SIGNATURE}`,

@@ -11,7 +11,7 @@ import {
   type OutputPart,
   type StoredFile,
 } from '../../shared/messages.ts'
-import { promptSlug } from '../../shared/prompt-slug.ts'
+import { targetLabels } from '../../shared/prompt-slug.ts'
 import { costOf } from '../accounts/credits.ts'
 import type { AppConfig, Deps } from '../deps.ts'
 import type { MediaStore } from '../media-store/media-store.ts'
@@ -260,19 +260,15 @@ export function peaksUrl(row: RequestRow, { mediaStore }: MediaPresenter): Promi
   })
 }
 
-/** What distinguishes an output of a request from its others: of several targets their prompts. */
+/** What distinguishes an output of a request from its others: a target by its prompt. */
 function outputLabel(row: RequestRow, name: OutputName): string {
+  if (name === 'residual') return name
   const prompts = promptsOfRow(row)
-  if (prompts.length === 1 || name === 'residual') return name
-  const labels = prompts.map((prompt) => promptSlug(prompt))
-  const place = targetNames(prompts.length).indexOf(name)
-  const label = labels[place]!
-  const isTaken = label === 'residual' || labels.indexOf(label) < place
-  return isTaken ? `${label}-${place + 1}` : label
+  return targetLabels(prompts)[targetNames(prompts.length).indexOf(name)]!
 }
 
 /**
- * `concert.m4a` and `target` give `concert-target.wav`: without folders, and a name for any file
+ * `concert.m4a` and `piano` give `concert-piano.wav`: without folders, and a name for any file
  * system.
  */
 export function outputFileName(sourceName: string, label: string, extension: string): string {

@@ -31,11 +31,13 @@ const AGE_MS_MAX = 1_000
 /** Gateways and engines say so of their changes, but such a message may be lost. */
 const UNCHANGED_MS_MAX = 5_000
 /** The speed is that of so many requests, less one: enough to even out, few enough to be recent. */
-const COMPLETED_MAX = 33
+const COMPLETED_MAX = 17
 /** A request's own pace says something from this part on. */
 const PART_MIN = 0.1
 /** The work of a second of media beside `balanced`: between those of the models. */
-const WORK_OF = { fast: 0.6, balanced: 1, quality: 2.5 } as const
+const WORK_OF = { fast: 0.8, balanced: 1, quality: 2.3 } as const
+/** Of each prompt after the first, since a model may share a part of its work between them. */
+const FURTHER_PROMPT = 0.75
 
 interface Rows {
   changes: number
@@ -78,10 +80,11 @@ export class QueueOutlook {
   }
 
   #allSecondsLeft({ open }: Rows, speed: Speed): ReadonlyMap<string, number> {
-    const lanes = createLaneCount()
+    const weightOf = createWeighing()
     const workOf = (request: OpenRequest): OpenWork => ({
       requestId: request.request_id,
-      work: request.duration === null ? null : request.duration * lanes(request.options),
+      mediaSeconds: request.duration,
+      weight: weightOf(request.options),
       done: this.#deps.feed.progressOf(request.request_id, request.attempt_id) ?? 0,
     })
     const [running, waiting] = [
@@ -113,9 +116,10 @@ export class QueueOutlook {
     const { store, feed, clock } = this.#deps
     const [changes, readAt] = [feed.changes, clock.elapsed()]
     const [open, completed] = [await openRequests(store), await lastCompleted(store, COMPLETED_MAX)]
-    const lanes = createLaneCount()
+    const weightOf = createWeighing()
     const done = completed.map(({ duration, options, started_at, finished_at }) => ({
-      work: duration * lanes(options),
+      mediaSeconds: duration,
+      weight: weightOf(options),
       startedAt: Date.parse(started_at),
       finishedAt: Date.parse(finished_at),
     }))
@@ -126,19 +130,20 @@ export class QueueOutlook {
   }
 }
 
-/** Counts the lanes of a request; most requests have the same options. */
-function createLaneCount(): (options: string) => number {
+/** Weighs the options of requests, most of which have the same. */
+function createWeighing(): (options: string) => number {
   const known = new Map<string, number>()
   return (options) => {
-    const lanes = known.get(options) ?? lanesOf(JSON.parse(options) as SeparationOptions)
-    known.set(options, lanes)
-    return lanes
+    const weight = known.get(options) ?? weigh(JSON.parse(options) as SeparationOptions)
+    known.set(options, weight)
+    return weight
   }
 }
 
 /** What each second of media costs: of every prompt each candidate. */
-const lanesOf = ({
+const weigh = ({
   further_prompts: further = [],
   reranking_candidates: candidates,
   acceleration,
-}: SeparationOptions): number => (1 + further.length) * candidates * WORK_OF[acceleration]
+}: SeparationOptions): number =>
+  (1 + FURTHER_PROMPT * further.length) * candidates * WORK_OF[acceleration]

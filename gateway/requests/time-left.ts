@@ -6,15 +6,18 @@
 /** A request that is not finished. */
 export interface OpenWork {
   requestId: string
-  /** Seconds of media, times the lanes of each; null: the length is not known yet. */
-  work: number | null
+  /** Seconds of media; null: not known yet. */
+  mediaSeconds: number | null
+  /** The work of a second of it. */
+  weight: number
   /** The part that is done, from 0 to 1. */
   done: number
 }
 
 /** A completed request; times are epoch milliseconds. */
 export interface DoneWork {
-  work: number
+  mediaSeconds: number
+  weight: number
   startedAt: number
   finishedAt: number
 }
@@ -23,8 +26,8 @@ export interface DoneWork {
 export interface Speed {
   /** Work in a second, while there was work. */
   perSecond: number
-  /** The mean of a request: taken for one whose length is not known yet. */
-  meanWork: number
+  /** The mean length of their media: taken for one that is not known yet. */
+  meanSeconds: number
 }
 
 /**
@@ -40,19 +43,22 @@ export function speedOf(finished: readonly DoneWork[]): Speed | undefined {
   const counted = later.length > 0 ? later : [first]
   const from = later.length > 0 ? first.finishedAt : first.startedAt
   const seconds = busyMs(counted, from) / 1_000
-  const total = counted.reduce((sum, { work }) => sum + work, 0)
-  if (seconds <= 0 || total <= 0) return undefined
-  return { perSecond: total / seconds, meanWork: total / counted.length }
+  const work = sum(counted.map(({ mediaSeconds, weight }) => mediaSeconds * weight))
+  if (seconds <= 0 || work <= 0) return undefined
+  const meanSeconds = sum(counted.map(({ mediaSeconds }) => mediaSeconds)) / counted.length
+  return { perSecond: work / seconds, meanSeconds }
 }
+
+const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0)
 
 /** The length of the union of the runs, after `from`. */
 function busyMs(runs: readonly DoneWork[], from: number): number {
-  let [sum, until] = [0, from]
+  let [busy, until] = [0, from]
   for (const { startedAt, finishedAt } of [...runs].sort((a, b) => a.startedAt - b.startedAt)) {
-    sum += Math.max(0, finishedAt - Math.max(startedAt, until))
+    busy += Math.max(0, finishedAt - Math.max(startedAt, until))
     until = Math.max(until, finishedAt)
   }
-  return sum
+  return busy
 }
 
 /**
@@ -64,12 +70,13 @@ function busyMs(runs: readonly DoneWork[], from: number): number {
 export function secondsLeft(
   running: readonly OpenWork[],
   waiting: readonly OpenWork[],
-  { perSecond, meanWork }: Speed,
+  { perSecond, meanSeconds }: Speed,
 ): Map<string, number> {
   const left = new Map<string, number>()
   /** In the order of their ends: the work that each place has done when its request ends. */
   const places: { requestId: string; end: number }[] = []
-  const workOf = ({ work, done }: OpenWork) => (work ?? meanWork) * (1 - done)
+  const workOf = ({ mediaSeconds, weight, done }: OpenWork) =>
+    (mediaSeconds ?? meanSeconds) * weight * (1 - done)
   let [seconds, done] = [0, 0]
   const begin = (request: OpenWork) => {
     const end = done + workOf(request)

@@ -12,7 +12,7 @@ export const HELP = `Usage: npm run separate -- <file or https URL> "<prompt>" [
        npm run separate -- <files, folders or "patterns"> "<prompt>" "<prompt>" [options]
 
 Separates the sound that the prompt describes from any audio or video file, and writes
-<name>-target and <name>-residual beside it (for a URL: into the current folder).
+<name>-<prompt> and <name>-residual beside it (for a URL: into the current folder).
 
 Of several files, into --out, or with several prompts, it writes <name>.<prompt> for each, and
 <name>.rest, what no prompt took. A file whose outputs are there is skipped, so that the same

@@ -4,7 +4,7 @@
  */
 
 import { existsSync } from 'node:fs'
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { dirname, join, parse } from 'node:path'
 import {
   ApiError,
@@ -151,20 +151,9 @@ async function separateOnce(client: Client, submission: Submission): Promise<Res
 }
 
 async function download(client: Client, file: OutputFile, path: string): Promise<void> {
-  await downloadWhole(client, file.url, path)
+  await client.download(file.url, path)
   if (file.video_url === undefined) return
-  await downloadWhole(client, file.video_url, path.replace(/\.\w+$/, '.mp4'))
-}
-
-/** A file of this name is whole. */
-async function downloadWhole(client: Client, url: string, path: string): Promise<void> {
-  const part = `${path}.part`
-  try {
-    await client.download(url, part)
-    await rename(part, path)
-  } finally {
-    await rm(part, { force: true })
-  }
+  await client.download(file.video_url, path.replace(/\.\w+$/, '.mp4'))
 }
 
 function print({ args, world }: Batch, item: Item, state: string, error?: unknown): void {

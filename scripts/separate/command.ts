@@ -13,6 +13,7 @@ import {
 } from '../../clients/typescript/node.ts'
 import { HELP, UsageError, readArguments, type Arguments } from './arguments.ts'
 import { separateMany } from './batch.ts'
+import { targetLabels } from '../../shared/prompt-slug.ts'
 import { contentTypeOf } from './content-type.ts'
 import { createProgressView, type ProgressView } from './progress-view.ts'
 import { describe, type World } from './world.ts'
@@ -114,17 +115,18 @@ async function save({ args, client, view }: Run, { data }: Result): Promise<File
   const stem = stemOf(args)
   await mkdir(folder, { recursive: true })
   const files: Files = {}
-  const take = async (role: string, { url, video_url, file_name }: OutputFile) => {
-    files[role] = join(folder, `${stem}-${role}${extname(file_name)}`)
+  const [target = ''] = targetLabels([args.submission.input.prompt ?? ''])
+  const take = async (role: string, label: string, { url, video_url, file_name }: OutputFile) => {
+    files[role] = join(folder, `${stem}-${label}${extname(file_name)}`)
     await client.download(url, files[role])
     if (video_url === undefined) return
-    files[`${role}_video`] = join(folder, `${stem}-${role}.mp4`)
+    files[`${role}_video`] = join(folder, `${stem}-${label}.mp4`)
     await client.download(video_url, files[`${role}_video`] ?? '')
   }
   view.show('downloading', 0)
-  await take('target', data.target)
+  await take('target', target, data.target)
   view.show('downloading', 0.5)
-  await take('residual', data.residual)
+  await take('residual', 'residual', data.residual)
   return files
 }
 

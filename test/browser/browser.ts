@@ -26,12 +26,18 @@ export async function launchBrowser(t: Pick<TestContext, 'after'>): Promise<Brow
   return browser
 }
 
-/** A new page whose errors fail the test. */
+/** What Chromium's console says of something that the page's own policy forbids. */
+const FORBIDDEN = /Content Security Policy/
+
+/** A new page whose errors, and breaches of its policy, fail the test. */
 export async function openPage(t: TestContext, browser: Browser, url: string): Promise<Page> {
   const context = await browser.newContext({ acceptDownloads: true })
   const page = await context.newPage()
   const errors: string[] = []
   page.on('pageerror', ({ message }) => errors.push(message))
+  page.on('console', (line) => {
+    if (line.type() === 'error' && FORBIDDEN.test(line.text())) errors.push(line.text())
+  })
   t.after(async () => {
     await context.close()
     if (errors.length > 0) throw new Error(`errors in the page:\n${errors.join('\n')}`)

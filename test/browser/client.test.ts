@@ -45,6 +45,57 @@ test('the package is loaded by a page as it is, and separates a blob', async (t)
   assert.ok(sumError(target!, residual!, mixture) <= SUM_ERROR_MAX)
 })
 
+const MEBIBYTES = 48
+
+test('an upload that is refused says why and when to come again', async (t) => {
+  const [folder, winnow, browser] = await Promise.all([
+    buildClient(t),
+    startWinnow(t, { engines: 0 }),
+    launchBrowser(t),
+  ])
+  const page = await openPage(t, browser, winnow.url)
+  await page.route('**/winnow-client/*', async (route) => {
+    const name = new URL(route.request().url()).pathname.split('/').at(-1) ?? ''
+    const body = await readFile(join(folder, 'dist', name), 'utf8')
+    await route.fulfill({ body, contentType: 'text/javascript' })
+  })
+  // An address that the gateway refuses at once, while the page is sending.
+  await page.route('**/v1/files', async (route) => {
+    const reply = await route.fetch()
+    const file = (await reply.json()) as { upload_url: string }
+    await route.fulfill({ json: { ...file, upload_url: file.upload_url.slice(0, -1) } })
+  })
+  const given = { apiKey: API_KEY, mebibytes: MEBIBYTES }
+  for (let i = 0; i < 3; i += 1) {
+    const refused = await page.evaluate(uploadInPage, given)
+    assert.deepEqual(refused, { code: 'PERMISSION_DENIED', status: 403 })
+  }
+  const busy = { error: { code: 'QUEUE_UNAVAILABLE', message: 'No room.' } }
+  await page.route('**/media/inputs/**', (route) =>
+    route.fulfill({ status: 503, headers: { 'retry-after': '7' }, json: busy }),
+  )
+  const refused = await page.evaluate(uploadInPage, { ...given, mebibytes: 1 })
+  assert.deepEqual(refused, { code: 'QUEUE_UNAVAILABLE', status: 503, retryAfterSeconds: 7 })
+})
+
+/** Runs in the page. */
+async function uploadInPage({ apiKey, mebibytes }: { apiKey: string; mebibytes: number }) {
+  const path = '/winnow-client/client.js'
+  const { createClient, ApiError } = (await import(
+    path
+  )) as typeof import('../../clients/typescript/client.ts')
+  const client = createClient({ baseUrl: location.origin, apiKey })
+  const bytes = new Blob([new Uint8Array(mebibytes * 2 ** 20)])
+  return client.uploadBlob({ name: 'long.wav', contentType: 'audio/wav', bytes }).then(
+    () => null,
+    (error: unknown) => {
+      if (!(error instanceof ApiError)) return String(error)
+      const { code, status, retryAfterSeconds } = error
+      return { code, status, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }
+    },
+  )
+}
+
 /** Runs in the page. */
 async function separateInPage({ apiKey, mixture }: { apiKey: string; mixture: string }) {
   const path = '/winnow-client/client.js'

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { ApiError, createClient, UnreachableError } from '../../clients/typescript/node.ts'
 import {
@@ -41,6 +41,26 @@ test('clients: their types are those of the API description', async () => {
   const types = [readFileSync(CLIENT_TYPES, 'utf8'), readFileSync(PYTHON_TYPES, 'utf8')]
   const made = [await makeClientTypes(), makePythonClientTypes()]
   assert.deepEqual(types, made, 'run: npm run client-types')
+})
+
+test('client: a download takes the place of a file once it is whole, and leaves nothing else', async (t) => {
+  const { gateway, client } = await start(t)
+  const saved = join(gateway.folder, 'saved', 'song.wav')
+  await mkdir(dirname(saved))
+  await writeFile(saved, 'an earlier one')
+  const { url } = await serve(
+    t,
+    (_request, reply) => {
+      reply.writeHead(200, { 'content-length': 1_000 }).write('the half')
+      setImmediate(() => reply.destroy())
+    },
+    (_request, reply) => void reply.end('the whole'),
+  )
+  await assert.rejects(client.download(url, saved))
+  assert.equal(await readFile(saved, 'utf8'), 'an earlier one')
+  await client.download(url, saved)
+  assert.equal(await readFile(saved, 'utf8'), 'the whole')
+  assert.deepEqual(await readdir(dirname(saved)), ['song.wav'])
 })
 
 test('client: a file is uploaded, separated, waited for and downloaded', async (t) => {

@@ -61,7 +61,7 @@ test('one prompt is as it was: two outputs, and no list of them', async (t) => {
   assert.equal('further_prompts' in job.options, false)
   const { data } = await resultOf(gateway, requestId)
   assert.equal('targets' in data, false)
-  assert.equal(data.target.file_name, 'concert-target.wav')
+  assert.equal(data.target.file_name, 'concert-a-bell.wav')
   const [listed] = (await gateway.call('GET', `${API}/requests`)).json().data
   assert.equal('prompts' in listed, false)
 })

@@ -88,7 +88,9 @@ const READERS: Readonly<Record<string, Reader>> = {
   'docs/operations.md': { gets: 'test -s restored/winnow.db' },
   'docs/guides/podcast.md': {
     has: `${EPISODE}; mkdir season; cp media/episode.wav season/`,
-    gets: 'test -s episode-target.flac -a -s clean/episode-residual.wav -a -s clean/episode.rest.wav && ls voices',
+    gets:
+      'test -s episode-a-person-speaking.flac -a -s clean/episode-residual.wav ' +
+      '-a -s clean/episode.rest.wav && ls voices',
   },
   'docs/guides/stems.md': {
     has: SONGS,
@@ -96,7 +98,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
   'docs/guides/dialogue.md': {
     has: 'cp media/scene.mp4 .',
-    gets: 'test -s scene-residual.wav -a -s scene-target.mp4 -a -s dialogue.mp4 -a -s parts/scene.rest.mp4',
+    gets: 'test -s scene-residual.wav -a -s scene-speech.mp4 -a -s dialogue.mp4 -a -s parts/scene.rest.mp4',
   },
   'docs/guides/game-sounds.md': {
     has: 'mkdir field; cp media/street.wav field/',

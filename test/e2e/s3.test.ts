@@ -26,6 +26,13 @@ test('a file goes through a bucket from upload to result, and never through the 
   assert.ok(sumError(target, residual, mixture) <= SUM_ERROR_MAX, 'the parts add up')
   const siren = await readWav16(examplePath('sources/siren-and-speech/siren.wav'))
   assert.ok(siSdr(target, siren) > siSdr(mixture, siren) + 6, 'the target is the siren')
+  const peaks = await winnow.client.peaks(submitted) // redirected into the bucket
+  const { sample_rate: rate, samples_per_pixel: samples, length, data } = peaks.residual
+  assert.ok(Math.abs((length * samples) / rate - mixture[0]!.length / 44_100) < 0.1, 'whole')
+  const loudest = (planes: readonly Float32Array[]) =>
+    Math.max(...planes.map((plane) => plane.reduce((most, x) => Math.max(most, Math.abs(x)), 0)))
+  const drawn = Math.max(...data.map(Math.abs)) / 127
+  assert.ok(Math.abs(drawn - loudest(residual)) < 0.02, `${drawn} and ${loudest(residual)}`)
   await assert.rejects(readdir(join(winnow.folder, 'media')), { code: 'ENOENT' })
   for (const program of [winnow.gateway, ...winnow.engines]) {
     assert.doesNotMatch(program.log(), /X-Amz-Signature|X-Amz-Credential/i)

@@ -168,7 +168,7 @@ test('output_format mp3 gives two mp3 files with their names', async () => {
   const path = examplePath('speech-over-piano.wav')
   const { submitted } = await separateFile(winnow, path, { prompt: 'piano', output_format: 'mp3' })
   const { target, result } = await downloadResult(winnow, submitted)
-  assert.equal(result.data.target.file_name, 'speech-over-piano-target.mp3')
+  assert.equal(result.data.target.file_name, 'speech-over-piano-piano.mp3')
   assert.equal(result.data.target.content_type, 'audio/mpeg')
   assert.ok(target.subarray(0, 3).toString() === 'ID3' || target[0] === 0xff, 'an mp3 file')
 })
@@ -177,7 +177,7 @@ test('output_format flac gives the samples of wav', async () => {
   const path = examplePath('speech-over-piano.wav')
   const { submitted } = await separateFile(winnow, path, { prompt: 'piano', output_format: 'flac' })
   const { target, residual, result } = await downloadResult(winnow, submitted)
-  assert.equal(result.data.target.file_name, 'speech-over-piano-target.flac')
+  assert.equal(result.data.target.file_name, 'speech-over-piano-piano.flac')
   assert.equal(result.data.target.content_type, 'audio/flac')
   const [one, other] = await Promise.all(
     [target, residual].map(async (bytes, i) => {
@@ -270,7 +270,7 @@ test('the command-line client writes both files beside the input and prints the 
   const env = { ...process.env, WINNOW_URL: winnow.url, WINNOW_API_KEY: API_KEY }
   const { stdout } = await promisify(execFile)(process.execPath, args, { env })
   assert.match(stdout, /6\.0 s of audio in .*times real time/)
-  for (const name of ['mix-target.wav', 'mix-residual.wav']) {
+  for (const name of ['mix-piano.wav', 'mix-residual.wav']) {
     assert.ok((await stat(join(folder, name))).size > 500_000)
   }
   const bad = promisify(execFile)(process.execPath, [...args, '--overlap', '70'], { env })

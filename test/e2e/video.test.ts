@@ -59,7 +59,8 @@ for (const { name, container, type, video, audio, recoded } of videos) {
     const mixture = await readSound(path)
     for (const part of ['target', 'residual'] as const) {
       const file = join(winnow.folder, `${name}-${part}.mp4`)
-      await writeFile(file, await download(result.data[part].video_url, `clip-${part}.mp4`))
+      const label = part === 'target' ? 'a-whistle' : part
+      await writeFile(file, await download(result.data[part].video_url, `clip-${label}.mp4`))
       const picture = await readVideo(file)
       if (!recoded) assert.deepEqual(picture.pictures, source.pictures)
       assert.equal(picture.times.length, source.times.length)
@@ -113,6 +114,26 @@ test('sound alone, and sound with cover art, have no video_url', async () => {
   }
 })
 
+test('cover art is in both outputs as it is in the source', async () => {
+  const path = join(winnow.folder, 'song.flac')
+  await makeMedia(path, 'flac', {
+    audio: { planes: [noise(1, RATE)], sampleRate: RATE, encoder: 'flac' },
+    video: { seconds: 1, encoder: 'mjpeg', isCoverArt: true },
+    tags: { title: 'A song' },
+  })
+  const { cover } = (await readSound(path)).mixture
+  assert.ok(cover)
+  const options = { prompt: 'noise', output_format: 'mp3' } as const
+  const { submitted } = await separateFile(winnow, path, options, 'audio/flac')
+  const { target, residual } = await downloadResult(winnow, submitted)
+  for (const [name, bytes] of Object.entries({ target, residual })) {
+    const file = join(winnow.folder, `song-${name}.mp3`)
+    await writeFile(file, bytes)
+    const { mixture } = await readSound(file)
+    assert.deepEqual([mixture.cover, mixture.tags], [cover, { title: 'A song' }], name)
+  }
+})
+
 test('a video with mp3 output has both; its picture may break off before its sound', async () => {
   const path = join(winnow.folder, 'short-picture.mp4')
   await makeMedia(path, 'mp4', {
@@ -126,9 +147,9 @@ test('a video with mp3 output has both; its picture may break off before its sou
     'video/mp4',
   )
   const { result } = await downloadResult(winnow, submitted)
-  assert.equal(result.data.target.file_name, 'short-picture-target.mp3')
+  assert.equal(result.data.target.file_name, 'short-picture-noise.mp3')
   const file = join(winnow.folder, 'short-picture-out.mp4')
-  await writeFile(file, await download(result.data.target.video_url, 'short-picture-target.mp4'))
+  await writeFile(file, await download(result.data.target.video_url, 'short-picture-noise.mp4'))
   assertNear((await readSound(file)).planes[0]!.length, 3 * RATE, 1_100)
   assert.equal((await readVideo(file)).times.length, (await readVideo(path)).times.length)
 })

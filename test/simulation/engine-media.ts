@@ -153,6 +153,7 @@ export class EngineMedia implements JobMedia {
       codec: 'none',
       container: 'none',
       tags: {},
+      cover: null,
       corruptPackets: 0,
       async *blocks() {
         await untilNext()

@@ -4,6 +4,7 @@ import {
   AV_CODEC_FLAG_GLOBAL_HEADER,
   AV_DISPOSITION_ATTACHED_PIC,
   AV_PKT_DATA_DISPLAYMATRIX,
+  AV_PIX_FMT_GRAY8,
   AV_PIX_FMT_YUV420P,
   AV_PIX_FMT_YUVJ420P,
   AV_SAMPLE_FMT_FLT,
@@ -12,6 +13,7 @@ import {
   AV_SAMPLE_FMT_S16P,
   AV_SAMPLE_FMT_S32,
   AVFMT_GLOBALHEADER,
+  type AVPixelFormat,
   type AVSampleFormat,
   type FFAudioEncoder,
 } from 'node-av/constants'
@@ -81,6 +83,11 @@ const SAMPLE_FORMATS: Partial<Record<string, AVSampleFormat>> = {
   wavpack: AV_SAMPLE_FMT_S16P,
 }
 
+const PIXEL_FORMATS: Partial<Record<string, AVPixelFormat>> = {
+  mjpeg: AV_PIX_FMT_YUVJ420P,
+  png: AV_PIX_FMT_GRAY8,
+}
+
 /** Rows of a 3 x 3 matrix: 16 bits after the point, in the last column 30. */
 const QUARTER_TURN = Buffer.from(Int32Array.of(0, 1 << 16, 0, -1 << 16, 0, 0, 0, 0, 1 << 30).buffer)
 
@@ -145,7 +152,7 @@ function setAudio(codec: CodecContext, { planes, sampleRate, encoder, bitRate }:
 function setVideo(codec: CodecContext, { encoder, width, height }: VideoTrack): void {
   codec.width = width ?? WIDTH
   codec.height = height ?? HEIGHT
-  codec.pixelFormat = encoder === 'mjpeg' ? AV_PIX_FMT_YUVJ420P : AV_PIX_FMT_YUV420P
+  codec.pixelFormat = PIXEL_FORMATS[encoder] ?? AV_PIX_FMT_YUV420P
   codec.timeBase = new Rational(1, FRAMES_PER_SECOND)
   codec.bitRate = 100_000n
 }
@@ -209,7 +216,7 @@ function* videoFrames({
   for (let i = 0; i < count; i++) {
     const frame = new Frame()
     frame.alloc()
-    frame.format = encoder === 'mjpeg' ? AV_PIX_FMT_YUVJ420P : AV_PIX_FMT_YUV420P
+    frame.format = PIXEL_FORMATS[encoder] ?? AV_PIX_FMT_YUV420P
     frame.width = width ?? WIDTH
     frame.height = height ?? HEIGHT
     FFmpegError.throwIfError(frame.getBuffer(), 'picture')

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { RequestList } from '../../clients/typescript/client.ts'
 import { currentClient, messageOf } from '../state/credential.ts'
-import { openRequest } from '../state/request.ts'
+import { openListed, type Listed } from '../state/request.ts'
 
 const PAGE = 10
 
@@ -26,8 +26,8 @@ export function History() {
   useEffect(() => void more(), [])
   const requests = pages.flatMap(({ data }) => data)
   const next = pages.at(-1)?.next_cursor
-  const open = (id: string) =>
-    openRequest(id).catch((error: unknown) => setProblem(messageOf(error)))
+  const open = (listed: Listed) =>
+    openListed(listed).catch((error: unknown) => setProblem(messageOf(error)))
   return (
     <section class="card" aria-labelledby="history">
       <h2 id="history">Earlier requests</h2>
@@ -40,7 +40,7 @@ export function History() {
       <ul class="history">
         {requests.map((request) => (
           <li key={request.request_id}>
-            <button class="row" onClick={() => void open(request.request_id)}>
+            <button class="row" onClick={() => void open(request)}>
               <strong>{(request.prompts ?? [request.prompt]).join(', ')}</strong>
               <span class="quiet">from {request.file_name}</span>
               <span class={`state ${request.status.toLowerCase()}`}>{STATES[request.status]}</span>

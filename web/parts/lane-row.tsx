@@ -58,6 +58,8 @@ export function LaneRow({ lane, mixer, view, isSpectrogram, spans }: LaneRowProp
         onSeek={(seconds) => mixer.seek(seconds)}
         isSpectrogram={isSpectrogram}
         spans={spans}
+        loop={mixer.loop.value}
+        onDrag={(section) => mixer.setLoop(section)}
       />
     </section>
   )

@@ -1,9 +1,10 @@
-/** What an operator changes: balances and keys. The tables show the change within two seconds. */
+/** What an operator changes: accounts, balances, keys. The tables show it within two seconds. */
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { components } from '../../clients/typescript/api.ts'
 import type { Admin } from '../state/admin.ts'
+import { ConfirmedButton } from './confirmed-button.tsx'
 
 type Account = components['schemas']['Account']
 type NewApiKey = components['schemas']['NewApiKey']
@@ -48,7 +49,7 @@ export function KeyForm({ accounts, admin }: FormProps) {
           name: textOf(fields, 'name'),
           scopes: ['models:read', 'files:read', 'files:write', 'audio:separate'],
         })
-        return `The key, shown only now: ${key}`
+        return keyText(key)
       }}
     >
       <AccountChoice accounts={accounts} />
@@ -60,25 +61,48 @@ export function KeyForm({ accounts, admin }: FormProps) {
   )
 }
 
-/** Asks once more before it revokes. */
-export function RevokeButton({ keyId, admin }: { keyId: string; admin: Admin }) {
-  const [isSure, setSure] = useState(false)
-  const [problem, setProblem] = useState('')
-  const revoke = () => {
-    if (!isSure) return setSure(true)
-    admin
-      .act(`keys/${encodeURIComponent(keyId)}/revoke`)
-      .catch((error: Error) => setProblem(error.message))
-  }
+/** Creates an account, with the seconds that it separates counted or not. */
+export function AccountForm({ admin }: Pick<FormProps, 'admin'>) {
+  return (
+    <ActionForm
+      action="Create an account"
+      act={async (fields) => {
+        const { account_id: id } = await admin.act<Account>('accounts', {
+          name: textOf(fields, 'name'),
+          metered: fields.has('metered'),
+        })
+        return `The account is ${id}.`
+      }}
+    >
+      <label>
+        Name of the account
+        <input name="name" required maxLength={200} />
+      </label>
+      <label class="check">
+        <input name="metered" type="checkbox" />
+        Separating costs credits
+      </label>
+    </ActionForm>
+  )
+}
+
+/** For a key that is not revoked: a new secret in the place of the old, or its end. */
+export function KeyActions({ keyId, admin }: { keyId: string; admin: Admin }) {
+  const call = (action: string) =>
+    admin.act<NewApiKey>(`keys/${encodeURIComponent(keyId)}/${action}`)
   return (
     <>
-      <button aria-label={`${isSure ? 'Really revoke' : 'Revoke'} ${keyId}`} onClick={revoke}>
-        {isSure ? 'Really?' : 'Revoke'}
-      </button>
-      {problem && <span role="alert">{problem}</span>}
+      <ConfirmedButton
+        action="Rotate"
+        of={keyId}
+        act={async () => keyText((await call('rotate')).key)}
+      />
+      <ConfirmedButton action="Revoke" of={keyId} act={() => call('revoke').then(() => null)} />
     </>
   )
 }
+
+const keyText = (key: string) => `The key, shown only now: ${key}`
 
 const AccountChoice = ({ accounts }: { accounts: readonly Account[] }) => (
   <label>
@@ -102,29 +126,36 @@ interface ActionFormProps {
   children: ComponentChildren
 }
 
+/** Acts when it is sent a second time without a change. */
 function ActionForm({ action, act, children }: ActionFormProps) {
+  const [isSure, setSure] = useState(false)
   const [shown, setShown] = useState('')
   const [problem, setProblem] = useState('')
+  const send = (form: HTMLFormElement) => {
+    setShown('')
+    setProblem('')
+    setSure(!isSure)
+    if (!isSure) return
+    act(new FormData(form)).then(
+      (text) => {
+        setShown(text)
+        form.reset()
+      },
+      (error: Error) => setProblem(error.message),
+    )
+  }
   return (
     <form
       class="inline"
       aria-label={action}
+      onInput={() => setSure(false)}
       onSubmit={(event) => {
         event.preventDefault()
-        const form = event.currentTarget
-        setShown('')
-        setProblem('')
-        act(new FormData(form)).then(
-          (text) => {
-            setShown(text)
-            form.reset()
-          },
-          (error: Error) => setProblem(error.message),
-        )
+        send(event.currentTarget)
       }}
     >
       {children}
-      <button>{action}</button>
+      <button>{isSure ? `Really ${action.toLowerCase()}?` : action}</button>
       <output>{shown}</output>
       <p role="alert" class="problem">
         {problem}

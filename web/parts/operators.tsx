@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { components } from '../../clients/typescript/api.ts'
 import { createAdmin, type Admin } from '../state/admin.ts'
-import { CreditForm, KeyForm, RevokeButton } from './operator-forms.tsx'
+import { AccountForm, CreditForm, KeyActions, KeyForm } from './operator-forms.tsx'
 
 type Schemas = components['schemas']
 
@@ -28,18 +28,29 @@ export function Operators() {
     let timer: ReturnType<typeof setTimeout>
     const refresh = () =>
       readState(createAdmin(current))
-        .then(setState, (error: Error) => setProblem(error.message))
+        .then((read) => {
+          setState(read)
+          setProblem('')
+        })
+        .catch((error: Error) => setProblem(error.message))
         .finally(() => (timer = setTimeout(() => void refresh(), EVERY_MS)))
     void refresh()
     return () => clearTimeout(timer)
   }, [current])
-  const isRefused = problem !== '' && !state
+  const forget = () => {
+    sessionStorage.removeItem(TOKEN)
+    token.value = null
+    setState(null)
+  }
+  const hasForm = current === null || (problem !== '' && !state)
   return (
     <section class="card wide" aria-labelledby="operators">
-      <h1 id="operators">Operators</h1>
-      {(current === null || isRefused) && (
+      <div class="title">
+        <h1 id="operators">Operators</h1>
+        {state && <button onClick={forget}>Forget the token</button>}
+      </div>
+      {hasForm && (
         <TokenForm
-          problem={problem}
           onToken={(given) => {
             setProblem('')
             sessionStorage.setItem(TOKEN, given)
@@ -47,6 +58,9 @@ export function Operators() {
           }}
         />
       )}
+      <p role="alert" class="problem">
+        {problem}
+      </p>
       {state && current !== null && <Tables state={state} admin={createAdmin(current)} />}
     </section>
   )
@@ -61,7 +75,7 @@ async function readState({ read }: Admin): Promise<State> {
   return { fleet, accounts: accounts.data, keys: keys.data }
 }
 
-function TokenForm({ problem, onToken }: { problem: string; onToken: (token: string) => void }) {
+function TokenForm({ onToken }: { onToken: (token: string) => void }) {
   const [given, setGiven] = useState('')
   return (
     <form
@@ -81,9 +95,6 @@ function TokenForm({ problem, onToken }: { problem: string; onToken: (token: str
         />
       </label>
       <button class="primary">Show</button>
-      <p role="alert" class="problem">
-        {problem}
-      </p>
     </form>
   )
 }
@@ -125,17 +136,18 @@ function Tables({ state: { fleet, accounts, keys }, admin }: { state: State; adm
         heads={['account', 'name', 'balance']}
         rows={accounts.map((account) => [account.account_id, account.name, balance(account)])}
       />
+      <AccountForm admin={admin} />
       <CreditForm accounts={accounts} admin={admin} />
       <Table
         caption="Keys"
-        heads={['key', 'account', 'name', 'scopes', 'state', 'revoke']}
+        heads={['key', 'account', 'name', 'scopes', 'state', 'change']}
         rows={keys.map((key) => [
           key.key_id,
           key.account_id,
           key.name,
           key.scopes.join(' '),
           key.revoked_at === null ? 'valid' : 'revoked',
-          key.revoked_at === null && <RevokeButton keyId={key.key_id} admin={admin} />,
+          key.revoked_at === null && <KeyActions keyId={key.key_id} admin={admin} />,
         ])}
       />
       <KeyForm accounts={accounts} admin={admin} />

@@ -78,6 +78,20 @@ export function Options() {
         />
         <small>Longer media is cut into chunks, which are cross-faded.</small>
       </label>
+      <label>
+        Overlap of chunks, in seconds
+        <input
+          type="number"
+          min="0"
+          step="0.1"
+          value={current.chunk_overlap ?? ''}
+          placeholder="as the model likes"
+          onChange={({ currentTarget: { value } }) =>
+            set('chunk_overlap', value === '' ? undefined : Number(value))
+          }
+        />
+        <small>Neighbours share so much; it must be shorter than a chunk.</small>
+      </label>
     </details>
   )
 }

@@ -65,8 +65,8 @@ function PlainOutput({ label, file, waveform }: PlainOutputProps) {
       {waveform && (
         <div class="waveform" ref={box} role="img" aria-label={`Waveform of ${label}`} />
       )}
-      {/* Speech that was separated has no captions. */}
-      <audio ref={audio} controls preload="none" src={file.url} aria-label={label} />
+      {/* Speech that was separated has no captions. Without the length no click would seek. */}
+      <audio ref={audio} controls preload="metadata" src={file.url} aria-label={label} />
     </figure>
   )
 }

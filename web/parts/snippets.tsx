@@ -4,11 +4,14 @@ import { LANGUAGES, snippet, type Language } from '../state/snippet.ts'
 /** The request as code to copy. */
 export function Snippets() {
   const [language, setLanguage] = useState<Language>('curl')
-  const [isCopied, setCopied] = useState(false)
+  const [copied, setCopied] = useState('')
   const text = snippet(language)
   const copy = async () => {
-    await navigator.clipboard.writeText(text)
-    setCopied(true)
+    // Undefined on pages that came neither over HTTPS nor from localhost.
+    const clipboard = navigator.clipboard as Clipboard | undefined
+    if (!clipboard) throw new Error('the page must come over https')
+    await clipboard.writeText(text)
+    setCopied('Copied.')
   }
   return (
     <details class="snippets">
@@ -21,15 +24,21 @@ export function Snippets() {
             aria-pressed={name === language}
             onClick={() => {
               setLanguage(name)
-              setCopied(false)
+              setCopied('')
             }}
           >
             {name}
           </button>
         ))}
-        <button type="button" onClick={() => void copy().catch(() => setCopied(false))}>
-          {isCopied ? 'Copied' : 'Copy'}
+        <button
+          type="button"
+          onClick={() =>
+            void copy().catch((error: Error) => setCopied(`It can't be copied: ${error.message}.`))
+          }
+        >
+          Copy
         </button>
+        <output>{copied}</output>
       </div>
       <pre tabIndex={0}>
         <code>{text}</code>

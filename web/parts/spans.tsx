@@ -59,7 +59,7 @@ export function Spans({ source }: { source: Extract<Source, { kind: 'file' }> })
           view={view}
           color="#7386a8"
           spans={spans.value}
-          onSpan={add}
+          onDrag={add}
         />
       )}
       <ul class="span-list">

@@ -6,6 +6,7 @@ import WaveSurfer from 'wavesurfer.js'
 import RegionsPlugin from 'wavesurfer.js/plugins/regions'
 import SpectrogramPlugin from 'wavesurfer.js/plugins/spectrogram'
 import { planesOf } from '../audio/decode.ts'
+import type { Section } from '../audio/mixer.ts'
 import type { Span } from '../state/draft.ts'
 
 /** What all waveforms of a player share. */
@@ -27,13 +28,15 @@ interface WaveformProps {
   position?: ReadonlySignal<number>
   onSeek?: (seconds: number) => void
   isSpectrogram?: boolean
-  /** Shown; with `onSpan` drawn with the mouse too. */
   spans?: readonly Span[]
-  onSpan?: (section: { start: number; end: number }) => void
+  /** Shown as well. */
+  loop?: Section | null
+  /** Gets what is drawn with the mouse. */
+  onDrag?: (section: Section) => void
 }
 
 export function Waveform(props: WaveformProps) {
-  const { buffer, label, isSpectrogram = false, spans, color } = props
+  const { buffer, label, isSpectrogram = false, spans, loop, color } = props
   const box = useRef<HTMLDivElement>(null)
   const drawn = useRef<Drawn>(null)
   const latest = useRef(props)
@@ -46,18 +49,27 @@ export function Waveform(props: WaveformProps) {
       current.destroy()
     }
   }, [buffer, isSpectrogram, color])
-  useEffect(() => drawn.current?.showSpans(spans ?? []), [spans, buffer, isSpectrogram])
+  useEffect(() => {
+    const shown: Shown[] = (spans ?? []).map((span) => ({
+      ...span,
+      color: SPAN_COLORS[span.include ? 'include' : 'exclude'],
+    }))
+    drawn.current?.show(loop ? [...shown, { ...loop, color: LOOP_COLOR }] : shown)
+  }, [spans, loop, buffer, isSpectrogram])
   return <div class="waveform" ref={box} role="img" aria-label={`Waveform of ${label}`} />
 }
 
+type Shown = Section & { color: string }
+
 interface Drawn {
-  showSpans(spans: readonly Span[]): void
+  show(sections: readonly Shown[]): void
   destroy(): void
 }
 
 const SPAN_COLORS = { include: 'rgb(22 163 74 / 28%)', exclude: 'rgb(220 38 38 / 28%)' }
+const LOOP_COLOR = 'rgb(214 51 108 / 18%)'
 /** A shorter drag is a click. */
-const SPAN_SECONDS_MIN = 0.05
+const DRAG_SECONDS_MIN = 0.05
 const PLAIN = { height: 72, color: '#4f7cff' }
 
 function draw(box: HTMLDivElement, latest: { current: WaveformProps }): Drawn {
@@ -80,20 +92,20 @@ function draw(box: HTMLDivElement, latest: { current: WaveformProps }): Drawn {
     surfer.registerPlugin(SpectrogramPlugin.create(options))
   }
   const regions = surfer.registerPlugin(RegionsPlugin.create())
-  if (latest.current.onSpan) {
-    regions.enableDragSelection({ color: SPAN_COLORS.include })
+  if (latest.current.onDrag) {
+    regions.enableDragSelection({ color: LOOP_COLOR })
     regions.on('region-created', (region) => {
       if (region.id.startsWith(SHOWN)) return
       const { start, end } = region
       region.remove()
-      if (end - start >= SPAN_SECONDS_MIN) latest.current.onSpan?.({ start, end })
+      if (end - start >= DRAG_SECONDS_MIN) latest.current.onDrag?.({ start, end })
     })
   }
   surfer.on('interaction', (seconds) => latest.current.onSeek?.(seconds))
   const stops = [shareView(surfer, view), position ? followPosition(surfer, position) : () => {}]
   return {
-    showSpans(spans) {
-      const show = () => showRegions(regions, spans)
+    show(sections) {
+      const show = () => showRegions(regions, sections)
       if (surfer.getDuration() > 0) show()
       else surfer.once('ready', show)
     },
@@ -108,11 +120,10 @@ type Regions = ReturnType<typeof RegionsPlugin.create>
 
 const SHOWN = 'shown-'
 
-function showRegions(regions: Regions, spans: readonly Span[]): void {
+function showRegions(regions: Regions, sections: readonly Shown[]): void {
   for (const region of regions.getRegions()) if (region.id.startsWith(SHOWN)) region.remove()
-  for (const [i, { start, end, include }] of spans.entries()) {
-    const color = SPAN_COLORS[include ? 'include' : 'exclude']
-    regions.addRegion({ id: `${SHOWN}${i}`, start, end, color, drag: false, resize: false })
+  for (const [i, section] of sections.entries()) {
+    regions.addRegion({ ...section, id: `${SHOWN}${i}`, drag: false, resize: false })
   }
 }
 

@@ -1,10 +1,12 @@
 /** The request that the page shows. */
 
 import { signal, type Signal } from '@preact/signals'
-import type { Client, Status } from '../../clients/typescript/client.ts'
+import type { Client, RequestList, Status } from '../../clients/typescript/client.ts'
 import { currentClient, messageOf } from './credential.ts'
 import { givenPrompts, inputOf, source, type Source } from './draft.ts'
 import { keepSource, loadSource } from './kept-sources.ts'
+
+export type Listed = RequestList['data'][number]
 
 export interface OpenRequest {
   id: string
@@ -69,11 +71,9 @@ const opened = (known: Pick<OpenRequest, 'id' | 'name' | 'prompts' | 'original'>
   problem: signal(''),
 })
 
-/** Shows a request of the account by its id, as the address or the history names it. */
-export async function openRequest(id: string): Promise<void> {
-  const { data } = await currentClient().list({ limit: 100 })
-  const listed = data.find(({ request_id: other }) => other === id)
-  const { file_name: name = 'Request', prompt = 'target', prompts = [prompt] } = listed ?? {}
+/** Shows a request of the account. */
+export async function openListed(listed: Listed): Promise<void> {
+  const { request_id: id, file_name: name, prompt, prompts = [prompt] } = listed
   show(opened({ id, name, prompts, original: await loadSource(id) }))
 }
 
@@ -81,7 +81,25 @@ export async function openRequest(id: string): Promise<void> {
 export async function openFromAddress(): Promise<void> {
   const id = new URLSearchParams(location.hash.slice(1)).get('request')
   if (id === null) return
-  await openRequest(id).catch((error: unknown) => (sendProblem.value = messageOf(error)))
+  try {
+    const listed = await find(id)
+    if (!listed) throw new Error(`There is no request ${id} any more.`)
+    await openListed(listed)
+  } catch (error) {
+    sendProblem.value = messageOf(error)
+  }
+}
+
+/** As the list has it: the status names neither file nor prompt. */
+async function find(id: string): Promise<Listed | undefined> {
+  const client = currentClient()
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const page: RequestList = await client.list({ limit: 100, ...(cursor && { cursor }) })
+    const listed = page.data.find(({ request_id: other }) => other === id)
+    if (listed) return listed
+    cursor = page.next_cursor
+  }
+  return undefined
 }
 
 let following = new AbortController()

@@ -27,21 +27,25 @@ const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 function curl({ input, file, api }: Parts): string {
   const json = `-H "Authorization: Bearer $WINNOW_API_KEY" -H 'content-type: application/json'`
-  const upload = file && [
-    `curl -s ${api}/v1/files ${json} -d ${quote(
-      JSON.stringify({
-        file_name: file.name,
-        content_type: file.contentType,
-        file_size: file.bytes.size,
-        purpose: 'audio.separate.input',
-      }),
-    )}`,
-    `curl -T ${quote(file.name)} -H ${quote(`content-type: ${file.contentType}`)} "<upload_url>"`,
-  ]
-  const submit = `curl -s ${api}/v1/queue/audio/separate ${json} \\\n  -d ${quote(
-    JSON.stringify({ input }),
-  )}`
-  return [...(upload ?? []), submit].join('\n')
+  const submission = quote(JSON.stringify({ input }))
+  const submit = `curl -s ${api}/v1/queue/audio/separate ${json} \\\n  -d `
+  if (!file) return submit + submission
+  const { name, contentType, bytes } = file
+  const place = quote(
+    JSON.stringify({
+      file_name: name,
+      content_type: contentType,
+      file_size: bytes.size,
+      purpose: 'audio.separate.input',
+    }),
+  )
+  const type = quote(`content-type: ${contentType}`)
+  return [
+    `field() { sed "s/.*\\"$1\\":\\"\\([^\\"]*\\)\\".*/\\1/"; }  # of the JSON that comes in`,
+    `place=$(curl -s ${api}/v1/files ${json} \\\n  -d ${place})`,
+    `curl -s -T ${quote(name)} -H ${type} "$(echo "$place" | field upload_url)"`,
+    submit + submission.replace('<file_id>', `'"$(echo "$place" | field file_id)"'`),
+  ].join('\n')
 }
 
 function typeScript({ input, file, api }: Parts): string {

@@ -46,6 +46,23 @@ def assert_sum(paths: list[Path]) -> None:
         assert max(part) > 2**23 / 100, "no output is silence"
 
 
+def test_an_upload_that_is_refused_early_is_told_why(client: Any) -> None:
+    size = 64 * 2**20
+    file = client.create_file(
+        {
+            "file_name": "long.wav",
+            "content_type": "audio/wav",
+            "file_size": size,
+            "purpose": "audio.separate.input",
+        }
+    )
+    refusing = {**file, "upload_url": file["upload_url"][:-1]}
+    for _ in range(5):
+        with pytest.raises(ApiError) as refused:
+            client.send(refusing, bytes(size))
+        assert refused.value.code == "PERMISSION_DENIED"
+
+
 def test_a_file_is_sent_separated_followed_and_downloaded(client: Any, tmp_path: Path) -> None:
     parts: list[float] = []
     file_id = client.upload(MIXTURE, "audio/wav", parts.append)

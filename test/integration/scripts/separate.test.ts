@@ -153,11 +153,11 @@ test('a file is uploaded, separated and both parts lie beside it', async (t) => 
   })
   assert.equal(service.uploaded?.length, 300_000)
   assert.deepEqual(service.submission, { input: { prompt: 'a dog', file_id: 'file_1' } })
-  const target = join(folder, 'song-target.wav')
+  const target = join(folder, 'song-a-dog.wav')
   assert.equal(await readFile(target, 'utf8'), 'bytes of /signed/target')
   const residual = join(folder, 'song-residual.wav')
   assert.equal(await readFile(residual, 'utf8'), 'bytes of /signed/residual')
-  assert.match(out, /song-target\.wav\n.*song-residual\.wav\n6\.0 s of audio in \d+\.\d s: .* real/)
+  assert.match(out, /song-a-dog\.wav\n.*song-residual\.wav\n6\.0 s of audio in \d+\.\d s: .* real/)
   assert.match(errors, /uploading.*waiting, number 2\nseparating 20%\nseparating 50%\n/s)
   assert.equal(service.calls.filter((call) => call.includes('stream')).length, 4)
 })
@@ -218,7 +218,7 @@ test('every option reaches the API', async (t) => {
     webhookSecret: 'sixteen-characters',
   })
   const files = await readdir(join(folder, 'new'))
-  assert.deepEqual(files.sort(), ['my talk-residual.wav', 'my talk-target.wav'])
+  assert.deepEqual(files.sort(), ['my talk-residual.wav', 'my talk-speech.wav'])
   assert.equal(errors, 'webhook signing secret, shown only now: whsec_made\n')
 })
 
@@ -230,8 +230,8 @@ test('--json prints the result with the paths; --logs adds the log; videos come 
   const printed = JSON.parse((await run(service, ...words)).out) as Json
   const at = (name: string) => join(folder, name)
   assert.deepEqual(printed.files, {
-    target: at('song-target.wav'),
-    target_video: at('song-target.mp4'),
+    target: at('song-a-dog.wav'),
+    target_video: at('song-a-dog.mp4'),
     residual: at('song-residual.wav'),
     residual_video: at('song-residual.mp4'),
   })

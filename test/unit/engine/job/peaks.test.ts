@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import { Peaks, PEAKS_MAX, type Waveform } from '../../../../engine/job/peaks.ts'
+import { concatenate } from '../../../support/signals.ts'
 import type { OutputName } from '../../../../shared/messages.ts'
 
 const RATE = 44_100
@@ -35,7 +36,7 @@ function directly(planes: readonly Float32Array[], bucketSamples: number): numbe
 
 const joined = (blocks: Blocks, channels: number) =>
   Array.from({ length: channels }, (_, channel) =>
-    Float32Array.from(blocks.flatMap((planes) => [...planes[channel]!])),
+    concatenate(blocks.map((planes) => planes[channel]!)),
   )
 
 test('whatever the blocks, the peaks are those of the whole, in at most so many buckets', () => {
@@ -43,7 +44,8 @@ test('whatever the blocks, the peaks are those of the whole, in at most so many 
   fc.assert(
     fc.property(lengths, fc.integer({ min: 1, max: 8 }), (lengths, channels) => {
       let seed = 1
-      const next = () => ((seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647) * 2 - 1
+      // a high power, so that buckets differ in what is greatest in them
+      const next = () => (((seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647) * 2 - 1) ** 99
       const blocks = lengths.map((length) =>
         Array.from({ length: channels }, () => Float32Array.from({ length }, next)),
       )
@@ -59,6 +61,19 @@ test('whatever the blocks, the peaks are those of the whole, in at most so many 
     }),
     { numRuns: 30 },
   )
+})
+
+test('a bucket that is made of two has the least and the greatest of both', () => {
+  const seconds = Math.ceil((PEAKS_MAX * 256) / RATE) + 2 // one channel of more than there is room for
+  let seed = 1
+  const next = () => ((seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647) * 2 - 1
+  // a high power, so that buckets differ in what is greatest in them
+  const second = () => [Float32Array.from({ length: RATE }, () => next() ** 99)]
+  const blocks = Array.from({ length: seconds }, second)
+  const { residual } = waveformsOf(new Map([['residual', blocks]]), 1)
+  assert.equal(residual.samples_per_pixel, 512)
+  const expected = directly(joined(blocks, 1), 512).map((value) => value + 0)
+  assert.deepEqual(residual.data, expected)
 })
 
 test('an hour is as large as a minute, and uses at least half of the buckets', () => {

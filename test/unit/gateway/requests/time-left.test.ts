@@ -3,12 +3,13 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { secondsLeft, speedOf, type OpenWork } from '../../../../gateway/requests/time-left.ts'
 
-const open = (requestId: string, work: number | null, done = 0): OpenWork => ({
+const open = (requestId: string, mediaSeconds: number | null, done = 0, weight = 1): OpenWork => ({
   requestId,
-  work,
+  mediaSeconds,
+  weight,
   done,
 })
-const SPEED = { perSecond: 10, meanWork: 50 }
+const SPEED = { perSecond: 10, meanSeconds: 50 }
 const left = (...given: Parameters<typeof secondsLeft>) =>
   Object.fromEntries([...secondsLeft(...given)].map(([id, s]) => [id, Math.round(s * 10) / 10]))
 
@@ -36,6 +37,7 @@ test('one that waits begins when a place is free', () => {
 
 test('a length that is not known is taken for the mean', () => {
   assert.deepEqual(left([open('a', null)], [open('b', null)], SPEED), { a: 5, b: 10 })
+  assert.deepEqual(left([open('a', null, 0, 3)], [], SPEED), { a: 15 }, 'for all that it asks for')
 })
 
 test('whatever runs and waits: all work is done at the end, each in its turn, never negative', () => {
@@ -54,15 +56,15 @@ test('whatever runs and waits: all work is done at the end, each in its turn, ne
       (a, b, perSecond) => {
         const running = a.map(({ work, done }, i) => open(`a${i}`, work, done))
         const waiting = b.map(({ work, done }, i) => open(`b${i}`, work, done))
-        const result = secondsLeft(running, waiting, { perSecond, meanWork: 1 })
+        const result = secondsLeft(running, waiting, { perSecond, meanSeconds: 1 })
         const times = [...result.values()]
         const total = [...a, ...b].reduce((sum, { work, done }) => sum + work * (1 - done), 0)
         assert.equal(result.size, a.length + b.length)
         assert.ok(times.every((seconds) => seconds >= 0))
         const last = Math.max(0, ...times)
         assert.ok(Math.abs(last - total / perSecond) <= 1e-6 * Math.max(1, last))
-        for (const { requestId, work, done } of [...running, ...waiting]) {
-          const alone = ((work ?? 0) * (1 - done)) / perSecond
+        for (const { requestId, mediaSeconds, done } of [...running, ...waiting]) {
+          const alone = ((mediaSeconds ?? 0) * (1 - done)) / perSecond
           assert.ok(result.get(requestId)! >= alone - 1e-6 * Math.max(1, last))
         }
       },
@@ -70,21 +72,23 @@ test('whatever runs and waits: all work is done at the end, each in its turn, ne
   )
 })
 
-const run = (work: number, startedAt: number, finishedAt: number) => ({
-  work,
+const run = (mediaSeconds: number, startedAt: number, finishedAt: number, weight = 1) => ({
+  mediaSeconds,
+  weight,
   startedAt: startedAt * 1_000,
   finishedAt: finishedAt * 1_000,
 })
 
 test('the speed is the work over the time in which something ran', () => {
   assert.equal(speedOf([]), undefined)
-  assert.deepEqual(speedOf([run(60, 0, 6)]), { perSecond: 10, meanWork: 60 })
+  assert.deepEqual(speedOf([run(60, 0, 6)]), { perSecond: 10, meanSeconds: 60 })
+  assert.deepEqual(speedOf([run(60, 0, 6, 2)]), { perSecond: 20, meanSeconds: 60 })
   // idle from 6 to 100
   const apart = [run(60, 0, 6), run(30, 100, 103), run(50, 103, 108)]
-  assert.deepEqual(speedOf(apart), { perSecond: 10, meanWork: 40 })
+  assert.deepEqual(speedOf(apart), { perSecond: 10, meanSeconds: 40 })
   // two at once, each at half the speed
   const together = [run(50, 0, 10), run(50, 0, 10), run(50, 10, 20), run(50, 10, 20)]
-  assert.deepEqual(speedOf(together), { perSecond: 15, meanWork: 50 })
+  assert.deepEqual(speedOf(together), { perSecond: 15, meanSeconds: 50 })
 })
 
 test('media of no length, or clocks that differ, give no speed', () => {

@@ -1,0 +1,39 @@
+/**
+ * Answers that come while their request is still being sent. A connection that is closed with
+ * bytes unread is reset, and a reset may overtake the answer: many clients read it only when they
+ * have sent all. So the rest is taken and thrown away, as web servers do, within limits.
+ */
+
+import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
+
+/** Somewhat more than the largest upload. */
+const BYTES_MAX = 2 ** 29
+const MS_MAX = 30_000
+/** A client that sends nothing for so long has read the answer, or never will. */
+const SILENT_MS_MAX = 1_000
+
+/** `answer`, whose end comes when the rest of the request has come, or too much of it. */
+export const lingering = (answer: string, request: IncomingMessage): Readable =>
+  Readable.from(answerAndDiscard(answer, request))
+
+async function* answerAndDiscard(answer: string, request: IncomingMessage) {
+  yield Buffer.from(answer)
+  if (request.readableEnded || request.destroyed) return
+  let bytes = 0
+  await new Promise<void>((resolve) => {
+    const stop = () => {
+      clearTimeout(total)
+      clearTimeout(silence)
+      resolve()
+    }
+    const total = setTimeout(stop, MS_MAX)
+    const silence = setTimeout(stop, SILENT_MS_MAX)
+    request.on('data', ({ length }: Buffer) => {
+      silence.refresh()
+      bytes += length
+      if (bytes > BYTES_MAX) stop()
+    })
+    request.once('end', stop).once('close', stop).once('error', stop).resume()
+  })
+}

@@ -1,0 +1,258 @@
+/** Listening to what was separated, in a real browser with the real service. */
+
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import type { Page } from 'playwright-core'
+import { launchBrowser } from './browser.ts'
+import {
+  assertAccessible,
+  chooseExample,
+  largestDifference,
+  playerIsThere,
+  saveMix,
+  separate,
+  signedIn,
+  SPEECH_OVER_PIANO,
+  type Place,
+} from './playground.ts'
+import { makeMedia } from '../support/make-media.ts'
+import { concatenate, noise } from '../support/signals.ts'
+import { startWinnow } from '../support/start-winnow.ts'
+import { wavBytes } from '../support/wav.ts'
+
+/** The page after an example was separated. */
+async function listening(place: Place, prompt: string): Promise<Page> {
+  const page = await signedIn(place)
+  await chooseExample(page)
+  await page.getByLabel('Prompt 1').fill(prompt)
+  await separate(page)
+  await playerIsThere(page)
+  await page.getByRole('heading', { name: SPEECH_OVER_PIANO }).click() // out of the fields
+  return page
+}
+
+/** The sound goes on, and keys act on it. */
+async function playsByKeys(place: Place): Promise<void> {
+  const page = await listening(place, 'piano')
+  await page.keyboard.press(' ')
+  await page.getByRole('button', { name: 'Pause' }).waitFor()
+  await page.waitForFunction(() => !/^0:00\.0/.test(document.querySelector('.clock')!.textContent))
+  await page.keyboard.press('ArrowRight')
+  await page.waitForFunction(() => /^0:0[56]/.test(document.querySelector('.clock')!.textContent))
+  await page.keyboard.press('l')
+  await page.getByRole('button', { name: /^Loop 0:/ }).waitFor()
+  await page.keyboard.press('l')
+  await page.getByRole('button', { name: 'Loop', exact: true }).waitFor()
+  await page.keyboard.press('1')
+  const solo = page.getByRole('button', { name: 'Solo Mixture' })
+  assert.equal(await solo.getAttribute('aria-pressed'), 'true')
+}
+
+/** The mean power of the blocks of 0.4 s that are louder than -70 dB, in dB. */
+function loudness(planes: readonly Float32Array[], rate: number): number {
+  const block = Math.round(0.4 * rate)
+  const powers: number[] = []
+  for (let from = 0; from < planes[0]!.length; from += block) {
+    const parts = planes.map((plane) => plane.subarray(from, from + block))
+    const sum = parts.reduce((all, part) => all + part.reduce((sum, x) => sum + x * x, 0), 0)
+    powers.push(sum / parts.length / parts[0]!.length)
+  }
+  const loud = powers.filter((power) => power > 1e-7)
+  return 10 * Math.log10(loud.reduce((a, b) => a + b) / loud.length)
+}
+
+async function comparesAtEqualLoudness(place: Place): Promise<void> {
+  const page = await listening(place, 'piano')
+  await page.keyboard.press('b')
+  await page.getByRole('button', { name: 'A: Mixture' }).waitFor()
+  const a = await saveMix(page)
+  await page.keyboard.press('b')
+  await page.getByRole('button', { name: 'B: piano' }).waitFor()
+  const b = await saveMix(page)
+  assert.ok(largestDifference(a, b) > 0.01, 'they are two sounds')
+  const [loudA, loudB] = [loudness(a, 44_100), loudness(b, 44_100)]
+  assert.ok(Math.abs(loudA - loudB) < 0.05, `${loudA} and ${loudB} dB`)
+  await page.keyboard.press('b')
+  await page.getByRole('button', { name: 'A/B', exact: true }).waitFor()
+}
+
+const positionOf = (page: Page) => page.getByLabel('Position in seconds').inputValue().then(Number)
+
+/** What is drawn with the mouse on any lane is played again and again. */
+async function loopsWhatIsDrawn(place: Place): Promise<void> {
+  const page = await listening(place, 'piano')
+  const waveform = page.getByRole('img', { name: 'Waveform of piano' })
+  const { x, y, width, height } = (await waveform.boundingBox())!
+  await page.mouse.move(x + 0.5 * width, y + height / 2)
+  await page.mouse.down()
+  await page.mouse.move(x + 0.6 * width, y + height / 2, { steps: 8 })
+  await page.mouse.up()
+  await page.getByRole('button', { name: /^Loop 0:0[23]\.\d to 0:03\.\d$/ }).waitFor()
+  await page.getByRole('button', { name: 'Play' }).click()
+  let [wraps, before] = [0, 0]
+  while (wraps < 2) {
+    const position = await positionOf(page)
+    assert.ok(position >= 2.9 && position <= 3.7, `${position} s is within the loop`)
+    if (position < before) wraps += 1
+    before = position
+  }
+}
+
+/** All lanes are as wide and show the same time. */
+async function zoomsAllLanes(place: Place): Promise<void> {
+  const page = await listening(place, 'piano')
+  for (let press = 0; press < 3; press += 1) {
+    await page.getByRole('button', { name: 'Zoom in' }).click()
+  }
+  const scrolls = () =>
+    page.evaluate(() =>
+      [...document.querySelectorAll('.waveform > div')].map(({ shadowRoot }) => {
+        const { scrollWidth, clientWidth, scrollLeft } = shadowRoot!.querySelector('.scroll')!
+        return { isWider: scrollWidth > 2 * clientWidth, scrollLeft }
+      }),
+    )
+  assert.deepEqual(
+    (await scrolls()).map(({ isWider }) => isWider),
+    [true, true, true],
+  )
+  await page.evaluate(() => {
+    document.querySelector('.waveform > div')!.shadowRoot!.querySelector('.scroll')!.scrollLeft = 90
+  })
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll('.waveform > div')].every(
+      ({ shadowRoot }) => Math.abs(shadowRoot!.querySelector('.scroll')!.scrollLeft - 90) < 8,
+    ),
+  )
+}
+
+/** A picture is drawn in every lane, in which not all is of one colour. */
+async function drawsSpectrograms(place: Place): Promise<void> {
+  const page = await listening(place, 'piano')
+  await page.getByRole('button', { name: 'Spectrogram' }).click()
+  await page.waitForFunction(() => {
+    const hosts = [...document.querySelectorAll('.waveform > div')]
+    return hosts.every(({ shadowRoot }) =>
+      [...shadowRoot!.querySelectorAll('canvas')].some((canvas) => {
+        if (canvas.width === 0 || canvas.height === 0) return false
+        const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height)
+        return new Set(new Uint32Array(data.buffer)).size > 50
+      }),
+    )
+  })
+}
+
+async function showsPredictedSpans(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  await page.getByRole('button', { name: 'siren and speech' }).click()
+  await page.getByLabel('Prompt 1').fill('siren')
+  await page.getByText('Options').click()
+  await page.getByLabel('Predict spans').check()
+  await separate(page)
+  await playerIsThere(page)
+  await page.getByText(/match \d+ %/).waitFor()
+  const regions = (lane: string) =>
+    page.evaluate((lane) => {
+      const host = document.querySelector(`section[aria-label="${lane}"] .waveform > div`)
+      return host!.shadowRoot!.querySelectorAll('[part~="region"]').length
+    }, lane)
+  await page.waitForFunction(() => {
+    const host = document.querySelector('section[aria-label="Mixture"] .waveform > div')
+    return host!.shadowRoot!.querySelector('[part~="region"]')
+  })
+  assert.ok((await regions('Mixture')) > 0)
+  assert.equal(await regions('siren'), 0)
+}
+
+async function losslessAddsUp(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  await chooseExample(page)
+  await page.getByLabel('Prompt 1').fill('piano')
+  await page.getByText('Options').click()
+  await page.getByLabel('Format').selectOption('flac')
+  await separate(page)
+  await playerIsThere(page)
+  await page.getByRole('button', { name: 'Null test' }).click()
+  const [, peak] = /peaks at (-\d+\.\d) dB/.exec(await page.getByText(/peaks at/).innerText()) ?? []
+  assert.ok(Number(peak) < -85, `${peak} dB: this browser decodes FLAC`)
+}
+
+/** The picture of a video is on the clock of the sound. */
+async function showsThePicture(place: Place): Promise<void> {
+  const path = join(place.winnow.folder, 'scene.mp4')
+  await makeMedia(path, 'mp4', {
+    audio: { planes: [noise(3, 44_100)], sampleRate: 44_100, encoder: 'aac' },
+    video: { seconds: 3, encoder: 'libx264' },
+  })
+  const page = await signedIn(place)
+  await page.getByLabel('Choose a file').setInputFiles(path)
+  await page.getByLabel('Prompt 1').fill('noise')
+  await separate(page)
+  await playerIsThere(page)
+  const video = page.getByLabel('Picture of the source')
+  await page.waitForFunction(() => (document.querySelector('video')?.videoWidth ?? 0) > 0)
+  assert.deepEqual(
+    await video.evaluate((element: HTMLVideoElement) => [element.videoWidth, element.muted]),
+    [64, true],
+  )
+  await page.getByLabel('Position in seconds').fill('2')
+  await page.waitForFunction(() => Math.abs(document.querySelector('video')!.currentTime - 2) < 0.2)
+  await page.getByRole('button', { name: 'Play' }).click()
+  await page.waitForFunction(() => document.querySelector('video')!.currentTime > 2.4)
+  await assertAccessible(page, 'a video')
+}
+
+/** Too long to be decoded in a page, as its result says: peaks are drawn, and the browser plays. */
+async function drawsLongMediaByPeaks(place: Place): Promise<void> {
+  const RATE = 44_100
+  const path = join(place.winnow.folder, 'long.wav')
+  const planes = [concatenate([noise(2, RATE), new Float32Array(2 * RATE)])]
+  await writeFile(path, wavBytes(planes, RATE))
+  const page = await signedIn(place)
+  await page.route('**/result', async (route) => {
+    const reply = await route.fetch()
+    const result = (await reply.json()) as { data: object }
+    await route.fulfill({ json: { ...result, data: { ...result.data, duration: 7_200 } } })
+  })
+  await page.getByLabel('Choose a file').setInputFiles(path)
+  await page.getByLabel('Prompt 1').fill('bell')
+  await separate(page)
+  const rest = page.getByRole('img', { name: 'Waveform of Residual' })
+  await rest.waitFor()
+  assert.equal(await page.locator('audio').count(), 2)
+  assert.equal(await page.getByRole('img', { name: /^Waveform of/ }).count(), 2)
+  const [loud = 0, silent = 0] = await page.evaluate(() => {
+    const host = document.querySelector('[aria-label="Waveform of Residual"] > div')!
+    const canvas = host.shadowRoot!.querySelector('canvas')!
+    const half = Math.floor(canvas.width / 2)
+    return [0, half].map((from) => {
+      const { data } = canvas.getContext('2d')!.getImageData(from, 0, half, canvas.height)
+      return data.filter((alpha, i) => i % 4 === 3 && alpha > 0).length // inked
+    })
+  })
+  assert.ok(loud > 10 * silent, `the loud half is drawn: ${loud} and ${silent} pixels`)
+  await rest.click()
+  await page.waitForFunction(() => {
+    const [audio] = [...document.querySelectorAll('audio')].slice(-1)
+    return Math.abs(audio!.currentTime - 2) < 0.2 // the middle, where it was clicked
+  })
+  await assertAccessible(page, 'long media')
+}
+
+test('the player', async (t) => {
+  const browser = await launchBrowser(t)
+  const winnow = await startWinnow(t)
+  const cases: [string, (place: Place) => Promise<void>][] = [
+    ['it plays, moves and loops by keys', playsByKeys],
+    ['A and B are equally loud', comparesAtEqualLoudness],
+    ['a loop is drawn with the mouse', loopsWhatIsDrawn],
+    ['zoom and scroll are those of all lanes', zoomsAllLanes],
+    ['spectrograms are drawn', drawsSpectrograms],
+    ['predicted spans and the match are shown', showsPredictedSpans],
+    ['lanes of FLAC add up', losslessAddsUp],
+    ['a video has its picture', showsThePicture],
+    ['long media is drawn by peaks', drawsLongMediaByPeaks],
+  ]
+  for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
+})

@@ -1,0 +1,104 @@
+/** What tests of the page at `/` do in it. */
+
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import type { TestContext } from 'node:test'
+import type { Browser, Download, Page } from 'playwright-core'
+import { accessibilityProblems, openPage } from './browser.ts'
+import { API_KEY, type Winnow } from '../support/start-winnow.ts'
+import { readWav24 } from '../support/wav.ts'
+
+export const SPEECH_OVER_PIANO = 'speech-over-piano.wav'
+
+export interface Place {
+  t: TestContext
+  winnow: Winnow
+  browser: Browser
+}
+
+export const post = (winnow: Winnow, path: string, token: string, body?: object) =>
+  fetch(`${winnow.url}${path}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body && { 'content-type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+
+/** A page that is signed in by a one-time code. */
+export async function signedIn({ t, winnow, browser }: Place): Promise<Page> {
+  const { code } = (await (await post(winnow, '/playground/codes', API_KEY)).json()) as {
+    code: string
+  }
+  const page = await openPage(t, browser, `${winnow.url}/#code=${code}`)
+  await page.getByRole('heading', { name: 'What do you want to take out?' }).waitFor()
+  assert.equal(new URL(page.url()).hash, '', 'the code has left the address')
+  return page
+}
+
+/** Drops a file as from the desktop. */
+export async function drop(page: Page, path: string, name: string): Promise<void> {
+  const base64 = (await readFile(path)).toString('base64')
+  const transfer = await page.evaluateHandle(
+    ({ base64, name }) => {
+      const content = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))
+      const transfer = new DataTransfer()
+      transfer.items.add(new File([content], name, { type: 'audio/wav' }))
+      return transfer
+    },
+    { base64, name },
+  )
+  await page.dispatchEvent('.drop', 'drop', { dataTransfer: transfer })
+}
+
+export async function chooseExample(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'speech over piano' }).click()
+  await page.getByText(`${SPEECH_OVER_PIANO}, 0.5 MB`).waitFor()
+}
+
+export const separate = (page: Page) =>
+  page.getByRole('button', { name: 'Separate', exact: true }).click()
+
+export const playerIsThere = (page: Page) =>
+  page.getByRole('button', { name: 'Null test' }).waitFor()
+
+export async function planesOf(download: Download): Promise<Float32Array[]> {
+  return readWav24(await readFile(await download.path())).planes
+}
+
+export async function saveMix(page: Page): Promise<Float32Array[]> {
+  const saved = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Save this mix' }).click()
+  return planesOf(await saved)
+}
+
+/** The largest difference of two signals. */
+export function largestDifference(
+  one: readonly Float32Array[],
+  other: readonly Float32Array[],
+): number {
+  assert.equal(one.length, other.length)
+  assert.equal(one[0]!.length, other[0]!.length)
+  return Math.max(
+    ...one.map((plane, c) =>
+      plane.reduce((most, x, i) => Math.max(most, Math.abs(x - other[c]![i]!)), 0),
+    ),
+  )
+}
+
+/** Samples of 24 bits, rounded twice. */
+export const ROUNDING = 2 ** -22
+
+export async function assertAccessible(page: Page, state: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    assert.deepEqual(await accessibilityProblems(page), [], `${state}, ${colorScheme}`)
+  }
+  const size = page.viewportSize()!
+  await page.setViewportSize({ width: 320, height: 700 })
+  const width = await page.evaluate(() => document.documentElement.scrollWidth)
+  assert.equal(width, 320, `${state} fits a screen of 320 pixels`)
+  assert.deepEqual(await accessibilityProblems(page), [], `${state}, narrow`)
+  await page.setViewportSize(size)
+}
