@@ -12,7 +12,7 @@ import type { Account, Service } from './service.ts'
 const SAMPLE_RATE = 8_000
 /** Of the files that they send. */
 const SECONDS = [0.4, 1.3]
-const POLL_MS = 400
+const POLL_MS = 1_000
 /** A stream that says nothing for so long is opened anew. */
 const STREAM_MS_MAX = 60_000
 
@@ -219,11 +219,16 @@ export class Clients {
     await sleep(options.cancelAfterMs)
     ask.isCanceled = true
     let askedAt = now()
-    const status = await service.persistently(options.account, (client) => {
-      askedAt = now()
-      return client.cancel(requestId)
-    })
-    this.#see(ask, status, askedAt)
+    try {
+      const status = await service.persistently(options.account, (client) => {
+        askedAt = now()
+        return client.cancel(requestId)
+      })
+      this.#see(ask, status, askedAt)
+    } catch (error) {
+      const isLate = error instanceof ApiError && error.code === 'REQUEST_FINISHED'
+      if (!isLate) throw error
+    }
   }
 
   /** Notes a status; whether it is the end. */

@@ -30,7 +30,7 @@ export interface CampaignOptions {
 
 const ENGINES = 2
 const RECEIVERS = 4
-const ASKS_PER_SECOND = 1.5
+const ASKS_PER_SECOND = 1
 const PAID_SECONDS = 1_000_000
 /** Clients go on for so long after the last fault. */
 const CALM_MS = 3_000

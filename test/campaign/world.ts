@@ -29,8 +29,8 @@ export interface WorldOptions {
 
 const ADMIN_TOKEN = 'an-admin-token-for-tests-only'
 const NATS_TOKEN = 'a-token-for-tests-only'
-/** Holds what a campaign of a thousand faults writes. */
-const DISK_MEBIBYTES = 1_024
+/** Holds what a campaign of a thousand faults writes, and is quickly filled. */
+const DISK_MEBIBYTES = 256
 /** Until a broker that could not start is started again. */
 const BROKER_RETRY_MS = 500
 

@@ -4,7 +4,11 @@
  */
 
 import assert from 'node:assert/strict'
-import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2'
+import {
+  connect as connectHttp2,
+  type ClientHttp2Session,
+  type IncomingHttpHeaders,
+} from 'node:http2'
 import { connect } from 'node:net'
 import fc from 'fast-check'
 import { createScope } from '../support/scope.ts'
@@ -178,9 +182,9 @@ function statusOf(
       'content-type': 'application/grpc',
       te: 'trailers',
     })
-    const note = (headers: Record<string, unknown>) => {
+    const note = (headers: IncomingHttpHeaders) => {
       const status = headers['grpc-status']
-      if (status !== undefined) resolve(String(status))
+      if (typeof status === 'string') resolve(status)
     }
     stream.on('response', note).on('trailers', note)
     stream.on('error', () => undefined).resume()
