@@ -40,14 +40,24 @@ export interface PlannedFault {
 const AFTER_MS = { least: 150, most: 1_050 }
 const LASTS_MS = { least: 100, most: 3_000 }
 
+interface PlanOptions {
+  seed: number
+  faults: number
+  /** Between two faults; without it they come by the second. */
+  everyMs?: number | undefined
+}
+
 /** @param kinds those that can be made on this machine */
-export function planFaults(seed: number, count: number, kinds: readonly Kind[]): PlannedFault[] {
+export function planFaults(
+  { seed, faults, everyMs }: PlanOptions,
+  kinds: readonly Kind[],
+): PlannedFault[] {
   const random = randomOf(seed)
   const between = ({ least, most }: typeof AFTER_MS) => least + (most - least) * random()
-  return Array.from({ length: count }, (_, number) => ({
+  return Array.from({ length: faults }, (_, number) => ({
     number,
     kind: pickKind(kinds, random()),
-    afterMs: Math.round(between(AFTER_MS)),
+    afterMs: Math.round(everyMs ?? between(AFTER_MS)),
     lastsMs: Math.round(between(LASTS_MS)),
     which: random(),
     how: random(),

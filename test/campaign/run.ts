@@ -15,6 +15,7 @@ import { isEnd, newHistory, type AccountAtTheEnd, type History } from './history
 import type { TestContext } from 'node:test'
 import { planFaults, randomOf, type PlannedFault } from './plan.ts'
 import { startReceivers } from './receivers.ts'
+import { createSampler, type TimedSample } from './samples.ts'
 import { summaryOf, type Summary } from './summary.ts'
 import { Service, type Account } from './service.ts'
 import { startWorld, type World } from './world.ts'
@@ -24,8 +25,12 @@ export interface CampaignOptions {
   faults: number
   database: 'sqlite' | 'postgres'
   gateways: number
+  /** Between two faults; without it they come by the second. */
+  everyMs?: number | undefined
   /** Called about once a second. */
   onProgress?: (line: string) => void
+  /** Called every ten seconds. */
+  onSample?: ((sample: TimedSample) => void) | undefined
 }
 
 const ENGINES = 2
@@ -36,6 +41,7 @@ const PAID_SECONDS = 1_000_000
 const CALM_MS = 3_000
 /** In which all must come to its end then: an engine gives up a job's events after ten minutes. */
 const REST_MS_MAX = 12 * 60_000
+const SAMPLE_EVERY_MS = 10_000
 const AUDIT_EVERY_MS = 1_000
 
 /**
@@ -49,6 +55,7 @@ export async function runCampaign(scope: Scope, options: CampaignOptions): Promi
   const world = await startWorld(scope, { ...options, engines: ENGINES, history })
   const scene = await startScene(scope, world, { ...options, history, now })
   const stopTelling = tell(scene, options, now)
+  if (options.onSample) await startSampling(scope, world, { now, onSample: options.onSample })
   try {
     await makeFaults(scene, options, now)
     const accounts = await comeToRest(scene, now)
@@ -93,7 +100,7 @@ async function makeFaults(
   now: () => number,
 ): Promise<void> {
   const { clients, history, world } = scene
-  const plan = planFaults(options.seed, options.faults, possibleKinds(world))
+  const plan = planFaults(options, possibleKinds(world))
   const make = async (planned: PlannedFault) => {
     const beganAt = now()
     const target = await FAULTS[planned.kind](scene, planned)
@@ -153,6 +160,22 @@ async function redeliver(
     }
   }
   return untold
+}
+
+/** Until the scope ends. A sample that cannot be taken, as the database is away, is left out. */
+async function startSampling(
+  scope: Scope,
+  world: World,
+  { now, onSample }: { now: () => number; onSample: (sample: TimedSample) => void },
+): Promise<void> {
+  const take = await createSampler(scope, world)
+  const timer = setInterval(() => {
+    take().then(
+      (sample) => onSample({ minutes: now() / 60_000, sample }),
+      () => undefined,
+    )
+  }, SAMPLE_EVERY_MS)
+  scope.after(() => clearInterval(timer))
 }
 
 function tell(
