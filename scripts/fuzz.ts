@@ -5,7 +5,7 @@
 
 import { parseArgs } from 'node:util'
 import { fuzzCheckpoints } from '../test/fuzz/checkpoints.ts'
-import { fuzzCrowds } from '../test/fuzz/crowds.ts'
+import { fuzzCrowds, type CrowdReport } from '../test/fuzz/crowds.ts'
 import { fuzzGrpc } from '../test/fuzz/grpc.ts'
 import { fuzzHttp } from '../test/fuzz/http.ts'
 import { fuzzMedia } from '../test/fuzz/media.ts'
@@ -26,8 +26,11 @@ const FUZZERS = {
   checkpoints: fuzzCheckpoints,
   http: fuzzHttp,
   grpc: fuzzGrpc,
-  crowds: ({ cases: clients }: FuzzOptions) =>
-    fuzzCrowds({ clients, submits: SUBMITS, onCrowd: (report) => console.log(report) }),
+  crowds: async ({ cases: clients }: FuzzOptions) => {
+    const onCrowd = (report: CrowdReport) => console.log(JSON.stringify(report))
+    await fuzzCrowds({ clients, submits: SUBMITS, onCrowd })
+    return { clients }
+  },
 }
 /** Beside each crowd. */
 const SUBMITS = 200

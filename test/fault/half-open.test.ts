@@ -7,7 +7,7 @@ import { followToEnd, startWinnow, submitFile } from '../support/start-winnow.ts
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 
 /** Far beyond the half minute that it takes; a client of NATS left to itself takes six. */
-const timeout = 180_000
+const timeout = 300_000
 
 test(
   'an engine whose broker is gone without a word goes on with a new connection',
