@@ -1,6 +1,6 @@
 /**
- * `npm run campaign`: real processes, clients and faults by a seed (docs/reliability.md). Prints its
- * progress, then a summary as JSON; ends with 1 when the promise was broken.
+ * `npm run campaign`: real processes, clients and faults by a seed (docs/reliability.md). Prints
+ * its progress, then a summary as JSON; ends with 1 when the promise was broken.
  */
 
 import { writeFileSync } from 'node:fs'

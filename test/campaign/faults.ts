@@ -26,28 +26,27 @@ const SLOW_MS = 4_000
 const DELAY_MS_MAX = 400
 const CREDITS = 3
 
-const processKilled: Fault = async (scene, planned) => {
-  const process = await pickProcess(scene.world, planned)
-  await process.end('SIGKILL')
-  return process.name
-}
+const processKilled: Fault = ({ world }, planned) =>
+  onProcess(world, planned, async (process) => {
+    await process.end('SIGKILL')
+    return process.name
+  })
 
-const processRestarted: Fault = async (scene, planned) => {
-  const process = await pickProcess(scene.world, planned)
-  const code = await process.end('SIGTERM')
-  const isOurs = process !== scene.world.processes.broker
-  if (isOurs && code !== 0)
-    scene.history.deaths.push(`${process.name} ended with ${code} at SIGTERM`)
-  return process.name
-}
+const processRestarted: Fault = ({ world, history }, planned) =>
+  onProcess(world, planned, async (process) => {
+    const code = await process.end('SIGTERM')
+    const isOurs = process !== world.processes.broker
+    if (isOurs && code !== 0) history.deaths.push(`${process.name} ended with ${code} at SIGTERM`)
+    return process.name
+  })
 
-const processFrozen: Fault = async (scene, planned) => {
-  const process = await pickProcess(scene.world, planned)
-  process.freeze()
-  await sleep(planned.lastsMs)
-  process.thaw()
-  return process.name
-}
+const processFrozen: Fault = ({ world }, planned) =>
+  onProcess(world, planned, async (process) => {
+    process.freeze()
+    await sleep(planned.lastsMs)
+    process.thaw()
+    return process.name
+  })
 
 const connectionsDelayed: Fault = async ({ world }, planned) => {
   const [name, proxy] = pick(Object.entries(world.proxies), planned.which)
@@ -82,8 +81,7 @@ const connectionsHalfOpened: Fault = async ({ world }, planned) => {
 
 const brokerStoreDeleted: Fault = async ({ world }) => {
   const { broker } = world.processes
-  await broker.untilUp()
-  await broker.end('SIGKILL', () => world.deleteBrokerStore())
+  await broker.whenUp(() => broker.end('SIGKILL', () => world.deleteBrokerStore()))
   return broker.name
 }
 
@@ -103,8 +101,7 @@ const START_MS_MAX = 15_000
 
 /** As its operators are told to: it stores nothing until then. */
 async function restartBroker({ processes: { broker } }: World): Promise<void> {
-  await broker.untilUp()
-  await broker.end('SIGTERM')
+  await broker.whenUp(() => broker.end('SIGTERM'))
 }
 
 /** Once at a time. */
@@ -202,19 +199,20 @@ export function possibleKinds({ disks, clock, postgres }: World): Kind[] {
 const pick = <T>(items: readonly T[], share: number): T => items[Math.floor(share * items.length)]!
 
 /**
- * One that runs, or the next one that does. Waits while more than one process is down: a slow machine
- * would never have them all.
+ * Acts on a process that runs, or on the next one that does. Waits while more than one process is
+ * down: a slow machine would never have them all.
  */
-async function pickProcess(
+async function onProcess<T>(
   { processes: { broker, gateways, engines } }: World,
   { which }: PlannedFault,
-): Promise<Supervised> {
+  act: (process: Supervised) => Promise<T>,
+): Promise<T> {
   const all = [broker, ...gateways, ...engines]
   const first = Math.floor(which * all.length)
   const order = [...all.slice(first), ...all.slice(0, first)]
   for (;;) {
     const up = order.filter(({ state }) => state === 'up')
-    if (up.length >= all.length - 1) return up[0]!
+    if (up.length >= all.length - 1) return act(up[0]!)
     await Promise.race(order.filter((each) => !up.includes(each)).map((each) => each.untilUp()))
   }
 }

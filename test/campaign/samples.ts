@@ -110,7 +110,8 @@ export function svgOf(samples: readonly TimedSample[]): string {
   })
   const all = plots.length * (height + gap) + 2 * gap
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${left + width + 70} ${all}" font-family="sans-serif" font-size="12">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${left + width + 70} ${all}"`,
+    ' font-family="sans-serif" font-size="12">',
     ...plots,
     `<text x="${left + width / 2}" y="${all - 8}" text-anchor="middle">${minutesMax.toFixed(0)} minutes</text>`,
     '</svg>',

@@ -64,6 +64,12 @@ export class Supervised {
     while (this.#state !== 'up') await once(this.#changes, 'state')
   }
 
+  /** Acts on it in the moment in which it is up: two faults never act on it at once. */
+  async whenUp<T>(act: () => Promise<T>): Promise<T> {
+    while (this.#state !== 'up') await once(this.#changes, 'state')
+    return act()
+  }
+
   /** Ends it by the signal; it starts again after `meanwhile`. Resolves with its exit code. */
   async end(signal: NodeJS.Signals, meanwhile?: () => Promise<void>): Promise<number | string> {
     const running = this.#running

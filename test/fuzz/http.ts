@@ -91,6 +91,8 @@ const AMBIGUOUS_CHUNKS = [
   'z\r\nhello\r\n0\r\n\r\n',
 ]
 
+const CHUNKED = [SUBMIT, 'Host: x', AUTHORIZATION, JSON_TYPE, 'Transfer-Encoding: chunked']
+
 const headOf = (...lines: string[]): string => [...lines, '', ''].join('\r\n')
 
 const ambiguousHead = fc
@@ -106,10 +108,9 @@ const ambiguousHead = fc
     return headOf(SUBMIT, 'Host: x', AUTHORIZATION, JSON_TYPE, stated) + body
   })
 
-const ambiguousChunks = fc.constantFrom(...AMBIGUOUS_CHUNKS).map((chunks) => {
-  const chunked = 'Transfer-Encoding: chunked'
-  return headOf(SUBMIT, 'Host: x', AUTHORIZATION, JSON_TYPE, chunked) + chunks + SMUGGLED
-})
+const ambiguousChunks = fc
+  .constantFrom(...AMBIGUOUS_CHUNKS)
+  .map((chunks) => headOf(...CHUNKED) + chunks + SMUGGLED)
 
 type Case = (target: Target) => Promise<string>
 
@@ -150,8 +151,7 @@ const WHOLE = [
   headOf('GET /v1/queue/requests/req_1/status HTTP/1.1', 'Host: x', AUTHORIZATION),
   `${headOf(SUBMIT, 'Host: x', AUTHORIZATION, JSON_TYPE, 'Content-Length: 58')}` +
     '{"input":{"prompt":"a bell","file_id":"file_0123456789ab"}}'.slice(0, 58),
-  `${headOf(SUBMIT, 'Host: x', AUTHORIZATION, JSON_TYPE, 'Transfer-Encoding: chunked')}` +
-    '5\r\n{"inp\r\n7\r\nut":{}}\r\n0\r\nX: y\r\n\r\n',
+  `${headOf(...CHUNKED)}` + '5\r\n{"inp\r\n7\r\nut":{}}\r\n0\r\nX: y\r\n\r\n',
   headOf('PUT /media/inputs/file_1?signature=x HTTP/1.1', 'Host: x', 'Content-Length: 0'),
   headOf('OPTIONS * HTTP/1.1', 'Host: x', 'Upgrade: h2c', 'Connection: Upgrade, HTTP2-Settings'),
 ]
@@ -183,7 +183,7 @@ const huge: fc.Arbitrary<Case> = fc
         'Host: x',
         ...Array<string>(Math.floor(bytes / 4)).fill('a: b'),
       ),
-      trailer: `${headOf(SUBMIT, 'Host: x', AUTHORIZATION, JSON_TYPE, 'Transfer-Encoding: chunked')}0\r\nX: ${long}\r\n\r\n`,
+      trailer: `${headOf(...CHUNKED)}0\r\nX: ${long}\r\n\r\n`,
     }
     return named(`${where} of ${bytes}`, (target) => isNoDefect(target, Buffer.from(lines[where])))
   })
