@@ -55,10 +55,15 @@ export async function runCampaign(scope: Scope, options: CampaignOptions): Promi
   const world = await startWorld(scope, { ...options, engines: ENGINES, history })
   const scene = await startScene(scope, world, { ...options, history, now })
   const stopTelling = tell(scene, options, now)
+  let isOver = false
+  scope.after(async () => {
+    if (!isOver) options.onProgress?.(`cut off; logs in ${await keepLogs(scene, options.seed)}`)
+  })
   if (options.onSample) await startSampling(scope, world, { now, onSample: options.onSample })
   try {
     await makeFaults(scene, options, now)
     const accounts = await comeToRest(scene, now)
+    isOver = true
     const violations = violationsOf(history, accounts)
     const logs = violations.length > 0 ? await keepLogs(scene, options.seed) : undefined
     const seconds = now() / 1_000
