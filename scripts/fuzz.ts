@@ -1,16 +1,39 @@
-/** `npm run fuzz`: damaged media files or checkpoints through their readers, seeded. */
+/**
+ * `npm run fuzz`: damaged media files or checkpoints through their readers, raw bytes at a gateway,
+ * seeded.
+ */
 
 import { parseArgs } from 'node:util'
 import { fuzzCheckpoints } from '../test/fuzz/checkpoints.ts'
+import { fuzzCrowds, type CrowdReport } from '../test/fuzz/crowds.ts'
+import { fuzzGrpc } from '../test/fuzz/grpc.ts'
+import { fuzzHttp } from '../test/fuzz/http.ts'
 import { fuzzMedia } from '../test/fuzz/media.ts'
+import type { FuzzOptions } from '../test/fuzz/result.ts'
 
-const USAGE = `usage: npm run fuzz -- media|checkpoints [--cases N] [--seed N]
+const USAGE = `usage: npm run fuzz -- media|checkpoints|http|grpc|crowds [--cases N] [--seed N]
 
-Changes files of every kind at random, and reads them as the service does. Prints how the cases
-ended; ends with 1 and the case, as small as it can be made, when a reader crashes, takes too much
-or fails in a way that is no refusal. The same seed gives the same cases.`
+media, checkpoints: changes files of every kind at random, and reads them as the service does.
+http, grpc: sends raw bytes to a gateway, damaged, ambiguous, too long or too many.
+crowds: N clients at once that are silent, slow or read nothing; others submit meanwhile, and how
+  long that takes is printed. No seed.
 
-const FUZZERS = { media: fuzzMedia, checkpoints: fuzzCheckpoints }
+Prints how the cases ended; ends with 1 and the case, as small as it can be made, when a process
+crashes, takes too much or fails in a way that is no refusal. The same seed gives the same cases.`
+
+const FUZZERS = {
+  media: fuzzMedia,
+  checkpoints: fuzzCheckpoints,
+  http: fuzzHttp,
+  grpc: fuzzGrpc,
+  crowds: async ({ cases: clients }: FuzzOptions) => {
+    const onCrowd = (report: CrowdReport) => console.log(JSON.stringify(report))
+    await fuzzCrowds({ clients, submits: SUBMITS, onCrowd })
+    return { clients }
+  },
+}
+/** Beside each crowd. */
+const SUBMITS = 200
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

@@ -13,7 +13,7 @@ const GROUPS = [
   { folders: ['test/unit'], concurrency: 2 },
   { folders: ['test/integration', 'test/fuzz', 'test/simulation'], concurrency: 2 },
   { folders: ['test/tidy.test.ts', 'test/contract', 'test/parity'], concurrency: 2 },
-  { folders: ['test/e2e', 'test/browser', 'test/fault'], concurrency: 1 },
+  { folders: ['test/e2e', 'test/browser', 'test/fault', 'test/campaign'], concurrency: 1 },
   { folders: ['test/package'], concurrency: 1, isNamed: true },
 ]
 

@@ -61,6 +61,8 @@ export interface ConnectOptions {
 /** How long a broker that starts together with this process may take to respond. */
 const WAIT_MS_MAX = MINUTE_MS
 const DIAL_MS_MAX = 5_000
+/** A broker that is gone without a word is noticed in half a minute; else it took six minutes. */
+const PINGS = { pingInterval: 10_000, maxPingOut: 2 }
 /** Rest between two tries; doubled with each, up to the most. */
 const RETRY_DELAY_MS = { least: 250, most: 5_000 }
 const SCHEMES = ['nats:', 'tls:']
@@ -140,6 +142,7 @@ async function dialOptions({ address, name }: ConnectOptions) {
     timeout: DIAL_MS_MAX,
     maxReconnectAttempts: -1,
     reconnectTimeWait: 500,
+    ...PINGS,
     ignoreAuthErrorAbort: true, // else two refusals, as of a broker not yet set up, end it for good
   }
   if (credentialsFile === undefined) Object.assign(options, credentialsOf(servers[0]!))

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { createClient } from '../../clients/typescript/node.ts'
 import { examplePath, readWav16, siSdr, SUM_ERROR_MAX, sumError } from '../support/examples.ts'
 import { followLoad } from '../support/follow-load.ts'
-import { startLoadBalancer } from '../support/load-balancer.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { noise } from '../support/signals.ts'
 import { createDatabase } from '../support/start-postgres.ts'
 import {
@@ -37,7 +37,7 @@ async function startFleet(t: TestContext) {
   for (const name of Object.values(keys)) {
     await writeFile(join(folder, name), randomBytes(32).toString('base64url'), { mode: 0o600 })
   }
-  const balancer = await startLoadBalancer(t)
+  const balancer = await startTcpProxy(t)
   const winnow = await startWinnow(t, {
     engines: 2,
     env: {

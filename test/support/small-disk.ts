@@ -1,7 +1,7 @@
 /** A small disk, a tmpfs, that a test fills and frees. */
 
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, open, rm, rmdir } from 'node:fs/promises'
+import { mkdtemp, open, rm, rmdir, type FileHandle } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -26,10 +26,14 @@ export function whyNoSmallDisk(): string | null {
   }
 }
 
-const PIECE = Buffer.alloc(4_096)
+/** What fills it, the large ones first. */
+const PIECES = [1_048_576, 4_096].map((bytes) => Buffer.alloc(bytes))
 
 /** It lasts as long as the test; what uses it must have ended before, by a later `t.after`. */
-export async function mountSmallDisk(t: TestContext, mebibytes: number): Promise<SmallDisk> {
+export async function mountSmallDisk(
+  t: Pick<TestContext, 'after'>,
+  mebibytes: number,
+): Promise<SmallDisk> {
   const folder = await mkdtemp(join(tmpdir(), 'small-disk-'))
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m,mode=700`, 'tmpfs', folder])
   t.after(async () => {
@@ -42,13 +46,19 @@ export async function mountSmallDisk(t: TestContext, mebibytes: number): Promise
     async fill() {
       const file = await open(path, 'a')
       try {
-        for (;;) await file.write(PIECE)
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+        for (const piece of PIECES) await writeUntilFull(file, piece)
       } finally {
         await file.close()
       }
     },
-    free: () => rm(path),
+    free: () => rm(path, { force: true }),
+  }
+}
+
+async function writeUntilFull(file: FileHandle, piece: Buffer): Promise<void> {
+  try {
+    for (;;) await file.write(piece)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
   }
 }

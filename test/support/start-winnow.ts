@@ -4,12 +4,10 @@
  */
 
 import assert from 'node:assert/strict'
-import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import {
   createClient,
   type Client,
@@ -18,22 +16,11 @@ import {
 } from '../../clients/typescript/node.ts'
 import { startNatsServer, type NatsServer } from '../../scripts/nats-server.ts'
 import { linesWithSecrets } from './secrets-in-logs.ts'
+import { startProgram, type Environment, type Program } from './start-program.ts'
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+export type { Program }
+
 export const API_KEY = 'a-key-for-tests-only'
-
-type Environment = Readonly<Record<string, string>>
-
-export interface Program {
-  child: ChildProcess
-  /** The settings that it was started with, besides those of this process. */
-  environment: Environment
-  /** The details that it announced when it became ready. */
-  ready: Readonly<Record<string, string>>
-  log(): string
-  /** Sends the signal and waits for the end; answers the exit code, or the signal that ended it. */
-  end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>
-}
 
 export interface Winnow {
   folder: string
@@ -58,7 +45,7 @@ interface WinnowOptions {
 
 /** The whole service with `engines` engines; everything ends with the test. */
 export async function startWinnow(
-  t: TestContext,
+  t: Pick<TestContext, 'after'>,
   { engines = 1, env = {}, natsFolder }: WinnowOptions = {},
 ): Promise<Winnow> {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-test-'))
@@ -113,37 +100,6 @@ export async function startWinnow(
   ])
   winnow.client = createClient({ baseUrl: winnow.url, apiKey: API_KEY })
   return winnow
-}
-
-async function startProgram(path: string, env: Environment): Promise<Program> {
-  const child = spawn(process.execPath, ['--import', 'tsx', path], {
-    cwd: ROOT,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  })
-  let log = ''
-  for (const output of [child.stdout, child.stderr]) {
-    output?.on('data', (text: Buffer) => {
-      log = (log + text.toString()).slice(-200_000)
-    })
-  }
-  const ended = new Promise<number | NodeJS.Signals>((resolve) => {
-    child.once('exit', (code, signal) => resolve(signal ?? code ?? 0))
-  })
-  const ready = await new Promise<Environment>((resolve, reject) => {
-    child.once('message', (message) => resolve(message as Environment))
-    child.once('exit', () => reject(new Error(`${path} did not start:\n${log}`)))
-  })
-  return {
-    child,
-    environment: env,
-    ready,
-    log: () => log,
-    end(signal) {
-      if (child.exitCode === null && child.signalCode === null) child.kill(signal)
-      return ended
-    },
-  }
 }
 
 /** Uploads a file and submits it; answers what the submission answered. */

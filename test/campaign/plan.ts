@@ -1,0 +1,81 @@
+/** Which fault comes when: a function of the seed. */
+
+export const KINDS = {
+  'process killed': 9,
+  'process restarted': 5,
+  'process frozen': 8,
+  'connections delayed': 8,
+  'connections cut': 9,
+  'connections held': 8,
+  'connections half-opened': 8,
+  'broker store deleted': 3,
+  'disk full': 4,
+  'database killed': 3,
+  'clock jumps': 6,
+  'receiver hangs': 3,
+  'receiver answers 500': 4,
+  'receiver answers 410': 3,
+  'receiver is slow': 3,
+  'upload broken off': 7,
+  'key revoked': 5,
+  'request canceled': 8,
+  'credits run out': 6,
+} as const
+
+export type Kind = keyof typeof KINDS
+
+export interface PlannedFault {
+  number: number
+  kind: Kind
+  /** Since the fault before, in milliseconds. */
+  afterMs: number
+  /** Of those that last. */
+  lastsMs: number
+  /** From 0 up to 1: which process, connection or receiver. */
+  which: number
+  /** From 0 up to 1: how much, or how. */
+  how: number
+}
+
+const AFTER_MS = { least: 150, most: 1_050 }
+const LASTS_MS = { least: 100, most: 3_000 }
+
+interface PlanOptions {
+  seed: number
+  faults: number
+  /** Between two faults; without it they come by the second. */
+  everyMs?: number | undefined
+}
+
+/** @param kinds those that can be made on this machine */
+export function planFaults(
+  { seed, faults, everyMs }: PlanOptions,
+  kinds: readonly Kind[],
+): PlannedFault[] {
+  const random = randomOf(seed)
+  const between = ({ least, most }: typeof AFTER_MS) => least + (most - least) * random()
+  return Array.from({ length: faults }, (_, number) => ({
+    number,
+    kind: pickKind(kinds, random()),
+    afterMs: Math.round(everyMs ?? between(AFTER_MS)),
+    lastsMs: Math.round(between(LASTS_MS)),
+    which: random(),
+    how: random(),
+  }))
+}
+
+function pickKind(kinds: readonly Kind[], share: number): Kind {
+  let left = share * kinds.reduce((sum, kind) => sum + KINDS[kind], 0)
+  return kinds.find((kind) => (left -= KINDS[kind]) < 0) ?? kinds[0]!
+}
+
+/** Mulberry32, by Tommy Ettinger: numbers from 0 up to 1, the same for the same seed. */
+export function randomOf(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

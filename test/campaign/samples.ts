@@ -1,0 +1,120 @@
+/** What the processes of a campaign take, sampled: as CSV, and as a plot. */
+
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { openTestDatabase } from '../support/test-database.ts'
+import type { World } from './world.ts'
+
+/** By column: `rss of gateway 0` in MiB, `files of gateway 0` open, `rows`, `disk` in MiB. */
+export type Sample = Readonly<Record<string, number>>
+
+const TABLES = ['requests', 'files', 'deliveries', 'outbox', 'ledger', 'request_logs'] as const
+
+/** A function that takes one; processes that do not run are left out of it. */
+export async function createSampler(
+  t: { after(end: () => unknown): void },
+  { processes, folder, disks, postgres }: World,
+): Promise<() => Promise<Sample>> {
+  const dataFolder = disks.gateway?.folder ?? folder
+  const url = postgres?.urlOf('postgres')
+  const store = await openTestDatabase({ folder: dataFolder, ...(url !== undefined && { url }) })
+  t.after(() => store.destroy())
+  const { broker, gateways, engines } = processes
+  return async () => {
+    const sample: Record<string, number> = {}
+    for (const { name, pid } of [broker, ...gateways, ...engines]) {
+      if (pid === undefined) continue
+      sample[`rss of ${name}`] = rssOf(pid)
+      sample[`files of ${name}`] = openFilesOf(pid)
+    }
+    const counts = TABLES.map((table) => sql`(select count(*) from ${sql.table(table)})`)
+    const { rows } = await sql<{ n: number }>`select ${sql.join(counts, sql` + `)} as n`.execute(
+      store,
+    )
+    sample.rows = Number(rows[0]?.n)
+    sample.disk = Math.round(sizeOf(dataFolder) / 2 ** 20)
+    return sample
+  }
+}
+
+const rssOf = (pid: number): number => {
+  const kibibytes = /VmRSS:\s+(\d+)/.exec(readProc(`/proc/${pid}/status`))?.[1]
+  return Math.round(Number(kibibytes ?? 0) / 2 ** 10)
+}
+
+function readProc(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return '' // it has just ended
+  }
+}
+
+function openFilesOf(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length
+  } catch {
+    return 0 // it has just ended
+  }
+}
+
+function sizeOf(folder: string): number {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, { parentPath, name }) => {
+      const bytes = statSync(join(parentPath, name), { throwIfNoEntry: false })?.size
+      return sum + (bytes ?? 0)
+    }, 0)
+}
+
+export interface TimedSample {
+  minutes: number
+  sample: Sample
+}
+
+export function csvOf(samples: readonly TimedSample[]): string {
+  const columns = columnsOf(samples)
+  const lines = samples.map(({ minutes, sample }) =>
+    [minutes.toFixed(2), ...columns.map((column) => sample[column] ?? '')].join(','),
+  )
+  return [['minutes', ...columns].join(','), ...lines, ''].join('\n')
+}
+
+const columnsOf = (samples: readonly TimedSample[]): string[] =>
+  [...new Set(samples.flatMap(({ sample }) => Object.keys(sample)))].sort()
+
+const PLOT = { width: 640, height: 90, left: 150, gap: 26 }
+
+/** One small plot for each column, from 0 to the most that it was. */
+export function svgOf(samples: readonly TimedSample[]): string {
+  const { width, height, left, gap } = PLOT
+  const minutesMax = Math.max(...samples.map(({ minutes }) => minutes), 1e-9)
+  const plots = columnsOf(samples).map((column, i) => {
+    const points = samples.flatMap(({ minutes, sample }) =>
+      sample[column] === undefined ? [] : [[minutes, sample[column]] as const],
+    )
+    const most = Math.max(...points.map(([, value]) => value), 1)
+    const line = points.map(
+      ([minutes, value]) =>
+        `${(left + (width * minutes) / minutesMax).toFixed(1)},${(height - (height * value) / most).toFixed(1)}`,
+    )
+    return [
+      `<g transform="translate(0 ${i * (height + gap) + gap})">`,
+      `<text x="${left - 8}" y="${height / 2}" text-anchor="end">${column}</text>`,
+      `<text x="${left + width + 8}" y="10">${most}</text>`,
+      `<path d="M${left} 0V${height}H${left + width}" stroke="#999" fill="none"/>`,
+      `<polyline points="${line.join(' ')}" stroke="#06c" fill="none"/>`,
+      '</g>',
+    ].join('\n')
+  })
+  const all = plots.length * (height + gap) + 2 * gap
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${left + width + 70} ${all}"`,
+    ' font-family="sans-serif" font-size="12">',
+    ...plots,
+    `<text x="${left + width / 2}" y="${all - 8}" text-anchor="middle">${minutesMax.toFixed(0)} minutes</text>`,
+    '</svg>',
+    '',
+  ].join('\n')
+}

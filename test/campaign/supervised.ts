@@ -1,0 +1,143 @@
+/** A process under supervision: it comes back when it ends, and its end is noted unless asked for. */
+
+import { EventEmitter, once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Until a process that ended is started again. */
+const RESTART_MS = 100
+
+export interface Running {
+  pid: number
+  /** Rejects when the process ends before it is ready. */
+  ready: Promise<unknown>
+  /** The exit code, or the signal that ended it. */
+  ended: Promise<number | string>
+  log(): string
+}
+
+export type State = 'starting' | 'up' | 'frozen' | 'ending' | 'gone'
+
+interface SupervisedOptions {
+  name: string
+  start(): Promise<Running>
+  /** Called when it ended without being told to; whether that was right. */
+  mayEnd(code: number | string): boolean
+  onDeath(death: string): void
+}
+
+export class Supervised {
+  readonly name: string
+  readonly #options: SupervisedOptions
+  readonly #changes = new EventEmitter<{ state: [] }>().setMaxListeners(0)
+  #state: State = 'starting'
+  #running: Running | null = null
+  #log: () => string = () => ''
+  #mayStart: Promise<void> = Promise.resolve()
+  #isOver = false
+  #turning: Promise<void> = Promise.resolve()
+
+  constructor(options: SupervisedOptions) {
+    this.#options = options
+    this.name = options.name
+  }
+
+  get state(): State {
+    return this.#state
+  }
+
+  /** Of its process of now. */
+  get pid(): number | undefined {
+    return this.#running?.pid
+  }
+
+  /** What its latest process wrote. */
+  log(): string {
+    return this.#log()
+  }
+
+  /** Starts it, now and after each end. */
+  start(): void {
+    this.#turning = this.#run()
+  }
+
+  async untilUp(): Promise<void> {
+    while (this.#state !== 'up') await once(this.#changes, 'state')
+  }
+
+  /** Acts on it in the moment in which it is up: two faults never act on it at once. */
+  async whenUp<T>(act: () => Promise<T>): Promise<T> {
+    while (this.#state !== 'up') await once(this.#changes, 'state')
+    return act()
+  }
+
+  /** Ends it by the signal; it starts again after `meanwhile`. Resolves with its exit code. */
+  async end(signal: NodeJS.Signals, meanwhile?: () => Promise<void>): Promise<number | string> {
+    const running = this.#running
+    if (!running) return 'not running'
+    let allow: () => void = () => undefined
+    this.#mayStart = new Promise((resolve) => (allow = resolve))
+    this.#become('ending')
+    this.#signal(signal)
+    const code = await running.ended
+    try {
+      await meanwhile?.()
+    } finally {
+      allow()
+    }
+    return code
+  }
+
+  freeze(): void {
+    this.#become('frozen')
+    this.#signal('SIGSTOP')
+  }
+
+  thaw(): void {
+    this.#signal('SIGCONT')
+    if (this.#state === 'frozen') this.#become('up')
+  }
+
+  /** Kills it, for good. */
+  async stop(): Promise<void> {
+    this.#isOver = true
+    this.#signal('SIGKILL')
+    await this.#turning
+  }
+
+  async #run(): Promise<void> {
+    const { start, mayEnd, onDeath, name } = this.#options
+    while (!this.#isOver) {
+      this.#become('starting')
+      const running = await start()
+      this.#running = running
+      this.#log = running.log
+      running.ready.then(
+        () => this.#state === 'starting' && this.#become('up'),
+        () => undefined, // it has ended
+      )
+      if (this.#isOver) this.#signal('SIGKILL')
+      const code = await running.ended
+      this.#running = null
+      const isAsked = this.#isOver || this.#state === 'ending'
+      if (!isAsked && !mayEnd(code)) onDeath(`${name} ended with ${code}`)
+      this.#become('gone')
+      await this.#mayStart
+      if (!this.#isOver) await sleep(RESTART_MS)
+    }
+  }
+
+  #become(state: State): void {
+    this.#state = state
+    this.#changes.emit('state')
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    const { pid } = this
+    if (pid === undefined) return
+    try {
+      process.kill(pid, signal)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    }
+  }
+}

@@ -1,0 +1,211 @@
+/** The processes of a campaign, with a proxy before each connection, and disks and a clock. */
+
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startNatsServer } from '../../scripts/nats-server.ts'
+import { createFakeTime, whyNoFakeTime, type FakeTime } from '../support/fake-time.ts'
+import { freePorts } from '../support/free-ports.ts'
+import { linesWithSecrets } from '../support/secrets-in-logs.ts'
+import { mountSmallDisk, whyNoSmallDisk, type SmallDisk } from '../support/small-disk.ts'
+import { startPostgres, type PostgresServer } from '../support/start-postgres.ts'
+import { launchProgram, type Environment } from '../support/start-program.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import type { History } from './history.ts'
+import { Supervised, type Running } from './supervised.ts'
+
+type Scope = Pick<TestContext, 'after'>
+
+export interface WorldOptions {
+  database: 'sqlite' | 'postgres'
+  gateways: number
+  engines: number
+  history: History
+}
+
+const ADMIN_TOKEN = 'an-admin-token-for-tests-only'
+const NATS_TOKEN = 'a-token-for-tests-only'
+/** Holds what a campaign of a thousand faults writes, and is quickly filled. */
+const DISK_MEBIBYTES = 256
+/** Until a broker that could not start is started again. */
+const BROKER_RETRY_MS = 500
+
+export interface World {
+  folder: string
+  /** Where clients call: a load balancer before the gateways. */
+  url: string
+  adminToken: string
+  processes: { broker: Supervised; gateways: Supervised[]; engines: Supervised[] }
+  /** By what they connect. */
+  proxies: Readonly<Record<string, TcpProxy>>
+  /** By who writes on them; none where this process may mount none. */
+  disks: Readonly<Record<string, SmallDisk>>
+  /** Deletes all that the broker stores; it must not run. */
+  deleteBrokerStore(): Promise<void>
+  clock: FakeTime | null
+  postgres: PostgresServer | null
+  /** Resolves when its last fault is over. */
+  databaseFaults: Promise<void>
+  /** While a disk is full a process may end that starts: it says why. */
+  fullDisks: number
+  /** Ends every process; all that it has written stays. */
+  stop(): Promise<void>
+}
+
+/** Starts all; it ends with the test. */
+export async function startWorld(t: Scope, options: WorldOptions): Promise<World> {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-campaign-'))
+  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
+  const disks = await mountDisks(t)
+  const clock = whyNoFakeTime() === null ? createFakeTime(join(folder, 'clock')) : null
+  const postgres = options.database === 'postgres' ? await startPostgres() : null
+  const ports = await freePorts(1 + options.gateways)
+  const [natsPort, ...gatewayPorts] = ports as [number, ...number[]]
+  const proxies = await startProxies(t, natsPort, gatewayPorts, options.engines)
+  const world = {
+    folder,
+    url: proxies.clients!.url,
+    adminToken: ADMIN_TOKEN,
+    proxies,
+    disks,
+    clock,
+    postgres,
+    databaseFaults: Promise.resolve(),
+    fullDisks: 0,
+  } as World
+  const common = await commonSettings(world)
+  const brokerFolder = disks.broker?.folder ?? join(folder, 'nats')
+  const supervise = superviseWith(world, options.history)
+  const broker = supervise('broker', () => startBroker(brokerFolder, natsPort))
+  const gateways = gatewayPorts.map((port, i) =>
+    supervise(`gateway ${i}`, () =>
+      launch('gateway/main.ts', options.history, {
+        ...common,
+        PORT: String(port),
+        MEDIA_URL: proxies[`media of gateway ${i}`]!.url,
+        NATS_URL: brokerUrl(proxies[`broker of gateway ${i}`]!),
+      }),
+    ),
+  )
+  const engines = Array.from({ length: options.engines }, (_, i) =>
+    supervise(`engine ${i}`, () =>
+      launch('engine/main.ts', options.history, {
+        ...common,
+        SCRATCH_DIR: join(disks.engine?.folder ?? folder, `scratch-${i}`),
+        NATS_URL: brokerUrl(proxies[`broker of engine ${i}`]!),
+      }),
+    ),
+  )
+  world.processes = { broker, gateways, engines }
+  world.deleteBrokerStore = () => rm(join(brokerFolder, 'store'), { recursive: true, force: true })
+  const all = [...gateways, ...engines, broker]
+  world.stop = async () => void (await Promise.all(all.map((each) => each.stop())))
+  t.after(world.stop)
+  for (const each of all) each.start()
+  await Promise.all(all.map((each) => each.untilUp()))
+  return world
+}
+
+async function mountDisks(t: Scope): Promise<World['disks']> {
+  if (whyNoSmallDisk() !== null) return {}
+  const [gateway, engine, broker] = [
+    await mountSmallDisk(t, DISK_MEBIBYTES),
+    await mountSmallDisk(t, DISK_MEBIBYTES),
+    await mountSmallDisk(t, DISK_MEBIBYTES),
+  ]
+  return { gateway, engine, broker }
+}
+
+async function startProxies(
+  t: Scope,
+  natsPort: number,
+  gatewayPorts: readonly number[],
+  engines: number,
+): Promise<World['proxies']> {
+  const proxies: Record<string, TcpProxy> = {}
+  proxies.clients = await startTcpProxy(t, [...gatewayPorts])
+  for (const [i, port] of gatewayPorts.entries()) {
+    proxies[`media of gateway ${i}`] = await startTcpProxy(t, [port])
+    proxies[`broker of gateway ${i}`] = await startTcpProxy(t, [natsPort])
+  }
+  for (let i = 0; i < engines; i += 1) {
+    proxies[`broker of engine ${i}`] = await startTcpProxy(t, [natsPort])
+  }
+  return proxies
+}
+
+/** Settings of gateways and engines. */
+async function commonSettings(world: World): Promise<Environment> {
+  const { folder, url, disks, clock, postgres } = world
+  const keys = { SIGNING_KEY_FILE: 'signing-key', ENCRYPTION_KEY_FILE: 'encryption-key' }
+  const keyFiles: Record<string, string> = {}
+  for (const [setting, name] of Object.entries(keys)) {
+    const path = (keyFiles[setting] = join(folder, name))
+    await writeFile(path, randomBytes(32).toString('base64url'), { mode: 0o600 })
+  }
+  return {
+    ...keyFiles,
+    ...clock?.environment,
+    ...(postgres && { DATABASE_URL: postgres.urlOf('postgres') }),
+    DATA_DIR: disks.gateway?.folder ?? folder,
+    HOST: '127.0.0.1',
+    GRPC_PORT: '0',
+    METRICS_PORT: '0',
+    PUBLIC_URL: url,
+    ADMIN_TOKEN,
+    BOOTSTRAP_API_KEY: 'a-key-for-tests-only',
+    EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
+    DISK_FREE_MB_MIN: '0',
+    LEASE_SECONDS: '2',
+    DRAIN_SECONDS: '3',
+    JOBS_MAX: '4',
+  }
+}
+
+const brokerUrl = ({ port }: TcpProxy): string => `nats://${NATS_TOKEN}@127.0.0.1:${port}`
+
+const superviseWith =
+  (world: World, history: History) => (name: string, start: () => Promise<Running>) => {
+    const supervised: Supervised = new Supervised({
+      name,
+      start,
+      mayEnd: (code) => code === 1 && supervised.state === 'starting' && world.fullDisks > 0,
+      onDeath: (death) => void history.deaths.push(`${death}\n${supervised.log().slice(-2_000)}`),
+    })
+    return supervised
+  }
+
+async function launch(
+  program: string,
+  history: History,
+  environment: Environment,
+): Promise<Running> {
+  const { child, ready, ended, log } = launchProgram(program, environment)
+  void ended.then(() => {
+    const leaks = linesWithSecrets(log(), environment.DATA_DIR ?? '', environment)
+    history.surprises.push(...leaks.map((line) => `a secret in a log: ${line}`))
+  })
+  return { pid: child.pid!, ready, ended, log }
+}
+
+/** Tries until it starts: its disk may be full. */
+async function startBroker(folder: string, port: number): Promise<Running> {
+  for (;;) {
+    try {
+      const { process } = await startNatsServer({ folder, port, token: NATS_TOKEN })
+      const ended = once(process, 'exit').then(
+        ([code, signal]) => (signal ?? code) as number | string,
+      )
+      const log = join(folder, 'nats.log')
+      let text = ''
+      void ended.then(async () => (text = await readFile(log, 'utf8').catch(() => '')))
+      return { pid: process.pid!, ready: Promise.resolve(), ended, log: () => text }
+    } catch {
+      await sleep(BROKER_RETRY_MS)
+    }
+  }
+}

@@ -1,0 +1,31 @@
+/** One end of a connection is gone, and the other is never told: it finds out by itself. */
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { examplePath } from '../support/examples.ts'
+import { followToEnd, startWinnow, submitFile } from '../support/start-winnow.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
+
+/** Far beyond the half minute that it takes; a client of NATS left to itself takes six. */
+const timeout = 300_000
+
+test(
+  'an engine whose broker is gone without a word goes on with a new connection',
+  { timeout },
+  async (t) => {
+    const winnow = await startWinnow(t, { engines: 0 })
+    const broker = new URL(winnow.nats.url)
+    const proxy = await startTcpProxy(t, [Number(broker.port)])
+    broker.port = String(proxy.port)
+    await winnow.startEngine({ NATS_URL: broker.href })
+    const separate = async () => {
+      const submitted = await submitFile(winnow, examplePath('speech-over-piano.wav'), {
+        prompt: 'piano',
+      })
+      return (await followToEnd(winnow, submitted)).at(-1)?.status
+    }
+    assert.equal(await separate(), 'COMPLETED')
+    proxy.halfOpen('server')
+    assert.equal(await separate(), 'COMPLETED')
+  },
+)

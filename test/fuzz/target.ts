@@ -1,0 +1,91 @@
+/** A gateway, a process of its own, that fuzzers send bytes to. */
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import type { TestContext } from 'node:test'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { noise } from '../support/signals.ts'
+import { API_KEY, startWinnow, type Winnow } from '../support/start-winnow.ts'
+import { wavBytes } from '../support/wav.ts'
+
+export const ADMIN_TOKEN = 'an-admin-token-for-tests-only'
+export { API_KEY }
+
+/** Longer than the gateway waits for any bytes, when it is set up as below. */
+const SILENT_MS_MAX = 30_000
+/** What a gateway may take beyond what it has at rest: so much, and for each open connection. */
+const RSS_GROWTH_MAX = 256 * 2 ** 20
+const RSS_OF_CONNECTION_MAX = 64 * 2 ** 10
+
+export interface Target {
+  winnow: Winnow
+  port: number
+  grpcPort: number
+  /** Of a small file, to be submitted. */
+  fileId: string
+  /** Sends the bytes and no more; what came back when the gateway had closed the connection. */
+  exchange(bytes: Uint8Array, port?: number): Promise<Buffer>
+  /** Its resident memory, in bytes. */
+  rss(): number
+  /** Throws when the gateway has ended, serves nobody, or has grown too large. */
+  assertServes(connections?: number): Promise<void>
+}
+
+/** @param env more settings of the gateway */
+export async function startTarget(
+  t: Pick<TestContext, 'after'>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Target> {
+  const winnow = await startWinnow(t, {
+    engines: 0,
+    env: {
+      ADMIN_TOKEN,
+      QUEUE_MAX: '1000000',
+      STREAMS_MAX_PER_ACCOUNT: '100000',
+      LOG_LEVEL: 'warn',
+      ...env,
+    },
+  })
+  const { child, ready } = winnow.gateway
+  const port = Number(new URL(winnow.url).port)
+  const path = join(winnow.folder, 'sound.wav')
+  await writeFile(path, wavBytes([noise(0.2, 8_000)], 8_000))
+  const rss = () => {
+    const text = readFileSync(`/proc/${child.pid}/status`, 'utf8')
+    return 1024 * Number(/VmRSS:\s+(\d+)/.exec(text)?.[1])
+  }
+  const rssAtRest = rss()
+  return {
+    winnow,
+    port,
+    grpcPort: Number(ready.grpc?.split(':').at(-1)),
+    fileId: await winnow.client.upload(path, 'audio/wav'),
+    exchange: (bytes, to = port) => exchange(bytes, to),
+    rss,
+    async assertServes(connections = 0) {
+      assert.equal(child.exitCode ?? child.signalCode, null, `it ended:\n${winnow.gateway.log()}`)
+      const reply = await fetch(`${winnow.url}/healthz`)
+      assert.equal(reply.status, 200)
+      await reply.arrayBuffer()
+      const growthMax = RSS_GROWTH_MAX + connections * RSS_OF_CONNECTION_MAX
+      assert.ok(rss() < rssAtRest + growthMax, `from ${rssAtRest} it grew to ${rss()} bytes`)
+    },
+  }
+}
+
+function exchange(bytes: Uint8Array, port: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = []
+    const socket = connect({ host: '127.0.0.1', port })
+    socket.setTimeout(SILENT_MS_MAX, () => {
+      socket.destroy()
+      reject(new Error(`silence for ${SILENT_MS_MAX} ms`))
+    })
+    socket.on('data', (piece: Buffer) => pieces.push(piece))
+    socket.on('error', () => undefined) // it was closed with bytes on their way
+    socket.once('close', () => resolve(Buffer.concat(pieces)))
+    socket.end(bytes)
+  })
+}
