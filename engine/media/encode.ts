@@ -2,7 +2,6 @@
 
 import { rm, stat } from 'node:fs/promises'
 import {
-  AV_SAMPLE_FMT_FLT,
   AV_SAMPLE_FMT_FLTP,
   AV_SAMPLE_FMT_S32,
   FF_ENCODER_AAC,
@@ -206,9 +205,9 @@ async function createCompressed(
 }
 
 function addBlock(maker: BlockMaker, block: readonly Float32Array[], source: Source): void {
-  const frame = Frame.fromAudioBuffer(bytesOf(interleaved(block)), {
+  const frame = Frame.fromAudioBuffer(PLANAR.bytesOf(block), {
     nbSamples: samplesOf(block),
-    format: AV_SAMPLE_FMT_FLT,
+    format: PLANAR.format,
     sampleRate: source.sampleRate,
     channelLayout: source.layout,
   })
@@ -261,24 +260,18 @@ const samplesOf = (block: readonly Float32Array[]): number => block[0]?.length ?
 const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array | Int32Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength)
 
-function interleaved(block: readonly Float32Array[]): Float32Array {
-  const samples = new Float32Array(samplesOf(block) * block.length)
-  for (const [channel, plane] of block.entries()) {
-    for (let i = 0, at = channel; i < plane.length; i++, at += block.length) samples[at] = plane[i]!
-  }
-  return samples
-}
-
 const FULL_SCALE = 2 ** 23
-const PADDING = 2 ** 8
+const [LEAST, GREATEST] = [-FULL_SCALE, FULL_SCALE - 1]
+const PADDING_BITS = 8
 
 /** Interleaved 24-bit samples, each in the upper bits of 32: FFmpeg cuts off the lower ones. */
 function quantized(block: readonly Float32Array[]): Buffer {
   const samples = new Int32Array(samplesOf(block) * block.length)
   for (const [channel, plane] of block.entries()) {
     for (let i = 0, at = channel; i < plane.length; i++, at += block.length) {
-      const level = Math.round(plane[i]! * FULL_SCALE)
-      samples[at] = Math.max(-FULL_SCALE, Math.min(FULL_SCALE - 1, level)) * PADDING
+      const level = Math.floor(plane[i]! * FULL_SCALE + 0.5) // as Math.round, in a third of its time
+      const clipped = level < LEAST ? LEAST : level > GREATEST ? GREATEST : level
+      samples[at] = clipped << PADDING_BITS
     }
   }
   return bytesOf(samples)
