@@ -139,12 +139,25 @@ export class Stitcher {
 /** `next`, its first samples faded in over `tail` fading out. */
 function crossFade(tail: Float32Array | undefined, next: Float32Array): Float32Array {
   const joined = next.slice()
-  const length = tail?.length ?? 0
-  for (let i = 0; i < length; i += 1) {
-    const gain = 0.5 - 0.5 * Math.cos((Math.PI * (i + 0.5)) / length)
-    joined[i] = gain * (next[i] ?? 0) + (1 - gain) * (tail?.[i] ?? 0)
+  if (!tail) return joined
+  const gains = fadeIn(tail.length)
+  for (let i = 0; i < tail.length; i += 1) {
+    joined[i] = gains[i]! * joined[i]! + (1 - gains[i]!) * tail[i]!
   }
   return joined
+}
+
+/** Kept from one call to the next: nearly all are of one length. */
+let latestGains = new Float64Array(0)
+
+function fadeIn(samples: number): Float64Array {
+  if (latestGains.length !== samples) {
+    latestGains = Float64Array.from(
+      { length: samples },
+      (_, i) => 0.5 - 0.5 * Math.cos((Math.PI * (i + 0.5)) / samples),
+    )
+  }
+  return latestGains
 }
 
 /** Planar samples in arrival order, read by absolute position and dropped from the front. */
