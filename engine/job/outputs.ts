@@ -102,23 +102,23 @@ export class Outputs {
    * @throws what `store` throws; Error when the disk is full
    */
   async finish(store: Store): Promise<Stored> {
-    const stored = await allSettledOrThrow(
-      [...this.#writers].map(async ([name, writer]) => [
+    const stored = await allSettledOrThrow([
+      ...[...this.#writers].map(async ([name, writer]) => [
         name,
         await this.#finish(name, writer, store),
       ]),
-    )
+      ...(this.#peaks ? [this.#storePeaks(this.#peaks, store)] : []),
+    ])
     this.#pictures?.close()
-    const peaks = this.#peaks && (await this.#storePeaks(this.#peaks, store))
-    return { ...(Object.fromEntries(stored) as Stored), ...(peaks && { peaks }) }
+    return Object.fromEntries(stored) as Stored
   }
 
-  async #storePeaks(peaks: Peaks, store: Store): Promise<StoredFile> {
+  async #storePeaks(peaks: Peaks, store: Store): Promise<['peaks', StoredFile]> {
     const path = join(this.#options.folder, 'peaks')
     const json = Buffer.from(peaks.toJson())
     await writeFile(path, json)
     await store('peaks', path, 'application/json')
-    return { content_type: 'application/json', extension: 'json', bytes: json.length }
+    return ['peaks', { content_type: 'application/json', extension: 'json', bytes: json.length }]
   }
 
   /** Aborts. The caller removes what is in the folder. */

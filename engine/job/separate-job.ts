@@ -135,13 +135,30 @@ interface JobContext {
 
 type Completed = Pick<Extract<Event, { type: 'completed' }>, 'duration' | 'sample_rate' | 'outputs'>
 
-async function produceOutputs(
+/** What was measured is reported while the sound is separated, and before the outcome. */
+async function produceOutputs(job: Job, context: JobContext, deps: JobDeps): Promise<Completed> {
+  const { seconds, reported } = await measureMedia(context, deps)
+  try {
+    return await separateSource(job, { ...context, seconds: seconds ?? 0 }, deps)
+  } finally {
+    await reported
+  }
+}
+
+async function separateSource(
   job: Job,
-  { folder, sourcePath, reader, reporter, signal, attemptId }: JobContext,
+  {
+    folder,
+    sourcePath,
+    reader,
+    reporter,
+    signal,
+    attemptId,
+    seconds,
+  }: JobContext & { seconds: number },
   deps: JobDeps,
 ): Promise<Completed> {
   const { config, model } = deps
-  const seconds = await measureMedia(sourcePath, { reader, reporter, signal }, deps)
   const mixture = await reader.open(sourcePath, {
     mediaSecondsMax: config.mediaSecondsMax,
     channelsMax: model.channelsMax,
@@ -149,7 +166,7 @@ async function produceOutputs(
   })
   let outputs: JobOutputs | null = null
   try {
-    assertNotTooLong(seconds ?? 0, config.mediaSecondsMax, mixture)
+    assertNotTooLong(seconds, config.mediaSecondsMax, mixture)
     reporter.log(describeMixture(mixture))
     const names = targetNames(promptsOf(job.prompt, job.options).length)
     const { sampleRate, channels, channelMask, hasVideo, tags } = mixture
@@ -165,7 +182,7 @@ async function produceOutputs(
     const { samples, findings } = await separateMixture(job, mixture, {
       ...deps,
       signal,
-      secondsExpected: seconds ?? 0,
+      secondsExpected: seconds,
       log: reporter.log,
       write: (parts) => outputs!.write(parts),
       onProgress: (progress) => publishProgress(job, attemptId, progress, deps),
@@ -200,16 +217,18 @@ async function produceOutputs(
  * @throws ServiceError MEDIA_TOO_LONG
  */
 async function measureMedia(
-  path: string,
-  { reader, reporter, signal }: Pick<JobContext, 'reader' | 'reporter' | 'signal'>,
+  { sourcePath, reader, reporter, signal }: JobContext,
   deps: JobDeps,
-): Promise<number | null> {
+): Promise<{ seconds: number | null; reported: Promise<void> }> {
   const secondsMax = deps.config.mediaSecondsMax
-  const seconds = await inSpan('measure', {}, () => reader.measure(path, { secondsMax }))
-  if (seconds === null) return null
-  await publishUntilStored({ ...reporter.event('measured'), duration: seconds }, deps, signal)
+  const seconds = await inSpan('measure', {}, () => reader.measure(sourcePath, { secondsMax }))
+  if (seconds === null) return { seconds, reported: Promise.resolve() }
+  const event = { ...reporter.event('measured'), duration: seconds }
+  const reported = publishUntilStored(event, deps, signal)
+  reported.catch(() => undefined) // awaited by the caller: until then it is not unhandled
+  if (seconds > secondsMax) await reported
   assertNotTooLong(seconds, secondsMax)
-  return seconds
+  return { seconds, reported }
 }
 
 function publishProgress(job: Job, attemptId: string, progress: number, deps: JobDeps): void {
