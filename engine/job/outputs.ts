@@ -102,23 +102,21 @@ export class Outputs {
    * @throws what `store` throws; Error when the disk is full
    */
   async finish(store: Store): Promise<Stored> {
-    const stored = await allSettledOrThrow([
-      ...[...this.#writers].map(async ([name, writer]) => [
-        name,
-        await this.#finish(name, writer, store),
-      ]),
-      ...(this.#peaks ? [this.#storePeaks(this.#peaks, store)] : []),
+    const [peaks, ...stored] = await allSettledOrThrow<Stored['target'] | undefined>([
+      this.#peaks ? this.#storePeaks(this.#peaks, store) : undefined,
+      ...[...this.#writers].map(([name, writer]) => this.#finish(name, writer, store)),
     ])
     this.#pictures?.close()
-    return Object.fromEntries(stored) as Stored
+    const outputs = [...this.#writers.keys()].map((name, i) => [name, stored[i]])
+    return { ...(Object.fromEntries(outputs) as Stored), ...(peaks && { peaks }) }
   }
 
-  async #storePeaks(peaks: Peaks, store: Store): Promise<['peaks', StoredFile]> {
+  async #storePeaks(peaks: Peaks, store: Store): Promise<StoredFile> {
     const path = join(this.#options.folder, 'peaks')
     const json = Buffer.from(peaks.toJson())
     await writeFile(path, json)
     await store('peaks', path, 'application/json')
-    return ['peaks', { content_type: 'application/json', extension: 'json', bytes: json.length }]
+    return { content_type: 'application/json', extension: 'json', bytes: json.length }
   }
 
   /** Aborts. The caller removes what is in the folder. */

@@ -19,6 +19,7 @@ import { LogLines } from './log-lines.ts'
 import { TransientError, LONG_RETRY_POLICY, withRetries } from '../media/retry.ts'
 import { UploadRefusedError } from '../media/upload.ts'
 import { failureOf, JobStopped, releaseCauseOf, type Outcome } from './outcome.ts'
+import type { Store } from './outputs.ts'
 import type { Scheduler } from '../compute/scheduler.ts'
 import type { ScratchRoom } from './scratch-room.ts'
 import { separateMixture } from './separate-mixture.ts'
@@ -188,14 +189,7 @@ async function separateSource(
       onProgress: (progress) => publishProgress(job, attemptId, progress, deps),
     })
     for (const line of describeDamage(mixture)) reporter.log(line)
-    const stored = await outputs.finish(async (part, path, contentType) => {
-      const url = job.upload_urls[part]
-      if (url === undefined) throw new Error(`the job has no address for ${part}`)
-      const onAway = () => deps.store.noticed(url)
-      const upload = () => deps.media.uploadOutput({ url, path, contentType, signal, onAway })
-      await inSpan(`upload ${part}`, {}, upload)
-      deps.store.ended()
-    })
+    const stored = await outputs.finish(createStore(job, signal, deps))
     reporter.log(describeStored(stored, outputs.sound, mixture))
     const duration = samples / sampleRate
     deps.onSeparated(duration)
@@ -210,6 +204,18 @@ async function separateSource(
     await mixture.close()
   }
 }
+
+/** Sends a file to the job's address for its part. */
+const createStore =
+  (job: Job, signal: AbortSignal, { media, store }: JobDeps): Store =>
+  async (part, path, contentType) => {
+    const url = job.upload_urls[part]
+    if (url === undefined) throw new Error(`the job has no address for ${part}`)
+    const onAway = () => store.noticed(url)
+    const upload = () => media.uploadOutput({ url, path, contentType, signal, onAway })
+    await inSpan(`upload ${part}`, {}, upload)
+    store.ended()
+  }
 
 /**
  * Seconds of media, where its packets give them. An early report saves work when the account cannot
