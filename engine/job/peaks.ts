@@ -43,7 +43,7 @@ export class Peaks {
 
   #sumOf([first, ...others]: readonly (readonly Float32Array[])[]): Float32Array[] {
     const { length } = first![0]!
-    if ((this.#mixture[0]?.length ?? 0) < length) {
+    if ((this.#mixture[0]?.length ?? -1) < length) {
       this.#mixture = first!.map(() => new Float32Array(length))
     }
     return first!.map((plane, channel) => {
