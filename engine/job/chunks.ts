@@ -114,15 +114,17 @@ export class Stitcher {
     this.#overlap = overlapSamples
   }
 
-  /** Takes the next chunk; returns the planar samples that are settled by it. */
+  /**
+   * Takes the next chunk, with its memory; returns the planar samples that are settled by it, in
+   * that memory.
+   */
   push(startSample: number, channels: Float32Array[]): Float32Array[] {
     const samples = channels[0]?.length ?? 0
     const tailLength = this.#tail[0]?.length ?? 0
     const from = this.#tailStart - startSample
     const settledEnd = Math.max(from + tailLength, samples - this.#overlap)
-    const settled = channels.map((chunk, c) =>
-      crossFade(this.#tail[c], chunk.subarray(from, settledEnd)),
-    )
+    const settled = channels.map((chunk) => chunk.subarray(from, settledEnd))
+    for (const [c, tail] of this.#tail.entries()) fadeOver(tail, settled[c]!)
     this.#tail = channels.map((chunk) => chunk.slice(settledEnd))
     this.#tailStart = startSample + settledEnd
     return settled
@@ -136,15 +138,25 @@ export class Stitcher {
   }
 }
 
-/** `next`, its first samples faded in over `tail` fading out. */
-function crossFade(tail: Float32Array | undefined, next: Float32Array): Float32Array {
-  const joined = next.slice()
-  const length = tail?.length ?? 0
-  for (let i = 0; i < length; i += 1) {
-    const gain = 0.5 - 0.5 * Math.cos((Math.PI * (i + 0.5)) / length)
-    joined[i] = gain * (next[i] ?? 0) + (1 - gain) * (tail?.[i] ?? 0)
+/** Fades the first samples of `next` in, over `tail` fading out. */
+function fadeOver(tail: Float32Array, next: Float32Array): void {
+  const gains = fadeIn(tail.length)
+  for (let i = 0; i < tail.length; i += 1) {
+    next[i] = gains[i]! * next[i]! + (1 - gains[i]!) * tail[i]!
   }
-  return joined
+}
+
+/** Kept from one call to the next: nearly all are of one length. */
+let latestGains = new Float64Array(0)
+
+function fadeIn(samples: number): Float64Array {
+  if (latestGains.length !== samples) {
+    latestGains = Float64Array.from(
+      { length: samples },
+      (_, i) => 0.5 - 0.5 * Math.cos((Math.PI * (i + 0.5)) / samples),
+    )
+  }
+  return latestGains
 }
 
 /** Planar samples in arrival order, read by absolute position and dropped from the front. */

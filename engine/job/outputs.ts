@@ -102,15 +102,13 @@ export class Outputs {
    * @throws what `store` throws; Error when the disk is full
    */
   async finish(store: Store): Promise<Stored> {
-    const stored = await allSettledOrThrow(
-      [...this.#writers].map(async ([name, writer]) => [
-        name,
-        await this.#finish(name, writer, store),
-      ]),
-    )
+    const [peaks, ...stored] = await allSettledOrThrow<Stored['target'] | undefined>([
+      this.#peaks ? this.#storePeaks(this.#peaks, store) : undefined,
+      ...[...this.#writers].map(([name, writer]) => this.#finish(name, writer, store)),
+    ])
     this.#pictures?.close()
-    const peaks = this.#peaks && (await this.#storePeaks(this.#peaks, store))
-    return { ...(Object.fromEntries(stored) as Stored), ...(peaks && { peaks }) }
+    const outputs = [...this.#writers.keys()].map((name, i) => [name, stored[i]])
+    return { ...(Object.fromEntries(outputs) as Stored), ...(peaks && { peaks }) }
   }
 
   async #storePeaks(peaks: Peaks, store: Store): Promise<StoredFile> {

@@ -25,6 +25,8 @@ export interface Waveform {
 export class Peaks {
   readonly #sampleRate: number
   readonly #tracks: ReadonlyMap<OutputName | 'mixture', Track>
+  /** Room for the mixture, used again and again. */
+  #mixture: Float32Array[] = []
 
   constructor(names: readonly OutputName[], sound: { sampleRate: number; channels: number }) {
     this.#sampleRate = sound.sampleRate
@@ -36,7 +38,20 @@ export class Peaks {
   /** Adds planar samples of all outputs; the mixture is their sum. */
   add(parts: ReadonlyMap<OutputName, readonly Float32Array[]>): void {
     for (const [name, planes] of parts) this.#tracks.get(name)!.add(planes)
-    this.#tracks.get('mixture')!.add(sumOf([...parts.values()]))
+    this.#tracks.get('mixture')!.add(this.#sumOf([...parts.values()]))
+  }
+
+  #sumOf([first, ...others]: readonly (readonly Float32Array[])[]): Float32Array[] {
+    const { length } = first![0]!
+    if ((this.#mixture[0]?.length ?? -1) < length) {
+      this.#mixture = first!.map(() => new Float32Array(length))
+    }
+    return first!.map((plane, channel) => {
+      const sum = this.#mixture[channel]!.subarray(0, length)
+      sum.set(plane)
+      for (const other of others) addTo(sum, other[channel]!)
+      return sum
+    })
   }
 
   /** JSON: `mixture`, `targets` in their order, and `residual`. */
@@ -48,15 +63,8 @@ export class Peaks {
   }
 }
 
-function sumOf([first, ...others]: readonly (readonly Float32Array[])[]): Float32Array[] {
-  return first!.map((plane, channel) => {
-    const sum = plane.slice()
-    for (const other of others) {
-      const added = other[channel]!
-      for (let i = 0; i < sum.length; i += 1) sum[i]! += added[i]!
-    }
-    return sum
-  })
+function addTo(sum: Float32Array, other: Float32Array): void {
+  for (let i = 0; i < sum.length; i += 1) sum[i]! += other[i]!
 }
 
 /** Least and greatest of each bucket, for one channel after the other. */

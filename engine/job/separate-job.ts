@@ -19,6 +19,7 @@ import { LogLines } from './log-lines.ts'
 import { TransientError, LONG_RETRY_POLICY, withRetries } from '../media/retry.ts'
 import { UploadRefusedError } from '../media/upload.ts'
 import { failureOf, JobStopped, releaseCauseOf, type Outcome } from './outcome.ts'
+import type { Store } from './outputs.ts'
 import type { Scheduler } from '../compute/scheduler.ts'
 import type { ScratchRoom } from './scratch-room.ts'
 import { separateMixture } from './separate-mixture.ts'
@@ -135,13 +136,30 @@ interface JobContext {
 
 type Completed = Pick<Extract<Event, { type: 'completed' }>, 'duration' | 'sample_rate' | 'outputs'>
 
-async function produceOutputs(
+/** What was measured is reported while the sound is separated, and before the outcome. */
+async function produceOutputs(job: Job, context: JobContext, deps: JobDeps): Promise<Completed> {
+  const { seconds, reported } = await measureMedia(context, deps)
+  try {
+    return await separateSource(job, { ...context, seconds: seconds ?? 0 }, deps)
+  } finally {
+    await reported
+  }
+}
+
+async function separateSource(
   job: Job,
-  { folder, sourcePath, reader, reporter, signal, attemptId }: JobContext,
+  {
+    folder,
+    sourcePath,
+    reader,
+    reporter,
+    signal,
+    attemptId,
+    seconds,
+  }: JobContext & { seconds: number },
   deps: JobDeps,
 ): Promise<Completed> {
   const { config, model } = deps
-  const seconds = await measureMedia(sourcePath, { reader, reporter, signal }, deps)
   const mixture = await reader.open(sourcePath, {
     mediaSecondsMax: config.mediaSecondsMax,
     channelsMax: model.channelsMax,
@@ -149,7 +167,7 @@ async function produceOutputs(
   })
   let outputs: JobOutputs | null = null
   try {
-    assertNotTooLong(seconds ?? 0, config.mediaSecondsMax, mixture)
+    assertNotTooLong(seconds, config.mediaSecondsMax, mixture)
     reporter.log(describeMixture(mixture))
     const names = targetNames(promptsOf(job.prompt, job.options).length)
     const { hasVideo, sampleRate, channels, channelMask, tags, cover } = mixture
@@ -166,20 +184,13 @@ async function produceOutputs(
     const { samples, findings } = await separateMixture(job, mixture, {
       ...deps,
       signal,
-      secondsExpected: seconds ?? 0,
+      secondsExpected: seconds,
       log: reporter.log,
       write: (parts) => outputs!.write(parts),
       onProgress: (progress) => publishProgress(job, attemptId, progress, deps),
     })
     for (const line of describeDamage(mixture)) reporter.log(line)
-    const stored = await outputs.finish(async (part, path, contentType) => {
-      const url = job.upload_urls[part]
-      if (url === undefined) throw new Error(`the job has no address for ${part}`)
-      const onAway = () => deps.store.noticed(url)
-      const upload = () => deps.media.uploadOutput({ url, path, contentType, signal, onAway })
-      await inSpan(`upload ${part}`, {}, upload)
-      deps.store.ended()
-    })
+    const stored = await outputs.finish(createStore(job, signal, deps))
     reporter.log(describeStored(stored, outputs.sound, mixture))
     const duration = samples / sampleRate
     deps.onSeparated(duration)
@@ -195,22 +206,36 @@ async function produceOutputs(
   }
 }
 
+/** Sends a file to the job's address for its part. */
+const createStore =
+  (job: Job, signal: AbortSignal, { media, store }: JobDeps): Store =>
+  async (part, path, contentType) => {
+    const url = job.upload_urls[part]
+    if (url === undefined) throw new Error(`the job has no address for ${part}`)
+    const onAway = () => store.noticed(url)
+    const upload = () => media.uploadOutput({ url, path, contentType, signal, onAway })
+    await inSpan(`upload ${part}`, {}, upload)
+    store.ended()
+  }
+
 /**
  * Seconds of media, where its packets give them. An early report saves work when the account cannot
  * pay for them, or they are too many.
  * @throws ServiceError MEDIA_TOO_LONG
  */
 async function measureMedia(
-  path: string,
-  { reader, reporter, signal }: Pick<JobContext, 'reader' | 'reporter' | 'signal'>,
+  { sourcePath, reader, reporter, signal }: JobContext,
   deps: JobDeps,
-): Promise<number | null> {
+): Promise<{ seconds: number | null; reported: Promise<void> }> {
   const secondsMax = deps.config.mediaSecondsMax
-  const seconds = await inSpan('measure', {}, () => reader.measure(path, { secondsMax }))
-  if (seconds === null) return null
-  await publishUntilStored({ ...reporter.event('measured'), duration: seconds }, deps, signal)
+  const seconds = await inSpan('measure', {}, () => reader.measure(sourcePath, { secondsMax }))
+  if (seconds === null) return { seconds, reported: Promise.resolve() }
+  const event = { ...reporter.event('measured'), duration: seconds }
+  const reported = publishUntilStored(event, deps, signal)
+  reported.catch(() => undefined) // awaited by the caller: until then it is not unhandled
+  if (seconds > secondsMax) await reported
   assertNotTooLong(seconds, secondsMax)
-  return seconds
+  return { seconds, reported }
 }
 
 function publishProgress(job: Job, attemptId: string, progress: number, deps: JobDeps): void {

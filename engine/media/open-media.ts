@@ -76,6 +76,12 @@ const CHANNELS_MAX = 64
 /** A film with its sound in ten languages and all its fonts has fewer; each takes a decoder. */
 const STREAMS_MAX = 256
 
+/**
+ * Packets in which FFmpeg looks for another coding than the one that WAV states: DTS, as discs have
+ * it. Its own 32 take longer than decoding a minute; these hold 0.4 s.
+ */
+const WAV_PROBE_PACKETS_MAX = 4
+
 const TIME_BASE_PER_SECOND = 1_000_000
 
 export interface Media {
@@ -103,27 +109,35 @@ export async function openMedia(path: string): Promise<Media> {
   }
 }
 
-/**
- * Opens a local file, and no other file that it names; returns FFmpeg's code.
- * @param decoders those that may be used to look into its streams; absent: all
- */
+interface InputOptions {
+  /** Those that may be used to look into its streams; absent: all. */
+  decoders?: readonly string[]
+  /** Packets in which other codings are looked for; absent: FFmpeg's choice. */
+  probePacketsMax?: number
+}
+
+/** Opens a local file, and no other file that it names; returns FFmpeg's code. */
 export async function openInput(
   context: FormatContext,
   path: string,
-  decoders?: readonly string[],
+  { decoders, probePacketsMax }: InputOptions = {},
 ): Promise<number> {
-  const whitelists = Dictionary.fromObject({
+  const options = Dictionary.fromObject({
     protocol_whitelist: 'file',
     format_whitelist: CONTAINERS.join(','),
     ...(decoders && { codec_whitelist: decoders.join(',') }),
+    ...(probePacketsMax && { max_probe_packets: String(probePacketsMax) }),
   })
-  const opened = await context.openInput(`file:${path}`, null, whitelists)
-  whitelists.free()
+  const opened = await context.openInput(`file:${path}`, null, options)
+  options.free()
   return opened
 }
 
 async function judge(context: FormatContext, path: string, head: Buffer): Promise<Media> {
-  const opened = await openInput(context, path, SOUND_DECODERS)
+  const opened = await openInput(context, path, {
+    decoders: SOUND_DECODERS,
+    ...(isWav(head) && { probePacketsMax: WAV_PROBE_PACKETS_MAX }),
+  })
   const notMedia = (cause: string) => invalidMedia(`The file is ${contentName(head)}`, cause)
   assertInMemory(opened)
   if (opened < 0) throw notMedia(reason(opened))
@@ -149,6 +163,8 @@ async function judge(context: FormatContext, path: string, head: Buffer): Promis
     hasVideo: streams.some(isVideo),
   }
 }
+
+const isWav = (head: Buffer): boolean => /^(RIFF|RF64)....WAVE/s.test(head.toString('latin1'))
 
 function assertFewStreams({ nbStreams }: FormatContext): void {
   if (nbStreams <= STREAMS_MAX) return
@@ -244,7 +260,7 @@ async function firstSeconds(path: string, streamIndex: number): Promise<number |
   const packet = new Packet()
   packet.alloc()
   try {
-    if ((await openInput(context, path, SOUND_DECODERS)) < 0) return null
+    if ((await openInput(context, path, { decoders: SOUND_DECODERS })) < 0) return null
     while ((await context.readFrame(packet)) >= 0) {
       const { pts } = packet
       const isFirst = packet.streamIndex === streamIndex

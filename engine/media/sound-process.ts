@@ -10,8 +10,11 @@ import { invalidMedia } from './open-media.ts'
 /** About 150 MB of it are the process's own. */
 export const SOUND_LIMITS: ProcessLimits = { bytesMax: 2 ** 29, secondsMax: 300, niceness: 0 }
 
-/** So many wait: jobs end about as often as others begin. */
-const IDLE_MAX = 2
+/**
+ * So long they wait, all but one: to start one takes half a second of processor time, and jobs that
+ * came together once will again.
+ */
+const IDLE_MS_MAX = 60_000
 
 export type SoundTask =
   | { do: 'measure'; path: string; secondsMax: number }
@@ -35,15 +38,18 @@ const WORKER = new URL('./sound-worker.ts', import.meta.url)
 export class SoundProcesses {
   readonly #folder: string
   readonly #limits: ProcessLimits
-  #idle: SoundProcess[] = []
+  readonly #idleMsMax: number
+  /** Those that wait, the one that waits longest first. */
+  readonly #idle = new Map<SoundProcess, NodeJS.Timeout>()
 
   /**
    * Starts the process of the first file.
    * @param folder where files are: the processes read no others, and write none
    */
-  constructor(folder: string, limits = SOUND_LIMITS) {
+  constructor(folder: string, limits = SOUND_LIMITS, idleMsMax = IDLE_MS_MAX) {
     this.#folder = folder
     this.#limits = limits
+    this.#idleMsMax = idleMsMax
     this.#warmUp()
   }
 
@@ -66,23 +72,31 @@ export class SoundProcesses {
   }
 
   #warmUp(): void {
-    if (this.#idle.length === 0) this.#idle.push(this.#start())
+    if (this.#idle.size === 0) this.#keep(this.#start())
   }
 
   #start(): SoundProcess {
     return new LimitedProcess(WORKER, this.#limits, { reads: [this.#folder] })
   }
 
+  /** The one that waits shortest, so that the others may end. */
   #take(): SoundProcess {
-    for (let process = this.#idle.pop(); process; process = this.#idle.pop()) {
+    for (const [process, timer] of [...this.#idle].reverse()) {
+      clearTimeout(timer)
+      this.#idle.delete(process)
       if (!process.hasEnded) return process
     }
     return this.#start()
   }
 
   #keep(process: SoundProcess): void {
-    if (this.#idle.length < IDLE_MAX) this.#idle.push(process)
-    else process.close()
+    this.#idle.set(process, setTimeout(() => this.#end(process), this.#idleMsMax).unref())
+  }
+
+  #end(process: SoundProcess): void {
+    if (this.#idle.size === 1) return
+    this.#idle.delete(process)
+    process.close()
   }
 }
 

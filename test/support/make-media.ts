@@ -38,6 +38,8 @@ export interface AudioTrack {
   /** FFmpeg's name, such as `libmp3lame`. */
   encoder: string
   bitRate?: number
+  /** Options of the encoder. */
+  options?: Record<string, string>
   /** Seconds after the start of the file at which it begins. */
   delay?: number
   /** Seconds by which what follows a sample is later; less than 0: earlier. */
@@ -76,6 +78,7 @@ const SAMPLE_FORMATS: Partial<Record<string, AVSampleFormat>> = {
   pcm_s16be: AV_SAMPLE_FMT_S16,
   pcm_s24le: AV_SAMPLE_FMT_S32,
   flac: AV_SAMPLE_FMT_S16,
+  dca: AV_SAMPLE_FMT_S32,
   libopus: AV_SAMPLE_FMT_FLT,
   alac: AV_SAMPLE_FMT_S16P,
   mp2: AV_SAMPLE_FMT_S16,

@@ -29,8 +29,9 @@ export interface Winnow {
   gateway: Program
   engines: Program[]
   client: Client
-  startEngine(env?: Environment): Promise<Program>
   /** @param program its main file, from the root of the checkout */
+  startEngine(env?: Environment, program?: string): Promise<Program>
+  /** @param program as of `startEngine` */
   startGateway(env?: Environment, program?: string): Promise<Program>
   startNats(): Promise<void>
 }
@@ -79,8 +80,8 @@ export async function startWinnow(
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
     assert.deepEqual(leaks, [], 'secrets in logs')
   })
-  winnow.startEngine = async (more = {}) => {
-    const engine = await start('engine/main.ts', more)
+  winnow.startEngine = async (more = {}, program = 'engine/main.ts') => {
+    const engine = await start(program, more)
     winnow.engines.push(engine)
     return engine
   }

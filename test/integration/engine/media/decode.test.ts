@@ -136,6 +136,23 @@ describe('lossy files', () => {
   }
 })
 
+test('DTS that a WAV file states as PCM, as ripped discs have it, is decoded as DTS', async () => {
+  const options = { strict: '-2' } // an experimental encoder
+  const audio = { planes: STEREO, sampleRate: 44100, encoder: 'dca', bitRate: 1_411_200, options }
+  const silence = Buffer.alloc(44_100) // a quarter of a second
+  const coded = await readFile(await make('disc.dts', 'dts', { audio }))
+  const dts = Buffer.concat([silence, coded])
+  const asPcm = [0, 1].map((channel) =>
+    Float32Array.from(
+      { length: Math.floor(dts.length / 4) },
+      (_, i) => dts.readInt16LE(4 * i + 2 * channel) / 2 ** 15,
+    ),
+  )
+  const { mixture, planes } = await readSound(await save('disc.wav', wavBytes(asPcm, 44100)))
+  assert.equal(mixture.codec, 'dts')
+  assertNear(planes[0]!.length, STEREO[0]!.length, 4096)
+})
+
 describe('channels and rates', () => {
   const SIX = [300, 400, 500, 60, 700, 800].map((hertz) => sine(hertz, 0.6, 48000))
 

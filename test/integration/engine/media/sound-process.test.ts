@@ -1,9 +1,11 @@
 /** Files that take too much are refused, and whoever reads another meanwhile does not notice. */
 
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { SOUND_LIMITS, SoundProcesses } from '../../../../engine/media/sound-process.ts'
 import { concatenate, noise } from '../../../support/signals.ts'
 import { wavBytes } from '../../../support/wav.ts'
@@ -210,3 +212,30 @@ test('a canceled read ends with the reason; another, at once and later, does not
     /canceled/,
   )
 })
+
+test('processes of files that came at once serve the next ones; later all but one end', async () => {
+  const before = children()
+  const processes = new SoundProcesses(tmpdir(), SOUND_LIMITS, 1_000)
+  const path = await save('at-once.wav', wavBytes([noise(0.1, RATE)], RATE))
+  const three = () =>
+    Promise.all(
+      [1, 2, 3].map(() => processes.use(signal, (reader) => reader.measure(path, SECONDS_MAX))),
+    )
+  const started = () => children().filter((pid) => !before.includes(pid))
+  await three()
+  const first = started()
+  assert.equal(first.length, 3)
+  await three()
+  assert.deepEqual(started(), first)
+  while (started().length > 1) await sleep(50)
+  await sleep(100)
+  assert.equal(started().length, 1)
+})
+
+/** Ids of the processes that this one has started and that live. */
+const children = (): string[] =>
+  readdirSync('/proc/self/task')
+    .flatMap((thread) =>
+      readFileSync(`/proc/self/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
+    )
+    .sort()

@@ -112,3 +112,18 @@ test('samples beyond full scale are drawn at full scale', () => {
   const { residual } = waveformsOf(new Map([['residual', [[Float32Array.of(3, -3)]]]]), 1)
   assert.deepEqual(residual.data, [-128, 127])
 })
+
+test('a first piece without samples, of a chunk no longer than its overlap, changes nothing', () => {
+  const peaks = new Peaks(['target', 'residual'], { sampleRate: 8_000, channels: 1 })
+  for (const samples of [[], [0.5, -0.5]]) {
+    const part = [Float32Array.from(samples)]
+    peaks.add(
+      new Map([
+        ['target', part],
+        ['residual', part],
+      ]),
+    )
+  }
+  const { mixture } = JSON.parse(peaks.toJson()) as { mixture: { data: number[] } }
+  assert.deepEqual(mixture.data, [-127, 127])
+})

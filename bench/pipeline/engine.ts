@@ -1,0 +1,32 @@
+/** An engine process as `engine/main.ts` starts it, but with the model of `worker.ts`. */
+
+import { ComputeThread } from '../../engine/compute/compute-thread.ts'
+import { loadConfig } from '../../engine/config.ts'
+import { createEngine } from '../../engine/engine.ts'
+import { prepareScratch } from '../../engine/job/scratch.ts'
+import { EngineMetrics } from '../../engine/operations/engine-metrics.ts'
+import { connectBroker } from '../../shared/broker.ts'
+import { systemClock } from '../../shared/clock.ts'
+import { createPublicFetch } from '../../shared/http/public-fetch.ts'
+import { announceReady, onShutdown } from '../../shared/lifecycle.ts'
+import { createLogger } from '../../shared/log.ts'
+import { version } from '../../shared/version.ts'
+
+const config = loadConfig(process.env)
+const log = createLogger('engine', config.logLevel)
+await prepareScratch(config.scratchFolder)
+const { brokerAddress: address, engineId: name, leaseSeconds } = config
+const engine = createEngine({
+  config,
+  version,
+  compute: await ComputeThread.start(config, log, new URL('./worker.ts', import.meta.url)),
+  broker: await connectBroker({ address, name, leaseSeconds, log }),
+  publicFetch: createPublicFetch({ allowCidrs: config.egressAllowCidrs }),
+  clock: systemClock,
+  log,
+  metrics: new EngineMetrics(),
+  onSick: (reason) => log.fatal(reason),
+})
+await engine.start()
+announceReady({ engineId: config.engineId })
+onShutdown(log, async () => void (await engine.drain(0)))

@@ -1,0 +1,95 @@
+/**
+ * A compute thread's program with a model that costs nothing: the target is the mixture, the
+ * residual silence. What a request takes then is the path beside the model.
+ */
+
+import { parentPort } from 'node:worker_threads'
+import type {
+  Command,
+  FromWorker,
+  Replies,
+  ToWorker,
+} from '../../engine/compute/compute-messages.ts'
+import type { Lane, LaneRequest, LaneResult, Model, ModelDescription } from '../../models/model.ts'
+
+/** As the built-in model's, so that chunks and batches are as long. */
+const DESCRIPTION: ModelDescription = {
+  name: 'free',
+  summary: 'Passes the mixture through.',
+  framesPerSecond: 31.25,
+  sampleRate: null,
+  frameSamples: 1,
+  channelsMax: 8,
+  chunkSecondsMax: 10,
+  overlapSecondsMax: { fast: 1, balanced: 2, quality: 2 },
+  passes: { fast: 'none', balanced: 'none', quality: 'none' },
+  needsPreviousChunk: false,
+  givesCandidates: false,
+  predictsSpans: false,
+  precision: 'float32',
+  parameters: 0,
+  weightsSha256: '',
+}
+
+interface FreeLane extends Lane {
+  channels: Float32Array[]
+}
+
+const FREE_MODEL: Model = {
+  description: DESCRIPTION,
+  warnings: [],
+  open({ chunk: { channels, sampleRate } }: LaneRequest): FreeLane {
+    const seconds = channels[0]!.length / sampleRate
+    const frames = Math.ceil(seconds * DESCRIPTION.framesPerSecond)
+    return { frames, steps: 1, stepsDone: 0, channels }
+  },
+  step(lanes) {
+    for (const lane of lanes) lane.stepsDone += 1
+  },
+  close(lane): LaneResult {
+    const { channels: target } = lane as FreeLane
+    return { target, residual: target.map(({ length }) => new Float32Array(length)), score: 1 }
+  },
+  discard: () => undefined,
+}
+
+const lanes = new Map<number, Lane>()
+
+parentPort!.on('message', ({ call, ...command }: ToWorker) => {
+  const startedAt = performance.now()
+  const value = obey(command)
+  const seconds = (performance.now() - startedAt) / 1_000
+  const audio = value && 'target' in value ? [...value.target, ...value.residual] : []
+  send(
+    { call, seconds, value },
+    audio.map(({ buffer }) => buffer as ArrayBuffer),
+  )
+})
+send({ ready: { description: DESCRIPTION, backend: 'none', device: 'cpu', warnings: [] } })
+
+function obey(command: Command): Replies[Command['type']] {
+  switch (command.type) {
+    case 'open': {
+      const lane = FREE_MODEL.open(command.request)
+      lanes.set(command.lane, lane)
+      return { frames: lane.frames, steps: lane.steps }
+    }
+    case 'step':
+      FREE_MODEL.step(command.lanes.map((id) => lanes.get(id)!))
+      return null
+    case 'close': {
+      const lane = lanes.get(command.lane)!
+      lanes.delete(command.lane)
+      return FREE_MODEL.close(lane)
+    }
+    case 'discard':
+      lanes.delete(command.lane)
+      return null
+    case 'beat':
+      return null
+  }
+}
+
+function send(message: FromWorker, transfer: ArrayBuffer[] = []): void {
+  parentPort!.postMessage(message, transfer)
+}
