@@ -30,6 +30,8 @@ export interface Binding {
     outputs: readonly string[],
   ): void
   removeFunction(name: string): void
+  /** Set where nothing is computed: results have a shape, and no numbers. See memory/. */
+  readonly givesShapesAlone?: boolean
   /** What the device's allocator has given out; null where it does not count. Ours, too. */
   memoryStats(): MemoryStats | null
 }

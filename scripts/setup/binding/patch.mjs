@@ -1,6 +1,6 @@
 // What set-up changes in the binding of @tensorflow/tfjs-node-gpu 4.22.0 before it compiles it: the
-// methods of graph_functions.h and memory_stats.h are made known, and of several GPUs it computes on
-// the first, not on the last. npm's files stay as they are; a copy is changed.
+// methods of graph_functions.h and memory_stats.h are made known, and of several GPUs it computes
+// on the first, not on the last. npm's files stay as they are; a copy is changed.
 
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
