@@ -7,7 +7,7 @@
  *   npm run bench -- sam-audio-load --dim 1536 --layers 16 --precision float32,bfloat16
  */
 import { spawnSync } from 'node:child_process'
-import { ftruncateSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -27,6 +27,7 @@ import {
   transformerShapes,
   under,
 } from '../test/support/random-weights.ts'
+import { writeZeros } from '../test/support/published.ts'
 import { report, round } from './report.ts'
 
 const MIB = 2 ** 20
@@ -73,7 +74,7 @@ function measureEach(): void {
   const folder = mkdtempSync(join(tmpdir(), 'winnow-load-'))
   try {
     const file = join(folder, 'zeros.safetensors')
-    writeZeros(file)
+    writeZeros(file, shapes)
     for (const precision of options.precision.split(',')) {
       const { status } = spawnSync(
         process.execPath,
@@ -97,25 +98,6 @@ function measureEach(): void {
   } finally {
     rmSync(folder, { recursive: true })
   }
-}
-
-/** A safetensors file, sparse: it takes no room on the disk. */
-function writeZeros(file: string): void {
-  let at = 0
-  const header = JSON.stringify(
-    Object.fromEntries(
-      Object.entries(shapes).map(([name, shape]) => {
-        const begin = at
-        at += 4 * countOf(shape)
-        return [name, { dtype: 'F32', shape, data_offsets: [begin, at] }]
-      }),
-    ),
-  )
-  const length = new BigUint64Array([BigInt(header.length)])
-  const handle = openSync(file, 'w')
-  writeSync(handle, new Uint8Array(length.buffer))
-  writeSync(handle, header)
-  ftruncateSync(handle, 8 + header.length + at)
 }
 
 function measure(file: string, precision: Precision): void {

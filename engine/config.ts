@@ -9,7 +9,7 @@ import { DAY_SECONDS, HOUR_SECONDS } from '../shared/durations.ts'
 import { newId } from '../shared/ids.ts'
 import { readBrokerAddress } from '../shared/broker-connection.ts'
 import { readSettings } from '../shared/settings.ts'
-import { BATCH_FRAMES } from './compute/batch-budget.ts'
+import { parseBatchFrames } from './compute/batch-budget.ts'
 
 const RUNTIME_FOLDER = fileURLToPath(new URL('../.runtime', import.meta.url))
 
@@ -41,8 +41,8 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     jobsMax: integer('JOBS_MAX', 1, 1_000, 8),
     /** Chunks of one job decoded or in the model at once. */
     chunksInFlightMax: integer('CHUNKS_IN_FLIGHT_MAX', 1, 64, 2),
-    /** Frames of one batch, padding included. */
-    batchFramesMax: integer('BATCH_FRAMES_MAX', BATCH_FRAMES.least, BATCH_FRAMES.most, 4_096),
+    /** Frames of one batch, padding included; auto: by the memory of a GPU. */
+    batchFramesMax: parsed('BATCH_FRAMES_MAX', 'auto', parseBatchFrames),
     leaseSeconds: integer('LEASE_SECONDS', 2, 600, 30),
     drainSeconds: integer('DRAIN_SECONDS', 0, HOUR_SECONDS, 30),
     /** The longest that one call of the compute thread may take; then the process ends. */

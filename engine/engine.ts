@@ -8,7 +8,7 @@ import type { Logger } from '../shared/log.ts'
 import type { Job } from '../shared/messages.ts'
 import { inSpan } from '../shared/tracing.ts'
 import type { PublicFetch } from '../shared/http/public-fetch.ts'
-import { BatchBudget } from './compute/batch-budget.ts'
+import { BatchBudget, chooseFrames } from './compute/batch-budget.ts'
 import type { ComputeThread } from './compute/compute-thread.ts'
 import type { EngineConfig } from './config.ts'
 import type { ControlledEngine } from './control-server.ts'
@@ -48,7 +48,8 @@ export function createEngine(deps: EngineDeps): Engine {
   const { config, compute, broker, clock, log, metrics } = deps
   const startedAtMs = clock.now()
   let audioSeconds = 0
-  const budget = new BatchBudget(config.batchFramesMax, log)
+  const framesMax = chooseFrames(config.batchFramesMax, compute.ready.framesFitting)
+  const budget = new BatchBudget(framesMax, log)
   const health = new DeviceHealth(() => deps.onSick('the device fails one job after another'))
   const scheduler = new Scheduler(compute, budget, {
     stepped: (batch) => {

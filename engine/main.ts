@@ -119,6 +119,7 @@ async function metricsText(): Promise<string> {
     gpus: await gpus.read(),
     description: engine.describe(),
     stats: engine.stats(),
+    held: compute.held,
     brokerConnected: broker.isConnected(),
   }
   return (await metrics.text()) + (await engineStateText(now))

@@ -30,6 +30,19 @@ export interface Binding {
     outputs: readonly string[],
   ): void
   removeFunction(name: string): void
+  /** Set where nothing is computed: results have a shape, and no numbers. See memory/. */
+  readonly givesShapesAlone?: boolean
+  /** What the device's allocator has given out; null where it does not count. Ours, too. */
+  memoryStats(): MemoryStats | null
+}
+
+/** In bytes. */
+export interface MemoryStats {
+  inUse: number
+  /** The most that was in use since the last call. */
+  peak: number
+  /** What it may give out at most; 0: it does not say. */
+  limit: number
 }
 
 /** A tensor as the native library keeps it; `dtype` is a number of its own. */

@@ -4,7 +4,7 @@
  * block of a hop's samples belongs to four frames and everything is reshapes, slices and sums.
  */
 import { LruCache } from './lru-cache.ts'
-import { irfft, pad, rfft, tf, type Tensor } from './tensor.ts'
+import { irfft, native, pad, rfft, tf, type Tensor } from './tensor.ts'
 
 const HOPS_PER_WINDOW = 4
 
@@ -89,5 +89,6 @@ function hannWindow(hop: number): Tensor {
   const length = windowLength(hop)
   const angle = (2 * Math.PI) / length
   const numbers = () => Float32Array.from({ length }, (_, i) => 0.5 - 0.5 * Math.cos(angle * i))
-  return windows.get(`${hop}`, () => tf.keep(tf.tensor1d(numbers())))
+  const isShape = native.binding.givesShapesAlone ?? false // one without numbers serves no other
+  return windows.get(`${hop} ${isShape}`, () => tf.keep(tf.tensor1d(numbers())))
 }

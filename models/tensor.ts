@@ -303,7 +303,7 @@ function loadTensorFlow(): typeof TensorFlow {
     const hint = 'run `node scripts/setup.mjs` to build the native one'
     throw new Error(`TensorFlow.js would compute in JavaScript (${found}): ${hint}`)
   }
-  if (!('addFunction' in (loaded.backend() as unknown as NativeBackend).binding)) {
+  if (!('memoryStats' in (loaded.backend() as unknown as NativeBackend).binding)) {
     const hint = 'run `node scripts/setup.mjs` to build this one'
     throw new Error(`TensorFlow's binding was built by another version of Winnow: ${hint}`)
   }

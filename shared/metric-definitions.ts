@@ -149,6 +149,21 @@ const engineMetrics = {
     help: 'Jobs that failed for good, by code.',
     labelNames: ['code'],
   },
+  winnow_engine_device_memory_bytes: {
+    of: 'engine',
+    type: 'gauge',
+    help: "Memory of the device that TensorFlow's allocator has given out to the engine.",
+  },
+  winnow_engine_device_memory_peak_bytes: {
+    of: 'engine',
+    type: 'gauge',
+    help: 'The most of it since the engine started.',
+  },
+  winnow_engine_graphs: {
+    of: 'engine',
+    type: 'gauge',
+    help: 'Graphs that the engine holds, each of shapes that came often.',
+  },
   winnow_engine_out_of_memory_total: {
     of: 'engine',
     type: 'counter',

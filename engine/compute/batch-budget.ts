@@ -8,6 +8,26 @@ import type { BatchLimits } from './batch-policy.ts'
 /** The range of the configured budget. */
 export const BATCH_FRAMES = { least: 1, most: 10_000_000 }
 
+/** A setting. @throws Error that says what it must be */
+export function parseBatchFrames(text: string): number | 'auto' {
+  const frames = Number(text)
+  const { least, most } = BATCH_FRAMES
+  if (text === 'auto') return text
+  if (Number.isInteger(frames) && frames >= least && frames <= most) return frames
+  throw new Error(`must be auto or a whole number from ${least} to ${most}, not "${text}"`)
+}
+
+/** `auto` where the memory of the device is not counted: on a processor. */
+const FRAMES_ON_PROCESSOR = 4_096
+/** `auto` at most: a larger batch is no faster, and those who come meanwhile wait for its end. */
+const FRAMES_AUTO_MAX = 65_536
+
+/** @param framesFitting in the memory of the device, as predicted; null: not counted */
+export function chooseFrames(configured: number | 'auto', framesFitting: number | null): number {
+  if (configured !== 'auto') return configured
+  return framesFitting === null ? FRAMES_ON_PROCESSOR : Math.min(framesFitting, FRAMES_AUTO_MAX)
+}
+
 /** Batches stepped before twice as many frames are tried again. */
 const STEPS_BEFORE_GROWTH = 1_000
 

@@ -8,6 +8,8 @@ export interface WorkerOptions {
   model: ModelChoice
   textEncoderFolder: string
   precision: PrecisionChoice
+  /** `auto`: the thread predicts what fits the device. */
+  batchFramesMax: number | 'auto'
 }
 
 /** The worker's first message, when the model is loaded and warm. */
@@ -16,6 +18,8 @@ export interface Ready {
   /** Such as `tensorflow 2.21.0`. */
   backend: string
   device: 'cpu' | 'gpu'
+  /** Frames of a batch that fit the device's memory, as predicted; null: not predicted. */
+  framesFitting: number | null
   /** Notes for the operator on model and device, in sentences. */
   warnings: readonly string[]
 }
@@ -45,8 +49,18 @@ export interface Replies {
 
 export type ToWorker = { call: number } & Command
 
+/** What the device holds after a call. */
+export interface DeviceState {
+  graphs: number
+  /** By TensorFlow's allocator; 0 where it does not count. */
+  memoryBytes: number
+  /** The most since the start. */
+  memoryPeakBytes: number
+}
+
 /** `seconds`: how long the thread was busy with the call. */
 export type FromWorker =
-  | { ready: Ready }
-  | { call: number; seconds: number; value: Replies[Command['type']] }
-  | { call: number; seconds: number; error: string }
+  | { ready: Ready; held: DeviceState }
+  | ({ call: number; seconds: number; held: DeviceState } & (
+      { value: Replies[Command['type']] } | { error: string }
+    ))

@@ -9,6 +9,7 @@ import type { LaneRequest, LaneResult } from '../../models/model.ts'
 import { ComputeLostError, computeErrorOf } from './compute-errors.ts'
 import type {
   Command,
+  DeviceState,
   FromWorker,
   OpenedLane,
   Ready,
@@ -41,6 +42,8 @@ export class ComputeThread {
   #restarting: Promise<void> | null = null
   /** Set once the thread has started. */
   ready!: Ready
+  /** As it was after the latest call. */
+  held: DeviceState = { graphs: 0, memoryBytes: 0, memoryPeakBytes: 0 }
   /** Time that the thread has spent on commands. */
   busySeconds = 0
 
@@ -143,6 +146,7 @@ export class ComputeThread {
   #settle(message: FromWorker): void {
     if ('ready' in message) return
     this.busySeconds += message.seconds
+    this.held = message.held
     const pending = this.#pending.get(message.call)
     this.#pending.delete(message.call)
     if (this.#pending.size > 0) this.#watchdog.begin()

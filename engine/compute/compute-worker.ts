@@ -4,16 +4,27 @@
 
 import { writeFileSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
+import { graphsHeld } from '../../models/graph/compiled.ts'
 import { loadModel } from '../../models/load-model.ts'
-import { backendVersion, deviceKind, deviceWarnings } from '../../models/tensor.ts'
+import { framesThatFit, predictMemory, type MemoryPrediction } from '../../models/memory/predict.ts'
+import { backendVersion, deviceKind, deviceWarnings, native } from '../../models/tensor.ts'
 import type { Lane, LaneResult } from '../../models/model.ts'
-import type { Command, FromWorker, Replies, ToWorker, WorkerOptions } from './compute-messages.ts'
+import type {
+  Command,
+  DeviceState,
+  FromWorker,
+  Replies,
+  ToWorker,
+  WorkerOptions,
+} from './compute-messages.ts'
 
 if (!parentPort) throw new Error('compute-worker.ts runs in a worker thread only')
 const port = parentPort
 const options = workerData as WorkerOptions
+const prediction = await predicted()
 const model = await loadModel(options.model, options)
 const lanes = new Map<number, Lane>()
+let memoryPeakBytes = 0
 /** Of at most 15 characters. */
 const THREAD_NAME = 'winnow-compute'
 
@@ -25,8 +36,10 @@ say({
     description: model.description,
     backend: backendVersion(),
     device: deviceKind(),
+    framesFitting: prediction && framesThatFit(freeBytes(), prediction),
     warnings: [...deviceWarnings(), ...model.warnings],
   },
+  held: held(),
 })
 
 function answer({ call, ...command }: ToWorker): void {
@@ -34,10 +47,10 @@ function answer({ call, ...command }: ToWorker): void {
   const seconds = () => (performance.now() - startedAt) / 1000
   try {
     const value = obey(command)
-    say({ call, seconds: seconds(), value }, transferables(value))
+    say({ call, seconds: seconds(), held: held(), value }, transferables(value))
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    say({ call, seconds: seconds(), error: message })
+    say({ call, seconds: seconds(), held: held(), error: message })
   }
 }
 
@@ -82,6 +95,24 @@ function laneOf(id: number): Lane {
   const lane = lanes.get(id)
   if (!lane) throw new Error(`no lane ${id} is open`)
   return lane
+}
+
+/** What the model takes, where it is needed: a processor's memory is not counted. */
+async function predicted(): Promise<MemoryPrediction | null> {
+  if (options.batchFramesMax !== 'auto' || deviceKind() !== 'gpu') return null
+  return predictMemory(() => loadModel(options.model, options))
+}
+
+function held(): DeviceState {
+  const { inUse = 0, peak = 0 } = native.binding.memoryStats() ?? {}
+  memoryPeakBytes = Math.max(memoryPeakBytes, peak)
+  return { graphs: graphsHeld(), memoryBytes: inUse, memoryPeakBytes }
+}
+
+/** Of the device, by its allocator. */
+function freeBytes(): number {
+  const { limit = 0, inUse = 0 } = native.binding.memoryStats() ?? {}
+  return limit - inUse
 }
 
 /** Shown by what lists the threads of an engine (`top -H`, a debugger). */

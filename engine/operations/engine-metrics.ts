@@ -3,6 +3,7 @@
 import type { EngineDescription, EngineStats } from '../../shared/engine-control.ts'
 import { FAILURE_CODES, type FailureCode } from '../../shared/errors.ts'
 import { MetricSet, type Histogram } from '../../shared/metrics.ts'
+import type { DeviceState } from '../compute/compute-messages.ts'
 import type { SchedulerObserver, SteppedBatch } from '../compute/scheduler.ts'
 import type { Outcome } from '../job/outcome.ts'
 import type { GpuReading, XidError } from './nvml.ts'
@@ -87,6 +88,7 @@ interface TrySeconds {
 interface EngineNow {
   description: EngineDescription
   stats: EngineStats
+  held: DeviceState
   brokerConnected: boolean
   gpus: readonly GpuReading[]
 }
@@ -95,6 +97,7 @@ interface EngineNow {
 export function engineStateText({
   description,
   stats,
+  held,
   brokerConnected,
   gpus,
 }: EngineNow): Promise<string> {
@@ -110,6 +113,9 @@ export function engineStateText({
   set.gauge('winnow_engine_leases_max').set(description.jobs_max)
   set.gauge('winnow_engine_lanes').set(stats.lanes)
   set.gauge('winnow_engine_memory_bytes').set(stats.memory_bytes)
+  set.gauge('winnow_engine_device_memory_bytes').set(held.memoryBytes)
+  set.gauge('winnow_engine_device_memory_peak_bytes').set(held.memoryPeakBytes)
+  set.gauge('winnow_engine_graphs').set(held.graphs)
   set.counter('winnow_engine_busy_seconds_total').inc(stats.busy_seconds_total)
   set.counter('winnow_engine_audio_seconds_total').inc(stats.audio_seconds_total)
   if (gpus.length > 0) setGpus(set, gpus)

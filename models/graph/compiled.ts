@@ -41,6 +41,7 @@ export function compiled<I extends readonly unknown[], O>(
     callsWith.get(shapes, none).count = 0 // or it would be made again at once
   })
   return (...inputs) => {
+    if (native.binding.givesShapesAlone) return forward(...inputs)
     const given = tensorsOf(inputs).map(storedOf)
     const shapes = `${placesIn(inputs)} ${shapesOf(given)}`
     const calls = callsWith.get(shapes, none)
@@ -106,6 +107,10 @@ function record<O>(run: () => O, given: readonly Stored[]): Graph<O> {
 
 /** Of all graphs that were made, so that no two have one name. */
 let made = 0
+let held = 0
+
+/** Graphs that there are now. */
+export const graphsHeld = (): number => held
 
 /**
  * A graph in the hands of the native library, which knows it as a function: run like an operation,
@@ -126,6 +131,7 @@ class Graph<O> {
     const graphDef = GraphDef.encode({ node: nodes, versions: { producer: PRODUCER } }).finish()
     const feedNames = feeds.map(({ name }) => name)
     native.binding.addFunction(this.#name, Buffer.from(graphDef), feedNames, outputNames)
+    held += 1
   }
 
   run(given: readonly Stored[]): O {
@@ -136,5 +142,6 @@ class Graph<O> {
 
   delete(): void {
     native.binding.removeFunction(this.#name)
+    held -= 1
   }
 }

@@ -55,8 +55,14 @@ const TRANSFORMER = {
 }
 
 /** @throws Error naming the file when it describes another network than this folder's */
-export async function readConfig(file: string): Promise<SamAudioConfig> {
-  const config = JSON.parse(await readFile(file, 'utf8'))
+export const readConfig = async (file: string): Promise<SamAudioConfig> =>
+  readConfigEntry(file, JSON.parse(await readFile(file, 'utf8')))
+
+/** As `readConfig`, of what a file holds. @param file that errors name */
+export function readConfigEntry(
+  file: string,
+  config: ReturnType<typeof JSON.parse>,
+): SamAudioConfig {
   const { audio_codec: codec, transformer } = config
   const features = 2 * codec.codebook_dim
   assertSettings(file, transformer, { ...TRANSFORMER, out_channels: features })

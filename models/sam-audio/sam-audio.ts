@@ -15,7 +15,7 @@ import type {
 } from '../model.ts'
 import { modelPrompt } from '../text/prompt.ts'
 import { LruCache } from '../lru-cache.ts'
-import { tf, type Tensor } from '../tensor.ts'
+import { native, tf, type Tensor } from '../tensor.ts'
 import { weightFiles, Weights } from '../checkpoint/weights.ts'
 import { anchorTokens, type FrameClock } from './spans/anchors.ts'
 import { decodeSlice, decodingSlices } from './codec/codec.ts'
@@ -68,7 +68,7 @@ export async function loadSamAudio(
     predictsSpans: spanPredictor !== null,
     precision,
     parameters,
-    weightsSha256: await sha256Of(weightFiles(checkpoint)),
+    weightsSha256: native.binding.givesShapesAlone ? '' : await sha256Of(weightFiles(checkpoint)),
   }
   const warnings = await unusedFolders(folder, parts)
   return new SamAudio(description, warnings, { config, network, textEncoder, spanPredictor, judge })

@@ -1,15 +1,18 @@
 /** The command line of `model`. */
 import { parseArgs } from 'node:util'
+import { bytesFor, framesThatFit, type MemoryPrediction } from '../../models/memory/predict.ts'
+import type { Precision } from '../../models/precision.ts'
 import { deviceMemory, type DeviceMemory } from './device-memory.ts'
-import { takeInventory, type Inventory, type PartInventory } from './inventory.ts'
+import { predictFor, takeInventory, type Inventory, type PartInventory } from './inventory.ts'
 
-const HELP = `Usage: npm run model -- inspect <folder> [--json]
+const HELP = `Usage: npm run model -- inspect <folder> [--precision float32] [--json]
 
-Prints what the folder of a SAM-Audio model has, what is missing, how large it is, and whether it
-fits the memory of this machine's device. The other parts (T5, the span predictor, the judge) are
-folders within it or beside it. Only configurations and headers are read; each single weight is
-checked when an engine loads the model.
-  --json  one JSON object, for programs
+Prints what the folder of a SAM-Audio model has, what is missing, how large it is, and what it takes
+of the memory of this machine's device: weights, and batches of chunks of the greatest length. The
+other parts (T5, the span predictor, the judge) are folders within it or beside it. Only
+configurations and headers are read; numbers are when an engine loads the model.
+  --precision  of the engine: float32 (default) or bfloat16
+  --json       one JSON object, for programs
 
 The exit code is 0 when an engine can serve the model here, 1 when it can't, 2 when the command line
 is wrong.
@@ -22,7 +25,7 @@ interface World {
 
 /** Runs the command and resolves with its exit code. */
 export async function model(words: readonly string[], { stdout, stderr }: World): Promise<number> {
-  const { folder, json, help, problem } = parse(words)
+  const { folder, json, precision, help, problem } = parse(words)
   if (help) {
     stdout.write(HELP)
     return 0
@@ -32,7 +35,9 @@ export async function model(words: readonly string[], { stdout, stderr }: World)
     return 2
   }
   try {
-    const report = verdictOn(await takeInventory(folder), await deviceMemory())
+    const inventory = await takeInventory(folder)
+    const prediction = isComplete(inventory) ? await predictFor(folder, precision) : null
+    const report = verdictOn(inventory, await deviceMemory(), prediction)
     stdout.write(json ? `${JSON.stringify(report)}\n` : printed(report))
     return report.complete && report.fits ? 0 : 1
   } catch (error) {
@@ -41,24 +46,47 @@ export async function model(words: readonly string[], { stdout, stderr }: World)
   }
 }
 
-function parse(words: readonly string[]) {
+function parse(words: readonly string[]): Asked {
   try {
     const { values, positionals } = parseArgs({
       args: [...words],
       allowPositionals: true,
-      options: { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+      options: {
+        precision: { type: 'string', default: 'float32' },
+        json: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
     })
     const [name, folder = '', ...rest] = positionals
+    const precision = (['float32', 'bfloat16'] as const).find((each) => each === values.precision)
     const isRight = name === 'inspect' && folder !== '' && rest.length === 0
-    const problem = isRight ? '' : 'The command is: inspect <folder>.'
-    return { folder, json: values.json ?? false, help: values.help ?? false, problem }
+    const problem = !isRight
+      ? 'The command is: inspect <folder>.'
+      : precision
+        ? ''
+        : `--precision must be float32 or bfloat16, not "${values.precision}".`
+    return { ...NOTHING, ...values, folder, precision: precision ?? 'float32', problem }
   } catch (error) {
-    return { folder: '', json: false, help: false, problem: (error as Error).message }
+    return { ...NOTHING, problem: (error as Error).message }
   }
 }
 
+interface Asked {
+  folder: string
+  precision: Precision
+  json: boolean
+  help: boolean
+  problem: string
+}
+
+const NOTHING: Asked = { folder: '', precision: 'float32', json: false, help: false, problem: '' }
+
 export interface Report extends Inventory {
   memory: DeviceMemory
+  /** Null where the model is not complete. */
+  prediction: MemoryPrediction | null
+  /** The budget of one batch that fits this device beside the weights, nothing else being there. */
+  batchFramesMax: number | null
   /** Whether nothing is missing that is needed, or wrong. */
   complete: boolean
   /** Whether weights and work fit the device when nothing else is on it. */
@@ -66,31 +94,60 @@ export interface Report extends Inventory {
 }
 
 /** A part that there is must be sound; one that is not needed may be away. */
-export function verdictOn(inventory: Inventory, memory: DeviceMemory): Report {
-  const isSound = ({ folder, required, problems }: PartInventory) =>
-    folder === null ? !required : problems.length === 0
-  const needed = inventory.weightsBytes + inventory.workingBytes
+const isComplete = ({ parts }: Inventory): boolean =>
+  parts.every(({ folder, required, problems }) =>
+    folder === null ? !required : problems.length === 0,
+  )
+
+export function verdictOn(
+  inventory: Inventory,
+  memory: DeviceMemory,
+  prediction: MemoryPrediction | null,
+): Report {
+  const { weightsBytes } = prediction ?? inventory
+  const workBytes = prediction ? bytesFor(1, prediction) : 0
+  const { totalBytes } = memory
   return {
     ...inventory,
     memory,
-    complete: inventory.parts.every(isSound),
-    fits: needed <= memory.totalBytes,
+    prediction,
+    batchFramesMax: prediction && framesThatFit(totalBytes - weightsBytes, prediction),
+    complete: isComplete(inventory),
+    fits: weightsBytes + workBytes <= totalBytes,
   }
 }
 
 function printed(report: Report): string {
-  const { parts, warnings, weightsBytes, workingBytes, memory, complete, fits } = report
-  const needed = weightsBytes + workingBytes
-  const free = needed <= memory.freeBytes ? '' : ', more than is free now'
+  const { parts, warnings, complete } = report
   return [
     ...parts.flatMap(printedPart),
     ...warnings.map((warning) => `WARNING: ${warning}`),
-    `memory  ${gibibytes(weightsBytes)} of weights as float32, about ${gibibytes(workingBytes)} ` +
-      `to work in; ${memory.device} has ${gibibytes(memory.totalBytes)}, ` +
-      `${gibibytes(memory.freeBytes)} free: ${fits ? 'fits' : 'does not fit'}${free}`,
+    ...printedMemory(report),
     complete ? 'Nothing is missing that is needed.' : 'This model cannot be served as it is.',
     '',
   ].join('\n')
+}
+
+/** Lanes of the batches that are listed. */
+const BATCHES = [1, 2, 4, 8, 16, 32, 64]
+
+function printedMemory({ weightsBytes, prediction, batchFramesMax, memory, fits }: Report) {
+  const { device, totalBytes, freeBytes } = memory
+  const room = `${device} has ${gibibytes(totalBytes)}, ${gibibytes(freeBytes)} free`
+  if (!prediction) return [`memory  ${gibibytes(weightsBytes)} of weights as float32; ${room}`]
+  const { chunkSeconds, frames } = prediction
+  const needed = prediction.weightsBytes + bytesFor(1, prediction)
+  const free = needed <= freeBytes ? '' : ', more than is free now'
+  return [
+    `memory  ${gibibytes(prediction.weightsBytes)} of weights; ${room}`,
+    `        with a batch of so many chunks of ${chunkSeconds} s (${frames} frames each), in all:`,
+    ...BATCHES.map((lanes) => {
+      const bytes = prediction.weightsBytes + bytesFor(lanes, prediction)
+      return `        ${String(lanes).padStart(9)}  ${gibibytes(bytes)}`
+    }),
+    `        ${fits ? 'fits' : 'does not fit'}${free}; frames of a batch (BATCH_FRAMES_MAX): ` +
+      `${batchFramesMax} at most`,
+  ]
 }
 
 function printedPart({ part, purpose, required, folder, problems, weights }: PartInventory) {

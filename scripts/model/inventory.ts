@@ -1,7 +1,9 @@
 /** What a folder has of SAM-Audio: parts, weights, and how much memory they will take. */
 import { access, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { readConfig, type SamAudioConfig } from '../../models/sam-audio/config.ts'
+import { predictMemory, type MemoryPrediction } from '../../models/memory/predict.ts'
+import type { Precision } from '../../models/precision.ts'
+import { readConfig } from '../../models/sam-audio/config.ts'
 import {
   findCheckpoint,
   findParts,
@@ -11,6 +13,7 @@ import {
 } from '../../models/sam-audio/checkpoint-folders.ts'
 import { readJudgeConfig } from '../../models/sam-audio/judge/judge.ts'
 import { readSpanPredictorConfig } from '../../models/sam-audio/spans/span-predictor.ts'
+import { loadSamAudio } from '../../models/sam-audio/sam-audio.ts'
 import { readT5Config } from '../../models/sam-audio/text/t5-config.ts'
 import { countOf } from '../../models/checkpoint/stored-tensor.ts'
 import { openTensors, weightFiles } from '../../models/checkpoint/weights.ts'
@@ -43,11 +46,17 @@ export interface Inventory {
   parts: PartInventory[]
   /** Of folders that seem to be a part and are not used, in sentences. */
   warnings: string[]
-  /** Of all weights used. */
+  /** Of all weights used, as float32. */
   weightsBytes: number
-  /** What a decode of one chunk takes beside them, about. */
-  workingBytes: number
 }
+
+/**
+ * What an engine takes on its device with a folder that is complete, by taking lanes of the longest
+ * chunk through the model on shapes alone.
+ * @throws Error naming weights that are missing or misshapen
+ */
+export const predictFor = (folder: string, precision: Precision): Promise<MemoryPrediction> =>
+  predictMemory(() => loadSamAudio(folder, precision))
 
 interface PartRules {
   purpose: string
@@ -113,7 +122,6 @@ export async function takeInventory(folder: string): Promise<Inventory> {
     parts,
     warnings: await unusedFolders(folder, folders),
     weightsBytes: sizes.reduce((sum, bytes) => sum + bytes, 0),
-    workingBytes: folders.model ? await workingBytes(folders.model) : 0,
   }
 }
 
@@ -165,20 +173,4 @@ async function weightsOf(part: Part, folder: string): Promise<WeightsInventory> 
     parameters: sum(groups),
     memoryBytes: 4 * sum(groups.filter(({ used }) => used)),
   }
-}
-
-/** Latent frames of both streams that are decoded at once, with what they need around them. */
-const DECODED_FRAMES = 2 * 160
-/** States of the widest layer that are held at the same time. */
-const STATES_HELD = 8
-
-/** The decoder's last layers are the widest of all; what one slice takes there, about. */
-async function workingBytes(folder: string): Promise<number> {
-  const config = await readConfig(join(folder, 'config.json')).catch(() => null)
-  return config ? DECODED_FRAMES * STATES_HELD * widestFrameBytes(config) : 0
-}
-
-function widestFrameBytes({ codec: { decoderDim, decoderRates } }: SamAudioConfig): number {
-  const samples = decoderRates.reduce((product, rate) => product * rate, 1)
-  return 4 * samples * (decoderDim / 2 ** decoderRates.length)
 }

@@ -137,6 +137,15 @@ const ROWS: readonly { title: string; panels: readonly Panel[] }[] = [
         queries: [gauge('winnow_engine_memory_bytes', '{{instance}}')],
       },
       {
+        title: 'Device memory of tensors',
+        unit: 'bytes',
+        queries: [
+          gauge('winnow_engine_device_memory_bytes', '{{instance}}'),
+          gauge('winnow_engine_device_memory_peak_bytes', '{{instance}} at most'),
+        ],
+      },
+      { title: 'Graphs', unit: 'short', queries: [gauge('winnow_engine_graphs', '{{instance}}')] },
+      {
         title: 'Device out of memory',
         unit: 'ops',
         queries: [{ expr: rate('winnow_engine_out_of_memory_total'), legend: '{{instance}}' }],

@@ -7,6 +7,7 @@ const options = {
   model: { name: 'mini' as const },
   textEncoderFolder: '',
   precision: 'float32' as const,
+  batchFramesMax: 4_096,
   computeSecondsMax: Number(process.argv[2]),
 }
 const program = new URL('./hanging-worker.ts', import.meta.url)

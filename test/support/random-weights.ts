@@ -1,5 +1,5 @@
 /** SAM-Audio checkpoints of any size with random weights, made as they are read. */
-import type { StoredTensor } from '../../models/checkpoint/stored-tensor.ts'
+import type { Scratch, StoredTensor } from '../../models/checkpoint/stored-tensor.ts'
 import type {
   CodecConfig,
   SamAudioConfig,
@@ -7,7 +7,7 @@ import type {
 } from '../../models/sam-audio/config.ts'
 import { Weights } from '../../models/checkpoint/weights.ts'
 
-type Shapes = Record<string, readonly number[]>
+export type Shapes = Record<string, readonly number[]>
 
 /** Of the published checkpoints. */
 export const PUBLISHED_CODEC: CodecConfig = {
@@ -28,22 +28,31 @@ export const feedForwardDimOf = (dim: number): number =>
 export function randomWeights(shapes: Shapes): Weights {
   const tensors = Object.entries(shapes).map(([name, shape]): [string, StoredTensor] => {
     const count = shape.reduce((product, size) => product * size, 1)
-    const values = () => randomValues(name, shape, count)
+    const values = (scratch?: Scratch) => randomValues(name, shape, roomFor(count, scratch))
     return [name, { shape, type: 'F32', bytes: 4 * count, values }]
   })
   return Weights.of('random weights', new Map(tensors))
 }
 
-function randomValues(name: string, shape: readonly number[], count: number): Float32Array {
+const roomFor = (count: number, scratch?: Scratch): Float32Array =>
+  scratch?.widened(count) ?? new Float32Array(count)
+
+/** Fills `numbers`; beyond so many the same come again, or billions would take minutes. */
+const NUMBERS_MAX = 2 ** 20
+
+function randomValues(name: string, shape: readonly number[], numbers: Float32Array): Float32Array {
+  const count = numbers.length
   const gain = name.endsWith('weight_g') ? 0.5 : /(norm\.weight|alpha)$/.test(name) ? 1 : null
   const fanIn = shape.length > 1 ? count / shape[0]! : 1
   const scale = shape.length > 1 ? Math.sqrt(3 / fanIn) : 0.1
   let state = count >>> 0
-  return Float32Array.from({ length: count }, () => {
+  for (let i = 0; i < Math.min(count, NUMBERS_MAX); i += 1) {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
     const uniform = state / 2 ** 31 - 1
-    return gain === null ? scale * uniform : gain * (1 + 0.1 * uniform)
-  })
+    numbers[i] = gain === null ? scale * uniform : gain * (1 + 0.1 * uniform)
+  }
+  for (let i = NUMBERS_MAX; i < count; i *= 2) numbers.copyWithin(i, 0, i)
+  return numbers
 }
 
 export function transformerShapes(config: TransformerConfig, features: number): Shapes {
@@ -119,6 +128,51 @@ export function codecShapes(config: CodecConfig): Shapes {
     ...each([...decoderRates.entries()], ([i, stride]) => decoderBlock(stride, i)),
     ...snake(`${end}.0`, narrowest),
     ...convolution(`${end}.1`, [1, narrowest, 7], 1),
+  }
+}
+
+export interface WatermarkSizes {
+  channels: number
+  hiddenDim: number
+  codeDim: number
+  bits: number
+  /** By block of the decoder. */
+  rates: readonly number[]
+}
+
+/** Of the watermark, whose weights lie among those of the codec's decoder. */
+export function watermarkShapes({ decoderRates }: CodecConfig, sizes: WatermarkSizes): Shapes {
+  const { channels, hiddenDim, codeDim, bits, rates } = sizes
+  const unit = (name: string, dim: number): Shapes => ({
+    ...linear(`${name}.block.1`, [Math.floor(dim / 2), dim, 3], Math.floor(dim / 2)),
+    ...linear(`${name}.block.3`, [dim, Math.floor(dim / 2), 1], dim),
+  })
+  const block = (stride: number, i: number): Shapes => {
+    const [name, wide] = [`model.${i + 1}.block`, hiddenDim / 2 ** i]
+    return {
+      ...linear(`${name}.3`, [wide, wide / 2, 2 * stride], wide / 2),
+      ...unit(`${name}.6`, wide / 2),
+      ...unit(`${name}.7`, wide / 2),
+      ...linear(`${name}.11`, [wide, wide / 2, 2 * stride], wide),
+    }
+  }
+  const lstm = (name: string): Shapes =>
+    each([0, 1], (layer) =>
+      each(['ih', 'hh'], (kind) => ({
+        [`${name}.lstm.weight_${kind}_l${layer}`]: [4 * hiddenDim, hiddenDim],
+        [`${name}.lstm.bias_${kind}_l${layer}`]: [4 * hiddenDim],
+      })),
+    )
+  const [encoder, decoder] = ['wm_model.encoder_block', 'wm_model.decoder_block']
+  return {
+    ...each([...decoderRates.keys()], (i) => block(rates[i]!, i)),
+    ...linear(`${encoder}.pre.3`, [channels, 1, 7], channels),
+    ...lstm(`${encoder}.post.0`),
+    ...linear(`${encoder}.post.2`, [codeDim, hiddenDim, 7], codeDim),
+    'wm_model.msg_processor.msg_processor.weight': [2 * bits, codeDim],
+    ...linear(`${decoder}.pre.0`, [hiddenDim, codeDim, 7], hiddenDim),
+    ...lstm(`${decoder}.pre.1`),
+    ...linear(`${decoder}.post.1`, [1, channels, 7], 1),
   }
 }
 

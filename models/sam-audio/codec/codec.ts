@@ -1,5 +1,5 @@
 /** The codec: samples to features and back, in slices that bound what is held (DACVAE). */
-import { tf, type Tensor, type Tensor3D } from '../../tensor.ts'
+import { deviceKind, pad, tf, type Tensor, type Tensor3D } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { hopOf, type CodecConfig } from '../config.ts'
 import { loadDecoder, type Decoder } from './decoder.ts'
@@ -9,6 +9,12 @@ import { planSlices, type Slice } from './slices.ts'
 
 /** Latent frames worked on at once, without their context: some seconds. */
 const SLICE_FRAMES = 128
+
+/**
+ * What a row of one slice is extended to a multiple of. A GPU prepares kernels for each length; a
+ * processor gains nothing by it.
+ */
+const SHORT_STEP = deviceKind() === 'gpu' ? 16 : 1
 
 export interface Encoded {
   /** [batch, longest, codebookDim]; what is beyond a row's frames is of no meaning. */
@@ -28,15 +34,14 @@ export function encodeWaves(
   encoder: Encoder,
   config: CodecConfig,
   waves: readonly Float32Array[],
-  sliceFrames = SLICE_FRAMES,
+  { sliceFrames = SLICE_FRAMES, shortStep = SHORT_STEP } = {},
 ): Encoded {
   const hop = hopOf(config)
   const rows = waves.map(({ length }) => frameCount(length, hop))
   const longest = Math.max(...rows)
   const features = tf.tidy(() => {
-    const parts = planSlices(longest, sliceFrames, encoder.contextFrames).map((slice) =>
-      encodeSlice(encoder, config, waves, slice),
-    )
+    const slices = planSlices(longest, sliceFrames, encoder.contextFrames, shortStep)
+    const parts = slices.map((slice) => encodeSlice(encoder, config, waves, slice))
     return tf.concat(parts, 1) // [batch, longest, codebookDim]
   })
   return { features, rows }
@@ -44,7 +49,7 @@ export function encodeWaves(
 
 /** The slices that so many latent frames are encoded in. */
 export const encodingSlices = (encoder: Encoder, frames: number): Slice[] =>
-  planSlices(frames, SLICE_FRAMES, encoder.contextFrames)
+  planSlices(frames, SLICE_FRAMES, encoder.contextFrames, SHORT_STEP)
 
 /** As `encodeWaves`, the features of a slice: [batch, end - start, codebookDim]. */
 export function encodeSlice(
@@ -74,19 +79,19 @@ export function decodeLatents(
   config: CodecConfig,
   latents: Tensor,
   rows: RowFrames = null,
-  sliceFrames = SLICE_FRAMES,
+  { sliceFrames = SLICE_FRAMES, shortStep = SHORT_STEP } = {},
 ): Tensor {
   return tf.tidy(() => {
-    const parts = planSlices(latents.shape[1]!, sliceFrames, decoder.contextFrames).map((slice) =>
-      decodeSlice(decoder, config, latents, slice, rows),
-    )
+    const longest = latents.shape[1]!
+    const slices = planSlices(longest, sliceFrames, decoder.contextFrames, shortStep)
+    const parts = slices.map((slice) => decodeSlice(decoder, config, latents, slice, rows))
     return tf.concat(parts, 1) // [batch, longest · hop]
   })
 }
 
 /** The slices that so many latent frames are decoded in. */
 export const decodingSlices = (decoder: Decoder, frames: number): Slice[] =>
-  planSlices(frames, SLICE_FRAMES, decoder.contextFrames)
+  planSlices(frames, SLICE_FRAMES, decoder.contextFrames, SHORT_STEP)
 
 /** latents [batch, longest, codebookDim] to the samples of a slice, [batch, samples]. */
 export function decodeSlice(
@@ -97,12 +102,24 @@ export function decodeSlice(
   rows: RowFrames = null,
 ): Tensor {
   const hop = hopOf(config)
+  const [batch, longest] = latents.shape as [number, number, number]
   return tf.tidy(() => {
-    const frames = tf.slice(latents, [0, from, 0], [-1, to - from, -1])
-    const part = decoder.forward(frames, rows && rowsWithin(rows, from, to))
+    const real = tf.slice(latents, [0, from, 0], [-1, Math.min(to, longest) - from, -1])
+    const beyond = Math.max(0, to - longest)
+    const frames = beyond === 0 ? real : extended(real, beyond)
+    const inRows = rows ?? (beyond === 0 ? null : Array<number>(batch).fill(longest))
+    const part = decoder.forward(frames, inRows && rowsWithin(inRows, from, to))
     return tf.slice(part, [0, (start - from) * hop, 0], [-1, (end - start) * hop, 1]).squeeze([2])
   })
 }
+
+/** x [batch, frames, channels] with so many frames of zeros more. */
+const extended = (x: Tensor, frames: number): Tensor =>
+  pad(x, [
+    [0, 0],
+    [0, frames],
+    [0, 0],
+  ])
 
 /** Real frames of each row between two. */
 const rowsWithin = (rows: readonly number[], from: number, to: number): number[] =>

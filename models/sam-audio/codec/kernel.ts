@@ -52,7 +52,8 @@ export function reverseAxes(
   [a, b, c]: KernelShape,
   scratch: Scratch,
 ): Float32Array {
-  const turned = scratch.laid(values.length, values.length)
+  const turned = scratch.laid(a * b * c, values.length)
+  if (values.length === 0) return turned // on shapes alone there are no numbers
   let at = 0
   for (let k = 0; k < c; k += 1) {
     for (let j = 0; j < b; j += 1) {
@@ -64,6 +65,7 @@ export function reverseAxes(
 
 /** [a, b, c] to [a, c, b], in place. */
 export function swapLastAxes(values: Float32Array, [a, b, c]: KernelShape): Float32Array {
+  if (values.length === 0) return values // on shapes alone there are no numbers
   const block = new Float32Array(b * c)
   let at = 0
   for (let i = 0; i < a; i += 1) {

@@ -1,7 +1,7 @@
 /** A long row worked off in slices, each with as much context as its frames depend on. */
 
 export interface Slice {
-  /** What is worked on: frames from `from` to `to`. */
+  /** What is worked on: frames from `from` to `to`, which may lie beyond the row. */
   from: number
   to: number
   /** What is kept of it: frames from `start` to `end`. */
@@ -9,16 +9,32 @@ export interface Slice {
   end: number
 }
 
-export function planSlices(frames: number, sliceFrames: number, contextFrames: number): Slice[] {
-  const count = Math.ceil(frames / sliceFrames)
+/** Frames kept of a slice are a multiple of it: then slices have few lengths. */
+const KEPT_STEP = 16
+
+/**
+ * Slices of one length for a row, and of few lengths for all rows: a device prepares its kernels
+ * for each. The last one begins early enough to be whole; it has more context than it needs.
+ * @param sliceFrames kept of one at most
+ * @param shortStep a row that is one slice is extended to a multiple of it
+ */
+export function planSlices(
+  frames: number,
+  sliceFrames: number,
+  contextFrames: number,
+  shortStep = 1,
+): Slice[] {
+  const inner = frames - 2 * contextFrames // the first and the last have context at one end only
+  const count = Math.ceil(inner / sliceFrames)
+  if (count <= 1) return [{ from: 0, to: roundUp(frames, shortStep), start: 0, end: frames }]
+  const kept = Math.min(sliceFrames, roundUp(inner / count, KEPT_STEP))
+  const length = kept + 2 * contextFrames
   return Array.from({ length: count }, (_, i) => {
-    const start = i * sliceFrames
-    const end = Math.min(frames, start + sliceFrames)
-    return {
-      start,
-      end,
-      from: Math.max(0, start - contextFrames),
-      to: Math.min(frames, end + contextFrames),
-    }
+    const from = Math.min(i * kept, frames - length)
+    const start = i === 0 ? 0 : contextFrames + i * kept
+    const end = i === count - 1 ? frames : contextFrames + (i + 1) * kept
+    return { from, to: from + length, start, end }
   })
 }
+
+const roundUp = (value: number, step: number): number => step * Math.ceil(value / step)

@@ -1,5 +1,5 @@
 /** Flows of any lengths and at any places stepped in one padded batch. */
-import { pad, tf, type Tensor } from '../../tensor.ts'
+import { deviceKind, pad, tf, type Tensor } from '../../tensor.ts'
 import { midpointStep, type Stride } from './ode.ts'
 import { rowMask } from '../layers/row-mask.ts'
 import type { EmbedTime } from './time-embedding.ts'
@@ -16,6 +16,20 @@ export interface Flow {
 }
 
 /**
+ * How long rows of so many frames or words are made. A GPU prepares kernels for each shape, and
+ * what recurs runs as a graph: eight lengths remain up to the double of each, at the cost of an
+ * eighth at most. On a processor the padding costs more than it saves.
+ */
+export type Room = (length: number) => number
+
+export const roomOnGpu: Room = (length) => {
+  const step = Math.max(4, 2 ** (Math.floor(Math.log2(length)) - 3))
+  return step * Math.ceil(length / step)
+}
+
+const usualRoom: Room = deviceKind() === 'gpu' ? roomOnGpu : (length) => length
+
+/**
  * One midpoint step of every flow, each at its own place in its own plan.
  * @returns the new states, [1, frames, channels] each, which the caller frees
  */
@@ -24,25 +38,37 @@ export function stepFlows(
   embedTime: EmbedTime,
   flows: readonly Flow[],
   strides: readonly Stride[],
+  room = usualRoom,
 ): Tensor[] {
   return tf.tidy(() => {
     const frames = flows.map(({ state }) => state.shape[1]!)
+    const words = flows.map(({ memory }) => memory.shape[1]!)
+    const [longest, mostWords] = [room(Math.max(...frames)), room(Math.max(...words))]
     const conditions = {
-      base: padRows(flows.map(({ base }) => base)),
-      memory: padRows(flows.map(({ memory }) => memory)),
-      frames: rowMask(frames, Math.max(...frames)),
-      textKeys: wordKeys(flows.map(({ memory }) => memory.shape[1]!)),
+      base: padRows(
+        flows.map(({ base }) => base),
+        longest,
+      ),
+      memory: padRows(
+        flows.map(({ memory }) => memory),
+        mostWords,
+      ),
+      frames: rowMask(frames, longest),
+      textKeys: rowMask(words, mostWords)?.keys ?? null, // of words that only pad a row
     }
     const velocityAt = (state: Tensor, times: readonly number[]) =>
       tf.tidy(() => network.forward(state, embedTime(times), conditions))
-    const next = midpointStep(velocityAt, padRows(flows.map(({ state }) => state)), strides)
+    const states = padRows(
+      flows.map(({ state }) => state),
+      longest,
+    )
+    const next = midpointStep(velocityAt, states, strides)
     return flows.map((_, row) => tf.slice(next, [row, 0, 0], [1, frames[row]!, -1]))
   })
 }
 
-/** Rows [1, length, width] of one width, as a batch of the longest. */
-function padRows(rows: readonly Tensor[]): Tensor {
-  const longest = Math.max(...rows.map(({ shape }) => shape[1]!))
+/** Rows [1, length, width] of one width, as a batch of that length. */
+function padRows(rows: readonly Tensor[], longest: number): Tensor {
   return tf.concat(
     rows.map((row) =>
       row.shape[1] === longest
@@ -54,9 +80,4 @@ function padRows(rows: readonly Tensor[]): Tensor {
           ]),
     ),
   )
-}
-
-/** What masks words that only pad a row, or null where none do. */
-function wordKeys(words: readonly number[]): Tensor | null {
-  return rowMask(words, Math.max(...words))?.keys ?? null
 }

@@ -2,7 +2,7 @@
 
 import { totalmem } from 'node:os'
 import { availableMemory, constrainedMemory } from 'node:process'
-import type { ModelChoice } from '../../../models/model-choice.ts'
+import type { EngineConfig } from '../../../engine/config.ts'
 import type { Context } from '../context.ts'
 import { failure, fine, warning, type Finding } from '../finding.ts'
 import { driverText } from '../../nvidia-driver.mjs'
@@ -15,7 +15,7 @@ const PROCESS_BYTES = 0.75 * 2 ** 30
 
 export async function checkMemory({ engine }: Context): Promise<Finding[]> {
   if (!engine) return []
-  const neededBytes = await neededBy(engine.model)
+  const neededBytes = await neededBy(engine)
   const isOnGpu = hasCudaBuild() === true && driverText() !== null
   const allowed = constrainedMemory() || Infinity
   const totalBytes = Math.min(totalmem(), allowed)
@@ -52,10 +52,13 @@ export function memoryFinding(
   return warning(name, found, 'Unless it is an engine of this host that has it: end what takes it.')
 }
 
-async function neededBy(model: ModelChoice): Promise<number> {
+async function neededBy({ model, precision }: EngineConfig): Promise<number> {
   if (model.name === 'mini') return MINI_BYTES
+  const { folder } = model
   // TensorFlow comes with it, which may be what is broken
-  const { takeInventory } = await import('../../model/inventory.ts')
-  const { weightsBytes, workingBytes } = await takeInventory(model.folder)
-  return weightsBytes + workingBytes
+  const { predictFor } = await import('../../model/inventory.ts')
+  const { choosePrecision } = await import('../../../models/bfloat16.ts')
+  const { bytesFor } = await import('../../../models/memory/predict.ts')
+  const prediction = await predictFor(folder, choosePrecision(precision))
+  return prediction.weightsBytes + bytesFor(1, prediction)
 }

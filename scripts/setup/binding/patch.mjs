@@ -1,13 +1,14 @@
 // What set-up changes in the binding of @tensorflow/tfjs-node-gpu 4.22.0 before it compiles it: the
-// methods of graph_functions.h are made known, and of several GPUs it computes on the first, not on
-// the last. npm's files stay as they are; a copy is changed.
+// methods of graph_functions.h and memory_stats.h are made known, and of several GPUs it computes
+// on the first, not on the last. npm's files stay as they are; a copy is changed.
 
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { hashOf } from '../files.mjs'
 
-const FUNCTIONS = fileURLToPath(new URL('graph_functions.h', import.meta.url))
+/** What the changes include. */
+const HEADERS = ['graph_functions.h', 'memory_stats.h']
 
 /** What ends the description of a method. */
 const NO_MORE = 'nullptr, nullptr, nullptr, napi_default, nullptr'
@@ -30,18 +31,20 @@ const CHANGES = {
   'tfjs_binding.cc': {
     sha256: '352e096779ac9c9cfe0648ea887e8991828375e2b11955b4e220b7ab5b9fb690',
     insertions: [
-      ['namespace tfnodejs {', '#include "graph_functions.h"'],
+      ['namespace tfnodejs {', HEADERS.map((name) => `#include "${name}"`).join('\n')],
       [
         '      {"getNumOfTensors", nullptr, GetNumOfTensors, nullptr, nullptr,',
         `      {"addFunction", nullptr, AddFunction, ${NO_MORE}},\n` +
-          `      {"removeFunction", nullptr, RemoveFunction, ${NO_MORE}},`,
+          `      {"removeFunction", nullptr, RemoveFunction, ${NO_MORE}},\n` +
+          `      {"memoryStats", nullptr, MemoryStats, ${NO_MORE}},`,
       ],
     ],
   },
 }
 
 /** Another key where another binding would come of the same package. */
-export const patchKey = () => hashOf(JSON.stringify(CHANGES) + readFileSync(FUNCTIONS, 'utf8'))
+export const patchKey = () =>
+  hashOf(JSON.stringify(CHANGES) + HEADERS.map((name) => readFileSync(own(name), 'utf8')).join(''))
 
 /**
  * Copies the sources of the package's binding into `folder`, changed.
@@ -51,12 +54,14 @@ export function layPatchedSources(packageFolder, folder) {
   mkdirSync(folder, { recursive: true })
   cpSync(join(packageFolder, 'binding.gyp'), join(folder, 'binding.gyp'))
   cpSync(join(packageFolder, 'binding'), join(folder, 'binding'), { recursive: true })
-  cpSync(FUNCTIONS, join(folder, 'binding/graph_functions.h'))
+  for (const name of HEADERS) cpSync(own(name), join(folder, 'binding', name))
   for (const [name, change] of Object.entries(CHANGES)) {
     const file = join(folder, 'binding', name)
     writeFileSync(file, changed(name, readFileSync(file, 'utf8'), change))
   }
 }
+
+const own = (name) => fileURLToPath(new URL(name, import.meta.url))
 
 function changed(name, text, { sha256, insertions }) {
   if (hashOf(text) !== sha256) {

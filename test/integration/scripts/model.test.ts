@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { model, verdictOn, type Report } from '../../../scripts/model/command.ts'
-import { takeInventory } from '../../../scripts/model/inventory.ts'
+import { bytesFor } from '../../../models/memory/predict.ts'
+import { predictFor, takeInventory } from '../../../scripts/model/inventory.ts'
 import { runCommand } from '../../support/run-command.ts'
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures/sam-audio', import.meta.url))
@@ -29,7 +30,8 @@ test('a folder with all its parts can be served: what there is, and how large', 
   assert.match(text, /checkpoint\.pt: 0\.9 M parameters, 3\.7 MiB, FloatStorage/)
   assert.match(text, /vision_encoder {2}\(not read\)/)
   assert.match(text, /^judge .*judge-tiny/m)
-  assert.match(text, /: fits/)
+  assert.match(text, /with a batch of so many chunks of 60 s \(1500 frames each\)/)
+  assert.match(text, /fits/)
   assert.match(text, /Nothing is missing that is needed/)
 })
 
@@ -83,11 +85,22 @@ test('everything that is wrong with a part is reported', async () => {
 
 test('a model larger than the device does not fit', async () => {
   const inventory = await takeInventory(FIXTURES)
-  const needed = inventory.weightsBytes + inventory.workingBytes
-  const fits = (totalBytes: number) =>
-    verdictOn(inventory, { device: 'CPU', totalBytes, freeBytes: totalBytes }).fits
-  assert.equal(inventory.workingBytes > 0, true)
-  assert.deepEqual([fits(needed), fits(needed - 1)], [true, false])
+  const prediction = await predictFor(FIXTURES, 'float32')
+  const needed = prediction.weightsBytes + bytesFor(1, prediction)
+  const on = (totalBytes: number) =>
+    verdictOn(inventory, { device: 'CPU', totalBytes, freeBytes: totalBytes }, prediction)
+  assert.deepEqual([on(needed).fits, on(needed - 1).fits], [true, false])
+  assert.ok(on(100 * needed).batchFramesMax! > 10 * prediction.frames)
+  assert.equal(on(needed).batchFramesMax, prediction.frames)
+})
+
+test('what half the width takes is less', async () => {
+  const words = ['inspect', FIXTURES, '--json', '--precision']
+  const weightsIn = async (precision: string) =>
+    (JSON.parse((await run(...words, precision)).text) as Report).prediction!.weightsBytes
+  const whole = await weightsIn('float32')
+  assert.ok((await weightsIn('bfloat16')) < whole)
+  assert.equal((await run(...words, 'int8')).code, 2)
 })
 
 test('several models in one folder are distinguished by name only', async () => {

@@ -38,11 +38,13 @@ test('the codec of the published checkpoints: slices are the whole, and a frame 
   assert.equal(hop, 1_920)
   const wave = noise(16 * hop - 100, 1)
   const [whole, sliced] = [100, 6].map(
-    (slice) => encodeWaves(encoder, CODEC, [wave], slice).features,
+    (sliceFrames) => encodeWaves(encoder, CODEC, [wave], { sliceFrames }).features,
   )
   assert.deepEqual(whole!.shape, [1, 16, 128])
   assertClose(sliced!.dataSync<'float32'>(), whole!.dataSync<'float32'>(), { relative: 1e-5 })
-  const waves = [100, 7].map((slice) => decodeLatents(decoder, CODEC, whole!, null, slice))
+  const waves = [100, 7].map((sliceFrames) =>
+    decodeLatents(decoder, CODEC, whole!, null, { sliceFrames }),
+  )
   assert.deepEqual(waves[0]!.shape, [1, 16 * hop])
   assertClose(waves[1]!.dataSync<'float32'>(), waves[0]!.dataSync<'float32'>(), { absolute: 1e-5 })
 })

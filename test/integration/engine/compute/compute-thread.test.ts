@@ -15,6 +15,7 @@ const OPTIONS = {
   model: { name: 'mini' },
   textEncoderFolder: '',
   precision: 'float32',
+  batchFramesMax: 4_096,
   computeSecondsMax: 600,
 } as const
 

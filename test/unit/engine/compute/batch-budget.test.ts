@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { BatchBudget } from '../../../../engine/compute/batch-budget.ts'
+import {
+  BatchBudget,
+  chooseFrames,
+  parseBatchFrames,
+} from '../../../../engine/compute/batch-budget.ts'
 import { createLogger } from '../../../../shared/log.ts'
 
 const log = createLogger('test', 'silent')
@@ -33,4 +37,18 @@ test('a batch wider than the budget, which runs alone, does not raise it', () =>
   const budget = new BatchBudget(100, log)
   budget.shrink(1_000)
   assert.equal(budget.framesMax, 100)
+})
+
+test('what is configured has precedence; else it is what fits a device that counts, to a limit', () => {
+  assert.equal(chooseFrames(100, 50_000), 100)
+  assert.equal(chooseFrames('auto', 50_000), 50_000)
+  assert.equal(chooseFrames('auto', 1_000_000), 65_536)
+  assert.equal(chooseFrames('auto', null), 4_096)
+})
+
+test('the setting is a number of frames, or auto', () => {
+  assert.deepEqual(['auto', '1', '10000000'].map(parseBatchFrames), ['auto', 1, 10_000_000])
+  for (const text of ['0', '1.5', '10000001', 'all']) {
+    assert.throws(() => parseBatchFrames(text), /must be auto or a whole number from 1 to 10000000/)
+  }
 })

@@ -30,12 +30,14 @@ test('every insertion is made once, and nothing is taken away', (t) => {
     assert.deepEqual(before, [], `${name} keeps its lines in order`)
     return added
   })
-  assert.equal(inserted.length, 5)
+  assert.equal(inserted.length, 7)
   for (const word of [
     'context()',
     '#include "graph_functions.h"',
     '"addFunction"',
+    '#include "memory_stats.h"',
     '"removeFunction"',
+    '"memoryStats"',
   ])
     assert.equal(inserted.filter((line) => line.includes(word)).length, 1, word)
 })

@@ -1,0 +1,135 @@
+/**
+ * The memory that a model takes on its device: of its weights, and of lanes on their way through
+ * it. Found by taking lanes through the model on shapes alone (shape-binding.ts), operation by
+ * operation, so that it holds for any model and size. What libraries need for themselves
+ * (workspaces of convolutions, fragments of the allocator) comes on top.
+ */
+import type { Lane, Model } from '../model.ts'
+import { onShapes } from './shape-binding.ts'
+
+export interface MemoryPrediction {
+  /** As they are held, in the width of the products. */
+  weightsBytes: number
+  /** Of the chunks that the rest is for. */
+  chunkSeconds: number
+  /** Of a lane of such a chunk. */
+  frames: number
+  /** Of each call on their way: opening, every step, closing. */
+  calls: CallNeed[]
+}
+
+interface CallNeed {
+  /** The most that one lane takes, weights excluded. */
+  firstBytes: number
+  /** What each further lane in the same batch adds to it. */
+  nextBytes: number
+}
+
+/**
+ * @param load the model, for this alone: what it gives cannot be used
+ * @param chunkSeconds of each lane; by default the longest, which takes the most for each frame
+ * @throws what `load` throws
+ */
+export function predictMemory(
+  load: () => Promise<Model>,
+  chunkSeconds?: number,
+): Promise<MemoryPrediction> {
+  return onShapes(async (memory) => {
+    const model = await load()
+    const weightsBytes = memory.inUse
+    const seconds = chunkSeconds ?? model.description.chunkSecondsMax
+    memory.takePeak()
+    const [one, two] = [1, 2].map((lanes) => {
+      const bytes: number[] = []
+      const onCall = () => void bytes.push(memory.takePeak() - weightsBytes)
+      return { frames: takeThrough(model, { lanes, seconds }, onCall), bytes }
+    }) as [Taken, Taken]
+    const calls = one.bytes.map((firstBytes, i) => {
+      return { firstBytes, nextBytes: two.bytes[i]! - firstBytes }
+    })
+    return { weightsBytes, chunkSeconds: seconds, frames: one.frames, calls }
+  })
+}
+
+interface Taken {
+  frames: number
+  /** Of each call. */
+  bytes: number[]
+}
+
+/** The most that so many lanes in one batch take at any time, weights excluded. */
+export const bytesFor = (lanes: number, { calls }: MemoryPrediction): number =>
+  Math.max(...calls.map(({ firstBytes, nextBytes }) => firstBytes + (lanes - 1) * nextBytes))
+
+/** Lanes in one batch, each of a chunk of its own. */
+export interface LaneLoad {
+  lanes: number
+  /** Of each chunk. */
+  seconds: number
+}
+
+/**
+ * Opens lanes with all that costs memory (two channels, predicted spans, the score of candidates),
+ * steps them together to their ends and closes them.
+ * @param onCall called after each call of the model
+ * @returns frames of each lane
+ */
+export function takeThrough(
+  model: Model,
+  { lanes: count, seconds }: LaneLoad,
+  onCall: () => void,
+): number {
+  const lanes = Array.from({ length: count }, (_, i) => openLane(model, seconds, i))
+  const [{ frames } = { frames: 0 }] = lanes
+  onCall()
+  for (;;) {
+    const busy = lanes.filter((lane) => lane.stepsDone < lane.steps)
+    if (busy.length === 0) break
+    model.step(busy)
+    onCall()
+  }
+  for (const lane of lanes) model.close(lane)
+  onCall()
+  return frames
+}
+
+/** Each chunk is another: a model remembers what it has encoded. */
+let chunks = 0
+
+/** Of a model that takes any rate. */
+const USUAL_RATE = 44_100
+
+function openLane(model: Model, seconds: number, seed: number): Lane {
+  const { sampleRate, channelsMax, predictsSpans, givesCandidates } = model.description
+  const rate = sampleRate ?? USUAL_RATE
+  const samples = new Float32Array(Math.round(seconds * rate))
+  samples[0] = 1 / (1 + (chunks += 1))
+  const channels = channelsMax > 1 ? [samples, samples.map((x) => -x / 2)] : [samples]
+  return model.open({
+    chunk: { channels, sampleRate: rate },
+    prompt: 'someone speaks in a large hall',
+    spans: [],
+    acceleration: 'fast',
+    seed,
+    predictSpans: predictsSpans,
+    candidates: givesCandidates ? 2 : 1,
+  })
+}
+
+/**
+ * Of the free memory, what batches may take: the rest is for lanes that wait, workspaces and
+ * fragments.
+ */
+const SHARE_OF_FREE = 0.7
+
+/**
+ * Frames of the largest batch that fits: of lanes as long as they can be, which take the most for
+ * each of their frames. At least one lane's; that one runs alone if anything does.
+ * @param freeBytes of the device, the weights being there already
+ */
+export function framesThatFit(freeBytes: number, { frames, calls }: MemoryPrediction): number {
+  const further = calls.map(({ firstBytes, nextBytes }) =>
+    Math.floor((SHARE_OF_FREE * freeBytes - firstBytes) / Math.max(1, nextBytes)),
+  )
+  return frames * (1 + Math.max(0, Math.min(...further)))
+}

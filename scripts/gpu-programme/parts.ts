@@ -1,0 +1,62 @@
+/** The parts of the programme, in their order. What they run is loaded in their own process. */
+import type { Part } from './options.ts'
+
+export const PARTS: Readonly<Record<string, Part>> = {
+  doctor: {
+    title: 'what the host has and lacks',
+    secondsMax: 30,
+    load: async () => (await import('./parts/doctor.ts')).doctorPart,
+  },
+  kernels: {
+    title: 'operations that the models run, and their GPU kernels',
+    secondsMax: 30,
+    load: async () => (await import('./parts/kernels.ts')).kernelsPart,
+  },
+  'parity-float32': {
+    title: 'every stage beside the reference, in float32',
+    secondsMax: 25,
+    env: { NVIDIA_TF32_OVERRIDE: '0' },
+    load: async () => (await import('./parts/parity.ts')).compareWithReference,
+  },
+  'parity-tf32': {
+    title: 'the same with TF32 in products and convolutions; on a processor there is none',
+    secondsMax: 25,
+    env: { NVIDIA_TF32_OVERRIDE: '1' },
+    load: async () => (await import('./parts/parity.ts')).compareWithReference,
+  },
+  'parity-bfloat16': {
+    title: 'separations in bfloat16 beside float32, tiny random model',
+    secondsMax: 25,
+    load: async () => (await import('./parts/half-width.ts')).halfWidthPart,
+  },
+  mini: {
+    title: 'mini, one channel, by batch: operation by operation, then as a graph',
+    secondsMax: 30,
+    load: async () => (await import('./parts/mini.ts')).miniPart,
+  },
+  transformer: {
+    title: 'one evaluation of the transformer by size and batch, random weights',
+    secondsMax: 120,
+    load: async () => (await import('./parts/transformer.ts')).transformerPart,
+  },
+  codec: {
+    title: 'the codec: a chunk encoded, its two streams decoded',
+    secondsMax: 30,
+    load: async () => (await import('./parts/codec.ts')).codecPart,
+  },
+  memory: {
+    title: 'memory of whole separations, predicted and as the allocator has it',
+    secondsMax: 20,
+    load: async () => (await import('./parts/memory.ts')).memoryPart,
+  },
+  service: {
+    title: 'whole requests at once through the real service, mini, stereo',
+    secondsMax: 50,
+    load: async () => (await import('./parts/service.ts')).servicePart,
+  },
+  soak: {
+    title: 'requests without a break: does memory grow, does anything fail?',
+    secondsMax: 70,
+    load: async () => (await import('./parts/service.ts')).soakPart,
+  },
+}

@@ -1,0 +1,44 @@
+/** The built-in model by batch: one step of chunks of a second and more. */
+import { fileURLToPath } from 'node:url'
+import { WARM_UP_CALLS } from '../../../models/graph/compiled.ts'
+import { loadMini } from '../../../models/mini/mini.ts'
+import { noise } from '../../../test/parity/lanes.ts'
+import { least, timed } from '../measure.ts'
+import type { Run, Row } from '../options.ts'
+
+const TEXT_ENCODER = fileURLToPath(new URL('../../../.runtime/text-encoder', import.meta.url))
+const RATE = 44_100
+
+export const miniPart: Run = async ({ batches, seconds }, hasTime) => {
+  const model = await loadMini({ textEncoderFolder: TEXT_ENCODER })
+  const rows: Row[] = []
+  for (const batch of batches) {
+    if (!hasTime()) break
+    const chunks = Array.from({ length: batch }, (_, i) => noise(seconds * RATE, i + 1))
+    const separate = () => {
+      const lanes = chunks.map((samples) =>
+        model.open({
+          chunk: { channels: [samples], sampleRate: RATE },
+          prompt: 'rain',
+          spans: [],
+          acceleration: 'fast',
+          seed: 0,
+        }),
+      )
+      model.step(lanes)
+      for (const lane of lanes) model.close(lane)
+    }
+    const single = timed(separate, WARM_UP_CALLS, hasTime)
+    const graph = timed(separate, 5, hasTime)
+    rows.push({
+      batch,
+      seconds,
+      'first call, ms': single.millis[0]!,
+      'single operations, ms': least(single.millis),
+      'graph, ms': least(graph.millis),
+      'audio-seconds a second': (1_000 * batch * seconds) / least(graph.millis),
+      'peak MiB': single.peakMib,
+    })
+  }
+  return { rows }
+}

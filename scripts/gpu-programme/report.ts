@@ -1,0 +1,60 @@
+/** The report of the programme for people, as Markdown. */
+import type { Cell, Found, Options, Row } from './options.ts'
+
+export interface PartResult extends Found {
+  title: string
+  seconds: number
+  /** How it failed, in a line; absent: it did not. */
+  failure?: string
+}
+
+export interface Programme {
+  machine: { processors: string; memoryBytes: number; driver: string; isOnGpu: boolean }
+  options: Options
+  /** In their order; those that have not run are absent. */
+  parts: Readonly<Record<string, PartResult>>
+}
+
+export function markdown({ machine, options, parts }: Programme): string {
+  const { processors, memoryBytes, driver, isOnGpu } = machine
+  const lines = [
+    '# GPU programme',
+    '',
+    `${processors}, ${Math.round(memoryBytes / 2 ** 30)} GiB, NVIDIA driver: ${driver}.`,
+    ...(isOnGpu
+      ? []
+      : ['', '**No GPU was used: this shows that the programme runs, and nothing of speed.**']),
+    '',
+    `Options: \`${JSON.stringify(options)}\``,
+  ]
+  return `${[...lines, ...Object.entries(parts).flatMap(section)].join('\n')}\n`
+}
+
+function section([name, { title, seconds, rows, notes = [], failure }]: [string, PartResult]) {
+  return [
+    '',
+    `## ${name}: ${title}`,
+    '',
+    failure === undefined
+      ? `${seconds.toFixed(1)} s.`
+      : `**Failed** after ${seconds.toFixed(1)} s: ${failure}`,
+    ...notes.flatMap((note) => ['', note]),
+    ...(rows.length > 0 ? ['', ...table(rows)] : []),
+  ]
+}
+
+function table(rows: readonly Row[]): string[] {
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))]
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return [
+    line(columns),
+    line(columns.map(() => '---')),
+    ...rows.map((row) => line(columns.map((column) => shown(row[column])))),
+  ]
+}
+
+function shown(cell: Cell | undefined): string {
+  if (cell === undefined || cell === null) return ''
+  if (typeof cell !== 'number') return String(cell).replaceAll('|', '\\|')
+  return Number.isInteger(cell) ? String(cell) : String(Number(cell.toPrecision(3)))
+}

@@ -1,0 +1,78 @@
+/** A device that runs out of memory, through the scheduler, the compute thread and the model. */
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { BatchBudget } from '../../../../engine/compute/batch-budget.ts'
+import { DeviceMemoryError } from '../../../../engine/compute/compute-errors.ts'
+import { ComputeThread } from '../../../../engine/compute/compute-thread.ts'
+import { Scheduler } from '../../../../engine/compute/scheduler.ts'
+import { createLogger } from '../../../../shared/log.ts'
+import { assertClose } from '../../../support/assert-close.ts'
+import { TEXT_ENCODER_FOLDER } from '../../../parity/golden.ts'
+import { laneRequest, noise } from '../../../parity/lanes.ts'
+
+const log = createLogger('test', 'silent')
+const OPTIONS = {
+  model: { name: 'mini' },
+  textEncoderFolder: TEXT_ENCODER_FOLDER,
+  precision: 'float32',
+  batchFramesMax: 'auto',
+  computeSecondsMax: 600,
+} as const
+const SHORT = new URL('../../../support/short-of-memory-worker.ts', import.meta.url)
+
+/** @param channels of a second of noise; its phase tells lanes apart */
+async function separate(scheduler: Scheduler, lane: number, channels = 1) {
+  const waves = Array.from({ length: channels }, (_, i) => noise(32_000, 10 * lane + i + 1))
+  return scheduler.separate(
+    laneRequest({ channels: waves, sampleRate: 32_000 }, 'rain'),
+    { accountId: 'a', requestId: `${lane}` },
+    { signal: new AbortController().signal, onStep: () => undefined },
+  )
+}
+
+async function schedulerOf(t: TestContext, program?: URL) {
+  const thread = await ComputeThread.start(OPTIONS, log, program)
+  t.after(() => thread.stop())
+  const budget = new BatchBudget(4_096, log)
+  let shortages = 0
+  const outOfMemory = () => {
+    shortages += 1
+  }
+  const scheduler = new Scheduler(thread, budget, { outOfMemory })
+  return { thread, budget, scheduler, shortages: () => shortages }
+}
+
+test('a batch for which there is no memory is halved, and every lane gets its own result', async (t) => {
+  const plenty = await schedulerOf(t)
+  const alone = []
+  for (const lane of [1, 2, 3, 4, 5]) alone.push(await separate(plenty.scheduler, lane))
+  assert.equal(plenty.shortages(), 0)
+
+  const short = await schedulerOf(t, SHORT)
+  const together = await Promise.all([1, 2, 3, 4, 5].map((lane) => separate(short.scheduler, lane)))
+  assert.ok(short.shortages() >= 1)
+  assert.ok(short.budget.framesMax < 100, `${short.budget.framesMax} frames`)
+  for (const [i, { target }] of together.entries()) {
+    assertClose(target[0]!, alone[i]!.target[0]!, { absolute: 1e-5 })
+  }
+})
+
+test('a lane that does not fit alone fails, the others beside it do not', async (t) => {
+  const { scheduler, shortages, thread } = await schedulerOf(t, SHORT)
+  await separate(scheduler, 1)
+  const { memoryBytes } = thread.held
+  const results = await Promise.allSettled([
+    separate(scheduler, 2),
+    separate(scheduler, 3, 2), // stereo
+    separate(scheduler, 4),
+  ])
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  )
+  assert.ok((results[1] as PromiseRejectedResult).reason instanceof DeviceMemoryError)
+  assert.ok(shortages() >= 1)
+  await thread.beat()
+  const growth = thread.held.memoryBytes - memoryBytes
+  assert.ok(growth < 2 ** 20, `${growth} bytes are held after what failed`)
+})

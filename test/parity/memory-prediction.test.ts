@@ -1,0 +1,134 @@
+/** What is predicted on shapes alone is what TensorFlow gives, and what its allocator gives out. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Binding } from '../../models/binding.ts'
+import { graphsHeld, WARM_UP_CALLS } from '../../models/graph/compiled.ts'
+import { GRAPH_NAME } from '../../models/graph/recorder.ts'
+import { loadMini } from '../../models/mini/mini.ts'
+import type { Model } from '../../models/model.ts'
+import {
+  bytesFor,
+  framesThatFit,
+  predictMemory,
+  takeThrough,
+  type MemoryPrediction,
+} from '../../models/memory/predict.ts'
+import { resultsOf, type Shaped } from '../../models/memory/shape-rules.ts'
+import { loadSamAudio } from '../../models/sam-audio/sam-audio.ts'
+import { native } from '../../models/tensor.ts'
+import { profiledOperations } from '../support/profiled-operations.ts'
+import { TEXT_ENCODER_FOLDER } from './golden.ts'
+import { FIXTURES } from './sam-audio/folders.ts'
+
+const MIB = 2 ** 20
+
+/** Of a fresh model: the most that the allocator gave out, in the first call and as graphs. */
+function measure(model: Model, lanes: number, seconds: number, calls = 1): number {
+  let most = 0
+  native.binding.memoryStats()
+  for (let i = 0; i < calls; i += 1) {
+    most = 0
+    takeThrough(model, { lanes, seconds }, () => {
+      most = Math.max(most, native.binding.memoryStats()!.peak)
+    })
+  }
+  return most
+}
+
+/**
+ * The allocator gives out pieces of up to twice the size that it was asked for, where it has them;
+ * and some inputs lie in JavaScript's memory still.
+ */
+function assertNear(found: number, predicted: number, what: string): void {
+  const [mib, of] = [found, predicted].map((bytes) => (bytes / MIB).toFixed(1))
+  assert.ok(found < 1.5 * predicted + MIB, `${what}: ${mib} MiB, ${of} predicted`)
+  assert.ok(found > 0.6 * predicted - 2 * MIB, `${what}: ${mib} MiB, ${of} predicted`)
+}
+
+const cases: [string, () => Promise<Model>, number][] = [
+  ['mini', () => loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER }), 2],
+  ['SAM-Audio', () => loadSamAudio(FIXTURES), 40],
+  ['SAM-Audio in half the width', () => loadSamAudio(FIXTURES, 'bfloat16'), 40],
+]
+for (const [name, load, seconds] of cases) {
+  test(`${name}: weights and batches of any size, as the allocator has it`, async () => {
+    const prediction = await predictMemory(load, seconds)
+    const before = native.binding.memoryStats()!.inUse
+    const model = await load()
+    takeThrough(model, { lanes: 1, seconds: 1 }, () => {}) // some weights come with the first use
+    const weights = native.binding.memoryStats()!.inUse
+    assertNear(weights - before, prediction.weightsBytes, 'weights')
+    for (const lanes of [1, 2, 4]) {
+      const found = measure(model, lanes, seconds) - weights
+      assertNear(found, bytesFor(lanes, prediction), `${lanes} lanes`)
+    }
+  })
+}
+
+test('as graphs the same batch takes no more', async () => {
+  const model = await loadSamAudio(FIXTURES)
+  const before = graphsHeld()
+  const [first, last] = [1, WARM_UP_CALLS].map((calls) => measure(model, 2, 10, calls))
+  assert.ok(graphsHeld() > before, 'there are graphs')
+  assert.ok(last! <= 1.05 * first!, `${last! / MIB} MiB after ${first! / MIB}`)
+})
+
+test('a batch fills most of the free memory, and holds one lane where there is none', () => {
+  const prediction: MemoryPrediction = {
+    weightsBytes: 1000 * MIB,
+    chunkSeconds: 60,
+    frames: 1500,
+    calls: [
+      { firstBytes: 400 * MIB, nextBytes: 1 * MIB }, // a lane at a time, such as decoding
+      { firstBytes: 100 * MIB, nextBytes: 100 * MIB },
+    ],
+  }
+  assert.deepEqual(
+    [1, 4, 10].map((lanes) => bytesFor(lanes, prediction) / MIB),
+    [400, 403, 1000],
+  )
+  assert.equal(framesThatFit(10, prediction), 1500)
+  assert.equal(framesThatFit(1000 * MIB, prediction), 7 * 1500)
+  assert.equal(framesThatFit(80_000 * MIB, prediction), 560 * 1500)
+})
+
+test('every operation that the models run has the shape that TensorFlow gives', async () => {
+  const { binding } = native
+  const shaped = new Map<number, Shaped>()
+  const checked = new Set<string>()
+  const createTensor: Binding['createTensor'] = (shape, dtype, values) => {
+    const id = binding.createTensor(shape, dtype, values)
+    shaped.set(id, { shape, dtype, values: Array.from(values as Float32Array) })
+    return id
+  }
+  /** A constant of before. */
+  const lookUp = (id: number): Shaped => binding.executeOp('Identity', [], [id], 1)[0]!
+  const executeOp: Binding['executeOp'] = (op, attributes, ids, outputs) => {
+    const answer = binding.executeOp(op, attributes, ids, outputs)
+    if (!op.startsWith(GRAPH_NAME)) {
+      const expected = resultsOf(
+        op,
+        attributes,
+        ids.map((id) => shaped.get(id) ?? lookUp(id)),
+        outputs,
+      )
+      assert.deepEqual(
+        expected.map(({ shape, dtype }) => [shape, dtype]),
+        answer.map(({ shape, dtype }) => [shape, dtype]),
+        op,
+      )
+      checked.add(op)
+    }
+    const values = op === 'Identity' ? shaped.get(ids[0]!)?.values : undefined // as a graph is made
+    for (const { id, shape, dtype } of answer) shaped.set(id, { shape, dtype, values })
+    return answer
+  }
+  const replaced = { createTensor: { value: createTensor }, executeOp: { value: executeOp } }
+  native.binding = Object.create(binding, replaced)
+  try {
+    await profiledOperations()
+  } finally {
+    native.binding = binding
+  }
+  assert.ok(checked.size >= 40, `${checked.size} operations`)
+})
