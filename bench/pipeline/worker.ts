@@ -6,6 +6,7 @@
 import { parentPort } from 'node:worker_threads'
 import type {
   Command,
+  DeviceState,
   FromWorker,
   Replies,
   ToWorker,
@@ -53,6 +54,9 @@ const FREE_MODEL: Model = {
   discard: () => undefined,
 }
 
+/** No memory of the device. */
+const HELD: DeviceState = { graphs: 0, memoryBytes: 0, memoryPeakBytes: 0 }
+
 const lanes = new Map<number, Lane>()
 
 parentPort!.on('message', ({ call, ...command }: ToWorker) => {
@@ -61,11 +65,20 @@ parentPort!.on('message', ({ call, ...command }: ToWorker) => {
   const seconds = (performance.now() - startedAt) / 1_000
   const audio = value && 'target' in value ? [...value.target, ...value.residual] : []
   send(
-    { call, seconds, value },
+    { call, seconds, held: HELD, value },
     audio.map(({ buffer }) => buffer as ArrayBuffer),
   )
 })
-send({ ready: { description: DESCRIPTION, backend: 'none', device: 'cpu', warnings: [] } })
+send({
+  ready: {
+    description: DESCRIPTION,
+    backend: 'none',
+    device: 'cpu',
+    warnings: [],
+    framesFitting: null,
+  },
+  held: HELD,
+})
 
 function obey(command: Command): Replies[Command['type']] {
   switch (command.type) {

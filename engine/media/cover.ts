@@ -57,7 +57,7 @@ async function readFirst(path: string, indexes: ReadonlySet<number>): Promise<Ma
   packet.alloc()
   const found = new Map<number, Buffer>()
   try {
-    if ((await openInput(context, path, [])) < 0) return found
+    if ((await openInput(context, path, { decoders: [] })) < 0) return found
     while (isRead(await context.readFrame(packet)) && indexes.has(packet.streamIndex)) {
       const { streamIndex, size, data } = packet
       if (data && size <= COVER_BYTES_MAX) found.set(streamIndex, Buffer.from(data))
