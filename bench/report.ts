@@ -18,7 +18,7 @@ export function machine(): string {
   return `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`
 }
 
-function commit(): string {
+export function commit(): string {
   try {
     return execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
       encoding: 'utf8',

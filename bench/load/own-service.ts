@@ -3,6 +3,9 @@
 import { loadavg } from 'node:os'
 import { API_KEY, startWinnow, type Winnow } from '../../test/support/start-winnow.ts'
 
+// A bench that is stopped takes its services with it.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+
 export interface OwnService {
   winnow: Winnow
   apiKey: string
@@ -17,10 +20,16 @@ export async function startOwnService(
   const endings: (() => Promise<unknown> | unknown)[] = []
   const scope = { after: (end: () => unknown) => endings.push(end) } as never
   const winnow = await startWinnow(scope, { engines, env: { QUEUE_MAX: '100000', ...env } })
+  const kill = () => {
+    for (const { child } of [winnow.gateway, ...winnow.engines]) child.kill('SIGKILL')
+    winnow.nats.process.kill('SIGKILL')
+  }
+  process.once('exit', kill)
   return {
     winnow,
     apiKey: API_KEY,
     async end() {
+      process.off('exit', kill)
       for (const end of endings) await end()
     },
   }
