@@ -9,7 +9,7 @@ import type { MixPart } from './mix.ts'
 
 const SAMPLE_RATE = 44_100
 /** Chunks of the same sound in one batch are encoded once: so every length has several files. */
-const FILES = { least: 2, most: 16, audioSeconds: 480 }
+const FILES = { least: 2, most: 8, audioSeconds: 240 }
 const FORMAT = { name: 'load.wav', contentType: 'audio/wav' }
 
 export interface Winnow {
@@ -40,10 +40,18 @@ export async function prepareRequests(
   }
 }
 
-/** Media of stereo noise; of each variant another stretch of the same. */
-export function noiseWav(seconds: number, variant: number): Buffer {
+/** Made once: services are started one after another, with the same media. */
+const made = new Map<string, Blob>()
+
+/** Media of stereo noise; every variant is another. */
+function noiseWav(seconds: number, variant: number): Blob {
+  const key = `${seconds} ${variant}`
+  const known = made.get(key)
+  if (known) return known
   const planes = [1, 2].map((seed) => noise(seconds, SAMPLE_RATE, seed + 2 * variant))
-  return wavBytes(planes, SAMPLE_RATE)
+  const blob = new Blob([Uint8Array.from(wavBytes(planes, SAMPLE_RATE))])
+  made.set(key, blob)
+  return blob
 }
 
 async function uploadVariants(client: Client, seconds: number): Promise<string[]> {
@@ -51,8 +59,7 @@ async function uploadVariants(client: Client, seconds: number): Promise<string[]
   const count = Math.min(FILES.most, Math.max(FILES.least, wanted))
   const ids: string[] = []
   for (let variant = 0; variant < count; variant += 1) {
-    const bytes = new Blob([Uint8Array.from(noiseWav(seconds, variant))])
-    ids.push(await client.uploadBlob({ ...FORMAT, bytes }))
+    ids.push(await client.uploadBlob({ ...FORMAT, bytes: noiseWav(seconds, variant) }))
   }
   return ids
 }

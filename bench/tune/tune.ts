@@ -117,9 +117,10 @@ export async function tune(options: TuneOptions): Promise<TuneResult> {
 
 function stepQuestion(secondsMax: number): StepQuestion {
   const isShort = secondsMax < 300
+  const batches = secondsMax < 900 ? [1, 2, 4, 8] : [1, 2, 4, 8, 16]
   return {
     chunkShares: isShort ? [0.25, 0.5] : [0.25, 0.5, 1],
-    batches: isShort ? [1, 2, 4] : [1, 2, 4, 8, 16],
+    batches: isShort ? [1, 2] : batches,
     isWarm: secondsMax >= 120,
     secondsMax: SHARES.steps * secondsMax,
   }
