@@ -64,7 +64,7 @@ const FINAL_TURNS = 4
 const CHUNK_TURNS = 4
 /** Of the requests that the fastest finalist serves when it is saturated. */
 const RATE_SHARES = [0.4, 0.6, 0.75, 0.9, 1.05]
-const RATE_SECONDS = { least: 3, most: 120 }
+const RATE_SECONDS = { least: 2, most: 120 }
 /** Audio-seconds a second, before anything is measured. */
 const SPEED_GUESS = 20
 
