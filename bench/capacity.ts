@@ -154,7 +154,7 @@ async function realRun(engines: number, env: Readonly<Record<string, string>>, p
   }
 }
 
-/** Fleets of several sizes at 70 % of what they could do, calm and with failures and deployments. */
+/** Fleets of several sizes at 70 % of what they could do, calm and with failures and drains. */
 function reportSizes(service: ServiceTimes, carried: Carried): void {
   for (const engines of SIZES) {
     const fleet = fleetOf(service, engines, JOBS_MAX)

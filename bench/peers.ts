@@ -24,11 +24,11 @@ import { Journal, PieceEnded } from './tune/journal.ts'
 
 const MIX = '4s:4,10s:1'
 const LATENCY_MS_MAX = 5_000
-const TURNS = 5
+const TURNS = 4
 const TURN_AUDIO_SECONDS = 208
 const IN_FLIGHT = 16
-const RATE_SHARES = [0.5, 0.7, 0.8, 0.9, 1]
-const RATE_SECONDS = 20
+const RATE_SHARES = [0.6, 0.8, 0.9, 1]
+const RATE_SECONDS = 15
 const UNFINISHED_CODE = 3
 
 const { values } = parseArgs({
@@ -76,9 +76,8 @@ const peerOf = (settings: PeerSettings): Side => ({
 })
 
 try {
-  const half = await bestPeer(true)
-  const whole = await bestPeer(false)
-  await compare([winnow, peerOf(whole), peerOf(half)])
+  const settings = await bestPeer()
+  await compare([winnow, peerOf(settings), peerOf({ ...settings, bfloat16: true })])
 } catch (error) {
   if (!(error instanceof PieceEnded)) throw error
   console.error('This piece is over; go on with --resume.')
@@ -86,7 +85,7 @@ try {
 }
 
 /** Of all settings tried, those under which the peer serves most when all come at once. */
-async function bestPeer(bfloat16: boolean): Promise<PeerSettings> {
+async function bestPeer(): Promise<PeerSettings> {
   const cores = cpus().length
   const layouts = [
     { workers: 1, threads: cores },
@@ -97,7 +96,7 @@ async function bestPeer(bfloat16: boolean): Promise<PeerSettings> {
       ...layout,
       batch,
       batchTimeout: batch === 1 ? 0 : 0.02,
-      bfloat16,
+      bfloat16: false,
     })),
   )
   let best = { settings: settings[0]!, perSecond: 0 }

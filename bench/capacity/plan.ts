@@ -14,7 +14,7 @@ const ENGINES_MAX = 4_096
 /** Of the simulated time. */
 const SECONDS = { least: 3_600, requestsMost: 200_000 }
 
-/** The fewest engines that keep the limit; null where none do, such as where a job alone does not. */
+/** The fewest engines that keep the limit; null where none do: a job alone may be longer. */
 export function enginesNeeded(fleet: Omit<Fleet, 'engines'>, wanted: Wanted): number | null {
   const { mix, perSecond, p95Seconds } = wanted
   const seconds = Math.min(SECONDS.least, SECONDS.requestsMost / perSecond)

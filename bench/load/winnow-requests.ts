@@ -1,4 +1,4 @@
-/** Requests to a Winnow: files that are there already, submits, and what the server notes of each. */
+/** Requests to a Winnow for files that are there, and what the server notes of each. */
 
 import { ApiError, createClient, type Client, type Status } from '../../clients/typescript/node.ts'
 import { noise } from '../../test/support/signals.ts'
@@ -22,7 +22,7 @@ export interface RequestOptions {
   input?: Readonly<Record<string, unknown>>
 }
 
-/** Uploads stereo noise of every length of the mix; the requests that come then name these files. */
+/** Uploads stereo noise of every length of the mix; the requests then name these files. */
 export async function prepareRequests(
   { url, apiKey }: Winnow,
   mix: readonly MixPart[],

@@ -41,7 +41,7 @@ export function risesSignificantly(points: readonly Point[]): boolean {
   return slope > 0 && slope > studentT95(n - 2) * error
 }
 
-/** The 95 % quantile of Student's t to two digits, by the expansion of Abramowitz and Stegun 26.7.5. */
+/** The 95 % quantile of Student's t to two digits (Abramowitz and Stegun, 26.7.5). */
 export function studentT95(degrees: number): number {
   const z = 1.6449
   const g1 = (z ** 3 + z) / 4

@@ -4,7 +4,7 @@ import type { Outcome } from '../load/drive.ts'
 import { mean } from './bootstrap.ts'
 import { risesSignificantly, type Point } from './fit.ts'
 
-/** Parts of a load whose means are compared: neighbouring values of a queue depend on each other. */
+/** Parts of a load whose means are compared: a queue's values depend on those just before. */
 const PARTS = 10
 /** Growth over the load that counts: of requests under way, and as a share of the mean latency. */
 const GROWTH = { inFlight: 1, latency: 0.2 }

@@ -40,6 +40,15 @@ const COLUMNS = [
   'computing_share',
 ]
 
+/** Rates are in requests a second. */
+const FINAL_COLUMNS = [
+  'settings',
+  'speed beside the defaults',
+  'knee',
+  'rate within the SLO',
+  'alone, ms',
+]
+
 export function summaryCsv({ finalists }: TuneResult): string {
   const rows = finalists.flatMap(({ name, saturated, closed, rates }) => [
     ...saturated.map((one) => row(name, 'all at once', one)),
@@ -119,16 +128,17 @@ function page(
   return `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Winnow: settings for this machine</title>
 <style>body{font:16px/1.5 system-ui;max-width:60rem;margin:2rem auto;padding:0 1rem}
-table{border-collapse:collapse;font-size:.85rem}td,th{border:1px solid #ccc;padding:.2rem .5rem;text-align:left}
+table{border-collapse:collapse;font-size:.85rem}
+td,th{border:1px solid #ccc;padding:.2rem .5rem;text-align:left}
 pre{background:#eee;color:#222;padding:1rem;overflow:auto}svg{max-width:100%;height:auto}</style>
 <h1>Settings for this machine</h1>
 <p>${escape(verdict(winner))}</p>
 <pre>${escape(environmentFile(header, result))}</pre>
 ${Object.values(charts).join('\n')}
-<p>A batch takes ${seconds(fit.fixedSeconds)} s whatever its frames, and ${seconds(fit.secondsPerThousandFrames)} s for a
-thousand of them; from ${fit.framesForSpeed} frames on it is within 3 % of the greatest speed.</p>
+<p>A batch takes ${seconds(fit.fixedSeconds)} s whatever its frames, and
+${seconds(fit.secondsPerThousandFrames)} s for a thousand of them; from ${fit.framesForSpeed} frames on it is within 3 % of the greatest speed.</p>
 <h2>Finalists</h2>
-${table(['settings', 'speed beside the defaults', 'knee, requests/s', 'within the SLO, requests/s', 'alone, ms'], finals)}
+${table(FINAL_COLUMNS, finals)}
 <h2>All that was tried</h2>
 ${table(['settings', 'score', 'beside the best of its time', 'turns'], ranking)}
 <h2>How it was measured</h2>
