@@ -12,7 +12,7 @@ export interface StepQuestion {
   batches: readonly number[]
   /** Whether every shape is computed some times before: the first calls are slower. */
   isWarm: boolean
-  /** After which nothing more is begun, once every shape was measured once. */
+  /** After which nothing more is begun, once the smallest shapes were measured once. */
   secondsMax: number
 }
 

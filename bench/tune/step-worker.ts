@@ -42,15 +42,17 @@ say<StepModel>({
     (await gpuMemory())?.total ?? Math.min(totalmem(), process.constrainedMemory?.() || Infinity),
 })
 
+const SHAPES_LEAST = 4
 const shapes = question.chunkShares
   .flatMap((share) =>
     question.batches.map((batch) => ({ seconds: share * chunkSecondsMax, batch })),
   )
   .sort((a, b) => a.seconds * a.batch - b.seconds * b.batch) // memory is kept: the least first
 for (let round = 0; round === 0 || isTimeLeft(); round += 1) {
-  for (const shape of shapes) {
-    if (round > 0 && !isTimeLeft()) break
+  for (const [i, shape] of shapes.entries()) {
     const isFirst = round === 0
+    // The largest go where the time is short; a line needs some.
+    if (!isTimeLeft() && (i >= SHAPES_LEAST || !isFirst)) break
     if (isFirst && question.isWarm) for (let i = 0; i < WARM_UP_CALLS; i += 1) step(shape)
     if (isFirst) forgetPeak()
     const time = step(shape)

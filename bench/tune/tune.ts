@@ -116,14 +116,13 @@ export async function tune(options: TuneOptions): Promise<TuneResult> {
 }
 
 function stepQuestion(secondsMax: number): StepQuestion {
-  const isShort = secondsMax < 300
-  const batches = secondsMax < 900 ? [1, 2, 4, 8] : [1, 2, 4, 8, 16]
-  return {
-    chunkShares: isShort ? [0.25, 0.5] : [0.25, 0.5, 1],
-    batches: isShort ? [1, 2] : batches,
-    isWarm: secondsMax >= 120,
-    secondsMax: SHARES.steps * secondsMax,
-  }
+  const shapes =
+    secondsMax < 300
+      ? { chunkShares: [0.25, 0.5], batches: [1, 2] }
+      : secondsMax < 900
+        ? { chunkShares: [0.5, 1], batches: [1, 2, 4, 8] }
+        : { chunkShares: [0.25, 0.5, 1], batches: [1, 2, 4, 8, 16] }
+  return { ...shapes, isWarm: secondsMax >= 120, secondsMax: SHARES.steps * secondsMax }
 }
 
 /** So much work that a turn takes its share of the time, by how fast the defaults do a little. */
