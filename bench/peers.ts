@@ -25,9 +25,9 @@ import { Journal, PieceEnded } from './tune/journal.ts'
 const MIX = '4s:4,10s:1'
 const LATENCY_MS_MAX = 5_000
 const TURNS = 4
-const TURN_AUDIO_SECONDS = 208
+const TURN_AUDIO_SECONDS = 104
 const IN_FLIGHT = 16
-const RATE_SHARES = [0.6, 0.8, 0.9, 1]
+const RATE_SHARES = [0.6, 0.8, 1]
 const RATE_SECONDS = 15
 const UNFINISHED_CODE = 3
 
@@ -118,7 +118,7 @@ async function bestPeer(): Promise<PeerSettings> {
 async function speedAlone(side: Side): Promise<number> {
   const { send, end } = await side.start()
   try {
-    await closedLoop(work.slice(-IN_FLIGHT), IN_FLIGHT, send)
+    await closedLoop(work.slice(-8), 8, send)
     const { wallSeconds } = await closedLoop(work, IN_FLIGHT, send)
     return round(work.length / wallSeconds)
   } finally {
@@ -143,7 +143,7 @@ async function compare(sides: readonly Side[]): Promise<void> {
     if (known) return known
     const started = await side.start()
     running.set(side, started)
-    for (let i = 0; i < 2; i += 1) await closedLoop(work, IN_FLIGHT, started.send)
+    await closedLoop(work, IN_FLIGHT, started.send) // warms up
     return started
   }
   const measure = async (side: Side, run: (send: Send) => Promise<Outcome[]>, loadMs?: number) => {

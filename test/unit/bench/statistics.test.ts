@@ -27,11 +27,11 @@ test('a line through points of a line is that line', () => {
 test('step times of a batch give their fixed and their growing part back', () => {
   const random = seededRandom(3)
   const points = [32, 125, 313, 625, 1_250, 2_500, 5_000].flatMap((x) =>
-    Array.from({ length: 7 }, () => ({ x, y: (0.02 + 5e-5 * x) * (0.95 + 0.1 * random()) })),
+    Array.from({ length: 5 }, () => ({ x, y: (0.02 + 5e-5 * x) * (0.8 + 0.4 * random()) })),
   )
   const { intercept, slope } = fitTimes(points)
-  assert.ok(Math.abs(intercept / 0.02 - 1) < 0.1, `${intercept}`)
-  assert.ok(Math.abs(slope / 5e-5 - 1) < 0.05, `${slope}`)
+  assert.ok(Math.abs(intercept / 0.02 - 1) < 0.2, `${intercept}`)
+  assert.ok(Math.abs(slope / 5e-5 - 1) < 0.1, `${slope}`)
 })
 
 test('quantiles of Student’s t are those of the tables', () => {
