@@ -12,7 +12,7 @@ export interface Wanted {
 
 const ENGINES_MAX = 4_096
 /** Of the simulated time. */
-const SECONDS = { least: 3_600, requestsMost: 200_000 }
+const SECONDS = { least: 3_600, requestsMost: 40_000 }
 
 /** The fewest engines that keep the limit; null where none do: a job alone may be longer. */
 export function enginesNeeded(fleet: Omit<Fleet, 'engines'>, wanted: Wanted): number | null {

@@ -117,7 +117,7 @@ export async function tune(options: TuneOptions): Promise<TuneResult> {
 
 function stepQuestion(secondsMax: number): StepQuestion {
   const shapes =
-    secondsMax < 300
+    secondsMax < 120
       ? { chunkShares: [0.25, 0.5], batches: [1, 2] }
       : secondsMax < 900
         ? { chunkShares: [0.5, 1], batches: [1, 2, 4, 8] }
