@@ -181,8 +181,9 @@ function reportSizes(service: ServiceTimes, carried: Carried): void {
 }
 
 /** What the store keeps grows with the media; the rest is of requests. */
-const storeShare = (name: string, audioSeconds: number): number =>
-  name.startsWith('store') ? meanSeconds(mix) / audioSeconds : 1
+function storeShare(name: string, audioSeconds: number): number {
+  return name.startsWith('store') ? meanSeconds(mix) / audioSeconds : 1
+}
 
 function reportPlans(measured: ServiceTimes): void {
   const ofMeasured = 1 / measured.demand.slope
@@ -211,7 +212,7 @@ function reportPlans(measured: ServiceTimes): void {
   }
 }
 
-const rounded = ({ perRequest, idlePerSecond, ...rest }: Carried) => {
+function rounded({ perRequest, idlePerSecond, ...rest }: Carried) {
   const few = (counts: Carried['perRequest']) =>
     Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, round(count)]))
   return { ...rest, per_request: few(perRequest), idle_per_second: few(idlePerSecond) }

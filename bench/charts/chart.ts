@@ -18,7 +18,7 @@ export function chart(title: string, options: Plot.PlotOptions): string {
     marginTop: 40,
     ...options,
     style: STYLE,
-    document: document as unknown as Document,
+    document: document as unknown as NonNullable<Plot.PlotOptions['document']>,
     marks: [
       Plot.text([title], { frameAnchor: 'top', dy: -24, fontSize: 14, fontWeight: 'bold' }),
       ...(options.marks ?? []),

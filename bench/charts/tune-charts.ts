@@ -100,6 +100,7 @@ function stepChart({ steps, fit }: TuneResult): string {
         stroke: (d: { seconds: number }) => `${d.seconds} s`,
       }),
       Plot.line(line, { x: 'frames', y: 'seconds', strokeDasharray: '4 3' }),
+      nameOfChunks(steps.times, 'stepSeconds'),
     ],
   })
 }
@@ -123,7 +124,26 @@ function memoryChart({ steps, fit }: TuneResult): string {
         stroke: (d: { seconds: number }) => `${d.seconds} s`,
       }),
       Plot.line(line, { x: 'frames', y: 'mebibytes', strokeDasharray: '4 3' }),
+      nameOfChunks(points, 'mebibytes'),
     ],
+  })
+}
+
+/** Which dots are of which chunks, at the largest batch of each. */
+function nameOfChunks<T extends { frames: number; seconds: number }>(
+  points: readonly T[],
+  y: keyof T & string,
+): Plot.Markish {
+  const largest = new Map<number, T>()
+  for (const point of points) {
+    if (point.frames >= (largest.get(point.seconds)?.frames ?? 0)) largest.set(point.seconds, point)
+  }
+  return Plot.text([...largest.values()], {
+    x: 'frames',
+    y,
+    text: ({ seconds }: T) => `chunks of ${seconds} s`,
+    dx: -8,
+    textAnchor: 'end',
   })
 }
 

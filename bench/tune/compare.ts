@@ -48,7 +48,7 @@ function speedsOf(runs: readonly Run[]) {
   for (const { key, result } of runs) {
     if (key.phase !== 'saturated') continue
     const candidate = key.candidate as Candidate
-    const { speeds } = found.get(keyOf(candidate)) ?? { speeds: [] }
+    const speeds = found.get(keyOf(candidate))?.speeds ?? []
     speeds.push((result as WorkResult).audio_seconds_per_second)
     found.set(keyOf(candidate), { candidate, speeds })
   }

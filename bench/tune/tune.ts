@@ -70,7 +70,7 @@ const SPEED_GUESS = 20
 
 /** @throws PieceEnded when the journal's piece is over; all measured so far is in it */
 export async function tune(options: TuneOptions): Promise<TuneResult> {
-  const { mix, minutes, journal } = options
+  const { minutes, journal } = options
   const secondsMax = 60 * minutes
   const steps = await journal.run({ phase: 'steps' }, () => {
     options.say('how long batches take')
@@ -156,7 +156,7 @@ function finalistsOf({ ranking }: SearchResult, defaults: Candidate): Candidate[
   return [defaults, ...others]
 }
 
-interface FinalsOptions extends TuneOptions {
+interface FinalsOptions extends Omit<TuneOptions, 'services'> {
   services: Services
   defaults: Candidate
   saturated(candidate: Candidate, turn: number): Promise<WorkResult>
