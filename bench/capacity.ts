@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { measureCarried, type Carried } from './capacity/carried.ts'
 import { enginesNeeded } from './capacity/plan.ts'
-import { fitService, measureServiceTime } from './capacity/service-times.ts'
+import { fitService, measureServiceTime, type ServicePoint } from './capacity/service-times.ts'
 import { fullRate, simulate, type Fleet, type ServiceTimes } from './capacity/simulate.ts'
 import { openLoop } from './load/drive.ts'
 import { DEFAULT_MIX, meanSeconds, parseMix, poissonArrivals } from './load/mix.ts'
@@ -26,6 +26,9 @@ const HELP = `Usage: npm run bench -- capacity [options]
   --mix PARTS         of the fleets (default ${DEFAULT_MIX})
   --speed N,N         audio-seconds a second of further engines to plan with, such as GPUs that
                       were not measured here: service times are scaled to it
+  --points S:A:D,…    service times that were measured elsewhere, in seconds: of media of S
+                      seconds A alone and D of an engine that always has several; nothing is
+                      measured then
   --out FOLDER        where runs.jsonl goes (default capacity)
   --resume, --stop-after SECONDS   as of tune
 `
@@ -49,6 +52,7 @@ const { values } = parseArgs({
   options: {
     mix: { type: 'string', default: DEFAULT_MIX },
     speed: { type: 'string', default: '1000,3000' },
+    points: { type: 'string' },
     out: { type: 'string', default: 'capacity' },
     resume: { type: 'boolean', default: false },
     'stop-after': { type: 'string' },
@@ -60,6 +64,12 @@ if (values.help) {
   process.exit(0)
 }
 const mix = parseMix(values.mix)
+if (values.points !== undefined) {
+  const service = fitService(readPoints(values.points))
+  reportSizes(service, null)
+  reportPlans(service)
+  process.exit(0)
+}
 mkdirSync(values.out, { recursive: true })
 const journal = new Journal(join(values.out, 'runs.jsonl'), {
   header: { machine: machine(), commit: commit(), mix: values.mix },
@@ -79,6 +89,17 @@ try {
   if (!(error instanceof PieceEnded)) throw error
   console.error('This piece is over; go on with --resume.')
   process.exitCode = UNFINISHED_CODE
+}
+
+/** @throws Error with what would be right */
+function readPoints(text: string): ServicePoint[] {
+  return text.split(',').map((part) => {
+    const [audioSeconds, alone, demand] = part.split(':').map(Number)
+    if (!(audioSeconds! > 0 && alone! > 0 && demand! > 0)) {
+      throw new Error(`--points is such as 4:0.4:0.25,60:2.5:2.3, not "${text}"`)
+    }
+    return { audioSeconds: audioSeconds!, alone: alone!, demand: demand! }
+  })
 }
 
 async function serviceOf(
@@ -156,7 +177,7 @@ async function realRun(engines: number, env: Readonly<Record<string, string>>, p
 }
 
 /** Fleets of several sizes at 70 % of what they could do, calm and with failures and drains. */
-function reportSizes(service: ServiceTimes, carried: Carried): void {
+function reportSizes(service: ServiceTimes, carried: Carried | null): void {
   for (const engines of SIZES) {
     const fleet = fleetOf(service, engines, JOBS_MAX)
     const perSecond = 0.7 * fullRate(fleet, meanSeconds(mix))
@@ -164,9 +185,9 @@ function reportSizes(service: ServiceTimes, carried: Carried): void {
     const asked = { mix, perSecond, seconds, seed: 1 }
     const calm = simulate(fleet, asked)
     const stormy = simulate({ ...fleet, ...STORM }, asked)
-    const all = Object.entries(carried.perRequest).map(([name, count]) => [
+    const all = Object.entries(carried?.perRequest ?? {}).map(([name, count]) => [
       `${name}_per_second`,
-      round(count * perSecond * storeShare(name, carried.audioSeconds)),
+      round(count * perSecond * storeShare(name, carried!.audioSeconds)),
     ])
     report('what does a fleet do at 70 % of its full rate?', {
       engines,

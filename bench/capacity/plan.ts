@@ -10,17 +10,21 @@ export interface Wanted {
   p95Seconds: number
 }
 
-const ENGINES_MAX = 4_096
+const ENGINES_MAX = 10_000
 /** Of the simulated time. */
-const SECONDS = { least: 3_600, requestsMost: 40_000 }
+const SECONDS = { least: 300, most: 3_600, requests: 20_000 }
+/** Nearer to all that they could do, a fleet's queue depends on how long one looks. */
+const LOAD_MAX = 0.95
 
 /** The fewest engines that keep the limit; null where none do: a job alone may be longer. */
 export function enginesNeeded(fleet: Omit<Fleet, 'engines'>, wanted: Wanted): number | null {
   const { mix, perSecond, p95Seconds } = wanted
-  const seconds = Math.min(SECONDS.least, SECONDS.requestsMost / perSecond)
+  const wantedSeconds = Math.min(SECONDS.most, SECONDS.requests / perSecond)
+  const seconds = Math.max(SECONDS.least, wantedSeconds)
   const isEnough = (engines: number) =>
     simulate({ ...fleet, engines }, { mix, perSecond, seconds, seed: 1 }).p95 <= p95Seconds
-  const least = Math.ceil(perSecond / fullRate({ ...fleet, engines: 1 }, meanSeconds(mix)))
+  const rateMax = LOAD_MAX * fullRate({ ...fleet, engines: 1 }, meanSeconds(mix))
+  const least = Math.ceil(perSecond / rateMax)
   let most = Math.max(1, least)
   while (!isEnough(most)) {
     most = Math.ceil(1.25 * most) + 1
