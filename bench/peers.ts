@@ -119,7 +119,9 @@ async function speedAlone(side: Side): Promise<number> {
   const { send, end } = await side.start()
   try {
     await closedLoop(work.slice(-8), 8, send)
-    const { wallSeconds } = await closedLoop(work, IN_FLIGHT, send)
+    const { wallSeconds, outcomes } = await closedLoop(work, IN_FLIGHT, send)
+    const failed = outcomes.find(({ code }) => code !== 'COMPLETED')
+    if (failed) throw new Error(`a request to ${side.name} ended with ${failed.code}`)
     return round(work.length / wallSeconds)
   } finally {
     await end()

@@ -65,6 +65,8 @@ const CHUNK_TURNS = 4
 /** Of the requests that the fastest finalist serves when it is saturated. */
 const RATE_SHARES = [0.4, 0.6, 0.75, 0.9, 1.05]
 const RATE_SECONDS = { least: 2, most: 120 }
+/** At the least: with fewer, batches and jobs at once would hardly come about. */
+const REQUESTS_OF_TURN = 12
 /** Audio-seconds a second, before anything is measured. */
 const SPEED_GUESS = 20
 
@@ -142,7 +144,7 @@ async function turnWork(options: TuneOptions, defaults: Candidate): Promise<numb
       }
     },
   )
-  return fixedWork(mix, speed * turnSeconds)
+  return fixedWork(mix, Math.max(speed * turnSeconds, REQUESTS_OF_TURN * meanSeconds(mix)))
 }
 
 /** 0 where anything failed. */
