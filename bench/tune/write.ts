@@ -136,7 +136,8 @@ pre{background:#eee;color:#222;padding:1rem;overflow:auto}svg{max-width:100%;hei
 <pre>${escape(environmentFile(header, result))}</pre>
 ${Object.values(charts).join('\n')}
 <p>A batch takes ${seconds(fit.fixedSeconds)} s whatever its frames, and
-${seconds(fit.secondsPerThousandFrames)} s for a thousand of them; from ${fit.framesForSpeed} frames on it is within 3 % of the greatest speed.</p>
+${seconds(fit.secondsPerThousandFrames)} s for a thousand of them; from
+${fit.framesForSpeed} frames on it is within 3 % of the greatest speed.</p>
 <h2>Finalists</h2>
 ${table(FINAL_COLUMNS, finals)}
 <h2>All that was tried</h2>
