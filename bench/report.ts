@@ -14,11 +14,11 @@ export function quantile(values: readonly number[], share: number): number {
 
 export const round = (value: number, digits = 3): number => Number(value.toPrecision(digits))
 
-function machine(): string {
+export function machine(): string {
   return `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`
 }
 
-function commit(): string {
+export function commit(): string {
   try {
     return execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
       encoding: 'utf8',

@@ -1,0 +1,39 @@
+/** A service of a bench's own, on loopback, with the settings that are measured. */
+
+import { loadavg } from 'node:os'
+import { API_KEY, startWinnow, type Winnow } from '../../test/support/start-winnow.ts'
+
+// A bench that is stopped takes its services with it.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+
+export interface OwnService {
+  winnow: Winnow
+  apiKey: string
+  end(): Promise<void>
+}
+
+/** @param env of gateway and engines */
+export async function startOwnService(
+  env: Readonly<Record<string, string>> = {},
+  engines = 1,
+): Promise<OwnService> {
+  const endings: (() => Promise<unknown> | unknown)[] = []
+  const scope = { after: (end: () => unknown) => endings.push(end) } as never
+  const winnow = await startWinnow(scope, { engines, env: { QUEUE_MAX: '100000', ...env } })
+  const kill = () => {
+    for (const { child } of [winnow.gateway, ...winnow.engines]) child.kill('SIGKILL')
+    winnow.nats.process.kill('SIGKILL')
+  }
+  process.once('exit', kill)
+  return {
+    winnow,
+    apiKey: API_KEY,
+    async end() {
+      process.off('exit', kill)
+      for (const end of endings) await end()
+    },
+  }
+}
+
+/** Processes that ran or waited in the last minute: other work shows in every figure. */
+export const load1 = (): number => Number((loadavg()[0] ?? 0).toFixed(2))

@@ -1,0 +1,235 @@
+/**
+ * Is Winnow faster than what somebody would build instead: mini's weights in PyTorch behind
+ * LitServe? Same machine, same media, in turns; the peer has the best of the settings tried.
+ *
+ *   npm run bench -- peers --python <a Python that has bench/peers/requirements.txt>
+ */
+
+import { mkdirSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { closedLoop, openLoop, type Outcome, type Send } from './load/drive.ts'
+import { fixedWork, parseMix, poissonArrivals } from './load/mix.ts'
+import { load1, startOwnService } from './load/own-service.ts'
+import { seededRandom } from './load/random.ts'
+import { summarise } from './load/summary.ts'
+import { mediaOf, throughPeer, throughWinnow } from './peers/exchange.ts'
+import { startPeer, type PeerSettings } from './peers/peer-server.ts'
+import { watchUsage } from './process-usage.ts'
+import { commit, machine, report, round } from './report.ts'
+import { mean, pairedRatio } from './statistics/bootstrap.ts'
+import { isSaturated, kneeOf, rateWithin } from './statistics/knee.ts'
+import { Journal, PieceEnded } from './tune/journal.ts'
+
+const MIX = '4s:4,10s:1'
+const LATENCY_MS_MAX = 5_000
+const TURNS = 4
+const TURN_AUDIO_SECONDS = 104
+const IN_FLIGHT = 16
+const RATE_SHARES = [0.6, 0.8, 1]
+const RATE_SECONDS = 15
+const UNFINISHED_CODE = 3
+
+const { values } = parseArgs({
+  options: {
+    python: { type: 'string' },
+    out: { type: 'string', default: 'peers' },
+    resume: { type: 'boolean', default: false },
+    'stop-after': { type: 'string' },
+  },
+})
+const python = values.python
+if (!python) throw new Error('--python must name one that has bench/peers/requirements.txt')
+const mix = parseMix(MIX)
+const media = mediaOf(mix.map(({ seconds }) => seconds))
+const work = fixedWork(mix, TURN_AUDIO_SECONDS)
+mkdirSync(values.out, { recursive: true })
+const journal = new Journal(join(values.out, 'runs.jsonl'), {
+  header: { machine: machine(), commit: commit(), mix: MIX },
+  resume: values.resume,
+  load1,
+  ...(values['stop-after'] && { secondsMax: Number(values['stop-after']) }),
+})
+
+interface Side {
+  name: string
+  start(): Promise<{ send: Send; pids: number[]; end(): Promise<void> }>
+}
+
+const winnow: Side = {
+  name: 'Winnow',
+  async start() {
+    const service = await startOwnService()
+    const { url, gateway, engines, nats } = service.winnow
+    const pids = [gateway.child, engines[0]!.child, nats.process].flatMap(({ pid }) => pid ?? [])
+    return { send: throughWinnow({ url, apiKey: service.apiKey }, media), pids, end: service.end }
+  },
+}
+
+const peerOf = (settings: PeerSettings): Side => ({
+  name: `LitServe ${settings.bfloat16 ? 'bfloat16' : 'float32'}`,
+  async start() {
+    const server = await startPeer(python, settings)
+    return { send: throughPeer(server.url, media), pids: [server.pid], end: server.end }
+  },
+})
+
+try {
+  const settings = await bestPeer()
+  await compare([winnow, peerOf(settings), peerOf({ ...settings, bfloat16: true })])
+} catch (error) {
+  if (!(error instanceof PieceEnded)) throw error
+  console.error('This piece is over; go on with --resume.')
+  process.exitCode = UNFINISHED_CODE
+}
+
+/** Of all settings tried, those under which the peer serves most when all come at once. */
+async function bestPeer(): Promise<PeerSettings> {
+  const cores = cpus().length
+  const layouts = [
+    { workers: 1, threads: cores },
+    { workers: cores, threads: 1 },
+  ]
+  const settings = layouts.flatMap((layout) =>
+    [1, 4, 8].map((batch) => ({
+      ...layout,
+      batch,
+      batchTimeout: batch === 1 ? 0 : 0.02,
+      bfloat16: false,
+    })),
+  )
+  let best = { settings: settings[0]!, perSecond: 0 }
+  for (const one of settings) {
+    const perSecond = await journal.run({ phase: 'peer', ...one }, () => speedAlone(peerOf(one)))
+    report('which settings are the best of the peer?', { ...one, requests_per_second: perSecond })
+    if (perSecond > best.perSecond) best = { settings: one, perSecond }
+  }
+  const waits = [0.005, 0.1].map((batchTimeout) => ({ ...best.settings, batchTimeout }))
+  for (const one of best.settings.batch > 1 ? waits : []) {
+    const perSecond = await journal.run({ phase: 'peer', ...one }, () => speedAlone(peerOf(one)))
+    report('which settings are the best of the peer?', { ...one, requests_per_second: perSecond })
+    if (perSecond > best.perSecond) best = { settings: one, perSecond }
+  }
+  return best.settings
+}
+
+/** Requests a second; the first turn warms up. */
+async function speedAlone(side: Side): Promise<number> {
+  const { send, end } = await side.start()
+  try {
+    await closedLoop(work.slice(-8), 8, send)
+    const { wallSeconds, outcomes } = await closedLoop(work, IN_FLIGHT, send)
+    const failed = outcomes.find(({ code }) => code !== 'COMPLETED')
+    if (failed) throw new Error(`a request to ${side.name} ended with ${failed.code}`)
+    return round(work.length / wallSeconds)
+  } finally {
+    await end()
+  }
+}
+
+interface Turn {
+  requests_per_second: number
+  cpu_seconds_per_request: number
+  peak_mib: number
+  p95_ms: number
+  errors: Record<string, number>
+  saturated: boolean
+}
+
+/** All are there all the time, and are loaded in turns. */
+async function compare(sides: readonly Side[]): Promise<void> {
+  const running = new Map<Side, Awaited<ReturnType<Side['start']>>>()
+  const runningOf = async (side: Side) => {
+    const known = running.get(side)
+    if (known) return known
+    const started = await side.start()
+    running.set(side, started)
+    await closedLoop(work, IN_FLIGHT, started.send) // warms up
+    return started
+  }
+  const measure = async (side: Side, run: (send: Send) => Promise<Outcome[]>, loadMs?: number) => {
+    const { send, pids } = await runningOf(side)
+    const endUsage = watchUsage(pids)
+    const outcomes = await run(send)
+    return turnOf(outcomes, endUsage(), loadMs)
+  }
+  try {
+    const saturated = new Map<Side, Turn[]>(sides.map((side) => [side, []]))
+    for (let turn = 0; turn < TURNS; turn += 1) {
+      for (const side of turn % 2 === 0 ? sides : [...sides].reverse()) {
+        const key = { phase: 'saturated', turn, side: side.name }
+        const allAtOnce = async (send: Send) => (await closedLoop(work, IN_FLIGHT, send)).outcomes
+        saturated.get(side)!.push(await journal.run(key, () => measure(side, allAtOnce)))
+      }
+    }
+    const rates = new Map<Side, (Turn & { perSecond: number })[]>(sides.map((side) => [side, []]))
+    for (const [seed, share] of RATE_SHARES.entries()) {
+      for (const side of sides) {
+        const full = mean(saturated.get(side)!.map((turn) => turn.requests_per_second))
+        const perSecond = round(share * full)
+        const arrivals = poissonArrivals(mix, perSecond, RATE_SECONDS, seededRandom(seed))
+        const atRandom = (send: Send) =>
+          openLoop(arrivals, send, { drainMs: 30_000, inFlightMax: 1_000 })
+        const key = { phase: 'rate', perSecond, side: side.name }
+        const turn = await journal.run(key, () => measure(side, atRandom, 1_000 * RATE_SECONDS))
+        rates.get(side)!.push({ ...turn, perSecond })
+      }
+    }
+    for (const side of sides) reportSide(side, sides[0]!, saturated, rates)
+  } finally {
+    for (const { end } of running.values()) await end()
+  }
+}
+
+function turnOf(
+  outcomes: readonly Outcome[],
+  { cpuSeconds, peakBytes }: ReturnType<ReturnType<typeof watchUsage>>,
+  loadMs?: number,
+): Turn {
+  const { requests_per_second, latency_ms, errors, completed } = summarise(outcomes)
+  return {
+    requests_per_second,
+    cpu_seconds_per_request: round(cpuSeconds / Math.max(1, completed)),
+    peak_mib: round(peakBytes / 2 ** 20),
+    p95_ms: latency_ms.p95,
+    errors,
+    saturated: loadMs !== undefined && isSaturated(outcomes, loadMs),
+  }
+}
+
+function reportSide(
+  side: Side,
+  ours: Side,
+  saturated: ReadonlyMap<Side, readonly Turn[]>,
+  rates: ReadonlyMap<Side, readonly (Turn & { perSecond: number })[]>,
+): void {
+  const turns = saturated.get(side)!
+  const speeds = (of: Side) => saturated.get(of)!.map((turn) => turn.requests_per_second)
+  const points = rates
+    .get(side)!
+    .map(({ perSecond, p95_ms, saturated: isSaturated, errors }) => ({
+      perSecond,
+      latencyMs: p95_ms,
+      isSaturated,
+      failed: Object.keys(errors).length,
+    }))
+  const ratio = pairedRatio(speeds(ours), speeds(side))
+  report('how many requests a second, in the same turns?', {
+    side: side.name,
+    load1: load1(),
+    requests_per_second: round(mean(speeds(side))),
+    winnow_times_as_fast: [ratio.estimate, ratio.low, ratio.high].map((x) => round(x)),
+    cpu_seconds_per_request: round(mean(turns.map((turn) => turn.cpu_seconds_per_request))),
+    peak_mib: Math.max(...turns.map((turn) => turn.peak_mib)),
+    knee: kneeOf(points),
+    within_5_s: rateWithin(points, LATENCY_MS_MAX),
+    rates: rates
+      .get(side)!
+      .map(({ perSecond, p95_ms, saturated: isSaturated }) => ({
+        perSecond,
+        p95_ms,
+        saturated: isSaturated,
+      })),
+  })
+}

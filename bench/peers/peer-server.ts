@@ -1,0 +1,78 @@
+/** The peer as a process: mini in PyTorch behind LitServe (litserve_server.py). */
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { freePorts } from '../../test/support/free-ports.ts'
+
+export interface PeerSettings {
+  batch: number
+  /** For company of a request, in seconds. */
+  batchTimeout: number
+  /** Processes with a network each. */
+  workers: number
+  /** Of each worker. */
+  threads: number
+  bfloat16: boolean
+}
+
+export interface PeerServer {
+  /** To POST to. */
+  url: string
+  pid: number
+  end(): Promise<void>
+}
+
+const path = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
+const START_MS_MAX = 120_000
+
+/** @param python one that has requirements.txt */
+export async function startPeer(python: string, settings: PeerSettings): Promise<PeerServer> {
+  const [port] = await freePorts(1)
+  const words = [
+    ...['--port', String(port), '--weights', path('models/mini/weights')],
+    ...['--encoder', path('.runtime/text-encoder'), '--batch', String(settings.batch)],
+    ...['--batch-timeout', String(settings.batchTimeout)],
+    ...['--workers', String(settings.workers), '--threads', String(settings.threads)],
+    ...(settings.bfloat16 ? ['--bfloat16'] : []),
+  ]
+  const script = path('bench/peers/litserve_server.py')
+  const child = spawn(python, ['-W', 'ignore', script, ...words], {
+    // Threads that spin while they wait slow each other down.
+    env: {
+      ...process.env,
+      PYTHONPATH: path('models/mini/training'),
+      OMP_WAIT_POLICY: 'passive',
+      GOMP_SPINCOUNT: '20000',
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+    detached: true, // with its workers a group of its own, which ends as one
+  })
+  const kill = () => {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+  }
+  process.once('exit', kill)
+  const end = async () => {
+    process.off('exit', kill)
+    const ended = once(child, 'exit')
+    kill()
+    await ended
+  }
+  const deadline = performance.now() + START_MS_MAX
+  while (!(await isHealthy(`http://127.0.0.1:${port}/health`))) {
+    if (child.exitCode !== null) throw new Error(`the peer ended with ${child.exitCode}`)
+    if (performance.now() > deadline) {
+      await end()
+      throw new Error('the peer did not start')
+    }
+    await sleep(200)
+  }
+  return { url: `http://127.0.0.1:${port}/predict`, pid: child.pid!, end }
+}
+
+async function isHealthy(url: string): Promise<boolean> {
+  const answer = await fetch(url).catch(() => null)
+  await answer?.arrayBuffer()
+  return answer?.ok ?? false
+}

@@ -1,0 +1,61 @@
+/** Intervals by resampling (Efron 1979, the percentile method). */
+
+import { seededRandom } from '../load/random.ts'
+import { quantile } from '../report.ts'
+
+const RESAMPLES = 2_000
+
+export interface Interval {
+  estimate: number
+  /** Of 95 %. */
+  low: number
+  high: number
+}
+
+/** Of the mean of `values`. */
+export const meanInterval = (values: readonly number[]): Interval => intervalOf(values, mean)
+
+/** Of `statistic` of the values; the same values give the same interval. */
+export function intervalOf<T>(
+  values: readonly T[],
+  statistic: (values: readonly T[]) => number,
+): Interval {
+  const random = seededRandom(values.length)
+  const estimates = Array.from({ length: RESAMPLES }, () =>
+    statistic(values.map(() => values[Math.floor(random() * values.length)]!)),
+  )
+  return {
+    estimate: statistic(values),
+    low: quantile(estimates, 0.025),
+    high: quantile(estimates, 0.975),
+  }
+}
+
+/** Of the ratio of two means that were measured in turns: of each turn's ratio, on average. */
+export function pairedRatio(values: readonly number[], beside: readonly number[]): Interval {
+  const n = Math.min(values.length, beside.length)
+  const logs = Array.from({ length: n }, (_, i) => Math.log(values[i]! / beside[i]!))
+  return exponentOf(meanInterval(logs))
+}
+
+/** Of the ratio of two means that were measured apart. */
+export function unpairedRatio(values: readonly number[], beside: readonly number[]): Interval {
+  const random = seededRandom(values.length + beside.length)
+  const draw = (from: readonly number[]) =>
+    mean(from.map(() => Math.log(from[Math.floor(random() * from.length)]!)))
+  const estimates = Array.from({ length: RESAMPLES }, () => draw(values) - draw(beside))
+  return exponentOf({
+    estimate: mean(values.map(Math.log)) - mean(beside.map(Math.log)),
+    low: quantile(estimates, 0.025),
+    high: quantile(estimates, 0.975),
+  })
+}
+
+const exponentOf = ({ estimate, low, high }: Interval): Interval => ({
+  estimate: Math.exp(estimate),
+  low: Math.exp(low),
+  high: Math.exp(high),
+})
+
+export const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length

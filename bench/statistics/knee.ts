@@ -1,0 +1,89 @@
+/** From where on a queue only grows, and how much load an SLO allows. */
+
+import type { Outcome } from '../load/drive.ts'
+import { mean } from './bootstrap.ts'
+import { risesSignificantly, type Point } from './fit.ts'
+
+/** Parts of a load whose means are compared: a queue's values depend on those just before. */
+const PARTS = 10
+/** Growth over the load that counts: of requests under way, and as a share of the mean latency. */
+const GROWTH = { inFlight: 1, latency: 0.2 }
+
+/**
+ * Whether the load was more than the service can bear: both the requests under way and the
+ * latencies, by when they were due, rise significantly (as guidellm finds over-saturation).
+ * @param loadMs how long requests arrived
+ */
+export function isSaturated(outcomes: readonly Outcome[], loadMs: number): boolean {
+  const inFlight: Point[] = []
+  const latency: Point[] = []
+  for (let part = 0; part < PARTS; part += 1) {
+    const [from, to] = [(part * loadMs) / PARTS, ((part + 1) * loadMs) / PARTS]
+    inFlight.push({ x: part, y: meanInFlight(outcomes, from, to) })
+    const due = outcomes.filter(({ dueMs }) => dueMs >= from && dueMs < to)
+    // A long file takes long without a queue: each length is compared to its own mean.
+    if (due.length > 0) latency.push({ x: part, y: mean(due.map(relativeTo(outcomes))) })
+  }
+  return (
+    grows(inFlight, GROWTH.inFlight) &&
+    grows(latency, GROWTH.latency * mean(latency.map(({ y }) => y)))
+  )
+}
+
+function grows(points: readonly Point[], least: number): boolean {
+  const half = Math.floor(points.length / 2)
+  const meanOf = (some: readonly Point[]) => mean(some.map(({ y }) => y))
+  const growth = 2 * (meanOf(points.slice(-half)) - meanOf(points.slice(0, half)))
+  return growth >= least && risesSignificantly(points)
+}
+
+function meanInFlight(outcomes: readonly Outcome[], fromMs: number, toMs: number): number {
+  const inside = outcomes.map(({ dueMs, latencyMs }) =>
+    Math.max(0, Math.min(toMs, dueMs + latencyMs) - Math.max(fromMs, dueMs)),
+  )
+  return inside.reduce((sum, ms) => sum + ms, 0) / (toMs - fromMs)
+}
+
+function relativeTo(outcomes: readonly Outcome[]): (outcome: Outcome) => number {
+  const means = new Map<number, number>()
+  return ({ audioSeconds, latencyMs }) => {
+    if (!means.has(audioSeconds)) {
+      const alike = outcomes.filter((other) => other.audioSeconds === audioSeconds)
+      means.set(audioSeconds, mean(alike.map((other) => other.latencyMs)))
+    }
+    return latencyMs / means.get(audioSeconds)!
+  }
+}
+
+export interface RateResult {
+  perSecond: number
+  /** Of the SLO's share of the requests. */
+  latencyMs: number
+  isSaturated: boolean
+  /** Requests that did not complete. */
+  failed: number
+}
+
+/** The highest rate below which every measured one was borne; null when none was. */
+export function kneeOf(results: readonly RateResult[]): number | null {
+  return lastGood(results, ({ isSaturated }) => !isSaturated)
+}
+
+/** The highest rate up to which every measured one kept the limit; null when none did. */
+export function rateWithin(results: readonly RateResult[], latencyMsMax: number): number | null {
+  return lastGood(
+    results,
+    ({ isSaturated, latencyMs, failed }) =>
+      !isSaturated && failed === 0 && latencyMs <= latencyMsMax,
+  )
+}
+
+function lastGood(
+  results: readonly RateResult[],
+  isGood: (result: RateResult) => boolean,
+): number | null {
+  const ascending = [...results].sort((a, b) => a.perSecond - b.perSecond)
+  const bad = ascending.findIndex((result) => !isGood(result))
+  const good = bad === -1 ? ascending : ascending.slice(0, bad)
+  return good.at(-1)?.perSecond ?? null
+}

@@ -1,0 +1,82 @@
+/** The settings that a search may change, and their levels. */
+
+import type { Line } from '../statistics/fit.ts'
+
+/** Settings of a service by their names, as in its environment. */
+export type Candidate = Readonly<Record<string, string>>
+
+export interface Knob {
+  name: string
+  /** In their order. */
+  levels: readonly string[]
+  /** What the service has unless it is told. */
+  default: string
+}
+
+export interface Machine {
+  cores: number
+  device: 'cpu' | 'gpu'
+  /** Frames of the model's longest chunk. */
+  chunkFrames: number
+  /** Whether the model computes in the precision that it is told. */
+  hasPrecision: boolean
+  /** Bytes by frames of a batch, and how many there are; absent: not measured. */
+  memory?: { bytes: Line; available: number }
+}
+
+/** Of the memory, so much may be foreseen for a batch. */
+const MEMORY_SHARE = 0.8
+const CHUNKS_OF_BATCH = [1, 2, 4, 8, 16, 32]
+const BATCH_FRAMES_DEFAULT = 4_096
+
+/** The knobs that do something on this machine, each with at least two levels. */
+export function knobsFor(machine: Machine): Knob[] {
+  const { cores, device, hasPrecision } = machine
+  const knobs: Knob[] = [
+    {
+      name: 'BATCH_FRAMES_MAX',
+      levels: batchLevels(machine),
+      default: String(BATCH_FRAMES_DEFAULT),
+    },
+    { name: 'JOBS_MAX', levels: ['2', '4', '8', '16', '32'], default: '8' },
+    { name: 'CHUNKS_IN_FLIGHT_MAX', levels: ['1', '2', '4', '8'], default: '2' },
+  ]
+  if (hasPrecision) {
+    knobs.push({ name: 'PRECISION', levels: ['float32', 'bfloat16'], default: 'float32' })
+  }
+  if (device === 'cpu') {
+    const levels = powersUpTo(cores).map(String)
+    knobs.push({ name: 'TF_NUM_INTRAOP_THREADS', levels, default: String(cores) })
+  }
+  return knobs.filter(({ levels }) => levels.length > 1)
+}
+
+/** As a service without any setting. */
+export const defaultsOf = (knobs: readonly Knob[]): Candidate =>
+  Object.fromEntries(knobs.map((knob) => [knob.name, knob.default]))
+
+/** What a candidate changes, for people. */
+export function nameOf(candidate: Candidate, defaults: Candidate): string {
+  const changed = Object.entries(candidate).filter(([name, value]) => defaults[name] !== value)
+  return changed.map(([name, value]) => `${name}=${value}`).join(' ') || 'defaults'
+}
+
+/** The same for the same settings. */
+export const keyOf = (candidate: Candidate): string =>
+  JSON.stringify(Object.entries(candidate).sort(([a], [b]) => (a < b ? -1 : 1)))
+
+function batchLevels({ chunkFrames, memory }: Machine): string[] {
+  const fits = (frames: number) =>
+    !memory ||
+    memory.bytes.intercept + memory.bytes.slope * frames <= MEMORY_SHARE * memory.available
+  const levels = CHUNKS_OF_BATCH.map((chunks) => chunks * chunkFrames).filter(fits)
+  // The default stays, so that everything is beside it; a level close to it would be the same.
+  const apart = levels.filter((frames) => Math.abs(Math.log2(frames / BATCH_FRAMES_DEFAULT)) > 0.5)
+  return [...apart, BATCH_FRAMES_DEFAULT].sort((a, b) => a - b).map(String)
+}
+
+function powersUpTo(most: number): number[] {
+  const powers: number[] = []
+  for (let power = 1; power < most; power *= 2) powers.push(power)
+  return [...powers, most]
+}

@@ -1,0 +1,56 @@
+/** Whether a search found the service slower than an earlier one did. */
+
+import { unpairedRatio, type Interval } from '../statistics/bootstrap.ts'
+import { keyOf, type Candidate } from './candidates.ts'
+import type { Header, Run } from './journal.ts'
+import { GAIN_LEAST } from './search.ts'
+import type { WorkResult } from './services.ts'
+
+export interface Compared {
+  candidate: Candidate
+  /** Of the speed now to the speed then. */
+  ratio: Interval
+  isRegression: boolean
+}
+
+interface Recorded {
+  header: Header
+  runs: readonly Run[]
+}
+
+/** Values of each side from which on a comparison says something. */
+const VALUES_LEAST = 3
+
+/**
+ * The candidates that both measured when they were saturated, at the end of the search. A
+ * regression is significant (95 %) and 3 % at least.
+ * @throws Error when the machine, the load or the model was another
+ */
+export function compareRuns(now: Recorded, then: Recorded): Compared[] {
+  for (const name of ['machine', 'mix', 'model']) {
+    const [ours, theirs] = [now, then].map(({ header }) => JSON.stringify(header[name]))
+    if (ours !== theirs) throw new Error(`not comparable: ${name} is ${ours}, and was ${theirs}`)
+  }
+  const earlier = speedsOf(then.runs)
+  const compared = [...speedsOf(now.runs).values()].flatMap(({ candidate, speeds }) => {
+    const before = earlier.get(keyOf(candidate))?.speeds ?? []
+    if (Math.min(speeds.length, before.length) < VALUES_LEAST) return []
+    const ratio = unpairedRatio(speeds, before)
+    const isRegression = ratio.high < 1 && ratio.estimate <= 1 - GAIN_LEAST
+    return [{ candidate, ratio, isRegression }]
+  })
+  if (compared.length === 0) throw new Error('not comparable: no settings were measured by both')
+  return compared
+}
+
+function speedsOf(runs: readonly Run[]) {
+  const found = new Map<string, { candidate: Candidate; speeds: number[] }>()
+  for (const { key, result } of runs) {
+    if (key.phase !== 'saturated') continue
+    const candidate = key.candidate as Candidate
+    const speeds = found.get(keyOf(candidate))?.speeds ?? []
+    speeds.push((result as WorkResult).audio_seconds_per_second)
+    found.set(keyOf(candidate), { candidate, speeds })
+  }
+  return found
+}

@@ -1,0 +1,133 @@
+/**
+ * A hill climb over settings whose measurements are noisy: a candidate is compared to its
+ * neighbours in turns, and moves where one gains significantly. (Model analyzer's "quick" search,
+ * with paired turns and bootstrap intervals.)
+ */
+
+import { pairedRatio, type Interval } from '../statistics/bootstrap.ts'
+import { keyOf, type Candidate, type Knob } from './candidates.ts'
+
+/** Gains below it end the search. */
+export const GAIN_LEAST = 0.03
+/** Of a comparison: from the first on an interval is looked at. */
+const TURNS = { least: 4, most: 7 }
+/** A candidate that served nothing. */
+const NOTHING = 1e-9
+
+export interface SearchOptions {
+  knobs: readonly Knob[]
+  start: Candidate
+  /**
+   * What a candidate does in one turn, the more the better; 0 where it fails.
+   * @param turn another for every call
+   */
+  measure(candidate: Candidate, turn: number): Promise<number>
+  /** Asked before every comparison. */
+  hasTimeLeft(): boolean
+}
+
+export interface Ranked {
+  candidate: Candidate
+  /** As a multiple of the start: what comparisons gave, one upon the other. */
+  score: number
+  /** Of the comparison to the best candidate of its time. */
+  ratio: Interval
+  turns: number
+}
+
+export interface SearchResult {
+  /** The best first; the start is among them. */
+  ranking: Ranked[]
+  ended: 'converged' | 'out of time'
+}
+
+export async function climb(options: SearchOptions): Promise<SearchResult> {
+  const { knobs, start, hasTimeLeft } = options
+  const one = { estimate: 1, low: 1, high: 1 }
+  const ranked = new Map<string, Ranked>()
+  ranked.set(keyOf(start), { candidate: start, score: 1, ratio: one, turns: 0 })
+  const comparison = new Comparison(options)
+  let best = start
+  let unchanged = 0 // knobs in a row that gave nothing
+  for (let k = 0; unchanged < knobs.length; k = (k + 1) % knobs.length) {
+    let moved = false
+    let neighbours = neighboursOf(best, knobs[k]!, [-1, 1])
+    while (neighbours.length > 0) {
+      const untried = neighbours.filter(({ candidate }) => !ranked.has(keyOf(candidate)))
+      if (untried.length === 0) break
+      if (!hasTimeLeft()) return { ranking: sorted(ranked), ended: 'out of time' }
+      const { score } = ranked.get(keyOf(best))!
+      const compared = await comparison.of(
+        best,
+        untried.map(({ candidate }) => candidate),
+      )
+      for (const { candidate, ratio, turns } of compared) {
+        ranked.set(keyOf(candidate), { candidate, score: score * ratio.estimate, ratio, turns })
+      }
+      const better = compared.filter(isBetter).sort((a, b) => b.ratio.estimate - a.ratio.estimate)
+      const winner = untried.find(({ candidate }) => candidate === better[0]?.candidate)
+      if (!winner) break
+      best = winner.candidate
+      moved = true
+      neighbours = neighboursOf(best, knobs[k]!, [winner.direction])
+    }
+    unchanged = moved ? 0 : unchanged + 1
+  }
+  return { ranking: sorted(ranked), ended: 'converged' }
+}
+
+const sorted = (ranked: ReadonlyMap<string, Ranked>): Ranked[] =>
+  [...ranked.values()].sort((a, b) => b.score - a.score)
+
+interface Compared {
+  candidate: Candidate
+  ratio: Interval
+  turns: number
+}
+
+const isBetter = ({ ratio }: Compared): boolean => ratio.low > 1 && ratio.estimate >= 1 + GAIN_LEAST
+
+/** Measures candidates beside another in turns, each until it is known whether it is better. */
+class Comparison {
+  readonly #measure: SearchOptions['measure']
+  #turn = 0
+
+  constructor({ measure }: SearchOptions) {
+    this.#measure = measure
+  }
+
+  async of(best: Candidate, others: readonly Candidate[]): Promise<Compared[]> {
+    const beside: number[] = []
+    const trials = others.map((candidate) => ({ candidate, values: [] as number[] }))
+    let open = trials
+    for (let turn = 0; turn < TURNS.most && open.length > 0; turn += 1) {
+      const all = [{ candidate: best, values: beside }, ...open]
+      // What warms the machine up or slows it down meets the first and the last alike.
+      if (turn % 2 === 1) all.reverse()
+      for (const { candidate, values } of all) {
+        values.push(Math.max(NOTHING, await this.#measure(candidate, this.#turn)))
+      }
+      this.#turn += 1
+      if (turn + 1 >= TURNS.least) open = open.filter(({ values }) => !isDecided(values, beside))
+    }
+    return trials.map(({ candidate, values }) => ({
+      candidate,
+      ratio: pairedRatio(values, beside),
+      turns: values.length,
+    }))
+  }
+}
+
+/** Whether more turns would tell nothing new. */
+function isDecided(values: readonly number[], beside: readonly number[]): boolean {
+  const { estimate, low, high } = pairedRatio(values, beside)
+  return high < 1 + GAIN_LEAST || (low > 1 && estimate >= 1 + GAIN_LEAST)
+}
+
+function neighboursOf(candidate: Candidate, { name, levels }: Knob, directions: readonly number[]) {
+  const at = levels.indexOf(candidate[name]!)
+  return directions.flatMap((direction) => {
+    const level = levels[at + direction]
+    return level === undefined ? [] : [{ candidate: { ...candidate, [name]: level }, direction }]
+  })
+}

@@ -1,0 +1,171 @@
+/** Services with the settings of candidates, and the loads that measure them. */
+
+import { closedLoop, openLoop, type ClosedLoop, type Send } from '../load/drive.ts'
+import { poissonArrivals, type MixPart } from '../load/mix.ts'
+import { startOwnService, type OwnService } from '../load/own-service.ts'
+import { seededRandom } from '../load/random.ts'
+import { summarise } from '../load/summary.ts'
+import { prepareRequests } from '../load/winnow-requests.ts'
+import { watchUsage } from '../process-usage.ts'
+import { round } from '../report.ts'
+import { isSaturated } from '../statistics/knee.ts'
+import { connectEngine, type EngineStats } from '../../shared/engine-control.ts'
+import { keyOf, type Candidate } from './candidates.ts'
+
+/** Services at once: two that do nothing cost the one that is measured little. */
+const ALIVE_MAX = 3
+const IN_FLIGHT_MAX = 5_000
+/** What is under way after so long is canceled, and counts as unfinished. */
+const DRAIN_MS = 30_000
+
+/** Of requests that are all there at once, or one after another. */
+export interface WorkResult {
+  wall_seconds: number
+  audio_seconds_per_second: number
+  completed: number
+  errors: Record<string, number>
+  latency_ms: { p50: number; p95: number; mean: number }
+  latency_ms_by_audio_seconds: Record<string, number>
+  stages_ms: Record<string, number>
+  cpu_seconds: number
+  peak_bytes: number
+  lanes_of_batch: number
+  /** Of the time, that of calls of the compute thread. */
+  computing_share: number
+}
+
+/** Of requests that come at random. */
+export interface RateResult extends Omit<WorkResult, 'wall_seconds'> {
+  requests_per_second: number
+  saturated: boolean
+}
+
+interface Alive {
+  service: OwnService
+  send: Send
+}
+
+/** Starts services when they are needed, and ends those unused longest. */
+export class Services {
+  readonly #mix: readonly MixPart[]
+  readonly #warmUp: readonly number[]
+  readonly #input: Readonly<Record<string, unknown>>
+  readonly #alive = new Map<string, Alive>()
+
+  /**
+   * @param warmUp what every new service does first: shapes of batches are slow until they came
+   *   some times
+   * @param input options of all submits
+   */
+  constructor(
+    mix: readonly MixPart[],
+    warmUp: readonly number[],
+    input: Readonly<Record<string, unknown>> = {},
+  ) {
+    this.#mix = mix
+    this.#warmUp = warmUp
+    this.#input = input
+  }
+
+  /** Of work that is begun `concurrency` at a time. */
+  async work(
+    candidate: Candidate,
+    work: readonly number[],
+    concurrency: number,
+  ): Promise<WorkResult> {
+    const { service, send } = await this.#of(candidate)
+    const measured = await observe(service, () => closedLoop(work, concurrency, send))
+    return { wall_seconds: round(measured.value.wallSeconds), ...resultOf(measured) }
+  }
+
+  /** Of Poisson arrivals. @param seed of the arrivals: the same for candidates that are compared */
+  async rate(
+    candidate: Candidate,
+    { perSecond, seconds, seed }: { perSecond: number; seconds: number; seed: number },
+  ): Promise<RateResult> {
+    const { service, send } = await this.#of(candidate)
+    const arrivals = poissonArrivals(this.#mix, perSecond, seconds, seededRandom(seed))
+    const limits = { drainMs: DRAIN_MS, inFlightMax: IN_FLIGHT_MAX }
+    const measured = await observe(service, async () => {
+      const startedAt = performance.now()
+      const outcomes = await openLoop(arrivals, send, limits)
+      return { outcomes, wallSeconds: (performance.now() - startedAt) / 1_000 }
+    })
+    const saturated = isSaturated(measured.value.outcomes, 1_000 * seconds)
+    return { requests_per_second: round(perSecond), saturated, ...resultOf(measured) }
+  }
+
+  async end(): Promise<void> {
+    for (const [key, { service }] of this.#alive) {
+      this.#alive.delete(key)
+      await service.end()
+    }
+  }
+
+  async #of(candidate: Candidate): Promise<Alive> {
+    const key = keyOf(candidate)
+    const known = this.#alive.get(key) ?? (await this.#start(candidate))
+    this.#alive.delete(key)
+    this.#alive.set(key, known) // the last of them was used last
+    return known
+  }
+
+  async #start(candidate: Candidate): Promise<Alive> {
+    const [oldest] = this.#alive
+    if (oldest && this.#alive.size >= ALIVE_MAX) {
+      this.#alive.delete(oldest[0])
+      await oldest[1].service.end()
+    }
+    const service = await startOwnService(candidate)
+    const { url } = service.winnow
+    const send = await prepareRequests({ url, apiKey: service.apiKey }, this.#mix, {
+      input: this.#input,
+    })
+    await closedLoop(this.#warmUp, this.#warmUp.length, send)
+    return { service, send }
+  }
+}
+
+interface Measured {
+  value: ClosedLoop
+  cpuSeconds: number
+  peakBytes: number
+  before: EngineStats
+  after: EngineStats
+}
+
+/** Does it, with an eye on the processes and the engine's counters. */
+async function observe({ winnow }: OwnService, run: () => Promise<ClosedLoop>): Promise<Measured> {
+  const engine = connectEngine(winnow.engines[0]!.ready.control ?? '')
+  try {
+    const before = await engine.stats()
+    const programs = [winnow.gateway.child, winnow.engines[0]!.child, winnow.nats.process]
+    const endUsage = watchUsage(programs.flatMap(({ pid }) => pid ?? []))
+    const value = await run()
+    return { value, ...endUsage(), before, after: await engine.stats() }
+  } finally {
+    engine.close()
+  }
+}
+
+function resultOf({ value, cpuSeconds, peakBytes, before, after }: Measured) {
+  const { outcomes, wallSeconds } = value
+  const summary = summarise(outcomes)
+  const { p50, p95, mean } = summary.latency_ms
+  const steps = after.steps_total - before.steps_total
+  const busySeconds = after.busy_seconds_total - before.busy_seconds_total
+  return {
+    audio_seconds_per_second: summary.audio_seconds_per_second,
+    completed: summary.completed,
+    errors: summary.errors,
+    latency_ms: { p50, p95, mean },
+    latency_ms_by_audio_seconds: Object.fromEntries(
+      Object.entries(summary.latency_ms_by_audio_seconds).map(([name, { p50 }]) => [name, p50]),
+    ),
+    stages_ms: summary.stages_ms,
+    cpu_seconds: round(cpuSeconds),
+    peak_bytes: peakBytes,
+    lanes_of_batch: round((after.lane_steps_total - before.lane_steps_total) / Math.max(1, steps)),
+    computing_share: round(busySeconds / wallSeconds),
+  }
+}

@@ -1,0 +1,92 @@
+/** How long a batch takes and what memory, by its frames, with the lines through both. */
+
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { intervalOf, type Interval } from '../statistics/bootstrap.ts'
+import { fitLine, fitTimes, type Line } from '../statistics/fit.ts'
+
+export interface StepQuestion {
+  /** Lengths of chunks, as shares of the model's longest. */
+  chunkShares: readonly number[]
+  batches: readonly number[]
+  /** Whether every shape is computed some times before: the first calls are slower. */
+  isWarm: boolean
+  /** After which nothing more is begun, once the smallest shapes were measured once. */
+  secondsMax: number
+}
+
+/** What the process tells of the model. */
+export interface StepModel {
+  model: string
+  device: 'cpu' | 'gpu'
+  chunkFrames: number
+  chunkSecondsMax: number
+  /** That there are, of the device. */
+  memoryBytes: number
+}
+
+export interface StepTime {
+  batch: number
+  /** Of each chunk. */
+  seconds: number
+  /** Of the whole batch. */
+  frames: number
+  stepSeconds: number
+  /** At the peak, of the first of each shape. */
+  memoryBytes?: number
+}
+
+export interface StepTimes {
+  model: StepModel
+  times: StepTime[]
+}
+
+export interface StepFit {
+  /** Seconds by frames. */
+  time: Line
+  /** Of the seconds that a batch takes whatever its frames, and of those of a thousand frames. */
+  fixedSeconds: Interval
+  secondsPerThousandFrames: Interval
+  /** Bytes by frames. */
+  memory: Line
+  /** From so many frames on, a batch is within 3 % of the speed of an endless one. */
+  framesForSpeed: number
+}
+
+const WORKER = fileURLToPath(new URL('step-worker.ts', import.meta.url))
+const SPEED_SHARE = 0.97
+const OUTPUT_BYTES_MAX = 2 ** 24
+
+/** @param env of the process, besides this one's: such as a number of threads */
+export async function measureSteps(
+  question: StepQuestion,
+  env: Readonly<Record<string, string>> = {},
+): Promise<StepTimes> {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--import', 'tsx', WORKER, JSON.stringify(question)],
+    { env: { ...process.env, ...env }, maxBuffer: OUTPUT_BYTES_MAX },
+  )
+  // TensorFlow may write lines of its own.
+  const lines = stdout.split('\n').filter((line) => line.startsWith('{'))
+  const [model, ...times] = lines.map((line) => JSON.parse(line) as unknown)
+  return { model: model as StepModel, times: times as StepTime[] }
+}
+
+export function fitSteps(times: readonly StepTime[]): StepFit {
+  const timeOf = (some: readonly StepTime[]) =>
+    fitTimes(some.map(({ frames, stepSeconds }) => ({ x: frames, y: stepSeconds })))
+  const time = timeOf(times)
+  const memory = times.flatMap(({ frames, memoryBytes }) =>
+    memoryBytes === undefined ? [] : [{ x: frames, y: memoryBytes }],
+  )
+  const fixed = Math.max(0, time.intercept)
+  return {
+    time,
+    fixedSeconds: intervalOf(times, (some) => timeOf(some).intercept),
+    secondsPerThousandFrames: intervalOf(times, (some) => 1_000 * timeOf(some).slope),
+    memory: fitLine(memory),
+    framesForSpeed: Math.ceil((SPEED_SHARE * fixed) / (1 - SPEED_SHARE) / time.slope),
+  }
+}

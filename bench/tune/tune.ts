@@ -1,0 +1,284 @@
+/** The search from its first measurement to what it recommends. */
+
+import { cpus } from 'node:os'
+import { fixedWork, meanSeconds, type MixPart } from '../load/mix.ts'
+import { pairedRatio, type Interval } from '../statistics/bootstrap.ts'
+import { kneeOf, rateWithin } from '../statistics/knee.ts'
+import { defaultsOf, keyOf, knobsFor, nameOf, type Candidate, type Knob } from './candidates.ts'
+import type { Journal } from './journal.ts'
+import { climb, GAIN_LEAST, type SearchResult } from './search.ts'
+import type { RateResult, Services, WorkResult } from './services.ts'
+import { fitSteps, type StepFit, type StepQuestion, type StepTimes } from './step-times.ts'
+
+export interface TuneOptions {
+  mix: readonly MixPart[]
+  minutes: number
+  /** Of the 95 % fastest requests. */
+  latencyMsMax: number
+  journal: Journal
+  /** Of services that begin with this work. */
+  services: (warmUp: readonly number[], input?: Readonly<Record<string, unknown>>) => Services
+  measureSteps(question: StepQuestion): Promise<StepTimes>
+  /** Told before every measurement. */
+  say(text: string): void
+}
+
+export interface Finalist {
+  candidate: Candidate
+  name: string
+  /** All of the requests at once, in turns with the other finalists. */
+  saturated: WorkResult[]
+  /** Of its speed, to that of the defaults. */
+  ratio: Interval
+  /** One request after another. */
+  closed: WorkResult
+  rates: RateResult[]
+  /** Requests a second. */
+  knee: number | null
+  withinSlo: number | null
+}
+
+export interface ChunkLength {
+  seconds: number
+  results: WorkResult[]
+  /** Of the speed, to that of the model's longest chunks. */
+  ratio: Interval
+}
+
+export interface TuneResult {
+  knobs: Knob[]
+  defaults: Candidate
+  steps: StepTimes
+  fit: StepFit
+  search: SearchResult
+  finalists: Finalist[]
+  winner: Finalist
+  /** Shorter chunks, which clients may ask for; empty where the time was too short. */
+  chunkLengths: ChunkLength[]
+}
+
+/** How the time is parted. */
+const SHARES = { steps: 0.12, turn: 1 / 120, searchUntil: 0.5, ratesUntil: 0.92 }
+const FINALISTS = 3
+const FINAL_TURNS = 4
+const CHUNK_TURNS = 4
+/** Of the requests that the fastest finalist serves when it is saturated. */
+const RATE_SHARES = [0.4, 0.6, 0.75, 0.9, 1.05]
+const RATE_SECONDS = { least: 2, most: 120 }
+/** At the least: with fewer, batches and jobs at once would hardly come about. */
+const REQUESTS_OF_TURN = 12
+/** Audio-seconds a second, before anything is measured. */
+const SPEED_GUESS = 20
+
+/** @throws PieceEnded when the journal's piece is over; all measured so far is in it */
+export async function tune(options: TuneOptions): Promise<TuneResult> {
+  const { minutes, journal } = options
+  const secondsMax = 60 * minutes
+  const steps = await journal.run({ phase: 'steps' }, () => {
+    options.say('how long batches take')
+    return options.measureSteps(stepQuestion(secondsMax))
+  })
+  const fit = fitSteps(steps.times)
+  const knobs = knobsFor({
+    cores: cpus().length,
+    device: steps.model.device,
+    chunkFrames: steps.model.chunkFrames,
+    hasPrecision: steps.model.model !== 'mini',
+    memory: { bytes: fit.memory, available: steps.model.memoryBytes },
+  })
+  const defaults = defaultsOf(knobs)
+  const work = await turnWork(options, defaults)
+  const services = options.services(work)
+  try {
+    const saturated = (phase: string) => (candidate: Candidate, turn: number) =>
+      journal.run({ phase, turn, candidate }, () => {
+        options.say(`${phase} ${turn}: ${nameOf(candidate, defaults)}`)
+        return services.work(candidate, work, work.length)
+      })
+    const search = await climb({
+      knobs,
+      start: defaults,
+      hasTimeLeft: () => journal.elapsedSeconds < SHARES.searchUntil * secondsMax,
+      measure: async (candidate, turn) => speedOf(await saturated('search')(candidate, turn)),
+    })
+    const candidates = finalistsOf(search, defaults)
+    const finalists = await measureFinalists(candidates, {
+      ...options,
+      services,
+      defaults,
+      saturated: saturated('saturated'),
+    })
+    const winner = chooseWinner(finalists)
+    await services.end()
+    const chunkLengths = await measureChunkLengths(winner, work, steps, options)
+    return { knobs, defaults, steps, fit, search, finalists, winner, chunkLengths }
+  } finally {
+    await services.end()
+  }
+}
+
+function stepQuestion(secondsMax: number): StepQuestion {
+  const shapes =
+    secondsMax < 120
+      ? { chunkShares: [0.25, 0.5], batches: [1, 2] }
+      : secondsMax < 900
+        ? { chunkShares: [0.5, 1], batches: [1, 2, 4, 8] }
+        : { chunkShares: [0.25, 0.5, 1], batches: [1, 2, 4, 8, 16] }
+  return { ...shapes, isWarm: secondsMax >= 120, secondsMax: SHARES.steps * secondsMax }
+}
+
+/** So much work that a turn takes its share of the time, by how fast the defaults do a little. */
+async function turnWork(options: TuneOptions, defaults: Candidate): Promise<number[]> {
+  const { mix, minutes, journal } = options
+  const turnSeconds = Math.max(1, SHARES.turn * 60 * minutes)
+  const little = fixedWork(mix, SPEED_GUESS * turnSeconds)
+  const { audio_seconds_per_second: speed } = await journal.run(
+    { phase: 'calibrate' },
+    async () => {
+      options.say('how fast the defaults are')
+      const services = options.services(little)
+      try {
+        return await services.work(defaults, little, little.length)
+      } finally {
+        await services.end()
+      }
+    },
+  )
+  return fixedWork(mix, Math.max(speed * turnSeconds, REQUESTS_OF_TURN * meanSeconds(mix)))
+}
+
+/** 0 where anything failed. */
+const speedOf = ({ audio_seconds_per_second: speed, errors }: WorkResult): number =>
+  Object.keys(errors).length === 0 ? speed : 0
+
+/** The best, and the defaults, which all are compared to. */
+function finalistsOf({ ranking }: SearchResult, defaults: Candidate): Candidate[] {
+  const best = ranking.slice(0, FINALISTS).map(({ candidate }) => candidate)
+  const others = best.filter((candidate) => keyOf(candidate) !== keyOf(defaults))
+  return [defaults, ...others]
+}
+
+interface FinalsOptions extends Omit<TuneOptions, 'services'> {
+  services: Services
+  defaults: Candidate
+  saturated(candidate: Candidate, turn: number): Promise<WorkResult>
+}
+
+async function measureFinalists(
+  candidates: readonly Candidate[],
+  options: FinalsOptions,
+): Promise<Finalist[]> {
+  const { mix, services, journal, defaults, latencyMsMax } = options
+  const saturated = new Map(candidates.map((candidate) => [candidate, [] as WorkResult[]]))
+  for (let turn = 0; turn < FINAL_TURNS; turn += 1) {
+    const inTurn = turn % 2 === 0 ? candidates : [...candidates].reverse()
+    for (const candidate of inTurn) {
+      saturated.get(candidate)!.push(await options.saturated(candidate, turn))
+    }
+  }
+  const closed = new Map<Candidate, WorkResult>()
+  for (const candidate of candidates) {
+    const oneByOne = mix.map(({ seconds }) => seconds)
+    const result = await journal.run({ phase: 'closed', candidate }, () => {
+      options.say(`one by one: ${nameOf(candidate, defaults)}`)
+      return services.work(candidate, oneByOne, 1)
+    })
+    closed.set(candidate, result)
+  }
+  const fastest = Math.max(...[...saturated.values()].map((results) => meanSpeed(results)))
+  const rates = await measureRates(candidates, fastest / meanSeconds(mix), options)
+  const beside = saturated.get(candidates[0]!)!.map(speedOf)
+  return candidates.map((candidate) => {
+    const results = saturated.get(candidate)!
+    const measured = rates.get(candidate)!
+    const points = measured.map((result) => ({
+      perSecond: result.requests_per_second,
+      latencyMs: result.latency_ms.p95,
+      isSaturated: result.saturated,
+      failed: Object.keys(result.errors).length,
+    }))
+    return {
+      candidate,
+      name: nameOf(candidate, defaults),
+      saturated: results,
+      ratio: pairedRatio(results.map(speedOf), beside),
+      closed: closed.get(candidate)!,
+      rates: measured,
+      knee: kneeOf(points),
+      withinSlo: rateWithin(points, latencyMsMax),
+    }
+  })
+}
+
+const meanSpeed = (results: readonly WorkResult[]): number =>
+  results.map(speedOf).reduce((sum, speed) => sum + speed, 0) / results.length
+
+/** Rates that rise, each for all candidates in turn, until a candidate bears no more. */
+async function measureRates(
+  candidates: readonly Candidate[],
+  perSecondMost: number,
+  { services, journal, defaults, minutes, say }: FinalsOptions,
+): Promise<Map<Candidate, RateResult[]>> {
+  const left = SHARES.ratesUntil * 60 * minutes - journal.elapsedSeconds
+  const wanted = left / (candidates.length * RATE_SHARES.length)
+  const seconds = Math.round(Math.min(RATE_SECONDS.most, Math.max(RATE_SECONDS.least, wanted)))
+  const results = new Map(candidates.map((candidate) => [candidate, [] as RateResult[]]))
+  for (const [seed, share] of RATE_SHARES.entries()) {
+    const perSecond = Number((share * perSecondMost).toPrecision(3))
+    for (const candidate of candidates) {
+      const measured = results.get(candidate)!
+      if (measured.at(-1)?.saturated) continue
+      const asked = { perSecond, seconds, seed }
+      const result = await journal.run({ phase: 'rate', ...asked, candidate }, () => {
+        say(`${perSecond} requests a second: ${nameOf(candidate, defaults)}`)
+        return services.rate(candidate, asked)
+      })
+      measured.push(result)
+    }
+  }
+  return results
+}
+
+/**
+ * The defaults, unless another bears more requests within the limit, or as many and is faster by
+ * more than chance.
+ */
+export function chooseWinner(finalists: readonly Finalist[]): Finalist {
+  const [defaults, ...others] = finalists
+  const isBetter = ({ withinSlo, ratio }: Finalist, than: Finalist) => {
+    const more = (withinSlo ?? 0) - (than.withinSlo ?? 0)
+    const isFaster = ratio.low > 1 && ratio.estimate >= 1 + GAIN_LEAST
+    if (!isFaster) return false
+    return more > 0 || (more === 0 && ratio.estimate > than.ratio.estimate)
+  }
+  return others.reduce((best, one) => (isBetter(one, best) ? one : best), defaults!)
+}
+
+/** Chunks are as long as a request asks, so shorter ones are measured beside what was found. */
+async function measureChunkLengths(
+  { candidate }: Finalist,
+  work: readonly number[],
+  { model }: StepTimes,
+  { journal, services, minutes, say }: TuneOptions,
+): Promise<ChunkLength[]> {
+  if (journal.elapsedSeconds > 60 * minutes) return []
+  const lengths = [model.chunkSecondsMax, model.chunkSecondsMax / 2]
+  const running = lengths.map((seconds) => services(work, { max_chunk_duration: seconds }))
+  const results = lengths.map((seconds) => ({ seconds, results: [] as WorkResult[] }))
+  try {
+    for (let turn = 0; turn < CHUNK_TURNS; turn += 1) {
+      for (const [i, { seconds, results: measured }] of results.entries()) {
+        const key = { phase: 'chunk', seconds, turn, candidate }
+        const result = await journal.run(key, () => {
+          say(`chunks of ${seconds} s, turn ${turn}`)
+          return running[i]!.work(candidate, work, work.length)
+        })
+        measured.push(result)
+      }
+    }
+  } finally {
+    for (const service of running) await service.end()
+  }
+  const beside = results[0]!.results.map(speedOf)
+  return results.map((one) => ({ ...one, ratio: pairedRatio(one.results.map(speedOf), beside) }))
+}

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import fc from 'fast-check'
+import { exponential, seededRandom } from '../../../bench/load/random.ts'
+import {
+  defaultsOf,
+  keyOf,
+  knobsFor,
+  nameOf,
+  type Candidate,
+  type Knob,
+} from '../../../bench/tune/candidates.ts'
+import { Journal, PieceEnded } from '../../../bench/tune/journal.ts'
+import { climb } from '../../../bench/tune/search.ts'
+
+const MACHINE = { cores: 4, device: 'cpu', chunkFrames: 313, hasPrecision: false } as const
+
+test('the knobs are those that do something', () => {
+  const names = (machine: Parameters<typeof knobsFor>[0]) =>
+    knobsFor(machine).map(({ name }) => name)
+  const common = ['BATCH_FRAMES_MAX', 'JOBS_MAX', 'CHUNKS_IN_FLIGHT_MAX']
+  assert.deepEqual(names(MACHINE), [...common, 'TF_NUM_INTRAOP_THREADS'])
+  assert.deepEqual(names({ ...MACHINE, cores: 1 }), common)
+  assert.deepEqual(names({ ...MACHINE, device: 'gpu', hasPrecision: true }), [
+    ...common,
+    'PRECISION',
+  ])
+})
+
+test('batches for which the memory would not do are not tried', () => {
+  const memory = { bytes: { intercept: 1e9, slope: 1e6 }, available: 5e9 }
+  const [batch] = knobsFor({ ...MACHINE, memory })
+  assert.deepEqual(batch!.levels, ['313', '626', '1252', '2504', '4096'])
+})
+
+test('every knob begins at one of its levels, and a candidate is named by what it changes', () => {
+  const knobs = knobsFor(MACHINE)
+  for (const knob of knobs) assert.ok(knob.levels.includes(knob.default), knob.name)
+  const defaults = defaultsOf(knobs)
+  assert.equal(nameOf(defaults, defaults), 'defaults')
+  assert.equal(nameOf({ ...defaults, JOBS_MAX: '4' }, defaults), 'JOBS_MAX=4')
+  assert.equal(keyOf({ a: '1', b: '2' }), keyOf({ b: '2', a: '1' }))
+})
+
+const LEVELS = ['0', '1', '2', '3', '4', '5']
+const knob = (name: string, start: number): Knob => ({
+  name,
+  levels: LEVELS,
+  default: LEVELS[start]!,
+})
+
+/** Has one top, where each knob is at its own best level; each level away costs a fifth. */
+const hill = (tops: Record<string, number>) => (candidate: Candidate) =>
+  Object.entries(tops).reduce(
+    (value, [name, top]) => value * 0.8 ** Math.abs(Number(candidate[name]) - top),
+    100,
+  )
+
+const level = fc.integer({ min: 0, max: 5 })
+
+test('the search finds the top of any hill, having tried few of its places', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.tuple(level, level, level),
+      fc.tuple(level, level, level),
+      fc.nat(),
+      async (tops, starts, seed) => {
+        const names = ['a', 'b', 'c']
+        const knobs = names.map((name, i) => knob(name, starts[i]!))
+        const value = hill(Object.fromEntries(names.map((name, i) => [name, tops[i]!])))
+        const random = seededRandom(seed)
+        const tried = new Set<string>()
+        const { ranking, ended } = await climb({
+          knobs,
+          start: defaultsOf(knobs),
+          hasTimeLeft: () => true,
+          async measure(candidate) {
+            tried.add(keyOf(candidate))
+            return value(candidate) * (0.97 + 0.06 * random())
+          },
+        })
+        assert.equal(ended, 'converged')
+        const best = ranking[0]!.candidate
+        assert.ok(value(best) > 95, `${JSON.stringify(best)} where the top is ${tops}`)
+        assert.ok(tried.size <= 25, `${tried.size} of ${LEVELS.length ** 3} tried`)
+      },
+    ),
+    { numRuns: 30 },
+  )
+})
+
+test('a setting is tried again once another has made way for it', async () => {
+  const knobs = [knob('a', 0), knob('b', 0)]
+  const { ranking } = await climb({
+    knobs,
+    start: defaultsOf(knobs),
+    hasTimeLeft: () => true,
+    // Jobs gain nothing where batches have no room, and then do.
+    measure: async ({ a, b }) =>
+      100 * 1.2 ** Math.min(Number(a), Number(b) * 2) * 1.05 ** Number(b),
+  })
+  assert.deepEqual(ranking[0]!.candidate, { a: '5', b: '5' })
+})
+
+test('what slows the machine for a while moves the search nowhere', async () => {
+  const knobs = [knob('a', 2), knob('b', 2)]
+  const random = seededRandom(9)
+  let moved = 0
+  for (let search = 0; search < 20; search += 1) {
+    let slow = 1
+    const { ranking } = await climb({
+      knobs,
+      start: defaultsOf(knobs),
+      hasTimeLeft: () => true,
+      async measure() {
+        slow = Math.max(0.4, Math.min(1, slow + 0.1 * (random() - 0.5)))
+        return 100 * slow * (0.99 + 0.02 * random())
+      },
+    })
+    // The start and its four neighbours: nothing is better than the start.
+    if (ranking.length > 5) moved += 1
+  }
+  assert.ok(moved <= 3, `${moved} of 20 moved on a plain`)
+})
+
+test('a candidate that fails is dropped', async () => {
+  const knobs = [knob('a', 2)]
+  const { ranking } = await climb({
+    knobs,
+    start: defaultsOf(knobs),
+    hasTimeLeft: () => true,
+    measure: async ({ a }) => (a === '3' ? 0 : 10),
+  })
+  const { candidate, score } = ranking.at(-1)!
+  assert.equal(candidate.a, '3')
+  assert.ok(score < 0.01, `${score}`)
+})
+
+test('a search that is out of time answers with what it has', async () => {
+  const knobs = [knob('a', 0), knob('b', 0)]
+  let left = 2
+  const { ranking, ended } = await climb({
+    knobs,
+    start: defaultsOf(knobs),
+    hasTimeLeft: () => (left -= 1) >= 0,
+    measure: async ({ a }) => 10 * (1 + Number(a)),
+  })
+  assert.equal(ended, 'out of time')
+  assert.equal(ranking[0]!.candidate.a, '2')
+})
+
+test('a journal gives again what was measured, and measures the rest', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'journal-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'runs.jsonl')
+  const options = { header: { mix: '4s:1' }, resume: false, load1: () => 0 }
+  const first = new Journal(path, options)
+  assert.equal(await first.run({ turn: 0 }, async () => exponential(() => 0.5)), Math.log(2))
+  assert.throws(() => new Journal(path, options), /--resume/)
+  assert.throws(
+    () => new Journal(path, { ...options, resume: true, header: { mix: '5s:1' } }),
+    /another mix/,
+  )
+  const second = new Journal(path, { ...options, resume: true })
+  const never = () => Promise.reject<number>(new Error('measured again'))
+  assert.equal(await second.run({ turn: 0 }, never), Math.log(2))
+  assert.equal(second.elapsedSeconds, first.elapsedSeconds)
+  const over = new Journal(path, { ...options, resume: true, secondsMax: -1 })
+  await over.run({ turn: 0 }, never)
+  await assert.rejects(over.run({ turn: 1 }, never), PieceEnded)
+})
