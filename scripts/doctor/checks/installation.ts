@@ -49,7 +49,8 @@ export function ownerFinding(
     return unused('installation', `${place}: of none yet, the first start names it`)
   }
   if (id === owner) return fine('installation', `the database and ${place} are of ${id}`)
-  const found = `the database is of ${id ?? 'no installation'}, ${place} of ${owner ?? 'no installation'}`
+  const [own, its] = [id, owner].map((each) => each ?? 'no installation')
+  const found = `the database is of ${own}, ${place} of ${its}`
   const remedy =
     'Correct DATABASE_URL, S3_BUCKET, DATA_DIR or NATS_URL: the gateway does not start with both.'
   return failure('installation', found, remedy)
