@@ -118,6 +118,8 @@ export interface ClientOptions {
 const STREAM_TRIES_MAX = 24
 /** The pauses between them grow by so much, and make up 75 s. */
 const STREAM_WAIT_MS = 250
+/** Something comes every 10 s: a stream that is silent for longer has lost its connection. */
+const STREAM_SILENCE_MS_MAX = 30_000
 /** A longer `Retry-After` is not waited for. */
 const RETRY_AFTER_SECONDS_MAX = 60
 const CANCEL_MS_MAX = 5_000
@@ -155,7 +157,7 @@ export function createClient(options: ClientOptions): Client {
     follow(request, { logs = false, intervalSeconds } = {}) {
       const interval = intervalSeconds === undefined ? '' : `&interval=${intervalSeconds}`
       const path = `${pathOf(request)}/status/stream?logs=${logs}${interval}`
-      return followStatus(() => ask('GET', path), signal)
+      return followStatus((ending) => ask('GET', path, { signal: ending }), signal)
     },
     async wait(request) {
       for await (const { status, error } of client.follow(request)) {
@@ -211,13 +213,15 @@ function createCaller({
 
 /** Reads status streams one after the other: each ends with its window, or breaks. */
 async function* followStatus(
-  open: () => Promise<Response>,
+  open: (ending: AbortSignal) => Promise<Response>,
   signal: AbortSignal,
 ): AsyncGenerator<Status, void, void> {
   for (let tries = 1; ; tries += 1) {
     let waitMs = 0
+    const silence = new Silence(signal)
     try {
-      for await (const { name, data } of readEvents(piecesOf(await open()))) {
+      const stream = await silence.limit(open(silence.signal))
+      for await (const { name, data } of readEvents(piecesOf(stream, silence))) {
         tries = 0
         if (name === 'error') throw readError(data) ?? new Error(`stream error: ${data}`)
         if (name !== 'status') continue
@@ -229,6 +233,8 @@ async function* followStatus(
       signal.throwIfAborted()
       if (isFinal(error) || tries >= STREAM_TRIES_MAX) throw error
       waitMs = retryAfterMs(error)
+    } finally {
+      silence.release()
     }
     if (tries >= STREAM_TRIES_MAX) throw new Error('The status stream ends without an event.')
     await sleep(Math.max(waitMs, STREAM_WAIT_MS * (tries + 1)), signal)
@@ -259,13 +265,47 @@ function streamOf(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array>
   })
 }
 
+/** Ends what a stream is asked for when nothing comes, as may be for ever on a lost connection. */
+class Silence {
+  readonly #ending = new AbortController()
+  readonly #client: AbortSignal
+  readonly #follow = () => this.#ending.abort(this.#client.reason)
+  /** Fires when what is limited takes too long, or the client's signal does. */
+  readonly signal = this.#ending.signal
+
+  constructor(client: AbortSignal) {
+    client.throwIfAborted()
+    this.#client = client
+    client.addEventListener('abort', this.#follow)
+  }
+
+  release(): void {
+    this.#client.removeEventListener('abort', this.#follow)
+  }
+
+  /** @throws Error, and aborts, when `work` takes longer than a stream is ever silent */
+  limit<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        const silent = new Error(`silent for ${STREAM_SILENCE_MS_MAX / 1_000} s`)
+        reject(silent)
+        this.#ending.abort(silent)
+      }, STREAM_SILENCE_MS_MAX)
+      work.then(resolve, reject).finally(() => clearTimeout(timer))
+    })
+  }
+}
+
 /** The pieces of a body: not every browser iterates over a stream. */
-async function* piecesOf({ body }: Response): AsyncGenerator<Uint8Array, void, void> {
+async function* piecesOf(
+  { body }: Response,
+  silence: Silence,
+): AsyncGenerator<Uint8Array, void, void> {
   const reader = body?.getReader()
   if (!reader) return
   try {
     for (;;) {
-      const { value, done } = await reader.read()
+      const { value, done } = await silence.limit(reader.read())
       if (done) return
       yield value
     }
