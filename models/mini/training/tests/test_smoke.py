@@ -3,6 +3,7 @@
 import json
 import os
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import torch  # noqa: E402
 from safetensors.torch import load_file  # noqa: E402
 
 from winnow_training.commands.prepare import synthesised_clips, write_banks  # noqa: E402
-from winnow_training.commands.train import Run, read_options  # noqa: E402
+from winnow_training.commands.train import PAUSE_SECONDS, Run, read_options  # noqa: E402
 from winnow_training.data.audio import RATE  # noqa: E402
 from winnow_training.data.mixtures import OTHER, WORDS, batch, training_bank  # noqa: E402
 from winnow_training.data.synthesis import procedural  # noqa: E402
@@ -110,6 +111,15 @@ class Smoke(unittest.TestCase):
         self.assertEqual(again.step, STEPS)
         for name, tensor in self.run_.model.state_dict().items():
             self.assertTrue(torch.equal(tensor, again.model.state_dict()[name]), name)
+
+    def test_a_pause_is_not_counted_as_training(self):
+        run = Run(self.options)
+        run.seconds, run.started = 0, time.monotonic() - 20
+        run.count_time()
+        self.assertGreaterEqual(run.seconds, 20)
+        run.seconds, run.started = 0, time.monotonic() - 3600
+        run.count_time()
+        self.assertEqual(run.seconds, PAUSE_SECONDS)
 
     def test_the_export_loads_to_the_same_network(self):
         served, stored = load_average(self.served)

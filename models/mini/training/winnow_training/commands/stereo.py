@@ -1,7 +1,8 @@
 """What two channels gain: `mini-stereo CACHE NAME`, on real recordings placed left and right.
 
 Side by side: one mask from the mean of the channels, for both; the same with the filter by place;
-and that with the side read too, as mini-lane.ts does it.
+and that with the side read too, as mini-lane.ts does it. Last what is left where the prompt is for
+a sound that is in neither place.
 """
 
 import argparse
@@ -13,11 +14,11 @@ from scipy.signal import fftconvolve
 
 from winnow_training.data.audio import RATE
 from winnow_training.data.cases import RECORDED_SAMPLES, SPEECH, Maker
-from winnow_training.data.mixtures import GROUPS, MELODIC, MIXTURE_RMS, UNSURE, Bank
+from winnow_training.data.mixtures import CONFUSABLE, GROUPS, MELODIC, MIXTURE_RMS, UNSURE, Bank
 from winnow_training.data.rooms import room
 from winnow_training.model.checkpoints import load_average
 from winnow_training.model.measures import si_sdr
-from winnow_training.model.network import istft, stft
+from winnow_training.model.network import istft, presence, stft
 from winnow_training.model.stereo import filter_by_place, masks_of, separate_stereo
 
 CENTRE, SIDES = 45, (0, 90)
@@ -44,16 +45,23 @@ def main():
     maker = Maker(
         Bank(options.cache, options.split, "held_out", is_recorded=True), RECORDED_SAMPLES
     )
-    rng = np.random.default_rng(SEED)
+    rng, absent_rng = np.random.default_rng(SEED), np.random.default_rng(SEED + 1)
+    leaks = []
     print("| placed | mean's mask | filtered | and the side read: SI-SDRi | gain |")
     print("|---|---|---|---|---|")
     for kind in KINDS:
-        rows = [gains(model, *case(maker, rng, kind, number)) for number in range(options.count)]
+        rows = []
+        for number in range(options.count):
+            mixture, target, embedding, names = case(maker, rng, kind, number)
+            rows.append(gains(model, mixture, target, embedding))
+            leaks.append(leak(model, mixture, absent_prompt(maker.bank, names, absent_rng)))
         found = np.array(rows)
         gain = found[:, 2] - found[:, 0]
         error = gain.std(ddof=1) / len(gain) ** 0.5
         means = " | ".join(f"{mean:.1f}" for mean in found.mean(0))
         print(f"| {kind} | {means} | {gain.mean():.1f} ± {error:.1f} |", flush=True)
+    low, middle, high = np.percentile(leaks, (25, 50, 75))
+    print(f"absent sounds (n = {len(leaks)}): {middle:.1f} dB ({low:.1f} to {high:.1f})")
 
 
 def panned(sound, degrees):
@@ -120,8 +128,8 @@ KINDS = {
 
 
 def case(m: Maker, rng, kind, number):
-    """Mixture and target [2, N], and the prompt's embedding: in turn speech in and under everyday
-    sounds and instruments, and an instrument in another."""
+    """Mixture and target [2, N], the prompt's embedding and the classes of both sounds: in turn
+    speech in and under everyday sounds and instruments, and an instrument in another."""
     music = GROUPS["music"] | UNSURE["music"]
     sounds = [name for name in m.bank.names if name not in {*music, *SPEECH, "crowd"}]
     played = [name for name in m.bank.names if name in MELODIC]
@@ -135,7 +143,22 @@ def case(m: Maker, rng, kind, number):
     rows = m.bank.embeddings[name]
     embedding = rows[m.rng.integers(len(rows))]
     mixture, target = (np.float32(scale * wave) for wave in (mixture, target))
-    return torch.from_numpy(mixture), target, torch.from_numpy(embedding)
+    return torch.from_numpy(mixture), target, torch.from_numpy(embedding), [name, other]
+
+
+def absent_prompt(bank: Bank, present: list[str], rng):
+    """Embedding of a prompt for a class that nothing of the mixture sounds like."""
+    alike = set(present).union(*(pair for pair in CONFUSABLE if pair & set(present)))
+    rows = bank.embeddings[str(rng.choice([name for name in bank.names if name not in alike]))]
+    return torch.from_numpy(rows[rng.integers(len(rows))])
+
+
+@torch.no_grad()
+def leak(model, mixture, embedding) -> float:
+    """In dB of the mixture, what is left of a target that is absent."""
+    target, activity = separate_stereo(model, mixture, embedding)
+    target *= presence(activity[None])
+    return float(10 * torch.log10(target.pow(2).sum() / mixture.pow(2).sum() + 1e-12))
 
 
 @torch.no_grad()

@@ -32,6 +32,9 @@ LEARNING_RATE, WARM_UP_STEPS = 3e-3, 100
 CLIP, DECAY = 1.0, 0.01
 AVERAGE = 0.998
 MINUTES_PER_CHECKPOINT = 10
+PAUSE_SECONDS = 60
+"""A step that takes longer was interrupted: a process that others stop for a while does not train.
+"""
 CASES_EVERY = 6
 """Of the test's cases the learning curve takes every sixth."""
 
@@ -46,13 +49,15 @@ def main():
     all_cases = recorded_cases(options.cache) | test_cases(options.cache)
     cases = {name: cases[::CASES_EVERY] for name, cases in all_cases.items()}
     run.one_step(next(batches), 0.0)  # compiles, which the clock should not count
-    saved = time.monotonic()
+    run.started = time.monotonic()
+    saved = run.seconds
     start = saved - run.done * minutes * 60
-    while (done := (time.monotonic() - start) / (minutes * 60)) < 1:
+    while (done := (run.seconds - start) / (minutes * 60)) < 1:
         run.done = done
         run.one_step(next(batches), 1 - math.sqrt(done) if options.decay_minutes else 1.0)
-        if time.monotonic() - saved > MINUTES_PER_CHECKPOINT * 60:
-            saved = time.monotonic()
+        run.count_time()
+        if run.seconds - saved > MINUTES_PER_CHECKPOINT * 60:
+            saved = run.seconds
             run.checkpoint(cases)
     run.done = 1.0
     run.checkpoint(cases)
@@ -152,6 +157,12 @@ class Run:
         if self.step % 100 == 0:
             self.report_step()
 
+    def count_time(self):
+        """Adds the time since it was last called, or since `started`, without pauses."""
+        now = time.monotonic()
+        self.seconds += min(now - self.started, PAUSE_SECONDS)
+        self.started = now
+
     @torch.no_grad()
     def update_average(self):
         share = min(AVERAGE, (1 + self.step) / (10 + self.step))
@@ -161,7 +172,7 @@ class Run:
 
     def report_step(self):
         snr, leak = self.sums[0] / max(1, self.sums[1]), self.sums[2] / max(1, self.sums[3])
-        minutes = (time.monotonic() - self.started) / 60
+        minutes = self.seconds / 60
         print(
             f"step {self.step}, {minutes:.1f} minutes: {snr:.2f} dB, absent {leak:.1f} dB",
             flush=True,
@@ -170,8 +181,6 @@ class Run:
 
     def checkpoint(self, cases):
         """Saves at once, then adds a point to the learning curve and saves that too."""
-        self.seconds += time.monotonic() - self.started
-        self.started = time.monotonic()
         self.save()
         point = {
             "step": self.step,
@@ -181,6 +190,7 @@ class Run:
         self.curve.append(point)
         print(json.dumps(point), flush=True)
         self.save()
+        self.started = time.monotonic()
 
     def save(self):
         state = dict(
