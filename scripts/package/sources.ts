@@ -14,7 +14,14 @@ const FILES = [
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'LICENSE'],
   ...['examples/README.md', 'examples/speech-over-piano.wav'], // doctor separates a second of it
 ]
-const LEFT_OUT = /^models\/mini\/(training|pictures)\/|^scripts\/package|\.gitignore$/
+const LEFT_OUT = new RegExp(
+  [
+    '^models/mini/(training|pictures)/',
+    '^scripts/package[./]',
+    '^scripts/(campaign|client-types|fuzz|gpu-programme|ops|quality-sounds|screenshots|simulate)[./]',
+    '\\.gitignore$',
+  ].join('|'),
+)
 
 /** Packages that are no ES modules call it. */
 const REQUIRE =
