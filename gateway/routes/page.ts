@@ -14,6 +14,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.mp3': 'audio/mpeg',
   '.png': 'image/png',
   '.jpg': 'image/jpeg',
+  '.svg': 'image/svg+xml; charset=utf-8',
 }
 
 /** The copies of a file that a browser may take, the smallest first. */
