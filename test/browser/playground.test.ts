@@ -207,7 +207,10 @@ async function usedCode(place: Place): Promise<void> {
 async function microphone(place: Place): Promise<void> {
   const page = await signedIn(place)
   await page.getByRole('button', { name: 'Record' }).click()
-  await page.getByRole('button', { name: 'Stop recording' }).click()
+  const stop = page.getByRole('button', { name: 'Stop recording' })
+  await stop.waitFor()
+  await page.waitForTimeout(1_000) // a browser gives nothing of a recording that ends at once
+  await stop.click()
   await page.getByText(/recording\.webm/).waitFor()
   await page.getByLabel('Prompt 1').fill('beep')
   await separate(page)
