@@ -127,7 +127,10 @@ async function comeToRest(scene: Scene, now: () => number): Promise<AccountAtThe
   const { clients, service, history } = scene
   const deadline = now() + REST_MS_MAX
   const idle = clients.idle().then(() => 'idle')
-  const isIdle = (await Promise.race([idle, sleep(REST_MS_MAX)])) === 'idle'
+  const waiting = new AbortController()
+  const late = sleep(REST_MS_MAX, 'late', waiting).catch(() => 'late')
+  const isIdle = (await Promise.race([idle, late])) === 'idle'
+  waiting.abort() // a timer would keep the process alive
   if (!isIdle) history.surprises.push(`${clients.open} clients still wait for an answer or an end`)
   const redelivered = new Set<string>()
   for (;;) {

@@ -80,9 +80,7 @@ test('packages hold every file that their programs name', async (t) => {
   const absent: string[] = []
   for (const program of programs) {
     const text = await readFile(join(folder, program), 'utf8')
-    for (const [, named = ''] of text.matchAll(
-      /new URL\(\s*['`]([^'`]+)['`],\s*import\.meta\.url/g,
-    )) {
+    for (const [, named = ''] of text.matchAll(NAMED)) {
       const path = relative(folder, join(folder, dirname(program), named))
       const isFetched = path.startsWith('.runtime/') // by set-up
       if (!isFetched && !existsSync(join(folder, path))) absent.push(`${program}: ${path}`)
