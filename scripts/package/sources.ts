@@ -18,7 +18,7 @@ const LEFT_OUT = new RegExp(
   [
     '^models/mini/(training|pictures)/',
     '^scripts/package[./]',
-    '^scripts/(campaign|client-types|docs|fuzz|gpu-programme|ops|quality-sounds|screenshots|simulate)[./]',
+    '^scripts/(campaign|client-types|docs|fuzz|gpu-programme|licences|ops|quality-sounds|screenshots|simulate)[./]',
     '\\.gitignore$',
   ].join('|'),
 )
