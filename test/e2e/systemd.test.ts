@@ -97,7 +97,7 @@ test(
       await writeIn(host, '/tmp/mix.wav', await readFile(path))
       await separate(host, '/tmp/mix.wav', 'piano')
       const [target, residual] = await Promise.all(
-        ['target', 'residual'].map(async (part) =>
+        ['piano', 'residual'].map(async (part) =>
           readWav24(await read(host, `/tmp/mix-${part}.wav`)),
         ),
       )

@@ -33,7 +33,7 @@ async function separate({ run }: Host, prompt: string): Promise<void> {
 
 async function assertSum({ run }: Host, source: string): Promise<void> {
   const [target, residual] = await Promise.all(
-    ['target', 'residual'].map(async (part) =>
+    ['piano', 'residual'].map(async (part) =>
       readWav24(Buffer.from(await run('base64', `/tmp/mix-${part}.wav`), 'base64')),
     ),
   )

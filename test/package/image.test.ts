@@ -143,7 +143,7 @@ test('the image: built, loaded, run, separated in, stopped', { timeout: MS_MAX }
   await copyFile(source, join(container.root, 'tmp/mix.wav'))
   await container.exec('winnow', 'separate', '--key', key, '/tmp/mix.wav', 'piano')
   const [target, residual] = await Promise.all(
-    ['target', 'residual'].map(async (part) =>
+    ['piano', 'residual'].map(async (part) =>
       readWav24(await readFile(join(container.root, `tmp/mix-${part}.wav`))),
     ),
   )
