@@ -90,6 +90,14 @@ const announcement = {
 }
 broker.announceEngine(announcement)
 const announcements = setInterval(() => broker.announceEngine(announcement), ANNOUNCE_MS)
+// Before the first job is leased: a process that ends without this would keep its lease.
+onShutdown(log, async () => {
+  limitStop(config.drainSeconds * 1_000)
+  manager.stopping(config.drainSeconds + STOP_MS_MAX / 1_000)
+  control.notServing()
+  log.info(await engine.drain(0), 'drained')
+  await stop()
+})
 await engine.start()
 for (const warning of compute.ready.warnings) log.warn(warning)
 const addresses = {
@@ -100,14 +108,6 @@ log.info({ ...addresses, ...compute.ready }, 'ready')
 announceReady({ engineId: config.engineId, ...addresses })
 manager.ready(state())
 manager.keepAlive(() => compute.beat(), state)
-
-onShutdown(log, async () => {
-  limitStop(config.drainSeconds * 1_000)
-  manager.stopping(config.drainSeconds + STOP_MS_MAX / 1_000)
-  control.notServing()
-  log.info(await engine.drain(0), 'drained')
-  await stop()
-})
 
 void broker.closed().then((error) => {
   if (error) void end(`the connection to the broker is closed: ${error.message}`)
