@@ -105,13 +105,16 @@ export async function streamsAreMissing(manager: JetStreamManager): Promise<bool
     return false
   } catch (error) {
     return (
-      isMissing(error, JetStreamApiCodes.StreamNotFound) ||
-      isMissing(error, JetStreamApiCodes.ConsumerNotFound)
+      hasCode(error, JetStreamApiCodes.StreamNotFound) ||
+      hasCode(error, JetStreamApiCodes.ConsumerNotFound)
     )
   }
 }
 
-export const isMissing = (error: unknown, code: number): boolean =>
+/** The server's code for a stream that is there with another configuration. */
+const NAME_IN_USE = 10058
+
+export const hasCode = (error: unknown, code: number): boolean =>
   error instanceof JetStreamApiError && error.code === code
 
 type NamedStream = Partial<StreamConfig> & { name: string }
@@ -131,7 +134,7 @@ export async function ownerOf(manager: JetStreamManager): Promise<string | undef
   try {
     return (await manager.streams.info(JOBS.stream)).config.metadata?.[INSTALLATION_KEY]
   } catch (error) {
-    if (isMissing(error, JetStreamApiCodes.StreamNotFound)) return undefined
+    if (hasCode(error, JetStreamApiCodes.StreamNotFound)) return undefined
     throw error
   }
 }
@@ -179,8 +182,18 @@ async function ensureStream(manager: JetStreamManager, config: NamedStream): Pro
   try {
     await manager.streams.update(config.name, config)
   } catch (error) {
-    if (!isMissing(error, JetStreamApiCodes.StreamNotFound)) throw error
+    if (!hasCode(error, JetStreamApiCodes.StreamNotFound)) throw error
+    await addStream(manager, config)
+  }
+}
+
+/** Another process may have been faster, with or without an installation's mark. */
+async function addStream(manager: JetStreamManager, config: NamedStream): Promise<void> {
+  try {
     await manager.streams.add(config)
+  } catch (error) {
+    if (!hasCode(error, NAME_IN_USE)) throw error
+    await manager.streams.update(config.name, config)
   }
 }
 
@@ -192,7 +205,7 @@ async function ensureConsumer(
   try {
     await manager.consumers.update(stream, consumer, limits)
   } catch (error) {
-    if (!isMissing(error, JetStreamApiCodes.ConsumerNotFound)) throw error
+    if (!hasCode(error, JetStreamApiCodes.ConsumerNotFound)) throw error
     await manager.consumers.add(stream, {
       durable_name: consumer,
       ack_policy: AckPolicy.Explicit,

@@ -28,7 +28,7 @@ import {
   ensureStreams,
   EVENTS,
   EXHAUSTED,
-  isMissing,
+  hasCode,
   JOB_QUEUES,
   JOBS,
   streamsAreMissing,
@@ -280,8 +280,8 @@ class JetStreamBroker implements Broker {
       return await this.#manager.streams.getMessage(stream, { seq: sequence })
     } catch (error) {
       const gone =
-        isMissing(error, JetStreamApiCodes.NoMessageFound) ||
-        isMissing(error, JetStreamApiCodes.StreamNotFound)
+        hasCode(error, JetStreamApiCodes.NoMessageFound) ||
+        hasCode(error, JetStreamApiCodes.StreamNotFound)
       if (gone) return null
       throw error
     }

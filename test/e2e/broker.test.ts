@@ -97,6 +97,26 @@ function collect<T>(count: number) {
   }
 }
 
+test('gateways and engines that make the streams at once agree', async (t) => {
+  for (let i = 0; i < 5; i += 1) {
+    const server = await startServer(t)
+    const connect = (installation?: string) =>
+      connectBroker({
+        address: { url: server.url },
+        name: 'test',
+        leaseSeconds: 30,
+        log,
+        ...(installation && { installation }),
+      })
+    const brokers = await Promise.all([connect(), connect('inst_1'), connect(), connect('inst_1')])
+    for (const broker of brokers) server.closeFirst(broker)
+    await assert.rejects(
+      connect('inst_2'),
+      /carries the jobs of installation inst_1, but .* inst_2/,
+    )
+  }
+})
+
 test('a job is stored once however often it is published, leased once, and gone after its ack', async (t) => {
   const broker = await start(t)
   const sequence = await broker.publishJob(job('r1'), 'r1')
