@@ -2,25 +2,21 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { newSeed } from '../simulation/report.ts'
 import { runCampaign } from './run.ts'
 
 const FAULTS = 60
+/** One plan of faults, so that a change is tried by what the last one was; others by hand. */
+const SEED = 7
 const timeout = 900_000
 
-test(
-  '60 faults by a new seed: nothing is lost, nothing charged or told twice',
-  { timeout },
-  async (t) => {
-    const seed = newSeed()
-    t.diagnostic(`npm run campaign -- --faults ${FAULTS} --seed ${seed}`)
-    const { violations, logs, ...summary } = await runCampaign(t, {
-      seed,
-      faults: FAULTS,
-      database: 'sqlite',
-      gateways: 1,
-    })
-    t.diagnostic(JSON.stringify(summary))
-    assert.deepEqual(violations, [], `seed ${seed}, logs in ${logs}`)
-  },
-)
+test('60 faults: nothing is lost, nothing charged or told twice', { timeout }, async (t) => {
+  t.diagnostic(`npm run campaign -- --faults ${FAULTS} --seed ${SEED}`)
+  const { violations, logs, ...summary } = await runCampaign(t, {
+    seed: SEED,
+    faults: FAULTS,
+    database: 'sqlite',
+    gateways: 1,
+  })
+  t.diagnostic(JSON.stringify(summary))
+  assert.deepEqual(violations, [], `seed ${SEED}, logs in ${logs}`)
+})
