@@ -1,5 +1,7 @@
 /** Which fault comes when: a function of the seed. */
 
+import { seededRandom } from '../../bench/load/random.ts'
+
 export const KINDS = {
   'process killed': 9,
   'process restarted': 5,
@@ -52,7 +54,7 @@ export function planFaults(
   { seed, faults, everyMs }: PlanOptions,
   kinds: readonly Kind[],
 ): PlannedFault[] {
-  const random = randomOf(seed)
+  const random = seededRandom(seed)
   const between = ({ least, most }: typeof AFTER_MS) => least + (most - least) * random()
   return Array.from({ length: faults }, (_, number) => ({
     number,
@@ -67,15 +69,4 @@ export function planFaults(
 function pickKind(kinds: readonly Kind[], share: number): Kind {
   let left = share * kinds.reduce((sum, kind) => sum + KINDS[kind], 0)
   return kinds.find((kind) => (left -= KINDS[kind]) < 0) ?? kinds[0]!
-}
-
-/** Mulberry32, by Tommy Ettinger: numbers from 0 up to 1, the same for the same seed. */
-export function randomOf(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

@@ -13,7 +13,8 @@ import { Clients } from './clients.ts'
 import { FAULTS, possibleKinds, type Scene } from './faults.ts'
 import { isEnd, newHistory, type AccountAtTheEnd, type History } from './history.ts'
 import type { TestContext } from 'node:test'
-import { planFaults, randomOf, type PlannedFault } from './plan.ts'
+import { seededRandom } from '../../bench/load/random.ts'
+import { planFaults, type PlannedFault } from './plan.ts'
 import { startReceivers } from './receivers.ts'
 import { createSampler, type TimedSample } from './samples.ts'
 import { summaryOf, type Summary } from './summary.ts'
@@ -93,7 +94,7 @@ async function startScene(
   }
   await service.credit(accounts[1]!, PAID_SECONDS, 'at the start')
   const receivers = await startReceivers(scope, RECEIVERS, { webhooks: history.webhooks, now })
-  const random = randomOf(seed + 1)
+  const random = seededRandom(seed + 1)
   const clients = new Clients({ service, accounts, receivers, history, now, random })
   return { world, service, clients, accounts, receivers, history }
 }

@@ -11,12 +11,11 @@ import {
 } from 'node:http2'
 import { connect } from 'node:net'
 import fc from 'fast-check'
-import { createScope } from '../support/scope.ts'
+import { fuzzGateway } from './fuzz-gateway.ts'
 import { mutate, mutation } from './mutations.ts'
 import type { FuzzOptions, FuzzResult } from './result.ts'
-import { API_KEY, startTarget, type Target } from './target.ts'
+import { API_KEY, type Target } from './target.ts'
 
-const LOOK_EVERY = 50
 /** A client that says nothing more is given up by itself: the gateway keeps idle connections. */
 const LISTEN_MS = 40
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
@@ -196,25 +195,8 @@ function statusOf(
 }
 
 /** @returns how many cases ended in which way; @throws the error of fast-check, with its seed */
-export async function fuzzGrpc({ cases, seed, onCase }: FuzzOptions): Promise<FuzzResult> {
-  const scope = createScope()
-  const ends: Record<string, number> = {}
-  let done = 0
-  try {
-    const target = await startTarget(scope, { BODY_SECONDS_MAX: '2' })
-    const property = fc.asyncProperty(ANY, async (run) => {
-      const end = await run(target)
-      if (++done % LOOK_EVERY === 0) await assertAnswers(target)
-      ends[end] = (ends[end] ?? 0) + 1
-      onCase?.(end)
-    })
-    await fc.assert(property, { seed, numRuns: cases })
-    await assertAnswers(target)
-    return { seed, cases, ends }
-  } finally {
-    await scope.end()
-  }
-}
+export const fuzzGrpc = (options: FuzzOptions): Promise<FuzzResult> =>
+  fuzzGateway(ANY, options, assertAnswers)
 
 /** A call in order is answered; 5 is NOT_FOUND. */
 async function assertAnswers(target: Target): Promise<void> {

@@ -5,13 +5,12 @@
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { createScope } from '../support/scope.ts'
+import { fuzzGateway } from './fuzz-gateway.ts'
 import { mutate, mutation } from './mutations.ts'
 import type { FuzzOptions, FuzzResult } from './result.ts'
-import { ADMIN_TOKEN, API_KEY, startTarget, type Target } from './target.ts'
+import { ADMIN_TOKEN, API_KEY, type Target } from './target.ts'
 
 /** Cases after which the gateway is looked after. */
-const LOOK_EVERY = 50
 const PIPELINE_MAX = 20
 const HUGE_BYTES = 200_000
 
@@ -213,26 +212,11 @@ const ANY = fc.oneof(
 )
 
 /** @returns how many cases ended in which way; @throws the error of fast-check, with its seed */
-export async function fuzzHttp({ cases, seed, onCase }: FuzzOptions): Promise<FuzzResult> {
-  const scope = createScope()
-  const ends: Record<string, number> = {}
-  let done = 0
-  try {
-    const target = await startTarget(scope, { BODY_SECONDS_MAX: '2' })
-    const property = fc.asyncProperty(ANY, async (run) => {
-      const end = await run(target)
-      if (++done % LOOK_EVERY === 0) await target.assertServes()
-      ends[end] = (ends[end] ?? 0) + 1
-      onCase?.(end)
-    })
-    await fc.assert(property, { seed, numRuns: cases })
+export const fuzzHttp = (options: FuzzOptions): Promise<FuzzResult> =>
+  fuzzGateway(ANY, options, async (target) => {
     await target.assertServes()
     await assertNoneSmuggled(target)
-    return { seed, cases, ends }
-  } finally {
-    await scope.end()
-  }
-}
+  })
 
 async function assertNoneSmuggled({ winnow }: Target): Promise<void> {
   const reply = await fetch(`${winnow.url}/admin/accounts`, {

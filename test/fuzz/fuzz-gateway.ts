@@ -1,0 +1,37 @@
+/** Runs generated cases against a gateway of their own. */
+
+import fc from 'fast-check'
+import { createScope } from '../support/scope.ts'
+import type { FuzzOptions, FuzzResult } from './result.ts'
+import { startTarget, type Target } from './target.ts'
+
+const LOOK_EVERY = 50
+
+/**
+ * @param any cases; each answers how it ended
+ * @param assertRight looks at the gateway now and then, and at the end
+ * @throws the error of fast-check, with its seed
+ */
+export async function fuzzGateway(
+  any: fc.Arbitrary<(target: Target) => Promise<string>>,
+  { cases, seed, onCase }: FuzzOptions,
+  assertRight: (target: Target) => Promise<void>,
+): Promise<FuzzResult> {
+  const scope = createScope()
+  const ends: Record<string, number> = {}
+  let done = 0
+  try {
+    const target = await startTarget(scope, { BODY_SECONDS_MAX: '2' })
+    const property = fc.asyncProperty(any, async (run) => {
+      const end = await run(target)
+      if (++done % LOOK_EVERY === 0) await assertRight(target)
+      ends[end] = (ends[end] ?? 0) + 1
+      onCase?.(end)
+    })
+    await fc.assert(property, { seed, numRuns: cases })
+    await assertRight(target)
+    return { seed, cases, ends }
+  } finally {
+    await scope.end()
+  }
+}
