@@ -5,6 +5,7 @@ import { createScope } from '../support/scope.ts'
 import type { FuzzOptions, FuzzResult } from './result.ts'
 import { startTarget, type Target } from './target.ts'
 
+/** Cases after which the gateway is looked at. */
 const LOOK_EVERY = 50
 
 /**

@@ -10,7 +10,6 @@ import { mutate, mutation } from './mutations.ts'
 import type { FuzzOptions, FuzzResult } from './result.ts'
 import { ADMIN_TOKEN, API_KEY, type Target } from './target.ts'
 
-/** Cases after which the gateway is looked after. */
 const PIPELINE_MAX = 20
 const HUGE_BYTES = 200_000
 
