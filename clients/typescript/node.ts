@@ -1,8 +1,8 @@
 /** The client with what needs a file system: for Node 20.19 or later, Deno and Bun. */
 
 import { randomUUID } from 'node:crypto'
-import { createReadStream, createWriteStream } from 'node:fs'
-import { rename, rm, stat } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import {
@@ -55,7 +55,8 @@ export function createClient(options: ClientOptions): Client {
       const part = join(dirname(path), `.${randomUUID()}.part`)
       try {
         const pieces = (body ?? []) as unknown as AsyncIterable<Uint8Array>
-        await pipeline(pieces, createWriteStream(part), { signal: options.signal })
+        const file = await open(part, 'w') // a stream that opened it could create it after `rm`
+        await pipeline(pieces, file.createWriteStream(), { signal: options.signal })
         await rename(part, path)
       } catch (error) {
         await rm(part, { force: true })

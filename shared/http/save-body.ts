@@ -1,7 +1,6 @@
 /** Writes the body of a response to a file. */
 
-import { createWriteStream } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import type { Answer } from './http-request.ts'
 
@@ -38,9 +37,9 @@ export async function saveBody({ headers, body }: Answer, options: SaveOptions):
       yield piece
     }
   }
-  const file = createWriteStream(path, { highWaterMark: FILE_BYTES_AHEAD })
   try {
-    await pipeline(counted, file, { signal })
+    const file = await open(path, 'w') // a stream that opened it could create it after `rm`
+    await pipeline(counted, file.createWriteStream({ highWaterMark: FILE_BYTES_AHEAD }), { signal })
     return bytes
   } catch (error) {
     await rm(path, { force: true })

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import fs from 'node:fs'
 import { access, mkdtemp, readFile, rm } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   fetchPublicSource,
   fetchSource,
@@ -96,6 +98,16 @@ describe('a source', () => {
     const { path, bytes } = fetchFrom(url, { bytesMax: BYTES.length - 1 })
     await assert.rejects(bytes, { code: 'MEDIA_FETCH_FAILED', message: /larger than 299999 bytes/ })
     assert.equal(requests(), 2)
+    await assert.rejects(access(path), { code: 'ENOENT' })
+  })
+
+  test('that is too large leaves no file, on a disk that is slow to create one', async (t) => {
+    const { url } = await serve(t, whole)
+    const { open } = fs
+    t.mock.method(fs, 'open', (...words: Parameters<typeof open>) => setTimeout(open, 50, ...words))
+    const { path, bytes } = fetchFrom(url, { bytesMax: BYTES.length - 1 })
+    await assert.rejects(bytes, { code: 'MEDIA_FETCH_FAILED' })
+    await sleep(100)
     await assert.rejects(access(path), { code: 'ENOENT' })
   })
 
