@@ -12,6 +12,7 @@ import { createClient, type Client } from '../../clients/typescript/node.ts'
 import { UnreachableError } from '../../clients/typescript/errors.ts'
 
 const PERIOD_MS = 50
+const SUBMIT_TRIES_MAX = 4
 const WEBHOOKS_MS_MAX = 60_000
 
 export interface LoadReport {
@@ -59,16 +60,21 @@ while (delivered.size < report.completed && performance.now() < deadline) await 
 console.log(JSON.stringify({ ...report, webhooks: delivered.size } satisfies LoadReport))
 process.exit()
 
-/** As a client does that keeps its connections open: the other side may just have closed one. */
+/**
+ * As a client does that keeps its connections open: a killed gateway breaks all of them, and the
+ * next call takes another of those until this process has read that they are closed.
+ */
 async function submit(client: Client) {
   const submission = { input: { file_id: fileId, prompt: 'noise' }, webhookUrl }
   const options = { idempotencyKey: randomUUID() }
-  try {
-    return await client.submit(submission, options)
-  } catch (error) {
-    if (!(error instanceof UnreachableError)) throw error
-    report.repeated += 1
-    return await client.submit(submission, options)
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await client.submit(submission, options)
+    } catch (error) {
+      if (!(error instanceof UnreachableError) || tries === SUBMIT_TRIES_MAX) throw error
+      report.repeated += 1
+      await sleep(PERIOD_MS * tries)
+    }
   }
 }
 
