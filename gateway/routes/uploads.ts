@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
+import { withDeadline } from '../../shared/deadline.ts'
 import type { OutputPart } from '../../shared/messages.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { uploadTimes } from '../files/times.ts'
@@ -49,31 +50,25 @@ async function takeInput(
   if (!file || size === undefined) throw new ServiceError('NOT_FOUND')
   if (file.uploaded_at !== null) throw new ServiceError('FILE_ALREADY_UPLOADED')
   checkContentLength(request, size)
-  const inTime = AbortSignal.timeout(Math.max(0, Date.parse(file.expires_at) - clock.now()))
+  // `AbortSignal.timeout` would keep a list in Node's timers for each until its time has come.
+  const ms = Math.max(0, Date.parse(file.expires_at) - clock.now())
   const key = inputKey(fileId)
-  const sha256 = await turns
-    .replacing(key, (signal) =>
-      keepBody(deps, request, {
-        key,
-        bytes: size,
-        signal: AbortSignal.any([signal, inTime]),
-        claim: async (store) => {
-          if (await markFileUploaded(store, fileId, uploadTimes(clock.now(), config))) return
-          const known = await findFile(store, fileId)
-          throw known?.uploaded_at ? new ServiceError('FILE_ALREADY_UPLOADED') : tooLate()
-        },
-      }),
-    )
-    .catch((error: unknown) => {
-      throw error === inTime.reason ? tooLate(error) : error
-    })
+  const claim = async (store: Store) => {
+    if (await markFileUploaded(store, fileId, uploadTimes(clock.now(), config))) return
+    const known = await findFile(store, fileId)
+    throw known?.uploaded_at ? new ServiceError('FILE_ALREADY_UPLOADED') : tooLate()
+  }
+  const sha256 = await turns.replacing(key, (signal) =>
+    withDeadline({ ms, late: tooLate, signal }, (deadline) =>
+      keepBody(deps, request, { key, bytes: size, signal: deadline, claim }),
+    ),
+  )
   return reply.header('etag', `"${sha256}"`).send()
 }
 
-const tooLate = (cause?: unknown) =>
+const tooLate = () =>
   new ServiceError('FILE_EXPIRED', {
     message: 'The upload was not finished before its address expired; create the file anew.',
-    cause,
   })
 
 /** Refuses a wrong length before the body is sent. */
