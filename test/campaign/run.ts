@@ -53,7 +53,8 @@ export async function runCampaign(scope: Scope, options: CampaignOptions): Promi
   const startedAt = performance.now()
   const now = () => performance.now() - startedAt
   const history = newHistory()
-  const world = await startWorld(scope, { ...options, engines: ENGINES, history })
+  const minutes = (options.faults * (options.everyMs ?? 0)) / 60_000
+  const world = await startWorld(scope, { ...options, engines: ENGINES, minutes, history })
   const scene = await startScene(scope, world, { ...options, history, now })
   const stopTelling = tell(scene, options, now)
   let isOver = false

@@ -24,6 +24,8 @@ export interface WorldOptions {
   database: 'sqlite' | 'postgres'
   gateways: number
   engines: number
+  /** How long its faults take; 0: a time that the disks hold. */
+  minutes: number
   history: History
 }
 
@@ -31,6 +33,8 @@ const ADMIN_TOKEN = 'an-admin-token-for-tests-only'
 const NATS_TOKEN = 'a-token-for-tests-only'
 /** Holds what a campaign of a thousand faults writes, and is quickly filled. */
 const DISK_MEBIBYTES = 256
+/** What a campaign's requests leave, and half as much again: outputs stay for a day at least. */
+const DISK_MEBIBYTES_A_MINUTE = 4
 /** Until a broker that could not start is started again. */
 const BROKER_RETRY_MS = 500
 
@@ -60,7 +64,7 @@ export interface World {
 export async function startWorld(t: Scope, options: WorldOptions): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-campaign-'))
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
-  const disks = await mountDisks(t)
+  const disks = await mountDisks(t, options.minutes)
   const clock = whyNoFakeTime() === null ? createFakeTime(join(folder, 'clock')) : null
   const postgres = options.database === 'postgres' ? await startPostgres() : null
   const ports = await freePorts(1 + options.gateways)
@@ -110,10 +114,10 @@ export async function startWorld(t: Scope, options: WorldOptions): Promise<World
   return world
 }
 
-async function mountDisks(t: Scope): Promise<World['disks']> {
+async function mountDisks(t: Scope, minutes: number): Promise<World['disks']> {
   if (whyNoSmallDisk() !== null) return {}
   const [gateway, engine, broker] = [
-    await mountSmallDisk(t, DISK_MEBIBYTES),
+    await mountSmallDisk(t, DISK_MEBIBYTES + Math.ceil(minutes * DISK_MEBIBYTES_A_MINUTE)),
     await mountSmallDisk(t, DISK_MEBIBYTES),
     await mountSmallDisk(t, DISK_MEBIBYTES),
   ]
