@@ -140,7 +140,7 @@ async function cancelAndReload(place: Place): Promise<void> {
   await page.getByText('CANCELED').waitFor()
   await page.getByRole('button', { name: 'New separation' }).click()
   const row = page.getByRole('listitem').filter({ hasText: 'noise' }).first()
-  await row.getByText('failed').waitFor()
+  await row.getByText('canceled').waitFor()
   await assertAccessible(page, 'the history')
 }
 
@@ -250,6 +250,10 @@ async function byKeyboard(place: Place): Promise<void> {
   await page.keyboard.type('piano')
   await page.keyboard.press('Enter')
   await playerIsThere(page)
+  await page.getByRole('link', { name: 'Skip to the content' }).focus()
+  await page.keyboard.press('Enter')
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'main')
+  assert.match(page.url(), /#request=/, 'a reload shows this request')
   await tabTo('Solo Mixture')
   await page.keyboard.press('Space')
   const solo = page.getByRole('button', { name: 'Solo Mixture' })

@@ -13,7 +13,9 @@ export function App() {
   return (
     <>
       <Header />
-      <main id="main">{isOperators.value ? <Operators /> : <Body />}</main>
+      <main id="main" tabIndex={-1}>
+        {isOperators.value ? <Operators /> : <Body />}
+      </main>
     </>
   )
 }
@@ -30,10 +32,16 @@ function Body() {
   )
 }
 
+/** The address goes on naming the request that is shown. */
+function skipToContent(event: Event): void {
+  event.preventDefault()
+  document.querySelector<HTMLElement>('#main')!.focus()
+}
+
 function Header() {
   return (
     <header class="top">
-      <a class="skip" href="#main">
+      <a class="skip" href="#main" onClick={skipToContent}>
         Skip to the content
       </a>
       <p class="brand">
