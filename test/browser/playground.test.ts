@@ -144,6 +144,56 @@ async function cancelAndReload(place: Place): Promise<void> {
   await assertAccessible(page, 'the history')
 }
 
+/** While it is sent, and while it is submitted: the form is as before, and nothing is separated. */
+async function cancelUpload(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  await chooseExample(page)
+  await page.getByLabel('Prompt 1').fill('piano')
+  const cancel = page.getByRole('button', { name: 'Cancel' })
+  const formIsBack = async () => {
+    await page.getByRole('button', { name: 'Separate', exact: true }).waitFor()
+    assert.equal(await page.getByRole('alert').filter({ hasText: /./ }).count(), 0)
+  }
+  const listed = async () => (await place.winnow.client.list()).data
+  const before = await listed()
+
+  const line = await page.context().newCDPSession(page)
+  const uploadThroughput = async (bytesPerSecond: number) =>
+    line.send('Network.emulateNetworkConditions', {
+      offline: false,
+      latency: 0,
+      downloadThroughput: -1,
+      uploadThroughput: bytesPerSecond,
+    })
+  await uploadThroughput(20_000) // of 0.5 MB
+  const aborted = page.waitForEvent('requestfailed', (request) => request.method() === 'PUT')
+  await separate(page)
+  await page.waitForFunction(() => document.querySelector('progress')!.value > 0)
+  await cancel.click()
+  await aborted
+  await formIsBack()
+  assert.deepEqual(await listed(), before)
+
+  await uploadThroughput(-1)
+  const submitting = new Promise<void>((resolve) => {
+    void page.route('**/audio/separate', async (route) => {
+      resolve()
+      await cancel.click()
+      await route.continue()
+    })
+  })
+  await separate(page)
+  await submitting
+  await formIsBack()
+  const [newest] = await listed()
+  assert.notEqual(newest!.request_id, before[0]?.request_id)
+  assert.equal(newest!.error?.code, 'CANCELED', 'what was submitted meanwhile')
+
+  await page.unroute('**/audio/separate')
+  await separate(page)
+  await playerIsThere(page)
+}
+
 async function historyPlays(place: Place): Promise<void> {
   const path = join(place.winnow.folder, 'short.wav')
   await writeFile(path, wavBytes([noise(0.5, 8_000)], 8_000))
@@ -320,6 +370,7 @@ test('the playground', async (t) => {
     ['spans drawn with the mouse reach the model', spansByMouse],
     ['two prompts give two targets, and lanes that add up', twoPrompts],
     ['a request goes on after a reload, and can be canceled', cancelAndReload],
+    ['an upload can be canceled, and tried again', cancelUpload],
     ['an earlier request is opened again', historyPlays],
     ['a file that is no media gets its message', badFile],
     ['a wrong key is refused, and a revoked one asks for another', keysEnd],

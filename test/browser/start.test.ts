@@ -13,8 +13,8 @@ import { launchBrowser, openPage } from './browser.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** It is stopped with the test at the latest. @param dataFolder has nothing in it yet */
-async function npmStart(t: TestContext, dataFolder: string) {
+/** It runs until the test ends. @returns what it printed @param dataFolder has nothing in it yet */
+async function npmStart(t: TestContext, dataFolder: string): Promise<string> {
   const { BOOTSTRAP_API_KEY: _key, ...env } = process.env
   const ports = { PORT: '0', GRPC_PORT: '0', METRICS_PORT: '0' }
   const npm = spawn('npm', ['start'], {
@@ -23,11 +23,11 @@ async function npmStart(t: TestContext, dataFolder: string) {
     detached: true, // a group of its own, to which Ctrl-C goes
   })
   const ended = once(npm, 'exit')
-  const stop = async (signal: NodeJS.Signals) => {
-    if (npm.exitCode === null && npm.signalCode === null) process.kill(-npm.pid!, signal)
+  t.after(async () => {
+    if (npm.exitCode === null && npm.signalCode === null) process.kill(-npm.pid!, 'SIGINT')
     await ended
-  }
-  t.after(() => stop('SIGKILL'))
+    await rm(dataFolder, { recursive: true, force: true, maxRetries: 5 })
+  })
   let printed = ''
   const greeted = new Promise<void>((resolve) => {
     for (const output of [npm.stdout, npm.stderr]) {
@@ -38,13 +38,12 @@ async function npmStart(t: TestContext, dataFolder: string) {
     }
   })
   await Promise.race([greeted, ended.then(() => assert.fail(printed))])
-  return { printed, interrupt: () => stop('SIGINT') }
+  return printed
 }
 
 test('the address that npm start prints opens the page without a key, once', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-start-'))
-  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
-  const { printed, interrupt } = await npmStart(t, folder)
+  const printed = await npmStart(t, folder)
   const address = /Try it in a page +(http:\S+#code=[0-9a-f]{64})\n/.exec(printed)?.[1]
   assert.ok(address, printed)
 
@@ -72,5 +71,4 @@ test('the address that npm start prints opens the page without a key, once', asy
   for (const name of await readdir(join(folder, 'logs'))) {
     assert.ok(!(await readFile(join(folder, 'logs', name), 'utf8')).includes(code), name)
   }
-  await interrupt()
 })
