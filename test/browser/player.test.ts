@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
 import { launchBrowser } from './browser.ts'
+import { assertHeard, listen } from './heard.ts'
 import {
   assertAccessible,
   chooseExample,
@@ -17,6 +18,7 @@ import {
   SPEECH_OVER_PIANO,
   type Place,
 } from './playground.ts'
+import { examplePath, readWav16 } from '../support/examples.ts'
 import { makeMedia } from '../support/make-media.ts'
 import { concatenate, noise } from '../support/signals.ts'
 import { startWinnow } from '../support/start-winnow.ts'
@@ -25,12 +27,16 @@ import { wavBytes } from '../support/wav.ts'
 /** The page after an example was separated. */
 async function listening(place: Place, prompt: string): Promise<Page> {
   const page = await signedIn(place)
+  await separateExample(page, prompt)
+  return page
+}
+
+async function separateExample(page: Page, prompt: string): Promise<void> {
   await chooseExample(page)
   await page.getByLabel('Prompt 1').fill(prompt)
   await separate(page)
   await playerIsThere(page)
   await page.getByRole('heading', { name: SPEECH_OVER_PIANO }).click() // out of the fields
-  return page
 }
 
 /** The sound goes on, and keys act on it. */
@@ -80,9 +86,11 @@ async function comparesAtEqualLoudness(place: Place): Promise<void> {
 
 const positionOf = (page: Page) => page.getByLabel('Position in seconds').inputValue().then(Number)
 
-/** What is drawn with the mouse on any lane is played again and again. */
+/** What is drawn with the mouse on any lane is played again and again, as its lanes are set. */
 async function loopsWhatIsDrawn(place: Place): Promise<void> {
-  const page = await listening(place, 'piano')
+  const page = await signedIn(place)
+  await listen(page)
+  await separateExample(page, 'piano')
   const waveform = page.getByRole('img', { name: 'Waveform of piano' })
   const { x, y, width, height } = (await waveform.boundingBox())!
   await page.mouse.move(x + 0.5 * width, y + height / 2)
@@ -98,6 +106,13 @@ async function loopsWhatIsDrawn(place: Place): Promise<void> {
     if (position < before) wraps += 1
     before = position
   }
+  const [mixture] = await readWav16(examplePath(SPEECH_OVER_PIANO))
+  const section = { start: 2.9 * 44_100, end: 3.7 * 44_100 }
+  await page.keyboard.press('1')
+  await page.keyboard.press('2') // the mixture alone
+  await assertHeard(page, mixture!, { ...section, gain: 1 })
+  await page.getByLabel('Gain of Mixture in dB').fill('-6')
+  await assertHeard(page, mixture!, { ...section, gain: 10 ** (-6 / 20) })
 }
 
 /** All lanes are as wide and show the same time. */

@@ -195,9 +195,9 @@ async function cancelUpload(place: Place): Promise<void> {
 }
 
 async function historyPlays(place: Place): Promise<void> {
-  const path = join(place.winnow.folder, 'short.wav')
-  await writeFile(path, wavBytes([noise(0.5, 8_000)], 8_000))
-  for (let i = 0; i < 10; i += 1) {
+  for (let i = 0; i < 11; i += 1) {
+    const path = join(place.winnow.folder, `short-${i}.wav`)
+    await writeFile(path, wavBytes([noise(0.5, 8_000)], 8_000))
     await place.winnow.client.wait(await submitFile(place.winnow, path, { prompt: 'noise' }))
   }
   const page = await signedIn(place)
@@ -205,7 +205,7 @@ async function historyPlays(place: Place): Promise<void> {
   await rows.nth(9).waitFor()
   assert.equal(await rows.count(), 10)
   await page.getByRole('button', { name: 'Show more' }).click()
-  await page.getByRole('listitem').filter({ hasText: 'from a song.wav' }).waitFor()
+  await page.getByRole('listitem').filter({ hasText: 'from short-0.wav' }).waitFor()
   const row = page.getByRole('listitem').filter({ hasText: 'completed' }).first()
   await row.getByRole('button').click()
   await playerIsThere(page)

@@ -49,12 +49,8 @@ function Header() {
       </p>
       <nav aria-label="Page">
         <a href="/docs/">Documents</a>
-        <button
-          class="link"
-          aria-pressed={isOperators.value}
-          onClick={() => (isOperators.value = !isOperators.value)}
-        >
-          Operators
+        <button class="link" onClick={() => (isOperators.value = !isOperators.value)}>
+          {isOperators.value ? 'Playground' : 'Operators'}
         </button>
         {credential.value && (
           <button class="link" onClick={() => void signOut()}>

@@ -4,6 +4,7 @@ import { currentClient, messageOf } from '../state/credential.ts'
 import { openListed, type Listed } from '../state/request.ts'
 
 const PAGE = 10
+const SHORT = { dateStyle: 'medium', timeStyle: 'short' } as const
 
 const STATES = {
   IN_QUEUE: 'in the queue',
@@ -53,7 +54,7 @@ export function History() {
               <span class="quiet">from {request.file_name}</span>
               <span class={`state ${stateOf(request)}`}>{stateOf(request)}</span>
               <time class="quiet" dateTime={request.created_at}>
-                {new Date(request.created_at).toLocaleString()}
+                {new Date(request.created_at).toLocaleString([], SHORT)}
               </time>
             </button>
           </li>

@@ -44,7 +44,7 @@ export function Operators() {
   }
   const hasForm = current === null || (problem !== '' && !state)
   return (
-    <section class="card wide" aria-labelledby="operators">
+    <section class="card" aria-labelledby="operators">
       <div class="title">
         <h1 id="operators">Operators</h1>
         {state && <button onClick={forget}>Forget the token</button>}
@@ -106,7 +106,8 @@ function Tables({ state: { fleet, accounts, keys }, admin }: { state: State; adm
   return (
     <>
       <p>
-        {queue.waiting} waiting, the oldest for {Math.round(queue.oldest_seconds)} s;{' '}
+        {queue.waiting} waiting
+        {queue.waiting > 0 && `, the oldest for ${Math.round(queue.oldest_seconds)} s`};{' '}
         {queue.in_progress} in progress; {queue.webhooks_due} webhooks due.
       </p>
       <Table
