@@ -49,6 +49,7 @@ async function fromDropToNullTest(place: Place): Promise<void> {
   await assertAccessible(page, 'the filled form')
   await separate(page)
   await playerIsThere(page)
+  await page.getByText(/^The service keeps these files until \w+ \d/).waitFor()
   await assertAccessible(page, 'the player')
   await page.getByRole('button', { name: 'Null test' }).click()
   const verdict = page.getByText(/peaks at/)

@@ -2,9 +2,9 @@ import { useEffect, useState } from 'preact/hooks'
 import type { RequestList } from '../../clients/typescript/client.ts'
 import { currentClient, messageOf } from '../state/credential.ts'
 import { openListed, type Listed } from '../state/request.ts'
+import { Time } from './time.tsx'
 
 const PAGE = 10
-const SHORT = { dateStyle: 'medium', timeStyle: 'short' } as const
 
 const STATES = {
   IN_QUEUE: 'in the queue',
@@ -53,9 +53,7 @@ export function History() {
               <strong>{(request.prompts ?? [request.prompt]).join(', ')}</strong>
               <span class="quiet">from {request.file_name}</span>
               <span class={`state ${stateOf(request)}`}>{stateOf(request)}</span>
-              <time class="quiet" dateTime={request.created_at}>
-                {new Date(request.created_at).toLocaleString([], SHORT)}
-              </time>
+              <Time of={request.created_at} />
             </button>
           </li>
         ))}

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { components } from '../../clients/typescript/api.ts'
 import { createAdmin, type Admin } from '../state/admin.ts'
 import { AccountForm, CreditForm, KeyActions, KeyForm } from './operator-forms.tsx'
+import { Time } from './time.tsx'
 
 type Schemas = components['schemas']
 
@@ -127,7 +128,7 @@ function Tables({ state: { fleet, accounts, keys }, admin }: { state: State; adm
         heads={['request', 'at', 'code', 'message']}
         rows={failures.map(({ request_id: id, failed_at: at, code, message }) => [
           id,
-          new Date(at).toLocaleString(),
+          <Time key={id} of={at} />,
           code,
           message,
         ])}

@@ -5,6 +5,7 @@ import { isDecodable, load, type Loaded } from '../state/player.ts'
 import { cancel, close, type OpenRequest } from '../state/request.ts'
 import { Player } from './player.tsx'
 import { PlainPlayer } from './plain-player.tsx'
+import { Time } from './time.tsx'
 
 const isOver = ({ status, problem }: OpenRequest): boolean =>
   ['COMPLETED', 'FAILED'].includes(status.value?.status ?? '') || problem.value !== ''
@@ -104,20 +105,45 @@ function Outputs({ request }: { request: OpenRequest }) {
       mixer?.close()
     }
   }, [request])
-  if (problem) {
-    return (
-      <>
+  const isPlain = problem !== '' || (result !== null && !isDecodable(result))
+  return (
+    <>
+      {problem && (
         <p role="alert" class="problem">
           {problem}
         </p>
-        {result && <PlainPlayer request={request} result={result} />}
-      </>
-    )
-  }
-  if (!result) return null
-  if (!isDecodable(result)) return <PlainPlayer request={request} result={result} />
-  if (!loaded) return <p class="quiet">Loading what was separated…</p>
-  return <Player loaded={loaded} request={request} />
+      )}
+      {result && <Sounds {...{ request, result, loaded, isPlain }} />}
+    </>
+  )
+}
+
+interface SoundsProps {
+  request: OpenRequest
+  result: Result
+  /** Null: not yet. */
+  loaded: Loaded | null
+  /** They are not decoded in the page. */
+  isPlain: boolean
+}
+
+function Sounds({ request, result, loaded, isPlain }: SoundsProps) {
+  const { delete_after: deleteAfter } = result.retention
+  if (!isPlain && !loaded) return <p class="quiet">Loading what was separated…</p>
+  return (
+    <>
+      {loaded && !isPlain ? (
+        <Player loaded={loaded} request={request} />
+      ) : (
+        <PlainPlayer request={request} result={result} />
+      )}
+      {deleteAfter !== undefined && (
+        <p class="quiet">
+          The service keeps these files until <Time of={deleteAfter} />.
+        </p>
+      )}
+    </>
+  )
 }
 
 function Logs({ request }: { request: OpenRequest }) {
