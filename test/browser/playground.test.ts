@@ -301,6 +301,7 @@ async function byKeyboard(place: Place): Promise<void> {
   await page.keyboard.type('piano')
   await page.keyboard.press('Enter')
   await playerIsThere(page)
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'request')
   await page.getByRole('link', { name: 'Skip to the content' }).focus()
   await page.keyboard.press('Enter')
   assert.equal(await page.evaluate(() => document.activeElement?.id), 'main')

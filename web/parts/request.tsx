@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Result } from '../../clients/typescript/client.ts'
 import { currentClient, messageOf } from '../state/credential.ts'
 import { isDecodable, load, type Loaded } from '../state/player.ts'
@@ -12,10 +12,15 @@ const isOver = ({ status, problem }: OpenRequest): boolean =>
 
 /** The progress of a request, then what it separated. */
 export function Request({ request }: { request: OpenRequest }) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  // The form that had the focus is gone: whoever uses keys or a screen reader goes on here.
+  useEffect(() => heading.current!.focus(), [])
   return (
     <section class="card" aria-labelledby="request">
       <div class="title">
-        <h1 id="request">{request.name}</h1>
+        <h1 id="request" ref={heading} tabIndex={-1}>
+          {request.name}
+        </h1>
         <button onClick={close}>New separation</button>
       </div>
       <Progress request={request} />
