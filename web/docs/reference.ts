@@ -38,7 +38,7 @@ function colorOf(name: string): string {
   return color
 }
 
-/** The colours and fonts of the site, and those of Redoc's panel of samples, which is always dark. */
+/** The colours and fonts of the site; Redoc's panel of samples is dark in either scheme. */
 function theme() {
   const [paper, card, ink] = ['paper', 'card', 'ink'].map(colorOf)
   const [quiet, line, accent] = ['quiet', 'line', 'accent'].map(colorOf)

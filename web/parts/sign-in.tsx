@@ -15,7 +15,7 @@ export function SignIn() {
     <section class="card narrow" aria-labelledby="sign-in">
       <h1 id="sign-in">Take one sound out of a recording</h1>
       <p>
-        Enter an API key. It stays in this tab alone. <code>npm start</code> keeps its first one in{' '}
+        Enter an API key. It stays in this tab alone. <code>npm start</code> keeps one in{' '}
         <code>data/api-key</code>, and prints an address of this page that needs none.
       </p>
       <form onSubmit={(event) => void submit(event)}>
