@@ -43,7 +43,10 @@ for (const { document, html, title } of rendered) {
   const scripts = isReference ? ['redoc.js', 'reference.js'] : []
   write(
     document.address,
-    pageHtml({ address: document.address, title, content, scripts }, navigation),
+    pageHtml(
+      { address: document.address, title, content, scripts, isWide: isReference },
+      navigation,
+    ),
   )
 }
 write('openapi.json', readFileSync(join(ROOT, API_DESCRIPTION)))

@@ -6,6 +6,7 @@ import { launchBrowser } from '../test/browser/browser.ts'
 import { API_KEY, startWinnow } from '../test/support/start-winnow.ts'
 
 const FOLDER = 'docs/pictures'
+const ADMIN_TOKEN = 'the-admin-token-of-the-pictures'
 const WIDE = { width: 1100, height: 860 }
 const PHONE = { width: 390, height: 844 }
 
@@ -14,7 +15,7 @@ const t = { after: (end: () => unknown) => endings.push(end) } as never
 await mkdir(FOLDER, { recursive: true })
 try {
   const browser = await launchBrowser(t)
-  const winnow = await startWinnow(t)
+  const winnow = await startWinnow(t, { env: { ADMIN_TOKEN } })
   const page = await browser.newPage({ viewport: WIDE })
   await page.goto(winnow.url)
   await page.getByLabel('API key').fill(API_KEY)
@@ -33,6 +34,9 @@ try {
   await page.emulateMedia({ colorScheme: 'light' })
   await page.waitForTimeout(1_000)
   await save(page, 'phone')
+  await page.setViewportSize(WIDE)
+  await showOperators(page)
+  await save(page, 'operators')
 } finally {
   for (const end of endings.reverse()) await end()
 }
@@ -42,6 +46,13 @@ async function fillForm(page: Page): Promise<void> {
   await page.getByLabel('Prompt 1').fill('piano')
   await page.getByRole('button', { name: 'Add another sound' }).click()
   await page.getByRole('textbox', { name: 'Prompt 2' }).fill('speech')
+}
+
+async function showOperators(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Operators' }).click()
+  await page.getByLabel('ADMIN_TOKEN of the gateway').fill(ADMIN_TOKEN)
+  await page.getByRole('button', { name: 'Show' }).click()
+  await page.getByRole('region', { name: 'Engines' }).getByText('mini').first().waitFor()
 }
 
 async function save(page: Page, name: string): Promise<void> {

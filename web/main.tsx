@@ -5,6 +5,8 @@ import { App } from './parts/app.tsx'
 import { restoreCredential } from './state/credential.ts'
 import { openFromAddress } from './state/request.ts'
 
+// Another code, or another request, in the address of a page that is open.
+addEventListener('hashchange', () => location.reload())
 render(<App />, document.querySelector('#page')!)
 await restoreCredential()
 await openFromAddress()

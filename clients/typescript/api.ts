@@ -771,7 +771,7 @@ export interface components {
         };
         /**
          * ListedRequest
-         * @description How a request stands, with its prompt and the name of its source.
+         * @description How a request stands, with its prompt, its file and the time of its outputs.
          * @example {
          *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
          *       "model": "audio/separate",
@@ -825,6 +825,11 @@ export interface components {
             prompts?: string[];
             /** @description Of the source. */
             file_name: string;
+            /** @description Of a completed one: its outputs are kept until then. */
+            retention?: {
+                /** Format: date-time */
+                delete_after: string;
+            };
         };
         /** Model */
         Model: {

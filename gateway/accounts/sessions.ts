@@ -74,7 +74,8 @@ export const openSession = (
     return { csrf_token: csrfTokenOf(secret), expires_at: expiresAt, secret, seconds }
   })
 
-const CODE_MESSAGE = 'The code is unknown, used or older than ten minutes: ask for a new one.'
+const CODE_MESSAGE =
+  'The code is unknown, used or older than ten minutes: enter an API key, or ask for a new code.'
 
 /** The session of this secret. @throws ServiceError `UNAUTHENTICATED` */
 export async function showSession(deps: SessionDeps, secret: string | undefined): Promise<Session> {

@@ -142,7 +142,7 @@ export const NOTES: Readonly<Record<string, Note>> = {
     example: { object: 'list', data: [LISTED], next_cursor: null },
   },
   ListedRequest: {
-    description: 'How a request stands, with its prompt and the name of its source.',
+    description: 'How a request stands, with its prompt, its file and the time of its outputs.',
     example: LISTED,
   },
   OutputFile: {

@@ -273,6 +273,12 @@ const ListedRequest = Type.Object(
     prompt: Type.String({ description: 'Of several the first.' }),
     prompts: Type.Optional(Type.Array(Type.String(), { description: 'Where there are several.' })),
     file_name: Type.String({ description: 'Of the source.' }),
+    retention: Type.Optional(
+      Type.Object(
+        { delete_after: DateTime },
+        { description: 'Of a completed one: its outputs are kept until then.' },
+      ),
+    ),
   },
   { title: 'ListedRequest' },
 )

@@ -43,13 +43,14 @@ export async function list(
     object: 'list',
     data: await Promise.all(
       page.map(async (row) => {
-        const { prompt, file_name } = row
+        const { prompt, file_name, outputs_expire_at: deleteAfter } = row
         const prompts = promptsOfRow(row)
         return {
           ...(await statusOf(deps, row)),
           prompt,
           ...(prompts.length > 1 && { prompts }),
           file_name,
+          ...(deleteAfter !== null && { retention: { delete_after: deleteAfter } }),
         }
       }),
     ),

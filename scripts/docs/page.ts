@@ -10,6 +10,8 @@ export interface Page {
   content: string
   /** Scripts of this page alone, by their addresses. */
   scripts: readonly string[]
+  /** It takes the whole width, with the menu of the documents folded. */
+  isWide: boolean
 }
 
 export function pageHtml(page: Page, navigation: readonly NavigationSection[]): string {
@@ -37,7 +39,7 @@ ${scripts.join('\n')}
 <ul id="found" hidden></ul>
 </div>
 </header>
-<div class="columns">
+<div class="columns${page.isWide ? ' wide' : ''}">
 <nav aria-label="Documents"><details open><summary>Documents</summary>
 ${navigation.map((section) => navigationHtml(section, page.address, to)).join('\n')}
 </details></nav>

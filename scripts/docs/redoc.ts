@@ -4,15 +4,26 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const FILE = 'node_modules/redoc/bundles/redoc.standalone.js'
-/** Its own mark in the corner, which a page that asks nobody else can't load. */
-const FOREIGN_PICTURE = 'https://cdn.redoc.ly/redoc/logo-mini.svg'
 const EMPTY_PICTURE = 'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22/%3E'
+/** What stands in its file, and what the site needs in its place. */
+const REPLACED = [
+  // Its own mark in the corner, which a page that asks nobody else can't load.
+  ['https://cdn.redoc.ly/redoc/logo-mini.svg', EMPTY_PICTURE],
+  // Colours that its theme does not reach, of patterns, lines and security, as site.css has them.
+  ['#0e7c86', 'var(--accent)'],
+  ['#9fb4be', 'var(--line)'],
+  ['#e4e7eb', 'var(--paper)'],
+] as const
 
-/** @throws Error when another version of Redoc loads its picture from elsewhere */
+/** @throws Error when another version of Redoc no longer has what is to be replaced */
 export function redocScript(root: string): string {
-  const script = readFileSync(join(root, FILE), 'utf8')
-  if (!script.includes(FOREIGN_PICTURE)) throw new Error('Redoc names its picture otherwise now')
-  return script.replaceAll(FOREIGN_PICTURE, EMPTY_PICTURE)
+  return REPLACED.reduce(
+    (script, [old, fitting]) => {
+      if (!script.includes(old)) throw new Error(`Redoc has no ${old} any more`)
+      return script.replaceAll(old, fitting)
+    },
+    readFileSync(join(root, FILE), 'utf8'),
+  )
 }
 
 /**

@@ -30,7 +30,7 @@ async function showsTheService(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Show' }).click()
   await page.getByRole('region', { name: 'Engines' }).getByText('mini').first().waitFor()
   await page.getByRole('region', { name: 'Last failures' }).getByText('INVALID_MEDIA').waitFor()
-  await page.getByText(/\d+ waiting, the oldest for \d+ s; \d+ in progress/).waitFor()
+  await page.getByText('0 waiting; 0 in progress; 0 webhooks due.').waitFor()
 }
 
 /** @returns the id of an account that pays */
@@ -99,6 +99,8 @@ test('operators see engines, queue and failures, and change accounts and keys', 
   await page.getByRole('button', { name: 'Forget the token' }).click()
   await page.getByLabel('ADMIN_TOKEN of the gateway').waitFor()
   assert.equal(await page.evaluate(() => sessionStorage.getItem('winnow-admin-token')), null)
+  await page.getByRole('button', { name: 'Playground' }).click()
+  await page.getByLabel('API key').waitFor()
 })
 
 test('an operator whose gateway is gone is told so', async (t) => {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
 import { launchBrowser } from './browser.ts'
+import { assertHeard, listen } from './heard.ts'
 import {
   assertAccessible,
   chooseExample,
@@ -17,6 +18,7 @@ import {
   SPEECH_OVER_PIANO,
   type Place,
 } from './playground.ts'
+import { examplePath, readWav16 } from '../support/examples.ts'
 import { makeMedia } from '../support/make-media.ts'
 import { concatenate, noise } from '../support/signals.ts'
 import { startWinnow } from '../support/start-winnow.ts'
@@ -25,22 +27,28 @@ import { wavBytes } from '../support/wav.ts'
 /** The page after an example was separated. */
 async function listening(place: Place, prompt: string): Promise<Page> {
   const page = await signedIn(place)
+  await separateExample(page, prompt)
+  return page
+}
+
+async function separateExample(page: Page, prompt: string): Promise<void> {
   await chooseExample(page)
   await page.getByLabel('Prompt 1').fill(prompt)
   await separate(page)
   await playerIsThere(page)
   await page.getByRole('heading', { name: SPEECH_OVER_PIANO }).click() // out of the fields
-  return page
 }
 
 /** The sound goes on, and keys act on it. */
 async function playsByKeys(place: Place): Promise<void> {
   const page = await listening(place, 'piano')
+  await page.keyboard.press('ArrowRight')
+  await page.getByText('0:05.0 of 0:06.0').waitFor()
+  await page.keyboard.press('ArrowLeft')
+  await page.getByText('0:00.0 of 0:06.0').waitFor()
   await page.keyboard.press(' ')
   await page.getByRole('button', { name: 'Pause' }).waitFor()
   await page.waitForFunction(() => !/^0:00\.0/.test(document.querySelector('.clock')!.textContent))
-  await page.keyboard.press('ArrowRight')
-  await page.waitForFunction(() => /^0:0[56]/.test(document.querySelector('.clock')!.textContent))
   await page.keyboard.press('l')
   await page.getByRole('button', { name: /^Loop 0:/ }).waitFor()
   await page.keyboard.press('l')
@@ -80,9 +88,11 @@ async function comparesAtEqualLoudness(place: Place): Promise<void> {
 
 const positionOf = (page: Page) => page.getByLabel('Position in seconds').inputValue().then(Number)
 
-/** What is drawn with the mouse on any lane is played again and again. */
+/** What is drawn with the mouse on any lane is played again and again, as its lanes are set. */
 async function loopsWhatIsDrawn(place: Place): Promise<void> {
-  const page = await listening(place, 'piano')
+  const page = await signedIn(place)
+  await listen(page)
+  await separateExample(page, 'piano')
   const waveform = page.getByRole('img', { name: 'Waveform of piano' })
   const { x, y, width, height } = (await waveform.boundingBox())!
   await page.mouse.move(x + 0.5 * width, y + height / 2)
@@ -98,6 +108,13 @@ async function loopsWhatIsDrawn(place: Place): Promise<void> {
     if (position < before) wraps += 1
     before = position
   }
+  const [mixture] = await readWav16(examplePath(SPEECH_OVER_PIANO))
+  const section = { start: 2.9 * 44_100, end: 3.7 * 44_100 }
+  await page.keyboard.press('1')
+  await page.keyboard.press('2') // the mixture alone
+  await assertHeard(page, mixture!, { ...section, gain: 1 })
+  await page.getByLabel('Gain of Mixture in dB').fill('-6')
+  await assertHeard(page, mixture!, { ...section, gain: 10 ** (-6 / 20) })
 }
 
 /** All lanes are as wide and show the same time. */
@@ -199,7 +216,10 @@ async function showsThePicture(place: Place): Promise<void> {
   await page.getByLabel('Position in seconds').fill('2')
   await page.waitForFunction(() => Math.abs(document.querySelector('video')!.currentTime - 2) < 0.2)
   await page.getByRole('button', { name: 'Play' }).click()
-  await page.waitForFunction(() => document.querySelector('video')!.currentTime > 2.4)
+  await page.waitForFunction(() => {
+    const { played } = document.querySelector('video')!
+    return played.length > 0 && played.end(played.length - 1) > 2.4 // not just moved there
+  })
   await assertAccessible(page, 'a video')
 }
 

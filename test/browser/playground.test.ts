@@ -49,6 +49,7 @@ async function fromDropToNullTest(place: Place): Promise<void> {
   await assertAccessible(page, 'the filled form')
   await separate(page)
   await playerIsThere(page)
+  await page.getByText(/^The service keeps these files until \w+ \d/).waitFor()
   await assertAccessible(page, 'the player')
   await page.getByRole('button', { name: 'Null test' }).click()
   const verdict = page.getByText(/peaks at/)
@@ -140,14 +141,64 @@ async function cancelAndReload(place: Place): Promise<void> {
   await page.getByText('CANCELED').waitFor()
   await page.getByRole('button', { name: 'New separation' }).click()
   const row = page.getByRole('listitem').filter({ hasText: 'noise' }).first()
-  await row.getByText('failed').waitFor()
+  await row.getByText('canceled').waitFor()
   await assertAccessible(page, 'the history')
 }
 
+/** While it is sent, and while it is submitted: the form is as before, and nothing is separated. */
+async function cancelUpload(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  await chooseExample(page)
+  await page.getByLabel('Prompt 1').fill('piano')
+  const cancel = page.getByRole('button', { name: 'Cancel' })
+  const formIsBack = async () => {
+    await page.getByRole('button', { name: 'Separate', exact: true }).waitFor()
+    assert.equal(await page.getByRole('alert').filter({ hasText: /./ }).count(), 0)
+  }
+  const listed = async () => (await place.winnow.client.list()).data
+  const before = await listed()
+
+  const line = await page.context().newCDPSession(page)
+  const uploadThroughput = async (bytesPerSecond: number) =>
+    line.send('Network.emulateNetworkConditions', {
+      offline: false,
+      latency: 0,
+      downloadThroughput: -1,
+      uploadThroughput: bytesPerSecond,
+    })
+  await uploadThroughput(20_000) // of 0.5 MB
+  const aborted = page.waitForEvent('requestfailed', (request) => request.method() === 'PUT')
+  await separate(page)
+  await page.waitForFunction(() => document.querySelector('progress')!.value > 0)
+  await cancel.click()
+  await aborted
+  await formIsBack()
+  assert.deepEqual(await listed(), before)
+
+  await uploadThroughput(-1)
+  const submitting = new Promise<void>((resolve) => {
+    void page.route('**/audio/separate', async (route) => {
+      resolve()
+      await cancel.click()
+      await route.continue()
+    })
+  })
+  await separate(page)
+  await submitting
+  await formIsBack()
+  const [newest] = await listed()
+  assert.notEqual(newest!.request_id, before[0]?.request_id)
+  assert.equal(newest!.error?.code, 'CANCELED', 'what was submitted meanwhile')
+
+  await page.unroute('**/audio/separate')
+  await separate(page)
+  await playerIsThere(page)
+}
+
 async function historyPlays(place: Place): Promise<void> {
-  const path = join(place.winnow.folder, 'short.wav')
-  await writeFile(path, wavBytes([noise(0.5, 8_000)], 8_000))
-  for (let i = 0; i < 10; i += 1) {
+  for (let i = 0; i < 11; i += 1) {
+    const path = join(place.winnow.folder, `short-${i}.wav`)
+    await writeFile(path, wavBytes([noise(0.5, 8_000)], 8_000))
     await place.winnow.client.wait(await submitFile(place.winnow, path, { prompt: 'noise' }))
   }
   const page = await signedIn(place)
@@ -155,7 +206,7 @@ async function historyPlays(place: Place): Promise<void> {
   await rows.nth(9).waitFor()
   assert.equal(await rows.count(), 10)
   await page.getByRole('button', { name: 'Show more' }).click()
-  await page.getByRole('listitem').filter({ hasText: 'from a song.wav' }).waitFor()
+  await page.getByRole('listitem').filter({ hasText: 'from short-0.wav' }).waitFor()
   const row = page.getByRole('listitem').filter({ hasText: 'completed' }).first()
   await row.getByRole('button').click()
   await playerIsThere(page)
@@ -250,6 +301,11 @@ async function byKeyboard(place: Place): Promise<void> {
   await page.keyboard.type('piano')
   await page.keyboard.press('Enter')
   await playerIsThere(page)
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'request')
+  await page.getByRole('link', { name: 'Skip to the content' }).focus()
+  await page.keyboard.press('Enter')
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'main')
+  assert.match(page.url(), /#request=/, 'a reload shows this request')
   await tabTo('Solo Mixture')
   await page.keyboard.press('Space')
   const solo = page.getByRole('button', { name: 'Solo Mixture' })
@@ -316,6 +372,7 @@ test('the playground', async (t) => {
     ['spans drawn with the mouse reach the model', spansByMouse],
     ['two prompts give two targets, and lanes that add up', twoPrompts],
     ['a request goes on after a reload, and can be canceled', cancelAndReload],
+    ['an upload can be canceled, and tried again', cancelUpload],
     ['an earlier request is opened again', historyPlays],
     ['a file that is no media gets its message', badFile],
     ['a wrong key is refused, and a revoked one asks for another', keysEnd],

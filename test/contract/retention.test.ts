@@ -170,6 +170,8 @@ test('3 outputs go when their time is over, and the result says that it has expi
   const requestId = await submitted(gateway)
   await complete(gateway, requestId)
   const { data, retention } = (await result(gateway, requestId)).json()
+  const listed = async () => (await gateway.call('GET', `${API}/requests`)).json().data[0].retention
+  assert.deepEqual(await listed(), retention)
   gateway.clock.advance(7 * DAY_MS - 1)
   await sweep(gateway.deps)
   assert.deepEqual(await onDisk(gateway), outputsOf(requestId))
@@ -185,6 +187,7 @@ test('3 outputs go when their time is over, and the result says that it has expi
     'COMPLETED',
   )
   assert.ok((await gateway.call('GET', data.target.url)).statusCode >= 400, 'nothing is served')
+  assert.deepEqual(await listed(), retention)
 })
 
 test('3 what was written for a request that failed or was canceled goes', async (t) => {

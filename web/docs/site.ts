@@ -74,7 +74,8 @@ function addCopying(): void {
 function foldMenu(): void {
   const menu = document.querySelector<HTMLDetailsElement>('nav details')!
   const narrow = matchMedia(NARROW)
-  const fold = () => (menu.open = !narrow.matches)
+  const isWide = menu.closest('.wide') !== null
+  const fold = () => (menu.open = !narrow.matches && !isWide)
   narrow.addEventListener('change', fold)
   fold()
 }

@@ -13,7 +13,9 @@ export function App() {
   return (
     <>
       <Header />
-      <main id="main">{isOperators.value ? <Operators /> : <Body />}</main>
+      <main id="main" tabIndex={-1}>
+        {isOperators.value ? <Operators /> : <Body />}
+      </main>
     </>
   )
 }
@@ -30,10 +32,16 @@ function Body() {
   )
 }
 
+/** The address goes on naming the request that is shown. */
+function skipToContent(event: Event): void {
+  event.preventDefault()
+  document.querySelector<HTMLElement>('#main')!.focus()
+}
+
 function Header() {
   return (
     <header class="top">
-      <a class="skip" href="#main">
+      <a class="skip" href="#main" onClick={skipToContent}>
         Skip to the content
       </a>
       <p class="brand">
@@ -41,12 +49,8 @@ function Header() {
       </p>
       <nav aria-label="Page">
         <a href="/docs/">Documents</a>
-        <button
-          class="link"
-          aria-pressed={isOperators.value}
-          onClick={() => (isOperators.value = !isOperators.value)}
-        >
-          Operators
+        <button class="link" onClick={() => (isOperators.value = !isOperators.value)}>
+          {isOperators.value ? 'Playground' : 'Operators'}
         </button>
         {credential.value && (
           <button class="link" onClick={() => void signOut()}>

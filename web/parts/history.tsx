@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { RequestList } from '../../clients/typescript/client.ts'
 import { currentClient, messageOf } from '../state/credential.ts'
 import { openListed, type Listed } from '../state/request.ts'
+import { Time } from './time.tsx'
 
 const PAGE = 10
 
@@ -11,6 +12,12 @@ const STATES = {
   COMPLETED: 'completed',
   FAILED: 'failed',
 } as const
+
+/** Nothing is left to listen to of a completed request whose time is over. */
+function stateOf({ status, error, retention }: Listed): string {
+  if (retention && Date.parse(retention.delete_after) <= Date.now()) return 'outputs deleted'
+  return error?.code === 'CANCELED' ? 'canceled' : STATES[status]
+}
 
 /** The account's requests, newest first. */
 export function History() {
@@ -36,17 +43,17 @@ export function History() {
           {problem}
         </p>
       )}
-      {requests.length === 0 && <p class="quiet">Nothing yet. What you separate is listed here.</p>}
+      {pages.length > 0 && requests.length === 0 && (
+        <p class="quiet">None. What you separate is listed here.</p>
+      )}
       <ul class="history">
         {requests.map((request) => (
           <li key={request.request_id}>
             <button class="row" onClick={() => void open(request)}>
               <strong>{(request.prompts ?? [request.prompt]).join(', ')}</strong>
               <span class="quiet">from {request.file_name}</span>
-              <span class={`state ${request.status.toLowerCase()}`}>{STATES[request.status]}</span>
-              <time class="quiet" dateTime={request.created_at}>
-                {new Date(request.created_at).toLocaleString()}
-              </time>
+              <span class={`state ${stateOf(request)}`}>{stateOf(request)}</span>
+              <Time of={request.created_at} />
             </button>
           </li>
         ))}

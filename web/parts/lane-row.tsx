@@ -21,7 +21,10 @@ export function LaneRow({ lane, mixer, view, isSpectrogram, spans }: LaneRowProp
   return (
     <section class={`lane ${kind}`} aria-label={label}>
       <div class="lane-head">
-        <h2>{label}</h2>
+        <div class="lane-name">
+          <h2>{label}</h2>
+          <span class="quiet">{gainDb.value} dB</span>
+        </div>
         <button
           aria-pressed={isSolo.value}
           aria-label={`Solo ${label}`}
@@ -45,7 +48,6 @@ export function LaneRow({ lane, mixer, view, isSpectrogram, spans }: LaneRowProp
           step="1"
           value={gainDb.value}
           aria-label={`Gain of ${label} in dB`}
-          title={`${gainDb.value} dB`}
           onInput={({ currentTarget }) => (gainDb.value = Number(currentTarget.value))}
         />
       </div>

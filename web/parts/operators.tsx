@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { components } from '../../clients/typescript/api.ts'
 import { createAdmin, type Admin } from '../state/admin.ts'
 import { AccountForm, CreditForm, KeyActions, KeyForm } from './operator-forms.tsx'
+import { Time } from './time.tsx'
 
 type Schemas = components['schemas']
 
@@ -44,7 +45,7 @@ export function Operators() {
   }
   const hasForm = current === null || (problem !== '' && !state)
   return (
-    <section class="card wide" aria-labelledby="operators">
+    <section class="card" aria-labelledby="operators">
       <div class="title">
         <h1 id="operators">Operators</h1>
         {state && <button onClick={forget}>Forget the token</button>}
@@ -106,7 +107,8 @@ function Tables({ state: { fleet, accounts, keys }, admin }: { state: State; adm
   return (
     <>
       <p>
-        {queue.waiting} waiting, the oldest for {Math.round(queue.oldest_seconds)} s;{' '}
+        {queue.waiting} waiting
+        {queue.waiting > 0 && `, the oldest for ${Math.round(queue.oldest_seconds)} s`};{' '}
         {queue.in_progress} in progress; {queue.webhooks_due} webhooks due.
       </p>
       <Table
@@ -126,7 +128,7 @@ function Tables({ state: { fleet, accounts, keys }, admin }: { state: State; adm
         heads={['request', 'at', 'code', 'message']}
         rows={failures.map(({ request_id: id, failed_at: at, code, message }) => [
           id,
-          new Date(at).toLocaleString(),
+          <Time key={id} of={at} />,
           code,
           message,
         ])}

@@ -191,10 +191,11 @@ function Downloads({ mixer, name }: { mixer: Mixer; name: string }) {
 function Shortcuts() {
   return (
     <details>
-      <summary>Keys</summary>
+      <summary>Keys and mouse</summary>
       <p class="quiet">
         <kbd>Space</kbd> plays, <kbd>1</kbd> to <kbd>9</kbd> solo a lane, <kbd>B</kbd> goes through
         A, B and the mix, <kbd>L</kbd> loops, <kbd>←</kbd> <kbd>→</kbd> move by 5 seconds.
+        With the mouse: what is drawn on a lane is looped.
       </p>
     </details>
   )

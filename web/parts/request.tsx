@@ -1,20 +1,26 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Result } from '../../clients/typescript/client.ts'
 import { currentClient, messageOf } from '../state/credential.ts'
 import { isDecodable, load, type Loaded } from '../state/player.ts'
 import { cancel, close, type OpenRequest } from '../state/request.ts'
 import { Player } from './player.tsx'
 import { PlainPlayer } from './plain-player.tsx'
+import { Time } from './time.tsx'
 
 const isOver = ({ status, problem }: OpenRequest): boolean =>
   ['COMPLETED', 'FAILED'].includes(status.value?.status ?? '') || problem.value !== ''
 
 /** The progress of a request, then what it separated. */
 export function Request({ request }: { request: OpenRequest }) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  // The form that had the focus is gone: whoever uses keys or a screen reader goes on here.
+  useEffect(() => heading.current!.focus(), [])
   return (
     <section class="card" aria-labelledby="request">
       <div class="title">
-        <h1 id="request">{request.name}</h1>
+        <h1 id="request" ref={heading} tabIndex={-1}>
+          {request.name}
+        </h1>
         <button onClick={close}>New separation</button>
       </div>
       <Progress request={request} />
@@ -104,20 +110,45 @@ function Outputs({ request }: { request: OpenRequest }) {
       mixer?.close()
     }
   }, [request])
-  if (problem) {
-    return (
-      <>
+  const isPlain = problem !== '' || (result !== null && !isDecodable(result))
+  return (
+    <>
+      {problem && (
         <p role="alert" class="problem">
           {problem}
         </p>
-        {result && <PlainPlayer request={request} result={result} />}
-      </>
-    )
-  }
-  if (!result) return null
-  if (!isDecodable(result)) return <PlainPlayer request={request} result={result} />
-  if (!loaded) return <p class="quiet">Loading what was separated…</p>
-  return <Player loaded={loaded} request={request} />
+      )}
+      {result && <Sounds {...{ request, result, loaded, isPlain }} />}
+    </>
+  )
+}
+
+interface SoundsProps {
+  request: OpenRequest
+  result: Result
+  /** Null: not yet. */
+  loaded: Loaded | null
+  /** They are not decoded in the page. */
+  isPlain: boolean
+}
+
+function Sounds({ request, result, loaded, isPlain }: SoundsProps) {
+  const { delete_after: deleteAfter } = result.retention
+  if (!isPlain && !loaded) return <p class="quiet">Loading what was separated…</p>
+  return (
+    <>
+      {loaded && !isPlain ? (
+        <Player loaded={loaded} request={request} />
+      ) : (
+        <PlainPlayer request={request} result={result} />
+      )}
+      {deleteAfter !== undefined && (
+        <p class="quiet">
+          The service keeps these files until <Time of={deleteAfter} />.
+        </p>
+      )}
+    </>
+  )
 }
 
 function Logs({ request }: { request: OpenRequest }) {

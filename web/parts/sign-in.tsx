@@ -15,8 +15,8 @@ export function SignIn() {
     <section class="card narrow" aria-labelledby="sign-in">
       <h1 id="sign-in">Take one sound out of a recording</h1>
       <p>
-        Enter an API key. It stays in this tab alone. <code>npm start</code> prints an address of
-        this page that needs none.
+        Enter an API key. It stays in this tab alone. <code>npm start</code> keeps one in{' '}
+        <code>data/api-key</code>, and prints an address of this page that needs none.
       </p>
       <form onSubmit={(event) => void submit(event)}>
         <label>

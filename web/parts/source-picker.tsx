@@ -80,12 +80,15 @@ export function SourcePicker() {
   )
 }
 
+const sizeText = (bytes: number): string =>
+  bytes < 1e5 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
+
 function Chosen() {
   const chosen = source.value!
   const text =
     chosen.kind === 'address'
       ? chosen.url
-      : `${chosen.name}, ${(chosen.bytes.size / 1e6).toFixed(1)} MB`
+      : `${chosen.name}, ${sizeText(chosen.bytes.size)}`
   return (
     <>
       <strong>{text}</strong>{' '}

@@ -34,17 +34,22 @@ export async function separate(): Promise<void> {
   sending.value = { part: 0, abort }
   sendProblem.value = ''
   try {
-    const client = currentClient(abort.signal)
-    const place = await placeOf(chosen, client, (part) => (sending.value = { part, abort }))
+    const uploader = currentClient(abort.signal)
+    const place = await placeOf(chosen, uploader, (part) => (sending.value = { part, abort }))
+    const client = currentClient()
     const { request_id: id } = await client.submit(
       { input: inputOf(place) },
       { idempotencyKey: randomKey() },
     )
+    if (abort.signal.aborted) {
+      await client.cancel(id) // one that was submitted meanwhile
+      return
+    }
     const original = chosen.kind === 'file' ? chosen.bytes : null
     if (original) await keepSource(id, original)
     show(opened({ id, name: nameOf(chosen), prompts: givenPrompts(), original }))
   } catch (error) {
-    if (!abort.signal.aborted) sendProblem.value = messageOf(error)
+    if (error !== abort.signal.reason) sendProblem.value = messageOf(error)
   } finally {
     sending.value = null
   }

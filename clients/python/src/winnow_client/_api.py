@@ -327,6 +327,10 @@ class ListedRequestError(TypedDict):
     message: str
 
 
+class ListedRequestRetention(TypedDict):
+    delete_after: str
+
+
 class _ListedRequest(TypedDict):
     request_id: str
     model: Literal["audio/separate"]
@@ -358,6 +362,8 @@ class ListedRequest(_ListedRequest, total=False):
     targets: list[PromptFinding]
     # Where there are several.
     prompts: list[str]
+    # Of a completed one: its outputs are kept until then.
+    retention: ListedRequestRetention
 
 
 class RequestList(TypedDict):

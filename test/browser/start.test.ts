@@ -1,0 +1,74 @@
+/** `npm start`, as who has just cloned the repository runs it, and the address that it prints. */
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { chooseExample, playerIsThere, separate } from './playground.ts'
+import { launchBrowser, openPage } from './browser.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** It runs until the test ends. @returns what it printed @param dataFolder has nothing in it yet */
+async function npmStart(t: TestContext, dataFolder: string): Promise<string> {
+  const { BOOTSTRAP_API_KEY: _key, ...env } = process.env
+  const ports = { PORT: '0', GRPC_PORT: '0', METRICS_PORT: '0' }
+  const npm = spawn('npm', ['start'], {
+    cwd: ROOT,
+    env: { ...env, ...ports, DATA_DIR: dataFolder },
+    detached: true, // a group of its own, to which Ctrl-C goes
+  })
+  const ended = once(npm, 'exit')
+  t.after(async () => {
+    if (npm.exitCode === null && npm.signalCode === null) process.kill(-npm.pid!, 'SIGINT')
+    await ended
+    await rm(dataFolder, { recursive: true, force: true, maxRetries: 5 })
+  })
+  let printed = ''
+  const greeted = new Promise<void>((resolve) => {
+    for (const output of [npm.stdout, npm.stderr]) {
+      output.on('data', (piece) => {
+        printed += String(piece)
+        if (printed.includes('Ctrl-C stops it')) resolve()
+      })
+    }
+  })
+  await Promise.race([greeted, ended.then(() => assert.fail(printed))])
+  return printed
+}
+
+test('the address that npm start prints opens the page without a key, once', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-start-'))
+  const printed = await npmStart(t, folder)
+  const address = /Try it in a page +(http:\S+#code=[0-9a-f]{64})\n/.exec(printed)?.[1]
+  assert.ok(address, printed)
+
+  const browser = await launchBrowser(t)
+  const page = await openPage(t, browser, address)
+  await chooseExample(page)
+  await page.getByLabel('Prompt 1').fill('piano')
+  await separate(page)
+  await playerIsThere(page)
+
+  const elsewhere = await openPage(t, browser, address)
+  await elsewhere
+    .getByRole('alert')
+    .getByText(/^The code is unknown, used or older/)
+    .waitFor()
+  await elsewhere.getByLabel('API key').fill(await readFile(join(folder, 'api-key'), 'utf8'))
+  await elsewhere.getByRole('button', { name: 'Continue' }).click()
+  await elsewhere.getByRole('listitem').filter({ hasText: 'piano' }).waitFor()
+
+  await page.goto(address) // in the page that is open: the session goes on
+  await page.getByRole('listitem').filter({ hasText: 'piano' }).waitFor()
+  assert.equal(new URL(page.url()).hash, '', 'the code has left the address')
+
+  const code = new URL(address).hash.replace('#code=', '')
+  for (const name of await readdir(join(folder, 'logs'))) {
+    assert.ok(!(await readFile(join(folder, 'logs', name), 'utf8')).includes(code), name)
+  }
+})
