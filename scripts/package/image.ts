@@ -28,7 +28,7 @@ export async function makeImage(compute: Compute, say: Say): Promise<string> {
     const root = join(place, 'package')
     say('Setting the service up (some minutes) …')
     await layInstallation(join(root, INSTALLED), compute)
-    const deb = packDeb(root, compute, place, ['-Znone'])
+    const deb = packDeb(root, compute, place)
     const parts = readParts({ folder: join(root, INSTALLED), compute })
     rmSync(root, { recursive: true })
     say('Installing it into a Debian …')
@@ -53,7 +53,7 @@ function install(deb: string, layer: string, place: string): string {
   const script = join(ROOT, 'scripts/package/debian-packages.sh')
   const hooks = [
     `copy-in ${deb} ${script} /tmp`,
-    `chroot "$1" dpkg --install /tmp/${file}`,
+    `chroot "$1" dpkg --force-unsafe-io --install /tmp/${file}`,
     `chroot "$1" install --directory --owner=winnow --group=winnow --mode=700 ${DATA}`,
     `chroot "$1" sh /tmp/${basename(script)} >"$1/tmp/${list}"`,
     `download /tmp/${list} ${join(place, list)}`,
