@@ -97,7 +97,7 @@ function configOf(compute: Compute): ImageConfig {
     }),
   }
   const isReady = "fetch('http://127.0.0.1:8080/readyz').then(({ ok }) => process.exit(ok ? 0 : 1))"
-  const { description, version, license } = manifest
+  const { description, version } = manifest
   return {
     User: 'winnow',
     Env: Object.entries(settings).map(([setting, value]) => `${setting}=${value}`),
@@ -107,11 +107,11 @@ function configOf(compute: Compute): ImageConfig {
     Volumes: { [DATA]: {} },
     ExposedPorts: { '8080/tcp': {}, '8081/tcp': {}, '9080/tcp': {}, '9081/tcp': {} },
     StopSignal: 'SIGTERM',
+    // None of licences: they are those of the bill of materials, not Winnow's alone.
     Labels: {
       'org.opencontainers.image.title': 'Winnow',
       'org.opencontainers.image.description': description,
       'org.opencontainers.image.version': version,
-      'org.opencontainers.image.licenses': license,
     },
     // Docker's own addition to the format; in nanoseconds.
     Healthcheck: {
