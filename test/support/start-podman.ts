@@ -31,7 +31,7 @@ export async function startPodman(t: TestContext): Promise<Podman> {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = once(holder, 'exit')
-  const enter = ['--target', String(holder.pid), '--mount', '--wdns=/']
+  const enter = ['--target', String(holder.pid), '--mount', `--wdns=${process.cwd()}`]
   const store = ['--root', join(folder, 'store'), '--runroot', join(folder, 'run')]
   const podman: Podman = async (...words) => {
     const { stdout } = await promisify(execFile)(
