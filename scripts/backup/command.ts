@@ -4,7 +4,7 @@
  * there, but for those that were due and deleted meanwhile.
  */
 
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { databaseOf, type Database } from './database.ts'
 import { assertEmpty, assertThere, copy, isThere } from './files.ts'
@@ -98,6 +98,7 @@ async function backUp(installation: Installation, to: string): Promise<number> {
   await mkdir(fresh, { recursive: true, mode: 0o700 })
   try {
     await database.save(join(fresh, database.file))
+    await chmod(join(fresh, database.file), 0o600) // wherever it is moved to
     let copied = await copyMedia(dataFolder, fresh)
     for (const [name, path] of Object.entries(secrets)) {
       copied += await copy(path, join(fresh, name))

@@ -28,7 +28,7 @@ export async function makeImage(compute: Compute, say: Say): Promise<string> {
     const root = join(place, 'package')
     say('Setting the service up (some minutes) …')
     await layInstallation(join(root, INSTALLED), compute)
-    const deb = packDeb(root, compute, place, ['-Znone'])
+    const deb = packDeb(root, compute, place)
     const parts = readParts({ folder: join(root, INSTALLED), compute })
     rmSync(root, { recursive: true })
     say('Installing it into a Debian …')
@@ -53,7 +53,7 @@ function install(deb: string, layer: string, place: string): string {
   const script = join(ROOT, 'scripts/package/debian-packages.sh')
   const hooks = [
     `copy-in ${deb} ${script} /tmp`,
-    `chroot "$1" dpkg --install /tmp/${file}`,
+    `chroot "$1" dpkg --force-unsafe-io --install /tmp/${file}`,
     `chroot "$1" install --directory --owner=winnow --group=winnow --mode=700 ${DATA}`,
     `chroot "$1" sh /tmp/${basename(script)} >"$1/tmp/${list}"`,
     `download /tmp/${list} ${join(place, list)}`,
@@ -97,7 +97,7 @@ function configOf(compute: Compute): ImageConfig {
     }),
   }
   const isReady = "fetch('http://127.0.0.1:8080/readyz').then(({ ok }) => process.exit(ok ? 0 : 1))"
-  const { description, version, license } = manifest
+  const { description, version } = manifest
   return {
     User: 'winnow',
     Env: Object.entries(settings).map(([setting, value]) => `${setting}=${value}`),
@@ -107,11 +107,11 @@ function configOf(compute: Compute): ImageConfig {
     Volumes: { [DATA]: {} },
     ExposedPorts: { '8080/tcp': {}, '8081/tcp': {}, '9080/tcp': {}, '9081/tcp': {} },
     StopSignal: 'SIGTERM',
+    // None of licences: they are those of the bill of materials, not Winnow's alone.
     Labels: {
       'org.opencontainers.image.title': 'Winnow',
       'org.opencontainers.image.description': description,
       'org.opencontainers.image.version': version,
-      'org.opencontainers.image.licenses': license,
     },
     // Docker's own addition to the format; in nanoseconds.
     Healthcheck: {

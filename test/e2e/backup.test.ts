@@ -42,6 +42,9 @@ test('what is backed up while it runs is served after a restoration, and the res
 
   const { code, text: out } = await run(['restore', backup], restored)
   assert.deepEqual([code, out.endsWith(`are in ${restored}.\n`)], [0, true], out)
+  for (const path of [backup, restored].map((place) => join(place, 'winnow.db'))) {
+    assert.equal((await stat(path)).mode & 0o077, 0, 'nor in another folder')
+  }
   const second = await startWinnow(t, { env: { DATA_DIR: restored } })
   const after = await downloadResult(second, finished.request_id)
   assert.ok(after.target.equals(before.target) && after.residual.equals(before.residual))

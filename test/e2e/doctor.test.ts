@@ -13,6 +13,7 @@ import { fileFinding, MINI_SHA256 } from '../../scripts/doctor/checks/weights.ts
 import { doctor } from '../../scripts/doctor/command.ts'
 import type { Finding } from '../../scripts/doctor/finding.ts'
 import { runCommand } from '../support/run-command.ts'
+import { serve } from '../support/serve.ts'
 import { startS3 } from '../support/start-s3.ts'
 import { startWinnow, type Winnow } from '../support/start-winnow.ts'
 
@@ -66,7 +67,7 @@ test('on a service that runs, nothing is missing', async () => {
   assert.match(finding('broker').found, /^nats-server \d+\.\d+.* answers$/)
   assert.match(finding('streams').found, /JOBS.*replicas: 1$/)
   assert.match(finding('clock').found, /that of this host is that of the broker/)
-  assert.match(finding('gateway').found, /ready, 1 engines/)
+  assert.match(finding('gateway').found, /ready, engines: 1/)
   assert.match(finding('database').found, /takes writes, schema \d+/)
   assert.match(finding('data disk').found, /free, fsync in [\d.]+ ms/)
   assert.match(finding('separation').found, /one second by mini is right/)
@@ -77,6 +78,18 @@ test('on a service that runs, nothing is missing', async () => {
       ['fine', 'broker'],
       ['fine', 'media'],
     ],
+  )
+})
+
+test('what a gateway lacks stands there as it says it', async (t) => {
+  const problems = ['The disk of DATA_DIR is nearly full.', 'The broker is away.']
+  const readiness = { status: 'unavailable', database: true, broker: false, engines: 1, problems }
+  const { url } = await serve(t, (_request, reply) => void reply.end(JSON.stringify(readiness)))
+  const words = ['--role', 'gateway', '--egress', outside]
+  const { finding } = await examine(words, { ...env, PORT: new URL(url).port })
+  assert.equal(
+    finding('gateway').found,
+    `at ${url}: unavailable, engines: 1. The disk of DATA_DIR is nearly full. The broker is away.`,
   )
 })
 

@@ -126,7 +126,7 @@ test(
       )
       const { findings } = JSON.parse(text) as { findings: Finding[] }
       const found = (name: string) => findings.find((each) => each.name === name)?.found
-      assert.match(found('gateway') ?? '', /ready, 1 engines/)
+      assert.match(found('gateway') ?? '', /ready, engines: 1/)
       assert.match(found('database') ?? '', /^\/var\/lib\/winnow\/winnow\.db takes writes/)
     })
 

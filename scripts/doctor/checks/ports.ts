@@ -11,9 +11,8 @@ const MS_MAX = 5_000
 
 interface Readiness {
   status: 'ready' | 'degraded' | 'unavailable'
-  database: boolean
-  broker: boolean
   engines: number
+  problems: readonly string[]
 }
 
 export async function checkPorts({ gateway }: Context): Promise<Finding[]> {
@@ -44,24 +43,18 @@ async function readReadiness(url: string): Promise<Readiness | null> {
   try {
     const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(MS_MAX) })
     const body = (await answer.json()) as Partial<Readiness>
-    return 'engines' in body && 'status' in body ? (body as Readiness) : null
+    return 'engines' in body && 'problems' in body ? (body as Readiness) : null
   } catch {
     return null // nobody, or another program: the check of the port says which
   }
 }
 
-function readinessFinding(
-  { status, database, broker, engines }: Readiness,
-  { host, port }: Config,
-) {
-  const found = `at ${localUrl(host, port)}: ${status}, ${engines} engines`
+function readinessFinding({ status, engines, problems }: Readiness, { host, port }: Config) {
+  const found = `at ${localUrl(host, port)}: ${status}, engines: ${engines}`
   if (status === 'ready') return fine('gateway', found)
-  if (status === 'degraded')
-    return warning('gateway', found, 'Start an engine: requests wait for one.')
-  const away = [...(database ? [] : ['the database']), ...(broker ? [] : ['the broker'])].join(
-    ' and ',
-  )
-  return failure('gateway', found, `It goes on when ${away} answers again.`)
+  const finding = status === 'degraded' ? warning : failure
+  const remedy = 'See "Bad days" in docs/operations.md.'
+  return finding('gateway', `${found}. ${problems.join(' ')}`, remedy)
 }
 
 async function portFinding(

@@ -36,7 +36,7 @@ test("Debian's package has units for its place, settings that an upgrade keeps, 
   const root = join(folder, 'root')
   laySources(join(root, 'usr/lib/winnow'))
   await layCommand(join(root, 'usr/lib/winnow'), 'installed-app.mjs')
-  const deb = packDeb(root, 'cpu', folder, ['-Zxz', '-z0'])
+  const deb = packDeb(root, 'cpu', folder)
 
   const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
   assert.equal(run('dpkg-deb', '--field', deb, 'Version').trim(), version)
@@ -93,7 +93,7 @@ test('packages hold every file that their programs name', async (t) => {
 test('the package for GPUs takes the place of the one for processors', async (t) => {
   const folder = await makeFolder(t)
   await mkdir(join(folder, 'root/usr/lib/winnow'), { recursive: true })
-  const deb = packDeb(join(folder, 'root'), 'cuda', folder, ['-Znone'])
+  const deb = packDeb(join(folder, 'root'), 'cuda', folder)
   assert.match(
     run('dpkg-deb', '--field', deb, 'Package', 'Version'),
     /^Package: winnow\nVersion: \d+\.\d+\.\d+\+cuda\n$/,
