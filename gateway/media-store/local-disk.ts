@@ -13,6 +13,7 @@ import { send } from '@fastify/send'
 import { HOUR_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { freeBytes as bytesFree } from '../../shared/free-bytes.ts'
+import { FILE_BYTES_AHEAD } from '../../shared/http/save-body.ts'
 import type { Keys } from '../secrets.ts'
 import { checkSignedQuery, signPath, type Claims, type SignedMethod } from './signed-url.ts'
 import { OWNER_KEY } from './media-store.ts'
@@ -213,34 +214,38 @@ async function writeDurably(
   }
   // Opened first: a stream that opens the file itself may do so after it was destroyed.
   const file = await open(path, 'wx', 0o600)
-  await pipeline(hashed, file.createWriteStream({ flush: true }))
+  await pipeline(hashed, file.createWriteStream({ flush: true, highWaterMark: FILE_BYTES_AHEAD }))
   return { bytes, sha256: hash.digest('hex') }
 }
 
-/** The pieces of `body`; throws the reason of `signal` even while nothing arrives. */
-async function* timelyPieces(body: Readable, limits: StageLimits): AsyncGenerator<Buffer> {
-  const pieces = body.iterator(KEEP_OPEN)
-  for (;;) {
-    limits.signal.throwIfAborted()
-    const { done, value } = await timely(pieces.next(), limits)
-    if (done) return
-    yield value as Buffer
-  }
-}
-
-/** The value of `waiting`, unless nothing arrives for too long or `signal` aborts. */
-function timely<T>(waiting: Promise<T>, { silentMsMax, signal }: StageLimits): Promise<T> {
-  let tidyUp = () => {}
-  return new Promise<T>((resolve, reject) => {
-    const stop = () => reject(signal.reason as Error)
-    const timer = setTimeout(() => reject(tooSilent(silentMsMax)), silentMsMax)
-    signal.addEventListener('abort', stop, { once: true })
-    tidyUp = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', stop)
+/**
+ * The pieces of `body`; throws when nothing arrives for too long, and the reason of `signal` even
+ * while nothing arrives.
+ */
+async function* timelyPieces(
+  body: Readable,
+  { silentMsMax, signal }: StageLimits,
+): AsyncGenerator<Buffer> {
+  const pieces = body.iterator(KEEP_OPEN) as AsyncIterator<Buffer>
+  let fail: (error: Error) => void = () => undefined
+  const timer = setTimeout(() => fail(tooSilent(silentMsMax)), silentMsMax)
+  const stop = () => fail(signal.reason as Error)
+  signal.addEventListener('abort', stop)
+  try {
+    for (;;) {
+      signal.throwIfAborted()
+      timer.refresh()
+      const { done, value } = await new Promise<IteratorResult<Buffer>>((resolve, reject) => {
+        fail = reject
+        pieces.next().then(resolve, reject)
+      })
+      if (done) return
+      yield value
     }
-    waiting.then(resolve, reject)
-  }).finally(() => tidyUp())
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
+  }
 }
 
 const isDiskFull = (error: unknown): boolean =>
