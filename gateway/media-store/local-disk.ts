@@ -3,7 +3,7 @@
  * media, which has no key yet, is in a folder of its own.
  */
 
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { mkdir, open, opendir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -114,7 +114,7 @@ class MediaFolder implements LocalDisk {
     const newPath = join(this.#options.folder, NEW, randomUUID())
     const discard = () => rm(newPath, { force: true })
     const counted = countedPieces(body, limits, (bytes) => this.#assertRoom(bytes))
-    const written = await writeDurably(newPath, counted).catch(async (error: unknown) => {
+    await writeDurably(newPath, counted).catch(async (error: unknown) => {
       await discard()
       throw isDiskFull(error) ? noRoom(error) : error
     })
@@ -124,7 +124,7 @@ class MediaFolder implements LocalDisk {
       await rename(newPath, path)
       await syncFolder(dirname(path))
     }
-    return { ...written, discard, place }
+    return { discard, place }
   }
 
   async remove(key: string): Promise<void> {
@@ -194,28 +194,16 @@ async function* countedPieces(
       checkedBytes = bytes
       await assertRoom(0)
     }
+    limits.onPiece?.(piece)
     yield piece
   }
   if (limits.bytes !== undefined && bytes < limits.bytes) throw tooSmall(bytes, limits.bytes)
 }
 
-async function writeDurably(
-  path: string,
-  pieces: AsyncIterable<Buffer>,
-): Promise<Pick<StagedMedia, 'bytes' | 'sha256'>> {
-  const hash = createHash('sha256')
-  let bytes = 0
-  async function* hashed() {
-    for await (const piece of pieces) {
-      bytes += piece.length
-      hash.update(piece)
-      yield piece
-    }
-  }
+async function writeDurably(path: string, pieces: AsyncIterable<Buffer>): Promise<void> {
   // Opened first: a stream that opens the file itself may do so after it was destroyed.
   const file = await open(path, 'wx', 0o600)
-  await pipeline(hashed, file.createWriteStream({ flush: true, highWaterMark: FILE_BYTES_AHEAD }))
-  return { bytes, sha256: hash.digest('hex') }
+  await pipeline(pieces, file.createWriteStream({ flush: true, highWaterMark: FILE_BYTES_AHEAD }))
 }
 
 /**
