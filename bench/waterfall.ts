@@ -1,5 +1,5 @@
 /**
- * Question: where do the milliseconds of one request go, from the client's upload to its last event?
+ * Question: where do the milliseconds of one request go, from the upload to the last event?
  *
  * `npm run bench -- waterfall [seconds] [rounds] [mini|free]`: starts nats-server, gateway and an
  * engine that send their spans here, and separates a stereo WAV of `seconds` seconds (4) alone, so
