@@ -19,6 +19,7 @@ import { killHungProcess } from './compute/compute-watchdog.ts'
 import { loadConfig } from './config.ts'
 import { startControlServer } from './control-server.ts'
 import { createEngine } from './engine.ts'
+import { collectLessOften } from './garbage-collection.ts'
 import { prepareScratch } from './job/scratch.ts'
 import { sandboxProblem, sandboxSupport } from './media/sandbox-support.ts'
 import { EngineMetrics, engineStateText } from './operations/engine-metrics.ts'
@@ -30,6 +31,7 @@ const ANNOUNCE_MS = 3_000
 /** The longest shutdown, besides the drain. */
 const STOP_MS_MAX = 15_000
 
+collectLessOften()
 // In the compute thread the native libraries see only what is set here.
 Object.assign(process.env, deviceDefaults(process.env), oneGpu(process.env))
 const config = settingsOrEnd('engine', () => loadConfig(withCredentials(process.env)))

@@ -3,6 +3,7 @@
 import { ComputeThread } from '../../engine/compute/compute-thread.ts'
 import { loadConfig } from '../../engine/config.ts'
 import { createEngine } from '../../engine/engine.ts'
+import { collectLessOften } from '../../engine/garbage-collection.ts'
 import { prepareScratch } from '../../engine/job/scratch.ts'
 import { EngineMetrics } from '../../engine/operations/engine-metrics.ts'
 import { connectBroker } from '../../shared/broker.ts'
@@ -10,10 +11,18 @@ import { systemClock } from '../../shared/clock.ts'
 import { createPublicFetch } from '../../shared/http/public-fetch.ts'
 import { announceReady, onShutdown } from '../../shared/lifecycle.ts'
 import { createLogger } from '../../shared/log.ts'
+import { startTracing } from '../../shared/tracing.ts'
 import { version } from '../../shared/version.ts'
 
+collectLessOften()
 const config = loadConfig(process.env)
 const log = createLogger('engine', config.logLevel)
+await startTracing({
+  service: 'winnow-engine',
+  version,
+  endpoint: process.env.OTEL_EXPORTER_OTLP_ENDPOINT,
+  log,
+})
 await prepareScratch(config.scratchFolder)
 const { brokerAddress: address, engineId: name, leaseSeconds } = config
 const engine = createEngine({

@@ -20,6 +20,9 @@ export {
   type WebhookEvent,
 } from './webhook.ts'
 
+/** How far a file is read ahead: Node's own choice takes twice as much processor time to send. */
+const FILE_BYTES_AHEAD = 262_144
+
 export interface Client extends WebClient {
   /**
    * Creates a file and sends the bytes of `path`, as a stream.
@@ -68,7 +71,8 @@ export function createClient(options: ClientOptions): Client {
 
 async function* readWithProgress(path: string, size: number, onProgress: (part: number) => void) {
   let sent = 0
-  for await (const piece of createReadStream(path) as AsyncIterable<Buffer>) {
+  const pieces = createReadStream(path, { highWaterMark: FILE_BYTES_AHEAD })
+  for await (const piece of pieces as AsyncIterable<Buffer>) {
     yield piece
     sent += piece.length
     onProgress(sent / size)

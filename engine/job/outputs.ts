@@ -88,13 +88,12 @@ export class Outputs {
 
   /** Adds planar samples to all. */
   async write(parts: Parts): Promise<void> {
-    this.#peaks?.add(parts)
-    await allSettledOrThrow(
-      [...this.#writers].flatMap(([name, { sound, track }]) => {
-        const samples = parts.get(name)!
-        return [sound.write(samples), track?.write(samples)]
-      }),
-    )
+    const writing = [...this.#writers].flatMap(([name, { sound, track }]) => {
+      const samples = parts.get(name)!
+      return [sound.write(samples), track?.write(samples)]
+    })
+    this.#peaks?.add(parts) // while other threads write
+    await allSettledOrThrow(writing)
   }
 
   /**

@@ -13,6 +13,7 @@ import { inSpan } from '../../shared/tracing.ts'
 import type { ModelDescription } from '../../models/model.ts'
 import type { EngineConfig } from '../config.ts'
 import { DeviceError } from '../compute/compute-errors.ts'
+import { allSettledOrThrow } from './all-settled-or-throw.ts'
 import { describeDamage, describeMixture, describeStored } from './job-log.ts'
 import type { JobMedia, JobOutputs } from './job-media.ts'
 import { LogLines } from './log-lines.ts'
@@ -136,14 +137,15 @@ interface JobContext {
 
 type Completed = Pick<Extract<Event, { type: 'completed' }>, 'duration' | 'sample_rate' | 'outputs'>
 
-/** What was measured is reported while the sound is separated, and before the outcome. */
+/**
+ * What was measured is reported while the sound is separated, and before the outcome. Where both
+ * fail, the separation's error is the outcome.
+ */
 async function produceOutputs(job: Job, context: JobContext, deps: JobDeps): Promise<Completed> {
   const { seconds, reported } = await measureMedia(context, deps)
-  try {
-    return await separateSource(job, { ...context, seconds: seconds ?? 0 }, deps)
-  } finally {
-    await reported
-  }
+  const separated = separateSource(job, { ...context, seconds: seconds ?? 0 }, deps)
+  await allSettledOrThrow<unknown>([separated, reported])
+  return separated
 }
 
 async function separateSource(

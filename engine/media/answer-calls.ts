@@ -25,6 +25,9 @@ function reportOf(error: unknown): ErrorReport {
   return { message, ...code, isDiskFull: isDiskFull(error) }
 }
 
+/** An answer that cannot be sent has nobody to read it: the engine has ended. */
 function send(answer: ProcessAnswer): void {
-  process.send?.(answer)
+  process.send?.(answer, undefined, undefined, (error) => {
+    if (error) process.exit()
+  })
 }

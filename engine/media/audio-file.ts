@@ -139,6 +139,19 @@ export class AudioFile {
     await this.#writePackets()
   }
 
+  /**
+   * Adds samples as they stand in the file: of PCM, which nothing has to encode.
+   * @throws Error when the disk is full
+   */
+  async writeCoded(bytes: Buffer, samples: number): Promise<void> {
+    const packet = this.#packet
+    packet.data = bytes
+    packet.pts = packet.dts = this.#samples
+    packet.duration = BigInt(samples)
+    this.#samples += packet.duration
+    await this.#writePacket()
+  }
+
   /** Encodes what is held back and completes the file. */
   async finish(): Promise<void> {
     check(await this.#codec.sendFrame(null), 'end the encoding')
@@ -153,11 +166,16 @@ export class AudioFile {
       const code = this.#codec.receivePacketSync(packet)
       if (code === AVERROR_EAGAIN || code === AVERROR_EOF) return
       check(code, 'encode')
-      packet.streamIndex = this.#stream.index
-      packet.rescaleTs(this.#codec.timeBase, this.#stream.timeBase)
-      check(await this.#context.writeFrame(packet), 'write to the file')
-      packet.unref()
+      await this.#writePacket()
     }
+  }
+
+  async #writePacket(): Promise<void> {
+    const packet = this.#packet
+    packet.streamIndex = this.#stream.index
+    packet.rescaleTs(this.#codec.timeBase, this.#stream.timeBase)
+    check(await this.#context.writeFrame(packet), 'write to the file')
+    packet.unref()
   }
 
   /** Frees everything; the file stays as it is. */

@@ -95,9 +95,9 @@ async function createWav(path: string, { sampleRate, layout, tags }: Source): Pr
     tags,
     cover: null, // RIFF has no place for it
   })
-  const quantized = createQuantizer()
+  const packed = createPacker()
   const write = async (block: readonly Float32Array[]) => {
-    if (samplesOf(block) > 0) await file.write(quantized(block), samplesOf(block))
+    if (samplesOf(block) > 0) await file.writeCoded(packed(block), samplesOf(block))
   }
   return encoderOf(path, file, { write, contentType: 'audio/wav', extension: 'wav' })
 }
@@ -285,10 +285,13 @@ const FULL_SCALE = 2 ** 23
 const [LEAST, GREATEST] = [-FULL_SCALE, FULL_SCALE - 1]
 const PADDING_BITS = 8
 
+/** Samples of a channel after which the next channel's are taken: all of them fit the cache. */
+const SAMPLES_AT_ONCE = 2_048
+const BYTES = 3
+
 /**
  * Makes interleaved 24-bit samples, each in the upper bits of 32: FFmpeg cuts off the lower ones.
- * They are valid until the next call: memory of its own for each would be megabytes a second, and
- * the garbage collector looks at the whole heap after every 64 MiB.
+ * They are valid until the next call: memory of its own for each would be megabytes a second.
  */
 function createQuantizer(): (block: readonly Float32Array[]) => Buffer {
   let room = new Int32Array(0)
@@ -298,11 +301,45 @@ function createQuantizer(): (block: readonly Float32Array[]) => Buffer {
     const samples = room.subarray(0, length)
     for (const [channel, plane] of block.entries()) {
       for (let i = 0, at = channel; i < plane.length; i++, at += block.length) {
-        const level = Math.floor(plane[i]! * FULL_SCALE + 0.5) // Math.round takes thrice as long
-        const clipped = level < LEAST ? LEAST : level > GREATEST ? GREATEST : level
-        samples[at] = clipped << PADDING_BITS
+        samples[at] = levelOf(plane[i]!) << PADDING_BITS
       }
     }
     return bytesOf(samples)
   }
+}
+
+/** As `createQuantizer`, but each sample in three bytes, as WAV files have them. */
+function createPacker(): (block: readonly Float32Array[]) => Buffer {
+  let room = Buffer.alloc(0)
+  return (block) => {
+    const samples = samplesOf(block)
+    const step = BYTES * block.length
+    if (room.length < samples * step) room = Buffer.alloc(samples * step)
+    for (let from = 0; from < samples; from += SAMPLES_AT_ONCE) {
+      const to = Math.min(samples, from + SAMPLES_AT_ONCE)
+      for (const [channel, plane] of block.entries()) {
+        pack(plane.subarray(from, to), room, { at: from * step + BYTES * channel, step })
+      }
+    }
+    return room.subarray(0, samples * step)
+  }
+}
+
+function pack(
+  samples: Float32Array,
+  bytes: Uint8Array,
+  { at, step }: { at: number; step: number },
+): void {
+  for (let i = 0; i < samples.length; i++, at += step) {
+    const level = levelOf(samples[i]!)
+    bytes[at] = level
+    bytes[at + 1] = level >> 8
+    bytes[at + 2] = level >> 16
+  }
+}
+
+/** Rounded, and clipped to full scale. */
+function levelOf(sample: number): number {
+  const level = Math.floor(sample * FULL_SCALE + 0.5) // Math.round takes thrice as long
+  return level < LEAST ? LEAST : level > GREATEST ? GREATEST : level
 }

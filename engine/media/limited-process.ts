@@ -11,6 +11,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AVERROR_ENOSPC } from 'node-av/constants'
 import { type ErrorCode, ServiceError } from '../../shared/errors.ts'
+import { COLLECT_LESS_OFTEN } from '../garbage-collection.ts'
 import { CallError } from './ffmpeg.ts'
 import { SANDBOX } from './sandbox-support.ts'
 
@@ -163,7 +164,7 @@ function startLimited(
 ): ChildProcess {
   const path = fileURLToPath(program)
   const options = { reads: [...programFiles(path), ...reads], writes, channel: CHANNEL }
-  const node = [process.execPath, '--import', import.meta.resolve('tsx'), path]
+  const node = [process.execPath, COLLECT_LESS_OFTEN, '--import', import.meta.resolve('tsx'), path]
   const sandboxed = [process.execPath, SANDBOX, JSON.stringify(options), ...node]
   const kibibytes = Math.floor((bytesMax + CODE_BYTES) / 1_024)
   const limits = [kibibytes, niceness].map(String)

@@ -117,6 +117,8 @@ export class SoundReader {
   async open(path: string, limits: MixtureLimits): Promise<Mixture> {
     const facts = await this.#call<MixtureFacts>({ do: 'open', path, limits })
     let corruptPackets = 0
+    let closing: Promise<void> | undefined
+    const close = () => (closing ??= this.#call({ do: 'close' }))
     const next = async () => {
       const answer = await this.#call<NextBlock>({ do: 'next' })
       corruptPackets = answer.corruptPackets
@@ -128,10 +130,16 @@ export class SoundReader {
         return corruptPackets
       },
       async *blocks() {
-        for (let block = await next(); block; block = await next()) yield block
+        let following = next()
+        for (let block = await following; block; block = await following) {
+          following = next() // decoded while this one is used
+          following.catch(() => undefined) // awaited next: until then it is not unhandled
+          yield block
+        }
+        close().catch(() => undefined) // as above; the outcome of the job need not wait for it
       },
       close: async () => {
-        if (!this.#process.hasEnded) await this.#call({ do: 'close' })
+        if (!this.#process.hasEnded) await close()
       },
     }
   }

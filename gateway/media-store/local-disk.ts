@@ -3,7 +3,7 @@
  * media, which has no key yet, is in a folder of its own.
  */
 
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { mkdir, open, opendir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -13,6 +13,7 @@ import { send } from '@fastify/send'
 import { HOUR_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { freeBytes as bytesFree } from '../../shared/free-bytes.ts'
+import { FILE_BYTES_AHEAD } from '../../shared/http/save-body.ts'
 import type { Keys } from '../secrets.ts'
 import { checkSignedQuery, signPath, type Claims, type SignedMethod } from './signed-url.ts'
 import { OWNER_KEY } from './media-store.ts'
@@ -113,7 +114,7 @@ class MediaFolder implements LocalDisk {
     const newPath = join(this.#options.folder, NEW, randomUUID())
     const discard = () => rm(newPath, { force: true })
     const counted = countedPieces(body, limits, (bytes) => this.#assertRoom(bytes))
-    const written = await writeDurably(newPath, counted).catch(async (error: unknown) => {
+    await writeDurably(newPath, counted).catch(async (error: unknown) => {
       await discard()
       throw isDiskFull(error) ? noRoom(error) : error
     })
@@ -123,7 +124,7 @@ class MediaFolder implements LocalDisk {
       await rename(newPath, path)
       await syncFolder(dirname(path))
     }
-    return { ...written, discard, place }
+    return { discard, place }
   }
 
   async remove(key: string): Promise<void> {
@@ -193,54 +194,46 @@ async function* countedPieces(
       checkedBytes = bytes
       await assertRoom(0)
     }
+    limits.onPiece?.(piece)
     yield piece
   }
   if (limits.bytes !== undefined && bytes < limits.bytes) throw tooSmall(bytes, limits.bytes)
 }
 
-async function writeDurably(
-  path: string,
-  pieces: AsyncIterable<Buffer>,
-): Promise<Pick<StagedMedia, 'bytes' | 'sha256'>> {
-  const hash = createHash('sha256')
-  let bytes = 0
-  async function* hashed() {
-    for await (const piece of pieces) {
-      bytes += piece.length
-      hash.update(piece)
-      yield piece
-    }
-  }
+async function writeDurably(path: string, pieces: AsyncIterable<Buffer>): Promise<void> {
   // Opened first: a stream that opens the file itself may do so after it was destroyed.
   const file = await open(path, 'wx', 0o600)
-  await pipeline(hashed, file.createWriteStream({ flush: true }))
-  return { bytes, sha256: hash.digest('hex') }
+  await pipeline(pieces, file.createWriteStream({ flush: true, highWaterMark: FILE_BYTES_AHEAD }))
 }
 
-/** The pieces of `body`; throws the reason of `signal` even while nothing arrives. */
-async function* timelyPieces(body: Readable, limits: StageLimits): AsyncGenerator<Buffer> {
-  const pieces = body.iterator(KEEP_OPEN)
-  for (;;) {
-    limits.signal.throwIfAborted()
-    const { done, value } = await timely(pieces.next(), limits)
-    if (done) return
-    yield value as Buffer
-  }
-}
-
-/** The value of `waiting`, unless nothing arrives for too long or `signal` aborts. */
-function timely<T>(waiting: Promise<T>, { silentMsMax, signal }: StageLimits): Promise<T> {
-  let tidyUp = () => {}
-  return new Promise<T>((resolve, reject) => {
-    const stop = () => reject(signal.reason as Error)
-    const timer = setTimeout(() => reject(tooSilent(silentMsMax)), silentMsMax)
-    signal.addEventListener('abort', stop, { once: true })
-    tidyUp = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', stop)
+/**
+ * The pieces of `body`; throws when nothing arrives for too long, and the reason of `signal` even
+ * while nothing arrives.
+ */
+async function* timelyPieces(
+  body: Readable,
+  { silentMsMax, signal }: StageLimits,
+): AsyncGenerator<Buffer> {
+  const pieces = body.iterator(KEEP_OPEN) as AsyncIterator<Buffer>
+  let fail: (error: Error) => void = () => undefined
+  const timer = setTimeout(() => fail(tooSilent(silentMsMax)), silentMsMax)
+  const stop = () => fail(signal.reason as Error)
+  signal.addEventListener('abort', stop)
+  try {
+    for (;;) {
+      signal.throwIfAborted()
+      timer.refresh()
+      const { done, value } = await new Promise<IteratorResult<Buffer>>((resolve, reject) => {
+        fail = reject
+        pieces.next().then(resolve, reject)
+      })
+      if (done) return
+      yield value
     }
-    waiting.then(resolve, reject)
-  }).finally(() => tidyUp())
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
+  }
 }
 
 const isDiskFull = (error: unknown): boolean =>

@@ -86,13 +86,12 @@ export interface StageLimits {
   silentMsMax: number
   /** When it aborts, it fails with its reason. */
   signal: AbortSignal
+  /** Receives each piece on its way to the disk. */
+  onPiece?(piece: Buffer): void
 }
 
 /** Media that is complete and durable, but not yet under a key. */
 export interface StagedMedia {
-  bytes: number
-  /** In hexadecimal. */
-  sha256: string
   /** Puts it under `key`, durably and atomically; replaces what is there. */
   place(key: string): Promise<void>
   /** Deletes it unless it has been placed. */

@@ -29,7 +29,7 @@ type PublisherDeps = FinishDeps &
 const BATCH_MAX = 64
 /** Polls the outbox, for rows of other processes. */
 const EVERY_MS = 1_000
-/** Requests that come this close together share a transaction, and so one disk flush. */
+/** Requests that come this soon after others share a transaction, and so one disk flush. */
 const GATHER_MS = 10
 /** A job may wait in the queue so long before its addresses expire. */
 const JOB_URL_MS = 7 * DAY_MS
@@ -48,8 +48,8 @@ export const createJobPublisher = (deps: PublisherDeps): Loop =>
     everyMs: EVERY_MS,
     log: deps.log,
     turn: async () => {
-      await sleep(GATHER_MS)
       await publishWaiting(deps)
+      await sleep(GATHER_MS)
     },
   })
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import { withDeadline } from '../../shared/deadline.ts'
@@ -53,17 +54,24 @@ async function takeInput(
   // `AbortSignal.timeout` would keep a list in Node's timers for each until its time has come.
   const ms = Math.max(0, Date.parse(file.expires_at) - clock.now())
   const key = inputKey(fileId)
+  const hash = createHash('sha256')
   const claim = async (store: Store) => {
     if (await markFileUploaded(store, fileId, uploadTimes(clock.now(), config))) return
     const known = await findFile(store, fileId)
     throw known?.uploaded_at ? new ServiceError('FILE_ALREADY_UPLOADED') : tooLate()
   }
-  const sha256 = await turns.replacing(key, (signal) =>
+  await turns.replacing(key, (signal) =>
     withDeadline({ ms, late: tooLate, signal }, (deadline) =>
-      keepBody(deps, request, { key, bytes: size, signal: deadline, claim }),
+      keepBody(deps, request, {
+        key,
+        bytes: size,
+        signal: deadline,
+        onPiece: (piece) => hash.update(piece),
+        claim,
+      }),
     ),
   )
-  return reply.header('etag', `"${sha256}"`).send()
+  return reply.header('etag', `"${hash.digest('hex')}"`).send()
 }
 
 const tooLate = () =>
@@ -96,27 +104,27 @@ async function takeOutput(
   }
   await assertUnfinished(deps.store) // before the body is sent, where possible
   const key = outputKey(requestId, part)
-  const sha256 = await turns.alone(key, (signal) =>
+  await turns.alone(key, (signal) =>
     keepBody(deps, request, { key, signal, claim: assertUnfinished }),
   )
-  return reply.header('etag', `"${sha256}"`).send()
+  return reply.send()
 }
 
-interface Keeping extends Pick<StageLimits, 'bytes' | 'signal'> {
+interface Keeping extends Omit<StageLimits, 'silentMsMax'> {
   key: string
   /** Checks that the key may be written, in the transaction that writes it. */
   claim: (store: Store) => Promise<void>
 }
 
 /**
- * Stores the body of `request`; returns its SHA-256 in hexadecimal. Nothing is claimed before the
- * body is complete, so that an aborted upload blocks no other.
+ * Stores the body of `request`. Nothing is claimed before the body is complete, so that an aborted
+ * upload blocks no other.
  */
 async function keepBody(
   { store, mediaStore, config }: MediaDeps,
   { raw }: FastifyRequest,
   { key, claim, ...limits }: Keeping,
-): Promise<string> {
+): Promise<void> {
   const silentMsMax = 1_000 * config.bodySecondsMax
   const staged = await mediaStore.stage(raw, { ...limits, silentMsMax })
   try {
@@ -124,7 +132,6 @@ async function keepBody(
       await claim(store)
       await staged.place(key)
     })
-    return staged.sha256
   } finally {
     await staged.discard()
   }

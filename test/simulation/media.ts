@@ -62,8 +62,6 @@ export class MediaDisk {
           },
         )
         return {
-          bytes,
-          sha256: '',
           place: (key) =>
             call('place media', () => {
               this.staged.delete(staged)

@@ -2,7 +2,7 @@
 
 import { answerCalls } from '../../engine/media/answer-calls.ts'
 
-export type LimitedTask = 'answer' | 'crash' | 'fill' | 'hang' | 'die' | 'name'
+export type LimitedTask = 'answer' | 'crash' | 'fill' | 'hang' | 'die' | 'name' | 'pause'
 
 answerCalls<LimitedTask>(async (task) => {
   if (task === 'crash') process.abort()
@@ -10,6 +10,7 @@ answerCalls<LimitedTask>(async (task) => {
   const filled: Buffer[] = []
   while (task === 'fill') filled.push(Buffer.alloc(2 ** 24, 1))
   while (task === 'hang');
+  if (task === 'pause') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000)
   if (task === 'name') return process.pid
   return task
 })

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -45,6 +46,20 @@ test('that it is killed or cannot start says nothing of the work', async () => {
   await assert.rejects(killed.call('die'), { name: 'Error', message: /was killed/ })
   const small = begin({ bytesMax: 2 ** 26 })
   await assert.rejects(small.call('answer'), { name: 'Error', message: /before it was ready/ })
+})
+
+test('an answer that nobody waits for any more ends the process without a word', async () => {
+  const child = fork(fileURLToPath(PROGRAM), {
+    execArgv: ['--import', 'tsx'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    serialization: 'advanced',
+  })
+  await once(child, 'message')
+  child.send({ id: 1, task: 'pause' satisfies LimitedTask })
+  child.disconnect() // before the answer
+  const [said, [code]] = await Promise.all([text(child.stderr!), once(child, 'exit')])
+  assert.equal(said, '')
+  assert.equal(code, 0)
 })
 
 test(

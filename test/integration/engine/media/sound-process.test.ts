@@ -170,6 +170,21 @@ test('the sound is that of the file, and so is what is said of it', async () => 
   })
 })
 
+test('a file that is left in the middle does not keep its process from the next one', async () => {
+  const path = await save('plain.wav', wavBytes([noise(3, RATE)], RATE))
+  const unhandled: unknown[] = []
+  const note = (error: unknown) => void unhandled.push(error)
+  process.on('unhandledRejection', note)
+  await new SoundProcesses(tmpdir()).use(signal, async (reader) => {
+    const mixture = await reader.open(path, NO_LIMITS)
+    for await (const _ of mixture.blocks()) break
+    await mixture.close()
+    assert.equal(await reader.measure(path, SECONDS_MAX), 3)
+  })
+  process.off('unhandledRejection', note)
+  assert.deepEqual(unhandled, [])
+})
+
 test('what ffmpeg refuses keeps its code, and the process serves the next file', async () => {
   const none = await save('none.wav', Buffer.from('no sound'))
   const path = await save('plain.wav', wavBytes([noise(1, RATE)], RATE))
