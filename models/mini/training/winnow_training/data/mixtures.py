@@ -48,14 +48,14 @@ WEIGHTS = {
     "crowd": 0.7,
     "kit": 1.0,
     "siren": 0.7,
-    **dict.fromkeys(REAL, 3.4),
+    **dict.fromkeys(REAL, 4.4),
     **dict.fromkeys(MELODIC, 1.3),
 }
 """How often a class is a source: what people ask for most, most."""
-WEIGHT_OTHERS = 0.3
+WEIGHT_OTHERS = 0.5
 TWO_RECORDINGS = 0.6
 """So often an everyday sound is made of two recordings, or it would be known by its recording."""
-RECORDED, RECORDED_ENOUGH = 0.5, 24
+RECORDED, RECORDED_ENOUGH = 0.7, 24
 """So often a clip is a real recording, or of notes that are, where the class has enough of them;
 of a class that has fewer less often, or it would be known by its recordings."""
 BAND = "band"
@@ -135,7 +135,14 @@ class Bank:
 
     def recorded_share(self, name: str) -> float:
         """How often a clip of the class is a real recording."""
+        if not self.recorded:
+            return 0
         return RECORDED * min(1, len(self.recorded.clips.get(name, [])) / RECORDED_ENOUGH)
+
+    def weight(self, name: str) -> float:
+        """How often the class is a source: oftener where real recordings take turns from what
+        the recipe makes."""
+        return SOURCE_WEIGHTS.get(name, WEIGHT_OTHERS) * (1 + self.recorded_share(name))
 
     def clip(self, name: str, rng, augmented: bool = True, samples: int = SAMPLES) -> np.ndarray:
         """[N] with an RMS of 1, from a clip of the class that is not silent. Those
@@ -238,7 +245,7 @@ def swell(rng) -> np.ndarray:
 def choose_sources(bank: Bank, rng) -> list[str]:
     """One to four names of sources that a listener can tell apart."""
     names = [*bank.names, BAND, OTHER]
-    weights = np.array([SOURCE_WEIGHTS.get(name, WEIGHT_OTHERS) for name in names])
+    weights = np.array([bank.weight(name) for name in names])
     count = rng.choice([*COUNTS], p=[*COUNTS.values()])
     while True:
         chosen = [
