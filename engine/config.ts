@@ -7,8 +7,8 @@ import { parseModelChoice } from '../models/model-choice.ts'
 import { PRECISIONS } from '../models/precision.ts'
 import { DAY_SECONDS, HOUR_SECONDS } from '../shared/durations.ts'
 import { newId } from '../shared/ids.ts'
-import { readBrokerAddress } from '../shared/broker-connection.ts'
-import { readSettings } from '../shared/settings.ts'
+import { readBrokerAddress } from '../shared/broker/connection.ts'
+import { readSettings } from '../shared/process/settings.ts'
 import { parseBatchFrames } from './compute/batch-budget.ts'
 
 const RUNTIME_FOLDER = fileURLToPath(new URL('../.runtime', import.meta.url))

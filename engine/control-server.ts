@@ -12,7 +12,7 @@ import {
   type EngineStats,
 } from '../shared/engine-control.ts'
 import { MINUTE_MS } from '../shared/durations.ts'
-import { beginSpan, type OpenSpan } from '../shared/tracing.ts'
+import { beginSpan, type OpenSpan } from '../shared/telemetry/tracing.ts'
 import { BATCH_FRAMES } from './compute/batch-budget.ts'
 
 export interface ControlledEngine {

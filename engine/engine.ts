@@ -1,12 +1,12 @@
 /** The parts of an engine put together: its control interface, and the loop that serves jobs. */
 
-import type { Broker, Lease } from '../shared/broker.ts'
+import type { Broker, Lease } from '../shared/broker/broker.ts'
 import type { Clock } from '../shared/clock.ts'
 import type { EngineDescription } from '../shared/engine-control.ts'
 import type { FailureCode } from '../shared/errors.ts'
-import type { Logger } from '../shared/log.ts'
+import type { Logger } from '../shared/telemetry/log.ts'
 import type { Job } from '../shared/messages.ts'
-import { inSpan } from '../shared/tracing.ts'
+import { inSpan } from '../shared/telemetry/tracing.ts'
 import type { PublicFetch } from '../shared/http/public-fetch.ts'
 import { BatchBudget, chooseFrames } from './compute/batch-budget.ts'
 import type { ComputeThread } from './compute/compute-thread.ts'

@@ -1,6 +1,6 @@
 /** Which jobs an engine leases and starts: pure functions of its open jobs. */
 
-import type { JobQueue } from '../shared/broker.ts'
+import type { JobQueue } from '../shared/broker/broker.ts'
 
 /** An open job, as the policy sees it. */
 export interface HeldJob {

@@ -3,9 +3,9 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Broker, JobQueue, Lease } from '../shared/broker.ts'
+import type { Broker, JobQueue, Lease } from '../shared/broker/broker.ts'
 import type { EngineState } from '../shared/engine-control.ts'
-import type { Logger } from '../shared/log.ts'
+import type { Logger } from '../shared/telemetry/log.ts'
 import { mayBegin, mayLease, type HeldJob } from './intake-policy.ts'
 import { JobStopped, type Outcome } from './job/outcome.ts'
 

@@ -3,17 +3,22 @@
  */
 
 import { deviceDefaults, oneGpu } from '../models/device-defaults.ts'
-import { connectBroker } from '../shared/broker.ts'
+import { connectBroker } from '../shared/broker/broker.ts'
 import { systemClock } from '../shared/clock.ts'
-import { withCredentials } from '../shared/credentials.ts'
-import { journalDestination } from '../shared/journal.ts'
-import { announceReady, onShutdown, settingsOrEnd, startOrEnd } from '../shared/lifecycle.ts'
-import { createLogger } from '../shared/log.ts'
-import { startMetricsServer } from '../shared/metrics-server.ts'
-import { startTracing } from '../shared/tracing.ts'
+import { withCredentials } from '../shared/process/credentials.ts'
+import { journalDestination } from '../shared/process/journal.ts'
+import {
+  announceReady,
+  onShutdown,
+  settingsOrEnd,
+  startOrEnd,
+} from '../shared/process/lifecycle.ts'
+import { createLogger } from '../shared/telemetry/log.ts'
+import { startMetricsServer } from '../shared/telemetry/metrics-server.ts'
+import { startTracing } from '../shared/telemetry/tracing.ts'
 import { version } from '../shared/version.ts'
 import { createPublicFetch } from '../shared/http/public-fetch.ts'
-import { connectServiceManager } from '../shared/service-manager.ts'
+import { connectServiceManager } from '../shared/process/service-manager.ts'
 import { ComputeThread } from './compute/compute-thread.ts'
 import { killHungProcess } from './compute/compute-watchdog.ts'
 import { loadConfig } from './config.ts'

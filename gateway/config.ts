@@ -1,8 +1,8 @@
 /** Every setting of the gateway, with its unit, range and default. */
 
-import { readBrokerAddress } from '../shared/broker-connection.ts'
+import { readBrokerAddress } from '../shared/broker/connection.ts'
 import { DAY_SECONDS } from '../shared/durations.ts'
-import { readSettings, type SettingReader } from '../shared/settings.ts'
+import { readSettings, type SettingReader } from '../shared/process/settings.ts'
 
 export type Config = ReturnType<typeof loadConfig>
 

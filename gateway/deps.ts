@@ -1,8 +1,8 @@
 /** The dependencies of the gateway's parts; `main.ts` makes them once, tests make their own. */
 
-import type { Broker } from '../shared/broker.ts'
+import type { Broker } from '../shared/broker/broker.ts'
 import type { Clock } from '../shared/clock.ts'
-import type { Logger } from '../shared/log.ts'
+import type { Logger } from '../shared/telemetry/log.ts'
 import type { EgressUser } from './requests/egress-pool.ts'
 import type { EngineRegistry } from './operations/engine-registry.ts'
 import type { KeyChecks } from './accounts/key-checks.ts'

@@ -1,7 +1,7 @@
 /** Work that a process repeats until it stops: at intervals, and whenever it is woken. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from '../shared/log.ts'
+import type { Logger } from '../shared/telemetry/log.ts'
 
 interface LoopOptions {
   name: string

@@ -7,7 +7,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { access, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { StartError } from '../shared/lifecycle.ts'
+import { StartError } from '../shared/process/lifecycle.ts'
 import type { Store } from './store/database.ts'
 import { keepSecretCheck, replaceSecretCheck } from './store/secret-checks.ts'
 

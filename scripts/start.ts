@@ -13,7 +13,7 @@ import {
   portAfter,
   type Config as GatewayConfig,
 } from '../gateway/config.ts'
-import { SettingsError } from '../shared/settings.ts'
+import { SettingsError } from '../shared/process/settings.ts'
 import { hasCudaBuild } from './doctor/checks/driver.ts'
 import { enginesFor, gpusOf } from './engines.ts'
 import { startNatsServer, type NatsServer } from './nats-server.ts'

@@ -2,7 +2,7 @@
 
 import * as grpc from '@grpc/grpc-js'
 import { loadProto } from './proto.ts'
-import { currentTraceParent, inSpan } from './tracing.ts'
+import { currentTraceParent, inSpan } from './telemetry/tracing.ts'
 
 export interface EngineDescription {
   engine_id: string

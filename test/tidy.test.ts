@@ -26,15 +26,18 @@ const FREE = ['scripts', 'bench', 'test', 'examples']
 const HOMES: [packages: RegExp, homes: readonly string[]][] = [
   [/^@?fastify/, ['gateway/']],
   [/^(kysely|better-sqlite3|pg$)/, ['gateway/store/']],
-  [/^prom-client/, ['shared/metrics.ts']],
-  [/^@nats-io\//, ['shared/broker']],
+  [/^prom-client/, ['shared/telemetry/metrics.ts']],
+  [/^@nats-io\//, ['shared/broker/']],
   [
     /^(@grpc\/|grpc-health-check)/,
     ['shared/proto.ts', 'shared/engine-control.ts', 'engine/control-server.ts', 'gateway/grpc/'],
   ],
   [/^node-av/, ['engine/media/']],
-  [/^koffi/, ['engine/operations/nvml.ts', 'engine/media/sandbox.mjs', 'shared/libsystemd.ts']],
-  [/^@opentelemetry\//, ['shared/tracing.ts']],
+  [
+    /^koffi/,
+    ['engine/operations/nvml.ts', 'engine/media/sandbox.mjs', 'shared/process/libsystemd.ts'],
+  ],
+  [/^@opentelemetry\//, ['shared/telemetry/tracing.ts']],
   [/^protobufjs/, ['models/graph/']],
   [/^@tensorflow\//, ['models/tensor.ts', 'models/bfloat16.ts']],
 ]

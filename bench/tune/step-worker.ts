@@ -13,7 +13,7 @@ import { loadModel } from '../../models/load-model.ts'
 import { parseModelChoice } from '../../models/model-choice.ts'
 import type { PrecisionChoice } from '../../models/precision.ts'
 import { deviceKind } from '../../models/tensor.ts'
-import { createLogger } from '../../shared/log.ts'
+import { createLogger } from '../../shared/telemetry/log.ts'
 import { noise } from '../../test/support/signals.ts'
 import type { StepModel, StepQuestion, StepTime } from './step-times.ts'
 

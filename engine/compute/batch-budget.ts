@@ -2,7 +2,7 @@
  * The frame budget of a batch: the configured one, lowered while the device lacks memory for it.
  */
 
-import type { Logger } from '../../shared/log.ts'
+import type { Logger } from '../../shared/telemetry/log.ts'
 import type { BatchLimits } from './batch-policy.ts'
 
 /** The range of the configured budget. */

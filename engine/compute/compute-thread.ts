@@ -4,7 +4,7 @@
  */
 
 import { Worker } from 'node:worker_threads'
-import type { Logger } from '../../shared/log.ts'
+import type { Logger } from '../../shared/telemetry/log.ts'
 import type { LaneRequest, LaneResult } from '../../models/model.ts'
 import { ComputeLostError, computeErrorOf } from './compute-errors.ts'
 import type {

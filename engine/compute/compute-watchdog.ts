@@ -1,6 +1,6 @@
 /** Ends an engine whose compute thread hangs in one command. */
 
-import type { Logger } from '../../shared/log.ts'
+import type { Logger } from '../../shared/telemetry/log.ts'
 
 /** Seconds are counted by a timer, not measured: none pass while the process is suspended. */
 const TICK_MS = 1_000

@@ -1,6 +1,6 @@
 /** Spans of the lanes of one job: how long each waited for its first step, and took for all. */
 
-import { isTracing, spansOfNow, type OpenSpan } from '../../shared/tracing.ts'
+import { isTracing, spansOfNow, type OpenSpan } from '../../shared/telemetry/tracing.ts'
 
 /** Those after them are like those before, and a trace of thousands of spans is of no use. */
 const LANES_TRACED_MAX = 64

@@ -5,7 +5,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Event, OutputName, OutputPart, StoredFile } from '../../shared/messages.ts'
-import { beginSpan, type OpenSpan } from '../../shared/tracing.ts'
+import { beginSpan, type OpenSpan } from '../../shared/telemetry/tracing.ts'
 import { allSettledOrThrow } from './all-settled-or-throw.ts'
 import {
   createEncoder,

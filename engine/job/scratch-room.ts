@@ -1,7 +1,7 @@
 /** Notices that the scratch disk is full: no job is leased meanwhile, as none could be served. */
 
 import { freeBytes } from '../../shared/free-bytes.ts'
-import type { Logger } from '../../shared/log.ts'
+import type { Logger } from '../../shared/telemetry/log.ts'
 
 interface ScratchRoomOptions {
   scratchFolder: string

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { onDisk } from '../../shared/lifecycle.ts'
+import { onDisk } from '../../shared/process/lifecycle.ts'
 
 const FOLDER_NAME = /^job-(\d+)-/
 

@@ -1,15 +1,15 @@
 /** Serves one job, from source to outputs. */
 
 import { join } from 'node:path'
-import type { Broker } from '../../shared/broker.ts'
+import type { Broker } from '../../shared/broker/broker.ts'
 import type { Clock } from '../../shared/clock.ts'
 import type { FailureCode } from '../../shared/errors.ts'
-import type { Logger } from '../../shared/log.ts'
+import type { Logger } from '../../shared/telemetry/log.ts'
 import { assertNotTooLong } from '../../shared/media-limits.ts'
 import { targetNames, type Event, type Job } from '../../shared/messages.ts'
 import type { PublicFetch } from '../../shared/http/public-fetch.ts'
 import { LIMITS, promptsOf } from '../../shared/separation-options.ts'
-import { inSpan } from '../../shared/tracing.ts'
+import { inSpan } from '../../shared/telemetry/tracing.ts'
 import type { ModelDescription } from '../../models/model.ts'
 import type { EngineConfig } from '../config.ts'
 import { DeviceError } from '../compute/compute-errors.ts'

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import { assertSpansBegin } from '../../shared/media-limits.ts'
 import { targetNames, type Finding, type Job, type OutputName } from '../../shared/messages.ts'
-import { beginSpan } from '../../shared/tracing.ts'
+import { beginSpan } from '../../shared/telemetry/tracing.ts'
 import { promptsOf, type AudioSpan } from '../../shared/separation-options.ts'
 import type { LaneResult, ModelDescription, OverlapState, Span } from '../../models/model.ts'
 import { allSettledOrThrow } from './all-settled-or-throw.ts'

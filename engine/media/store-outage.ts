@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE_MS } from '../../shared/durations.ts'
-import type { Logger } from '../../shared/log.ts'
+import type { Logger } from '../../shared/telemetry/log.ts'
 import { isTemporaryStatus, request } from '../../shared/http/http-request.ts'
 
 interface StoreOutageOptions {

@@ -2,7 +2,7 @@
 
 import type { EngineDescription, EngineStats } from '../../shared/engine-control.ts'
 import { FAILURE_CODES, type FailureCode } from '../../shared/errors.ts'
-import { MetricSet, type Histogram } from '../../shared/metrics.ts'
+import { MetricSet, type Histogram } from '../../shared/telemetry/metrics.ts'
 import type { DeviceState } from '../compute/compute-messages.ts'
 import type { SchedulerObserver, SteppedBatch } from '../compute/scheduler.ts'
 import type { Outcome } from '../job/outcome.ts'

@@ -1,6 +1,6 @@
 /** The GPUs of this engine as its metrics show them. */
 
-import type { Logger } from '../../shared/log.ts'
+import type { Logger } from '../../shared/telemetry/log.ts'
 import { openNvml, type GpuReading, type Nvml, type XidError } from './nvml.ts'
 
 interface GpuMonitorOptions {

@@ -1,7 +1,7 @@
 /** A span of each HTTP call, in the trace of whoever makes it. */
 
 import type { FastifyInstance } from 'fastify'
-import { beginSpan, isTracing, type OpenSpan } from '../../shared/tracing.ts'
+import { beginSpan, isTracing, type OpenSpan } from '../../shared/telemetry/tracing.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -4,7 +4,7 @@
  */
 
 import type { Clock } from '../../shared/clock.ts'
-import type { Logger } from '../../shared/log.ts'
+import type { Logger } from '../../shared/telemetry/log.ts'
 import { uploadTimes, type Lifetime } from './times.ts'
 import type { Bucket, MediaStore, PendingUpload } from '../media-store/media-store.ts'
 import type { Store } from '../store/database.ts'

@@ -31,7 +31,7 @@ import type {
   Upload,
 } from './media-store.ts'
 import { DAY_SECONDS, MINUTE_MS } from '../../shared/durations.ts'
-import { StartError } from '../../shared/lifecycle.ts'
+import { StartError } from '../../shared/process/lifecycle.ts'
 
 export interface BucketOptions {
   bucket: string

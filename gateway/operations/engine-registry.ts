@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../shared/clock.ts'
 import type { EngineDescription, EngineStats } from '../../shared/engine-control.ts'
-import type { Logger } from '../../shared/log.ts'
+import type { Logger } from '../../shared/telemetry/log.ts'
 import type { EngineAnnouncement } from '../../shared/messages.ts'
 
 /** The calls that the registry makes to an engine. */

@@ -3,7 +3,7 @@
  * does not name: in a bucket of two installations each would delete the other's.
  */
 
-import { StartError } from '../../shared/lifecycle.ts'
+import { StartError } from '../../shared/process/lifecycle.ts'
 import { OWNER_KEY, type MediaStore } from '../media-store/media-store.ts'
 import type { Store } from '../store/database.ts'
 import { setMediaPlace } from '../store/installation.ts'

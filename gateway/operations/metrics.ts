@@ -3,9 +3,9 @@
  * that there are few series.
  */
 
-import { EVENTS, JOBS } from '../../shared/broker-streams.ts'
+import { EVENTS, JOBS } from '../../shared/broker/streams.ts'
 import { FAILURE_CODES } from '../../shared/errors.ts'
-import { MetricSet } from '../../shared/metrics.ts'
+import { MetricSet } from '../../shared/telemetry/metrics.ts'
 import type { DeliveryState, RequestRow } from '../store/tables.ts'
 
 export class Metrics {

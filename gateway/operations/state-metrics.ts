@@ -1,7 +1,7 @@
 /** The metrics that operators scrape: counters, and the state of the work now. */
 
 import { isoTime } from '../../shared/clock.ts'
-import { MetricSet } from '../../shared/metrics.ts'
+import { MetricSet } from '../../shared/telemetry/metrics.ts'
 import type { Deps } from '../deps.ts'
 import { countWork } from '../store/work-counts.ts'
 

@@ -1,6 +1,6 @@
 /** Handles a request whose job or event was delivered too often. */
 
-import type { DeadLetter } from '../../shared/broker.ts'
+import type { DeadLetter } from '../../shared/broker/broker.ts'
 import type { Deps } from '../deps.ts'
 import { failRequest, type FinishDeps } from './finish-request.ts'
 import { findRequest } from '../store/requests.ts'

@@ -1,6 +1,6 @@
 /** Chooses the queue of a job, so that no account fills all engines while another waits. */
 
-import type { JobQueue } from '../../shared/broker.ts'
+import type { JobQueue } from '../../shared/broker/broker.ts'
 import type { Store } from '../store/database.ts'
 import { accountsInBroker } from '../store/requests.ts'
 import type { RequestRow } from '../store/tables.ts'

@@ -2,7 +2,7 @@
 
 import { isoTime } from '../../shared/clock.ts'
 import type { Event } from '../../shared/messages.ts'
-import { currentTraceParent } from '../../shared/tracing.ts'
+import { currentTraceParent } from '../../shared/telemetry/tracing.ts'
 import { failure, finishRequest } from './finish-request.ts'
 import type { MediaPresenter } from './presenter.ts'
 import type { Store } from '../store/database.ts'

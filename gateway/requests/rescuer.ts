@@ -2,7 +2,7 @@
 
 import { isoTime } from '../../shared/clock.ts'
 import { MINUTE_MS } from '../../shared/durations.ts'
-import type { Broker } from '../../shared/broker.ts'
+import type { Broker } from '../../shared/broker/broker.ts'
 import type { Deps } from '../deps.ts'
 import { Loop } from '../loop.ts'
 import { failRequest, type FinishDeps } from './finish-request.ts'

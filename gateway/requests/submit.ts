@@ -3,7 +3,7 @@
 import { isoTime } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
-import { currentTraceParent } from '../../shared/tracing.ts'
+import { currentTraceParent } from '../../shared/telemetry/tracing.ts'
 import { reserveAtSubmit } from '../accounts/credits.ts'
 import { checkSubmission, type Submission } from '../api/validation.ts'
 import type { Deps } from '../deps.ts'

@@ -1,7 +1,7 @@
 /** The body of a webhook: made once, when its request ends, and the same in every try. */
 
 import { newId } from '../../shared/ids.ts'
-import { currentTraceParent } from '../../shared/tracing.ts'
+import { currentTraceParent } from '../../shared/telemetry/tracing.ts'
 import { failureOf, presentResult, type MediaPresenter } from './presenter.ts'
 import { MODEL_ID } from '../api/schemas.ts'
 import type { DeliveryRow, RequestRow } from '../store/tables.ts'

@@ -8,7 +8,7 @@ import {
   type KyselyPlugin,
   type OperationNode,
 } from 'kysely'
-import { StartError } from '../../shared/lifecycle.ts'
+import { StartError } from '../../shared/process/lifecycle.ts'
 import { isPostgres, type Store } from './database.ts'
 import { migrations } from './migrations.ts'
 

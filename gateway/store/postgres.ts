@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Kysely, PostgresDialect, sql, type PostgresPoolClient } from 'kysely'
 import pg from 'pg'
 import { ServiceError } from '../../shared/errors.ts'
-import { StartError } from '../../shared/lifecycle.ts'
+import { StartError } from '../../shared/process/lifecycle.ts'
 import type { Store } from './database.ts'
 import { migrate } from './migrate.ts'
 

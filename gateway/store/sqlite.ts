@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import type BetterSqlite from 'better-sqlite3'
 import { CompiledQuery, Kysely, SqliteDialect, SqliteDriver, type DatabaseConnection } from 'kysely'
 import { ServiceError } from '../../shared/errors.ts'
-import { StartError } from '../../shared/lifecycle.ts'
+import { StartError } from '../../shared/process/lifecycle.ts'
 import type { Store } from './database.ts'
 import { migrate } from './migrate.ts'
 

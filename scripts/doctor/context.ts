@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { loadConfig as loadEngineConfig, type EngineConfig } from '../../engine/config.ts'
 import { loadConfig as loadGatewayConfig, type Config } from '../../gateway/config.ts'
-import { SettingsError } from '../../shared/settings.ts'
+import { SettingsError } from '../../shared/process/settings.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 

@@ -6,7 +6,7 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { loadConfig } from '../../engine/config.ts'
-import { withCredentials } from '../../shared/credentials.ts'
+import { withCredentials } from '../../shared/process/credentials.ts'
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/speech-over-piano.wav', import.meta.url))
 const HEADER_BYTES = 44

@@ -6,8 +6,8 @@ import { openDatabase } from '../../gateway/store/open.ts'
 import { loadDatabaseConfig } from '../../gateway/config.ts'
 import { systemClock } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
-import { StartError } from '../../shared/lifecycle.ts'
-import { SettingsError } from '../../shared/settings.ts'
+import { StartError } from '../../shared/process/lifecycle.ts'
+import { SettingsError } from '../../shared/process/settings.ts'
 import { printed } from './print.ts'
 
 /** The command line is wrong: the message says how. */

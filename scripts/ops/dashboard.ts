@@ -1,6 +1,6 @@
 /** The Grafana dashboard of a fleet, made from the names of the metrics. */
 
-import { METRICS, type MetricName, type NameOf } from '../../shared/metric-definitions.ts'
+import { METRICS, type MetricName, type NameOf } from '../../shared/telemetry/metric-definitions.ts'
 
 interface Query {
   expr: string

@@ -1,6 +1,6 @@
 /** The table of all metrics, as docs/operations.md has it between two comments. */
 
-import { METRICS, type MetricDefinition } from '../../shared/metric-definitions.ts'
+import { METRICS, type MetricDefinition } from '../../shared/telemetry/metric-definitions.ts'
 
 const MARKS = /(<!-- written by npm run ops[^\n]*-->\n)[^]*?(\n<!-- end -->)/
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { sweep } from '../../gateway/files/sweeper.ts'
 import { WebhookSender } from '../../gateway/webhooks/sender.ts'
-import { createLogger } from '../../shared/log.ts'
+import { createLogger } from '../../shared/telemetry/log.ts'
 import { assertError } from '../support/assert-shape.ts'
 import {
   API,

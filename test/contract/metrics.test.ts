@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { metricsText } from '../../gateway/operations/state-metrics.ts'
-import { startMetricsServer } from '../../shared/metrics-server.ts'
+import { startMetricsServer } from '../../shared/telemetry/metrics-server.ts'
 import { startSeparationClient } from '../support/separation-client.ts'
 import {
   API,

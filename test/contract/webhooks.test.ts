@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { Kysely, Migrator, SqliteDialect } from 'kysely'
 import { Webhook } from 'standardwebhooks'
-import { createLogger } from '../../shared/log.ts'
+import { createLogger } from '../../shared/telemetry/log.ts'
 import type { PostMessage, PostOutcome } from '../../gateway/webhooks/public-post.ts'
 import { createDeadLetterHandler } from '../../gateway/requests/dead-letters.ts'
 import {

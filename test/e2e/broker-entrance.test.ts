@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { startNatsServer, type NatsServerOptions } from '../../scripts/nats-server.ts'
-import { connectBroker } from '../../shared/broker.ts'
-import type { BrokerAddress } from '../../shared/broker-connection.ts'
-import { createLogger } from '../../shared/log.ts'
+import { connectBroker } from '../../shared/broker/broker.ts'
+import type { BrokerAddress } from '../../shared/broker/connection.ts'
+import { createLogger } from '../../shared/telemetry/log.ts'
 import { makeNatsCredentials } from '../support/nats-credentials.ts'
 
 const log = createLogger('test', 'silent')

@@ -207,7 +207,7 @@ test(
 
 /** Logs a line, waits to be told, and logs another. */
 const LOGGER = `
-  const { createLogger } = await import('./shared/log.ts')
+  const { createLogger } = await import('./shared/telemetry/log.ts')
   const log = createLogger('test', 'info')
   log.info({ text: 'x'.repeat(10_000) }, 'full')
   process.send('logged')

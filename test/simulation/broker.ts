@@ -4,7 +4,7 @@
  * fences the first holder of a lease.
  */
 
-import type { Broker, DeadLetter, JobQueue, Lease } from '../../shared/broker-interface.ts'
+import type { Broker, DeadLetter, JobQueue, Lease } from '../../shared/broker/interface.ts'
 import type { EngineAnnouncement, Event, Job, Progress } from '../../shared/messages.ts'
 import { BrokerStream, type Message } from './broker-stream.ts'
 import { Unreachable, type Calls } from './calls.ts'

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { MINUTE_MS } from '../../shared/durations.ts'
-import type { Logger } from '../../shared/log.ts'
+import type { Logger } from '../../shared/telemetry/log.ts'
 import { KeyChecks } from '../../gateway/accounts/key-checks.ts'
 import { RateLimiter } from '../../gateway/accounts/rate-limit.ts'
 import type { AppConfig, Deps } from '../../gateway/deps.ts'
@@ -30,7 +30,7 @@ import { uploadRoutes } from '../../gateway/routes/uploads.ts'
 import type { Store } from '../../gateway/store/database.ts'
 import type { PublicPost } from '../../gateway/webhooks/public-post.ts'
 import { WebhookSender } from '../../gateway/webhooks/sender.ts'
-import type { Broker } from '../../shared/broker-interface.ts'
+import type { Broker } from '../../shared/broker/interface.ts'
 
 const RESCUE_AFTER_MS = MINUTE_MS
 const SWEEP_AFTER_MS = 10_000

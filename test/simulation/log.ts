@@ -1,4 +1,4 @@
-import type { Logger } from '../../shared/log.ts'
+import type { Logger } from '../../shared/telemetry/log.ts'
 
 /** A log that says what it is given, or, without anyone to say it to, nothing. */
 export function silentLog(say: ((line: string) => void) | undefined): Logger {

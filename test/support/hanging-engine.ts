@@ -1,7 +1,7 @@
 /** An engine's compute thread that hangs, in a process of its own; SIGTERM stops it. */
 
 import { ComputeThread } from '../../engine/compute/compute-thread.ts'
-import { createLogger } from '../../shared/log.ts'
+import { createLogger } from '../../shared/telemetry/log.ts'
 
 const options = {
   model: { name: 'mini' as const },

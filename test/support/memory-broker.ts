@@ -1,4 +1,4 @@
-import type { Broker, JobQueue } from '../../shared/broker.ts'
+import type { Broker, JobQueue } from '../../shared/broker/broker.ts'
 import type { Job } from '../../shared/messages.ts'
 
 /** Who learns of changed requests. */

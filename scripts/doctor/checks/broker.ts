@@ -1,9 +1,9 @@
 /** The broker: whether it answers, its streams, their replicas and what lies in them; its clock. */
 
 import type { JetStreamManager, StreamInfo } from '@nats-io/jetstream'
-import { connectServer, manageStreams } from '../../../shared/broker-connection.ts'
-import { DEAD_LETTERS, JOB_QUEUES, ownerOf, STREAM_NAMES } from '../../../shared/broker-streams.ts'
-import { createLogger } from '../../../shared/log.ts'
+import { connectServer, manageStreams } from '../../../shared/broker/connection.ts'
+import { DEAD_LETTERS, JOB_QUEUES, ownerOf, STREAM_NAMES } from '../../../shared/broker/streams.ts'
+import { createLogger } from '../../../shared/telemetry/log.ts'
 import type { Context } from '../context.ts'
 import { failure, fine, unused, warning, type Finding } from '../finding.ts'
 import { clockFinding } from './clock.ts'

@@ -18,7 +18,7 @@ import { inTransaction, type Store } from '../../../gateway/store/database.ts'
 import { credit, deduct, releaseReservation, reserve } from '../../../gateway/store/ledger.ts'
 import type { Keys } from '../../../gateway/secrets.ts'
 import { WebhookSender } from '../../../gateway/webhooks/sender.ts'
-import { createLogger } from '../../../shared/log.ts'
+import { createLogger } from '../../../shared/telemetry/log.ts'
 import { readEvents } from '../../support/event-stream.ts'
 import { assertSound, meteredAccount } from '../../support/metered.ts'
 import {

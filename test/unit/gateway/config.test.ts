@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { SettingsError } from '../../../shared/settings.ts'
+import { SettingsError } from '../../../shared/process/settings.ts'
 import { loadConfig, portAfter } from '../../../gateway/config.ts'
 import { localUrl } from '../../../shared/local-url.ts'
 

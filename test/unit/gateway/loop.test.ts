@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import test from 'node:test'
-import { createLogger } from '../../../shared/log.ts'
+import { createLogger } from '../../../shared/telemetry/log.ts'
 import { Loop } from '../../../gateway/loop.ts'
 
 const log = createLogger('test', 'silent')

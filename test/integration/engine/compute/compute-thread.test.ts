@@ -7,7 +7,7 @@ import { BatchBudget } from '../../../../engine/compute/batch-budget.ts'
 import { ComputeThread } from '../../../../engine/compute/compute-thread.ts'
 import { ComputeWatchdog } from '../../../../engine/compute/compute-watchdog.ts'
 import { Scheduler } from '../../../../engine/compute/scheduler.ts'
-import { createLogger } from '../../../../shared/log.ts'
+import { createLogger } from '../../../../shared/telemetry/log.ts'
 
 const log = createLogger('test', 'silent')
 

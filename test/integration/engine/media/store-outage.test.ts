@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test from 'node:test'
 import { StoreOutage } from '../../../../engine/media/store-outage.ts'
-import { createLogger } from '../../../../shared/log.ts'
+import { createLogger } from '../../../../shared/telemetry/log.ts'
 import { serve } from '../../../support/serve.ts'
 
 const log = createLogger('test', 'silent')

@@ -5,7 +5,7 @@ import {
   chooseFrames,
   parseBatchFrames,
 } from '../../../../engine/compute/batch-budget.ts'
-import { createLogger } from '../../../../shared/log.ts'
+import { createLogger } from '../../../../shared/telemetry/log.ts'
 
 const log = createLogger('test', 'silent')
 

@@ -9,7 +9,7 @@ import {
 } from '../../../../engine/compute/compute-errors.ts'
 import { Scheduler } from '../../../../engine/compute/scheduler.ts'
 import type { LaneRequest, LaneResult } from '../../../../models/model.ts'
-import { createLogger } from '../../../../shared/log.ts'
+import { createLogger } from '../../../../shared/telemetry/log.ts'
 
 const log = createLogger('test', 'silent')
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { ScratchRoom } from '../../../../engine/job/scratch-room.ts'
-import { createLogger } from '../../../../shared/log.ts'
+import { createLogger } from '../../../../shared/telemetry/log.ts'
 
 test('jobs wait from when the disk is found full until there is room', async () => {
   let bytes = 10

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import test from 'node:test'
 import { dashboard } from '../../../../scripts/ops/dashboard.ts'
 import { withMetricsTable } from '../../../../scripts/ops/metrics-table.ts'
-import { METRICS } from '../../../../shared/metric-definitions.ts'
+import { METRICS } from '../../../../shared/telemetry/metric-definitions.ts'
 
 const STALE = 'is not what the definitions of the metrics make: run npm run ops'
 const SUFFIX = /_(bucket|sum|count)$/

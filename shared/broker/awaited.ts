@@ -1,6 +1,6 @@
 /** A broker that does not answer yet, for a process that serves meanwhile. */
 
-import type { Broker, Stop } from './broker-interface.ts'
+import type { Broker, Stop } from './interface.ts'
 
 export class AwaitedBroker implements Broker {
   readonly #connecting: Promise<Broker>

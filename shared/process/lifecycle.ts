@@ -3,7 +3,7 @@
  * request.
  */
 
-import { createLogger, type Logger } from './log.ts'
+import { createLogger, type Logger } from '../telemetry/log.ts'
 import { SettingsError } from './settings.ts'
 
 /** Why a process can't start, and what would be right: shown to the operator without a stack. */

@@ -1,8 +1,8 @@
 /** What gateway and engine ask of the broker. */
 
-import type { JobQueue } from './broker-streams.ts'
-import type { DeadLetter } from './broker-letters.ts'
-import type { EngineAnnouncement, Event, Job, Progress } from './messages.ts'
+import type { JobQueue } from './streams.ts'
+import type { DeadLetter } from './letters.ts'
+import type { EngineAnnouncement, Event, Job, Progress } from '../messages.ts'
 
 export type { DeadLetter, JobQueue }
 export type Stop = () => Promise<void>

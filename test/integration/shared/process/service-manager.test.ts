@@ -9,8 +9,8 @@ import { createInterface } from 'node:readline'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { createLogger } from '../../../shared/log.ts'
-import { connectServiceManager } from '../../../shared/service-manager.ts'
+import { createLogger } from '../../../../shared/telemetry/log.ts'
+import { connectServiceManager } from '../../../../shared/process/service-manager.ts'
 
 const log = createLogger('test', 'silent')
 const support = (name: string) => fileURLToPath(new URL(`../../support/${name}`, import.meta.url))

@@ -1,8 +1,8 @@
 /** Dead letters: what no consumer could handle, as the broker keeps it. */
 
 import type { JsMsg } from '@nats-io/jetstream'
-import { DEAD_LETTERS } from './broker-streams.ts'
-import { identify, type Identity } from './messages.ts'
+import { DEAD_LETTERS } from './streams.ts'
+import { identify, type Identity } from '../messages.ts'
 
 /** Of a dead letter: its sequence in the stream where it was. */
 export const SEQUENCE_HEADER = 'Winnow-Sequence'

@@ -19,10 +19,10 @@ import {
 } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
 import type { TSchema, Static } from 'typebox'
-import { AwaitedBroker } from './broker-awaited.ts'
-import { connectServer, refusalOf, type ConnectOptions } from './broker-connection.ts'
-import type { Broker, DeadLetter, Lease, Stop } from './broker-interface.ts'
-import { MINUTE_MS } from './durations.ts'
+import { AwaitedBroker } from './awaited.ts'
+import { connectServer, refusalOf, type ConnectOptions } from './connection.ts'
+import type { Broker, DeadLetter, Lease, Stop } from './interface.ts'
+import { MINUTE_MS } from '../durations.ts'
 import {
   DEAD_LETTERS,
   ensureStreams,
@@ -35,10 +35,10 @@ import {
   type JobQueue,
   type Source,
   type StreamOptions,
-} from './broker-streams.ts'
-import { carryingTrace, traceParentOf } from './broker-tracing.ts'
-import { readLetter, SEQUENCE_HEADER, type Exhaustion } from './broker-letters.ts'
-import type { Logger } from './log.ts'
+} from './streams.ts'
+import { carryingTrace, traceParentOf } from './tracing.ts'
+import { readLetter, SEQUENCE_HEADER, type Exhaustion } from './letters.ts'
+import type { Logger } from '../telemetry/log.ts'
 import {
   Change,
   decodeMessage,
@@ -48,8 +48,8 @@ import {
   identify,
   Job,
   Progress,
-} from './messages.ts'
-import { inSpan } from './tracing.ts'
+} from '../messages.ts'
+import { inSpan } from '../telemetry/tracing.ts'
 
 const PROGRESS_SUBJECT = 'progress'
 const CHANGE_SUBJECT = 'requests.changed'
@@ -67,7 +67,7 @@ const CLOSE_MS_MAX = 2_000
 const retryDelayMs = ({ info: { deliveryCount } }: JsMsg): number =>
   Math.min(RETRY_MS * 2 ** (deliveryCount - 1), RETRY_DELAY_MS_MAX)
 
-export type { Broker, DeadLetter, JobQueue, Lease, Stop } from './broker-interface.ts'
+export type { Broker, DeadLetter, JobQueue, Lease, Stop } from './interface.ts'
 
 /**
  * Connects, and creates or updates the streams. Reconnects for ever once it has been connected.

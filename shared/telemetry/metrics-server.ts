@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { localUrl } from './local-url.ts'
+import { localUrl } from '../local-url.ts'
 import type { Logger } from './log.ts'
 import { MetricSet } from './metrics.ts'
 

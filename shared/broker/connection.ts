@@ -10,11 +10,11 @@ import {
   type ConnectionOptions,
   type NatsConnection,
 } from '@nats-io/transport-node'
-import { ensureStreams } from './broker-streams.ts'
-import { MINUTE_MS } from './durations.ts'
-import { StartError } from './lifecycle.ts'
-import type { Logger } from './log.ts'
-import type { SettingReader } from './settings.ts'
+import { ensureStreams } from './streams.ts'
+import { MINUTE_MS } from '../durations.ts'
+import { StartError } from '../process/lifecycle.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { SettingReader } from '../process/settings.ts'
 
 /** Where the broker is and how it is entered: the same for gateways and engines. */
 export interface BrokerAddress {

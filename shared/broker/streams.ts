@@ -11,8 +11,8 @@ import {
   type JetStreamManager,
   type StreamConfig,
 } from '@nats-io/jetstream'
-import { DAY_SECONDS, HOUR_SECONDS } from './durations.ts'
-import { StartError } from './lifecycle.ts'
+import { DAY_SECONDS, HOUR_SECONDS } from '../durations.ts'
+import { StartError } from '../process/lifecycle.ts'
 
 /** Where a consumer reads. */
 export interface Source {

@@ -4,7 +4,7 @@
  */
 
 import { loadLibsystemd } from './libsystemd.ts'
-import type { Logger } from './log.ts'
+import type { Logger } from '../telemetry/log.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

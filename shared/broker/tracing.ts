@@ -1,7 +1,7 @@
 /** The trace that a message belongs to, in its headers. */
 
 import { headers, type MsgHdrs } from '@nats-io/transport-node'
-import { currentTraceParent } from './tracing.ts'
+import { currentTraceParent } from '../telemetry/tracing.ts'
 
 const TRACE_HEADER = 'traceparent'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { readSettings, SettingsError } from '../../../shared/settings.ts'
+import { readSettings, SettingsError } from '../../../../shared/process/settings.ts'
 
 const read = (env: Record<string, string>) =>
   readSettings(env, ({ text, integer, choice, parsed, url, optional }) => ({
