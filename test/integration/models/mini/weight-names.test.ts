@@ -1,5 +1,6 @@
 /** Checkpoints of mini load under whole names and under the short ones of before 0.2.0. */
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { openTensors, Weights } from '../../../../models/checkpoint/weights.ts'
@@ -9,13 +10,26 @@ import { wholeName } from '../../../../models/mini/weight-names.ts'
 import { tf } from '../../../../models/tensor.ts'
 import { WEIGHTS_FOLDER } from '../../../parity/golden.ts'
 
-const stored = openTensors(join(WEIGHTS_FOLDER, 'model.safetensors'))
-const whole = new Map([...stored].map(([name, tensor]) => [wholeName(name), tensor]))
+const whole = openTensors(join(WEIGHTS_FOLDER, 'model.safetensors'))
+const shortNames = await readFile(join(WEIGHTS_FOLDER, 'short-names.json'), 'utf8')
+const shortOf = new Map(
+  Object.entries(JSON.parse(shortNames) as Record<string, string>).map(([short, step]) => [
+    step,
+    short,
+  ]),
+)
+const shortName = (name: string): string =>
+  name.replace(/[^.]+/g, (step) => shortOf.get(step) ?? step)
+const short = new Map([...whole].map(([name, tensor]) => [shortName(name), tensor]))
 const config = await readConfig(join(WEIGHTS_FOLDER, 'config.json'))
 
 test('every step of a whole name is a number or a word of three letters or more', () => {
-  assert.equal(whole.size, stored.size)
   for (const name of whole.keys()) assert.match(name, /^([a-z_]{3,}|\d+)(\.([a-z_]{3,}|\d+))*$/)
+})
+
+test('each short name means the whole one', () => {
+  assert.equal(short.size, whole.size)
+  assert.deepEqual([...short.keys()].map(wholeName), [...whole.keys()])
 })
 
 test('a whole name stays as it is', () => {
@@ -23,7 +37,7 @@ test('a whole name stays as it is', () => {
 })
 
 test('short and whole names load the same network', () => {
-  const codes = [stored, whole].map((tensors) => {
+  const codes = [short, whole].map((tensors) => {
     const network = loadNetwork(Weights.of('mini', tensors), config)
     return tf.tidy(() => network.textCode(tf.ones([1, config.embeddingDim])).dataSync<'float32'>())
   })
@@ -31,7 +45,7 @@ test('short and whole names load the same network', () => {
 })
 
 test('a checkpoint with one weight under both names is refused', () => {
-  const both = new Map([...stored, ...whole])
+  const both = new Map([...short, ...whole])
   assert.throws(
     () => loadNetwork(Weights.of('mini', both), config),
     /mini: two weights have one name/,

@@ -13,7 +13,8 @@ import { createLogger } from '../../../../shared/telemetry/log.ts'
 import { connectServiceManager } from '../../../../shared/process/service-manager.ts'
 
 const log = createLogger('test', 'silent')
-const support = (name: string) => fileURLToPath(new URL(`../../support/${name}`, import.meta.url))
+const support = (name: string) =>
+  fileURLToPath(new URL(`../../../support/${name}`, import.meta.url))
 
 /** A manager's socket in a fresh folder; `next` resolves with one report after the other. */
 async function listen(t: TestContext) {
@@ -99,11 +100,11 @@ test('without a manager nothing is loaded, and nothing is beaten', async () => {
 test('a libsystemd that cannot be used is one clear line', async (t) => {
   const { folder, env } = await listen(t)
   await writeFile(join(folder, 'libsystemd.so.0'), 'not a library')
-  const shared = (name: string) => new URL(`../../../shared/${name}.ts`, import.meta.url).href
+  const shared = (name: string) => new URL(`../../../../shared/${name}.ts`, import.meta.url).href
   const program = `
-    const { connectServiceManager } = await import('${shared('service-manager')}')
-    const { createLogger } = await import('${shared('log')}')
-    const { startOrEnd } = await import('${shared('lifecycle')}')
+    const { connectServiceManager } = await import('${shared('process/service-manager')}')
+    const { createLogger } = await import('${shared('telemetry/log')}')
+    const { startOrEnd } = await import('${shared('process/lifecycle')}')
     const log = createLogger('test', 'info')
     await startOrEnd(log, connectServiceManager(process.env, log))`
   const running = promisify(execFile)(
