@@ -22,8 +22,8 @@ SAMPLES = 131072
 TOKEN_SAMPLES = 1024
 TOKENS = SAMPLES // TOKEN_SAMPLES
 MIXTURE_RMS = 0.1
-GATE_KEEPS = 0.02
-"""The least share of a clip's energy: a gate that leaves less is none."""
+KEEPS = 0.02
+"""The least share of a clip's energy: a gate or a fade that leaves less is none."""
 PHRASINGS = load_phrasings()
 WORDS = PHRASINGS["classes"] | PHRASINGS["groups"]
 """By name, in the order of the network's names."""
@@ -207,7 +207,7 @@ def augment(samples: np.ndarray, rng) -> np.ndarray:
     if rng.random() < 0.25:
         gated = samples * gate(rng)
         # Between the sounds of a clip there may be nothing at all.
-        if (gated**2).mean() > GATE_KEEPS * (samples**2).mean():
+        if (gated**2).mean() > KEEPS * (samples**2).mean():
             samples = gated
     return samples
 
@@ -281,7 +281,11 @@ def together(one: np.ndarray, other: np.ndarray, rng) -> np.ndarray:
     ramp = rng.uniform(0.01, 0.3) * RATE
     share = (np.arange(SAMPLES) - rng.uniform(0.2, 0.8) * SAMPLES) / ramp
     fade = np.clip(share, 0, 1).astype(np.float32)
-    return level(one * (1 - fade) + other * fade)
+    joined = one * (1 - fade) + other * fade
+    # Of two barks each may be in the part that is faded; silence has no gradient.
+    if (joined**2).mean() < KEEPS:
+        return level(one + other)
+    return level(joined)
 
 
 def pick_band(bank: Bank, rng) -> list[str]:
