@@ -137,7 +137,7 @@ async function cancelAndReload(place: Place): Promise<void> {
   await page.getByText(/^\d+ %, about \d+ (s|min) left/).waitFor()
   await page.reload()
   await page.getByText(/^\d+ %, about \d+ (s|min) left/).waitFor() // it goes on where it is
-  await page.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
   await page.getByText('CANCELED').waitFor()
   await page.getByRole('button', { name: 'New separation' }).click()
   const row = page.getByRole('listitem').filter({ hasText: 'noise' }).first()
@@ -150,7 +150,7 @@ async function cancelUpload(place: Place): Promise<void> {
   const page = await signedIn(place)
   await chooseExample(page)
   await page.getByLabel('Prompt 1').fill('piano')
-  const cancel = page.getByRole('button', { name: 'Cancel' })
+  const cancel = page.getByRole('button', { name: 'Cancel', exact: true })
   const formIsBack = async () => {
     await page.getByRole('button', { name: 'Separate', exact: true }).waitFor()
     assert.equal(await page.getByRole('alert').filter({ hasText: /./ }).count(), 0)
