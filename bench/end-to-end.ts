@@ -11,6 +11,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { connectEngine, type EngineStats } from '../shared/engine-control.ts'
+import { createScope } from '../test/support/scope.ts'
 import { noise, sine } from '../test/support/signals.ts'
 import { wavBytes } from '../test/support/wav.ts'
 import { separateFile, startWinnow, type Winnow } from '../test/support/start-winnow.ts'
@@ -25,8 +26,8 @@ interface Measure {
   meanBatch: number
 }
 
-const endings: (() => Promise<unknown> | unknown)[] = []
-const winnow = await startWinnow({ after: (end: () => unknown) => endings.push(end) } as never)
+const scope = createScope()
+const winnow = await startWinnow(scope)
 const engine = connectEngine(winnow.engines[0]?.ready.control ?? '')
 
 for (const seconds of [60, 4]) {
@@ -54,7 +55,7 @@ for (const seconds of [60, 4]) {
 }
 
 engine.close()
-for (const end of endings) await end()
+await scope.end()
 
 async function timed(run: () => Promise<unknown>, audioSeconds: number): Promise<Measure> {
   const before = await stats()

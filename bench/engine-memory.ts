@@ -9,6 +9,7 @@
 import { join } from 'node:path'
 import { createEncoder } from '../engine/media/encode.ts'
 import { connectEngine } from '../shared/engine-control.ts'
+import { createScope } from '../test/support/scope.ts'
 import { noise } from '../test/support/signals.ts'
 import { separateFile, startWinnow } from '../test/support/start-winnow.ts'
 import { report, round } from './report.ts'
@@ -18,8 +19,8 @@ const jobs = Number(process.argv[3] ?? 1)
 const SAMPLE_RATE = 44_100
 const MIB = 2 ** 20
 
-const endings: (() => Promise<unknown> | unknown)[] = []
-const winnow = await startWinnow({ after: (end: () => unknown) => endings.push(end) } as never)
+const scope = createScope()
+const winnow = await startWinnow(scope)
 const engine = connectEngine(winnow.engines[0]?.ready.control ?? '')
 const path = join(winnow.folder, 'long.mp3')
 await writeLongFile()
@@ -45,7 +46,7 @@ report('engine-memory', {
   rtf: round(seconds / (60 * minutes * jobs)),
 })
 engine.close()
-for (const end of endings) await end()
+await scope.end()
 
 async function writeLongFile(): Promise<void> {
   const encoder = await createEncoder(path, { format: 'mp3', sampleRate: SAMPLE_RATE, channels: 2 })

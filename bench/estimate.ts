@@ -17,6 +17,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Status } from '../clients/typescript/node.ts'
+import { createScope } from '../test/support/scope.ts'
 import { noise } from '../test/support/signals.ts'
 import { startWinnow, submitFile } from '../test/support/start-winnow.ts'
 import { wavBytes } from '../test/support/wav.ts'
@@ -38,9 +39,8 @@ interface Prediction {
   secondsLeft: number | undefined
 }
 
-const endings: (() => Promise<unknown> | unknown)[] = []
-const test = { after: (end: () => unknown) => endings.push(end) }
-const winnow = await startWinnow(test as never, { env: { JOBS_MAX: '4' } })
+const scope = createScope()
+const winnow = await startWinnow(scope, { env: { JOBS_MAX: '4' } })
 const paths = new Map<number, string>()
 for (const seconds of SECONDS) {
   const path = join(winnow.folder, `noise-${seconds}.wav`)
@@ -82,7 +82,7 @@ const settledAt = [...endedAt.values()].sort((a, b) => a - b)[COMPLETED] ?? Infi
 reportStatus('IN_QUEUE', 'speed of requests alone', ({ at }) => at < settledAt)
 reportStatus('IN_QUEUE', 'speed of this load', ({ at }) => at >= settledAt)
 reportStatus('IN_PROGRESS', 'any', () => true)
-for (const end of endings) await end()
+await scope.end()
 
 /** The time that an engine takes for a minute of each kind, alone, beside `balanced`. */
 async function reportCosts(): Promise<void> {

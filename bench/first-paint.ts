@@ -9,6 +9,7 @@
 
 import type { Page } from 'playwright-core'
 import { launchBrowser } from '../test/browser/browser.ts'
+import { createScope } from '../test/support/scope.ts'
 import { API_KEY, startWinnow } from '../test/support/start-winnow.ts'
 import { quantile, report, round } from './report.ts'
 
@@ -31,10 +32,9 @@ interface Entry {
   transferSize?: number
 }
 
-const endings: (() => Promise<unknown> | unknown)[] = []
-const test = { after: (end: () => unknown) => endings.push(end) } as never
-const winnow = await startWinnow(test, { engines: 0 })
-const browser = await launchBrowser(test)
+const scope = createScope()
+const winnow = await startWinnow(scope, { engines: 0 })
+const browser = await launchBrowser(scope)
 const visits = { loopback: [] as Visit[], phone: [] as Visit[] }
 for (let turn = 0; turn < TURNS; turn += 1) {
   for (const line of ['loopback', 'phone'] as const) visits[line].push(await visit(line))
@@ -48,7 +48,7 @@ for (const [line, all] of Object.entries(visits)) {
     n: TURNS,
   })
 }
-for (const end of endings.reverse()) await end()
+await scope.end()
 
 async function visit(line: keyof typeof LINES): Promise<Visit> {
   const context = await browser.newContext()

@@ -13,6 +13,7 @@ import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createScope } from '../test/support/scope.ts'
 import { examplePath } from '../test/support/examples.ts'
 import { API_KEY, startWinnow } from '../test/support/start-winnow.ts'
 import { quantile, report, round } from './report.ts'
@@ -22,8 +23,8 @@ const perSecond = Number(process.argv[2] ?? 200)
 const seconds = Number(process.argv[3] ?? 20)
 const WARM_UP_SECONDS = 3
 
-const endings: (() => Promise<unknown> | unknown)[] = []
-const winnow = await startWinnow({ after: (end: () => unknown) => endings.push(end) } as never, {
+const scope = createScope()
+const winnow = await startWinnow(scope, {
   engines: 0,
   env: { QUEUE_MAX: '1000000', DRAIN_SECONDS: '0' },
 })
@@ -61,7 +62,7 @@ report('submit latency', {
 })
 
 endSubmits()
-for (const end of endings) await end()
+await scope.end()
 
 /** How long the gateway has been ready to run and did not, so far. */
 async function secondsWaited(): Promise<number> {

@@ -12,6 +12,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { OutputFormat } from '../shared/separation-options.ts'
+import { createScope } from '../test/support/scope.ts'
 import { makeMedia } from '../test/support/make-media.ts'
 import { noise, sine } from '../test/support/signals.ts'
 import { separateFile, startWinnow, type Winnow } from '../test/support/start-winnow.ts'
@@ -55,10 +56,8 @@ const CASES: readonly Case[] = [1, 8].flatMap((atOnce) =>
   FORMATS.map(([kind, format]) => ({ kind, format, atOnce })),
 )
 
-const endings: (() => Promise<unknown> | unknown)[] = []
-const winnow = await startWinnow({ after: (end: () => unknown) => endings.push(end) } as never, {
-  engines: 0,
-})
+const scope = createScope()
+const winnow = await startWinnow(scope, { engines: 0 })
 await winnow.startEngine({}, 'bench/pipeline/engine.ts')
 const paths = await makeFiles(winnow.folder)
 const measures = new Map(CASES.map((each) => [each, [] as Measure[]]))
@@ -68,7 +67,7 @@ for (let i = 0; i < rounds; i += 1) {
 }
 for (const [each, list] of measures) reportCase(each, list)
 await measureStages(paths, seconds)
-for (const end of endings) await end()
+await scope.end()
 process.exit() // warm media processes are of no use any more
 
 async function run({ kind, format, atOnce }: Case): Promise<void> {

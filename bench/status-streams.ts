@@ -19,6 +19,7 @@ import { openSqlite } from '../gateway/store/sqlite.ts'
 import { connectBroker } from '../shared/broker/broker.ts'
 import { newId } from '../shared/ids.ts'
 import { createLogger } from '../shared/telemetry/log.ts'
+import { createScope } from '../test/support/scope.ts'
 import { API_KEY, startWinnow, type Winnow } from '../test/support/start-winnow.ts'
 import { quantile, report, round } from './report.ts'
 
@@ -34,8 +35,8 @@ const published = new Map<string, number>()
 const delays: number[] = []
 let [events, ended] = [0, 0]
 
-const endings: (() => Promise<unknown> | unknown)[] = []
-const winnow = await startWinnow({ after: (end: () => unknown) => endings.push(end) } as never, {
+const scope = createScope()
+const winnow = await startWinnow(scope, {
   engines: 0,
   env: { STREAM_WINDOW_SECONDS: '600', LOG_LEVEL: 'warn', STREAMS_MAX_PER_ACCOUNT: '1000000' },
 })
@@ -76,7 +77,7 @@ report('status streams', {
 })
 
 await broker.close()
-for (const end of endings) await end()
+await scope.end()
 process.exit(0)
 
 /** Requests in progress, straight into the database of the gateway that runs on it. */

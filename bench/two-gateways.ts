@@ -12,6 +12,7 @@ import { writeFile } from 'node:fs/promises'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '../clients/typescript/node.ts'
+import { createScope } from '../test/support/scope.ts'
 import { examplePath } from '../test/support/examples.ts'
 import { startPostgres } from '../test/support/start-postgres.ts'
 import { API_KEY, startWinnow } from '../test/support/start-winnow.ts'
@@ -24,14 +25,13 @@ const rounds = Number(process.argv[4] ?? 3)
 const WARM_UP_SECONDS = 3
 const CANCELS = 50
 
-const endings: (() => Promise<unknown> | unknown)[] = []
-const test = { after: (end: () => unknown) => endings.push(end) } as never
+const scope = createScope()
 const env = { QUEUE_MAX: '1000000', DRAIN_SECONDS: '0' }
-const small = await startWinnow(test, { engines: 0, env })
+const small = await startWinnow(scope, { engines: 0, env })
 const postgres = await startPostgres({ settings: [] })
 const keyFile = join(small.folder, 'key-of-two')
 await writeFile(keyFile, randomBytes(32).toString('base64'))
-const shared = await startWinnow(test, {
+const shared = await startWinnow(scope, {
   engines: 0,
   env: {
     ...env,
@@ -78,7 +78,7 @@ report('a stream sends what another gateway did', {
 })
 
 endSubmits()
-for (const end of endings) await end()
+await scope.end()
 await postgres.stop('SIGINT')
 
 async function load(urls: readonly string[], lengthSeconds: number) {

@@ -10,6 +10,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createScope } from '../test/support/scope.ts'
 import { startOtlpReceiver } from '../test/support/otlp-receiver.ts'
 import { noise } from '../test/support/signals.ts'
 import { startWinnow } from '../test/support/start-winnow.ts'
@@ -30,8 +31,7 @@ interface Mark {
   end: number
 }
 
-const endings: (() => Promise<unknown> | unknown)[] = []
-const scope = { after: (end: () => unknown) => endings.push(end) } as never
+const scope = createScope()
 const { url, spans } = await startOtlpReceiver(scope)
 const winnow = await startWinnow(scope, {
   engines: 0,
@@ -58,7 +58,7 @@ const rows = [...lists].map(([span, list]) => ({
 }))
 rows.sort((a, b) => a.begin_ms - b.begin_ms)
 for (const row of rows) report('waterfall', row)
-for (const end of endings) await end()
+await scope.end()
 process.exit() // warm media processes are of no use any more
 
 /** Spans of all processes, and what the client sees. */

@@ -6,6 +6,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createScope } from '../test/support/scope.ts'
 import { examplePath, readWav16, siSdr } from '../test/support/examples.ts'
 import {
   downloadResult,
@@ -55,14 +56,13 @@ const CASES: readonly Case[] = [
   },
 ]
 
-const endings: (() => unknown)[] = []
-const t = { after: (end: () => unknown) => endings.push(end) } as never
+const scope = createScope()
 await mkdir(FOLDER, { recursive: true })
 try {
-  const winnow = await startWinnow(t)
+  const winnow = await startWinnow(scope)
   for (const each of CASES) await makeCase(winnow, each)
 } finally {
-  for (const end of endings.reverse()) await end()
+  await scope.end()
 }
 
 async function makeCase(winnow: Winnow, { name, source, other, prompt }: Case): Promise<void> {

@@ -3,6 +3,7 @@
 import { mkdir } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { launchBrowser } from '../test/browser/browser.ts'
+import { createScope } from '../test/support/scope.ts'
 import { API_KEY, startWinnow } from '../test/support/start-winnow.ts'
 
 const FOLDER = 'docs/pictures'
@@ -10,12 +11,11 @@ const ADMIN_TOKEN = 'the-admin-token-of-the-pictures'
 const WIDE = { width: 1100, height: 860 }
 const PHONE = { width: 390, height: 844 }
 
-const endings: (() => unknown)[] = []
-const t = { after: (end: () => unknown) => endings.push(end) } as never
+const scope = createScope()
 await mkdir(FOLDER, { recursive: true })
 try {
-  const browser = await launchBrowser(t)
-  const winnow = await startWinnow(t, { env: { ADMIN_TOKEN } })
+  const browser = await launchBrowser(scope)
+  const winnow = await startWinnow(scope, { env: { ADMIN_TOKEN } })
   const page = await browser.newPage({ viewport: WIDE })
   await page.goto(winnow.url)
   await page.getByLabel('API key').fill(API_KEY)
@@ -38,7 +38,7 @@ try {
   await showOperators(page)
   await save(page, 'operators')
 } finally {
-  for (const end of endings.reverse()) await end()
+  await scope.end()
 }
 
 async function fillForm(page: Page): Promise<void> {

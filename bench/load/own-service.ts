@@ -1,6 +1,7 @@
 /** A service of a bench's own, on loopback, with the settings that are measured. */
 
 import { loadavg } from 'node:os'
+import { createScope } from '../../test/support/scope.ts'
 import { API_KEY, startWinnow, type Winnow } from '../../test/support/start-winnow.ts'
 
 // A bench that is stopped takes its services with it.
@@ -17,8 +18,7 @@ export async function startOwnService(
   env: Readonly<Record<string, string>> = {},
   engines = 1,
 ): Promise<OwnService> {
-  const endings: (() => Promise<unknown> | unknown)[] = []
-  const scope = { after: (end: () => unknown) => endings.push(end) } as never
+  const scope = createScope()
   const winnow = await startWinnow(scope, { engines, env: { QUEUE_MAX: '100000', ...env } })
   const kill = () => {
     for (const { child } of [winnow.gateway, ...winnow.engines]) child.kill('SIGKILL')
@@ -30,7 +30,7 @@ export async function startOwnService(
     apiKey: API_KEY,
     async end() {
       process.off('exit', kill)
-      for (const end of endings) await end()
+      await scope.end()
     },
   }
 }

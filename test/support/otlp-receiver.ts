@@ -27,7 +27,7 @@ interface Export {
   }[]
 }
 
-export async function startOtlpReceiver(t: TestContext) {
+export async function startOtlpReceiver(t: Pick<TestContext, 'after'>) {
   const spans: ReceivedSpan[] = []
   const { url } = await serve(t, async (request, reply) => {
     if (request.url !== '/v1/traces') return void reply.writeHead(404).end()

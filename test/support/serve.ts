@@ -9,7 +9,7 @@ import type { TestContext } from 'node:test'
  * Serves on loopback until the test ends; `answers` are given in turn, the last one again and
  * again.
  */
-export async function serve(t: TestContext, ...answers: RequestListener[]) {
+export async function serve(t: Pick<TestContext, 'after'>, ...answers: RequestListener[]) {
   let requests = 0
   const server = createServer((request, reply) => {
     answers[Math.min(requests++, answers.length - 1)]!(request, reply)

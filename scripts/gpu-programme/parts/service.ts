@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { connectEngine } from '../../../shared/engine-control.ts'
+import { createScope } from '../../../test/support/scope.ts'
 import { noise } from '../../../test/support/signals.ts'
 import { wavBytes } from '../../../test/support/wav.ts'
 import { separateFile, startWinnow, type Winnow } from '../../../test/support/start-winnow.ts'
@@ -65,12 +66,11 @@ export const soakPart: Run = ({ soakSeconds, seconds }) =>
   })
 
 async function withService(work: (winnow: Winnow) => Promise<Found>): Promise<Found> {
-  const endings: (() => Promise<unknown> | unknown)[] = []
-  const context = { after: (end: () => unknown) => endings.push(end) } as never
+  const scope = createScope()
   try {
-    return await work(await startWinnow(context, { env: SETTINGS }))
+    return await work(await startWinnow(scope, { env: SETTINGS }))
   } finally {
-    for (const end of endings.reverse()) await end()
+    await scope.end()
   }
 }
 
