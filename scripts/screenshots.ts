@@ -2,7 +2,7 @@
 
 import { mkdir } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
-import { launchBrowser } from '../test/browser/browser.ts'
+import { enterKey, launchBrowser } from '../test/browser/browser.ts'
 import { createScope } from '../test/support/scope.ts'
 import { API_KEY, startWinnow } from '../test/support/start-winnow.ts'
 
@@ -18,8 +18,7 @@ try {
   const winnow = await startWinnow(scope, { env: { ADMIN_TOKEN } })
   const page = await browser.newPage({ viewport: WIDE })
   await page.goto(winnow.url)
-  await page.getByLabel('API key').fill(API_KEY)
-  await page.getByRole('button', { name: 'Continue' }).click()
+  await enterKey(page, API_KEY)
   await fillForm(page)
   await save(page, 'form')
   await page.getByRole('button', { name: 'Separate', exact: true }).click()

@@ -55,3 +55,9 @@ export async function accessibilityProblems(page: Page): Promise<string[]> {
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
   })
 }
+
+/** Gives a key to a page that asks for one. */
+export async function enterKey(page: Page, key: string): Promise<void> {
+  await page.getByLabel('API key').fill(key)
+  await page.getByRole('button', { name: 'Continue' }).click()
+}

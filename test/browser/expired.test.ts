@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core'
 import { sweep } from '../../gateway/files/sweeper.ts'
 import { DAY_MS, MINUTE_MS } from '../../shared/durations.ts'
 import { complete, startGateway, submitted, type Gateway } from '../support/start-gateway.ts'
-import { launchBrowser, openPage } from './browser.ts'
+import { enterKey, launchBrowser, openPage } from './browser.ts'
 import { assertAccessible } from './playground.ts'
 
 const PAGE = fileURLToPath(new URL('../../.runtime/web', import.meta.url))
@@ -31,8 +31,7 @@ test('of an earlier request the page says that its outputs are deleted', async (
   const requestId = await submitted(gateway, { prompt: 'a bell' })
   await complete(gateway, requestId)
   const page = await openPage(t, browser, url)
-  await page.getByLabel('API key').fill(gateway.key)
-  await page.getByRole('button', { name: 'Continue' }).click()
+  await enterKey(page, gateway.key)
   const row = page.getByRole('listitem').filter({ hasText: 'a bell' })
   await pass(gateway, page, 7 * DAY_MS - 1)
   await row.getByText('completed').waitFor()
@@ -58,8 +57,7 @@ test('a request that is deleted while its list is open gets its message', async 
   const { browser, gateway, url } = await start(t)
   await complete(gateway, await submitted(gateway, { prompt: 'a bell' }))
   const page = await openPage(t, browser, url)
-  await page.getByLabel('API key').fill(gateway.key)
-  await page.getByRole('button', { name: 'Continue' }).click()
+  await enterKey(page, gateway.key)
   const row = page.getByRole('listitem').filter({ hasText: 'a bell' })
   await row.waitFor()
   gateway.clock.advance(30 * DAY_MS)
@@ -80,7 +78,6 @@ test('a code of an address that is ten minutes old gets its message, and a key i
     .getByText(/^The code is unknown, used or older than ten min/)
     .waitFor()
   await assertAccessible(page, 'a code that is too old')
-  await page.getByLabel('API key').fill(gateway.key)
-  await page.getByRole('button', { name: 'Continue' }).click()
+  await enterKey(page, gateway.key)
   await page.getByRole('heading', { name: 'What do you want to take out?' }).waitFor()
 })

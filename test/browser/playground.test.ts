@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
-import { launchBrowser, openPage } from './browser.ts'
+import { enterKey, launchBrowser, openPage } from './browser.ts'
 import {
   assertAccessible,
   chooseExample,
@@ -232,12 +232,10 @@ async function keysEnd(place: Place): Promise<void> {
   })
   const { key, key_id: keyId } = (await made.json()) as { key: string; key_id: string }
   const page = await openPage(t, browser, winnow.url)
-  await page.getByLabel('API key').fill('sep_wrong_key')
-  await page.getByRole('button', { name: 'Continue' }).click()
+  await enterKey(page, 'sep_wrong_key')
   await page.getByText('The API key is missing or invalid.').first().waitFor()
   await assertAccessible(page, 'signing in')
-  await page.getByLabel('API key').fill(key)
-  await page.getByRole('button', { name: 'Continue' }).click()
+  await enterKey(page, key)
   await page.getByRole('heading', { name: 'What do you want to take out?' }).waitFor()
   await page.getByRole('listitem').first().waitFor()
   await chooseExample(page)

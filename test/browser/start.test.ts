@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { chooseExample, playerIsThere, separate } from './playground.ts'
-import { launchBrowser, openPage } from './browser.ts'
+import { enterKey, launchBrowser, openPage } from './browser.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -59,8 +59,7 @@ test('the address that npm start prints opens the page without a key, once', asy
     .getByRole('alert')
     .getByText(/^The code is unknown, used or older/)
     .waitFor()
-  await elsewhere.getByLabel('API key').fill(await readFile(join(folder, 'api-key'), 'utf8'))
-  await elsewhere.getByRole('button', { name: 'Continue' }).click()
+  await enterKey(elsewhere, await readFile(join(folder, 'api-key'), 'utf8'))
   await elsewhere.getByRole('listitem').filter({ hasText: 'piano' }).waitFor()
 
   await page.goto(address) // in the page that is open: the session goes on

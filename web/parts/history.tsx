@@ -48,17 +48,24 @@ export function History() {
       )}
       <ul class="history">
         {requests.map((request) => (
-          <li key={request.request_id}>
-            <button class="row" onClick={() => void open(request)}>
-              <strong>{(request.prompts ?? [request.prompt]).join(', ')}</strong>
-              <span class="quiet">from {request.file_name}</span>
-              <span class={`state ${stateOf(request)}`}>{stateOf(request)}</span>
-              <Time of={request.created_at} />
-            </button>
-          </li>
+          <Row key={request.request_id} request={request} onOpen={() => void open(request)} />
         ))}
       </ul>
       {next && <button onClick={() => void more(next)}>Show more</button>}
     </section>
+  )
+}
+
+function Row({ request, onOpen }: { request: Listed; onOpen: () => void }) {
+  const state = stateOf(request)
+  return (
+    <li>
+      <button class="row" onClick={onOpen}>
+        <strong>{(request.prompts ?? [request.prompt]).join(', ')}</strong>
+        <span class="quiet">from {request.file_name}</span>
+        <span class={`state ${state}`}>{state}</span>
+        <Time of={request.created_at} />
+      </button>
+    </li>
   )
 }
