@@ -174,8 +174,8 @@ export class ComputeThread {
 }
 
 const WORKER_URL = new URL('./compute-worker.ts', import.meta.url)
-/** How long the thread may take to end. */
-const STOP_MS_MAX = 5_000
+/** How long the thread may take to end: it first completes the step that it is in. */
+const STOP_MS_MAX = 10_000
 
 /** On Node 20 a worker does not inherit the TypeScript loader, so it registers one first. */
 const loaderOf = (program: URL) => `import('tsx/esm/api').then(({ register }) => {

@@ -37,9 +37,9 @@ const LAST_LINE_MS = 1_000
 
 /**
  * Ends this process. `process.exit` would wait for the compute thread for ever, since nothing
- * interrupts native code. Leases lapse, and other engines take the jobs.
+ * interrupts native code. Leases that it holds lapse, and other engines take the jobs.
  */
 export function killHungProcess(log: Logger, reason: string): void {
-  log.fatal(`${reason}: this process ends without giving its leases back`)
+  log.fatal(`${reason}: this process ends by SIGKILL`)
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), LAST_LINE_MS)
 }

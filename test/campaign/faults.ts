@@ -36,7 +36,10 @@ const processRestarted: Fault = ({ world, history }, planned) =>
   onProcess(world, planned, async (process) => {
     const code = await process.end('SIGTERM')
     const isOurs = process !== world.processes.broker
-    if (isOurs && code !== 0) history.deaths.push(`${process.name} ended with ${code} at SIGTERM`)
+    if (isOurs && code !== 0) {
+      const log = process.log().slice(-2_000)
+      history.deaths.push(`${process.name} ended with ${code} at SIGTERM\n${log}`)
+    }
     return process.name
   })
 
