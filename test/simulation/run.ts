@@ -37,8 +37,8 @@ const AFTERMATH_MS = 120_000
 const REST = { ms: 8 * 3_600_000, steps: 150_000, every: 50 }
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** Time for a sweep of each gateway. */
-const SWEEP_MS = 65_000
+/** Time for a gateway to start, and for a sweep of each. */
+const SWEEP_MS = 85_000
 
 export async function run(options: RunOptions): Promise<RunResult> {
   const { seed, steps = STEPS_DEFAULT, only = null, tell } = options
@@ -188,6 +188,7 @@ async function age(world: World): Promise<void> {
   world.lateness = 60
   for (const ms of [25 * HOUR_MS, 8 * DAY_MS, 31 * DAY_MS, DAY_MS]) {
     world.jump(ms)
+    world.runningOf('gateway-1').owner.kill() // a gateway that starts searches for orphans
     const end = world.scheduler.now + SWEEP_MS
     while (world.scheduler.now < end && (await world.step()));
   }

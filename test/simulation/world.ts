@@ -64,8 +64,8 @@ export class World {
   #jumped = 0
   #latest = START
   #toldFaults = 0
-  /** What dies stays dead. */
-  #isOver = false
+  /** Engines that end do not start again. */
+  #hasNoEngines = false
 
   constructor({ seed, rates, only, database, tell }: WorldOptions) {
     this.#seed = seed
@@ -156,9 +156,9 @@ export class World {
 
   /** They have nothing to do any more. */
   endEngines(): void {
+    this.#hasNoEngines = true
     for (const { owner } of this.engines.values()) owner.kill()
     this.engines.clear()
-    this.#isOver = true
   }
 
   /** What anyone holds who should have nothing left to do. */
@@ -227,9 +227,7 @@ export class World {
     owner.onDeath(() => {
       this.say(`${owner.name} is gone`)
       const ms = this.choices.between(`${name} away`, ...AWAY_MS)
-      this.scheduler.schedule(this.scheduler.world, ms, `${name} starts`, () => {
-        if (!this.#isOver) again()
-      })
+      this.scheduler.schedule(this.scheduler.world, ms, `${name} starts`, again)
     })
     return owner
   }
@@ -258,6 +256,7 @@ export class World {
   }
 
   #startEngine(name: string, starts: number): void {
+    if (this.#hasNoEngines) return
     const owner = this.#newProcess(name, starts, () => this.#startEngine(name, starts + 1))
     this.#as(owner, () => {
       const part = startEngine({
