@@ -44,7 +44,8 @@ const OVERLAP_SECONDS_MAX = 5
  * @param folder holds the model's `config.json` and checkpoint, in itself or one folder below; that
  *   of the text encoder lies there or beside it, and so may those of the span predictor
  *   and the judge
- * @param precision of the products in the flow's transformer; all else is float32
+ * @param precision of the products in the layers of the flow's transformer, the judge and the span
+ *   predictor; codec and text encoder are float32
  * @throws Error naming what is missing, misshapen or unread
  */
 export async function loadSamAudio(
@@ -61,8 +62,8 @@ export async function loadSamAudio(
     parameters: weights.parameters,
   }))
   const textEncoder = await loadTextEncoder(parts.text, TOKENS_MAX)
-  const spanPredictor = parts.spans ? await loadSpanPredictor(parts.spans) : null
-  const judge = parts.judge ? await loadJudge(parts.judge) : null
+  const spanPredictor = parts.spans ? await loadSpanPredictor(parts.spans, precision) : null
+  const judge = parts.judge ? await loadJudge(parts.judge, precision) : null
   const description = {
     ...describe(config),
     predictsSpans: spanPredictor !== null,

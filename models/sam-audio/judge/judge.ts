@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { loadLayerNorm, loadLinear, loadProjection, type Layer } from '../../layers.ts'
+import type { Precision } from '../../precision.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import { TextTokenizer } from '../../text/tokenizer.ts'
 import { Weights } from '../../checkpoint/weights.ts'
@@ -124,7 +125,8 @@ function loadText(weights: Weights, { audio, text, textLayers, bottleneckDim }: 
 function loadScoring(weights: Weights, { finetune, bottleneckDim }: JudgeConfig) {
   const finetuneProject = loadLinear(weights.at('finetune_data_proj'), bottleneckDim, finetune.dim)
   const finetuneTransformer = loadPeTransformer(weights.at('finetune_transformer'), finetune)
-  const head = loadProjection(weights.at('head'), finetune.dim, SCORES.length)
+  // Its products are the scores: in half the width many would be the same.
+  const head = loadProjection(weights.at('head').in('float32'), finetune.dim, SCORES.length)
   const mean = weights.get('mean', [SCORES.length])
   const deviation = weights.get('std', [SCORES.length])
   /** Over the real frames of each row: [batch, frames, scores] to [batch, scores]. */
@@ -146,11 +148,14 @@ export interface Verdict {
 
 export type Judge = Awaited<ReturnType<typeof loadJudge>>
 
-/** Loads `config.json`, the weights, `tokenizer.json` and `tokenizer_config.json`. */
-export async function loadJudge(folder: string) {
+/**
+ * Loads `config.json`, the weights, `tokenizer.json` and `tokenizer_config.json`.
+ * @param precision of the products in the layers of its transformers
+ */
+export async function loadJudge(folder: string, precision: Precision = 'float32') {
   const config = await readJudgeConfig(join(folder, 'config.json'))
   const network = Weights.read(await findCheckpoint(folder), (weights) =>
-    loadJudgeNetwork(weights, config),
+    loadJudgeNetwork(weights.in(precision), config),
   )
   const tokenizer = await TextTokenizer.load(folder, TOKENS_MAX)
 

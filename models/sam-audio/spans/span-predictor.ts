@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { loadLayerNorm, loadLinear, loadProjection, type Layer } from '../../layers.ts'
 import type { Span } from '../../model.ts'
+import type { Precision } from '../../precision.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import { TextTokenizer } from '../../text/tokenizer.ts'
 import { Weights } from '../../checkpoint/weights.ts'
@@ -74,17 +75,23 @@ export function loadSpanNetwork(weights: Weights, config: SpanPredictorConfig) {
 
 function loadHead(weights: Weights, inDim: number, outDim: number): Layer {
   const norm = loadLayerNorm(weights.at('layer_norm'), inDim, HEAD_EPSILON)
-  const project = loadProjection(weights.at('proj'), inDim, outDim)
+  const project = loadProjection(weights.at('proj').in('float32'), inDim, outDim)
   return (x) => tf.tidy(() => project(norm(x)))
 }
 
 export type SpanPredictor = ReturnType<typeof makeSpanPredictor>
 
-/** Loads `config.json`, the weights, `tokenizer.json` and `tokenizer_config.json`. */
-export async function loadSpanPredictor(folder: string): Promise<SpanPredictor> {
+/**
+ * Loads `config.json`, the weights, `tokenizer.json` and `tokenizer_config.json`.
+ * @param precision of the products in the layers of its transformers
+ */
+export async function loadSpanPredictor(
+  folder: string,
+  precision: Precision = 'float32',
+): Promise<SpanPredictor> {
   const config = await readSpanPredictorConfig(join(folder, 'config.json'))
   const network = Weights.read(await findCheckpoint(folder), (weights) =>
-    loadSpanNetwork(weights, config),
+    loadSpanNetwork(weights.in(precision), config),
   )
   return makeSpanPredictor(network, await loadSpanTokenizer(folder))
 }

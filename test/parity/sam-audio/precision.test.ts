@@ -3,8 +3,14 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { choosePrecision } from '../../../models/bfloat16.ts'
 import type { LaneRequest, Model } from '../../../models/model.ts'
+import { Weights } from '../../../models/checkpoint/weights.ts'
+import { loadJudge, SCORES } from '../../../models/sam-audio/judge/judge.ts'
 import { loadFeedForward } from '../../../models/sam-audio/layers/feed-forward.ts'
 import { loadSamAudio } from '../../../models/sam-audio/sam-audio.ts'
+import {
+  loadSpanNetwork,
+  readSpanPredictorConfig,
+} from '../../../models/sam-audio/spans/span-predictor.ts'
 import { loadTransformer } from '../../../models/sam-audio/flow/transformer.ts'
 import {
   isBfloat16,
@@ -120,6 +126,28 @@ test('so is the whole transformer, and it leaves nothing behind', (t) => {
   const actual = half.forward(inputs)
   assert.equal(tf.memory().numTensors, before + 1)
   within(t, 'transformer', actual, expected, 1e-2)
+})
+
+test('so are the scores of the judge, and the spans', async (t) => {
+  const precisions = ['bfloat16', 'float32'] as const
+  const verdict = { mixture: noise(9_000, 1), separated: noise(9_000, 2), prompt: 'a dog' }
+  const judges = await Promise.all(
+    precisions.map((each) => loadJudge(`${FIXTURES}/judge-tiny`, each)),
+  )
+  const [scores, expected] = judges.map(({ judge }) => {
+    const [given] = judge([verdict])
+    return tf.tensor1d(SCORES.map((name) => given![name]))
+  })
+  within(t, 'judge', scores!, expected!, 1e-2)
+
+  const folder = `${FIXTURES}/pe-a-frame-tiny`
+  const config = await readSpanPredictorConfig(`${folder}/config.json`)
+  const networks = precisions.map((each) =>
+    loadSpanNetwork(Weights.open(`${folder}/model.safetensors`).in(each), config),
+  )
+  const features = tf.tensor3d(noise(40 * config.featureDim, 3), [1, 40, config.featureDim])
+  const [audio, full] = networks.map((network) => network.embedAudio(features, [40]))
+  within(t, 'span predictor', audio!, full!, 2e-2)
 })
 
 test('auto is one of the two, and a choice is what it says', () => {
