@@ -9,14 +9,14 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
 /** Whether this is what a package has installed, and no checkout. */
 export const isPackaged = PACKAGED !== undefined
 
-/** @param words of the command line @param packaged how a package is called; undefined: a checkout */
+/** @param packaged how the command of a package is called; undefined: this is a checkout */
 export function called(command: string, words = '', packaged = PACKAGED): string {
   const named = command === 'start' ? 'npm start' : `npm run ${command}`
   if (packaged === undefined) return words === '' ? named : `${named} -- ${words}`
   return [packaged, command, words].filter(Boolean).join(' ')
 }
 
-/** What to do where files of the installation are damaged, or those of the `other` build are wanted. */
+/** What to do where the installation's files are damaged, or those of the `other` build wanted. */
 export function setUpAgain(other?: 'cpu' | 'cuda', packaged = PACKAGED): string {
   const setting = other === undefined ? '' : `WINNOW_COMPUTE=${other} `
   if (packaged === undefined) return `Run ${setting}npm run setup.`

@@ -45,7 +45,8 @@ async function inventory(folder: string): Promise<Finding[]> {
   const problems = parts.flatMap(({ part, folder: own, required, problems: all }) =>
     own !== null || required ? all.map((problem) => `${part}: ${problem}`) : [],
   )
-  const remedy = `${called('model', `inspect ${folder}`)} shows all of it; docs/sam-audio.md says how.`
+  const inspect = called('model', `inspect ${folder}`)
+  const remedy = `${inspect} shows all of it; docs/sam-audio.md says how.`
   return problems.length === 0
     ? [fine('weights', `${folder} has all that is needed`)]
     : problems.map((problem) => failure('weights', problem, remedy))
