@@ -51,6 +51,7 @@ import { ensureFirstApiKey } from './accounts/first-key.ts'
 import { assertSameSecrets, readSecrets } from './secrets.ts'
 import { claimMedia } from './operations/installation.ts'
 import { isPostgres } from './store/database.ts'
+import { holdDataFolder } from './store/data-folder.ts'
 import { keepInstallation } from './store/installation.ts'
 import { openDatabase } from './store/open.ts'
 import { createUrlChecks } from './requests/url-checks.ts'
@@ -85,6 +86,7 @@ process.umask(0o077) // the data folder is private to this user
 const inDataFolder = <T>(work: Promise<T>) =>
   startOrEnd(log, onDisk(`DATA_DIR: ${dataFolder}`, work))
 await inDataFolder(mkdir(dataFolder, { recursive: true }))
+if (settings.databaseUrl === undefined) await inDataFolder(holdDataFolder(dataFolder, log))
 const secrets = await inDataFolder(readSecrets(settings))
 const { signingKeys, encryptionKeys } = secrets
 const store = await startOrEnd(log, openDatabase(settings, log))

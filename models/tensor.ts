@@ -49,8 +49,8 @@ export const warningsFor = (device: 'cpu' | 'gpu', hasCuda: boolean): string[] =
   device === 'cpu' && hasCuda
     ? [
         'set up for a GPU (cuda), but the native library found none and computes on the ' +
-          'processor, many times slower: check the driver (nvidia-smi), and run ' +
-          '`npm run setup` again',
+          'processor, many times slower: check the driver (nvidia-smi); the command doctor says ' +
+          'what is missing',
       ]
     : []
 

@@ -5,7 +5,7 @@
  */
 
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { loadConfig as loadEngineConfig } from '../engine/config.ts'
 import {
@@ -13,7 +13,10 @@ import {
   portAfter,
   type Config as GatewayConfig,
 } from '../gateway/config.ts'
+import { takeLock } from '../shared/process/file-lock.ts'
+import { onDisk, StartError } from '../shared/process/lifecycle.ts'
 import { SettingsError } from '../shared/process/settings.ts'
+import { called } from './called.ts'
 import { hasCudaBuild } from './doctor/checks/driver.ts'
 import { enginesFor, gpusOf } from './engines.ts'
 import { startNatsServer, type NatsServer } from './nats-server.ts'
@@ -21,30 +24,34 @@ import { startService, type Service } from './service.ts'
 
 const ENGINE_STOP_MS = 10_000
 const STOP_MS = 5_000
+/** One Ctrl-C may come twice: from the terminal, and from npm or `winnow`, which pass it on. */
+const SAME_SIGNAL_MS = 500
 
 const dataFolder = resolve(process.env.DATA_DIR || './data')
-const pidFile = join(dataFolder, 'winnow.pid')
 const logsFolder = join(dataFolder, 'logs')
 const services: Service[] = []
 let nats: NatsServer | null = null
 /** The last restart, under way or over. */
 let natsRestart: Promise<NatsServer> | undefined
-let stopping = false
+/** When it began to stop. */
+let stoppingSince: number | null = null
 
 process.on('SIGINT', () => void stop())
 process.on('SIGTERM', () => void stop())
+// Who reads what we print may end before us, such as tee by the same Ctrl-C: the stop goes on.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined)
 
 try {
   await main()
 } catch (error) {
-  console.error(error instanceof SettingsError ? error.message : error)
+  const isPlain = error instanceof SettingsError || error instanceof StartError
+  console.error(isPlain ? error.message : error)
   await stop(1)
 }
 
 async function main(): Promise<void> {
   const gatewayConfig = checkSettings()
-  await mkdir(logsFolder, { recursive: true, mode: 0o700 })
-  await refuseSecondStart()
+  await onDisk(`DATA_DIR: ${dataFolder}`, holdDataFolder())
   console.log('Starting Winnow…')
   const natsUrl = process.env.NATS_URL || (await ownNats())
   const env: NodeJS.ProcessEnv = { ...process.env, DATA_DIR: dataFolder, NATS_URL: natsUrl }
@@ -87,15 +94,16 @@ function checkSettings() {
   return gatewayConfig
 }
 
-/** Two starts on one data folder would fight over its database and its queue. */
-async function refuseSecondStart(): Promise<void> {
-  const pid = Number(await readFile(pidFile, 'utf8').catch(() => ''))
-  const command = pid ? await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '') : ''
-  if (pid !== process.pid && command.includes('start.ts')) {
-    console.error(`Winnow is already running on ${dataFolder} (process ${pid}).`)
-    process.exit(1)
-  }
-  await writeFile(pidFile, String(process.pid))
+/** Two starts on one data folder would fight over its broker's store, its logs and its database. */
+async function holdDataFolder(): Promise<void> {
+  await mkdir(logsFolder, { recursive: true, mode: 0o700 })
+  const holder = await takeLock(join(dataFolder, 'winnow.lock'))
+  if (holder === null) return
+  console.error(
+    `Winnow already runs on ${dataFolder} (${holder}). Stop it there, or set DATA_DIR to another ` +
+      'folder.',
+  )
+  process.exit(1)
 }
 
 /**
@@ -106,7 +114,7 @@ async function ownNats(): Promise<string> {
   nats = await startNatsServer({ folder })
   const { url } = nats
   const restart = async (code: number | null) => {
-    if (stopping) return
+    if (stoppingSince !== null) return
     console.error(`nats-server ended with ${code}; starting it again.`)
     const { port, username: token } = new URL(url)
     natsRestart = startNatsServer({ folder, port: Number(port), token })
@@ -132,10 +140,8 @@ async function greet(
   const keyFile = join(dataFolder, 'api-key')
   const own = process.env.BOOTSTRAP_API_KEY
   const key = own ?? (existsSync(keyFile) ? (await readFile(keyFile, 'utf8')).trim() : '<your key>')
-  const called = process.env.WINNOW_PACKAGED // how the command of a package is called
-  const separate = called
-    ? `${called} separate song.mp3`
-    : 'npm run separate -- examples/speech-over-piano.wav'
+  const example = 'examples/speech-over-piano.wav' // a package has it elsewhere
+  const separate = called('separate', existsSync(example) ? example : 'song.mp3')
   const shellKey = own ? '$BOOTSTRAP_API_KEY' : key
   const page = await pageAddress(address, listening, key)
   console.log(
@@ -187,13 +193,14 @@ function clientOptions(address: string): string {
 
 /** The engines first, so that they can give their jobs back; then the gateway; the broker last. */
 async function stop(code = 0): Promise<void> {
-  if (stopping) {
+  if (stoppingSince !== null) {
+    if (performance.now() - stoppingSince < SAME_SIGNAL_MS) return
     console.error('Stopping at once.')
     for (const service of services) service.kill()
     nats?.process.kill('SIGKILL')
     process.exit(1)
   }
-  stopping = true
+  stoppingSince = performance.now()
   console.log('\nStopping…')
   const isGateway = ({ name }: Service) => name === 'gateway'
   await Promise.all(services.filter((each) => !isGateway(each)).map((engine) => engine.stop()))
@@ -203,6 +210,5 @@ async function stop(code = 0): Promise<void> {
     const ended = new Promise((done) => nats?.process.once('exit', done))
     if (nats.process.exitCode === null && nats.process.kill('SIGTERM')) await ended
   }
-  await rm(pidFile, { force: true })
   process.exit(code)
 }

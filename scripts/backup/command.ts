@@ -6,11 +6,15 @@
 
 import { chmod, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
+import { called } from '../called.ts'
 import { databaseOf, type Database } from './database.ts'
 import { assertEmpty, assertThere, copy, isThere } from './files.ts'
 
-const HELP = `npm run backup -- FOLDER           backs the installation in DATA_DIR up
-npm run backup -- restore FOLDER   restores it into DATA_DIR, which must be empty or missing
+const HELP = `Usage: ${called('backup', 'FOLDER')}
+       ${called('backup', 'restore FOLDER')}
+
+The first backs the installation in DATA_DIR up. The second restores it into DATA_DIR, which must be
+empty or missing.
 
 The installation may run while it is backed up; it must not while it is restored. A backup holds
 the database, the media on this machine and the secrets: keep it where only you can read it. Media

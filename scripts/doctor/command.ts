@@ -2,12 +2,13 @@
 
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { called } from '../called.ts'
 import { CHECKS, type Check } from './checks.ts'
 import { readContext, type Context, type Environment, type Role } from './context.ts'
 import { exitCodeOf, failure, type Finding } from './finding.ts'
 import { printed } from './print.ts'
 
-const HELP = `Usage: npm run doctor -- [options]
+const HELP = `Usage: ${called('doctor', '[options]')}
 
 Looks at what this host has and lacks to run Winnow, and says for each what would help. Settings are
 those of the environment, and of /etc/winnow where install-host has been (with sudo: its secrets,

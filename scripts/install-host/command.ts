@@ -6,13 +6,14 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { called } from '../called.ts'
 import { apply } from './apply.ts'
 import { OWN_BROKER, planInstall, planUninstall, ROLES, type Role } from './plan.ts'
 
-const HELP = `Usage: sudo npm run install-host -- --role gateway|engine|all [options]
-       sudo npm run install-host -- --uninstall
+const HELP = `Usage: sudo ${called('install-host', '--role gateway|engine|all [options]')}
+       sudo ${called('install-host', '--uninstall')}
 
-Makes this host run Winnow from this checkout under systemd: users, settings and secrets in
+Makes this host run this Winnow under systemd: users, settings and secrets in
 /etc/winnow, units. What is there already in /etc/winnow is kept. Nothing is started.
   --role       gateway: the gateway and its broker; engine: an engine for each GPU; all: both
   --engine ID  an engine for this GPU, by number or UUID, or cpu; may come several times
@@ -118,7 +119,7 @@ function install(
   if (role === 'engine' && !broker.isKnown) {
     throw new Hindrance(
       'Where is the broker? Set NATS_URL for this command, such as ' +
-        'sudo NATS_URL=nats://token@gateway-host:4222 npm run install-host -- --role engine.',
+        `sudo NATS_URL=nats://token@gateway-host:4222 ${called('install-host', '--role engine')}.`,
     )
   }
   const steps = planInstall({
@@ -157,7 +158,7 @@ const DONE = `
 Settings: /etc/winnow/winnow.env and /etc/winnow/credentials. Then:
   sudo systemctl start winnow.target      # also after every start of the host
   systemctl status 'winnow*'
-  npm run doctor                          # what this host lacks`
+  sudo ${called('doctor').padEnd(34)} # what this host lacks`
 
 function uninstall(
   { root, dryRun }: Options,

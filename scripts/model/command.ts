@@ -2,10 +2,11 @@
 import { parseArgs } from 'node:util'
 import { bytesFor, framesThatFit, type MemoryPrediction } from '../../models/memory/predict.ts'
 import type { Precision } from '../../models/precision.ts'
+import { called } from '../called.ts'
 import { deviceMemory, type DeviceMemory } from './device-memory.ts'
 import { predictFor, takeInventory, type Inventory, type PartInventory } from './inventory.ts'
 
-const HELP = `Usage: npm run model -- inspect <folder> [--precision float32] [--json]
+const HELP = `Usage: ${called('model', 'inspect <folder> [--precision float32] [--json]')}
 
 Prints what the folder of a SAM-Audio model has, what is missing, how large it is, and what it takes
 of the memory of this machine's device: weights, and batches of chunks of the greatest length. The

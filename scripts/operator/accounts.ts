@@ -6,9 +6,10 @@ import {
   creditAccount,
   showAccount,
 } from '../../gateway/accounts/accounts.ts'
+import { called } from '../called.ts'
 import { UsageError, type Tool } from './command.ts'
 
-const HELP = `Usage: npm run accounts -- <command> [--json]
+const HELP = `Usage: ${called('accounts', '<command> [--json]')}
 
   create NAME [--metered]
                  make an account; a metered one pays for what it separates

@@ -1,15 +1,17 @@
 /** What `npm run database` can do. */
 
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { loadDatabaseConfig } from '../../gateway/config.ts'
 import { copyDatabase } from '../../gateway/store/copy.ts'
+import { holdDataFolder } from '../../gateway/store/data-folder.ts'
 import { openPostgres } from '../../gateway/store/postgres.ts'
 import { openSqlite } from '../../gateway/store/sqlite.ts'
+import { called } from '../called.ts'
 import { messageOf, UsageError, type World } from './command.ts'
 
-const HELP = `Usage: npm run database -- copy [--from sqlite:FILE] [--to postgres://…]
+const HELP = `Usage: ${called('database', 'copy [--from sqlite:FILE] [--to postgres://…]')}
 
 Moves an installation from SQLite to PostgreSQL: accounts, keys, files, requests, ledger and
 webhooks. Stop the gateway first; engines may go on. The database to copy to must be empty. Without
@@ -71,6 +73,7 @@ function parse(words: readonly string[]) {
 
 async function copy(file: string, url: string, stderr: World['stderr']): Promise<string> {
   const log = { warn: (_details: object, message: string) => void stderr.write(`${message}\n`) }
+  await holdDataFolder(dirname(file)) // what a gateway wrote from now on would be lost
   const to = await openPostgres({ url, connectionsMax: 1, log })
   try {
     const from = await openSqlite(file)

@@ -2,9 +2,10 @@
 
 import { allKeys, createKey, revokeKey, rotateKey } from '../../gateway/accounts/accounts.ts'
 import { SCOPES } from '../../gateway/accounts/auth.ts'
+import { called } from '../called.ts'
 import { UsageError, type Tool } from './command.ts'
 
-const HELP = `Usage: npm run keys -- <command> [--json]
+const HELP = `Usage: ${called('keys', '<command> [--json]')}
 
   create --scopes A,B [--account ID] [--name TEXT] [--expires 30d]
                  make a key and show it, once; without --account for the account default

@@ -16,7 +16,9 @@ const OWN = join(ROOT, 'scripts/package/deb')
 const DOCUMENTS = 'usr/share/doc/winnow'
 
 /** A tenth larger than xz at its quickest makes CUDA's libraries, in a fortieth of the time. */
-const COMPRESSION = ['-Zzstd', '-z3']
+export const SMALL = ['-Zzstd', '-z3']
+/** For who unpacks it at once. */
+export const QUICK = ['-Znone']
 
 /** One package, so that either takes the place of the other, with the same settings and data. */
 const versionOf = (compute: Compute): string =>
@@ -29,7 +31,7 @@ export async function makeDeb(compute: Compute, say: Say): Promise<string> {
   say('Setting the service up (some minutes) …')
   await layInstallation(join(root, INSTALLED), compute)
   say('Packing …')
-  const made = packDeb(root, compute, join(ROOT, 'dist'))
+  const made = packDeb(root, compute, { folder: join(ROOT, 'dist'), compression: SMALL })
   rmSync(root, { recursive: true })
   return made.slice(ROOT.length)
 }
@@ -38,7 +40,11 @@ export async function makeDeb(compute: Compute, say: Say): Promise<string> {
  * Adds what a package has beside the installation in `root`, and packs it.
  * @returns the path of the package in `folder`
  */
-export function packDeb(root: string, compute: Compute, folder: string): string {
+export function packDeb(
+  root: string,
+  compute: Compute,
+  { folder, compression }: { folder: string; compression: readonly string[] },
+): string {
   const unit = (file: string) => readFileSync(join(ROOT, 'scripts/systemd', file), 'utf8')
   const node = join(INSTALLED, NODE)
   const place = { root, dryRun: false, say: () => undefined }
@@ -59,7 +65,7 @@ export function packDeb(root: string, compute: Compute, folder: string): string 
   write(join(root, 'DEBIAN/md5sums'), checksums(root))
   write(join(root, 'DEBIAN/control'), control(compute, root))
   const path = join(folder, `winnow_${versionOf(compute)}_amd64.deb`)
-  execFileSync('dpkg-deb', ['--root-owner-group', ...COMPRESSION, '--build', root, path], {
+  execFileSync('dpkg-deb', ['--root-owner-group', ...compression, '--build', root, path], {
     env: { ...process.env, SOURCE_DATE_EPOCH: commitSeconds() },
     stdio: ['ignore', 'ignore', 'inherit'],
   })

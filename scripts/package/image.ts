@@ -9,7 +9,7 @@ import { basename, join } from 'node:path'
 import { installationBill } from '../licences/bill-of-materials.ts'
 import { readParts, type Part } from '../licences/parts.ts'
 import type { Compute, Say } from './making.ts'
-import { packDeb } from './deb.ts'
+import { packDeb, QUICK } from './deb.ts'
 import { INSTALLED, layInstallation, NODE } from './installation.ts'
 import { packImage, type ImageConfig } from './oci.ts'
 import { manifest, ROOT } from './sources.ts'
@@ -28,7 +28,7 @@ export async function makeImage(compute: Compute, say: Say): Promise<string> {
     const root = join(place, 'package')
     say('Setting the service up (some minutes) …')
     await layInstallation(join(root, INSTALLED), compute)
-    const deb = packDeb(root, compute, place)
+    const deb = packDeb(root, compute, { folder: place, compression: QUICK })
     const parts = readParts({ folder: join(root, INSTALLED), compute })
     rmSync(root, { recursive: true })
     say('Installing it into a Debian …')

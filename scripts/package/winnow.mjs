@@ -7,14 +7,15 @@ import { CALLED, MORE_COMMANDS, NOTE, prepareApp } from './app.mjs'
 
 const HELP = `winnow start                            runs the service on this machine
 winnow separate FILES… "PROMPT"…        separates with a running service (--help: its options)
-winnow keys | accounts | database | backup | doctor | top
+winnow keys | accounts | database | backup | doctor | top | model | parity
                                         the operator's tools (--help: their commands)
 winnow --version
 ${NOTE}`
 
 /** The commands that need the service's sources. */
-const COMMANDS = ['start', 'keys', 'accounts', 'database', 'backup', 'doctor', 'top']
+const COMMANDS = 'start keys accounts database backup doctor top model parity'.split(' ')
 
+process.env.WINNOW_PACKAGED = CALLED // so that what we run names its commands as we are called
 const [command = '--help', ...words] = process.argv.slice(2)
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'))
 if (command === '--help' || command === '-h') console.log(HELP)
@@ -36,10 +37,7 @@ async function runInApp() {
 
 /** Runs node with our terminal and signals; resolves with its exit code. */
 function run(args) {
-  const child = spawn(process.execPath, args, {
-    stdio: 'inherit',
-    env: { ...process.env, WINNOW_PACKAGED: CALLED },
-  })
+  const child = spawn(process.execPath, args, { stdio: 'inherit' })
   const pass = (signal) => child.kill(signal)
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, pass)
   return new Promise((resolve, reject) => {

@@ -1,10 +1,11 @@
 /** The command line of `parity`. */
 import { parseArgs } from 'node:util'
+import { called } from '../called.ts'
 import { agrees, type Comparison } from './comparison.ts'
 import { Reference } from './reference.ts'
 import { missingFor, runStage, STAGES } from './stages.ts'
 
-const HELP = `Usage: npm run parity -- <folder> [stage ...] [--json]
+const HELP = `Usage: ${called('parity', '<folder> [stage ...] [--json]')}
 
 Compares this port of SAM-Audio with what the reference computed, tensor by tensor, and prints the
 largest difference of each beside the one allowed. The folder has the models (config.json with

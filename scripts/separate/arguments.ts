@@ -5,11 +5,12 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { LIMITS, type AudioSpan, type SeparationOptions } from '../../shared/separation-options.ts'
 import type { Submission } from '../../clients/typescript/node.ts'
+import { called } from '../called.ts'
 import { isMedia } from './content-type.ts'
 import { isUrl, splitWords } from './sources.ts'
 
-export const HELP = `Usage: npm run separate -- <file or https URL> "<prompt>" [options]
-       npm run separate -- <files, folders or "patterns"> "<prompt>" "<prompt>" [options]
+export const HELP = `Usage: ${called('separate', '<file or https URL> "<prompt>" [options]')}
+       ${called('separate', '<files, folders or "patterns"> "<prompt>" "<prompt>" [options]')}
 
 Separates the sound that the prompt describes from any audio or video file, and writes
 <name>-<prompt> and <name>-residual beside it (for a URL: into the current folder).

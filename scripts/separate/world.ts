@@ -1,4 +1,5 @@
 import { ApiError, UnreachableError } from '../../clients/typescript/node.ts'
+import { called } from '../called.ts'
 import type { Output } from './progress-view.ts'
 
 /** What the command touches beside files and network. */
@@ -16,7 +17,7 @@ export function describe(error: unknown): string {
     return `${error.code}: ${error.message}${error.param ? ` (${error.param})` : ''}`
   }
   if (error instanceof UnreachableError) {
-    return `${error.message} Is the service running? Start it with: npm start`
+    return `${error.message} Is the service running? Start it with: ${called('start')}`
   }
   return error instanceof Error ? error.message : String(error)
 }

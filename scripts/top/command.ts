@@ -3,9 +3,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Fleet } from '../../gateway/operations/fleet.ts'
+import { called } from '../called.ts'
 import { fleetText } from './fleet-text.ts'
 
-const HELP = `Usage: npm run top -- [options]
+const HELP = `Usage: ${called('top', '[options]')}
 
 Shows the engines of a Winnow, its queue and the requests that failed last, and shows them
 anew until Ctrl-C.

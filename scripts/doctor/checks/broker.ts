@@ -4,6 +4,7 @@ import type { JetStreamManager, StreamInfo } from '@nats-io/jetstream'
 import { connectServer, manageStreams } from '../../../shared/broker/connection.ts'
 import { DEAD_LETTERS, JOB_QUEUES, ownerOf, STREAM_NAMES } from '../../../shared/broker/streams.ts'
 import { createLogger } from '../../../shared/telemetry/log.ts'
+import { called } from '../../called.ts'
 import type { Context } from '../context.ts'
 import { failure, fine, unused, warning, type Finding } from '../finding.ts'
 import { clockFinding } from './clock.ts'
@@ -14,7 +15,8 @@ const WAIT_MS_MAX = 3_000
 export async function checkBroker(context: Context): Promise<Finding[]> {
   const { natsUrl: url, env } = context
   if (url === undefined) {
-    return [unused('broker', 'NATS_URL is not set: npm start runs one, and it does not run now')]
+    const found = `NATS_URL is not set: ${called('start')} runs one, and it does not run now`
+    return [unused('broker', found)]
   }
   const log = createLogger('doctor', 'silent')
   try {

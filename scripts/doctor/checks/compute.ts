@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { called, setUpAgain } from '../../called.ts'
 import { driverText } from '../../nvidia-driver.mjs'
 import type { Context } from '../context.ts'
 import { failure, fine, warning, type Finding } from '../finding.ts'
@@ -14,13 +15,12 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const PROBE_MS_MAX = 900_000
 /** Of 24 bits and some rounding. */
 const SUM_ERROR_MAX = 1e-4
-const SETUP = 'Run npm run setup.'
 
 export async function checkCompute({ engine, env }: Context): Promise<Finding[]> {
   if (!engine) return []
   const { reports, errors, ended } = await runProbe(env)
   const [tensorFlow, separation] = reports as [TensorFlowReport?, SeparationReport?]
-  if (!tensorFlow) return [failure('tensorflow', lastLine(errors, ended), SETUP)]
+  if (!tensorFlow) return [failure('tensorflow', lastLine(errors, ended), setUpAgain())]
   const { backend, device } = tensorFlow
   const wantsGpu = hasCudaBuild() === true && driverText() !== null
   const gpus = wantsGpu ? await listGpus().catch(() => []) : []
@@ -83,7 +83,7 @@ export function gpuFindings(log: string, gpus: number): Finding[] {
     warning(
       'tensorflow gpus',
       `TensorFlow sees ${seen.length} of ${gpus} GPUs${reason}`,
-      missing.length > 0 ? SETUP : 'Compare the driver with what CUDA 12 needs: nvidia-smi.',
+      missing.length > 0 ? setUpAgain() : 'Compare the driver with what CUDA 12 needs: nvidia-smi.',
     ),
   ]
 }
@@ -109,7 +109,7 @@ export function separationFinding(report: SeparationReport): Finding {
   } = report
   const seconds = (value: number) => `${value.toFixed(1)} s`
   const times = `loaded in ${seconds(loadSeconds)}, separated in ${seconds(separateSeconds)}`
-  const remedy = 'Check weights and driver; run npm run parity for a model of your own.'
+  const remedy = `Check weights and driver; run ${called('parity')} for a model of your own.`
   const wrong = !areNumbers
     ? 'the result has values that are no numbers'
     : !(sumError <= SUM_ERROR_MAX)

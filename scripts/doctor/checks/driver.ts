@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { setUpAgain } from '../../called.ts'
 import { driverProblem, driverText, driverVersion } from '../../nvidia-driver.mjs'
 import type { Context } from '../context.ts'
 import { failure, fine, unused, warning, type Finding } from '../finding.ts'
@@ -32,18 +33,17 @@ export async function checkDriver({ engine }: Context): Promise<Finding[]> {
 /** @param text of /proc/driver/nvidia/version, null where there is none */
 export function driverFinding(text: string | null, hasCuda: boolean | undefined): Finding {
   if (hasCuda === undefined) {
-    return failure('tensorflow', 'libtensorflow is not there', 'Run npm run setup.')
+    return failure('tensorflow', 'libtensorflow is not there', setUpAgain())
   }
   const problem = driverProblem(text)
   if (hasCuda && problem) {
-    const remedy =
-      'Install a driver, or the build for processors: WINNOW_COMPUTE=cpu npm run setup.'
+    const remedy = `Install a driver, or the build for processors: ${setUpAgain('cpu')}`
     return warning('driver', `libtensorflow is the build for GPUs, but ${problem}`, remedy)
   }
   if (hasCuda) return fine('driver', `${driverVersion(text ?? '')}, libtensorflow for GPUs`)
   if (problem) return unused('driver', 'no GPU is asked for: libtensorflow for processors')
   const found = `${driverVersion(text ?? '')}, but libtensorflow is the build for processors`
-  return warning('driver', found, 'Run WINNOW_COMPUTE=cuda npm run setup.')
+  return warning('driver', found, setUpAgain('cuda'))
 }
 
 async function gpuFindings(): Promise<Finding[]> {

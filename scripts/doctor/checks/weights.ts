@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
+import { called, isPackaged, setUpAgain } from '../../called.ts'
 import type { Context } from '../context.ts'
 import { failure, fine, type Finding } from '../finding.ts'
 
@@ -23,7 +24,9 @@ export async function checkWeights({ engine }: Context): Promise<Finding[]> {
 
 /** Compares the file's SHA-256. */
 export async function fileFinding(file: string, sha256: string): Promise<Finding> {
-  const remedy = `Get the file anew: git checkout -- ${file}, or a new clone.`
+  const remedy = isPackaged
+    ? setUpAgain()
+    : `Get the file anew: git checkout -- ${file}, or a new clone.`
   if (!existsSync(file)) return failure('weights', `${file} is not there`, remedy)
   const hash = createHash('sha256')
   await pipeline(createReadStream(file), hash)
@@ -42,7 +45,8 @@ async function inventory(folder: string): Promise<Finding[]> {
   const problems = parts.flatMap(({ part, folder: own, required, problems: all }) =>
     own !== null || required ? all.map((problem) => `${part}: ${problem}`) : [],
   )
-  const remedy = `npm run model -- inspect ${folder} shows all of it; docs/sam-audio.md says how.`
+  const inspect = called('model', `inspect ${folder}`)
+  const remedy = `${inspect} shows all of it; docs/sam-audio.md says how.`
   return problems.length === 0
     ? [fine('weights', `${folder} has all that is needed`)]
     : problems.map((problem) => failure('weights', problem, remedy))

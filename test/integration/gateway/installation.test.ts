@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { cp, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { claimMedia } from '../../../gateway/operations/installation.ts'
 import { openLocalDisk } from '../../../gateway/media-store/local-disk.ts'
 import { OWNER_KEY, type MediaStore } from '../../../gateway/media-store/media-store.ts'
@@ -14,7 +15,10 @@ import { copyDatabase } from '../../../gateway/store/copy.ts'
 import type { Store } from '../../../gateway/store/database.ts'
 import { keepInstallation } from '../../../gateway/store/installation.ts'
 import { startNatsServer } from '../../../scripts/nats-server.ts'
+import { runDatabaseTool } from '../../../scripts/operator/database.ts'
 import { newId } from '../../../shared/ids.ts'
+import { runCommand } from '../../support/run-command.ts'
+import { launchProgram } from '../../support/start-program.ts'
 import { createTestDatabase, openTestDatabase } from '../../support/test-database.ts'
 import { startS3 } from '../../support/start-s3.ts'
 import { startWinnow } from '../../support/start-winnow.ts'
@@ -126,4 +130,25 @@ test('a gateway on the broker or the media of another installation ends with one
       return true
     })
   }
+})
+
+test('with SQLite a second gateway waits until the first is gone, and nothing is copied beside it', async (t) => {
+  const { gateway, folder } = await startWinnow(t, { engines: 0 })
+  const holder = `process ${gateway.child.pid} on ${hostname()}`
+  const copied = await runCommand(
+    (words, streams) => runDatabaseTool(words, { ...streams, env: { DATA_DIR: folder } }),
+    ['copy', '--to', 'postgres://nobody@127.0.0.1:1/none'],
+  )
+  assert.equal(copied.code, 1)
+  assert.ok(copied.errors.startsWith(`Another gateway works on ${folder} (${holder}). Stop `))
+
+  const second = launchProgram('gateway/main.ts', { ...gateway.environment, PORT: '0' })
+  t.after(() => second.end('SIGKILL'))
+  const started = second.ready.then(() => assert.fail('it did not wait'))
+  const isWaiting = () => second.log().includes('another gateway works on DATA_DIR')
+  while (!isWaiting()) await Promise.race([started, sleep(50)])
+  started.catch(() => undefined) // from now on it may
+  assert.ok(second.log().includes(holder), second.log())
+  await gateway.end('SIGKILL')
+  await second.ready
 })

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import test, { before, type TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { packDeb } from '../../../scripts/package/deb.ts'
+import { packDeb, QUICK, SMALL } from '../../../scripts/package/deb.ts'
 import { debianParts } from '../../../scripts/package/image.ts'
 import { packImage } from '../../../scripts/package/oci.ts'
 import { layCommand, laySources } from '../../../scripts/package/sources.ts'
@@ -36,7 +36,7 @@ test("Debian's package has units for its place, settings that an upgrade keeps, 
   const root = join(folder, 'root')
   laySources(join(root, 'usr/lib/winnow'))
   await layCommand(join(root, 'usr/lib/winnow'), 'installed-app.mjs')
-  const deb = packDeb(root, 'cpu', folder)
+  const deb = packDeb(root, 'cpu', { folder, compression: SMALL })
 
   const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
   assert.equal(run('dpkg-deb', '--field', deb, 'Version').trim(), version)
@@ -61,6 +61,7 @@ test("Debian's package has units for its place, settings that an upgrade keeps, 
   const winnow = join(folder, 'raw/usr/lib/winnow/winnow.mjs')
   assert.equal(run(process.execPath, winnow, '--version').trim(), version)
   assert.match(run(process.execPath, winnow, '--help'), /install-host/)
+  assert.match(run(process.execPath, winnow, 'separate', '--help'), /^Usage: winnow separate </)
 
   const complaints = ['--fail-on', 'error,warning', '--allow-root']
   const lintian = spawnSync('lintian', [...complaints, deb], { encoding: 'utf8' })
@@ -93,11 +94,12 @@ test('packages hold every file that their programs name', async (t) => {
 test('the package for GPUs takes the place of the one for processors', async (t) => {
   const folder = await makeFolder(t)
   await mkdir(join(folder, 'root/usr/lib/winnow'), { recursive: true })
-  const deb = packDeb(join(folder, 'root'), 'cuda', folder)
+  const deb = packDeb(join(folder, 'root'), 'cuda', { folder, compression: QUICK })
   assert.match(
     run('dpkg-deb', '--field', deb, 'Package', 'Version'),
     /^Package: winnow\nVersion: \d+\.\d+\.\d+\+cuda\n$/,
   )
+  assert.match(run('ar', 't', deb), /^data\.tar$/m) // as an image takes it
   const bill = run(
     'sh',
     '-c',

@@ -1,0 +1,99 @@
+/** `npm start`: one on a data folder, which ends with npm. */
+
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { takeLock } from '../../shared/process/file-lock.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const PORTS = { PORT: '0', GRPC_PORT: 'off', METRICS_PORT: 'off' }
+/** As in another container: it sees none of our processes, and its own have their numbers. */
+const ELSEWHERE = ['unshare', '--pid', '--fork', '--mount-proc', '--uts']
+
+/** Runs `npm start` on the folder. @param before words of a command line that runs it */
+function npmStart(t: TestContext, folder: string, before: readonly string[] = []) {
+  const [command = '', ...words] = [...before, 'npm', 'start']
+  const env = { ...process.env, ...PORTS, DATA_DIR: folder }
+  const npm = spawn(command, words, { cwd: ROOT, env, detached: true }) // a group of its own
+  let printed = ''
+  for (const output of [npm.stdout, npm.stderr]) {
+    output.on('data', (piece) => (printed += String(piece)))
+  }
+  const ended = once(npm, 'close') as Promise<[number | null]>
+  t.after(async () => {
+    if (isGroupThere(npm.pid!)) process.kill(-npm.pid!, 'SIGINT')
+    while (isGroupThere(npm.pid!)) await sleep(50)
+  })
+  return { npm, ended, printed: () => printed }
+}
+
+function isGroupThere(leader: number): boolean {
+  try {
+    return process.kill(-leader, 0)
+  } catch {
+    return false
+  }
+}
+
+type Started = ReturnType<typeof npmStart>
+
+async function untilPrinted({ npm, printed }: Started, text: string): Promise<void> {
+  while (!printed().includes(text)) {
+    assert.equal(npm.exitCode, null, printed())
+    await sleep(50)
+  }
+}
+
+async function startOn(t: TestContext): Promise<Started & { folder: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-start-'))
+  const started = npmStart(t, folder)
+  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 })) // once it has ended
+  await untilPrinted(started, 'Ctrl-C stops it')
+  return { ...started, folder }
+}
+
+async function assertRefused(second: Started, folder: string): Promise<void> {
+  const [code] = await second.ended
+  assert.equal(code, 1, second.printed())
+  assert.match(
+    second.printed(),
+    new RegExp(
+      `^Winnow already runs on ${folder} \\(process \\d+ on \\S+\\)\\. Stop it there`,
+      'm',
+    ),
+  )
+}
+
+test('a second npm start on a data folder is refused; Ctrl-C ends the first in order', async (t) => {
+  const first = await startOn(t)
+  await assertRefused(npmStart(t, first.folder), first.folder)
+  for (let i = 0; i < 3; i += 1) {
+    process.kill(-first.npm.pid!, 'SIGINT') // as the terminal; npm passes it on to who has it already
+    await sleep(20)
+  }
+  const [code] = await first.ended
+  assert.match(first.printed(), /Stopping…/)
+  assert.doesNotMatch(first.printed(), /at once/)
+  assert.equal(code, 0)
+})
+
+test('a second container on a data folder is refused; SIGTERM to npm ends all', async (t) => {
+  const first = await startOn(t)
+  const { status, stderr } = spawnSync(ELSEWHERE[0]!, [...ELSEWHERE.slice(1), 'true'])
+  if (status === 0) await assertRefused(npmStart(t, first.folder, ELSEWHERE), first.folder)
+  else t.diagnostic(`no container, since there are no namespaces: ${String(stderr)}`)
+  const broker = (await readFile(join(first.folder, 'nats/nats.pid'), 'utf8')).trim()
+  assert.ok(existsSync(`/proc/${broker}`))
+  for (const output of [first.npm.stdout, first.npm.stderr]) output.destroy() // as where tee ends first
+  first.npm.kill('SIGTERM') // npm alone
+  await once(first.npm, 'exit')
+  assert.equal(await takeLock(join(first.folder, 'winnow.lock')), null)
+  assert.ok(!existsSync(`/proc/${broker}`))
+})

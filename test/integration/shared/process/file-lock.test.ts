@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { takeLock } from '../../../../shared/process/file-lock.ts'
+
+const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
+
+/** Takes the lock, starts a child that lives on without it, and says so. */
+const HOLD = `
+import { spawn } from 'node:child_process'
+import { takeLock } from './shared/process/file-lock.ts'
+const holder = await takeLock(process.argv[1])
+const child = spawn('sleep', ['600'], { stdio: 'ignore' })
+process.send({ holder, child: child.pid })
+setInterval(() => {}, 1_000)
+`
+
+async function lockedFile(t: TestContext): Promise<{ path: string; holder: ChildProcess }> {
+  const folder = await mkdtemp(join(tmpdir(), 'file-lock-'))
+  const path = join(folder, 'lock')
+  const words = ['--import', 'tsx', '--input-type=module', '--eval', HOLD, path]
+  const stdio = ['ignore', 'inherit', 'inherit', 'ipc'] as const
+  const holder = spawn(process.execPath, words, { cwd: ROOT, stdio: [...stdio] })
+  const [message] = (await once(holder, 'message')) as [{ holder: unknown; child: number }]
+  t.after(async () => {
+    process.kill(message.child, 'SIGKILL')
+    holder.kill('SIGKILL')
+    await rm(folder, { recursive: true, force: true })
+  })
+  assert.equal(message.holder, null)
+  return { path, holder }
+}
+
+test('a lock is of one process, which is named, and ends with it even where its child lives on', async (t) => {
+  const { path, holder } = await lockedFile(t)
+  assert.equal(await takeLock(path), `process ${holder.pid} on ${hostname()}`)
+  holder.kill('SIGKILL')
+  await once(holder, 'exit')
+  assert.equal(await takeLock(path), null)
+  assert.equal(await takeLock(path), `process ${process.pid} on ${hostname()}`)
+})
+
+test('a lock is waited for, which is said once', async (t) => {
+  const { path, holder } = await lockedFile(t)
+  const said: string[] = []
+  const onWait = (other: string) => void said.push(other)
+  const taking = takeLock(path, { waitMsMax: 600_000, onWait })
+  const briefly = await takeLock(path, { waitMsMax: 500, onWait: () => undefined })
+  assert.notEqual(briefly, null)
+  holder.kill('SIGKILL')
+  assert.equal(await taking, null)
+  assert.equal(said.length, 1)
+})
