@@ -149,6 +149,7 @@ class MediaFolder implements LocalDisk {
       cacheControl: false,
       contentType: false,
       index: false,
+      highWaterMark: FILE_BYTES_AHEAD,
     })
     if (type === 'file') return { status: statusCode, headers, body: stream }
     if (statusCode === 404) throw new ServiceError('NOT_FOUND')
