@@ -6,10 +6,11 @@ import { assertNotTooLong } from '../../shared/media-limits.ts'
 import { BlockMaker } from './block-maker.ts'
 import { layoutOf, maskOf } from './channel-layout.ts'
 import { type Cover, readCover } from './cover.ts'
-import { FrameReader } from './frame-reader.ts'
-import { invalidMedia, type Media, openMedia, refusalOf } from './open-media.ts'
+import type { FrameReader } from './frame-reader.ts'
+import { invalidMedia, refusalOf } from './open-media.ts'
+import { openSound, type OpenSound } from './open-sound.ts'
 import { SoundClock } from './sound-clock.ts'
-import { tagsOf, type Tags } from './tags.ts'
+import type { Tags } from './tags.ts'
 
 const BLOCK_SECONDS = 0.5
 
@@ -59,17 +60,18 @@ export interface Mixture {
  * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM
  */
 export async function openMixture(path: string, limits: MixtureLimits): Promise<Mixture> {
-  const media = await openMedia(path)
-  let reader: FrameReader | undefined
+  return mixtureOf(await openSound(path), limits)
+}
+
+/** As `openMixture`, of a file that is open; it is closed with the mixture, or where this throws. */
+export async function mixtureOf(sound: OpenSound, limits: MixtureLimits): Promise<Mixture> {
   try {
-    reader = await FrameReader.open(media)
-    const first = await reader.next()
+    const first = await sound.reader.next()
     if (!first) throw invalidMedia('No sound could be decoded: the file is damaged or cut off')
-    const cover = await readCover(path, media.context.streams)
-    return new DecodedMixture(media, reader, first, { ...limits, cover })
+    const cover = await readCover(sound.path, sound.media.context.streams)
+    return new DecodedMixture(sound, first, { ...limits, cover })
   } catch (error) {
-    reader?.close()
-    await media.context.closeInput()
+    await sound.close()
     throw refusalOf(error)
   }
 }
@@ -87,7 +89,7 @@ class DecodedMixture implements Mixture {
   readonly container: string
   readonly tags: Tags
   readonly cover: Cover | null
-  readonly #media: Media
+  readonly #sound: OpenSound
   readonly #reader: FrameReader
   readonly #maker: BlockMaker
   readonly #first: Frame
@@ -95,13 +97,14 @@ class DecodedMixture implements Mixture {
   #samples = 0
   #closed = false
 
-  constructor(media: Media, reader: FrameReader, first: Frame, given: Given) {
+  constructor(sound: OpenSound, first: Frame, given: Given) {
+    const { media, reader, tags } = sound
     this.hasVideo = media.hasVideo
     this.codec = avGetCodecName(media.stream.codecpar.codecId) ?? 'unknown'
     this.container = media.container
-    this.tags = tagsOf(media.context, media.stream)
+    this.tags = tags
     this.cover = given.cover
-    this.#media = media
+    this.#sound = sound
     this.#reader = reader
     this.#first = first
     this.#secondsMax = given.mediaSecondsMax
@@ -159,12 +162,12 @@ class DecodedMixture implements Mixture {
   /** How much later than the picture the sound begins, in seconds. */
   #secondsBefore(): number {
     const start = this.#startOf(this.#first)
-    return this.hasVideo && start !== null ? start - this.#media.startSeconds : 0
+    return this.hasVideo && start !== null ? start - this.#sound.media.startSeconds : 0
   }
 
   /** On the container's clock, in seconds; null where nothing says. */
   #startOf({ pts }: Frame): number | null {
-    const { num, den } = this.#media.stream.timeBase
+    const { num, den } = this.#sound.media.stream.timeBase
     return pts === AV_NOPTS_VALUE ? null : (Number(pts) * num) / den
   }
 
@@ -179,7 +182,6 @@ class DecodedMixture implements Mixture {
     if (this.#closed) return
     this.#closed = true
     this.#maker.close()
-    this.#reader.close()
-    await this.#media.context.closeInput()
+    await this.#sound.close()
   }
 }

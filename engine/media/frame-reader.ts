@@ -2,9 +2,10 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AVERROR_EAGAIN, AVERROR_EOF } from 'node-av/constants'
-import { CodecContext, Dictionary, Frame, Packet } from 'node-av/lib'
+import { CodecContext, Dictionary, Frame } from 'node-av/lib'
 import { check } from './ffmpeg.ts'
-import { assertSupported, isRead, type Media } from './open-media.ts'
+import { assertSupported, type Media } from './open-media.ts'
+import { StreamPackets } from './stream-packets.ts'
 
 /**
  * Samples per channel that one packet may decode to: a second of TTA at 768 kHz is 802,462, and no
@@ -20,9 +21,9 @@ const PACKETS_PER_TURN = 256
  * pool costs the main thread as much for each of three calls.
  */
 export class FrameReader {
-  readonly #media: Media
+  /** Those of the stream. */
+  readonly packets: StreamPackets
   readonly #codec = new CodecContext()
-  readonly #packet = new Packet()
   readonly #frame = new Frame()
   #packets = 0
   #corruptPackets = 0
@@ -30,8 +31,7 @@ export class FrameReader {
   #closed = false
 
   private constructor(media: Media) {
-    this.#media = media
-    this.#packet.alloc()
+    this.packets = new StreamPackets(media)
     this.#frame.alloc()
   }
 
@@ -70,22 +70,18 @@ export class FrameReader {
 
   /** Hands the decoder one packet, or, where no more can be read, the end. */
   #feed(): void {
-    const packet = this.#packet
-    const code = this.#media.context.readFrameSync(packet)
-    if (!isRead(code)) {
-      if (code !== AVERROR_EOF) this.#corruptPackets++ // a truncated file keeps what came before
-      this.#codec.sendPacketSync(null)
-      this.#atEnd = true
-      return
-    }
-    const isOurs = packet.streamIndex === this.#media.stream.index
-    if (isOurs && this.#codec.sendPacketSync(packet) < 0) this.#corruptPackets++
-    packet.unref()
+    const isMore = this.packets.next((packet) => {
+      if (this.#codec.sendPacketSync(packet) < 0) this.#corruptPackets++
+    })
+    if (isMore) return
+    if (this.packets.endedBroken) this.#corruptPackets++ // what came before is kept
+    this.#codec.sendPacketSync(null)
+    this.#atEnd = true
   }
 
   close(): void {
     this.#closed = true
-    this.#packet.free()
+    this.packets.close()
     this.#frame.free()
     this.#codec.freeContext()
   }

@@ -7,8 +7,9 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AV_NOPTS_VALUE, AV_PKT_DATA_SKIP_SAMPLES } from 'node-av/constants'
-import { Packet, type Stream } from 'node-av/lib'
-import { isRead, type Media, openMedia } from './open-media.ts'
+import type { Packet, Stream } from 'node-av/lib'
+import type { Media } from './open-media.ts'
+import { openSound, type OpenSound } from './open-sound.ts'
 import { SoundClock } from './sound-clock.ts'
 
 const PACKETS_PER_TURN = 512
@@ -29,25 +30,28 @@ export interface MeasureOptions {
  */
 export async function measureSound(
   path: string,
+  options: MeasureOptions,
+): Promise<number | null> {
+  const sound = await openSound(path)
+  try {
+    return await secondsOf(sound, options)
+  } finally {
+    await sound.close()
+  }
+}
+
+/** As `measureSound`, of a file that is open. It can be decoded then, if no packets are missing. */
+export async function secondsOf(
+  { media, reader }: OpenSound,
   { secondsMax, signal }: MeasureOptions,
 ): Promise<number | null> {
-  const media = await openMedia(path)
-  const packet = new Packet()
-  packet.alloc()
   const length = new SoundLength(media)
-  try {
-    for (let packets = 1; length.seconds <= secondsMax; packets++) {
-      if (!isRead(media.context.readFrameSync(packet))) break
-      if (packet.streamIndex === media.stream.index) length.add(packet)
-      packet.unref()
-      if (packets % PACKETS_PER_TURN === 0) await nextTurn()
-      signal?.throwIfAborted()
-    }
-    return length.seconds > 0 ? length.seconds : null
-  } finally {
-    packet.free()
-    await media.context.closeInput()
+  for (let packets = 1; length.seconds <= secondsMax; packets++) {
+    if (!reader.packets.readAhead((packet) => length.add(packet))) break
+    if (packets % PACKETS_PER_TURN === 0) await nextTurn()
+    signal?.throwIfAborted()
   }
+  return length.seconds > 0 ? length.seconds : null
 }
 
 /** In ticks of the stream. */

@@ -60,12 +60,14 @@ export class SoundProcesses {
   async use<T>(signal: AbortSignal, work: (reader: SoundReader) => Promise<T>): Promise<T> {
     signal.throwIfAborted()
     const process = this.#take()
+    const reader = new SoundReader(process)
     const abort = () => process.close(signal.reason)
     signal.addEventListener('abort', abort, { once: true })
     try {
-      return await work(new SoundReader(process))
+      return await work(reader)
     } finally {
       signal.removeEventListener('abort', abort)
+      reader.close().catch(() => undefined) // the outcome of `work` need not wait for it
       if (!process.hasEnded) this.#keep(process)
       this.#warmUp()
     }
@@ -108,6 +110,11 @@ export class SoundReader {
     this.#process = process
   }
 
+  /** Closes the file that was measured or opened. */
+  async close(): Promise<void> {
+    if (!this.#process.hasEnded) await this.#call({ do: 'close' })
+  }
+
   /** As `measureSound`. */
   measure(path: string, { secondsMax }: { secondsMax: number }): Promise<number | null> {
     return this.#call({ do: 'measure', path, secondsMax })
@@ -118,7 +125,7 @@ export class SoundReader {
     const facts = await this.#call<MixtureFacts>({ do: 'open', path, limits })
     let corruptPackets = 0
     let closing: Promise<void> | undefined
-    const close = () => (closing ??= this.#call({ do: 'close' }))
+    const close = () => (closing ??= this.close())
     const next = async () => {
       const answer = await this.#call<NextBlock>({ do: 'next' })
       corruptPackets = answer.corruptPackets
@@ -138,9 +145,7 @@ export class SoundReader {
         }
         close().catch(() => undefined) // as above; the outcome of the job need not wait for it
       },
-      close: async () => {
-        if (!this.#process.hasEnded) await close()
-      },
+      close,
     }
   }
 

@@ -1,26 +1,45 @@
 /** What runs in a process of `sound-process.ts`: reads one file at a time. */
 
 import { answerCalls } from './answer-calls.ts'
-import { type Mixture, openMixture } from './decode.ts'
-import { measureSound } from './measure.ts'
+import { type Mixture, mixtureOf, type MixtureLimits } from './decode.ts'
+import { secondsOf } from './measure.ts'
+import { openSound, type OpenSound } from './open-sound.ts'
 import type { MixtureFacts, NextBlock, SoundTask } from './sound-process.ts'
 
+/** Measured, and to be decoded. */
+let sound: OpenSound | null = null
 let mixture: Mixture | null = null
 let blocks: AsyncGenerator<Float32Array[]> | null = null
 
 answerCalls<SoundTask>(async (task) => {
-  if (task.do === 'measure') return measureSound(task.path, task)
-  if (task.do === 'open') {
-    mixture = await openMixture(task.path, task.limits)
-    blocks = mixture.blocks()
-    return { ...mixture } satisfies MixtureFacts // its own fields, without its methods
-  }
+  if (task.do === 'measure') return measure(task.path, task.secondsMax)
+  if (task.do === 'open') return open(task.path, task.limits)
   if (task.do === 'next') return next()
-  await mixture?.close()
-  mixture = blocks = null
+  return close()
 })
+
+async function measure(path: string, secondsMax: number): Promise<number | null> {
+  sound = await openSound(path)
+  const seconds = await secondsOf(sound, { secondsMax })
+  if (sound.reader.packets.areMissing) await close()
+  return seconds
+}
+
+async function open(path: string, limits: MixtureLimits): Promise<MixtureFacts> {
+  const opened = sound ?? (await openSound(path))
+  sound = null
+  mixture = await mixtureOf(opened, limits)
+  blocks = mixture.blocks()
+  return { ...mixture } // its own fields, without its methods
+}
 
 async function next(): Promise<NextBlock> {
   const { value = null } = await blocks!.next()
   return { block: value, corruptPackets: mixture!.corruptPackets }
+}
+
+async function close(): Promise<void> {
+  const open = [sound, mixture]
+  sound = mixture = blocks = null
+  for (const each of open) await each?.close()
 }

@@ -1,19 +1,37 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { measureSound } from '../../../../engine/media/measure.ts'
+import { mixtureOf } from '../../../../engine/media/decode.ts'
+import { measureSound, secondsOf } from '../../../../engine/media/measure.ts'
+import { openSound } from '../../../../engine/media/open-sound.ts'
 import { chirp, noise, sine } from '../../../support/signals.ts'
 import { wavBytes } from '../../../support/wav.ts'
-import { assertBetween, assertNear, mediaFolder, readSound } from './read-sound.ts'
+import {
+  assertBetween,
+  assertNear,
+  mediaFolder,
+  NO_LIMITS,
+  readSound,
+  wholeOf,
+} from './read-sound.ts'
 
 const { save, make } = mediaFolder()
 
 const measure = (path: string, secondsMax = 7200) => measureSound(path, { secondsMax })
 
-/** What is measured of a file, and what decoding gives; in seconds. */
+/**
+ * What is measured of a file, and what decoding gives; in seconds. Decoding gives the same sound
+ * after measuring, without opening the file again.
+ */
 async function bothOf(path: string) {
   const measured = await measure(path)
   const { mixture, planes } = await readSound(path)
+  const sound = await openSound(path)
+  await secondsOf(sound, { secondsMax: 7200 })
+  assert.equal(sound.reader.packets.areMissing, false)
+  const again = await wholeOf(await mixtureOf(sound, NO_LIMITS))
+  assert.deepEqual(again.planes, planes)
+  assert.deepEqual({ ...again.mixture }, { ...mixture })
   return { measured: measured!, decoded: planes[0]!.length / mixture.sampleRate }
 }
 

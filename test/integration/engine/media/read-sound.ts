@@ -40,7 +40,11 @@ export interface Sound {
 
 /** Decodes the whole of a file. */
 export async function readSound(path: string, limits: Partial<MixtureLimits> = {}): Promise<Sound> {
-  const mixture = await openMixture(path, { ...NO_LIMITS, ...limits })
+  return wholeOf(await openMixture(path, { ...NO_LIMITS, ...limits }))
+}
+
+/** Decodes and closes a mixture. */
+export async function wholeOf(mixture: Mixture): Promise<Sound> {
   try {
     const blocks: Float32Array[][] = []
     for await (const block of mixture.blocks()) blocks.push(block)

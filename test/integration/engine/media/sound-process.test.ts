@@ -1,9 +1,10 @@
 /** Files that take too much are refused, and whoever reads another meanwhile does not notice. */
 
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
+import { dirname } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SOUND_LIMITS, SoundProcesses } from '../../../../engine/media/sound-process.ts'
@@ -254,3 +255,28 @@ const children = (): string[] =>
       readFileSync(`/proc/self/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
     )
     .sort()
+
+test('a file of more than is kept while it is measured is decoded whole', async () => {
+  const path = await save('large.wav', wavBytes([noise(100, RATE, 1), noise(100, RATE, 2)], RATE))
+  const processes = new SoundProcesses(dirname(path))
+  const seconds = await processes.use(signal, async (reader) => {
+    assertNear((await reader.measure(path, SECONDS_MAX))!, 100, 1e-6)
+    const mixture = await reader.open(path, NO_LIMITS)
+    let samples = 0
+    for await (const [plane] of mixture.blocks()) samples += plane!.length
+    return samples / mixture.sampleRate
+  })
+  assertNear(seconds, 100, 1e-6)
+})
+
+test('a file that was only measured is closed', async () => {
+  const path = await save('measured.wav', wavBytes([noise(1, RATE)], RATE))
+  const processes = new SoundProcesses(dirname(path))
+  await processes.use(signal, (reader) => reader.measure(path, SECONDS_MAX))
+  const isOpen = () => children().some((pid) => openFilesOf(pid).includes(path))
+  for (let tries = 0; isOpen() && tries < 50; tries++) await sleep(100)
+  assert.equal(isOpen(), false)
+})
+
+const openFilesOf = (pid: string): string[] =>
+  readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`))

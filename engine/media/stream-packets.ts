@@ -1,0 +1,92 @@
+/**
+ * The packets of one stream of a file, in order. Those that were read ahead, to measure it, come
+ * again: to open a file takes FFmpeg longer than to read a minute of it.
+ */
+
+import { AVERROR_EOF } from 'node-av/constants'
+import { Packet } from 'node-av/lib'
+import { isRead, type Media } from './open-media.ts'
+
+/** What is read ahead is kept up to this, some minutes of sound: its process has little memory. */
+const KEPT_BYTES_MAX = 16 * 2 ** 20
+const KEPT_PACKETS_MAX = 8_192
+
+export class StreamPackets {
+  readonly #media: Media
+  #packet = new Packet()
+  #kept: Packet[] = []
+  #keptBytes = 0
+  #missesKept = false
+  /** FFmpeg's code at the end of the file; null before. */
+  #endCode: number | null = null
+
+  constructor(media: Media) {
+    this.#media = media
+    this.#packet.alloc()
+  }
+
+  /** Whether packets that were read ahead cannot come again: they were too many. */
+  get areMissing(): boolean {
+    return this.#missesKept
+  }
+
+  /** Whether the file ended with an error, as one that was cut off may. */
+  get endedBroken(): boolean {
+    return this.#endCode !== null && this.#endCode !== AVERROR_EOF
+  }
+
+  /**
+   * Reads one packet and hands it to `use`, for as long as that runs, if it is of the stream; false
+   * at the end.
+   * @throws CallError when memory runs out
+   */
+  next(use: (packet: Packet) => void): boolean {
+    const kept = this.#kept.shift()
+    if (!kept) return this.#read(use)
+    use(kept)
+    kept.free()
+    return true
+  }
+
+  /** As `next`, which will give the packet again. */
+  readAhead(use: (packet: Packet) => void): boolean {
+    return this.#read((packet) => {
+      use(packet)
+      this.#keep(packet)
+    })
+  }
+
+  close(): void {
+    this.#packet.free()
+    this.#dropKept()
+  }
+
+  #read(use: (packet: Packet) => void): boolean {
+    if (this.#endCode !== null) return false
+    const { context, stream } = this.#media
+    const code = context.readFrameSync(this.#packet)
+    if (!isRead(code)) {
+      this.#endCode = code
+      return false
+    }
+    if (this.#packet.streamIndex === stream.index) use(this.#packet)
+    this.#packet.unref()
+    return true
+  }
+
+  #keep(packet: Packet): void {
+    if (this.#missesKept) return
+    this.#kept.push(packet)
+    this.#keptBytes += packet.size
+    this.#packet = new Packet()
+    this.#packet.alloc()
+    if (this.#keptBytes <= KEPT_BYTES_MAX && this.#kept.length <= KEPT_PACKETS_MAX) return
+    this.#missesKept = true
+    this.#dropKept()
+  }
+
+  #dropKept(): void {
+    for (const packet of this.#kept) packet.free()
+    this.#kept = []
+  }
+}
