@@ -92,8 +92,9 @@ export class Outputs {
       const samples = parts.get(name)!
       return [sound.write(samples), track?.write(samples)]
     })
-    this.#peaks?.add(parts) // while other threads write
-    await allSettledOrThrow(writing)
+    // While other threads write. If it throws, the writing is awaited nonetheless.
+    const collecting = (async () => this.#peaks?.add(parts))()
+    await allSettledOrThrow([...writing, collecting])
   }
 
   /**
