@@ -82,7 +82,7 @@ test('an upload that is refused says why and when to come again', async (t) => {
   assert.deepEqual(refused, { code: 'QUEUE_UNAVAILABLE', status: 503, retryAfterSeconds: 7 })
 })
 
-test('an upload ends with its signal, or says that nothing answers', async (t) => {
+test('an upload that is aborted or unreachable ends', { timeout: 60_000 }, async (t) => {
   const [folder, winnow, browser] = await Promise.all([
     buildClient(t),
     startWinnow(t, { engines: 0 }),
