@@ -5,7 +5,7 @@
 
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { dirname, join, parse } from 'node:path'
+import { dirname, join } from 'node:path'
 import {
   ApiError,
   createClient,
@@ -13,13 +13,13 @@ import {
   type Client,
   type OutputFile,
   type Result,
-  type Submission,
+  type Submitted,
 } from '../../clients/typescript/node.ts'
 import { promptSlug } from '../../shared/prompt-slug.ts'
 import { UsageError, type Arguments, type BatchWords } from './arguments.ts'
 import { contentTypeOf } from './content-type.ts'
-import { isUrl } from './sources.ts'
-import { describe, type World } from './world.ts'
+import { isUrl, stemOf } from './sources.ts'
+import { describe, secretLine, type World } from './world.ts'
 
 interface Batch {
   args: Arguments & BatchWords
@@ -57,26 +57,24 @@ export async function separateMany(args: Arguments & BatchWords, world: World): 
   const work = async () => {
     for (let item = waiting.shift(); item; item = waiting.shift()) await run(batch, item, counts)
   }
-  try {
-    await Promise.all(
-      Array.from({ length: args.jobs }, () =>
-        work().catch((error: unknown) => {
-          stop.abort() // the others end too, with their requests
-          throw error
-        }),
-      ),
-    )
-  } finally {
-    report(batch, counts, items.length, (performance.now() - startedAt) / 1_000)
-  }
+  let end: { error: unknown } | undefined
+  await Promise.all(
+    Array.from({ length: args.jobs }, () =>
+      work().catch((error: unknown) => {
+        end ??= { error }
+        stop.abort() // the others end too, with their requests
+      }),
+    ),
+  )
+  report(batch, counts, items.length, (performance.now() - startedAt) / 1_000)
+  if (end) throw end.error
   return counts.failed > 0 ? 1 : 0
 }
 
 /** The outputs of a source: beside it, or in the folder that was asked for. */
 function itemOf(source: string, { folder, prompts, submission }: Arguments & BatchWords): Item {
-  const path = isUrl(source) ? new URL(source).pathname : source
   const to = folder ?? (isUrl(source) ? '.' : dirname(source))
-  const stem = parse(path).name || 'audio'
+  const stem = stemOf(source)
   const extension = submission.input.output_format ?? 'wav'
   const fileOf = (name: string) => join(to, `${stem}.${name}.${extension}`)
   const targets = new Map(prompts.map((prompt) => [prompt, fileOf(promptSlug(prompt))]))
@@ -123,7 +121,7 @@ const endsAll = (error: unknown): boolean =>
   error instanceof UnreachableError ||
   (error instanceof ApiError && [401, 402, 403].includes(error.status ?? 0))
 
-async function separateItem({ args, client }: Batch, item: Item): Promise<void> {
+async function separateItem({ args, client, world }: Batch, item: Item): Promise<void> {
   const { source, targets, rest } = item
   for (const output of outputsOf(item)) await mkdir(dirname(output), { recursive: true })
   const place = isUrl(source)
@@ -132,7 +130,10 @@ async function separateItem({ args, client }: Batch, item: Item): Promise<void> 
   const { prompt, ...options } = args.submission.input
   const asked = args.prompts.length === 1 ? { prompt } : { prompts: [...args.prompts] }
   const input = { ...options, ...asked, ...place }
-  const { data } = await separateOnce(client, { ...args.submission, input })
+  const submitted = await client.submit({ ...args.submission, input })
+  const secret = submitted.webhook?.signing_secret
+  if (secret) world.stderr.write(`${source}: ${secretLine(secret)}\n`)
+  const { data } = await waitFor(client, submitted)
   for (const [i, path] of [...targets.values()].entries()) {
     await download(client, (data.targets ?? [data.target])[i]!, path)
   }
@@ -140,8 +141,7 @@ async function separateItem({ args, client }: Batch, item: Item): Promise<void> 
 }
 
 /** @throws ApiError with the code of the failure; after an abort the request is canceled */
-async function separateOnce(client: Client, submission: Submission): Promise<Result> {
-  const submitted = await client.submit(submission)
+async function waitFor(client: Client, submitted: Submitted): Promise<Result> {
   try {
     return await client.wait(submitted)
   } catch (error) {
@@ -150,10 +150,12 @@ async function separateOnce(client: Client, submission: Submission): Promise<Res
   }
 }
 
+/** The video first: by the sound, an output counts as whole. */
 async function download(client: Client, file: OutputFile, path: string): Promise<void> {
+  if (file.video_url !== undefined) {
+    await client.download(file.video_url, path.replace(/\.\w+$/, '.mp4'))
+  }
   await client.download(file.url, path)
-  if (file.video_url === undefined) return
-  await client.download(file.video_url, path.replace(/\.\w+$/, '.mp4'))
 }
 
 function print({ args, world }: Batch, item: Item, state: string, error?: unknown): void {

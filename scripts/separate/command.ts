@@ -1,7 +1,7 @@
 /** What `separate` does, from the words of its command line to its exit code. */
 
 import { mkdir } from 'node:fs/promises'
-import { dirname, extname, join, parse } from 'node:path'
+import { dirname, extname, join } from 'node:path'
 import {
   ApiError,
   createClient,
@@ -16,7 +16,8 @@ import { separateMany } from './batch.ts'
 import { targetLabels } from '../../shared/prompt-slug.ts'
 import { contentTypeOf } from './content-type.ts'
 import { createProgressView, type ProgressView } from './progress-view.ts'
-import { describe, type World } from './world.ts'
+import { stemOf } from './sources.ts'
+import { describe, secretLine, type World } from './world.ts'
 
 /** Runs the command and resolves with its exit code. */
 export async function separate(words: readonly string[], world: World): Promise<number> {
@@ -71,7 +72,7 @@ async function request(run: Run): Promise<Outcome> {
   const { input, ...rest } = args.submission
   const submitted = await client.submit({ input: { ...input, ...place }, ...rest })
   const secret = submitted.webhook?.signing_secret
-  if (secret) view.note(`webhook signing secret, shown only now: ${secret}`)
+  if (secret) view.note(secretLine(secret))
   const last = await follow(run, submitted)
   const elapsedSeconds = (performance.now() - submittedAt) / 1000
   const logs = last.logs ?? []
@@ -112,7 +113,7 @@ function phaseOf({ status, queue_position: position }: Status): string {
 /** Writes every output file; resolves with their paths by their role. */
 async function save({ args, client, view }: Run, { data }: Result): Promise<Files> {
   const folder = args.folder ?? (args.isUrl ? '.' : dirname(args.source))
-  const stem = stemOf(args)
+  const stem = stemOf(args.source)
   await mkdir(folder, { recursive: true })
   const files: Files = {}
   const [target = ''] = targetLabels([args.submission.input.prompt ?? ''])
@@ -131,20 +132,6 @@ async function save({ args, client, view }: Run, { data }: Result): Promise<File
 }
 
 type Files = Record<string, string>
-
-/** The source's name without its extension. */
-function stemOf({ source, isUrl }: Arguments): string {
-  const path = isUrl ? decoded(new URL(source).pathname) : source
-  return parse(path).name || 'audio'
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path // a percent sign that means itself
-  }
-}
 
 function report(run: Run, { result, logs, elapsedSeconds }: Outcome, files: Files): void {
   const { json, quiet, logs: showsLogs } = run.args

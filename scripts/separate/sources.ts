@@ -1,10 +1,24 @@
 /** What the words of the command line name: files, folders and patterns, then prompts. */
 
 import { readdirSync, statSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, parse } from 'node:path'
 import { isMedia } from './content-type.ts'
 
 export const isUrl = (word: string): boolean => /^https?:\/\//i.test(word)
+
+/** The name of a source without its extension, as people read it. */
+export function stemOf(source: string): string {
+  const path = isUrl(source) ? decoded(new URL(source).pathname) : source
+  return parse(path).name || 'audio'
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path // a percent sign that means itself
+  }
+}
 
 const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined
 

@@ -11,6 +11,10 @@ export interface World {
   signal: AbortSignal
 }
 
+/** What `--quiet` does not leave out. */
+export const secretLine = (secret: string): string =>
+  `webhook signing secret, shown only now: ${secret}`
+
 /** An error as a line for people. */
 export function describe(error: unknown): string {
   if (error instanceof ApiError) {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
+import type { Page } from 'playwright-core'
 import { launchBrowser, openPage } from './browser.ts'
 import { buildClient } from '../support/client-package.ts'
 import { examplePath, readWav16, sumError, SUM_ERROR_MAX } from '../support/examples.ts'
@@ -12,13 +13,8 @@ import { readWav24 } from '../support/wav.ts'
 
 const MIXTURE = 'speech-over-piano.wav'
 
-test('the package is loaded by a page as it is, and separates a blob', async (t) => {
-  const [folder, winnow, browser] = await Promise.all([
-    buildClient(t),
-    startWinnow(t),
-    launchBrowser(t),
-  ])
-  const page = await openPage(t, browser, winnow.url)
+/** @returns the names of the modules that the page loads */
+async function servePackage(page: Page, folder: string): Promise<string[]> {
   const loaded: string[] = []
   await page.route('**/winnow-client/*', async (route) => {
     const name = new URL(route.request().url()).pathname.split('/').at(-1) ?? ''
@@ -26,6 +22,17 @@ test('the package is loaded by a page as it is, and separates a blob', async (t)
     const body = await readFile(join(folder, 'dist', name), 'utf8')
     await route.fulfill({ body, contentType: 'text/javascript' })
   })
+  return loaded
+}
+
+test('the package is loaded by a page as it is, and separates a blob', async (t) => {
+  const [folder, winnow, browser] = await Promise.all([
+    buildClient(t),
+    startWinnow(t),
+    launchBrowser(t),
+  ])
+  const page = await openPage(t, browser, winnow.url)
+  const loaded = await servePackage(page, folder)
   const { statuses, parts, files, refused } = await page.evaluate(separateInPage, {
     apiKey: API_KEY,
     mixture: (await readFile(examplePath(MIXTURE))).toString('base64'),
@@ -38,6 +45,7 @@ test('the package is loaded by a page as it is, and separates a blob', async (t)
     'send-blob.js',
   ])
   assert.equal(parts.at(-1), 1)
+  assert.deepEqual(parts, [...parts].sort(), 'progress grows')
   assert.equal(statuses.at(-1), 'COMPLETED')
   assert.deepEqual(refused, { code: 'INVALID_PARAMETER', param: 'input.prompt', status: 400 })
   const [target, residual] = files.map((file) => readWav24(Buffer.from(file, 'base64')).planes)
@@ -54,11 +62,7 @@ test('an upload that is refused says why and when to come again', async (t) => {
     launchBrowser(t),
   ])
   const page = await openPage(t, browser, winnow.url)
-  await page.route('**/winnow-client/*', async (route) => {
-    const name = new URL(route.request().url()).pathname.split('/').at(-1) ?? ''
-    const body = await readFile(join(folder, 'dist', name), 'utf8')
-    await route.fulfill({ body, contentType: 'text/javascript' })
-  })
+  await servePackage(page, folder)
   // An address that the gateway refuses at once, while the page is sending.
   await page.route('**/v1/files', async (route) => {
     const reply = await route.fetch()
@@ -77,6 +81,42 @@ test('an upload that is refused says why and when to come again', async (t) => {
   const refused = await page.evaluate(uploadInPage, { ...given, mebibytes: 1 })
   assert.deepEqual(refused, { code: 'QUEUE_UNAVAILABLE', status: 503, retryAfterSeconds: 7 })
 })
+
+test('an upload that is aborted or unreachable ends', { timeout: 60_000 }, async (t) => {
+  const [folder, winnow, browser] = await Promise.all([
+    buildClient(t),
+    startWinnow(t, { engines: 0 }),
+    launchBrowser(t),
+  ])
+  const page = await openPage(t, browser, winnow.url)
+  await servePackage(page, folder)
+  const given = { apiKey: API_KEY, mebibytes: 1 }
+  // It is never answered; the page aborts it once it is under way.
+  await page.route('**/media/inputs/**', () =>
+    page.evaluate(() => dispatchEvent(new Event('abort-upload'))),
+  )
+  assert.equal(await page.evaluate(abortInPage, given), 'AbortError')
+  await page.route('**/media/inputs/**', (route) => route.abort())
+  const unreachable = `UnreachableError: ${winnow.url} does not answer.`
+  assert.equal(await page.evaluate(uploadInPage, given), unreachable)
+})
+
+/** Runs in the page. */
+async function abortInPage({ apiKey, mebibytes }: { apiKey: string; mebibytes: number }) {
+  const path = '/winnow-client/client.js'
+  const { createClient } = (await import(
+    path
+  )) as typeof import('../../clients/typescript/client.ts')
+  const controller = new AbortController()
+  const client = createClient({ baseUrl: location.origin, apiKey, signal: controller.signal })
+  addEventListener('abort-upload', () => controller.abort())
+  const bytes = new Blob([new Uint8Array(mebibytes * 2 ** 20)])
+  const upload = client.uploadBlob({ name: 'long.wav', contentType: 'audio/wav', bytes })
+  return upload.then(
+    () => null,
+    (error: Error) => error.name,
+  )
+}
 
 /** Runs in the page. */
 async function uploadInPage({ apiKey, mebibytes }: { apiKey: string; mebibytes: number }) {

@@ -9,7 +9,10 @@ import { startGateway } from '../support/start-gateway.ts'
 import { accessibilityProblems, launchBrowser, openPage } from './browser.ts'
 
 const SITE = fileURLToPath(new URL('../../.runtime/docs', import.meta.url))
-const PHONE = { width: 390, height: 844 }
+const PAGES = readdirSync(SITE, { recursive: true })
+  .map(String)
+  .filter((name) => name.endsWith('.html'))
+const REFERENCE = 'api-reference.html'
 /** Redoc's own: the order of its headings, and boxes that scroll. */
 const OF_REDOC = /^(heading-order|scrollable-region-focusable)/
 
@@ -20,6 +23,18 @@ before(async (t) => {
   const { app } = await startGateway(t as TestContext, { config: { docsFolder: SITE } })
   url = `${await app.listen({ port: 0, host: '127.0.0.1' })}/docs`
 })
+
+/** Of a phone and of a window. */
+const WIDTHS = [320, 1_100]
+
+async function assertFits(page: Page, address: string, width: number): Promise<void> {
+  await page.setViewportSize({ width, height: 860 })
+  const problems = await accessibilityProblems(page)
+  const ours = problems.filter((found) => address !== REFERENCE || !OF_REDOC.test(found))
+  assert.deepEqual(ours, [], `${address}, ${width} pixels wide`)
+  const needed = await page.evaluate(() => document.documentElement.scrollWidth)
+  assert.equal(needed, width, `${address} fits ${width} pixels`)
+}
 
 /** A page whose calls of other hosts, errors and refusals by its policy fail the test. */
 async function open(t: TestContext, address: string): Promise<Page> {
@@ -39,10 +54,7 @@ async function open(t: TestContext, address: string): Promise<Page> {
 }
 
 test('every link and picture of every page leads to a part of the site', async (t) => {
-  const pages = readdirSync(SITE, { recursive: true })
-    .map(String)
-    .filter((name) => name.endsWith('.html'))
-  assert.ok(pages.length > 70, `${pages.length} pages`)
+  assert.ok(PAGES.length > 70, `${PAGES.length} pages`)
   const page = await open(t, '')
   const broken = await page.evaluate(async (names) => {
     const documents = new Map<string, Document>()
@@ -56,6 +68,7 @@ test('every link and picture of every page leads to a part of the site', async (
     for (const [address, document] of documents) {
       for (const element of document.querySelectorAll('[href], [src]')) {
         const link = element.getAttribute('href') ?? element.getAttribute('src')!
+        if (link.startsWith('/')) lost.push(`${address}: ${link} is none on another server`)
         const target = new URL(link, address)
         if (target.origin !== location.origin) continue
         const [place = '', anchor] = target.href.split('#')
@@ -66,7 +79,7 @@ test('every link and picture of every page leads to a part of the site', async (
       }
     }
     return lost
-  }, pages)
+  }, PAGES)
   assert.deepEqual(broken, [])
 })
 
@@ -78,6 +91,33 @@ test('search finds a section, and its link leads there', async (t) => {
   await page.waitForURL(/operations\.html#dashboard-and-alerts/)
 })
 
+test('search says when it finds nothing', async (t) => {
+  const page = await open(t, '')
+  await page.getByRole('searchbox').fill('qwertzuiop')
+  await page.getByText('Nothing found.').waitFor()
+})
+
+test('code is copied as it stands in its block', async (t) => {
+  const page = await open(t, 'first-run')
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  const block = page.locator('.code').nth(1)
+  await block.getByRole('button', { name: 'Copy' }).click()
+  await block.getByRole('button', { name: 'Copied' }).waitFor()
+  const copied = await page.evaluate(() => navigator.clipboard.readText())
+  assert.equal(copied, await block.locator('code').textContent())
+})
+
+test('the menu is folded on a phone, and opens', async (t) => {
+  const page = await open(t, 'quality')
+  const link = page.getByRole('navigation').getByRole('link', { name: 'Playground' })
+  await link.waitFor()
+  await page.setViewportSize({ width: 320, height: 700 })
+  await link.waitFor({ state: 'hidden' })
+  await page.getByText('Documents', { exact: true }).click()
+  await link.click()
+  await page.waitForURL(/playground\.html$/)
+})
+
 test('diagrams are drawn in the page', async (t) => {
   const page = await open(t, 'architecture')
   assert.ok((await page.locator('.diagram svg text').count()) > 5)
@@ -85,21 +125,39 @@ test('diagrams are drawn in the page', async (t) => {
 
 test('sounds can be played', async (t) => {
   const page = await open(t, 'quality')
-  const lengths = await page.evaluate(async () => {
+  const sounds = await page.evaluate(async () => {
     const players = [...document.querySelectorAll('audio')]
     return Promise.all(
       players.map(async (player) => {
         player.muted = true
         await player.play()
-        return player.duration
+        return { seconds: player.duration, source: player.currentSrc }
       }),
     )
   })
-  assert.equal(lengths.length, 12)
-  for (const seconds of lengths) assert.ok(seconds > 4 && seconds < 7, `${seconds} s`)
+  assert.equal(new Set(sounds.map(({ source }) => source)).size, 12, 'each is another')
+  for (const { seconds } of sounds) assert.ok(seconds > 4 && seconds < 7, `${seconds} s`)
 })
 
-test('the API reference shows the description of this gateway, in the colours of the reader', async (t) => {
+/** The title that the API reference shows. */
+const titleOf = async (page: Page) =>
+  (await page.locator('#reference h1').first().textContent())!.trim()
+
+test('the API reference shows the description of this gateway, elsewhere the one beside it', async (t) => {
+  const page = await open(t, '')
+  await page.route('**/v1/openapi.json', async (route) => {
+    const description = (await (await route.fetch()).json()) as { info: { title: string } }
+    await route.fulfill({ json: { ...description, info: { ...description.info, title: 'Here' } } })
+  })
+  await page.goto(`${url}/api-reference`)
+  assert.match(await titleOf(page), /^Here/)
+  const page2 = await openPage(t, browser, `${url}/`)
+  await page2.route('**/v1/openapi.json', (route) => route.fulfill({ status: 404, body: '' }))
+  await page2.goto(`${url}/api-reference`)
+  assert.doesNotMatch(await titleOf(page2), /^Here/)
+})
+
+test('the API reference is in the colours of the reader', async (t) => {
   const page = await open(t, 'api-reference')
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme }) // the page that is open follows
@@ -108,12 +166,7 @@ test('the API reference shows the description of this gateway, in the colours of
       return drawn && getComputedStyle(drawn).color === getComputedStyle(text).color
     })
     await page.getByText('webhookSecret').first().waitFor({ state: 'attached' })
-    const problems = await accessibilityProblems(page)
-    assert.deepEqual(
-      problems.filter((problem) => !OF_REDOC.test(problem)),
-      [],
-      colorScheme,
-    )
+    for (const width of WIDTHS) await assertFits(page, REFERENCE, width)
   }
   const isCovered = await page.evaluate(() => {
     scrollTo(0, 3_000)
@@ -126,17 +179,12 @@ test('the API reference shows the description of this gateway, in the colours of
 })
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  test(`pages are accessible, also on a phone: ${colorScheme}`, async (t) => {
+  test(`every page is accessible, also on a phone: ${colorScheme}`, async (t) => {
     const page = await open(t, '')
     await page.emulateMedia({ colorScheme })
-    for (const address of ['', 'architecture', 'operations', 'quality', 'guides/migrate']) {
-      await page.setViewportSize({ width: 1_100, height: 860 })
+    for (const address of PAGES.filter((name) => name !== REFERENCE)) {
       await page.goto(`${url}/${address}`)
-      assert.deepEqual(await accessibilityProblems(page), [], address)
-      await page.setViewportSize(PHONE)
-      assert.deepEqual(await accessibilityProblems(page), [], `${address} on a phone`)
-      const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
-      assert.equal(isWide, false, `${address} does not fit a phone`)
+      for (const width of WIDTHS) await assertFits(page, address, width)
     }
   })
 }

@@ -7,7 +7,9 @@ import test from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { launchBrowser, openPage } from './browser.ts'
 import { assertAccessible, post } from './playground.ts'
-import { separateFile, startWinnow } from '../support/start-winnow.ts'
+import { createClient } from '../../clients/typescript/node.ts'
+import { examplePath } from '../support/examples.ts'
+import { separateFile, startWinnow, submitFile, type Winnow } from '../support/start-winnow.ts'
 
 const ADMIN_TOKEN = 'the-admin-token-of-this-test'
 const SHOWN_ONLY_NOW = 'The key, shown only now'
@@ -21,53 +23,88 @@ async function sendTwice(form: Locator, action: string): Promise<void> {
   await form.getByRole('button', { name: `Really ${action.toLowerCase()}?` }).click()
 }
 
-async function showsTheService(page: Page): Promise<void> {
+const region = (page: Page, name: string): Locator => page.getByRole('region', { name })
+
+const rowOf = (page: Page, table: string, hasText: string): Locator =>
+  region(page, table).getByRole('row').filter({ hasText })
+
+/** @param failedId the request that has failed */
+async function showsTheService(page: Page, failedId: string): Promise<void> {
   await page.getByRole('button', { name: 'Operators' }).click()
   await page.getByLabel('ADMIN_TOKEN of the gateway').fill('a-wrong-token')
   await page.getByRole('button', { name: 'Show' }).click()
   await page.getByText('The admin token is missing or invalid.').waitFor()
+  await assertAccessible(page, 'a wrong token')
   await page.getByLabel('ADMIN_TOKEN of the gateway').fill(ADMIN_TOKEN)
   await page.getByRole('button', { name: 'Show' }).click()
-  await page.getByRole('region', { name: 'Engines' }).getByText('mini').first().waitFor()
-  await page.getByRole('region', { name: 'Last failures' }).getByText('INVALID_MEDIA').waitFor()
+  const engine = rowOf(page, 'Engines', 'mini')
+  assert.match((await engine.innerText()).replaceAll('\t', ' '), /ready 0 of \d+ 0 s$/)
+  await rowOf(page, 'Last failures', failedId).getByText('INVALID_MEDIA').waitFor()
   await page.getByText('0 waiting; 0 in progress; 0 webhooks due.').waitFor()
 }
 
-/** @returns the id of an account that pays */
-async function createsAccount(page: Page): Promise<string> {
+interface NewAccount {
+  name: string
+  isMetered: boolean
+  /** What the table shows of its balance. */
+  balance: string
+}
+
+/** @returns the id of the account */
+async function createsAccount(page: Page, account: NewAccount): Promise<string> {
+  const { name, isMetered, balance } = account
   const creation = page.getByRole('form', { name: 'Create an account' })
-  await creation.getByLabel('Name of the account').fill('Metered')
-  await creation.getByLabel('Separating costs credits').check()
+  const rows = await region(page, 'Accounts').getByRole('row').count()
+  await creation.getByLabel('Name of the account').fill('Another name')
+  await creation.getByLabel('Separating costs credits').setChecked(isMetered)
   await creation.getByRole('button', { name: 'Create an account', exact: true }).click()
-  await creation.getByLabel('Name of the account').fill('Metered too')
-  const accounts = page.getByRole('region', { name: 'Accounts' })
-  assert.equal(await accounts.getByRole('row').count(), 2, 'nothing is created at the first press')
+  await creation.getByLabel('Name of the account').fill(name)
+  assert.equal(await region(page, 'Accounts').getByRole('row').count(), rows, 'the first press')
   await sendTwice(creation, 'Create an account')
   const id = (await lastWord(creation.getByText('The account is'))).replace(/\.$/, '')
-  const row = accounts.getByRole('row').filter({ hasText: id })
-  assert.match((await row.textContent())!, /Metered too0 s, 0 s reserved/)
+  await rowOf(page, 'Accounts', `${id}${name}${balance}`).waitFor()
   return id
 }
 
 async function creditsAccount(page: Page, accountId: string): Promise<void> {
   const credit = page.getByRole('form', { name: 'Credit' })
-  await credit.getByLabel('Account').selectOption(accountId)
-  await credit.getByLabel('Seconds').fill('90')
-  await sendTwice(credit, 'Credit')
+  const add = async (seconds: string) => {
+    await credit.getByLabel('Account').selectOption(accountId)
+    await credit.getByLabel('Seconds').fill(seconds)
+    await sendTwice(credit, 'Credit')
+  }
+  await add('90')
   await credit.getByText('The balance is 90 s.').waitFor()
-  await page.getByRole('region', { name: 'Accounts' }).getByText('90 s, 0 s reserved').waitFor()
+  await rowOf(page, 'Accounts', accountId).getByText('90 s, 0 s reserved').waitFor()
+  await add('-91')
+  await credit.getByText("Of the account's 90 s, 90 s can be taken back.").waitFor()
+  await add('-30')
+  await credit.getByText('The balance is 60 s.').waitFor()
 }
 
-/** A key is created, gets another secret, and is revoked, as the service then shows. */
-async function changesKeys(page: Page, url: string, accountId: string): Promise<void> {
+/** A key does what the page does, for the account that was chosen, which pays for it. */
+async function separatesWithKey(winnow: Winnow, page: Page, key: string): Promise<void> {
+  const client = createClient({ baseUrl: winnow.url, apiKey: key })
+  const path = examplePath('speech-over-piano.wav')
+  await client.wait(await submitFile({ ...winnow, client }, path, { prompt: 'piano' }))
+  await rowOf(page, 'Accounts', 'Metered').getByText('54 s, 0 s reserved').waitFor()
+  await region(page, 'Engines').getByRole('cell', { name: '6 s', exact: true }).waitFor()
+}
+
+/**
+ * A key is created, gets another secret, and is revoked, as the service then shows.
+ * @returns what the page has shown only once
+ */
+async function changesKeys(page: Page, winnow: Winnow, accountId: string): Promise<string[]> {
   const creation = page.getByRole('form', { name: 'Create a key' })
   await creation.getByLabel('Account').selectOption(accountId)
   await creation.getByLabel('Name').fill('for a test')
   await sendTwice(creation, 'Create a key')
   const key = await lastWord(creation.getByText(SHOWN_ONLY_NOW))
   const status = async (key: string) =>
-    (await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status
+    (await fetch(`${winnow.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status
   assert.equal(await status(key), 200)
+  await separatesWithKey(winnow, page, key)
   const row = page.getByRole('row').filter({ hasText: 'for a test' })
   await row.getByRole('button', { name: /^Rotate/ }).click()
   assert.equal(await status(key), 200, 'nothing changes at the first press')
@@ -79,6 +116,7 @@ async function changesKeys(page: Page, url: string, accountId: string): Promise<
   await row.getByRole('button', { name: /^Really Revoke/ }).click()
   await row.getByText('revoked').waitFor()
   assert.equal(await status(rotated), 401)
+  return [key, rotated]
 }
 
 test('operators see engines, queue and failures, and change accounts and keys', async (t) => {
@@ -86,32 +124,43 @@ test('operators see engines, queue and failures, and change accounts and keys', 
   const winnow = await startWinnow(t, { env: { ADMIN_TOKEN } })
   const path = join(winnow.folder, 'no-sound.wav')
   await writeFile(path, 'this is no sound')
-  await separateFile(winnow, path, { prompt: 'piano' })
+  const failed = await separateFile(winnow, path, { prompt: 'piano' })
   const page = await openPage(t, browser, winnow.url)
-  await showsTheService(page)
-  const accountId = await createsAccount(page)
+  await showsTheService(page, failed.submitted.request_id)
+  await createsAccount(page, { name: 'Free', isMetered: false, balance: '–' })
+  const metered = { isMetered: true, balance: '0 s, 0 s reserved' }
+  const poorId = await createsAccount(page, { name: 'Poor', ...metered })
+  const accountId = await createsAccount(page, { name: 'Metered', ...metered })
   await creditsAccount(page, accountId)
-  await changesKeys(page, winnow.url, accountId)
+  const secrets = await changesKeys(page, winnow, accountId)
+  await rowOf(page, 'Accounts', poorId).getByText('0 s, 0 s reserved', { exact: true }).waitFor()
   await assertAccessible(page, 'the operators view')
   await page.reload()
   await page.getByRole('button', { name: 'Operators' }).click()
-  await page.getByRole('region', { name: 'Engines' }).waitFor() // the tab keeps the token
+  await region(page, 'Engines').waitFor() // the tab keeps the token, and it alone
+  for (const secret of secrets) assert.ok(!(await page.content()).includes(secret), 'a key again')
+  const kept = await page.evaluate(() => [{ ...sessionStorage }, localStorage.length])
+  assert.deepEqual(kept, [{ 'winnow-admin-token': ADMIN_TOKEN }, 0])
   await page.getByRole('button', { name: 'Forget the token' }).click()
   await page.getByLabel('ADMIN_TOKEN of the gateway').waitFor()
-  assert.equal(await page.evaluate(() => sessionStorage.getItem('winnow-admin-token')), null)
+  assert.equal(await page.evaluate(() => sessionStorage.length), 0)
   await page.getByRole('button', { name: 'Playground' }).click()
   await page.getByLabel('API key').waitFor()
 })
 
-test('an operator whose gateway is gone is told so', async (t) => {
+test('operators see what waits, and are told when their gateway is gone', async (t) => {
   const browser = await launchBrowser(t)
   const winnow = await startWinnow(t, { engines: 0, env: { ADMIN_TOKEN } })
   await post(winnow, '/admin/accounts', ADMIN_TOKEN, { name: 'Another' })
+  await submitFile(winnow, examplePath('speech-over-piano.wav'), { prompt: 'piano' })
   const page = await openPage(t, browser, winnow.url)
   await page.getByRole('button', { name: 'Operators' }).click()
   await page.getByLabel('ADMIN_TOKEN of the gateway').fill(ADMIN_TOKEN)
   await page.getByRole('button', { name: 'Show' }).click()
-  await page.getByRole('region', { name: 'Accounts' }).getByText('Another').waitFor()
+  await region(page, 'Accounts').getByText('Another').waitFor()
+  await page
+    .getByText(/^1 waiting, the oldest for \d+ s; 0 in progress; 0 webhooks due\.$/)
+    .waitFor()
   await winnow.gateway.end('SIGKILL')
   await page.getByRole('alert').filter({ hasText: /fetch/i }).waitFor()
 })

@@ -90,15 +90,18 @@ export function largestDifference(
 /** Samples of 24 bits, rounded twice. */
 export const ROUNDING = 2 ** -22
 
+/** As it is, and on a screen of 320 pixels, in light and dark. */
 export async function assertAccessible(page: Page, state: string): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme })
-    assert.deepEqual(await accessibilityProblems(page), [], `${state}, ${colorScheme}`)
-  }
   const size = page.viewportSize()!
-  await page.setViewportSize({ width: 320, height: 700 })
-  const width = await page.evaluate(() => document.documentElement.scrollWidth)
-  assert.equal(width, 320, `${state} fits a screen of 320 pixels`)
-  assert.deepEqual(await accessibilityProblems(page), [], `${state}, narrow`)
+  for (const width of [size.width, 320]) {
+    await page.setViewportSize({ ...size, width })
+    const needed = await page.evaluate(() => document.documentElement.scrollWidth)
+    assert.equal(needed, width, `${state} fits a screen of ${width} pixels`)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      const where = `${state}, ${colorScheme}, ${width} pixels wide`
+      assert.deepEqual(await accessibilityProblems(page), [], where)
+    }
+  }
   await page.setViewportSize(size)
 }

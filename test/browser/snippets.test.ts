@@ -7,11 +7,15 @@ import { join } from 'node:path'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
 import { launchBrowser } from './browser.ts'
-import { signedIn } from './playground.ts'
+import { playerIsThere, separate, signedIn, type Place } from './playground.ts'
+import { openSqlite } from '../../gateway/store/sqlite.ts'
 import { buildClient } from '../support/client-package.ts'
 import { examplePath } from '../support/examples.ts'
 import { installPythonClient } from '../support/python-client.ts'
-import { API_KEY, startWinnow } from '../support/start-winnow.ts'
+import { serve } from '../support/serve.ts'
+import { noise } from '../support/signals.ts'
+import { API_KEY, startWinnow, type Winnow } from '../support/start-winnow.ts'
+import { wavBytes } from '../support/wav.ts'
 
 /** A name that every language has to quote. */
 const NAME = `a "friend's" song.wav`
@@ -37,7 +41,7 @@ const run = (folder: string, words: readonly [string, ...string[]], env: NodeJS.
 /** A folder with the file that the page names. */
 async function readerFolder(base: string, name: string): Promise<string> {
   const folder = join(base, name)
-  await mkdir(folder)
+  await mkdir(folder, { recursive: true })
   await copyFile(examplePath('speech-over-piano.wav'), join(folder, NAME))
   return folder
 }
@@ -50,44 +54,89 @@ async function chooseAll(page: Page, folder: string): Promise<void> {
   await page.getByText('Options').click()
   await page.getByLabel('Quality').selectOption('fast')
   await page.getByLabel('Predict spans').check()
-  await page.getByText('The same from your own code').click()
 }
 
-test('the code of the page runs as it was copied', async (t) => {
-  const [browser, client, python] = await Promise.all([
+async function chooseAddress(page: Page, address: string): Promise<void> {
+  await page.getByLabel('or a public https address').fill(address)
+  await page.getByLabel('Prompt 1').fill('noise')
+}
+
+/** What the last requests asked for, as the service has it. */
+async function asked({ folder }: Winnow, count: number) {
+  const store = await openSqlite(join(folder, 'winnow.db'))
+  try {
+    return await store
+      .selectFrom('requests')
+      .select(['prompt', 'options', 'file_name', 'audio_url'])
+      .orderBy('created_at', 'desc')
+      .limit(count)
+      .execute()
+  } finally {
+    await store.destroy()
+  }
+}
+
+const outputsIn = async (folder: string) =>
+  (await readdir(folder)).filter((name) => name.endsWith('.wav') && name !== NAME)
+
+interface Clients {
+  typeScript: string
+  python: string
+}
+
+/** Runs what the page shows in each language, and separates in the page: all four are the same. */
+async function runsAll({ t, winnow, browser }: Place, clients: Clients, scene: Scene) {
+  const page = await signedIn({ t, winnow, browser })
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  const folderOf = (name: string) => readerFolder(join(winnow.folder, scene.name), name)
+  await scene.choose(page, await folderOf('chosen'))
+  await page.getByText('The same from your own code').click()
+
+  const curl = await copied(page, 'curl')
+  const answer = await run(await folderOf('curl'), ['sh', '-c', curl])
+  await winnow.client.wait(JSON.parse(answer) as { request_id: string })
+
+  const ts = await folderOf('ts')
+  await mkdir(join(ts, 'node_modules'))
+  await symlink(clients.typeScript, join(ts, 'node_modules/winnow-client'))
+  await writeFile(join(ts, 'code.mjs'), await copied(page, 'TypeScript'))
+  await run(ts, [process.execPath, 'code.mjs'])
+  assert.equal((await outputsIn(ts)).length, scene.outputs)
+
+  const python = await folderOf('python')
+  await writeFile(join(python, 'code.py'), await copied(page, 'Python'))
+  await run(python, ['python3', 'code.py'], { PYTHONPATH: clients.python })
+  assert.deepEqual(await outputsIn(python), await outputsIn(ts))
+
+  await separate(page)
+  await playerIsThere(page)
+  const [ofPage, ...others] = await asked(winnow, 4)
+  assert.deepEqual(others, [ofPage, ofPage, ofPage])
+}
+
+interface Scene {
+  name: string
+  /** @param folder has the file */
+  choose(page: Page, folder: string): Promise<void>
+  /** Files that the clients save. */
+  outputs: number
+}
+
+test('the code of the page runs as it was copied, and asks for the same', async (t) => {
+  const [browser, typeScript, python] = await Promise.all([
     launchBrowser(t),
     buildClient(t),
     installPythonClient(t),
   ])
-  const winnow = await startWinnow(t)
-  const page = await signedIn({ t, winnow, browser })
-  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-  await chooseAll(page, await readerFolder(winnow.folder, 'chosen'))
-  const outputs = async (folder: string) =>
-    (await readdir(folder)).filter((name) => /piano|speech/.test(name)).sort()
-
-  await t.test('curl', async () => {
-    const folder = await readerFolder(winnow.folder, 'curl')
-    const answer = await run(folder, ['sh', '-c', await copied(page, 'curl')])
-    const { request_id: id } = JSON.parse(answer) as { request_id: string }
-    const { data } = await winnow.client.wait(id)
-    assert.deepEqual(
-      data.targets?.map(({ prompt }) => prompt),
-      [`a friend's "piano"`, 'speech'],
-    )
-  })
-  await t.test('TypeScript', async () => {
-    const folder = await readerFolder(winnow.folder, 'ts')
-    await mkdir(join(folder, 'node_modules'))
-    await symlink(client, join(folder, 'node_modules/winnow-client'))
-    await writeFile(join(folder, 'code.mjs'), await copied(page, 'TypeScript'))
-    await run(folder, [process.execPath, 'code.mjs'])
-    assert.equal((await outputs(folder)).length, 2)
-  })
-  await t.test('Python', async () => {
-    const folder = await readerFolder(winnow.folder, 'python')
-    await writeFile(join(folder, 'code.py'), await copied(page, 'Python'))
-    await run(folder, ['python3', 'code.py'], { PYTHONPATH: python })
-    assert.equal((await outputs(folder)).length, 2)
-  })
+  const winnow = await startWinnow(t, { env: { EGRESS_ALLOW_CIDRS: '127.0.0.1/32' } })
+  const sound = wavBytes([noise(1, 8_000)], 8_000)
+  const elsewhere = await serve(t, (_request, reply) => void reply.end(sound))
+  const address = `${elsewhere.url}/far%20away.wav?of='me'`
+  const scenes: Scene[] = [
+    { name: 'a file, two prompts and options', choose: chooseAll, outputs: 2 },
+    { name: 'an address', choose: (page) => chooseAddress(page, address), outputs: 1 },
+  ]
+  for (const scene of scenes) {
+    await t.test(scene.name, (t) => runsAll({ t, winnow, browser }, { typeScript, python }, scene))
+  }
 })

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { ApiError, createClient, UnreachableError } from '../../clients/typescript/node.ts'
 import {
@@ -91,6 +92,64 @@ test('client: a file is uploaded, separated, waited for and downloaded', async (
   assert.equal((await client.models()).data[0]?.id, 'audio/separate')
 })
 
+test('client: the progress of an upload grows with its pieces and ends at 1', async (t) => {
+  const { client, path } = await start(t)
+  const halves = [Buffer.alloc(2 ** 19), Buffer.alloc(2 ** 19)]
+  await writeFile(path, Buffer.concat(halves))
+  const blob = { name: 'concert.m4a', contentType: 'audio/mp4', bytes: new Blob(halves) }
+  for (const upload of [
+    (onProgress: (part: number) => void) => client.upload(path, 'audio/mp4', onProgress),
+    (onProgress: (part: number) => void) => client.uploadBlob(blob, onProgress),
+  ]) {
+    const parts: number[] = []
+    const fileId = await upload((part) => parts.push(part))
+    assert.equal((await client.file(fileId)).status, 'uploaded')
+    assert.ok(parts.length > 1, 'it comes more than once')
+    assert.deepEqual(parts, [...new Set(parts)].sort(), 'it grows')
+    assert.equal(parts.at(-1), 1)
+  }
+})
+
+test('client: every call has its method, path, key, headers and body', async (t) => {
+  const seen: string[] = []
+  const { url } = await serve(t, (request, reply) => {
+    const { authorization, 'x-own': own } = request.headers
+    assert.deepEqual([authorization, own], ['Bearer key', 'here'])
+    void text(request).then((body) => {
+      seen.push(`${request.method} ${request.url} ${body}`.trim())
+      if (request.url?.includes('/stream')) return completed(request, reply)
+      reply.end('{"unknown_field":[1]}')
+    })
+  })
+  const headers = { 'x-own': 'here' }
+  const client = createClient({ baseUrl: `${url}/`, apiKey: 'key', headers })
+  assert.deepEqual(await client.models(), { unknown_field: [1] }, 'of a later version')
+  await client.file('a/b')
+  await client.submit({ input: { prompts: ['a', 'b'], file_id: 'file_1' } })
+  await client.status({ request_id: 'req_1' }, { logs: true })
+  await client.follow('req_1', { logs: true, intervalSeconds: 1 }).next()
+  await client.result('req_1')
+  await client.peaks('req_1')
+  await client.cancel('req_1')
+  await client.list({ limit: 3, cursor: 'a&b' })
+  await client.redeliver('req_1')
+  await client.account()
+  const requests = '/v1/queue/requests'
+  assert.deepEqual(seen, [
+    'GET /v1/models',
+    'GET /v1/files/a%2Fb',
+    'POST /v1/queue/audio/separate {"input":{"prompts":["a","b"],"file_id":"file_1"}}',
+    `GET ${requests}/req_1/status?logs=true`,
+    `GET ${requests}/req_1/status/stream?logs=true&interval=1`,
+    `GET ${requests}/req_1/result`,
+    `GET ${requests}/req_1/peaks`,
+    `PUT ${requests}/req_1/cancel`,
+    `GET ${requests}?limit=3&cursor=a%26b`,
+    `POST ${requests}/req_1/webhook/redeliver`,
+    'GET /v1/account',
+  ])
+})
+
 test('client: bytes that are no file are sent from memory or as a stream', async (t) => {
   const { client } = await start(t)
   for (const bytes of [
@@ -139,6 +198,8 @@ test('client: a submit with a key is one submit, and a webhook is sent again', a
   assert.equal((await client.account()).metered, false)
 })
 
+const completed: RequestListener = (_, reply) =>
+  void reply.end('event: status\ndata: {"status":"COMPLETED"}\n\n')
 const event =
   (name: string, data: object): RequestListener =>
   (_, reply) =>

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { examplePath, readWav16 } from '../support/examples.ts'
@@ -34,6 +34,28 @@ async function run(t: TestContext, { url }: Winnow, words: string[], linesMax = 
   return { code, lines, problems }
 }
 
+async function ends({ client }: Winnow, request: { request_id: string }): Promise<void> {
+  for await (const { status } of client.follow(request)) void status
+}
+
+/** What the service gave for the last request: of all that are of one file, the same. */
+async function targetsOfLast({ client }: Winnow): Promise<Float32Array[][]> {
+  const { data } = await client.list({ limit: 1 })
+  const { targets = [] } = (await client.result(data[0]!)).data
+  return Promise.all(
+    targets.map(async ({ url }) => {
+      return readWav24(Buffer.from(await (await client.open(url)).arrayBuffer())).planes
+    }),
+  )
+}
+
+/** The sum of the squared differences of two sounds. */
+const distanceTo = (one: Float32Array[]) => (other: Float32Array[] | undefined) =>
+  one.reduce(
+    (all, plane, c) => plane.reduce((sum, x, i) => sum + (x - other![c]![i]!) ** 2, all),
+    0,
+  )
+
 test('a folder of files, two prompts: interrupted, it goes on where it was', async (t) => {
   const winnow = await startWinnow(t)
   const [songs, stems] = [join(winnow.folder, 'songs'), join(winnow.folder, 'stems')]
@@ -46,20 +68,28 @@ test('a folder of files, two prompts: interrupted, it goes on where it was', asy
 
   const first = await run(t, winnow, words, 5)
   assert.equal(first.code, 130)
-  assert.match(first.problems, /of? 20 files|20 files in .* the same command goes on/)
-  const { data } = await winnow.client.list({ limit: 100 })
-  const last = await Promise.all(
-    data.map(async ({ request_id: id }) => {
-      for await (const { status } of winnow.client.follow(id)) if (status === 'COMPLETED') return 1
-      return 0
-    }),
+  assert.match(
+    first.problems,
+    /^20 files in .* s: \d+ separated, \d+ not begun or not finished: the same command goes on$/m,
   )
-  assert.ok(last.length < FILES, 'it stopped, and what it left has ended')
+  const { data } = await winnow.client.list({ limit: 100 })
+  for (const request of data) await ends(winnow, request)
+  const done = first.lines.map((line) => line.replace(/: .*/, ''))
+  assert.ok(done.length >= 5 && data.length < FILES, 'it stopped')
+  await rm(join(stems, basename(done[0]!).replace('.wav', '.piano.wav')))
 
   const second = await run(t, winnow, words)
   assert.equal(second.code, 0, second.problems)
-  const skipped = second.lines.filter((line) => line.endsWith(': there')).length
-  assert.ok(skipped >= 5 && skipped < FILES, `${skipped} files were there`)
+  const skipped = second.lines.filter((line) => line.endsWith(': there'))
+  assert.deepEqual(
+    skipped.map((line) => line.replace(': there', '')).sort(),
+    done.slice(1).sort(),
+    'what was whole, and nothing else',
+  )
+  assert.match(
+    second.problems,
+    new RegExp(`: \\d+ separated, ${skipped.length} there already$`, 'm'),
+  )
   const expected = names.flatMap((name) =>
     ['piano', 'rest', 'speech'].map((part) => `${name}.${part}.wav`),
   )
@@ -72,6 +102,11 @@ test('a folder of files, two prompts: interrupted, it goes on where it was', asy
         async (part) => readWav24(await readFile(join(stems, `${name}.${part}.wav`))).planes,
       ),
     )
+    const [piano, speech] = parts
+    const [target, other] = await targetsOfLast(winnow)
+    const distances = [piano, speech].map((stem) => [target, other].map(distanceTo(stem!)))
+    assert.ok(distances[0]![0]! < distances[0]![1]!, `${name}: the piano is the first target`)
+    assert.ok(distances[1]![1]! < distances[1]![0]!, `${name}: the speech is the second`)
     const largest = mixture.map((plane, c) =>
       plane.reduce((most, x, i) => {
         const sum = parts.reduce((total, planes) => total + planes[c]![i]!, 0)
@@ -98,4 +133,8 @@ test('a file that fails is named, and costs no other', async (t) => {
   assert.equal(lines.length, 1)
   const made = (await readdir(winnow.folder)).filter((name) => /piano|rest/.test(name))
   assert.deepEqual(made.sort(), ['speech-over-piano.piano.mp3', 'speech-over-piano.rest.mp3'])
+  for (const name of made) {
+    const start = (await readFile(join(winnow.folder, name))).subarray(0, 3)
+    assert.ok(start.equals(Buffer.from('ID3')) || start[0] === 0xff, `${name} is an MP3 file`)
+  }
 })

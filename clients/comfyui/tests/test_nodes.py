@@ -87,19 +87,57 @@ def test_each_sound_of_a_batch_is_separated_also_beyond_1(package: ModuleType) -
     assert len(shown) >= 4
 
 
-def test_several_prompts_have_a_target_each(package: ModuleType) -> None:
+def assert_outputs_of_last_request(client: Client, audio: ModuleType, given: list[Any]) -> None:
+    """:param given: what a node gave of the last request: its targets in order, and the residual"""
+    data = client.result(client.list(limit=1)["data"][0])["data"]
+    outputs = [*data.get("targets", [data["target"]]), data["residual"]]
+    for sound, output in zip(given, outputs, strict=True):
+        with client.open(output["url"]) as response:
+            planes, _ = audio.read_wav(response.read())
+        assert np.array_equal(sound["waveform"].numpy()[0], planes)
+
+
+def test_what_a_node_is_given_is_what_the_service_is_asked_for(
+    package: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+    submit = Client.submit
+
+    def spy(self: Client, submission: Any, **options: Any) -> Any:
+        asked.append(dict(submission["input"]))
+        return submit(self, submission, **options)
+
+    monkeypatch.setattr(Client, "submit", spy)
+    options = {"acceleration": "fast", "predict_spans": True, "reranking_candidates": 2}
+    run(
+        package,
+        "WinnowSeparate",
+        audio=audio_of(planes_of(MIXTURE)),
+        prompt=" a bell \n\n piano\n",
+        **options,
+    )
+    del asked[0]["file_id"]
+    assert asked == [{"prompts": ["a bell", "piano"], "output_format": "wav", **options}]
+
+
+def test_several_prompts_have_a_target_each(
+    package: ModuleType, client: Client, audio: ModuleType
+) -> None:
     planes = planes_of(MIXTURE)
     targets, residual = run(
         package, "WinnowSeparate", audio=audio_of(planes), prompt="a person speaking\npiano"
     )
-    assert len(targets) == 2
+    assert_outputs_of_last_request(client, audio, [*targets, residual])
     assert sum_error([targets[0], targets[1], residual], planes[None]) <= 2 * SUM_ERROR_MAX
 
 
-def test_a_request_made_elsewhere_is_loaded(package: ModuleType, client: Client) -> None:
+def test_a_request_made_elsewhere_is_loaded(
+    package: ModuleType, client: Client, audio: ModuleType
+) -> None:
     file_id = client.upload(MIXTURE, "audio/wav")
     request = client.submit({"input": {"prompt": "piano", "file_id": file_id}})
     (target,), residual = run(package, "WinnowLoad", request_id=f" {request['request_id']} ")
+    assert_outputs_of_last_request(client, audio, [target, residual])
     assert sum_error([target, residual], planes_of(MIXTURE)[None]) <= SUM_ERROR_MAX
 
 

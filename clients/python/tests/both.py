@@ -67,14 +67,17 @@ class Blocking:
 
 
 @contextmanager
-def opened(kind: str, base_url: str, api_key: str | None, handler: Handler | None) -> Iterator[Any]:
+def opened(
+    kind: str, base_url: str, api_key: str | None, handler: Handler | None, **options: Any
+) -> Iterator[Any]:
     """A client, blocking or `async`; with a handler nothing goes over the network."""
     transport = None if handler is None else httpx.MockTransport(handler)
     if kind == "sync":
-        with Client(base_url, api_key, http=httpx.Client(transport=transport)) as client:
+        with Client(base_url, api_key, http=httpx.Client(transport=transport), **options) as client:
             yield client
         return
-    blocking = Blocking(AsyncClient(base_url, api_key, http=httpx.AsyncClient(transport=transport)))
+    http = httpx.AsyncClient(transport=transport)
+    blocking = Blocking(AsyncClient(base_url, api_key, http=http, **options))
     try:
         yield blocking
     finally:

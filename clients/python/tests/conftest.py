@@ -6,17 +6,17 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from both import Handler, opened
+from both import opened
 
 KEY = "the-key-of-these-tests"
 
 
 @pytest.fixture(params=["sync", "async"])
-def mocked(request: pytest.FixtureRequest) -> Iterator[Callable[[Handler], Any]]:
+def mocked(request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
     """Makes a client, of either kind, whose requests a function answers."""
     with ExitStack() as stack:
-        yield lambda handler: stack.enter_context(
-            opened(request.param, "http://winnow.test/", KEY, handler)
+        yield lambda handler, **options: stack.enter_context(
+            opened(request.param, "http://winnow.test/", KEY, handler, **options)
         )
 
 

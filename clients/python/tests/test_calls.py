@@ -18,7 +18,7 @@ from conftest import KEY
 
 from winnow_client import ApiError, AsyncClient, Client, UnreachableError
 
-Mocked = Callable[[Handler], Any]
+Mocked = Callable[..., Any]
 
 
 def public(kind: type) -> dict[str, inspect.Signature]:
@@ -78,6 +78,23 @@ def test_every_call_has_its_method_path_key_and_body(mocked: Mocked) -> None:
     ]
 
 
+def test_headers_and_time_limits_are_those_that_were_given(mocked: Mocked) -> None:
+    seen: list[tuple[str, float, float]] = []
+    completed = stream(STATUS % "COMPLETED")
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        limits = request.extensions["timeout"]
+        seen.append((request.headers["x-own"], limits["connect"], limits["read"]))
+        if request.url.path.endswith("/stream"):
+            return completed()
+        return httpx.Response(200, json={})
+
+    client = mocked(handler, headers={"x-own": "here"}, timeout_seconds=7)
+    client.models()
+    list(client.follow("req_1"))
+    assert seen == [("here", 7, 7), ("here", 7, 30)], "a stream is silent for longer"
+
+
 def test_a_refusal_is_an_api_error_with_all_that_the_service_says(mocked: Mocked) -> None:
     error = {"code": "RATE_LIMITED", "message": "Later.", "param": "a.b", "request_id": "req_1"}
     client = mocked(
@@ -130,7 +147,7 @@ class Pieces(httpx.SyncByteStream, httpx.AsyncByteStream):
 Answer = Callable[[], httpx.Response] | Exception
 
 
-def stream(*events: str) -> Answer:
+def stream(*events: str) -> Callable[[], httpx.Response]:
     return lambda: httpx.Response(200, stream=Pieces(*(f"{one}\n\n".encode() for one in events)))
 
 

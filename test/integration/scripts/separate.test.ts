@@ -3,136 +3,27 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buffer, text } from 'node:stream/consumers'
+import { text } from 'node:stream/consumers'
 import { PassThrough } from 'node:stream'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import { separate } from '../../../scripts/separate/command.ts'
-import { serve } from '../../support/serve.ts'
+import {
+  DONE,
+  event,
+  KEY,
+  LOGS,
+  makeFolder,
+  run,
+  startService,
+  status,
+  type Json,
+} from '../../support/separation-service.ts'
 
 const COMMAND = join(import.meta.dirname, '../../../scripts/separate.ts')
-const KEY = 'sep_1_secret'
-
-type Json = Record<string, unknown>
-/** What one connection to the status stream says; `break` cuts it. */
-type Stream = readonly (string | 'break')[]
-
-interface FakeService {
-  base: string
-  /** Method and path of every request, in order. */
-  calls: string[]
-  file: Json | undefined
-  uploaded: Buffer | undefined
-  submission: (Json & { input?: Json }) | undefined
-  streams: Stream[]
-  /** Answers some requests in the place of the usual. */
-  refuse: Record<string, readonly [number, string]>
-  output: Json
-}
-
-const event = (name: string, data: unknown) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`
-const status = (word: string, more: Json = {}) =>
-  event('status', { request_id: 'req_1', status: word, ...more })
-const LOGS = [{ timestamp: '2026-01-01T00:00:00Z', message: 'two chunks' }]
-const DONE: Stream = [status('COMPLETED', { progress: 1, logs: LOGS })]
-
-async function startService(t: TestContext): Promise<FakeService> {
-  const service: FakeService = {
-    base: '',
-    calls: [],
-    file: undefined,
-    uploaded: undefined,
-    submission: undefined,
-    streams: [DONE],
-    refuse: {},
-    output: {},
-  }
-  const { url } = await serve(t, (request, reply) => void answer(service, request, reply))
-  service.base = url
-  return service
-}
-
-async function answer(service: FakeService, request: IncomingMessage, reply: ServerResponse) {
-  const { base } = service
-  const call = `${request.method} ${request.url}`
-  service.calls.push(call)
-  const send = (code: number, body: unknown) =>
-    reply.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-  const [code, body] = service.refuse[call] ?? []
-  if (code) return reply.writeHead(code).end(body)
-  const isSigned = call.includes('/signed/')
-  assert.equal(request.headers.authorization, isSigned ? undefined : `Bearer ${KEY}`, call)
-  switch (call) {
-    case 'POST /v1/files': {
-      service.file = JSON.parse(await text(request)) as Json
-      const headers = { 'content-type': service.file.content_type }
-      const place = { upload_url: `${base}/signed/upload`, upload_method: 'PUT', headers }
-      return send(201, { file_id: 'file_1', ...place })
-    }
-    case 'PUT /signed/upload':
-      assert.equal(request.headers['content-length'], String(service.file?.file_size))
-      assert.equal(request.headers['content-type'], service.file?.content_type)
-      service.uploaded = await buffer(request)
-      return send(200, {})
-    case 'POST /v1/queue/audio/separate': {
-      service.submission = JSON.parse(await text(request)) as Json
-      const url = `${base}/v1/queue/requests/req_1`
-      const webhook = { url: 'https://example.com/hook', signing_secret: 'whsec_made' }
-      return send(202, {
-        request_id: 'req_1',
-        stream_url: `${url}/status/stream`,
-        result_url: `${url}/result`,
-        ...(service.submission.webhookUrl !== undefined && { webhook }),
-      })
-    }
-    case 'GET /v1/queue/requests/req_1/status/stream?logs=true':
-      return stream(service.streams.shift() ?? [], reply)
-    case 'GET /v1/queue/requests/req_1/result': {
-      const file = (role: string) => ({
-        url: `${base}/signed/${role}`,
-        file_name: `${role}.wav`,
-        ...service.output,
-      })
-      const data = { target: file('target'), residual: file('residual'), duration: 6 }
-      return send(200, { request_id: 'req_1', status: 'COMPLETED', data })
-    }
-    case 'PUT /v1/queue/requests/req_1/cancel':
-      return send(202, {})
-  }
-  return isSigned ? reply.end(`bytes of ${request.url}`) : send(404, {})
-}
-
-async function stream(pieces: Stream, reply: ServerResponse): Promise<void> {
-  reply.writeHead(200, { 'content-type': 'text/event-stream' }).write(': hello\n\n')
-  for (const piece of pieces) {
-    if (piece === 'stay') return
-    if (piece === 'break') return void reply.destroy()
-    for (const half of [piece.slice(0, 9), piece.slice(9)]) {
-      reply.write(half)
-      await new Promise(setImmediate)
-    }
-  }
-  reply.end()
-}
-
-/** A folder with the file `song.mp3`, gone when the test ends. */
-async function makeFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'separate-'))
-  t.after(() => rm(folder, { recursive: true }))
-  await writeFile(join(folder, 'song.mp3'), Buffer.alloc(300_000, 'song'))
-  return folder
-}
-
-async function run(service: { base: string }, ...words: string[]) {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
-  const env = { WINNOW_URL: service.base, WINNOW_API_KEY: KEY }
-  const code = await separate(words, { env, stdout, stderr, signal: new AbortController().signal })
-  return { code, out: await text(stdout.end()), errors: await text(stderr.end()) }
-}
 
 test('a file is uploaded, separated and both parts lie beside it', async (t) => {
   const service = await startService(t)
@@ -225,7 +116,7 @@ test('every option reaches the API', async (t) => {
 test('--json prints the result with the paths; --logs adds the log; videos come too', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
-  service.output = { video_url: `${service.base}/signed/video` }
+  service.hasVideo = true
   const words = [join(folder, 'song.mp3'), 'a dog', '--json', '--logs']
   const printed = JSON.parse((await run(service, ...words)).out) as Json
   const at = (name: string) => join(folder, name)
@@ -305,18 +196,6 @@ test('a wrong command line exits with 2 and says what is right', async (t) => {
   assert.equal((await run(service, 'missing.wav', 'x')).code, 1)
   assert.deepEqual(service.calls, [])
   assert.match((await run(service, '--help')).out, /^Usage: npm run separate/)
-})
-
-test('a refused key ends the whole batch at once', async (t) => {
-  const service = await startService(t)
-  const folder = await makeFolder(t)
-  for (const name of ['a.wav', 'b.wav', 'c.wav']) await writeFile(join(folder, name), 'sound')
-  const refusal = { error: { code: 'UNAUTHENTICATED', message: 'No such key.' } }
-  service.refuse['POST /v1/files'] = [401, JSON.stringify(refusal)]
-  const { code, errors } = await run(service, folder, 'a bell', '--jobs', '1', '--out', folder)
-  assert.equal(code, 1)
-  assert.match(errors, /4 files .*4 not begun[^]*UNAUTHENTICATED: No such key/)
-  assert.deepEqual(service.calls, ['POST /v1/files'])
 })
 
 test("the key of this machine's service is found, and not given to another", async (t) => {

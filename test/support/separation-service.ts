@@ -1,0 +1,140 @@
+/** A small server that speaks the spec, for tests of the command-line client. */
+
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { buffer, text } from 'node:stream/consumers'
+import type { TestContext } from 'node:test'
+import { separate } from '../../scripts/separate/command.ts'
+import { serve } from './serve.ts'
+
+export const KEY = 'sep_1_secret'
+
+export type Json = Record<string, unknown>
+/** What one connection to the status stream says; `break` cuts it. */
+type Stream = readonly (string | 'break')[]
+
+interface FakeService {
+  base: string
+  /** Method and path of every request, in order. */
+  calls: string[]
+  file: Json | undefined
+  uploaded: Buffer | undefined
+  submission: (Json & { input?: Json }) | undefined
+  streams: Stream[]
+  /** Answers some requests in the place of the usual. */
+  refuse: Record<string, readonly [number, string]>
+  hasVideo: boolean
+  /** Resolves when an upload may be answered. */
+  holdUpload: () => Promise<void>
+}
+
+export const event = (name: string, data: unknown) =>
+  `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`
+export const status = (word: string, more: Json = {}) =>
+  event('status', { request_id: 'req_1', status: word, ...more })
+export const LOGS = [{ timestamp: '2026-01-01T00:00:00Z', message: 'two chunks' }]
+export const DONE: Stream = [status('COMPLETED', { progress: 1, logs: LOGS })]
+
+export async function startService(t: TestContext): Promise<FakeService> {
+  const service: FakeService = {
+    base: '',
+    calls: [],
+    file: undefined,
+    uploaded: undefined,
+    submission: undefined,
+    streams: [DONE],
+    refuse: {},
+    hasVideo: false,
+    holdUpload: () => Promise.resolve(),
+  }
+  const { url } = await serve(t, (request, reply) => void answer(service, request, reply))
+  service.base = url
+  return service
+}
+
+async function answer(service: FakeService, request: IncomingMessage, reply: ServerResponse) {
+  const { base } = service
+  const call = `${request.method} ${request.url}`
+  service.calls.push(call)
+  const send = (code: number, body: unknown) =>
+    reply.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  const [code, body] = service.refuse[call] ?? []
+  if (code) return reply.writeHead(code).end(body)
+  const isSigned = call.includes('/signed/')
+  assert.equal(request.headers.authorization, isSigned ? undefined : `Bearer ${KEY}`, call)
+  switch (call) {
+    case 'POST /v1/files': {
+      service.file = JSON.parse(await text(request)) as Json
+      const headers = { 'content-type': service.file.content_type }
+      const place = { upload_url: `${base}/signed/upload`, upload_method: 'PUT', headers }
+      return send(201, { file_id: 'file_1', ...place })
+    }
+    case 'PUT /signed/upload':
+      assert.equal(request.headers['content-length'], String(service.file?.file_size))
+      assert.equal(request.headers['content-type'], service.file?.content_type)
+      service.uploaded = await buffer(request)
+      await service.holdUpload()
+      return send(200, {})
+    case 'POST /v1/queue/audio/separate': {
+      service.submission = JSON.parse(await text(request)) as Json
+      const url = `${base}/v1/queue/requests/req_1`
+      const webhook = { url: 'https://example.com/hook', signing_secret: 'whsec_made' }
+      return send(202, {
+        request_id: 'req_1',
+        stream_url: `${url}/status/stream`,
+        result_url: `${url}/result`,
+        ...(service.submission.webhookUrl !== undefined && { webhook }),
+      })
+    }
+    case 'GET /v1/queue/requests/req_1/status/stream?logs=false':
+    case 'GET /v1/queue/requests/req_1/status/stream?logs=true':
+      return stream(service.streams.shift() ?? [], reply)
+    case 'GET /v1/queue/requests/req_1/result': {
+      const file = (role: string) => ({
+        url: `${base}/signed/${role}`,
+        file_name: `${role}.wav`,
+        ...(service.hasVideo && { video_url: `${base}/signed/${role}-video` }),
+      })
+      const data = { target: file('target'), residual: file('residual'), duration: 6 }
+      return send(200, { request_id: 'req_1', status: 'COMPLETED', data })
+    }
+    case 'PUT /v1/queue/requests/req_1/cancel':
+      return send(202, {})
+  }
+  return isSigned ? reply.end(`bytes of ${request.url}`) : send(404, {})
+}
+
+async function stream(pieces: Stream, reply: ServerResponse): Promise<void> {
+  reply.writeHead(200, { 'content-type': 'text/event-stream' }).write(': hello\n\n')
+  for (const piece of pieces) {
+    if (piece === 'stay') return
+    if (piece === 'break') return void reply.destroy()
+    for (const half of [piece.slice(0, 9), piece.slice(9)]) {
+      reply.write(half)
+      await new Promise(setImmediate)
+    }
+  }
+  reply.end()
+}
+
+/** A folder with files of one content, gone when the test ends. */
+export async function makeFolder(t: TestContext, ...names: string[]): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'separate-'))
+  t.after(() => rm(folder, { recursive: true }))
+  for (const name of ['song.mp3', ...names]) {
+    await writeFile(join(folder, name), Buffer.alloc(300_000, 'song'))
+  }
+  return folder
+}
+
+/** Runs the command with an environment that names the service. */
+export async function run(service: { base: string }, ...words: string[]) {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+  const env = { WINNOW_URL: service.base, WINNOW_API_KEY: KEY }
+  const code = await separate(words, { env, stdout, stderr, signal: new AbortController().signal })
+  return { code, out: await text(stdout.end()), errors: await text(stderr.end()) }
+}
