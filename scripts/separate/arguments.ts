@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { LIMITS, type AudioSpan, type SeparationOptions } from '../../shared/separation-options.ts'
 import type { Submission } from '../../clients/typescript/node.ts'
-import { isMedia } from './content-type.ts'
+import { isMedia } from '../../clients/typescript/content-type.ts'
 import { isUrl, splitWords } from './sources.ts'
 
 export const HELP = `Usage: npm run separate -- <file or https URL> "<prompt>" [options]

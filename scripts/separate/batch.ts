@@ -17,7 +17,7 @@ import {
 } from '../../clients/typescript/node.ts'
 import { promptSlug } from '../../shared/prompt-slug.ts'
 import { UsageError, type Arguments, type BatchWords } from './arguments.ts'
-import { contentTypeOf } from './content-type.ts'
+import { contentTypeOf } from '../../clients/typescript/content-type.ts'
 import { isUrl } from './sources.ts'
 import { describe, type World } from './world.ts'
 
