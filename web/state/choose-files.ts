@@ -42,19 +42,25 @@ export const listed = (files: FileList | null): Found[] =>
  * @throws Error when there is too much in them, or it can't be read
  */
 export async function dropped({ items }: DataTransfer): Promise<Found[]> {
-  const entries = [...items]
-    .map((item) => item.webkitGetAsEntry())
-    .filter((entry) => entry !== null)
+  const held = [...items]
+    .filter(({ kind }) => kind === 'file')
+    // What another program hands over may be on no disk, and has no entry there.
+    .map((item) => item.webkitGetAsEntry() ?? item.getAsFile())
   const found: Found[] = []
-  for (const entry of entries) {
-    for await (const one of filesIn(entry)) {
-      found.push(one)
-      if (found.length > LOOKED_AT_MAX) {
-        throw new Error(`There are more than ${LOOKED_AT_MAX} files in it: drop a smaller folder.`)
-      }
-    }
+  for (const one of held) {
+    if (one instanceof File) found.push({ path: one.name, file: one })
+    else if (one) await walk(one, found)
   }
   return found
+}
+
+async function walk(entry: FileSystemEntry, found: Found[]): Promise<void> {
+  for await (const one of filesIn(entry)) {
+    found.push(one)
+    if (found.length > LOOKED_AT_MAX) {
+      throw new Error(`There are more than ${LOOKED_AT_MAX} files in it: drop a smaller folder.`)
+    }
+  }
 }
 
 async function* filesIn(entry: FileSystemEntry): AsyncGenerator<Found> {
