@@ -164,7 +164,9 @@ async function saveAll(page: Page, { winnow }: Place): Promise<void> {
   await page.getByText('9 files are saved.').waitFor()
   await page.getByRole('button', { name: 'Save all into a folder' }).click()
   const again = once.map((name) => `${name} (2).flac`)
-  while ((await savedFiles(page)).length < 18) await page.waitForTimeout(50)
+  for (let turn = 0; turn < 200 && (await savedFiles(page)).length < 18; turn += 1) {
+    await page.waitForTimeout(50)
+  }
   await page.getByText('9 files are saved.').waitFor()
   const paths = (await savedFiles(page)).map(({ path }) => path)
   assert.deepEqual(paths, [...flacs, ...again].sort())
@@ -336,7 +338,7 @@ async function fullQueue(place: Place): Promise<void> {
 
 /** A file that is gone fails alone, and one whose type no browser knows is sent. */
 async function oddFiles(place: Place): Promise<void> {
-  const names = ['gone.wav', 'here.wav', 'rare.wv']
+  const names = ['gone.wav', 'here.wav']
   const paths = await writeSounds(join(place.winnow.folder, 'odd'), names)
   const page = await signedIn(place)
   await choose(page, paths)
@@ -347,13 +349,17 @@ async function oddFiles(place: Place): Promise<void> {
     created.push((request.postDataJSON() as { content_type: string }).content_type)
   })
   await separate(page)
-  await total(page, '0 of 3 separated, 1 failed').waitFor()
-  for (const name of ['here.wav', 'rare.wv'])
+  await total(page, '0 of 2 separated, 1 failed').waitFor()
+  const buffer = wavBytes([noise(0.5, 8_000)], 8_000)
+  const rare = ['rare.wv', 'rare.caf'].map((name) => ({ name, mimeType: 'x/unknown', buffer }))
+  await page.getByLabel('Choose files').setInputFiles(rare)
+  await separate(page)
+  for (const name of ['here.wav', 'rare.wv', 'rare.caf'])
     await line(page, name).getByText('in the queue').waitFor()
-  assert.deepEqual(created.sort(), ['audio/wav', 'audio/x-wavpack'])
+  assert.deepEqual(created.sort(), ['audio/wav', 'audio/x-caf', 'audio/x-wavpack'])
   await page.getByRole('button', { name: 'Cancel all files' }).click()
   await page.getByRole('button', { name: 'Really Cancel all files' }).click()
-  await total(page, '0 of 3 separated, 1 failed, 2 canceled').waitFor()
+  await total(page, '0 of 4 separated, 1 failed, 3 canceled').waitFor()
 }
 
 test('several files in the page', async (t) => {
