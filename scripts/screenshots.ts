@@ -1,6 +1,6 @@
 /** `npm run screenshots`: photographs the main states of the playground into docs/pictures. */
 
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { enterKey, launchBrowser } from '../test/browser/browser.ts'
 import { createScope } from '../test/support/scope.ts'
@@ -34,6 +34,8 @@ try {
   await page.waitForTimeout(1_000)
   await save(page, 'phone')
   await page.setViewportSize(WIDE)
+  await sendFiles(page)
+  await save(page, 'files')
   await showOperators(page)
   await save(page, 'operators')
 } finally {
@@ -45,6 +47,24 @@ async function fillForm(page: Page): Promise<void> {
   await page.getByLabel('Prompt 1').fill('piano')
   await page.getByRole('button', { name: 'Add another sound' }).click()
   await page.getByRole('textbox', { name: 'Prompt 2' }).fill('speech')
+}
+
+/** Until some have ended, one has failed and others are under way. */
+async function sendFiles(page: Page): Promise<void> {
+  const sounds = ['speech-over-piano.wav', 'siren-and-speech.wav', 'drums-and-flute.wav']
+  const names = Array.from({ length: 7 }, (_, i) => `take ${i + 1}.wav`)
+  const files = await Promise.all(
+    names.map(async (name, i) => {
+      const buffer = await readFile(`examples/${sounds[i % sounds.length]}`)
+      return { name, mimeType: 'audio/wav', buffer: i === 1 ? Buffer.from('no sound') : buffer }
+    }),
+  )
+  await page.getByRole('button', { name: 'New separation' }).click()
+  await page.getByLabel('Choose files').setInputFiles(files)
+  await page.getByText('Options').click()
+  await page.getByLabel('Quality').selectOption('quality')
+  await page.getByRole('button', { name: 'Separate', exact: true }).click()
+  await page.getByText(/^[2-4] of 7 separated/).waitFor()
 }
 
 async function showOperators(page: Page): Promise<void> {

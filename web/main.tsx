@@ -4,9 +4,11 @@ import { render } from 'preact'
 import { App } from './parts/app.tsx'
 import { restoreCredential } from './state/credential.ts'
 import { openFromAddress } from './state/request.ts'
+import { restoreFiles } from './state/several-files.ts'
 
 // Another code, or another request, in the address of a page that is open.
 addEventListener('hashchange', () => location.reload())
 render(<App />, document.querySelector('#page')!)
+restoreFiles()
 await restoreCredential()
 await openFromAddress()

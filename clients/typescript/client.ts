@@ -9,6 +9,7 @@ import { ApiError, readError } from './errors.ts'
 import { readEvents } from './event-stream.ts'
 import { sendBlob } from './send-blob.ts'
 
+export { contentTypeOf } from './content-type.ts'
 export { ApiError, UnreachableError } from './errors.ts'
 type Schemas = components['schemas']
 

@@ -17,9 +17,15 @@ import {
 } from '../../clients/typescript/node.ts'
 import { promptSlug } from '../../shared/prompt-slug.ts'
 import { UsageError, type Arguments, type BatchWords } from './arguments.ts'
+<<<<<<< HEAD
 import { contentTypeOf } from './content-type.ts'
 import { isUrl, stemOf } from './sources.ts'
 import { describe, secretLine, type World } from './world.ts'
+=======
+import { contentTypeOf } from '../../clients/typescript/content-type.ts'
+import { isUrl } from './sources.ts'
+import { describe, type World } from './world.ts'
+>>>>>>> h-page
 
 interface Batch {
   args: Arguments & BatchWords

@@ -14,7 +14,7 @@ import {
 import { HELP, UsageError, readArguments, type Arguments } from './arguments.ts'
 import { separateMany } from './batch.ts'
 import { targetLabels } from '../../shared/prompt-slug.ts'
-import { contentTypeOf } from './content-type.ts'
+import { contentTypeOf } from '../../clients/typescript/content-type.ts'
 import { createProgressView, type ProgressView } from './progress-view.ts'
 import { stemOf } from './sources.ts'
 import { describe, secretLine, type World } from './world.ts'

@@ -2,7 +2,7 @@
 
 import { readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, parse } from 'node:path'
-import { isMedia } from './content-type.ts'
+import { isMedia } from '../../clients/typescript/content-type.ts'
 
 export const isUrl = (word: string): boolean => /^https?:\/\//i.test(word)
 

@@ -40,6 +40,7 @@ test('the package is loaded by a page as it is, and separates a blob', async (t)
   assert.deepEqual(loaded.sort(), [
     'call.js',
     'client.js',
+    'content-type.js',
     'errors.js',
     'event-stream.js',
     'send-blob.js',

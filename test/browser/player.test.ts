@@ -203,7 +203,7 @@ async function showsThePicture(place: Place): Promise<void> {
     video: { seconds: 3, encoder: 'libx264' },
   })
   const page = await signedIn(place)
-  await page.getByLabel('Choose a file').setInputFiles(path)
+  await page.getByLabel('Choose files').setInputFiles(path)
   await page.getByLabel('Prompt 1').fill('noise')
   await separate(page)
   await playerIsThere(page)
@@ -235,7 +235,7 @@ async function drawsLongMediaByPeaks(place: Place): Promise<void> {
     const result = (await reply.json()) as { data: object }
     await route.fulfill({ json: { ...result, data: { ...result.data, duration: 7_200 } } })
   })
-  await page.getByLabel('Choose a file').setInputFiles(path)
+  await page.getByLabel('Choose files').setInputFiles(path)
   await page.getByLabel('Prompt 1').fill('bell')
   await separate(page)
   const rest = page.getByRole('img', { name: 'Waveform of Residual' })

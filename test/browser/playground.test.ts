@@ -33,7 +33,7 @@ const ADMIN_TOKEN = 'the-admin-token-of-this-test'
 async function chooseLongFile({ winnow }: Place, page: Page): Promise<void> {
   const path = join(winnow.folder, 'long.wav')
   await writeFile(path, wavBytes([noise(240, 8_000)], 8_000))
-  await page.getByLabel('Choose a file').setInputFiles(path)
+  await page.getByLabel('Choose files').setInputFiles(path)
   await page.getByText('Options').click()
   await page.getByLabel('Quality').selectOption('quality')
   await page.getByLabel('Prompt 1').fill('noise')
@@ -218,7 +218,7 @@ async function badFile(place: Place): Promise<void> {
   const page = await signedIn(place)
   const path = join(place.winnow.folder, 'no-sound.wav')
   await writeFile(path, 'this is no sound')
-  await page.getByLabel('Choose a file').setInputFiles(path)
+  await page.getByLabel('Choose files').setInputFiles(path)
   await page.getByLabel('Prompt 1').fill('piano')
   await separate(page)
   await page.getByText('INVALID_MEDIA').waitFor()

@@ -47,7 +47,7 @@ async function readerFolder(base: string, name: string): Promise<string> {
 }
 
 async function chooseAll(page: Page, folder: string): Promise<void> {
-  await page.getByLabel('Choose a file').setInputFiles(join(folder, NAME))
+  await page.getByLabel('Choose files').setInputFiles(join(folder, NAME))
   await page.getByLabel('Prompt 1').fill(`a friend's "piano"`)
   await page.getByRole('button', { name: 'Add another sound' }).click()
   await page.getByRole('textbox', { name: 'Prompt 2' }).fill('speech')

@@ -3,6 +3,7 @@
 import { computed, effect, signal, type Signal } from '@preact/signals'
 import { fromDb, loudnessOf } from './levels.ts'
 import { sum } from './decode.ts'
+import type { OutputPlace } from '../state/draft.ts'
 
 export type LaneKind = 'mixture' | 'target' | 'residual'
 
@@ -10,11 +11,19 @@ export interface Lane {
   kind: LaneKind
   label: string
   buffer: AudioBuffer
-  /** Of the service's file, where there is one. */
-  download: { url: string; name: string } | null
+  /** The service's file, where there is one. */
+  output: Output | null
   gainDb: Signal<number>
   isMuted: Signal<boolean>
   isSolo: Signal<boolean>
+}
+
+/** An output of a request, as the service keeps it. */
+export interface Output {
+  url: string
+  name: string
+  /** What a submission names it by. */
+  place: OutputPlace
 }
 
 /** Gains change over so long, without a click. */

@@ -1,10 +1,13 @@
 import { signal } from '@preact/signals'
 import { credential, signOut } from '../state/credential.ts'
-import { request } from '../state/request.ts'
+import { clearDraft } from '../state/draft.ts'
+import { close, request, sending } from '../state/request.ts'
+import { forgetFiles } from '../state/several-files.ts'
 import { History } from './history.tsx'
 import { NewSeparation } from './new-separation.tsx'
 import { Operators } from './operators.tsx'
 import { Request } from './request.tsx'
+import { SeveralFiles } from './several-files.tsx'
 import { SignIn } from './sign-in.tsx'
 
 const isOperators = signal(false)
@@ -26,10 +29,20 @@ function Body() {
   if (request.value) return <Request key={request.value.id} request={request.value} />
   return (
     <>
+      <SeveralFiles />
       <NewSeparation />
       <History />
     </>
   )
+}
+
+/** Nothing of who was signed in stays for whoever comes next in this tab. */
+function leave(): void {
+  sending.value?.abort.abort()
+  forgetFiles()
+  close()
+  clearDraft()
+  void signOut()
 }
 
 /** The address goes on naming the request that is shown. */
@@ -53,7 +66,7 @@ function Header() {
           {isOperators.value ? 'Playground' : 'Operators'}
         </button>
         {credential.value && (
-          <button class="link" onClick={() => void signOut()}>
+          <button class="link" onClick={leave}>
             Sign out
           </button>
         )}

@@ -1,5 +1,6 @@
 import type { Lane, LaneKind, Mixer } from '../audio/mixer.ts'
 import type { Span } from '../state/draft.ts'
+import { FurtherButton } from './further-button.tsx'
 import { Waveform, type View } from './waveform.tsx'
 
 const COLORS: Readonly<Record<LaneKind, string>> = {
@@ -17,7 +18,7 @@ interface LaneRowProps {
 }
 
 export function LaneRow({ lane, mixer, view, isSpectrogram, spans }: LaneRowProps) {
-  const { label, kind, buffer, isSolo, isMuted, gainDb } = lane
+  const { label, kind, buffer, output, isSolo, isMuted, gainDb } = lane
   return (
     <section class={`lane ${kind}`} aria-label={label}>
       <div class="lane-head">
@@ -50,6 +51,7 @@ export function LaneRow({ lane, mixer, view, isSpectrogram, spans }: LaneRowProp
           aria-label={`Gain of ${label} in dB`}
           onInput={({ currentTarget }) => (gainDb.value = Number(currentTarget.value))}
         />
+        {output && <FurtherButton label={label} output={output} isHeld />}
       </div>
       <Waveform
         buffer={buffer}

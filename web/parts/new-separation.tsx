@@ -1,28 +1,38 @@
+import type { RefObject } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
 import { givenPrompts, PROMPTS_MAX, prompts, source } from '../state/draft.ts'
 import { sending, sendProblem, separate } from '../state/request.ts'
+import { separateFiles } from '../state/several-files.ts'
 import { Options } from './options.tsx'
 import { Snippets } from './snippets.tsx'
 import { SourcePicker } from './source-picker.tsx'
 import { Spans } from './spans.tsx'
 
 export function NewSeparation() {
-  const isReady = source.value !== null && givenPrompts().length > 0
+  const prompt = useRef<HTMLInputElement>(null)
+  const chosen = source.value
+  const isOutput = chosen?.kind === 'output'
+  // Of an output that is to be separated further, only the sound is left to say.
+  useEffect(() => {
+    if (isOutput) prompt.current!.focus()
+  }, [isOutput])
+  const isReady = chosen !== null && givenPrompts().length > 0
+  const send = (event: Event) => {
+    event.preventDefault()
+    if (chosen?.kind === 'files') separateFiles(chosen)
+    else if (chosen) void separate(chosen)
+  }
   return (
     <section class="card" aria-labelledby="new">
       <h1 id="new">What do you want to take out?</h1>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          void separate()
-        }}
-      >
+      <form onSubmit={send}>
         <SourcePicker />
-        <Prompts />
-        {source.value?.kind === 'file' && <Spans source={source.value} />}
+        <Prompts first={prompt} />
+        {chosen && 'bytes' in chosen && chosen.bytes && <Spans bytes={chosen.bytes} />}
         <Options />
         <Send isReady={isReady} />
       </form>
-      {isReady && <Snippets />}
+      {isReady && chosen.kind !== 'files' && <Snippets source={chosen} />}
     </section>
   )
 }
@@ -54,7 +64,7 @@ function Send({ isReady }: { isReady: boolean }) {
 }
 
 /** One field for each prompt; another one on demand. */
-function Prompts() {
+function Prompts({ first }: { first: RefObject<HTMLInputElement | null> }) {
   const list = prompts.value
   const set = (i: number, text: string) =>
     (prompts.value = list.map((old, j) => (j === i ? text : old)))
@@ -64,6 +74,7 @@ function Prompts() {
       {list.map((prompt, i) => (
         <div class="prompt" key={i}>
           <input
+            ref={i === 0 ? first : null}
             aria-label={`Prompt ${i + 1}`}
             value={prompt}
             maxLength={500}

@@ -1,10 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import WaveSurfer from 'wavesurfer.js'
-import type { OutputFile, Peaks, Result, Waveform } from '../../clients/typescript/client.ts'
+import type { Peaks, Result, Waveform } from '../../clients/typescript/client.ts'
+import type { Output } from '../audio/mixer.ts'
 import { planesOf } from '../audio/peaks.ts'
 import { currentClient } from '../state/credential.ts'
-import { targetsOf } from '../state/player.ts'
+import { outputsOf } from '../state/player.ts'
 import type { OpenRequest } from '../state/request.ts'
+import { FurtherButton } from './further-button.tsx'
 
 /** For media that is too long to be decoded in a page: the browser's own players. */
 export function PlainPlayer({ request, result }: { request: OpenRequest; result: Result }) {
@@ -16,18 +18,14 @@ export function PlainPlayer({ request, result }: { request: OpenRequest; result:
       .then(setPeaks)
       .catch(() => undefined)
   }, [request.id])
-  const files = [
-    ...targetsOf(request, result).map(({ prompt, file }, i) => ({
-      label: prompt,
-      file,
-      waveform: peaks?.targets[i],
-    })),
-    { label: 'Residual', file: result.data.residual, waveform: peaks?.residual },
-  ]
+  const outputs = outputsOf(request, result).map((output, i) => ({
+    ...output,
+    waveform: output.kind === 'target' ? peaks?.targets[i] : peaks?.residual,
+  }))
   return (
     <div class="plain">
-      {files.map((output) => (
-        <PlainOutput key={output.file.url} {...output} />
+      {outputs.map((shown) => (
+        <PlainOutput key={shown.output.url} {...shown} />
       ))}
     </div>
   )
@@ -35,12 +33,12 @@ export function PlainPlayer({ request, result }: { request: OpenRequest; result:
 
 interface PlainOutputProps {
   label: string
-  file: OutputFile
+  output: Output
   waveform: Waveform | undefined
 }
 
 /** The browser's player, under a waveform that shows where it is and seeks in it. */
-function PlainOutput({ label, file, waveform }: PlainOutputProps) {
+function PlainOutput({ label, output, waveform }: PlainOutputProps) {
   const audio = useRef<HTMLAudioElement>(null)
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -60,13 +58,14 @@ function PlainOutput({ label, file, waveform }: PlainOutputProps) {
   return (
     <figure>
       <figcaption>
-        {label} <a href={file.url}>Download</a>
+        {label} <a href={output.url}>Download</a>{' '}
+        <FurtherButton label={label} output={output} />
       </figcaption>
       {waveform && (
         <div class="waveform" ref={box} role="img" aria-label={`Waveform of ${label}`} />
       )}
       {/* Speech that was separated has no captions. Without the length no click would seek. */}
-      <audio ref={audio} controls preload="metadata" src={file.url} aria-label={label} />
+      <audio ref={audio} controls preload="metadata" src={output.url} aria-label={label} />
     </figure>
   )
 }

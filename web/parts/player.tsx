@@ -162,13 +162,13 @@ function Downloads({ mixer, name }: { mixer: Mixer; name: string }) {
   return (
     <div class="downloads">
       {mixer.lanes.map(
-        ({ label, download }) =>
-          download && (
+        ({ label, output }) =>
+          output && (
             <button
               key={label}
               disabled={isSaving.value}
               onClick={() =>
-                void save(() => file(download.url), fileNameOf(name, label, download.name))
+                void save(() => file(output.url), fileNameOf(name, label, output.name))
               }
             >
               Download {label}

@@ -3,8 +3,10 @@ import type { Result } from '../../clients/typescript/client.ts'
 import { currentClient, messageOf } from '../state/credential.ts'
 import { isDecodable, load, type Loaded } from '../state/player.ts'
 import { cancel, close, type OpenRequest } from '../state/request.ts'
+import { entries } from '../state/several-files.ts'
 import { Player } from './player.tsx'
 import { PlainPlayer } from './plain-player.tsx'
+import { textOf } from './status-text.ts'
 import { Time } from './time.tsx'
 
 const isOver = ({ status, problem }: OpenRequest): boolean =>
@@ -21,7 +23,9 @@ export function Request({ request }: { request: OpenRequest }) {
         <h1 id="request" ref={heading} tabIndex={-1}>
           {request.name}
         </h1>
-        <button onClick={close}>New separation</button>
+        <button onClick={close}>
+          {entries.value.length > 0 ? 'Back to the list' : 'New separation'}
+        </button>
       </div>
       <Progress request={request} />
       {request.status.value?.status === 'COMPLETED' && <Outputs request={request} />}
@@ -44,7 +48,7 @@ function Progress({ request }: { request: OpenRequest }) {
         </p>
       ) : (
         <span role="status" class="quiet">
-          {textOf(request)}
+          {textOf(current)}
           {matchText(request)}
         </span>
       )}
@@ -69,23 +73,6 @@ function matchText({ prompts, status }: OpenRequest): string {
       return match === undefined ? unknown : `${unknown}, match${of} ${Math.round(100 * match)} %`
     })
     .join('')
-}
-
-function textOf({ status }: OpenRequest): string {
-  const current = status.value
-  if (!current) return 'connecting'
-  if (current.status === 'COMPLETED') return 'completed'
-  const { queue_position: position, estimated_seconds_left: left } = current
-  const leftText = left === undefined ? '' : `, about ${durationText(left)} left`
-  if (current.status === 'IN_QUEUE') {
-    return `${position === undefined ? '' : `number ${position} `}in the queue${leftText}`
-  }
-  return `${Math.round(100 * (current.progress ?? 0))} %${leftText}`
-}
-
-function durationText(seconds: number): string {
-  if (seconds < 90) return `${seconds} s`
-  return `${Math.round(seconds / 60)} min`
 }
 
 function Outputs({ request }: { request: OpenRequest }) {

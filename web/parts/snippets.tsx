@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
+import type { Source } from '../state/draft.ts'
 import { LANGUAGES, snippet, type Language } from '../state/snippet.ts'
 
 /** The request as code to copy. */
-export function Snippets() {
+export function Snippets({ source }: { source: Source }) {
   const [language, setLanguage] = useState<Language>('curl')
   const [copied, setCopied] = useState('')
-  const text = snippet(language)
+  const text = snippet(language, source)
   const copy = async () => {
     // Undefined on pages that came neither over HTTPS nor from localhost.
     const clipboard = navigator.clipboard as Clipboard | undefined

@@ -1,17 +1,22 @@
 import { signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { record, type Recording } from '../audio/record.ts'
-import { setSource, source } from '../state/draft.ts'
+import { choose, dropped, listed, type Found } from '../state/choose-files.ts'
+import { setSource, source, type SeveralFiles, type Source } from '../state/draft.ts'
 
 /** Names of the examples, and where they lie; set by the build. */
 declare const EXAMPLES: Readonly<Record<string, string>>
 
 const problem = signal('')
 
-function takeFile(file: File): void {
+/** Puts what is found into the form, or says why not. */
+async function take(found: Found[] | Promise<Found[]>): Promise<void> {
   problem.value = ''
-  const contentType = file.type || 'application/octet-stream'
-  setSource({ kind: 'file', name: file.name, contentType, bytes: file })
+  try {
+    choose(await found)
+  } catch (error) {
+    problem.value = (error as Error).message
+  }
 }
 
 async function takeExample(name: string, address: string): Promise<void> {
@@ -33,26 +38,16 @@ export function SourcePicker() {
       onDrop={(event) => {
         event.preventDefault()
         setOver(false)
-        const [file] = event.dataTransfer?.files ?? []
-        if (file) takeFile(file)
+        if (event.dataTransfer) void take(dropped(event.dataTransfer))
       }}
     >
       <legend>Audio or video</legend>
       <p class="chosen" role="status">
-        {source.value ? <Chosen /> : 'Drop a file here, or'}
+        {source.value ? <Chosen /> : 'Drop a file here, several, or a folder, or'}
       </p>
       <div class="ways">
-        <label class="button">
-          Choose a file
-          <input
-            type="file"
-            accept="audio/*,video/*"
-            onChange={({ currentTarget }) => {
-              const [file] = currentTarget.files ?? []
-              if (file) takeFile(file)
-            }}
-          />
-        </label>
+        <FileInput label="Choose files" accept="audio/*,video/*" />
+        {hasFolders && <FileInput label="Choose a folder" webkitdirectory />}
         <Microphone />
       </div>
       <Address />
@@ -80,15 +75,45 @@ export function SourcePicker() {
   )
 }
 
+/** Phones have none to choose. */
+const hasFolders = 'webkitdirectory' in HTMLInputElement.prototype
+
+type FileInputProps = { label: string } & ({ accept: string } | { webkitdirectory: true })
+
+function FileInput({ label, ...kind }: FileInputProps) {
+  return (
+    <label class="button">
+      {label}
+      <input
+        type="file"
+        multiple
+        {...kind}
+        onChange={({ currentTarget }) => {
+          const found = listed(currentTarget.files)
+          currentTarget.value = '' // so that the same ones can be chosen again
+          if (found.length > 0) void take(found)
+        }}
+      />
+    </label>
+  )
+}
+
 const sizeText = (bytes: number): string =>
   bytes < 1e5 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
 
+/** What the form has, in words. */
+function textOf(chosen: Source | SeveralFiles): string {
+  if (chosen.kind === 'address') return chosen.url
+  if (chosen.kind === 'output') return `${chosen.name}, an output of an earlier request`
+  if (chosen.kind === 'file') return `${chosen.name}, ${sizeText(chosen.bytes.size)}`
+  const { files, leftOut } = chosen
+  const bytes = files.reduce((sum, { source }) => sum + source.bytes.size, 0)
+  const rest = leftOut === 0 ? '' : `; ${leftOut} more are no audio or video and left out`
+  return `${files.length} files, ${sizeText(bytes)}${rest}`
+}
+
 function Chosen() {
-  const chosen = source.value!
-  const text =
-    chosen.kind === 'address'
-      ? chosen.url
-      : `${chosen.name}, ${sizeText(chosen.bytes.size)}`
+  const text = textOf(source.value!)
   return (
     <>
       <strong>{text}</strong>{' '}

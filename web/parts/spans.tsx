@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { decode } from '../audio/decode.ts'
-import { spans, type Source, type Span } from '../state/draft.ts'
+import { spans, type Span } from '../state/draft.ts'
 import { createView, Waveform } from './waveform.tsx'
 
 /** Larger files are not decoded before they are sent. */
@@ -17,20 +17,20 @@ const add = (section: { start: number; end: number }) => {
 }
 
 /** Where the sound is, and where it is not: drawn on the waveform, or typed. */
-export function Spans({ source }: { source: Extract<Source, { kind: 'file' }> }) {
+export function Spans({ bytes }: { bytes: Blob }) {
   const [buffer, setBuffer] = useState<AudioBuffer | null>(null)
-  const view = useMemo(createView, [source])
+  const view = useMemo(createView, [bytes])
   useEffect(() => {
     setBuffer(null)
-    if (source.bytes.size > BYTES_MAX) return
+    if (bytes.size > BYTES_MAX) return
     let isCurrent = true
-    const decoded = source.bytes.arrayBuffer().then((bytes) => decode(bytes, DRAWING_RATE))
+    const decoded = bytes.arrayBuffer().then((content) => decode(content, DRAWING_RATE))
     decoded.then(
       (done) => isCurrent && setBuffer(done),
       () => undefined, // this browser can't read it; the service may
     )
     return () => void (isCurrent = false)
-  }, [source])
+  }, [bytes])
   return (
     <details class="spans">
       <summary>Where does it sound? {spans.value.length > 0 && `(${spans.value.length})`}</summary>

@@ -10,10 +10,48 @@ export interface Span {
   include: boolean
 }
 
-/** A file of this computer, an example or a recording; or an address that the service fetches. */
-export type Source =
-  | { kind: 'file'; name: string; contentType: string; bytes: Blob }
-  | { kind: 'address'; url: string }
+/** Media in this page: a file of this computer, an example or a recording. */
+export interface FileSource {
+  kind: 'file'
+  name: string
+  contentType: string
+  bytes: Blob
+}
+
+/** What a submission names an output of a request by. */
+export type OutputPlace = Required<Pick<Submission['input'], 'request_id' | 'output'>> &
+  Pick<Submission['input'], 'output_index'>
+
+/** An output of a request, which the service has. */
+export interface OutputSource {
+  kind: 'output'
+  name: string
+  place: OutputPlace
+  /** Null: it is too long to be decoded in a page. */
+  bytes: Blob | null
+}
+
+/** The service fetches an address. */
+export interface AddressSource {
+  kind: 'address'
+  url: string
+}
+
+export type Source = FileSource | OutputSource | AddressSource
+
+/** Several files, each of which becomes a request. */
+export interface SeveralFiles {
+  kind: 'files'
+  files: readonly ChosenFile[]
+  /** So many more were no audio or video. */
+  leftOut: number
+}
+
+export interface ChosenFile {
+  /** With its folders, such as `disc 1/song.wav`. */
+  path: string
+  source: FileSource
+}
 
 export type Options = Pick<
   Submission['input'],
@@ -27,14 +65,14 @@ export type Options = Pick<
 
 export const PROMPTS_MAX = 8
 
-export const source = signal<Source | null>(null)
+export const source = signal<Source | SeveralFiles | null>(null)
 export const prompts = signal<string[]>([''])
 export const spans = signal<Span[]>([])
 /** Only what differs from the service's defaults. */
 export const options = signal<Options>({})
 
 /** Another source has other times. */
-export function setSource(next: Source | null): void {
+export function setSource(next: Source | SeveralFiles | null): void {
   source.value = next
   spans.value = []
 }
@@ -44,13 +82,25 @@ export const givenPrompts = (): string[] => [
   ...new Set(prompts.value.map((prompt) => prompt.trim()).filter(Boolean)),
 ]
 
-/** The `input` of the submission. */
-export function inputOf(place: { file_id: string } | { audio_url: string }) {
+/** The form as it is at first, for whoever comes next. */
+export function clearDraft(): void {
+  setSource(null)
+  prompts.value = ['']
+  options.value = {}
+}
+
+/** Where a submission's media is. */
+export type Place = { file_id: string } | { audio_url: string } | OutputPlace
+
+/** The `input` of the submission without its media. */
+export function askedInput() {
   const given = givenPrompts()
   return {
     ...(given.length === 1 ? { prompt: given[0]! } : { prompts: given }),
-    ...place,
     ...options.value,
     ...(spans.value.length > 0 && { spans: spans.value }),
   }
 }
+
+/** The `input` of the submission. */
+export const inputOf = (place: Place) => ({ ...askedInput(), ...place })

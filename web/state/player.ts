@@ -3,9 +3,10 @@
 import { signal } from '@preact/signals'
 import type { OutputFile, Result } from '../../clients/typescript/client.ts'
 import { decode, DECODED_BYTES_MAX, sum } from '../audio/decode.ts'
-import { Mixer, type Lane, type LaneKind } from '../audio/mixer.ts'
+import { Mixer, type Lane, type Output } from '../audio/mixer.ts'
 import { nullTest } from '../audio/null-test.ts'
 import { currentClient } from './credential.ts'
+import type { OutputPlace } from './draft.ts'
 import type { OpenRequest } from './request.ts'
 
 export interface Loaded {
@@ -17,12 +18,29 @@ export interface Loaded {
   nullTest(): Promise<number>
 }
 
-/** The file of each prompt. */
-export const targetsOf = (
-  { prompts }: OpenRequest,
-  { data }: Result,
-): { prompt: string; file: OutputFile }[] =>
-  (data.targets ?? [data.target]).map((file, i) => ({ prompt: prompts[i]!, file }))
+export interface NamedOutput {
+  kind: 'target' | 'residual'
+  label: string
+  output: Output
+}
+
+/** The target of each prompt, and what none of them took. */
+export function outputsOf({ id, prompts }: OpenRequest, { data }: Result): NamedOutput[] {
+  const targets = (data.targets ?? [data.target]).map((file, i): NamedOutput => ({
+    kind: 'target',
+    label: prompts[i]!,
+    output: outputOf(file, { request_id: id, output: 'target', output_index: i }),
+  }))
+  const place: OutputPlace = { request_id: id, output: 'residual' }
+  const residual = outputOf(data.residual, place)
+  return [...targets, { kind: 'residual', label: 'Residual', output: residual }]
+}
+
+const outputOf = ({ url, file_name: name }: OutputFile, place: OutputPlace): Output => ({
+  url,
+  name,
+  place,
+})
 
 /** Whether the media is short enough to be decoded whole: the mixture and every output. */
 export function isDecodable({ data }: Result): boolean {
@@ -32,19 +50,19 @@ export function isDecodable({ data }: Result): boolean {
 
 /** @throws Error when the browser can't decode an output */
 export async function load(request: OpenRequest, result: Result): Promise<Loaded> {
-  const { residual, sample_rate: rate } = result.data
-  const targets = await Promise.all(
-    targetsOf(request, result).map(async ({ prompt, file }) =>
-      lane('target', prompt, await fetchBuffer(file.url, rate), fileOf(file)),
+  const rate = result.data.sample_rate
+  const lanes = await Promise.all(
+    outputsOf(request, result).map(async ({ kind, label, output }) =>
+      lane({ kind, label, output, buffer: await fetchBuffer(output.url, rate) }),
     ),
   )
-  const rest = lane('residual', 'Residual', await fetchBuffer(residual.url, rate), fileOf(residual))
   const original = await decodeOriginal(request.original, rate)
-  const outputs = [...targets, rest].map(({ buffer }) => buffer)
+  const outputs = lanes.map(({ buffer }) => buffer)
   const mixture = original ?? (await sumOf(outputs))
-  targets[0]!.isSolo.value = true
+  lanes[0]!.isSolo.value = true
+  const first = lane({ kind: 'mixture', label: 'Mixture', output: null, buffer: mixture })
   return {
-    mixer: new Mixer([lane('mixture', 'Mixture', mixture, null), ...targets, rest]),
+    mixer: new Mixer([first, ...lanes]),
     result,
     hasOriginal: original !== null,
     nullTest: () => nullTest(mixture, outputs),
@@ -69,18 +87,8 @@ async function decodeOriginal(original: Blob | null, rate: number): Promise<Audi
 const sumOf = (buffers: readonly AudioBuffer[]): Promise<AudioBuffer> =>
   sum(buffers.map((buffer) => ({ buffer, gain: 1 })))
 
-const fileOf = ({ url, file_name: name }: OutputFile) => ({ url, name })
-
-const lane = (
-  kind: LaneKind,
-  label: string,
-  buffer: AudioBuffer,
-  download: Lane['download'],
-): Lane => ({
-  kind,
-  label,
-  buffer,
-  download,
+const lane = (known: Pick<Lane, 'kind' | 'label' | 'output' | 'buffer'>): Lane => ({
+  ...known,
   gainDb: signal(0),
   isMuted: signal(false),
   isSolo: signal(false),

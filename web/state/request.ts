@@ -1,10 +1,18 @@
 /** The request that the page shows. */
 
 import { signal, type Signal } from '@preact/signals'
-import type { Client, RequestList, Status } from '../../clients/typescript/client.ts'
+import type { RequestList, Status } from '../../clients/typescript/client.ts'
 import { currentClient, messageOf } from './credential.ts'
-import { givenPrompts, inputOf, source, type Source } from './draft.ts'
+import {
+  givenPrompts,
+  inputOf,
+  prompts,
+  setSource,
+  type OutputSource,
+  type Source,
+} from './draft.ts'
 import { keepSource, loadSource } from './kept-sources.ts'
+import { nameOf, placeOf, randomKey, submit } from './submit.ts'
 
 export type Listed = RequestList['data'][number]
 
@@ -27,27 +35,18 @@ export const sending = signal<{ part: number; abort: AbortController } | null>(n
 export const sendProblem = signal('')
 
 /** Uploads the source and submits a request of all prompts. */
-export async function separate(): Promise<void> {
-  const chosen = source.value
-  if (!chosen) return
+export async function separate(chosen: Source): Promise<void> {
   const abort = new AbortController()
   sending.value = { part: 0, abort }
   sendProblem.value = ''
   try {
-    const uploader = currentClient(abort.signal)
-    const place = await placeOf(chosen, uploader, (part) => (sending.value = { part, abort }))
-    const client = currentClient()
-    const { request_id: id } = await client.submit(
-      { input: inputOf(place) },
-      { idempotencyKey: randomKey() },
-    )
-    if (abort.signal.aborted) {
-      await client.cancel(id) // one that was submitted meanwhile
-      return
-    }
-    const original = chosen.kind === 'file' ? chosen.bytes : null
+    const onProgress = (part: number) => (sending.value = { part, abort })
+    const place = await placeOf(chosen, currentClient(abort.signal), onProgress)
+    const key = randomKey()
+    const id = await submit(inputOf(place), { idempotencyKey: key, signal: abort.signal })
+    const original = chosen.kind === 'address' ? null : chosen.bytes
     if (original) await keepSource(id, original)
-    show(opened({ id, name: nameOf(chosen), prompts: givenPrompts(), original }))
+    openRequest({ id, name: nameOf(chosen), prompts: givenPrompts(), original })
   } catch (error) {
     if (error !== abort.signal.reason) sendProblem.value = messageOf(error)
   } finally {
@@ -55,31 +54,23 @@ export async function separate(): Promise<void> {
   }
 }
 
-/** Hexadecimal; `randomUUID` is only there over HTTPS and on localhost. */
-const randomKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
-    byte.toString(16).padStart(2, '0'),
-  ).join('')
-
-async function placeOf(chosen: Source, client: Client, onProgress: (part: number) => void) {
-  if (chosen.kind === 'address') return { audio_url: chosen.url }
-  const { name, contentType, bytes } = chosen
-  return { file_id: await client.uploadBlob({ name, contentType, bytes }, onProgress) }
+/** Puts an output of the request that is shown into the form, to separate it further. */
+export function takeOutput(output: Omit<OutputSource, 'kind'>): void {
+  setSource({ kind: 'output', ...output })
+  prompts.value = ['']
+  close()
 }
 
-const nameOf = (chosen: Source): string =>
-  chosen.kind === 'file' ? chosen.name : (chosen.url.split('/').pop() ?? chosen.url)
+type Known = Pick<OpenRequest, 'id' | 'name' | 'prompts' | 'original'>
 
-const opened = (known: Pick<OpenRequest, 'id' | 'name' | 'prompts' | 'original'>): OpenRequest => ({
-  ...known,
-  status: signal(null),
-  problem: signal(''),
-})
+/** Shows a request, and follows it. */
+export const openRequest = (known: Known): void =>
+  show({ ...known, status: signal(null), problem: signal('') })
 
 /** Shows a request of the account. */
 export async function openListed(listed: Listed): Promise<void> {
   const { request_id: id, file_name: name, prompt, prompts = [prompt] } = listed
-  show(opened({ id, name, prompts, original: await loadSource(id) }))
+  openRequest({ id, name, prompts, original: await loadSource(id) })
 }
 
 /** Goes on with the request that the address names, after a reload. */

@@ -1,23 +1,25 @@
 /** The request that the form makes, as code. */
 
-import { inputOf, source } from './draft.ts'
+import { inputOf, type Place, type Source } from './draft.ts'
 
 export const LANGUAGES = ['curl', 'TypeScript', 'Python'] as const
 
 export type Language = (typeof LANGUAGES)[number]
 
-export function snippet(language: Language): string {
-  const chosen = source.value
-  if (!chosen) return ''
+export function snippet(language: Language, chosen: Source): string {
   const file = chosen.kind === 'file' ? chosen : null
-  const place = chosen.kind === 'file' ? { file_id: '<file_id>' } : { audio_url: chosen.url }
-  const parts = { input: inputOf(place), file, api: location.origin }
+  const parts = { input: inputOf(placeOf(chosen)), file, api: location.origin }
   return { curl, TypeScript: typeScript, Python: python }[language](parts)
+}
+
+function placeOf(chosen: Source): Place {
+  if (chosen.kind === 'file') return { file_id: '<file_id>' }
+  return chosen.kind === 'output' ? chosen.place : { audio_url: chosen.url }
 }
 
 interface Parts {
   input: ReturnType<typeof inputOf>
-  /** Null: the service fetches an address. */
+  /** Null: the service has the media, or fetches it. */
   file: { name: string; contentType: string; bytes: Blob } | null
   api: string
 }

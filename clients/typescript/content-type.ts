@@ -1,4 +1,4 @@
-import { extname } from 'node:path'
+/** Media types by the names of files. */
 
 const EXTENSIONS: Readonly<Record<string, string>> = {
   aac: 'audio/aac',
@@ -34,7 +34,10 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 
 /** The media type that a file's name suggests. The service looks into the bytes anyway. */
 export const contentTypeOf = (path: string): string =>
-  EXTENSIONS[extname(path).slice(1).toLowerCase()] ?? 'audio/unknown'
+  EXTENSIONS[extensionOf(path)] ?? 'audio/unknown'
+
+const extensionOf = (path: string): string =>
+  /[^/\\]\.([^./\\]+)$/.exec(path)?.[1]?.toLowerCase() ?? ''
 
 /** Whether a name suggests audio or video. */
 export const isMedia = (path: string): boolean => contentTypeOf(path) !== 'audio/unknown'

@@ -1,0 +1,141 @@
+/** What was separated is the source of the next separation, in a real browser with the real service. */
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Page, Request } from 'playwright-core'
+import { launchBrowser } from './browser.ts'
+import {
+  assertAccessible,
+  chooseExample,
+  playerIsThere,
+  separate,
+  signedIn,
+  type Place,
+} from './playground.ts'
+import { startWinnow } from '../support/start-winnow.ts'
+
+const further = (page: Page, lane: string) =>
+  page.getByRole('button', { name: `Separate further: ${lane}`, exact: true })
+
+/** The example, into piano, speech and the rest. */
+async function separated(place: Place): Promise<Page> {
+  const page = await signedIn(place)
+  await chooseExample(page)
+  await page.getByLabel('Prompt 1').fill('piano')
+  await page.getByRole('button', { name: 'Add another sound' }).click()
+  await page.getByRole('textbox', { name: 'Prompt 2' }).fill('speech')
+  await separate(page)
+  await playerIsThere(page)
+  return page
+}
+
+/** The next `input` that the page submits, while it uploads nothing. */
+async function submitted(page: Page): Promise<object> {
+  const uploads: string[] = []
+  const note = (request: Request) => {
+    if (request.method() === 'PUT') uploads.push(request.url())
+  }
+  page.on('request', note)
+  const asked = page.waitForRequest((request) => request.url().endsWith('/audio/separate'))
+  await separate(page)
+  const { input } = (await asked).postDataJSON() as { input: object }
+  page.off('request', note)
+  assert.deepEqual(uploads, [])
+  return input
+}
+
+const promptHasFocus = (page: Page) =>
+  page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Prompt 1')
+
+const idOf = (page: Page) => new URL(page.url()).hash.replace('#request=', '')
+
+/** A step after a step: each is compared with what it was given. */
+async function chain(place: Place): Promise<void> {
+  const page = await separated(place)
+  assert.equal(await page.getByRole('button', { name: /^Separate further/ }).count(), 3)
+  const first = idOf(page)
+  await page.getByLabel('Prompt 1').waitFor({ state: 'detached' })
+  await further(page, 'speech').click()
+  await page.getByText('speech-over-piano-speech.wav, an output of an earlier request').waitFor()
+  await promptHasFocus(page)
+  assert.equal(await page.getByLabel('Prompt 1').inputValue(), '', 'another sound')
+  assert.equal(await page.getByRole('textbox', { name: /^Prompt/ }).count(), 1)
+  await page.keyboard.type('a man')
+  await page.getByText('Where does it sound?').click()
+  await page.getByRole('img', { name: 'Waveform of the source' }).waitFor()
+  await page.getByText('The same from your own code').click()
+  await page.getByText(`"request_id":"${first}","output":"target","output_index":1`).waitFor()
+  await assertAccessible(page, 'an output as the source')
+  const ofSpeech = { request_id: first, output: 'target', output_index: 1 }
+  assert.deepEqual(await submitted(page), { prompt: 'a man', ...ofSpeech })
+  await playerIsThere(page)
+  await page.getByRole('heading', { name: 'speech-over-piano-speech.wav' }).waitFor()
+  await assertNothingAdded(page)
+
+  await page.reload() // its source is still in this browser
+  await playerIsThere(page)
+  await assertNothingAdded(page)
+  const second = idOf(page)
+  assert.notEqual(second, first)
+  await further(page, 'Residual').click()
+  await promptHasFocus(page)
+  await page.keyboard.type('wind')
+  const ofRest = { request_id: second, output: 'residual' }
+  assert.deepEqual(await submitted(page), { prompt: 'wind', ...ofRest })
+  await page.getByRole('heading', { name: 'speech-over-piano-speech-residual.wav' }).waitFor()
+  await playerIsThere(page)
+}
+
+async function assertNothingAdded(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Null test' }).click()
+  const verdict = await page.getByText(/peaks at|digital silence/).innerText()
+  const [, peak = '-Infinity'] = /peaks at (-\d+\.\d) dB/.exec(verdict) ?? []
+  assert.ok(Number(peak) < -130, verdict)
+}
+
+/** Media whose outputs are not decoded in the page is not fetched for it either. */
+async function longMedia(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  await page.route('**/result', async (route) => {
+    const reply = await route.fetch()
+    const result = (await reply.json()) as { data: object }
+    await route.fulfill({ json: { ...result, data: { ...result.data, duration: 7_200 } } })
+  })
+  await chooseExample(page)
+  await page.getByLabel('Prompt 1').fill('piano')
+  await separate(page)
+  await further(page, 'Residual').waitFor()
+  const first = idOf(page)
+  await further(page, 'Residual').click()
+  await promptHasFocus(page)
+  await page.keyboard.type('wind')
+  assert.equal(await page.getByText('Where does it sound?').count(), 0, 'nothing to draw on')
+  assert.deepEqual(await submitted(page), { prompt: 'wind', request_id: first, output: 'residual' })
+  await page.getByRole('heading', { name: 'speech-over-piano-residual.wav' }).waitFor()
+  await further(page, 'wind').waitFor()
+}
+
+/** An output that is gone says so, beside its button. */
+async function gone(place: Place): Promise<void> {
+  const page = await separated(place)
+  const error = { code: 'NOT_FOUND', message: 'These outputs are gone.' }
+  await page.route('**/media/outputs/**', (route) =>
+    route.fulfill({ status: 404, json: { error } }),
+  )
+  await further(page, 'piano').click()
+  const lane = page.getByRole('region', { name: 'piano', exact: true })
+  await lane.getByRole('alert').getByText('These outputs are gone.').waitFor()
+  assert.equal(await further(page, 'piano').isEnabled(), true)
+  await assertAccessible(page, 'a lane with a message')
+}
+
+test('separating further', async (t) => {
+  const browser = await launchBrowser(t)
+  const winnow = await startWinnow(t)
+  const cases: [string, (place: Place) => Promise<void>][] = [
+    ['step after step, without an upload', chain],
+    ['of media that is too long to be decoded', longMedia],
+    ['an output that is gone gets its message', gone],
+  ]
+  for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
+})

@@ -1,0 +1,95 @@
+/** Takes what is chosen or dropped: a file, several, or the audio and video in folders. */
+
+import { contentTypeOf, isMedia } from '../../clients/typescript/content-type.ts'
+import { setSource, type ChosenFile } from './draft.ts'
+
+/** At once in the page: as many as one call lists the statuses of. */
+export const FILES_MAX = 100
+/** Of folders, files that are no media included. */
+const LOOKED_AT_MAX = 10_000
+
+export interface Found {
+  /** With its folders. */
+  path: string
+  file: File
+}
+
+/** Puts files into the form. @throws Error that says why it takes none of them */
+export function choose(found: readonly Found[]): void {
+  const [only] = found
+  if (!only) throw new Error('There is no file in it.')
+  // One file that was chosen by itself may be anything: the service looks into its bytes.
+  const files = found.length === 1 ? [chosen(only)] : found.filter(seemsMedia).map(chosen)
+  if (files.length === 0) throw new Error(`None of ${found.length} files is audio or video.`)
+  if (files.length > FILES_MAX) {
+    throw new Error(
+      `These are ${files.length} files of audio or video, and the page takes ${FILES_MAX} ` +
+        'at once. Choose fewer, or use the command line, which takes any number.',
+    )
+  }
+  files.sort((one, other) => one.path.localeCompare(other.path, undefined, { numeric: true }))
+  const leftOut = found.length - files.length
+  setSource(files.length === 1 ? files[0]!.source : { kind: 'files', files, leftOut })
+}
+
+/** Of a file input. */
+export const listed = (files: FileList | null): Found[] =>
+  [...(files ?? [])].map((file) => ({ path: file.webkitRelativePath || file.name, file }))
+
+/**
+ * What is dropped, with all that is in its folders. To be called while the event is handled:
+ * afterwards the transfer is empty.
+ * @throws Error when there is too much in them, or it can't be read
+ */
+export async function dropped({ items }: DataTransfer): Promise<Found[]> {
+  const held = [...items]
+    .filter(({ kind }) => kind === 'file')
+    // What another program hands over may be on no disk, and has no entry there.
+    .map((item) => item.webkitGetAsEntry() ?? item.getAsFile())
+  const found: Found[] = []
+  for (const one of held) {
+    if (one instanceof File) found.push({ path: one.name, file: one })
+    else if (one) await walk(one, found)
+  }
+  return found
+}
+
+async function walk(entry: FileSystemEntry, found: Found[]): Promise<void> {
+  for await (const one of filesIn(entry)) {
+    found.push(one)
+    if (found.length > LOOKED_AT_MAX) {
+      throw new Error(`There are more than ${LOOKED_AT_MAX} files in it: drop a smaller folder.`)
+    }
+  }
+}
+
+async function* filesIn(entry: FileSystemEntry): AsyncGenerator<Found> {
+  if (isFile(entry)) {
+    const file = await new Promise<File>((resolve, reject) => entry.file(resolve, reject))
+    yield { path: entry.fullPath.slice(1), file }
+  } else {
+    const reader = (entry as FileSystemDirectoryEntry).createReader()
+    const read = () =>
+      new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject))
+    // It gives some at a time, and none when there are no more.
+    for (let some = await read(); some.length > 0; some = await read()) {
+      for (const inner of some) yield* filesIn(inner)
+    }
+  }
+}
+
+const isFile = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile
+
+/** By what the browser or the name says; hidden files are none, such as macOS's `._song.mp3`. */
+const seemsMedia = ({ file: { name, type } }: Found): boolean =>
+  !name.startsWith('.') && (/^(audio|video)\//.test(type) || isMedia(name))
+
+const chosen = ({ path, file }: Found): ChosenFile => ({
+  path,
+  source: {
+    kind: 'file',
+    name: file.name,
+    contentType: /^(audio|video)\//.test(file.type) ? file.type : contentTypeOf(file.name),
+    bytes: file,
+  },
+})

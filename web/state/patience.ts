@@ -1,0 +1,62 @@
+/** Tries again where the service asks to come later, or is away for a moment. */
+
+import { ApiError, UnreachableError } from '../../clients/typescript/errors.ts'
+
+/** A longer `Retry-After` is not waited for. */
+const RETRY_AFTER_SECONDS_MAX = 60
+/** Where the service says no time. */
+const RETRY_SECONDS = 5
+/** Tries in a row of what the service is away for: they take about a minute. */
+const TRIES_MAX = 6
+
+interface Patience {
+  /** Ends the waiting. */
+  signal: AbortSignal
+  /** Gets why it is waited. */
+  onWait?(why: string): void
+}
+
+/**
+ * Resolves with what `work` does, which may be begun several times.
+ * @throws what it throws that another try would not help; the signal's reason
+ */
+export async function patiently<T>(work: () => Promise<T>, patience: Patience): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      patience.signal.throwIfAborted()
+      const seconds = secondsToWait(error, tries)
+      if (seconds === undefined) throw error
+      patience.onWait?.((error as Error).message)
+      await sleep(1_000 * seconds, patience.signal)
+    }
+  }
+}
+
+/** Undefined: another try would not help, or comes too late. */
+function secondsToWait(error: unknown, tries: number): number | undefined {
+  const asked = error instanceof ApiError ? error.retryAfterSeconds : undefined
+  if (asked !== undefined && asked > RETRY_AFTER_SECONDS_MAX) return undefined
+  if (error instanceof ApiError && error.status === 429) return asked ?? RETRY_SECONDS
+  return isAway(error) && tries < TRIES_MAX ? (asked ?? 2 ** tries) : undefined
+}
+
+/** Whether the service can't be reached, or says that it can't work now. */
+export const isAway = (error: unknown): boolean =>
+  error instanceof UnreachableError || (error instanceof ApiError && (error.status ?? 0) >= 500)
+
+/** Resolves after `ms`. @throws the reason of the signal when it fires before */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', abort)
+      resolve()
+    }, ms)
+    const abort = () => {
+      clearTimeout(timer)
+      reject(signal.reason as Error)
+    }
+    signal.addEventListener('abort', abort, { once: true })
+  })
+}

@@ -1,0 +1,99 @@
+/**
+ * Writes all that was separated into a folder of this computer, one file after the other and piece
+ * by piece, so that the page never holds one whole.
+ */
+
+import { signal } from '@preact/signals'
+import type { OutputFile } from '../../clients/typescript/client.ts'
+import { currentClient, messageOf } from './credential.ts'
+import { patiently } from './patience.ts'
+import { entries, outcomeOf, type Entry } from './several-files.ts'
+
+/** What Chromium has over HTTPS and on localhost, and other browsers have not. */
+interface Picker {
+  showDirectoryPicker?(options: { mode: 'readwrite' }): Promise<FileSystemDirectoryHandle>
+}
+
+export const canSaveAll = 'showDirectoryPicker' in globalThis
+
+/** How far it is; null: nothing is being saved. */
+export const saving = signal<{ done: number; all: number; abort: AbortController } | null>(null)
+/** What became of it. */
+export const savedText = signal('')
+
+/** Asks for a folder, and writes into it; never over a file that is there. */
+export async function saveAll(): Promise<void> {
+  const folder = await (globalThis as Picker).showDirectoryPicker!({ mode: 'readwrite' }).catch(
+    () => null, // nobody chose one
+  )
+  if (!folder) return
+  const separated = entries.value.filter(({ state }) => outcomeOf(state.value) === 'separated')
+  const abort = new AbortController()
+  const problems: string[] = []
+  let files = 0
+  savedText.value = ''
+  for (const [done, entry] of separated.entries()) {
+    saving.value = { done, all: separated.length, abort }
+    try {
+      files += await saveEntry(entry, folder, abort.signal)
+    } catch (error) {
+      if (abort.signal.aborted) break
+      problems.push(`${entry.path}: ${messageOf(error)}`)
+    }
+  }
+  saving.value = null
+  savedText.value = [`${files} files are saved.`, ...problems].join(' Not saved: ')
+}
+
+/** Answers how many files it has written. */
+async function saveEntry(
+  { path, state }: Entry,
+  root: FileSystemDirectoryHandle,
+  signal: AbortSignal,
+): Promise<number> {
+  const current = state.value
+  if (current.kind !== 'submitted') return 0
+  const client = currentClient(signal)
+  const { data } = await patiently(() => client.result(current.id), { signal })
+  const outputs = [...(data.targets ?? [data.target]), data.residual].flatMap(partsOf)
+  let folder = root
+  for (const name of path.split('/').slice(0, -1)) {
+    folder = await folder.getDirectoryHandle(name, { create: true })
+  }
+  for (const { url, name } of outputs) {
+    const { body } = await patiently(() => client.open(url), { signal })
+    await write(folder, await freeName(folder, name), body!)
+  }
+  return outputs.length
+}
+
+/** The sound, and the picture with it where there is one. */
+const partsOf = ({ url, video_url: video, file_name: name }: OutputFile) => [
+  { url, name },
+  ...(video === undefined ? [] : [{ url: video, name: name.replace(/\.\w+$/, '.mp4') }]),
+]
+
+/** `song-piano (2).wav` where `song-piano.wav` is there. */
+async function freeName(folder: FileSystemDirectoryHandle, wanted: string): Promise<string> {
+  const names = new Set<string>()
+  for await (const name of folder.keys()) names.add(name)
+  const numbered = (i: number) => wanted.replace(/(\.\w+)?$/, (extension) => ` (${i})${extension}`)
+  let name = wanted
+  for (let i = 2; names.has(name); i += 1) name = numbered(i)
+  return name
+}
+
+/** A file that could not be written whole is removed. */
+async function write(
+  folder: FileSystemDirectoryHandle,
+  name: string,
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+): Promise<void> {
+  const file = await folder.getFileHandle(name, { create: true })
+  try {
+    await body.pipeTo(await file.createWritable())
+  } catch (error) {
+    await folder.removeEntry(name)
+    throw error
+  }
+}

@@ -1,0 +1,291 @@
+/**
+ * Several files, each a request of its own: sends them, follows them together, and knows them again
+ * after a reload of this tab.
+ */
+
+import { computed, signal, type Signal } from '@preact/signals'
+import type { Status, Submission } from '../../clients/typescript/client.ts'
+import { ApiError } from '../../clients/typescript/errors.ts'
+import { FILES_MAX } from './choose-files.ts'
+import { credential, currentClient, messageOf } from './credential.ts'
+import { askedInput, givenPrompts, setSource, type FileSource, type SeveralFiles } from './draft.ts'
+import { keepSource, loadSource } from './kept-sources.ts'
+import { isAway, patiently, sleep } from './patience.ts'
+import { openRequest, sendProblem } from './request.ts'
+import { placeOf, randomKey, submit } from './submit.ts'
+
+export interface Entry {
+  /** With its folders, such as `disc 1/song.wav`. */
+  path: string
+  prompts: readonly string[]
+  /** Null: the page was loaded again since, and has no access to the file any more. */
+  given: { source: FileSource; input: Submission['input'] } | null
+  state: Signal<EntryState>
+  /** Ends the sending. */
+  abort: AbortController
+}
+
+export type EntryState =
+  | { kind: 'waiting' }
+  /** So much is uploaded, from 0 to 1. */
+  | { kind: 'sending'; part: number }
+  /** The service takes no more for now. */
+  | { kind: 'held'; why: string }
+  /** Null: it has not been looked at yet. */
+  | { kind: 'submitted'; id: string; status: Status | null }
+  | { kind: 'canceled' }
+  /** There is no request. */
+  | { kind: 'failed'; why: string }
+
+export type Outcome = 'separated' | 'failed' | 'canceled'
+
+export const entries = signal<readonly Entry[]>([])
+/** Whether files were added since the page was loaded. */
+export const hasAdded = signal(false)
+/** Why nothing more is sent until the user says so. */
+export const stopped = signal('')
+/** Why the requests can't be looked at now. */
+export const problem = signal('')
+
+/** A browser has six connections to a service over HTTP/1.1, and the page needs some. */
+const UPLOADS_MAX = 3
+const LOOK_MS = 2_000
+/** The most that one call lists. */
+const LISTED_MAX = 100
+const never = new AbortController().signal
+
+/** Undefined: it has not ended. */
+export function outcomeOf(state: EntryState): Outcome | undefined {
+  if (state.kind === 'failed' || state.kind === 'canceled') return state.kind
+  if (state.kind !== 'submitted') return undefined
+  if (state.status?.status === 'COMPLETED') return 'separated'
+  if (state.status?.status !== 'FAILED') return undefined
+  return state.status.error?.code === 'CANCELED' ? 'canceled' : 'failed'
+}
+
+export const counts = computed(() => {
+  const outcomes = entries.value.map(({ state }) => outcomeOf(state.value))
+  const count = (wanted: Outcome) => outcomes.filter((outcome) => outcome === wanted).length
+  const [separated, failed, canceled] = [count('separated'), count('failed'), count('canceled')]
+  const ended = separated + failed + canceled
+  return { all: outcomes.length, ended, separated, failed, canceled }
+})
+
+const isUnsent = ({ state }: Entry): boolean =>
+  ['waiting', 'sending', 'held'].includes(state.value.kind)
+
+// What has not been sent is lost with the page: the browser asks whoever leaves it.
+addEventListener('beforeunload', (event) => {
+  if (entries.value.some(isUnsent)) event.preventDefault()
+})
+credential.subscribe((current) => {
+  if (current) void follow()
+})
+
+/** Begins to send the files of the form, with its prompts and options. */
+export function separateFiles({ files }: SeveralFiles): void {
+  const all = entries.value.length + files.length
+  sendProblem.value =
+    all > FILES_MAX
+      ? `The list would have ${all} files, and takes ${FILES_MAX}: close it first.`
+      : ''
+  if (all > FILES_MAX) return
+  const [input, prompts] = [askedInput(), givenPrompts()]
+  const added = files.map(({ path, source }) =>
+    entryOf({ path, prompts, given: { source, input }, state: { kind: 'waiting' } }),
+  )
+  entries.value = [...entries.value, ...added]
+  hasAdded.value = true
+  setSource(null)
+  goOn()
+}
+
+const entryOf = ({ state, ...known }: Omit<Entry, 'state' | 'abort'> & { state: EntryState }) => ({
+  ...known,
+  state: signal(state),
+  abort: new AbortController(),
+})
+
+/** Sends what waits. */
+export function goOn(): void {
+  stopped.value = ''
+  store()
+  while (senders < UPLOADS_MAX && nextWaiting()) void sendAll()
+}
+
+let senders = 0
+
+async function sendAll(): Promise<void> {
+  senders += 1
+  for (let entry = nextWaiting(); entry; entry = nextWaiting()) await send(entry)
+  senders -= 1
+}
+
+const nextWaiting = (): Entry | undefined =>
+  stopped.value === ''
+    ? entries.value.find(({ state }) => state.value.kind === 'waiting')
+    : undefined
+
+/** Never throws. */
+async function send(entry: Entry): Promise<void> {
+  const { state, abort } = entry
+  state.value = { kind: 'sending', part: 0 }
+  try {
+    state.value = { kind: 'submitted', id: await request(entry), status: null }
+    void follow()
+  } catch (error) {
+    if (abort.signal.aborted) state.value = { kind: 'canceled' }
+    else if (meetsAll(error)) {
+      stopped.value = messageOf(error)
+      state.value = { kind: 'waiting' }
+    } else state.value = { kind: 'failed', why: messageOf(error) }
+  }
+  store()
+}
+
+/** The id of a new request. */
+async function request({ given, state, abort: { signal } }: Entry): Promise<string> {
+  const { source, input } = given!
+  const patience = { signal, onWait: (why: string) => (state.value = { kind: 'held', why }) }
+  const upload = async () => {
+    await source.bytes.slice(0, 1).arrayBuffer() // throws where the file is gone or was changed
+    return placeOf(source, currentClient(signal), (part) => {
+      state.value = { kind: 'sending', part }
+    })
+  }
+  const place = await patiently(upload, patience)
+  const idempotencyKey = randomKey()
+  const submission = { ...input, ...place }
+  return patiently(() => submit(submission, { idempotencyKey, signal }), patience)
+}
+
+/** Whether every other file would meet this error too. */
+const meetsAll = (error: unknown): boolean =>
+  isAway(error) || (error instanceof ApiError && [401, 402, 403, 429].includes(error.status ?? 0))
+
+let isFollowing = false
+
+/** Looks at the requests until all have ended. */
+async function follow(): Promise<void> {
+  if (isFollowing) return
+  isFollowing = true
+  while (credential.value && underWay().length > 0) {
+    await look().then(
+      () => (problem.value = ''),
+      (error: unknown) => (problem.value = messageOf(error)),
+    )
+    await sleep(LOOK_MS, never)
+  }
+  isFollowing = false
+}
+
+const underWay = () =>
+  entries.value.flatMap((entry) => {
+    const state = entry.state.value
+    return state.kind === 'submitted' && !outcomeOf(state) ? [{ entry, id: state.id }] : []
+  })
+
+/** One call for the account's newest requests; those further back are asked for by their ids. */
+async function look(): Promise<void> {
+  const open = underWay()
+  const client = currentClient()
+  const { data } = await patiently(() => client.list({ limit: LISTED_MAX }), { signal: never })
+  const newest = new Map(data.map((listed) => [listed.request_id, listed]))
+  for (const { entry, id } of open) {
+    const state: EntryState = newest.has(id)
+      ? { kind: 'submitted', id, status: newest.get(id)! }
+      : await lookAtOne(id)
+    if (!outcomeOf(entry.state.value)) entry.state.value = state // it may have been canceled
+  }
+}
+
+async function lookAtOne(id: string): Promise<EntryState> {
+  try {
+    const status = await patiently(() => currentClient().status(id), { signal: never })
+    return { kind: 'submitted', id, status }
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 404)) throw error
+    return { kind: 'failed', why: error.message }
+  }
+}
+
+/** Ends a file's request, or its sending. */
+export async function cancelEntry({ state, abort }: Entry): Promise<void> {
+  const current = state.value
+  if (outcomeOf(current)) return
+  if (current.kind === 'waiting') state.value = { kind: 'canceled' }
+  else if (current.kind !== 'submitted') abort.abort()
+  else {
+    try {
+      const { id } = current
+      const status = await patiently(() => currentClient().cancel(id), { signal: never })
+      state.value = { kind: 'submitted', id, status }
+    } catch (error) {
+      // One that has just ended is looked at soon.
+      if (!(error instanceof ApiError && error.status === 409)) problem.value = messageOf(error)
+    }
+  }
+  store()
+}
+
+/** First what is not sent yet, so that nothing of it takes the place of what is canceled. */
+export async function cancelAll(): Promise<void> {
+  const unsent = entries.value.filter(isUnsent)
+  const others = entries.value.filter((entry) => !isUnsent(entry))
+  for (const entry of [...unsent, ...others]) await cancelEntry(entry)
+}
+
+/** The request of a file that was separated, in the player. */
+export async function listenTo({ path, prompts, given, state }: Entry): Promise<void> {
+  const current = state.value
+  if (current.kind !== 'submitted') return
+  const bytes = given?.source.bytes
+  if (bytes) await keepSource(current.id, bytes)
+  const original = bytes ?? (await loadSource(current.id))
+  openRequest({ id: current.id, name: path.split('/').at(-1)!, prompts, original })
+}
+
+/** The list is empty: what is being sent ends, what was submitted goes on. */
+export function forgetFiles(): void {
+  for (const { abort } of entries.value) abort.abort()
+  entries.value = []
+  stopped.value = ''
+  problem.value = ''
+  store()
+}
+
+const KEY = 'winnow-files'
+const LOST = 'The page was loaded again before this file was sent: choose it again.'
+
+interface Stored {
+  path: string
+  prompts: readonly string[]
+  /** Of the request, where there is one. */
+  id?: string
+  /** Why there is none. */
+  why?: string
+  isCanceled?: boolean
+}
+
+/** Keeps the list in this tab. */
+function store(): void {
+  const list = entries.value.map(({ path, prompts, state: { value } }): Stored => ({
+    path,
+    prompts,
+    ...(value.kind === 'submitted' && { id: value.id }),
+    ...(value.kind === 'failed' && { why: value.why }),
+    ...(value.kind === 'canceled' && { isCanceled: true }),
+  }))
+  if (list.length === 0) sessionStorage.removeItem(KEY)
+  else sessionStorage.setItem(KEY, JSON.stringify(list))
+}
+
+/** The list as this tab had it before the page was loaded again. */
+export function restoreFiles(): void {
+  const list = JSON.parse(sessionStorage.getItem(KEY) ?? '[]') as Stored[]
+  entries.value = list.map(({ path, prompts, id, why = LOST, isCanceled }) => {
+    const ended: EntryState = isCanceled === true ? { kind: 'canceled' } : { kind: 'failed', why }
+    const state: EntryState = id === undefined ? ended : { kind: 'submitted', id, status: null }
+    return entryOf({ path, prompts, given: null, state })
+  })
+}

@@ -1,0 +1,41 @@
+/** Sends media to the service, and submits requests for it. */
+
+import type { Client, Submission } from '../../clients/typescript/client.ts'
+import { currentClient } from './credential.ts'
+import type { Place, Source } from './draft.ts'
+
+/** Where the media is for the service, which gets the bytes of a file. */
+export async function placeOf(
+  chosen: Source,
+  client: Client,
+  onProgress: (part: number) => void,
+): Promise<Place> {
+  if (chosen.kind === 'address') return { audio_url: chosen.url }
+  if (chosen.kind === 'output') return chosen.place
+  const { name, contentType, bytes } = chosen
+  return { file_id: await client.uploadBlob({ name, contentType, bytes }, onProgress) }
+}
+
+/**
+ * Answers the request's id.
+ * @throws the reason of `signal` when it fires meanwhile: the request is canceled then
+ */
+export async function submit(
+  input: Submission['input'],
+  { idempotencyKey, signal }: { idempotencyKey: string; signal: AbortSignal },
+): Promise<string> {
+  const client = currentClient()
+  const { request_id: id } = await client.submit({ input }, { idempotencyKey })
+  if (signal.aborted) await client.cancel(id)
+  signal.throwIfAborted()
+  return id
+}
+
+/** Hexadecimal; `randomUUID` is only there over HTTPS and on localhost. */
+export const randomKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('')
+
+export const nameOf = (chosen: Source): string =>
+  chosen.kind === 'address' ? (chosen.url.split('/').pop() ?? chosen.url) : chosen.name
