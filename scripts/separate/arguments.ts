@@ -5,12 +5,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { LIMITS, type AudioSpan, type SeparationOptions } from '../../shared/separation-options.ts'
 import type { Submission } from '../../clients/typescript/node.ts'
-<<<<<<< HEAD
-import { called } from '../called.ts'
-import { isMedia } from './content-type.ts'
-=======
 import { isMedia } from '../../clients/typescript/content-type.ts'
->>>>>>> h-page
+import { called } from '../called.ts'
 import { isUrl, splitWords } from './sources.ts'
 
 export const HELP = `Usage: ${called('separate', '<file or https URL> "<prompt>" [options]')}

@@ -6,6 +6,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { contentTypeOf } from '../../clients/typescript/content-type.ts'
 import {
   ApiError,
   createClient,
@@ -17,15 +18,8 @@ import {
 } from '../../clients/typescript/node.ts'
 import { promptSlug } from '../../shared/prompt-slug.ts'
 import { UsageError, type Arguments, type BatchWords } from './arguments.ts'
-<<<<<<< HEAD
-import { contentTypeOf } from './content-type.ts'
 import { isUrl, stemOf } from './sources.ts'
 import { describe, secretLine, type World } from './world.ts'
-=======
-import { contentTypeOf } from '../../clients/typescript/content-type.ts'
-import { isUrl } from './sources.ts'
-import { describe, type World } from './world.ts'
->>>>>>> h-page
 
 interface Batch {
   args: Arguments & BatchWords
