@@ -63,7 +63,7 @@ export async function openMixture(path: string, limits: MixtureLimits): Promise<
   return mixtureOf(await openSound(path), limits)
 }
 
-/** As `openMixture`, of a file that is open; it is closed with the mixture, or where this throws. */
+/** As `openMixture`, of an open file, which is closed with the mixture or where this throws. */
 export async function mixtureOf(sound: OpenSound, limits: MixtureLimits): Promise<Mixture> {
   try {
     const first = await sound.reader.next()

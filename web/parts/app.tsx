@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import { credential, signOut } from '../state/credential.ts'
 import { clearDraft } from '../state/draft.ts'
+import { forgetSources } from '../state/kept-sources.ts'
 import { close, request, sending } from '../state/request.ts'
 import { forgetFiles } from '../state/several-files.ts'
 import { History } from './history.tsx'
@@ -42,6 +43,7 @@ function leave(): void {
   forgetFiles()
   close()
   clearDraft()
+  void forgetSources()
   void signOut()
 }
 

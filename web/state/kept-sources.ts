@@ -31,3 +31,6 @@ export async function loadSource(requestId: string): Promise<Blob | null> {
   const kept = await cache?.match(addressOf(requestId))
   return kept ? kept.blob() : null
 }
+
+export const forgetSources = async (): Promise<void> =>
+  void (await globalThis.caches?.delete(CACHE))
