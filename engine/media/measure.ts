@@ -28,10 +28,7 @@ export interface MeasureOptions {
  * long it is. Damaged packets count as if they were whole. Null where packets have no length.
  * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM
  */
-export async function measureSound(
-  path: string,
-  options: MeasureOptions,
-): Promise<number | null> {
+export async function measureSound(path: string, options: MeasureOptions): Promise<number | null> {
   const sound = await openSound(path)
   try {
     return await secondsOf(sound, options)
