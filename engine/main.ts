@@ -39,7 +39,9 @@ const STOP_MS_MAX = 15_000
 collectLessOften()
 // In the compute thread the native libraries see only what is set here.
 Object.assign(process.env, deviceDefaults(process.env), oneGpu(process.env))
-const config = settingsOrEnd('engine', () => loadConfig(withCredentials(process.env)))
+const config = settingsOrEnd('engine', () =>
+  loadConfig(Object.assign(process.env, withCredentials(process.env))),
+)
 const plainLog = createLogger('engine', config.logLevel)
 const journal = await startOrEnd(plainLog, journalDestination(process.env))
 const log = (journal ? createLogger('engine', config.logLevel, journal) : plainLog).child({

@@ -68,7 +68,10 @@ const RESCUE_AFTER_MS = MINUTE_MS
 /** The first sweep waits until the start is over. */
 const SWEEP_AFTER_MS = 10_000
 
-const settings = settingsOrEnd('gateway', () => loadConfig(withCredentials(process.env)))
+// In the environment they are read by Amazon's SDK and OpenTelemetry, too.
+const settings = settingsOrEnd('gateway', () =>
+  loadConfig(Object.assign(process.env, withCredentials(process.env))),
+)
 const plainLog = createLogger('gateway', settings.logLevel)
 const journal = await startOrEnd(plainLog, journalDestination(process.env))
 const log = journal ? createLogger('gateway', settings.logLevel, journal) : plainLog

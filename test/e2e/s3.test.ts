@@ -1,18 +1,34 @@
 /** The whole service with its media in an S3-compatible store. */
 
 import assert from 'node:assert/strict'
-import { readdir } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
 import { examplePath, readWav16, siSdr, SUM_ERROR_MAX, sumError } from '../support/examples.ts'
 import { readWav24 } from '../support/wav.ts'
 import { startS3 } from '../support/start-s3.ts'
 import { downloadResult, separateFile, startWinnow } from '../support/start-winnow.ts'
 
+/** The folder of credentials that systemd hands over, as `LoadCredential=` in the units has it. */
+async function credentials(t: TestContext, env: Record<string, string>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'credentials-'))
+  t.after(() => rm(folder, { recursive: true }))
+  for (const [name, value] of Object.entries(env)) {
+    await writeFile(join(folder, `winnow_${name}`), `${value}\n`)
+  }
+  return folder
+}
+
 test('a file goes through a bucket from upload to result, and never through the gateway', async (t) => {
   const s3 = await startS3(t)
   const winnow = await startWinnow(t, {
-    env: { ...s3.env, S3_BUCKET: s3.bucket, S3_ENDPOINT: s3.endpoint, S3_REGION: s3.region },
+    env: {
+      CREDENTIALS_DIRECTORY: await credentials(t, s3.env), // the keys of the bucket
+      S3_BUCKET: s3.bucket,
+      S3_ENDPOINT: s3.endpoint,
+      S3_REGION: s3.region,
+    },
   })
   const { submitted, last } = await separateFile(winnow, examplePath('siren-and-speech.wav'), {
     prompt: 'siren',
