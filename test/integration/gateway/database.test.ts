@@ -1,6 +1,7 @@
 /** A database that can't be used, is away, or moves: said clearly, and nothing is lost. */
 
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +14,6 @@ import { openPostgres } from '../../../gateway/store/postgres.ts'
 import { openSqlite } from '../../../gateway/store/sqlite.ts'
 import { StartError } from '../../../shared/process/lifecycle.ts'
 import { WebhookSender } from '../../../gateway/webhooks/sender.ts'
-import { runDatabaseTool } from '../../../scripts/operator/database.ts'
 import { createLogger } from '../../../shared/telemetry/log.ts'
 import { assertError } from '../../support/assert-shape.ts'
 import { assertSound, meteredAccount } from '../../support/metered.ts'
@@ -191,12 +191,11 @@ test('while the database is away submits answer 503, and it goes on when it is b
   assert.equal((await gateway.call('POST', SUBMIT, { body: { input: INPUT } })).statusCode, 202)
 })
 
-/** Words in, exit code and what was said out. */
-async function tool(...words: string[]) {
-  const said: string[] = []
-  const write = (text: string) => said.push(text)
-  const code = await runDatabaseTool(words, { env: {}, stdout: { write }, stderr: { write } })
-  return { code, said: said.join('') }
+/** `npm run database`, as a process: it keeps its lock on the data folder until it ends. */
+function tool(...words: string[]) {
+  const command = ['--import', 'tsx', 'scripts/database.ts', ...words]
+  const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' })
+  return { code: status, said: stderr + stdout }
 }
 
 test('an installation moves to PostgreSQL with requests, credits and webhooks under way', async (t) => {
@@ -222,13 +221,13 @@ test('an installation moves to PostgreSQL with requests, credits and webhooks un
 
   const url = await createDatabase(t)
   const from = `sqlite:${join(old.folder, 'winnow.db')}`
-  const moved = await tool('copy', '--from', from, '--to', url)
+  const moved = tool('copy', '--from', from, '--to', url)
   assert.equal(moved.code, 0, moved.said)
   assert.match(moved.said, /^requests +3$/m)
-  const again = await tool('copy', '--from', from, '--to', url)
+  const again = tool('copy', '--from', from, '--to', url)
   assert.equal(again.code, 1)
   assert.match(again.said, /holds accounts already/)
-  assert.equal((await tool('copy', '--from', 'sqlite:/nowhere/winnow.db', '--to', url)).code, 2)
+  assert.equal(tool('copy', '--from', 'sqlite:/nowhere/winnow.db', '--to', url).code, 2)
 
   const next = await startGateway(t, { beside: { ...old, database: { folder: old.folder, url } } })
   const call = callWith(next, key)
