@@ -33,6 +33,11 @@ test('the package is loaded by a page as it is, and separates a blob', async (t)
   ])
   const page = await openPage(t, browser, winnow.url)
   const loaded = await servePackage(page, folder)
+  const withKey = new Set<string>()
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url())
+    if (request.headers().authorization) withKey.add(pathname.split('/')[1]!)
+  })
   const { statuses, parts, files, refused } = await page.evaluate(separateInPage, {
     apiKey: API_KEY,
     mixture: (await readFile(examplePath(MIXTURE))).toString('base64'),
@@ -45,6 +50,7 @@ test('the package is loaded by a page as it is, and separates a blob', async (t)
     'event-stream.js',
     'send-blob.js',
   ])
+  assert.deepEqual([...withKey], ['v1'], 'the key goes to the API alone')
   assert.equal(parts.at(-1), 1)
   assert.deepEqual(parts, [...parts].sort(), 'progress grows')
   assert.equal(statuses.at(-1), 'COMPLETED')

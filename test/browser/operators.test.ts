@@ -78,6 +78,7 @@ async function creditsAccount(page: Page, accountId: string): Promise<void> {
   await rowOf(page, 'Accounts', accountId).getByText('90 s, 0 s reserved').waitFor()
   await add('-91')
   await credit.getByText("Of the account's 90 s, 90 s can be taken back.").waitFor()
+  assert.equal(await credit.getByRole('status').textContent(), '', 'nothing is said to be done')
   await add('-30')
   await credit.getByText('The balance is 60 s.').waitFor()
 }
@@ -106,6 +107,7 @@ async function changesKeys(page: Page, winnow: Winnow, accountId: string): Promi
   assert.equal(await status(key), 200)
   await separatesWithKey(winnow, page, key)
   const row = page.getByRole('row').filter({ hasText: 'for a test' })
+  await row.getByText('models:read files:read files:write audio:separate').waitFor()
   await row.getByRole('button', { name: /^Rotate/ }).click()
   assert.equal(await status(key), 200, 'nothing changes at the first press')
   await row.getByRole('button', { name: /^Really Rotate/ }).click()

@@ -7,7 +7,17 @@ import test from 'node:test'
 import { buildClient, runFile, TSC } from '../support/client-package.ts'
 import { startGateway } from '../support/start-gateway.ts'
 
-const MODULES = 'api call client errors event-stream node send-blob webhook'.split(' ')
+const MODULES = [
+  'api',
+  'call',
+  'client',
+  'content-type',
+  'errors',
+  'event-stream',
+  'node',
+  'send-blob',
+  'webhook',
+]
 
 /** What a page may do: the types of Node are not there. */
 const PAGE = `
@@ -87,5 +97,5 @@ test('client package: installed by npm it is typed, and both its entries work', 
   })
   const web = `import('winnow-client').then((client) => console.log(Object.keys(client).join()))`
   const { stdout: exported } = await runFile('node', ['-e', web], { cwd: consumer })
-  assert.equal(exported.trim(), 'ApiError,UnreachableError,createClient')
+  assert.equal(exported.trim(), 'ApiError,UnreachableError,contentTypeOf,createClient')
 })
