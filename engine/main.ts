@@ -33,8 +33,11 @@ import { openGpuMonitor } from './operations/gpu-monitor.ts'
 /** The interval of engine announcements. */
 const ANNOUNCE_MS = 3_000
 
-/** The longest shutdown, besides the drain. */
-const STOP_MS_MAX = 15_000
+/**
+ * The longest shutdown, besides the drain: with a broker that does not answer, the pull under way,
+ * the reports of jobs that are given back, and closing take some seconds each.
+ */
+const STOP_MS_MAX = 30_000
 
 collectLessOften()
 // In the compute thread the native libraries see only what is set here.
