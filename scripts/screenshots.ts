@@ -2,7 +2,7 @@
 
 import { mkdir, readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
-import { enterKey, launchBrowser } from '../test/browser/browser.ts'
+import { enterKey, fillPrompts, launchBrowser } from '../test/browser/browser.ts'
 import { createScope } from '../test/support/scope.ts'
 import { API_KEY, startWinnow } from '../test/support/start-winnow.ts'
 
@@ -44,9 +44,7 @@ try {
 
 async function fillForm(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'speech over piano' }).click()
-  await page.getByLabel('Prompt 1').fill('piano')
-  await page.getByRole('button', { name: 'Add another sound' }).click()
-  await page.getByRole('textbox', { name: 'Prompt 2' }).fill('speech')
+  await fillPrompts(page, 'piano', 'speech')
 }
 
 /** Until some have ended, one has failed and others are under way. */

@@ -61,3 +61,10 @@ export async function enterKey(page: Page, key: string): Promise<void> {
   await page.getByLabel('API key').fill(key)
   await page.getByRole('button', { name: 'Continue' }).click()
 }
+
+/** Two prompts in the form of the page. */
+export async function fillPrompts(page: Page, first: string, second: string): Promise<void> {
+  await page.getByLabel('Prompt 1').fill(first)
+  await page.getByRole('button', { name: 'Add another sound' }).click()
+  await page.getByRole('textbox', { name: 'Prompt 2' }).fill(second)
+}

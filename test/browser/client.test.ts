@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { launchBrowser, openPage } from './browser.ts'
 import { buildClient } from '../support/client-package.ts'
@@ -25,14 +25,19 @@ async function servePackage(page: Page, folder: string): Promise<string[]> {
   return loaded
 }
 
-test('the package is loaded by a page as it is, and separates a blob', async (t) => {
+/** A page of a service, with the package; `loaded` gets the files of it that the page asks for. */
+async function pageWithPackage(t: TestContext, options: { engines?: number } = {}) {
   const [folder, winnow, browser] = await Promise.all([
     buildClient(t),
-    startWinnow(t),
+    startWinnow(t, options),
     launchBrowser(t),
   ])
   const page = await openPage(t, browser, winnow.url)
-  const loaded = await servePackage(page, folder)
+  return { page, winnow, loaded: await servePackage(page, folder) }
+}
+
+test('the package is loaded by a page as it is, and separates a blob', async (t) => {
+  const { page, loaded } = await pageWithPackage(t)
   const withKey = new Set<string>()
   page.on('request', (request) => {
     const { pathname } = new URL(request.url())
@@ -63,13 +68,7 @@ test('the package is loaded by a page as it is, and separates a blob', async (t)
 const MEBIBYTES = 48
 
 test('an upload that is refused says why and when to come again', async (t) => {
-  const [folder, winnow, browser] = await Promise.all([
-    buildClient(t),
-    startWinnow(t, { engines: 0 }),
-    launchBrowser(t),
-  ])
-  const page = await openPage(t, browser, winnow.url)
-  await servePackage(page, folder)
+  const { page } = await pageWithPackage(t, { engines: 0 })
   // An address that the gateway refuses at once, while the page is sending.
   await page.route('**/v1/files', async (route) => {
     const reply = await route.fetch()
@@ -90,13 +89,7 @@ test('an upload that is refused says why and when to come again', async (t) => {
 })
 
 test('an upload that is aborted or unreachable ends', { timeout: 60_000 }, async (t) => {
-  const [folder, winnow, browser] = await Promise.all([
-    buildClient(t),
-    startWinnow(t, { engines: 0 }),
-    launchBrowser(t),
-  ])
-  const page = await openPage(t, browser, winnow.url)
-  await servePackage(page, folder)
+  const { page, winnow } = await pageWithPackage(t, { engines: 0 })
   const given = { apiKey: API_KEY, mebibytes: 1 }
   // It is never answered; the page aborts it once it is under way.
   await page.route('**/media/inputs/**', () =>

@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Page, Request } from 'playwright-core'
-import { launchBrowser } from './browser.ts'
+import { fillPrompts, launchBrowser } from './browser.ts'
 import {
   assertAccessible,
   chooseExample,
+  nextInput,
   playerIsThere,
   separate,
   signedIn,
@@ -21,9 +22,7 @@ const further = (page: Page, lane: string) =>
 async function separated(place: Place): Promise<Page> {
   const page = await signedIn(place)
   await chooseExample(page)
-  await page.getByLabel('Prompt 1').fill('piano')
-  await page.getByRole('button', { name: 'Add another sound' }).click()
-  await page.getByRole('textbox', { name: 'Prompt 2' }).fill('speech')
+  await fillPrompts(page, 'piano', 'speech')
   await separate(page)
   await playerIsThere(page)
   return page
@@ -36,9 +35,9 @@ async function submitted(page: Page): Promise<object> {
     if (request.method() === 'PUT') uploads.push(request.url())
   }
   page.on('request', note)
-  const asked = page.waitForRequest((request) => request.url().endsWith('/audio/separate'))
+  const asked = nextInput(page)
   await separate(page)
-  const { input } = (await asked).postDataJSON() as { input: object }
+  const input = await asked
   page.off('request', note)
   assert.deepEqual(uploads, [])
   return input

@@ -5,12 +5,13 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
-import { enterKey, launchBrowser, openPage } from './browser.ts'
+import { enterKey, fillPrompts, launchBrowser, openPage } from './browser.ts'
 import {
   assertAccessible,
   chooseExample,
   drop,
   largestDifference,
+  nextInput,
   planesOf,
   playerIsThere,
   post,
@@ -97,12 +98,9 @@ async function spansByMouse(place: Place): Promise<void> {
   await drag(0.75, 0.9)
   await page.getByText('Where does it sound? (2)').waitFor()
   await page.getByLabel('Prompt 1').fill('piano')
-  const submitted = page.waitForRequest((request) => request.url().endsWith('/audio/separate'))
+  const submitted = nextInput<{ spans: { start: number; end: number; include: boolean }[] }>(page)
   await separate(page)
-  const { input } = (await submitted).postDataJSON() as {
-    input: { spans: { start: number; end: number; include: boolean }[] }
-  }
-  const [there, absent] = input.spans
+  const [there, absent] = (await submitted).spans
   assert.deepEqual([there!.include, absent!.include], [true, false])
   assert.ok(Math.abs(there!.start - 1.5) < 0.1 && Math.abs(there!.end - 3) < 0.1, 'of six seconds')
   await playerIsThere(page)
@@ -113,9 +111,7 @@ async function spansByMouse(place: Place): Promise<void> {
 async function twoPrompts(place: Place): Promise<void> {
   const page = await signedIn(place)
   await chooseExample(page)
-  await page.getByLabel('Prompt 1').fill('piano')
-  await page.getByRole('button', { name: 'Add another sound' }).click()
-  await page.getByRole('textbox', { name: 'Prompt 2' }).fill('speech')
+  await fillPrompts(page, 'piano', 'speech')
   await separate(page)
   await playerIsThere(page)
   for (const lane of ['Mixture', 'piano', 'speech', 'Residual']) {
@@ -317,9 +313,7 @@ async function byKeyboard(place: Place): Promise<void> {
 async function allOptions(place: Place): Promise<void> {
   const page = await signedIn(place)
   await chooseExample(page)
-  await page.getByLabel('Prompt 1').fill('dog')
-  await page.getByRole('button', { name: 'Add another sound' }).click()
-  await page.getByRole('textbox', { name: 'Prompt 2' }).fill('piano')
+  await fillPrompts(page, 'dog', 'piano')
   await page.getByRole('button', { name: 'Remove prompt 1' }).click()
   await page.getByText('Options').click()
   await page.getByLabel('Quality').selectOption('fast')
@@ -329,10 +323,9 @@ async function allOptions(place: Place): Promise<void> {
   await page.getByLabel('Longest chunk, in seconds').fill('4')
   await page.getByLabel('Overlap of chunks, in seconds').fill('0.5')
   await page.getByLabel('Overlap of chunks, in seconds').blur()
-  const submitted = page.waitForRequest((request) => request.url().endsWith('/audio/separate'))
+  const submitted = nextInput<Record<string, unknown>>(page)
   await separate(page)
-  const { file_id: _of, ...input } = ((await submitted).postDataJSON() as { input: object })
-    .input as Record<string, unknown>
+  const { file_id: _of, ...input } = await submitted
   assert.deepEqual(input, {
     prompt: 'piano',
     acceleration: 'fast',

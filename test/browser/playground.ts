@@ -57,6 +57,12 @@ export async function chooseExample(page: Page): Promise<void> {
   await page.getByText(`${SPEECH_OVER_PIANO}, 0.5 MB`).waitFor()
 }
 
+/** The `input` of the next request that the page submits. */
+export async function nextInput<T extends object>(page: Page): Promise<T> {
+  const asked = await page.waitForRequest((request) => request.url().endsWith('/audio/separate'))
+  return (asked.postDataJSON() as { input: T }).input
+}
+
 export const separate = (page: Page) =>
   page.getByRole('button', { name: 'Separate', exact: true }).click()
 

@@ -5,7 +5,7 @@ import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import type { Page, Request } from 'playwright-core'
-import { enterKey, launchBrowser } from './browser.ts'
+import { enterKey, fillPrompts, launchBrowser } from './browser.ts'
 import { assertAccessible, playerIsThere, separate, signedIn, type Place } from './playground.ts'
 import { examplePath } from '../support/examples.ts'
 import { noise } from '../support/signals.ts'
@@ -90,9 +90,7 @@ async function aFolder(place: Place): Promise<void> {
   const page = await signedIn(place)
   await dropPaths(page, [folder])
   await page.getByText(/^4 files, 0\.5 MB; 4 more are no audio or video and left out/).waitFor()
-  await page.getByLabel('Prompt 1').fill('piano')
-  await page.getByRole('button', { name: 'Add another sound' }).click()
-  await page.getByRole('textbox', { name: 'Prompt 2' }).fill('speech')
+  await fillPrompts(page, 'piano', 'speech')
   await page.getByText('Options').click()
   await page.getByLabel('Format').selectOption('flac')
   await assertAccessible(page, 'several files')
@@ -104,7 +102,7 @@ async function aFolder(place: Place): Promise<void> {
   await separate(page)
   await total(page, '3 of 4 separated, 1 failed').waitFor()
   assert.deepEqual(
-    (await lines(page).locator('strong').allInnerTexts()).map((path) => path),
+    await lines(page).locator('strong').allInnerTexts(),
     ['broken.flac', 'disc 2/song 10.wav', 'song 9.wav', 'song 10.wav'].map(
       (name) => `album/${name}`,
     ),

@@ -6,7 +6,7 @@ import { copyFile, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/
 import { join } from 'node:path'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
-import { launchBrowser } from './browser.ts'
+import { fillPrompts, launchBrowser } from './browser.ts'
 import { playerIsThere, separate, signedIn, type Place } from './playground.ts'
 import { openSqlite } from '../../gateway/store/sqlite.ts'
 import { buildClient } from '../support/client-package.ts'
@@ -48,9 +48,7 @@ async function readerFolder(base: string, name: string): Promise<string> {
 
 async function chooseAll(page: Page, folder: string): Promise<void> {
   await page.getByLabel('Choose files').setInputFiles(join(folder, NAME))
-  await page.getByLabel('Prompt 1').fill(`a friend's "piano"`)
-  await page.getByRole('button', { name: 'Add another sound' }).click()
-  await page.getByRole('textbox', { name: 'Prompt 2' }).fill('speech')
+  await fillPrompts(page, `a friend's "piano"`, 'speech')
   await page.getByText('Options').click()
   await page.getByLabel('Quality').selectOption('fast')
   await page.getByLabel('Predict spans').check()

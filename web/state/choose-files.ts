@@ -80,16 +80,19 @@ async function* filesIn(entry: FileSystemEntry): AsyncGenerator<Found> {
 
 const isFile = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile
 
+/** By what the browser says of it. */
+const isMediaType = (type: string): boolean => /^(audio|video)\//.test(type)
+
 /** By what the browser or the name says; hidden files are none, such as macOS's `._song.mp3`. */
 const seemsMedia = ({ file: { name, type } }: Found): boolean =>
-  !name.startsWith('.') && (/^(audio|video)\//.test(type) || isMedia(name))
+  !name.startsWith('.') && (isMediaType(type) || isMedia(name))
 
 const chosen = ({ path, file }: Found): ChosenFile => ({
   path,
   source: {
     kind: 'file',
     name: file.name,
-    contentType: /^(audio|video)\//.test(file.type) ? file.type : contentTypeOf(file.name),
+    contentType: isMediaType(file.type) ? file.type : contentTypeOf(file.name),
     bytes: file,
   },
 })
