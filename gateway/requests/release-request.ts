@@ -13,7 +13,10 @@ import type { RequestRow } from '../store/tables.ts'
 type Released = Extract<Event, { type: 'released' }>
 
 /** Interruptions of one request; the last one fails it. */
-const INTERRUPTIONS_MAX = 6
+export const INTERRUPTIONS_MAX = 6
+
+export const interruptedTooOften = (interruptions: number): string =>
+  `The request was interrupted ${interruptions} times, and no try was finished.`
 
 /** Delay after an interruption: 5 s, then three times as long each time (10 min in all). */
 const retryDelayMs = (interruptions: number): number => 5_000 * 3 ** (interruptions - 1)
@@ -37,7 +40,7 @@ export async function releaseRequest(
   const isInterrupted = cause !== 'drain' && cause !== 'outage'
   const interruptions = row.interruptions + (isInterrupted ? 1 : 0)
   if (interruptions >= INTERRUPTIONS_MAX) {
-    const message = `The request was interrupted ${interruptions} times, and no try was finished.`
+    const message = interruptedTooOften(interruptions)
     const end = failure({ code: 'ENGINE_LOST', message }, move.now)
     return finishRequest(store, { ...move, ...end }, presenter)
   }

@@ -6,9 +6,10 @@ import type { Broker } from '../../shared/broker/broker.ts'
 import type { Deps } from '../deps.ts'
 import { Loop } from '../loop.ts'
 import { failRequest, type FinishDeps } from './finish-request.ts'
+import { INTERRUPTIONS_MAX, interruptedTooOften } from './release-request.ts'
 import { inTransaction } from '../store/database.ts'
 import { putInOutbox } from '../store/outbox.ts'
-import { listUntouched, requeueRequest, UNFINISHED, type PageStart } from '../store/requests.ts'
+import { listWithJobs, requeueRequest, UNFINISHED, type PageStart } from '../store/requests.ts'
 import type { RequestRow } from '../store/tables.ts'
 import type { RequestStatus } from '../../shared/request-status.ts'
 
@@ -18,8 +19,6 @@ type RescuerDeps = FinishDeps &
 const EVERY_MS = MINUTE_MS
 /** Requests that changed more recently are skipped: their events may still be in transit. */
 const UNTOUCHED_MS = 2 * MINUTE_MS
-/** How often a request is queued again; beyond it the loss is not accidental. */
-const REQUEUES_MAX = 5
 /** Failures in one turn; then the remaining requests wait for the next turn. */
 const FAILURES_MAX = 3
 /** Requests checked in one turn; the next turn continues where this one ended. */
@@ -29,6 +28,7 @@ const FIRST_PAGE: PageStart = { created_at: '', request_id: '' }
 /** Which requests a turn looks after. */
 interface Reach {
   statuses: readonly RequestStatus[]
+  /** 0: whenever they changed. */
   untouchedMs: number
 }
 
@@ -71,8 +71,11 @@ export async function rescue(
   after: PageStart = FIRST_PAGE,
   { statuses, untouchedMs }: Reach = ORDINARY,
 ): Promise<PageStart> {
-  const before = isoTime(deps.clock.now() - untouchedMs)
-  const rows = await listUntouched(deps.store, { statuses, before, limit: PAGE_MAX, after })
+  const now = deps.clock.now()
+  const unchanged = untouchedMs > 0 && {
+    unchanged: { before: isoTime(now - untouchedMs), latest: isoTime(now + untouchedMs) },
+  }
+  const rows = await listWithJobs(deps.store, { statuses, ...unchanged, limit: PAGE_MAX, after })
   let failures = 0
   for (const row of rows) {
     try {
@@ -89,27 +92,33 @@ export async function rescue(
   return rows.length === PAGE_MAX && last ? last : FIRST_PAGE
 }
 
+/**
+ * Queues a request anew whose job is lost. A loss of what waits is the broker's, and never fails
+ * the request; with what was in progress an engine may have been lost, so it counts as an
+ * interruption.
+ */
 async function rescueOne(deps: RescuerDeps, row: RequestRow): Promise<void> {
   const { request_id: requestId, job_sequence: sequence } = row
   if (sequence !== null && (await deps.broker.hasJob(requestId, sequence))) return
-  if (row.requeues < REQUEUES_MAX) return queueAgain(deps, row)
-  deps.log.error({ requestId, requeues: row.requeues }, 'the job of a request is lost every time')
-  await failRequest(
-    deps,
-    requestId,
-    'ENGINE_LOST',
-    `The job of the request was lost each of the ${REQUEUES_MAX + 1} times that it was queued.`,
-  )
+  const interruptions = row.interruptions + (row.status === 'IN_PROGRESS' ? 1 : 0)
+  if (interruptions < INTERRUPTIONS_MAX) return queueAgain(deps, row, interruptions)
+  deps.log.error({ requestId, interruptions }, 'the job of a request is lost every time')
+  await failRequest(deps, requestId, 'ENGINE_LOST', interruptedTooOften(interruptions))
 }
 
-async function queueAgain(deps: RescuerDeps, row: RequestRow): Promise<void> {
-  const { request_id: requestId } = row
+async function queueAgain(
+  deps: RescuerDeps,
+  row: RequestRow,
+  interruptions: number,
+): Promise<void> {
+  const { request_id: requestId, created_at } = row
   const now = isoTime(deps.clock.now())
   const requeued = await inTransaction(deps.store, async (store) => {
-    if (!(await requeueRequest(store, row, now))) return false
+    if (!(await requeueRequest(store, row, { now, interruptions }))) return false
     // The broker must not drop it as a repeat of the lost job.
     const messageId = `${requestId}-${row.requeues + 1}`
-    await putInOutbox(store, { message_id: messageId, request_id: requestId, created_at: now })
+    // It keeps its place in the queue.
+    await putInOutbox(store, { message_id: messageId, request_id: requestId, created_at })
     return true
   })
   if (!requeued) return

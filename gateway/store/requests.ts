@@ -180,23 +180,23 @@ export async function accountsInBroker(
   return rows.map((row) => row.account_id)
 }
 
-interface UntouchedPage {
+interface PageWithJobs {
   statuses: readonly RequestStatus[]
-  before: string
+  /** Only those that changed before, or later than `latest`: their clock was ahead of ours. */
+  unchanged?: { before: string; latest: string }
   limit: number
   after: PageStart
 }
 
-/** Requests of these states, unchanged since `before` and not in the outbox, oldest first. */
-export function listUntouched(
+/** Requests of these states that are not in the outbox, so that each should have a job. */
+export function listWithJobs(
   store: Store,
-  { statuses, before, limit, after }: UntouchedPage,
+  { statuses, unchanged, limit, after }: PageWithJobs,
 ): Promise<RequestRow[]> {
-  return store
+  const page = store
     .selectFrom('requests')
     .selectAll()
     .where('status', 'in', statuses)
-    .where('updated_at', '<', before)
     .where('request_id', 'not in', store.selectFrom('outbox').select('request_id'))
     .where(({ eb, refTuple, tuple }) =>
       eb(refTuple('created_at', 'request_id'), '>', tuple(after.created_at, after.request_id)),
@@ -204,6 +204,10 @@ export function listUntouched(
     .orderBy('created_at')
     .orderBy('request_id')
     .limit(limit)
+  if (!unchanged) return page.execute()
+  const { before, latest } = unchanged
+  return page
+    .where(({ eb, or }) => or([eb('updated_at', '<', before), eb('updated_at', '>', latest)]))
     .execute()
 }
 
@@ -288,10 +292,20 @@ export async function setJobSequence(
 }
 
 /** Puts an unfinished request that has not changed since `row` was read back in the queue. */
-export async function requeueRequest(store: Store, row: RequestRow, now: string): Promise<boolean> {
+export async function requeueRequest(
+  store: Store,
+  row: RequestRow,
+  { now, interruptions }: { now: string; interruptions: number },
+): Promise<boolean> {
   const { numUpdatedRows } = await store
     .updateTable('requests')
-    .set({ status: 'IN_QUEUE', updated_at: now, job_sequence: null, requeues: row.requeues + 1 })
+    .set({
+      status: 'IN_QUEUE',
+      updated_at: now,
+      job_sequence: null,
+      requeues: row.requeues + 1,
+      interruptions,
+    })
     .where('request_id', '=', row.request_id)
     .where('status', 'in', UNFINISHED)
     .where('updated_at', '=', row.updated_at)

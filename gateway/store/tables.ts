@@ -87,7 +87,10 @@ export interface RequestRow {
   job_sequence: number | null
   /** How often a lost job was put in the outbox again. */
   requeues: number
-  /** How often an engine released it because of a failure; drains are not counted. */
+  /**
+   * How often an engine released it because of a failure, or its job was lost while it was in
+   * progress; drains are not counted.
+   */
   interruptions: number
   /** Seconds of media, as soon as they are known. */
   duration: number | null

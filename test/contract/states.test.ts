@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { metricsText } from '../../gateway/operations/state-metrics.ts'
 import { createDeadLetterHandler } from '../../gateway/requests/dead-letters.ts'
-import { rescue } from '../../gateway/requests/rescuer.ts'
+import { createRescuer, rescue } from '../../gateway/requests/rescuer.ts'
 import { assertError } from '../support/assert-shape.ts'
 import {
   API,
@@ -323,18 +323,68 @@ test('3 a request whose job was lost with the broker is queued again, and only t
   assert.equal(gateway.broker.jobs.size, 2)
 })
 
-test('3 a request whose job is lost every time is FAILED at last', async (t) => {
+/** What the rescuer and the publisher do two minutes after the broker lost all that it stored. */
+async function loseJobs(gateway: Gateway): Promise<void> {
+  gateway.broker.jobs.clear()
+  gateway.clock.advance(121_000)
+  await rescue({ ...gateway.deps, broker: gateway.broker })
+  await gateway.publish()
+}
+
+test('3 a request that waits never fails, however often its job is lost, and keeps its place', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  for (let round = 0; round < 20; round += 1) await loseJobs(gateway)
+  assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
+  gateway.broker.jobs.clear()
+  gateway.clock.advance(121_000)
+  const later = (await submit(gateway)).json().request_id
+  gateway.clock.advance(1)
+  await rescue({ ...gateway.deps, broker: gateway.broker })
+  await gateway.publish()
+  const order = [...gateway.broker.jobs.values()].map((job) => job.request_id)
+  assert.deepEqual(order, [requestId, later])
+})
+
+test('3 a request whose job is lost in progress every time is FAILED at last', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   for (let round = 0; round < 6; round += 1) {
     assert.equal(await statusOf(gateway, requestId), 'IN_QUEUE')
-    gateway.broker.jobs.clear()
-    gateway.clock.advance(121_000)
-    await rescue({ ...gateway.deps, broker: gateway.broker })
-    await gateway.publish()
+    await gateway.event('started', requestId, { attempt_id: `attempt-${round}` })
+    await loseJobs(gateway)
   }
   const reply = await gateway.call('GET', `${API}/requests/${requestId}/status`)
   assert.equal(reply.json().error.code, 'ENGINE_LOST')
+})
+
+test('3 a lost job is queued again though the clock was set back since its request changed', async (t) => {
+  const gateway = await startGateway(t)
+  gateway.clock.advance(3_600_000)
+  const requestId = await submitted(gateway)
+  gateway.clock.advance(-3_600_000)
+  await loseJobs(gateway)
+  assert.equal(jobsOf(gateway, requestId).length, 1)
+})
+
+test('3 when the broker has lost all, what waits is queued again at once, whatever its clock said', async (t) => {
+  const gateway = await startGateway(t)
+  gateway.clock.advance(3_600_000)
+  const ahead = await submitted(gateway)
+  gateway.clock.advance(-3_600_000)
+  const now = await submitted(gateway)
+  gateway.broker.jobs.clear()
+  let found = 0
+  const both = new Promise<void>((resolve) => {
+    const wakePublisher = () => void (++found === 2 && resolve())
+    const rescuer = createRescuer({ ...gateway.deps, broker: gateway.broker, wakePublisher })
+    t.after(() => rescuer.stop())
+    rescuer.start()
+    rescuer.streamsLost()
+  })
+  await both
+  await gateway.publish()
+  for (const requestId of [ahead, now]) assert.equal(jobsOf(gateway, requestId).length, 1)
 })
 
 test('3 one request that cannot be looked after does not keep others from being queued again', async (t) => {
