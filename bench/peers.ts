@@ -1,6 +1,6 @@
 /**
  * Is Winnow faster than what somebody would build instead: mini's weights in PyTorch behind
- * LitServe? Same machine, same media, in turns; the peer has the best of the settings tried.
+ * LitServe? Same machine, same media, in turns, each with the best of the settings tried.
  *
  *   npm run bench -- peers --python <a Python that has bench/peers/requirements.txt>
  */
@@ -30,6 +30,7 @@ const IN_FLIGHT = 16
 const RATE_SHARES = [0.6, 0.8, 1]
 const RATE_SECONDS = 15
 const UNFINISHED_CODE = 3
+const cores = cpus().length
 
 const { values } = parseArgs({
   options: {
@@ -57,15 +58,23 @@ interface Side {
   start(): Promise<{ send: Send; pids: number[]; end(): Promise<void> }>
 }
 
-const winnow: Side = {
+interface WinnowSettings {
+  engines: number
+  /** Of TensorFlow in each; undefined: as many as there are cores. */
+  threads?: number
+}
+
+const winnowOf = ({ engines: count, threads }: WinnowSettings): Side => ({
   name: 'Winnow',
   async start() {
-    const service = await startOwnService()
+    const env = { ...(threads && { TF_NUM_INTRAOP_THREADS: String(threads) }) }
+    const service = await startOwnService(env, count)
     const { url, gateway, engines, nats } = service.winnow
-    const pids = [gateway.child, engines[0]!.child, nats.process].flatMap(({ pid }) => pid ?? [])
+    const processes = [gateway.child, ...engines.map(({ child }) => child), nats.process]
+    const pids = processes.flatMap(({ pid }) => pid ?? [])
     return { send: throughWinnow({ url, apiKey: service.apiKey }, media), pids, end: service.end }
   },
-}
+})
 
 const peerOf = (settings: PeerSettings): Side => ({
   name: `LitServe ${settings.bfloat16 ? 'bfloat16' : 'float32'}`,
@@ -76,17 +85,21 @@ const peerOf = (settings: PeerSettings): Side => ({
 })
 
 try {
-  const settings = await bestPeer()
-  await compare([winnow, peerOf(settings), peerOf({ ...settings, bfloat16: true })])
+  const winnow = await bestWinnow()
+  const peer = await bestPeer()
+  await compare([winnowOf(winnow), peerOf(peer), peerOf({ ...peer, bfloat16: true })])
 } catch (error) {
   if (!(error instanceof PieceEnded)) throw error
   console.error('This piece is over; go on with --resume.')
   process.exitCode = UNFINISHED_CODE
 }
 
-/** Of all settings tried, those under which the peer serves most when all come at once. */
+function bestWinnow(): Promise<WinnowSettings> {
+  const shared = [1, cores].map((engines) => ({ engines, threads: 1 }))
+  return bestOf('winnow', [{ engines: 1 }, ...shared], winnowOf)
+}
+
 async function bestPeer(): Promise<PeerSettings> {
-  const cores = cpus().length
   const layouts = [
     { workers: 1, threads: cores },
     { workers: cores, threads: 1 },
@@ -99,17 +112,23 @@ async function bestPeer(): Promise<PeerSettings> {
       bfloat16: false,
     })),
   )
-  let best = { settings: settings[0]!, perSecond: 0 }
-  for (const one of settings) {
-    const perSecond = await journal.run({ phase: 'peer', ...one }, () => speedAlone(peerOf(one)))
-    report('which settings are the best of the peer?', { ...one, requests_per_second: perSecond })
-    if (perSecond > best.perSecond) best = { settings: one, perSecond }
-  }
-  const waits = [0.005, 0.1].map((batchTimeout) => ({ ...best.settings, batchTimeout }))
-  for (const one of best.settings.batch > 1 ? waits : []) {
-    const perSecond = await journal.run({ phase: 'peer', ...one }, () => speedAlone(peerOf(one)))
-    report('which settings are the best of the peer?', { ...one, requests_per_second: perSecond })
-    if (perSecond > best.perSecond) best = { settings: one, perSecond }
+  const best = await bestOf('peer', settings, peerOf)
+  if (best.batch === 1) return best
+  const waits = [0.005, 0.02, 0.1].map((batchTimeout) => ({ ...best, batchTimeout }))
+  return bestOf('peer', waits, peerOf)
+}
+
+/** Of all settings tried, those under which a side serves most when all come at once. */
+async function bestOf<Settings extends object>(
+  phase: string,
+  all: readonly Settings[],
+  sideOf: (settings: Settings) => Side,
+): Promise<Settings> {
+  let best = { settings: all[0]!, perSecond: 0 }
+  for (const settings of all) {
+    const perSecond = await journal.run({ phase, ...settings }, () => speedAlone(sideOf(settings)))
+    report(`which settings are the best? ${phase}`, { ...settings, requests_per_second: perSecond })
+    if (perSecond > best.perSecond) best = { settings, perSecond }
   }
   return best.settings
 }
