@@ -78,10 +78,10 @@ const journal = new Journal(join(values.out, 'runs.jsonl'), {
   ...(values['stop-after'] && { secondsMax: Number(values['stop-after']) }),
 })
 try {
-  const whole = await serviceOf('one engine, all cores', {}, mix)
+  const whole = await serviceOf('one engine', {}, mix)
   const carried = await journal.run({ phase: 'carried' }, () => measureCarried(30, 20))
   report('what does a request cost database, broker and store?', rounded(carried))
-  await check('one engine, all cores', 1, {})
+  await check('one engine', 1, {})
   await check('two engines, a thread each', 2, { TF_NUM_INTRAOP_THREADS: '1' })
   reportSizes(whole, carried)
   reportPlans(whole)

@@ -60,7 +60,7 @@ interface Side {
 
 interface WinnowSettings {
   engines: number
-  /** Of TensorFlow in each; undefined: as many as there are cores. */
+  /** Of TensorFlow in each; undefined: its default. */
   threads?: number
 }
 
@@ -95,8 +95,11 @@ try {
 }
 
 function bestWinnow(): Promise<WinnowSettings> {
-  const shared = [1, cores].map((engines) => ({ engines, threads: 1 }))
-  return bestOf('winnow', [{ engines: 1 }, ...shared], winnowOf)
+  const others = [
+    { engines: 1, threads: cores },
+    { engines: cores, threads: 1 },
+  ]
+  return bestOf('winnow', [{ engines: 1 }, ...others], winnowOf)
 }
 
 async function bestPeer(): Promise<PeerSettings> {

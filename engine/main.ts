@@ -2,7 +2,8 @@
  * The engine process: config, compute thread, broker, intake, control server; drains when stopped.
  */
 
-import { deviceDefaults, oneGpu } from '../models/device-defaults.ts'
+import { availableParallelism } from 'node:os'
+import { deviceDefaults, oneGpu, threadDefaults } from '../models/device-defaults.ts'
 import { connectBroker } from '../shared/broker/broker.ts'
 import { systemClock } from '../shared/clock.ts'
 import { withCredentials } from '../shared/process/credentials.ts'
@@ -45,6 +46,7 @@ Object.assign(process.env, deviceDefaults(process.env), oneGpu(process.env))
 const config = settingsOrEnd('engine', () =>
   loadConfig(Object.assign(process.env, withCredentials(process.env))),
 )
+Object.assign(process.env, threadDefaults(process.env, config.model.name, availableParallelism()))
 const plainLog = createLogger('engine', config.logLevel)
 const journal = await startOrEnd(plainLog, journalDestination(process.env))
 const log = (journal ? createLogger('engine', config.logLevel, journal) : plainLog).child({
