@@ -6,6 +6,7 @@
 import type { Mixture, MixtureLimits } from './decode.ts'
 import { LimitedProcess, LimitError, type ProcessLimits } from './limited-process.ts'
 import { invalidMedia } from './open-media.ts'
+import { SharedMemory } from './shared-memory.ts'
 
 /** About 150 MB of it are the process's own. */
 export const SOUND_LIMITS: ProcessLimits = { bytesMax: 2 ** 29, secondsMax: 300, niceness: 0 }
@@ -22,18 +23,33 @@ export type SoundTask =
   | { do: 'next' }
   | { do: 'close' }
 
+/** Its samples are in the shared memory. */
 export interface NextBlock {
-  /** Null at the end. */
-  block: Float32Array[] | null
+  /** Of each channel; 0: there are no more. */
+  samples: number
   corruptPackets: number
 }
 
 /** What is found when a file is opened. */
 export type MixtureFacts = Omit<Mixture, 'corruptPackets' | 'blocks' | 'close'>
 
-type SoundProcess = LimitedProcess<SoundTask>
-
 const WORKER = new URL('./sound-worker.ts', import.meta.url)
+
+export class SoundProcess extends LimitedProcess<SoundTask> {
+  /** Has the latest block. */
+  readonly memory: SharedMemory
+
+  constructor(limits: ProcessLimits, folder: string) {
+    const memory = new SharedMemory()
+    super(WORKER, limits, { reads: [folder], memory: memory.descriptor })
+    this.memory = memory
+  }
+
+  override close(reason?: unknown): void {
+    super.close(reason)
+    this.memory.close()
+  }
+}
 
 export class SoundProcesses {
   readonly #folder: string
@@ -78,7 +94,7 @@ export class SoundProcesses {
   }
 
   #start(): SoundProcess {
-    return new LimitedProcess(WORKER, this.#limits, { reads: [this.#folder] })
+    return new SoundProcess(this.#limits, this.#folder)
   }
 
   /** The one that waits shortest, so that the others may end. */
@@ -129,7 +145,10 @@ export class SoundReader {
     const next = async () => {
       const answer = await this.#call<NextBlock>({ do: 'next' })
       corruptPackets = answer.corruptPackets
-      return answer.block
+      if (answer.samples === 0) return null
+      const block = Array.from({ length: facts.channels }, () => new Float32Array(answer.samples))
+      this.#process.memory.read(block) // before the next one is asked for
+      return block
     }
     return {
       ...facts,
