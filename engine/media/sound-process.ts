@@ -121,27 +121,33 @@ export class SoundProcesses {
 /** Reads one file in a process of its own: what takes too much there is INVALID_MEDIA. */
 export class SoundReader {
   readonly #process: SoundProcess
+  #closing: Promise<void> | undefined
 
   constructor(process: SoundProcess) {
     this.#process = process
   }
 
-  /** Closes the file that was measured or opened. */
-  async close(): Promise<void> {
+  /** Closes the file that was measured or opened; does nothing after that. */
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close())
+  }
+
+  async #close(): Promise<void> {
     if (!this.#process.hasEnded) await this.#call({ do: 'close' })
   }
 
   /** As `measureSound`. */
   measure(path: string, { secondsMax }: { secondsMax: number }): Promise<number | null> {
+    this.#closing = undefined
     return this.#call({ do: 'measure', path, secondsMax })
   }
 
   /** As `openMixture`: it is decoded there, block by block as they are asked for. */
   async open(path: string, limits: MixtureLimits): Promise<Mixture> {
+    this.#closing = undefined
     const facts = await this.#call<MixtureFacts>({ do: 'open', path, limits })
     let corruptPackets = 0
-    let closing: Promise<void> | undefined
-    const close = () => (closing ??= this.close())
+    const close = () => this.close()
     const next = async () => {
       const answer = await this.#call<NextBlock>({ do: 'next' })
       corruptPackets = answer.corruptPackets
