@@ -1,0 +1,56 @@
+/** An engine on the gateway's host takes and gives files by name: docs/decisions/uploads.md. */
+
+import assert from 'node:assert/strict'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import { examplePath } from '../support/examples.ts'
+import { downloadResult, separateFile, startWinnow, type Winnow } from '../support/start-winnow.ts'
+
+const PARTS = ['peaks', 'residual', 'target']
+
+/** What the gateway answered about the media of a request and its source. */
+const answered = ({ gateway }: Winnow, requestId: string) =>
+  gateway
+    .log()
+    .split('\n')
+    .filter((line) => line.includes('"answered"'))
+    .map((line) => JSON.parse(line) as { method: string; path: string; status: number })
+    .filter(({ path }) => path.startsWith('/media/inputs/') || path.includes(requestId))
+    .filter(({ path }) => path.startsWith('/media/'))
+    .map(({ method, path, status }) => `${method} ${path.split('/').at(-1)} ${status}`)
+
+test('files of an engine on the same disk go by name, those of another by their bytes', async (t) => {
+  const winnow = await startWinnow(t, { engines: 0 })
+  const separate = async () => {
+    const input = { prompt: 'siren' }
+    const { submitted, last } = await separateFile(
+      winnow,
+      examplePath('siren-and-speech.wav'),
+      input,
+    )
+    assert.equal(last.status, 'COMPLETED')
+    const calls = answered(winnow, submitted.request_id)
+    return { calls, ...(await downloadResult(winnow, submitted)) }
+  }
+  const ofOutputs = (calls: readonly string[], method: string, status: number) =>
+    calls.filter((call) => PARTS.some((part) => call === `${method} ${part} ${status}`)).sort()
+
+  const near = await winnow.startEngine()
+  const handedOver = await separate()
+  const posts = PARTS.map((part) => `POST ${part} 204`)
+  assert.deepEqual(ofOutputs(handedOver.calls, 'POST', 204), posts)
+  assert.deepEqual(ofOutputs(handedOver.calls, 'PUT', 200), [])
+  assert.match(handedOver.calls.join('\n'), /^GET file_\w+ 204$/m)
+  await near.end('SIGTERM')
+  assert.deepEqual(await readdir(join(winnow.folder, 'scratch')), [])
+
+  await winnow.startEngine({ SCRATCH_DIR: join(winnow.folder, 'elsewhere') })
+  const sent = await separate()
+  const puts = PARTS.map((part) => `PUT ${part} 200`)
+  assert.deepEqual(ofOutputs(sent.calls, 'PUT', 200), puts)
+  assert.doesNotMatch(sent.calls.join('\n'), /POST|GET file_\w+ 204/)
+  for (const name of ['target', 'residual'] as const) {
+    assert.deepEqual(sent[name], handedOver[name])
+  }
+})
