@@ -37,8 +37,8 @@ export class UploadRefusedError extends Error {
 }
 
 /**
- * Hands the file over, or PUTs it, from the start on each try. An unreachable store is waited for, since the work is
- * done already.
+ * Hands the file over, or PUTs it, from the start on each try. An unreachable store is waited for,
+ * since the work is done already.
  * @throws UploadRefusedError when the request has ended
  * @throws UploadUnavailableError when it could not be sent now
  * @throws Error when the address is refused
