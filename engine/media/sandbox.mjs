@@ -1,7 +1,8 @@
 // Becomes a program that reads and writes the files it is given and no others, opens no socket and
 // looks into no other process: `node sandbox.mjs OPTIONS [COMMAND…]`. OPTIONS is JSON of `reads`
 // and `writes`, paths with all beneath them, `channel`, the descriptor of Node's IPC if there is
-// one, and `memory`, that of memory shared with the process that started this one. Without COMMAND it prints what the kernel enforces, as JSON.
+// one, and `memory`, that of memory shared with the process that started this one. Without COMMAND
+// it prints what the kernel enforces, as JSON.
 //
 // Landlock restricts files, a filter of system calls the rest. Both are set before the program
 // starts, so that they hold for all of its threads. The program ends with the process that started
