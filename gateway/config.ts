@@ -38,6 +38,7 @@ const otherSettings = (reader: SettingReader) => {
     credentialsFolder: optional('CREDENTIALS_DIRECTORY'), // systemd's
     publicUrl: url('PUBLIC_URL', WEB), // where clients reach the gateway
     mediaUrl: url('MEDIA_URL', WEB), // where engines reach the media routes
+    engineFolder: optional('SCRATCH_DIR'), // of engines on this host: media go by name
     s3Bucket: optional('S3_BUCKET'), // keeps the media; without one it stays in the data folder
     s3Region: text('S3_REGION', 'us-east-1'),
     s3Endpoint: url('S3_ENDPOINT', WEB), // of an S3-compatible store other than Amazon's

@@ -2,7 +2,7 @@
 
 import { mkdir } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openBroker } from '../shared/broker/broker.ts'
 import { isoTime, systemClock } from '../shared/clock.ts'
@@ -134,6 +134,7 @@ const mediaStore =
           baseUrls: { client: publicUrl, engine: () => settings.mediaUrl ?? listening() },
           freeBytesMin: settings.diskFreeBytesMin,
           isShared: settings.databaseUrl !== undefined,
+          engineFolder: settings.engineFolder && resolve(settings.engineFolder),
         }),
       )
     : await startOrEnd(

@@ -54,13 +54,19 @@ async function main(): Promise<void> {
   await onDisk(`DATA_DIR: ${dataFolder}`, holdDataFolder())
   console.log('Starting Winnow…')
   const natsUrl = process.env.NATS_URL || (await ownNats())
-  const env: NodeJS.ProcessEnv = { ...process.env, DATA_DIR: dataFolder, NATS_URL: natsUrl }
+  const scratchFolder = resolve(process.env.SCRATCH_DIR ?? join(dataFolder, 'scratch'))
+  const env: NodeJS.ProcessEnv = {
+    ...process.env,
+    DATA_DIR: dataFolder,
+    NATS_URL: natsUrl,
+    SCRATCH_DIR: scratchFolder, // the gateway's too: media need not be sent then
+  }
   const [gateway, ...engines] = await Promise.all([
     run({ name: 'gateway', program: 'gateway/main.ts', env, stopMs: STOP_MS }),
     ...enginesFor({
       gpus: hasCudaBuild() ? await gpusOf(env) : [],
       env: { DRAIN_SECONDS: '5', ...env },
-      scratchFolder: env.SCRATCH_DIR ?? join(dataFolder, 'scratch'),
+      scratchFolder,
       metricsPort: engineMetricsPort(gatewayConfig),
     }).map((engine) => run({ ...engine, program: 'engine/main.ts', stopMs: ENGINE_STOP_MS })),
   ])

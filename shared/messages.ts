@@ -63,6 +63,11 @@ export const Job = Type.Object({
     /** Of all outputs, to draw them. Engines of 0.2.0 make none. */
     peaks: Type.Optional(Type.String()),
   }),
+  /**
+   * SCRATCH_DIR of the engines on the gateway's host: `hand-over.ts`. Absent: it knows of none, or
+   * media are in a bucket.
+   */
+  shared_folder: Type.Optional(Type.String()),
 })
 
 /** What an engine may store of one request. */

@@ -33,7 +33,15 @@ const HOMES: [packages: RegExp, homes: readonly string[]][] = [
     ['shared/proto.ts', 'shared/engine-control.ts', 'engine/control-server.ts', 'gateway/grpc/'],
   ],
   [/^node-av/, ['engine/media/']],
-  [/^koffi/, ['engine/operations/nvml.ts', 'engine/media/sandbox.mjs', 'shared/process/']],
+  [
+    /^koffi/,
+    [
+      'engine/operations/nvml.ts',
+      'engine/media/sandbox.mjs',
+      'engine/media/shared-memory.ts',
+      'shared/process/',
+    ],
+  ],
   [/^@opentelemetry\//, ['shared/telemetry/tracing.ts']],
   [/^protobufjs/, ['models/graph/']],
   [/^@tensorflow\//, ['models/tensor.ts', 'models/bfloat16.ts']],

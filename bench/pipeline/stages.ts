@@ -25,7 +25,7 @@ const SAMPLE_RATE = 44_100
 const OUTPUTS = 2
 const signal = new AbortController().signal
 
-/** Planar samples, half a second each. */
+/** Planar samples, 65,536 each. */
 type Blocks = readonly Float32Array[][]
 
 type Stage = () => Promise<unknown> | unknown

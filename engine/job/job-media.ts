@@ -22,7 +22,8 @@ export interface JobMedia {
 /** On this machine's disk, and over its network. */
 export const JOB_MEDIA: JobMedia = {
   makeFolder: makeJobFolder,
-  removeFolder: (folder) => rm(folder, { recursive: true, force: true }),
+  // Again, if the gateway puts a copy there meanwhile, for which nobody waits any more.
+  removeFolder: (folder) => rm(folder, { recursive: true, force: true, maxRetries: 3 }),
   fetchSource,
   fetchPublicSource,
   openOutputs: (options) => Outputs.open(options),

@@ -25,8 +25,8 @@ export interface Waveform {
 export class Peaks {
   readonly #sampleRate: number
   readonly #tracks: ReadonlyMap<OutputName | 'mixture', Track>
-  /** Room for the mixture, used again and again. */
-  #mixture: Float32Array[] = []
+  /** For the sum of several targets, used again and again. */
+  #room: Float32Array[] = []
 
   constructor(names: readonly OutputName[], sound: { sampleRate: number; channels: number }) {
     this.#sampleRate = sound.sampleRate
@@ -38,16 +38,19 @@ export class Peaks {
   /** Adds planar samples of all outputs; the mixture is their sum. */
   add(parts: ReadonlyMap<OutputName, readonly Float32Array[]>): void {
     for (const [name, planes] of parts) this.#tracks.get(name)!.add(planes)
-    this.#tracks.get('mixture')!.add(this.#sumOf([...parts.values()]))
+    const all = [...parts.values()]
+    const last = all.length > 1 ? all.pop() : undefined
+    this.#tracks.get('mixture')!.add(this.#sumOf(all), last)
   }
 
-  #sumOf([first, ...others]: readonly (readonly Float32Array[])[]): Float32Array[] {
+  #sumOf([first, ...others]: readonly (readonly Float32Array[])[]): readonly Float32Array[] {
+    if (others.length === 0) return first!
     const { length } = first![0]!
-    if ((this.#mixture[0]?.length ?? -1) < length) {
-      this.#mixture = first!.map(() => new Float32Array(length))
+    if ((this.#room[0]?.length ?? -1) < length) {
+      this.#room = first!.map(() => new Float32Array(length))
     }
     return first!.map((plane, channel) => {
-      const sum = this.#mixture[channel]!.subarray(0, length)
+      const sum = this.#room[channel]!.subarray(0, length)
       sum.set(plane)
       for (const other of others) addTo(sum, other[channel]!)
       return sum
@@ -83,12 +86,17 @@ class Track {
     this.#greatest = empty()
   }
 
-  add(planes: readonly Float32Array[]): void {
+  /** Adds planar samples, or the sums of two. */
+  add(planes: readonly Float32Array[], others?: readonly Float32Array[]): void {
     const { length } = planes[0]!
     for (let at = 0; at < length;) {
       if (this.#inLast === this.#bucketSamples) this.#beginBucket()
       const end = Math.min(length, at + this.#bucketSamples - this.#inLast)
-      for (const [channel, plane] of planes.entries()) this.#widen(channel, plane, at, end)
+      for (const [channel, plane] of planes.entries()) {
+        const other = others?.[channel]
+        const range = other ? rangeOfSum(plane, other, at, end) : rangeOf(plane, at, end)
+        this.#widen(channel, range)
+      }
       this.#inLast += end - at
       at = end
     }
@@ -135,18 +143,38 @@ class Track {
     }
   }
 
-  #widen(channel: number, plane: Float32Array, from: number, to: number): void {
+  #widen(channel: number, { low, high }: Range): void {
     const [least, greatest] = [this.#least[channel]!, this.#greatest[channel]!]
     const last = least.length - 1
-    let [low, high] = [least[last]!, greatest[last]!]
-    for (let i = from; i < to; i += 1) {
-      const sample = plane[i]!
-      if (sample < low) low = sample
-      if (sample > high) high = sample
-    }
-    least[last] = low
-    greatest[last] = high
+    least[last] = Math.min(least[last]!, low)
+    greatest[last] = Math.max(greatest[last]!, high)
   }
+}
+
+interface Range {
+  low: number
+  high: number
+}
+
+function rangeOf(samples: Float32Array, from: number, to: number): Range {
+  let [low, high] = [Infinity, -Infinity]
+  for (let i = from; i < to; i += 1) {
+    const sample = samples[i]!
+    if (sample < low) low = sample
+    if (sample > high) high = sample
+  }
+  return { low, high }
+}
+
+/** Of the sums of both, which need no memory then. */
+function rangeOfSum(one: Float32Array, other: Float32Array, from: number, to: number): Range {
+  let [low, high] = [Infinity, -Infinity]
+  for (let i = from; i < to; i += 1) {
+    const sample = one[i]! + other[i]!
+    if (sample < low) low = sample
+    if (sample > high) high = sample
+  }
+  return { low, high }
 }
 
 const toEightBits = (sample: number): number =>

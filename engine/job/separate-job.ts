@@ -5,6 +5,7 @@ import type { Broker } from '../../shared/broker/broker.ts'
 import type { Clock } from '../../shared/clock.ts'
 import type { FailureCode } from '../../shared/errors.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
+import { handOverName } from '../../shared/hand-over.ts'
 import { assertNotTooLong } from '../../shared/media-limits.ts'
 import { targetNames, type Event, type Job } from '../../shared/messages.ts'
 import type { PublicFetch } from '../../shared/http/public-fetch.ts'
@@ -109,7 +110,7 @@ const reasonOf = (promise: Promise<unknown>): Promise<unknown> =>
 
 /** Brings the source to the job's folder; returns its path. */
 async function fetchMedia(
-  { source }: Job,
+  { source, shared_folder: sharedFolder }: Job,
   folder: string,
   signal: AbortSignal,
   { media, publicFetch, config, store }: JobDeps,
@@ -118,7 +119,9 @@ async function fetchMedia(
   const fetching = { url: source.url, path, bytesMax: LIMITS.fileBytesMax, signal }
   const { fetchSecondsMax: secondsMax } = config
   if (source.kind === 'file') {
-    await media.fetchSource({ ...fetching, onAway: () => store.noticed(source.url) })
+    const folderName = handOverName(sharedFolder, folder)
+    const onAway = () => store.noticed(source.url)
+    await media.fetchSource({ ...fetching, folderName, onAway })
     store.ended()
   } else {
     await media.fetchPublicSource(publicFetch, { ...fetching, secondsMax })
@@ -215,7 +218,8 @@ const createStore =
     const url = job.upload_urls[part]
     if (url === undefined) throw new Error(`the job has no address for ${part}`)
     const onAway = () => store.noticed(url)
-    const upload = () => media.uploadOutput({ url, path, contentType, signal, onAway })
+    const fileName = handOverName(job.shared_folder, path)
+    const upload = () => media.uploadOutput({ url, path, contentType, signal, onAway, fileName })
     await inSpan(`upload ${part}`, {}, upload)
     store.ended()
   }

@@ -2,6 +2,9 @@
 
 import {
   AV_CHANNEL_ORDER_UNSPEC,
+  AV_SAMPLE_FMT_DBL,
+  AV_SAMPLE_FMT_DBLP,
+  AV_SAMPLE_FMT_FLT,
   AV_SAMPLE_FMT_FLTP,
   AVERROR_INPUT_CHANGED,
   type AVSampleFormat,
@@ -14,6 +17,13 @@ import {
 } from 'node-av/lib'
 import { layoutOf } from './channel-layout.ts'
 import { CallError, check } from './ffmpeg.ts'
+
+const FLOAT_FORMATS: readonly AVSampleFormat[] = [
+  AV_SAMPLE_FMT_FLT,
+  AV_SAMPLE_FMT_FLTP,
+  AV_SAMPLE_FMT_DBL,
+  AV_SAMPLE_FMT_DBLP,
+]
 
 export interface BlockFormat {
   /** Hertz. */
@@ -28,6 +38,8 @@ export class BlockMaker {
   readonly #sampleRate: number
   readonly #blockSamples: number
   #converter: SoftwareResampleContext | null = null
+  /** Whether samples may be infinite or no numbers: of integers, none can. */
+  #mayBeUnfit = true
   readonly #converted = new Frame()
   /** Views of `#converted`'s memory, one a channel. */
   #planes: Float32Array[] = []
@@ -85,6 +97,7 @@ export class BlockMaker {
   #openConverter(frame: Frame): SoftwareResampleContext {
     const converter = new SoftwareResampleContext()
     const source = frame.channelLayout
+    this.#mayBeUnfit = FLOAT_FORMATS.includes(frame.format as AVSampleFormat)
     check(
       converter.allocSetOpts2(
         this.layout,
@@ -146,7 +159,9 @@ export class BlockMaker {
       }
       const count = Math.min(samples - from, this.#blockSamples - this.#fill)
       for (const [channel, plane] of planes.entries()) {
-        copyFinite(plane, from, count, this.#block[channel]!, this.#fill)
+        const room = this.#block[channel]!.subarray(this.#fill, this.#fill + count)
+        room.set(plane.subarray(from, from + count))
+        if (this.#mayBeUnfit) makeFinite(room)
       }
       from += count
       this.#fill += count
@@ -158,16 +173,9 @@ export class BlockMaker {
   }
 }
 
-/** Copies samples; NaN and infinities become 0: they would spoil all later samples. */
-function copyFinite(
-  from: Float32Array,
-  start: number,
-  count: number,
-  to: Float32Array,
-  at: number,
-): void {
-  to.set(from.subarray(start, start + count), at)
-  for (let i = at; i < at + count; i++) if (!Number.isFinite(to[i]!)) to[i] = 0
+/** NaN and infinities become 0: they would spoil all later samples. */
+function makeFinite(samples: Float32Array): void {
+  for (let i = 0; i < samples.length; i++) if (!Number.isFinite(samples[i]!)) samples[i] = 0
 }
 
 /** For channels without a meaning: input `i` goes to output `i mod outputs`; each is a mean. */

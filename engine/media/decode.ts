@@ -12,7 +12,8 @@ import { openSound, type OpenSound } from './open-sound.ts'
 import { SoundClock } from './sound-clock.ts'
 import type { Tags } from './tags.ts'
 
-const BLOCK_SECONDS = 0.5
+/** Of a channel: 1.5 s at 44.1 kHz. Each block costs a message between two processes. */
+const BLOCK_SAMPLES_MAX = 2 ** 16
 
 export interface MixtureLimits {
   mediaSecondsMax: number
@@ -41,8 +42,8 @@ export interface Mixture {
   /** Packets skipped so far because they were broken. */
   readonly corruptPackets: number
   /**
-   * All samples once, in order, as [channels][samples] of at most half a second. Values beyond ±1
-   * are kept; NaN and infinities are 0. The receiver owns the blocks.
+   * All samples once, in order, as [channels][samples] of at most 65,536. Values beyond ±1 are
+   * kept; NaN and infinities are 0. The receiver owns the blocks.
    * @throws ServiceError MEDIA_TOO_LONG, INVALID_MEDIA
    */
   blocks(): AsyncGenerator<Float32Array[]>
@@ -114,7 +115,7 @@ class DecodedMixture implements Mixture {
     this.#maker = new BlockMaker(layoutOf(first), {
       sampleRate: this.sampleRate,
       channelsMax: given.channelsMax,
-      blockSamples: Math.ceil(this.sampleRate * BLOCK_SECONDS),
+      blockSamples: BLOCK_SAMPLES_MAX,
     })
     this.channels = this.#maker.layout.nbChannels
     this.channelMask = maskOf(this.#maker.layout)

@@ -310,19 +310,39 @@ function createQuantizer(): (block: readonly Float32Array[]) => Buffer {
 
 /** As `createQuantizer`, but each sample in three bytes, as WAV files have them. */
 function createPacker(): (block: readonly Float32Array[]) => Buffer {
-  let room = Buffer.alloc(0)
+  let room = new Int32Array(0)
   return (block) => {
     const samples = samplesOf(block)
     const step = BYTES * block.length
-    if (room.length < samples * step) room = Buffer.alloc(samples * step)
-    for (let from = 0; from < samples; from += SAMPLES_AT_ONCE) {
+    const words = Math.ceil((samples * step) / room.BYTES_PER_ELEMENT)
+    if (room.length < words) room = new Int32Array(words)
+    const bytes = bytesOf(room)
+    const [left, right] = block
+    const packed = block.length === 2 ? packPairs(left!, right!, room) : 0
+    for (let from = packed; from < samples; from += SAMPLES_AT_ONCE) {
       const to = Math.min(samples, from + SAMPLES_AT_ONCE)
       for (const [channel, plane] of block.entries()) {
-        pack(plane.subarray(from, to), room, { at: from * step + BYTES * channel, step })
+        pack(plane.subarray(from, to), bytes, { at: from * step + BYTES * channel, step })
       }
     }
-    return room.subarray(0, samples * step)
+    return bytes.subarray(0, samples * step)
   }
+}
+
+/**
+ * Packs two channels, two samples of each in three words: in half the time that bytes take.
+ * @returns samples of a channel that were packed: an odd last one is not
+ */
+function packPairs(left: Float32Array, right: Float32Array, words: Int32Array): number {
+  const samples = left.length - (left.length % 2)
+  for (let i = 0, at = 0; i < samples; i += 2, at += 3) {
+    const [a, b] = [levelOf(left[i]!), levelOf(right[i]!)]
+    const [c, d] = [levelOf(left[i + 1]!), levelOf(right[i + 1]!)]
+    words[at] = (a & 0xffffff) | (b << 24)
+    words[at + 1] = ((b >> 8) & 0xffff) | (c << 16)
+    words[at + 2] = ((c >> 16) & 0xff) | (d << 8)
+  }
+  return samples
 }
 
 function pack(
@@ -340,6 +360,6 @@ function pack(
 
 /** Rounded, and clipped to full scale. */
 function levelOf(sample: number): number {
-  const level = Math.floor(sample * FULL_SCALE + 0.5) // Math.round takes thrice as long
-  return level < LEAST ? LEAST : level > GREATEST ? GREATEST : level
+  const level = sample * FULL_SCALE + 0.5 // Math.round takes thrice as long
+  return (level < LEAST ? LEAST : level > GREATEST ? GREATEST : Math.floor(level)) | 0 // NaN: 0
 }

@@ -28,6 +28,8 @@ export interface ProcessLimits {
 export interface ProcessFiles {
   reads?: readonly string[]
   writes?: readonly string[]
+  /** A descriptor of memory to share, which the program has as `MEMORY`. */
+  memory?: number
 }
 
 export interface ProcessCall<Task> {
@@ -149,6 +151,7 @@ const LIMITED =
 
 /** The third after standard input, output and error: see `stdio`. */
 const CHANNEL = 3
+export const MEMORY = 4
 
 /**
  * From Node 24 on V8 maps 512 MiB for its code in a way that counts as data from the start, for
@@ -160,17 +163,18 @@ const CODE_BYTES = Number(process.versions.node.split('.')[0]) >= 24 ? 2 * 512 *
 function startLimited(
   program: URL,
   { bytesMax, niceness }: ProcessLimits,
-  { reads = [], writes = [] }: ProcessFiles,
+  { reads = [], writes = [], memory }: ProcessFiles,
 ): ChildProcess {
   const path = fileURLToPath(program)
-  const options = { reads: [...programFiles(path), ...reads], writes, channel: CHANNEL }
+  const descriptors = { channel: CHANNEL, ...(memory !== undefined && { memory: MEMORY }) }
+  const options = { reads: [...programFiles(path), ...reads], writes, ...descriptors }
   const node = [process.execPath, COLLECT_LESS_OFTEN, '--import', import.meta.resolve('tsx'), path]
   const sandboxed = [process.execPath, SANDBOX, JSON.stringify(options), ...node]
   const kibibytes = Math.floor((bytesMax + CODE_BYTES) / 1_024)
   const limits = [kibibytes, niceness].map(String)
   return spawn('/bin/sh', ['-c', LIMITED, 'sh', ...limits, ...sandboxed], {
     env: {},
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc', memory ?? 'ignore'],
     serialization: 'advanced',
   })
 }

@@ -1,7 +1,8 @@
 // Becomes a program that reads and writes the files it is given and no others, opens no socket and
 // looks into no other process: `node sandbox.mjs OPTIONS [COMMAND…]`. OPTIONS is JSON of `reads`
-// and `writes`, paths with all beneath them, and `channel`, the descriptor of Node's IPC if there
-// is one. Without COMMAND it prints what the kernel enforces, as JSON.
+// and `writes`, paths with all beneath them, `channel`, the descriptor of Node's IPC if there is
+// one, and `memory`, that of memory shared with the process that started this one. Without COMMAND
+// it prints what the kernel enforces, as JSON.
 //
 // Landlock restricts files, a filter of system calls the rest. Both are set before the program
 // starts, so that they hold for all of its threads. The program ends with the process that started
@@ -23,7 +24,7 @@ const PR_SET_NO_NEW_PRIVS = 38
 const PR_SET_SECCOMP = 22
 
 const [text = '{}', ...command] = process.argv.slice(2)
-const { reads = [], writes = [], channel } = JSON.parse(text)
+const { reads = [], writes = [], channel, memory } = JSON.parse(text)
 const SIGKILL = 9
 prctl(PR_SET_PDEATHSIG, SIGKILL, null, 0, 0) // work that never ends does not outlive its engine
 prctl(PR_SET_NO_NEW_PRIVS, 1, null, 0, 0) // without it neither is allowed to who is not root
@@ -119,7 +120,7 @@ function filterOf(program) {
 /** Replaces this program, whose descriptors Node has marked as not to be inherited. */
 function become(parts) {
   const F_SETFD = 2
-  const descriptors = [0, 1, 2, ...(channel === undefined ? [] : [channel])]
+  const descriptors = [0, 1, 2, channel, memory].filter((each) => each !== undefined)
   for (const descriptor of descriptors) fcntl(descriptor, F_SETFD, 0)
   const environment = ['OPENSSL_CONF=/dev/null'] // its own could not be read, which ends Node
   if (channel !== undefined) {

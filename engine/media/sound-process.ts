@@ -6,6 +6,7 @@
 import type { Mixture, MixtureLimits } from './decode.ts'
 import { LimitedProcess, LimitError, type ProcessLimits } from './limited-process.ts'
 import { invalidMedia } from './open-media.ts'
+import { SharedMemory } from './shared-memory.ts'
 
 /** About 150 MB of it are the process's own. */
 export const SOUND_LIMITS: ProcessLimits = { bytesMax: 2 ** 29, secondsMax: 300, niceness: 0 }
@@ -22,18 +23,33 @@ export type SoundTask =
   | { do: 'next' }
   | { do: 'close' }
 
+/** Its samples are in the shared memory. */
 export interface NextBlock {
-  /** Null at the end. */
-  block: Float32Array[] | null
+  /** Of each channel; 0: there are no more. */
+  samples: number
   corruptPackets: number
 }
 
 /** What is found when a file is opened. */
 export type MixtureFacts = Omit<Mixture, 'corruptPackets' | 'blocks' | 'close'>
 
-type SoundProcess = LimitedProcess<SoundTask>
-
 const WORKER = new URL('./sound-worker.ts', import.meta.url)
+
+export class SoundProcess extends LimitedProcess<SoundTask> {
+  /** Has the latest block. */
+  readonly memory: SharedMemory
+
+  constructor(limits: ProcessLimits, folder: string) {
+    const memory = new SharedMemory()
+    super(WORKER, limits, { reads: [folder], memory: memory.descriptor })
+    this.memory = memory
+  }
+
+  override close(reason?: unknown): void {
+    super.close(reason)
+    this.memory.close()
+  }
+}
 
 export class SoundProcesses {
   readonly #folder: string
@@ -78,7 +94,7 @@ export class SoundProcesses {
   }
 
   #start(): SoundProcess {
-    return new LimitedProcess(WORKER, this.#limits, { reads: [this.#folder] })
+    return new SoundProcess(this.#limits, this.#folder)
   }
 
   /** The one that waits shortest, so that the others may end. */
@@ -105,31 +121,40 @@ export class SoundProcesses {
 /** Reads one file in a process of its own: what takes too much there is INVALID_MEDIA. */
 export class SoundReader {
   readonly #process: SoundProcess
+  #closing: Promise<void> | undefined
 
   constructor(process: SoundProcess) {
     this.#process = process
   }
 
-  /** Closes the file that was measured or opened. */
-  async close(): Promise<void> {
+  /** Closes the file that was measured or opened; does nothing after that. */
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close())
+  }
+
+  async #close(): Promise<void> {
     if (!this.#process.hasEnded) await this.#call({ do: 'close' })
   }
 
   /** As `measureSound`. */
   measure(path: string, { secondsMax }: { secondsMax: number }): Promise<number | null> {
+    this.#closing = undefined
     return this.#call({ do: 'measure', path, secondsMax })
   }
 
   /** As `openMixture`: it is decoded there, block by block as they are asked for. */
   async open(path: string, limits: MixtureLimits): Promise<Mixture> {
+    this.#closing = undefined
     const facts = await this.#call<MixtureFacts>({ do: 'open', path, limits })
     let corruptPackets = 0
-    let closing: Promise<void> | undefined
-    const close = () => (closing ??= this.close())
+    const close = () => this.close()
     const next = async () => {
       const answer = await this.#call<NextBlock>({ do: 'next' })
       corruptPackets = answer.corruptPackets
-      return answer.block
+      if (answer.samples === 0) return null
+      const block = Array.from({ length: facts.channels }, () => new Float32Array(answer.samples))
+      this.#process.memory.read(block) // before the next one is asked for
+      return block
     }
     return {
       ...facts,

@@ -1,7 +1,9 @@
 /** What runs in a process of `sound-process.ts`: reads one file at a time. */
 
+import { writevSync } from 'node:fs'
 import { answerCalls } from './answer-calls.ts'
 import { type Mixture, mixtureOf, type MixtureLimits } from './decode.ts'
+import { MEMORY } from './limited-process.ts'
 import { secondsOf } from './measure.ts'
 import { openSound, type OpenSound } from './open-sound.ts'
 import type { MixtureFacts, NextBlock, SoundTask } from './sound-process.ts'
@@ -34,8 +36,9 @@ async function open(path: string, limits: MixtureLimits): Promise<MixtureFacts> 
 }
 
 async function next(): Promise<NextBlock> {
-  const { value = null } = await blocks!.next()
-  return { block: value, corruptPackets: mixture!.corruptPackets }
+  const { value: block } = await blocks!.next()
+  if (block) writevSync(MEMORY, block, 0)
+  return { samples: block?.[0]?.length ?? 0, corruptPackets: mixture!.corruptPackets }
 }
 
 async function close(): Promise<void> {

@@ -2,7 +2,10 @@
  * Downloads a job's source to a local file: from the gateway's signed address, or from a client's.
  */
 
+import { rename, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { ServiceError } from '../../shared/errors.ts'
+import { COPY_NAME, FOLDER_HEADER } from '../../shared/hand-over.ts'
 import { isTemporaryStatus, request } from '../../shared/http/http-request.ts'
 import { FetchFailedError, type PublicFetch } from '../../shared/http/public-fetch.ts'
 import { saveBody } from '../../shared/http/save-body.ts'
@@ -16,6 +19,8 @@ export interface SourceOptions {
   retryPolicy?: RetryPolicy
   /** Called after each try that fails because the source is away. */
   onAway?: () => void
+  /** Of the folder of `path`, as the gateway knows it: into it goes a copy, if no byte is sent. */
+  folderName?: string | undefined
 }
 
 /** The source could not be fetched now: another try, or another engine, may succeed. */
@@ -68,15 +73,20 @@ const isTemporary = (error: unknown): boolean =>
   error instanceof FetchFailedError && error.isTemporary
 
 async function fetchOnce(
-  { url, path, bytesMax, signal }: SourceOptions,
+  { url, path, bytesMax, signal, folderName }: SourceOptions,
   retryPolicy: RetryPolicy,
 ): Promise<number> {
-  const answer = await request(new URL(url), { signal, waits: waitsOf(retryPolicy) }).catch(
-    (error: unknown) => {
-      throw away(error)
-    },
-  )
+  const headers: Record<string, string> = folderName ? { [FOLDER_HEADER]: folderName } : {}
+  const waits = waitsOf(retryPolicy)
+  const answer = await request(new URL(url), { signal, waits, headers }).catch((error: unknown) => {
+    throw away(error)
+  })
   const { statusCode: status } = answer
+  if (status === 204 && folderName !== undefined) {
+    answer.body.destroy() // it is empty
+    await rename(join(dirname(path), COPY_NAME), path)
+    return (await stat(path)).size
+  }
   if (status !== 200) {
     answer.body.destroy() // what it says is of no use
     if (isTemporaryStatus(status)) throw new SourceUnavailableError(`the source answered ${status}`)

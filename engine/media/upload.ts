@@ -2,7 +2,8 @@
 
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { isTemporaryStatus, request } from '../../shared/http/http-request.ts'
+import { FILE_HEADER } from '../../shared/hand-over.ts'
+import { isTemporaryStatus, request, type RequestOptions } from '../../shared/http/http-request.ts'
 import { FILE_BYTES_AHEAD } from '../../shared/http/save-body.ts'
 import {
   LONG_RETRY_POLICY,
@@ -20,6 +21,8 @@ export interface UploadOptions {
   retryPolicy?: RetryPolicy
   /** Called after each try that fails because the store is away. */
   onAway?: () => void
+  /** Of the file, as the gateway knows it: it may keep the file itself, and no byte is sent. */
+  fileName?: string | undefined
 }
 
 /** The store could not accept the file now. */
@@ -34,8 +37,8 @@ export class UploadRefusedError extends Error {
 }
 
 /**
- * PUTs the file, from the start on each try. An unreachable store is waited for, since the work is
- * done already.
+ * Hands the file over, or PUTs it, from the start on each try. An unreachable store is waited for,
+ * since the work is done already.
  * @throws UploadRefusedError when the request has ended
  * @throws UploadUnavailableError when it could not be sent now
  * @throws Error when the address is refused
@@ -51,12 +54,38 @@ export async function uploadOutput(options: UploadOptions): Promise<void> {
 }
 
 async function uploadOnce(
-  { url, path, contentType, signal }: UploadOptions,
+  options: UploadOptions,
   size: number,
   retryPolicy: RetryPolicy,
 ): Promise<void> {
+  const handedOver = await handOver(options, retryPolicy)
+  const status = handedOver ?? (await putBytes(options, size, retryPolicy))
+  if (status >= 200 && status <= 299) return
+  if (status === 409) throw new UploadRefusedError()
+  if (isTemporaryStatus(status)) {
+    throw new UploadUnavailableError(`the media store answered ${status}`)
+  }
+  throw new Error(`the media store refused an output: it answered ${status}`)
+}
+
+/** The status of the answer; null where the gateway cannot keep the file itself. */
+async function handOver(
+  { url, fileName, signal }: UploadOptions,
+  retryPolicy: RetryPolicy,
+): Promise<number | null> {
+  if (fileName === undefined) return null
+  const headers = { [FILE_HEADER]: fileName, 'content-length': '0' }
+  const status = await statusOf(url, { method: 'POST', headers, retryPolicy, signal })
+  return status === 404 || status === 405 ? null : status
+}
+
+function putBytes(
+  { url, path, contentType, signal }: UploadOptions,
+  size: number,
+  retryPolicy: RetryPolicy,
+): Promise<number> {
   const file = createReadStream(path, { highWaterMark: FILE_BYTES_AHEAD })
-  const answer = await request(new URL(url), {
+  return statusOf(url, {
     method: 'PUT',
     headers: {
       'content-type': contentType,
@@ -65,20 +94,19 @@ async function uploadOnce(
       connection: 'keep-alive',
     },
     body: file,
-    waits: waitsOf(retryPolicy),
+    retryPolicy,
     signal,
+  }).finally(() => file.destroy())
+}
+
+type Sent = Omit<RequestOptions, 'waits'> & { retryPolicy: RetryPolicy }
+
+async function statusOf(url: string, { retryPolicy, ...sent }: Sent): Promise<number> {
+  const options = { ...sent, waits: waitsOf(retryPolicy) }
+  const answer = await request(new URL(url), options).catch((cause: unknown) => {
+    const message = 'the media store could not be reached, or broke off'
+    throw new UploadUnavailableError(message, { cause })
   })
-    .catch((cause: unknown) => {
-      const message = 'the media store could not be reached, or broke off'
-      throw new UploadUnavailableError(message, { cause })
-    })
-    .finally(() => file.destroy())
   answer.body.destroy() // what it says is of no use
-  const status = answer.statusCode
-  if (status >= 200 && status <= 299) return
-  if (status === 409) throw new UploadRefusedError()
-  if (isTemporaryStatus(status)) {
-    throw new UploadUnavailableError(`the media store answered ${status}`)
-  }
-  throw new Error(`the media store refused an output: it answered ${status}`)
+  return answer.statusCode
 }

@@ -4,7 +4,19 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, opendir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  constants,
+  copyFile,
+  link,
+  mkdir,
+  open,
+  opendir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { dirname, join, relative, resolve } from 'node:path'
 import { Readable } from 'node:stream'
@@ -13,6 +25,7 @@ import { send } from '@fastify/send'
 import { HOUR_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { freeBytes as bytesFree } from '../../shared/free-bytes.ts'
+import { COPY_NAME, isHandOverName } from '../../shared/hand-over.ts'
 import { FILE_BYTES_AHEAD } from '../../shared/http/save-body.ts'
 import type { Keys } from '../secrets.ts'
 import { checkSignedQuery, signPath, type Claims, type SignedMethod } from './signed-url.ts'
@@ -38,12 +51,16 @@ export interface LocalDiskOptions {
   freeBytesMin: number
   /** Whether other gateways may be writing to the folder. */
   isShared: boolean
+  /** SCRATCH_DIR of the engines on this host. */
+  engineFolder?: string | undefined
   /** The free space of the disk that holds the folder. */
   freeBytes?: (folder: string) => Promise<number>
 }
 
 const KEY = /^[\w-]+(\/[\w-]+)+$/
 const NEW = '.new'
+/** The media folder is private to the gateway's user. */
+const FILE_MODE = 0o600
 /** A file that is being written changes more often. */
 const SILENT_MS = HOUR_MS
 /** A hint to clients; nobody can know when there is room. */
@@ -75,6 +92,10 @@ class MediaFolder implements LocalDisk {
 
   get place(): string {
     return `the folder ${resolve(this.#options.folder)}`
+  }
+
+  get engineFolder(): string | undefined {
+    return this.#options.engineFolder
   }
 
   async owner(): Promise<string | undefined> {
@@ -112,19 +133,51 @@ class MediaFolder implements LocalDisk {
 
   async stage(body: Readable, limits: StageLimits): Promise<StagedMedia> {
     const newPath = join(this.#options.folder, NEW, randomUUID())
-    const discard = () => rm(newPath, { force: true })
+    const staged = this.#staged(newPath)
     const counted = countedPieces(body, limits, (bytes) => this.#assertRoom(bytes))
     await writeDurably(newPath, counted).catch(async (error: unknown) => {
-      await discard()
+      await staged.discard()
       throw isDiskFull(error) ? noRoom(error) : error
     })
+    return staged
+  }
+
+  async adopt(name: string): Promise<StagedMedia | undefined> {
+    const { engineFolder } = this.#options
+    if (engineFolder === undefined || !isHandOverName(name)) return undefined
+    const staged = this.#staged(join(this.#options.folder, NEW, randomUUID()))
+    try {
+      await link(join(engineFolder, name), staged.path)
+      await makeDurable(staged.path)
+      return staged
+    } catch {
+      await staged.discard()
+      return undefined // not there, no file, on another disk or another user's: its bytes will come
+    }
+  }
+
+  async handOver(key: string, folderName: string): Promise<boolean> {
+    const { engineFolder } = this.#options
+    if (engineFolder === undefined || !isHandOverName(folderName)) return false
+    const copied = copyFile(
+      this.#pathOf(key),
+      join(engineFolder, folderName, COPY_NAME),
+      constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE,
+    )
+    return copied.then(
+      () => true,
+      () => false, // no such folder here, or it takes no more: the bytes are sent
+    )
+  }
+
+  #staged(newPath: string): StagedMedia & { path: string } {
     const place = async (key: string) => {
       const path = this.#pathOf(key)
       await mkdir(dirname(path), { recursive: true })
       await rename(newPath, path)
       await syncFolder(dirname(path))
     }
-    return { discard, place }
+    return { path: newPath, place, discard: () => rm(newPath, { force: true }) }
   }
 
   async remove(key: string): Promise<void> {
@@ -203,8 +256,20 @@ async function* countedPieces(
 
 async function writeDurably(path: string, pieces: AsyncIterable<Buffer>): Promise<void> {
   // Opened first: a stream that opens the file itself may do so after it was destroyed.
-  const file = await open(path, 'wx', 0o600)
+  const file = await open(path, 'wx', FILE_MODE)
   await pipeline(pieces, file.createWriteStream({ flush: true, highWaterMark: FILE_BYTES_AHEAD }))
+}
+
+/** Makes a file private and durable. Fails for what is none: a link to one, or a pipe. */
+async function makeDurable(path: string): Promise<void> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  try {
+    await file.chmod(FILE_MODE)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
 }
 
 /**

@@ -75,6 +75,15 @@ export interface LocalDisk extends BaseMediaStore {
   hasRoom(): Promise<boolean>
   /** Stores all of `body`, or nothing on failure. To be placed or discarded. */
   stage(body: Readable, limits: StageLimits): Promise<StagedMedia>
+  /** SCRATCH_DIR of the engines on this host; undefined: none is known. */
+  readonly engineFolder: string | undefined
+  /**
+   * As `stage`, of a complete file in `engineFolder`, whose bytes are neither read nor copied.
+   * Undefined where it can't be: there is none, or it is on another disk or another user's.
+   */
+  adopt(name: string): Promise<StagedMedia | undefined>
+  /** Copies what is stored under `key` into a folder of `engineFolder`; false where it can't be. */
+  handOver(key: string, folderName: string): Promise<boolean>
   /** Answers `request` (its method, Range and conditions) with what is stored under `key`. */
   reply(key: string, request: IncomingMessage): Promise<MediaReply>
 }

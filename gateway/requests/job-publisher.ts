@@ -185,6 +185,7 @@ export async function jobOf(
 ): Promise<Job> {
   const { request_id: requestId, file_name: fileName } = row
   const storedKey = sourceKey(row)
+  const sharedFolder = mediaStore.kind === 'local disk' ? mediaStore.engineFolder : undefined
   const address = { audience: 'engine', expiresAt: clock.now() + JOB_URL_MS } as const
   const uploadUrl = (part: OutputPart) =>
     mediaStore.uploadUrl({ ...address, key: outputKey(requestId, part) })
@@ -206,5 +207,6 @@ export async function jobOf(
     upload_urls: Object.fromEntries(
       await Promise.all(partsOf(row).map(async (part) => [part, await uploadUrl(part)] as const)),
     ) as Job['upload_urls'],
+    ...(sharedFolder !== undefined && { shared_folder: sharedFolder }),
   }
 }

@@ -1,6 +1,7 @@
 import contentDisposition from 'content-disposition'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
+import { FOLDER_HEADER } from '../../shared/hand-over.ts'
 import type { OutputPart } from '../../shared/messages.ts'
 import { checkAddress, type MediaDeps } from '../api/media-address.ts'
 import { storedPart } from '../requests/presenter.ts'
@@ -73,6 +74,10 @@ async function sendMedia(
   reply: FastifyReply,
   media: Media,
 ) {
+  const { [FOLDER_HEADER]: folderName } = request.headers
+  if (typeof folderName === 'string' && (await mediaStore.handOver(media.key, folderName))) {
+    return reply.status(204).send()
+  }
   const { status, headers, body } = await mediaStore.reply(media.key, request.raw)
   return reply
     .status(status)

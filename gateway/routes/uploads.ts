@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
+import { FILE_HEADER } from '../../shared/hand-over.ts'
 import { withDeadline } from '../../shared/deadline.ts'
 import type { OutputPart } from '../../shared/messages.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { uploadTimes } from '../files/times.ts'
 import { checkAddress, type MediaDeps } from '../api/media-address.ts'
-import type { StageLimits } from '../media-store/media-store.ts'
+import type { StagedMedia, StageLimits } from '../media-store/media-store.ts'
 import { inTransaction, type Store } from '../store/database.ts'
 import { findFile, markFileUploaded } from '../store/files.ts'
 import { findRequest } from '../store/requests.ts'
@@ -36,6 +37,11 @@ export function uploadRoutes(app: FastifyInstance, deps: MediaDeps): void {
     '/media/outputs/:request_id/:part',
     { schema: { hide: true } },
     (request, reply) => takeOutput({ ...deps, turns }, request, reply),
+  )
+  app.post<OutputRoute>(
+    '/media/outputs/:request_id/:part',
+    { schema: { hide: true } },
+    (request, reply) => adoptOutput({ ...deps, turns }, request, reply),
   )
 }
 
@@ -94,20 +100,42 @@ async function takeOutput(
   request: FastifyRequest<OutputRoute>,
   reply: FastifyReply,
 ) {
-  const { turns } = deps
+  const { key, claim } = outputOf(deps, request)
+  await claim(deps.store) // before the body is sent, where possible
+  await deps.turns.alone(key, (signal) => keepBody(deps, request, { key, signal, claim }))
+  return reply.send()
+}
+
+/** Keeps a file of an engine on this host, which names it instead of sending its bytes. */
+async function adoptOutput(
+  deps: UploadDeps,
+  request: FastifyRequest<OutputRoute>,
+  reply: FastifyReply,
+) {
+  const { key, claim } = outputOf(deps, request)
+  const { [FILE_HEADER]: name } = request.headers
+  await deps.turns.alone(key, async () => {
+    const staged = await deps.mediaStore.adopt(String(name))
+    if (!staged) throw new ServiceError('NOT_FOUND')
+    await keepStaged(deps.store, staged, { key, claim })
+  })
+  return reply.status(204).send()
+}
+
+/** What a signed address for an output allows: until its request has ended. */
+function outputOf(
+  deps: UploadDeps,
+  request: FastifyRequest<OutputRoute>,
+): Pick<Keeping, 'key' | 'claim'> {
   const { request_id: requestId, part } = request.params
-  checkAddress(request, 'PUT', outputKey(requestId, part), deps)
-  const assertUnfinished = async (store: Store) => {
+  const key = outputKey(requestId, part)
+  checkAddress(request, 'PUT', key, deps)
+  const claim = async (store: Store) => {
     const row = await findRequest(store, requestId)
     if (!row) throw new ServiceError('NOT_FOUND')
     if (isTerminal(row.status)) throw new ServiceError('REQUEST_FINISHED')
   }
-  await assertUnfinished(deps.store) // before the body is sent, where possible
-  const key = outputKey(requestId, part)
-  await turns.alone(key, (signal) =>
-    keepBody(deps, request, { key, signal, claim: assertUnfinished }),
-  )
-  return reply.send()
+  return { key, claim }
 }
 
 interface Keeping extends Omit<StageLimits, 'silentMsMax'> {
@@ -127,6 +155,14 @@ async function keepBody(
 ): Promise<void> {
   const silentMsMax = 1_000 * config.bodySecondsMax
   const staged = await mediaStore.stage(raw, { ...limits, silentMsMax })
+  await keepStaged(store, staged, { key, claim })
+}
+
+async function keepStaged(
+  store: Store,
+  staged: StagedMedia,
+  { key, claim }: Pick<Keeping, 'key' | 'claim'>,
+): Promise<void> {
   try {
     await inTransaction(store, async (store) => {
       await claim(store)

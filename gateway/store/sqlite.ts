@@ -17,6 +17,8 @@ export const SqliteDatabase = createRequire(import.meta.url)(DRIVER) as typeof B
 
 /** Of errors of the disk, which may pass: full, failing, or mounted for reading alone. */
 const DISK_CODES = /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|BUSY)/
+/** Statements that stay compiled; lists of values make many. */
+const STATEMENTS_MAX = 500
 /** A hint to clients; nobody can know when there is room. */
 const RETRY_AFTER_SECONDS = 30
 
@@ -74,7 +76,7 @@ class ImmediateDriver extends SqliteDriver {
   readonly #database: BetterSqlite.Database
 
   constructor({ database }: { database: BetterSqlite.Database }) {
-    super({ database })
+    super({ database: compilingOnce(database) })
     this.#database = database
   }
 
@@ -106,6 +108,24 @@ class ImmediateDriver extends SqliteDriver {
   ): Promise<void> {
     if (!this.#database.inTransaction) throw away()
     await super.rollbackToSavepoint(...given)
+  }
+}
+
+/** To compile one of the 70 statements of a request takes 33 µs: 2 ms, if it is done each time. */
+function compilingOnce(
+  database: BetterSqlite.Database,
+): Pick<typeof database, 'prepare' | 'close'> {
+  const statements = new Map<string, BetterSqlite.Statement>()
+  return {
+    prepare: ((sql: string) => {
+      const statement = statements.get(sql) ?? database.prepare(sql)
+      statements.delete(sql) // the latest is last
+      statements.set(sql, statement)
+      const [oldest] = statements.keys()
+      if (statements.size > STATEMENTS_MAX) statements.delete(oldest!)
+      return statement
+    }) as typeof database.prepare,
+    close: () => database.close(),
   }
 }
 

@@ -7,8 +7,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { LimitedProcess, LimitError } from '../../engine/media/limited-process.ts'
-import type { NextBlock, SoundTask } from '../../engine/media/sound-process.ts'
+import { LimitError } from '../../engine/media/limited-process.ts'
+import { SoundProcess, type NextBlock } from '../../engine/media/sound-process.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { makeMedia, type Tracks } from '../support/make-media.ts'
 import { noise, sine } from '../support/signals.ts'
@@ -41,8 +41,6 @@ const WITH_PICTURES = [
 const LIMITS = { bytesMax: 4 * 2 ** 30, secondsMax: 60, niceness: 0 }
 const MIXTURE_LIMITS = { mediaSecondsMax: 600, channelsMax: 8, sampleRate: null }
 const MUTATIONS_MAX = 6
-
-const WORKER = new URL('../../engine/media/sound-worker.ts', import.meta.url)
 
 interface Original {
   name: string
@@ -94,7 +92,7 @@ function tracksOf(encoder: string, pictures?: string): Tracks {
 /** Reads one file after another in a process, and in a new one after it has ended. */
 class Reader {
   readonly #folder: string
-  #process: LimitedProcess<SoundTask> | null = null
+  #process: SoundProcess | null = null
 
   constructor(folder: string) {
     this.#folder = folder
@@ -105,7 +103,7 @@ class Reader {
     const path = join(this.#folder, 'mutated')
     writeFileSync(path, bytes)
     if (this.#process?.hasEnded !== false) {
-      this.#process = new LimitedProcess(WORKER, LIMITS, { reads: [this.#folder] })
+      this.#process = new SoundProcess(LIMITS, this.#folder)
     }
     const secondsMax = MIXTURE_LIMITS.mediaSecondsMax
     const measured = await refusalOr(this.#process.call({ do: 'measure', path, secondsMax }))
@@ -121,7 +119,7 @@ class Reader {
     const process = this.#process!
     await process.call({ do: 'open', path, limits: MIXTURE_LIMITS })
     try {
-      while ((await process.call<NextBlock>({ do: 'next' })).block);
+      while ((await process.call<NextBlock>({ do: 'next' })).samples > 0);
     } finally {
       if (!process.hasEnded) await process.call({ do: 'close' })
     }

@@ -70,6 +70,9 @@ export class MediaDisk {
           discard: async () => void this.staged.delete(staged),
         }
       },
+      engineFolder: undefined, // its disk is no engine's
+      adopt: async () => undefined,
+      handOver: async () => false,
       reply: async (key) => {
         const found = await call('read media', () => this.stored.has(key))
         return { status: found ? 200 : 404, headers: {}, body: Readable.from([]) }

@@ -65,6 +65,8 @@ export interface GatewayOptions {
   streamsMaxPerAccount?: number
   checkAudioUrl?: Deps['checkAudioUrl']
   checkWebhookUrl?: Deps['checkWebhookUrl']
+  /** SCRATCH_DIR of engines on its host. */
+  engineFolder?: string
   /** Without it, `disk`. */
   mediaStore?: Deps['mediaStore']
   /** The client that the registry connects to every engine. */
@@ -130,6 +132,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
       freeBytesMin: 0,
       isShared: database.url !== undefined,
       freeBytes: async () => free.bytes,
+      engineFolder: options.engineFolder,
       baseUrls: {
         client: options.config?.publicUrl ?? (() => PUBLIC_URL),
         engine: () => MEDIA_URL,

@@ -51,10 +51,17 @@ describe('wav', () => {
   test('clips instead of wrapping; what is no number is silence', async () => {
     const step = 1 / 2 ** 23
     const loud = Float32Array.of(1, 1.5, 1e9, Infinity, -1, -1.5, -1e9, -Infinity, NaN, step * 0.75)
-    const { path } = await encode('loud.wav', [loud], { format: 'wav', sampleRate: 8000 })
     const top = 1 - step
     const wanted = Float32Array.of(top, top, top, top, -1, -1, -1, -1, 0, step)
-    assert.deepEqual(readWav24(await readFile(path)).planes, [wanted])
+    for (const channels of [1, 2, 3]) {
+      // each channel begins with another sample
+      const planes = (samples: Float32Array) =>
+        Array.from({ length: channels }, (_, c) =>
+          Float32Array.of(...samples.subarray(c), ...samples.subarray(0, c)),
+        )
+      const { path } = await encode('loud.wav', planes(loud), { format: 'wav', sampleRate: 8000 })
+      assert.deepEqual(readWav24(await readFile(path)).planes, planes(wanted))
+    }
   })
 
   test('keeps the order and meaning of six channels, and nine without one', async () => {

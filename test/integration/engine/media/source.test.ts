@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
-import { access, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -53,6 +53,25 @@ describe('a source', () => {
   test('is written to the file', async (t) => {
     const { url } = await serve(t, whole)
     const { path, bytes } = fetchFrom(url)
+    assert.equal(await bytes, BYTES.length)
+    assert.deepEqual(await readFile(path), BYTES)
+  })
+
+  test('that the gateway has copied to the folder is taken from there', async (t) => {
+    const { url } = await serve(t, async (request, response) => {
+      assert.equal(request.headers['winnow-folder'], 'job-1-a')
+      await writeFile(join(folder, 'handed-over'), 'a copy')
+      response.writeHead(204).end()
+    })
+    const { path, bytes } = fetchFrom(url, { folderName: 'job-1-a' })
+    assert.equal(await bytes, 6)
+    assert.equal(await readFile(path, 'utf8'), 'a copy')
+    await assert.rejects(access(join(folder, 'handed-over')))
+  })
+
+  test('that the gateway sends instead is written like any', async (t) => {
+    const { url } = await serve(t, whole)
+    const { path, bytes } = fetchFrom(url, { folderName: 'job-1-a' })
     assert.equal(await bytes, BYTES.length)
     assert.deepEqual(await readFile(path), BYTES)
   })

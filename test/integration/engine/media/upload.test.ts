@@ -74,6 +74,45 @@ describe('an upload', () => {
     assert.equal(requests(), 1)
   })
 
+  test('of a file that the gateway keeps itself sends no byte', async (t) => {
+    const calls: unknown[] = []
+    const { url } = await serve(t, (request, response) => {
+      calls.push([
+        request.method,
+        request.headers['winnow-file'],
+        request.headers['content-length'],
+      ])
+      response.writeHead(204).end()
+    })
+    await upload(url, { fileName: 'job-1-a/target' })
+    assert.deepEqual(calls, [['POST', 'job-1-a/target', '0']])
+  })
+
+  for (const code of [404, 405]) {
+    test(`of a file that the gateway cannot keep itself (${code}) sends its bytes`, async (t) => {
+      const pieces: Buffer[] = []
+      const methods: unknown[] = []
+      const { url } = await serve(t, (request, response) => {
+        methods.push(request.method)
+        const answer = request.method === 'POST' ? early(code) : taken(pieces)
+        answer(request, response)
+      })
+      await upload(url, { fileName: 'job-1-a/target' })
+      assert.deepEqual(methods, ['POST', 'PUT'])
+      assert.deepEqual(Buffer.concat(pieces), BYTES)
+    })
+  }
+
+  test('of a file that the gateway would keep itself fails and is tried again like any', async (t) => {
+    const refused = await serve(t, early(409))
+    await assert.rejects(upload(refused.url, { fileName: 'job-1-a/target' }), UploadRefusedError)
+    assert.equal(refused.requests(), 1)
+    const away = await serve(t, early(503))
+    const uploading = upload(away.url, { fileName: 'job-1-a/target' })
+    await assert.rejects(uploading, UploadUnavailableError)
+    assert.equal(away.requests(), 3)
+  })
+
   const troubles = { '503': early(503), 'a broken connection': hangUp }
   for (const [name, trouble] of Object.entries(troubles)) {
     test(`is sent whole again after ${name}`, async (t) => {

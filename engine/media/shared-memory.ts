@@ -1,0 +1,51 @@
+/**
+ * Memory that a process shares with a child: samples go through it as they are, where a message
+ * would copy, encode and send them. It has no name, and ends with the last of both.
+ */
+
+import { closeSync, readvSync } from 'node:fs'
+import koffi from 'koffi'
+
+/** The largest block fits: 65,536 samples of 64 channels. What is not written takes no memory. */
+const BYTES = 2 ** 24
+
+const [CLOSE_ON_EXEC, ALLOW_SEALING] = [1, 2]
+const F_ADD_SEALS = 1_033
+/** Nobody changes its size, nor that: a child can take no more memory so, and end no reading. */
+const SEALS = 0b111
+
+const libc = koffi.load('libc.so.6')
+const createMemory = libc.func('int memfd_create(str name, uint flags)')
+const truncate = libc.func('int ftruncate(int descriptor, long bytes)')
+const fcntl = libc.func('int fcntl(int descriptor, int command, int value)')
+
+export class SharedMemory {
+  readonly descriptor: number
+  #isClosed = false
+
+  /** @throws Error when the system has none */
+  constructor() {
+    this.descriptor = createMemory('winnow', CLOSE_ON_EXEC | ALLOW_SEALING)
+    const isSized = this.descriptor >= 0 && truncate(this.descriptor, BYTES) === 0
+    if (!isSized || fcntl(this.descriptor, F_ADD_SEALS, SEALS) !== 0) {
+      throw new Error('the system gives no memory to share with another process')
+    }
+  }
+
+  /**
+   * Fills `planes` with what the child wrote last, one after the other.
+   * @throws Error when it was closed, or has no room for as much
+   */
+  read(planes: readonly Float32Array[]): void {
+    if (this.#isClosed) throw new Error('the shared memory was closed')
+    const bytes = planes.reduce((sum, { byteLength }) => sum + byteLength, 0)
+    if (readvSync(this.descriptor, planes, 0) < bytes) {
+      throw new Error(`a block of ${bytes} bytes is larger than the shared memory`)
+    }
+  }
+
+  close(): void {
+    if (!this.#isClosed) closeSync(this.descriptor)
+    this.#isClosed = true
+  }
+}

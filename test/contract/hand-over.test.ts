@@ -1,0 +1,114 @@
+/** Files that an engine on the gateway's host takes and gives by name: docs/decisions/uploads.md. */
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { COPY_NAME, FILE_HEADER, FOLDER_HEADER } from '../../shared/hand-over.ts'
+import type { Job } from '../../shared/messages.ts'
+import { assertError } from '../support/assert-shape.ts'
+import {
+  complete,
+  FILE_BYTES,
+  startGateway,
+  submitted,
+  uploadFile,
+  type Gateway,
+} from '../support/start-gateway.ts'
+
+const FOLDER_NAME = 'job-1-aB9'
+const FILE_NAME = `${FOLDER_NAME}/target`
+
+/** A gateway beside an engine that has begun a job. */
+async function start(t: TestContext) {
+  const engineFolder = await mkdtemp(join(tmpdir(), 'scratch-'))
+  t.after(() => rm(engineFolder, { recursive: true }))
+  const folder = join(engineFolder, FOLDER_NAME)
+  await mkdir(folder)
+  await writeFile(join(folder, 'target'), 'a target')
+  const gateway = await startGateway(t, { engineFolder })
+  const requestId = await submitted(gateway, { file_id: await uploadFile(gateway) })
+  const job = gateway.broker.jobOf(requestId)
+  return { gateway, requestId, job, folder, engineFolder }
+}
+
+const give = (gateway: Gateway, job: Job, name: string = FILE_NAME) =>
+  gateway.call('POST', job.upload_urls.target, { headers: { [FILE_HEADER]: name } })
+
+const fetchTo = (gateway: Gateway, job: Job, name: string = FOLDER_NAME) =>
+  gateway.call('GET', job.source.url, { headers: { [FOLDER_HEADER]: name } })
+
+const pathOf = ({ folder }: Gateway, requestId: string): string =>
+  join(folder, 'media', 'outputs', requestId, 'target')
+
+/** What is stored without a place yet. */
+const staged = ({ folder }: Gateway) => readdir(join(folder, 'media', '.new'))
+
+test('7 an output is kept as the file that the engine made, for the gateway alone to read', async (t) => {
+  const { gateway, requestId, job, folder, engineFolder } = await start(t)
+  assert.equal(job.shared_folder, engineFolder)
+  assert.equal((await give(gateway, job)).statusCode, 204)
+  const [made, kept] = await Promise.all(
+    [join(folder, 'target'), pathOf(gateway, requestId)].map((path) => stat(path)),
+  )
+  assert.equal(kept!.ino, made!.ino)
+  assert.equal(kept!.mode & 0o777, 0o600)
+  await rm(folder, { recursive: true })
+  assert.equal(await readFile(pathOf(gateway, requestId), 'utf8'), 'a target')
+  assert.deepEqual(await staged(gateway), [])
+})
+
+test('7 an output is handed over with the address for its upload alone, and until the end', async (t) => {
+  const { gateway, requestId, job } = await start(t)
+  const forged = job.upload_urls.target.replace('target', 'residual')
+  const headers = { [FILE_HEADER]: FILE_NAME }
+  assertError(await gateway.call('POST', forged, { headers }), 'PERMISSION_DENIED')
+  await complete(gateway, requestId)
+  assertError(await give(gateway, job), 'REQUEST_FINISHED')
+  assert.equal(await readFile(pathOf(gateway, requestId), 'utf8'), 'target')
+  assert.deepEqual(await staged(gateway), [])
+})
+
+test('7 nothing but a file in the shared folder is kept', async (t) => {
+  const { gateway, requestId, job, folder } = await start(t)
+  await writeFile(join(folder, '..', '..', 'outside-of-it'), 'secret')
+  t.after(() => rm(join(folder, '..', '..', 'outside-of-it')))
+  await symlink(join(folder, 'target'), join(folder, 'link'))
+  execFileSync('mkfifo', [join(folder, 'pipe')])
+  const names = ['none', 'link', 'pipe', '../../outside-of-it', '.']
+  for (const name of [...names.map((each) => `${FOLDER_NAME}/${each}`), FOLDER_NAME, '']) {
+    assertError(await give(gateway, job, name), 'NOT_FOUND')
+  }
+  await assert.rejects(stat(pathOf(gateway, requestId)))
+  assert.deepEqual(await staged(gateway), [])
+})
+
+test("7 a source is copied into the job's folder: what is done to the copy changes nothing", async (t) => {
+  const { gateway, job, folder } = await start(t)
+  const reply = await fetchTo(gateway, job)
+  assert.equal(reply.statusCode, 204, reply.body)
+  assert.deepEqual(await readFile(join(folder, COPY_NAME)), FILE_BYTES)
+  await writeFile(join(folder, COPY_NAME), 'other')
+  assert.deepEqual((await gateway.call('GET', job.source.url)).rawPayload, FILE_BYTES)
+})
+
+test('7 a source that cannot be copied is sent, and no file is replaced', async (t) => {
+  const { gateway, job, folder } = await start(t)
+  for (const name of ['job-1-none', '..', '']) {
+    assert.deepEqual((await fetchTo(gateway, job, name)).rawPayload, FILE_BYTES, name)
+  }
+  await writeFile(join(folder, COPY_NAME), 'there before')
+  assert.deepEqual((await fetchTo(gateway, job)).rawPayload, FILE_BYTES)
+  assert.equal(await readFile(join(folder, COPY_NAME), 'utf8'), 'there before')
+})
+
+test('7 without an engine on its host a gateway takes and gives bytes', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway, { file_id: await uploadFile(gateway) })
+  const job = gateway.broker.jobOf(requestId)
+  assert.equal(job.shared_folder, undefined)
+  assertError(await give(gateway, job), 'NOT_FOUND')
+  assert.deepEqual((await fetchTo(gateway, job)).rawPayload, FILE_BYTES)
+})

@@ -1,0 +1,53 @@
+/** An engine on the gateway's host takes and gives files by name: docs/decisions/uploads.md. */
+
+import assert from 'node:assert/strict'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import { examplePath } from '../support/examples.ts'
+import { downloadResult, separateFile, startWinnow, type Winnow } from '../support/start-winnow.ts'
+
+const PARTS = ['peaks', 'residual', 'target']
+
+/** What the gateway has answered about media, after so much of its log. */
+const answered = ({ gateway }: Winnow, from: number) =>
+  gateway
+    .log()
+    .slice(from)
+    .split('\n')
+    .filter((line) => line.includes('"answered"'))
+    .map((line) => JSON.parse(line) as { method: string; path: string; status: number })
+    .filter(({ path }) => path.startsWith('/media/'))
+    .map(({ method, path, status }) => `${method} ${path.split('/').at(-1)} ${status}`)
+
+test('files of an engine on the same disk go by name, those of another by their bytes', async (t) => {
+  const winnow = await startWinnow(t, { engines: 0 })
+  const separate = async () => {
+    const from = winnow.gateway.log().length
+    const path = examplePath('siren-and-speech.wav')
+    const { submitted, last } = await separateFile(winnow, path, { prompt: 'siren' })
+    assert.equal(last.status, 'COMPLETED')
+    const calls = answered(winnow, from)
+    return { calls, ...(await downloadResult(winnow, submitted)) }
+  }
+  const ofOutputs = (calls: readonly string[], method: string, status: number) =>
+    calls.filter((call) => PARTS.some((part) => call === `${method} ${part} ${status}`)).sort()
+
+  const near = await winnow.startEngine()
+  const handedOver = await separate()
+  const posts = PARTS.map((part) => `POST ${part} 204`)
+  assert.deepEqual(ofOutputs(handedOver.calls, 'POST', 204), posts)
+  assert.deepEqual(ofOutputs(handedOver.calls, 'PUT', 200), [])
+  assert.match(handedOver.calls.join('\n'), /^GET file_\w+ 204$/m)
+  await near.end('SIGTERM')
+  assert.deepEqual(await readdir(join(winnow.folder, 'scratch')), [])
+
+  await winnow.startEngine({ SCRATCH_DIR: join(winnow.folder, 'elsewhere') })
+  const sent = await separate()
+  const puts = PARTS.map((part) => `PUT ${part} 200`)
+  assert.deepEqual(ofOutputs(sent.calls, 'PUT', 200), puts)
+  assert.doesNotMatch(sent.calls.join('\n'), /POST|GET file_\w+ 204/)
+  for (const name of ['target', 'residual'] as const) {
+    assert.deepEqual(sent[name], handedOver[name])
+  }
+})
