@@ -44,7 +44,7 @@ function Send({ isReady }: { isReady: boolean }) {
       {current ? (
         <div class="sending">
           <label>
-            Uploading
+            {current.part < 1 ? 'Uploading' : 'Submitting'}
             <progress value={current.part} />
           </label>
           <button type="button" onClick={() => current.abort.abort()}>
