@@ -32,7 +32,7 @@ What to write
   --format WORD         wav (default), flac or mp3
   --out FOLDER          where the files go
   --jobs N              of several files, so many at once, 1 to 64 (default 4)
-  --logs                print the service's log of the request at the end
+  --logs                print the service's log of each request once it has ended
   --json                print the result as JSON, for programs
   --quiet               print nothing but errors
 

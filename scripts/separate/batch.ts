@@ -14,12 +14,13 @@ import {
   type Client,
   type OutputFile,
   type Result,
+  type Status,
   type Submitted,
 } from '../../clients/typescript/node.ts'
 import { promptSlug } from '../../shared/prompt-slug.ts'
 import { UsageError, type Arguments, type BatchWords } from './arguments.ts'
 import { isUrl, stemOf } from './sources.ts'
-import { describe, secretLine, type World } from './world.ts'
+import { describe, printLogs, secretLine, type Logs, type World } from './world.ts'
 
 interface Batch {
   args: Arguments & BatchWords
@@ -98,21 +99,26 @@ function assertDistinct(items: readonly Item[]): void {
 
 /** @throws what the next file would meet too, and the signal's reason */
 async function run(batch: Batch, item: Item, counts: Counts): Promise<void> {
-  const { world } = batch
+  const { client, world } = batch
   const startedAt = performance.now()
+  let logs: Logs = []
   try {
     const missing = outputsOf(item).filter((output) => !existsSync(output))
     if (missing.length === 0) {
       counts.skipped += 1
-      return print(batch, item, 'there')
+      return print(batch, item, { state: 'there', logs })
     }
-    await separateItem(batch, item)
+    const submitted = await submit(batch, item)
+    const last = await follow(batch, submitted)
+    logs = last.logs ?? []
+    if (last.error) throw new ApiError(last.error)
+    await downloadAll(batch, item, await client.result(submitted))
     counts.separated += 1
-    print(batch, item, `${((performance.now() - startedAt) / 1_000).toFixed(1)} s`)
+    print(batch, item, { state: `${((performance.now() - startedAt) / 1_000).toFixed(1)} s`, logs })
   } catch (error) {
     if (world.signal.aborted || endsAll(error)) throw error
     counts.failed += 1
-    print(batch, item, 'FAILED', error)
+    print(batch, item, { state: 'FAILED', logs, error })
   }
 }
 
@@ -121,8 +127,8 @@ const endsAll = (error: unknown): boolean =>
   error instanceof UnreachableError ||
   (error instanceof ApiError && [401, 402, 403].includes(error.status ?? 0))
 
-async function separateItem({ args, client, world }: Batch, item: Item): Promise<void> {
-  const { source, targets, rest } = item
+async function submit({ args, client, world }: Batch, item: Item): Promise<Submitted> {
+  const { source } = item
   for (const output of outputsOf(item)) await mkdir(dirname(output), { recursive: true })
   const place = isUrl(source)
     ? { audio_url: source }
@@ -133,21 +139,27 @@ async function separateItem({ args, client, world }: Batch, item: Item): Promise
   const submitted = await client.submit({ ...args.submission, input })
   const secret = submitted.webhook?.signing_secret
   if (secret) world.stderr.write(`${source}: ${secretLine(secret)}\n`)
-  const { data } = await waitFor(client, submitted)
-  for (const [i, path] of [...targets.values()].entries()) {
-    await download(client, (data.targets ?? [data.target])[i]!, path)
-  }
-  await download(client, data.residual, rest)
+  return submitted
 }
 
-/** @throws ApiError with the code of the failure; after an abort the request is canceled */
-async function waitFor(client: Client, submitted: Submitted): Promise<Result> {
+/** The last status. Where it can't be had, as after an abort, the request is canceled. */
+async function follow({ args, client }: Batch, submitted: Submitted): Promise<Status> {
+  const { logs } = args
   try {
-    return await client.wait(submitted)
+    let last: Status | undefined
+    for await (last of client.follow(submitted, { logs })) void last
+    return last ?? (await client.status(submitted, { logs }))
   } catch (error) {
     if (!(error instanceof ApiError)) await client.cancel(submitted).catch(() => {})
     throw error
   }
+}
+
+async function downloadAll({ client }: Batch, item: Item, { data }: Result): Promise<void> {
+  for (const [i, path] of [...item.targets.values()].entries()) {
+    await download(client, (data.targets ?? [data.target])[i]!, path)
+  }
+  await download(client, data.residual, item.rest)
 }
 
 /** The video first: by the sound, an output counts as whole. */
@@ -158,15 +170,26 @@ async function download(client: Client, file: OutputFile, path: string): Promise
   await client.download(file.url, path)
 }
 
-function print({ args, world }: Batch, item: Item, state: string, error?: unknown): void {
+/** What became of a file. */
+interface Ending {
+  state: string
+  /** Of its request. */
+  logs: Logs
+  error?: unknown
+}
+
+function print({ args, world }: Batch, item: Item, { state, logs, error }: Ending): void {
   const problem = error === undefined ? undefined : describe(error)
   if (args.json) {
-    const files = problem === undefined ? { files: outputsOf(item) } : { error: problem }
-    world.stdout.write(`${JSON.stringify({ source: item.source, state, ...files })}\n`)
-  } else if (problem !== undefined) {
-    world.stderr.write(`${item.source}: ${problem}\n`)
-  } else if (!args.quiet) {
-    world.stdout.write(`${item.source}: ${state}\n`)
+    const outcome = problem === undefined ? { files: outputsOf(item) } : { error: problem }
+    const more = { ...outcome, ...(args.logs && { logs }) }
+    world.stdout.write(`${JSON.stringify({ source: item.source, state, ...more })}\n`)
+    return
+  }
+  if (problem !== undefined) world.stderr.write(`${item.source}: ${problem}\n`)
+  else if (!args.quiet) world.stdout.write(`${item.source}: ${state}\n`)
+  if (args.logs && (problem !== undefined || !args.quiet)) {
+    printLogs(world, logs, `${item.source}: `)
   }
 }
 

@@ -17,7 +17,7 @@ import { targetLabels } from '../../shared/prompt-slug.ts'
 import { contentTypeOf } from '../../clients/typescript/content-type.ts'
 import { createProgressView, type ProgressView } from './progress-view.ts'
 import { stemOf } from './sources.ts'
-import { describe, secretLine, type World } from './world.ts'
+import { describe, printLogs, secretLine, type Logs, type World } from './world.ts'
 
 /** Runs the command and resolves with its exit code. */
 export async function separate(words: readonly string[], world: World): Promise<number> {
@@ -60,13 +60,13 @@ interface Run {
 
 interface Outcome {
   result: Result
-  logs: NonNullable<Status['logs']>
+  logs: Logs
   /** From submit to completion. */
   elapsedSeconds: number
 }
 
 async function request(run: Run): Promise<Outcome> {
-  const { args, client, view } = run
+  const { args, world, client, view } = run
   const place = args.isUrl ? { audio_url: args.source } : { file_id: await upload(run) }
   const submittedAt = performance.now()
   const { input, ...rest } = args.submission
@@ -78,7 +78,7 @@ async function request(run: Run): Promise<Outcome> {
   const logs = last.logs ?? []
   if (last.status === 'FAILED') {
     view.stop()
-    printLogs(run, logs)
+    if (args.logs) printLogs(world, logs)
     if (last.error) throw new ApiError(last.error)
   }
   return { result: await client.result(submitted), logs, elapsedSeconds }
@@ -142,7 +142,7 @@ function report(run: Run, { result, logs, elapsedSeconds }: Outcome, files: File
   } else if (!quiet) {
     for (const path of Object.values(files)) print(path)
     print(speedOf(result.data.duration, elapsedSeconds))
-    printLogs(run, logs)
+    if (showsLogs) printLogs(run.world, logs)
   }
 }
 
@@ -151,9 +151,4 @@ function speedOf(duration: number | undefined, elapsedSeconds: number): string {
   if (duration === undefined) return `separated in ${elapsed}`
   const ratio = (duration / elapsedSeconds).toFixed(1)
   return `${duration.toFixed(1)} s of audio in ${elapsed}: ${ratio} times real time`
-}
-
-function printLogs({ args, world }: Run, logs: Outcome['logs']): void {
-  if (!args.logs) return
-  for (const { timestamp, message } of logs) world.stderr.write(`${timestamp} ${message}\n`)
 }

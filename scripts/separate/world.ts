@@ -1,4 +1,4 @@
-import { ApiError, UnreachableError } from '../../clients/typescript/node.ts'
+import { ApiError, UnreachableError, type Status } from '../../clients/typescript/node.ts'
 import { called } from '../called.ts'
 import type { Output } from './progress-view.ts'
 
@@ -24,4 +24,12 @@ export function describe(error: unknown): string {
     return `${error.message} Is the service running? Start it with: ${called('start')}`
   }
   return error instanceof Error ? error.message : String(error)
+}
+
+/** The service's log of a request. */
+export type Logs = NonNullable<Status['logs']>
+
+/** A line for each. @param of what all begin with, such as the name of the file */
+export function printLogs({ stderr }: World, logs: Logs, of = ''): void {
+  for (const { timestamp, message } of logs) stderr.write(`${of}${timestamp} ${message}\n`)
 }

@@ -7,13 +7,16 @@ import { chromium, type Browser, type Page } from 'playwright-core'
 
 const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** It ends with the test. @throws Error that names the command that installs it */
+/**
+ * It ends with the test, also where that ends while it starts.
+ * @throws Error that names the command that installs it
+ */
 export async function launchBrowser(t: Pick<TestContext, 'after'>): Promise<Browser> {
   const executablePath = PATHS.find((path) => existsSync(path))
   if (executablePath === undefined) {
     throw new Error('The page is tested in Chromium: sudo apt-get install -y chromium')
   }
-  const browser = await chromium.launch({
+  const launching = chromium.launch({
     executablePath,
     chromiumSandbox: process.getuid?.() !== 0, // which root can't have
     args: [
@@ -22,8 +25,8 @@ export async function launchBrowser(t: Pick<TestContext, 'after'>): Promise<Brow
       '--use-fake-ui-for-media-stream',
     ],
   })
-  t.after(() => browser.close())
-  return browser
+  t.after(async () => (await launching.catch(() => undefined))?.close())
+  return launching
 }
 
 /** What Chromium's console says of something that the page's own policy forbids. */

@@ -9,6 +9,7 @@ import { enterKey, fillPrompts, launchBrowser, openPage } from './browser.ts'
 import {
   assertAccessible,
   chooseExample,
+  chooseLongFile,
   drop,
   largestDifference,
   nextInput,
@@ -29,16 +30,6 @@ import { startWinnow, submitFile } from '../support/start-winnow.ts'
 import { wavBytes } from '../support/wav.ts'
 
 const ADMIN_TOKEN = 'the-admin-token-of-this-test'
-
-/** Takes an engine a good while. */
-async function chooseLongFile({ winnow }: Place, page: Page): Promise<void> {
-  const path = join(winnow.folder, 'long.wav')
-  await writeFile(path, wavBytes([noise(240, 8_000)], 8_000))
-  await page.getByLabel('Choose files').setInputFiles(path)
-  await page.getByText('Options').click()
-  await page.getByLabel('Quality').selectOption('quality')
-  await page.getByLabel('Prompt 1').fill('noise')
-}
 
 async function fromDropToNullTest(place: Place): Promise<void> {
   const page = await signedIn(place)

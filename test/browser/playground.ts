@@ -1,12 +1,14 @@
 /** What tests of the page at `/` do in it. */
 
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Browser, Download, Page } from 'playwright-core'
 import { accessibilityProblems, openPage } from './browser.ts'
+import { noise } from '../support/signals.ts'
 import { API_KEY, type Winnow } from '../support/start-winnow.ts'
-import { readWav24 } from '../support/wav.ts'
+import { readWav24, wavBytes } from '../support/wav.ts'
 
 export const SPEECH_OVER_PIANO = 'speech-over-piano.wav'
 
@@ -55,6 +57,16 @@ export async function drop(page: Page, path: string, name: string): Promise<void
 export async function chooseExample(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'speech over piano' }).click()
   await page.getByText(`${SPEECH_OVER_PIANO}, 0.5 MB`).waitFor()
+}
+
+/** Takes an engine a good while. */
+export async function chooseLongFile({ winnow }: Place, page: Page): Promise<void> {
+  const path = join(winnow.folder, 'long.wav')
+  await writeFile(path, wavBytes([noise(240, 8_000)], 8_000))
+  await page.getByLabel('Choose files').setInputFiles(path)
+  await page.getByText('Options').click()
+  await page.getByLabel('Quality').selectOption('quality')
+  await page.getByLabel('Prompt 1').fill('noise')
 }
 
 /** The `input` of the next request that the page submits. */

@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
@@ -148,6 +149,39 @@ test('client: every call has its method, path, key, headers and body', async (t)
     `POST ${requests}/req_1/webhook/redeliver`,
     'GET /v1/account',
   ])
+})
+
+test('client: no other address gets the key', async (t) => {
+  const seen: { call: string; names: string[]; type: string | undefined }[] = []
+  const elsewhere = await serve(t, (request, reply) => {
+    const { 'content-type': type, ...others } = request.headers
+    seen.push({ call: `${request.method} ${request.url}`, names: Object.keys(others), type })
+    request.resume().on('end', () => reply.end('sound'))
+  })
+  const place = { upload_url: `${elsewhere.url}/bucket`, upload_method: 'PUT' }
+  const { url } = await serve(t, (request, reply) => {
+    assert.equal(request.headers.authorization, 'Bearer key')
+    const headers = { 'content-type': 'audio/x-caf' }
+    request.resume().on('end', () => {
+      reply.end(JSON.stringify({ file_id: 'file_1', ...place, headers }))
+    })
+  })
+  const client = createClient({ baseUrl: url, apiKey: 'key', headers: { 'x-own': 'here' } })
+  const path = join(await mkdtemp(join(tmpdir(), 'client-')), 'a.caf')
+  t.after(() => rm(dirname(path), { recursive: true }))
+  const bytes = new Blob([FILE_BYTES])
+  const file = { ...createFileBody(), purpose: 'audio.separate.input' } as const
+  await writeFile(path, FILE_BYTES)
+  await client.upload(path, 'audio/x-caf')
+  await client.uploadBlob({ name: 'a.caf', contentType: 'audio/x-caf', bytes })
+  await client.send(await client.createFile(file), bytes)
+  await client.download(`${elsewhere.url}/signed`, path)
+  const calls = seen.map(({ call }) => call)
+  assert.deepEqual(calls, [...Array<string>(3).fill('PUT /bucket'), 'GET /signed'])
+  for (const { call, names, type } of seen) {
+    assert.ok(!names.includes('authorization') && !names.includes('x-own'), `${call}: ${names}`)
+    assert.equal(type, call.startsWith('PUT') ? 'audio/x-caf' : undefined)
+  }
 })
 
 test('client: bytes that are no file are sent from memory or as a stream', async (t) => {

@@ -125,10 +125,11 @@ test('a file that fails is named, and costs no other', async (t) => {
   await writeFile(bad, 'no media')
   const good = examplePath('speech-over-piano.wav')
   const { code, lines, problems } = await run(t, winnow, [
-    ...[bad, good, 'piano', '--out', winnow.folder, '--format', 'mp3'],
+    ...[bad, good, 'piano', '--out', winnow.folder, '--format', 'mp3', '--logs'],
   ])
   assert.equal(code, 1)
   assert.match(problems, /bad\.wav: INVALID_MEDIA/)
+  assert.match(problems, /^.*speech-over-piano\.wav: 20\S+Z .*pcm_s16le/m, 'its log')
   assert.match(problems, /2 files in .*: 1 separated, 1 failed/)
   assert.equal(lines.length, 1)
   const made = (await readdir(winnow.folder)).filter((name) => /piano|rest/.test(name))

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import fc from 'fast-check'
@@ -30,6 +31,18 @@ test('python: the client and the nodes of ComfyUI', async (t) => {
     const nodes = ['audio', 'service', 'nodes'].map((name) => join(COMFYUI_NODES, `${name}.py`))
     const env = { MYPYPATH: join(COMFYUI_NODES, 'tests/stand_ins') }
     await run([...mypy, ...client, ...nodes], env)
+  })
+  await t.test('whoever installs it gets its types', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'winnow-typed-'))
+    t.after(() => rm(folder, { recursive: true }))
+    const program = join(folder, 'program.py')
+    const words = ['mypy', '--strict', '--cache-dir=/dev/null', program]
+    await writeFile(program, 'import winnow_client\nreveal_type(winnow_client.Client.models)\n')
+    assert.match(await run(words), /Revealed type is "def .* -> .*ModelList/)
+    await writeFile(program, 'import winnow_client\nwinnow_client.Client(1)\n')
+    const { code, output } = await python(['-m', ...words], { PYTHONPATH: path })
+    assert.equal(code, 1)
+    assert.match(output, /incompatible type "int"; expected "str"/)
   })
   await t.test('the version is that of the service', async () => {
     const { version } = JSON.parse(await readFile('package.json', 'utf8'))

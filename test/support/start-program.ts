@@ -26,12 +26,7 @@ export type Launched = Omit<Program, 'ready'> & {
   ended: Promise<number | NodeJS.Signals>
 }
 
-/** Resolves when the process is ready. @param path its main file, from the root of the checkout */
-export async function startProgram(path: string, environment: Environment): Promise<Program> {
-  const launched = launchProgram(path, environment)
-  return { ...launched, ready: await launched.ready }
-}
-
+/** @param path its main file, from the root of the checkout */
 export function launchProgram(path: string, environment: Environment): Launched {
   const child = spawn(process.execPath, ['--import', 'tsx', path], {
     cwd: ROOT,

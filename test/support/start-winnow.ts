@@ -4,7 +4,8 @@
  */
 
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -16,7 +17,7 @@ import {
 } from '../../clients/typescript/node.ts'
 import { startNatsServer, type NatsServer } from '../../scripts/nats-server.ts'
 import { linesWithSecrets } from './secrets-in-logs.ts'
-import { startProgram, type Environment, type Program } from './start-program.ts'
+import { launchProgram, type Environment, type Launched, type Program } from './start-program.ts'
 
 export type { Program }
 
@@ -44,15 +45,32 @@ interface WinnowOptions {
   natsFolder?: string
 }
 
-/** The whole service with `engines` engines; everything ends with the test. */
+/**
+ * The whole service with `engines` engines; everything ends with the test, also where that ends
+ * while the service starts, as when another part of its set-up fails first.
+ */
 export async function startWinnow(
   t: Pick<TestContext, 'after'>,
   { engines = 1, env = {}, natsFolder }: WinnowOptions = {},
 ): Promise<Winnow> {
-  const folder = await mkdtemp(join(tmpdir(), 'winnow-test-'))
+  const folder = mkdtempSync(join(tmpdir(), 'winnow-test-')) // nothing is awaited before `after`
   const ofNats = natsFolder ?? join(folder, 'nats')
-  const nats = await startNatsServer({ folder: ofNats })
-  const programs: Program[] = []
+  const natsStarting = startNatsServer({ folder: ofNats })
+  const programs: Launched[] = []
+  const winnow = { folder, engines: [] as Program[] } as Winnow
+  t.after(async () => {
+    // What is launched as soon as NATS is there is among `programs` once this has waited for it.
+    const nats = await natsStarting.catch(() => undefined)
+    await Promise.all(programs.map((program) => program.end('SIGKILL')))
+    ;(winnow.nats ?? nats)?.process.kill('SIGKILL')
+    const leaks = programs.flatMap(({ log, environment }) =>
+      linesWithSecrets(log(), folder, environment),
+    )
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+    assert.deepEqual(leaks, [], 'secrets in logs')
+  })
+  const nats = await natsStarting
+  winnow.nats = nats
   const base = {
     NATS_URL: nats.url,
     DATA_DIR: folder,
@@ -65,21 +83,11 @@ export async function startWinnow(
     DRAIN_SECONDS: '10',
     ...env,
   }
-  const start = async (program: string, more: Environment) => {
-    const started = await startProgram(program, { ...base, ...more })
-    programs.push(started)
-    return started
+  const start = async (program: string, more: Environment): Promise<Program> => {
+    const launched = launchProgram(program, { ...base, ...more })
+    programs.push(launched)
+    return { ...launched, ready: await launched.ready }
   }
-  const winnow = { folder, nats, engines: [] as Program[] } as Winnow
-  t.after(async () => {
-    await Promise.all(programs.map((program) => program.end('SIGKILL')))
-    winnow.nats.process.kill('SIGKILL')
-    const leaks = programs.flatMap(({ log, environment }) =>
-      linesWithSecrets(log(), folder, environment),
-    )
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
-    assert.deepEqual(leaks, [], 'secrets in logs')
-  })
   winnow.startEngine = async (more = {}, program = 'engine/main.ts') => {
     const engine = await start(program, more)
     winnow.engines.push(engine)

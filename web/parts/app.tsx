@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { credential, signOut } from '../state/credential.ts'
 import { clearDraft } from '../state/draft.ts'
 import { forgetSources } from '../state/kept-sources.ts'
-import { close, request, sending } from '../state/request.ts'
+import { close, forgetSubmit, request, sending } from '../state/request.ts'
 import { forgetFiles } from '../state/several-files.ts'
 import { History } from './history.tsx'
 import { NewSeparation } from './new-separation.tsx'
@@ -40,6 +40,7 @@ function Body() {
 /** Nothing of who was signed in stays for whoever comes next in this tab. */
 function leave(): void {
   sending.value?.abort.abort()
+  forgetSubmit()
   forgetFiles()
   close()
   clearDraft()

@@ -3,12 +3,14 @@ import { useEffect, useRef } from 'preact/hooks'
 import { givenPrompts, PROMPTS_MAX, prompts, source } from '../state/draft.ts'
 import { sending, sendProblem, separate } from '../state/request.ts'
 import { separateFiles } from '../state/several-files.ts'
+import { focusIfLost, useLostFocus } from './focus.ts'
 import { Options } from './options.tsx'
 import { Snippets } from './snippets.tsx'
 import { SourcePicker } from './source-picker.tsx'
 import { Spans } from './spans.tsx'
 
 export function NewSeparation() {
+  const heading = useLostFocus<HTMLHeadingElement>()
   const prompt = useRef<HTMLInputElement>(null)
   const chosen = source.value
   const isOutput = chosen?.kind === 'output'
@@ -24,7 +26,7 @@ export function NewSeparation() {
   }
   return (
     <section class="card" aria-labelledby="new">
-      <h1 id="new">What do you want to take out?</h1>
+      <h1 id="new" ref={heading} tabIndex={-1}>What do you want to take out?</h1>
       <form onSubmit={send}>
         <SourcePicker />
         <Prompts first={prompt} />
@@ -39,20 +41,27 @@ export function NewSeparation() {
 
 function Send({ isReady }: { isReady: boolean }) {
   const current = sending.value
+  const isSending = current !== null
+  const wasSending = useRef(isSending)
+  const button = useRef<HTMLButtonElement>(null)
+  useEffect(() => {
+    if (wasSending.current !== isSending) focusIfLost(button.current)
+    wasSending.current = isSending
+  }, [isSending])
   return (
     <>
       {current ? (
         <div class="sending">
           <label>
-            Uploading
+            {current.part < 1 ? 'Uploading' : 'Submitting'}
             <progress value={current.part} />
           </label>
-          <button type="button" onClick={() => current.abort.abort()}>
+          <button ref={button} type="button" onClick={() => current.abort.abort()}>
             Cancel
           </button>
         </div>
       ) : (
-        <button class="primary" disabled={!isReady}>
+        <button ref={button} class="primary" disabled={!isReady}>
           Separate
         </button>
       )}
@@ -66,10 +75,21 @@ function Send({ isReady }: { isReady: boolean }) {
 /** One field for each prompt; another one on demand. */
 function Prompts({ first }: { first: RefObject<HTMLInputElement | null> }) {
   const list = prompts.value
+  const fields = useRef<HTMLFieldSetElement>(null)
+  const wanted = useRef<number | null>(null)
+  useEffect(() => {
+    if (wanted.current !== null) fields.current!.querySelectorAll('input')[wanted.current]!.focus()
+    wanted.current = null
+  }, [list.length])
+  /** Goes on in the field of a prompt. */
+  const become = (next: string[], i: number) => {
+    prompts.value = next
+    wanted.current = i
+  }
   const set = (i: number, text: string) =>
     (prompts.value = list.map((old, j) => (j === i ? text : old)))
   return (
-    <fieldset>
+    <fieldset ref={fields}>
       <legend>Sounds, in plain words</legend>
       {list.map((prompt, i) => (
         <div class="prompt" key={i}>
@@ -85,7 +105,7 @@ function Prompts({ first }: { first: RefObject<HTMLInputElement | null> }) {
             <button
               type="button"
               aria-label={`Remove prompt ${i + 1}`}
-              onClick={() => (prompts.value = list.filter((_, j) => j !== i))}
+              onClick={() => become(list.filter((_, j) => j !== i), Math.max(0, i - 1))}
             >
               ×
             </button>
@@ -93,7 +113,7 @@ function Prompts({ first }: { first: RefObject<HTMLInputElement | null> }) {
         </div>
       ))}
       {list.length < PROMPTS_MAX && (
-        <button type="button" class="link" onClick={() => (prompts.value = [...list, ''])}>
+        <button type="button" class="link" onClick={() => become([...list, ''], list.length)}>
           Add another sound
         </button>
       )}

@@ -6,7 +6,7 @@ import { cancel, close, type OpenRequest } from '../state/request.ts'
 import { entries } from '../state/several-files.ts'
 import { Player } from './player.tsx'
 import { PlainPlayer } from './plain-player.tsx'
-import { textOf } from './status-text.ts'
+import { detailOf, stateOf } from './status-text.ts'
 import { Time } from './time.tsx'
 
 const isOver = ({ status, problem }: OpenRequest): boolean =>
@@ -47,10 +47,13 @@ function Progress({ request }: { request: OpenRequest }) {
           {current?.error && <code>{current.error.code}</code>} {failure}
         </p>
       ) : (
-        <span role="status" class="quiet">
-          {textOf(current)}
-          {matchText(request)}
-        </span>
+        <>
+          <span role="status" class="quiet">
+            {stateOf(current)}
+            {matchText(request)}
+          </span>
+          <span class="quiet">{detailOf(current)}</span>
+        </>
       )}
       {current?.status === 'IN_PROGRESS' && (
         <progress aria-label={`Progress of ${title}`} value={current.progress ?? 0} />
@@ -121,7 +124,7 @@ interface SoundsProps {
 
 function Sounds({ request, result, loaded, isPlain }: SoundsProps) {
   const { delete_after: deleteAfter } = result.retention
-  if (!isPlain && !loaded) return <p class="quiet">Loading what was separated…</p>
+  if (!isPlain && !loaded) return <p role="status" class="quiet">Loading what was separated…</p>
   return (
     <>
       {loaded && !isPlain ? (

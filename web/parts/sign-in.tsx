@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks'
 import { credentialNotice, messageOf, useKey } from '../state/credential.ts'
+import { useLostFocus } from './focus.ts'
 
 export function SignIn() {
+  const heading = useLostFocus<HTMLHeadingElement>()
   const [key, setKey] = useState('')
   const [problem, setProblem] = useState('')
   const [isBusy, setBusy] = useState(false)
@@ -13,7 +15,8 @@ export function SignIn() {
   }
   return (
     <section class="card narrow" aria-labelledby="sign-in">
-      <h1 id="sign-in">Take one sound out of a recording</h1>
+      <h1 id="sign-in" ref={heading} tabIndex={-1}>
+        Take one sound out of a recording</h1>
       <p>
         Enter an API key. It stays in this tab alone. <code>npm start</code> keeps one in{' '}
         <code>data/api-key</code>, and prints an address of this page that needs none.

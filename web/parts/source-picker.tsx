@@ -42,8 +42,15 @@ export function SourcePicker() {
       }}
     >
       <legend>Audio or video</legend>
-      <p class="chosen" role="status">
-        {source.value ? <Chosen /> : 'Drop a file here, several, or a folder, or'}
+      <p class="chosen">
+        <span role="status">{source.value && <strong>{textOf(source.value)}</strong>}</span>{' '}
+        {source.value ? (
+          <button type="button" class="link" onClick={() => setSource(null)}>
+            Remove
+          </button>
+        ) : (
+          'Drop a file here, several, or a folder, or'
+        )}
       </p>
       <div class="ways">
         <FileInput label="Choose files" accept="audio/*,video/*" />
@@ -110,18 +117,6 @@ function textOf(chosen: Source | SeveralFiles): string {
   const bytes = files.reduce((sum, { source }) => sum + source.bytes.size, 0)
   const rest = leftOut === 0 ? '' : `; ${leftOut} more are no audio or video and left out`
   return `${files.length} files, ${sizeText(bytes)}${rest}`
-}
-
-function Chosen() {
-  const text = textOf(source.value!)
-  return (
-    <>
-      <strong>{text}</strong>{' '}
-      <button type="button" class="link" onClick={() => setSource(null)}>
-        Remove
-      </button>
-    </>
-  )
 }
 
 function Address() {

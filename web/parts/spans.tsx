@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals'
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { decode } from '../audio/decode.ts'
 import { spans, type Span } from '../state/draft.ts'
+import { focusIfLost } from './focus.ts'
 import { createView, Waveform } from './waveform.tsx'
 
 /** Larger files are not decoded before they are sent. */
@@ -31,9 +32,11 @@ export function Spans({ bytes }: { bytes: Blob }) {
     )
     return () => void (isCurrent = false)
   }, [bytes])
+  const { list, adder, addTimes } = useListFocus()
+  const count = spans.value.length
   return (
     <details class="spans">
-      <summary>Where does it sound? {spans.value.length > 0 && `(${spans.value.length})`}</summary>
+      <summary>Where does it sound? {count > 0 && `(${count})`}</summary>
       <p class="quiet">
         Optional. Draw on the waveform with the mouse, or add times: the model goes by them.
       </p>
@@ -48,7 +51,7 @@ export function Spans({ bytes }: { bytes: Blob }) {
             {include ? 'It sounds here' : 'It does not'}
           </button>
         ))}
-        <button type="button" onClick={() => add({ start: 0, end: 1 })}>
+        <button ref={adder} type="button" onClick={addTimes}>
           Add times
         </button>
       </div>
@@ -62,13 +65,30 @@ export function Spans({ bytes }: { bytes: Blob }) {
           onDrag={add}
         />
       )}
-      <ul class="span-list">
+      <ul class="span-list" ref={list}>
         {spans.value.map((span, i) => (
           <SpanRow key={i} span={span} i={i} />
         ))}
       </ul>
     </details>
   )
+}
+
+/** The focus goes to the times that are added, and back where a span was removed. */
+function useListFocus() {
+  const list = useRef<HTMLUListElement>(null)
+  const adder = useRef<HTMLButtonElement>(null)
+  const isAdded = useRef(false)
+  useEffect(() => {
+    if (isAdded.current) list.current!.querySelector<HTMLElement>('li:last-child input')!.focus()
+    else focusIfLost(adder.current) // the button of a span that was removed had it
+    isAdded.current = false
+  }, [spans.value.length])
+  const addTimes = () => {
+    isAdded.current = true
+    add({ start: 0, end: 1 })
+  }
+  return { list, adder, addTimes }
 }
 
 function SpanRow({ span, i }: { span: Span; i: number }) {
@@ -79,6 +99,7 @@ function SpanRow({ span, i }: { span: Span; i: number }) {
       {name}
       <input
         type="number"
+        aria-label={`${name} of span ${i + 1}, in seconds`}
         min="0"
         step="0.01"
         value={span[name]}

@@ -2,17 +2,29 @@
 
 import type { Status } from '../../clients/typescript/client.ts'
 
-/** Such as `45 %, about 20 s left`. @param current null: there is none yet */
-export function textOf(current: Status | null): string {
-  if (!current) return 'connecting'
-  if (current.status === 'COMPLETED') return 'completed'
-  const { queue_position: position, estimated_seconds_left: left } = current
-  const leftText = left === undefined ? '' : `, ${leftOf(left)}`
-  if (current.status === 'IN_QUEUE') {
-    return `${position === undefined ? '' : `number ${position} `}in the queue${leftText}`
-  }
-  return `${Math.round(100 * (current.progress ?? 0))} %${leftText}`
+const STATES = {
+  IN_QUEUE: 'in the queue',
+  IN_PROGRESS: 'separating',
+  COMPLETED: 'completed',
+  FAILED: 'failed',
+} as const
+
+/** What a screen reader says when it changes. @param current null: there is none yet */
+export const stateOf = (current: Status | null): string =>
+  current ? STATES[current.status] : 'connecting'
+
+/** Such as `45 %, about 20 s left`: it changes all the time. */
+export function detailOf(current: Status | null): string {
+  if (!current || current.status === 'COMPLETED') return ''
+  const { status, progress = 0, queue_position: position, estimated_seconds_left: left } = current
+  const place = position === undefined ? [] : [`number ${position}`]
+  const parts = status === 'IN_QUEUE' ? place : [`${Math.round(100 * progress)} %`]
+  return [...parts, ...(left === undefined ? [] : [leftOf(left)])].join(', ')
 }
+
+/** Both, such as `separating, 45 %, about 20 s left`. */
+export const textOf = (current: Status | null): string =>
+  [stateOf(current), detailOf(current)].filter(Boolean).join(', ')
 
 /** Such as `about 20 s left`. */
 export const leftOf = (seconds: number): string =>

@@ -2,7 +2,7 @@
 
 import { signal, type Signal } from '@preact/signals'
 import type { RequestList, Status } from '../../clients/typescript/client.ts'
-import { currentClient, messageOf } from './credential.ts'
+import { credential, currentClient, messageOf } from './credential.ts'
 import {
   givenPrompts,
   inputOf,
@@ -12,7 +12,8 @@ import {
   type Source,
 } from './draft.ts'
 import { keepSource, loadSource } from './kept-sources.ts'
-import { nameOf, placeOf, randomKey, submit } from './submit.ts'
+import { isAway } from './patience.ts'
+import { nameOf, placeOf, randomKey, submit, type Submit } from './submit.ts'
 
 export type Listed = RequestList['data'][number]
 
@@ -35,24 +36,75 @@ export const sending = signal<{ part: number; abort: AbortController } | null>(n
 export const sendProblem = signal('')
 
 /** Uploads the source and submits a request of all prompts. */
-export async function separate(chosen: Source): Promise<void> {
+export const separate = (chosen: Source): Promise<void> =>
+  send(async (abort) => {
+    const onProgress = (part: number) => (sending.value = { part, abort })
+    const place = await placeOf(chosen, currentClient(abort.signal), onProgress)
+    const [name, prompts] = [nameOf(chosen), givenPrompts()]
+    const submitting = { input: inputOf(place), idempotencyKey: randomKey(), name, prompts }
+    await submitAndOpen(submitting, chosen.kind === 'address' ? null : chosen.bytes, abort)
+  })
+
+async function send(work: (abort: AbortController) => Promise<void>): Promise<void> {
   const abort = new AbortController()
   sending.value = { part: 0, abort }
   sendProblem.value = ''
   try {
-    const onProgress = (part: number) => (sending.value = { part, abort })
-    const place = await placeOf(chosen, currentClient(abort.signal), onProgress)
-    const key = randomKey()
-    const id = await submit(inputOf(place), { idempotencyKey: key, signal: abort.signal })
-    const original = chosen.kind === 'address' ? null : chosen.bytes
-    if (original) await keepSource(id, original)
-    openRequest({ id, name: nameOf(chosen), prompts: givenPrompts(), original })
+    await work(abort)
   } catch (error) {
     if (error !== abort.signal.reason) sendProblem.value = messageOf(error)
   } finally {
     sending.value = null
   }
 }
+
+/** What this tab keeps of a submit until it is answered. */
+interface Submitting extends Submit {
+  name: string
+  prompts: readonly string[]
+  /** It is made all the same, to know what is to be canceled. */
+  isCanceled?: boolean
+}
+
+const KEY = 'winnow-submit'
+
+async function submitAndOpen(
+  submitting: Submitting,
+  bytes: Blob | null,
+  abort: AbortController,
+): Promise<void> {
+  const keep = (kept: Submitting) => sessionStorage.setItem(KEY, JSON.stringify(kept))
+  keep(submitting)
+  abort.signal.addEventListener('abort', () => keep({ ...submitting, isCanceled: true }))
+  sending.value = { part: 1, abort }
+  try {
+    const id = await submit(submitting, abort.signal)
+    if (bytes) await keepSource(id, bytes)
+    const { name, prompts } = submitting
+    openRequest({ id, name, prompts, original: bytes ?? (await loadSource(id)) })
+    forgetSubmit()
+  } catch (error) {
+    if (!isAway(error)) forgetSubmit() // else it may have been made
+    throw error
+  }
+}
+
+export const forgetSubmit = (): void => sessionStorage.removeItem(KEY)
+
+/** Makes a submit again whose answer was not here yet when the page was loaded again. */
+async function resumeSubmit(): Promise<void> {
+  const kept = sessionStorage.getItem(KEY)
+  if (kept === null || sending.peek()) return
+  const submitting = JSON.parse(kept) as Submitting
+  await send((abort) => {
+    if (submitting.isCanceled) abort.abort()
+    return submitAndOpen(submitting, null, abort)
+  })
+}
+
+credential.subscribe((current) => {
+  if (current) void resumeSubmit()
+})
 
 /** Puts an output of the request that is shown into the form, to separate it further. */
 export function takeOutput(output: Omit<OutputSource, 'kind'>): void {

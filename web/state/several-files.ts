@@ -12,7 +12,7 @@ import { askedInput, givenPrompts, setSource, type FileSource, type SeveralFiles
 import { keepSource, loadSource } from './kept-sources.ts'
 import { isAway, patiently, sleep } from './patience.ts'
 import { openRequest, sendProblem } from './request.ts'
-import { placeOf, randomKey, submit } from './submit.ts'
+import { placeOf, randomKey, submit, type Submit } from './submit.ts'
 
 export interface Entry {
   /** With its folders, such as `disc 1/song.wav`. */
@@ -20,6 +20,8 @@ export interface Entry {
   prompts: readonly string[]
   /** Null: the page was loaded again since, and has no access to the file any more. */
   given: { source: FileSource; input: Submission['input'] } | null
+  /** It is uploaded, and the answer to this is not here yet. */
+  submit: Submit | null
   state: Signal<EntryState>
   /** Ends the sending. */
   abort: AbortController
@@ -79,7 +81,9 @@ addEventListener('beforeunload', (event) => {
   if (entries.value.some(isUnsent)) event.preventDefault()
 })
 credential.subscribe((current) => {
-  if (current) void follow()
+  if (!current) return
+  void follow()
+  sendWaiting() // submits that were not answered when the page was loaded again
 })
 
 /** Begins to send the files of the form, with its prompts and options. */
@@ -92,7 +96,7 @@ export function separateFiles({ files }: SeveralFiles): void {
   if (all > FILES_MAX) return
   const [input, prompts] = [askedInput(), givenPrompts()]
   const added = files.map(({ path, source }) =>
-    entryOf({ path, prompts, given: { source, input }, state: { kind: 'waiting' } }),
+    entryOf({ path, prompts, given: { source, input }, submit: null, state: { kind: 'waiting' } }),
   )
   entries.value = [...entries.value, ...added]
   hasAdded.value = true
@@ -110,6 +114,10 @@ const entryOf = ({ state, ...known }: Omit<Entry, 'state' | 'abort'> & { state: 
 export function goOn(): void {
   stopped.value = ''
   store()
+  sendWaiting()
+}
+
+function sendWaiting(): void {
   while (senders < UPLOADS_MAX && nextWaiting()) void sendAll()
 }
 
@@ -144,19 +152,24 @@ async function send(entry: Entry): Promise<void> {
 }
 
 /** The id of a new request. */
-async function request({ given, state, abort: { signal } }: Entry): Promise<string> {
-  const { source, input } = given!
+async function request(entry: Entry): Promise<string> {
+  const { state, abort } = entry
+  const { signal } = abort
   const patience = { signal, onWait: (why: string) => (state.value = { kind: 'held', why }) }
-  const upload = async () => {
-    await source.bytes.slice(0, 1).arrayBuffer() // throws where the file is gone or was changed
-    return placeOf(source, currentClient(signal), (part) => {
-      state.value = { kind: 'sending', part }
-    })
-  }
-  const place = await patiently(upload, patience)
-  const idempotencyKey = randomKey()
-  const submission = { ...input, ...place }
-  return patiently(() => submit(submission, { idempotencyKey, signal }), patience)
+  entry.submit ??= await patiently(() => upload(entry), patience)
+  store()
+  const { submit: own } = entry
+  return patiently(() => submit(own, signal), patience)
+}
+
+async function upload({ given, state, abort: { signal } }: Entry): Promise<Submit> {
+  if (!given) throw new Error(LOST)
+  const { source, input } = given
+  await source.bytes.slice(0, 1).arrayBuffer() // throws where the file is gone or was changed
+  const place = await placeOf(source, currentClient(signal), (part) => {
+    state.value = { kind: 'sending', part }
+  })
+  return { input: { ...input, ...place }, idempotencyKey: randomKey() }
 }
 
 /** Whether every other file would meet this error too. */
@@ -210,10 +223,14 @@ async function lookAtOne(id: string): Promise<EntryState> {
 }
 
 /** Ends a file's request, or its sending. */
-export async function cancelEntry({ state, abort }: Entry): Promise<void> {
+export async function cancelEntry(entry: Entry): Promise<void> {
+  const { state, abort, submit } = entry
   const current = state.value
   if (outcomeOf(current)) return
-  if (current.kind === 'waiting') state.value = { kind: 'canceled' }
+  if (current.kind === 'waiting' && submit) {
+    abort.abort()
+    await send(entry) // it may have been made: another try tells what is to be canceled
+  } else if (current.kind === 'waiting') state.value = { kind: 'canceled' }
   else if (current.kind !== 'submitted') abort.abort()
   else {
     try {
@@ -262,6 +279,8 @@ interface Stored {
   prompts: readonly string[]
   /** Of the request, where there is one. */
   id?: string
+  /** Not answered yet. */
+  submit?: Submit
   /** Why there is none. */
   why?: string
   isCanceled?: boolean
@@ -269,13 +288,23 @@ interface Stored {
 
 /** Keeps the list in this tab. */
 function store(): void {
-  const list = entries.value.map(({ path, prompts, state: { value } }): Stored => ({
-    path,
-    prompts,
-    ...(value.kind === 'submitted' && { id: value.id }),
-    ...(value.kind === 'failed' && { why: value.why }),
-    ...(value.kind === 'canceled' && { isCanceled: true }),
-  }))
+  const list = entries.value.map((entry): Stored => {
+    const {
+      path,
+      prompts,
+      submit,
+      abort,
+      state: { value },
+    } = entry
+    return {
+      path,
+      prompts,
+      ...(value.kind === 'submitted' && { id: value.id }),
+      ...(submit && isUnsent(entry) && { submit }),
+      ...(value.kind === 'failed' && { why: value.why }),
+      ...((value.kind === 'canceled' || abort.signal.aborted) && { isCanceled: true }),
+    }
+  })
   if (list.length === 0) sessionStorage.removeItem(KEY)
   else sessionStorage.setItem(KEY, JSON.stringify(list))
 }
@@ -283,9 +312,16 @@ function store(): void {
 /** The list as this tab had it before the page was loaded again. */
 export function restoreFiles(): void {
   const list = JSON.parse(sessionStorage.getItem(KEY) ?? '[]') as Stored[]
-  entries.value = list.map(({ path, prompts, id, why = LOST, isCanceled }) => {
-    const ended: EntryState = isCanceled === true ? { kind: 'canceled' } : { kind: 'failed', why }
-    const state: EntryState = id === undefined ? ended : { kind: 'submitted', id, status: null }
-    return entryOf({ path, prompts, given: null, state })
+  entries.value = list.map((stored) => {
+    const { path, prompts, submit = null, isCanceled = false } = stored
+    const entry = entryOf({ path, prompts, given: null, submit, state: stateOf(stored) })
+    if (submit && isCanceled) entry.abort.abort() // it is made, to know what is to be canceled
+    return entry
   })
+}
+
+function stateOf({ id, submit, why = LOST, isCanceled }: Stored): EntryState {
+  if (id !== undefined) return { kind: 'submitted', id, status: null }
+  if (submit) return { kind: 'waiting' }
+  return isCanceled === true ? { kind: 'canceled' } : { kind: 'failed', why }
 }

@@ -1,6 +1,7 @@
 /** Sends media to the service, and submits requests for it. */
 
 import type { Client, Submission } from '../../clients/typescript/client.ts'
+import { ApiError } from '../../clients/typescript/errors.ts'
 import { currentClient } from './credential.ts'
 import type { Place, Source } from './draft.ts'
 
@@ -16,19 +17,30 @@ export async function placeOf(
   return { file_id: await client.uploadBlob({ name, contentType, bytes }, onProgress) }
 }
 
+/** A submission that can be made again: by its key, the service knows that it is the same one. */
+export interface Submit {
+  input: Submission['input']
+  idempotencyKey: string
+}
+
 /**
  * Answers the request's id.
  * @throws the reason of `signal` when it fires meanwhile: the request is canceled then
  */
 export async function submit(
-  input: Submission['input'],
-  { idempotencyKey, signal }: { idempotencyKey: string; signal: AbortSignal },
+  { input, idempotencyKey }: Submit,
+  signal: AbortSignal,
 ): Promise<string> {
   const client = currentClient()
   const { request_id: id } = await client.submit({ input }, { idempotencyKey })
-  if (signal.aborted) await client.cancel(id)
+  if (signal.aborted) await client.cancel(id).catch(unlessEnded)
   signal.throwIfAborted()
   return id
+}
+
+/** What has ended needs no cancel. @throws any other error */
+function unlessEnded(error: unknown): void {
+  if (!(error instanceof ApiError && error.status === 409)) throw error
 }
 
 /** Hexadecimal; `randomUUID` is only there over HTTPS and on localhost. */

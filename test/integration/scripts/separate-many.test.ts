@@ -6,7 +6,15 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import { separate } from '../../../scripts/separate/command.ts'
-import { DONE, KEY, makeFolder, run, startService } from '../../support/separation-service.ts'
+import {
+  DONE,
+  KEY,
+  LOGS,
+  makeFolder,
+  run,
+  startService,
+  status,
+} from '../../support/separation-service.ts'
 
 test('--jobs is how many files are worked on at once', { timeout: 60_000 }, async (t) => {
   const service = await startService(t)
@@ -76,6 +84,43 @@ test('of many addresses: names are as people read them, and each secret is shown
   for (const address of addresses) {
     assert.ok(errors.includes(`${address}: webhook signing secret, shown only now: whsec_made\n`))
   }
+})
+
+const FAILURE = { code: 'NO_AUDIO_STREAM', message: 'The media has no audio stream.' }
+
+test('of many files: --logs prints the log of each, under its name', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t, 'talk.mp3')
+  const words = [folder, 'x', '--jobs', '1', '--out', join(folder, 'out'), '--logs']
+  service.streams = [DONE, [status('FAILED', { error: FAILURE, logs: LOGS })]]
+  const first = await run(service, ...words)
+  assert.equal(first.code, 1)
+  const [song, talk] = ['song.mp3', 'talk.mp3'].map((name) => join(folder, name))
+  const logOf = (path: string | undefined) => `${path}: 2026-01-01T00:00:00Z two chunks\n`
+  const failed = `${talk}: NO_AUDIO_STREAM: The media has no audio stream.\n`
+  assert.ok(first.errors.startsWith(logOf(song) + failed + logOf(talk) + '2 files in '))
+  assert.ok(service.calls.includes('GET /v1/queue/requests/req_1/status/stream?logs=true'))
+
+  service.streams = [DONE]
+  const second = await run(service, ...words, '--json')
+  const [there, separated] = second.out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { state: string; logs: unknown })
+  assert.deepEqual([there!.state, there!.logs], ['there', []])
+  assert.deepEqual(separated!.logs, LOGS)
+})
+
+test('of many files: --quiet leaves out the log of what was separated alone', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t, 'talk.mp3')
+  service.streams = [DONE, [status('FAILED', { error: FAILURE, logs: LOGS })]]
+  const words = [folder, 'x', '--jobs', '1', '--out', join(folder, 'out'), '--logs', '--quiet']
+  const { errors } = await run(service, ...words)
+  assert.deepEqual(errors.match(/\w+\.mp3: \S+/g), [
+    'talk.mp3: NO_AUDIO_STREAM:',
+    'talk.mp3: 2026-01-01T00:00:00Z',
+  ])
 })
 
 test('a refused key ends the whole batch at once', async (t) => {

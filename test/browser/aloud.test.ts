@@ -1,0 +1,124 @@
+/**
+ * What a screen reader gets from the page: where the focus goes when what had it is gone, and what
+ * is said of what changes. docs/playground.md tells what Orca made of it.
+ */
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Page } from 'playwright-core'
+import { enterKey, launchBrowser, openPage } from './browser.ts'
+import {
+  chooseExample,
+  chooseLongFile,
+  playerIsThere,
+  separate,
+  signedIn,
+  type Place,
+} from './playground.ts'
+import { API_KEY, startWinnow } from '../support/start-winnow.ts'
+
+/** Resolves when the focus is on what matches. */
+const focusIsOn = (page: Page, selector: string) =>
+  page.waitForFunction((wanted) => document.activeElement?.matches(wanted), selector)
+
+/** As by whoever has no mouse. */
+async function press(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name, exact: true }).focus()
+  await page.keyboard.press('Enter')
+}
+
+/** Notes from now on what live regions say. */
+const listen = (page: Page) =>
+  page.evaluate(() => {
+    const said: string[] = []
+    const texts = new Map<Element, string>()
+    new MutationObserver(() => {
+      for (const region of document.querySelectorAll('[role=status], [role=alert], output')) {
+        const text = region.textContent.trim()
+        if (text !== '' && text !== (texts.get(region) ?? '')) said.push(text)
+        texts.set(region, text)
+      }
+    }).observe(document.body, { subtree: true, childList: true, characterData: true })
+    Object.assign(globalThis, { said })
+  })
+
+const said = (page: Page) =>
+  page.evaluate(() => (globalThis as unknown as { said: string[] }).said.splice(0))
+
+async function focusGoesOn({ t, winnow, browser }: Place): Promise<void> {
+  const page = await openPage(t, browser, winnow.url)
+  await enterKey(page, 'sep_wrong_key')
+  await page.getByText('The API key is missing or invalid.').first().waitFor()
+  await page.getByLabel('API key').fill(API_KEY)
+  await page.keyboard.press('Enter')
+  await focusIsOn(page, '#new')
+
+  await chooseExample(page)
+  await press(page, 'Add another sound')
+  await focusIsOn(page, '[aria-label="Prompt 2"]')
+  await press(page, 'Remove prompt 2')
+  await focusIsOn(page, '[aria-label="Prompt 1"]')
+  await page.getByText('Where does it sound?').click()
+  await press(page, 'Add times')
+  await focusIsOn(page, '[aria-label="start of span 1, in seconds"]')
+  await press(page, 'Remove span 1')
+  await page.waitForFunction(() => document.activeElement?.textContent === 'Add times')
+
+  await page.getByLabel('Prompt 1').fill('piano')
+  await page.route('**/v1/files', (route) => route.abort())
+  await press(page, 'Separate')
+  await page.getByRole('alert').getByText('does not answer').waitFor()
+  await focusIsOn(page, 'button.primary')
+  await page.unroute('**/v1/files')
+  await page.keyboard.press('Enter')
+  await playerIsThere(page)
+  await focusIsOn(page, '#request')
+  await press(page, 'New separation')
+  await focusIsOn(page, '#new')
+  await press(page, 'Sign out')
+  await focusIsOn(page, '#sign-in')
+}
+
+/** What is said is what has happened, and no number that changes all the time. */
+async function saysWhatHappens(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  await listen(page)
+  await chooseLongFile(place, page)
+  assert.deepEqual(await said(page), ['long.wav, 3.8 MB'])
+  await separate(page)
+  await page.getByText(/^\d+ %, about \d+ (s|min) left/).waitFor()
+  await page.getByText(/^[4-9]\d %/).waitFor()
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+  await page.getByText('CANCELED').waitFor()
+  const steps = (await said(page)).filter(
+    (text) => !/^(Uploading|connecting|in the queue)/.test(text),
+  )
+  assert.equal(steps[0], 'separating')
+  assert.match(steps[1] ?? '', /^CANCELED /)
+  assert.equal(steps.length, 2, steps.join('; '))
+
+  await page.getByRole('button', { name: 'New separation' }).click()
+  await page.getByRole('button', { name: 'Remove', exact: true }).click()
+  await chooseExample(page)
+  await page.getByLabel('Prompt 1').fill('piano')
+  await separate(page)
+  await playerIsThere(page)
+  const ended = (await said(page)).filter((text) => text.startsWith('completed'))
+  assert.deepEqual(
+    ended.map((text) => text.replace(/\d+/, '0')),
+    ['completed, match 0 %'],
+  )
+  await page.getByRole('button', { name: 'Null test' }).click()
+  await page.getByText(/peaks at/).waitFor()
+  assert.match((await said(page)).join('; '), /^Rendering…; Mixture minus targets .* peaks at -/)
+}
+
+test('the page aloud', async (t) => {
+  const browser = await launchBrowser(t)
+  const winnow = await startWinnow(t)
+  const cases: [string, (place: Place) => Promise<void>][] = [
+    ['the focus goes on where its place is gone', focusGoesOn],
+    ['what happens is said, and not what changes all the time', saysWhatHappens],
+  ]
+  for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
+})

@@ -1,0 +1,76 @@
+/** The page of a service whose media is in a bucket, which is another origin. */
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { PutBucketCorsCommand, type CORSRule } from '@aws-sdk/client-s3'
+import type { Page } from 'playwright-core'
+import { enterKey, launchBrowser, openPage } from './browser.ts'
+import { chooseExample, playerIsThere, separate, signedIn, type Place } from './playground.ts'
+import { documentedBlocks } from '../support/code-blocks.ts'
+import { startS3 } from '../support/start-s3.ts'
+import { API_KEY, startWinnow } from '../support/start-winnow.ts'
+
+type S3 = Awaited<ReturnType<typeof startS3>>
+
+/** Sets the rule that docs/operations.md shows, for the address of the page. */
+async function allowPages({ client, bucket }: S3, origin: string): Promise<void> {
+  const { code } = documentedBlocks().find(({ code }) => code.includes('CORSRules'))!
+  const CORSConfiguration = JSON.parse(code.replace('https://winnow.example.com', origin)) as {
+    CORSRules: CORSRule[]
+  }
+  await client.send(new PutBucketCorsCommand({ Bucket: bucket, CORSConfiguration }))
+}
+
+/** What the page asks the bucket for, each with the names of its headers. */
+function watch(page: Page, { endpoint }: S3): { call: string; headers: Promise<string[]> }[] {
+  const seen: { call: string; headers: Promise<string[]> }[] = []
+  page.on('request', (request) => {
+    const { origin, pathname } = new URL(request.url())
+    if (origin !== endpoint) return
+    const headers = request.allHeaders().then((all) => Object.keys(all))
+    seen.push({ call: `${request.method()} ${pathname}`, headers })
+  })
+  return seen
+}
+
+/** From an example to its sound, then as media that is too long to be decoded in the page. */
+async function separateTwice(page: Page, s3: S3): Promise<void> {
+  const seen = watch(page, s3)
+  await chooseExample(page)
+  await page.getByLabel('Prompt 1').fill('piano')
+  await separate(page)
+  await playerIsThere(page)
+  await page.getByRole('button', { name: 'Null test' }).click()
+  await page.getByText(/nothing was added and nothing lost/).waitFor()
+  await page.route('**/result', async (route) => {
+    const reply = await route.fetch()
+    const result = (await reply.json()) as { data: object }
+    await route.fulfill({ json: { ...result, data: { ...result.data, duration: 7_200 } } })
+  })
+  await page.reload()
+  await page.getByRole('img', { name: 'Waveform of Residual' }).waitFor() // drawn by peaks
+  assert.equal(seen.filter(({ call }) => call.startsWith('PUT ')).length, 1)
+  const fetched = seen.filter(({ call }) => call.startsWith('GET ')).length
+  assert.ok(fetched >= 3, 'a target, a residual, peaks')
+  for (const { call, headers } of seen) {
+    const secrets = (await headers).filter((name) =>
+      ['authorization', 'cookie', 'x-csrf-token'].includes(name),
+    )
+    assert.deepEqual(secrets, [], `${call} carries nothing of who is signed in`)
+  }
+}
+
+test('a page plays what lies in a bucket, which gets neither key nor session', async (t) => {
+  const s3 = await startS3(t)
+  const browser = await launchBrowser(t)
+  const { bucket: S3_BUCKET, endpoint: S3_ENDPOINT, region: S3_REGION } = s3
+  const winnow = await startWinnow(t, { env: { ...s3.env, S3_BUCKET, S3_ENDPOINT, S3_REGION } })
+  await allowPages(s3, winnow.url)
+  const place: Place = { t, winnow, browser }
+  await t.test('of a session', async () => separateTwice(await signedIn(place), s3))
+  await t.test('of a key', async (t) => {
+    const page = await openPage(t, browser, winnow.url)
+    await enterKey(page, API_KEY)
+    await separateTwice(page, s3)
+  })
+})

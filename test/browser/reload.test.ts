@@ -1,0 +1,159 @@
+/** The page is loaded again between a submit and its answer, in a real browser with the service. */
+
+import assert from 'node:assert/strict'
+import { copyFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import type { Dialog, Page } from 'playwright-core'
+import { launchBrowser } from './browser.ts'
+import { playerIsThere, separate, signedIn, type Place } from './playground.ts'
+import { examplePath } from '../support/examples.ts'
+import { startWinnow } from '../support/start-winnow.ts'
+
+/** Whether the service gets a submit whose answer the page does not. */
+type Arrival = 'arrives' | 'is lost'
+
+/**
+ * Separates the files; resolves when as many submits wait for an answer, which never comes.
+ * @returns a function that loads the page again, as by the browser's button: what the browser asks
+ *   is answered with yes, and submits are answered from then on
+ */
+async function submitUnanswered(
+  { winnow }: Place,
+  page: Page,
+  names: readonly string[],
+  arrival: Arrival,
+): Promise<() => Promise<void>> {
+  const paths = names.map((name) => join(winnow.folder, name))
+  for (const path of paths) await copyFile(examplePath('siren-and-speech.wav'), path)
+  await page.getByLabel('Choose files').setInputFiles(paths)
+  await page.getByLabel('Prompt 1').fill('siren')
+  let waiting = 0
+  let isAnswered = false
+  const allWait = new Promise<void>((resolve) => {
+    void page.route('**/audio/separate', async (route) => {
+      if (isAnswered) return route.continue()
+      if (arrival === 'arrives') await route.fetch()
+      waiting += 1
+      if (waiting === names.length) resolve()
+    })
+  })
+  await separate(page)
+  await allWait
+  return async () => {
+    isAnswered = true
+    const accept = (dialog: Dialog) => void dialog.accept()
+    page.on('dialog', accept)
+    await page.reload()
+    page.off('dialog', accept)
+  }
+}
+
+/** How the requests of the files ended or stand. */
+async function outcomes({ winnow }: Place, names: readonly string[]): Promise<string[]> {
+  const { data } = await winnow.client.list({ limit: 100 })
+  const own = data.filter(({ file_name: name }) => names.includes(name))
+  return own.map(({ status, error }) => error?.code ?? status)
+}
+
+const kept = (page: Page) => page.evaluate(() => sessionStorage.getItem('winnow-submit'))
+
+async function oneFile(place: Place, arrival: Arrival): Promise<void> {
+  const page = await signedIn(place)
+  const names = [`one that ${arrival}.wav`]
+  const reload = await submitUnanswered(place, page, names, arrival)
+  await reload()
+  await playerIsThere(page)
+  await page.getByRole('heading', { name: names[0]! }).waitFor()
+  await page.getByRole('button', { name: 'Solo siren' }).waitFor()
+  assert.deepEqual(await outcomes(place, names), ['COMPLETED'], 'it is one request')
+  assert.equal(await kept(page), null)
+}
+
+async function severalFiles(place: Place, arrival: Arrival): Promise<void> {
+  const page = await signedIn(place)
+  const names = ['first', 'second'].map((name) => `${name} that ${arrival}.wav`)
+  const reload = await submitUnanswered(place, page, names, arrival)
+  await reload()
+  const list = page.getByRole('region', { name: 'Files' })
+  await list.getByRole('status').getByText('2 of 2 separated', { exact: true }).waitFor()
+  assert.deepEqual(await outcomes(place, names), ['COMPLETED', 'COMPLETED'], 'a request each')
+  await page.reload()
+  await list.getByRole('status').getByText('2 of 2 separated', { exact: true }).waitFor()
+}
+
+/** What was canceled while it was submitted is canceled after the reload, or was never made. */
+async function canceled(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  const one = ['one canceled.wav']
+  const reload = await submitUnanswered(place, page, one, 'arrives')
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+  await reload()
+  await ends(place, one)
+  await formIsBack(page)
+
+  const gone = ['canceled elsewhere.wav']
+  const reloadGone = await submitUnanswered(place, page, gone, 'arrives')
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+  const { data } = await place.winnow.client.list({ limit: 1 })
+  await place.winnow.client.cancel(data[0]!)
+  await reloadGone()
+  await formIsBack(page)
+
+  const two = ['canceled.wav', 'also canceled.wav']
+  const reloadTwo = await submitUnanswered(place, page, two, 'arrives')
+  for (const name of two) await page.getByRole('button', { name: `Cancel ${name}` }).click()
+  await reloadTwo()
+  const list = page.getByRole('region', { name: 'Files' })
+  await list.getByText('0 of 2 separated, 2 canceled').waitFor()
+  await ends(place, two)
+}
+
+/** Nothing is kept any more, and nothing is wrong. */
+async function formIsBack(page: Page): Promise<void> {
+  await page.waitForFunction(() => sessionStorage.getItem('winnow-submit') === null)
+  await page.getByRole('button', { name: 'Separate', exact: true }).waitFor()
+  assert.equal(await page.getByRole('alert').filter({ hasText: /./ }).count(), 0)
+}
+
+/** No engine: what was not canceled would wait for ever. */
+async function ends(place: Place, names: readonly string[]): Promise<void> {
+  const wanted = names.map(() => 'CANCELED').join()
+  while ((await outcomes(place, names)).join() !== wanted) {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+/** Whoever signs in next has nothing to do with it. */
+async function signedOut(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  await submitUnanswered(place, page, ['not theirs.wav'], 'is lost')
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByLabel('API key').waitFor()
+  assert.equal(await kept(page), null)
+}
+
+test('loaded again before a submit is answered, the page goes on', async (t) => {
+  const browser = await launchBrowser(t)
+  const winnow = await startWinnow(t)
+  for (const arrival of ['arrives', 'is lost'] as const) {
+    await t.test(`with one file whose submit ${arrival}`, (t) =>
+      oneFile({ t, winnow, browser }, arrival),
+    )
+    await t.test(
+      `with several whose submits ${arrival === 'arrives' ? 'arrive' : 'are lost'}`,
+      (t) => severalFiles({ t, winnow, browser }, arrival),
+    )
+  }
+})
+
+test(
+  'loaded again before a submit is answered, the page cancels',
+  { timeout: 120_000 },
+  async (t) => {
+    const browser = await launchBrowser(t)
+    const winnow = await startWinnow(t, { engines: 0 })
+    await t.test('what was canceled', (t) => canceled({ t, winnow, browser }))
+    await t.test('nothing of who has signed out', (t) => signedOut({ t, winnow, browser }))
+  },
+)
