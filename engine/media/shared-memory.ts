@@ -33,15 +33,19 @@ export class SharedMemory {
   }
 
   /**
-   * Fills `planes` with what the child wrote last, one after the other.
-   * @throws Error when it was closed, or has no room for as much
+   * What the child wrote last: planes of so many samples, one after the other. The child says how
+   * many, so nothing is allocated before it is known that they fit.
+   * @throws Error when it was closed, or has no room for as many
    */
-  read(planes: readonly Float32Array[]): void {
+  read(planes: number, samples: number): Float32Array[] {
     if (this.#isClosed) throw new Error('the shared memory was closed')
-    const bytes = planes.reduce((sum, { byteLength }) => sum + byteLength, 0)
-    if (readvSync(this.descriptor, planes, 0) < bytes) {
-      throw new Error(`a block of ${bytes} bytes is larger than the shared memory`)
+    const bytes = planes * samples * Float32Array.BYTES_PER_ELEMENT
+    if (!(bytes > 0 && bytes <= BYTES)) {
+      throw new Error(`a block of ${bytes} bytes does not fit the shared memory`)
     }
+    const block = Array.from({ length: planes }, () => new Float32Array(samples))
+    readvSync(this.descriptor, block, 0)
+    return block
   }
 
   close(): void {

@@ -152,9 +152,8 @@ export class SoundReader {
       const answer = await this.#call<NextBlock>({ do: 'next' })
       corruptPackets = answer.corruptPackets
       if (answer.samples === 0) return null
-      const block = Array.from({ length: facts.channels }, () => new Float32Array(answer.samples))
-      this.#process.memory.read(block) // before the next one is asked for
-      return block
+      // Before the next one is asked for.
+      return this.#process.memory.read(facts.channels, answer.samples)
     }
     return {
       ...facts,
