@@ -87,12 +87,10 @@ export function currentClient(signal?: AbortSignal): Client {
   const current = credential.value
   const common = signal ? { signal } : {}
   if (current?.kind === 'session') {
-    return createClient({
-      ...common,
-      baseUrl: `${location.origin}/playground`,
-      apiKey: undefined,
-      headers: csrfHeaders(current.csrfToken),
-    })
+    const session = { ...common, baseUrl: `${location.origin}/playground`, apiKey: undefined }
+    const client = createClient({ ...session, headers: csrfHeaders(current.csrfToken) })
+    // They are redirected to where media lies, which would get the token; a GET needs none.
+    return { ...client, peaks: createClient(session).peaks }
   }
   return createClient({ ...common, baseUrl: location.origin, apiKey: current?.key })
 }
