@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from winnow_training.data.cases import recorded_cases
-from winnow_training.model.checkpoints import load_average
+from winnow_training.model.checkpoints import load_average, weights_path
 from winnow_training.model.measures import SILENCED_DB, sdr, separate
 from winnow_training.model.network import presence_gain
 
@@ -28,9 +28,7 @@ def main():
     parser.add_argument("name", help="of a checkpoint in the cache, or a folder of served weights")
     parser.add_argument("--split", choices=["test", "train"], default="train")
     options = parser.parse_args()
-    is_served = Path(options.name).is_dir()
-    path = Path(options.name) if is_served else options.cache / f"{options.name}.pt"
-    model, _ = load_average(path)
+    model, _ = load_average(weights_path(options.cache, options.name))
     cases = [
         case for part in recorded_cases(options.cache, options.split).values() for case in part
     ]
