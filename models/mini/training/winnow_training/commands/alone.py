@@ -17,7 +17,7 @@ from winnow_training.data.mixtures import MIXTURE_RMS, level
 from winnow_training.data.sources.recordings import choose_held_out, read_recordings
 from winnow_training.model.checkpoints import load_average, weights_path
 from winnow_training.model.measures import SILENCED_DB, separate
-from winnow_training.model.network import WHOLE_FROM, presence
+from winnow_training.model.network import WHOLE_FROM, match_of, presence
 
 LOSS_DB = 3
 SAMPLES_MIN = RATE // 4
@@ -58,9 +58,11 @@ def main():
 def alone(model, sound, prompt) -> tuple[float, float]:
     """A sound [N] and a prompt's embedding [1, 384] to the loss in dB and the match."""
     sound = MIXTURE_RMS * level(np.pad(sound, (0, max(0, SAMPLES_MIN - len(sound)))))
-    target, activity = separate(model, torch.from_numpy(sound)[None], prompt)
-    kept = (presence(activity) * target[0]).pow(2).sum().item() / (sound**2).sum()
-    return float(-10 * np.log10(kept + 1e-12)), float(torch.sigmoid(activity.max()))
+    mixture = torch.from_numpy(sound)[None]
+    target, activity = separate(model, mixture, prompt)
+    match = match_of(activity, target, mixture)
+    kept = (presence(match) * target).pow(2).sum() / mixture.pow(2).sum()
+    return float(-10 * torch.log10(kept + 1e-12)), float(match)
 
 
 def report(answers: list[Answer]) -> str:

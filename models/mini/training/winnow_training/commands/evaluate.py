@@ -83,7 +83,7 @@ def match_report(present: list[dict], absent: list[dict]) -> str:
     """How well the match score tells present from absent."""
     present, absent = ([row["match"] for row in rows] for rows in (present, absent))
     order = np.mean([[p > a for a in absent] for p in present])
-    hits, alarms = np.mean(np.array(present) > 0), np.mean(np.array(absent) > 0)
+    hits, alarms = np.mean(np.array(present) > 0.5), np.mean(np.array(absent) > 0.5)
     return (
         f"Match score: a present sound scores above an absent one in {100 * order:.0f} % of "
         f"pairs; over one half for {100 * hits:.0f} % of present sounds and for "

@@ -1,7 +1,7 @@
 """What other choices of the gate by the match would do: `mini-presence CACHE NAME`, a table.
 
-Chosen by real recordings of the recipe's training split, which the served weights were not trained
-on; `--split test` reports on the speakers and instruments that are held out.
+Chosen by real recordings of the recipe's training split; `--split test` reports on the speakers and
+instruments that are held out.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import torch
 from winnow_training.data.cases import recorded_cases
 from winnow_training.model.checkpoints import load_average, weights_path
 from winnow_training.model.measures import SILENCED_DB, sdr, separate
-from winnow_training.model.network import presence_gain
+from winnow_training.model.network import match_of, presence_gain
 
 RANGES = ((0.1, 0.2), (0.1, 0.4), (0.2, 0.4))
 """Of the match: softened until the first, whole from the second."""
@@ -43,9 +43,9 @@ def main():
 @torch.no_grad()
 def separated(model, case):
     """The case, what was found of it, ungated, and the match."""
-    mixture, embedding = torch.from_numpy(case.mixture), torch.from_numpy(case.embedding)
-    target, activity = separate(model, mixture[None], embedding[None])
-    return case, target[0].numpy(), torch.sigmoid(activity.max())
+    mixture, embedding = (torch.from_numpy(part)[None] for part in (case.mixture, case.embedding))
+    target, activity = separate(model, mixture, embedding)
+    return case, target[0].numpy(), match_of(activity, target, mixture)[0]
 
 
 def row(found, low, high, softest, decibels) -> str:

@@ -18,7 +18,7 @@ from winnow_training.data.mixtures import CONFUSABLE, GROUPS, MELODIC, MIXTURE_R
 from winnow_training.data.rooms import room
 from winnow_training.model.checkpoints import load_average, weights_path
 from winnow_training.model.measures import si_sdr
-from winnow_training.model.network import istft, presence, stft
+from winnow_training.model.network import istft, match_of, presence, stft
 from winnow_training.model.stereo import filter_by_place, masks_of, separate_stereo
 
 CENTRE, SIDES = 45, (0, 90)
@@ -155,7 +155,7 @@ def absent_prompt(bank: Bank, present: list[str], rng):
 def leak(model, mixture, embedding) -> float:
     """In dB of the mixture, what is left of a target that is absent."""
     target, activity = separate_stereo(model, mixture, embedding)
-    target *= presence(activity[None])
+    target *= presence(match_of(activity[None], target[None], mixture[None]))
     return float(10 * torch.log10(target.pow(2).sum() / mixture.pow(2).sum() + 1e-12))
 
 
