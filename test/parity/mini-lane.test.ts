@@ -256,6 +256,23 @@ test('a sound that is probably nowhere is 26 dB softer, unless spans say that it
   }
 })
 
+test('what is found to be most of the mixture keeps its level, though it is hardly recognised', async () => {
+  const paths = ['drums-and-flute/flute', 'speech-over-piano/piano']
+  const waves = await Promise.all(
+    paths.map((path) => readWav16(examplePath(`sources/${path}.wav`))),
+  )
+  const [flute, piano] = waves.map(([left]) => left!.subarray(0, 150_000))
+  const level = 0.7 * Math.sqrt(power(flute!) / power(piano!))
+  const mixture = flute!.map((sample, i) => sample + level * piano![i]!)
+  const { target, match, presenceGain } = separateOne(
+    mini,
+    laneRequest(mono(mixture, 44_100), 'flute'),
+  )
+  assert.ok(power(target[0]!) > power(mixture) / 3, 'it is most of the mixture')
+  assert.ok(match! < 0.5, `a match of ${match}`)
+  assert.equal(presenceGain, 1)
+})
+
 test('a prompt that no name is near is answered with what speech leaves', async () => {
   const [left] = await readWav16(examplePath('speech-over-piano.wav'))
   const chunk = mono(left!.subarray(0, 150_000), 44_100)
