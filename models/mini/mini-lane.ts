@@ -271,7 +271,9 @@ function samplesOf({ channels }: Chunk, longestHop: number): Tensor {
 
 function energyOf(channels: readonly Float32Array[]): number {
   let energy = 0
-  for (const wave of channels) for (const sample of wave) energy += finite(sample) ** 2
+  for (const wave of channels) {
+    for (let i = 0; i < wave.length; i += 1) energy += finite(wave[i]!) ** 2
+  }
   return energy
 }
 
