@@ -2,7 +2,15 @@
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
-  { ignores: ['**/node_modules/**', '.runtime/**', 'dist/**', 'clients/typescript/api.ts'] },
+  {
+    ignores: [
+      '**/node_modules/**',
+      '**/venv/**',
+      '.runtime/**',
+      'dist/**',
+      'clients/typescript/api.ts',
+    ],
+  },
   {
     files: ['**/*.ts', '**/*.tsx'],
     languageOptions: {

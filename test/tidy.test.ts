@@ -64,7 +64,7 @@ interface Source {
 const sources: Source[] = [...Object.keys(MAY_IMPORT), ...FREE].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true })
     .map((file) => join(folder, String(file)))
-    .filter((path) => /\.(tsx?|mjs)$/.test(path) && !/node_modules|\/dist\//.test(path))
+    .filter((path) => /\.(tsx?|mjs)$/.test(path) && !/node_modules|\/(dist|venv)\//.test(path))
     .filter((path) => path !== GENERATED)
     .map(readSource),
 )

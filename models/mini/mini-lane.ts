@@ -5,7 +5,7 @@ import { tf, type Tensor } from '../tensor.ts'
 import { PATCH } from './config.ts'
 import { tokenCount, type Conditioning, type MaskOutput } from './network/network.ts'
 import { predictSpans } from './predict-spans.ts'
-import { presenceGain } from './presence.ts'
+import { matchOf, presenceGain } from './presence.ts'
 import { finite, SAMPLE_MAX } from './samples.ts'
 import { spanGain, spanTokens } from './spans.ts'
 import { applyMask, featuresOf, hopAt, inputScale, maskOf, mixDown, powerOf } from './spectrum.ts'
@@ -27,7 +27,7 @@ const QUALITY_PASSES = [1, 7 / 8, 9 / 8]
 const CANDIDATE_EIGHTHS = [0, 4, 2, 6, 1, 5, 3, 7] as const
 
 /** Speech is taken from the mixture where it is this probable; else the mixture stays whole. */
-const SPEECH_MATCH_MIN = 0.9
+const SPEECH_PROBABILITY_MIN = 0.9
 
 /** What a step makes of a lane. */
 export type Advance = {
@@ -174,8 +174,9 @@ export class MiniLane implements Lane {
     const found = this.#readTarget()
     const clock = this.#clockOf(this.#framings[0]!)
     const activity = this.#readActivity(clock)
-    const match = activity.reduce((most, probability) => Math.max(most, probability), 0)
-    if (this.#isRest) return this.#restOf(found, match)
+    const probability = activity.reduce((most, one) => Math.max(most, one), 0)
+    if (this.#isRest) return this.#restOf(found, probability)
+    const match = matchOf(probability, energyOf(found) / (energyOf(this.#chunk.channels) || 1))
     const predictedSpans = this.#predictsSpans
       ? predictSpans(activity, this.#seconds, clock)
       : undefined
@@ -190,12 +191,12 @@ export class MiniLane implements Lane {
   }
 
   /** What speech leaves of the mixture. */
-  #restOf(speech: Float32Array[], match: number): LaneResult {
-    if (match < SPEECH_MATCH_MIN) for (const wave of speech) wave.fill(0)
+  #restOf(speech: Float32Array[], probability: number): LaneResult {
+    if (probability < SPEECH_PROBABILITY_MIN) for (const wave of speech) wave.fill(0)
     const rest = this.#chunk.channels.map((mixture, i) => subtract(mixture, speech[i]!))
     return {
       ...this.#shaped(rest, this.#spans),
-      score: match,
+      score: probability,
       substitute: 'the mixture without its speech',
     }
   }
@@ -266,6 +267,14 @@ function samplesOf({ channels }: Chunk, longestHop: number): Tensor {
     const given = tf.tensor2d(flat, [channels.length, length])
     return tf.where(given.abs().less(SAMPLE_MAX), given, tf.zerosLike(given))
   })
+}
+
+function energyOf(channels: readonly Float32Array[]): number {
+  let energy = 0
+  for (const wave of channels) {
+    for (let i = 0; i < wave.length; i += 1) energy += finite(wave[i]!) ** 2
+  }
+  return energy
 }
 
 function scale(wave: Float32Array, gain: number): void {

@@ -1,9 +1,24 @@
-/** The gain on the target, from the probability that it sounds at its most probable token. */
+/** Whether the target sounds in a chunk, and the gain on it that this decides. */
+
+/** Of a mixture's energy: where more of it was found, the sound is more probably there. */
+const MUCH = 0.2
 
 const SOFTENED_UNTIL = 0.1
 const WHOLE_FROM = 0.2
 /** 26 dB. */
 const SOFTENED_GAIN = 10 ** (-26 / 20)
+
+/**
+ * The match: how probable it is that the sound is in a chunk (`match_of` of the training's
+ * network). `probability` is that of its best token, `share` that of the mixture's energy that was
+ * found, both from 0 to 1. What is found to be much of the mixture, or all of it, is seldom a
+ * remnant of another sound, so it raises the odds, up to five times. Little of it says nothing:
+ * sounds may be soft.
+ */
+export const matchOf = (probability: number, share: number): number => {
+  const there = probability * Math.max(1, share / MUCH)
+  return there / (there + (1 - probability))
+}
 
 /**
  * `match` from 0 to 1 to a gain (`presence` of the training's network). Where the sound is probably

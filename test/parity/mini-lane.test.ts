@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import type { Acceleration, Chunk, LaneRequest, Separation } from '../../models/model.ts'
 import { loadMini } from '../../models/mini/mini.ts'
 import type { MiniLane } from '../../models/mini/mini-lane.ts'
+import { matchOf } from '../../models/mini/presence.ts'
 import { spanGain } from '../../models/mini/spans.ts'
 import { tf } from '../../models/tensor.ts'
 import { assertClose } from '../support/assert-close.ts'
@@ -161,7 +162,11 @@ test('two channels at 32 kHz are the reference', () => {
     assertClose(separation.target[channel]!, expected[channel]!, { absolute: 2e-5 })
   }
   const activity = stereo.values('activity') as Float32Array
-  assertClose([separation.match!], [1 / (1 + Math.exp(-Math.max(...activity)))], { absolute: 1e-4 })
+  const probability = 1 / (1 + Math.exp(-Math.max(...activity)))
+  const [found, all] = [expected, chunk.channels].map(
+    (waves) => power(waves[0]!) + power(waves[1]!),
+  )
+  assertClose([separation.match!], [matchOf(probability, found! / all!)], { absolute: 1e-4 })
 })
 
 test('channels with one sound get one mask, also where they cancel each other', () => {
@@ -249,6 +254,23 @@ test('a sound that is probably nowhere is 26 dB softer, unless spans say that it
     const vouchedFor = separateOne(mini, { ...laneRequest(chunk, prompt), spans })
     assert.equal(vouchedFor.presenceGain, 1, `${prompt}: all of it`)
   }
+})
+
+test('what is found to be most of the mixture keeps its level, though it is hardly recognised', async () => {
+  const paths = ['drums-and-flute/flute', 'speech-over-piano/piano']
+  const waves = await Promise.all(
+    paths.map((path) => readWav16(examplePath(`sources/${path}.wav`))),
+  )
+  const [flute, piano] = waves.map(([left]) => left!.subarray(0, 150_000))
+  const level = 0.7 * Math.sqrt(power(flute!) / power(piano!))
+  const mixture = flute!.map((sample, i) => sample + level * piano![i]!)
+  const { target, match, presenceGain } = separateOne(
+    mini,
+    laneRequest(mono(mixture, 44_100), 'flute'),
+  )
+  assert.ok(power(target[0]!) > power(mixture) / 3, 'it is most of the mixture')
+  assert.ok(match! < 0.5, `a match of ${match}`)
+  assert.equal(presenceGain, 1)
 })
 
 test('a prompt that no name is near is answered with what speech leaves', async () => {

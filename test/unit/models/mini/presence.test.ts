@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { presenceGain } from '../../../../models/mini/presence.ts'
+import { matchOf, presenceGain } from '../../../../models/mini/presence.ts'
 
 test('26 dB less of what is improbable, all of what may be there, no step between, never silence', () => {
   const decibels = [0, 0.1, 0.2, 1].map((match) => 20 * Math.log10(presenceGain(match)))
@@ -13,6 +13,20 @@ test('26 dB less of what is improbable, all of what may be there, no step betwee
     fc.property(match, match, (a, b) => {
       const rise = presenceGain(Math.max(a, b)) - presenceGain(Math.min(a, b))
       assert.ok(rise >= 0 && rise <= 10.001 * Math.abs(a - b))
+    }),
+  )
+})
+
+test('the match rises with the probability and where much was found; softness is no sign', () => {
+  for (const share of [0, 0.01, 0.2]) assert.equal(matchOf(0.3, share).toFixed(9), '0.300000000')
+  assert.ok(matchOf(0.06, 0.9) > 0.2, 'what is nearly all of the mixture keeps its level')
+  assert.deepEqual([matchOf(0, 1), matchOf(1, 0), matchOf(1, 1)], [0, 1, 1])
+  const share = fc.double({ min: 0, max: 1, noNaN: true })
+  fc.assert(
+    fc.property(share, share, share, (a, b, other) => {
+      const [less, more] = [Math.min(a, b), Math.max(a, b)]
+      assert.ok(matchOf(less, other) <= matchOf(more, other) && matchOf(more, other) <= 1)
+      assert.ok(matchOf(other, less) <= matchOf(other, more))
     }),
   )
 })

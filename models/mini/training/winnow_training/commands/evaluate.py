@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from winnow_training.data.cases import recorded_cases, test_cases
-from winnow_training.model.checkpoints import load_average
+from winnow_training.model.checkpoints import load_average, weights_path
 from winnow_training.model.measures import is_present, measure
 
 QUALITY_PASSES = (1, 7 / 8, 9 / 8)
@@ -83,7 +83,7 @@ def match_report(present: list[dict], absent: list[dict]) -> str:
     """How well the match score tells present from absent."""
     present, absent = ([row["match"] for row in rows] for rows in (present, absent))
     order = np.mean([[p > a for a in absent] for p in present])
-    hits, alarms = np.mean(np.array(present) > 0), np.mean(np.array(absent) > 0)
+    hits, alarms = np.mean(np.array(present) > 0.5), np.mean(np.array(absent) > 0.5)
     return (
         f"Match score: a present sound scores above an absent one in {100 * order:.0f} % of "
         f"pairs; over one half for {100 * hits:.0f} % of present sounds and for "
@@ -104,10 +104,8 @@ def main():
     )
     parser.add_argument("--only", choices=["recorded", "made"], help="one of the two tables")
     options = parser.parse_args()
-    is_served = Path(options.name).is_dir()
-    model, _ = load_average(
-        Path(options.name) if is_served else options.cache / f"{options.name}.pt"
-    )
+    path = weights_path(options.cache, options.name)
+    model, _ = load_average(path)
     passes = QUALITY_PASSES if options.quality else (1,)
     kinds = {"recorded": recorded_cases, "made": test_cases}
     results = {
@@ -116,7 +114,7 @@ def main():
         if options.only in (kind, None)
         for name, cases in make(options.cache, options.split).items()
     }
-    name = "served" if is_served else options.name
+    name = "served" if path.is_dir() else options.name
     kind = ("-quality" if options.quality else "") + ("-train" if options.split == "train" else "")
     (options.cache / f"{name}{kind}-results.json").write_text(json.dumps(results))
     print(report(results))

@@ -19,7 +19,7 @@ from winnow_training.data.audio import RATE, RECORDINGS
 from winnow_training.data.cases import RECORDED_SAMPLES, SPEECH, Case, Maker
 from winnow_training.data.mixtures import GROUPS, MELODIC, MIXTURE_RMS, UNSURE, WORDS, Bank, level
 from winnow_training.data.synthesis.nameless import SOUNDS
-from winnow_training.model.checkpoints import load_average
+from winnow_training.model.checkpoints import load_average, weights_path
 from winnow_training.model.measures import separate, si_sdr
 from winnow_training.model.network import TEXT_SCALE
 from winnow_training.model.text_encoder import ENCODER, load_encoder
@@ -105,9 +105,7 @@ def main():
     parser.add_argument("name", help="of a checkpoint in the cache, or a folder of served weights")
     parser.add_argument("--encoder", type=Path, default=ENCODER)
     options = parser.parse_args()
-    is_served = Path(options.name).is_dir()
-    path = Path(options.name) if is_served else options.cache / f"{options.name}.pt"
-    model, _ = load_average(path)
+    model, _ = load_average(weights_path(options.cache, options.name))
     embed = load_encoder(options.encoder)
     report_nearness(model, embed)
     if not (options.cache / RECORDINGS).is_dir():

@@ -1,7 +1,7 @@
 """What other choices of the gate by the match would do: `mini-presence CACHE NAME`, a table.
 
-Chosen by real recordings of the recipe's training split, which the served weights were not trained
-on; `--split test` reports on the speakers and instruments that are held out.
+Chosen by real recordings of the recipe's training split; `--split test` reports on the speakers and
+instruments that are held out.
 """
 
 import argparse
@@ -11,9 +11,9 @@ import numpy as np
 import torch
 
 from winnow_training.data.cases import recorded_cases
-from winnow_training.model.checkpoints import load_average
+from winnow_training.model.checkpoints import load_average, weights_path
 from winnow_training.model.measures import SILENCED_DB, sdr, separate
-from winnow_training.model.network import presence_gain
+from winnow_training.model.network import match_of, presence_gain
 
 RANGES = ((0.1, 0.2), (0.1, 0.4), (0.2, 0.4))
 """Of the match: softened until the first, whole from the second."""
@@ -28,9 +28,7 @@ def main():
     parser.add_argument("name", help="of a checkpoint in the cache, or a folder of served weights")
     parser.add_argument("--split", choices=["test", "train"], default="train")
     options = parser.parse_args()
-    is_served = Path(options.name).is_dir()
-    path = Path(options.name) if is_served else options.cache / f"{options.name}.pt"
-    model, _ = load_average(path)
+    model, _ = load_average(weights_path(options.cache, options.name))
     cases = [
         case for part in recorded_cases(options.cache, options.split).values() for case in part
     ]
@@ -45,9 +43,9 @@ def main():
 @torch.no_grad()
 def separated(model, case):
     """The case, what was found of it, ungated, and the match."""
-    mixture, embedding = torch.from_numpy(case.mixture), torch.from_numpy(case.embedding)
-    target, activity = separate(model, mixture[None], embedding[None])
-    return case, target[0].numpy(), torch.sigmoid(activity.max())
+    mixture, embedding = (torch.from_numpy(part)[None] for part in (case.mixture, case.embedding))
+    target, activity = separate(model, mixture, embedding)
+    return case, target[0].numpy(), match_of(activity, target, mixture)[0]
 
 
 def row(found, low, high, softest, decibels) -> str:

@@ -16,9 +16,9 @@ from winnow_training.data.audio import RATE
 from winnow_training.data.cases import RECORDED_SAMPLES, SPEECH, Maker
 from winnow_training.data.mixtures import CONFUSABLE, GROUPS, MELODIC, MIXTURE_RMS, UNSURE, Bank
 from winnow_training.data.rooms import room
-from winnow_training.model.checkpoints import load_average
+from winnow_training.model.checkpoints import load_average, weights_path
 from winnow_training.model.measures import si_sdr
-from winnow_training.model.network import istft, presence, stft
+from winnow_training.model.network import istft, match_of, presence, stft
 from winnow_training.model.stereo import filter_by_place, masks_of, separate_stereo
 
 CENTRE, SIDES = 45, (0, 90)
@@ -39,9 +39,7 @@ def main():
     parser.add_argument("--split", choices=["test", "train"], default="test")
     parser.add_argument("--count", type=int, default=40, help="mixtures of each kind")
     options = parser.parse_args()
-    is_served = Path(options.name).is_dir()
-    path = Path(options.name) if is_served else options.cache / f"{options.name}.pt"
-    model, _ = load_average(path)
+    model, _ = load_average(weights_path(options.cache, options.name))
     maker = Maker(
         Bank(options.cache, options.split, "held_out", is_recorded=True), RECORDED_SAMPLES
     )
@@ -157,7 +155,7 @@ def absent_prompt(bank: Bank, present: list[str], rng):
 def leak(model, mixture, embedding) -> float:
     """In dB of the mixture, what is left of a target that is absent."""
     target, activity = separate_stereo(model, mixture, embedding)
-    target *= presence(activity[None])
+    target *= presence(match_of(activity[None], target[None], mixture[None]))
     return float(10 * torch.log10(target.pow(2).sum() / mixture.pow(2).sum() + 1e-12))
 
 

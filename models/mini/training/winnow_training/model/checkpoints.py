@@ -33,6 +33,11 @@ def load_checkpoint(path: Path, device=None) -> dict:
     return stored | named
 
 
+def weights_path(cache: Path, name: str) -> Path:
+    """Of a folder of served weights, or of the checkpoint of that name in the cache."""
+    return Path(name) if Path(name).is_dir() else cache / f"{name}.pt"
+
+
 def load_average(path: Path, device="cpu"):
     """The averaged weights of a checkpoint or a folder of served ones, ready to serve."""
     stored = read_served(path) if path.is_dir() else load_checkpoint(path, device)

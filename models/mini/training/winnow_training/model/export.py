@@ -18,6 +18,7 @@ from winnow_training.model.network import (
     Separator,
     features,
     istft,
+    match_of,
     presence,
     stft,
 )
@@ -89,7 +90,7 @@ def golden(model, embedding) -> dict[str, torch.Tensor]:
     kept["mask_logits"], kept["activity"] = model(x_in, embedding, nothing, 1)
     mask = torch.sigmoid(kept["mask_logits"])[:, :frames]
     kept["target"] = istft(spectrum * mask, model.window, len(wave))[0] / scale
-    kept["target"] *= presence(kept["activity"])
+    kept["target"] *= presence(match_of(kept["activity"], kept["target"][None], wave[None]))
     kept["residual"] = wave - kept["target"]
     kept["spans"] = nothing.clone()
     kept["spans"][:, GOLDEN_SPAN, 1] = 1
@@ -105,7 +106,7 @@ def golden_stereo(model, embedding) -> dict[str, torch.Tensor]:
     places = np.array([[0.9, 0.2], [0.3, 0.9]])
     mixture = torch.from_numpy((places @ np.stack([wave, noise])).astype(np.float32))
     target, activity = separate_stereo(model, mixture, embedding[0])
-    target *= presence(activity[None])
+    target *= presence(match_of(activity[None], target[None], mixture[None]))
     return {"waveform": mixture, "target": target.contiguous(), "activity": activity.contiguous()}
 
 

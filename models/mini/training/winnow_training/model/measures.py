@@ -8,7 +8,16 @@ import torch
 import torch.nn.functional as F
 
 from winnow_training.data.cases import Case
-from winnow_training.model.network import BANDS, PATCH, WINDOW, features, istft, presence, stft
+from winnow_training.model.network import (
+    BANDS,
+    PATCH,
+    WINDOW,
+    features,
+    istft,
+    match_of,
+    presence,
+    stft,
+)
 
 BINS = WINDOW // 2 + 1
 SILENCED_DB = -60
@@ -73,21 +82,16 @@ def measure(model, cases: list[Case], passes=(1,), size: int = 12) -> list[dict]
     device, rows = model.window.device, []
     for start in range(0, len(cases), size):
         part = cases[start : start + size]
-        mixture = np.stack([case.mixture for case in part])
-        embedding = np.stack([case.embedding for case in part])
-        estimate, activity = (
-            y.cpu().numpy()
-            for y in separate(
-                model,
-                torch.from_numpy(mixture).to(device),
-                torch.from_numpy(embedding).to(device),
-                passes,
-            )
+        mixture, embedding = (
+            torch.from_numpy(np.stack(column)).to(device)
+            for column in ([case.mixture for case in part], [case.embedding for case in part])
         )
-        shares = presence(torch.from_numpy(activity)).numpy()
-        for index, case in enumerate(part):
-            row = {"name": case.name, "prompt": case.prompt, "match": float(activity[index].max())}
-            rows.append(row | scores(estimate[index], shares[index], mixture[index], case.target))
+        estimate, activity = separate(model, mixture, embedding, passes)
+        match = match_of(activity, estimate, mixture)
+        found = (y.cpu().numpy() for y in (estimate, presence(match), match))
+        for case, target, gain, probability in zip(part, *found):
+            row = {"name": case.name, "prompt": case.prompt, "match": float(probability)}
+            rows.append(row | scores(target, gain, case.mixture, case.target))
     return rows
 
 
