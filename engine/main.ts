@@ -5,7 +5,7 @@
 import { deviceDefaults, oneGpu } from '../models/device-defaults.ts'
 import { connectBroker } from '../shared/broker/broker.ts'
 import { systemClock } from '../shared/clock.ts'
-import { withCredentials } from '../shared/process/credentials.ts'
+import { takeCredentials } from '../shared/process/credentials.ts'
 import { journalDestination } from '../shared/process/journal.ts'
 import {
   announceReady,
@@ -42,9 +42,7 @@ const STOP_MS_MAX = 30_000
 collectLessOften()
 // In the compute thread the native libraries see only what is set here.
 Object.assign(process.env, deviceDefaults(process.env), oneGpu(process.env))
-const config = settingsOrEnd('engine', () =>
-  loadConfig(Object.assign(process.env, withCredentials(process.env))),
-)
+const config = settingsOrEnd('engine', () => loadConfig(takeCredentials(process.env)))
 const plainLog = createLogger('engine', config.logLevel)
 const journal = await startOrEnd(plainLog, journalDestination(process.env))
 const log = (journal ? createLogger('engine', config.logLevel, journal) : plainLog).child({
