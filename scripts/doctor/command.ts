@@ -47,7 +47,7 @@ export async function doctor(
     return 0
   }
   const context = readContext(env, options)
-  Object.assign(env, context.env) // Amazon's SDK looks there for the bucket's keys, as in the gateway
+  Object.assign(env, context.env) // where Amazon's SDK looks for keys, as in the gateway
   const findings: Finding[] = []
   for (const check of CHECKS) findings.push(...(await found(check, context)))
   stdout.write(

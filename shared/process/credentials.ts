@@ -9,7 +9,7 @@ const SETTING = /^[A-Z][A-Z0-9_]*$/
 
 /**
  * Puts the setting NAME of each credential `winnow_NAME` into `env`, which it returns; it has
- * precedence. Where `env` is the process's own, libraries, too, find theirs, such as a bucket's keys.
+ * precedence. In the process's own environment libraries find theirs, such as a bucket's keys.
  * @throws Error where a credential can't be read
  */
 export function takeCredentials(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
