@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os'
 import { deviceDefaults, oneGpu, threadDefaults } from '../models/device-defaults.ts'
 import { connectBroker } from '../shared/broker/broker.ts'
 import { systemClock } from '../shared/clock.ts'
-import { withCredentials } from '../shared/process/credentials.ts'
+import { takeCredentials } from '../shared/process/credentials.ts'
 import { journalDestination } from '../shared/process/journal.ts'
 import {
   announceReady,
@@ -43,9 +43,7 @@ const STOP_MS_MAX = 30_000
 collectLessOften()
 // In the compute thread the native libraries see only what is set here.
 Object.assign(process.env, deviceDefaults(process.env), oneGpu(process.env))
-const config = settingsOrEnd('engine', () =>
-  loadConfig(Object.assign(process.env, withCredentials(process.env))),
-)
+const config = settingsOrEnd('engine', () => loadConfig(takeCredentials(process.env)))
 Object.assign(process.env, threadDefaults(process.env, config.model.name, availableParallelism()))
 const plainLog = createLogger('engine', config.logLevel)
 const journal = await startOrEnd(plainLog, journalDestination(process.env))

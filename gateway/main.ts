@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { openBroker } from '../shared/broker/broker.ts'
 import { isoTime, systemClock } from '../shared/clock.ts'
 import { MINUTE_MS } from '../shared/durations.ts'
-import { withCredentials } from '../shared/process/credentials.ts'
+import { takeCredentials } from '../shared/process/credentials.ts'
 import { connectEngine } from '../shared/engine-control.ts'
 import { inheritedSockets } from '../shared/process/inherited-sockets.ts'
 import { newId } from '../shared/ids.ts'
@@ -68,10 +68,7 @@ const RESCUE_AFTER_MS = MINUTE_MS
 /** The first sweep waits until the start is over. */
 const SWEEP_AFTER_MS = 10_000
 
-// In the environment they are read by Amazon's SDK and OpenTelemetry, too.
-const settings = settingsOrEnd('gateway', () =>
-  loadConfig(Object.assign(process.env, withCredentials(process.env))),
-)
+const settings = settingsOrEnd('gateway', () => loadConfig(takeCredentials(process.env)))
 const plainLog = createLogger('gateway', settings.logLevel)
 const journal = await startOrEnd(plainLog, journalDestination(process.env))
 const log = journal ? createLogger('gateway', settings.logLevel, journal) : plainLog

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { called } from '../called.ts'
 import { CHECKS, type Check } from './checks.ts'
-import { readContext, type Context, type Environment, type Role } from './context.ts'
+import { readContext, type Context, type Role } from './context.ts'
 import { exitCodeOf, failure, type Finding } from './finding.ts'
 import { printed } from './print.ts'
 
@@ -26,7 +26,8 @@ const ROLES: readonly Role[] = ['gateway', 'engine', 'all']
 const WRONG_USAGE = 64
 
 interface World {
-  env: Environment
+  /** The process's own: the settings of an installation are put into it. */
+  env: NodeJS.ProcessEnv
   stdout: { write(text: string): unknown }
   stderr: { write(text: string): unknown }
 }
@@ -46,6 +47,7 @@ export async function doctor(
     return 0
   }
   const context = readContext(env, options)
+  Object.assign(env, context.env) // where Amazon's SDK looks for keys, as in the gateway
   const findings: Finding[] = []
   for (const check of CHECKS) findings.push(...(await found(check, context)))
   stdout.write(

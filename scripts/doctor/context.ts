@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { loadConfig as loadEngineConfig, type EngineConfig } from '../../engine/config.ts'
 import { loadConfig as loadGatewayConfig, type Config } from '../../gateway/config.ts'
+import { settingsIn } from '../../shared/process/credentials.ts'
 import { SettingsError } from '../../shared/process/settings.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -76,12 +77,10 @@ function installedSettings(folder: string): Environment {
   if (!existsSync(file)) return {}
   const secrets = ['engine', 'gateway'].flatMap((service) => {
     const path = join(folder, 'credentials', service)
-    return existsSync(path)
-      ? readdirSync(path).map((name) => [name, readFileSync(join(path, name), 'utf8').trim()])
-      : []
+    return existsSync(path) ? [settingsIn(path)] : []
   })
   const settings = parseEnv(readFileSync(file, 'utf8'))
-  return { DATA_DIR: INSTALLED_DATA, ...settings, ...Object.fromEntries(secrets) }
+  return Object.assign({ DATA_DIR: INSTALLED_DATA, ...settings }, ...secrets)
 }
 
 /** The address of the broker that `npm start` runs on this data folder, while it runs. */

@@ -6,7 +6,6 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { loadConfig } from '../../engine/config.ts'
-import { withCredentials } from '../../shared/process/credentials.ts'
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/speech-over-piano.wav', import.meta.url))
 const HEADER_BYTES = 44
@@ -30,8 +29,7 @@ export interface SeparationReport {
   isFinite: boolean
 }
 
-const env = { NATS_URL: 'nats://127.0.0.1', ...withCredentials(process.env) }
-const config = loadConfig(env)
+const config = loadConfig({ NATS_URL: 'nats://127.0.0.1', ...process.env })
 const { backendVersion, deviceKind } = await import('../../models/tensor.ts')
 say({ backend: backendVersion(), device: deviceKind() } satisfies TensorFlowReport)
 const { loadModel } = await import('../../models/load-model.ts')

@@ -1,23 +1,32 @@
-/** Settings given as credentials of systemd: files that this process alone may read. */
+/** Settings that are files, a file each: credentials of systemd, which a process alone may read. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-type Environment = Readonly<Record<string, string | undefined>>
-
 /** `LoadCredential=winnow:<folder>` hands over every file of the folder under such a name. */
-const CREDENTIAL = /^winnow_([A-Z][A-Z0-9_]*)$/
+const CREDENTIAL_PREFIX = 'winnow_'
+const SETTING = /^[A-Z][A-Z0-9_]*$/
 
 /**
- * `env` with the setting NAME from each credential `winnow_NAME`, which has precedence.
+ * Puts the setting NAME of each credential `winnow_NAME` into `env`, which it returns; it has
+ * precedence. In the process's own environment libraries find theirs, such as a bucket's keys.
  * @throws Error where a credential can't be read
  */
-export function withCredentials(env: Environment): Environment {
+export function takeCredentials(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { CREDENTIALS_DIRECTORY: folder } = env
-  if (!folder) return env
-  const settings = readdirSync(folder).flatMap((file): [string, string][] => {
-    const name = CREDENTIAL.exec(file)?.[1]
-    return name ? [[name, readFileSync(join(folder, file), 'utf8').trim()]] : []
-  })
-  return { ...env, ...Object.fromEntries(settings) }
+  return folder ? Object.assign(env, settingsIn(folder, CREDENTIAL_PREFIX)) : env
+}
+
+/**
+ * The setting of each file of a folder that is called `prefix` and the setting's name.
+ * @throws Error where folder or file can't be read
+ */
+export function settingsIn(folder: string, prefix = ''): Record<string, string> {
+  const names = readdirSync(folder)
+    .filter((file) => file.startsWith(prefix))
+    .map((file) => file.slice(prefix.length))
+    .filter((name) => SETTING.test(name))
+  return Object.fromEntries(
+    names.map((name) => [name, readFileSync(join(folder, prefix + name), 'utf8').trim()]),
+  )
 }

@@ -481,7 +481,7 @@ for (const program of ['gateway/main.ts', 'engine/main.ts']) {
 test('a cluster without a leader is waited for, whatever it answers meanwhile', async (t) => {
   const cluster = await startCluster(t)
   const { lines, first, log } = watchedLog()
-  const address = { url: cluster.url, replicas: 3 }
+  const address = { url: cluster.url, caFile: cluster.caFile, replicas: 3 }
   let connecting!: ReturnType<typeof connectServer>
   await cluster.restart(0, () =>
     cluster.restart(1, async () => {

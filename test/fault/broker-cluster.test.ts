@@ -7,7 +7,7 @@ import test from 'node:test'
 import { JetStreamApiError, jetstreamManager } from '@nats-io/jetstream'
 import { connect, errors, type NatsConnection } from '@nats-io/transport-node'
 import { examplePath } from '../support/examples.ts'
-import { startCluster } from '../support/start-cluster.ts'
+import { startCluster, type Cluster } from '../support/start-cluster.ts'
 import { followToEnd, startWinnow, submitFile, type Winnow } from '../support/start-winnow.ts'
 
 /** One request, to its end. */
@@ -20,23 +20,24 @@ async function separate(winnow: Winnow): Promise<string | undefined> {
 
 test('each of three servers is killed in turn while requests flow: all of them complete', async (t) => {
   const cluster = await startCluster(t)
-  const winnow = await startWinnow(t, { env: { NATS_URL: cluster.url, NATS_REPLICAS: '3' } })
+  const winnow = await startWinnow(t, { env: cluster.env })
   assert.equal(await separate(winnow), 'COMPLETED')
   for (const index of [0, 1, 2]) {
     await cluster.restart(index, async () => {
       const statuses = await Promise.all(Array.from({ length: 4 }, () => separate(winnow)))
       assert.deepEqual(statuses, Array(4).fill('COMPLETED'), `without server ${index}`)
     })
-    await untilWhole(cluster.url)
+    await untilWhole(cluster)
   }
 })
 
 /** Resolves when every server has all that every stream stores: the next one may fail. */
-async function untilWhole(url: string): Promise<void> {
+async function untilWhole({ url, caFile }: Cluster): Promise<void> {
   const servers = url.split(',').map((server) => new URL(server))
   const connection = await connect({
     servers: servers.map(({ host }) => host),
     token: servers[0]!.username,
+    tls: { caFile },
   })
   try {
     while (!(await isWhole(connection))) await new Promise((resolve) => setTimeout(resolve, 100))

@@ -1,7 +1,7 @@
 /**
- * The image, whole: built, read as Docker would, loaded and run by Podman as the documents say, a
- * file separated by it, stopped in the middle of a request, started again. Minutes:
- * `npm test -- test/package` alone runs it.
+ * The image, whole: built, loaded and run by Podman and by Docker as the documents say, a file
+ * separated by it, a second container on its volume refused, stopped in the middle of a request,
+ * started again. Minutes: `npm test -- test/package` alone runs it.
  */
 
 import assert from 'node:assert/strict'
@@ -17,12 +17,19 @@ import { assertProgram } from '../support/debian-package.ts'
 import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../support/examples.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { runCommand } from '../support/run-command.ts'
-import { startPodman, type Podman } from '../support/start-podman.ts'
+import { startDocker, startPodman, type Containers } from '../support/start-containers.ts'
 import { readWav24 } from '../support/wav.ts'
 
 /** So that what never comes fails the test, on the slowest machine. */
 const MS_MAX = 3_600_000
-const PROGRAMS = ['mmdebstrap', 'skopeo', 'podman']
+const PROGRAMS = {
+  mmdebstrap: 'mmdebstrap',
+  skopeo: 'skopeo',
+  podman: 'podman',
+  catatonit: 'catatonit', // Podman's --init
+  docker: 'docker.io',
+  dockerd: 'docker.io',
+}
 const SOURCE = examplePath('speech-over-piano.wav')
 
 async function makeImage(t: TestContext): Promise<string> {
@@ -52,16 +59,16 @@ async function assertBill(archive: string): Promise<void> {
   }
 }
 
-/** Waits by the image's own check of health, which Docker runs and Podman doesn't. */
-async function untilHealthy(podman: Podman, check: readonly string[]): Promise<void> {
+/** Waits by the image's own check of health, which Docker runs seldom and Podman doesn't. */
+async function untilHealthy(engine: Containers, check: readonly string[]): Promise<void> {
   const isHealthy = () =>
-    podman('exec', 'winnow', ...check).then(
+    engine('exec', 'winnow', ...check).then(
       () => true,
       () => false,
     )
   while (!(await isHealthy())) {
-    const running = await podman('inspect', '--format', '{{.State.Running}}', 'winnow')
-    assert.equal(running.trim(), 'true', await podman('logs', 'winnow'))
+    const running = await engine('inspect', '--format', '{{.State.Running}}', 'winnow')
+    assert.equal(running.trim(), 'true', await engine('logs', 'winnow'))
     await sleep(500)
   }
 }
@@ -85,42 +92,73 @@ async function assertServed(t: TestContext, client: Client, request: string): Pr
   assert.ok(sumError(target!.planes, residual!.planes, await readWav16(SOURCE)) <= SUM_ERROR_MAX)
 }
 
-test('the image: built, loaded, run, stopped, run again', { timeout: MS_MAX }, async (t) => {
-  if (process.getuid?.() !== 0) return t.skip('only root can run a container this way')
-  for (const program of PROGRAMS) assertProgram(program, program)
-  const archive = await makeImage(t)
-  const { version: tag } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
-  await assertBill(archive)
-  const { config } = skopeo('--config', '--raw', `oci-archive:${archive}`) as {
-    config: { Healthcheck: { Test: string[] }; User: string }
-  }
-  assert.equal(config.User, 'winnow')
-  const docker = skopeo(`docker-archive:${archive}:winnow:${tag}`) as { Layers: string[] }
-  assert.equal(docker.Layers.length, 1)
+/** A second container on the first one's volume ends, and says which has it. */
+async function assertRefused(engine: Containers, image: string): Promise<void> {
+  const volume = ['--volume', 'winnow:/var/lib/winnow']
+  const second = await engine('run', '--rm', '--init', ...volume, image).then(
+    () => assert.fail('a second container runs on the volume of the first'),
+    (error: { code: number; stderr: string }) => error,
+  )
+  const host = (await engine('exec', 'winnow', 'cat', '/etc/hostname')).trim()
+  assert.match(second.stderr, new RegExp(`^.*process \\d+ on ${host}.*$`, 'm'))
+  assert.equal(second.code, 1)
+}
 
-  const podman = await startPodman(t)
-  await podman('load', '--input', archive)
+async function assertRuns(t: TestContext, engine: Containers, archive: string): Promise<void> {
+  const image = `winnow:${(await readManifest()).version}`
+  const check = imageConfig(archive).Healthcheck.Test.slice(1)
+  await engine('load', '--input', archive)
   const [port] = await freePorts(1)
   const baseUrl = `http://127.0.0.1:${port}`
-  await podman(
+  await engine(
     ...['run', '--detach', '--init', '--publish', `127.0.0.1:${port}:8080`],
     ...['--env', `PUBLIC_URL=${baseUrl}`],
     ...['--volume', 'winnow:/var/lib/winnow', '--stop-timeout', '600'],
-    ...['--name', 'winnow', `winnow:${tag}`],
+    ...['--name', 'winnow', image],
   )
-  const check = config.Healthcheck.Test.slice(1)
-  await untilHealthy(podman, check)
-  assert.match(await podman('exec', 'winnow', 'cat', '/proc/1/status'), /^Uid:\t[1-9]/m)
-  const apiKey = (await podman('exec', 'winnow', 'cat', 'api-key')).trim()
+  await untilHealthy(engine, check)
+  assert.match(await engine('exec', 'winnow', 'cat', '/proc/1/status'), /^Uid:\t[1-9]/m)
+  const doctor = ['sh', '-c', 'winnow doctor --json || [ $? -eq 1 ]'] // 1: there are warnings
+  assert.match(await engine('exec', 'winnow', ...doctor), /"separation","severity":"fine"/)
+  const apiKey = (await engine('exec', 'winnow', 'cat', 'api-key')).trim()
   const client = createClient({ baseUrl, apiKey })
   const finished = await submit(client)
   await assertServed(t, client, finished)
+  await assertRefused(engine, image)
 
   const unfinished = await submit(client)
-  await podman('stop', 'winnow')
-  const exit = await podman('inspect', '--format', '{{.State.ExitCode}}', 'winnow')
-  assert.equal(exit.trim(), '0', await podman('logs', 'winnow'))
-  await podman('start', 'winnow')
-  await untilHealthy(podman, check)
+  await engine('stop', 'winnow')
+  const exit = await engine('inspect', '--format', '{{.State.ExitCode}}', 'winnow')
+  assert.equal(exit.trim(), '0', await engine('logs', 'winnow'))
+  await engine('start', 'winnow')
+  await untilHealthy(engine, check)
   for (const request of [finished, unfinished]) await assertServed(t, client, request)
+}
+
+const readManifest = async () =>
+  JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
+
+const imageConfig = (archive: string) =>
+  (
+    skopeo('--config', '--raw', `oci-archive:${archive}`) as {
+      config: { Healthcheck: { Test: string[] }; User: string }
+    }
+  ).config
+
+test('the image: built, loaded, run, stopped, run again', { timeout: MS_MAX }, async (t) => {
+  if (process.getuid?.() !== 0) return t.skip('only root can run a container this way')
+  for (const [program, packageName] of Object.entries(PROGRAMS)) {
+    assertProgram(program, packageName)
+  }
+  const archive = await makeImage(t)
+  await assertBill(archive)
+  assert.equal(imageConfig(archive).User, 'winnow')
+
+  await t.test('by Podman', async (t) => assertRuns(t, await startPodman(t), archive))
+  await t.test('by Docker, which asks for its health', async (t) => {
+    const docker = await startDocker(t)
+    await assertRuns(t, docker, archive)
+    const health = () => docker('inspect', '--format', '{{.State.Health.Status}}', 'winnow')
+    while ((await health()).trim() !== 'healthy') await sleep(500)
+  })
 })

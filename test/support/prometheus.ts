@@ -1,67 +1,26 @@
 /** Prometheus and its promtool: those of this machine, or Debian's, unpacked without root. */
 
 import { execFile, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { debianPrograms } from './debian-package.ts'
 import { freePorts } from './free-ports.ts'
+import { placed } from './placed.ts'
 
-const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const UNPACKED = join(ROOT, '.runtime/prometheus')
 const START_MS_MAX = 60_000
 
-/** The folder that both programs are in. @throws Error with the command that installs them */
-export async function prometheusFolder(): Promise<string> {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), join(UNPACKED, 'usr/bin')]
-  const isThere = (folder: string) =>
-    ['prometheus', 'promtool'].every((name) => existsSync(join(folder, name)))
-  const found = folders.find(isThere)
-  if (found !== undefined) return found
-  try {
-    await unpackPackage()
-  } catch (cause) {
-    const command = 'sudo apt-get update && sudo apt-get install -y prometheus'
-    throw new Error(`Prometheus is needed and could not be fetched: ${command}`, { cause })
-  }
-  return join(UNPACKED, 'usr/bin')
-}
-
-/** Installing it would start a service; its package alone has all that the tests use. */
-async function unpackPackage(): Promise<void> {
-  const fresh = await mkdtemp(`${UNPACKED}.`)
-  try {
-    const download = (...options: string[]) =>
-      run('apt-get', [...options, 'download', 'prometheus'], { cwd: fresh })
-    await download().catch(async () => download(...(await ownLists(fresh))))
-    const file = (await readdir(fresh)).find((name) => name.endsWith('.deb')) ?? ''
-    await run('dpkg', ['--extract', file, 'unpacked'], { cwd: fresh })
-    await rename(join(fresh, 'unpacked'), UNPACKED)
-  } catch (error) {
-    if (!existsSync(UNPACKED)) throw error // else another was faster
-  } finally {
-    await rm(fresh, { recursive: true, force: true })
-  }
-}
+const programs = () => debianPrograms('prometheus', ['prometheus', 'promtool'])
 
 /** Runs promtool in the root of the checkout. @throws Error with what it found */
 export async function promtool(...args: readonly string[]): Promise<void> {
-  await run(join(await prometheusFolder(), 'promtool'), args, { cwd: ROOT })
-}
-
-/** Where the machine has no lists of packages, as in a container: options to use lists of ours. */
-async function ownLists(folder: string): Promise<string[]> {
-  const [lists, cache] = [join(folder, 'lists'), join(folder, 'cache')]
-  await mkdir(join(lists, 'partial'), { recursive: true })
-  await mkdir(join(cache, 'archives/partial'), { recursive: true })
-  const options = ['-o', `Dir::State::Lists=${lists}`, '-o', `Dir::Cache=${cache}`]
-  await run('apt-get', [...options, 'update'])
-  return options
+  const { folder, env } = await programs()
+  await promisify(execFile)(join(folder, 'promtool'), args, { cwd: ROOT, env })
 }
 
 export interface Prometheus {
@@ -77,24 +36,24 @@ export async function startPrometheus(
   t: TestContext,
   targets: { gateway: string; engines: readonly string[] },
 ): Promise<Prometheus> {
-  const program = join(await prometheusFolder(), 'prometheus')
+  const { folder: programFolder, env } = await programs()
   const folder = await mkdtemp(join(tmpdir(), 'prometheus-'))
-  const example = await readFile(join(ROOT, 'ops/prometheus.yml'), 'utf8')
-  const config = example
-    .replace('127.0.0.1:9080', targets.gateway)
-    .replace('127.0.0.1:9081', targets.engines.join(`', '`))
-    .replaceAll('15s', '250ms')
-    .replace('alerts.yml', join(ROOT, 'ops/alerts.yml'))
+  const config = await placed('ops/prometheus.yml', {
+    '127.0.0.1:9080': targets.gateway,
+    '127.0.0.1:9081': targets.engines.join(`', '`),
+    '15s': '250ms',
+    'alerts.yml': join(ROOT, 'ops/alerts.yml'),
+  })
   await writeFile(join(folder, 'prometheus.yml'), config)
   const [port] = await freePorts(1)
   const server = spawn(
-    program,
+    join(programFolder, 'prometheus'),
     [
       `--config.file=${join(folder, 'prometheus.yml')}`,
       `--storage.tsdb.path=${join(folder, 'data')}`,
       `--web.listen-address=127.0.0.1:${port}`,
     ],
-    { stdio: ['ignore', 'ignore', 'pipe'] },
+    { stdio: ['ignore', 'ignore', 'pipe'], env },
   )
   let log = ''
   server.stderr.on('data', (text: Buffer) => {

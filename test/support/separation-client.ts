@@ -18,6 +18,11 @@ interface CallOptions {
   deadlineMs?: number
 }
 
+const Client = grpc.makeGenericClientConstructor(
+  separationPackage[SEPARATION_SERVICE] as grpc.ServiceDefinition,
+  'SeparationService',
+)
+
 /** Serves the gateway on a loopback port, with a client; both end with the test. */
 export async function startSeparationClient(
   t: TestContext,
@@ -25,17 +30,19 @@ export async function startSeparationClient(
   limits: { callMsMax?: number } = {},
 ) {
   const server = await startGrpcServer('127.0.0.1', 0, gateway.deps, limits)
-  const Client = grpc.makeGenericClientConstructor(
-    separationPackage[SEPARATION_SERVICE] as grpc.ServiceDefinition,
-    'SeparationService',
-  )
-  const client = new Client(server.address, grpc.credentials.createInsecure())
+  const client = separationClient(server.address, gateway.key)
   t.after(async () => {
     client.close()
     gateway.feed.close()
     await server.stop()
   })
-  const headers = ({ key = gateway.key, metadata = {} }: CallOptions) => {
+  return { server, ...client }
+}
+
+/** A client of the service at `address`; `ownKey` is its API key where a call has no other. */
+export function separationClient(address: string, ownKey: string) {
+  const client = new Client(address, grpc.credentials.createInsecure())
+  const headers = ({ key = ownKey, metadata = {} }: CallOptions) => {
     const all = new grpc.Metadata()
     if (key !== null) all.set('authorization', `Bearer ${key}`)
     for (const [name, value] of Object.entries(metadata)) all.set(name, value)
@@ -44,7 +51,7 @@ export async function startSeparationClient(
   const options = ({ deadlineMs }: CallOptions): grpc.CallOptions =>
     deadlineMs === undefined ? {} : { deadline: Date.now() + deadlineMs }
   return {
-    server,
+    close: () => client.close(),
     /** Resolves with the answer, or rejects with a gRPC error. */
     call: (method: string, request: Message, given: CallOptions = {}) =>
       new Promise<Message>((resolve, reject) => {

@@ -1,48 +1,72 @@
-/** Three nats-servers that form a cluster, for the time of a test. */
+/** Three nats-servers that form the cluster of ops/nats-cluster.conf, for the time of a test. */
 
-import { mkdtemp, rm } from 'node:fs/promises'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { startNatsServer, type NatsServer } from '../../scripts/nats-server.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { freePorts } from './free-ports.ts'
+import { placed } from './placed.ts'
+import { TLS_FILES } from './tls-files.ts'
 
-const SERVERS = 3
+const NAMES = ['one', 'two', 'three']
 const TOKEN = 'a-token-for-tests-only'
+const BINARY = fileURLToPath(new URL('../../.runtime/nats-server/nats-server', import.meta.url))
+const START_MS_MAX = 15_000
 
 export interface Cluster {
-  /** The addresses of all, separated by commas. */
+  /** The addresses of all, separated by commas, with the token. */
   url: string
+  /** Who signed their certificates. */
+  caFile: string
+  /** As gateways and engines are told of it. */
+  env: { NATS_URL: string; NATS_CA: string; NATS_REPLICAS: string }
   /** Kills one of them, and starts it again after `meanwhile`. */
   restart(index: number, meanwhile: () => Promise<unknown>): Promise<void>
 }
 
 export async function startCluster(t: TestContext): Promise<Cluster> {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-cluster-'))
-  const ports = await freePorts(2 * SERVERS)
-  const [clientPorts, routePorts] = [ports.slice(0, SERVERS), ports.slice(SERVERS)]
-  const routes = routePorts.map((port) => `"nats://127.0.0.1:${port}"`).join(', ')
-  const start = (index: number) =>
-    startNatsServer({
-      folder: join(folder, String(index)),
-      port: clientPorts[index]!,
-      token: TOKEN,
-      settings: [
-        `server_name: "s${index}"`,
-        `cluster { name: "c", listen: "127.0.0.1:${routePorts[index]}", routes: [${routes}] }`,
-      ],
+  const ports = await freePorts(2 * NAMES.length)
+  const [clientPorts, routePorts] = [ports.slice(0, NAMES.length), ports.slice(NAMES.length)]
+  const start = async (index: number) => {
+    const own = join(folder, NAMES[index]!)
+    await mkdir(own, { recursive: true })
+    const settings = await placed('ops/nats-cluster.conf', {
+      'server_name: "one"': `server_name: "${NAMES[index]}"`,
+      '"0.0.0.0:4222"': `"127.0.0.1:${clientPorts[index]}"`,
+      '"0.0.0.0:6222"': `"127.0.0.1:${routePorts[index]}"`,
+      '/var/lib/nats': own,
+      '"TOKEN"': `"${TOKEN}"`,
+      '/etc/nats/certificate.pem': TLS_FILES.certificate,
+      '/etc/nats/ca.pem': TLS_FILES.certificate,
+      '/etc/nats/key.pem': TLS_FILES.key,
+      ...Object.fromEntries(
+        NAMES.map((name, i) => [`nats://${name}:6222`, `nats://localhost:${routePorts[i]}`]),
+      ),
     })
-  const servers: NatsServer[] = await Promise.all([0, 1, 2].map(start))
+    await writeFile(join(own, 'nats.conf'), settings)
+    return startServer(own, clientPorts[index]!)
+  }
+  const servers = await Promise.all(NAMES.map((_name, index) => start(index)))
   t.after(async () => {
-    for (const server of servers) server.process.kill('SIGKILL')
+    for (const server of servers) server.kill('SIGKILL')
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   })
+  const url = clientPorts.map((port) => `tls://${TOKEN}@localhost:${port}`).join(',')
+  const caFile = TLS_FILES.certificate
   return {
-    url: clientPorts.map((port) => `nats://${TOKEN}@127.0.0.1:${port}`).join(','),
+    url,
+    caFile,
+    env: { NATS_URL: url, NATS_CA: caFile, NATS_REPLICAS: '3' },
     async restart(index, meanwhile) {
-      const { process } = servers[index]!
-      const gone = new Promise((resolve) => process.once('exit', resolve))
-      process.kill('SIGKILL')
+      const server = servers[index]!
+      const gone = once(server, 'exit')
+      server.kill('SIGKILL')
       await gone
       try {
         await meanwhile()
@@ -52,3 +76,29 @@ export async function startCluster(t: TestContext): Promise<Cluster> {
     },
   }
 }
+
+/** Resolves when the server takes connections. */
+async function startServer(folder: string, port: number): Promise<ChildProcess> {
+  const log = join(folder, 'nats.log')
+  const words = ['--config', join(folder, 'nats.conf'), '--log', log]
+  const server = spawn(BINARY, words, { stdio: 'ignore' })
+  const deadline = Date.now() + START_MS_MAX
+  while (!(await takesConnections(port))) {
+    if (server.exitCode !== null || Date.now() > deadline) {
+      server.kill('SIGKILL')
+      throw new Error(`nats-server did not start:\n${await readFile(log, 'utf8').catch(() => '')}`)
+    }
+    await sleep(20)
+  }
+  return server
+}
+
+const takesConnections = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('error', () => resolve(false))
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+  })

@@ -10,7 +10,7 @@ import { compareOwner } from './installation.ts'
 const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: 10_000 }
 
 export async function checkBucket(context: Context): Promise<Finding[]> {
-  const { gateway, env } = context
+  const { gateway } = context
   if (!gateway) return []
   const { s3Bucket: bucket, s3Region: region, s3Endpoint: endpoint } = gateway
   if (bucket === undefined) return [unused('bucket', 'media is kept in the data folder')]
@@ -18,7 +18,6 @@ export async function checkBucket(context: Context): Promise<Finding[]> {
   const client = new S3Client({
     region,
     ...(endpoint && { endpoint, forcePathStyle: true }),
-    ...credentialsOf(env),
     requestHandler: TIMEOUTS,
     maxAttempts: 2,
   })
@@ -39,17 +38,6 @@ export async function checkBucket(context: Context): Promise<Finding[]> {
   } finally {
     client.destroy()
   }
-}
-
-/** Given in the settings; else Amazon's SDK finds them, as it does for the gateway. */
-function credentialsOf({
-  AWS_ACCESS_KEY_ID: accessKeyId,
-  AWS_SECRET_ACCESS_KEY: secretAccessKey,
-  AWS_SESSION_TOKEN: sessionToken,
-}: Context['env']) {
-  if (!accessKeyId || !secretAccessKey) return {}
-  const keys = { accessKeyId, secretAccessKey }
-  return { credentials: sessionToken ? { ...keys, sessionToken } : keys }
 }
 
 /** The installation that the bucket is marked with. */

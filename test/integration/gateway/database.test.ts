@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { SettingsError } from '../../../shared/process/settings.ts'
@@ -66,18 +66,34 @@ test('a database that refuses us ends the start at once, with what to do', async
   assert.ok(!message.includes('secret'))
 })
 
-test('TLS is as the address says: asked for, checked against a certificate, or refused', async (t) => {
-  const folder = new URL('../../fixtures/tls/', import.meta.url)
-  const [certificate, key] = ['certificate.pem', 'key.pem'].map((name) => new URL(name, folder))
+const tlsFile = (name: string): string =>
+  fileURLToPath(new URL(`../../fixtures/tls/${name}.pem`, import.meta.url))
+
+/** A server that lets nobody in without TLS. */
+async function startWithTls(t: TestContext, certificate: string, key: string) {
   const server = await startPostgres({
     settings: ['ssl=on', 'ssl_cert_file=server.crt', 'ssl_key_file=server.key'],
     files: {
-      'server.crt': await readFile(certificate!, 'utf8'),
-      'server.key': await readFile(key!, 'utf8'),
-      'pg_hba.conf': 'hostssl all all 127.0.0.1/32 trust\n', // without TLS nobody is let in
+      'server.crt': await readFile(tlsFile(certificate), 'utf8'),
+      'server.key': await readFile(tlsFile(key), 'utf8'),
+      'pg_hba.conf': 'hostssl all all 127.0.0.1/32 trust\n',
     },
   })
   t.after(() => server.stop('SIGQUIT'))
+  return server
+}
+
+test('a certificate of the database that expired is named as such', async (t) => {
+  const server = await startWithTls(t, 'expired', 'localhost-key')
+  const url = `${server.urlOf('postgres')}?sslmode=verify-ca&sslrootcert=${tlsFile('expired')}`
+  assert.match(
+    await refusal(url, 60_000),
+    /^DATABASE_URL: no connection .* can be made \(certificate has expired\)/,
+  )
+})
+
+test('TLS is as the address says: asked for, checked against a certificate, or refused', async (t) => {
+  const server = await startWithTls(t, 'certificate', 'key')
   const url = server.urlOf('postgres')
   const store = await openPostgres({
     url: `${url}?sslmode=require`,
@@ -90,7 +106,7 @@ test('TLS is as the address says: asked for, checked against a certificate, or r
     await refusal(`${url}?sslmode=verify-full`, 60_000),
     /no connection .* can be made \(self-signed certificate/,
   )
-  const known = `sslrootcert=${fileURLToPath(certificate!)}`
+  const known = `sslrootcert=${tlsFile('certificate')}`
   const named = await refusal(`${url}?sslmode=verify-full&${known}`, 60_000)
   assert.match(named, /no connection .* can be made \(.*127\.0\.0\.1/) // it is another's
   const checked = await openPostgres({

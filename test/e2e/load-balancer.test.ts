@@ -1,0 +1,294 @@
+/**
+ * The fleet of docs/operations.md: HAProxy as in ops/ before two gateways, a PostgreSQL, a broker of
+ * three servers as in ops/. Everything goes through the balancer, as from other hosts.
+ */
+
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { copyFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { request as requestHttp, type IncomingMessage } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
+import test, { type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../support/examples.ts'
+import { followLoad } from '../support/follow-load.ts'
+import { freePorts } from '../support/free-ports.ts'
+import { separationClient } from '../support/separation-client.ts'
+import { noise } from '../support/signals.ts'
+import { startCluster } from '../support/start-cluster.ts'
+import { startHaproxy } from '../support/start-haproxy.ts'
+import { createDatabase } from '../support/start-postgres.ts'
+import { API_KEY, startWinnow } from '../support/start-winnow.ts'
+import { TLS_FILES } from '../support/tls-files.ts'
+import { readWav24, wavBytes } from '../support/wav.ts'
+
+const LOAD = fileURLToPath(new URL('../support/steady-load.ts', import.meta.url))
+const SOURCE = examplePath('speech-over-piano.wav')
+/** Requests between two events of the load: each gateway has taken some. */
+const SUBMITTED_BETWEEN = 25
+/** Of an upload's two halves: more than sockets on the way hold. */
+const HALF_BYTES = 32 * 2 ** 20
+
+/** Processes of other hosts trust the balancer so. */
+const TRUST = { NODE_EXTRA_CA_CERTS: TLS_FILES.certificate }
+
+/** An engine is still to be started. */
+async function startFleet(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'load-balancer-'))
+  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
+  const keys = { SIGNING_KEY_FILE: 'signing-key', ENCRYPTION_KEY_FILE: 'encryption-key' }
+  const keyFiles = Object.entries(keys).map(([setting, name]) => [setting, join(folder, name)])
+  for (const [, path] of keyFiles) {
+    await writeFile(path!, randomBytes(32).toString('base64url'), { mode: 0o600 })
+  }
+  const [http, https, grpc, ...rest] = await freePorts(7)
+  const url = `https://localhost:${https}`
+  const gateways = [
+    { http: rest[0]!, grpc: rest[1]! },
+    { http: rest[2]!, grpc: rest[3]! },
+  ] as const
+  const settings = gateways.map((ports) => ({
+    PORT: String(ports.http),
+    GRPC_PORT: String(ports.grpc),
+  }))
+  const balancer = await startHaproxy(t, {
+    ports: { http: http!, https: https!, grpc: grpc! },
+    gateways,
+  })
+  const cluster = await startCluster(t)
+  const winnow = await startWinnow(t, {
+    engines: 0,
+    env: {
+      ...cluster.env,
+      ...TRUST,
+      ...settings[0],
+      ...Object.fromEntries(keyFiles),
+      DATABASE_URL: await createDatabase(t),
+      PUBLIC_URL: url,
+      MEDIA_URL: url,
+      EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
+      JOBS_MAX: '4',
+    },
+  })
+  const programs = [winnow.gateway, await winnow.startGateway(settings[1])]
+  return {
+    folder,
+    balancer,
+    cluster,
+    winnow,
+    url,
+    plainUrl: `http://127.0.0.1:${http}`,
+    grpcAddress: `127.0.0.1:${grpc}`,
+    stop: (index: number) => programs[index]!.end('SIGTERM'),
+    async start(index: number) {
+      programs[index] = await winnow.startGateway(settings[index])
+    },
+  }
+}
+
+type Fleet = Awaited<ReturnType<typeof startFleet>>
+
+interface Call {
+  method?: string
+  headers?: Record<string, string>
+}
+
+/** Begins a call to the balancer, and does not end its body. */
+function begin(url: string, { method = 'GET', headers = {} }: Call) {
+  const call = requestHttps(url, {
+    method,
+    ca: [CERTIFICATE],
+    headers: { authorization: `Bearer ${API_KEY}`, ...headers },
+  })
+  const answer = new Promise<IncomingMessage>((resolve, reject) => {
+    call.once('response', resolve)
+    call.once('error', reject)
+  })
+  return { call, answer }
+}
+
+const CERTIFICATE = await readFile(TLS_FILES.certificate, 'utf8')
+
+/** @throws AssertionError where the answer has another status */
+async function post(url: string, body: object, status: number): Promise<Record<string, string>> {
+  const headers = { 'content-type': 'application/json' }
+  const { call, answer } = begin(url, { method: 'POST', headers })
+  call.end(JSON.stringify(body))
+  const answered = await answer
+  const fields = (await json(answered)) as Record<string, string>
+  assert.equal(answered.statusCode, status, JSON.stringify(fields))
+  return fields
+}
+
+const createFile = (url: string, bytes: number) =>
+  post(
+    `${url}/v1/files`,
+    {
+      file_name: 'mix.wav',
+      content_type: 'audio/wav',
+      file_size: bytes,
+      purpose: 'audio.separate.input',
+    },
+    201,
+  )
+
+/** The name of the source's file, once it is uploaded. */
+async function upload({ url }: Fleet, bytes: Buffer): Promise<string> {
+  const { file_id: fileId, upload_url: to } = await createFile(url, bytes.length)
+  const { call, answer } = begin(to!, { method: 'PUT', headers: { 'content-type': 'audio/wav' } })
+  call.end(bytes)
+  assert.equal((await answer).statusCode, 200)
+  return fileId!
+}
+
+const submit = ({ url }: Fleet, fileId: string) =>
+  post(`${url}/v1/queue/audio/separate`, { input: { prompt: 'piano', file_id: fileId } }, 202)
+
+/** All that a status stream says, to its end. */
+async function follow(stream: string, onText: (said: string) => Promise<void> = async () => {}) {
+  const { call, answer } = begin(stream, {})
+  call.end()
+  let said = ''
+  for await (const text of (await answer).setEncoding('utf8')) {
+    said += text
+    await onText(said)
+  }
+  return said
+}
+
+/** Bytes of all files below a folder. */
+async function bytesIn(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile())
+  const sizes = await Promise.all(
+    files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size),
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+/** By the command line of another host. */
+async function separate({ folder, url }: Fleet): Promise<void> {
+  const path = join(folder, 'mix.wav')
+  await copyFile(SOURCE, path)
+  const words = ['scripts/separate.ts', '--url', url, '--key', API_KEY, path, 'piano']
+  await promisify(execFile)(process.execPath, ['--import', 'tsx', ...words], {
+    env: { ...process.env, ...TRUST },
+  })
+  const [target, residual] = await Promise.all(
+    ['piano', 'residual'].map(async (part) =>
+      readWav24(await readFile(join(folder, `mix-${part}.wav`))),
+    ),
+  )
+  assert.ok(sumError(target!.planes, residual!.planes, await readWav16(SOURCE)) <= SUM_ERROR_MAX)
+}
+
+/** Submits to the balancer, 20 requests a second. */
+async function startLoad(t: TestContext, { folder, url }: Fleet) {
+  const path = join(folder, 'short.wav')
+  await writeFile(path, wavBytes([noise(0.2, 8_000)], 8_000))
+  const child = spawn(process.execPath, ['--import', 'tsx', LOAD, url, API_KEY, path], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, ...TRUST },
+  })
+  t.after(() => child.kill('SIGKILL'))
+  return followLoad(child)
+}
+
+test('a fleet behind the balancer of ops/', async (t) => {
+  const fleet = await startFleet(t)
+  const { winnow, url } = fleet
+
+  await t.test('who calls by http is sent to https', async () => {
+    const call = requestHttp(`${fleet.plainUrl}/v1/models`).end()
+    const answer = await new Promise<IncomingMessage>((resolve) => call.once('response', resolve))
+    assert.equal(answer.statusCode, 308)
+    assert.match(answer.headers.location ?? '', /^https:\/\/127\.0\.0\.1\/?:?\d*\/v1\/models$/)
+    answer.resume()
+  })
+
+  await t.test('bytes of an upload are at a gateway before the last ones are sent', async () => {
+    const { upload_url: to } = await createFile(url, 2 * HALF_BYTES)
+    const headers = { 'content-type': 'audio/wav', 'content-length': String(2 * HALF_BYTES) }
+    const { call, answer } = begin(to!, { method: 'PUT', headers })
+    call.write(Buffer.alloc(HALF_BYTES))
+    const media = join(winnow.folder, 'media')
+    while ((await bytesIn(media)) < HALF_BYTES) await sleep(50)
+    call.end(Buffer.alloc(HALF_BYTES))
+    assert.equal((await answer).statusCode, 200)
+  })
+
+  await t.test(
+    'a status stream tells at once that a request waits, then that it ends',
+    async () => {
+      const fileId = await upload(fleet, await readFile(SOURCE))
+      const { stream_url: stream } = await submit(fleet, fileId)
+      const said = await follow(stream!, async (soFar) => {
+        // No engine is there: what is read here came before the stream's end.
+        if (winnow.engines.length === 0 && soFar.includes('"IN_QUEUE"')) await winnow.startEngine()
+      })
+      assert.match(said, /"status":"COMPLETED"/)
+    },
+  )
+
+  await t.test('a file is separated', () => separate(fleet))
+
+  await t.test('gRPC: a request is submitted and watched to its end', async () => {
+    const client = separationClient(fleet.grpcAddress, API_KEY)
+    t.after(() => client.close())
+    const fileId = await upload(fleet, await readFile(SOURCE))
+    const submitted = await client.call('Submit', { input: { prompt: 'piano', file_id: fileId } })
+    const statuses: string[] = []
+    for await (const { status } of client.watch({ request_id: submitted.request_id })!) {
+      statuses.push(status)
+    }
+    assert.equal(statuses.at(-1), 'COMPLETED')
+  })
+
+  await t.test('gateways are stopped in turn under load: no call fails', async () => {
+    const load = await startLoad(t, fleet)
+    await load.submitMore(SUBMITTED_BETWEEN)
+    for (const index of [0, 1]) {
+      assert.equal(await fleet.stop(index), 0)
+      await load.submitMore(SUBMITTED_BETWEEN) // the other one alone
+      await fleet.start(index)
+      await load.submitMore(SUBMITTED_BETWEEN)
+    }
+    const report = await load.finish()
+    t.diagnostic(JSON.stringify(report))
+    assert.deepEqual(report.failures, [])
+    assert.equal(report.completed, report.submitted)
+    assert.equal(report.webhooks, report.submitted)
+  })
+
+  await t.test(
+    'without a broker no gateway is ready, and requests are taken all the same',
+    async () => {
+      const fileId = await upload(fleet, await readFile(SOURCE))
+      const { cluster, balancer } = fleet
+      const before = balancer.log().length
+      const isDown = (server: string) =>
+        balancer.log().includes(`Server gateways/${server} is DOWN`, before)
+      let stream = ''
+      const withoutBroker = async () => {
+        while (!isDown('one') || !isDown('two')) await sleep(100)
+        stream = (await submit(fleet, fileId)).stream_url!
+      }
+      await cluster.restart(0, () => cluster.restart(1, () => cluster.restart(2, withoutBroker)))
+      assert.match(balancer.log().slice(before), / gateways\/(one|two)-unready 202 /)
+      assert.match(await follow(stream), /"status":"COMPLETED"/)
+    },
+  )
+
+  await t.test('both gateways are called, and nothing of what is logged opens anything', () => {
+    const log = fleet.balancer.log()
+    for (const server of ['one', 'two']) assert.match(log, new RegExp(` gateways/${server} 202 `))
+    assert.match(log, / PUT \/media\//)
+    assert.doesNotMatch(log, /signature=/)
+  })
+})
