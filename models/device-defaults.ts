@@ -37,9 +37,9 @@ export function oneGpu({ CUDA_VISIBLE_DEVICES: visible = '0' }: Environment) {
 }
 
 /**
- * Threads of one operation on a processor, of an engine with `cores`: for the built-in model half of
- * them, for its operations are short, and the rest of a request takes as much processor time as the
- * model. Others have TensorFlow's own default, all cores. Why: docs/decisions/threads.md.
+ * Threads of one operation on a processor, of an engine with `cores`: for the built-in model half
+ * of them, for its operations are short, and the rest of a request takes as much processor time as
+ * the model. Others have TensorFlow's own default, all cores. Why: docs/decisions/threads.md.
  */
 export const threadsOf = (model: ModelChoice['name'], cores: number): number =>
   model === 'mini' ? Math.max(1, Math.floor(cores / 2)) : cores
