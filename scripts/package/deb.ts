@@ -129,7 +129,8 @@ Description: separates a sound, described in words, from audio or video
  back: the sound, and the rest. One command starts gateway, engine and broker;
  under systemd several hosts share the work.
  .
- This package is for ${processor}. It holds Node.js and all else that runs:
- nothing is fetched, at its installation or later.
+ This package is for ${processor}.
+ It holds Node.js and all else that runs: nothing is fetched, at its
+ installation or later.
 `
 }
