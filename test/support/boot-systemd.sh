@@ -1,8 +1,8 @@
 #!/bin/sh
 # Boots the machine's own systemd in namespaces of its own: the machine's files below an overlay whose
-# changes are lost, the checkout at /opt/winnow, no network but loopback, no unit of the machine but
-# the journal's. As root: boot-systemd.sh CHECKOUT FOLDER, where FOLDER is empty. It ends with its
-# child, systemd, and systemd with it.
+# changes lie in FOLDER, the checkout at /opt/winnow, no network but loopback, no unit of the machine
+# but the journal's. As root: boot-systemd.sh CHECKOUT FOLDER, where FOLDER is empty, and to be removed
+# afterwards. It ends with its child, systemd, and systemd with it.
 set -eu
 checkout=$1
 folder=$2
@@ -18,10 +18,13 @@ if [ "${3:-}" != inside ]; then
     --cgroup sh "$0" "$checkout" "$folder" inside
 fi
 
-mount -t tmpfs tmpfs "$folder"
-mkdir "$folder/changes" "$folder/work" "$folder/root"
+overlay() {
+  mkdir "$folder/changes" "$folder/work" "$folder/root"
+  mount -t overlay overlay -o "lowerdir=/,upperdir=$folder/changes,workdir=$folder/work" "$folder/root"
+}
+# An overlay can't lie upon one, as the disk of a container is: then its changes are in memory.
+overlay 2>/dev/null || { mount -t tmpfs tmpfs "$folder" && overlay; }
 root=$folder/root
-mount -t overlay overlay -o "lowerdir=/,upperdir=$folder/changes,workdir=$folder/work" "$root"
 for path in tmp var/tmp run dev; do mount -t tmpfs -o mode=1777 tmpfs "$root/$path"; done
 chmod 755 "$root/run" "$root/dev"
 for device in null zero full random urandom tty; do

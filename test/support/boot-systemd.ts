@@ -3,7 +3,7 @@
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, rmdirSync } from 'node:fs'
-import { mkdtemp, readFile, rmdir } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -50,7 +50,7 @@ export async function bootSystemd(t: TestContext): Promise<Host> {
     child.kill('SIGKILL')
     await ended
     await removeGroups(child.pid!)
-    await rmdir(folder) // its mounts ended with their namespace
+    await rm(folder, { recursive: true }) // its mounts ended with their namespace
   })
   const deadline = Date.now() + BOOT_MS_MAX
   for (;;) {
