@@ -96,7 +96,7 @@ try {
 
 function bestWinnow(): Promise<WinnowSettings> {
   const others = [
-    { engines: 1, threads: cores },
+    { engines: 1, threads: 1 },
     { engines: cores, threads: 1 },
   ]
   return bestOf('winnow', [{ engines: 1 }, ...others], winnowOf)

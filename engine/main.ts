@@ -2,8 +2,7 @@
  * The engine process: config, compute thread, broker, intake, control server; drains when stopped.
  */
 
-import { availableParallelism } from 'node:os'
-import { deviceDefaults, oneGpu, threadDefaults } from '../models/device-defaults.ts'
+import { deviceDefaults, oneGpu } from '../models/device-defaults.ts'
 import { connectBroker } from '../shared/broker/broker.ts'
 import { systemClock } from '../shared/clock.ts'
 import { takeCredentials } from '../shared/process/credentials.ts'
@@ -44,7 +43,6 @@ collectLessOften()
 // In the compute thread the native libraries see only what is set here.
 Object.assign(process.env, deviceDefaults(process.env), oneGpu(process.env))
 const config = settingsOrEnd('engine', () => loadConfig(takeCredentials(process.env)))
-Object.assign(process.env, threadDefaults(process.env, config.model.name, availableParallelism()))
 const plainLog = createLogger('engine', config.logLevel)
 const journal = await startOrEnd(plainLog, journalDestination(process.env))
 const log = (journal ? createLogger('engine', config.logLevel, journal) : plainLog).child({

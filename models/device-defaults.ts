@@ -3,8 +3,6 @@
  * loaded. Whatever an operator sets has precedence. Why: docs/decisions/gpu-defaults.md.
  */
 
-import type { ModelChoice } from './model-choice.ts'
-
 type Environment = Readonly<Record<string, string | undefined>>
 
 const DEFAULTS = {
@@ -34,22 +32,4 @@ export function deviceDefaults(env: Environment): Record<string, string> {
  */
 export function oneGpu({ CUDA_VISIBLE_DEVICES: visible = '0' }: Environment) {
   return { CUDA_VISIBLE_DEVICES: visible.split(',')[0]!.trim() }
-}
-
-/**
- * Threads of one operation on a processor, of an engine with `cores`: for the built-in model half
- * of them, for its operations are short, and the rest of a request takes as much processor time as
- * the model. Others have TensorFlow's own default, all cores. Why: docs/decisions/threads.md.
- */
-export const threadsOf = (model: ModelChoice['name'], cores: number): number =>
-  model === 'mini' ? Math.max(1, Math.floor(cores / 2)) : cores
-
-/** @returns variables to add to `env` */
-export function threadDefaults(
-  env: Environment,
-  model: ModelChoice['name'],
-  cores: number,
-): Record<string, string> {
-  const name = 'TF_NUM_INTRAOP_THREADS'
-  return env[name] === undefined ? { [name]: String(threadsOf(model, cores)) } : {}
 }

@@ -21,7 +21,7 @@ from winnow_training.data.audio import RATE
 from winnow_training.data.mixtures import MIXTURE_RMS
 from winnow_training.model.checkpoints import load_average
 from winnow_training.model.measures import separate
-from winnow_training.model.network import presence
+from winnow_training.model.network import match_of, presence
 from winnow_training.model.text_encoder import load_encoder
 
 
@@ -70,8 +70,9 @@ class Separation(litserve.LitAPI):
         scale = MIXTURE_RMS / waves.square().mean(1, keepdim=True).sqrt().clamp_min(1e-6)
         with torch.autocast("cpu", torch.bfloat16, enabled=self.options.bfloat16):
             targets, activity = separate(self.model, waves * scale, self.embeddings(prompts))
-        gain = presence(activity.float())[:, None]
-        return (targets.float() / scale * gain).numpy()
+        targets = targets.float()
+        gain = presence(match_of(activity.float(), targets, waves * scale))[:, None]
+        return (targets / scale * gain).numpy()
 
     def embeddings(self, prompts):
         new = [prompt for prompt in set(prompts) if prompt not in self.meanings]

@@ -1,6 +1,5 @@
 /** The settings that a search may change, and their levels. */
 
-import { threadsOf } from '../../models/device-defaults.ts'
 import type { Line } from '../statistics/fit.ts'
 
 /** Settings of a service by their names, as in its environment. */
@@ -46,13 +45,8 @@ export function knobsFor(machine: Machine): Knob[] {
     knobs.push({ name: 'PRECISION', levels: ['float32', 'bfloat16'], default: 'float32' })
   }
   if (device === 'cpu') {
-    const threads = threadsOf(hasPrecision ? 'sam-audio' : 'mini', cores)
-    const levels = [...new Set([...powersUpTo(cores), threads])].sort((a, b) => a - b)
-    knobs.push({
-      name: 'TF_NUM_INTRAOP_THREADS',
-      levels: levels.map(String),
-      default: String(threads),
-    })
+    const levels = powersUpTo(cores).map(String)
+    knobs.push({ name: 'TF_NUM_INTRAOP_THREADS', levels, default: String(cores) })
   }
   return knobs.filter(({ levels }) => levels.length > 1)
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
-import { deviceDefaults, oneGpu, threadDefaults } from '../../../models/device-defaults.ts'
+import { deviceDefaults, oneGpu } from '../../../models/device-defaults.ts'
 
 test('what an operator sets has precedence, an empty value too', () => {
   const defaults = deviceDefaults({})
@@ -33,18 +33,6 @@ test('an engine has the first GPU that it may use, or none where it may use none
   assert.equal(own(' GPU-5e2c , GPU-77'), 'GPU-5e2c')
   assert.equal(own(''), '')
   assert.equal(own('-1'), '-1')
-})
-
-test('the built-in model takes half of the cores, SAM-Audio all, and an operator has precedence', () => {
-  const threads = (
-    ...[model, cores, env = {}]: [Parameters<typeof threadDefaults>[1], number, object?]
-  ) => threadDefaults(env as Record<string, string>, model, cores).TF_NUM_INTRAOP_THREADS
-  assert.deepEqual(
-    [1, 2, 3, 16].map((cores) => threads('mini', cores)),
-    ['1', '1', '1', '8'],
-  )
-  assert.equal(threads('sam-audio', 6), '6')
-  assert.equal(threads('mini', 8, { TF_NUM_INTRAOP_THREADS: '3' }), undefined)
 })
 
 test('TensorFlow is loaded with them: the environment of the process has them, not only its copy', () => {
