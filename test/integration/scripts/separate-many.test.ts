@@ -40,6 +40,16 @@ test('--jobs is how many files are worked on at once', { timeout: 60_000 }, asyn
   assert.equal(most, 3)
 })
 
+test('each of many files is sent with the type that its name suggests', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t, 'a.wv', 'b.wv')
+  service.streams = [DONE, DONE]
+  const files = ['a.wv', 'b.wv'].map((name) => join(folder, name))
+  const { code, errors } = await run(service, ...files, 'x', '--out', join(folder, 'out'))
+  assert.equal(code, 0, errors)
+  assert.equal(service.file?.content_type, 'audio/x-wavpack')
+})
+
 test('Ctrl-C cancels the requests of many files', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t, 'a.mp3')
