@@ -1,10 +1,8 @@
 /** Python packages that tests use, each set in a folder of its own under .runtime. */
 
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { mkdtemp, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { fetchedOnce } from './fetched-once.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -13,22 +11,11 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
  * virtual environment: a fresh Debian has pip but no module for those.
  */
 export async function pythonPackages(...packages: readonly string[]): Promise<string> {
-  const folder = join(ROOT, '.runtime', packages.join('-').replaceAll('==', '-'))
-  if (existsSync(folder)) return folder
-  const fresh = await mkdtemp(`${folder}.`)
-  const { code, output } = await python([
-    '-m',
-    'pip',
-    'install',
-    '--quiet',
-    '--disable-pip-version-check',
-    '--target',
-    fresh,
-    ...packages,
-  ])
-  if (code !== 0) throw new Error(`${packages.join(', ')} could not be installed:\n${output}`)
-  await rename(fresh, folder).catch(() => rm(fresh, { recursive: true })) // another was faster
-  return folder
+  const options = ['--quiet', '--disable-pip-version-check', '--target']
+  return fetchedOnce(packages.join('-').replaceAll('==', '-'), async (fresh) => {
+    const { code, output } = await python(['-m', 'pip', 'install', ...options, fresh, ...packages])
+    if (code !== 0) throw new Error(`${packages.join(', ')} could not be installed:\n${output}`)
+  })
 }
 
 /** Runs Python in the root of the checkout; resolves with its exit code and output. */
