@@ -3,6 +3,7 @@
  * centred frames, the signal's ends mirrored. The window's length is 4 · hop for every hop, so one
  * block of a hop's samples belongs to four frames and everything is reshapes, slices and sums.
  */
+import type { Binding } from './binding.ts'
 import { LruCache } from './lru-cache.ts'
 import { irfft, native, pad, rfft, tf, type Tensor } from './tensor.ts'
 
@@ -82,13 +83,20 @@ function overlapAdd(framed: Tensor, hop: number): Tensor {
 
 /** Hops are few: one for each sample rate and pass. */
 const WINDOWS_KEPT = 16
-const windows = new LruCache<Tensor>(WINDOWS_KEPT, (window) => window.dispose())
+/** By what computes with them: one without numbers serves no other. */
+const windows = new WeakMap<Binding, LruCache<Tensor>>()
 
 /** [4 · hop], held on the device. */
 function hannWindow(hop: number): Tensor {
   const length = windowLength(hop)
   const angle = (2 * Math.PI) / length
   const numbers = () => Float32Array.from({ length }, (_, i) => 0.5 - 0.5 * Math.cos(angle * i))
-  const isShape = native.binding.givesShapesAlone ?? false // one without numbers serves no other
-  return windows.get(`${hop} ${isShape}`, () => tf.keep(tf.tensor1d(numbers())))
+  return windowsOf(native.binding).get(String(hop), () => tf.keep(tf.tensor1d(numbers())))
+}
+
+function windowsOf(binding: Binding): LruCache<Tensor> {
+  const held =
+    windows.get(binding) ?? new LruCache<Tensor>(WINDOWS_KEPT, (window) => window.dispose())
+  windows.set(binding, held)
+  return held
 }
