@@ -9,6 +9,7 @@ import {
   reshape,
   softmax,
   tf,
+  toBfloat16,
   transpose,
   type Tensor,
 } from './tensor.ts'
@@ -16,9 +17,14 @@ import type { Weights } from './checkpoint/weights.ts'
 
 export type Layer = (x: Tensor) => Tensor
 
-/** torch.nn.Linear on the last axis: [..., inDim] to [..., outDim]. */
-export const loadLinear = (weights: Weights, inDim: number, outDim: number): Layer =>
-  linear(weights.get('weight', [outDim, inDim]), weights.get('bias', [outDim]))
+/**
+ * torch.nn.Linear on the last axis: [..., inDim] to float32 [..., outDim]. The product is as wide
+ * as `weights` states.
+ */
+export function loadLinear(weights: Weights, inDim: number, outDim: number): Layer {
+  const matrix = asWideAsStated(weights, () => weights.get('weight', [outDim, inDim]))
+  return linear(matrix, weights.get('bias', [outDim]))
+}
 
 /** As `loadLinear`, of x times a gain [inDim], which is worked into the weight. */
 export function loadGainedLinear(
@@ -27,16 +33,20 @@ export function loadGainedLinear(
   inDim: number,
   outDim: number,
 ): Layer {
-  const matrix = tf.tidy(() => weights.get('weight', [outDim, inDim]).mul(gain))
-  return linear(matrix, weights.get('bias', [outDim]))
+  const gained = () => weights.get('weight', [outDim, inDim]).mul(gain)
+  return linear(asWideAsStated(weights, gained), weights.get('bias', [outDim]))
 }
 
-/** matrix [outDim, inDim], bias [outDim]. */
+/** The float32 matrix that `make` gives, as wide as products with `weights` are meant to be. */
+const asWideAsStated = (weights: Weights, make: () => Tensor): Tensor =>
+  tf.tidy(() => (weights.precision === 'float32' ? make() : toBfloat16(make())))
+
+/** matrix [outDim, inDim] of either width, bias [outDim]. */
 function linear(matrix: Tensor, bias: Tensor): Layer {
   const [outDim, inDim] = matrix.shape as [number, number]
   return (x) =>
     tf.tidy(() => {
-      const rows = matmulTransposed(x.reshape([-1, inDim]), matrix) // [rows, outDim]
+      const rows = widen(project(reshape(x, [-1, inDim]), matrix)) // [rows, outDim]
       return tf.add(rows, bias).reshape([...x.shape.slice(0, -1), outDim])
     })
 }
@@ -109,7 +119,10 @@ export const gelu = (x: Tensor): Tensor =>
  */
 export function loadSwiGlu(weights: Weights, dim: number, hiddenDim: number): Layer {
   const inner = weights.at('input')
-  const matrices = tf.tidy(() => tf.split(inner.get('weight', [2 * hiddenDim, dim]), 2))
+  const matrices = tf.tidy(() => {
+    const halves = tf.split(inner.get('weight', [2 * hiddenDim, dim]), 2)
+    return halves.map((half) => asWideAsStated(inner, () => half))
+  })
   const biases = tf.tidy(() => tf.split(inner.get('bias', [2 * hiddenDim]), 2))
   const [toGate, toValue] = matrices.map((matrix, i) => linear(matrix, biases[i]!)) as [
     Layer,
@@ -118,8 +131,9 @@ export function loadSwiGlu(weights: Weights, dim: number, hiddenDim: number): La
   const out = loadLinear(weights.at('output'), hiddenDim, dim)
   return (x) =>
     tf.tidy(() => {
-      const gate = toGate(x)
-      return out(gateWithSigmoid(gate.mul(toValue(x)), gate))
+      const input = asWideAs(matrices[0]!, x)
+      const gate = toGate(input)
+      return out(gateWithSigmoid(gate.mul(toValue(input)), gate))
     })
 }
 

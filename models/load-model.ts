@@ -11,16 +11,17 @@ export interface ModelOptions {
    * of its text encoder.
    */
   textEncoderFolder: string
-  /** Of SAM-Audio's transformer; the built-in model is too small to gain by it. */
+  /** Of the products in the built-in model's blocks, or in SAM-Audio's transformers. */
   precision: PrecisionChoice
 }
 
 /** Loads the model chosen. @throws Error when its weights are missing or misshapen */
 export function loadModel(choice: ModelChoice, options: ModelOptions): Promise<Model> {
+  const precision = choosePrecision(options.precision)
   switch (choice.name) {
     case 'mini':
-      return loadMini(options)
+      return loadMini({ textEncoderFolder: options.textEncoderFolder, precision })
     case 'sam-audio':
-      return loadSamAudio(choice.folder, choosePrecision(options.precision))
+      return loadSamAudio(choice.folder, precision)
   }
 }

@@ -6,6 +6,7 @@ import type { Chunk, Lane, LaneRequest, LaneResult, Model, ModelDescription } fr
 import { LruCache } from '../lru-cache.ts'
 import { gatherRows, pad, tf, type Tensor } from '../tensor.ts'
 import { Weights } from '../checkpoint/weights.ts'
+import type { Precision } from '../precision.ts'
 import { readConfig, type MiniConfig } from './config.ts'
 import { modelPrompt } from '../text/prompt.ts'
 import { MiniLane } from './mini-lane.ts'
@@ -30,21 +31,26 @@ const SAMPLE_RATE_MAX = 768_000
 export interface MiniOptions {
   /** Holds the text encoder's `model.safetensors`, `tokenizer.json`, `tokenizer_config.json`. */
   textEncoderFolder: string
+  /** Of the products in the network's blocks. */
+  precision?: Precision
 }
 
 /** @throws Error naming the file when weights are missing, misshapen or unread */
-export async function loadMini({ textEncoderFolder }: MiniOptions): Promise<Model> {
+export async function loadMini({
+  textEncoderFolder,
+  precision = 'float32',
+}: MiniOptions): Promise<Model> {
   const weightsFile = fileURLToPath(new URL('weights/model.safetensors', import.meta.url))
   const config = await readConfig(fileURLToPath(new URL('weights/config.json', import.meta.url)))
   const { network, parameters } = Weights.read(weightsFile, (weights) => ({
-    network: loadNetwork(weights, config),
+    network: loadNetwork(weights, config, precision),
     parameters: weights.parameters,
   }))
   const textEncoder = await TextEncoder.load(textEncoderFolder)
   const weightsSha256 = createHash('sha256')
     .update(await readFile(weightsFile))
     .digest('hex')
-  const description = { ...DESCRIPTION, parameters, weightsSha256 }
+  const description = { ...DESCRIPTION, precision, parameters, weightsSha256 }
   return new Mini(description, { config, network, textEncoder })
 }
 
@@ -65,7 +71,6 @@ const DESCRIPTION = {
   needsPreviousChunk: false,
   givesCandidates: true,
   predictsSpans: true,
-  precision: 'float32',
 } as const
 
 interface MiniParts {

@@ -47,6 +47,11 @@ function assertNear(found: number, predicted: number, what: string): void {
 
 const cases: [string, () => Promise<Model>, number][] = [
   ['mini', () => loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER }), 2],
+  [
+    'mini in half the width',
+    () => loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER, precision: 'bfloat16' }),
+    2,
+  ],
   ['SAM-Audio', () => loadSamAudio(FIXTURES), 40],
   ['SAM-Audio in half the width', () => loadSamAudio(FIXTURES, 'bfloat16'), 40],
 ]

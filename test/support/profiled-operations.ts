@@ -21,8 +21,10 @@ export async function profiledOperations(): Promise<UsedOperation[]> {
   const precisions = PRECISIONS.filter((choice): choice is Precision => choice !== 'auto')
   const used = new Map<string, UsedOperation>()
   await recording(used, async () => {
-    separateAll(await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER }))
-    for (const precision of precisions) separateAll(await loadSamAudio(FIXTURES, precision))
+    for (const precision of precisions) {
+      separateAll(await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER, precision }))
+      separateAll(await loadSamAudio(FIXTURES, precision))
+    }
   })
   return [...used.values()]
 }

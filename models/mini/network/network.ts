@@ -3,6 +3,7 @@ import { compiled } from '../../graph/compiled.ts'
 import { loadProjection, loadRmsNorm } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
+import type { Precision } from '../../precision.ts'
 import { loadActivity } from './activity.ts'
 import { loadBandSplit } from './band-split.ts'
 import { PATCH, type MiniConfig } from '../config.ts'
@@ -32,16 +33,17 @@ export interface MaskOutput {
  * Reads every part. Callers use `encodeMixture` and `decodeMask`; tests use the parts too.
  * Everywhere `valid` is [batch, tokens], 1 or 0, or null when every token is valid.
  * @param stored under whole names, or under the short ones of checkpoints before 0.2.0
+ * @param precision of the blocks' products with their matrices; all else is float32
  * @throws Error naming weights that are missing, misshapen or unread
  */
-export function loadNetwork(stored: Weights, config: MiniConfig) {
+export function loadNetwork(stored: Weights, config: MiniConfig, precision: Precision = 'float32') {
   const weights = stored.renamed(wholeName)
   const split = loadBandSplit(weights.at('band_split'), config)
   const start = weights.get('initial_frame', [config.frameDim])
   const { nameLogits, textCode } = loadTextCode(weights, config)
   const blocks = (name: string, count: number, conditioned: boolean) =>
     Array.from({ length: count }, (_, i) =>
-      loadHybridBlock(weights.at(name).at(i), config, conditioned),
+      loadHybridBlock(weights.at(name).at(i).in(precision), config, conditioned),
     )
   const shared = blocks('shared_blocks', config.sharedBlocks, false)
   const spanCode = loadProjection(weights.at('span_projection'), 2, config.frameDim)

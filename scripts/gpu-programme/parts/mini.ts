@@ -1,7 +1,9 @@
-/** The built-in model by batch: one step of chunks of a second and more. */
+/** The built-in model by batch and precision: one step of chunks of a second and more. */
 import { fileURLToPath } from 'node:url'
 import { WARM_UP_CALLS } from '../../../models/graph/compiled.ts'
 import { loadMini } from '../../../models/mini/mini.ts'
+import type { Model } from '../../../models/model.ts'
+import type { Precision } from '../../../models/precision.ts'
 import { noise } from '../../../test/parity/lanes.ts'
 import { least, timed } from '../measure.ts'
 import type { Run, Row } from '../options.ts'
@@ -9,8 +11,23 @@ import type { Run, Row } from '../options.ts'
 const TEXT_ENCODER = fileURLToPath(new URL('../../../.runtime/text-encoder', import.meta.url))
 const RATE = 44_100
 
-export const miniPart: Run = async ({ batches, seconds }, hasTime) => {
-  const model = await loadMini({ textEncoderFolder: TEXT_ENCODER })
+const PRECISIONS: readonly Precision[] = ['float32', 'bfloat16']
+
+export const miniPart: Run = async (options, hasTime) => {
+  const rows: Row[] = []
+  for (const precision of PRECISIONS) {
+    if (!hasTime()) break
+    const model = await loadMini({ textEncoderFolder: TEXT_ENCODER, precision })
+    rows.push(...rowsOf(model, options, hasTime))
+  }
+  return { rows }
+}
+
+function rowsOf(
+  model: Model,
+  { batches, seconds }: Parameters<Run>[0],
+  hasTime: Parameters<Run>[1],
+): Row[] {
   const rows: Row[] = []
   for (const batch of batches) {
     if (!hasTime()) break
@@ -31,6 +48,7 @@ export const miniPart: Run = async ({ batches, seconds }, hasTime) => {
     const single = timed(separate, WARM_UP_CALLS, hasTime)
     const graph = timed(separate, 5, hasTime)
     rows.push({
+      precision: model.description.precision,
       batch,
       seconds,
       'first call, ms': single.millis[0]!,
@@ -40,5 +58,5 @@ export const miniPart: Run = async ({ batches, seconds }, hasTime) => {
       'peak MiB': single.peakMib,
     })
   }
-  return { rows }
+  return rows
 }

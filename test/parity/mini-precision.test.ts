@@ -1,0 +1,42 @@
+/** The built-in model in bfloat16 beside float32: how far its targets come apart. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { WARM_UP_CALLS } from '../../models/graph/compiled.ts'
+import { loadMini } from '../../models/mini/mini.ts'
+import { tf } from '../../models/tensor.ts'
+import { openGolden, TEXT_ENCODER_FOLDER } from './golden.ts'
+import { laneRequest, separate, separateOne } from './lanes.ts'
+
+const wave = openGolden('network.safetensors').values('waveform') as Float32Array
+const [wide, half] = [
+  await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER }),
+  await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER, precision: 'bfloat16' }),
+]
+const request = () => laneRequest({ channels: [wave.slice()], sampleRate: 32_000 }, 'Piano.')
+
+/** Of the root mean square of what is expected. */
+function errorOf(actual: Float32Array, expected: Float32Array): number {
+  const power = (values: Float32Array) => values.reduce((sum, x) => sum + x * x, 0)
+  return Math.sqrt(power(actual.map((x, i) => x - expected[i]!)) / power(expected))
+}
+
+test('a target in bfloat16 is that in float32 but for the rounding, also as a graph', (t) => {
+  const expected = separateOne(wide, request()).target[0]!
+  separateOne(half, request()) // what is made once, and stays
+  const tensors = tf.memory().numTensors
+  for (let call = 0; call < WARM_UP_CALLS; call += 1) {
+    const error = errorOf(separateOne(half, request()).target[0]!, expected)
+    if (call === WARM_UP_CALLS - 1) t.diagnostic(`${error.toExponential(2)} of its RMS`)
+    assert(error < 0.02, `call ${call}: ${error}`)
+    assert(error > 1e-5, `call ${call}: ${error}, was it bfloat16 at all?`)
+  }
+  assert.equal(tf.memory().numTensors, tensors)
+  assert.equal(half.description.precision, 'bfloat16')
+  assert.equal(wide.description.precision, 'float32')
+})
+
+test('in bfloat16 a batch moves a target by little', () => {
+  const alone = separateOne(half, request()).target[0]!
+  const [first] = separate(half, [request(), { ...request(), prompt: 'speech' }])
+  assert(errorOf(first!.target[0]!, alone) < 0.02)
+})
