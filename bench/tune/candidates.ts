@@ -18,8 +18,6 @@ export interface Machine {
   device: 'cpu' | 'gpu'
   /** Frames of the model's longest chunk. */
   chunkFrames: number
-  /** Whether the model computes in the precision that it is told. */
-  hasPrecision: boolean
   /** Bytes by frames of a batch, and how many there are; absent: not measured. */
   memory?: { bytes: Line; available: number }
 }
@@ -29,10 +27,20 @@ const MEMORY_SHARE = 0.8
 const CHUNKS_OF_BATCH = [1, 2, 4, 8, 16, 32]
 const BATCH_FRAMES_DEFAULT = 4_096
 
-/** The knobs that do something on this machine, each with at least two levels. */
+/**
+ * The knobs that do something on this machine, each with at least two levels; first those that
+ * mostly gain most, for a search that runs out of time.
+ */
 export function knobsFor(machine: Machine): Knob[] {
-  const { cores, device, hasPrecision } = machine
+  const { cores, device } = machine
+  const threads: Knob = {
+    name: 'TF_NUM_INTRAOP_THREADS',
+    levels: powersUpTo(cores).map(String),
+    default: String(cores),
+  }
   const knobs: Knob[] = [
+    { name: 'PRECISION', levels: ['float32', 'bfloat16'], default: 'float32' },
+    ...(device === 'cpu' ? [threads] : []),
     {
       name: 'BATCH_FRAMES_MAX',
       levels: batchLevels(machine),
@@ -41,13 +49,6 @@ export function knobsFor(machine: Machine): Knob[] {
     { name: 'JOBS_MAX', levels: ['2', '4', '8', '16', '32'], default: '8' },
     { name: 'CHUNKS_IN_FLIGHT_MAX', levels: ['1', '2', '4', '8'], default: '2' },
   ]
-  if (hasPrecision) {
-    knobs.push({ name: 'PRECISION', levels: ['float32', 'bfloat16'], default: 'float32' })
-  }
-  if (device === 'cpu') {
-    const levels = powersUpTo(cores).map(String)
-    knobs.push({ name: 'TF_NUM_INTRAOP_THREADS', levels, default: String(cores) })
-  }
   return knobs.filter(({ levels }) => levels.length > 1)
 }
 

@@ -83,7 +83,6 @@ export async function tune(options: TuneOptions): Promise<TuneResult> {
     cores: cpus().length,
     device: steps.model.device,
     chunkFrames: steps.model.chunkFrames,
-    hasPrecision: steps.model.model !== 'mini',
     memory: { bytes: fit.memory, available: steps.model.memoryBytes },
   })
   const defaults = defaultsOf(knobs)

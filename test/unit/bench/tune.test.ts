@@ -16,23 +16,20 @@ import {
 import { Journal, PieceEnded } from '../../../bench/tune/journal.ts'
 import { climb } from '../../../bench/tune/search.ts'
 
-const MACHINE = { cores: 4, device: 'cpu', chunkFrames: 313, hasPrecision: false } as const
+const MACHINE = { cores: 4, device: 'cpu', chunkFrames: 313 } as const
 
 test('the knobs are those that do something', () => {
   const names = (machine: Parameters<typeof knobsFor>[0]) =>
     knobsFor(machine).map(({ name }) => name)
   const common = ['BATCH_FRAMES_MAX', 'JOBS_MAX', 'CHUNKS_IN_FLIGHT_MAX']
-  assert.deepEqual(names(MACHINE), [...common, 'TF_NUM_INTRAOP_THREADS'])
-  assert.deepEqual(names({ ...MACHINE, cores: 1 }), common)
-  assert.deepEqual(names({ ...MACHINE, device: 'gpu', hasPrecision: true }), [
-    ...common,
-    'PRECISION',
-  ])
+  assert.deepEqual(names(MACHINE), ['PRECISION', 'TF_NUM_INTRAOP_THREADS', ...common])
+  assert.deepEqual(names({ ...MACHINE, cores: 1 }), ['PRECISION', ...common])
+  assert.deepEqual(names({ ...MACHINE, device: 'gpu' }), ['PRECISION', ...common])
 })
 
 test('batches for which the memory would not do are not tried', () => {
   const memory = { bytes: { intercept: 1e9, slope: 1e6 }, available: 5e9 }
-  const [batch] = knobsFor({ ...MACHINE, memory })
+  const batch = knobsFor({ ...MACHINE, memory }).find(({ name }) => name === 'BATCH_FRAMES_MAX')
   assert.deepEqual(batch!.levels, ['313', '626', '1252', '2504', '4096'])
 })
 
