@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WARM_UP_CALLS } from '../../models/graph/compiled.ts'
-import { loadMini } from '../../models/mini/mini.ts'
+import { loadModel } from '../../models/load-model.ts'
+import type { Precision } from '../../models/precision.ts'
 import { tf } from '../../models/tensor.ts'
 import { openGolden, TEXT_ENCODER_FOLDER } from './golden.ts'
 import { laneRequest, separate, separateOne } from './lanes.ts'
 
 const wave = openGolden('network.safetensors').values('waveform') as Float32Array
-const [wide, half] = [
-  await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER }),
-  await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER, precision: 'bfloat16' }),
-]
+const load = (precision: Precision) =>
+  loadModel({ name: 'mini' }, { textEncoderFolder: TEXT_ENCODER_FOLDER, precision })
+const [wide, half] = [await load('float32'), await load('bfloat16')]
 const request = () => laneRequest({ channels: [wave.slice()], sampleRate: 32_000 }, 'Piano.')
 
 /** Of the root mean square of what is expected. */
