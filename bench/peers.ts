@@ -62,13 +62,18 @@ interface WinnowSettings {
   engines: number
   /** Of TensorFlow in each; undefined: its default. */
   threads?: number
+  bfloat16?: boolean
 }
 
-const winnowOf = ({ engines: count, threads }: WinnowSettings): Side => ({
-  name: 'Winnow',
+const precisionOf = ({ bfloat16 = false }: { bfloat16?: boolean }) =>
+  bfloat16 ? 'bfloat16' : 'float32'
+
+const winnowOf = (settings: WinnowSettings): Side => ({
+  name: `Winnow ${precisionOf(settings)}`,
   async start() {
-    const env = { ...(threads && { TF_NUM_INTRAOP_THREADS: String(threads) }) }
-    const service = await startOwnService(env, count)
+    const { engines: count, threads } = settings
+    const ofThreads = { ...(threads && { TF_NUM_INTRAOP_THREADS: String(threads) }) }
+    const service = await startOwnService({ PRECISION: precisionOf(settings), ...ofThreads }, count)
     const { url, gateway, engines, nats } = service.winnow
     const processes = [gateway.child, ...engines.map(({ child }) => child), nats.process]
     const pids = processes.flatMap(({ pid }) => pid ?? [])
@@ -77,7 +82,7 @@ const winnowOf = ({ engines: count, threads }: WinnowSettings): Side => ({
 })
 
 const peerOf = (settings: PeerSettings): Side => ({
-  name: `LitServe ${settings.bfloat16 ? 'bfloat16' : 'float32'}`,
+  name: `LitServe ${precisionOf(settings)}`,
   async start() {
     const server = await startPeer(python, settings)
     return { send: throughPeer(server.url, media), pids: [server.pid], end: server.end }
@@ -87,7 +92,13 @@ const peerOf = (settings: PeerSettings): Side => ({
 try {
   const winnow = await bestWinnow()
   const peer = await bestPeer()
-  await compare([winnowOf(winnow), peerOf(peer), peerOf({ ...peer, bfloat16: true })])
+  const half = { bfloat16: true }
+  await compare([
+    winnowOf(winnow),
+    winnowOf({ ...winnow, ...half }),
+    peerOf(peer),
+    peerOf({ ...peer, ...half }),
+  ])
 } catch (error) {
   if (!(error instanceof PieceEnded)) throw error
   console.error('This piece is over; go on with --resume.')

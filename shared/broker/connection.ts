@@ -141,6 +141,7 @@ async function dialOptions({ address, name }: ConnectOptions) {
     name,
     timeout: DIAL_MS_MAX,
     maxReconnectAttempts: -1,
+    noAsyncTraces: true, // else every call makes an error, with its stack, that is mostly not used
     reconnectTimeWait: 500,
     ...PINGS,
     ignoreAuthErrorAbort: true, // else two refusals, as of a broker not yet set up, end it for good
