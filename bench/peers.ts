@@ -55,7 +55,15 @@ const journal = new Journal(join(values.out, 'runs.jsonl'), {
 
 interface Side {
   name: string
-  start(): Promise<{ send: Send; pids: number[]; end(): Promise<void> }>
+  start(): Promise<Running>
+}
+
+interface Running {
+  send: Send
+  pids: number[]
+  /** Sends a signal to all of its processes. */
+  signal(name: NodeJS.Signals): void
+  end(): Promise<void>
 }
 
 interface WinnowSettings {
@@ -77,15 +85,20 @@ const winnowOf = (settings: WinnowSettings): Side => ({
     const { url, gateway, engines, nats } = service.winnow
     const processes = [gateway.child, ...engines.map(({ child }) => child), nats.process]
     const pids = processes.flatMap(({ pid }) => pid ?? [])
-    return { send: throughWinnow({ url, apiKey: service.apiKey }, media), pids, end: service.end }
+    return {
+      send: throughWinnow({ url, apiKey: service.apiKey }, media),
+      pids,
+      signal: (name) => void pids.map((pid) => process.kill(pid, name)),
+      end: service.end,
+    }
   },
 })
 
 const peerOf = (settings: PeerSettings): Side => ({
   name: `LitServe ${precisionOf(settings)}`,
   async start() {
-    const server = await startPeer(python, settings)
-    return { send: throughPeer(server.url, media), pids: [server.pid], end: server.end }
+    const { url, pid, signal, end } = await startPeer(python, settings)
+    return { send: throughPeer(url, media), pids: [pid], signal, end }
   },
 })
 
@@ -170,9 +183,12 @@ interface Turn {
   saturated: boolean
 }
 
-/** All are there all the time, and are loaded in turns. */
+/**
+ * All are there all the time, and are loaded in turns. The others stand still meanwhile: LitServe's
+ * queue takes a quarter of a core while nothing is asked of it.
+ */
 async function compare(sides: readonly Side[]): Promise<void> {
-  const running = new Map<Side, Awaited<ReturnType<Side['start']>>>()
+  const running = new Map<Side, Running>()
   const runningOf = async (side: Side) => {
     const known = running.get(side)
     if (known) return known
@@ -183,6 +199,7 @@ async function compare(sides: readonly Side[]): Promise<void> {
   }
   const measure = async (side: Side, run: (send: Send) => Promise<Outcome[]>, loadMs?: number) => {
     const { send, pids } = await runningOf(side)
+    for (const [other, { signal }] of running) signal(other === side ? 'SIGCONT' : 'SIGSTOP')
     const endUsage = watchUsage(pids)
     const outcomes = await run(send)
     return turnOf(outcomes, endUsage(), loadMs)

@@ -21,6 +21,8 @@ export interface PeerServer {
   /** To POST to. */
   url: string
   pid: number
+  /** Sends a signal to the server and its workers. */
+  signal(name: NodeJS.Signals): void
   end(): Promise<void>
 }
 
@@ -49,9 +51,10 @@ export async function startPeer(python: string, settings: PeerSettings): Promise
     stdio: ['ignore', 'ignore', 'inherit'],
     detached: true, // with its workers a group of its own, which ends as one
   })
-  const kill = () => {
-    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+  const signal = (name: NodeJS.Signals) => {
+    if (child.pid !== undefined) process.kill(-child.pid, name)
   }
+  const kill = () => signal('SIGKILL')
   process.once('exit', kill)
   const end = async () => {
     process.off('exit', kill)
@@ -68,7 +71,7 @@ export async function startPeer(python: string, settings: PeerSettings): Promise
     }
     await sleep(200)
   }
-  return { url: `http://127.0.0.1:${port}/predict`, pid: child.pid!, end }
+  return { url: `http://127.0.0.1:${port}/predict`, pid: child.pid!, signal, end }
 }
 
 async function isHealthy(url: string): Promise<boolean> {
