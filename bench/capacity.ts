@@ -104,18 +104,19 @@ function readPoints(text: string): ServicePoint[] {
 
 async function serviceOf(
   name: string,
-  env: Readonly<Record<string, string>>,
+  { env = {}, engines = 1 }: { env?: Readonly<Record<string, string>>; engines?: number },
   lengths: typeof mix,
 ): Promise<ServiceTimes> {
   const key = { phase: 'service', name, lengths: lengths.map(({ seconds }) => seconds) }
   const points = await journal.run(key, async () => {
-    const service = await startOwnService(env)
+    const service = await startOwnService(env, engines)
+    const inFlight = engines * JOBS_OF_ONE_ACCOUNT
     try {
       const { url } = service.winnow
       const send = await prepareRequests({ url, apiKey: service.apiKey }, lengths)
       const measured = []
       for (const { seconds } of lengths) {
-        measured.push(await measureServiceTime(send, seconds, JOBS_OF_ONE_ACCOUNT))
+        measured.push(await measureServiceTime(send, seconds, { engines, inFlight }))
       }
       return measured
     } finally {
@@ -140,7 +141,7 @@ async function check(
 ): Promise<void> {
   const short = parseMix(CHECK_MIX)
   // Engines that share the cores are measured as they share them.
-  const alone = await serviceOf(`${name}, to check`, env, short)
+  const alone = await serviceOf(`${name}, to check`, { env, engines }, short)
   const fleet = fleetOf(alone, engines, JOBS_OF_ONE_ACCOUNT)
   for (const share of CHECK_LOADS) {
     const perSecond = round(share * fullRate(fleet, meanSeconds(short)))

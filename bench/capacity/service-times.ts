@@ -17,11 +17,11 @@ export interface ServicePoint {
 const AUDIO_SECONDS_LEAST = 120
 const REPEATED = { alone: 5, busy: 16 }
 
-/** @param inFlight requests at once that keep the engine busy */
+/** @param inFlight requests at once that keep all engines busy */
 export async function measureServiceTime(
   send: Send,
   audioSeconds: number,
-  inFlight: number,
+  { engines, inFlight }: { engines: number; inFlight: number },
 ): Promise<ServicePoint> {
   const times = (least: number) => {
     const wanted = Math.min(least, Math.ceil(AUDIO_SECONDS_LEAST / audioSeconds) + 1)
@@ -34,7 +34,8 @@ export async function measureServiceTime(
   const failed = [...alone.outcomes, ...outcomes].find(({ code }) => code !== 'COMPLETED')
   if (failed) throw new Error(`a request of ${audioSeconds} s ended with ${failed.code}`)
   const latencies = alone.outcomes.map(({ latencyMs }) => latencyMs / 1_000)
-  return { audioSeconds, alone: quantile(latencies, 0.5), demand: wallSeconds / busy.length }
+  const demand = (engines * wallSeconds) / busy.length
+  return { audioSeconds, alone: quantile(latencies, 0.5), demand }
 }
 
 export function fitService(points: readonly ServicePoint[]): ServiceTimes {
