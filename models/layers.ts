@@ -21,10 +21,8 @@ export type Layer = (x: Tensor) => Tensor
  * torch.nn.Linear on the last axis: [..., inDim] to float32 [..., outDim]. The product is as wide
  * as `weights` states.
  */
-export function loadLinear(weights: Weights, inDim: number, outDim: number): Layer {
-  const matrix = asWideAsStated(weights, () => weights.get('weight', [outDim, inDim]))
-  return linear(matrix, weights.get('bias', [outDim]))
-}
+export const loadLinear = (weights: Weights, inDim: number, outDim: number): Layer =>
+  linear(readMatrix(weights, inDim, outDim), weights.get('bias', [outDim]))
 
 /** As `loadLinear`, of x times a gain [inDim], which is worked into the weight. */
 export function loadGainedLinear(
@@ -33,13 +31,15 @@ export function loadGainedLinear(
   inDim: number,
   outDim: number,
 ): Layer {
-  const gained = () => weights.get('weight', [outDim, inDim]).mul(gain)
-  return linear(asWideAsStated(weights, gained), weights.get('bias', [outDim]))
+  const matrix = tf.tidy(() =>
+    asWideAsStated(weights, weights.get('weight', [outDim, inDim]).mul(gain)),
+  )
+  return linear(matrix, weights.get('bias', [outDim]))
 }
 
-/** The float32 matrix that `make` gives, as wide as products with `weights` are meant to be. */
-const asWideAsStated = (weights: Weights, make: () => Tensor): Tensor =>
-  tf.tidy(() => (weights.precision === 'float32' ? make() : toBfloat16(make())))
+/** A float32 matrix as wide as products with `weights` are meant to be. */
+const asWideAsStated = ({ precision }: Weights, matrix: Tensor): Tensor =>
+  precision === 'float32' ? matrix : toBfloat16(matrix)
 
 /** matrix [outDim, inDim] of either width, bias [outDim]. */
 function linear(matrix: Tensor, bias: Tensor): Layer {
@@ -121,7 +121,7 @@ export function loadSwiGlu(weights: Weights, dim: number, hiddenDim: number): La
   const inner = weights.at('input')
   const matrices = tf.tidy(() => {
     const halves = tf.split(inner.get('weight', [2 * hiddenDim, dim]), 2)
-    return halves.map((half) => asWideAsStated(inner, () => half))
+    return halves.map((half) => asWideAsStated(inner, half))
   })
   const biases = tf.tidy(() => tf.split(inner.get('bias', [2 * hiddenDim]), 2))
   const [toGate, toValue] = matrices.map((matrix, i) => linear(matrix, biases[i]!)) as [

@@ -20,7 +20,7 @@ export function loadModel(choice: ModelChoice, options: ModelOptions): Promise<M
   const precision = choosePrecision(options.precision)
   switch (choice.name) {
     case 'mini':
-      return loadMini({ textEncoderFolder: options.textEncoderFolder, precision })
+      return loadMini({ ...options, precision })
     case 'sam-audio':
       return loadSamAudio(choice.folder, precision)
   }

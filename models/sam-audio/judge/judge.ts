@@ -150,7 +150,7 @@ export type Judge = Awaited<ReturnType<typeof loadJudge>>
 
 /**
  * Loads `config.json`, the weights, `tokenizer.json` and `tokenizer_config.json`.
- * @param precision of the products in the layers of its transformers
+ * @param precision of all products with its matrices but the last
  */
 export async function loadJudge(folder: string, precision: Precision = 'float32') {
   const config = await readJudgeConfig(join(folder, 'config.json'))

@@ -83,7 +83,7 @@ export type SpanPredictor = ReturnType<typeof makeSpanPredictor>
 
 /**
  * Loads `config.json`, the weights, `tokenizer.json` and `tokenizer_config.json`.
- * @param precision of the products in the layers of its transformers
+ * @param precision of all products with its matrices but the last
  */
 export async function loadSpanPredictor(
   folder: string,
