@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util'
 import { WARM_UP_CALLS } from '../models/graph/compiled.ts'
 import { loadMini } from '../models/mini/mini.ts'
 import type { Model } from '../models/model.ts'
+import { PRECISIONS } from '../models/precision.ts'
 import { noise } from '../test/support/signals.ts'
 import { startPyTorch } from './pytorch.ts'
 import { quantile, report, round } from './report.ts'
@@ -36,10 +37,10 @@ for (const batch of [1, 4, 8]) {
     if (turn >= 0) taken.set(name, [...(taken.get(name) ?? []), millis])
   }
   for (let turn = -WARM_UP_CALLS; turn < REPETITIONS; turn += 1) {
-    for (const [precision, model] of Object.entries(ours)) {
-      note(`ours, ${precision}`, turn, separate(model, batch))
+    for (const precision of PRECISIONS) {
+      note(`ours, ${precision}`, turn, separate(ours[precision], batch))
     }
-    for (const precision of Object.keys(ours)) {
+    for (const precision of PRECISIONS) {
       const millis = await torch.measure(`${batch} ${SECONDS} ${precision}`)
       note(`PyTorch, ${precision}`, turn, millis)
     }

@@ -4,7 +4,7 @@ import { hostname, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseModelChoice } from '../models/model-choice.ts'
-import { PRECISIONS } from '../models/precision.ts'
+import { PRECISION_CHOICES } from '../models/precision.ts'
 import { DAY_SECONDS, HOUR_SECONDS } from '../shared/durations.ts'
 import { newId } from '../shared/ids.ts'
 import { readBrokerAddress } from '../shared/broker/connection.ts'
@@ -26,7 +26,7 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
      * other lanes of a batch change a lane's result by as much as the rounding does, so it is not
      * the default.
      */
-    precision: choice('PRECISION', PRECISIONS, 'float32'),
+    precision: choice('PRECISION', PRECISION_CHOICES, 'float32'),
     textEncoderFolder: resolve(text('TEXT_ENCODER_DIR', join(RUNTIME_FOLDER, 'text-encoder'))),
     /** Where the gRPC control plane listens; port 0 takes any free one. */
     controlHost: text('CONTROL_HOST', '127.0.0.1'),

@@ -1,5 +1,6 @@
 /** The settings that a search may change, and their levels. */
 
+import { PRECISIONS } from '../../models/precision.ts'
 import type { Line } from '../statistics/fit.ts'
 
 /** Settings of a service by their names, as in its environment. */
@@ -39,7 +40,7 @@ export function knobsFor(machine: Machine): Knob[] {
     default: String(cores),
   }
   const knobs: Knob[] = [
-    { name: 'PRECISION', levels: ['float32', 'bfloat16'], default: 'float32' },
+    { name: 'PRECISION', levels: PRECISIONS, default: 'float32' },
     ...(device === 'cpu' ? [threads] : []),
     {
       name: 'BATCH_FRAMES_MAX',

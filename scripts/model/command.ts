@@ -1,7 +1,7 @@
 /** The command line of `model`. */
 import { parseArgs } from 'node:util'
 import { bytesFor, framesThatFit, type MemoryPrediction } from '../../models/memory/predict.ts'
-import type { Precision } from '../../models/precision.ts'
+import { PRECISIONS, type Precision } from '../../models/precision.ts'
 import { called } from '../called.ts'
 import { deviceMemory, type DeviceMemory } from './device-memory.ts'
 import { predictFor, takeInventory, type Inventory, type PartInventory } from './inventory.ts'
@@ -59,7 +59,7 @@ function parse(words: readonly string[]): Asked {
       },
     })
     const [name, folder = '', ...rest] = positionals
-    const precision = (['float32', 'bfloat16'] as const).find((each) => each === values.precision)
+    const precision = PRECISIONS.find((each) => each === values.precision)
     const isRight = name === 'inspect' && folder !== '' && rest.length === 0
     const problem = !isRight
       ? 'The command is: inspect <folder>.'

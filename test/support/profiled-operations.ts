@@ -3,7 +3,7 @@ import type { Attribute, Binding } from '../../models/binding.ts'
 import { GRAPH_NAME } from '../../models/graph/recorder.ts'
 import { loadMini } from '../../models/mini/mini.ts'
 import type { Model } from '../../models/model.ts'
-import { PRECISIONS, type Precision } from '../../models/precision.ts'
+import { PRECISIONS } from '../../models/precision.ts'
 import { loadSamAudio } from '../../models/sam-audio/sam-audio.ts'
 import { native } from '../../models/tensor.ts'
 import { TEXT_ENCODER_FOLDER } from '../parity/golden.ts'
@@ -18,10 +18,9 @@ export interface UsedOperation {
 
 /** Of mini and SAM-Audio with all its parts, in every precision: open, steps and close. */
 export async function profiledOperations(): Promise<UsedOperation[]> {
-  const precisions = PRECISIONS.filter((choice): choice is Precision => choice !== 'auto')
   const used = new Map<string, UsedOperation>()
   await recording(used, async () => {
-    for (const precision of precisions) {
+    for (const precision of PRECISIONS) {
       separateAll(await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER, precision }))
       separateAll(await loadSamAudio(FIXTURES, precision))
     }

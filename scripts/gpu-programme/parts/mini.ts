@@ -3,15 +3,13 @@ import { fileURLToPath } from 'node:url'
 import { WARM_UP_CALLS } from '../../../models/graph/compiled.ts'
 import { loadMini } from '../../../models/mini/mini.ts'
 import type { Model } from '../../../models/model.ts'
-import type { Precision } from '../../../models/precision.ts'
+import { PRECISIONS } from '../../../models/precision.ts'
 import { noise } from '../../../test/parity/lanes.ts'
 import { least, timed } from '../measure.ts'
-import type { Run, Row } from '../options.ts'
+import type { Options, Row, Run } from '../options.ts'
 
 const TEXT_ENCODER = fileURLToPath(new URL('../../../.runtime/text-encoder', import.meta.url))
 const RATE = 44_100
-
-const PRECISIONS: readonly Precision[] = ['float32', 'bfloat16']
 
 export const miniPart: Run = async (options, hasTime) => {
   const rows: Row[] = []
@@ -23,11 +21,7 @@ export const miniPart: Run = async (options, hasTime) => {
   return { rows }
 }
 
-function rowsOf(
-  model: Model,
-  { batches, seconds }: Parameters<Run>[0],
-  hasTime: Parameters<Run>[1],
-): Row[] {
+function rowsOf(model: Model, { batches, seconds }: Options, hasTime: () => boolean): Row[] {
   const rows: Row[] = []
   for (const batch of batches) {
     if (!hasTime()) break
