@@ -5,6 +5,7 @@ import { WARM_UP_CALLS } from '../../models/graph/compiled.ts'
 import { loadModel } from '../../models/load-model.ts'
 import type { Precision } from '../../models/precision.ts'
 import { tf } from '../../models/tensor.ts'
+import { relativeError } from '../support/relative-error.ts'
 import { openGolden, TEXT_ENCODER_FOLDER } from './golden.ts'
 import { laneRequest, separate, separateOne } from './lanes.ts'
 
@@ -14,18 +15,12 @@ const load = (precision: Precision) =>
 const [wide, half] = [await load('float32'), await load('bfloat16')]
 const request = () => laneRequest({ channels: [wave.slice()], sampleRate: 32_000 }, 'Piano.')
 
-/** Of the root mean square of what is expected. */
-function errorOf(actual: Float32Array, expected: Float32Array): number {
-  const power = (values: Float32Array) => values.reduce((sum, x) => sum + x * x, 0)
-  return Math.sqrt(power(actual.map((x, i) => x - expected[i]!)) / power(expected))
-}
-
 test('a target in bfloat16 is that in float32 but for the rounding, also as a graph', (t) => {
   const expected = separateOne(wide, request()).target[0]!
   separateOne(half, request()) // what is made once, and stays
   const tensors = tf.memory().numTensors
   for (let call = 0; call < WARM_UP_CALLS; call += 1) {
-    const error = errorOf(separateOne(half, request()).target[0]!, expected)
+    const error = relativeError(separateOne(half, request()).target[0]!, expected)
     if (call === WARM_UP_CALLS - 1) t.diagnostic(`${error.toExponential(2)} of its RMS`)
     assert(error < 0.02, `call ${call}: ${error}`)
     assert(error > 1e-5, `call ${call}: ${error}, was it bfloat16 at all?`)
@@ -38,5 +33,5 @@ test('a target in bfloat16 is that in float32 but for the rounding, also as a gr
 test('in bfloat16 a batch moves a target by little', () => {
   const alone = separateOne(half, request()).target[0]!
   const [first] = separate(half, [request(), { ...request(), prompt: 'speech' }])
-  assert(errorOf(first!.target[0]!, alone) < 0.02)
+  assert(relativeError(first!.target[0]!, alone) < 0.02)
 })

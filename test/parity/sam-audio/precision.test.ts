@@ -23,6 +23,7 @@ import {
 } from '../../../models/tensor.ts'
 import { assertClose } from '../../support/assert-close.ts'
 import { randomWeights, transformerShapes } from '../../support/random-weights.ts'
+import { relativeError } from '../../support/relative-error.ts'
 import { noise, separate, separateOne } from '../lanes.ts'
 import { FIXTURES } from './folders.ts'
 
@@ -42,13 +43,6 @@ const [wide, half] = [
   loadTransformer(weights, config, FEATURES, 'bfloat16'),
 ]
 
-/** Root of the mean square of the difference, as a share of that of what is expected. */
-function share(actual: ArrayLike<number>, expected: ArrayLike<number>): number {
-  const power = (values: number[]) => values.reduce((sum, x) => sum + x * x, 0)
-  const [a, b] = [Array.from(actual), Array.from(expected)]
-  return Math.sqrt(power(a.map((x, i) => x - b[i]!)) / power(b))
-}
-
 function within(
   t: TestContext,
   name: string,
@@ -56,7 +50,7 @@ function within(
   expected: Tensor,
   allowed: number,
 ): void {
-  const found = share(actual.dataSync(), expected.dataSync())
+  const found = relativeError(actual.dataSync(), expected.dataSync())
   t.diagnostic(`${name}: ${found.toExponential(2)} of at most ${allowed}`)
   assert.equal(found < allowed, true, `${name}: ${found}`)
   assert.equal(found > 1e-5, true, `${name}: ${found}, was it bfloat16 at all?`)
@@ -177,11 +171,11 @@ test('whole separations: in each precision, alone and in company', async (t) => 
   const target = (model: Model) => separateOne(model, request(20)).target[0]!
   const expected = target(full)
   const alone = target(narrow)
-  const error = share(alone, expected)
+  const error = relativeError(alone, expected)
   t.diagnostic(`separation of 16 steps: ${error.toExponential(2)}`)
   assert.equal(error > 1e-6 && error < 2e-2, true, `${error}`)
   const company = [request(20), request(31, { prompt: 'a dog' }), request(5)]
-  const apart = share(separate(narrow, company)[0]!.target[0]!, alone)
+  const apart = relativeError(separate(narrow, company)[0]!.target[0]!, alone)
   t.diagnostic(`in company: ${apart.toExponential(2)}`)
   assert.equal(apart < 1e-2, true, `${apart}`)
 })
