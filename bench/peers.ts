@@ -80,15 +80,20 @@ const winnowOf = (settings: WinnowSettings): Side => ({
   name: `Winnow ${precisionOf(settings)}`,
   async start() {
     const { engines: count, threads } = settings
-    const ofThreads = { ...(threads && { TF_NUM_INTRAOP_THREADS: String(threads) }) }
-    const service = await startOwnService({ PRECISION: precisionOf(settings), ...ofThreads }, count)
+    const env = {
+      PRECISION: precisionOf(settings),
+      ...(threads && { TF_NUM_INTRAOP_THREADS: String(threads) }),
+    }
+    const service = await startOwnService(env, count)
     const { url, gateway, engines, nats } = service.winnow
     const processes = [gateway.child, ...engines.map(({ child }) => child), nats.process]
     const pids = processes.flatMap(({ pid }) => pid ?? [])
     return {
       send: throughWinnow({ url, apiKey: service.apiKey }, media),
       pids,
-      signal: (name) => void pids.map((pid) => process.kill(pid, name)),
+      signal(name) {
+        for (const pid of pids) process.kill(pid, name)
+      },
       end: service.end,
     }
   },
