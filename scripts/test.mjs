@@ -21,6 +21,9 @@ const GROUPS = [
 const SQLITE_ALONE =
   /\/(client|egress|field-limits|media-stores|openapi|shared-transaction|text|timeouts|uploads)\./
 
+/** A file that takes longer hangs, and fails: the longest takes a quarter of it. */
+const FILE_TIMEOUT_MS = 20 * 60_000
+
 const wanted = process.argv.slice(2)
 const all = readdirSync('test', { recursive: true })
   .map((file) => join('test', String(file)))
@@ -56,7 +59,11 @@ console.log(`${failed ? 'FAILED' : 'All passed'} in ${seconds} s`)
 process.exit(failed ? 1 : 0)
 
 function runTests(name, files, concurrency, env) {
-  const options = [`--test-concurrency=${concurrency}`, '--test-reporter=spec']
+  const options = [
+    `--test-concurrency=${concurrency}`,
+    `--test-timeout=${FILE_TIMEOUT_MS}`,
+    '--test-reporter=spec',
+  ]
   run(name, ['--import', 'tsx', '--test', ...options, ...files], env)
 }
 

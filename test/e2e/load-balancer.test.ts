@@ -272,8 +272,12 @@ test('a fleet behind the balancer of ops/', async (t) => {
       const fileId = await upload(fleet, await readFile(SOURCE))
       const { cluster, balancer } = fleet
       const before = balancer.log().length
-      const isDown = (server: string) =>
-        balancer.log().includes(`Server gateways/${server} is DOWN`, before)
+      const isDown = (server: string) => {
+        const [down, up] = ['DOWN', 'UP'].map((state) =>
+          balancer.log().lastIndexOf(`Server gateways/${server} is ${state}`),
+        )
+        return down! > up!
+      }
       let stream = ''
       const withoutBroker = async () => {
         while (!isDown('one') || !isDown('two')) await sleep(100)

@@ -16,6 +16,7 @@ import {
   type Submission,
 } from '../../clients/typescript/node.ts'
 import { startNatsServer, type NatsServer } from '../../scripts/nats-server.ts'
+import { freePorts } from './free-ports.ts'
 import { linesWithSecrets } from './secrets-in-logs.ts'
 import { launchProgram, type Environment, type Launched, type Program } from './start-program.ts'
 
@@ -55,7 +56,8 @@ export async function startWinnow(
 ): Promise<Winnow> {
   const folder = mkdtempSync(join(tmpdir(), 'winnow-test-')) // nothing is awaited before `after`
   const ofNats = natsFolder ?? join(folder, 'nats')
-  const natsStarting = startNatsServer({ folder: ofNats })
+  const portsTaken = freePorts(2) // gateway and broker come back where they were
+  const natsStarting = portsTaken.then(([, port]) => startNatsServer({ folder: ofNats, port }))
   const programs: Launched[] = []
   const winnow = { folder, engines: [] as Program[] } as Winnow
   t.after(async () => {
@@ -69,12 +71,14 @@ export async function startWinnow(
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
     assert.deepEqual(leaks, [], 'secrets in logs')
   })
+  const [gatewayPort] = await portsTaken
   const nats = await natsStarting
   winnow.nats = nats
   const base = {
     NATS_URL: nats.url,
     DATA_DIR: folder,
     HOST: '127.0.0.1',
+    PORT: String(gatewayPort),
     GRPC_PORT: '0',
     METRICS_PORT: '0',
     BOOTSTRAP_API_KEY: API_KEY,
@@ -94,8 +98,7 @@ export async function startWinnow(
     return engine
   }
   winnow.startGateway = async (more = {}, program = 'gateway/main.ts') => {
-    const port = winnow.url ? new URL(winnow.url).port : '0' // a gateway comes back where it was
-    winnow.gateway = await start(program, { PORT: port, ...more })
+    winnow.gateway = await start(program, more)
     winnow.url = winnow.gateway.ready.address ?? ''
     return winnow.gateway
   }
