@@ -7,6 +7,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { loadConfig as loadEngineConfig } from '../engine/config.ts'
 import {
   loadConfig as loadGatewayConfig,
@@ -24,6 +25,7 @@ import { startService, type Service } from './service.ts'
 
 const ENGINE_STOP_MS = 10_000
 const STOP_MS = 5_000
+const BROKER_RESTART_MS = 1_000
 /** One Ctrl-C may come twice: from the terminal, and from npm or `winnow`, which pass it on. */
 const SAME_SIGNAL_MS = 500
 
@@ -32,7 +34,7 @@ const logsFolder = join(dataFolder, 'logs')
 const services: Service[] = []
 let nats: NatsServer | null = null
 /** The last restart, under way or over. */
-let natsRestart: Promise<NatsServer> | undefined
+let natsRestart: Promise<NatsServer | null> | undefined
 /** When it began to stop. */
 let stoppingSince: number | null = null
 
@@ -114,20 +116,34 @@ async function holdDataFolder(): Promise<void> {
 
 /**
  * Starts our nats-server; one that dies comes back on the same port, where the others look for it.
+ * Where it can't, as with a full disk or while a connection has that port, it is tried again.
  */
 async function ownNats(): Promise<string> {
   const folder = join(dataFolder, 'nats')
   nats = await startNatsServer({ folder })
   const { url } = nats
+  const { port, username: token } = new URL(url)
+  const startAgain = async (): Promise<NatsServer | null> => {
+    while (stoppingSince === null) {
+      try {
+        return await startNatsServer({ folder, port: Number(port), token })
+      } catch (error) {
+        console.error(`nats-server does not start, and is tried again: ${String(error)}`)
+        await sleep(BROKER_RESTART_MS)
+      }
+    }
+    return null
+  }
+  const watch = (server: NatsServer) => server.process.once('exit', (code) => void restart(code))
   const restart = async (code: number | null) => {
     if (stoppingSince !== null) return
     console.error(`nats-server ended with ${code}; starting it again.`)
-    const { port, username: token } = new URL(url)
-    natsRestart = startNatsServer({ folder, port: Number(port), token })
-    nats = await natsRestart
-    watch(nats)
+    natsRestart = startAgain()
+    const started = await natsRestart
+    if (started === null) return
+    nats = started
+    watch(started)
   }
-  const watch = (server: NatsServer) => server.process.once('exit', (code) => void restart(code))
   watch(nats)
   return url
 }
@@ -211,7 +227,7 @@ async function stop(code = 0): Promise<void> {
   const isGateway = ({ name }: Service) => name === 'gateway'
   await Promise.all(services.filter((each) => !isGateway(each)).map((engine) => engine.stop()))
   await services.find(isGateway)?.stop()
-  await natsRestart?.catch(() => undefined) // else it would be left behind
+  await natsRestart // else it would be left behind
   if (nats) {
     const ended = new Promise((done) => nats?.process.once('exit', done))
     if (nats.process.exitCode === null && nats.process.kill('SIGTERM')) await ended

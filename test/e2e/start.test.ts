@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, rmdir } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -96,4 +96,21 @@ test('a second container on a data folder is refused; SIGTERM to npm ends all', 
   await once(first.npm, 'exit')
   assert.equal(await takeLock(join(first.folder, 'winnow.lock')), null)
   assert.ok(!existsSync(`/proc/${broker}`))
+})
+
+test('a broker that cannot start again at once is tried until it can', async (t) => {
+  const started = await startOn(t)
+  const [, address] = /Winnow listens on {2}(\S+)/.exec(started.printed())!
+  const untilReadiness = async (status: number) => {
+    while ((await fetch(`${address}/readyz`)).status !== status) await sleep(100)
+  }
+  const settings = join(started.folder, 'nats/nats.conf')
+  await rm(settings)
+  await mkdir(settings) // a folder can't be written as a file
+  const broker = await readFile(join(started.folder, 'nats/nats.pid'), 'utf8')
+  process.kill(Number(broker), 'SIGKILL')
+  await untilPrinted(started, 'nats-server does not start, and is tried again: ')
+  await untilReadiness(503)
+  await rmdir(settings)
+  await untilReadiness(200)
 })
