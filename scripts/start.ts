@@ -34,7 +34,7 @@ const logsFolder = join(dataFolder, 'logs')
 const services: Service[] = []
 let nats: NatsServer | null = null
 /** The last restart, under way or over. */
-let natsRestart: Promise<NatsServer | null> | undefined
+let natsRestart: Promise<void> | undefined
 /** When it began to stop. */
 let stoppingSince: number | null = null
 
@@ -123,26 +123,23 @@ async function ownNats(): Promise<string> {
   nats = await startNatsServer({ folder })
   const { url } = nats
   const { port, username: token } = new URL(url)
-  const startAgain = async (): Promise<NatsServer | null> => {
+  const restart = async (code: number | null) => {
+    if (stoppingSince !== null) return
+    console.error(`nats-server ended with ${code}; starting it again.`)
     while (stoppingSince === null) {
       try {
-        return await startNatsServer({ folder, port: Number(port), token })
+        nats = await startNatsServer({ folder, port: Number(port), token })
+        return watch(nats)
       } catch (error) {
         console.error(`nats-server does not start, and is tried again: ${String(error)}`)
         await sleep(BROKER_RESTART_MS)
       }
     }
-    return null
   }
-  const watch = (server: NatsServer) => server.process.once('exit', (code) => void restart(code))
-  const restart = async (code: number | null) => {
-    if (stoppingSince !== null) return
-    console.error(`nats-server ended with ${code}; starting it again.`)
-    natsRestart = startAgain()
-    const started = await natsRestart
-    if (started === null) return
-    nats = started
-    watch(started)
+  const watch = (server: NatsServer) => {
+    server.process.once('exit', (code) => {
+      natsRestart = restart(code)
+    })
   }
   watch(nats)
   return url
