@@ -5,6 +5,9 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
+/** A file that takes longer hangs, and fails. */
+const FILE_MINUTES_MAX = 20
+
 /**
  * Files of the last folders start whole services, so those run one at a time. `isNamed`: only when
  * an argument names them, for they take many minutes.
@@ -20,9 +23,6 @@ const GROUPS = [
 /** Files of the contract that hardly touch the database: they run on SQLite alone. */
 const SQLITE_ALONE =
   /\/(client|egress|field-limits|media-stores|openapi|shared-transaction|text|timeouts|uploads)\./
-
-/** A file of them that takes longer hangs, and fails; those of packages may take an hour. */
-const FILE_MINUTES_MAX = 20
 
 const wanted = process.argv.slice(2)
 const all = readdirSync('test', { recursive: true })
