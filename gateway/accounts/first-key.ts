@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { readOrMake } from '../secrets.ts'
 import { DEFAULT_ACCOUNT, ensureAccount } from '../store/accounts.ts'
-import { findApiKeys, hasApiKeys, putApiKey } from '../store/api-keys.ts'
+import { findApiKeys, hasApiKeys, putApiKey, updateApiKey } from '../store/api-keys.ts'
 import type { Store } from '../store/database.ts'
 import { BOOTSTRAP_KEY_ID, hashApiKey, keyIdOf, newApiKey, newKeyId, SCOPES } from './auth.ts'
 
@@ -31,9 +31,15 @@ export async function ensureFirstApiKey(store: Store, options: FirstKeyOptions):
     })
   if (bootstrapApiKey !== undefined) {
     // An operator may set the key that an earlier start made: it is there under its own id.
-    const [known] = await findApiKeys(store, [keyIdOf(bootstrapApiKey) ?? ''])
-    if (known?.key_hash === hashApiKey(bootstrapApiKey)) return
-    return put(BOOTSTRAP_KEY_ID, bootstrapApiKey)
+    const ids = [keyIdOf(bootstrapApiKey) ?? '', BOOTSTRAP_KEY_ID]
+    const keys = await findApiKeys(store, ids)
+    const known = keys.find(({ key_hash: hash }) => hash === hashApiKey(bootstrapApiKey))
+    if (!known || known.key_id === BOOTSTRAP_KEY_ID) return put(BOOTSTRAP_KEY_ID, bootstrapApiKey)
+    const replaced = keys.find(({ key_id: id }) => id === BOOTSTRAP_KEY_ID)
+    if (replaced?.revoked_at === null) {
+      await updateApiKey(store, BOOTSTRAP_KEY_ID, { revoked_at: now })
+    }
+    return
   }
   if (await hasApiKeys(store)) return
   // The file is written first: a key that is stored but was never shown could not be used.

@@ -12,6 +12,7 @@ import { ServiceError } from '../../shared/errors.ts'
 import type { Deps } from '../deps.ts'
 import { inTransaction } from '../store/database.ts'
 import { deletePageSession, findPageSession, putPageSession } from '../store/page-sessions.ts'
+import type { ApiKeyRow } from '../store/tables.ts'
 import { assertScope, hashApiKey, isSameSecret, isValid } from './auth.ts'
 
 type SessionDeps = Pick<Deps, 'store' | 'clock'>
@@ -35,13 +36,17 @@ const newSecret = (): string => randomBytes(32).toString('hex')
 const csrfTokenOf = (secret: string): string =>
   createHash('sha256').update(`csrf ${secret}`).digest('hex')
 
-/** A code that opens one session of this key, within ten minutes. */
-export async function createCode({ store, clock }: SessionDeps, keyId: string) {
+/** A code that opens one session of this key, within ten minutes and while its secret is valid. */
+export async function createCode(
+  { store, clock }: SessionDeps,
+  { key_id, key_hash }: Pick<ApiKeyRow, 'key_id' | 'key_hash'>,
+) {
   const code = newSecret()
   const expiresAt = isoTime(clock.now() + CODE_MS)
   await putPageSession(store, {
     secret_hash: hashApiKey(code),
-    key_id: keyId,
+    key_id,
+    key_hash,
     kind: 'code',
     expires_at: expiresAt,
   })
@@ -67,6 +72,7 @@ export const openSession = (
     await putPageSession(store, {
       secret_hash: hashApiKey(secret),
       key_id: key.key_id,
+      key_hash: key.key_hash,
       kind: 'session',
       expires_at: expiresAt,
     })

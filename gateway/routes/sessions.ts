@@ -55,7 +55,7 @@ export function codeRoute(app: FastifyInstance, deps: Deps): void {
   app.post(
     `${PLAYGROUND}/codes`,
     { ...hidden, config: { scope: 'any' } },
-    async ({ apiKey }, reply) => reply.status(201).send(await createCode(deps, apiKey.key_id)),
+    async ({ apiKey }, reply) => reply.status(201).send(await createCode(deps, apiKey)),
   )
 }
 

@@ -19,6 +19,7 @@ export const migrations: Record<string, Migration> = {
   '012-page-sessions': { up: addPageSessions },
   '013-request-sources': { up: addRequestSources },
   '014-installation': { up: addInstallation },
+  '015-session-keys': { up: addSessionKeys },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {
@@ -289,5 +290,13 @@ async function addInstallation(db: Kysely<any>): Promise<void> {
     .addColumn('name', 'text', (column) => column.primaryKey())
     .addColumn('installation_id', 'text', (column) => column.notNull())
     .addColumn('media_place', 'text')
+    .execute()
+}
+
+/** Sessions from before match no key: which secret opened them is unknown. */
+async function addSessionKeys(db: Kysely<any>): Promise<void> {
+  await db.schema
+    .alterTable('page_sessions')
+    .addColumn('key_hash', 'text', (column) => column.notNull().defaultTo(''))
     .execute()
 }

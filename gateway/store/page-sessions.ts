@@ -28,11 +28,14 @@ export async function putPageSession(store: Store, row: PageSessionRow): Promise
 
 type Kind = PageSessionRow['kind']
 
-/** The session or code of this hash, with its key. @param now it has not expired by then */
+/**
+ * The session or code of this hash, with its key: none where the key has another secret by now.
+ * @param now it has not expired by then
+ */
 export const findPageSession = (store: Store, kind: Kind, hash: string, now: string) =>
   store
     .selectFrom('page_sessions')
-    .innerJoin('api_keys', 'api_keys.key_id', 'page_sessions.key_id')
+    .innerJoin('api_keys', 'api_keys.key_hash', 'page_sessions.key_hash')
     .selectAll('api_keys')
     .select('page_sessions.expires_at as session_expires_at')
     .where('secret_hash', '=', hash)

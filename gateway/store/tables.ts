@@ -207,8 +207,9 @@ export interface SecretCheckRow {
 export interface PageSessionRow {
   /** SHA-256 of the secret, in hexadecimal. */
   secret_hash: string
-  /** It is valid as long as its key is. */
   key_id: string
+  /** Of the key's secret that it was made with: it ends with that secret, or with the key. */
+  key_hash: string
   kind: 'code' | 'session'
   expires_at: string
 }

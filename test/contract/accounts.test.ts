@@ -264,4 +264,9 @@ test('5.6 the first start makes a key, an operator may set one, and set the one 
   }
   assert.equal(await models(gateway, 'sep_looks_like_ours'), 401, 'another was set in its place')
   assert.equal(await models(gateway, made), 200)
+  await start(made)
+  assert.equal(await models(gateway, 'any-form-will-do'), 401, 'the one made was set in its place')
+  assert.equal(await models(gateway, made), 200)
+  await start('any-form-will-do')
+  assert.equal(await models(gateway, 'any-form-will-do'), 200)
 })

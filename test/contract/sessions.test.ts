@@ -4,7 +4,10 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { InjectOptions } from 'fastify'
 import { sweep } from '../../gateway/files/sweeper.ts'
-import { hashApiKey } from '../../gateway/accounts/auth.ts'
+import { createKey, revokeKey, rotateKey } from '../../gateway/accounts/accounts.ts'
+import { hashApiKey, SCOPES } from '../../gateway/accounts/auth.ts'
+import { ensureFirstApiKey } from '../../gateway/accounts/first-key.ts'
+import { isoTime } from '../../shared/clock.ts'
 import { assertError } from '../support/assert-shape.ts'
 import { startGateway, type Gateway } from '../support/start-gateway.ts'
 
@@ -46,6 +49,9 @@ const call = (
   const headers = { cookie, ...(token !== undefined && { 'x-csrf-token': token }) }
   return inject(gateway, { method, url, headers, ...(payload && { payload }) })
 }
+
+const models = (gateway: Gateway, session: BrowserSession) =>
+  call(gateway, 'GET', '/playground/v1/models', session)
 
 const FILE = {
   file_name: 'a.wav',
@@ -131,21 +137,61 @@ test('5.5 a code opens one session, even when two ask at once, and only for ten 
 
 test('5.5 a session ends by itself, by request, and with its key', async (t) => {
   const gateway = await startGateway(t)
-  const models = (session: BrowserSession) => call(gateway, 'GET', '/playground/v1/models', session)
   const [first, second] = [await openSession(gateway), await openSession(gateway)]
   const ended = await call(gateway, 'DELETE', '/playground/session', first)
   assert.equal(ended.statusCode, 204)
   assert.match(String(ended.headers['set-cookie']), /^winnow_session=; .*Max-Age=0/)
-  assertError(await models(first), 'UNAUTHENTICATED')
-  assert.equal((await models(second)).statusCode, 200)
+  assertError(await models(gateway, first), 'UNAUTHENTICATED')
+  assert.equal((await models(gateway, second)).statusCode, 200)
   await gateway.store.updateTable('api_keys').set({ revoked_at: 'now' }).execute()
-  assertError(await models(second), 'UNAUTHENTICATED')
+  assertError(await models(gateway, second), 'UNAUTHENTICATED')
   await gateway.store.updateTable('api_keys').set({ revoked_at: null }).execute()
   gateway.clock.advance(12 * HOUR_MS)
-  assertError(await models(second), 'UNAUTHENTICATED')
+  assertError(await models(gateway, second), 'UNAUTHENTICATED')
   await sweep(gateway.deps)
   assert.deepEqual(await gateway.store.selectFrom('page_sessions').selectAll().execute(), [])
 })
+
+test('5.5 a rotated key ends its sessions and its unused codes', async (t) => {
+  const gateway = await startGateway(t)
+  const { key_id: keyId, key: old } = await createKey(gateway.deps, { scopes: [...SCOPES] })
+  const [session, code] = [await openSession(gateway, old), await newCode(gateway, old)]
+  const { key } = await rotateKey(gateway.deps, keyId)
+  await assertEnded(gateway, session, code)
+  const renewed = await openSession(gateway, key)
+  assert.equal((await models(gateway, renewed)).statusCode, 200)
+  const unused = await newCode(gateway, key)
+  await revokeKey(gateway.deps, keyId)
+  await assertEnded(gateway, renewed, unused)
+})
+
+test('5.5 a replaced BOOTSTRAP_API_KEY ends its sessions and its unused codes', async (t) => {
+  const gateway = await startGateway(t)
+  const start = (bootstrapApiKey: string) =>
+    ensureFirstApiKey(gateway.store, {
+      dataFolder: gateway.folder,
+      bootstrapApiKey,
+      now: isoTime(gateway.clock.now()),
+    })
+  const replacements = ['another-key-of-the-operator', gateway.key]
+  for (const replacement of replacements) {
+    await start('the-first-key-of-the-operator')
+    const session = await openSession(gateway, 'the-first-key-of-the-operator')
+    const code = await newCode(gateway, 'the-first-key-of-the-operator')
+    await start('the-first-key-of-the-operator')
+    assert.equal((await models(gateway, session)).statusCode, 200, 'a restart ends nothing')
+    await start(replacement)
+    await assertEnded(gateway, session, code)
+  }
+})
+
+async function assertEnded(gateway: Gateway, session: BrowserSession, code: string) {
+  assertError(await models(gateway, session), 'UNAUTHENTICATED')
+  const created = await call(gateway, 'POST', '/playground/v1/files', session, FILE)
+  assertError(created, 'UNAUTHENTICATED')
+  assertError(await call(gateway, 'GET', '/playground/session', session), 'UNAUTHENTICATED')
+  assertError(await exchange(gateway, code), 'UNAUTHENTICATED')
+}
 
 test('5.5 a session has the scopes of its key', async (t) => {
   const gateway = await startGateway(t)
