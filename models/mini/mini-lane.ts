@@ -10,7 +10,7 @@ import { finite, SAMPLE_MAX } from './samples.ts'
 import { spanGain, spanTokens } from './spans.ts'
 import { applyMask, featuresOf, hopAt, inputScale, maskOf, mixDown, powerOf } from './spectrum.ts'
 import { filterByPlace } from './spatial-filter.ts'
-import { readAt, type TokenClock } from './token-clock.ts'
+import type { TokenClock } from './token-clock.ts'
 import { joinMasks, viewOf, viewsOf, type View } from './views.ts'
 
 /**
@@ -33,8 +33,19 @@ const SPEECH_PROBABILITY_MIN = 0.9
 export type Advance = {
   /** [channels, samples]: the steps' targets so far. */
   target: Tensor
+  /** Of the first step alone. */
+  recognised?: Recognised
+}
+
+/**
+ * What decides the match: the pass at the true rate. At another one every sound is of another pitch
+ * and tempo, which helps to find it but not to recognise it.
+ */
+type Recognised = {
   /** [1, tokens]: the logits of whether the target sounds. */
   activity: Tensor
+  /** Of the step's target: the sum of its squares. */
+  energy: Tensor
 }
 
 /** Holds the samples, the prompt's embedding and what the steps found so far. */
@@ -60,8 +71,7 @@ export class MiniLane implements Lane {
   #target: Tensor
   /** Of the samples at the coming step, where it is the network's input. */
   #spectrum: Tensor | null = null
-  /** For each step done [1, tokens], the logits of whether the target sounds. */
-  readonly #activity: Tensor[] = []
+  #recognised: Recognised | null = null
 
   /**
    * The lane owns `embedding` from here on.
@@ -150,16 +160,21 @@ export class MiniLane implements Lane {
         ? filterByPlace(spectrum, joinMasks(spectrum, this.#views, masks))
         : applyMask(spectrum, masks[0]!)
       const wave = istft(found, this.framing, this.#samples.shape[1]!)
+      const target = this.#target.add(wave.div(this.steps))
+      if (this.#recognised) return { target }
       const activity = activityLogits.max(0, true) // [1, tokens]: as in the surest view
-      return { target: this.#target.add(wave.div(this.steps)), activity }
+      return { target, recognised: { activity, energy: wave.square().sum() } }
     })
   }
 
   /** Ends a step; the lane owns what it is given from here on. */
-  advance({ target, activity }: Advance): void {
+  advance({ target, recognised }: Advance): void {
     this.#target.dispose()
     this.#target = tf.keep(target)
-    this.#activity.push(tf.keep(activity))
+    if (recognised) {
+      const { activity, energy } = recognised
+      this.#recognised = { activity: tf.keep(activity), energy: tf.keep(energy) }
+    }
     this.#keep(null)
     this.stepsDone += 1
   }
@@ -172,13 +187,13 @@ export class MiniLane implements Lane {
   /** The target, shaped by the spans, and the rest: only here the device is read. */
   result(): LaneResult {
     const found = this.#readTarget()
-    const clock = this.#clockOf(this.#framings[0]!)
-    const activity = this.#readActivity(clock)
+    const { activity, energy } = this.#readRecognised()
     const probability = activity.reduce((most, one) => Math.max(most, one), 0)
     if (this.#isRest) return this.#restOf(found, probability)
-    const match = matchOf(probability, energyOf(found) / (energyOf(this.#chunk.channels) || 1))
+    const share = Math.min(1, energy / (energyOf(this.#chunk.channels) || 1))
+    const match = matchOf(probability, share)
     const predictedSpans = this.#predictsSpans
-      ? predictSpans(activity, this.#seconds, clock)
+      ? predictSpans(activity, this.#seconds, this.#clockOf(this.#framings[0]!))
       : undefined
     const isVouchedFor = this.#spans.some(({ include }) => include)
     const gain = isVouchedFor ? 1 : presenceGain(match)
@@ -221,22 +236,16 @@ export class MiniLane implements Lane {
   }
 
   /**
-   * Whether the target sounds, from 0 to 1 for each token of the first step: by the mean of all
-   * steps' logits. In silence nothing does.
+   * Whether the target sounds, from 0 to 1 for each token, and its energy. In silence nothing does.
    */
-  #readActivity(clock: TokenClock): Float32Array {
-    const mean = new Float32Array(clock.tokens)
+  #readRecognised(): { activity: Float32Array; energy: number } {
+    const { activity, energy } = this.#recognised!
     const isSilent = this.#chunk.channels.every((wave) => wave.every((x) => finite(x) === 0))
-    if (isSilent) return mean
-    for (const [step, logits] of this.#activity.entries()) {
-      const resampled = readAt(
-        logits.dataSync<'float32'>(),
-        this.#clockOf(this.#framings[step]!),
-        clock,
-      )
-      for (let i = 0; i < mean.length; i += 1) mean[i]! += resampled[i]! / this.steps
+    const logits = activity.dataSync<'float32'>()
+    return {
+      activity: logits.map((logit) => (isSilent ? 0 : 1 / (1 + Math.exp(-logit)))),
+      energy: energy.dataSync<'float32'>()[0]!,
     }
-    return mean.map((logit) => 1 / (1 + Math.exp(-logit)))
   }
 
   get #seconds(): number {
@@ -254,7 +263,8 @@ export class MiniLane implements Lane {
 
   dispose(): void {
     this.#keep(null)
-    tf.dispose([this.embedding, this.#samples, this.#target, ...this.#activity])
+    tf.dispose([this.embedding, this.#samples, this.#target])
+    if (this.#recognised) tf.dispose(this.#recognised)
   }
 }
 

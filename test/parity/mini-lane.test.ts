@@ -117,6 +117,25 @@ test('quality is the mean over separations as if the rate were others', () => {
   assert.ok(apart > 1e-5 * power(mean), 'the passes differ')
 })
 
+test('quality recognises a sound as balanced does, and answers no more softly', async () => {
+  const examples = [
+    ['siren-and-speech', 'a woman speaking'],
+    ['siren-and-speech', 'siren'],
+    ['speech-over-piano', 'a person speaking'],
+    ['speech-over-piano', 'flute'],
+  ] as const
+  for (const [name, prompt] of examples) {
+    const [samples] = await readWav16(examplePath(`${name}.wav`))
+    const chunk = mono(samples!, 44_100)
+    const [balanced, quality] = (['balanced', 'quality'] as const).map((acceleration) =>
+      separateOne(mini, { ...laneRequest(chunk, prompt, acceleration), predictSpans: true }),
+    )
+    assert.equal(quality!.match, balanced!.match, prompt)
+    assert.equal(quality!.presenceGain, balanced!.presenceGain, prompt)
+    assert.deepEqual(quality!.predictedSpans, balanced!.predictedSpans, prompt)
+  }
+})
+
 test('quality takes what is shorter than a window', () => {
   const chunk = mono(wave.subarray(0, 700))
   const { target, residual, match } = separateOne(mini, laneRequest(chunk, 'piano', 'quality'))

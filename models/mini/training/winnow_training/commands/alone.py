@@ -59,7 +59,7 @@ def alone(model, sound, prompt) -> tuple[float, float]:
     """A sound [N] and a prompt's embedding [1, 384] to the loss in dB and the match."""
     sound = MIXTURE_RMS * level(np.pad(sound, (0, max(0, SAMPLES_MIN - len(sound)))))
     mixture = torch.from_numpy(sound)[None]
-    target, activity = separate(model, mixture, prompt)
+    target, (_, activity) = separate(model, mixture, prompt)
     match = match_of(activity, target, mixture)
     kept = (presence(match) * target).pow(2).sum() / mixture.pow(2).sum()
     return float(-10 * torch.log10(kept + 1e-12)), float(match)

@@ -89,7 +89,7 @@ def mixtures(cache: Path, embed) -> dict[str, list[Case]]:
 def gains(model, case: Case, speech: np.ndarray) -> tuple[float, float]:
     """SI-SDRi in dB by the nearest names, and of what speech leaves of the mixture."""
     mixture = torch.from_numpy(case.mixture)[None]
-    (nearest, _), (spoken, activity) = (
+    (nearest, _), (spoken, (_, activity)) = (
         separate(model, mixture, torch.from_numpy(embedding)[None])
         for embedding in (case.embedding, speech)
     )

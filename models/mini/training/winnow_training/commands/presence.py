@@ -44,7 +44,7 @@ def main():
 def separated(model, case):
     """The case, what was found of it, ungated, and the match."""
     mixture, embedding = (torch.from_numpy(part)[None] for part in (case.mixture, case.embedding))
-    target, activity = separate(model, mixture, embedding)
+    target, (_, activity) = separate(model, mixture, embedding)
     return case, target[0].numpy(), match_of(activity, target, mixture)[0]
 
 

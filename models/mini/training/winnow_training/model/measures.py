@@ -27,15 +27,11 @@ SILENCED_DB = -60
 @torch.no_grad()
 def separate(model, mixtures, embeddings, passes=(1,)):
     """mixtures [batch, N] of RMS 0.1, embeddings [batch, 384] to targets [batch, N], all that is
-    let through, and activity logits [batch, tokens], float32 throughout: the mean of passes in
-    which the mixtures' rate is taken for another, relative to the true one."""
+    let through: the mean of passes in which the mixtures' rate is taken for another, relative to
+    the true one. And what decides the match, of the first pass alone: its targets and its activity
+    logits [batch, tokens]. Float32 throughout."""
     results = [one_pass(model, mixtures, embeddings, rate) for rate in passes]
-    # Of activities at other tokens the mean is taken at the first pass's, as in mini-lane.ts.
-    tokens = results[0][1].shape[1]
-    activity = sum(
-        F.interpolate(logits[:, None], tokens, mode="linear")[:, 0] for _, logits in results
-    ) / len(passes)
-    return sum(target for target, _ in results) / len(passes), activity
+    return sum(target for target, _ in results) / len(passes), results[0]
 
 
 def one_pass(model, mixtures, embeddings, rate, gives_mask=False):
@@ -86,8 +82,8 @@ def measure(model, cases: list[Case], passes=(1,), size: int = 12) -> list[dict]
             torch.from_numpy(np.stack(column)).to(device)
             for column in ([case.mixture for case in part], [case.embedding for case in part])
         )
-        estimate, activity = separate(model, mixture, embedding, passes)
-        match = match_of(activity, estimate, mixture)
+        estimate, (first, activity) = separate(model, mixture, embedding, passes)
+        match = match_of(activity, first, mixture)
         found = (y.cpu().numpy() for y in (estimate, presence(match), match))
         for case, target, gain, probability in zip(part, *found):
             row = {"name": case.name, "prompt": case.prompt, "match": float(probability)}
