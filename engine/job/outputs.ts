@@ -178,12 +178,7 @@ export class Outputs {
     if (path === null) return null
     const video = await this.#orNull('video', this.#pictures!.prepare({ path, folder }))
     if (!video) return null
-    const { codec, recodedBecause: because } = video
-    log(
-      because === null
-        ? `The picture (${codec}) is copied into the videos as it is.`
-        : `The picture (${codec}) is coded anew as h264 for the videos: ${because}.`,
-    )
+    log(describePicture(video))
     return video
   }
 
@@ -200,6 +195,12 @@ export class Outputs {
     }
   }
 }
+
+const describePicture = ({ codec, recodedBecause: because, isInterlaced }: PreparedVideo) =>
+  because === null
+    ? `The picture (${codec}) is copied into the videos as it is.`
+    : `The picture (${codec}) is coded anew as h264 for the videos: ${because}.` +
+      (isInterlaced ? ' It stays interlaced.' : '')
 
 const storedFile = ({ contentType, extension, bytes }: EncodedFile): StoredFile => ({
   content_type: contentType,

@@ -5,7 +5,7 @@ import { AV_CODEC_ID_HEVC, AVMEDIA_TYPE_AUDIO } from 'node-av/constants'
 import { Dictionary, FormatContext, Packet, type Stream } from 'node-av/lib'
 import type { EncodedFile } from './encode.ts'
 import { check } from './ffmpeg.ts'
-import { isVideo } from './open-media.ts'
+import { isVideo, pixelAspectOf } from './open-media.ts'
 import { PacketReader } from './packet-reader.ts'
 import type { PreparedVideo } from './prepare-video.ts'
 
@@ -59,7 +59,7 @@ function addStream(output: FormatContext, source: Stream): Stream {
   stream.codecpar.codecTag = source.codecpar.codecId === AV_CODEC_ID_HEVC ? 'hvc1' : 0
   stream.timeBase = source.timeBase
   stream.avgFrameRate = source.avgFrameRate
-  stream.sampleAspectRatio = source.sampleAspectRatio
+  stream.sampleAspectRatio = stream.codecpar.sampleAspectRatio = pixelAspectOf(source)
   return stream
 }
 

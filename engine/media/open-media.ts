@@ -14,7 +14,7 @@ import {
   AVMEDIA_TYPE_AUDIO,
   AVMEDIA_TYPE_VIDEO,
 } from 'node-av/constants'
-import { Codec, Dictionary, FormatContext, Packet, type Stream } from 'node-av/lib'
+import { Codec, Dictionary, FormatContext, Packet, type Rational, type Stream } from 'node-av/lib'
 import { ServiceError } from '../../shared/errors.ts'
 import { assertInMemory, CallError, isDiskFull, isOutOfMemory, reason } from './ffmpeg.ts'
 
@@ -187,6 +187,10 @@ export const isVideo = (stream: Stream): boolean =>
   stream.codecpar.codecType === AVMEDIA_TYPE_VIDEO &&
   !stream.hasDisposition(AV_DISPOSITION_ATTACHED_PIC) &&
   !stream.hasDisposition(AV_DISPOSITION_TIMED_THUMBNAILS)
+
+/** Width to height of a pixel; 0: unknown. What the container states goes before the coding. */
+export const pixelAspectOf = ({ sampleAspectRatio, codecpar }: Stream): Rational =>
+  sampleAspectRatio.num > 0 ? sampleAspectRatio : codecpar.sampleAspectRatio
 
 function noUsableAudio(streams: readonly Stream[]): ServiceError {
   const hasAudio = streams.some(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_AUDIO)

@@ -39,6 +39,8 @@ export interface PreparedVideo {
   codec: string
   /** Why the video had to be coded anew, in words that end a sentence; null: it can be copied. */
   recodedBecause: string | null
+  /** Whether pictures that had to be coded anew are two fields each, as those of the source. */
+  isInterlaced?: boolean
 }
 
 export interface VideoOptions {
@@ -65,8 +67,8 @@ export async function prepareVideo(options: VideoOptions): Promise<PreparedVideo
   }
   if (recodedBecause === null) return { path: options.path, startSeconds, codec, recodedBecause }
   const path = join(options.folder, 'video.mp4')
-  await transcodeVideo({ path: options.path, to: path, startSeconds })
-  return { path, startSeconds: 0, codec, recodedBecause }
+  const { isInterlaced } = await transcodeVideo({ path: options.path, to: path, startSeconds })
+  return { path, startSeconds: 0, codec, recodedBecause, isInterlaced }
 }
 
 /** What MP4 could not take of the packets' times: it needs each, and in order. */

@@ -4,15 +4,16 @@ import { availableParallelism } from 'node:os'
 import {
   AV_CODEC_FLAG_FRAME_DURATION,
   AV_CODEC_FLAG_GLOBAL_HEADER,
+  AV_CODEC_FLAG_INTERLACED_DCT,
+  AV_CODEC_FLAG_INTERLACED_ME,
   AV_NOPTS_VALUE,
   AV_PICTURE_TYPE_NONE,
   AV_PIX_FMT_YUV420P,
   AV_PKT_DATA_DISPLAYMATRIX,
+  AVCOL_RANGE_MPEG,
   AVERROR_EAGAIN,
   AVERROR_EOF,
   FF_ENCODER_LIBX264,
-  SWS_BICUBIC,
-  type AVPixelFormat,
 } from 'node-av/constants'
 import {
   Codec,
@@ -22,12 +23,12 @@ import {
   Frame,
   Packet,
   type Rational,
-  SoftwareScaleContext,
   type Stream,
 } from 'node-av/lib'
 import { check } from './ffmpeg.ts'
-import { isVideo } from './open-media.ts'
+import { isVideo, pixelAspectOf } from './open-media.ts'
 import { PacketReader } from './packet-reader.ts'
+import { formOf, PictureConverter, type PictureForm } from './picture-converter.ts'
 
 export interface TranscodeOptions {
   path: string
@@ -45,8 +46,16 @@ const X264 = { preset: 'veryfast', crf: '20' }
 /** Half of the processors, since the model needs the others; each holds pictures in memory. */
 const THREADS = Math.min(8, Math.max(1, Math.floor(availableParallelism() / 2)))
 
-/** @throws Error when no picture can be decoded, or it is too large */
-export async function transcodeVideo({ path, to, startSeconds }: TranscodeOptions): Promise<void> {
+/**
+ * Rotation, pixel shape, colours and fields stay those of the source.
+ * @returns what the pictures have become
+ * @throws Error when no picture can be decoded, or it is too large
+ */
+export async function transcodeVideo({
+  path,
+  to,
+  startSeconds,
+}: TranscodeOptions): Promise<PictureForm> {
   const reader = await PacketReader.open(path, isVideo)
   const decoder = new CodecContext()
   const frame = new Frame()
@@ -67,6 +76,7 @@ export async function transcodeVideo({ path, to, startSeconds }: TranscodeOption
     }
     if (!writer) throw new Error('no picture could be decoded')
     await writer.finish()
+    return writer.form
   } finally {
     await writer?.close()
     frame.free()
@@ -96,17 +106,18 @@ async function openDecoder(decoder: CodecContext, { codecpar, timeBase }: Stream
 
 interface WriterOptions {
   source: Stream
-  /** The first one: the video has its size. */
+  /** The first one: the video has its form. */
   frame: Frame
   startSeconds: number
 }
 
 /** Encoder and muxer. */
 class VideoWriter {
+  readonly form: PictureForm
   readonly #output = new FormatContext()
   readonly #codec = new CodecContext()
   readonly #packet = new Packet()
-  readonly #scaler: Scaler
+  readonly #converter: PictureConverter
   readonly #timeBase: Rational
   readonly #start: bigint
   /** Of a picture that does not say how long it is shown, in `#timeBase`. */
@@ -123,7 +134,8 @@ class VideoWriter {
     this.#start = BigInt(Math.round((startSeconds * den) / num))
     const seconds = rate.num > 0 ? rate.den / rate.num : 0.04
     this.#usualDuration = BigInt(Math.max(1, Math.round((seconds * den) / num)))
-    this.#scaler = new Scaler(even(frame.width), even(frame.height))
+    this.form = formOf(frame)
+    this.#converter = new PictureConverter(this.form)
     this.#packet.alloc()
   }
 
@@ -138,32 +150,41 @@ class VideoWriter {
     }
   }
 
-  async #open(path: string, { source, frame }: WriterOptions): Promise<void> {
+  async #open(path: string, { source }: WriterOptions): Promise<void> {
     check(this.#output.allocOutputContext2(null, 'mp4', `file:${path}`), 'choose a container')
-    const codec = this.#codec
-    const encoder = Codec.findEncoderByName(FF_ENCODER_LIBX264)
-    codec.allocContext3(encoder)
-    codec.width = this.#scaler.width
-    codec.height = this.#scaler.height
-    codec.pixelFormat = AV_PIX_FMT_YUV420P
-    codec.timeBase = this.#timeBase
-    if (source.avgFrameRate.num > 0) codec.framerate = source.avgFrameRate
-    codec.sampleAspectRatio = frame.sampleAspectRatio
-    codec.colorSpace = frame.colorSpace
-    codec.colorPrimaries = frame.colorPrimaries
-    codec.colorTrc = frame.colorTrc
-    codec.threadCount = THREADS
-    codec.setFlags(AV_CODEC_FLAG_GLOBAL_HEADER, AV_CODEC_FLAG_FRAME_DURATION)
-    const options = Dictionary.fromObject(X264)
-    check(await codec.open2(encoder, options), 'open the encoder libx264')
-    options.free()
+    await this.#openEncoder(source)
     this.#stream = this.#output.newStream()
     this.#stream.timeBase = this.#timeBase
-    check(this.#stream.codecpar.fromContext(codec), 'describe the stream')
+    check(this.#stream.codecpar.fromContext(this.#codec), 'describe the stream')
     const rotation = source.codecpar.getCodedSideData(AV_PKT_DATA_DISPLAYMATRIX)
     if (rotation) this.#stream.codecpar.addCodedSideData(AV_PKT_DATA_DISPLAYMATRIX, rotation)
     check(await this.#output.openOutput(), 'make the file')
     check(await this.#output.writeHeader(), 'write the header')
+  }
+
+  async #openEncoder(source: Stream): Promise<void> {
+    const codec = this.#codec
+    const encoder = Codec.findEncoderByName(FF_ENCODER_LIBX264)
+    codec.allocContext3(encoder)
+    codec.width = this.form.width
+    codec.height = this.form.height
+    codec.pixelFormat = AV_PIX_FMT_YUV420P
+    codec.timeBase = this.#timeBase
+    if (source.avgFrameRate.num > 0) codec.framerate = source.avgFrameRate
+    codec.sampleAspectRatio = pixelAspectOf(source)
+    codec.colorRange = AVCOL_RANGE_MPEG
+    codec.colorSpace = this.form.matrix
+    codec.colorPrimaries = this.form.primaries
+    codec.colorTrc = this.form.transfer
+    codec.chromaLocation = this.form.chromaLocation
+    codec.threadCount = THREADS
+    codec.setFlags(AV_CODEC_FLAG_GLOBAL_HEADER, AV_CODEC_FLAG_FRAME_DURATION)
+    if (this.form.isInterlaced) {
+      codec.setFlags(AV_CODEC_FLAG_INTERLACED_DCT, AV_CODEC_FLAG_INTERLACED_ME)
+    }
+    const options = Dictionary.fromObject(X264)
+    check(await codec.open2(encoder, options), 'open the encoder libx264')
+    options.free()
   }
 
   /** Adds a picture; one that is not later than the one before it is left out. */
@@ -174,7 +195,7 @@ class VideoWriter {
     const duration = frame.duration > 0n ? frame.duration : this.#usualDuration
     this.#lastTime = time
     this.#nextTime = time + duration
-    const picture = await this.#scaler.scale(frame)
+    const picture = await this.#converter.convert(frame)
     picture.pts = time
     picture.duration = duration
     picture.pictType = AV_PICTURE_TYPE_NONE // the encoder decides the type
@@ -206,61 +227,6 @@ class VideoWriter {
     this.#output.freeContext()
     this.#codec.freeContext()
     this.#packet.free()
-    this.#scaler.close()
-  }
-}
-
-/** H.264 in 4:2:0 has even sides. */
-const even = (side: number): number => Math.max(2, side - (side % 2))
-
-/** Brings pictures of any size and format to one size in 4:2:0. */
-class Scaler {
-  readonly width: number
-  readonly height: number
-  readonly #scaled = new Frame()
-  #context: SoftwareScaleContext | null = null
-  #source = ''
-
-  constructor(width: number, height: number) {
-    this.width = width
-    this.height = height
-    this.#scaled.alloc()
-  }
-
-  /** The frame itself where it fits; else one that is valid until the next call. */
-  async scale(frame: Frame): Promise<Frame> {
-    const { width, height, format } = frame
-    const [toWidth, toHeight] = [this.width, this.height]
-    if (width === toWidth && height === toHeight && format === AV_PIX_FMT_YUV420P) return frame
-    const source = `${width}x${height} ${format}`
-    if (source !== this.#source) this.#open(frame)
-    this.#source = source
-    const scaled = this.#scaled
-    scaled.unref() // the encoder may still hold the picture before
-    scaled.format = AV_PIX_FMT_YUV420P
-    scaled.width = toWidth
-    scaled.height = toHeight
-    check(scaled.getBuffer(), 'allocate a picture')
-    check(await this.#context!.scaleFrame(scaled, frame), 'scale a picture')
-    return scaled
-  }
-
-  #open({ width, height, format }: Frame): void {
-    this.#context?.freeContext()
-    this.#context = new SoftwareScaleContext()
-    this.#context.getContext(
-      width,
-      height,
-      format as AVPixelFormat,
-      this.width,
-      this.height,
-      AV_PIX_FMT_YUV420P,
-      SWS_BICUBIC,
-    )
-  }
-
-  close(): void {
-    this.#context?.freeContext()
-    this.#scaled.free()
+    this.#converter.close()
   }
 }

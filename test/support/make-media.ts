@@ -62,6 +62,14 @@ export interface VideoTrack {
   height?: number
   /** The display matrix of a quarter turn, as phones write it. */
   isTurned?: boolean
+  /** Absent: what the encoder usually takes. */
+  format?: AVPixelFormat
+  /** Sets more of the encoder, such as colours. */
+  set?: (codec: CodecContext) => void
+  /** Paints a picture, in place of the pattern. */
+  paint?: (frame: Frame, number: number) => void
+  /** Width to height of a pixel, as the container states it; the coding may state another. */
+  pixelAspect?: Rational
 }
 
 export interface Tracks {
@@ -110,6 +118,10 @@ export async function makeMedia(path: string, container: string, tracks: Tracks)
     ...(video ? [await openTrack(output, video, (codec) => setVideo(codec, video))] : []),
     ...(audio ? [await openTrack(output, audio, (codec) => setAudio(codec, audio))] : []),
   ]
+  if (video?.pixelAspect) {
+    const { stream } = opened[0]!
+    stream.sampleAspectRatio = stream.codecpar.sampleAspectRatio = video.pixelAspect
+  }
   if (video?.isTurned)
     opened[0]!.stream.codecpar.addCodedSideData(AV_PKT_DATA_DISPLAYMATRIX, QUARTER_TURN)
   if (video?.isCoverArt) opened[0]!.stream.setDisposition(AV_DISPOSITION_ATTACHED_PIC)
@@ -152,12 +164,16 @@ function setAudio(codec: CodecContext, { planes, sampleRate, encoder, bitRate }:
   codec.bitRate = BigInt(bitRate ?? 128_000)
 }
 
-function setVideo(codec: CodecContext, { encoder, width, height }: VideoTrack): void {
-  codec.width = width ?? WIDTH
-  codec.height = height ?? HEIGHT
-  codec.pixelFormat = PIXEL_FORMATS[encoder] ?? AV_PIX_FMT_YUV420P
+const formatOf = ({ encoder, format }: VideoTrack): AVPixelFormat =>
+  format ?? PIXEL_FORMATS[encoder] ?? AV_PIX_FMT_YUV420P
+
+function setVideo(codec: CodecContext, video: VideoTrack): void {
+  codec.width = video.width ?? WIDTH
+  codec.height = video.height ?? HEIGHT
+  codec.pixelFormat = formatOf(video)
   codec.timeBase = new Rational(1, FRAMES_PER_SECOND)
   codec.bitRate = 100_000n
+  video.set?.(codec)
 }
 
 function* audioFrames(
@@ -206,31 +222,29 @@ function* audioFrames(
   converter.free()
 }
 
-function* videoFrames({
-  seconds,
-  encoder,
-  isCoverArt,
-  delay = 0,
-  flashes,
-  width,
-  height,
-}: VideoTrack): Generator<Frame> {
+function* videoFrames(video: VideoTrack): Generator<Frame> {
+  const { seconds, isCoverArt, delay = 0, flashes, width, height } = video
+  const paint = video.paint ?? ((frame, number) => paintPattern(frame, number, flashes))
   const count = isCoverArt ? 1 : Math.round(seconds * FRAMES_PER_SECOND)
   for (let i = 0; i < count; i++) {
     const frame = new Frame()
     frame.alloc()
-    frame.format = PIXEL_FORMATS[encoder] ?? AV_PIX_FMT_YUV420P
+    frame.format = formatOf(video)
     frame.width = width ?? WIDTH
     frame.height = height ?? HEIGHT
     FFmpegError.throwIfError(frame.getBuffer(), 'picture')
-    const [brightness, ...colours] = frame.data!
-    brightness!.forEach((_, at) => {
-      brightness![at] = flashes?.includes(i) ? 235 : (at * 3 + i * 8) % 128
-    })
-    for (const colour of colours) colour.fill(128)
+    paint(frame, i)
     frame.pts = BigInt(Math.round(delay * FRAMES_PER_SECOND) + i)
     yield frame
   }
+}
+
+function paintPattern(frame: Frame, number: number, flashes: readonly number[] = []): void {
+  const [brightness, ...colours] = frame.data!
+  brightness!.forEach((_, at) => {
+    brightness![at] = flashes.includes(number) ? 235 : (at * 3 + number * 8) % 128
+  })
+  for (const colour of colours) colour.fill(128)
 }
 
 async function writeTrack(
