@@ -7,15 +7,33 @@
 import { open } from 'node:fs/promises'
 import {
   AV_CODEC_ID_H264,
+  AV_CODEC_ID_PCM_ALAW,
+  AV_CODEC_ID_PCM_F32BE,
+  AV_CODEC_ID_PCM_F32LE,
+  AV_CODEC_ID_PCM_F64BE,
+  AV_CODEC_ID_PCM_F64LE,
+  AV_CODEC_ID_PCM_MULAW,
+  AV_CODEC_ID_PCM_S16BE,
+  AV_CODEC_ID_PCM_S16LE,
+  AV_CODEC_ID_PCM_S24BE,
+  AV_CODEC_ID_PCM_S24LE,
+  AV_CODEC_ID_PCM_S32BE,
+  AV_CODEC_ID_PCM_S32LE,
+  AV_CODEC_ID_PCM_S64BE,
+  AV_CODEC_ID_PCM_S64LE,
+  AV_CODEC_ID_PCM_U8,
   AV_DISPOSITION_ATTACHED_PIC,
   AV_DISPOSITION_TIMED_THUMBNAILS,
   AV_NOPTS_VALUE,
   AVDISCARD_ALL,
   AVMEDIA_TYPE_AUDIO,
   AVMEDIA_TYPE_VIDEO,
+  type AVCodecID,
 } from 'node-av/constants'
 import { Codec, Dictionary, FormatContext, Packet, type Rational, type Stream } from 'node-av/lib'
 import { ServiceError } from '../../shared/errors.ts'
+import { contentName } from './content-name.ts'
+import { assertNotEncrypted } from './encryption.ts'
 import { assertInMemory, CallError, isDiskFull, isOutOfMemory, reason } from './ffmpeg.ts'
 
 /** FFmpeg's demuxers for what people have. None of them reads a second file or opens an address. */
@@ -29,18 +47,21 @@ const CONTAINERS = [
   'flac',
   'ogg',
   'aac',
+  'loas',
   'ac3',
   'eac3',
   'dts',
   'amr',
   'dsf',
+  'iff',
   'wv',
   'ape',
   'tta',
   'tak',
   'mpc',
   'mpc8',
-  'voc', // sound
+  'voc',
+  'nistsphere', // sound
   'mov',
   'matroska',
   'avi',
@@ -143,9 +164,11 @@ async function judge(context: FormatContext, path: string, head: Buffer): Promis
   if (opened < 0) throw notMedia(reason(opened))
   if (context.probeScore < PROBE_SCORE_MIN) throw notMedia(`probe score ${context.probeScore}`)
   assertFewStreams(context)
+  if (isRifx(head)) context.streams.forEach(swapBytes)
   const analysed = await context.findStreamInfo()
   assertFewStreams(context) // some containers have no list of them
   if (analysed < 0 || context.nbStreams === 0) throw notMedia(`no streams: ${reason(analysed)}`)
+  await assertNotEncrypted(context, path)
   const { streamIndex, decoder } = context.findBestStream(AVMEDIA_TYPE_AUDIO, -1, -1, true)
   const streams = context.streams
   const stream = streams[streamIndex]
@@ -165,6 +188,32 @@ async function judge(context: FormatContext, path: string, head: Buffer): Promis
 }
 
 const isWav = (head: Buffer): boolean => /^(RIFF|RF64)....WAVE/s.test(head.toString('latin1'))
+const isRifx = (head: Buffer): boolean => head.toString('latin1', 0, 4) === 'RIFX'
+
+/** FFmpeg's codings of a WAV, and what they are in one whose numbers are big-endian. */
+const BIG_ENDIAN = new Map<AVCodecID, AVCodecID>([
+  [AV_CODEC_ID_PCM_S16LE, AV_CODEC_ID_PCM_S16BE],
+  [AV_CODEC_ID_PCM_S24LE, AV_CODEC_ID_PCM_S24BE],
+  [AV_CODEC_ID_PCM_S32LE, AV_CODEC_ID_PCM_S32BE],
+  [AV_CODEC_ID_PCM_S64LE, AV_CODEC_ID_PCM_S64BE],
+  [AV_CODEC_ID_PCM_F32LE, AV_CODEC_ID_PCM_F32BE],
+  [AV_CODEC_ID_PCM_F64LE, AV_CODEC_ID_PCM_F64BE],
+])
+/** In them the order of bytes makes no difference. */
+const BYTEWISE: readonly AVCodecID[] = [
+  AV_CODEC_ID_PCM_U8,
+  AV_CODEC_ID_PCM_ALAW,
+  AV_CODEC_ID_PCM_MULAW,
+]
+
+/** FFmpeg reads the header of RIFX, but takes its samples for little-endian. */
+function swapBytes({ codecpar }: Stream): void {
+  const { codecId } = codecpar
+  if (BYTEWISE.includes(codecId)) return
+  const bigEndian = BIG_ENDIAN.get(codecId)
+  if (bigEndian === undefined) throw invalidMedia(`The file is ${contentName(Buffer.from('RIFX'))}`)
+  codecpar.codecId = bigEndian
+}
 
 function assertFewStreams({ nbStreams }: FormatContext): void {
   if (nbStreams <= STREAMS_MAX) return
@@ -278,25 +327,4 @@ async function firstSeconds(path: string, streamIndex: number): Promise<number |
     packet.free()
     await context.closeInput()
   }
-}
-
-/** Beginnings of the commonest containers. */
-const MEDIA_MARK =
-  /^(RIFF|RF64|FORM|caff|fLaC|OggS|ID3|....(ftyp|moov|mdat)|\x1a\x45\xdf\xa3|FLV|#!AMR)/s
-
-const MARKS: readonly (readonly [RegExp, string])[] = [
-  [/^%PDF/, 'a PDF document'],
-  [/^\x89PNG|^\xff\xd8\xff|^GIF8|^RIFF....WEBP|^BM|^....ftyp(avif|heic|mif1)/s, 'an image'],
-  [/^PK[\x03\x05]/, 'a ZIP archive or office document'],
-  [/^\x1f\x8b|^7z\xbc\xaf|^Rar!/, 'an archive'],
-  [/^#EXTM3U|^ffconcat|^v=0\r?\n|^\[playlist\]/i, 'a playlist: send the media itself'],
-  [MEDIA_MARK, 'damaged or cut off'],
-  [/^\s*(<!doctype html|<html)/i, 'a web page: send the media itself'],
-  [/^[\t\n\r\x20-\x7e\x80-\xff]+$/, 'text'],
-]
-
-/** What a file that is not media seems to be, as the end of a sentence. */
-function contentName(head: Buffer): string {
-  const text = head.toString('latin1')
-  return MARKS.find(([mark]) => mark.test(text))?.[1] ?? 'no audio or video that can be decoded'
 }

@@ -5,6 +5,7 @@
 
 import { AVERROR_EOF } from 'node-av/constants'
 import { Packet } from 'node-av/lib'
+import { assertPacketNotEncrypted } from './encryption.ts'
 import { isRead, type Media } from './open-media.ts'
 
 /** What is read ahead is kept up to this, some minutes of sound: its process has little memory. */
@@ -38,7 +39,7 @@ export class StreamPackets {
   /**
    * Reads one packet and hands it to `use`, for as long as that runs, if it is of the stream; false
    * at the end.
-   * @throws CallError when memory runs out
+   * @throws CallError when memory runs out; ServiceError INVALID_MEDIA for an encrypted packet
    */
   next(use: (packet: Packet) => void): boolean {
     const kept = this.#kept.shift()
@@ -69,7 +70,10 @@ export class StreamPackets {
       this.#endCode = code
       return false
     }
-    if (this.#packet.streamIndex === stream.index) use(this.#packet)
+    if (this.#packet.streamIndex === stream.index) {
+      assertPacketNotEncrypted(this.#packet)
+      use(this.#packet)
+    }
     this.#packet.unref()
     return true
   }

@@ -1,0 +1,122 @@
+/** Recognises encrypted media, which would decode to noise or to nothing. */
+
+import { open } from 'node:fs/promises'
+import { AV_PKT_DATA_ENCRYPTION_INFO, AVMEDIA_TYPE_AUDIO } from 'node-av/constants'
+import type { FormatContext, Packet, Stream } from 'node-av/lib'
+import { ServiceError } from '../../shared/errors.ts'
+
+/** Bytes of a file in which marks of encryption are looked for. */
+const SEARCHED_BYTES_MAX = 4 * 2 ** 20
+
+/** MP4's names of sound under Common Encryption, FairPlay and Audible's. */
+const ENCRYPTED_TAGS: readonly (string | null)[] = ['enca', 'drms', 'aavd']
+
+/** Stream types of Apple's SAMPLE-AES in MPEG-TS: AAC, AC-3 and E-AC-3. */
+const SAMPLE_AES_TYPES: readonly number[] = [0xcf, 0xc1, 0xc2]
+
+/** GUIDs of ASF's Content Encryption Object and of the extended one. */
+const ASF_ENCRYPTION = ['fbb3112223bdd211b4b700a0c955fc6e', '14e68a292226174cb935dae07ee9289c'].map(
+  (hex) => Buffer.from(hex, 'hex'),
+)
+
+const encrypted = (): ServiceError =>
+  new ServiceError('INVALID_MEDIA', {
+    message:
+      'The sound is encrypted (copy protection or conditional access), and cannot be decoded ' +
+      'without its key; send a copy that is not protected.',
+  })
+
+/**
+ * Refuses a file whose sound its headers, or the bits for it in MPEG's packets, call encrypted.
+ * @throws ServiceError INVALID_MEDIA
+ */
+export async function assertNotEncrypted(context: FormatContext, path: string): Promise<void> {
+  const container = context.iformat?.name ?? ''
+  const sounds = context.streams.filter(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_AUDIO)
+  if (sounds.some((stream) => isMarked(stream, container))) throw encrypted()
+  const search = SEARCHES[container]
+  if (search?.(await headOf(path), sounds)) throw encrypted()
+}
+
+/**
+ * Refuses an encrypted packet: an MP4 may begin with some that are not.
+ * @throws ServiceError INVALID_MEDIA
+ */
+export function assertPacketNotEncrypted(packet: Packet): void {
+  if (packet.getSideData(AV_PKT_DATA_ENCRYPTION_INFO)) throw encrypted()
+}
+
+function isMarked({ codecpar, metadata }: Stream, container: string): boolean {
+  if (metadata?.get('enc_key_id')) return true // of Matroska
+  return container === 'mpegts'
+    ? SAMPLE_AES_TYPES.includes(codecpar.codecTag)
+    : ENCRYPTED_TAGS.includes(codecpar.codecTagString)
+}
+
+const SEARCHES: Readonly<Record<string, (head: Buffer, sounds: readonly Stream[]) => boolean>> = {
+  mpegts: (head, sounds) => isMost(transportPackets(head, new Set(sounds.map(({ id }) => id)))),
+  mpeg: (head) => isMost(programPackets(head)),
+  asf: (head) => {
+    const header = head.subarray(0, Number(head.readBigUInt64LE(16)))
+    return ASF_ENCRYPTION.some((guid) => header.includes(guid))
+  },
+}
+
+/** Whether most of some packets are scrambled; single ones may be damaged. */
+function isMost(scrambled: Iterable<boolean>): boolean {
+  let balance = 0
+  for (const is of scrambled) balance += is ? 1 : -1
+  return balance > 0
+}
+
+const TRANSPORT_BYTES = 188
+/** Bytes from one packet of a transport stream to the next: alone, with a time, with a checksum. */
+const TRANSPORT_STEPS = [188, 192, 204]
+const SYNC = 0x47
+const NULL_PACKETS = 0x1fff
+
+/**
+ * Whether each packet of a transport stream is scrambled.
+ * @param pids of those that count; with none, all count
+ */
+function* transportPackets(bytes: Buffer, pids: ReadonlySet<number>): Generator<boolean> {
+  for (let at = 0; at + TRANSPORT_BYTES <= bytes.length;) {
+    const step = TRANSPORT_STEPS.find((step) => (bytes[at + step] ?? SYNC) === SYNC)
+    if (bytes[at] !== SYNC || step === undefined) {
+      at += 1
+      continue
+    }
+    const pid = bytes.readUInt16BE(at + 1) & 0x1fff
+    const hasPayload = (bytes[at + 3]! & 0x10) !== 0
+    const counts = pids.size > 0 ? pids.has(pid) : pid !== NULL_PACKETS
+    if (hasPayload && counts) yield bytes[at + 3]! >> 6 !== 0
+    at += step
+  }
+}
+
+const START_CODE = Buffer.from([0, 0, 1])
+const PRIVATE_STREAM = 0xbd
+const isSound = (id: number): boolean => id === PRIVATE_STREAM || (id >= 0xc0 && id <= 0xdf)
+
+/** Whether each packet of sound in an MPEG-2 program stream is scrambled, as on DVDs. */
+function* programPackets(bytes: Buffer): Generator<boolean> {
+  for (let at = bytes.indexOf(START_CODE); at >= 0 && at + 7 <= bytes.length;) {
+    const flags = bytes[at + 6]!
+    const isPacket = isSound(bytes[at + 3]!) && flags >> 6 === 2
+    if (isPacket) yield ((flags >> 4) & 3) !== 0
+    const next = isPacket ? at + 6 + bytes.readUInt16BE(at + 4) : at + START_CODE.length
+    at = bytes.indexOf(START_CODE, next)
+  }
+}
+
+async function headOf(path: string): Promise<Buffer> {
+  const file = await open(path)
+  try {
+    const { size } = await file.stat()
+    const bytes = Buffer.alloc(Math.min(size, SEARCHED_BYTES_MAX))
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, 0)
+    return bytes.subarray(0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}

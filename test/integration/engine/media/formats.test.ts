@@ -1,0 +1,183 @@
+/** Formats that few people have: decoded as they were written, or refused by name. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openMixture } from '../../../../engine/media/decode.ts'
+import { measureSound } from '../../../../engine/media/measure.ts'
+import { chirp, noise, sine } from '../../../support/signals.ts'
+import { assertClose } from '../../../support/assert-close.ts'
+import { assertAlike, assertNear, mediaFolder, NO_LIMITS, readSound } from './read-sound.ts'
+
+const { save, make } = mediaFolder()
+
+const RATE = 44_100
+const STEREO = [chirp(1.3, RATE), noise(1.3, RATE)]
+const HALF_STEP_16 = 0.51 / 2 ** 15
+
+/** Interleaved, a number after the other by `write`. */
+function interleaved(bytes: number, write: (to: Buffer, x: number, at: number) => void): Buffer {
+  const samples = STEREO[0]!.length
+  const data = Buffer.alloc(samples * 2 * bytes)
+  for (let i = 0; i < samples * 2; i++) write(data, STEREO[i % 2]![i >> 1]!, i * bytes)
+  return data
+}
+
+const int16 = (x: number) => Math.max(-(2 ** 15), Math.min(2 ** 15 - 1, Math.round(x * 2 ** 15)))
+
+function chunk(name: string, content: Buffer): Buffer {
+  const head = Buffer.alloc(8)
+  head.write(name, 'latin1')
+  head.writeUInt32BE(content.length, 4)
+  return Buffer.concat([head, content])
+}
+
+/** A big-endian WAV. */
+function rifx(tag: number, bytes: number, data: Buffer): Buffer {
+  const format = Buffer.alloc(16)
+  format.writeUInt16BE(tag, 0)
+  format.writeUInt16BE(2, 2)
+  format.writeUInt32BE(RATE, 4)
+  format.writeUInt32BE(RATE * 2 * bytes, 8)
+  format.writeUInt16BE(2 * bytes, 12)
+  format.writeUInt16BE(8 * bytes, 14)
+  const body = [Buffer.from('WAVE'), chunk('fmt ', format), chunk('data', data)]
+  return chunk('RIFX', Buffer.concat(body))
+}
+
+const big16 = interleaved(2, (to, x, at) => to.writeInt16BE(int16(x), at))
+const big24 = interleaved(3, (to, x, at) => to.writeIntBE(int16(x) * 256, at, 3))
+const bigFloat = interleaved(4, (to, x, at) => to.writeFloatBE(x, at))
+const unsigned = interleaved(1, (to, x, at) => to.writeUInt8((int16(x) >> 8) + 128, at))
+const kinds = [
+  ['16-bit', rifx(1, 2, big16), HALF_STEP_16],
+  ['24-bit', rifx(1, 3, big24), HALF_STEP_16],
+  ['float', rifx(3, 4, bigFloat), 0],
+  ['8-bit', rifx(1, 1, unsigned), 1 / 2 ** 7],
+] as const
+for (const [name, bytes, absolute] of kinds) {
+  test(`a big-endian WAV (RIFX), ${name}, gives the samples that were written`, async () => {
+    const { planes } = await readSound(await save(`rifx ${name}.wav`, bytes))
+    for (const [channel, plane] of planes.entries()) {
+      assertClose(plane, STEREO[channel]!, { absolute })
+    }
+  })
+}
+
+test('RIFX of a coding whose order of bytes is not known is refused by name', async () => {
+  const adpcm = await save('adpcm.wav', rifx(0x11, 2, big16))
+  await assert.rejects(openMixture(adpcm, NO_LIMITS), { code: 'INVALID_MEDIA', message: /RIFX/ })
+})
+
+test('NIST SPHERE of either order of bytes gives the samples that were written', async () => {
+  const sphere = (order: '01' | '10', data: Buffer) => {
+    const lines = [
+      'NIST_1A\n   1024',
+      `sample_count -i ${STEREO[0]!.length}`,
+      'sample_n_bytes -i 2',
+      'channel_count -i 2',
+      `sample_byte_format -s2 ${order}`,
+      `sample_rate -i ${RATE}`,
+      'sample_coding -s3 pcm',
+      'end_head\n',
+    ]
+    return Buffer.concat([Buffer.from(lines.join('\n').padEnd(1024, '\0')), data])
+  }
+  const little = interleaved(2, (to, x, at) => to.writeInt16LE(int16(x), at))
+  for (const bytes of [sphere('01', little), sphere('10', big16)]) {
+    const { planes } = await readSound(await save('speech.sph', bytes))
+    for (const [channel, plane] of planes.entries()) {
+      assertClose(plane, STEREO[channel]!, { absolute: HALF_STEP_16 })
+    }
+  }
+})
+
+test('broadcast AAC (LATM in LOAS) is decoded whole, and measured', async () => {
+  const audio = { planes: STEREO, sampleRate: RATE, encoder: 'aac' }
+  const path = await make('broadcast.aac', 'latm', { audio })
+  const { mixture, planes } = await readSound(path)
+  assert.equal(mixture.container, 'loas')
+  assertNear(planes[0]!.length, STEREO[0]!.length, 4096)
+  assertNear((await measureSound(path, { secondsMax: 60 }))!, planes[0]!.length / RATE, 0.03)
+})
+
+const DSD_RATE = 64 * RATE
+
+/** One channel's bits by a first-order modulator: their mean over a while is the signal. */
+function oneBit(wave: Float32Array): Uint8Array {
+  const bytes = new Uint8Array(wave.length / 8)
+  let error = 0
+  for (let i = 0; i < wave.length; i++) {
+    error += wave[i]!
+    const bit = error >= 0 ? 1 : 0
+    error -= bit === 1 ? 1 : -1
+    bytes[i >> 3]! |= bit << (7 - (i % 8))
+  }
+  return bytes
+}
+
+test('DSD in DFF is decoded to the sound that it stands for', async () => {
+  const bits = oneBit(sine(1000, 0.25, DSD_RATE).map((x) => x / 2))
+  const part = (name: string, content: Buffer) => {
+    const head = Buffer.alloc(12)
+    head.write(name, 'latin1')
+    head.writeBigUInt64BE(BigInt(content.length), 4)
+    return Buffer.concat([head, content, Buffer.alloc(content.length % 2)])
+  }
+  const rate = Buffer.alloc(4)
+  rate.writeUInt32BE(DSD_RATE)
+  const properties = [
+    Buffer.from('SND '),
+    part('FS  ', rate),
+    part('CHNL', Buffer.from('\0\x01C   ', 'latin1')),
+    part('CMPR', Buffer.from('DSD \x0enot compressed\0', 'latin1')),
+  ]
+  const body = [
+    Buffer.from('DSD '),
+    part('FVER', Buffer.from([1, 5, 0, 0])),
+    part('PROP', Buffer.concat(properties)),
+    part('DSD ', Buffer.from(bits)),
+  ]
+  const path = await save('studio.dff', part('FRM8', Buffer.concat(body)))
+  const { mixture, planes } = await readSound(path, { sampleRate: RATE })
+  assert.equal(mixture.container, 'iff')
+  assert.equal(mixture.sourceSampleRate, DSD_RATE / 8)
+  const heard = planes[0]!.subarray(2_000, 8_000)
+  const tone = sine(1000, 0.25, RATE)
+  const shifts = Array.from({ length: 45 }, (_, i) => tone.slice(i, i + heard.length))
+  const likeness = shifts.map((shifted) => correlate(shifted, heard))
+  assertNear(Math.max(...likeness), 1, 0.02)
+})
+
+function correlate(a: Float32Array, b: Float32Array): number {
+  let [ab, aa, bb] = [0, 0, 0]
+  for (let i = 0; i < a.length; i++) {
+    ab += a[i]! * b[i]!
+    aa += a[i]! ** 2
+    bb += b[i]! ** 2
+  }
+  return ab / Math.sqrt(aa * bb)
+}
+
+const littleEndian = [
+  ['aiff', 'pcm_s16le'], // AIFF-C, `sowt`
+  ['caf', 'pcm_s16le'],
+  ['mov', 'pcm_s16be'],
+  ['matroska', 'pcm_s16be'],
+] as const
+for (const [container, encoder] of littleEndian) {
+  test(`${encoder} in ${container} gives the samples that were written`, async () => {
+    const audio = { planes: STEREO, sampleRate: RATE, encoder }
+    const { planes } = await readSound(await make(`${encoder}.${container}`, container, { audio }))
+    for (const [channel, plane] of planes.entries()) {
+      assertClose(plane, STEREO[channel]!, { absolute: HALF_STEP_16 })
+    }
+  })
+}
+
+test('RF64 gives the samples that were written', async () => {
+  const audio = { planes: STEREO, sampleRate: RATE, encoder: 'pcm_s16le' }
+  const containerOptions = { rf64: 'always' }
+  const { planes } = await readSound(await make('large.wav', 'wav', { audio, containerOptions }))
+  assertAlike(planes[0]!, STEREO[0]!, 0.9999)
+  assert.equal(planes[0]!.length, STEREO[0]!.length)
+})
