@@ -25,11 +25,13 @@ export function describeMixture(mixture: Mixture): string {
   )
 }
 
-/** Once all is decoded. */
-export const describeDamage = ({ corruptPackets }: Mixture): string[] =>
-  corruptPackets === 0
+/** What was found while it was read, once all is decoded. */
+export const describeReading = ({ corruptPackets, remarks }: Mixture): string[] => [
+  ...remarks,
+  ...(corruptPackets === 0
     ? []
-    : [`Left out ${counted(corruptPackets, 'damaged packet')} of the source.`]
+    : [`Left out ${counted(corruptPackets, 'damaged packet')} of the source.`]),
+]
 
 /** The result of one chunk. */
 export interface ChunkWork {

@@ -15,7 +15,7 @@ import type { ModelDescription } from '../../models/model.ts'
 import type { EngineConfig } from '../config.ts'
 import { DeviceError } from '../compute/compute-errors.ts'
 import { allSettledOrThrow } from './all-settled-or-throw.ts'
-import { describeDamage, describeMixture, describeStored } from './job-log.ts'
+import { describeReading, describeMixture, describeStored } from './job-log.ts'
 import type { JobMedia, JobOutputs } from './job-media.ts'
 import { LogLines } from './log-lines.ts'
 import { TransientError, LONG_RETRY_POLICY, withRetries } from '../media/retry.ts'
@@ -194,7 +194,7 @@ async function separateSource(
       write: (parts) => outputs!.write(parts),
       onProgress: (progress) => publishProgress(job, attemptId, progress, deps),
     })
-    for (const line of describeDamage(mixture)) reporter.log(line)
+    for (const line of describeReading(mixture)) reporter.log(line)
     const stored = await outputs.finish(createStore(job, signal, deps))
     reporter.log(describeStored(stored, outputs.sound, mixture))
     const duration = samples / sampleRate

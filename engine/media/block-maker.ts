@@ -81,6 +81,11 @@ export class BlockMaker {
     this.#fill = 0
   }
 
+  /** Samples of the block that is not complete yet. */
+  get heldSamples(): number {
+    return this.#fill
+  }
+
   /** The blocks that are complete, in order; the caller owns them. */
   take(): Float32Array[][] {
     const full = this.#full
@@ -111,7 +116,9 @@ export class BlockMaker {
     )
     check(converter.setOption('rematrix_maxval', 1), 'set up a mix') // a mix must not overshoot
     const [inputs, outputs] = [source.nbChannels, this.layout.nbChannels]
-    if (source.order === AV_CHANNEL_ORDER_UNSPEC && inputs !== outputs) {
+    if (inputs === 1 && outputs === 2) {
+      check(converter.setMatrix([1, 1], inputs), 'set up a mix') // as loud on each side as it was
+    } else if (source.order === AV_CHANNEL_ORDER_UNSPEC && inputs !== outputs) {
       check(converter.setMatrix(evenMix(inputs, outputs), inputs), 'set up a mix')
     }
     check(converter.init(), `convert ${inputs} channels to ${outputs}`)

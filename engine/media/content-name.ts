@@ -2,7 +2,7 @@
 
 /** Beginnings of the commonest containers. */
 const MEDIA_MARK =
-  /^(RIFF|RF64|FORM|FRM8|NIST_1A|caff|fLaC|OggS|ID3|....(ftyp|moov|mdat)|\x1a\x45\xdf\xa3|FLV|#!AMR)/s
+  /^(RIFF|RF64|FORM|FRM8|NIST|caff|fLaC|OggS|ID3|....(ftyp|moov|mdat)|\x1a\x45\xdf\xa3|FLV|#!AMR)/s
 
 const MARKS: readonly (readonly [RegExp, string])[] = [
   [/^%PDF/, 'a PDF document'],

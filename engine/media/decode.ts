@@ -6,9 +6,9 @@ import { assertNotTooLong } from '../../shared/media-limits.ts'
 import { BlockMaker } from './block-maker.ts'
 import { layoutOf, maskOf } from './channel-layout.ts'
 import { type Cover, readCover } from './cover.ts'
-import type { FrameReader } from './frame-reader.ts'
+import { FormatChanges } from './format-changes.ts'
 import { invalidMedia, refusalOf } from './open-media.ts'
-import { openSound, type OpenSound } from './open-sound.ts'
+import { openLink, openSound, type OpenSound } from './open-sound.ts'
 import { SoundClock } from './sound-clock.ts'
 import type { Tags } from './tags.ts'
 
@@ -41,6 +41,8 @@ export interface Mixture {
   readonly cover: Cover | null
   /** Packets skipped so far because they were broken. */
   readonly corruptPackets: number
+  /** Sentences for the log: what was found while it was read so far, and done about it. */
+  readonly remarks: readonly string[]
   /**
    * All samples once, in order, as [channels][samples] of at most 65,536. Values beyond ±1 are
    * kept; NaN and infinities are 0. The receiver owns the blocks.
@@ -90,8 +92,12 @@ class DecodedMixture implements Mixture {
   readonly container: string
   readonly tags: Tags
   readonly cover: Cover | null
-  readonly #sound: OpenSound
-  readonly #reader: FrameReader
+  /** The file or, of a chain, the link that is being read. */
+  #sound: OpenSound
+  /** In links before it. */
+  #corruptBefore = 0
+  readonly #changes = new FormatChanges()
+  readonly #links: number
   readonly #maker: BlockMaker
   readonly #first: Frame
   readonly #secondsMax: number
@@ -99,14 +105,14 @@ class DecodedMixture implements Mixture {
   #closed = false
 
   constructor(sound: OpenSound, first: Frame, given: Given) {
-    const { media, reader, tags } = sound
+    const { media, tags } = sound
     this.hasVideo = media.hasVideo
     this.codec = avGetCodecName(media.stream.codecpar.codecId) ?? 'unknown'
     this.container = media.container
     this.tags = tags
     this.cover = given.cover
     this.#sound = sound
-    this.#reader = reader
+    this.#links = sound.following.length + 1
     this.#first = first
     this.#secondsMax = given.mediaSecondsMax
     this.sourceChannels = first.channelLayout.nbChannels
@@ -122,7 +128,13 @@ class DecodedMixture implements Mixture {
   }
 
   get corruptPackets(): number {
-    return this.#reader.corruptPackets
+    return this.#corruptBefore + this.#sound.reader.corruptPackets
+  }
+
+  get remarks(): string[] {
+    const links = this.#links
+    const chain = `The source is a chain of ${links} recordings, read one after the other.`
+    return [...(links > 1 ? [chain] : []), ...this.#changes.lines]
   }
 
   async *blocks(): AsyncGenerator<Float32Array[]> {
@@ -134,16 +146,37 @@ class DecodedMixture implements Mixture {
   }
 
   async *#decode(): AsyncGenerator<Float32Array[]> {
-    const clock = new SoundClock()
     yield* this.#silence(this.#secondsBefore())
-    for (let frame: Frame | null = this.#first; frame; frame = await this.#reader.next()) {
+    yield* this.#decodePart(this.#first)
+    const { path, following } = this.#sound
+    for (const link of following) {
+      const part = await openLink(path, link)
+      if (!part) this.#corruptBefore++
+      if (part) await this.#turnTo(part)
+      if (part) yield* this.#decodePart(await part.reader.next())
+    }
+    this.#maker.finish()
+    yield* this.#taken()
+  }
+
+  async *#decodePart(first: Frame | null): AsyncGenerator<Float32Array[]> {
+    const clock = new SoundClock()
+    const { reader } = this.#sound
+    for (let frame = first; frame; frame = await reader.next()) {
       yield* this.#silence(clock.gapBefore(this.#startOf(frame)))
+      this.#changes.note(frame, (this.#samples + this.#maker.heldSamples) / this.sampleRate)
       this.#maker.add(frame)
       clock.advance(frame.nbSamples / frame.sampleRate)
       yield* this.#taken()
     }
-    this.#maker.finish()
-    yield* this.#taken()
+  }
+
+  async #turnTo(part: OpenSound): Promise<void> {
+    const done = this.#closed ? part : this.#sound
+    await done.close()
+    this.#assertOpen()
+    this.#corruptBefore += done.reader.corruptPackets
+    this.#sound = part
   }
 
   /** In blocks like all sound: a gap of hours takes no more memory than one of a second. */
@@ -152,8 +185,12 @@ class DecodedMixture implements Mixture {
     for (let left = Math.round(seconds * this.sampleRate); left > 0;) {
       left -= this.#maker.addSilence(left)
       yield* this.#taken()
-      if (this.#closed) throw new Error('The media was closed while it was read')
+      this.#assertOpen()
     }
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new Error('The media was closed while it was read')
   }
 
   *#taken(): Generator<Float32Array[]> {
@@ -168,8 +205,9 @@ class DecodedMixture implements Mixture {
 
   /** On the container's clock, in seconds; null where nothing says. */
   #startOf({ pts }: Frame): number | null {
-    const { num, den } = this.#sound.media.stream.timeBase
-    return pts === AV_NOPTS_VALUE ? null : (Number(pts) * num) / den
+    const { stream, hasTimes } = this.#sound.media
+    const { num, den } = stream.timeBase
+    return pts === AV_NOPTS_VALUE || !hasTimes ? null : (Number(pts) * num) / den
   }
 
   #counted(block: Float32Array[]): Float32Array[] {

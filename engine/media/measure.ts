@@ -6,10 +6,17 @@
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { AV_NOPTS_VALUE, AV_PKT_DATA_SKIP_SAMPLES } from 'node-av/constants'
+import {
+  AV_CODEC_ID_AAC,
+  AV_CODEC_ID_AAC_LATM,
+  AV_NOPTS_VALUE,
+  AV_PKT_DATA_SKIP_SAMPLES,
+  type AVCodecID,
+} from 'node-av/constants'
 import type { Packet, Stream } from 'node-av/lib'
 import type { Media } from './open-media.ts'
-import { openSound, type OpenSound } from './open-sound.ts'
+import { statedRate } from './frame-rate.ts'
+import { openLink, openSound, type OpenSound } from './open-sound.ts'
 import { SoundClock } from './sound-clock.ts'
 
 const PACKETS_PER_TURN = 512
@@ -19,7 +26,7 @@ const UNSAID_SECONDS_MAX = 1
 export interface MeasureOptions {
   /** Counting ends beyond it. */
   secondsMax: number
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 /**
@@ -39,16 +46,31 @@ export async function measureSound(path: string, options: MeasureOptions): Promi
 
 /** As `measureSound`, of a file that is open. It can be decoded then, if no packets are missing. */
 export async function secondsOf(
-  { media, reader }: OpenSound,
+  sound: OpenSound,
   { secondsMax, signal }: MeasureOptions,
 ): Promise<number | null> {
+  let seconds = await secondsOfPart(sound, { secondsMax, signal })
+  for (const link of sound.following) {
+    if (seconds > secondsMax) break
+    const part = await openLink(sound.path, link)
+    if (!part) continue
+    seconds += await secondsOfPart(part, { secondsMax: secondsMax - seconds, signal })
+    await part.close()
+  }
+  return seconds > 0 ? seconds : null
+}
+
+async function secondsOfPart(
+  { media, reader }: OpenSound,
+  { secondsMax, signal }: MeasureOptions,
+): Promise<number> {
   const length = new SoundLength(media)
   for (let packets = 1; length.seconds <= secondsMax; packets++) {
     if (!reader.packets.readAhead((packet) => length.add(packet))) break
     if (packets % PACKETS_PER_TURN === 0) await nextTurn()
     signal?.throwIfAborted()
   }
-  return length.seconds > 0 ? length.seconds : null
+  return length.seconds
 }
 
 /** In ticks of the stream. */
@@ -59,6 +81,8 @@ interface CountedPacket {
   tickCount: number
 }
 
+const AAC: readonly AVCodecID[] = [AV_CODEC_ID_AAC, AV_CODEC_ID_AAC_LATM]
+
 /** The sum of the packets of one stream. */
 class SoundLength {
   readonly #media: Media
@@ -68,6 +92,10 @@ class SoundLength {
   #ticks = 0
   #last: CountedPacket | undefined
   readonly #clock = new SoundClock()
+  readonly #isAac: boolean
+  /** Hertz, as packets state it; of the first one, and of the latest. */
+  #firstRate: number | null = null
+  #rate: number | null = null
   #skippedSeconds = 0
   /** Before the first packet, and in gaps. */
   #silentSeconds = 0
@@ -76,6 +104,7 @@ class SoundLength {
     this.#media = media
     this.#tickSeconds = tickSecondsOf(media.stream)
     this.#sampleRate = media.stream.codecpar.sampleRate
+    this.#isAac = AAC.includes(media.stream.codecpar.codecId)
   }
 
   get seconds(): number {
@@ -84,8 +113,9 @@ class SoundLength {
   }
 
   add(packet: Packet): void {
-    const pts = packet.pts === AV_NOPTS_VALUE ? null : Number(packet.pts)
-    const ticks = Number(packet.duration)
+    const isTimed = this.#media.hasTimes && packet.pts !== AV_NOPTS_VALUE
+    const pts = isTimed ? Number(packet.pts) : null
+    const ticks = this.#ticksOf(packet)
     const skip = packet.getSideData(AV_PKT_DATA_SKIP_SAMPLES)
     const skippedSeconds = (byte: number) => (skip ? skip.readUInt32LE(byte) : 0) / this.#sampleRate
     if (!this.#last) this.#silentSeconds = this.#silenceBefore(pts, skippedSeconds(0))
@@ -98,6 +128,15 @@ class SoundLength {
     const whole = Math.max(ticks, before?.ticks ?? 0)
     const tickCount = Math.min(ticks, whole - skippedSeconds(4) / this.#tickSeconds)
     this.#last = { pts, ticks, tickCount }
+  }
+
+  /** As long as the packet says or, where its rate is not the first one, as that makes it. */
+  #ticksOf(packet: Packet): number {
+    const rate = (this.#isAac ? statedRate(packet) : null) ?? this.#rate
+    this.#firstRate ??= rate
+    this.#rate = rate
+    const slower = rate && this.#firstRate ? this.#firstRate / rate : 1
+    return Number(packet.duration) * slower
   }
 
   #count(ticks: number): void {

@@ -35,9 +35,10 @@ import { ServiceError } from '../../shared/errors.ts'
 import { contentName } from './content-name.ts'
 import { assertNotEncrypted } from './encryption.ts'
 import { assertInMemory, CallError, isDiskFull, isOutOfMemory, reason } from './ffmpeg.ts'
+import type { ByteRange } from './ogg-links.ts'
 
-/** FFmpeg's demuxers for what people have. None of them reads a second file or opens an address. */
-const CONTAINERS = [
+/** FFmpeg's demuxers of files that have no times: one piece of sound follows the other. */
+const UNTIMED = [
   'wav',
   'w64',
   'aiff',
@@ -45,7 +46,6 @@ const CONTAINERS = [
   'caf',
   'mp3',
   'flac',
-  'ogg',
   'aac',
   'loas',
   'ac3',
@@ -61,16 +61,13 @@ const CONTAINERS = [
   'mpc',
   'mpc8',
   'voc',
-  'nistsphere', // sound
-  'mov',
-  'matroska',
-  'avi',
-  'mpegts',
-  'mpeg',
-  'asf',
-  'flv',
-  'mxf', // video, and sound
+  'nistsphere',
 ]
+/** Those of files in which each piece of sound or picture has its time. */
+const TIMED = ['ogg', 'mov', 'matroska', 'avi', 'mpegts', 'mpeg', 'asf', 'flv', 'mxf']
+
+/** What people have. None of them reads a second file or opens an address. */
+const CONTAINERS = [...UNTIMED, ...TIMED]
 
 /** FFmpeg's decoders of sound: with these alone, looking into a file decodes no picture. */
 const SOUND_DECODERS = Codec.getCodecList()
@@ -113,17 +110,20 @@ export interface Media {
   startSeconds: number
   hasVideo: boolean
   container: string
+  /** Whether its times are its own: FFmpeg counts them where a file has none. */
+  hasTimes: boolean
 }
 
 /**
  * Opens the best audio stream of a file; the caller closes `context`.
+ * @param range the part of the file that is read, as if it were the whole
  * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM
  */
-export async function openMedia(path: string): Promise<Media> {
+export async function openMedia(path: string, range?: ByteRange): Promise<Media> {
   const head = await readHead(path)
   const context = new FormatContext()
   try {
-    return await judge(context, path, head)
+    return await judge(context, { path, range, head })
   } catch (error) {
     await context.closeInput()
     throw error
@@ -131,6 +131,8 @@ export async function openMedia(path: string): Promise<Media> {
 }
 
 interface InputOptions {
+  /** The part of the file that is a file by itself; absent: the whole. */
+  range?: ByteRange | undefined
   /** Those that may be used to look into its streams; absent: all. */
   decoders?: readonly string[]
   /** Packets in which other codings are looked for; absent: FFmpeg's choice. */
@@ -141,21 +143,29 @@ interface InputOptions {
 export async function openInput(
   context: FormatContext,
   path: string,
-  { decoders, probePacketsMax }: InputOptions = {},
+  { range, decoders, probePacketsMax }: InputOptions = {},
 ): Promise<number> {
   const options = Dictionary.fromObject({
-    protocol_whitelist: 'file',
+    protocol_whitelist: range ? 'file,subfile' : 'file',
     format_whitelist: CONTAINERS.join(','),
     ...(decoders && { codec_whitelist: decoders.join(',') }),
     ...(probePacketsMax && { max_probe_packets: String(probePacketsMax) }),
   })
-  const opened = await context.openInput(`file:${path}`, null, options)
+  const part = range ? `subfile,,start,${range.start},end,${range.end},,:` : ''
+  const opened = await context.openInput(`${part}file:${path}`, null, options)
   options.free()
   return opened
 }
 
-async function judge(context: FormatContext, path: string, head: Buffer): Promise<Media> {
+interface Opening {
+  path: string
+  range: ByteRange | undefined
+  head: Buffer
+}
+
+async function judge(context: FormatContext, { path, range, head }: Opening): Promise<Media> {
   const opened = await openInput(context, path, {
+    range,
     decoders: SOUND_DECODERS,
     ...(isWav(head) && { probePacketsMax: WAV_PROBE_PACKETS_MAX }),
   })
@@ -177,11 +187,13 @@ async function judge(context: FormatContext, path: string, head: Buffer): Promis
   assertSupported(sampleRate, channels)
   const startSeconds = await earliestStart(context, path)
   for (const other of streams) if (other.index !== streamIndex) other.discard = AVDISCARD_ALL
+  const container = context.iformat?.name ?? 'unknown'
   return {
     context,
     stream,
     decoder,
-    container: context.iformat?.name ?? 'unknown',
+    container,
+    hasTimes: !UNTIMED.includes(container),
     startSeconds,
     hasVideo: streams.some(isVideo),
   }

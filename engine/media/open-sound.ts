@@ -1,6 +1,8 @@
 /** Opens the sound of a local file, to be measured, decoded, or one after the other. */
 
+import { ServiceError } from '../../shared/errors.ts'
 import { FrameReader } from './frame-reader.ts'
+import { type ByteRange, oggLinks } from './ogg-links.ts'
 import { type Media, openMedia, refusalOf } from './open-media.ts'
 import { tagsOf, type Tags } from './tags.ts'
 
@@ -10,12 +12,33 @@ export interface OpenSound {
   media: Media
   reader: FrameReader
   tags: Tags
+  /** The links of a chained Ogg after this one, which is the first. */
+  following: readonly ByteRange[]
   close(): Promise<void>
 }
 
 /** @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM */
 export async function openSound(path: string): Promise<OpenSound> {
-  const media = await openMedia(path)
+  const [first, ...following] = await oggLinks(path)
+  const sound = await openPart(path, first)
+  if (following.length === 0) return sound
+  if (!sound.media.hasVideo) return { ...sound, following }
+  await sound.close()
+  return openPart(path) // its pictures are read as one stream, too
+}
+
+/** Opens a link of a chained Ogg as a file of its own; null for one that is damaged. */
+export async function openLink(path: string, link: ByteRange): Promise<OpenSound | null> {
+  try {
+    return await openPart(path, link)
+  } catch (error) {
+    if (error instanceof ServiceError) return null
+    throw error
+  }
+}
+
+async function openPart(path: string, range?: ByteRange): Promise<OpenSound> {
+  const media = await openMedia(path, range)
   try {
     const reader = await FrameReader.open(media)
     const tags = tagsOf(media.context, media.stream)
@@ -23,7 +46,7 @@ export async function openSound(path: string): Promise<OpenSound> {
       reader.close()
       await media.context.closeInput()
     }
-    return { path, media, reader, tags, close }
+    return { path, media, reader, tags, following: [], close }
   } catch (error) {
     await media.context.closeInput()
     throw refusalOf(error)

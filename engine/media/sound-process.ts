@@ -28,10 +28,11 @@ export interface NextBlock {
   /** Of each channel; 0: there are no more. */
   samples: number
   corruptPackets: number
+  remarks: readonly string[]
 }
 
 /** What is found when a file is opened. */
-export type MixtureFacts = Omit<Mixture, 'corruptPackets' | 'blocks' | 'close'>
+export type MixtureFacts = Omit<Mixture, 'corruptPackets' | 'remarks' | 'blocks' | 'close'>
 
 const WORKER = new URL('./sound-worker.ts', import.meta.url)
 
@@ -146,11 +147,11 @@ export class SoundReader {
   async open(path: string, limits: MixtureLimits): Promise<Mixture> {
     this.#closing = undefined
     const facts = await this.#call<MixtureFacts>({ do: 'open', path, limits })
-    let corruptPackets = 0
+    let found: Pick<NextBlock, 'corruptPackets' | 'remarks'> = { corruptPackets: 0, remarks: [] }
     const close = () => this.close()
     const next = async () => {
       const answer = await this.#call<NextBlock>({ do: 'next' })
-      corruptPackets = answer.corruptPackets
+      found = answer
       if (answer.samples === 0) return null
       // Before the next one is asked for.
       return this.#process.memory.read(facts.channels, answer.samples)
@@ -158,7 +159,10 @@ export class SoundReader {
     return {
       ...facts,
       get corruptPackets() {
-        return corruptPackets
+        return found.corruptPackets
+      },
+      get remarks() {
+        return found.remarks
       },
       async *blocks() {
         let following = next()

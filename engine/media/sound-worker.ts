@@ -38,7 +38,8 @@ async function open(path: string, limits: MixtureLimits): Promise<MixtureFacts> 
 async function next(): Promise<NextBlock> {
   const { value: block } = await blocks!.next()
   if (block) writevSync(MEMORY, block, 0)
-  return { samples: block?.[0]?.length ?? 0, corruptPackets: mixture!.corruptPackets }
+  const { corruptPackets, remarks } = mixture!
+  return { samples: block?.[0]?.length ?? 0, corruptPackets, remarks }
 }
 
 async function close(): Promise<void> {

@@ -3,7 +3,7 @@
  * again: to open a file takes FFmpeg longer than to read a minute of it.
  */
 
-import { AVERROR_EOF } from 'node-av/constants'
+import { AV_NOPTS_VALUE, AVERROR_EOF } from 'node-av/constants'
 import { Packet } from 'node-av/lib'
 import { assertPacketNotEncrypted } from './encryption.ts'
 import { isRead, type Media } from './open-media.ts'
@@ -72,10 +72,19 @@ export class StreamPackets {
     }
     if (this.#packet.streamIndex === stream.index) {
       assertPacketNotEncrypted(this.#packet)
+      this.#dropGuess(this.#packet)
       use(this.#packet)
     }
     this.#packet.unref()
     return true
+  }
+
+  /**
+   * MPEG gives one time to several frames. FFmpeg adds the others, by the rate of the stream's
+   * beginning: they are wrong where that has changed. Such frames have no position in the file.
+   */
+  #dropGuess(packet: Packet): void {
+    if (packet.pos < 0n && this.#media.container.startsWith('mpeg')) packet.pts = AV_NOPTS_VALUE
   }
 
   #keep(packet: Packet): void {

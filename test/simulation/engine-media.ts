@@ -155,6 +155,7 @@ export class EngineMedia implements JobMedia {
       tags: {},
       cover: null,
       corruptPackets: 0,
+      remarks: [],
       async *blocks() {
         await untilNext()
         for (let left = Math.round(seconds * RATE); left > 0; left -= 5 * RATE) {

@@ -160,7 +160,7 @@ test('the sound is that of the file, and so is what is said of it', async () => 
       const mixture = await reader.open(path, NO_LIMITS)
       assert.deepEqual(
         { ...mixture, ...METHODS },
-        { ...expected.mixture, corruptPackets: 0, ...METHODS },
+        { ...expected.mixture, corruptPackets: 0, remarks: [], ...METHODS },
       )
       const blocks: Float32Array[][] = []
       for await (const block of mixture.blocks()) blocks.push(block)

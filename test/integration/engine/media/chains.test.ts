@@ -1,0 +1,159 @@
+/** Recordings one after the other in one file, whose rate or channels change: all is decoded. */
+
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { describe, test } from 'node:test'
+import { measureSound } from '../../../../engine/media/measure.ts'
+import { SoundProcesses } from '../../../../engine/media/sound-process.ts'
+import type { AudioTrack } from '../../../support/make-media.ts'
+import { assertClose } from '../../../support/assert-close.ts'
+import { noise, sine } from '../../../support/signals.ts'
+import {
+  assertBetween,
+  assertNear,
+  correlation,
+  mediaFolder,
+  NO_LIMITS,
+  readSound,
+  wholeOf,
+} from './read-sound.ts'
+
+const { save, make } = mediaFolder()
+
+interface Part {
+  sampleRate: number
+  channels: number
+  seconds: number
+}
+
+let made = 0
+
+/** A recording of tones: 400 Hz in each channel. */
+async function bytesOf(
+  container: string,
+  encoder: string,
+  { sampleRate, channels, seconds }: Part,
+): Promise<Buffer> {
+  const tone = sine(400, seconds, sampleRate).map((x) => x / 2)
+  const planes = Array<Float32Array>(channels).fill(tone)
+  const audio: AudioTrack = { planes, sampleRate, encoder, bitRate: 2 * sampleRate * channels }
+  return readFile(await make(`part ${made++}`, container, { audio }))
+}
+
+async function chain(container: string, encoder: string, parts: readonly Part[]): Promise<string> {
+  const bytes: Buffer[] = []
+  for (const part of parts) bytes.push(await bytesOf(container, encoder, part))
+  return save(`chain ${made++}`, Buffer.concat(bytes))
+}
+
+/** Fails unless the tone is in a stretch of sound, at its level. */
+function assertTone(planes: readonly Float32Array[], sampleRate: number, at: number): void {
+  const from = Math.round(at * sampleRate)
+  for (const plane of planes) {
+    const heard = plane.subarray(from, from + sampleRate / 2)
+    const turns = Array.from({ length: 64 }, (_, i) => {
+      const tone = heard.map((_, n) => Math.sin(2 * Math.PI * ((400 * n) / sampleRate + i / 64)))
+      return correlation(tone, heard)
+    })
+    assertBetween(Math.max(...turns), 0.98, 1.0001)
+    assertNear(Math.max(...heard), Math.max(...sine(400, 0.1, sampleRate)) / 2, 0.06)
+  }
+}
+
+const SAME = { sampleRate: 48_000, channels: 2, seconds: 1.7 }
+const MONO = { ...SAME, channels: 1, seconds: 1.3 }
+const SLOW = { sampleRate: 24_000, channels: 1, seconds: 1.3 }
+const changes = [
+  ['no change', { ...SAME, seconds: 1.3 }, 0],
+  ['other channels', MONO, 1],
+  ['another rate', { ...SLOW, channels: 2 }, 1],
+  ['another rate and other channels', SLOW, 1],
+] as const
+
+describe('chained Ogg', () => {
+  for (const encoder of ['libvorbis', 'libopus', 'flac']) {
+    for (const [name, second, changed] of changes) {
+      if (encoder === 'libopus' && second.sampleRate !== 48_000) continue // always 48 kHz
+      test(`${encoder}, ${name}: the sum of the links, to the sample`, async () => {
+        const path = await chain('ogg', encoder, [SAME, second, SAME])
+        const { mixture, planes } = await readSound(path)
+        assert.equal(mixture.channels, 2)
+        assert.equal(mixture.sampleRate, 48_000)
+        assert.equal(mixture.corruptPackets, 0)
+        assert.equal(planes[0]!.length, 48_000 * (1.7 + 1.3 + 1.7))
+        for (const at of [0.6, 2.2, 3.8]) assertTone(planes, 48_000, at)
+        assertNear((await measureSound(path, { secondsMax: 60 }))!, 4.7, 0.05)
+        const [about, ...lines] = mixture.remarks
+        assert.match(about!, /chain of 3 recordings/)
+        assert.equal(lines.length, changed * 2, lines.join('\n'))
+        if (changed) assert.match(lines[0]!, /changes at 1\.70 s, from 48000 Hz, 2 channels to /)
+      })
+    }
+  }
+
+  test('the samples of a lossless chain are those that were written', async () => {
+    const [a, b] = [noise(0.9, 48_000), noise(0.8, 48_000, 5)]
+    const links = []
+    for (const plane of [a, b]) {
+      const audio = { planes: [plane], sampleRate: 48_000, encoder: 'flac' }
+      links.push(await readFile(await make(`link ${made++}`, 'ogg', { audio })))
+    }
+    const { planes } = await readSound(await save('lossless.ogg', Buffer.concat(links)))
+    assertClose(planes[0]!, Float32Array.of(...a, ...b), { absolute: 0.51 / 2 ** 15 })
+  })
+
+  test('a link that is damaged is left out, and counted', async () => {
+    const links = [SAME, MONO, SAME].map((part) => bytesOf('ogg', 'libvorbis', part))
+    const [first, second, third] = await Promise.all(links)
+    second!.fill(0x55, second!.indexOf('vorbis') - 1, second!.length)
+    const { mixture, planes } = await readSound(
+      await save('damaged.ogg', Buffer.concat([first!, second!, third!])),
+    )
+    assert.equal(mixture.corruptPackets, 1)
+    assert.equal(planes[0]!.length, 48_000 * 3.4)
+  })
+
+  test('through the engine’s process: measured first, then decoded, with remarks', async () => {
+    const path = await chain('ogg', 'libvorbis', [SAME, SLOW])
+    const processes = new SoundProcesses(path.slice(0, path.lastIndexOf('/')))
+    const signal = new AbortController().signal
+    await processes.use(signal, async (reader) => {
+      assertNear((await reader.measure(path, { secondsMax: 60 }))!, 3, 0.05)
+      const { mixture, planes } = await wholeOf(await reader.open(path, NO_LIMITS))
+      assert.equal(planes[0]!.length, 48_000 * 3)
+      assert.equal(mixture.remarks.length, 2)
+    })
+  })
+})
+
+const joined = [
+  ['mp3', 'libmp3lame', SLOW],
+  ['mp3', 'libmp3lame', MONO],
+  ['adts', 'aac', SLOW],
+  ['adts', 'aac', MONO],
+  ['latm', 'aac', SLOW],
+  ['ac3', 'ac3', { ...SAME, sampleRate: 32_000, seconds: 1.3 }],
+  ['mp2', 'mp2', { ...SAME, sampleRate: 32_000, seconds: 1.3 }],
+  ['mpegts', 'aac', SLOW],
+] as const
+for (const [container, encoder, second] of joined) {
+  const { sampleRate, channels } = second
+  test(`${encoder} in ${container}, ${sampleRate} Hz first: no silence is added`, async () => {
+    const path = await chain(container, encoder, [second, SAME, SAME])
+    const { mixture, planes } = await readSound(path)
+    const seconds = planes[0]!.length / mixture.sampleRate
+    assertNear(seconds, 4.7, 0.2)
+    for (const at of [0.6, 1.7, 2.2, 3.9]) assertTone(planes, mixture.sampleRate, at)
+    assertNear((await measureSound(path, { secondsMax: 60 }))!, seconds, 0.1)
+  })
+
+  test(`${encoder} in ${container}, then at ${sampleRate} Hz with ${channels} channels`, async () => {
+    const path = await chain(container, encoder, [SAME, second])
+    const { mixture, planes } = await readSound(path)
+    assert.equal(mixture.sampleRate, 48_000)
+    assertNear(planes[0]!.length / 48_000, 3, 0.2)
+    for (const at of [0.6, 2.3]) assertTone(planes, 48_000, at)
+    assertNear((await measureSound(path, { secondsMax: 60 }))!, planes[0]!.length / 48_000, 0.1)
+    assert.match(mixture.remarks.join('\n'), /changes at 1\.\d\d s, from 48000 Hz, 2 channels to /)
+  })
+}
