@@ -94,11 +94,26 @@ class Layout {
  * the type of a tensor and the size of its storage are checked when its numbers are asked for.
  * @throws Error naming the file, and the tensor if it is to blame, when it is anything else
  */
-export function openTorchCheckpoint(file: string): ReadonlyMap<string, StoredTensor> {
+export const openTorchCheckpoint = (file: string): ReadonlyMap<string, StoredTensor> =>
+  stateDictOf(file, readTorchFile(file))
+
+/**
+ * What torch.save wrote, whatever it is, with `stateDictOf` for the dictionaries of tensors in it.
+ * @param globals what further names of Python stand for, as `unpickle` takes them
+ * @throws Error naming the file when it is damaged, or holds what is refused
+ */
+export function readTorchFile(
+  file: string,
+  globals: Readonly<Record<string, unknown>> = {},
+): unknown {
   const entries = openZip(file)
   const root = rootOf(file, [...entries.keys()])
   assertLittleEndian(file, entries.get(`${root}/byteorder`))
-  const stateDict = readPickle(file, root, entries)
+  return readPickle(file, root, entries, globals)
+}
+
+/** The tensors of a dictionary that `readTorchFile` found in a file. @throws as `openTorchCheckpoint` */
+export function stateDictOf(file: string, stateDict: unknown): ReadonlyMap<string, StoredTensor> {
   if (!(stateDict instanceof Map)) throw new Error(`${file}: is not a dictionary of tensors`)
   const tensors = new Map<string, StoredTensor>()
   for (const [name, layout] of stateDict) {
@@ -124,12 +139,18 @@ function assertLittleEndian(file: string, entry: ZipEntry | undefined): void {
   if (order !== 'little') throw new Error(`${file}: byte order ${order} is not little`)
 }
 
-function readPickle(file: string, root: string, entries: ReadonlyMap<string, ZipEntry>): unknown {
+function readPickle(
+  file: string,
+  root: string,
+  entries: ReadonlyMap<string, ZipEntry>,
+  globals: Readonly<Record<string, unknown>>,
+): unknown {
   const entry = entries.get(`${root}/data.pkl`)!
   if (entry.bytes > PICKLE_BYTES_MAX) throw new Error(`${file}: its pickle is too long`)
   try {
     return unpickle(entry.read(0, entry.bytes), {
       globals: {
+        ...globals,
         ...Object.fromEntries(STORAGE_TYPES.map((type) => [`torch.${type.name}`, type])),
         'collections.OrderedDict': emptyDictionary,
         'torch._utils._rebuild_tensor_v2': layTensor,
@@ -172,7 +193,8 @@ function layTensor(values: readonly unknown[]): Layout {
     areSizes(strides) &&
     shape.length === strides.length
   if (!isTensor) throw new Error('a tensor is not made of a storage, an offset, sizes and strides')
-  const layout = new Layout(storage, offset as number, shape, strides)
+  // copies: a list may grow after it was checked
+  const layout = new Layout(storage, offset as number, [...shape], [...strides])
   const end = layout.offset + layout.span
   if (shape.length > AXES_MAX || layout.count > storage.count || end > storage.count) {
     const what = `[${shape.slice(0, 8)}] at ${layout.offset} with strides [${strides.slice(0, 8)}]`

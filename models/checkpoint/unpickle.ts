@@ -1,6 +1,6 @@
 /**
- * A reader of Python's pickles that can't do anything but build dictionaries, tuples and plain
- * values: whatever is called is one of ours, and every opcode that a state dict does not need is
+ * A reader of Python's pickles that can't do anything but build dictionaries, lists, tuples and plain
+ * values: whatever is called is one of ours, and every opcode that checkpoints do not need is
  * refused.
  */
 
@@ -15,8 +15,8 @@ export interface PickleWorld {
 }
 
 /**
- * The value of a pickle of protocol 2: null, booleans, numbers, strings, tuples as arrays,
- * dictionaries as maps, and what `world` makes of the rest.
+ * The value of a pickle of protocol 2: null, booleans, numbers, strings, tuples and lists as arrays,
+ * dictionaries as maps, and what `world` makes of the rest. A list may hold itself.
  * @throws Error naming the opcode or the global and its place when it is not plain data
  */
 export function unpickle(bytes: Uint8Array, world: PickleWorld): unknown {
@@ -42,6 +42,9 @@ const ACTIONS: Readonly<Record<string, (machine: Machine) => void>> = {
   '\x86': (m) => m.push(m.popMany(2)),
   '\x87': (m) => m.push(m.popMany(3)),
   '}': (m) => m.push(new Map()),
+  ']': (m) => m.push([]),
+  a: (m) => m.append(m.popMany(1)),
+  e: (m) => m.append(m.popToMark()),
   s: (m) => m.setItems(m.popMany(2)),
   u: (m) => m.setItems(m.popToMark()),
   N: (m) => m.push(null),
@@ -51,6 +54,7 @@ const ACTIONS: Readonly<Record<string, (machine: Machine) => void>> = {
   M: (m) => m.push(m.view(2).getUint16(0, true)),
   J: (m) => m.push(m.view(4).getInt32(0, true)),
   '\x8a': (m) => m.push(m.long(m.byte())),
+  G: (m) => m.push(m.view(8).getFloat64(0)),
   X: (m) => m.push(m.text(m.unsigned())),
   q: (m) => m.remember(m.byte()),
   r: (m) => m.remember(m.unsigned()),
@@ -133,6 +137,13 @@ class Machine {
     const mark = this.#marks.pop()
     if (mark === undefined) throw this.#malformed('has no beginning of a tuple')
     return this.#stack.splice(mark)
+  }
+
+  append(items: unknown[]): void {
+    const [list] = this.popMany(1)
+    if (!Array.isArray(list)) throw this.#malformed('appends to what is no list')
+    for (const item of items) list.push(item)
+    this.push(list)
   }
 
   setItems(items: unknown[]): void {

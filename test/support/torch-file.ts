@@ -9,12 +9,21 @@ export const op = {
   tuple: () => Buffer.from('t'),
   emptyTuple: () => Buffer.from(')'),
   emptyDictionary: () => Buffer.from('}'),
+  emptyList: () => Buffer.from(']'),
+  append: () => Buffer.from('a'),
+  appendAll: () => Buffer.from('e'),
   setItem: () => Buffer.from('s'),
   setItems: () => Buffer.from('u'),
   persistentId: () => Buffer.from('Q'),
   reduce: () => Buffer.from('R'),
   build: () => Buffer.from('b'),
   no: () => Buffer.of(0x89),
+  float: (value: number) => {
+    const bytes = Buffer.alloc(9)
+    bytes.write('G')
+    bytes.writeDoubleBE(value, 1)
+    return bytes
+  },
   global: (module: string, name: string) => Buffer.from(`c${module}\n${name}\n`),
   put: (index: number) => word('r', index),
   get: (index: number) => word('j', index),

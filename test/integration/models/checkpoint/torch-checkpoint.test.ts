@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
-import { openTorchCheckpoint } from '../../../../models/checkpoint/torch-checkpoint.ts'
+import {
+  openTorchCheckpoint,
+  readTorchFile,
+} from '../../../../models/checkpoint/torch-checkpoint.ts'
 import { Weights } from '../../../../models/checkpoint/weights.ts'
 import { openZip } from '../../../../models/checkpoint/zip-entries.ts'
 import {
@@ -239,8 +242,8 @@ test('a pickle that would run something is refused, naming what', () => {
   assert.throws(readAll, /an OrderedDict is made from a list/)
 })
 
-test('an opcode that no state dict needs is refused, naming it', () => {
-  for (const opcode of ['i', 'o', '\x81', '\x82', '\x93', 'P', 'a', ']', '\x8c', '0', '2']) {
+test('an opcode that no checkpoint needs is refused, naming it', () => {
+  for (const opcode of ['i', 'o', '\x81', '\x82', '\x93', 'P', '\x8c', '0', '2']) {
     writePickle(op.mark(), Buffer.from(opcode, 'latin1'), Buffer.alloc(20, 0x2e))
     const hexadecimal = opcode.charCodeAt(0).toString(16)
     assert.throws(readAll, new RegExp(`opcode 0x${hexadecimal} .* at byte 3 is refused`))
@@ -261,6 +264,8 @@ test('a pickle that does not hold together is refused', () => {
     [[op.text('a'), op.text('b'), op.text('c'), op.setItem()], /gives items to what is no dict/],
     [[op.emptyDictionary(), op.mark(), op.text('a'), op.setItems()], /a key without a value/],
     [[op.text('a'), op.text('b'), op.build()], /gives attributes to what is no dictionary/],
+    [[op.text('a'), op.text('b'), op.append()], /appends to what is no list/],
+    [[op.text('a'), op.appendAll()], /no beginning of a tuple/],
     [[op.emptyDictionary(), op.emptyDictionary(), op.stop()], /ends with values to spare/],
     [[op.emptyDictionary()], /cut short/],
     [[Buffer.from('cos')], /cut short in a name/],
@@ -278,6 +283,26 @@ test('a pickle that does not hold together is refused', () => {
   }
   writeZip(file, torchEntries(dictionaryPickle({ epoch: op.integer(3) }), []))
   assert.throws(readAll, /checkpoint\.pt: tensor epoch: is not a tensor/)
+})
+
+test('lists and floats are read; a list may hold itself', () => {
+  const list = [op.emptyList(), op.put(1), op.float(-0.1), op.append(), op.mark()]
+  writePickle(...list, op.integer(7), op.get(1), op.appendAll(), op.stop())
+  const value = readTorchFile(file) as unknown[]
+  assert.deepEqual(value.slice(0, 2), [-0.1, 7])
+  assert.equal(value[2], value)
+})
+
+test('a shape that grows after its tensor was checked changes nothing', () => {
+  const grown = Buffer.concat([op.get(1), op.integer(2 ** 40), op.append()])
+  const tensor = tensorPickle(storages, plain(0, [4])) // ends with sizes and strides as tuples
+  const sizes = Buffer.concat([op.mark(), op.integer(4), op.tuple()])
+  const at = tensor.indexOf(sizes)
+  const list = Buffer.concat([op.emptyList(), op.put(1), op.integer(4), op.append()])
+  const withList = Buffer.concat([tensor.subarray(0, at), list, tensor.subarray(at + sizes.length)])
+  const dictionary = [op.emptyDictionary(), op.text('a'), withList, op.setItem()]
+  writePickle(...dictionary, op.text('b'), grown, op.setItem(), op.stop())
+  assert.deepEqual((readTorchFile(file) as Map<string, { shape: number[] }>).get('a')!.shape, [4])
 })
 
 test('a tensor that is not within its storage is refused', () => {
