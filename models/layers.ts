@@ -41,8 +41,11 @@ export function loadGainedLinear(
 const asWideAsStated = ({ precision }: Weights, matrix: Tensor): Tensor =>
   precision === 'float32' ? matrix : toBfloat16(matrix)
 
-/** matrix [outDim, inDim] of either width, bias [outDim]. */
-function linear(matrix: Tensor, bias: Tensor): Layer {
+/**
+ * x · matrixᵀ + bias on the last axis, in float32: matrix [outDim, inDim] of either width,
+ * bias [outDim].
+ */
+export function linear(matrix: Tensor, bias: Tensor): Layer {
   const [outDim, inDim] = matrix.shape as [number, number]
   return (x) =>
     tf.tidy(() => {

@@ -14,7 +14,7 @@ export interface Framing {
   /** Samples. */
   hop: number
   frames: number
-  /** Samples, from 0 to less than 2 · hop. */
+  /** Samples, from -2 · hop to less than 2 · hop. */
   shift: number
 }
 

@@ -112,7 +112,10 @@ export function readTorchFile(
   return readPickle(file, root, entries, globals)
 }
 
-/** The tensors of a dictionary that `readTorchFile` found in a file. @throws as `openTorchCheckpoint` */
+/**
+ * The tensors of a dictionary that `readTorchFile` found in a file.
+ * @throws as `openTorchCheckpoint`
+ */
 export function stateDictOf(file: string, stateDict: unknown): ReadonlyMap<string, StoredTensor> {
   if (!(stateDict instanceof Map)) throw new Error(`${file}: is not a dictionary of tensors`)
   const tensors = new Map<string, StoredTensor>()

@@ -1,6 +1,6 @@
 /**
- * A reader of Python's pickles that can't do anything but build dictionaries, lists, tuples and plain
- * values: whatever is called is one of ours, and every opcode that checkpoints do not need is
+ * A reader of Python's pickles that can't do anything but build dictionaries, lists, tuples and
+ * plain values: whatever is called is one of ours, and every opcode that checkpoints do not need is
  * refused.
  */
 
@@ -15,8 +15,8 @@ export interface PickleWorld {
 }
 
 /**
- * The value of a pickle of protocol 2: null, booleans, numbers, strings, tuples and lists as arrays,
- * dictionaries as maps, and what `world` makes of the rest. A list may hold itself.
+ * The value of a pickle of protocol 2: null, booleans, numbers, strings, tuples and lists as
+ * arrays, dictionaries as maps, and what `world` makes of the rest. A list may hold itself.
  * @throws Error naming the opcode or the global and its place when it is not plain data
  */
 export function unpickle(bytes: Uint8Array, world: PickleWorld): unknown {

@@ -2,16 +2,16 @@
 import { parseArgs } from 'node:util'
 import { called } from '../called.ts'
 import { agrees, type Comparison } from './comparison.ts'
-import { Reference } from './reference.ts'
-import { missingFor, runStage, STAGES } from './stages.ts'
+import { openComparable, type Comparable } from './comparable.ts'
 
 const HELP = `Usage: ${called('parity', '<folder> [stage ...] [--json]')}
 
-Compares this port of SAM-Audio with what the reference computed, tensor by tensor, and prints the
-largest difference of each beside the one allowed. The folder has the models (config.json with
-weights and tokenizer, one folder each) and golden/: the reference's tensors, and MANIFEST.json.
+Compares this port of a model with what the reference computed, tensor by tensor, and prints the
+largest difference of each next to the one allowed. The folder has the reference's tensors with
+their MANIFEST.json and model/ (HTDemucs), or the models (config.json with weights and tokenizer,
+one folder each) and golden/ with tensors and manifest (SAM-Audio).
 
-Stages: ${Object.keys(STAGES).join(', ')} (default: all that the folder has what they need for)
+  stage   only this part of the model (default: all that the folder has what they need for)
   --json  one JSON line per tensor, for programs
 
 Stages and tensors that nothing is compared with, and the sum of it all, go to the standard error.
@@ -36,7 +36,14 @@ export async function parity(words: readonly string[], { stdout, stderr }: World
   try {
     const show = (line: Line) => stdout.write(json ? `${JSON.stringify(line)}\n` : shown(line))
     const note = (text: string) => stderr.write(`${text}\n`)
-    return await compareAll(await Reference.open(folder), stages, show, note)
+    const comparable = await openComparable(folder)
+    const known = Object.keys(comparable.stages)
+    const unknown = stages.filter((name) => !known.includes(name))
+    if (unknown.length > 0) {
+      note(`There is no stage ${unknown.join(', ')}, only ${known.join(', ')}.\n\n${HELP}`)
+      return 2
+    }
+    return await compareAll(comparable, stages, show, note)
   } catch (error) {
     stderr.write(`${(error as Error).message}\n`)
     return 1
@@ -52,14 +59,7 @@ function parse(words: readonly string[]) {
       options: { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
     })
     const [folder = '', ...stages] = positionals
-    const unknown = stages.filter((name) => !Object.hasOwn(STAGES, name))
-    const problem = values.help
-      ? ''
-      : folder === ''
-        ? 'Give the folder of a reference run.'
-        : unknown.length > 0
-          ? `There is no stage ${unknown.join(', ')}.`
-          : ''
+    const problem = values.help || folder !== '' ? '' : 'Give the folder of a reference run.'
     return { folder, stages, json: values.json ?? false, help: values.help ?? false, problem }
   } catch (error) {
     return { ...nothing, problem: (error as Error).message }
@@ -67,29 +67,28 @@ function parse(words: readonly string[]) {
 }
 
 async function compareAll(
-  reference: Reference,
+  comparable: Comparable,
   wanted: readonly string[],
   show: (line: Line) => void,
   note: (text: string) => void,
 ): Promise<number> {
   let compared = 0
   let wrong = 0
-  for (const [name, stage] of Object.entries(STAGES)) {
+  for (const [name, { missing, run }] of Object.entries(comparable.stages)) {
     if (wanted.length > 0 && !wanted.includes(name)) continue
-    const missing = missingFor(stage, reference)
     if (missing.length > 0) {
       note(`${name}: not compared, for want of ${missing.join(', ')}`)
       if (wanted.includes(name)) wrong += 1
       continue
     }
-    for (const comparison of await runStage(stage, reference)) {
+    for (const comparison of await run()) {
       show({ stage: name, ...comparison })
       compared += 1
       if (!agrees(comparison)) wrong += 1
     }
   }
   if (wanted.length === 0) {
-    for (const { file, names } of reference.untouched) {
+    for (const { file, names } of comparable.untouched) {
       note(`${file}: nothing is compared with ${names.join(', ')}`)
     }
   }

@@ -9,6 +9,8 @@ export interface ManifestEntry {
   suggested_atol_all?: number
   suggested_atol_final?: number
   final_outputs?: readonly string[]
+  /** In manifests of the open models each tensor has a tolerance of its own. */
+  tensors?: Readonly<Record<string, { atol?: number }>>
 }
 
 /** How the reference made what is compared, where nothing else is said. */
@@ -78,12 +80,12 @@ export class GoldenFile {
 
   /** What the manifest allows for this tensor. */
   tolerance(name: string): number {
-    const { final_outputs: outputs, suggested_atol: any } = this.#entry
+    const { final_outputs: outputs, suggested_atol: any, tensors } = this.#entry
     const isFinal = outputs?.includes(name)
     const key = isFinal ? 'suggested_atol_final' : 'suggested_atol_all'
-    const allowed = this.#entry[key] ?? any
+    const allowed = tensors?.[name]?.atol ?? this.#entry[key] ?? any
     if (allowed !== undefined) return allowed
-    throw new Error(`the manifest states no tolerance for ${this.#file}`)
+    throw new Error(`the manifest states no tolerance for ${name} of ${this.#file}`)
   }
 
   /** Compares, and frees `actual`. */

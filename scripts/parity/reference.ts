@@ -1,9 +1,6 @@
 /**
- * A run of the reference: a folder of models, and `golden/` with what it computed for them and a
- * MANIFEST.json that says how far from it is near enough.
+ * A run of SAM-Audio's reference: a folder of models, and `golden/` with what it computed for them.
  */
-import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   findCheckpoint,
@@ -11,23 +8,17 @@ import {
   type Part,
   type PartFolders,
 } from '../../models/sam-audio/checkpoint-folders.ts'
-import { GoldenFile, type ManifestEntry } from './golden-file.ts'
+import type { GoldenFile } from './golden-file.ts'
+import { GoldenFolder } from './golden-folder.ts'
 import { inputsOf, type Inputs } from './inputs.ts'
-
-interface Manifest {
-  files: Readonly<Record<string, ManifestEntry>>
-}
 
 export class Reference {
   readonly parts: PartFolders
   readonly inputs: Inputs
-  readonly #golden: string
-  readonly #manifest: Manifest
-  readonly #opened = new Map<string, GoldenFile>()
+  readonly #golden: GoldenFolder
 
-  private constructor(golden: string, manifest: Manifest, inputs: Inputs, parts: PartFolders) {
+  private constructor(golden: GoldenFolder, inputs: Inputs, parts: PartFolders) {
     this.#golden = golden
-    this.#manifest = manifest
     this.inputs = inputs
     this.parts = parts
   }
@@ -37,15 +28,13 @@ export class Reference {
    *   which folder is which part
    */
   static async open(folder: string): Promise<Reference> {
-    const golden = join(folder, 'golden')
-    const file = join(golden, 'MANIFEST.json')
-    const manifest = JSON.parse(await readFile(file, 'utf8'))
-    const inputs = inputsOf(file, manifest.inputs)
-    return new Reference(golden, manifest, inputs, await findParts(folder))
+    const golden = await GoldenFolder.open(join(folder, 'golden'))
+    const inputs = inputsOf(golden.manifestFile, golden.manifest.inputs)
+    return new Reference(golden, inputs, await findParts(folder))
   }
 
   has(file: string): boolean {
-    return existsSync(join(this.#golden, file))
+    return this.#golden.has(file)
   }
 
   /** The folder of a part that a stage needs. */
@@ -67,21 +56,15 @@ export class Reference {
 
   /** @throws Error naming the file when it is not there, or unsound */
   golden(file: string): GoldenFile {
-    const opened =
-      this.#opened.get(file) ??
-      new GoldenFile(join(this.#golden, file), file, this.#manifest.files[file] ?? {})
-    this.#opened.set(file, opened)
-    return opened
+    return this.#golden.golden(file)
   }
 
-  /** By file, the tensors that no stage has looked at so far. */
-  get untouched(): readonly { file: string; names: readonly string[] }[] {
-    return [...this.#opened]
-      .map(([file, { untouched }]) => ({ file, names: untouched }))
-      .filter(({ names }) => names.length > 0)
+  /** As `GoldenFolder.untouched`. */
+  get untouched(): GoldenFolder['untouched'] {
+    return this.#golden.untouched
   }
 
-  async json<T>(file: string): Promise<T> {
-    return JSON.parse(await readFile(join(this.#golden, file), 'utf8'))
+  json<T>(file: string): Promise<T> {
+    return this.#golden.json(file)
   }
 }

@@ -1,5 +1,4 @@
-/** Every comparison with the reference that there is, in the order of the computation. */
-import { tf } from '../../models/tensor.ts'
+/** SAM-Audio's comparisons with its reference, in the order of the computation. */
 import type { Part } from '../../models/sam-audio/checkpoint-folders.ts'
 import type { Comparison } from './comparison.ts'
 import type { Reference } from './reference.ts'
@@ -13,6 +12,7 @@ import { prepareSpans } from './stages/spans.ts'
 import { prepareT5 } from './stages/t5.ts'
 import { prepareTokens } from './stages/tokens.ts'
 import { prepareVelocity } from './stages/velocity.ts'
+import { tidied } from './tidied.ts'
 
 export interface Stage {
   /** What it reads of the reference: folders, and files in `golden/`. */
@@ -57,10 +57,5 @@ export function missingFor(stage: Stage, reference: Reference): string[] {
 
 /** Runs a stage and frees its weights. */
 export async function runStage(stage: Stage, reference: Reference): Promise<Comparison[]> {
-  const compare = await stage.prepare(reference)
-  let comparisons: Comparison[] = []
-  tf.tidy(() => {
-    comparisons = compare()
-  })
-  return comparisons
+  return tidied(await stage.prepare(reference))
 }

@@ -1,0 +1,10 @@
+/** The two branches of the network. */
+import type { Tensor } from '../../tensor.ts'
+
+/** Both branches at one depth, each [batch, frames, bins, channels]; the waveform has one frame. */
+export interface Branches {
+  spectrogram: Tensor
+  waveform: Tensor
+}
+
+export type Branch = keyof Branches

@@ -1,0 +1,128 @@
+/**
+ * Convolutions of HTDemucs, with weights as PyTorch lays them. Both branches have the layout
+ * [batch, frames, bins, channels]; kernels of the spectrogram have one axis more than those of the
+ * waveform.
+ */
+import { linear, type Layer } from '../../layers.ts'
+import { matmulTransposed, pad, tf, type Tensor, type Tensor4D } from '../../tensor.ts'
+import type { Weights } from '../../checkpoint/weights.ts'
+import type { Branch } from './branches.ts'
+
+/** Every encoder divides the bins by this, every decoder multiplies them. */
+export const STRIDE = 4
+
+type Paddings = Parameters<typeof tf.conv2d>[3]
+
+/** An encoder's convolution of two strides: [batch, frames, bins, in] to [.., bins / 4, out]. */
+export function loadDownsampling(
+  weights: Weights,
+  branch: Branch,
+  inDim: number,
+  outDim: number,
+): Layer {
+  const shape = [outDim, inDim, 2 * STRIDE, ...(branch === 'spectrogram' ? [1] : [])]
+  const filter = tf.tidy(() =>
+    tf.transpose(
+      weights.get('weight', shape).reshape([outDim, inDim, 1, 2 * STRIDE]),
+      [2, 3, 1, 0],
+    ),
+  ) as Tensor4D // [1, 8, in, out]
+  const bias = weights.get('bias', [outDim])
+  return (x) =>
+    tf.tidy(() => {
+      const missing = (STRIDE - (x.shape[2]! % STRIDE)) % STRIDE
+      const paddings = aroundBins(STRIDE / 2, STRIDE / 2 + missing)
+      return tf.conv2d(x as Tensor4D, filter, [1, STRIDE], paddings, 'NHWC').add(bias)
+    })
+}
+
+/**
+ * A decoder's transposed convolution of two strides: [batch, frames, bins, in] to
+ * [.., binsWanted, out]. Each bin makes two strides of output, of which the second is added to the
+ * first of the next: a product and a sum.
+ */
+export function loadUpsampling(
+  weights: Weights,
+  branch: Branch,
+  inDim: number,
+  outDim: number,
+): (x: Tensor, binsWanted: number) => Tensor {
+  const shape = [inDim, outDim, 2 * STRIDE, ...(branch === 'spectrogram' ? [1] : [])]
+  const matrix = tf.tidy(() => {
+    const kernel = weights.get('weight', shape).reshape([inDim, outDim, 2 * STRIDE])
+    return tf.transpose(kernel, [2, 1, 0]).reshape([2 * STRIDE * outDim, inDim])
+  })
+  const bias = weights.get('bias', [outDim])
+  return (x, binsWanted) =>
+    tf.tidy(() => {
+      const [batch, frames, bins] = x.shape as [number, number, number, number]
+      const product = matmulTransposed(x.reshape([-1, inDim]), matrix)
+      const both = product.reshape([batch, frames, bins, 2, STRIDE * outDim])
+      const [first, second] = tf.unstack(both, 3) as [Tensor, Tensor] // [batch, frames, bins, …]
+      const sum = pad(first, binsPadding(0, 1)).add(pad(second, binsPadding(1, 0)))
+      const all = sum.reshape([batch, frames, (bins + 1) * STRIDE, outDim])
+      return tf.slice(all, [0, 0, STRIDE / 2, 0], [-1, -1, binsWanted, -1]).add(bias)
+    })
+}
+
+/** A convolution of one place, on the channels: [..., in] to [..., out]. */
+export function loadPointwise(
+  weights: Weights,
+  inDim: number,
+  outDim: number,
+  kernelAxes: 1 | 2,
+): Layer {
+  const ones = kernelAxes === 2 ? [1, 1] : [1]
+  const matrix = weights.get('weight', [outDim, inDim, ...ones]).reshape([outDim, inDim])
+  return linear(matrix, weights.get('bias', [outDim]))
+}
+
+/** A decoder's convolution of 3 × 3 bins and frames, or of 3 samples; the shape stays. */
+export function loadNeighbourhood(
+  weights: Weights,
+  branch: Branch,
+  inDim: number,
+  outDim: number,
+): Layer {
+  const filter = tf.tidy(() =>
+    branch === 'spectrogram'
+      ? // [out, in, bins, frames] to [frames, bins, in, out]
+        tf.transpose(weights.get('weight', [outDim, inDim, 3, 3]), [3, 2, 1, 0])
+      : tf.transpose(weights.get('weight', [outDim, inDim, 3]).expandDims(2), [2, 3, 1, 0]),
+  ) as Tensor4D
+  const bias = weights.get('bias', [outDim])
+  return (x) => tf.tidy(() => tf.conv2d(x as Tensor4D, filter, 1, 'same', 'NHWC').add(bias))
+}
+
+/** A convolution of three places over time, frames or samples, so far apart; the shape stays. */
+export function loadDilated(
+  weights: Weights,
+  branch: Branch,
+  inDim: number,
+  outDim: number,
+  dilation: number,
+): Layer {
+  const isOverFrames = branch === 'spectrogram'
+  const filter = tf.tidy(() => {
+    const kernel = tf.transpose(weights.get('weight', [outDim, inDim, 3]), [2, 1, 0])
+    return kernel.reshape(isOverFrames ? [3, 1, inDim, outDim] : [1, 3, inDim, outDim])
+  }) as Tensor4D
+  const bias = weights.get('bias', [outDim])
+  const dilations: [number, number] = isOverFrames ? [dilation, 1] : [1, dilation]
+  return (x) =>
+    tf.tidy(() => tf.conv2d(x as Tensor4D, filter, 1, 'same', 'NHWC', dilations).add(bias))
+}
+
+const aroundBins = (before: number, after: number): Paddings => [
+  [0, 0],
+  [0, 0],
+  [before, after],
+  [0, 0],
+]
+
+const binsPadding = (before: number, after: number): [number, number][] => [
+  [0, 0],
+  [0, 0],
+  [before, after],
+  [0, 0],
+]

@@ -1,0 +1,40 @@
+/** Residual layers of dilated convolutions over time (DConv). */
+import { gelu, type Layer } from '../../layers.ts'
+import { gateWithSigmoid, tf, type Tensor } from '../../tensor.ts'
+import type { Weights } from '../../checkpoint/weights.ts'
+import type { HTDemucsConfig } from '../config.ts'
+import type { Branch } from './branches.ts'
+import { loadDilated, loadPointwise } from './convolution.ts'
+import { loadGroupNorm } from './norms.ts'
+
+/**
+ * [batch, frames, bins, channels], shape as it is. Statistics of the spectrogram's branch are those
+ * of one bin over all frames.
+ */
+export function loadResidualLayers(
+  weights: Weights,
+  branch: Branch,
+  channels: number,
+  { residualCompression, residualDepth }: HTDemucsConfig,
+): Layer {
+  const hidden = Math.floor(channels / residualCompression)
+  const timeAndChannels = branch === 'spectrogram' ? [1, 3] : [2, 3]
+  const layers = Array.from({ length: residualDepth }, (_, depth): Layer => {
+    const steps = weights.at('layers').at(depth)
+    const narrow = loadDilated(steps.at(0), branch, channels, hidden, 2 ** depth)
+    const narrowNorm = loadGroupNorm(steps.at(1), hidden, timeAndChannels)
+    const widen = loadPointwise(steps.at(3), hidden, 2 * channels, 1)
+    const wideNorm = loadGroupNorm(steps.at(4), 2 * channels, timeAndChannels)
+    const scale = steps.at(6).get('scale', [channels])
+    return (x) =>
+      tf.tidy(() => x.add(gated(wideNorm(widen(gelu(narrowNorm(narrow(x)))))).mul(scale)))
+  })
+  return (x) => tf.tidy(() => layers.reduce((y, layer) => layer(y), x.clone()))
+}
+
+/** torch.nn.functional.glu on the channels: [..., 2 · channels] to [..., channels]. */
+export const gated = (x: Tensor): Tensor =>
+  tf.tidy(() => {
+    const [value, gate] = tf.split(x, 2, -1) as [Tensor, Tensor]
+    return gateWithSigmoid(value, gate)
+  })

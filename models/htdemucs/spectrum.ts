@@ -1,0 +1,73 @@
+/** Between waveforms and the spectrogram that the network reads (HTDemucs._spec, ._ispec). */
+import { istft, stft } from '../stft.ts'
+import { pad, tf, transpose, type Tensor } from '../tensor.ts'
+
+/** Frames of the spectrogram of so many samples. */
+export const spectrumFrames = (samples: number, window: number): number =>
+  Math.ceil(samples / hopOf(window))
+
+const hopOf = (window: number): number => window / 4
+
+/** Frame 0 is centred half a hop after the first sample. */
+const framingOf = (samples: number, window: number) => ({
+  hop: hopOf(window),
+  frames: spectrumFrames(samples, window),
+  shift: -hopOf(window) / 2,
+})
+
+/**
+ * waves [batch, channels, samples] to real and imaginary parts of all bins but the last,
+ * [batch, frames, window / 2, channels · 2]; divided by the root of the window's length.
+ */
+export function spectrumOf(waves: Tensor, window: number): Tensor {
+  return tf.tidy(() => {
+    const [batch, channels, samples] = waves.shape as [number, number, number]
+    const framing = framingOf(samples, window)
+    const spectrum = stft(waves.reshape([batch * channels, samples]), framing)
+    // [rows, frames, bins + 1, 2]
+    const parts = tf.stack([tf.real(spectrum), tf.imag(spectrum)], -1)
+    const bins = window / 2
+    const used = tf
+      .slice(parts, [0, 0, 0, 0], [-1, -1, bins, -1])
+      .reshape([batch, channels, framing.frames, bins, 2])
+      .div(Math.sqrt(window))
+    return transpose(used, [0, 2, 3, 1, 4]).reshape([batch, framing.frames, bins, channels * 2])
+  })
+}
+
+/** Frames of zeros on either side, whose windows count in the inverse. */
+const SILENT_FRAMES = 2
+
+/**
+ * The inverse: parts [batch, frames, bins, rows · 2] to waves [batch, rows, samples].
+ * @param samples as `spectrumOf` was given
+ */
+export function wavesOf(parts: Tensor, samples: number): Tensor {
+  return tf.tidy(() => {
+    const [batch, frames, bins, twice] = parts.shape as [number, number, number, number]
+    const window = 2 * bins
+    const rows = twice / 2
+    const byRow = transpose(parts.reshape([batch, frames, bins, rows, 2]), [4, 0, 3, 1, 2])
+    const [real, imaginary] = tf.unstack(
+      byRow.reshape([2, batch * rows, frames, bins]).mul(Math.sqrt(window)),
+    ) as [Tensor, Tensor]
+    const padded = [real, imaginary].map((part) =>
+      pad(part, [
+        [0, 0],
+        [SILENT_FRAMES, SILENT_FRAMES],
+        [0, 1],
+      ]),
+    ) as [Tensor, Tensor]
+    const framing = framingOf(samples, window)
+    const waves = istft(
+      tf.complex(...padded),
+      {
+        hop: framing.hop,
+        frames: frames + 2 * SILENT_FRAMES,
+        shift: framing.shift + SILENT_FRAMES * framing.hop,
+      },
+      samples,
+    )
+    return waves.reshape([batch, rows, samples])
+  })
+}

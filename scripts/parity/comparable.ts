@@ -1,0 +1,73 @@
+/** What of a folder can be compared, whichever model's reference made it. */
+import { GoldenFolder } from './golden-folder.ts'
+import type { Comparison } from './comparison.ts'
+import { HTDEMUCS_STAGES } from './htdemucs/stages.ts'
+import { Reference } from './reference.ts'
+import { missingFor, runStage, STAGES } from './stages.ts'
+
+export interface Comparable {
+  stages: Readonly<Record<string, ComparableStage>>
+  /** As `GoldenFolder.untouched`. */
+  readonly untouched: GoldenFolder['untouched']
+}
+
+interface ComparableStage {
+  /** What the stage needs and the folder lacks. */
+  missing: readonly string[]
+  run(): Promise<Comparison[]>
+}
+
+/** A stage of an open model, whose folder has its goldens beside `model/`. */
+export interface OpenStage {
+  /** The files of tensors that it compares. */
+  files: readonly string[]
+  run(golden: GoldenFolder): Promise<Comparison[]>
+}
+
+/** By how the manifest's `what` begins. */
+const OPEN_MODELS: Readonly<Record<string, Readonly<Record<string, OpenStage>>>> = {
+  HTDemucs: HTDEMUCS_STAGES,
+}
+
+/** @throws Error when there is no manifest, or it is of a model that is not known */
+export async function openComparable(folder: string): Promise<Comparable> {
+  return GoldenFolder.isOne(folder) ? openModel(folder) : openSamAudio(folder)
+}
+
+async function openModel(folder: string): Promise<Comparable> {
+  const golden = await GoldenFolder.open(folder)
+  const what = golden.manifest.what ?? ''
+  const name = Object.keys(OPEN_MODELS).find((known) => what.startsWith(known))
+  if (!name) {
+    const known = Object.keys(OPEN_MODELS).join(', ')
+    throw new Error(`${golden.manifestFile}: is of "${what}"; only ${known} can be compared`)
+  }
+  return {
+    stages: mapStages(OPEN_MODELS[name]!, ({ files, run }) => ({
+      missing: files.filter((file) => !golden.has(file)),
+      run: () => run(golden),
+    })),
+    get untouched() {
+      return golden.untouched
+    },
+  }
+}
+
+async function openSamAudio(folder: string): Promise<Comparable> {
+  const reference = await Reference.open(folder)
+  return {
+    stages: mapStages(STAGES, (stage) => ({
+      missing: missingFor(stage, reference),
+      run: () => runStage(stage, reference),
+    })),
+    get untouched() {
+      return reference.untouched
+    },
+  }
+}
+
+const mapStages = <Stage>(
+  stages: Readonly<Record<string, Stage>>,
+  map: (stage: Stage) => ComparableStage,
+): Record<string, ComparableStage> =>
+  Object.fromEntries(Object.entries(stages).map(([name, stage]) => [name, map(stage)]))

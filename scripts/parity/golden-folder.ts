@@ -1,0 +1,63 @@
+/** What a reference computed: files of tensors, and a MANIFEST.json with their tolerances. */
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { GoldenFile, type ManifestEntry } from './golden-file.ts'
+
+export interface Manifest {
+  /** The model and its size, in a sentence. */
+  what?: string
+  files: Readonly<Record<string, ManifestEntry>>
+  /** Of SAM-Audio's runs, as `inputsOf` reads them. */
+  inputs?: unknown
+}
+
+const MANIFEST = 'MANIFEST.json'
+
+export class GoldenFolder {
+  readonly folder: string
+  readonly manifest: Manifest
+  readonly #opened = new Map<string, GoldenFile>()
+
+  private constructor(folder: string, manifest: Manifest) {
+    this.folder = folder
+    this.manifest = manifest
+  }
+
+  /** @throws Error when there is no manifest */
+  static async open(folder: string): Promise<GoldenFolder> {
+    return new GoldenFolder(folder, JSON.parse(await readFile(join(folder, MANIFEST), 'utf8')))
+  }
+
+  static isOne(folder: string): boolean {
+    return existsSync(join(folder, MANIFEST))
+  }
+
+  get manifestFile(): string {
+    return join(this.folder, MANIFEST)
+  }
+
+  has(file: string): boolean {
+    return existsSync(join(this.folder, file))
+  }
+
+  /** @throws Error naming the file when it is not there, or unsound */
+  golden(file: string): GoldenFile {
+    const opened =
+      this.#opened.get(file) ??
+      new GoldenFile(join(this.folder, file), file, this.manifest.files[file] ?? {})
+    this.#opened.set(file, opened)
+    return opened
+  }
+
+  /** By file, the tensors that no stage has looked at so far. */
+  get untouched(): readonly { file: string; names: readonly string[] }[] {
+    return [...this.#opened]
+      .map(([file, { untouched }]) => ({ file, names: untouched }))
+      .filter(({ names }) => names.length > 0)
+  }
+
+  async json<T>(file: string): Promise<T> {
+    return JSON.parse(await readFile(join(this.folder, file), 'utf8'))
+  }
+}

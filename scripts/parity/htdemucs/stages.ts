@@ -1,0 +1,11 @@
+/** HTDemucs' comparisons with its reference, in the order of the computation. */
+import type { OpenStage } from '../comparable.ts'
+import { compareBag, compareSong } from './song.ts'
+import { compareItems, compareParts, ITEM_FILES } from './segment.ts'
+
+export const HTDEMUCS_STAGES: Readonly<Record<string, OpenStage>> = {
+  parts: { files: ['forward_full.safetensors'], run: compareParts },
+  segment: { files: ITEM_FILES, run: compareItems },
+  song: { files: ['song.safetensors'], run: compareSong },
+  bag: { files: ['song.safetensors', 'bag.safetensors'], run: compareBag },
+}
