@@ -105,7 +105,6 @@ const broker = await startOrEnd(
     installation: installation.installation_id,
     leaseSeconds,
     log,
-    onStreamsLost: () => rescuer.streamsLost(),
   }),
 )
 
@@ -205,6 +204,7 @@ publisher.start()
 webhookSender.start()
 const rescuer = createRescuer({ ...deps, broker })
 rescuer.start(RESCUE_AFTER_MS)
+broker.followLosses(() => rescuer.streamsLost())
 const sweeper = createSweeper(deps)
 sweeper.start(SWEEP_AFTER_MS)
 const stopFollowing = [

@@ -40,6 +40,12 @@ export class AwaitedBroker implements Broker {
   followAnnouncements: Broker['followAnnouncements'] = (handle) =>
     this.#follow((broker) => broker.followAnnouncements(handle))
 
+  followLosses: Broker['followLosses'] = (handle) =>
+    void this.#follow((broker) => {
+      broker.followLosses(handle)
+      return async () => undefined
+    })
+
   problem = () => (this.#broker ? this.#broker.problem() : 'The broker does not answer yet.')
   isConnected = (): boolean => this.#broker?.isConnected() ?? false
 

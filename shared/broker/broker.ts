@@ -103,9 +103,11 @@ class JetStreamBroker implements Broker {
   readonly #client: JetStreamClient
   readonly #streams: StreamOptions
   readonly #log: Logger
-  readonly #onStreamsLost: () => void
   /** When the stream of the jobs was made; another time means another stream. */
   #streamsMade: string | undefined
+  /** Called after a loss of the streams; until there is one, `#isLossUnseen` keeps it. */
+  #onLoss: (() => void) | undefined
+  #isLossUnseen = false
   /** Distinguishes what this connection has published from what others have. */
   readonly #name = randomUUID()
   #connected = true
@@ -119,7 +121,6 @@ class JetStreamBroker implements Broker {
     this.#client = jetstream(connection)
     this.#streams = { leaseSeconds, installation, replicas: address.replicas ?? 0 }
     this.#log = options.log
-    this.#onStreamsLost = options.onStreamsLost ?? (() => undefined)
     void this.#watchConnection()
     void this.#watchStreams()
   }
@@ -202,6 +203,11 @@ class JetStreamBroker implements Broker {
     return this.#subscribe(ANNOUNCEMENT_SUBJECT, EngineAnnouncement, handle)
   }
 
+  followLosses(handle: () => void): void {
+    this.#onLoss = handle
+    if (this.#isLossUnseen) this.#noteLoss()
+  }
+
   isConnected(): boolean {
     return this.#connected && !this.#connection.isClosed()
   }
@@ -242,10 +248,15 @@ class JetStreamBroker implements Broker {
       if (created === this.#streamsMade) return
       const isFirst = this.#streamsMade === undefined
       this.#streamsMade = created
-      if (!isFirst) this.#onStreamsLost()
+      if (!isFirst) this.#noteLoss()
     } catch (error) {
       this.#log.warn({ err: error }, 'the streams could not be looked at')
     }
+  }
+
+  #noteLoss(): void {
+    this.#isLossUnseen = this.#onLoss === undefined
+    this.#onLoss?.()
   }
 
   async #publish(subject: string, data: Uint8Array, messageId: string) {

@@ -54,8 +54,6 @@ export interface ConnectOptions {
   onAway?: () => void
   /** Ends the waiting: it fails with the signal's reason. */
   signal?: AbortSignal
-  /** Called when the streams are not those of before: all that they stored is lost. */
-  onStreamsLost?: () => void
 }
 
 /** How long a broker that starts together with this process may take to respond. */

@@ -50,6 +50,11 @@ export interface Broker {
   followChanges(handle: (requestId: string) => void): Stop
   announceEngine(announcement: EngineAnnouncement): void
   followAnnouncements(handle: (announcement: EngineAnnouncement) => void): Stop
+  /**
+   * Calls `handle` whenever the streams are not those of before: all that they stored is lost. For
+   * a loss from before this call, at once.
+   */
+  followLosses(handle: () => void): void
   isConnected(): boolean
   /** Why nothing can be handed to it now, in a sentence; null: nothing is known to hinder it. */
   problem(): string | null

@@ -15,6 +15,7 @@ import { pino } from 'pino'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startNatsServer, type NatsServerOptions } from '../../scripts/nats-server.ts'
 import { connectServer } from '../../shared/broker/connection.ts'
+import { EVENTS, JOBS } from '../../shared/broker/streams.ts'
 import { connectBroker, type DeadLetter } from '../../shared/broker/broker.ts'
 import { createLogger } from '../../shared/telemetry/log.ts'
 import { encodeMessage, type Event, type Job } from '../../shared/messages.ts'
@@ -218,6 +219,23 @@ test('after the loss of the store, no request removes the job that has its seque
   assert.equal(await broker.hasJob('r1', sequence), false)
   assert.equal(await broker.removeJob('r1', sequence), false)
   assert.equal((await broker.leaseJob(2_000))?.job.request_id, 'r2')
+})
+
+test('a loss of the streams reaches also who follows losses after it, and only once', async (t) => {
+  const server = await startServer(t)
+  const broker = await connectTo(server)
+  const { manager } = await inspect(server)
+  await broker.publishJob(job('r1'), 'r1')
+  const noticed = collect<Event>(1)
+  t.after(await broker.followEvents(async (event) => noticed.take(event)))
+  await Promise.all([JOBS, EVENTS].map(({ stream }) => manager.streams.delete(stream)))
+  await broker.publishEvent(event('a')) // makes the streams anew
+  await noticed.all // the follower looked at the streams before it went on
+  let losses = 0
+  broker.followLosses(() => (losses += 1))
+  assert.equal(losses, 1)
+  broker.followLosses(() => (losses += 1))
+  assert.equal(losses, 1, 'what was handled is not handled again')
 })
 
 test('a job given back too often becomes a dead letter, and leaves the queue', async (t) => {

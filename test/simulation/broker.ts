@@ -36,7 +36,7 @@ interface Follower {
 
 interface Gateway {
   owner: Process
-  onStreamsLost?: (() => void) | undefined
+  onStreamsLost?: () => void
   letters?: (letter: DeadLetter) => Promise<void>
   progress?: (progress: Progress) => void
   changes?: (requestId: string) => void
@@ -104,9 +104,8 @@ export class MemoryJetStream {
   }
 
   /** The broker as `owner` has it. */
-  connect(owner: Process, onStreamsLost?: () => void): Broker {
-    const gateway: Gateway = { owner, onStreamsLost }
-    if (onStreamsLost) this.#gateways.push(gateway)
+  connect(owner: Process): Broker {
+    const gateway: Gateway = { owner }
     const call = <T>(name: string, effect: () => T) =>
       this.#calls.toWorld(owner, name, () => {
         if (this.away) throw new Unreachable('the broker is away')
@@ -147,6 +146,10 @@ export class MemoryJetStream {
       followAnnouncements(handle) {
         gateway.announcements = handle
         return stop
+      },
+      followLosses: (handle) => {
+        gateway.onStreamsLost = handle
+        this.#gateways.push(gateway)
       },
       isConnected: () => !this.away,
       closed: () => never(),

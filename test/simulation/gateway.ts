@@ -60,7 +60,7 @@ const metrics = new Metrics()
 
 export interface GatewayParts {
   store: Store
-  broker: (onStreamsLost: () => void) => Broker
+  broker: Broker
   mediaStore: LocalDisk
   post: PublicPost['post']
   connectEngine: (address: string) => EngineClient
@@ -89,8 +89,7 @@ export interface Answer {
 export type SimulatedGateway = ReturnType<typeof startGateway>
 
 export function startGateway(parts: GatewayParts) {
-  const { store, mediaStore, clock, log } = parts
-  const broker = parts.broker(() => rescuer.streamsLost())
+  const { store, broker, mediaStore, clock, log } = parts
   const engineRegistry = new EngineRegistry({ connect: parts.connectEngine, clock, log })
   const feed = new RequestFeed(1_000, (id) => broker.publishChange(id))
   const webhookSender = new WebhookSender({
@@ -130,6 +129,7 @@ export function startGateway(parts: GatewayParts) {
   publisher.start()
   webhookSender.start()
   rescuer.start(RESCUE_AFTER_MS)
+  broker.followLosses(() => rescuer.streamsLost())
   sweeper.start(SWEEP_AFTER_MS)
   const stopFollowing = [
     broker.followEvents(createEventHandler(deps)),

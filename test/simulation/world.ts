@@ -238,7 +238,7 @@ export class World {
     this.#as(owner, () => {
       const part = startGateway({
         store: this.database.connect(owner),
-        broker: (onStreamsLost) => this.broker.connect(owner, onStreamsLost),
+        broker: this.broker.connect(owner),
         mediaStore: this.disk.connect(owner),
         post: this.receivers.connect(owner),
         connectEngine: (address) => ({
