@@ -54,7 +54,8 @@ export async function showAccount({ store }: AccountDeps, accountId: string): Pr
 /**
  * Adds seconds to the balance of an account, or subtracts them; once for each reference.
  * @throws ServiceError `NOT_FOUND`; `INSUFFICIENT_CREDITS` when more is subtracted than is
- *   available; or what is wrong with `body`, a CreditRequest
+ *   available; `IDEMPOTENCY_CONFLICT` for a reference that came with another amount before; or what
+ *   is wrong with `body`, a CreditRequest
  */
 export async function creditAccount(
   { store, clock }: AccountDeps,

@@ -55,7 +55,9 @@ export const CreditRequest = Type.Object(
         pattern: NO_NUL,
         minLength: 1,
         maxLength: NAME_CHARACTERS_MAX,
-        description: 'Such as the number of an invoice: an account is credited once for each.',
+        description:
+          'Such as the number of an invoice: an account is credited once for each, and another ' +
+          'amount with it is refused.',
       }),
     ),
   },

@@ -4,6 +4,7 @@
  * here belongs in a transaction. No entry can be made twice.
  */
 
+import { ServiceError } from '../../shared/errors.ts'
 import type { Store } from './database.ts'
 import type { AccountRow, LedgerRow } from './tables.ts'
 
@@ -19,9 +20,24 @@ interface Entry {
 /** What a part of the balance that is not reserved must cover: false when it does not. */
 type Covered = Promise<boolean>
 
-/** Adds to the balance, or takes back what is not reserved. */
-export const credit = (store: Store, entry: Entry): Covered =>
-  enter(store, 'credit', entry, { balance: entry.seconds })
+/**
+ * Adds to the balance, or takes back what is not reserved.
+ * @throws ServiceError `IDEMPOTENCY_CONFLICT` when the reference came with another amount before
+ */
+export async function credit(store: Store, entry: Entry): Covered {
+  const { accountId, reference, seconds } = entry
+  if (!(await enter(store, 'credit', entry, { balance: seconds }))) return false
+  const { balance_change: credited } = await store
+    .selectFrom('ledger')
+    .select('balance_change')
+    .where('reference', '=', reference)
+    .where('kind', '=', 'credit')
+    .where('account_id', '=', accountId)
+    .executeTakeFirstOrThrow()
+  if (credited === seconds) return true
+  const message = `The reference "${reference}" has credited ${credited} s: for another amount give another reference.`
+  throw new ServiceError('IDEMPOTENCY_CONFLICT', { message, param: 'reference' })
+}
 
 /** Sets seconds aside for a request. */
 export const reserve = (store: Store, entry: Entry): Covered =>

@@ -15,7 +15,8 @@ const HELP = `Usage: ${called('accounts', '<command> [--json]')}
                  make an account; a metered one pays for what it separates
   credit ID SECONDS [--reference TEXT]
                  add to its balance, which is in seconds of audio; with a reference, such as the
-                 number of an invoice, only once. To take back: credit ID -- -60
+                 number of an invoice, only once; another amount with it is refused. To take back:
+                 credit ID -- -60
   show ID        the account, its balance, and how much of it is reserved
   list           all accounts
 

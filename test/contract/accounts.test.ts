@@ -91,6 +91,11 @@ test('extension: an account is made, credited, shown and listed', async (t) => {
   const credit = (body: unknown) => admin(gateway, 'POST', `accounts/${id}/credit`, body)
   assert.equal((await credit({ seconds: 60, reference: 'invoice 1' })).json().balance_seconds, 60)
   assert.equal((await credit({ seconds: 60, reference: 'invoice 1' })).json().balance_seconds, 60)
+  for (const seconds of [61, -60, 0]) {
+    const refused = await credit({ seconds, reference: 'invoice 1' })
+    assertError(refused, 'IDEMPOTENCY_CONFLICT', 'reference')
+    assert.match(refused.json().error.message, /"invoice 1" has credited 60 s/)
+  }
   assert.equal((await credit({ seconds: 60 })).json().balance_seconds, 120)
   assert.equal((await credit({ seconds: -20 })).json().balance_seconds, 100)
   assertError(await credit({ seconds: -101 }), 'INSUFFICIENT_CREDITS')
