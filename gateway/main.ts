@@ -40,7 +40,7 @@ import { createJobPublisher } from './requests/job-publisher.ts'
 import { KeyChecks } from './accounts/key-checks.ts'
 import { openLocalDisk } from './media-store/local-disk.ts'
 import { Metrics } from './operations/metrics.ts'
-import { metricsText } from './operations/state-metrics.ts'
+import { createMetricsText } from './operations/state-metrics.ts'
 import { PendingUploads } from './files/pending-uploads.ts'
 import { QueueOutlook } from './requests/queue-outlook.ts'
 import { RateLimiter } from './accounts/rate-limit.ts'
@@ -198,7 +198,7 @@ const { metricsHost, metricsPort = portAfter(settings.port, 1_000) } = settings
 const metricsServer =
   metricsPort === 'off'
     ? null
-    : await startMetricsServer(metricsHost, metricsPort, { text: () => metricsText(deps), log })
+    : await startMetricsServer(metricsHost, metricsPort, { text: createMetricsText(deps), log })
 
 publisher.start()
 webhookSender.start()

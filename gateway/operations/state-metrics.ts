@@ -1,26 +1,66 @@
 /** The metrics that operators scrape: counters, and the state of the work now. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isoTime } from '../../shared/clock.ts'
 import { MetricSet } from '../../shared/telemetry/metrics.ts'
 import type { Deps } from '../deps.ts'
-import { countWork } from '../store/work-counts.ts'
+import { countWork, type WorkCounts } from '../store/work-counts.ts'
 
-type StateDeps = Pick<Deps, 'store' | 'broker' | 'engineRegistry' | 'feed' | 'clock' | 'metrics'>
+type StateDeps = Pick<
+  Deps,
+  'store' | 'broker' | 'engineRegistry' | 'feed' | 'clock' | 'metrics' | 'log'
+>
 
-/** All metrics, in the text format of Prometheus. */
-export const metricsText = async (deps: StateDeps): Promise<string> =>
-  (await deps.metrics.text()) + (await (await stateOf(deps)).text())
+/** Of Prometheus's 10 s, so that the rest is answered while the database hangs. */
+const DATABASE_MS_MAX = 2_000
 
-/** The state of the work now. */
-async function stateOf({
-  store,
-  broker,
-  engineRegistry,
-  feed,
-  clock,
-}: StateDeps): Promise<MetricSet> {
+/**
+ * All metrics, in the text format of Prometheus. While the database does not answer, those that
+ * are counted in it are left out.
+ */
+export function createMetricsText(deps: StateDeps): () => Promise<string> {
+  const countWithin = createWorkCounter(deps)
+  return async () => {
+    const work = await countWithin(DATABASE_MS_MAX)
+    return (await deps.metrics.text()) + (await stateOf(deps, work).text())
+  }
+}
+
+/** Counts the work; null when the database fails or takes too long. It is asked once at a time. */
+function createWorkCounter({ store, clock, log }: StateDeps) {
+  let counting: Promise<WorkCounts | null> | undefined
+  const count = async () => {
+    try {
+      return await countWork(store, isoTime(clock.now()))
+    } catch (error) {
+      log.warn({ err: error }, 'the database did not answer for the metrics')
+      return null
+    } finally {
+      counting = undefined
+    }
+  }
+  return async (msMax: number): Promise<WorkCounts | null> => {
+    const ended = new AbortController()
+    const late = sleep(msMax, null, { signal: ended.signal }).catch(() => null)
+    try {
+      return await Promise.race([(counting ??= count()), late])
+    } finally {
+      ended.abort()
+    }
+  }
+}
+
+/** @param work null: unknown */
+function stateOf(
+  { broker, engineRegistry, feed, clock }: StateDeps,
+  work: WorkCounts | null,
+): MetricSet {
   const set = new MetricSet()
-  const work = await countWork(store, isoTime(clock.now()))
+  set.gauge('winnow_database_up').set(work ? 1 : 0)
+  set.gauge('winnow_status_watches').set(feed.watches)
+  set.gauge('winnow_engines').set(engineRegistry.engines)
+  set.gauge('winnow_broker_connected').set(Number(broker.isConnected()))
+  if (!work) return set
   const waitingMs = work.oldestQueuedAt === null ? 0 : clock.now() - Date.parse(work.oldestQueuedAt)
   const requests = set.gauge('winnow_requests')
   requests.set({ status: 'IN_QUEUE' }, work.queued)
@@ -29,8 +69,5 @@ async function stateOf({
   set.gauge('winnow_outbox_jobs').set(work.outbox)
   set.gauge('winnow_webhooks_unsettled').set(work.webhooks)
   set.gauge('winnow_webhooks_due').set(work.webhooksDue)
-  set.gauge('winnow_status_watches').set(feed.watches)
-  set.gauge('winnow_engines').set(engineRegistry.engines)
-  set.gauge('winnow_broker_connected').set(Number(broker.isConnected()))
   return set
 }

@@ -88,6 +88,11 @@ const gatewayMetrics = {
     help: 'Open status streams and Watch calls.',
   },
   winnow_engines: { of: 'gateway', type: 'gauge', help: 'Engines that are there.' },
+  winnow_database_up: {
+    of: 'gateway',
+    type: 'gauge',
+    help: '1 while the database answers, else 0: then what is counted in it is left out.',
+  },
 } as const satisfies Record<string, MetricDefinition>
 
 const commonMetrics = {

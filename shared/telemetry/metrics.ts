@@ -1,5 +1,6 @@
 /** Metrics as programs count them, under the names of metric-definitions.ts. */
 
+import type { StatsFs } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { METRICS, type MetricDefinition, type NameOf } from './metric-definitions.ts'
@@ -43,15 +44,19 @@ export class MetricSet {
     collectDefaultMetrics({ register: this.#registry })
   }
 
-  /** Adds the room on the disk of `folder`, as it is when asked. */
+  /** Adds the room on the disk of `folder`, as it is when asked; without them where it is gone. */
   watchDisk(folder: string): void {
-    const size = this.gauge('winnow_disk_size_bytes')
-    const collect = async () => {
-      const { bavail, blocks, bsize } = await statfs(folder)
-      free.set(bavail * bsize)
-      size.set(blocks * bsize)
-    }
-    const free = new Gauge({ ...this.#configuration('winnow_disk_free_bytes'), collect })
+    const watch = (name: NameOf<'gauge'>, bytesOf: (disk: StatsFs) => number) =>
+      new Gauge({
+        ...this.#configuration(name),
+        async collect() {
+          const disk = await statfs(folder).catch(() => null)
+          if (disk) this.set(bytesOf(disk))
+          else this.remove()
+        },
+      })
+    watch('winnow_disk_free_bytes', ({ bavail, bsize }) => bavail * bsize)
+    watch('winnow_disk_size_bytes', ({ blocks, bsize }) => blocks * bsize)
   }
 
   #configuration(name: keyof typeof METRICS) {

@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { metricsText } from '../../gateway/operations/state-metrics.ts'
+import { sql } from 'kysely'
+import { Metrics } from '../../gateway/operations/metrics.ts'
+import { createMetricsText } from '../../gateway/operations/state-metrics.ts'
 import { startMetricsServer } from '../../shared/telemetry/metrics-server.ts'
 import { startSeparationClient } from '../support/separation-client.ts'
 import {
@@ -16,7 +18,7 @@ import {
 
 async function startMetrics(t: TestContext, gateway: Gateway): Promise<string> {
   const server = await startMetricsServer('127.0.0.1', 0, {
-    text: () => metricsText(gateway.deps),
+    text: createMetricsText(gateway.deps),
     log: gateway.deps.log,
   })
   t.after(() => server.stop())
@@ -133,8 +135,57 @@ test('extension: metrics name no request, key or account, and are not on the por
   assert.equal((await gateway.call('GET', '/metrics')).statusCode, 404)
   assert.equal((await fetch(`${address}/v1/models`)).status, 404)
   assert.equal((await fetch(`${address}/metrics`, { method: 'POST' })).status, 405)
+})
+
+const COUNTED_IN_DATABASE = [
+  'winnow_requests{status="IN_QUEUE"}',
+  'winnow_queue_oldest_seconds',
+  'winnow_outbox_jobs',
+  'winnow_webhooks_due',
+]
+
+async function assertWithoutDatabase(address: string): Promise<void> {
+  const values = await read(address)
+  assert.equal(values.get('winnow_database_up'), 0)
+  assert.equal(values.get('winnow_requests_submitted_total'), 1, 'counters are there')
+  assert.equal(values.get('winnow_broker_connected'), 1)
+  for (const name of COUNTED_IN_DATABASE) assert.equal(values.has(name), false, name)
+}
+
+test('extension: metrics are answered while the database fails, without what it counts', async (t) => {
+  const gateway = await startGateway(t)
+  const address = await startMetrics(t, gateway)
+  await submitted(gateway)
+  const values = await read(address)
+  assert.equal(values.get('winnow_database_up'), 1)
+  for (const name of COUNTED_IN_DATABASE) assert.equal(values.has(name), true, name)
   await gateway.store.schema.dropTable('outbox').execute()
-  const broken = await fetch(`${address}/metrics`)
-  assert.equal(broken.status, 500)
-  assert.doesNotMatch(await broken.text(), /outbox|SQL/i)
+  await assertWithoutDatabase(address)
+})
+
+test('extension: metrics are answered while the database hangs, which is asked once', async (t) => {
+  const gateway = await startGateway(t, { database: 'postgres' })
+  const address = await startMetrics(t, gateway)
+  await submitted(gateway)
+  await gateway.store.transaction().execute(async (transaction) => {
+    await sql`lock table outbox in access exclusive mode`.execute(transaction)
+    await Promise.all(Array.from({ length: 20 }, () => assertWithoutDatabase(address)))
+    const { rows } = await sql<{ waiting: number }>`
+      select count(*) as waiting from pg_locks
+      where not granted and relation = 'outbox'::regclass`.execute(transaction)
+    assert.deepEqual(rows, [{ waiting: 1 }])
+  })
+  while ((await read(address)).get('winnow_database_up') === 0);
+  assert.equal((await read(address)).get('winnow_outbox_jobs'), 0)
+})
+
+test('a folder that is gone leaves out the metrics of its disk alone', async () => {
+  const metrics = new Metrics()
+  metrics.watchProcess('/there/is/no/such/folder')
+  const text = await metrics.text()
+  assert.match(text, /^winnow_requests_submitted_total 0$/m)
+  assert.doesNotMatch(text, /^winnow_disk_/m)
+  const there = new Metrics()
+  there.watchProcess('.')
+  assert.match(await there.text(), /^winnow_disk_size_bytes [1-9]\d+$/m)
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { metricsText } from '../../gateway/operations/state-metrics.ts'
+import { createMetricsText } from '../../gateway/operations/state-metrics.ts'
 import { createDeadLetterHandler } from '../../gateway/requests/dead-letters.ts'
 import { createRescuer, rescue } from '../../gateway/requests/rescuer.ts'
 import { assertError } from '../support/assert-shape.ts'
@@ -280,7 +280,7 @@ test('3 a request whose job was delivered too often is FAILED with ENGINE_LOST',
     gateway.logged('error').map(({ sequence }) => sequence),
     [99, 1, 1],
   )
-  const text = await metricsText(gateway.deps)
+  const text = await createMetricsText(gateway.deps)()
   assert.match(text, /^winnow_dead_letters_total\{stream="JOBS"\} 3$/m)
 })
 
