@@ -35,7 +35,9 @@ export async function credit(store: Store, entry: Entry): Covered {
     .where('account_id', '=', accountId)
     .executeTakeFirstOrThrow()
   if (credited === seconds) return true
-  const message = `The reference "${reference}" has credited ${credited} s: for another amount give another reference.`
+  const message =
+    `The reference "${reference}" has credited ${credited} s: ` +
+    'for another amount give another reference.'
   throw new ServiceError('IDEMPOTENCY_CONFLICT', { message, param: 'reference' })
 }
 

@@ -37,6 +37,7 @@ import {
   type StreamOptions,
 } from './streams.ts'
 import { carryingTrace, traceParentOf } from './tracing.ts'
+import { Losses } from './losses.ts'
 import { readLetter, SEQUENCE_HEADER, type Exhaustion } from './letters.ts'
 import type { Logger } from '../telemetry/log.ts'
 import {
@@ -105,9 +106,7 @@ class JetStreamBroker implements Broker {
   readonly #log: Logger
   /** When the stream of the jobs was made; another time means another stream. */
   #streamsMade: string | undefined
-  /** Called after a loss of the streams; until there is one, `#isLossUnseen` keeps it. */
-  #onLoss: (() => void) | undefined
-  #isLossUnseen = false
+  readonly #losses = new Losses()
   /** Distinguishes what this connection has published from what others have. */
   readonly #name = randomUUID()
   #connected = true
@@ -203,10 +202,7 @@ class JetStreamBroker implements Broker {
     return this.#subscribe(ANNOUNCEMENT_SUBJECT, EngineAnnouncement, handle)
   }
 
-  followLosses(handle: () => void): void {
-    this.#onLoss = handle
-    if (this.#isLossUnseen) this.#noteLoss()
-  }
+  followLosses = (handle: () => void) => this.#losses.follow(handle)
 
   isConnected(): boolean {
     return this.#connected && !this.#connection.isClosed()
@@ -248,15 +244,10 @@ class JetStreamBroker implements Broker {
       if (created === this.#streamsMade) return
       const isFirst = this.#streamsMade === undefined
       this.#streamsMade = created
-      if (!isFirst) this.#noteLoss()
+      if (!isFirst) this.#losses.note()
     } catch (error) {
       this.#log.warn({ err: error }, 'the streams could not be looked at')
     }
-  }
-
-  #noteLoss(): void {
-    this.#isLossUnseen = this.#onLoss === undefined
-    this.#onLoss?.()
   }
 
   async #publish(subject: string, data: Uint8Array, messageId: string) {
@@ -282,6 +273,7 @@ class JetStreamBroker implements Broker {
       if (!this.isConnected() || !(await streamsAreMissing(this.#manager))) throw error
       this.#log.warn({ err: error }, 'the broker has lost its streams: making them anew')
       await ensureStreams(this.#manager, this.#streams)
+      await this.#watchStreams()
       return use()
     }
   }
