@@ -241,10 +241,9 @@ class JetStreamBroker implements Broker {
   async #watchStreams(): Promise<void> {
     try {
       const { created } = await this.#restoring(() => this.#manager.streams.info(JOBS.stream))
-      if (created === this.#streamsMade) return
-      const isFirst = this.#streamsMade === undefined
+      const known = this.#streamsMade
       this.#streamsMade = created
-      if (!isFirst) this.#losses.note()
+      if (known !== undefined && known !== created) this.#losses.note()
     } catch (error) {
       this.#log.warn({ err: error }, 'the streams could not be looked at')
     }
