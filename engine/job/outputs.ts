@@ -26,6 +26,8 @@ export interface OutputsOptions {
   encoding: EncoderOptions
   /** The source's file, when it has a picture. */
   videoPath: string | null
+  /** Its stream that is separated, with which the picture stays in step. */
+  soundIndex: number
   /** Whether peaks are stored beside them. */
   hasPeaks: boolean
   signal: AbortSignal
@@ -174,9 +176,9 @@ export class Outputs {
   }
 
   async #prepareVideo(): Promise<PreparedVideo | null> {
-    const { videoPath: path, folder, log } = this.#options
+    const { videoPath: path, soundIndex, folder, log } = this.#options
     if (path === null) return null
-    const video = await this.#orNull('video', this.#pictures!.prepare({ path, folder }))
+    const video = await this.#orNull('video', this.#pictures!.prepare({ path, soundIndex, folder }))
     if (!video) return null
     log(describePicture(video))
     return video

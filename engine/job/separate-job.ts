@@ -182,6 +182,7 @@ async function separateSource(
       folder,
       encoding: { format, sampleRate, channels, channelMask, tags, cover },
       videoPath: hasVideo ? sourcePath : null,
+      soundIndex: mixture.streamIndex,
       hasPeaks: job.upload_urls.peaks !== undefined,
       signal,
       log: reporter.log,

@@ -32,6 +32,8 @@ export interface Mixture {
   /** Which loudspeakers, as in a WAV header; 0n where nothing says. */
   readonly channelMask: bigint
   readonly hasVideo: boolean
+  /** In the file, the number of the stream that is decoded. */
+  readonly streamIndex: number
   /** Hertz, of the source. */
   readonly sourceSampleRate: number
   /** FFmpeg's names, for the log. */
@@ -87,6 +89,7 @@ class DecodedMixture implements Mixture {
   readonly sourceChannels: number
   readonly channelMask: bigint
   readonly hasVideo: boolean
+  readonly streamIndex: number
   readonly sourceSampleRate: number
   readonly codec: string
   readonly container: string
@@ -106,7 +109,8 @@ class DecodedMixture implements Mixture {
 
   constructor(sound: OpenSound, first: Frame, given: Given) {
     const { media, tags } = sound
-    this.hasVideo = media.hasVideo
+    this.streamIndex = media.stream.index
+    this.hasVideo = media.picture !== null
     this.codec = avGetCodecName(media.stream.codecpar.codecId) ?? 'unknown'
     this.container = media.container
     this.tags = tags
@@ -134,7 +138,8 @@ class DecodedMixture implements Mixture {
   get remarks(): string[] {
     const links = this.#links
     const chain = `The source is a chain of ${links} recordings, read one after the other.`
-    return [...(links > 1 ? [chain] : []), ...this.#changes.lines]
+    const clock = this.#sound.reader.packets.clock?.remarks ?? []
+    return [...(links > 1 ? [chain] : []), ...clock, ...this.#changes.lines]
   }
 
   async *blocks(): AsyncGenerator<Float32Array[]> {

@@ -157,8 +157,8 @@ class SoundLength {
 
   /** Beside a picture, sound that begins later than the media is led in by silence. */
   #silenceBefore(pts: number | null, skippedSeconds: number): number {
-    const { hasVideo, startSeconds } = this.#media
-    if (!hasVideo || pts === null) return 0
+    const { picture, startSeconds } = this.#media
+    if (!picture || pts === null) return 0
     return Math.max(0, pts * this.#tickSeconds + skippedSeconds - startSeconds)
   }
 }

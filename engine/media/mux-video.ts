@@ -10,7 +10,7 @@ import { PacketReader } from './packet-reader.ts'
 import type { PreparedVideo } from './prepare-video.ts'
 
 export interface MuxOptions {
-  video: Pick<PreparedVideo, 'path' | 'startSeconds'>
+  video: Pick<PreparedVideo, 'path' | 'startSeconds' | 'soundIndex'>
   /** An M4A file; its first sample belongs to the start of the media. */
   audioPath: string
   /** Where the MP4 goes. */
@@ -26,7 +26,7 @@ export async function muxVideo({ video, audioPath, path }: MuxOptions): Promise<
   const readers: PacketReader[] = []
   const output = new FormatContext()
   try {
-    const picture = await PacketReader.open(video.path, isVideo)
+    const picture = await PacketReader.open(video.path, isVideo, video.soundIndex)
     readers.push(picture)
     const sound = await PacketReader.open(audioPath, isAudio)
     readers.push(sound)

@@ -105,10 +105,11 @@ const TIME_BASE_PER_SECOND = 1_000_000
 export interface Media {
   context: FormatContext
   stream: Stream
+  /** Its moving picture; null: it has none. */
+  picture: Stream | null
   decoder: Codec
   /** Where the media begins on its own clock, in seconds; a stream may begin later. */
   startSeconds: number
-  hasVideo: boolean
   container: string
   /** Whether its times are its own: FFmpeg counts them where a file has none. */
   hasTimes: boolean
@@ -186,16 +187,25 @@ async function judge(context: FormatContext, { path, range, head }: Opening): Pr
   const { sampleRate, channels } = stream.codecpar
   assertSupported(sampleRate, channels)
   const startSeconds = await earliestStart(context, path)
-  for (const other of streams) if (other.index !== streamIndex) other.discard = AVDISCARD_ALL
+  const picture = streams.find(isVideo) ?? null
+  readOnly(context, [stream, picture])
   const container = context.iformat?.name ?? 'unknown'
   return {
     context,
     stream,
+    picture,
     decoder,
     container,
     hasTimes: !UNTIMED.includes(container),
     startSeconds,
-    hasVideo: streams.some(isVideo),
+  }
+}
+
+/** Leaves out the packets of all streams but these. */
+export function readOnly(context: FormatContext, wanted: readonly (Stream | null)[]): void {
+  const indexes = new Set(wanted.map((stream) => stream?.index))
+  for (const stream of context.streams) {
+    if (!indexes.has(stream.index)) stream.discard = AVDISCARD_ALL
   }
 }
 

@@ -22,7 +22,7 @@ export async function openSound(path: string): Promise<OpenSound> {
   const [first, ...following] = await oggLinks(path)
   const sound = await openPart(path, first)
   if (following.length === 0) return sound
-  if (!sound.media.hasVideo) return { ...sound, following }
+  if (!sound.media.picture) return { ...sound, following }
   await sound.close()
   return openPart(path) // its pictures are read as one stream, too
 }

@@ -1,9 +1,10 @@
 /** Reads one stream's packets, one after the other, off the main thread. */
 
-import { AVDISCARD_ALL, AV_NOPTS_VALUE } from 'node-av/constants'
+import { AV_NOPTS_VALUE } from 'node-av/constants'
 import { FormatContext, Packet, type Stream } from 'node-av/lib'
 import { check } from './ffmpeg.ts'
-import { openInput } from './open-media.ts'
+import { MediaClock } from './media-clock.ts'
+import { openInput, readOnly } from './open-media.ts'
 
 export class PacketReader {
   readonly context: FormatContext
@@ -14,17 +15,25 @@ export class PacketReader {
   #firstTime = AV_NOPTS_VALUE
   #isTimed = false
 
-  private constructor(context: FormatContext, stream: Stream) {
+  readonly #clock: MediaClock | null
+
+  private constructor(context: FormatContext, stream: Stream, sound: Stream | null) {
     this.context = context
     this.stream = stream
+    this.#clock = sound && new MediaClock(context.iformat?.name ?? '', sound, stream)
     this.packet.alloc()
   }
 
   /**
    * Opens the first stream of a local file that is `wanted`.
+   * @param soundIndex of the stream of sound by which a clock is put right; absent: it is right
    * @throws Error when there is none, CallError when the file cannot be read
    */
-  static async open(path: string, wanted: (stream: Stream) => boolean): Promise<PacketReader> {
+  static async open(
+    path: string,
+    wanted: (stream: Stream) => boolean,
+    soundIndex?: number,
+  ): Promise<PacketReader> {
     const context = new FormatContext()
     try {
       check(await openInput(context, path), 'open the file')
@@ -32,8 +41,9 @@ export class PacketReader {
       const streams = context.streams
       const stream = streams.find(wanted)
       if (!stream) throw new Error('The file has no such stream')
-      for (const other of streams) if (other.index !== stream.index) other.discard = AVDISCARD_ALL
-      return new PacketReader(context, stream)
+      const sound = soundIndex === undefined ? null : (streams[soundIndex] ?? null)
+      readOnly(context, [stream, sound])
+      return new PacketReader(context, stream, sound)
     } catch (error) {
       await context.closeInput()
       throw error
@@ -45,6 +55,7 @@ export class PacketReader {
     do {
       this.packet.unref()
       if ((await this.context.readFrame(this.packet)) < 0) return false
+      this.#clock?.place(this.packet)
     } while (this.packet.streamIndex !== this.stream.index)
     if (!this.#isTimed) this.#timeDecoding()
     this.#read += 1n

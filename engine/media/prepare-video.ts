@@ -35,6 +35,8 @@ export interface PreparedVideo {
   path: string
   /** The time on this file's clock that is the start of the media, in seconds. */
   startSeconds: number
+  /** The stream of sound whose times the video goes by; absent: its own are right. */
+  soundIndex?: number
   /** FFmpeg's name of the source's coding. */
   codec: string
   /** Why the video had to be coded anew, in words that end a sentence; null: it can be copied. */
@@ -46,6 +48,8 @@ export interface PreparedVideo {
 export interface VideoOptions {
   /** A local file that `openMixture` found to have a video. */
   path: string
+  /** Its stream that is separated; absent: no clock is put right. */
+  soundIndex?: number
   /** Where a video that is coded anew goes, as `video.mp4`. */
   folder: string
 }
@@ -55,7 +59,8 @@ export interface VideoOptions {
  * @throws Error when the video can be neither copied nor coded anew
  */
 export async function prepareVideo(options: VideoOptions): Promise<PreparedVideo> {
-  const reader = await PacketReader.open(options.path, isVideo)
+  const { path: source, soundIndex } = options
+  const reader = await PacketReader.open(source, isVideo, soundIndex)
   const startSeconds = startSecondsOf(reader.context)
   const { codecId } = reader.stream.codecpar
   const codec = avGetCodecName(codecId) ?? 'unknown'
@@ -65,9 +70,13 @@ export async function prepareVideo(options: VideoOptions): Promise<PreparedVideo
   } finally {
     await reader.close()
   }
-  if (recodedBecause === null) return { path: options.path, startSeconds, codec, recodedBecause }
+  const clock = soundIndex === undefined ? {} : { soundIndex }
+  if (recodedBecause === null) {
+    return { path: source, startSeconds, ...clock, codec, recodedBecause }
+  }
   const path = join(options.folder, 'video.mp4')
-  const { isInterlaced } = await transcodeVideo({ path: options.path, to: path, startSeconds })
+  const anew = { path: source, to: path, startSeconds, ...clock }
+  const { isInterlaced } = await transcodeVideo(anew)
   return { path, startSeconds: 0, codec, recodedBecause, isInterlaced }
 }
 

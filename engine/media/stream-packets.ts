@@ -3,9 +3,10 @@
  * again: to open a file takes FFmpeg longer than to read a minute of it.
  */
 
-import { AV_NOPTS_VALUE, AVERROR_EOF } from 'node-av/constants'
+import { AVERROR_EOF } from 'node-av/constants'
 import { Packet } from 'node-av/lib'
 import { assertPacketNotEncrypted } from './encryption.ts'
+import { MediaClock } from './media-clock.ts'
 import { isRead, type Media } from './open-media.ts'
 
 /** What is read ahead is kept up to this, some minutes of sound: its process has little memory. */
@@ -13,6 +14,8 @@ const KEPT_BYTES_MAX = 16 * 2 ** 20
 const KEPT_PACKETS_MAX = 8_192
 
 export class StreamPackets {
+  /** Null: the file has no times. */
+  readonly clock: MediaClock | null
   readonly #media: Media
   #packet = new Packet()
   #kept: Packet[] = []
@@ -23,6 +26,8 @@ export class StreamPackets {
 
   constructor(media: Media) {
     this.#media = media
+    const { container, stream, picture, hasTimes } = media
+    this.clock = hasTimes ? new MediaClock(container, stream, picture) : null
     this.#packet.alloc()
   }
 
@@ -70,21 +75,13 @@ export class StreamPackets {
       this.#endCode = code
       return false
     }
+    this.clock?.place(this.#packet)
     if (this.#packet.streamIndex === stream.index) {
       assertPacketNotEncrypted(this.#packet)
-      this.#dropGuess(this.#packet)
       use(this.#packet)
     }
     this.#packet.unref()
     return true
-  }
-
-  /**
-   * MPEG gives one time to several frames. FFmpeg adds the others, by the rate of the stream's
-   * beginning: they are wrong where that has changed. Such frames have no position in the file.
-   */
-  #dropGuess(packet: Packet): void {
-    if (packet.pos < 0n && this.#media.container.startsWith('mpeg')) packet.pts = AV_NOPTS_VALUE
   }
 
   #keep(packet: Packet): void {

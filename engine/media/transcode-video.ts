@@ -35,6 +35,8 @@ export interface TranscodeOptions {
   to: string
   /** The time on the source's clock that becomes 0, in seconds. */
   startSeconds: number
+  /** As of `PacketReader.open`. */
+  soundIndex?: number
 }
 
 /** Pixels of a picture, 4096 x 2304: what is larger takes gigabytes to decode and to encode. */
@@ -51,12 +53,9 @@ const THREADS = Math.min(8, Math.max(1, Math.floor(availableParallelism() / 2)))
  * @returns what the pictures have become
  * @throws Error when no picture can be decoded, or it is too large
  */
-export async function transcodeVideo({
-  path,
-  to,
-  startSeconds,
-}: TranscodeOptions): Promise<PictureForm> {
-  const reader = await PacketReader.open(path, isVideo)
+export async function transcodeVideo(options: TranscodeOptions): Promise<PictureForm> {
+  const { path, to, startSeconds, soundIndex } = options
+  const reader = await PacketReader.open(path, isVideo, soundIndex)
   const decoder = new CodecContext()
   const frame = new Frame()
   frame.alloc()

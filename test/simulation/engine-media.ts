@@ -149,6 +149,7 @@ export class EngineMedia implements JobMedia {
       sourceChannels: 1,
       channelMask: 0n,
       hasVideo: false,
+      streamIndex: 0,
       sourceSampleRate: RATE,
       codec: 'none',
       container: 'none',

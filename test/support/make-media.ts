@@ -54,6 +54,8 @@ export interface VideoTrack {
   isCoverArt?: boolean
   /** Seconds after the start of the file at which it begins. */
   delay?: number
+  /** Seconds by which what follows a frame is later. */
+  jumps?: readonly { afterFrame: number; seconds: number }[]
   /** Options of the encoder. */
   options?: Record<string, string>
   /** Frames, by number, that are white; all others are a moving pattern. */
@@ -223,7 +225,7 @@ function* audioFrames(
 }
 
 function* videoFrames(video: VideoTrack): Generator<Frame> {
-  const { seconds, isCoverArt, delay = 0, flashes, width, height } = video
+  const { seconds, isCoverArt, delay = 0, jumps = [], flashes, width, height } = video
   const paint = video.paint ?? ((frame, number) => paintPattern(frame, number, flashes))
   const count = isCoverArt ? 1 : Math.round(seconds * FRAMES_PER_SECOND)
   for (let i = 0; i < count; i++) {
@@ -234,7 +236,11 @@ function* videoFrames(video: VideoTrack): Generator<Frame> {
     frame.height = height ?? HEIGHT
     FFmpegError.throwIfError(frame.getBuffer(), 'picture')
     paint(frame, i)
-    frame.pts = BigInt(Math.round(delay * FRAMES_PER_SECOND) + i)
+    const later = jumps.reduce(
+      (sum, { afterFrame, seconds }) => sum + (i >= afterFrame ? seconds : 0),
+      delay,
+    )
+    frame.pts = BigInt(Math.round(later * FRAMES_PER_SECOND) + i)
     yield frame
   }
 }

@@ -29,6 +29,8 @@ export interface Pictures {
   pictures: string[]
   /** When each picture is shown, in order, in seconds from the start of the media. */
   times: number[]
+  /** How bright each is, in the order of `times`. */
+  lights: number[]
   /** When the brightest is shown. */
   flash: number
   /** When the last one ends. */
@@ -55,6 +57,7 @@ export async function readVideo(path: string): Promise<Pictures> {
     title: context.metadata?.get('title') ?? null,
     pictures: [],
     times: [],
+    lights: [],
     flash: -1,
     seconds: 0,
   }
@@ -68,6 +71,7 @@ export async function readVideo(path: string): Promise<Pictures> {
       const light = frame.data![0]!.subarray(0, 40).reduce((sum, x) => sum + x, 0)
       if (light > brightest) [brightest, found.flash] = [light, time]
       found.times.push(time)
+      found.lights.push(light)
       found.seconds = Math.max(found.seconds, time + (Number(frame.duration) * num) / den)
     }
   }

@@ -29,6 +29,7 @@ function openOutputs(videoPath: string | null, names = NAMES, hasPeaks = false) 
     encoding,
     names,
     videoPath,
+    soundIndex: 1,
     hasPeaks,
     signal: new AbortController().signal,
     log: (line) => lines.push(line),

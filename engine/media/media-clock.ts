@@ -1,0 +1,151 @@
+/**
+ * Joins the times of a file whose clock jumps or begins anew, as where recordings of broadcasts
+ * were put together. Sound and picture are read in processes of their own: since both follow the
+ * same packets by the same rules, they stay in step.
+ */
+
+import { AV_NOPTS_VALUE } from 'node-av/constants'
+import type { Packet, Stream } from 'node-av/lib'
+
+/** Seconds. Time that neither sound nor picture fills is a pause up to this, and a jump beyond. */
+const PAUSE_SECONDS_MAX = 10
+
+/** Seconds. So far back in time is a jump: pictures come out of order, and sound may overlap. */
+const BACK_SECONDS_MAX = 2
+
+/** Jumps that are listed one by one. */
+const LISTED_MAX = 8
+
+/** Time between two jumps. All of it is in seconds. */
+interface Stretch {
+  /** From the file's time to the time since its start. */
+  shift: number
+  /** On the file's clock. */
+  first: number
+  last: number
+}
+
+/** A stream's place in time, in seconds. */
+interface Track {
+  stream: Stream
+  tickSeconds: number
+  stretch: Stretch
+  /** Where it ends so far, shifted; null before its first packet. */
+  end: number | null
+  /** Of a picture: where the packet before begins, the last of all, and the least between two. */
+  before: number
+  latest: number
+  step: number
+}
+
+export class MediaClock {
+  readonly #sound: Stream
+  readonly #isMpeg: boolean
+  readonly #tracks: ReadonlyMap<number, Track>
+  readonly #beginning: Stretch = { shift: 0, first: Infinity, last: -Infinity }
+  #newest = this.#beginning
+  #jumps = 0
+  readonly #listed: string[] = []
+
+  constructor(container: string, sound: Stream, picture: Stream | null) {
+    this.#sound = sound
+    this.#isMpeg = container.startsWith('mpeg')
+    const streams = picture ? [sound, picture] : [sound]
+    this.#tracks = new Map(streams.map((stream) => [stream.index, this.#trackOf(stream)]))
+  }
+
+  #trackOf(stream: Stream): Track {
+    const { num, den } = stream.timeBase
+    const begun = { stretch: this.#newest, end: null, before: 0, latest: -Infinity, step: 1 }
+    return { stream, tickSeconds: num / den, ...begun }
+  }
+
+  /** Sentences for the log. */
+  get remarks(): string[] {
+    if (this.#jumps === 0) return []
+    const more = this.#jumps > LISTED_MAX ? ` and ${this.#jumps - LISTED_MAX} times more` : ''
+    return [
+      `The clock of the source jumps or begins anew at ${this.#listed.join(', ')} s${more}: ` +
+        'what follows is joined to what was before, without the time between.',
+    ]
+  }
+
+  /** Puts the packet's times right. All packets of both streams come here, in the file's order. */
+  place(packet: Packet): void {
+    const track = this.#tracks.get(packet.streamIndex)
+    if (!track) return
+    const time = this.#timeOf(packet)
+    const seconds = Number(packet.duration) * track.tickSeconds
+    if (time === null) {
+      if (track.end !== null) track.end += seconds
+    } else {
+      this.#settle(track, time * track.tickSeconds)
+      this.#follow(track, time * track.tickSeconds, seconds)
+    }
+    const ticks = BigInt(Math.round(track.stretch.shift / track.tickSeconds))
+    if (packet.pts !== AV_NOPTS_VALUE) packet.pts += ticks
+    if (packet.dts !== AV_NOPTS_VALUE) packet.dts += ticks
+  }
+
+  /** In ticks; null where the packet does not say. */
+  #timeOf(packet: Packet): number | null {
+    const isSound = packet.streamIndex === this.#sound.index
+    // MPEG gives one time to several frames of sound. FFmpeg adds the others, by the rate of the
+    // stream's beginning, which may have changed. Such frames have no position in the file.
+    if (isSound && this.#isMpeg && packet.pos < 0n) packet.pts = AV_NOPTS_VALUE
+    const { pts, dts } = packet
+    if (pts !== AV_NOPTS_VALUE) return Number(pts)
+    return dts === AV_NOPTS_VALUE || isSound ? null : Number(dts)
+  }
+
+  /** Finds the stretch in which the packet is. */
+  #settle(track: Track, time: number): void {
+    if (track.end === null) {
+      track.stretch = this.#newest
+      return
+    }
+    const late = time + track.stretch.shift - track.end
+    const lateInNewest = time + this.#newest.shift - track.end
+    const mayJoin = track.stretch !== this.#newest && this.#isNear(time)
+    if (mayJoin && Math.abs(lateInNewest) < Math.abs(late)) {
+      track.stretch = this.#newest
+      // The other stream jumped first, and was to end there as this one does.
+      if (lateInNewest < 0) this.#newest.shift -= lateInNewest
+      return
+    }
+    const ahead = time + track.stretch.shift - this.#front
+    if (ahead > PAUSE_SECONDS_MAX || late < -BACK_SECONDS_MAX) this.#jump(track, time, track.end)
+  }
+
+  #isNear(time: number): boolean {
+    const { first, last } = this.#newest
+    return time > first - PAUSE_SECONDS_MAX && time < last + PAUSE_SECONDS_MAX
+  }
+
+  /** Where the stream that is furthest ends, shifted. */
+  get #front(): number {
+    return Math.max(...[...this.#tracks.values()].map(({ end }) => end ?? -Infinity))
+  }
+
+  #jump(track: Track, time: number, end: number): void {
+    track.stretch = this.#newest = { shift: end - time, first: time, last: time }
+    if (++this.#jumps <= LISTED_MAX) this.#listed.push((end - this.#beginning.first).toFixed(2))
+  }
+
+  #follow(track: Track, time: number, seconds: number): void {
+    const { stretch, end } = track
+    stretch.first = Math.min(stretch.first, time)
+    stretch.last = Math.max(stretch.last, time)
+    const start = time + stretch.shift
+    if (track.stream === this.#sound) {
+      track.end = start + seconds
+      return
+    }
+    // How long pictures last is not said alike by every way of reading.
+    const apart = Math.abs(start - track.before)
+    if (end !== null && apart > 0) track.step = Math.min(track.step, apart)
+    track.before = start
+    track.latest = Math.max(track.latest, start)
+    track.end = track.latest + (end === null ? 0 : track.step)
+  }
+}

@@ -1,0 +1,170 @@
+/** Files whose clock jumps, begins anew or wraps: nothing is lost, and the picture stays in step. */
+
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { createEncoder } from '../../../../engine/media/encode.ts'
+import { measureSound } from '../../../../engine/media/measure.ts'
+import { muxVideo } from '../../../../engine/media/mux-video.ts'
+import { prepareVideo } from '../../../../engine/media/prepare-video.ts'
+import { noise } from '../../../support/signals.ts'
+import { clickedChirp, readVideo } from '../../../support/read-video.ts'
+import { assertBetween, assertNear, mediaFolder, readSound } from './read-sound.ts'
+
+const { save, make } = mediaFolder()
+
+let folder: string
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'clocks-'))
+})
+after(() => rm(folder, { recursive: true }))
+
+const RATE = 48_000
+/** Of each part: a flash in frame 12 of 10 a second, and with it a click. */
+const CLICK_SECONDS = 1.2
+const SECONDS = 2.5
+
+interface Kind {
+  container: string
+  video: { encoder: string; options?: Record<string, string> }
+  audio: string
+  recoded?: string
+}
+
+const KINDS: Record<string, Kind> = {
+  'a transport stream': {
+    container: 'mpegts',
+    video: { encoder: 'libx264', options: { bf: '2' } },
+    audio: 'aac',
+  },
+  'a program stream': {
+    container: 'vob',
+    video: { encoder: 'mpeg2video' },
+    audio: 'mp2',
+    recoded: 'lack times',
+  },
+  'FLV with H.264': { container: 'flv', video: { encoder: 'libx264' }, audio: 'aac' },
+  'FLV, coded anew': { container: 'flv', video: { encoder: 'flv' }, audio: 'aac', recoded: 'flv1' },
+}
+
+interface Part {
+  delay: number
+  soundSeconds?: number
+}
+
+let made = 0
+
+async function bytesOf({ container, video, audio }: Kind, part: Part): Promise<Buffer> {
+  const { delay, soundSeconds = SECONDS } = part
+  const planes = [clickedChirp(soundSeconds, RATE, CLICK_SECONDS)]
+  const path = await make(`part ${made++}`, container, {
+    audio: { planes, sampleRate: RATE, encoder: audio, delay },
+    video: { ...video, seconds: SECONDS, flashes: [CLICK_SECONDS * 10], delay },
+  })
+  return readFile(path)
+}
+
+/** Parts one after the other; of FLV without the header of each but the first. */
+async function join2(kind: Kind, parts: readonly Part[]): Promise<string> {
+  const bytes: Buffer[] = []
+  for (const part of parts) bytes.push(await bytesOf(kind, part))
+  const headerBytes = kind.container === 'flv' ? 13 : 0
+  const joined = bytes.map((part, i) => (i === 0 ? part : part.subarray(headerBytes)))
+  return save(`joined ${made++}`, Buffer.concat(joined))
+}
+
+/** Where each click begins. */
+function clicksOf(plane: Float32Array): number[] {
+  const clicks: number[] = []
+  for (let i = 0; i < plane.length; i++) {
+    if (Math.abs(plane[i]!) < 0.4) continue
+    clicks.push(i / RATE)
+    i += RATE / 2
+  }
+  return clicks
+}
+
+/** Separates nothing: sound and picture of the video that a job would answer. */
+async function throughVideo(path: string, recoded: string | undefined) {
+  const { mixture, planes } = await readSound(path)
+  const options = { path, soundIndex: mixture.streamIndex, folder }
+  const prepared = await prepareVideo(options)
+  if (recoded) assert.match(prepared.recodedBecause ?? '', new RegExp(recoded))
+  else assert.equal(prepared.recodedBecause, null)
+  const audioPath = join(folder, `track ${made}`)
+  const encoder = await createEncoder(audioPath, {
+    format: 'aac',
+    sampleRate: mixture.sampleRate,
+    channels: mixture.channels,
+  })
+  await encoder.write(planes)
+  await encoder.finish()
+  const to = join(folder, `video ${made++}`)
+  await muxVideo({ video: prepared, audioPath, path: to })
+  const pictures = await readVideo(to)
+  const brightest = Math.max(...pictures.lights)
+  const flashes = pictures.times.filter((_, i) => pictures.lights[i]! > brightest * 0.9)
+  return { mixture, planes, pictures, flashes, clicks: clicksOf(planes[0]!) }
+}
+
+async function assertInStep(path: string, parts: number, kind: Kind): Promise<void> {
+  const { mixture, planes, pictures, flashes, clicks } = await throughVideo(path, kind.recoded)
+  const seconds = planes[0]!.length / RATE
+  assertNear(seconds, parts * SECONDS, parts * 0.15)
+  assertNear((await measureSound(path, { secondsMax: 60 }))!, seconds, 0.03 * parts)
+  assert.equal(flashes.length, parts, 'all flashes are shown')
+  assert.equal(clicks.length, parts, 'all clicks sound')
+  for (const [i, flash] of flashes.entries()) assertNear(flash, clicks[i]!, 0.12)
+  assertNear(pictures.seconds, seconds, 0.35)
+  assert.equal(pictures.times.length, parts * SECONDS * 10, 'no picture is lost')
+  const isJump = parts > 1
+  assert.equal(mixture.remarks.length, isJump ? 1 : 0)
+  if (isJump) assert.match(mixture.remarks[0]!, /jumps or begins anew at 2\.\d\d/)
+}
+
+for (const [name, kind] of Object.entries(KINDS)) {
+  describe(name, () => {
+    test('a clock that begins anew, four times', async () => {
+      const parts = Array.from({ length: 5 }, () => ({ delay: 0 }))
+      await assertInStep(await join2(kind, parts), 5, kind)
+    })
+    test('a clock that jumps ahead by hours, and back', async () => {
+      const parts = [{ delay: 0 }, { delay: 40_000 }, { delay: 100 }]
+      await assertInStep(await join2(kind, parts), 3, kind)
+    })
+  })
+}
+
+test('parts in which sound and picture are not of one length stay in step', async () => {
+  const kind = KINDS['a transport stream']!
+  const parts = [2.3, 2.7, 2.3, 2.7, 2.4].map((soundSeconds) => ({ delay: 0, soundSeconds }))
+  const path = await join2(kind, parts)
+  const { flashes, clicks, mixture } = await throughVideo(path, undefined)
+  assert.equal(clicks.length, 5)
+  assert.equal(flashes.length, 5)
+  for (const [i, flash] of flashes.entries()) assertNear(flash, clicks[i]!, 0.15)
+  assert.equal(mixture.remarks.length, 1)
+})
+
+test('a clock of 33 bits that wraps is no jump', async () => {
+  const kind = KINDS['a transport stream']!
+  const delay = 2 ** 33 / 90_000 - 2.8 // the muxer begins 1.4 s later
+  await assertInStep(await join2(kind, [{ delay }]), 1, kind)
+})
+
+test('a clock that jumps inside Matroska, beside a picture and without one', async () => {
+  const audio = { planes: [noise(6, RATE)], sampleRate: RATE, encoder: 'flac' }
+  const jumps = [{ afterSample: 138_240, seconds: 40_000 }]
+  const video = { seconds: 6, encoder: 'libx264', jumps: [{ afterFrame: 29, seconds: 40_000 }] }
+  const containerOptions = { max_interleave_delta: '0' }
+  const tracks = [{ audio: { ...audio, jumps } }, { audio: { ...audio, jumps }, video }]
+  for (const each of tracks) {
+    const path = await make(`jump ${made++}.mkv`, 'matroska', { ...each, containerOptions })
+    const { mixture, planes } = await readSound(path)
+    assertBetween(planes[0]!.length, 6 * RATE, 6.1 * RATE)
+    assert.equal(mixture.remarks.length, 1)
+    assertNear((await measureSound(path, { secondsMax: 60 }))!, 6, 0.1)
+  }
+})
