@@ -1,12 +1,13 @@
 /**
- * Short-time Fourier transform with a periodic Hann window four hops long, as torch.stft does it:
- * centred frames, the signal's ends mirrored. The window's length is 4 · hop for every hop, so one
- * block of a hop's samples belongs to four frames and everything is reshapes, slices and sums.
+ * Short-time Fourier transform with a periodic Hann window, as torch.stft does it: centred frames,
+ * the signal's ends mirrored. A block of a hop's samples belongs to as many frames as hops begin in
+ * a window, so everything is reshapes, slices and sums.
  */
 import type { Binding } from './binding.ts'
 import { LruCache } from './lru-cache.ts'
 import { irfft, native, pad, rfft, tf, type Tensor } from './tensor.ts'
 
+/** Of most networks; others state their window. */
 const HOPS_PER_WINDOW = 4
 
 /** Where the frames lie: frame i is centred on sample i · hop - shift. */
@@ -16,6 +17,8 @@ export interface Framing {
   frames: number
   /** Samples, from -2 · hop to less than 2 · hop. */
   shift: number
+  /** Samples of a window, an even number (absent: four hops). */
+  window?: number
 }
 
 export const windowLength = (hop: number): number => HOPS_PER_WINDOW * hop
@@ -26,16 +29,17 @@ export function frameCount(samples: number, hop: number, shift: number): number 
 }
 
 /**
- * wave [rows, samples] to complex [rows, frames, 2 · hop + 1].
- * The signal must have at least a window's length, since mirroring takes samples from inside it.
+ * wave [rows, samples] to complex [rows, frames, window / 2 + 1].
+ * The signal must have more than half a window's length, since mirroring takes samples from inside.
  */
-export function stft(wave: Tensor, { hop, frames, shift }: Framing): Tensor {
+export function stft(wave: Tensor, framing: Framing): Tensor {
+  const { hop, frames, shift, window, hops } = sizesOf(framing)
   const [rows, samples] = wave.shape as [number, number]
-  const blocks = frames + HOPS_PER_WINDOW - 1
-  const left = 2 * hop + shift
-  const right = blocks * hop - left - samples
+  const blocks = frames + hops - 1
+  const left = window / 2 + shift
+  const right = (frames - 1) * hop + window - left - samples
   return tf.tidy(() => {
-    const padded = tf.mirrorPad(
+    const mirrored = tf.mirrorPad(
       wave,
       [
         [0, 0],
@@ -43,55 +47,67 @@ export function stft(wave: Tensor, { hop, frames, shift }: Framing): Tensor {
       ],
       'reflect',
     )
+    const beyond = hops * hop - window // of the last hop, what no window reaches
+    const padded = pad(mirrored, [
+      [0, 0],
+      [0, beyond],
+    ])
     const grid = padded.reshape([rows, blocks, hop])
-    const quarters = Array.from({ length: HOPS_PER_WINDOW }, (_, i) =>
+    const parts = Array.from({ length: hops }, (_, i) =>
       tf.slice(grid, [0, i, 0], [rows, frames, hop]),
     )
-    const framed = tf.concat(quarters, -1) // [rows, frames, 4 · hop]
-    return rfft(framed.mul(hannWindow(hop)), windowLength(hop)) // [rows, frames, 2 · hop + 1]
+    const whole = tf.concat(parts, -1) // [rows, frames, hops · hop]
+    const framed = beyond > 0 ? tf.slice(whole, [0, 0, 0], [-1, -1, window]) : whole
+    return rfft(framed.mul(hannWindow(window)), window) // [rows, frames, window / 2 + 1]
   })
 }
 
 /** The least-squares inverse, as torch.istft: complex [rows, frames, bins] to [rows, samples]. */
-export function istft(spectrum: Tensor, { hop, frames, shift }: Framing, samples: number): Tensor {
+export function istft(spectrum: Tensor, framing: Framing, samples: number): Tensor {
+  const { hop, frames, shift, window } = sizesOf(framing)
   return tf.tidy(() => {
-    const window = hannWindow(hop)
-    const framed = irfft(spectrum, windowLength(hop)).mul(window) // [rows, frames, 4 · hop]
-    const weight = tf.tile(window.square().reshape([1, 1, -1]), [1, frames, 1])
-    const start = 2 * hop + shift
+    const hann = hannWindow(window)
+    const framed = irfft(spectrum, window).mul(hann) // [rows, frames, window]
+    const weight = tf.tile(hann.square().reshape([1, 1, -1]), [1, frames, 1])
+    const start = window / 2 + shift
     const cut = (x: Tensor) => tf.slice(x, [0, start], [-1, samples])
     return cut(overlapAdd(framed, hop)).div(cut(overlapAdd(weight, hop))) // [rows, samples]
   })
 }
 
-/** framed [rows, frames, 4 · hop] to the sum where frames lie: [rows, (frames + 3) · hop]. */
+/** `hops`: how many begin within a window. */
+function sizesOf({ hop, frames, shift, window = windowLength(hop) }: Framing) {
+  return { hop, frames, shift, window, hops: Math.ceil(window / hop) }
+}
+
+/** framed [rows, frames, window] to the sum where frames lie: [rows, (frames + hops - 1) · hop]. */
 function overlapAdd(framed: Tensor, hop: number): Tensor {
   return tf.tidy(() => {
-    const [rows, frames] = framed.shape as [number, number]
-    const last = HOPS_PER_WINDOW - 1
-    const shifted = Array.from({ length: HOPS_PER_WINDOW }, (_, i) => {
-      const quarter = tf.slice(framed, [0, 0, i * hop], [rows, frames, hop])
-      return pad(quarter, [
+    const [rows, frames, window] = framed.shape as [number, number, number]
+    const last = Math.ceil(window / hop) - 1
+    const shifted = Array.from({ length: last + 1 }, (_, i) => {
+      const length = Math.min(hop, window - i * hop)
+      const part = tf.slice(framed, [0, 0, i * hop], [rows, frames, length])
+      return pad(part, [
         [0, 0],
         [i, last - i],
-        [0, 0],
-      ]) // [rows, frames + 3, hop]
+        [0, hop - length],
+      ]) // [rows, frames + last, hop]
     })
     return tf.addN(shifted).reshape([rows, (frames + last) * hop])
   })
 }
 
-/** Hops are few: one for each sample rate and pass. */
+/** They are few: one for each sample rate and pass. */
 const WINDOWS_KEPT = 16
 /** By what computes with them: one without numbers serves no other. */
 const windows = new WeakMap<Binding, LruCache<Tensor>>()
 
-/** [4 · hop], held on the device. */
-function hannWindow(hop: number): Tensor {
-  const length = windowLength(hop)
+/** [length], held on the device. */
+function hannWindow(length: number): Tensor {
   const angle = (2 * Math.PI) / length
   const numbers = () => Float32Array.from({ length }, (_, i) => 0.5 - 0.5 * Math.cos(angle * i))
-  return windowsOf(native.binding).get(String(hop), () => tf.keep(tf.tensor1d(numbers())))
+  return windowsOf(native.binding).get(String(length), () => tf.keep(tf.tensor1d(numbers())))
 }
 
 function windowsOf(binding: Binding): LruCache<Tensor> {

@@ -1,6 +1,7 @@
 /** What of a folder can be compared, whichever model's reference made it. */
 import { GoldenFolder } from './golden-folder.ts'
 import type { Comparison } from './comparison.ts'
+import { AUDIOSEP_STAGES } from './audiosep/stages.ts'
 import { HTDEMUCS_STAGES } from './htdemucs/stages.ts'
 import { Reference } from './reference.ts'
 import { missingFor, runStage, STAGES } from './stages.ts'
@@ -26,6 +27,7 @@ export interface OpenStage {
 
 /** By how the manifest's `what` begins. */
 const OPEN_MODELS: Readonly<Record<string, Readonly<Record<string, OpenStage>>>> = {
+  AudioSep: AUDIOSEP_STAGES,
   HTDemucs: HTDEMUCS_STAGES,
 }
 

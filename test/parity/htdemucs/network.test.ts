@@ -1,11 +1,7 @@
-/** HTDemucs against its reference, by the comparisons of `npm run parity`, and at full size. */
+/** HTDemucs against its reference, and at the published sizes. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { agrees } from '../../../scripts/parity/comparison.ts'
-import { openComparable } from '../../../scripts/parity/comparable.ts'
 import { openNetwork } from '../../../scripts/parity/htdemucs/networks.ts'
 import { WARM_UP_CALLS } from '../../../models/graph/compiled.ts'
 import { readHTDemucsConfig } from '../../../models/htdemucs/config.ts'
@@ -15,22 +11,11 @@ import { tf } from '../../../models/tensor.ts'
 import { assertClose } from '../../support/assert-close.ts'
 import { randomWeights } from '../../support/random-weights.ts'
 import { noise } from '../lanes.ts'
+import { fixtureFolder, readInventory, testStages } from '../open-model.ts'
 
-const FOLDER = fileURLToPath(new URL('../../fixtures/htdemucs', import.meta.url))
+const FOLDER = fixtureFolder('htdemucs')
 
-const { stages } = await openComparable(FOLDER)
-
-for (const [name, { missing, run }] of Object.entries(stages)) {
-  test(`${name}: everything is within what the manifest allows`, async () => {
-    assert.deepEqual(missing, [])
-    const comparisons = await run()
-    assert.ok(comparisons.length > 0, 'nothing was compared')
-    assert.deepEqual(
-      comparisons.filter((comparison) => !agrees(comparison)),
-      [],
-    )
-  })
-}
+await testStages(FOLDER)
 
 test('as a graph, an item has the answer that it has alone, and nothing is leaked', () => {
   const { network, config } = openNetwork(join(FOLDER, 'model/000003bb-feeb7c97.th'))
@@ -55,12 +40,10 @@ test('as a graph, an item has the answer that it has alone, and nothing is leake
 
 for (const name of ['htdemucs', 'htdemucs_6s']) {
   test(`${name}: every tensor of the published checkpoint is read at its shape`, async () => {
-    const inventory = JSON.parse(readFileSync(join(FOLDER, `${name}.inventory.json`), 'utf8'))
-    const keys = inventory.keys as [name: string, shape: number[]][]
-    const shapes = Object.fromEntries(keys.map(([key, shape]) => [key, shape]))
+    const { kwargs, shapes } = readInventory(FOLDER, name)
     await onShapes(async () => {
       const weights = randomWeights(shapes)
-      loadNetwork(weights, readHTDemucsConfig(inventory.kwargs))
+      loadNetwork(weights, readHTDemucsConfig(kwargs))
       weights.assertAllRead()
     })
   })

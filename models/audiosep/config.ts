@@ -1,0 +1,82 @@
+/** The sizes of AudioSep, which its weights tell. */
+import type { Weights } from '../checkpoint/weights.ts'
+
+export interface AudioSepConfig {
+  /** Hertz, as the configuration next to the checkpoint states it. */
+  sampleRate: number
+  /** Samples of a window, and from one to the next. */
+  window: number
+  hop: number
+  /** Channels after each encoder, the first first. */
+  channels: readonly number[]
+  conditionDim: number
+  text: TextSizes
+}
+
+export interface TextSizes {
+  dim: number
+  hiddenDim: number
+  layers: number
+  heads: number
+  vocabulary: number
+  positions: number
+  /** Width of the embedding, which is the network's condition. */
+  jointDim: number
+}
+
+const ENCODERS = 6
+/** A window is 6.4 hops long: 2,048 and 320 samples. No file states the hop. */
+const HOPS_PER_WINDOW = 32 / 5
+/** Width of a head of RoBERTa's attention. */
+const HEAD_DIM = 64
+
+interface Stated {
+  sampleRate: number
+  /** Heads of the text encoder (absent: as wide as RoBERTa's). */
+  textHeads?: number
+}
+
+/** @throws Error naming the weight that is missing */
+export function readAudioSepConfig(
+  weights: Weights,
+  { sampleRate, textHeads }: Stated,
+): AudioSepConfig {
+  const base = weights.at('ss_model').at('base')
+  const [bins = 0] = base.at('bn0').shapeOf('weight')
+  const window = 2 * (bins - 1)
+  const film = weights.at('ss_model').at('film').at('encoder_block1->conv_block1->beta1')
+  return {
+    sampleRate,
+    window,
+    hop: Math.round(window / HOPS_PER_WINDOW),
+    channels: Array.from(
+      { length: ENCODERS },
+      (_, i) =>
+        base
+          .at(`encoder_block${i + 1}`)
+          .at('conv_block1')
+          .at('conv2')
+          .shapeOf('weight')[0]!,
+    ),
+    conditionDim: film.shapeOf('weight')[1]!,
+    text: textSizesOf(weights.at('query_encoder').at('model'), textHeads),
+  }
+}
+
+function textSizesOf(weights: Weights, heads: number | undefined): TextSizes {
+  const branch = weights.at('text_branch')
+  const embeddings = branch.at('embeddings')
+  const [vocabulary = 0, dim = 0] = embeddings.at('word_embeddings').shapeOf('weight')
+  const layers = branch.at('encoder').at('layer')
+  let count = 0
+  while (layers.has(`${count}.output.dense.weight`)) count += 1
+  return {
+    dim,
+    hiddenDim: layers.at(0).at('intermediate').at('dense').shapeOf('weight')[0]!,
+    layers: count,
+    heads: heads ?? dim / HEAD_DIM,
+    vocabulary,
+    positions: embeddings.at('position_embeddings').shapeOf('weight')[0]!,
+    jointDim: weights.at('text_projection').at(2).shapeOf('weight')[0]!,
+  }
+}

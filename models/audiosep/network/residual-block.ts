@@ -1,0 +1,38 @@
+/** Two convolutions around which the input goes on (ConvBlockRes), conditioned on the prompt. */
+import { tf, type Tensor } from '../../tensor.ts'
+import type { Weights } from '../../checkpoint/weights.ts'
+import { leaky, loadConvolution, loadPointwise, loadShift, readBatchNorm } from './layers.ts'
+
+export type Conditioned = (x: Tensor, condition: Tensor) => Tensor
+
+export interface BlockSizes {
+  in: number
+  out: number
+  conditionDim: number
+}
+
+/** @param name of the block in the names of its shifts, such as `encoder_block1->conv_block1` */
+export function loadResidualBlock(
+  weights: Weights,
+  film: Weights,
+  name: string,
+  { in: inDim, out: outDim, conditionDim }: BlockSizes,
+): Conditioned {
+  const first = readBatchNorm(weights.at('bn1'), inDim)
+  const second = readBatchNorm(weights.at('bn2'), outDim)
+  const beta1 = loadShift(film, `${name}->beta1`, conditionDim, inDim)
+  const beta2 = loadShift(film, `${name}->beta2`, conditionDim, outDim)
+  const conv1 = loadConvolution(weights.at('conv1'), inDim, outDim, second.gain)
+  const conv2 = loadConvolution(weights.at('conv2'), outDim, outDim)
+  const shortcut =
+    inDim === outDim ? (x: Tensor) => x : loadPointwise(weights.at('shortcut'), inDim, outDim)
+  return (x, condition) =>
+    tf.tidy(() => {
+      const h = tf.tidy(() => {
+        const shift1 = beta1(condition).add(first.shift) // [batch, 1, 1, in]
+        const y = tf.tidy(() => conv1(leaky(x.mul(first.gain).add(shift1))))
+        return leaky(y.add(beta2(condition).add(second.shift)))
+      })
+      return conv2(h).add(shortcut(x))
+    })
+}

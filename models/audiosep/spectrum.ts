@@ -1,0 +1,63 @@
+/** Between waveforms and what the network reads and answers (torchlibrosa's STFT and ISTFT). */
+import { frameCount, istft, stft, type Framing } from '../stft.ts'
+import { pad, tf, type Tensor } from '../tensor.ts'
+import type { AudioSepConfig } from './config.ts'
+
+/** Below this a bin counts as silent, as power. */
+const POWER_MIN = 1e-10
+
+export interface Spectrum {
+  /** Each [rows, frames, bins]. */
+  real: Tensor
+  imaginary: Tensor
+  magnitude: Tensor
+}
+
+const framingOf = (samples: number, { window, hop }: AudioSepConfig): Framing => ({
+  hop,
+  window,
+  frames: frameCount(samples, hop, 0),
+  shift: 0,
+})
+
+/** waves [rows, samples], of more than half a window. */
+export function spectrumOf(waves: Tensor, config: AudioSepConfig): Spectrum {
+  return tf.tidy(() => {
+    const spectrum = stft(waves, framingOf(waves.shape[1]!, config))
+    const [real, imaginary] = [tf.real(spectrum), tf.imag(spectrum)]
+    const power = real.square().add(imaginary.square())
+    return { real, imaginary, magnitude: power.maximum(POWER_MIN).sqrt() }
+  })
+}
+
+/**
+ * The waves [rows, samples] that the network's answer makes of the mixture's spectrum.
+ * @param answer [rows, frames or more, bins - 1, 3]: logits of the gain, of the turn's real and
+ *   imaginary part; the last bin is silent
+ */
+export function wavesOf(
+  { real, imaginary }: Spectrum,
+  answer: Tensor,
+  samples: number,
+  config: AudioSepConfig,
+): Tensor {
+  const framing = framingOf(samples, config)
+  return tf.tidy(() => {
+    const used = tf.slice(answer, [0, 0, 0, 0], [-1, framing.frames, -1, -1])
+    const [gain, re, im] = tf.unstack(used, 3) as [Tensor, Tensor, Tensor]
+    const [turnRe, turnIm] = [re.tanh(), im.tanh()]
+    const length = turnRe.square().add(turnIm.square()).sqrt().maximum(1e-10)
+    const scale = gain.sigmoid().div(length)
+    const [c, s] = [turnRe.mul(scale), turnIm.mul(scale)] // the magnitude is never raised
+    const cut = (x: Tensor) => tf.slice(x, [0, 0, 0], [-1, -1, config.window / 2])
+    const [a, b] = [cut(real), cut(imaginary)]
+    const withLast = (x: Tensor) =>
+      pad(x, [
+        [0, 0],
+        [0, 0],
+        [0, 1],
+      ])
+    const target = tf.complex(withLast(a.mul(c).sub(b.mul(s))), withLast(b.mul(c).add(a.mul(s))))
+    return istft(target, framing, samples)
+  })
+}
