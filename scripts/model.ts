@@ -1,4 +1,4 @@
-/** `npm run model -- inspect <folder>`: what is in a model's folder; see --help. */
+/** `npm run model`: open models, fetched and installed; see --help. */
 
 import { model } from './model/command.ts'
 

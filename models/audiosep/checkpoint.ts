@@ -1,10 +1,9 @@
 /** Checkpoints of AudioSep as their authors publish them, by PyTorch Lightning. */
 import type { StoredTensor } from '../checkpoint/stored-tensor.ts'
 import { readTorchFile, stateDictOf } from '../checkpoint/torch-checkpoint.ts'
-import type { Weights } from '../checkpoint/weights.ts'
 
 /**
- * The tensors under `state_dict`; what training left beside them is not read.
+ * The tensors under `state_dict`, all of them; what training left beside them is not read.
  * @throws Error naming the file when it is damaged, or no checkpoint of Lightning's
  */
 export function openAudioSepCheckpoint(file: string): ReadonlyMap<string, StoredTensor> {
@@ -14,11 +13,15 @@ export function openAudioSepCheckpoint(file: string): ReadonlyMap<string, Stored
   return stateDictOf(file, stateDict)
 }
 
-/** Declares what of CLAP belongs to sounds, or to its training. */
-export function ignoreUnused(weights: Weights): void {
-  const clap = weights.at('query_encoder').at('model')
-  for (const part of ['audio_branch', 'audio_transform', 'audio_projection', 'text_transform']) {
-    clap.at(part).ignoreAll()
-  }
-  for (const scale of ['logit_scale_a', 'logit_scale_t']) clap.ignore(scale)
-}
+/** What belongs to sounds in CLAP, to training, or can be computed. */
+const UNUSED = [
+  /^ss_model\.base\.i?stft\./,
+  /^ss_model\.base\.decoder_block\d\.bn2\./,
+  /^ss_model\.film\.decoder_block\d->beta2\./,
+  /^query_encoder\.model\.(audio_|text_transform|logit_scale_)/,
+  /\.num_batches_tracked$/,
+  /\.position_ids$/,
+]
+
+/** Whether anything is computed with a tensor of a published checkpoint. */
+export const isUsedTensor = (name: string): boolean => !UNUSED.some((pattern) => pattern.test(name))

@@ -21,7 +21,6 @@ export function loadTextEncoder(weights: Weights, sizes: TextSizes) {
     types: branch.at('embeddings').at('token_type_embeddings').shapeOf('weight')[0]!,
     epsilon: 1e-5,
   })
-  branch.ignore('embeddings.position_ids')
   const pooler = loadLinear(branch.at('pooler').at('dense'), dim, dim)
   const inner = loadLinear(weights.at('text_projection').at(0), dim, jointDim)
   const outer = loadLinear(weights.at('text_projection').at(2), jointDim, jointDim)

@@ -1,174 +1,205 @@
 /** The command line of `model`. */
+import { createInterface } from 'node:readline/promises'
+import { resolve, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { bytesFor, framesThatFit, type MemoryPrediction } from '../../models/memory/predict.ts'
-import { PRECISIONS, type Precision } from '../../models/precision.ts'
+import { installedFolders, readRecord, type ModelRecord } from '../../models/installed/record.ts'
+import type { StoredWidth } from '../../models/checkpoint/write-safetensors.ts'
+import { PRECISIONS } from '../../models/precision.ts'
 import { called } from '../called.ts'
-import { deviceMemory, type DeviceMemory } from './device-memory.ts'
-import { predictFor, takeInventory, type Inventory, type PartInventory } from './inventory.ts'
+import { CATALOGUE, type CatalogueEntry } from './catalogue.ts'
+import { inspect } from './inspect.ts'
+import { printedList } from './list.ts'
+import { fetchModel, importModel, removeModel } from './store.ts'
 
-const HELP = `Usage: ${called('model', 'inspect <folder> [--precision float32] [--json]')}
+const HELP = `Usage: ${called('model', '<command>')}
 
-Prints what the folder of a SAM-Audio model has, what is missing, how large it is, and what it takes
-of the memory of this machine's device: weights, and batches of chunks of the greatest length. The
-other parts (T5, the span predictor, the judge) are folders within it or beside it. Only
-configurations and headers are read; numbers are when an engine loads the model.
-  --precision  of the engine: float32 (default) or bfloat16
-  --json       one JSON object, for programs
+  list           the open models that can be fetched, and what is installed
+  fetch NAME     downloads a model and installs it; asks whether you accept its licence
+  import FILE…   installs a model from files that were fetched by hand: checkpoints, and next to
+                 AudioSep's its .yaml and roberta-base's tokenizer.json
+  remove NAME    removes an installed model
+  inspect FOLDER what the folder of a SAM-Audio model has, what is missing, and what it takes of the
+                 memory of this machine's device
 
-The exit code is 0 when an engine can serve the model here, 1 when it can't, 2 when the command line
+  --accept       fetch: the licence is accepted; nothing is asked
+  --half         fetch, import: keep numbers in half precision, in half the space
+  --name NAME    import: what to call the model
+  --stems LIST   import: of several networks, the stem that each gives, such as drums,bass
+  --precision    inspect: of the engine, float32 (default) or bfloat16
+  --json         list, inspect: for programs
+
+Models lie in MODELS_DIR (default: models in DATA_DIR, which is ./data). The exit code is 0 when
+done, 1 when it failed (inspect: when an engine can't serve the model here), 2 when the command line
 is wrong.
 `
 
-interface World {
+export interface World {
+  env?: Readonly<Record<string, string | undefined>>
+  stdin?: NodeJS.ReadableStream & { isTTY?: boolean }
   stdout: { write(text: string): unknown }
-  stderr: { write(text: string): unknown }
+  stderr: { write(text: string): unknown; isTTY?: boolean }
+  /** What can be fetched; tests have their own. */
+  catalogue?: readonly CatalogueEntry[]
+  retryDelaysMs?: readonly number[]
 }
+
+/** The command line is wrong: the message says how. */
+class UsageError extends Error {}
+
+const OPTIONS = {
+  accept: { type: 'boolean', default: false },
+  half: { type: 'boolean', default: false },
+  name: { type: 'string' },
+  stems: { type: 'string' },
+  precision: { type: 'string', default: 'float32' },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const
+
+type Values = ReturnType<typeof parsed>['values']
 
 /** Runs the command and resolves with its exit code. */
-export async function model(words: readonly string[], { stdout, stderr }: World): Promise<number> {
-  const { folder, json, precision, help, problem } = parse(words)
-  if (help) {
-    stdout.write(HELP)
-    return 0
-  }
-  if (problem) {
-    stderr.write(`${problem}\n\n${HELP}`)
-    return 2
-  }
+export async function model(words: readonly string[], world: World): Promise<number> {
   try {
-    const inventory = await takeInventory(folder)
-    const prediction = isComplete(inventory) ? await predictFor(folder, precision) : null
-    const report = verdictOn(inventory, await deviceMemory(), prediction)
-    stdout.write(json ? `${JSON.stringify(report)}\n` : printed(report))
-    return report.complete && report.fits ? 0 : 1
+    const { values, positionals } = parsed(words)
+    const [name = '', ...operands] = positionals
+    if (values.help) return print(world, HELP)
+    const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+    if (!command) throw new UsageError(`The command is one of ${Object.keys(COMMANDS).join(', ')}.`)
+    return await command(operands, values, world)
   } catch (error) {
-    stderr.write(`${(error as Error).message}\n`)
-    return 1
+    const { message } = error as Error
+    const isUsage = error instanceof UsageError
+    world.stderr.write(isUsage ? `${message}\n\n${HELP}` : `${message}\n`)
+    return isUsage ? 2 : 1
   }
 }
 
-function parse(words: readonly string[]): Asked {
+function parsed(words: readonly string[]) {
   try {
-    const { values, positionals } = parseArgs({
-      args: [...words],
-      allowPositionals: true,
-      options: {
-        precision: { type: 'string', default: 'float32' },
-        json: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
+    return parseArgs({ args: [...words], allowPositionals: true, options: OPTIONS })
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
+type Command = (operands: readonly string[], values: Values, world: World) => Promise<number>
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  list: async (operands, { json }, world) => {
+    none(operands)
+    const installed = new Map(
+      [...installedFolders(modelsFolder(world))].map(([name, folder]) => [
+        name,
+        readRecord(folder),
+      ]),
+    )
+    return print(world, printedList(catalogueOf(world), installed, json))
+  },
+  fetch: async (operands, { accept, half }, world) => {
+    const name = one(operands, 'NAME')
+    const entry = catalogueOf(world).find((each) => each.name === name)
+    if (!entry) {
+      const known = catalogueOf(world).map((each) => each.name)
+      throw new UsageError(`${name} is not known; there are ${known.join(', ')}.`)
+    }
+    world.stderr.write(licenceStatement(entry))
+    if (!accept && !(await isAccepted(world))) {
+      world.stderr.write('Nothing was downloaded. To accept without being asked: --accept\n')
+      return 1
+    }
+    const record = await fetchModel(modelsFolder(world), entry, {
+      ...widthOf(half),
+      ...progressOf(world),
     })
-    const [name, folder = '', ...rest] = positionals
-    const precision = PRECISIONS.find((each) => each === values.precision)
-    const isRight = name === 'inspect' && folder !== '' && rest.length === 0
-    const problem = !isRight
-      ? 'The command is: inspect <folder>.'
-      : precision
-        ? ''
-        : `--precision must be float32 or bfloat16, not "${values.precision}".`
-    return { ...NOTHING, ...values, folder, precision: precision ?? 'float32', problem }
-  } catch (error) {
-    return { ...NOTHING, problem: (error as Error).message }
-  }
+    return print(world, installedLine(record, world))
+  },
+  import: async (operands, { half, name, stems }, world) => {
+    if (operands.length === 0) throw new UsageError('Give the files to import.')
+    const record = await importModel(modelsFolder(world), operands, {
+      ...widthOf(half),
+      ...(name !== undefined && { name }),
+      ...(stems !== undefined && { stems: stems.split(',') }),
+    })
+    return print(world, installedLine(record, world))
+  },
+  remove: async (operands, _, world) => {
+    const name = one(operands, 'NAME')
+    await removeModel(modelsFolder(world), name)
+    return print(world, `Removed ${name}.\n`)
+  },
+  inspect: async (operands, { precision: text, json }, world) => {
+    const precision = PRECISIONS.find((each) => each === text)
+    if (!precision) {
+      throw new UsageError(`--precision must be float32 or bfloat16, not "${text}".`)
+    }
+    const report = await inspect(one(operands, 'FOLDER'), { precision, json })
+    print(world, report.text)
+    return report.canServe ? 0 : 1
+  },
 }
 
-interface Asked {
-  folder: string
-  precision: Precision
-  json: boolean
-  help: boolean
-  problem: string
+function one(operands: readonly string[], what: string): string {
+  if (operands.length === 1) return operands[0]!
+  throw new UsageError(`Give one ${what}.`)
 }
 
-const NOTHING: Asked = { folder: '', precision: 'float32', json: false, help: false, problem: '' }
-
-export interface Report extends Inventory {
-  memory: DeviceMemory
-  /** Null where the model is not complete. */
-  prediction: MemoryPrediction | null
-  /** The budget of one batch that fits this device beside the weights, nothing else being there. */
-  batchFramesMax: number | null
-  /** Whether nothing is missing that is needed, or wrong. */
-  complete: boolean
-  /** Whether weights and work fit the device when nothing else is on it. */
-  fits: boolean
+function none(operands: readonly string[]): void {
+  if (operands.length > 0) throw new UsageError(`list takes no ${operands[0]}.`)
 }
 
-/** A part that there is must be sound; one that is not needed may be away. */
-const isComplete = ({ parts }: Inventory): boolean =>
-  parts.every(({ folder, required, problems }) =>
-    folder === null ? !required : problems.length === 0,
-  )
+const catalogueOf = ({ catalogue = CATALOGUE }: World) => catalogue
 
-export function verdictOn(
-  inventory: Inventory,
-  memory: DeviceMemory,
-  prediction: MemoryPrediction | null,
-): Report {
-  const { weightsBytes } = prediction ?? inventory
-  const workBytes = prediction ? bytesFor(1, prediction) : 0
-  const { totalBytes } = memory
-  return {
-    ...inventory,
-    memory,
-    prediction,
-    batchFramesMax: prediction && framesThatFit(totalBytes - weightsBytes, prediction),
-    complete: isComplete(inventory),
-    fits: weightsBytes + workBytes <= totalBytes,
-  }
+function modelsFolder({ env = process.env }: World): string {
+  return resolve(env.MODELS_DIR || join(env.DATA_DIR || './data', 'models'))
 }
 
-function printed(report: Report): string {
-  const { parts, warnings, complete } = report
-  return [
-    ...parts.flatMap(printedPart),
-    ...warnings.map((warning) => `WARNING: ${warning}`),
-    ...printedMemory(report),
-    complete ? 'Nothing is missing that is needed.' : 'This model cannot be served as it is.',
+const widthOf = (half: boolean): { width?: StoredWidth } => (half ? { width: 'float16' } : {})
+
+const licenceStatement = ({ name, megabytes, licence }: CatalogueEntry): string =>
+  [
+    `${name}: ${megabytes} MB to download`,
+    `  code     ${licence.code}`,
+    `  weights  ${licence.weights}`,
     '',
   ].join('\n')
-}
 
-/** Lanes of the batches that are listed. */
-const BATCHES = [1, 2, 4, 8, 16, 32, 64]
-
-function printedMemory({ weightsBytes, prediction, batchFramesMax, memory, fits }: Report) {
-  const { device, totalBytes, freeBytes } = memory
-  const room = `${device} has ${gibibytes(totalBytes)}, ${gibibytes(freeBytes)} free`
-  if (!prediction) return [`memory  ${gibibytes(weightsBytes)} of weights as float32; ${room}`]
-  const { chunkSeconds, frames } = prediction
-  const needed = prediction.weightsBytes + bytesFor(1, prediction)
-  const free = needed <= freeBytes ? '' : ', more than is free now'
-  return [
-    `memory  ${gibibytes(prediction.weightsBytes)} of weights; ${room}`,
-    `        with a batch of so many chunks of ${chunkSeconds} s (${frames} frames each), in all:`,
-    ...BATCHES.map((lanes) => {
-      const bytes = prediction.weightsBytes + bytesFor(lanes, prediction)
-      return `        ${String(lanes).padStart(9)}  ${gibibytes(bytes)}`
-    }),
-    `        ${fits ? 'fits' : 'does not fit'}${free}; frames of a batch (BATCH_FRAMES_MAX): ` +
-      `${batchFramesMax} at most`,
-  ]
-}
-
-function printedPart({ part, purpose, required, folder, problems, weights }: PartInventory) {
-  const need = required ? 'needed' : 'optional'
-  const lines = [`${part.padEnd(6)}  ${folder ?? 'not there'}  (${purpose}; ${need})`]
-  if (weights) {
-    const { parameters, bytes, types, groups, file } = weights
-    const size = `${millions(parameters)} parameters, ${gibibytes(bytes)}, ${types.join(', ')}`
-    lines.push(`        ${file.slice((folder ?? '').length + 1)}: ${size}`)
-    for (const group of groups) {
-      const note = group.used ? '' : '  (not read)'
-      lines.push(`          ${millions(group.parameters).padStart(9)}  ${group.name}${note}`)
-    }
+/** Where nobody can be asked, it is not. */
+async function isAccepted({ stdin, stderr }: World): Promise<boolean> {
+  if (!stdin?.isTTY) return false
+  const questions = createInterface({ input: stdin, output: stderr as NodeJS.WritableStream })
+  try {
+    const answer = await questions.question('Do you accept this? [y/N] ')
+    return /^y(es)?$/i.test(answer.trim())
+  } finally {
+    questions.close()
   }
-  if (folder) for (const problem of problems) lines.push(`        PROBLEM: ${problem}`)
-  return [...lines, '']
 }
 
-const millions = (count: number): string =>
-  count < 1e5 ? `${count}` : `${(count / 1e6).toFixed(1)} M`
+/** A line for each file, and on a terminal how far it is. */
+function progressOf({ stderr, retryDelaysMs }: World) {
+  let last = ''
+  return {
+    ...(retryDelaysMs && { retryDelaysMs }),
+    onFile: (name: string) => stderr.write(`${last === '' ? '' : '\n'}downloading ${name}\n`),
+    onProgress: (bytes: number, total: number | undefined) => {
+      const shown = `${megabytesOf(bytes)}${total ? ` of ${megabytesOf(total)}` : ''} MB`
+      if (stderr.isTTY && shown !== last) stderr.write(`\r  ${shown}`)
+      last = shown
+    },
+  }
+}
 
-const gibibytes = (bytes: number): string =>
-  bytes < 2 ** 27 ? `${(bytes / 2 ** 20).toFixed(1)} MiB` : `${(bytes / 2 ** 30).toFixed(1)} GiB`
+const megabytesOf = (bytes: number): string => (bytes / 1e6).toFixed(0)
+
+function installedLine(record: ModelRecord, world: World): string {
+  const unverified = record.sources.filter(({ verified }) => !verified).map(({ file }) => file)
+  const note =
+    unverified.length > 0 ? `No checksum is published of ${unverified.join(', ')}.\n` : ''
+  return `Installed ${record.name} in ${join(modelsFolder(world), record.name)}.\n${note}`
+}
+
+function print({ stdout }: World, text: string): number {
+  stdout.write(text)
+  return 0
+}

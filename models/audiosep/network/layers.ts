@@ -16,7 +16,6 @@ export interface Affine {
 
 export function readBatchNorm(weights: Weights, dim: number): Affine {
   const read = (name: string) => weights.get(name, [dim])
-  weights.ignore('num_batches_tracked')
   return tf.tidy(() => {
     const gain = read('weight').div(read('running_var').add(EPSILON).sqrt())
     return { gain, shift: read('bias').sub(read('running_mean').mul(gain)) }

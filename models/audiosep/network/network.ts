@@ -29,7 +29,6 @@ const ANSWERS = 3
  */
 export function loadNetwork(weights: Weights, config: AudioSepConfig) {
   const base = weights.at('base')
-  for (const constants of ['stft', 'istft']) base.at(constants).ignoreAll()
   const bins = config.window / 2 + 1
   const norm = readBatchNorm(base.at('bn0'), bins)
   const { channels } = config
@@ -134,8 +133,6 @@ function loadDecoders(weights: Weights, config: AudioSepConfig): Decoder[] {
     const beta = loadShift(film, `${name}->beta1`, config.conditionDim, inDim)
     const upsample = loadUpsampling(own.at('conv1'), inDim, outDim, POOLS.at(-1 - j)!)
     const block = loadBlock(weights, name, 'conv_block2', 2 * outDim, outDim, config)
-    own.at('bn2').ignoreAll() // which the reference keeps and never computes with
-    film.at(`${name}->beta2`).ignoreAll()
     return (x, skip, condition) =>
       tf.tidy(() => {
         const shift = beta(condition).add(norm.shift)

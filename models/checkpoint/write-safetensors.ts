@@ -1,0 +1,63 @@
+/** Writes tensors as a safetensors file, one after the other: what is held is the largest. */
+import { open } from 'node:fs/promises'
+import { roundToBfloat16 } from '../bfloat16.ts'
+import { roundToHalf } from './half.ts'
+import { countOf, type StoredTensor } from './stored-tensor.ts'
+
+/** How wide numbers are kept. */
+export type StoredWidth = 'float32' | 'float16' | 'bfloat16'
+
+const WIDTHS = {
+  float32: { dtype: 'F32', bytes: 4 },
+  float16: { dtype: 'F16', bytes: 2 },
+  bfloat16: { dtype: 'BF16', bytes: 2 },
+} as const
+
+/** Headers are filled with spaces to a multiple of so many bytes. */
+const ALIGNMENT = 8
+
+/**
+ * Writes `tensors` in their order, rounded to `width`, and waits until they are on the disk.
+ * @throws Error of the file system (ENOSPC …), or naming the tensor that can't be read
+ */
+export async function writeSafetensors(
+  path: string,
+  tensors: ReadonlyMap<string, StoredTensor>,
+  width: StoredWidth,
+): Promise<void> {
+  const file = await open(path, 'wx')
+  try {
+    await file.write(headerOf(tensors, width))
+    for (const { values } of tensors.values()) await file.write(rounded(values(), width))
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+function headerOf(tensors: ReadonlyMap<string, StoredTensor>, width: StoredWidth): Buffer {
+  const { dtype, bytes } = WIDTHS[width]
+  let end = 0
+  const entries = [...tensors].map(([name, { shape }]) => {
+    const begin = end
+    end += countOf(shape) * bytes
+    return [name, { dtype, shape, data_offsets: [begin, end] }] as const
+  })
+  const json = JSON.stringify(Object.fromEntries(entries))
+  const text = Buffer.from(json.padEnd(ALIGNMENT * Math.ceil(json.length / ALIGNMENT)))
+  const length = Buffer.alloc(8)
+  length.writeBigUInt64LE(BigInt(text.length))
+  return Buffer.concat([length, text])
+}
+
+function rounded(values: Float32Array | Int32Array, width: StoredWidth): Uint8Array {
+  const numbers = values instanceof Float32Array ? values : Float32Array.from(values)
+  if (width === 'float32') return bytesOf(numbers)
+  const words = new Uint16Array(numbers.length)
+  if (width === 'float16') roundToHalf(numbers, words)
+  else roundToBfloat16(numbers, words, 0)
+  return bytesOf(words)
+}
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array | Uint16Array): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength)
