@@ -8,6 +8,7 @@ import { createSessionAuthenticator } from './accounts/sessions.ts'
 import { installBodyDeadline } from './api/body-deadline.ts'
 import { keepBodyText } from './api/body-text.ts'
 import { callIdOf } from './api/call-id.ts'
+import { callerOf, clientAddress } from './api/call-log.ts'
 import type { Deps } from './deps.ts'
 import { installTracing } from './api/tracing.ts'
 import { answerBrokenHttp, answerError } from './api/error-handler.ts'
@@ -50,6 +51,7 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
     routerOptions: { maxParamLength: maxHeaderSize }, // an id of any length is answered with 404
     onProtoPoisoning: 'ignore', // metadata may have any keys, and bodies are never merged
     onConstructorPoisoning: 'ignore',
+    trustProxy: [...deps.config.trustedProxies],
     requestIdHeader: false,
     genReqId: ({ headers }) => callIdOf(headers['x-request-id'], 'http'),
     ...waits(deps.config),
@@ -104,7 +106,9 @@ function waits({ bodySecondsMax, uploadMinutes }: Deps['config']) {
 }
 
 function installHooks(app: FastifyInstance, { feed, log, metrics }: Deps): void {
+  app.decorateRequest('client', '')
   app.addHook('onRequest', async (request, reply) => {
+    request.client = clientAddress(request) // while its connection is sure to be there
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
   })
   app.addHook('onResponse', async (request, reply) => {
@@ -114,7 +118,9 @@ function installHooks(app: FastifyInstance, { feed, log, metrics }: Deps): void 
       routeOptions: { url: route = '' },
     } = request
     const { statusCode: status, elapsedTime: ms } = reply
-    log.info({ requestId: request.id, method, path, status, ms: Math.round(ms) }, 'answered')
+    const answered = { callId: request.id, method, path, status, ms: Math.round(ms) }
+    const caller = request.apiKey && callerOf(request.apiKey)
+    log.info({ ...answered, ...caller, client: request.client }, 'answered')
     metrics.httpAnswered({ method, route, status, ms })
   })
   app.addHook('preClose', async () => feed.close()) // open status streams end cleanly

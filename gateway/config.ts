@@ -46,6 +46,7 @@ const otherSettings = (reader: SettingReader) => {
     bootstrapApiKey: secret('BOOTSTRAP_API_KEY', 16),
     adminToken: secret('ADMIN_TOKEN', 16), // opens the admin API; without it there is none
     playground: choice('PLAYGROUND', ['on', 'off'], 'on'), // the page at /
+    trustedProxies: networks('TRUSTED_PROXIES'), // whose X-Forwarded-For names the client
     logLevel: choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
     otlpEndpoint: url('OTEL_EXPORTER_OTLP_ENDPOINT', WEB), // takes spans
     egressAllowCidrs: networks('EGRESS_ALLOW_CIDRS'),

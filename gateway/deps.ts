@@ -6,6 +6,7 @@ import type { Logger } from '../shared/telemetry/log.ts'
 import type { EgressUser } from './requests/egress-pool.ts'
 import type { EngineRegistry } from './operations/engine-registry.ts'
 import type { KeyChecks } from './accounts/key-checks.ts'
+import type { KeyUses } from './accounts/key-uses.ts'
 import type { MediaStore } from './media-store/media-store.ts'
 import type { Metrics } from './operations/metrics.ts'
 import type { PendingUploads } from './files/pending-uploads.ts'
@@ -25,6 +26,7 @@ export interface Deps {
   queueOutlook: QueueOutlook
   rateLimiter: RateLimiter
   keyChecks: KeyChecks
+  keyUses: KeyUses
   metrics: Metrics
   clock: Clock
   log: Logger
@@ -60,6 +62,8 @@ export interface AppConfig {
   queueMaxPerAccount: number
   /** Connections over HTTP; beyond it new ones are closed at once. */
   connectionsMax: number
+  /** Proxies, as networks, whose `X-Forwarded-For` is believed in the log. */
+  trustedProxies: readonly string[]
   /** For a complete JSON body; and the longest pause within an upload. */
   bodySecondsMax: number
   /** Files that one account may hold at once, pending ones included. */

@@ -38,6 +38,8 @@ import { EngineRegistry } from './operations/engine-registry.ts'
 import { startGrpcServer } from './grpc/server.ts'
 import { createJobPublisher } from './requests/job-publisher.ts'
 import { KeyChecks } from './accounts/key-checks.ts'
+import { KeyUses } from './accounts/key-uses.ts'
+import { Loop } from './loop.ts'
 import { openLocalDisk } from './media-store/local-disk.ts'
 import { Metrics } from './operations/metrics.ts'
 import { createMetricsText } from './operations/state-metrics.ts'
@@ -65,6 +67,7 @@ const STOP_SECONDS_MAX = 30
 const PARTING_MS = 2_000
 /** The rescuer starts when the events of the time before the restart have been handled. */
 const RESCUE_AFTER_MS = MINUTE_MS
+const KEY_USES_LOST = 'the last uses of API keys could not be stored'
 /** The first sweep waits until the start is over. */
 const SWEEP_AFTER_MS = 10_000
 
@@ -169,6 +172,7 @@ const deps: Deps = {
   metrics,
   rateLimiter: new RateLimiter({ perMinute: settings.rateLimitPerMinute, clock, store }),
   keyChecks: new KeyChecks({ store, clock }),
+  keyUses: new KeyUses({ store, clock }),
   config: {
     ...settings,
     encryptionKeys,
@@ -207,6 +211,14 @@ rescuer.start(RESCUE_AFTER_MS)
 broker.followLosses(() => rescuer.streamsLost())
 const sweeper = createSweeper(deps)
 sweeper.start(SWEEP_AFTER_MS)
+const { keyUses } = deps
+const keyUseWriter = new Loop({
+  name: 'key uses',
+  everyMs: MINUTE_MS,
+  turn: () => keyUses.write(),
+  log,
+})
+keyUseWriter.start(MINUTE_MS)
 const stopFollowing = [
   await broker.followEvents(createEventHandler(deps)),
   await broker.followDeadLetters(createDeadLetterHandler(deps)),
@@ -228,9 +240,10 @@ onShutdown(log, async () => {
   const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_MS_MAX)
   await Promise.all([app.close(), grpcServer?.stop(), metricsServer?.stop()])
   clearTimeout(cut)
-  const loops = [publisher, rescuer, sweeper]
+  const loops = [publisher, rescuer, sweeper, keyUseWriter]
   await Promise.all([...loops.map((loop) => loop.stop()), ...stopFollowing.map((stop) => stop())])
   await webhooksEnded
+  await keyUses.write().catch((error: unknown) => log.warn({ err: error }, KEY_USES_LOST))
   await broker.close()
   engineRegistry.close()
   await stopTracing()

@@ -15,17 +15,30 @@ import {
 import { hashApiKey, newApiKey, newKeyId } from './auth.ts'
 import type { Deps } from '../deps.ts'
 import { DEFAULT_ACCOUNT, ensureAccount, findAccount, listAccounts } from '../store/accounts.ts'
-import { findApiKeys, listApiKeys, putApiKey, updateApiKey } from '../store/api-keys.ts'
-import { inTransaction } from '../store/database.ts'
+import {
+  findApiKeys,
+  listApiKeys,
+  putApiKey,
+  updateApiKey,
+  type NewApiKeyRow,
+} from '../store/api-keys.ts'
+import { addChange, listChanges, type NewChange } from '../store/changes.ts'
+import { inTransaction, type Store } from '../store/database.ts'
 import { credit } from '../store/ledger.ts'
-import type { AccountRow, ApiKeyRow } from '../store/tables.ts'
+import type { AccountRow, ApiKeyRow, ChangeRow } from '../store/tables.ts'
 
 export type AccountDeps = Pick<Deps, 'store' | 'clock'>
+
+/** Who changes something, as the record of changes states it. */
+export type Author = Pick<ChangeRow, 'tool' | 'origin'>
+
+export type ChangeDeps = AccountDeps & { author: Author }
 
 const VALID_MS_MAX = ms('100y')
 
 /** @throws ServiceError that names what is wrong with `body`, a CreateAccountRequest */
-export async function createAccount({ store, clock }: AccountDeps, body: unknown) {
+export async function createAccount(deps: ChangeDeps, body: unknown) {
+  const { store, clock } = deps
   const { name, metered = false } = checkCreateAccount(body)
   const row: AccountRow = {
     account_id: newId('acct'),
@@ -35,7 +48,10 @@ export async function createAccount({ store, clock }: AccountDeps, body: unknown
     balance_seconds: 0,
     reserved_seconds: 0,
   }
-  await ensureAccount(store, row)
+  await inTransaction(store, async (store) => {
+    await ensureAccount(store, row)
+    await record({ ...deps, store }, 'account.create', row, { name, metered })
+  })
   return presentAccount(row)
 }
 
@@ -58,17 +74,19 @@ export async function showAccount({ store }: AccountDeps, accountId: string): Pr
  *   is wrong with `body`, a CreditRequest
  */
 export async function creditAccount(
-  { store, clock }: AccountDeps,
+  deps: ChangeDeps,
   accountId: string,
   body: unknown,
 ): Promise<Account> {
   const { seconds, reference = newId('credit') } = checkCredit(body)
-  return inTransaction(store, async (store) => {
-    const account = await showAccount({ store, clock }, accountId)
-    const now = isoTime(clock.now())
-    if (await credit(store, { accountId, reference, seconds, now })) {
-      return showAccount({ store, clock }, accountId)
+  return inTransaction(deps.store, async (store) => {
+    const account = await showAccount({ ...deps, store }, accountId)
+    const now = isoTime(deps.clock.now())
+    const credited = await credit(store, { accountId, reference, seconds, now })
+    if (credited === 'new') {
+      await record({ ...deps, store }, 'account.credit', account, { seconds, reference })
     }
+    if (credited !== 'refused') return showAccount({ ...deps, store }, accountId)
     const { balance_seconds: balance, reserved_seconds: reserved } = account
     throw new ServiceError('INSUFFICIENT_CREDITS', {
       message: `Of the account's ${balance} s, ${balance - reserved} s can be taken back.`,
@@ -80,20 +98,17 @@ export async function creditAccount(
  * Makes a key and returns its secret, which is not stored.
  * @throws ServiceError that names what is wrong with `body`, a CreateKeyRequest
  */
-export async function createKey({ store, clock }: AccountDeps, body: unknown): Promise<NewApiKey> {
-  const { account_id, name = '', scopes, expires } = checkCreateKey(body)
-  const now = clock.now()
-  const accountId = account_id ?? DEFAULT_ACCOUNT.account_id
-  if (accountId === DEFAULT_ACCOUNT.account_id) {
-    // which a first start would make
-    await ensureAccount(store, { ...DEFAULT_ACCOUNT, created_at: isoTime(now) })
-  } else if (!(await findAccount(store, accountId))) {
-    const message = `account_id: there is no account ${accountId}.`
-    throw new ServiceError('INVALID_PARAMETER', { param: 'account_id', message })
-  }
+export async function createKey(deps: ChangeDeps, body: unknown): Promise<NewApiKey> {
+  const {
+    account_id: accountId = DEFAULT_ACCOUNT.account_id,
+    name = '',
+    ...rest
+  } = checkCreateKey(body)
+  const { scopes, expires } = rest
+  const now = deps.clock.now()
   const keyId = newKeyId()
   const key = newApiKey(keyId)
-  const row: ApiKeyRow = {
+  const row: NewApiKeyRow = {
     key_id: keyId,
     account_id: accountId,
     name,
@@ -103,8 +118,23 @@ export async function createKey({ store, clock }: AccountDeps, body: unknown): P
     expires_at: expires === undefined ? null : isoTime(now + durationMs(expires)),
     revoked_at: null,
   }
-  await putApiKey(store, row)
-  return { ...presentKey(row), key }
+  await inTransaction(deps.store, async (store) => {
+    await assertAccount(store, accountId, isoTime(now))
+    await putApiKey(store, row)
+    const details = { name, scopes, expires_at: row.expires_at }
+    await record({ ...deps, store }, 'key.create', row, details)
+  })
+  return { ...presentKey({ ...row, last_used_at: null }), key }
+}
+
+/** Makes the account `default`, as a first start would. @throws ServiceError where none is there */
+async function assertAccount(store: Store, accountId: string, now: string): Promise<void> {
+  if (accountId === DEFAULT_ACCOUNT.account_id) {
+    await ensureAccount(store, { ...DEFAULT_ACCOUNT, created_at: now })
+  } else if (!(await findAccount(store, accountId))) {
+    const message = `account_id: there is no account ${accountId}.`
+    throw new ServiceError('INVALID_PARAMETER', { param: 'account_id', message })
+  }
 }
 
 /** @throws ServiceError `INVALID_PARAMETER` */
@@ -127,12 +157,13 @@ export async function allKeys({ store }: AccountDeps, accountId?: string) {
  * Revokes the key: from now on every call with it is refused. A revoked key stays as it is.
  * @throws ServiceError `NOT_FOUND`
  */
-export const revokeKey = (deps: AccountDeps, keyId: string): Promise<ApiKey> =>
+export const revokeKey = (deps: ChangeDeps, keyId: string): Promise<ApiKey> =>
   inTransaction(deps.store, async (store) => {
     const row = await findKey({ ...deps, store }, keyId)
     if (row.revoked_at !== null) return presentKey(row)
     const revoked = { revoked_at: isoTime(deps.clock.now()) }
     await updateApiKey(store, keyId, revoked)
+    await record({ ...deps, store }, 'key.revoke', row)
     return presentKey({ ...row, ...revoked })
   })
 
@@ -140,7 +171,7 @@ export const revokeKey = (deps: AccountDeps, keyId: string): Promise<ApiKey> =>
  * Gives a key a new secret. The old one is refused from now on; nothing else changes.
  * @throws ServiceError `NOT_FOUND`, or `INVALID_PARAMETER` for a key that is revoked
  */
-export const rotateKey = (deps: AccountDeps, keyId: string): Promise<NewApiKey> =>
+export const rotateKey = (deps: ChangeDeps, keyId: string): Promise<NewApiKey> =>
   inTransaction(deps.store, async (store) => {
     const row = await findKey({ ...deps, store }, keyId)
     if (row.revoked_at !== null) {
@@ -149,8 +180,44 @@ export const rotateKey = (deps: AccountDeps, keyId: string): Promise<NewApiKey> 
     }
     const key = newApiKey(keyId)
     await updateApiKey(store, keyId, { key_hash: hashApiKey(key) })
+    await record({ ...deps, store }, 'key.rotate', row)
     return { ...presentKey(row), key }
   })
+
+/** In the transaction of the change. */
+const record = (
+  { store, clock, author }: ChangeDeps,
+  action: ChangeRow['action'],
+  { account_id, key_id = null }: { account_id: string; key_id?: string | null },
+  details: NewChange['details'] = {},
+): Promise<void> =>
+  addChange(store, {
+    created_at: isoTime(clock.now()),
+    ...author,
+    action,
+    account_id,
+    key_id,
+    details,
+  })
+
+const CHANGES_MAX = 1_000
+
+/**
+ * The latest changes to accounts and keys, the newest first.
+ * @throws ServiceError `INVALID_PARAMETER` for a `limit` that is not from 1 to 1000
+ */
+export async function latestChanges(
+  { store }: AccountDeps,
+  options: { accountId?: string; keyId?: string; limit: number },
+) {
+  const { limit } = options
+  if (Number.isInteger(limit) && limit >= 1 && limit <= CHANGES_MAX) {
+    const rows = await listChanges(store, options)
+    return { object: 'list', data: rows.map(({ change_id: _, ...shown }) => shown) }
+  }
+  const message = `limit must be a whole number from 1 to ${CHANGES_MAX}.`
+  throw new ServiceError('INVALID_PARAMETER', { message, param: 'limit' })
+}
 
 async function findKey({ store }: AccountDeps, keyId: string): Promise<ApiKeyRow> {
   const [row] = await findApiKeys(store, [keyId])
@@ -174,4 +241,5 @@ const presentKey = (row: ApiKeyRow): ApiKey => ({
   created_at: row.created_at,
   expires_at: row.expires_at,
   revoked_at: row.revoked_at,
+  last_used_at: row.last_used_at,
 })

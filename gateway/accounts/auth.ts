@@ -4,6 +4,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
+import type { KeyUses } from './key-uses.ts'
 import { findApiKeys } from '../store/api-keys.ts'
 import type { Store } from '../store/database.ts'
 import type { ApiKeyRow } from '../store/tables.ts'
@@ -48,29 +49,40 @@ export function isSameSecret(one: string, other: string): boolean {
   return timingSafeEqual(a!, b!)
 }
 
+export interface AuthDeps {
+  store: Store
+  clock: Clock
+  keyUses: KeyUses
+}
+
 /** A hook that admits only callers whose key has the route's scope, and sets their account. */
-export function createAuthenticator(deps: { store: Store; clock: Clock }) {
+export function createAuthenticator(deps: AuthDeps) {
   return async (request: FastifyRequest): Promise<void> => {
     const { scope } = request.routeOptions.config
     if (!scope) throw new Error(`the route ${request.routeOptions.url} names no scope`)
-    const key = await authenticate(deps, request.headers.authorization, scope)
-    request.accountId = key.account_id
-    request.apiKey = key
+    const key = await authenticate(deps, request.headers.authorization)
+    admit(request, key)
+    assertScope(key, scope)
   }
+}
+
+/** Sets whose call it is. */
+export function admit(request: FastifyRequest, key: ApiKeyRow): void {
+  request.accountId = key.account_id
+  request.apiKey = key
 }
 
 /**
  * The key of whoever sent the header `authorization`.
- * @throws ServiceError `UNAUTHENTICATED`, or `PERMISSION_DENIED` when the key lacks `scope`
+ * @throws ServiceError `UNAUTHENTICATED`
  */
 export async function authenticate(
-  { store, clock }: { store: Store; clock: Clock },
+  { store, clock, keyUses }: AuthDeps,
   authorization: string | undefined,
-  scope: Scope | 'any',
 ): Promise<ApiKeyRow> {
   const key = await findKey(store, authorization)
   if (!key || !isValid(key, clock.now())) throw new ServiceError('UNAUTHENTICATED')
-  assertScope(key, scope)
+  keyUses.note(key.key_id)
   return key
 }
 

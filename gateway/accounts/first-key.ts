@@ -1,10 +1,13 @@
 /** The API key that exists after the first start. */
 
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { readOrMake } from '../secrets.ts'
 import { DEFAULT_ACCOUNT, ensureAccount } from '../store/accounts.ts'
 import { findApiKeys, hasApiKeys, putApiKey, updateApiKey } from '../store/api-keys.ts'
-import type { Store } from '../store/database.ts'
+import { addChange } from '../store/changes.ts'
+import { inTransaction, type Store } from '../store/database.ts'
+import type { ChangeRow } from '../store/tables.ts'
 import { BOOTSTRAP_KEY_ID, hashApiKey, keyIdOf, newApiKey, newKeyId, SCOPES } from './auth.ts'
 
 interface FirstKeyOptions {
@@ -18,31 +21,51 @@ interface FirstKeyOptions {
 export async function ensureFirstApiKey(store: Store, options: FirstKeyOptions): Promise<void> {
   const { dataFolder, bootstrapApiKey, now } = options
   await ensureAccount(store, { ...DEFAULT_ACCOUNT, created_at: now })
-  const put = (keyId: string, key: string) =>
-    putApiKey(store, {
-      key_id: keyId,
-      account_id: DEFAULT_ACCOUNT.account_id,
-      name: 'First key',
-      key_hash: hashApiKey(key),
-      scopes: JSON.stringify(SCOPES),
-      created_at: now,
-      expires_at: null,
-      revoked_at: null,
-    })
   if (bootstrapApiKey !== undefined) {
-    // An operator may set the key that an earlier start made: it is there under its own id.
-    const ids = [keyIdOf(bootstrapApiKey) ?? '', BOOTSTRAP_KEY_ID]
-    const keys = await findApiKeys(store, ids)
-    const known = keys.find(({ key_hash: hash }) => hash === hashApiKey(bootstrapApiKey))
-    if (!known || known.key_id === BOOTSTRAP_KEY_ID) return put(BOOTSTRAP_KEY_ID, bootstrapApiKey)
-    const replaced = keys.find(({ key_id: id }) => id === BOOTSTRAP_KEY_ID)
-    if (replaced?.revoked_at === null) {
-      await updateApiKey(store, BOOTSTRAP_KEY_ID, { revoked_at: now })
-    }
-    return
+    return inTransaction(store, (store) => putBootstrapKey(store, bootstrapApiKey, now))
   }
   if (await hasApiKeys(store)) return
   // The file is written first: a key that is stored but was never shown could not be used.
   const key = await readOrMake(join(dataFolder, 'api-key'), () => newApiKey(newKeyId()))
-  return put(keyIdOf(key) ?? BOOTSTRAP_KEY_ID, key)
+  await inTransaction(store, (store) => putKey(store, keyIdOf(key) ?? BOOTSTRAP_KEY_ID, key, now))
 }
+
+/** An operator may set the key that an earlier start made: it is there under its own id. */
+async function putBootstrapKey(store: Store, key: string, now: string): Promise<void> {
+  const keys = await findApiKeys(store, [keyIdOf(key) ?? '', BOOTSTRAP_KEY_ID])
+  const known = keys.find(({ key_hash: hash }) => hash === hashApiKey(key))
+  if (!known || known.key_id === BOOTSTRAP_KEY_ID) return putKey(store, BOOTSTRAP_KEY_ID, key, now)
+  const replaced = keys.find(({ key_id: id }) => id === BOOTSTRAP_KEY_ID)
+  if (replaced?.revoked_at !== null) return
+  await updateApiKey(store, BOOTSTRAP_KEY_ID, { revoked_at: now })
+  await record(store, 'key.revoke', BOOTSTRAP_KEY_ID, now)
+}
+
+async function putKey(store: Store, keyId: string, key: string, now: string): Promise<void> {
+  const hash = hashApiKey(key)
+  const [known] = await findApiKeys(store, [keyId])
+  if (known?.key_hash === hash && known.revoked_at === null) return
+  await putApiKey(store, {
+    key_id: keyId,
+    account_id: DEFAULT_ACCOUNT.account_id,
+    name: 'First key',
+    key_hash: hash,
+    scopes: JSON.stringify(SCOPES),
+    created_at: now,
+    expires_at: null,
+    revoked_at: null,
+  })
+  const revived = known?.key_hash === hash ? 'key.restore' : 'key.rotate'
+  await record(store, known ? revived : 'key.create', keyId, now)
+}
+
+const record = (store: Store, action: ChangeRow['action'], keyId: string, now: string) =>
+  addChange(store, {
+    created_at: now,
+    tool: 'gateway',
+    origin: hostname(),
+    action,
+    account_id: DEFAULT_ACCOUNT.account_id,
+    key_id: keyId,
+    details: {},
+  })

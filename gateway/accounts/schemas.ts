@@ -72,6 +72,7 @@ const apiKeyFields = {
   created_at: DateTime,
   expires_at: MaybeDateTime,
   revoked_at: MaybeDateTime,
+  last_used_at: Type.Union([DateTime, Type.Null()], { description: 'To the minute.' }),
 }
 
 export const ApiKey = Type.Object(apiKeyFields, { title: 'ApiKey' })

@@ -13,7 +13,7 @@ import type { Deps } from '../deps.ts'
 import { inTransaction } from '../store/database.ts'
 import { deletePageSession, findPageSession, putPageSession } from '../store/page-sessions.ts'
 import type { ApiKeyRow } from '../store/tables.ts'
-import { assertScope, hashApiKey, isSameSecret, isValid } from './auth.ts'
+import { admit, assertScope, hashApiKey, isSameSecret, isValid, type AuthDeps } from './auth.ts'
 
 type SessionDeps = Pick<Deps, 'store' | 'clock'>
 
@@ -98,16 +98,16 @@ export async function endSession({ store }: SessionDeps, secret: string): Promis
  * A hook that admits only callers with a session whose key has the route's scope, and sets their
  * account, as `createAuthenticator` does for keys.
  */
-export function createSessionAuthenticator(deps: SessionDeps) {
+export function createSessionAuthenticator(deps: AuthDeps) {
   return async (request: FastifyRequest): Promise<void> => {
     const { scope } = request.routeOptions.config
     if (!scope) throw new Error(`the route ${request.routeOptions.url} names no scope`)
     const secret = secretOf(request.headers.cookie)
     const key = await findSession(deps, secret)
+    admit(request, key)
     if (!SAFE_METHODS.includes(request.method)) assertCsrfToken(request, secret!)
     assertScope(key, scope)
-    request.accountId = key.account_id
-    request.apiKey = key
+    deps.keyUses.note(key.key_id)
   }
 }
 

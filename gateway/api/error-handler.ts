@@ -4,15 +4,15 @@ import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import { isId } from '../../shared/ids.ts'
+import type { Logger } from '../../shared/telemetry/log.ts'
+import { logFailure } from './call-log.ts'
 import { lingering } from './lingering.ts'
 import type { ErrorResponse } from './schemas.ts'
 
-/** Responds with `error`, and logs it with its cause when the gateway is at fault. */
+/** Responds with `error`, and logs it where the gateway is at fault. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = toServiceError(error, request)
-  if (known.status >= 500) {
-    request.log.error({ err: error, cause: known.cause, requestId: request.id }, known.code)
-  }
+  logFailure(request.log as Logger, known, { error, callId: request.id })
   if (known.code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer')
   const { retryAfterSeconds } = known
   if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds)

@@ -12,8 +12,9 @@ import { MINUTE_MS } from '../../shared/durations.ts'
 import { loadProto } from '../../shared/proto.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { inSpan } from '../../shared/telemetry/tracing.ts'
-import { authenticate } from '../accounts/auth.ts'
+import { assertScope, authenticate } from '../accounts/auth.ts'
 import { callIdOf } from '../api/call-id.ts'
+import { callerOf, grpcClientAddress, logFailure } from '../api/call-log.ts'
 import type { Deps } from '../deps.ts'
 import { grpcStatus, toServiceError } from './errors.ts'
 import {
@@ -251,13 +252,16 @@ async function answer<Request, Reply, Answer>(
   const startedAt = performance.now()
   const { log, metrics } = deps
   const id = callIdOf(textOf(call.metadata, 'x-request-id'), 'grpc')
+  const forwardedFor = call.metadata.get('x-forwarded-for').map(String)
+  const client = grpcClientAddress(call.getPeer(), forwardedFor, deps.config.trustedProxies)
+  let caller: Partial<ReturnType<typeof callerOf>> = {}
   const noteAnswered = (code: grpc.status) => {
     const answered = {
       method: call.getPath(),
       status: grpc.status[code],
       ms: Math.round(performance.now() - startedAt),
     }
-    log.info({ requestId: id, ...answered }, 'answered')
+    log.info({ callId: id, ...answered, ...caller, client }, 'answered')
     metrics.grpcAnswered(answered)
   }
   try {
@@ -265,16 +269,16 @@ async function answer<Request, Reply, Answer>(
     head.set('x-request-id', id)
     call.sendMetadata(head)
     const authorization = textOf(call.metadata, 'authorization')
-    const key = await authenticate(deps, authorization, 'audio:separate')
+    const key = await authenticate(deps, authorization)
+    caller = callerOf(key)
+    assertScope(key, 'audio:separate')
     assertAllowed(await deps.rateLimiter.count(key.key_id))
     const answered = await handle(key)
     noteAnswered(call.cancelled ? grpc.status.CANCELLED : grpc.status.OK)
     return answered
   } catch (error) {
     const known = toServiceError(error)
-    if (known.status >= 500) {
-      log.error({ err: error, cause: known.cause, requestId: id }, known.code)
-    }
+    logFailure(log, known, { error, callId: id })
     const { request_id: named } = Object(call.request) as { request_id?: string }
     const status = grpcStatus(known, known.code === 'NOT_FOUND' ? undefined : named)
     noteAnswered(status.code)

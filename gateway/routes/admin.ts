@@ -82,7 +82,16 @@ function fleetRoute(app: FastifyInstance, deps: Deps): void {
   )
 }
 
+/** The dependencies, with who calls: the record of changes names the client's address. */
+const authoredBy =
+  (deps: Deps) =>
+  ({ client }: { client: string }) => ({
+    ...deps,
+    author: { tool: 'admin_api', origin: client } as const,
+  })
+
 function accountRoutes(app: FastifyInstance, deps: Deps): void {
+  const authored = authoredBy(deps)
   app.post(
     '/admin/accounts',
     {
@@ -92,7 +101,8 @@ function accountRoutes(app: FastifyInstance, deps: Deps): void {
         response: responses({ 201: Account }, [400, 401, 500]),
       },
     },
-    async (request, reply) => reply.status(201).send(await createAccount(deps, request.body)),
+    async (request, reply) =>
+      reply.status(201).send(await createAccount(authored(request), request.body)),
   )
   app.get(
     '/admin/accounts',
@@ -123,11 +133,12 @@ function accountRoutes(app: FastifyInstance, deps: Deps): void {
         response: responses({ 200: Account }, [400, 401, 402, 404, 409, 500]),
       },
     },
-    async ({ params, body }) => creditAccount(deps, params.account_id, body),
+    async (request) => creditAccount(authored(request), request.params.account_id, request.body),
   )
 }
 
 function keyRoutes(app: FastifyInstance, deps: Deps): void {
+  const authored = authoredBy(deps)
   app.post(
     '/admin/keys',
     {
@@ -137,7 +148,8 @@ function keyRoutes(app: FastifyInstance, deps: Deps): void {
         response: responses({ 201: NewApiKey }, [400, 401, 500]),
       },
     },
-    async (request, reply) => reply.status(201).send(await createKey(deps, request.body)),
+    async (request, reply) =>
+      reply.status(201).send(await createKey(authored(request), request.body)),
   )
   app.get<{ Querystring: { account_id?: unknown } }>(
     '/admin/keys',
@@ -162,7 +174,7 @@ function keyRoutes(app: FastifyInstance, deps: Deps): void {
         response: responses({ 200: ApiKey }, [401, 404, 500]),
       },
     },
-    async ({ params }) => revokeKey(deps, params.key_id),
+    async (request) => revokeKey(authored(request), request.params.key_id),
   )
   app.post<KeyRoute>(
     '/admin/keys/:key_id/rotate',
@@ -172,6 +184,6 @@ function keyRoutes(app: FastifyInstance, deps: Deps): void {
         response: responses({ 200: NewApiKey }, [400, 401, 404, 500]),
       },
     },
-    async ({ params }) => rotateKey(deps, params.key_id),
+    async (request) => rotateKey(authored(request), request.params.key_id),
   )
 }

@@ -4,11 +4,13 @@ import { isId } from '../../shared/ids.ts'
 import type { Store } from './database.ts'
 import type { ApiKeyRow } from './tables.ts'
 
+export type NewApiKeyRow = Omit<ApiKeyRow, 'last_used_at'>
+
 /** Stores the key in place of the one of the same id, if there is one. */
-export async function putApiKey(store: Store, { key_id, ...rest }: ApiKeyRow): Promise<void> {
+export async function putApiKey(store: Store, { key_id, ...rest }: NewApiKeyRow): Promise<void> {
   await store
     .insertInto('api_keys')
-    .values({ key_id, ...rest })
+    .values({ key_id, ...rest, last_used_at: null })
     .onConflict((conflict) => conflict.column('key_id').doUpdateSet(rest))
     .execute()
 }
@@ -42,6 +44,16 @@ export async function updateApiKey(
     .where('key_id', '=', keyId)
     .executeTakeFirst()
   return numUpdatedRows === 1n
+}
+
+/** Another gateway may have noted a later use. */
+export async function noteKeyUse(store: Store, keyId: string, at: string): Promise<void> {
+  await store
+    .updateTable('api_keys')
+    .set({ last_used_at: at })
+    .where('key_id', '=', keyId)
+    .where(({ eb, or }) => or([eb('last_used_at', 'is', null), eb('last_used_at', '<', at)]))
+    .execute()
 }
 
 export async function hasApiKeys(store: Store): Promise<boolean> {

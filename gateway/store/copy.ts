@@ -25,6 +25,7 @@ const IS_COPIED: Readonly<Record<keyof Tables, boolean>> = {
   rate_windows: false,
   secret_checks: false,
   page_sessions: false,
+  changes: true,
   installation: true,
 }
 

@@ -17,16 +17,20 @@ interface Entry {
   now: string
 }
 
-/** What a part of the balance that is not reserved must cover: false when it does not. */
+/** What became of an entry; `refused`: the balance that is not reserved does not cover it. */
+type Entered = 'new' | 'known' | 'refused'
+/** False when the balance that is not reserved does not cover it. */
 type Covered = Promise<boolean>
 
 /**
  * Adds to the balance, or takes back what is not reserved.
+ * @returns `known`: this credit was given before; `refused`: more is reserved than would be left
  * @throws ServiceError `IDEMPOTENCY_CONFLICT` when the reference came with another amount before
  */
-export async function credit(store: Store, entry: Entry): Covered {
+export async function credit(store: Store, entry: Entry): Promise<Entered> {
   const { accountId, reference, seconds } = entry
-  if (!(await enter(store, 'credit', entry, { balance: seconds }))) return false
+  const entered = await enter(store, 'credit', entry, { balance: seconds })
+  if (entered !== 'known') return entered
   const { balance_change: credited } = await store
     .selectFrom('ledger')
     .select('balance_change')
@@ -34,7 +38,7 @@ export async function credit(store: Store, entry: Entry): Covered {
     .where('kind', '=', 'credit')
     .where('account_id', '=', accountId)
     .executeTakeFirstOrThrow()
-  if (credited === seconds) return true
+  if (credited === seconds) return 'known'
   const message =
     `The reference "${reference}" has credited ${credited} s: ` +
     'for another amount give another reference.'
@@ -42,12 +46,12 @@ export async function credit(store: Store, entry: Entry): Covered {
 }
 
 /** Sets seconds aside for a request. */
-export const reserve = (store: Store, entry: Entry): Covered =>
-  enter(store, 'reserve', entry, { reserved: entry.seconds })
+export const reserve = async (store: Store, entry: Entry): Covered =>
+  (await enter(store, 'reserve', entry, { reserved: entry.seconds })) !== 'refused'
 
 /** Takes what a request costs; what was reserved for it must have been released. */
-export const deduct = (store: Store, entry: Entry): Covered =>
-  enter(store, 'deduct', entry, { balance: -entry.seconds })
+export const deduct = async (store: Store, entry: Entry): Covered =>
+  (await enter(store, 'deduct', entry, { balance: -entry.seconds })) !== 'refused'
 
 /** Gives up what is reserved for a request, if anything is. */
 export async function releaseReservation(
@@ -67,13 +71,13 @@ export async function releaseReservation(
   await enter(store, 'release', release, { reserved: -seconds })
 }
 
-/** Adds an entry unless it exists; false when the unreserved balance does not cover it. */
+/** Adds an entry unless it is there. */
 async function enter(
   store: Store,
   kind: LedgerRow['kind'],
   { accountId, reference, now }: Entry,
   { balance = 0, reserved = 0 }: { balance?: number; reserved?: number },
-): Promise<boolean> {
+): Promise<Entered> {
   const { numInsertedOrUpdatedRows } = await store
     .insertInto('ledger')
     .values({
@@ -86,7 +90,7 @@ async function enter(
     })
     .onConflict((conflict) => conflict.columns(['reference', 'kind', 'account_id']).doNothing())
     .executeTakeFirst()
-  if (numInsertedOrUpdatedRows === 0n) return true
+  if (numInsertedOrUpdatedRows === 0n) return 'known'
   const { numUpdatedRows } = await store
     .updateTable('accounts')
     .set(({ eb }) => ({
@@ -98,14 +102,14 @@ async function enter(
       eb(eb('balance_seconds', '+', balance), '>=', eb(ref('reserved_seconds'), '+', reserved)),
     )
     .executeTakeFirst()
-  if (numUpdatedRows === 1n) return true
+  if (numUpdatedRows === 1n) return 'new'
   await store
     .deleteFrom('ledger')
     .where('reference', '=', reference)
     .where('kind', '=', kind)
     .where('account_id', '=', accountId)
     .execute()
-  return false
+  return 'refused'
 }
 
 /** Seconds that an account may still use. */

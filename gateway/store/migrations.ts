@@ -1,6 +1,7 @@
 /** Every schema there ever was, oldest first. A migration that was released is never changed. */
 
 import { sql, type Kysely, type Migration, type SqlBool } from 'kysely'
+import { addChanges } from './changes-migration.ts'
 import { addCredits } from './credits-migration.ts'
 import { addGateways } from './gateways-migration.ts'
 
@@ -20,6 +21,7 @@ export const migrations: Record<string, Migration> = {
   '013-request-sources': { up: addRequestSources },
   '014-installation': { up: addInstallation },
   '015-session-keys': { up: addSessionKeys },
+  '016-changes': { up: addChanges },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {

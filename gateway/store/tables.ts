@@ -31,6 +31,8 @@ export interface ApiKeyRow {
   created_at: string
   expires_at: string | null
   revoked_at: string | null
+  /** To the minute; null: never, as far as is known. */
+  last_used_at: string | null
 }
 
 export interface FileRow {
@@ -214,6 +216,22 @@ export interface PageSessionRow {
   expires_at: string
 }
 
+/** A change to an account or a key. Rows are only added. */
+export interface ChangeRow {
+  change_id: string
+  created_at: string
+  /** What made it: the admin API, a tool of the command line, or a gateway that started. */
+  tool: 'admin_api' | 'command_line' | 'gateway'
+  /** Of the admin API the client's address; else user and host, or the host. */
+  origin: string
+  action:
+    'account.create' | 'account.credit' | 'key.create' | 'key.rotate' | 'key.revoke' | 'key.restore'
+  account_id: string | null
+  key_id: string | null
+  /** JSON: what was set, without secrets. */
+  details: string
+}
+
 /** The installation that the database is of: one row. */
 export interface InstallationRow {
   name: 'this'
@@ -237,5 +255,6 @@ export interface Tables {
   rate_windows: RateWindowRow
   secret_checks: SecretCheckRow
   page_sessions: PageSessionRow
+  changes: ChangeRow
   installation: InstallationRow
 }

@@ -4,6 +4,7 @@ import {
   allAccounts,
   createAccount,
   creditAccount,
+  latestChanges,
   showAccount,
 } from '../../gateway/accounts/accounts.ts'
 import { called } from '../called.ts'
@@ -19,11 +20,15 @@ const HELP = `Usage: ${called('accounts', '<command> [--json]')}
                  credit ID -- -60
   show ID        the account, its balance, and how much of it is reserved
   list           all accounts
+  changes [--account ID] [--key ID] [--limit 100]
+                 who changed accounts and keys, the latest first
 
 The accounts are in the database in DATA_DIR (default ./data); a running gateway knows of a change
 at once. --json prints for programs. The exit code is 0 when done, 1 when refused, 2 when the
 command line is wrong.
 `
+
+const text = { type: 'string' } as const
 
 export const accounts: Tool = {
   help: HELP,
@@ -48,5 +53,15 @@ export const accounts: Tool = {
     },
     show: { operands: ['ID'], run: (deps, [id = '']) => showAccount(deps, id) },
     list: { operands: [], run: allAccounts },
+    changes: {
+      operands: [],
+      options: { account: text, key: text, limit: { type: 'string', default: '100' } },
+      run: (deps, _operands, { account, key, limit }) =>
+        latestChanges(deps, {
+          ...(account !== undefined && { accountId: account as string }),
+          ...(key !== undefined && { keyId: key as string }),
+          limit: Number(limit),
+        }),
+    },
   },
 }

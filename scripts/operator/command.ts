@@ -1,7 +1,8 @@
 /** What the operator's tools, `keys` and `accounts`, share: they work on the database itself. */
 
 import { parseArgs, type ParseArgsConfig } from 'node:util'
-import type { AccountDeps } from '../../gateway/accounts/accounts.ts'
+import { hostname, userInfo } from 'node:os'
+import type { ChangeDeps } from '../../gateway/accounts/accounts.ts'
 import { openDatabase } from '../../gateway/store/open.ts'
 import { loadDatabaseConfig } from '../../gateway/config.ts'
 import { systemClock } from '../../shared/clock.ts'
@@ -18,7 +19,7 @@ export interface Command {
   operands: readonly string[]
   options?: NonNullable<ParseArgsConfig['options']>
   /** @returns what is printed */
-  run(deps: AccountDeps, operands: readonly string[], options: Options): Promise<object>
+  run(deps: ChangeDeps, operands: readonly string[], options: Options): Promise<object>
 }
 
 export type Options = Readonly<Record<string, unknown>>
@@ -94,15 +95,29 @@ function parse({ options }: Command, words: string[]): { values: Options; positi
 /** Gateways may be running: the database keeps us apart. */
 async function withDatabase<T>(
   { env, stderr }: Pick<World, 'env' | 'stderr'>,
-  use: (deps: AccountDeps) => Promise<T>,
+  use: (deps: ChangeDeps) => Promise<T>,
 ): Promise<T> {
   process.umask(0o077) // what lies in the data folder is nobody else's business
   const store = await openDatabase(loadDatabaseConfig(env), {
     warn: (_details, message) => void stderr.write(`${message}\n`),
   })
   try {
-    return await use({ store, clock: systemClock })
+    const author = { tool: 'command_line', origin: originOf(env) } as const
+    return await use({ store, clock: systemClock, author })
   } finally {
     await store.destroy()
+  }
+}
+
+/** Who runs the tool, and where; behind sudo, who called it. */
+function originOf({ SUDO_USER }: World['env']): string {
+  return `${SUDO_USER ?? userName()}@${hostname()}`
+}
+
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid ${process.getuid?.()}` // as in a container, whose user has no name
   }
 }

@@ -10,6 +10,7 @@ import { loadLibsystemd } from './libsystemd.ts'
 const FIELDS = {
   request_id: 'WINNOW_REQUEST_ID',
   requestId: 'WINNOW_REQUEST_ID',
+  callId: 'WINNOW_CALL_ID',
   attempt_id: 'WINNOW_ATTEMPT_ID',
   attemptId: 'WINNOW_ATTEMPT_ID',
   engine_id: 'WINNOW_ENGINE_ID',

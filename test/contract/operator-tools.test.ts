@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -118,6 +118,33 @@ test('an account is credited by several tools at once, and for one reference onc
   const shown = await runJson(place, 'accounts', 'show', id)
   assert.deepEqual([shown.balance_seconds, shown.reserved_seconds], [60, 0])
   assert.equal((await runJson(place, 'accounts', 'list')).data.length, 1)
+})
+
+test('accounts changes prints who changed what, the latest first', async (t) => {
+  const place = await newPlace(t)
+  const { account_id: id } = await runJson(place, 'accounts', 'create', 'Studio A')
+  await runJson(place, 'accounts', 'credit', id, '60', '--reference', 'invoice-17')
+  const { key_id: keyId } = await runJson(place, 'keys', 'create', '--scopes', 'models:read')
+  const changes = async (...words: string[]) =>
+    (await runJson(place, 'accounts', 'changes', ...words)).data as Record<string, string>[]
+  const ofAccount = await changes('--account', id)
+  assert.deepEqual(
+    new Set(ofAccount.map(({ action }) => action)),
+    new Set(['account.create', 'account.credit']),
+  )
+  const [{ tool, origin, details } = {}] = await changes('--key', keyId)
+  assert.equal(tool, 'command_line')
+  assert.match(origin ?? '', new RegExp(`^\\w[^@]*@${hostname()}$`))
+  assert.deepEqual(JSON.parse(details ?? ''), {
+    name: '',
+    scopes: ['models:read'],
+    expires_at: null,
+  })
+  assert.equal((await changes('--limit', '2')).length, 2)
+  for (const wrong of ['0', '1001', 'x']) {
+    const { code, stderr } = await run(place, 'accounts', 'changes', '--limit', wrong)
+    assert.deepEqual([code, stderr], [1, 'limit must be a whole number from 1 to 1000.\n'])
+  }
 })
 
 test('a running gateway applies at once what a tool has done to its keys', async (t) => {

@@ -74,6 +74,7 @@ async function startFleet(t: TestContext) {
       MEDIA_URL: url,
       EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
       JOBS_MAX: '4',
+      TRUSTED_PROXIES: '127.0.0.1/32',
     },
   })
   const programs = [winnow.gateway, await winnow.startGateway(settings[1])]
@@ -85,6 +86,7 @@ async function startFleet(t: TestContext) {
     url,
     plainUrl: `http://127.0.0.1:${http}`,
     grpcAddress: `127.0.0.1:${grpc}`,
+    gatewayLines: () => programs.flatMap(({ log }) => log().split('\n')),
     stop: (index: number) => programs[index]!.end('SIGTERM'),
     async start(index: number) {
       programs[index] = await winnow.startGateway(settings[index])
@@ -97,12 +99,14 @@ type Fleet = Awaited<ReturnType<typeof startFleet>>
 interface Call {
   method?: string
   headers?: Record<string, string>
+  localAddress?: string
 }
 
 /** Begins a call to the balancer, and does not end its body. */
-function begin(url: string, { method = 'GET', headers = {} }: Call) {
+function begin(url: string, { method = 'GET', headers = {}, localAddress }: Call) {
   const call = requestHttps(url, {
     method,
+    localAddress,
     ca: [CERTIFICATE],
     headers: { authorization: `Bearer ${API_KEY}`, ...headers },
   })
@@ -210,6 +214,17 @@ test('a fleet behind the balancer of ops/', async (t) => {
     assert.equal(answer.statusCode, 308)
     assert.match(answer.headers.location ?? '', /^https:\/\/127\.0\.0\.1\/?:?\d*\/v1\/models$/)
     answer.resume()
+  })
+
+  await t.test('a gateway logs the address of the client, whatever the client states', async () => {
+    const headers = { 'x-request-id': 'from-elsewhere', 'x-forwarded-for': '203.0.113.7' }
+    const { call, answer } = begin(`${url}/v1/models`, { headers, localAddress: '127.0.0.2' })
+    call.end()
+    assert.equal((await answer).resume().statusCode, 200)
+    const find = () =>
+      fleet.gatewayLines().find((line) => line.includes('"callId":"from-elsewhere"'))
+    while (!find()) await sleep(50)
+    assert.match(find()!, /"client":"127\.0\.0\.2"/)
   })
 
   await t.test('bytes of an upload are at a gateway before the last ones are sent', async () => {

@@ -6,6 +6,7 @@ import { ServiceError } from '../../shared/errors.ts'
 import { MINUTE_MS } from '../../shared/durations.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
 import { KeyChecks } from '../../gateway/accounts/key-checks.ts'
+import { KeyUses } from '../../gateway/accounts/key-uses.ts'
 import { RateLimiter } from '../../gateway/accounts/rate-limit.ts'
 import type { AppConfig, Deps } from '../../gateway/deps.ts'
 import { PendingUploads } from '../../gateway/files/pending-uploads.ts'
@@ -47,6 +48,7 @@ const CONFIG: AppConfig = {
   mediaOrigins: [],
   bodySecondsMax: 30,
   connectionsMax: 1_000,
+  trustedProxies: [],
   filesMaxPerAccount: 1_000,
   fileBytesMaxPerAccount: 1e12,
   streamWindowSeconds: 600,
@@ -114,6 +116,7 @@ export function startGateway(parts: GatewayParts) {
     metrics,
     rateLimiter: new RateLimiter({ perMinute: 0, clock, store }),
     keyChecks: new KeyChecks({ store, clock }),
+    keyUses: new KeyUses({ store, clock }),
     config: CONFIG,
     checkAudioUrl: async (url) => {
       await parts.checkUrl(url)

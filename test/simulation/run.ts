@@ -130,13 +130,17 @@ function act(world: World, action: Action): void {
   }
 }
 
+const AUTHOR = { tool: 'admin_api', origin: 'simulation' } as const
+
 function credit(world: World, { id, account, seconds }: Extract<Action, { do: 'credit' }>): void {
   const [running] = [...world.gateways.values()].filter(({ owner }) => owner.alive)
   if (!running) return
   const reference = `credit ${id}`
   world.invariants.credits.add(reference)
   world.scheduler.schedule(running.owner, 1, 'credit', () => {
-    creditAccount(running.part.deps, account, { seconds, reference }).catch(() => undefined)
+    creditAccount({ ...running.part.deps, author: AUTHOR }, account, { seconds, reference }).catch(
+      () => undefined,
+    )
   })
 }
 

@@ -20,6 +20,7 @@ import type { Keys } from '../../gateway/secrets.ts'
 import { EngineRegistry, type EngineClient } from '../../gateway/operations/engine-registry.ts'
 import { publishWaiting } from '../../gateway/requests/job-publisher.ts'
 import { KeyChecks } from '../../gateway/accounts/key-checks.ts'
+import { KeyUses } from '../../gateway/accounts/key-uses.ts'
 import { openLocalDisk } from '../../gateway/media-store/local-disk.ts'
 import { Metrics } from '../../gateway/operations/metrics.ts'
 import { PendingUploads } from '../../gateway/files/pending-uploads.ts'
@@ -88,6 +89,7 @@ const CONFIG: Omit<AppConfig, 'encryptionKeys'> = {
   outputDays: 7,
   bodySecondsMax: 30,
   connectionsMax: 1_000,
+  trustedProxies: [],
   filesMaxPerAccount: 1_000,
   fileBytesMaxPerAccount: 1e12,
   streamWindowSeconds: 600,
@@ -116,7 +118,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
   )
   broker.followChanges(feed)
   const logLines: string[] = []
-  const log = pino({ level: 'error' }, { write: (line) => logLines.push(line) })
+  const log = pino({ level: 'info' }, { write: (line) => logLines.push(line) })
   const canceled: string[] = []
   const engine = options.engine ?? absentEngine((requestId) => canceled.push(requestId))
   const engineRegistry = new EngineRegistry({ connect: () => engine, clock, log })
@@ -154,6 +156,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     metrics: new Metrics(),
     rateLimiter: new RateLimiter({ perMinute: options.rateLimitPerMinute ?? 0, clock, store }),
     keyChecks: new KeyChecks({ store, clock }),
+    keyUses: new KeyUses({ store, clock }),
     config,
     checkAudioUrl: options.checkAudioUrl ?? (async () => ({})),
     checkWebhookUrl: options.checkWebhookUrl ?? (async () => {}),
@@ -171,7 +174,8 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
   const key = await newKey(deps)
   return {
     app,
-    deps,
+    /** With who makes changes to accounts and keys. */
+    deps: { ...deps, author: { tool: 'command_line', origin: 'test' } as const },
     database,
     signingKeys,
     disk,
@@ -188,7 +192,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     /** A key of an account of its own, unless one is named. */
     newKey: (scopes?: readonly Scope[], account?: string) => newKey(deps, scopes, account),
     /** What was logged so, in order. */
-    logged: (level: 'error'): Record<string, any>[] =>
+    logged: (level: 'error' | 'info'): Record<string, any>[] =>
       logLines
         .map((line) => JSON.parse(line))
         .filter((line) => line.level === pino.levels.values[level]),

@@ -1,0 +1,58 @@
+/** What the log states of a call: whose it was, from where, and what failed. */
+
+import { isIP } from 'node:net'
+import type { FastifyRequest } from 'fastify'
+import type { ErrorCode, ServiceError } from '../../shared/errors.ts'
+import { matchesCidrs } from '../../shared/http/public-address.ts'
+import type { Logger } from '../../shared/telemetry/log.ts'
+import type { ApiKeyRow } from '../store/tables.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The client's address, for the log. */
+    client: string
+  }
+}
+
+/** Whose a call is. */
+export const callerOf = ({ account_id: accountId, key_id: keyId }: ApiKeyRow) => ({
+  accountId,
+  keyId,
+})
+
+/** Codes of 500 and above for what a client has named, of which the log needs no stack. */
+const OF_CLIENTS: readonly ErrorCode[] = ['MEDIA_FETCH_FAILED']
+
+/** Logs a failure with its cause where the gateway is at fault. */
+export function logFailure(
+  log: Pick<Logger, 'error'>,
+  { status, code, cause }: ServiceError,
+  { error, callId }: { error: unknown; callId: string },
+): void {
+  if (status < 500 || OF_CLIENTS.includes(code)) return
+  log.error({ err: error, cause, callId }, code)
+}
+
+/** The client's address by Fastify's trustProxy. A proxy may hand on what is no address. */
+export const clientAddress = ({ ip, socket }: FastifyRequest): string =>
+  isIP(ip) > 0 ? ip : (socket.remoteAddress ?? '')
+
+/**
+ * The client's address over gRPC, by the same rule: of those that have handed the call on, the
+ * nearest that is no trusted proxy.
+ * @param peer of the connection, `host:port`
+ * @param forwardedFor the values of X-Forwarded-For, each with addresses, the nearest last
+ * @param trustedProxies networks in CIDR notation
+ */
+export function grpcClientAddress(
+  peer: string,
+  forwardedFor: readonly string[],
+  trustedProxies: readonly string[],
+): string {
+  const nearest = peer.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')
+  const forwarders = forwardedFor.flatMap((value) => value.split(',').map((hop) => hop.trim()))
+  const hops = [...forwarders, nearest]
+  const isTrusted = matchesCidrs(trustedProxies)
+  const address = hops.findLast((hop) => !isTrusted(hop)) ?? hops[0]!
+  return isIP(address) > 0 ? address : nearest
+}

@@ -1,0 +1,33 @@
+/** The record of changes to accounts and keys. It is only ever added to; no secret is in it. */
+
+import { newId } from '../../shared/ids.ts'
+import type { Store } from './database.ts'
+import type { ChangeRow } from './tables.ts'
+
+export type NewChange = Omit<ChangeRow, 'change_id' | 'details'> & {
+  /** What was set, for people. */
+  details: Readonly<Record<string, unknown>>
+}
+
+/** Belongs in the transaction of the change. */
+export async function addChange(store: Store, { details, ...change }: NewChange): Promise<void> {
+  await store
+    .insertInto('changes')
+    .values({ change_id: newId('change'), details: JSON.stringify(details), ...change })
+    .execute()
+}
+
+/** The latest changes, the newest first; only those of one account or key where it is named. */
+export const listChanges = (
+  store: Store,
+  { accountId, keyId, limit }: { accountId?: string; keyId?: string; limit: number },
+): Promise<ChangeRow[]> =>
+  store
+    .selectFrom('changes')
+    .selectAll()
+    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId!))
+    .$if(keyId !== undefined, (query) => query.where('key_id', '=', keyId!))
+    .orderBy('created_at', 'desc')
+    .orderBy('change_id', 'desc')
+    .limit(limit)
+    .execute()

@@ -1,0 +1,226 @@
+/** Who called, and who changed accounts and keys: docs/decisions/audit.md. */
+
+import assert from 'node:assert/strict'
+import { hostname } from 'node:os'
+import test from 'node:test'
+import { ensureFirstApiKey } from '../../gateway/accounts/first-key.ts'
+import { createKey, rotateKey } from '../../gateway/accounts/accounts.ts'
+import { keyIdOf } from '../../gateway/accounts/auth.ts'
+import { isoTime } from '../../shared/clock.ts'
+import { ServiceError } from '../../shared/errors.ts'
+import { journalFields } from '../../shared/process/journal.ts'
+import { startSeparationClient } from '../support/separation-client.ts'
+import { startGateway, submit, type Gateway } from '../support/start-gateway.ts'
+
+const TOKEN = 'the-admin-token-of-this-test'
+
+const answered = (gateway: Gateway) =>
+  gateway.logged('info').filter(({ msg }) => msg === 'answered')
+
+const accountOf = async (gateway: Gateway) =>
+  (await gateway.call('GET', '/v1/account')).json().account_id as string
+
+test('extension: the line of each call has account, key and address, and the call by its own id', async (t) => {
+  const gateway = await startGateway(t)
+  const accountId = await accountOf(gateway)
+  const keyId = keyIdOf(gateway.key)
+  await gateway.call('GET', '/v1/models', { headers: { 'x-request-id': 'req_of-the-client' } })
+  const line = answered(gateway).at(-1)!
+  const { level: _level, time: _time, pid: _pid, hostname: _hostname, ms: _ms, ...said } = line
+  assert.deepEqual(said, {
+    callId: 'req_of-the-client',
+    method: 'GET',
+    path: '/v1/models',
+    status: 200,
+    accountId,
+    keyId,
+    client: '127.0.0.1',
+    msg: 'answered',
+  })
+  assert.equal('requestId' in line, false, 'a client does not name a request of the queue')
+  const fields = journalFields(JSON.stringify(line))
+  assert.ok(fields.includes('WINNOW_CALL_ID=req_of-the-client'))
+  assert.equal(
+    fields.some((field) => field.startsWith('WINNOW_REQUEST_ID')),
+    false,
+  )
+})
+
+test('extension: a call that its key may not make is logged with the key, one without a key without', async (t) => {
+  const gateway = await startGateway(t)
+  const key = await gateway.newKey(['files:read'])
+  await gateway.call('GET', '/v1/models', { key })
+  await gateway.call('GET', '/v1/models', { key: null })
+  const [refused, unknown] = answered(gateway).slice(-2)
+  assert.deepEqual([refused?.status, refused?.keyId], [403, keyIdOf(key)])
+  assert.deepEqual([unknown?.status, unknown?.keyId], [401, undefined])
+})
+
+test('extension: the address of a client is believed of trusted proxies alone', async (t) => {
+  const trusting = await startGateway(t, { config: { trustedProxies: ['127.0.0.0/8', '::1/128'] } })
+  const wary = await startGateway(t, { config: { trustedProxies: ['10.0.0.0/8'] } })
+  const clientOf = async (gateway: Gateway, forwardedFor: string) => {
+    await gateway.call('GET', '/healthz', { headers: { 'x-forwarded-for': forwardedFor } })
+    return answered(gateway).at(-1)?.client
+  }
+  assert.equal(await clientOf(wary, '203.0.113.7'), '127.0.0.1')
+  assert.equal(await clientOf(trusting, '203.0.113.7'), '203.0.113.7')
+  assert.equal(await clientOf(trusting, 'forged, 203.0.113.7'), '203.0.113.7')
+  assert.equal(await clientOf(trusting, '198.51.100.1, 203.0.113.7, 127.0.0.9'), '203.0.113.7')
+  assert.equal(await clientOf(trusting, '2001:db8::1'), '2001:db8::1')
+  assert.equal(await clientOf(trusting, 'not an address'), '127.0.0.1')
+  const { call } = await startSeparationClient(t, trusting)
+  const forwarded = { metadata: { 'x-forwarded-for': 'forged, 203.0.113.8', 'x-request-id': 'g' } }
+  await call('List', {}, forwarded)
+  const { callId, client, keyId } = answered(trusting).at(-1)!
+  assert.deepEqual([callId, client, keyId], ['g', '203.0.113.8', keyIdOf(trusting.key)])
+})
+
+test('extension: when a key was used last is stored once a minute, of calls and of sessions', async (t) => {
+  const gateway = await startGateway(t, { config: { adminToken: TOKEN } })
+  const lastUse = async () => {
+    const headers = { authorization: `Bearer ${TOKEN}` }
+    const { data } = (await gateway.app.inject({ url: '/admin/keys', headers })).json()
+    return data[0].last_used_at as string | null
+  }
+  assert.equal(await lastUse(), null)
+  const usedAt = isoTime(gateway.clock.now())
+  await gateway.call('GET', '/v1/models')
+  gateway.clock.advance(1_000)
+  assert.equal(await lastUse(), null, 'a call writes nothing itself')
+  await gateway.deps.keyUses.write()
+  assert.equal(await lastUse(), usedAt)
+  const headers = { authorization: `Bearer ${gateway.key}` }
+  const { code } = (await gateway.call('POST', '/playground/codes', { headers })).json()
+  const opened = await gateway.call('POST', '/playground/sessions', { body: { code } })
+  const cookie = String(opened.headers['set-cookie']).split(';')[0]!
+  await gateway.deps.keyUses.write()
+  gateway.clock.advance(1_000)
+  await gateway.call('GET', '/playground/v1/models', { headers: { cookie } })
+  await gateway.deps.keyUses.write()
+  assert.equal(await lastUse(), isoTime(gateway.clock.now()))
+  gateway.clock.advance(-60_000)
+  await gateway.call('GET', '/v1/models')
+  await gateway.deps.keyUses.write()
+  assert.equal(await lastUse(), isoTime(gateway.clock.now() + 60_000), 'a later use stays')
+})
+
+test('extension: a use of a key that could not be stored is stored later', async (t) => {
+  const gateway = await startGateway(t)
+  await gateway.call('GET', '/v1/models')
+  const usedAt = isoTime(gateway.clock.now())
+  await gateway.store.schema.alterTable('api_keys').renameTo('elsewhere').execute()
+  await assert.rejects(gateway.deps.keyUses.write())
+  await gateway.store.schema
+    .alterTable('elsewhere' as 'api_keys')
+    .renameTo('api_keys')
+    .execute()
+  await gateway.deps.keyUses.write()
+  const rows = await gateway.store.selectFrom('api_keys').select('last_used_at').execute()
+  assert.deepEqual(rows, [{ last_used_at: usedAt }])
+})
+
+const changesOf = (gateway: Gateway) =>
+  gateway.store
+    .selectFrom('changes')
+    .select(['tool', 'origin', 'action', 'account_id', 'key_id', 'details'])
+    .orderBy('created_at')
+    .execute()
+
+test('extension: each change of the admin API is recorded once, with who made it and no secret', async (t) => {
+  const gateway = await startGateway(t, {
+    config: { adminToken: TOKEN, trustedProxies: ['127.0.0.1/32'] },
+  })
+  const post = async (path: string, payload: object = {}) => {
+    gateway.clock.advance(1)
+    const headers = { authorization: `Bearer ${TOKEN}`, 'x-forwarded-for': '203.0.113.7' }
+    const reply = await gateway.app.inject({
+      method: 'POST',
+      url: `/admin/${path}`,
+      headers,
+      payload,
+    })
+    return reply.json()
+  }
+  const { account_id } = await post('accounts', { name: 'Studio', metered: true })
+  const credit = { seconds: 60, reference: 'invoice 1' }
+  for (const _ of [1, 2]) await post(`accounts/${account_id}/credit`, credit)
+  await post(`accounts/${account_id}/credit`, { seconds: -61 }) // refused
+  const made = await post('keys', { account_id, scopes: ['models:read'], name: 'CI' })
+  const { key_id } = made
+  const rotated = await post(`keys/${key_id}/rotate`)
+  for (const _ of [1, 2]) await post(`keys/${key_id}/revoke`)
+  await post(`keys/${key_id}/rotate`) // refused
+  const common = { tool: 'admin_api', origin: '203.0.113.7', account_id }
+  const details = { name: 'CI', scopes: ['models:read'], expires_at: null }
+  assert.deepEqual(
+    (await changesOf(gateway)).map((row) => ({ ...row, details: JSON.parse(row.details) })),
+    [
+      {
+        ...common,
+        action: 'account.create',
+        key_id: null,
+        details: { name: 'Studio', metered: true },
+      },
+      { ...common, action: 'account.credit', key_id: null, details: credit },
+      { ...common, action: 'key.create', key_id, details },
+      { ...common, action: 'key.rotate', key_id, details: {} },
+      { ...common, action: 'key.revoke', key_id, details: {} },
+    ],
+  )
+  const text = JSON.stringify(await changesOf(gateway))
+  for (const { key } of [made, rotated]) assert.equal(text.includes(key.split('_')[2]), false)
+  assert.equal(text.includes(TOKEN), false)
+})
+
+test('extension: a change that fails is not recorded, and none is made without its record', async (t) => {
+  const gateway = await startGateway(t)
+  const { key_id: keyId } = await createKey(gateway.deps, { scopes: ['models:read'] })
+  const before = await gateway.store.selectFrom('api_keys').selectAll().execute()
+  await gateway.store.schema.alterTable('changes').renameTo('elsewhere').execute()
+  await assert.rejects(rotateKey(gateway.deps, keyId))
+  assert.deepEqual(await gateway.store.selectFrom('api_keys').selectAll().execute(), before)
+})
+
+test('extension: the database refuses to alter the record of changes', async (t) => {
+  const gateway = await startGateway(t)
+  await createKey(gateway.deps, { scopes: ['models:read'] })
+  const refusal = /the record of changes is only added to/
+  const { store } = gateway
+  await assert.rejects(store.updateTable('changes').set({ origin: 'me' }).execute(), refusal)
+  await assert.rejects(store.deleteFrom('changes').execute(), refusal)
+  assert.equal((await changesOf(gateway)).length, 1)
+})
+
+test('extension: the keys that a gateway makes at its start are recorded, and a restart records nothing', async (t) => {
+  const gateway = await startGateway(t)
+  const start = (bootstrapApiKey: string) => {
+    gateway.clock.advance(1)
+    const now = isoTime(gateway.clock.now())
+    const { folder: dataFolder } = gateway
+    return ensureFirstApiKey(gateway.store, { dataFolder, bootstrapApiKey, now })
+  }
+  const revoke = () => gateway.store.updateTable('api_keys').set({ revoked_at: 'now' }).execute()
+  for (const key of ['the-key-of-an-operator', 'the-key-of-an-operator']) await start(key)
+  await start('another-key-of-an-operator')
+  await revoke()
+  await start('another-key-of-an-operator')
+  const changes = await changesOf(gateway)
+  assert.deepEqual(
+    changes.map(({ action }) => action),
+    ['key.create', 'key.rotate', 'key.restore'],
+  )
+  for (const { tool, origin } of changes) {
+    assert.deepEqual([tool, origin], ['gateway', hostname()])
+  }
+})
+
+test('4.7 an audio_url that cannot be fetched is no error of the gateway', async (t) => {
+  const gateway = await startGateway(t, {
+    checkAudioUrl: () => Promise.reject(new ServiceError('MEDIA_FETCH_FAILED')),
+  })
+  const reply = await submit(gateway, { audio_url: 'https://nowhere.example/a.wav' })
+  assert.equal(reply.statusCode, 502)
+  assert.deepEqual(gateway.logged('error'), [])
+  assert.equal(answered(gateway).at(-1)?.status, 502)
+})
