@@ -142,6 +142,15 @@ test('imports inside the gateway go one way, type imports included', () => {
   }
 })
 
+test('property tests draw by the seed of the run', () => {
+  const importers = sources.filter(({ imports }) => imports.includes('fast-check'))
+  assert.deepEqual(
+    importers.map(({ path }) => path),
+    ['test/support/property.ts'],
+    'other files import fc from there',
+  )
+})
+
 test('each package has one home', () => {
   for (const source of ruled) {
     for (const name of source.imports) {

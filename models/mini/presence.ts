@@ -17,7 +17,8 @@ const SOFTENED_GAIN = 10 ** (-26 / 20)
  */
 export const matchOf = (probability: number, share: number): number => {
   const there = probability * Math.max(1, share / MUCH)
-  return there / (there + (1 - probability))
+  // not there / (there + absent), which rounding lets fall by a bit where the share rises by one
+  return 1 / (1 + (1 - probability) / there)
 }
 
 /**

@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from 'fast-check'
 import { sql } from 'kysely'
 import { creditAccount } from '../../gateway/accounts/accounts.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { cancel, findOwn } from '../../gateway/requests/separations.ts'
 import { submit } from '../../gateway/requests/submit.ts'
 import { assertSound, meteredAccount } from '../support/metered.ts'
+import { fc } from '../support/property.ts'
 import { startGateway, type Gateway } from '../support/start-gateway.ts'
 
 const REQUESTS = 3

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from 'fast-check'
 import { assertError } from '../support/assert-shape.ts'
+import { fc } from '../support/property.ts'
 import { API, createFileBody, startGateway, uploadFile } from '../support/start-gateway.ts'
 
 const create = (fields: object) => ({ body: createFileBody(fields) })

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as nextRound } from 'node:timers/promises'
-import fc from 'fast-check'
 import { DAY_MS } from '../../shared/durations.ts'
 import { assertError } from '../support/assert-shape.ts'
+import { fc } from '../support/property.ts'
 import { API, callWith, startGateway, uploadFile, type Gateway } from '../support/start-gateway.ts'
 
 const SUBMIT = `${API}/audio/separate`

@@ -4,6 +4,7 @@ import { createMetricsText } from '../../gateway/operations/state-metrics.ts'
 import { createDeadLetterHandler } from '../../gateway/requests/dead-letters.ts'
 import { createRescuer, rescue } from '../../gateway/requests/rescuer.ts'
 import { assertError } from '../support/assert-shape.ts'
+import { fc } from '../support/property.ts'
 import {
   API,
   callWith,
@@ -177,7 +178,6 @@ test('3 an event of an unknown request is taken note of, and no more', async (t)
 })
 
 test('3 whatever the order of events, a finished request stays as it finished', async (t) => {
-  const { default: fc } = await import('fast-check')
   const gateway = await startGateway(t)
   const type = fc.constantFrom('started', 'released', 'failed', 'completed' as const)
   const attempt = fc.constantFrom('a', 'b', 'c')

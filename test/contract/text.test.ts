@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from 'fast-check'
 import { assertError } from '../support/assert-shape.ts'
+import { fc } from '../support/property.ts'
 import {
   API,
   createFileBody,

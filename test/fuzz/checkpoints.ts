@@ -8,8 +8,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import fc from 'fast-check'
 import { LimitedProcess } from '../../engine/media/limited-process.ts'
+import { fc } from '../support/property.ts'
 import {
   stateDictPickle,
   torchEntries,

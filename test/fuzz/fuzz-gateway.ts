@@ -1,6 +1,6 @@
 /** Runs generated cases against a gateway of their own. */
 
-import fc from 'fast-check'
+import { fc } from '../support/property.ts'
 import { createScope } from '../support/scope.ts'
 import type { FuzzOptions, FuzzResult } from './result.ts'
 import { startTarget, type Target } from './target.ts'

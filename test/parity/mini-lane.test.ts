@@ -1,7 +1,6 @@
 /** The built-in model as an engine uses it: lanes, batches, rates, spans, odd chunks. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import type { Acceleration, Chunk, LaneRequest, Separation } from '../../models/model.ts'
 import { loadMini } from '../../models/mini/mini.ts'
 import type { MiniLane } from '../../models/mini/mini-lane.ts'
@@ -10,6 +9,7 @@ import { spanGain } from '../../models/mini/spans.ts'
 import { tf } from '../../models/tensor.ts'
 import { assertClose } from '../support/assert-close.ts'
 import { examplePath, readWav16 } from '../support/examples.ts'
+import { fc } from '../support/property.ts'
 import { openGolden, TEXT_ENCODER_FOLDER } from './golden.ts'
 import { laneRequest, noise, PROMPTS, separate, separateOne } from './lanes.ts'
 

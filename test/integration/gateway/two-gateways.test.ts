@@ -8,7 +8,6 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as nextRound } from 'node:timers/promises'
 import test, { type TestContext } from 'node:test'
-import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { sweep } from '../../../gateway/files/sweeper.ts'
 import { rescue } from '../../../gateway/requests/rescuer.ts'
@@ -21,6 +20,7 @@ import { WebhookSender } from '../../../gateway/webhooks/sender.ts'
 import { createLogger } from '../../../shared/telemetry/log.ts'
 import { readEvents } from '../../support/event-stream.ts'
 import { assertSound, meteredAccount } from '../../support/metered.ts'
+import { fc } from '../../support/property.ts'
 import {
   API,
   callWith,

@@ -1,7 +1,6 @@
 /** The codec's decoder against the reference: `golden/codec_decode.safetensors`. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { decodeLatents, loadCodec } from '../../../models/sam-audio/codec/codec.ts'
 import { loadWatermark } from '../../../models/sam-audio/codec/watermark.ts'
 import { hopOf, readConfig } from '../../../models/sam-audio/config.ts'
@@ -10,6 +9,7 @@ import { Weights } from '../../../models/checkpoint/weights.ts'
 import { assertClose } from '../../support/assert-close.ts'
 import { counted } from '../golden.ts'
 import { noise } from '../lanes.ts'
+import { fc } from '../../support/property.ts'
 import { CHECKPOINT, CONFIG } from './folders.ts'
 import { testStage } from './stages.ts'
 

@@ -1,7 +1,6 @@
 /** The codec's encoder against the reference: `golden/codec_encode.safetensors`. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { encodeWaves, mirroredTo } from '../../../models/sam-audio/codec/codec.ts'
 import { loadEncoder } from '../../../models/sam-audio/codec/encoder.ts'
 import { hopOf, readConfig } from '../../../models/sam-audio/config.ts'
@@ -9,6 +8,7 @@ import { Weights } from '../../../models/checkpoint/weights.ts'
 import { assertClose } from '../../support/assert-close.ts'
 import { counted } from '../golden.ts'
 import { noise } from '../lanes.ts'
+import { fc } from '../../support/property.ts'
 import { CHECKPOINT, CONFIG } from './folders.ts'
 import { testStage } from './stages.ts'
 

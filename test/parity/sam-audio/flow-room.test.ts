@@ -1,7 +1,6 @@
 /** Rows that are made longer on a GPU step to the same states. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { Weights } from '../../../models/checkpoint/weights.ts'
 import { readConfig } from '../../../models/sam-audio/config.ts'
 import { roomOnGpu, stepFlows, type Room } from '../../../models/sam-audio/flow/flow.ts'
@@ -10,6 +9,7 @@ import { loadVelocity } from '../../../models/sam-audio/flow/velocity.ts'
 import { tf } from '../../../models/tensor.ts'
 import { assertClose } from '../../support/assert-close.ts'
 import { noise } from '../lanes.ts'
+import { fc } from '../../support/property.ts'
 import { CHECKPOINT, CONFIG } from './folders.ts'
 
 const config = await readConfig(CONFIG)

@@ -1,7 +1,6 @@
 /** The judge against the reference: `golden/judge.safetensors`. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import {
   loadJudge,
   SCORES,
@@ -11,6 +10,7 @@ import {
 import { tf } from '../../../models/tensor.ts'
 import { assertClose } from '../../support/assert-close.ts'
 import { noise } from '../lanes.ts'
+import { fc } from '../../support/property.ts'
 import { reference, testStage } from './stages.ts'
 
 testStage('judge')

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { findSpans } from '../../../models/sam-audio/spans/find-spans.ts'
 import {
   loadSpanNetwork,
@@ -14,6 +13,7 @@ import { TextTokenizer } from '../../../models/text/tokenizer.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
 import { assertClose } from '../../support/assert-close.ts'
 import { noise } from '../lanes.ts'
+import { fc } from '../../support/property.ts'
 import { reference, testStage } from './stages.ts'
 
 testStage('anchors')

@@ -1,12 +1,12 @@
 /** Matrices laid for products while they are read: nothing but their order and width may change. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { roundToBfloat16 } from '../../../models/bfloat16.ts'
 import { headsSideBySide, pairsInHalves } from '../../../models/sam-audio/layers/head-layout.ts'
 import { readStacked } from '../../../models/stacked-matrices.ts'
 import { uploadBfloat16, isBfloat16, tf, toBfloat16, toFloat32 } from '../../../models/tensor.ts'
 import { openTensors, Weights } from '../../../models/checkpoint/weights.ts'
+import { fc } from '../../support/property.ts'
 import { CHECKPOINT } from './folders.ts'
 
 const stored = (values: Float32Array, shape: number[]) => ({

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import fc from 'fast-check'
 import { loadTextEncoder } from '../../../models/sam-audio/text/text-encoder.ts'
 import { tf } from '../../../models/tensor.ts'
 import { TextTokenizer } from '../../../models/text/tokenizer.ts'
 import { assertClose } from '../../support/assert-close.ts'
+import { fc } from '../../support/property.ts'
 import { reference, testStage } from './stages.ts'
 
 const folder = reference.folderOf('text')

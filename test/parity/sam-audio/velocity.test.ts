@@ -1,7 +1,6 @@
 /** One evaluation of the flow network against the reference: `golden/dit_forward.safetensors`. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { WARM_UP_CALLS } from '../../../models/graph/compiled.ts'
 import { keyBias } from '../../../models/layers.ts'
 import { readConfig } from '../../../models/sam-audio/config.ts'
@@ -12,6 +11,7 @@ import { tf } from '../../../models/tensor.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
 import { assertClose } from '../../support/assert-close.ts'
 import { noise } from '../lanes.ts'
+import { fc } from '../../support/property.ts'
 import { CHECKPOINT, CONFIG } from './folders.ts'
 import { testStage } from './stages.ts'
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import fc from 'fast-check'
 import { closedLoop, NOT_SENT, openLoop, UNFINISHED, type Send } from '../../../bench/load/drive.ts'
 import { fixedWork, meanSeconds, parseMix, poissonArrivals } from '../../../bench/load/mix.ts'
 import { seededRandom } from '../../../bench/load/random.ts'
 import { summarise } from '../../../bench/load/summary.ts'
 import { stagesOf } from '../../../bench/load/winnow-requests.ts'
+import { fc } from '../../support/property.ts'
 
 const LIMITS = { drainMs: 60_000, inFlightMax: 1_000 }
 const completed = { code: 'COMPLETED' }

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import fc from 'fast-check'
 import { exponential, seededRandom } from '../../../bench/load/random.ts'
 import {
   defaultsOf,
@@ -15,6 +14,7 @@ import {
 } from '../../../bench/tune/candidates.ts'
 import { Journal, PieceEnded } from '../../../bench/tune/journal.ts'
 import { climb } from '../../../bench/tune/search.ts'
+import { fc } from '../../support/property.ts'
 
 const MACHINE = { cores: 4, device: 'cpu', chunkFrames: 313 } as const
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import test from 'node:test'
 import { Webhook } from 'standardwebhooks'
-import fc from 'fast-check'
 import { verifyWebhook, WebhookError } from '../../../clients/typescript/node.ts'
 import { signatureHeaders } from '../../../gateway/webhooks/signature.ts'
+import { fc } from '../../support/property.ts'
 
 const NOW = Date.parse('2026-01-02T03:04:05Z')
 const BODY = JSON.stringify({ type: 'audio.separate.failed', metadata: { ключ: 'é' } })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import test from 'node:test'
-import fc from 'fast-check'
 import { encrypt, decrypt } from '../../../gateway/secrets.ts'
+import { fc } from '../../support/property.ts'
 
 const newKey = () => randomBytes(32).toString('base64url')
 

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { openMixture } from '../../../../engine/media/decode.ts'
 import { measureSound } from '../../../../engine/media/measure.ts'
+import { fc } from '../../../support/property.ts'
 import { noise } from '../../../support/signals.ts'
 import {
   assertBetween,

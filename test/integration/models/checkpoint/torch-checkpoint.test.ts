@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import fc from 'fast-check'
 import {
   openTorchCheckpoint,
   readTorchFile,
 } from '../../../../models/checkpoint/torch-checkpoint.ts'
 import { Weights } from '../../../../models/checkpoint/weights.ts'
 import { openZip } from '../../../../models/checkpoint/zip-entries.ts'
+import { fc } from '../../../support/property.ts'
 import {
   dictionaryPickle,
   op,

@@ -6,9 +6,9 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { isIPv6, type AddressInfo, type Socket } from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
-import fc from 'fast-check'
 import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
 import { ServiceError } from '../../../../shared/errors.ts'
+import { fc } from '../../../support/property.ts'
 
 const servers: Server[] = []
 let port = 0

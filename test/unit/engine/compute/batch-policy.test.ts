@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from 'fast-check'
 import {
   nextBatch,
   type Served,
   type WaitingLane,
 } from '../../../../engine/compute/batch-policy.ts'
+import { fc } from '../../../support/property.ts'
 
 const nobodyServed: Served = { accounts: new Map(), requests: new Map() }
 

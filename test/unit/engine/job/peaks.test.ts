@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from 'fast-check'
 import { Peaks, PEAKS_MAX, type Waveform } from '../../../../engine/job/peaks.ts'
+import { fc } from '../../../support/property.ts'
 import { concatenate } from '../../../support/signals.ts'
 import type { OutputName } from '../../../../shared/messages.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from 'fast-check'
 import { compactJson, fieldText, isDeeperThan } from '../../../../gateway/api/json-text.ts'
+import { fc } from '../../../support/property.ts'
 
 test('compacted JSON is what would be written anew, but for its numbers', () => {
   fc.assert(

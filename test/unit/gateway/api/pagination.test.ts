@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from 'fast-check'
 import {
   cursorAfter,
   flagOf,
@@ -8,6 +7,7 @@ import {
   limitOf,
   pageStartOf,
 } from '../../../../gateway/api/pagination.ts'
+import { fc } from '../../../support/property.ts'
 
 test('a flag is true only when it says so', () => {
   for (const value of ['true', '1']) assert.equal(flagOf(value), true)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from 'fast-check'
 import { Value } from 'typebox/value'
 import { ServiceError } from '../../../../shared/errors.ts'
 import { DEFAULT_OPTIONS, SeparationOptions } from '../../../../shared/separation-options.ts'
 import { checkCreateFile, checkSubmission } from '../../../../gateway/api/validation.ts'
+import { fc } from '../../../support/property.ts'
 
 const submission = (input: object) => checkSubmission({ input: { file_id: 'f', ...input } })
 

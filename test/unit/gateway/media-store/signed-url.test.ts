@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from 'fast-check'
 import {
   checkSignedQuery,
   signPath,
   type Claims,
 } from '../../../../gateway/media-store/signed-url.ts'
+import { fc } from '../../../support/property.ts'
 
 const KEY = 'a key of the gateway'
 const claims: Claims = { method: 'PUT', path: '/media/inputs/file_1', expiresAt: 10_000, size: 42 }

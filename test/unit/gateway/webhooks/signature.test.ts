@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import {
   newWebhookSecret,
   secretBytes,
   signatureHeaders,
 } from '../../../../gateway/webhooks/signature.ts'
+import { fc } from '../../../support/property.ts'
 
 const now = () => Math.floor(Date.now() / 1_000)
 

@@ -1,7 +1,6 @@
 /** What runs as a graph gives what it gave step by step. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { compiled, WARM_UP_CALLS } from '../../../../models/graph/compiled.ts'
 import {
   matmulTransposed,
@@ -14,6 +13,7 @@ import {
   type Tensor,
 } from '../../../../models/tensor.ts'
 import { assertClose } from '../../../support/assert-close.ts'
+import { fc } from '../../../support/property.ts'
 
 const weight = tf.randomNormal([6, 4], 0, 1, 'float32', 1)
 

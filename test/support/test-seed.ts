@@ -1,0 +1,13 @@
+/** The seed of every test that draws at random. */
+
+/** Fixed, so that the same change has the same outcome; `npm run test:nightly` draws another. */
+const FIXED_SEED = 7
+
+/** From 0 up to 2^31. @throws Error where WINNOW_TEST_SEED is no such number */
+export const TEST_SEED = readSeed(process.env.WINNOW_TEST_SEED)
+
+function readSeed(text: string | undefined): number {
+  const seed = text === undefined ? FIXED_SEED : Number(text)
+  if (Number.isInteger(seed) && seed >= 0 && seed < 2 ** 31) return seed
+  throw new Error(`WINNOW_TEST_SEED must be a whole number from 0 to 2147483647, not "${text}"`)
+}
