@@ -4,20 +4,29 @@ import { existsSync } from 'node:fs'
 import type { TestContext } from 'node:test'
 import axe from 'axe-core'
 import { chromium, type Browser, type Page } from 'playwright-core'
+import { npmChromium, type Executable } from '../support/npm-chromium.ts'
 
 const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/**
- * It ends with the test, also where that ends while it starts.
- * @throws Error that names the command that installs it
- */
-export async function launchBrowser(t: Pick<TestContext, 'after'>): Promise<Browser> {
+/** @throws Error that names the command that installs it */
+function installedChromium(): Executable {
   const executablePath = PATHS.find((path) => existsSync(path))
-  if (executablePath === undefined) {
-    throw new Error('The page is tested in Chromium: sudo apt-get install -y chromium')
-  }
+  if (executablePath !== undefined) return { executablePath, env: {} }
+  throw new Error('The page is tested in Chromium: sudo apt-get install -y chromium')
+}
+
+/** Debian's or, where it is not installed, one from the npm registry, which has fewer formats. */
+export const anyChromium = async (): Promise<Executable> =>
+  PATHS.some((path) => existsSync(path)) ? installedChromium() : npmChromium()
+
+/** It ends with the test, also where that ends while it starts. */
+export async function launchBrowser(
+  t: Pick<TestContext, 'after'>,
+  { executablePath, env } = installedChromium(),
+): Promise<Browser> {
   const launching = chromium.launch({
     executablePath,
+    env: { ...process.env, ...env },
     chromiumSandbox: process.getuid?.() !== 0, // which root can't have
     args: [
       '--autoplay-policy=no-user-gesture-required',

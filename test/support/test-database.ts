@@ -1,6 +1,6 @@
 /**
  * The database of a test: SQLite, or PostgreSQL where WINNOW_TEST_DATABASE says `postgres`, as
- * `npm test` does for a second run of the contract's tests.
+ * `npm run test:all` does for a second run of the contract's tests.
  */
 
 import { join } from 'node:path'

@@ -1,0 +1,47 @@
+// Which files of tests each tier has (docs/development.md). Pure, so that a test can check it.
+
+/** Minutes of a kind that few changes touch: hundreds of faults, packages, a booted systemd. */
+const NIGHTLY = /^test\/(campaign|package)\/|^test\/e2e\/(systemd|upgrade)\./
+
+const QUICK = /^test\/(unit|contract|parity)\/|^test\/(tidy|browser\/main-paths)\.test\.ts$/
+
+/** Files of the contract that hardly touch the database: they run on SQLite alone. */
+const SQLITE_ALONE =
+  /\/(client|egress|field-limits|media-stores|openapi|shared-transaction|text|timeouts|uploads)\./
+
+/** @returns {'quick' | 'rest' | 'nightly'} of a file of tests */
+export const tierOf = (file) =>
+  NIGHTLY.test(file) ? 'nightly' : QUICK.test(file) ? 'quick' : 'rest'
+
+/** Whether a file of tests also runs on PostgreSQL, which is part of the tier `rest`. */
+export const runsOnPostgres = (file) =>
+  file.startsWith('test/contract/') && !SQLITE_ALONE.test(file)
+
+/** @param text `2/4`: the second of four shards @throws Error where it is none */
+export function shardOf(text) {
+  const [, index, count] = /^(\d+)\/(\d+)$/.exec(text) ?? []
+  if (index >= 1 && Number(index) <= Number(count)) return { index: index - 1, count: +count }
+  throw new Error(`a shard is such as 2/4, not "${text}"`)
+}
+
+/** Every shard has some of each folder: neighbours go to different ones. */
+export const inShard = (files, { index, count }) => files.filter((_, i) => i % count === index)
+
+/**
+ * The files of a tier, and those that it runs on PostgreSQL.
+ * @param tier null: of all tiers, those whose path contains one of `parts`; packages take so long
+ *   that a part must name them from the start
+ */
+export function chooseFiles(all, tier, parts = []) {
+  if (tier === null) {
+    const isNamed = (file, part) =>
+      file.includes(part) && (!file.startsWith('test/package/') || part.startsWith('test/package'))
+    const files = all.filter((file) => parts.some((part) => isNamed(file, part)))
+    return { files, onPostgres: files.filter(runsOnPostgres) }
+  }
+  const tiers = tier === 'all' ? ['quick', 'rest'] : [tier]
+  return {
+    files: all.filter((file) => tiers.includes(tierOf(file))),
+    onPostgres: tiers.includes('rest') ? all.filter(runsOnPostgres) : [],
+  }
+}

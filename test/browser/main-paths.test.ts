@@ -1,0 +1,115 @@
+/**
+ * Each main path once, on the real parts: the command line, the page, gRPC, a webhook, and an engine
+ * that is killed. `npm test` runs it; the other files of this folder go further.
+ */
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { before, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import { Webhook } from 'standardwebhooks'
+import { anyChromium, launchBrowser } from './browser.ts'
+import { chooseExample, playerIsThere, separate, signedIn } from './playground.ts'
+import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../support/examples.ts'
+import { separationClient } from '../support/separation-client.ts'
+import { noise } from '../support/signals.ts'
+import {
+  API_KEY,
+  downloadResult,
+  startWinnow,
+  submitFile,
+  type Winnow,
+} from '../support/start-winnow.ts'
+import { readWav24, wavBytes } from '../support/wav.ts'
+import { startReceiver } from '../support/webhook-receiver.ts'
+
+const SOURCE = examplePath('speech-over-piano.wav')
+/** So long, in the slowest way, that an engine is killed in the middle. */
+const LONG_SECONDS = 60
+
+let winnow: Winnow
+before(async (t) => {
+  winnow = await startWinnow(t as TestContext, { env: { EGRESS_ALLOW_CIDRS: '127.0.0.0/8' } })
+})
+
+test('the command line writes both files, which add up to what went in', async () => {
+  const folder = join(winnow.folder, 'cli')
+  await mkdir(folder)
+  const input = join(folder, 'mix.wav')
+  await copyFile(SOURCE, input)
+  const words = ['--import', 'tsx', 'scripts/separate.ts', input, 'piano']
+  const env = { ...process.env, WINNOW_URL: winnow.url, WINNOW_API_KEY: API_KEY }
+  const { stdout } = await promisify(execFile)(process.execPath, words, { env })
+  assert.match(stdout, /6\.0 s of audio in .*times real time/)
+  const written = (await readdir(folder)).filter((name) => name !== 'mix.wav')
+  assert.equal(written.length, 2, written.join())
+  const [one, other] = await Promise.all(
+    written.map(async (name) => readWav24(await readFile(join(folder, name)))),
+  )
+  const sum = sumError(one!.planes, other!.planes, await readWav16(SOURCE))
+  assert.ok(sum <= SUM_ERROR_MAX, `${sum}`)
+})
+
+test('the page separates an example, and its null test says that nothing is lost', async (t) => {
+  const browser = await launchBrowser(t, await anyChromium())
+  const page = await signedIn({ t, winnow, browser })
+  await chooseExample(page)
+  await page.getByLabel('Prompt 1').fill('piano')
+  await separate(page)
+  await playerIsThere(page)
+  await page.getByRole('button', { name: 'Null test' }).click()
+  const verdict = await page.getByText(/peaks at/).innerText()
+  const [, peak] = /peaks at (-\d+\.\d) dB/.exec(verdict) ?? []
+  assert.ok(Number(peak) < -130, verdict)
+})
+
+test('gRPC: a request is submitted and watched to its end', async (t) => {
+  const client = separationClient(winnow.gateway.ready.grpc!, API_KEY)
+  t.after(() => client.close())
+  const fileId = await winnow.client.upload(SOURCE, 'audio/wav')
+  const submitted = await client.call('Submit', { input: { prompt: 'piano', file_id: fileId } })
+  const statuses: string[] = []
+  for await (const { status } of client.watch({ request_id: submitted.request_id })!) {
+    statuses.push(status)
+  }
+  assert.equal(statuses.at(-1), 'COMPLETED')
+})
+
+test('a webhook tells of the end, signed by the secret of the request', async (t) => {
+  const receiver = await startReceiver(t)
+  receiver.answerAll(204)
+  const secret = 'a secret of the client'
+  const { request_id: requestId } = await winnow.client.submit({
+    input: { prompt: 'piano', file_id: await winnow.client.upload(SOURCE, 'audio/wav') },
+    webhookUrl: receiver.url,
+    webhookSecret: secret,
+    metadata: { order: 7 },
+  })
+  const { headers, body } = await receiver.next()
+  const verifier = new Webhook(secret, { format: 'raw' })
+  const event = verifier.verify(body, headers as Record<string, string>) as Record<string, unknown>
+  assert.deepEqual(
+    [event.type, event.request_id, event.metadata],
+    ['audio.separate.completed', requestId, { order: 7 }],
+  )
+})
+
+test('an engine is killed: another one finishes its job', async () => {
+  const path = join(winnow.folder, 'long.wav')
+  await writeFile(path, wavBytes([noise(LONG_SECONDS, 8_000)], 8_000))
+  const submitted = await submitFile(winnow, path, { prompt: 'noise', acceleration: 'quality' })
+  let next: Promise<unknown> | undefined
+  const statuses = []
+  for await (const status of winnow.client.follow(submitted)) {
+    statuses.push(status)
+    if (status.status !== 'IN_PROGRESS' || !status.progress) continue
+    next ??= winnow.engines[0]!.end('SIGKILL').then(() => winnow.startEngine())
+  }
+  assert.ok(next, 'it was in progress')
+  await next
+  assert.equal(statuses.at(-1)?.status, 'COMPLETED')
+  const { target } = await downloadResult(winnow, submitted)
+  assert.equal(readWav24(target).planes[0]?.length, LONG_SECONDS * 8_000)
+})

@@ -1,0 +1,17 @@
+/** Files of tests that run side by side start servers on ports of their own. */
+
+import assert from 'node:assert/strict'
+import { createServer } from 'node:net'
+import { test } from 'node:test'
+import { freePorts } from '../../support/free-ports.ts'
+
+test('a port is given once, although nobody listens there yet', async (t) => {
+  const [given] = await freePorts(1)
+  const another = createServer().listen(`\0winnow-test-port-${given}`)
+  t.after(() => another.close())
+  const [error] = (await new Promise((resolve) => {
+    another.once('error', (...got) => resolve(got))
+    another.once('listening', () => resolve([]))
+  })) as NodeJS.ErrnoException[]
+  assert.equal(error?.code, 'EADDRINUSE')
+})
