@@ -21,6 +21,8 @@ export const LIMITS = {
   chunkSecondsMin: 1,
   chunkOverlapSecondsMax: 30,
   spansMax: 64,
+  /** Files with more streams are refused. */
+  audioTrackMax: 256,
   fileBytesMax: 524_288_000,
   webhookSecretCharactersMin: 16,
   webhookSecretCharactersMax: 256,
@@ -58,6 +60,11 @@ export const SeparationOptions = Type.Object(
     chunk_overlap: Type.Number({ minimum: 0, maximum: LIMITS.chunkOverlapSecondsMax }),
     output_format: Type.Enum([...OUTPUT_FORMATS]),
     spans: Type.Array(AudioSpan, { maxItems: LIMITS.spansMax }),
+    /**
+     * Of the media's tracks of sound, from 1; absent: the engine chooses. Engines of 0.2.0 return
+     * such a job to the queue.
+     */
+    audio_track: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.audioTrackMax })),
     /** The prompts after the first. Engines of 0.2.0 return such a job to the queue. */
     further_prompts: Type.Optional(
       Type.Array(Type.String(), { minItems: 1, maxItems: LIMITS.promptsMax - 1 }),

@@ -4,7 +4,7 @@ import type { AudioSpan, SeparationOptions } from '../../shared/separation-optio
 import type { Finding } from '../../shared/messages.ts'
 import type { Meaning, ModelDescription, Span } from '../../models/model.ts'
 import { chunkCount, type ChunkPlan } from './chunks.ts'
-import type { Mixture } from '../media/decode.ts'
+import type { Mixture } from '../media/mixture.ts'
 import type { Stored } from './outputs.ts'
 
 /** Under this it is more probable that the sound is not there. */
@@ -14,15 +14,16 @@ const CHUNKS_LISTED_MAX = 12
 /** Spans that are logged one by one. */
 const SPANS_LISTED_MAX = 24
 
-export function describeMixture(mixture: Mixture): string {
+export function describeMixture(mixture: Mixture): string[] {
   const { codec, container, sampleRate, channels, sourceChannels, sourceSampleRate } = mixture
   const mixed = sourceChannels > channels ? `, mixed down from ${sourceChannels}` : ''
   const resampled = sourceSampleRate === sampleRate ? '' : ` (from ${sourceSampleRate} Hz)`
   const picture = mixture.hasVideo ? ', beside a picture' : ''
-  return (
+  return [
     `Decoding ${codec} in ${container}${picture}: ${sampleRate} Hz${resampled}, ` +
-    `${counted(channels, 'channel')}${mixed}.`
-  )
+      `${counted(channels, 'channel')}${mixed}.`,
+    ...mixture.trackRemarks,
+  ]
 }
 
 /** What was found while it was read, once all is decoded. */

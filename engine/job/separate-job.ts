@@ -145,7 +145,7 @@ type Completed = Pick<Extract<Event, { type: 'completed' }>, 'duration' | 'sampl
  * fail, the separation's error is the outcome.
  */
 async function produceOutputs(job: Job, context: JobContext, deps: JobDeps): Promise<Completed> {
-  const { seconds, reported } = await measureMedia(context, deps)
+  const { seconds, reported } = await measureMedia(job, context, deps)
   const separated = separateSource(job, { ...context, seconds: seconds ?? 0 }, deps)
   await allSettledOrThrow<unknown>([separated, reported])
   return separated
@@ -164,19 +164,17 @@ async function separateSource(
   }: JobContext & { seconds: number },
   deps: JobDeps,
 ): Promise<Completed> {
-  const { config, model } = deps
-  const mixture = await reader.open(sourcePath, {
-    mediaSecondsMax: config.mediaSecondsMax,
-    channelsMax: model.channelsMax,
-    sampleRate: model.sampleRate,
-  })
+  const { mediaSecondsMax } = deps.config
+  const { channelsMax, sampleRate: modelRate } = deps.model
+  const { audio_track: track, output_format: format } = job.options
+  const limits = { mediaSecondsMax, channelsMax, sampleRate: modelRate, track }
+  const mixture = await reader.open(sourcePath, limits)
   let outputs: JobOutputs | null = null
   try {
-    assertNotTooLong(seconds, config.mediaSecondsMax, mixture)
-    reporter.log(describeMixture(mixture))
+    assertNotTooLong(seconds, mediaSecondsMax, mixture)
+    for (const line of describeMixture(mixture)) reporter.log(line)
     const names = targetNames(promptsOf(job.prompt, job.options).length)
     const { hasVideo, sampleRate, channels, channelMask, tags, cover } = mixture
-    const { output_format: format } = job.options
     outputs = await deps.media.openOutputs({
       names: [...names, 'residual'],
       folder,
@@ -231,11 +229,13 @@ const createStore =
  * @throws ServiceError MEDIA_TOO_LONG
  */
 async function measureMedia(
+  { options }: Job,
   { sourcePath, reader, reporter, signal }: JobContext,
   deps: JobDeps,
 ): Promise<{ seconds: number | null; reported: Promise<void> }> {
   const secondsMax = deps.config.mediaSecondsMax
-  const seconds = await inSpan('measure', {}, () => reader.measure(sourcePath, { secondsMax }))
+  const part = { secondsMax, track: options.audio_track }
+  const seconds = await inSpan('measure', {}, () => reader.measure(sourcePath, part))
   if (seconds === null) return { seconds, reported: Promise.resolve() }
   const event = { ...reporter.event('measured'), duration: seconds }
   const reported = publishUntilStored(event, deps, signal)

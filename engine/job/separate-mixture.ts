@@ -23,7 +23,7 @@ import { describeWork, findingOf, type ChunkWork } from './job-log.ts'
 import { LaneSpans } from './lane-spans.ts'
 import type { Parts } from './outputs.ts'
 import { TargetCorrelation } from './target-correlation.ts'
-import type { Mixture } from '../media/decode.ts'
+import type { Mixture } from '../media/mixture.ts'
 import type { Scheduler } from '../compute/scheduler.ts'
 
 interface SeparationDeps {

@@ -9,51 +9,13 @@ import { type Cover, readCover } from './cover.ts'
 import { FormatChanges } from './format-changes.ts'
 import { invalidMedia, refusalOf } from './open-media.ts'
 import { openLink, openSound, type OpenSound } from './open-sound.ts'
+import type { Mixture, MixtureLimits } from './mixture.ts'
+import { mixChannels, pairMixtures } from './paired-mixture.ts'
 import { SoundClock } from './sound-clock.ts'
 import type { Tags } from './tags.ts'
 
 /** Of a channel: 1.5 s at 44.1 kHz. Each block costs a message between two processes. */
 const BLOCK_SAMPLES_MAX = 2 ** 16
-
-export interface MixtureLimits {
-  mediaSecondsMax: number
-  /** More channels are mixed down to this number, evenly loud and without overshoot. */
-  channelsMax: number
-  /** Hertz; null keeps the source's own. */
-  sampleRate: number | null
-}
-
-export interface Mixture {
-  /** Hertz. */
-  readonly sampleRate: number
-  readonly channels: number
-  /** Of the source; more than `channels` where they were mixed down. */
-  readonly sourceChannels: number
-  /** Which loudspeakers, as in a WAV header; 0n where nothing says. */
-  readonly channelMask: bigint
-  readonly hasVideo: boolean
-  /** In the file, the number of the stream that is decoded. */
-  readonly streamIndex: number
-  /** Hertz, of the source. */
-  readonly sourceSampleRate: number
-  /** FFmpeg's names, for the log. */
-  readonly codec: string
-  readonly container: string
-  readonly tags: Tags
-  readonly cover: Cover | null
-  /** Packets skipped so far because they were broken. */
-  readonly corruptPackets: number
-  /** Sentences for the log: what was found while it was read so far, and done about it. */
-  readonly remarks: readonly string[]
-  /**
-   * All samples once, in order, as [channels][samples] of at most 65,536. Values beyond ±1 are
-   * kept; NaN and infinities are 0. The receiver owns the blocks.
-   * @throws ServiceError MEDIA_TOO_LONG, INVALID_MEDIA
-   */
-  blocks(): AsyncGenerator<Float32Array[]>
-  /** Frees the decoder; `blocks` throws if it goes on. */
-  close(): Promise<void>
-}
 
 /**
  * Opens the best audio stream of a local file and decodes its first frame.
@@ -65,11 +27,24 @@ export interface Mixture {
  * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM
  */
 export async function openMixture(path: string, limits: MixtureLimits): Promise<Mixture> {
-  return mixtureOf(await openSound(path), limits)
+  return mixtureOf(await openSound(path, limits.track), limits)
 }
 
 /** As `openMixture`, of an open file, which is closed with the mixture or where this throws. */
 export async function mixtureOf(sound: OpenSound, limits: MixtureLimits): Promise<Mixture> {
+  const first = await decodedMixture(sound, limits)
+  if (!sound.media.isPaired) return first
+  try {
+    const second = await openSound(sound.path, 2)
+    const pair = [first, await decodedMixture(second, limits)] as const
+    return limits.channelsMax === 1 ? mixChannels(pair) : pairMixtures(pair)
+  } catch (error) {
+    await first.close()
+    throw error
+  }
+}
+
+async function decodedMixture(sound: OpenSound, limits: MixtureLimits): Promise<DecodedMixture> {
   try {
     const first = await sound.reader.next()
     if (!first) throw invalidMedia('No sound could be decoded: the file is damaged or cut off')
@@ -95,6 +70,7 @@ class DecodedMixture implements Mixture {
   readonly container: string
   readonly tags: Tags
   readonly cover: Cover | null
+  readonly trackRemarks: readonly string[]
   /** The file or, of a chain, the link that is being read. */
   #sound: OpenSound
   /** In links before it. */
@@ -113,6 +89,7 @@ class DecodedMixture implements Mixture {
     this.hasVideo = media.picture !== null
     this.codec = avGetCodecName(media.stream.codecpar.codecId) ?? 'unknown'
     this.container = media.container
+    this.trackRemarks = media.trackRemarks
     this.tags = tags
     this.cover = given.cover
     this.#sound = sound

@@ -26,6 +26,8 @@ const UNSAID_SECONDS_MAX = 1
 export interface MeasureOptions {
   /** Counting ends beyond it. */
   secondsMax: number
+  /** As of `OpenOptions`. */
+  track?: number | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -36,7 +38,7 @@ export interface MeasureOptions {
  * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM
  */
 export async function measureSound(path: string, options: MeasureOptions): Promise<number | null> {
-  const sound = await openSound(path)
+  const sound = await openSound(path, options.track)
   try {
     return await secondsOf(sound, options)
   } finally {
@@ -47,7 +49,7 @@ export async function measureSound(path: string, options: MeasureOptions): Promi
 /** As `measureSound`, of a file that is open. It can be decoded then, if no packets are missing. */
 export async function secondsOf(
   sound: OpenSound,
-  { secondsMax, signal }: MeasureOptions,
+  { secondsMax, signal }: Omit<MeasureOptions, 'track'>,
 ): Promise<number | null> {
   let seconds = await secondsOfPart(sound, { secondsMax, signal })
   for (const link of sound.following) {

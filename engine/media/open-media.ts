@@ -7,28 +7,12 @@
 import { open } from 'node:fs/promises'
 import {
   AV_CODEC_ID_H264,
-  AV_CODEC_ID_PCM_ALAW,
-  AV_CODEC_ID_PCM_F32BE,
-  AV_CODEC_ID_PCM_F32LE,
-  AV_CODEC_ID_PCM_F64BE,
-  AV_CODEC_ID_PCM_F64LE,
-  AV_CODEC_ID_PCM_MULAW,
-  AV_CODEC_ID_PCM_S16BE,
-  AV_CODEC_ID_PCM_S16LE,
-  AV_CODEC_ID_PCM_S24BE,
-  AV_CODEC_ID_PCM_S24LE,
-  AV_CODEC_ID_PCM_S32BE,
-  AV_CODEC_ID_PCM_S32LE,
-  AV_CODEC_ID_PCM_S64BE,
-  AV_CODEC_ID_PCM_S64LE,
-  AV_CODEC_ID_PCM_U8,
   AV_DISPOSITION_ATTACHED_PIC,
   AV_DISPOSITION_TIMED_THUMBNAILS,
   AV_NOPTS_VALUE,
   AVDISCARD_ALL,
   AVMEDIA_TYPE_AUDIO,
   AVMEDIA_TYPE_VIDEO,
-  type AVCodecID,
 } from 'node-av/constants'
 import { Codec, Dictionary, FormatContext, Packet, type Rational, type Stream } from 'node-av/lib'
 import { ServiceError } from '../../shared/errors.ts'
@@ -36,6 +20,8 @@ import { contentName } from './content-name.ts'
 import { assertNotEncrypted } from './encryption.ts'
 import { assertInMemory, CallError, isDiskFull, isOutOfMemory, reason } from './ffmpeg.ts'
 import type { ByteRange } from './ogg-links.ts'
+import { isRifx, swapBytes } from './rifx.ts'
+import { arePair, describeTracks, soundTracks } from './tracks.ts'
 
 /** FFmpeg's demuxers of files that have no times: one piece of sound follows the other. */
 const UNTIMED = [
@@ -113,18 +99,28 @@ export interface Media {
   container: string
   /** Whether its times are its own: FFmpeg counts them where a file has none. */
   hasTimes: boolean
+  /** Whether track 2 is the second channel of this one's sound. */
+  isPaired: boolean
+  /** Sentences for the log: which tracks of sound the file has, and which is read. */
+  trackRemarks: readonly string[]
+}
+
+export interface OpenOptions {
+  /** The part of the file that is read, as if it were the whole. */
+  range?: ByteRange | undefined
+  /** Of the file's tracks of sound, from 1; absent: the best, or two that are a pair. */
+  track?: number | undefined
 }
 
 /**
- * Opens the best audio stream of a file; the caller closes `context`.
- * @param range the part of the file that is read, as if it were the whole
+ * Opens a track of sound of a file; the caller closes `context`.
  * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM
  */
-export async function openMedia(path: string, range?: ByteRange): Promise<Media> {
+export async function openMedia(path: string, options: OpenOptions = {}): Promise<Media> {
   const head = await readHead(path)
   const context = new FormatContext()
   try {
-    return await judge(context, { path, range, head })
+    return await judge(context, { ...options, path, head })
   } catch (error) {
     await context.closeInput()
     throw error
@@ -158,13 +154,42 @@ export async function openInput(
   return opened
 }
 
-interface Opening {
+interface Opening extends OpenOptions {
   path: string
-  range: ByteRange | undefined
   head: Buffer
 }
 
-async function judge(context: FormatContext, { path, range, head }: Opening): Promise<Media> {
+async function judge(context: FormatContext, opening: Opening): Promise<Media> {
+  await analyse(context, opening)
+  const { path, track } = opening
+  const streams = context.streams
+  const wanted = track === undefined ? -1 : indexOfTrack(streams, track)
+  const { streamIndex, decoder } = context.findBestStream(AVMEDIA_TYPE_AUDIO, wanted, -1, true)
+  const stream = streams[streamIndex]
+  if (!stream || !decoder) throw noUsableAudio(streams)
+  const { sampleRate, channels } = stream.codecpar
+  assertSupported(sampleRate, channels)
+  const startSeconds = await earliestStart(context, path)
+  const picture = streams.find(isVideo) ?? null
+  const isPaired = track === undefined && arePair(streams)
+  const chosen = isPaired ? soundTracks(streams)[0]! : stream
+  readOnly(context, [chosen, picture])
+  const container = context.iformat?.name ?? 'unknown'
+  return {
+    context,
+    stream: chosen,
+    picture,
+    decoder,
+    container,
+    hasTimes: !UNTIMED.includes(container),
+    startSeconds,
+    isPaired,
+    trackRemarks: describeTracks(streams, { chosen, isPaired }),
+  }
+}
+
+/** Opens the file and looks into its streams. */
+async function analyse(context: FormatContext, { path, range, head }: Opening): Promise<void> {
   const opened = await openInput(context, path, {
     range,
     decoders: SOUND_DECODERS,
@@ -175,30 +200,21 @@ async function judge(context: FormatContext, { path, range, head }: Opening): Pr
   if (opened < 0) throw notMedia(reason(opened))
   if (context.probeScore < PROBE_SCORE_MIN) throw notMedia(`probe score ${context.probeScore}`)
   assertFewStreams(context)
-  if (isRifx(head)) context.streams.forEach(swapBytes)
+  if (isRifx(head) && !context.streams.every(swapBytes)) throw notMedia('an unknown coding')
   const analysed = await context.findStreamInfo()
   assertFewStreams(context) // some containers have no list of them
   if (analysed < 0 || context.nbStreams === 0) throw notMedia(`no streams: ${reason(analysed)}`)
   await assertNotEncrypted(context, path)
-  const { streamIndex, decoder } = context.findBestStream(AVMEDIA_TYPE_AUDIO, -1, -1, true)
-  const streams = context.streams
-  const stream = streams[streamIndex]
-  if (!stream || !decoder) throw noUsableAudio(streams)
-  const { sampleRate, channels } = stream.codecpar
-  assertSupported(sampleRate, channels)
-  const startSeconds = await earliestStart(context, path)
-  const picture = streams.find(isVideo) ?? null
-  readOnly(context, [stream, picture])
-  const container = context.iformat?.name ?? 'unknown'
-  return {
-    context,
-    stream,
-    picture,
-    decoder,
-    container,
-    hasTimes: !UNTIMED.includes(container),
-    startSeconds,
-  }
+}
+
+/** Of its stream; -1 where there is no sound at all. */
+function indexOfTrack(streams: readonly Stream[], track: number): number {
+  const tracks = soundTracks(streams)
+  if (track <= tracks.length || tracks.length === 0) return tracks[track - 1]?.index ?? -1
+  const count = tracks.length === 1 ? '1 track' : `${tracks.length} tracks`
+  throw new ServiceError('INVALID_MEDIA', {
+    message: `The file has ${count} of sound, so audio_track can't be ${track}.`,
+  })
 }
 
 /** Leaves out the packets of all streams but these. */
@@ -210,32 +226,6 @@ export function readOnly(context: FormatContext, wanted: readonly (Stream | null
 }
 
 const isWav = (head: Buffer): boolean => /^(RIFF|RF64)....WAVE/s.test(head.toString('latin1'))
-const isRifx = (head: Buffer): boolean => head.toString('latin1', 0, 4) === 'RIFX'
-
-/** FFmpeg's codings of a WAV, and what they are in one whose numbers are big-endian. */
-const BIG_ENDIAN = new Map<AVCodecID, AVCodecID>([
-  [AV_CODEC_ID_PCM_S16LE, AV_CODEC_ID_PCM_S16BE],
-  [AV_CODEC_ID_PCM_S24LE, AV_CODEC_ID_PCM_S24BE],
-  [AV_CODEC_ID_PCM_S32LE, AV_CODEC_ID_PCM_S32BE],
-  [AV_CODEC_ID_PCM_S64LE, AV_CODEC_ID_PCM_S64BE],
-  [AV_CODEC_ID_PCM_F32LE, AV_CODEC_ID_PCM_F32BE],
-  [AV_CODEC_ID_PCM_F64LE, AV_CODEC_ID_PCM_F64BE],
-])
-/** In them the order of bytes makes no difference. */
-const BYTEWISE: readonly AVCodecID[] = [
-  AV_CODEC_ID_PCM_U8,
-  AV_CODEC_ID_PCM_ALAW,
-  AV_CODEC_ID_PCM_MULAW,
-]
-
-/** FFmpeg reads the header of RIFX, but takes its samples for little-endian. */
-function swapBytes({ codecpar }: Stream): void {
-  const { codecId } = codecpar
-  if (BYTEWISE.includes(codecId)) return
-  const bigEndian = BIG_ENDIAN.get(codecId)
-  if (bigEndian === undefined) throw invalidMedia(`The file is ${contentName(Buffer.from('RIFX'))}`)
-  codecpar.codecId = bigEndian
-}
 
 function assertFewStreams({ nbStreams }: FormatContext): void {
   if (nbStreams <= STREAMS_MAX) return

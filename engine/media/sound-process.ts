@@ -3,7 +3,7 @@
  * an index of gigabytes. One that is done waits, warm, for the next file.
  */
 
-import type { Mixture, MixtureLimits } from './decode.ts'
+import type { Mixture, MixtureLimits } from './mixture.ts'
 import { LimitedProcess, LimitError, type ProcessLimits } from './limited-process.ts'
 import { invalidMedia } from './open-media.ts'
 import { SharedMemory } from './shared-memory.ts'
@@ -18,10 +18,16 @@ export const SOUND_LIMITS: ProcessLimits = { bytesMax: 2 ** 29, secondsMax: 300,
 const IDLE_MS_MAX = 60_000
 
 export type SoundTask =
-  | { do: 'measure'; path: string; secondsMax: number }
+  | ({ do: 'measure'; path: string } & MeasuredPart)
   | { do: 'open'; path: string; limits: MixtureLimits }
   | { do: 'next' }
   | { do: 'close' }
+
+/** What is measured: up to so many seconds of a track, as of `OpenOptions`. */
+export interface MeasuredPart {
+  secondsMax: number
+  track?: number | undefined
+}
 
 /** Its samples are in the shared memory. */
 export interface NextBlock {
@@ -138,9 +144,9 @@ export class SoundReader {
   }
 
   /** As `measureSound`. */
-  measure(path: string, { secondsMax }: { secondsMax: number }): Promise<number | null> {
+  measure(path: string, part: MeasuredPart): Promise<number | null> {
     this.#closing = undefined
-    return this.#call({ do: 'measure', path, secondsMax })
+    return this.#call({ do: 'measure', path, ...part })
   }
 
   /** As `openMixture`: it is decoded there, block by block as they are asked for. */

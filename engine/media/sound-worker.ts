@@ -2,11 +2,15 @@
 
 import { writevSync } from 'node:fs'
 import { answerCalls } from './answer-calls.ts'
-import { type Mixture, mixtureOf, type MixtureLimits } from './decode.ts'
+import { mixtureOf } from './decode.ts'
+import type { Mixture, MixtureLimits } from './mixture.ts'
 import { MEMORY } from './limited-process.ts'
 import { secondsOf } from './measure.ts'
 import { openSound, type OpenSound } from './open-sound.ts'
-import type { MixtureFacts, NextBlock, SoundTask } from './sound-process.ts'
+import type { MeasuredPart, MixtureFacts, NextBlock, SoundTask } from './sound-process.ts'
+
+/** Functions can't be sent. */
+const NO_METHODS = { blocks: undefined, close: undefined }
 
 /** Measured, and to be decoded. */
 let sound: OpenSound | null = null
@@ -14,25 +18,25 @@ let mixture: Mixture | null = null
 let blocks: AsyncGenerator<Float32Array[]> | null = null
 
 answerCalls<SoundTask>(async (task) => {
-  if (task.do === 'measure') return measure(task.path, task.secondsMax)
+  if (task.do === 'measure') return measure(task.path, task)
   if (task.do === 'open') return open(task.path, task.limits)
   if (task.do === 'next') return next()
   return close()
 })
 
-async function measure(path: string, secondsMax: number): Promise<number | null> {
-  sound = await openSound(path)
-  const seconds = await secondsOf(sound, { secondsMax })
+async function measure(path: string, part: MeasuredPart): Promise<number | null> {
+  sound = await openSound(path, part.track)
+  const seconds = await secondsOf(sound, part)
   if (sound.reader.packets.areMissing) await close()
   return seconds
 }
 
 async function open(path: string, limits: MixtureLimits): Promise<MixtureFacts> {
-  const opened = sound ?? (await openSound(path))
+  const opened = sound ?? (await openSound(path, limits.track))
   sound = null
   mixture = await mixtureOf(opened, limits)
   blocks = mixture.blocks()
-  return { ...mixture } // its own fields, without its methods
+  return { ...mixture, ...NO_METHODS }
 }
 
 async function next(): Promise<NextBlock> {

@@ -3,7 +3,7 @@
 import { setMaxListeners } from 'node:events'
 import type { JobMedia, JobOutputs } from '../../engine/job/job-media.ts'
 import type { OutputsOptions } from '../../engine/job/outputs.ts'
-import type { Mixture } from '../../engine/media/decode.ts'
+import type { Mixture } from '../../engine/media/mixture.ts'
 import { LONG_RETRY_POLICY, RETRY_POLICY, withRetries } from '../../engine/media/retry.ts'
 import { SourceUnavailableError } from '../../engine/media/source.ts'
 import { UploadRefusedError, UploadUnavailableError } from '../../engine/media/upload.ts'
@@ -156,6 +156,7 @@ export class EngineMedia implements JobMedia {
       tags: {},
       cover: null,
       corruptPackets: 0,
+      trackRemarks: [],
       remarks: [],
       async *blocks() {
         await untilNext()

@@ -13,6 +13,7 @@ import {
   AV_SAMPLE_FMT_S16P,
   AV_SAMPLE_FMT_S32,
   AVFMT_GLOBALHEADER,
+  type AVDisposition,
   type AVPixelFormat,
   type AVSampleFormat,
   type FFAudioEncoder,
@@ -44,6 +45,9 @@ export interface AudioTrack {
   delay?: number
   /** Seconds by which what follows a sample is later; less than 0: earlier. */
   jumps?: readonly { afterSample: number; seconds: number }[]
+  /** Such as its language. */
+  tags?: Record<string, string>
+  disposition?: AVDisposition
 }
 
 export interface VideoTrack {
@@ -77,7 +81,8 @@ export interface VideoTrack {
 export interface Tracks {
   /** Title, artist and so on. */
   tags?: Record<string, string>
-  audio?: AudioTrack
+  /** One track, or several. */
+  audio?: AudioTrack | readonly AudioTrack[]
   video?: VideoTrack
   /** Options of FFmpeg's muxer. */
   containerOptions?: Record<string, string>
@@ -109,17 +114,24 @@ const HEIGHT = 48
 const FRAMES_PER_SECOND = 10
 
 /**
- * Writes a media file with one audio stream, one video stream (a moving pattern), or both.
+ * Writes a media file with audio streams, one video stream (a moving pattern), or both.
  * @param container FFmpeg's name of a muxer, such as `mp4`, `mp3`, `matroska`, `mpegts`
  */
 export async function makeMedia(path: string, container: string, tracks: Tracks): Promise<void> {
-  const { audio, video, tags = {}, containerOptions = {} } = tracks
+  const { audio = [], video, tags = {}, containerOptions = {} } = tracks
+  const sounds = [audio].flat() as AudioTrack[]
   const output = new FormatContext()
   FFmpegError.throwIfError(output.allocOutputContext2(null, container, path), 'container')
   const opened = [
     ...(video ? [await openTrack(output, video, (codec) => setVideo(codec, video))] : []),
-    ...(audio ? [await openTrack(output, audio, (codec) => setAudio(codec, audio))] : []),
   ]
+  const heard: Track[] = []
+  for (const sound of sounds) {
+    const track = await openTrack(output, sound, (codec) => setAudio(codec, sound))
+    track.stream.metadata = Dictionary.fromObject(sound.tags ?? {})
+    if (sound.disposition) track.stream.setDisposition(sound.disposition)
+    heard.push(track)
+  }
   if (video?.pixelAspect) {
     const { stream } = opened[0]!
     stream.sampleAspectRatio = stream.codecpar.sampleAspectRatio = video.pixelAspect
@@ -132,7 +144,9 @@ export async function makeMedia(path: string, container: string, tracks: Tracks)
   const options = Dictionary.fromObject(containerOptions)
   FFmpegError.throwIfError(await output.writeHeader(options), 'header')
   if (video) await writeTrack(output, opened[0]!, videoFrames(video))
-  if (audio) await writeTrack(output, opened.at(-1)!, audioFrames(audio, opened.at(-1)!.codec))
+  for (const [i, track] of heard.entries()) {
+    await writeTrack(output, track, audioFrames(sounds[i]!, track.codec))
+  }
   FFmpegError.throwIfError(await output.writeTrailer(), 'trailer')
   await output.closeOutput()
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Mixture } from '../../../../engine/media/decode.ts'
+import type { Mixture } from '../../../../engine/media/mixture.ts'
 import { chunkSpans, separateMixture } from '../../../../engine/job/separate-mixture.ts'
 import type { LaneRequest, LaneResult, ModelDescription } from '../../../../models/model.ts'
 import type { Parts } from '../../../../engine/job/outputs.ts'

@@ -1,0 +1,64 @@
+/** Two tracks of one channel as one mixture of two: the microphones of a camera. */
+
+import type { Mixture } from './mixture.ts'
+
+/** As in a WAV header: front left and front right. */
+const STEREO_MASK = 3n
+
+/** Two tracks, of one channel and one sample rate. */
+type Pair = readonly [Mixture, Mixture]
+
+/** Both are closed with it. */
+export function pairMixtures(pair: Pair): Mixture {
+  return joined(pair, { channels: 2, channelMask: STEREO_MASK }, (left, right) => [left, right])
+}
+
+/** As `pairMixtures`, mixed down to one channel, which is the mean of both. */
+export function mixChannels(pair: Pair): Mixture {
+  const form = { channels: 1, channelMask: pair[0].channelMask }
+  return joined(pair, form, (left, right) => [left.map((x, i) => (x + right[i]!) / 2)])
+}
+
+type Combine = (left: Float32Array, right: Float32Array) => Float32Array[]
+
+function joined(
+  [left, right]: Pair,
+  form: Pick<Mixture, 'channels' | 'channelMask'>,
+  combine: Combine,
+): Mixture {
+  return {
+    ...left,
+    ...form,
+    sourceChannels: 2,
+    get corruptPackets() {
+      return left.corruptPackets + right.corruptPackets
+    },
+    get remarks() {
+      return [...new Set([...left.remarks, ...right.remarks])]
+    },
+    blocks: () => joinedBlocks([left, right], combine),
+    close: async () => {
+      await left.close()
+      await right.close()
+    },
+  }
+}
+
+/** All blocks but a track's last are of one length; the track that ends first ends in silence. */
+async function* joinedBlocks(pair: Pair, combine: Combine): AsyncGenerator<Float32Array[]> {
+  const [lefts, rights] = [pair[0].blocks(), pair[1].blocks()]
+  for (;;) {
+    const left = (await lefts.next()).value?.[0]
+    const right = (await rights.next()).value?.[0]
+    const samples = Math.max(left?.length ?? 0, right?.length ?? 0)
+    if (samples === 0) return
+    yield combine(padded(left, samples), padded(right, samples))
+  }
+}
+
+function padded(block: Float32Array | undefined, samples: number): Float32Array {
+  if (block?.length === samples) return block
+  const whole = new Float32Array(samples)
+  if (block) whole.set(block)
+  return whole
+}

@@ -1,0 +1,112 @@
+/** Chooses among the tracks of sound in a file, and says what was chosen and what was left out. */
+
+import {
+  AV_DISPOSITION_COMMENT,
+  AV_DISPOSITION_DUB,
+  AV_DISPOSITION_HEARING_IMPAIRED,
+  AV_DISPOSITION_KARAOKE,
+  AV_DISPOSITION_VISUAL_IMPAIRED,
+  AV_NOPTS_VALUE,
+  AVMEDIA_TYPE_AUDIO,
+  type AVDisposition,
+} from 'node-av/constants'
+import { avGetCodecName, type Stream } from 'node-av/lib'
+
+/** Seconds by which tracks of one length may differ: a frame of any coding is shorter. */
+const LENGTH_TOLERANCE = 0.1
+/** Tracks that are listed one by one. */
+const LISTED_MAX = 8
+const TITLE_CHARACTERS_MAX = 60
+
+/** What FFmpeg calls tracks that are not the main one. */
+const PURPOSES: readonly (readonly [AVDisposition, string])[] = [
+  [AV_DISPOSITION_COMMENT, 'commentary'],
+  [AV_DISPOSITION_DUB, 'dubbed'],
+  [AV_DISPOSITION_KARAOKE, 'karaoke'],
+  [AV_DISPOSITION_VISUAL_IMPAIRED, 'audio description'],
+  [AV_DISPOSITION_HEARING_IMPAIRED, 'for the hard of hearing'],
+]
+
+/** In the order of the file; a client counts them from 1. */
+export const soundTracks = (streams: readonly Stream[]): Stream[] =>
+  streams.filter(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_AUDIO)
+
+/**
+ * Whether the file's tracks are two channels of one sound, as cameras and field recorders write
+ * their microphones: two tracks of one channel, alike in coding, rate, length, language and title.
+ */
+export function arePair(streams: readonly Stream[]): boolean {
+  const [left, right, ...more] = soundTracks(streams)
+  if (!left || !right || more.length > 0) return false
+  return (
+    [left, right].every((track) => track.codecpar.channels === 1 && purposeOf(track) === null) &&
+    left.codecpar.codecId === right.codecpar.codecId &&
+    left.codecpar.sampleRate === right.codecpar.sampleRate &&
+    tagOf(left, 'language') === tagOf(right, 'language') &&
+    tagOf(left, 'title') === tagOf(right, 'title') &&
+    isNear(lengthOf(left), lengthOf(right)) &&
+    isNear(secondsOf(left, left.startTime), secondsOf(right, right.startTime))
+  )
+}
+
+const isNear = (a: number | null, b: number | null): boolean =>
+  a === null || b === null ? a === b : Math.abs(a - b) <= LENGTH_TOLERANCE
+
+/** In seconds. Matroska has a tag for it: FFmpeg gives every track the length of the file. */
+function lengthOf(track: Stream): number | null {
+  const [, hours, minutes, seconds] =
+    /^(\d+):(\d+):(\d+(?:\.\d+)?)$/.exec(tagOf(track, 'DURATION') ?? '') ?? []
+  return seconds === undefined
+    ? secondsOf(track, track.duration)
+    : Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds)
+}
+
+const secondsOf = ({ timeBase: { num, den } }: Stream, ticks: bigint): number | null =>
+  ticks === AV_NOPTS_VALUE ? null : (Number(ticks) * num) / den
+
+/** Sentences for the log; none where there is one track. */
+export function describeTracks(
+  streams: readonly Stream[],
+  { chosen, isPaired }: { chosen: Stream; isPaired: boolean },
+): string[] {
+  const tracks = soundTracks(streams)
+  if (tracks.length < 2) return []
+  if (isPaired) {
+    return [
+      'The file has 2 tracks of one channel each, alike but for their sound: they are taken for ' +
+        'the two channels of one mixture. audio_track takes one of them.',
+    ]
+  }
+  const number = tracks.findIndex(({ index }) => index === chosen.index)
+  const others = tracks.map(describeTrack).filter((_, i) => i !== number)
+  const more = others.length > LISTED_MAX ? ` and ${others.length - LISTED_MAX} more` : ''
+  return [
+    `The file has ${tracks.length} tracks of sound. Track ${describeTrack(chosen, number)} is ` +
+      `separated; left out: ${others.slice(0, LISTED_MAX).join(', ')}${more}. ` +
+      'audio_track takes another.',
+  ]
+}
+
+/** As "2 (fre, ac3, 6 channels, commentary)". */
+function describeTrack(track: Stream, i: number): string {
+  const { codecId, channels } = track.codecpar
+  const title = tagOf(track, 'title')
+  const language = tagOf(track, 'language')
+  const parts = [
+    language === 'und' ? null : language,
+    avGetCodecName(codecId),
+    `${channels} channel${channels === 1 ? '' : 's'}`,
+    purposeOf(track),
+    title && `"${title}"`,
+  ]
+  return `${i + 1} (${parts.filter(Boolean).join(', ')})`
+}
+
+function purposeOf(track: Stream): string | null {
+  return PURPOSES.find(([disposition]) => track.hasDisposition(disposition))?.[1] ?? null
+}
+
+function tagOf({ metadata }: Stream, name: string): string | null {
+  const text = metadata?.get(name)?.replace(/\p{Cc}+/gu, ' ')
+  return text ? [...text].slice(0, TITLE_CHARACTERS_MAX).join('') : null
+}
