@@ -519,6 +519,8 @@ export interface components {
             output?: "target" | "residual";
             /** @description An extension: the place in `data.targets` of the target; 0 by default. */
             output_index?: number;
+            /** @description An extension: which of the media's tracks of sound, from 1. By default the best, or two of one channel that are alike, as the channels of one sound; `logs` name the rest. */
+            audio_track?: number;
             /**
              * @description Predict first where the target sounds.
              * @default false

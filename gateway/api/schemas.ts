@@ -143,6 +143,15 @@ export const AudioSeparateInput = Type.Object(
         description: 'An extension: the place in `data.targets` of the target; 0 by default.',
       }),
     ),
+    audio_track: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: LIMITS.audioTrackMax,
+        description:
+          "An extension: which of the media's tracks of sound, from 1. By default the best, or " +
+          'two of one channel that are alike, as the channels of one sound; `logs` name the rest.',
+      }),
+    ),
     predict_spans: option('predict_spans', 'Predict first where the target sounds.'),
     reranking_candidates: option('reranking_candidates', 'Candidates to choose the best from.'),
     acceleration: option('acceleration', 'Speed against quality.'),

@@ -164,6 +164,7 @@ function checkOptions(input: Static<typeof AudioSeparateInput>): SeparationOptio
   }
   return {
     ...options,
+    ...(input.audio_track !== undefined && { audio_track: input.audio_track }),
     spans: spans.map(({ start, end, include = true }) => ({ start, end, include })),
   }
 }

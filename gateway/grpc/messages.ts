@@ -27,6 +27,7 @@ interface SeparationInput {
   request_id?: string
   output: string | number
   output_index?: number
+  audio_track?: number
   predict_spans?: boolean
   reranking_candidates?: number
   acceleration: string | number

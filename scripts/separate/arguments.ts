@@ -26,6 +26,7 @@ How to separate
   --no-span START-END   seconds in which it is not heard; repeatable
   --predict-spans       let the model find where it is heard
   --max-chunk SECONDS   longest piece taken at once, up to 300 (default 60)
+  --track NUMBER        which track of sound in the media, from 1 (default the best)
   --overlap SECONDS     what neighbouring pieces share, 0 to 30 (default 5)
 
 What to write
@@ -154,6 +155,7 @@ function parse(words: readonly string[]) {
         'predict-spans': flag,
         'max-chunk': text,
         overlap: text,
+        track: text,
         format: text,
         out: text,
         jobs: text,
@@ -185,6 +187,7 @@ function readOptions(values: Values): Partial<SeparationOptions> {
     reranking_candidates: readNumber('--candidates', values.candidates),
     max_chunk_duration: readNumber('--max-chunk', values['max-chunk']),
     chunk_overlap: readNumber('--overlap', values.overlap),
+    audio_track: readNumber('--track', values.track),
     predict_spans: values['predict-spans'],
     spans: spans.length > 0 ? spans : undefined,
   }

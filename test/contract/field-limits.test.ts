@@ -56,6 +56,7 @@ const LIMITS: [field: string, inside: unknown[], outside: unknown[]][] = [
   ['reranking_candidates', [1, 8], [0, 9]],
   ['max_chunk_duration', [Number.MIN_VALUE, 0.01, 300], [0, -1, 300.01]],
   ['chunk_overlap', [0, 30], [-0.01, 30.01]],
+  ['audio_track', [1, 256], [0, 257]],
   ['spans', [[], Array(64).fill({ start: 0, end: 1 })], [Array(65).fill({ start: 0, end: 1 })]],
 ]
 

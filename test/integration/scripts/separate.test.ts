@@ -79,6 +79,8 @@ test('every option reaches the API', async (t) => {
     '30',
     '--overlap',
     '2.5',
+    '--track',
+    '2',
     '--metadata',
     '{"a":1}',
     '--webhook',
@@ -98,6 +100,7 @@ test('every option reaches the API', async (t) => {
       predict_spans: true,
       max_chunk_duration: 30,
       chunk_overlap: 2.5,
+      audio_track: 2,
       spans: [
         { start: 1.5, end: 4, include: true },
         { start: 6, end: 7, include: true },

@@ -122,6 +122,9 @@ class AudioSeparateInput(TypedDict, total=False):
     output: Literal["target", "residual"]
     # An extension: the place in `data.targets` of the target; 0 by default.
     output_index: int
+    # An extension: which of the media's tracks of sound, from 1. By default the best, or two of one
+    # channel that are alike, as the channels of one sound; `logs` name the rest.
+    audio_track: int
     # Predict first where the target sounds.
     predict_spans: bool
     # Candidates to choose the best from.
