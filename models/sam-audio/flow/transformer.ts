@@ -8,7 +8,7 @@ import type { TransformerConfig } from '../config.ts'
 import { loadCrossMemories } from '../layers/cross-attention.ts'
 import { loadFeedForward } from '../layers/feed-forward.ts'
 import { loadPatcher } from '../layers/patcher.ts'
-import { makeRotary, withGain, type Rotary } from '../layers/rotary.ts'
+import { makeRotary, withGain, type Rotary } from '../../rotary.ts'
 import type { RowMask } from '../layers/row-mask.ts'
 import { loadTimeEmbedding, type TimeEmbedding } from './time-embedding.ts'
 import {

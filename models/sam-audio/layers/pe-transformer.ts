@@ -5,7 +5,7 @@ import type { Weights } from '../../checkpoint/weights.ts'
 import { assertSettings, ropeTheta, type RopeEntry } from '../config.ts'
 import { loadFeedForward } from './feed-forward.ts'
 import { loadPatcher } from './patcher.ts'
-import { makeRotary, withGain, type Rotary } from './rotary.ts'
+import { makeRotary, withGain, type Rotary } from '../../rotary.ts'
 import { rowMask } from './row-mask.ts'
 import { loadSelfAttention } from './self-attention.ts'
 

@@ -5,7 +5,7 @@ import type { Weights } from '../../checkpoint/weights.ts'
 import type { TransformerConfig } from '../config.ts'
 import { loadCrossAttention, type CrossMemory } from './cross-attention.ts'
 import { loadFeedForward } from './feed-forward.ts'
-import type { Rotary } from './rotary.ts'
+import type { Rotary } from '../../rotary.ts'
 import { loadSelfAttention } from './self-attention.ts'
 
 export type TransformerBlock = ReturnType<typeof loadTransformerBlock>

@@ -11,7 +11,7 @@ import {
 import { gatherRows, tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { assertSettings, ropeTheta, type RopeEntry } from '../config.ts'
-import { makeRotary, rotate, type Rotary } from '../layers/rotary.ts'
+import { makeRotary, rotate, type Rotary } from '../../rotary.ts'
 
 export interface ModernBertConfig {
   vocabulary: number

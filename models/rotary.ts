@@ -1,5 +1,5 @@
 /** Rotary position embedding: rotates pairs of channels of queries and keys (RoPE). */
-import { rollLastAxis, tf, type Tensor } from '../../tensor.ts'
+import { rollLastAxis, tf, type Tensor } from './tensor.ts'
 
 /** [frames, width] each, the two halves of `width` being the two parts of every pair. */
 export interface Rotary {
