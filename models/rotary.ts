@@ -1,4 +1,5 @@
 /** Rotary position embedding: rotates pairs of channels of queries and keys (RoPE). */
+import type { RowOrder } from './stacked-matrices.ts'
 import { rollLastAxis, tf, type Tensor } from './tensor.ts'
 
 /** [frames, width] each, the two halves of `width` being the two parts of every pair. */
@@ -8,19 +9,29 @@ export interface Rotary {
   sin: Tensor
 }
 
-/**
- * Tables of every position; angles in float32, as the reference makes them: at far positions exact
- * ones would differ by as much as 6e-4.
- */
+/** Tables of every position, as `rotaryTables` makes them, for SAM-Audio's frequencies. */
 export function makeRotary(
   width: number,
   positionsMax: number,
   theta = Math.max(10_000, 2 * positionsMax),
 ): (frames: number) => Rotary {
-  const half = width / 2
-  const frequencies = Array.from({ length: half }, (_, i) =>
+  const frequencies = Array.from({ length: width / 2 }, (_, i) =>
     Math.fround(1 / Math.fround(theta ** Math.fround((2 * i) / width))),
   )
+  return rotaryTables(frequencies, positionsMax)
+}
+
+/**
+ * Tables of the first positions; angles in float32, as references make them: at far positions exact
+ * ones would differ by as much as 6e-4.
+ * @param frequencies of each pair, in radians a position
+ */
+export function rotaryTables(
+  frequencies: readonly number[],
+  positionsMax: number,
+): (frames: number) => Rotary {
+  const half = frequencies.length
+  const width = 2 * half
   const cos = new Float32Array(positionsMax * width)
   const sin = new Float32Array(positionsMax * width)
   for (let position = 0; position < positionsMax; position += 1) {
@@ -47,3 +58,16 @@ export const withGain = ({ cos, sin }: Rotary, gain: Tensor): Rotary =>
 /** Turns the pairs of x [..., frames, width]. */
 export const rotate = (x: Tensor, { cos, sin }: Rotary): Tensor =>
   tf.tidy(() => x.mul(cos).add(rollLastAxis(x, x.shape.at(-1)! / 2).mul(sin)))
+
+/**
+ * The first parts of every head's pairs before the second ones: neighbours 2i and 2i + 1 of a
+ * head's `width` channels come to i and i + width / 2. Scores do not notice, as long as queries,
+ * keys and their gains are treated alike.
+ */
+export const pairsInHalves =
+  (width: number): RowOrder =>
+  (place) => {
+    const channel = place % width
+    const [part, pair] = [Math.floor(channel / (width / 2)), channel % (width / 2)]
+    return place - channel + 2 * pair + part
+  }

@@ -3,6 +3,7 @@ import { GoldenFolder } from './golden-folder.ts'
 import type { Comparison } from './comparison.ts'
 import { AUDIOSEP_STAGES } from './audiosep/stages.ts'
 import { HTDEMUCS_STAGES } from './htdemucs/stages.ts'
+import { ROFORMER_STAGES } from './roformer/stages.ts'
 import { Reference } from './reference.ts'
 import { missingFor, runStage, STAGES } from './stages.ts'
 
@@ -28,6 +29,7 @@ export interface OpenStage {
 /** By how the manifest's `what` begins. */
 const OPEN_MODELS: Readonly<Record<string, Readonly<Record<string, OpenStage>>>> = {
   AudioSep: AUDIOSEP_STAGES,
+  'BS-RoFormer': ROFORMER_STAGES,
   HTDemucs: HTDEMUCS_STAGES,
 }
 

@@ -12,16 +12,3 @@ export const headsSideBySide = (dim: number, heads: number): RowOrder => {
   const width = dim / heads
   return (place) => (place % width) * heads + Math.floor(place / width)
 }
-
-/**
- * The first parts of every head's pairs before the second ones: neighbours 2i and 2i + 1 of a
- * head's `width` channels come to i and i + width / 2. Scores do not notice, as long as queries,
- * keys and their gains are treated alike.
- */
-export const pairsInHalves =
-  (width: number): RowOrder =>
-  (place) => {
-    const channel = place % width
-    const [part, pair] = [Math.floor(channel / (width / 2)), channel % (width / 2)]
-    return place - channel + 2 * pair + part
-  }

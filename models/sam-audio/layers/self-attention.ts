@@ -4,8 +4,8 @@ import { attendUnscaled, loadProjection, mergeHeads, project, rmsNormalize } fro
 import { asStored, readStacked, type RowOrder } from '../../stacked-matrices.ts'
 import { reshape, sliceRows, tf, transpose, unstackRows, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
-import { headsSideBySide, pairsInHalves } from './head-layout.ts'
-import { rotate, type Rotary } from '../../rotary.ts'
+import { headsSideBySide } from './head-layout.ts'
+import { pairsInHalves, rotate, type Rotary } from '../../rotary.ts'
 
 export type SelfAttention = ReturnType<typeof loadSelfAttention>
 

@@ -1,0 +1,11 @@
+/** RMSNorm of RoFormer: to the length √dim, times a gain. */
+import type { Layer } from '../../layers.ts'
+import { lastAxisNorm, tf } from '../../tensor.ts'
+import type { Weights } from '../../checkpoint/weights.ts'
+
+const LENGTH_MIN = 1e-12
+
+export function loadNorm(weights: Weights, dim: number): Layer {
+  const gain = tf.tidy(() => weights.get('gamma', [dim]).mul(Math.sqrt(dim)))
+  return (x) => tf.tidy(() => x.div(lastAxisNorm(x).maximum(LENGTH_MIN)).mul(gain))
+}

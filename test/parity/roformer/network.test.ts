@@ -1,0 +1,81 @@
+/** RoFormer against its reference, and at the published sizes. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { GoldenFolder } from '../../../scripts/parity/golden-folder.ts'
+import { openRoformer } from '../../../scripts/parity/roformer/stages.ts'
+import { WARM_UP_CALLS } from '../../../models/graph/compiled.ts'
+import { onShapes } from '../../../models/memory/shape-binding.ts'
+import { readRoformerConfig } from '../../../models/roformer/config.ts'
+import { loadNetwork } from '../../../models/roformer/network/network.ts'
+import { tf } from '../../../models/tensor.ts'
+import { assertClose } from '../../support/assert-close.ts'
+import { randomWeights } from '../../support/random-weights.ts'
+import { noise } from '../lanes.ts'
+import { fixtureFolder, readInventory, testStages } from '../open-model.ts'
+
+const FOLDER = fixtureFolder('roformer')
+
+await testStages(FOLDER)
+
+test('as a graph, an item has the answer that it has alone, and nothing is leaked', async () => {
+  const { network, config } = await openRoformer(await GoldenFolder.open(FOLDER), 'mel')
+  const { chunkSamples: samples } = config
+  const batch = tf.tensor3d(noise(3 * 2 * samples, 1, 0.1), [3, 2, samples])
+  const second = tf.slice(batch, [1, 0, 0], [1, -1, -1])
+  const separate = (x: typeof batch) => {
+    const stems = network.separate(x)
+    const values = stems.dataSync<'float32'>()
+    stems.dispose()
+    return values
+  }
+  const alone = separate(second) // before there is a graph
+  const before = tf.memory().numTensors
+  for (let call = 0; call <= WARM_UP_CALLS; call += 1) separate(batch)
+  const together = separate(batch)
+  assert.equal(tf.memory().numTensors, before)
+  const size = alone.length
+  assertClose(together.subarray(size, 2 * size), alone, { absolute: 2e-6 })
+})
+
+const AUDIO = { chunk_size: 352_800, sample_rate: 44_100 }
+const ONE_STEM = { instruments: ['vocals', 'other'], target_instrument: 'vocals' }
+
+for (const name of ['bs-roformer-viperx-317', 'mel-band-roformer-kim']) {
+  test(`${name}: every tensor of the published checkpoint is read at its shape`, async () => {
+    const { kwargs, shapes } = readInventory(FOLDER, name)
+    const config = readRoformerConfig({ audio: AUDIO, model: kwargs, training: ONE_STEM })
+    await onShapes(async () => {
+      const weights = randomWeights(shapes)
+      loadNetwork(weights, config)
+      weights.assertAllRead()
+    })
+  })
+}
+
+test('the mel bands of the published size have the bins that librosa gives them', () => {
+  const inventory = readInventory(FOLDER, 'mel-band-roformer-kim')
+  const { kwargs, bands_first_bin_and_one_past_last: expected } = inventory as typeof inventory & {
+    bands_first_bin_and_one_past_last: [number, number][]
+  }
+  const { bands } = readRoformerConfig({ audio: AUDIO, model: kwargs, training: ONE_STEM })
+  assert.deepEqual(
+    bands.map(({ start, bins }) => [start, start + bins]),
+    expected,
+  )
+})
+
+test('a configuration that would need other code is refused by name', () => {
+  const { kwargs } = readInventory(FOLDER, 'mel-band-roformer-kim')
+  const cases: [Record<string, unknown>, RegExp][] = [
+    [{ linear_transformer_depth: 1 }, /linear_transformer_depth 1 is not supported, only 0/],
+    [{ skip_connection: true }, /skip_connection true is not supported/],
+    [{ stft_win_length: 1024 }, /window is shorter than its transform/],
+    [{ num_stems: 3 }, /with 3 stems needs as many in training\.instruments/],
+    [{ dim: 'wide' }, /dim to be a whole number/],
+    [{ num_bands: undefined, freqs_per_bands: [2, 3] }, /add up to 1025 bins, not 5/],
+  ]
+  for (const [change, message] of cases) {
+    const model = { ...kwargs, ...change }
+    assert.throws(() => readRoformerConfig({ audio: AUDIO, model, training: ONE_STEM }), message)
+  }
+})
