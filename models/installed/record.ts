@@ -48,14 +48,22 @@ export interface AudioSepRecord extends CommonRecord {
   textHeads: number
 }
 
-export type ModelRecord = HTDemucsRecord | AudioSepRecord
+export interface RoformerRecord extends CommonRecord {
+  kind: 'roformer'
+  /** Safetensors next to the record. */
+  file: string
+  /** The .yaml that came with the checkpoint, as `readRoformerConfig` takes it. */
+  configuration: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+}
+
+export type ModelRecord = HTDemucsRecord | AudioSepRecord | RoformerRecord
 
 export const RECORD_FILE = 'model.json'
 
 /** What a model may be called: it names a folder. */
 export const isModelName = (name: string): boolean => /^[a-z0-9][a-z0-9_.-]{0,39}$/.test(name)
 
-export const KINDS = ['htdemucs', 'audiosep'] as const
+export const KINDS = ['htdemucs', 'audiosep', 'roformer'] as const
 
 /** @throws Error naming the file when there is no record, or it is not one that is read here */
 export function readRecord(folder: string): ModelRecord {

@@ -1,4 +1,5 @@
 /** Open models that `model fetch` knows: where they lie, and what is said of them there. */
+import type { ModelRecord } from '../../models/installed/record.ts'
 
 export interface CatalogueFile {
   /** What it is called, there and in messages. */
@@ -11,7 +12,7 @@ export interface CatalogueFile {
 
 export interface CatalogueEntry {
   name: string
-  kind: 'htdemucs' | 'audiosep'
+  kind: ModelRecord['kind']
   /** One sentence. */
   summary: string
   /** In the order in which they are imported. */
@@ -52,6 +53,8 @@ const TOKENIZER_FILES = ['tokenizer.json', 'tokenizer_config.json', 'config.json
 const HIVE_REVISION = '113d2e4399a4f19b6a0d567bbde38f2fe1b11794'
 const HIVE = `https://huggingface.co/AlayaLab/AudioSep-hive/resolve/${HIVE_REVISION}/`
 const AUDIOSEP = 'https://huggingface.co/spaces/Audio-AGI/AudioSep/resolve/main/'
+
+const KIM = 'https://huggingface.co/KimberleyJSN/melbandroformer/resolve/main/'
 
 export const CATALOGUE: readonly CatalogueEntry[] = [
   {
@@ -128,5 +131,31 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     quality:
       'SI-SDR: ESC-50 8.8, MUSIC 9.4, VGGSound 9.0, AudioSet 6.9, AudioCaps 7.2, Clotho 5.2 dB ' +
       '(README of AudioSep)',
+  },
+  {
+    name: 'melband-roformer-kim',
+    kind: 'roformer',
+    summary: 'Vocals out of songs, for GPUs or patient people.',
+    files: [
+      {
+        name: 'MelBandRoformer.ckpt',
+        url: `${KIM}MelBandRoformer.ckpt`,
+        sha256: '87201f4d31afb5bc79993230fc49446918425574db48c01c405e44f365c7559e',
+      },
+      {
+        name: 'config_vocals_mel_band_roformer_kj.yaml',
+        url:
+          'https://raw.githubusercontent.com/ZFTurbo/Music-Source-Separation-Training/' +
+          '7671faec526b78156f60c94a767fb243a0aaa41e/configs/KimberleyJensen/' +
+          'config_vocals_mel_band_roformer_kj.yaml',
+        sha256: 'f63f38eb1e6e40a7db0dade714a5ae257555dd8748f4e774eae8679275a81926',
+      },
+    ],
+    megabytes: 913,
+    licence: {
+      code: 'MIT (ZFTurbo/Music-Source-Separation-Training)',
+      weights: 'MIT, as users of the weights state it; not verified: see the page of the model.',
+    },
+    quality: 'SDR on MVSEP Multisong: vocals 11.0 dB (ZFTurbo)',
   },
 ]

@@ -15,8 +15,9 @@ const HELP = `Usage: ${called('model', '<command>')}
 
   list           the open models that can be fetched, and what is installed
   fetch NAME     downloads a model and installs it; asks whether you accept its licence
-  import FILE…   installs a model from files that were fetched by hand: checkpoints, and next to
-                 AudioSep's its .yaml and roberta-base's tokenizer.json
+  import FILE…   installs a model from files that were fetched by hand: checkpoints of HTDemucs;
+                 one of RoFormer with its .yaml; one of AudioSep with its .yaml and roberta-base's
+                 tokenizer.json
   remove NAME    removes an installed model
   inspect FOLDER what the folder of a SAM-Audio model has, what is missing, and what it takes of the
                  memory of this machine's device

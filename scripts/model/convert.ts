@@ -13,7 +13,14 @@ import { openHTDemucsCheckpoint } from '../../models/htdemucs/checkpoint.ts'
 import { readHTDemucsConfig } from '../../models/htdemucs/config.ts'
 import { loadNetwork as loadHTDemucs } from '../../models/htdemucs/network/network.ts'
 import { onShapes } from '../../models/memory/shape-binding.ts'
-import type { AudioSepRecord, HTDemucsRecord } from '../../models/installed/record.ts'
+import type {
+  AudioSepRecord,
+  HTDemucsRecord,
+  RoformerRecord,
+} from '../../models/installed/record.ts'
+import { openRoformerCheckpoint } from '../../models/roformer/checkpoint.ts'
+import { readRoformerConfig } from '../../models/roformer/config.ts'
+import { loadNetwork as loadRoformer } from '../../models/roformer/network/network.ts'
 
 type Tensors = ReadonlyMap<string, StoredTensor>
 
@@ -21,10 +28,11 @@ type Tensors = ReadonlyMap<string, StoredTensor>
 export type Converted =
   | Pick<HTDemucsRecord, 'kind' | 'networks'>
   | Pick<AudioSepRecord, 'kind' | 'file' | 'sampleRate' | 'textHeads'>
+  | Pick<RoformerRecord, 'kind' | 'file' | 'configuration'>
 
 /**
  * Writes what the files hold into `folder`.
- * @param files one checkpoint, several of a bag, or one with the files that AudioSep needs
+ * @param files one checkpoint, several of a bag, or one with its configuration and tokenizer
  * @param stemOfFile of a bag, the stem that each checkpoint gives
  * @param width of the numbers; absent: as wide as they are published
  * @throws Error naming the file and what is wrong with it, or missing beside it
@@ -39,9 +47,42 @@ export async function convert(
     throw new Error('Give the file of a checkpoint (.th, .ckpt, .pt), with what lies next to it.')
   }
   if (checkpoints.every(isHTDemucs)) return convertHTDemucs(checkpoints, folder, stemOfFile, width)
-  if (checkpoints.length === 1) return convertAudioSep(checkpoints[0]!, files, folder, width)
-  throw new Error(`${checkpoints.join(', ')}: are not the networks of one model`)
+  const [checkpoint = ''] = checkpoints
+  if (checkpoints.length > 1) {
+    throw new Error(`${checkpoints.join(', ')}: are not the networks of one model`)
+  }
+  const beside = new FilesBeside(checkpoint, files)
+  const isRoformer = [...openRoformerCheckpoint(checkpoint).keys()].some((name) =>
+    name.startsWith('band_split.'),
+  )
+  return isRoformer
+    ? convertRoformer(checkpoint, beside, folder, width)
+    : convertAudioSep(checkpoint, beside, folder, width)
 }
+
+/** What was given with a checkpoint. */
+class FilesBeside {
+  readonly #checkpoint: string
+  readonly #files: readonly string[]
+
+  constructor(checkpoint: string, files: readonly string[]) {
+    this.#checkpoint = checkpoint
+    this.#files = files
+  }
+
+  find(pattern: RegExp): string | undefined {
+    return this.#files.find((file) => pattern.test(basename(file)))
+  }
+
+  /** @throws Error saying what is needed */
+  get(pattern: RegExp, what: string): string {
+    const file = this.find(pattern)
+    if (file !== undefined) return file
+    throw new Error(`${this.#checkpoint}: needs ${what} with it`)
+  }
+}
+
+const YAML = /\.ya?ml$/
 
 /** Files of other kinds are refused where they are converted. */
 function isHTDemucs(file: string): boolean {
@@ -84,27 +125,25 @@ async function convertHTDemucs(
   return { kind: 'htdemucs', networks }
 }
 
-const AUDIOSEP_FILE = 'model.safetensors'
+const WEIGHTS_FILE = 'model.safetensors'
 
 async function convertAudioSep(
   checkpoint: string,
-  files: readonly string[],
+  beside: FilesBeside,
   folder: string,
   width: StoredWidth = 'float32',
 ): Promise<Converted> {
   const all = openAudioSepCheckpoint(checkpoint)
   const tensors = new Map([...all].filter(([name]) => isUsedTensor(name)))
-  const beside = (pattern: RegExp, what: string): string => {
-    const file = files.find((each) => pattern.test(basename(each)))
-    if (file) return file
-    throw new Error(`${checkpoint}: needs ${what} with it`)
-  }
   const sampleRate = await sampleRateOf(
-    beside(/\.ya?ml$/, 'its configuration (.yaml), which states the sample rate'),
+    beside.get(YAML, 'its configuration (.yaml), which states the sample rate'),
   )
-  const tokenizer = beside(/^tokenizer\.json$/, "its tokenizer (roberta-base's tokenizer.json)")
-  const others = files.filter((file) => /^(tokenizer_)?config\.json$/.test(basename(file)))
-  const textHeads = await headsOf(others.find((file) => basename(file) === 'config.json'))
+  const tokenizer = [
+    beside.get(/^tokenizer\.json$/, "its tokenizer (roberta-base's tokenizer.json)"),
+    beside.find(/^tokenizer_config\.json$/),
+  ]
+  const textConfig = beside.find(/^config\.json$/)
+  const textHeads = await headsOf(textConfig)
   const stated = { sampleRate, ...(textHeads !== undefined && { textHeads }) }
   const { text } = await checkTensors(checkpoint, tensors, (weights) => {
     const config = readAudioSepConfig(weights, stated)
@@ -112,14 +151,41 @@ async function convertAudioSep(
     loadTextEncoder(weights.at('query_encoder').at('model'), config.text)
     return config
   })
-  await writeSafetensors(join(folder, AUDIOSEP_FILE), tensors, width)
-  for (const file of [tokenizer, ...others]) await copyFile(file, join(folder, basename(file)))
-  return { kind: 'audiosep', file: AUDIOSEP_FILE, sampleRate, textHeads: text.heads }
+  await writeSafetensors(join(folder, WEIGHTS_FILE), tensors, width)
+  for (const file of [...tokenizer, textConfig]) {
+    if (file !== undefined) await copyFile(file, join(folder, basename(file)))
+  }
+  return { kind: 'audiosep', file: WEIGHTS_FILE, sampleRate, textHeads: text.heads }
+}
+
+async function convertRoformer(
+  checkpoint: string,
+  beside: FilesBeside,
+  folder: string,
+  width: StoredWidth = 'float32',
+): Promise<Converted> {
+  const configuration = await readYaml(beside.get(YAML, 'its configuration (.yaml)'))
+  const config = readRoformerConfig(configuration)
+  const tensors = openRoformerCheckpoint(checkpoint)
+  await checkTensors(checkpoint, tensors, (weights) => loadRoformer(weights, config))
+  await writeSafetensors(join(folder, WEIGHTS_FILE), tensors, width)
+  return { kind: 'roformer', file: WEIGHTS_FILE, configuration }
+}
+
+/** Of two levels; a tuple of Python's is a list as any other. */
+export async function readYaml(file: string): Promise<RoformerRecord['configuration']> {
+  const text = (await readFile(file, 'utf8')).replaceAll('!!python/tuple', '')
+  const value: unknown = parse(text)
+  const isTable = (x: unknown) => typeof x === 'object' && x !== null && !Array.isArray(x)
+  if (isTable(value)) {
+    const parts = Object.entries(value as object).filter(([, part]) => isTable(part))
+    return Object.fromEntries(parts)
+  }
+  throw new Error(`${file}: is not a configuration: a table of tables`)
 }
 
 async function sampleRateOf(file: string): Promise<number> {
-  const { data } = (parse(await readFile(file, 'utf8')) ?? {}) as { data?: Record<string, unknown> }
-  const rate = data?.sampling_rate
+  const rate = (await readYaml(file)).data?.sampling_rate
   if (Number.isInteger(rate) && (rate as number) > 0) return rate as number
   throw new Error(`${file}: does not state data.sampling_rate`)
 }

@@ -1,8 +1,8 @@
 /** RoFormer's comparisons with its reference, for both kinds of bands. */
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parse } from 'yaml'
+import { readYaml } from '../../model/convert.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
+import { openRoformerCheckpoint } from '../../../models/roformer/checkpoint.ts'
 import { readRoformerConfig, type RoformerConfig } from '../../../models/roformer/config.ts'
 import { loadNetwork, spectrumOf, type Network } from '../../../models/roformer/network/network.ts'
 import { tf, type Tensor } from '../../../models/tensor.ts'
@@ -45,10 +45,10 @@ export const ROFORMER_STAGES: Readonly<Record<string, OpenStage>> = {
 /** @throws Error naming weights that are missing, misshapen or unread */
 export async function openRoformer({ folder }: GoldenFolder, kind: Kind): Promise<LoadedRoformer> {
   const name = join(folder, `model-${kind}`, `${kind}_tiny`)
-  // `!!python/tuple` is a list as any other
-  const yaml = (await readFile(`${name}.yaml`, 'utf8')).replaceAll('!!python/tuple', '')
-  const config = readRoformerConfig(parse(yaml))
-  const network = Weights.read(`${name}.ckpt`, (weights) => loadNetwork(weights, config))
+  const config = readRoformerConfig(await readYaml(`${name}.yaml`))
+  const weights = Weights.of(`${name}.ckpt`, openRoformerCheckpoint(`${name}.ckpt`))
+  const network = loadNetwork(weights, config)
+  weights.assertAllRead()
   return { config, network }
 }
 

@@ -12,6 +12,8 @@ import { model } from '../../../scripts/model/command.ts'
 import { openSafetensors } from '../../../models/checkpoint/safetensors.ts'
 import { openAudioSepCheckpoint } from '../../../models/audiosep/checkpoint.ts'
 import { openHTDemucsCheckpoint } from '../../../models/htdemucs/checkpoint.ts'
+import { openRoformerCheckpoint } from '../../../models/roformer/checkpoint.ts'
+import { readRoformerConfig } from '../../../models/roformer/config.ts'
 import { readRecord } from '../../../models/installed/record.ts'
 import { fixtureFolder } from '../../parity/open-model.ts'
 import { runCommand } from '../../support/run-command.ts'
@@ -107,6 +109,22 @@ test('of a checkpoint of AudioSep only what is computed with is kept, and the ra
     const without = await run(folder, ['import', ...files, '--name', 'other'])
     assert.equal(without.code, 1)
     assert.match(without.errors, /audiosep_tiny\.ckpt: needs its (configuration|tokenizer)/)
+  }
+})
+
+test('a checkpoint of RoFormer is imported with its configuration', async () => {
+  const folder = emptyFolder()
+  for (const kind of ['bs', 'mel']) {
+    const file = join(fixtureFolder('roformer'), `model-${kind}/${kind}_tiny`)
+    const alone = await run(folder, ['import', `${file}.ckpt`, '--name', kind])
+    assert.match(alone.errors, /_tiny\.ckpt: needs its configuration \(\.yaml\) with it/)
+    const words = ['import', `${file}.ckpt`, `${file}.yaml`, '--name', kind]
+    const { code, errors } = await run(folder, words)
+    assert.equal(code, 0, errors)
+    const record = readRecord(join(folder, kind))
+    assert.ok(record.kind === 'roformer')
+    assert.equal(readRoformerConfig(record.configuration).kind, kind)
+    assertSameTensors(join(folder, kind, record.file), openRoformerCheckpoint(`${file}.ckpt`))
   }
 })
 
