@@ -18,7 +18,7 @@ import type { Tags } from './tags.ts'
 const BLOCK_SAMPLES_MAX = 2 ** 16
 
 /**
- * Opens the best audio stream of a local file and decodes its first frame.
+ * Opens a track of sound of a local file, or two that are a pair, and decodes its first frame.
  *
  * Time 0 is the first sample that is meant to be played: where the container states them, FFmpeg
  * drops the delay that encoders of AAC, MP3 and Opus put before it and the padding after the last.

@@ -56,8 +56,11 @@ export async function secondsOf(
     if (seconds > secondsMax) break
     const part = await openLink(sound.path, link)
     if (!part) continue
-    seconds += await secondsOfPart(part, { secondsMax: secondsMax - seconds, signal })
-    await part.close()
+    try {
+      seconds += await secondsOfPart(part, { secondsMax: secondsMax - seconds, signal })
+    } finally {
+      await part.close()
+    }
   }
   return seconds > 0 ? seconds : null
 }

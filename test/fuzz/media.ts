@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { LimitError } from '../../engine/media/limited-process.ts'
 import { SoundProcess, type NextBlock } from '../../engine/media/sound-process.ts'
 import { ServiceError } from '../../shared/errors.ts'
-import { makeMedia, type Tracks } from '../support/make-media.ts'
+import { type AudioTrack, makeMedia, type Tracks } from '../support/make-media.ts'
 import { fc } from '../support/property.ts'
 import { noise, sine } from '../support/signals.ts'
 import { mutate, mutation, type Mutation } from './mutations.ts'
@@ -36,6 +36,13 @@ const WITH_PICTURES = [
   'matroska aac libx264',
   'avi libmp3lame mpeg4',
   'mpegts aac libx264',
+]
+
+/** Recordings that are put together in one file. */
+const JOINED = [
+  ['ogg libvorbis', 'ogg libopus', 'ogg flac'],
+  ['mpegts aac libx264', 'mpegts aac libx264'],
+  ['flv aac', 'flv aac'],
 ]
 
 const LIMITS = { bytesMax: 4 * 2 ** 30, secondsMax: 60, niceness: 0 }
@@ -79,7 +86,15 @@ async function makeOriginals(folder: string): Promise<Original[]> {
     await makeMedia(path, container, tracksOf(encoder, pictures))
     originals.push({ name, bytes: readFileSync(path) })
   }
-  return originals
+  const joined = JOINED.map((names) => ({
+    name: names.join(' + '),
+    bytes: Buffer.concat(names.map((name) => originals.find((made) => made.name === name)!.bytes)),
+  }))
+  const path = join(folder, 'original')
+  const { audio } = tracksOf('pcm_s16le') as { audio: AudioTrack }
+  const microphones = audio.planes.map((plane) => ({ ...audio, planes: [plane] }))
+  await makeMedia(path, 'mov', { audio: microphones })
+  return [...originals, ...joined, { name: 'two tracks', bytes: readFileSync(path) }]
 }
 
 function tracksOf(encoder: string, pictures?: string): Tracks {

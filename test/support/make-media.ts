@@ -92,6 +92,8 @@ const SAMPLE_FORMATS: Partial<Record<string, AVSampleFormat>> = {
   pcm_s16le: AV_SAMPLE_FMT_S16,
   pcm_s16be: AV_SAMPLE_FMT_S16,
   pcm_s24le: AV_SAMPLE_FMT_S32,
+  pcm_f32le: AV_SAMPLE_FMT_FLT,
+  pcm_f32be: AV_SAMPLE_FMT_FLT,
   flac: AV_SAMPLE_FMT_S16,
   dca: AV_SAMPLE_FMT_S32,
   libopus: AV_SAMPLE_FMT_FLT,

@@ -1,7 +1,7 @@
 /** What becomes of a job whose device, store or broker fails. */
 
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,8 +16,9 @@ import { SourceUnavailableError } from '../../../../engine/media/source.ts'
 import { createLogger } from '../../../../shared/telemetry/log.ts'
 import type { Event, Job } from '../../../../shared/messages.ts'
 import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
-import { DEFAULT_OPTIONS } from '../../../../shared/separation-options.ts'
+import { DEFAULT_OPTIONS, type SeparationOptions } from '../../../../shared/separation-options.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
+import { makeMedia } from '../../../support/make-media.ts'
 import { noise } from '../../../support/signals.ts'
 import { wavBytes } from '../../../support/wav.ts'
 import { PLAIN_MODEL } from '../../../support/plain-model.ts'
@@ -39,6 +40,7 @@ interface Setting {
   /** Without the job's own files. */
   scratchIsFull?: boolean
   mediaSecondsMax?: number
+  options?: Partial<SeparationOptions>
   publish?: (event: Event) => Promise<void>
 }
 
@@ -51,6 +53,7 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
     storeIsAway = false,
     scratchIsFull = false,
     mediaSecondsMax = 60,
+    options = {},
     publish,
   } = setting
   const { url } = await serve(t, ...answers)
@@ -110,7 +113,7 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
     account_id: 'a',
     created_at: '',
     prompt: 'x',
-    options: DEFAULT_OPTIONS,
+    options: { ...DEFAULT_OPTIONS, ...options },
     source: { kind: 'file', url, file_name: '' },
     upload_urls: { target: url, residual: url, target_video: url, residual_video: url },
   }
@@ -138,6 +141,27 @@ test('media of more samples than allowed is refused once it is measured', async 
     ['started', 'measured', 'MEDIA_TOO_LONG'],
   )
   assert.deepEqual(events.at(-1)?.logs, []) // decoding says first what it decodes
+})
+
+test('a job takes the track that its options name, and its logs say so', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'tracks-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'camera.mov')
+  const mono = (seed: number) => ({ planes: [noise(1, 8_000, seed)], sampleRate: 8_000 })
+  const audio = [1, 2].map((seed) => ({ ...mono(seed), encoder: 'pcm_s16le' }))
+  await makeMedia(path, 'mov', { audio })
+  const bytes = await readFile(path)
+  const answers = [(_, response) => void response.end(bytes), takeOutput] as RequestListener[]
+  const logsOf = async (audio_track?: number) => {
+    const options = audio_track === undefined ? {} : { audio_track }
+    const { last } = await serveJob(t, { answers, options })
+    assert.ok(last)
+    const failure = last.type === 'failed' ? last.error.message : ''
+    return failure + last.logs.map(({ message }) => message).join('\n')
+  }
+  assert.match(await logsOf(), /mixed down from 2[^]*2 tracks of one channel each/)
+  assert.match(await logsOf(2), /1 channel\.[^]*Track 2 .* is separated; left out: 1 /)
+  assert.match(await logsOf(3), /has 2 tracks of sound, so audio_track can't be 3/)
 })
 
 test('a job whose input the model refuses fails at once', async (t) => {

@@ -181,3 +181,20 @@ test('RF64 gives the samples that were written', async () => {
   assertAlike(planes[0]!, STEREO[0]!, 0.9999)
   assert.equal(planes[0]!.length, STEREO[0]!.length)
 })
+
+const floats = [
+  ['wav', 'pcm_f32le'],
+  ['w64', 'pcm_f32le'],
+  ['caf', 'pcm_f32be'],
+  ['aiff', 'pcm_f32be'],
+  ['mov', 'pcm_f32le'],
+  ['matroska', 'pcm_f32le'],
+] as const
+for (const [container, encoder] of floats) {
+  test(`${encoder} in ${container} keeps what is above full scale, to the bit`, async () => {
+    const planes = STEREO.map((plane) => plane.map((x) => 4 * x))
+    const audio = { planes, sampleRate: RATE, encoder }
+    const sound = await readSound(await make(`loud.${container}`, container, { audio }))
+    assert.deepEqual(sound.planes, planes)
+  })
+}
