@@ -35,10 +35,8 @@ export function bindingStep() {
       const sources = mkdtempSync(join(RUNTIME, '.binding-'))
       layPatchedSources(BINDING_PACKAGE, sources)
       symlinkSync(join(BINDING_PACKAGE, 'deps'), join(sources, 'deps'))
-      await execute(
-        process.execPath,
+      await nodeGyp(
         [
-          join(ROOT, 'node_modules/node-gyp/bin/node-gyp.js'),
           'rebuild',
           '--silent',
           '--module_name=tfjs_binding',
@@ -46,9 +44,8 @@ export function bindingStep() {
           '--napi_version=8',
           '--napi_build_version=8',
           '--node_napi_label=napi-v8',
-          ...nodeHeaders(),
         ],
-        { cwd: sources, quiet: true },
+        sources,
       )
       rmSync(sources, { recursive: true })
       await loads("require('@tensorflow/tfjs-node-gpu').backend().binding.addFunction.name")
@@ -80,14 +77,15 @@ function linkTensorFlow() {
 
 /**
  * SQLite's driver for Node 20 (see gateway/store/database.ts; the one for later Nodes comes built):
- * its prebuilt binary where that can be had, else compiled; kept in the cache.
+ * compiled from the sources in its package, whose hash npm has checked, and kept in the cache. Its
+ * own install script would take a binary from a release page, without a hash.
  */
 export function sqliteStep() {
   const addon = join(SQLITE_PACKAGE, 'build/Release/better_sqlite3.node')
   const marker = join(SQLITE_PACKAGE, 'build/.winnow-built')
   const key = () => {
     const { version } = JSON.parse(readText(join(SQLITE_PACKAGE, 'package.json')) || '{}')
-    return `better_sqlite3-${version}-abi${process.versions.modules}`
+    return `better_sqlite3-${version}-abi${process.versions.modules}-compiled`
   }
   return {
     title: 'SQLite driver (compiling, about a minute)',
@@ -96,19 +94,10 @@ export function sqliteStep() {
     async run() {
       const cached = join(CACHE, 'builds', `${key()}.node`)
       mkdirSync(dirname(addon), { recursive: true })
+      rmSync(addon, { force: true }) // who has it loaded keeps the old one
       if (existsSync(cached)) copyFileSync(cached, addon)
       if (!existsSync(cached) || !(await sqliteLoads())) {
-        await execute(
-          'npm',
-          [
-            'rebuild',
-            'better-sqlite3-node20',
-            '--ignore-scripts=false',
-            '--foreground-scripts=false',
-            '--loglevel=error',
-          ],
-          { env: nodeHeadersEnvironment(), quiet: true },
-        )
+        await nodeGyp(['rebuild', '--release', '--silent'], SQLITE_PACKAGE)
         await sqliteLoads({ orThrow: true })
         mkdirSync(dirname(cached), { recursive: true })
         copyFileSync(addon, `${cached}.partial`)
@@ -135,9 +124,10 @@ function nodeHeaders() {
   return existsSync(join(prefix, 'include/node/node_api.h')) ? [`--nodedir=${prefix}`] : []
 }
 
-function nodeHeadersEnvironment() {
-  const [option] = nodeHeaders()
-  return option ? { npm_config_nodedir: option.replace('--nodedir=', '') } : {}
+/** Compiles the addon whose sources are in `cwd`. */
+function nodeGyp(words, cwd) {
+  const script = join(ROOT, 'node_modules/node-gyp/bin/node-gyp.js')
+  return execute(process.execPath, [script, ...words, ...nodeHeaders()], { cwd, quiet: true })
 }
 
 /** Checks in a process of its own that an addon works: a wrong one would take this process down. */
