@@ -60,6 +60,7 @@ const natsSettings = (folder: string, port: number): string[] => [
   `ports_file_dir: ${JSON.stringify(folder)}`,
   `log_file: ${JSON.stringify(join(folder, 'nats.log'))}`,
   'log_size_limit: 10MB',
+  'log_max_num: 5', // of them, the one that is written included
 ]
 
 /** A server that outlived its killed parent still uses the store: two of them would corrupt it. */

@@ -4,19 +4,18 @@
  */
 
 import { spawn, type ChildProcess } from 'node:child_process'
-import { existsSync, openSync, closeSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE_MS } from '../shared/durations.ts'
+import { keepLogSmall } from './log-rotation.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** Wait before a process that died comes back; doubled with each death, up to the most. */
 const RESTART_MS = { least: 500, most: 30_000 }
 /** A process that has lived so long starts with the shortest wait again. */
 const SETTLED_MS = MINUTE_MS
-/** At the next start a log that has grown beyond this is put aside. */
-const LOG_BYTES_MAX = 20 * 2 ** 20
 
 export interface ServiceOptions {
   name: string
@@ -44,9 +43,7 @@ export interface Service {
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { name, logsFolder, stopMs } = options
   const logFile = join(logsFolder, `${name}.log`)
-  if (existsSync(logFile) && statSync(logFile).size > LOG_BYTES_MAX) {
-    renameSync(logFile, `${logFile}.1`)
-  }
+  keepLogSmall(logFile)
   let child = launch(options, logFile)
   let stopping = false
   const ready = await untilReady(child, name, logFile)

@@ -158,10 +158,14 @@ async function greet(
 ): Promise<void> {
   const keyFile = join(dataFolder, 'api-key')
   const own = process.env.BOOTSTRAP_API_KEY
-  const key = own ?? (existsSync(keyFile) ? (await readFile(keyFile, 'utf8')).trim() : '<your key>')
+  const hasFile = existsSync(keyFile)
+  const key = own ?? (hasFile ? (await readFile(keyFile, 'utf8')).trim() : '<your key>')
+  // What is no terminal is kept, such as a container's log, and read by others.
+  const isShown = process.stdout.isTTY || !hasFile
+  const shownKey = isShown ? key : `in ${keyFile}`
   const example = 'examples/speech-over-piano.wav' // a package has it elsewhere
   const separate = called('separate', existsSync(example) ? example : 'song.mp3')
-  const shellKey = own ? '$BOOTSTRAP_API_KEY' : key
+  const shellKey = own ? '$BOOTSTRAP_API_KEY' : isShown ? key : `$(cat ${keyFile})`
   const page = await pageAddress(address, listening, key)
   console.log(
     [
@@ -173,7 +177,7 @@ async function greet(
       ...(metrics ? [`  Metrics at         ${metrics}/metrics`] : []),
       ...engineMetrics.map((engine) => `  and, the engine's  ${engine}/metrics`),
       `  Data and logs in   ${dataFolder}`,
-      `  API key            ${own ? 'the one in BOOTSTRAP_API_KEY' : key}`,
+      `  API key            ${own ? 'the one in BOOTSTRAP_API_KEY' : shownKey}`,
       '',
       '  Try:',
       `    curl -H "Authorization: Bearer ${shellKey}" ${address}/v1/models`,

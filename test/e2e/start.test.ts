@@ -71,6 +71,15 @@ async function assertRefused(second: Started, folder: string): Promise<void> {
   )
 }
 
+test('npm start prints no key where nobody sees it at once, but where it lies', async (t) => {
+  const { folder, printed } = await startOn(t)
+  const path = join(folder, 'api-key')
+  const key = (await readFile(path, 'utf8')).trim()
+  assert.equal(printed().includes(key), false)
+  assert.match(printed(), new RegExp(`API key +in ${path}\n`))
+  assert.ok(printed().includes(`Bearer $(cat ${path})`))
+})
+
 test('a second npm start on a data folder is refused; Ctrl-C ends the first in order', async (t) => {
   const first = await startOn(t)
   await assertRefused(npmStart(t, first.folder), first.folder)
