@@ -36,7 +36,7 @@ export const ErrorResponse = Type.Object(
 
 const Engine = Type.Object(
   {
-    engine_id: Type.String(),
+    engine_id: Type.String({ description: 'The same at each call; not the name in logs.' }),
     version: Type.String(),
     device: Type.String({ description: '`cpu` or `gpu`.' }),
     model: Type.Object({

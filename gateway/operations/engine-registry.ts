@@ -13,6 +13,8 @@ export interface EngineClient {
   close(): void
 }
 
+/** An engine is asked again what it is after so long, however many clients want to know. */
+const DESCRIBED_MS_MAX = 10_000
 /** An engine without an announcement for so long is gone. */
 const SILENCE_MS_MAX = 15_000
 
@@ -21,6 +23,8 @@ interface Member {
   /** By `clock.elapsed`. */
   announcedAt: number
   client: EngineClient
+  /** What it said last of itself; undefined when it did not answer. */
+  described?: { at: number; description: Promise<EngineDescription | undefined> }
 }
 
 interface EngineRegistryOptions {
@@ -40,9 +44,13 @@ export class EngineRegistry {
   /** Records that an engine is there, and its address. */
   announced({ engine_id: engineId, control_address: address }: EngineAnnouncement): void {
     const known = this.#members.get(engineId)
-    if (known && known.address !== address) known.client.close()
-    const client = known?.address === address ? known.client : this.#options.connect(address)
-    this.#members.set(engineId, { address, client, announcedAt: this.#options.clock.elapsed() })
+    const announcedAt = this.#options.clock.elapsed()
+    if (known?.address === address) {
+      known.announcedAt = announcedAt
+      return
+    }
+    known?.client.close()
+    this.#members.set(engineId, { address, client: this.#options.connect(address), announcedAt })
   }
 
   /** How many engines are there. */
@@ -52,8 +60,17 @@ export class EngineRegistry {
   }
 
   /** The descriptions of all engines; without those that do not respond. */
-  describe(): Promise<EngineDescription[]> {
-    return this.#askAll((client) => client.describe())
+  async describe(): Promise<EngineDescription[]> {
+    this.#dropSilent()
+    const now = this.#options.clock.elapsed()
+    const descriptions = [...this.#members.values()].map((member) => {
+      if (!member.described || now - member.described.at >= DESCRIBED_MS_MAX) {
+        const description = this.#ask(member, (client) => client.describe())
+        member.described = { at: now, description }
+      }
+      return member.described.description
+    })
+    return (await Promise.all(descriptions)).filter((description) => description !== undefined)
   }
 
   /** The same, and how it is doing. */
@@ -81,13 +98,15 @@ export class EngineRegistry {
 
   async #askAll<T>(ask: (client: EngineClient) => Promise<T>): Promise<T[]> {
     this.#dropSilent()
-    const answers = [...this.#members.values()].map(({ address, client }) =>
-      ask(client).catch((error: unknown) => {
-        this.#options.log.warn({ err: error, address }, 'an engine did not describe itself')
-        return undefined
-      }),
-    )
+    const answers = [...this.#members.values()].map((member) => this.#ask(member, ask))
     return (await Promise.all(answers)).filter((answer) => answer !== undefined)
+  }
+
+  #ask<T>({ address, client }: Member, ask: (client: EngineClient) => Promise<T>) {
+    return ask(client).catch((error: unknown) => {
+      this.#options.log.warn({ err: error, address }, 'an engine did not describe itself')
+      return undefined
+    })
   }
 
   #dropSilent(): void {

@@ -1,5 +1,6 @@
 /** Turns rows into the responses of the spec. The only maker of public URLs. */
 
+import { createHmac } from 'node:crypto'
 import type { EngineDescription } from '../../shared/engine-control.ts'
 import { ServiceError, type FailureCode } from '../../shared/errors.ts'
 import {
@@ -45,7 +46,13 @@ export interface LiveState {
 /** The dependencies for addresses of media. */
 export type MediaPresenter = Pick<Deps, 'config' | 'mediaStore'>
 
-export function presentModels(engines: readonly EngineDescription[]): ModelList {
+export function presentModels(
+  engines: readonly EngineDescription[],
+  { encryptionKeys: [key] }: Pick<AppConfig, 'encryptionKeys'>,
+): ModelList {
+  // an engine's own id may be made of its host's name
+  const hidden = (id: string) =>
+    `engine_${createHmac('sha256', key).update(`engine ${id}`).digest('hex').slice(0, 16)}`
   return {
     object: 'list',
     data: [
@@ -56,7 +63,7 @@ export function presentModels(engines: readonly EngineDescription[]): ModelList 
         input: AudioSeparateInput,
         output: SeparationData,
         engines: engines.map(({ engine_id, version, device, model }) => ({
-          engine_id,
+          engine_id: hidden(engine_id),
           version,
           device,
           model: {

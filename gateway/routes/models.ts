@@ -5,7 +5,7 @@ import { presentModels } from '../requests/presenter.ts'
 import { ModelList } from '../api/schemas.ts'
 
 /** Endpoint 2: the one model, and the engines that serve it now. */
-export function modelsRoute(app: FastifyInstance, { engineRegistry }: Deps): void {
+export function modelsRoute(app: FastifyInstance, { engineRegistry, config }: Deps): void {
   app.get(
     '/v1/models',
     {
@@ -18,6 +18,6 @@ export function modelsRoute(app: FastifyInstance, { engineRegistry }: Deps): voi
         response: responses({ 200: ModelList }, [401, 403, 500]),
       },
     },
-    async () => presentModels(await engineRegistry.describe()),
+    async () => presentModels(await engineRegistry.describe(), config),
   )
 }

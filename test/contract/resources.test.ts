@@ -33,7 +33,7 @@ test('2.2 the model list has the one model, also without an engine', async (t) =
 
 test('2.2 the model list has the models of live engines only', async (t) => {
   const description = {
-    engine_id: 'engine-1',
+    engine_id: 'gpu-host-1-3f2a',
     version: '0.1.0',
     backend: 'tensorflow',
     device: 'cpu',
@@ -55,11 +55,24 @@ test('2.2 the model list has the models of live engines only', async (t) => {
   }
   const stats = () => Promise.reject(new Error('not asked for'))
   const cancel = async () => 'STOPPED'
-  const engine = { describe: async () => description, stats, cancel, close() {} }
+  let asked = 0
+  const describe = async () => {
+    asked += 1
+    if (asked === 1) throw new Error('too early')
+    return description
+  }
+  const engine = { describe, stats, cancel, close() {} }
   const gateway = await startGateway(t, { engine })
   gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
+  const announce = () =>
+    gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
   const engines = async () => (await gateway.call('GET', '/v1/models')).json().data[0].engines
-  const [{ model }] = await engines()
+  assert.deepEqual([await engines(), await engines(), asked], [[], [], 1])
+  gateway.clock.advance(10_000)
+  const [[{ model, engine_id: name }]] = await Promise.all([engines(), engines()])
+  announce()
+  assert.deepEqual([(await engines())[0].engine_id, asked], [name, 2], 'not asked at each call')
+  assert.match(name, /^engine_[0-9a-f]{16}$/, 'the host of an engine is not shown')
   assert.equal(model.name, 'mini')
   assert.deepEqual(
     [model.channels_max, model.gives_candidates, model.predicts_spans, model.precision],

@@ -67,6 +67,7 @@ class EngineModel(TypedDict):
 
 
 class Engine(TypedDict):
+    # The same at each call; not the name in logs.
     engine_id: str
     version: str
     # `cpu` or `gpu`.
