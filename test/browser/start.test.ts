@@ -66,6 +66,31 @@ test('the address that npm start prints opens the page without a key, once', asy
   await page.getByRole('listitem').filter({ hasText: 'piano' }).waitFor()
   assert.equal(new URL(page.url()).hash, '', 'the code has left the address')
 
+  const codeOf = async () => {
+    const headers = { authorization: `Bearer ${await readFile(join(folder, 'api-key'), 'utf8')}` }
+    const reply = await fetch(new URL('/playground/codes', address), { method: 'POST', headers })
+    return ((await reply.json()) as { code: string }).code
+  }
+  const tokenOf = () =>
+    page.evaluate(async () => {
+      const session = (await (await fetch('/playground/session')).json()) as { csrf_token: string }
+      return session.csrf_token
+    })
+  const openCode = async (answer: 'accept' | 'dismiss') => {
+    const asked = page.waitForEvent('dialog').then(async (dialog) => {
+      await dialog[answer]()
+      return dialog.message()
+    })
+    await page.goto('about:blank')
+    await page.goto(new URL(`/#code=${await codeOf()}`, address).href)
+    assert.match(await asked, /^You are signed in already/)
+    await page.getByRole('listitem').filter({ hasText: 'piano' }).waitFor()
+    return tokenOf()
+  }
+  const before = await tokenOf()
+  assert.equal(await openCode('dismiss'), before, 'a link replaces no session unasked')
+  assert.notEqual(await openCode('accept'), before)
+
   const code = new URL(address).hash.replace('#code=', '')
   for (const name of await readdir(join(folder, 'logs'))) {
     assert.ok(!(await readFile(join(folder, 'logs', name), 'utf8')).includes(code), name)

@@ -21,17 +21,27 @@ interface Session {
   csrf_token: string
 }
 
-/** Takes the one-time code of the address, the key of this tab or the session of this browser. */
+/**
+ * Takes the one-time code of the address, the key of this tab or the session of this browser. Where
+ * somebody is signed in, a code only replaces them when they agree: anybody can make a link with a
+ * code of their own.
+ */
 export async function restoreCredential(): Promise<void> {
   const code = takeCode()
-  if (code !== null && (await exchangeCode(code))) return
+  const known = await knownCredential()
+  if (code !== null && (known === null || confirm(REPLACE)) && (await exchangeCode(code))) return
+  credential.value = known
+}
+
+const REPLACE =
+  'You are signed in already. Sign in with the code of this link instead? It may belong to ' +
+  'another account, which then gets what you upload.'
+
+async function knownCredential(): Promise<Credential | null> {
   const key = sessionStorage.getItem(KEY)
-  if (key !== null) {
-    credential.value = { kind: 'key', key }
-    return
-  }
+  if (key !== null) return { kind: 'key', key }
   const reply = await fetch(SESSION).catch(() => undefined)
-  credential.value = reply?.ok ? sessionOf((await reply.json()) as Session) : null
+  return reply?.ok ? sessionOf((await reply.json()) as Session) : null
 }
 
 const sessionOf = ({ csrf_token: csrfToken }: Session): Credential => ({
