@@ -6,7 +6,7 @@ import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { loadDatabaseConfig } from '../../gateway/config.ts'
-import { openSqlite } from '../../gateway/store/sqlite.ts'
+import { openSqlite, SqliteDatabase } from '../../gateway/store/sqlite.ts'
 import { snapshotInto } from '../../gateway/store/snapshot.ts'
 import { assertThere } from './files.ts'
 
@@ -45,10 +45,24 @@ const sqlite = (database: string): Database => ({
     } finally {
       await store.destroy()
     }
+    withoutSessions(path)
   },
   async assertEmpty() {}, // it lies in the data folder, which must be empty
   load: (path) => copyFile(path, database, constants.COPYFILE_FICLONE),
 })
+
+/** Who was signed in when it was saved is not when it is restored. */
+const SESSIONS = 'page_sessions'
+
+function withoutSessions(path: string): void {
+  const database = new SqliteDatabase(path)
+  try {
+    const known = database.prepare('select 1 from sqlite_master where name = ?').get(SESSIONS)
+    if (known) database.exec(`delete from ${SESSIONS}`) // earlier versions have none
+  } finally {
+    database.close()
+  }
+}
 
 const TABLES =
   'select count(*) from pg_tables ' + "where schemaname not in ('pg_catalog', 'information_schema')"
@@ -59,7 +73,8 @@ const postgres = (url: string, env: Env): Database => ({
   file: 'winnow.pgdump',
   isShared: true,
   async save(path) {
-    await run('pg_dump', ['--format=custom', ...OWNERLESS, `--file=${path}`], { url, env })
+    const words = ['--format=custom', `--exclude-table-data=${SESSIONS}`, ...OWNERLESS]
+    await run('pg_dump', [...words, `--file=${path}`], { url, env })
   },
   async assertEmpty() {
     const words = ['--no-psqlrc', '--tuples-only', '--no-align', `--command=${TABLES}`]

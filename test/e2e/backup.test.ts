@@ -12,17 +12,32 @@ import { pythonPackages } from '../support/python-packages.ts'
 import { runCommand } from '../support/run-command.ts'
 import { createDatabase } from '../support/start-postgres.ts'
 import {
+  API_KEY,
   downloadResult,
   followToEnd,
   separateFile,
   startWinnow,
   submitFile,
+  type Winnow,
 } from '../support/start-winnow.ts'
 
 const runIn = (env: Record<string, string>, words: string[]) =>
   runCommand((given, streams) => runBackup(given, { env, ...streams }), words)
 
 const run = (words: string[], dataFolder: string) => runIn({ DATA_DIR: dataFolder }, words)
+
+/** The cookie of a page session of the key of the tests. */
+async function openSession({ url }: Winnow): Promise<string> {
+  const post = (path: string, headers: Record<string, string>, body?: string) =>
+    fetch(`${url}/playground/${path}`, { method: 'POST', headers, ...(body && { body }) })
+  const codes = await post('codes', { authorization: `Bearer ${API_KEY}` })
+  const opened = await post('sessions', { 'content-type': 'application/json' }, await codes.text())
+  assert.equal(opened.status, 201)
+  return opened.headers.get('set-cookie')!.split(';')[0]!
+}
+
+const sessionStatus = async ({ url }: Winnow, cookie: string) =>
+  (await fetch(`${url}/playground/session`, { headers: { cookie } })).status
 
 test('what is backed up while it runs is served after a restoration, and the rest is finished', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-backup-'))
@@ -36,7 +51,9 @@ test('what is backed up while it runs is served after a restoration, and the res
   const before = await downloadResult(first, finished)
   await first.engines[0]!.end('SIGTERM')
   const waiting = await submitFile(first, file, { prompt: 'speech' })
+  const cookie = await openSession(first)
   assert.equal((await run([backup], first.folder)).code, 0)
+  assert.equal(await sessionStatus(first, cookie), 200)
   assert.equal((await stat(backup)).mode & 0o077, 0, 'others cannot read it')
   await first.gateway.end('SIGTERM')
 
@@ -46,6 +63,7 @@ test('what is backed up while it runs is served after a restoration, and the res
     assert.equal((await stat(path)).mode & 0o077, 0, 'nor in another folder')
   }
   const second = await startWinnow(t, { env: { DATA_DIR: restored } })
+  assert.equal(await sessionStatus(second, cookie), 401, 'a backup signs nobody in')
   const after = await downloadResult(second, finished.request_id)
   assert.ok(after.target.equals(before.target) && after.residual.equals(before.residual))
   const end = (await followToEnd(second, waiting.request_id)).at(-1)
@@ -90,6 +108,7 @@ test('an installation with PostgreSQL is backed up while it runs, and served fro
   const { submitted } = await separateFile(first, file, { prompt: 'piano' })
   const before = await downloadResult(first, submitted)
   const installation = { ...old, PATH, DATA_DIR: first.folder }
+  const cookie = await openSession(first)
   assert.deepEqual(await runIn(installation, [backup]).then(({ code, errors }) => [code, errors]), [
     0,
     '',
@@ -107,6 +126,7 @@ test('an installation with PostgreSQL is backed up while it runs, and served fro
   assert.deepEqual([restored.code, restored.errors], [0, ''])
   assert.deepEqual(await readFile(fresh.SIGNING_KEY_FILE), await readFile(keys.SIGNING_KEY_FILE))
   const second = await startWinnow(t, { env: fresh })
+  assert.equal(await sessionStatus(second, cookie), 401, 'a backup signs nobody in')
   const after = await downloadResult(second, submitted.request_id)
   assert.ok(after.target.equals(before.target) && after.residual.equals(before.residual))
 
