@@ -76,6 +76,7 @@ export class Outputs {
     const outputs = new Outputs(options)
     try {
       for (const name of options.names) outputs.#writers.set(name, await outputs.#openWriter(name))
+      outputs.#logLayouts()
       return outputs
     } catch (error) {
       await outputs.abort()
@@ -130,6 +131,13 @@ export class Outputs {
       this.#video,
       ...writers.flatMap(({ sound, track }) => [sound.abort(), track?.abort()]),
     ])
+  }
+
+  /** The same for all outputs. */
+  #logLayouts(): void {
+    const { sound, track } = this.#writers.get('target')!
+    if (sound.layoutChange) this.#options.log(sound.layoutChange)
+    if (track?.layoutChange) this.#options.log(`In the videos: ${track.layoutChange}`)
   }
 
   async #openWriter(name: OutputName): Promise<Writer> {

@@ -7,7 +7,7 @@ import type { FailureCode } from '../../shared/errors.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
 import { handOverName } from '../../shared/hand-over.ts'
 import { assertNotTooLong } from '../../shared/media-limits.ts'
-import { targetNames, type Event, type Job } from '../../shared/messages.ts'
+import { targetNames, type Event, type Job, type OutputName } from '../../shared/messages.ts'
 import type { PublicFetch } from '../../shared/http/public-fetch.ts'
 import { LIMITS, promptsOf } from '../../shared/separation-options.ts'
 import { inSpan } from '../../shared/telemetry/tracing.ts'
@@ -25,6 +25,8 @@ import type { Store } from './outputs.ts'
 import type { Scheduler } from '../compute/scheduler.ts'
 import type { ScratchRoom } from './scratch-room.ts'
 import { separateMixture } from './separate-mixture.ts'
+import { lfeChannelOf } from '../media/channel-layout.ts'
+import type { Mixture } from '../media/mixture.ts'
 import type { SoundProcesses, SoundReader } from '../media/sound-process.ts'
 import type { StoreOutage } from '../media/store-outage.ts'
 
@@ -153,38 +155,23 @@ async function produceOutputs(job: Job, context: JobContext, deps: JobDeps): Pro
 
 async function separateSource(
   job: Job,
-  {
-    folder,
-    sourcePath,
-    reader,
-    reporter,
-    signal,
-    attemptId,
-    seconds,
-  }: JobContext & { seconds: number },
+  context: JobContext & { seconds: number },
   deps: JobDeps,
 ): Promise<Completed> {
+  const { sourcePath, reader, reporter, signal, attemptId, seconds } = context
   const { mediaSecondsMax } = deps.config
   const { channelsMax, sampleRate: modelRate } = deps.model
-  const { audio_track: track, output_format: format } = job.options
+  const { audio_track: track } = job.options
   const limits = { mediaSecondsMax, channelsMax, sampleRate: modelRate, track }
   const mixture = await reader.open(sourcePath, limits)
   let outputs: JobOutputs | null = null
   try {
     assertNotTooLong(seconds, mediaSecondsMax, mixture)
     for (const line of describeMixture(mixture)) reporter.log(line)
+    const mayLose = mixture.hasVideo && lfeChannelOf(mixture.channelMask) >= 0
+    const isLfeFull = mayLose && (await reader.isLfeFull(sourcePath, limits))
     const names = targetNames(promptsOf(job.prompt, job.options).length)
-    const { hasVideo, sampleRate, channels, channelMask, tags, cover } = mixture
-    outputs = await deps.media.openOutputs({
-      names: [...names, 'residual'],
-      folder,
-      encoding: { format, sampleRate, channels, channelMask, tags, cover },
-      videoPath: hasVideo ? sourcePath : null,
-      soundIndex: mixture.streamIndex,
-      hasPeaks: job.upload_urls.peaks !== undefined,
-      signal,
-      log: reporter.log,
-    })
+    outputs = await openOutputs(job, { ...context, mixture, names, isLfeFull }, deps)
     const { samples, findings } = await separateMixture(job, mixture, {
       ...deps,
       signal,
@@ -196,7 +183,7 @@ async function separateSource(
     for (const line of describeReading(mixture)) reporter.log(line)
     const stored = await outputs.finish(createStore(job, signal, deps))
     reporter.log(describeStored(stored, outputs.sound, mixture))
-    const duration = samples / sampleRate
+    const duration = samples / mixture.sampleRate
     deps.onSeparated(duration)
     const found = Object.fromEntries(
       names.map((name, i) => [name, { ...stored[name]!, ...findings[i] }]),
@@ -208,6 +195,32 @@ async function separateSource(
   } finally {
     await mixture.close()
   }
+}
+
+interface OutputsContext extends Pick<JobContext, 'folder' | 'sourcePath' | 'reporter' | 'signal'> {
+  mixture: Mixture
+  /** Of the targets. */
+  names: readonly OutputName[]
+  isLfeFull: boolean
+}
+
+function openOutputs(
+  job: Job,
+  { folder, sourcePath, reporter, signal, mixture, names, isLfeFull }: OutputsContext,
+  { media }: JobDeps,
+): Promise<JobOutputs> {
+  const { hasVideo, sampleRate, channels, channelMask, tags, cover } = mixture
+  const { output_format: format } = job.options
+  return media.openOutputs({
+    names: [...names, 'residual'],
+    folder,
+    encoding: { format, sampleRate, channels, channelMask, isLfeFull, tags, cover },
+    videoPath: hasVideo ? sourcePath : null,
+    soundIndex: mixture.streamIndex,
+    hasPeaks: job.upload_urls.peaks !== undefined,
+    signal,
+    log: reporter.log,
+  })
 }
 
 /** Sends a file to the job's address for its part. */

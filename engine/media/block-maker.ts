@@ -15,7 +15,7 @@ import {
   Frame,
   SoftwareResampleContext,
 } from 'node-av/lib'
-import { layoutOf } from './channel-layout.ts'
+import { isMixedByMeaning, layoutOf, mixedDown } from './channel-layout.ts'
 import { CallError, check } from './ffmpeg.ts'
 
 const FLOAT_FORMATS: readonly AVSampleFormat[] = [
@@ -49,7 +49,7 @@ export class BlockMaker {
 
   /** @param source the loudspeakers of the first frame; later frames may have others */
   constructor(source: ChannelLayout, { sampleRate, channelsMax, blockSamples }: BlockFormat) {
-    this.layout = source.nbChannels > channelsMax ? avChannelLayoutDefault(channelsMax) : source
+    this.layout = source.nbChannels > channelsMax ? mixedDown(source, channelsMax) : source
     this.#sampleRate = sampleRate
     this.#blockSamples = blockSamples
     this.#converted.alloc()
@@ -58,11 +58,13 @@ export class BlockMaker {
   /** Adds a frame's samples. */
   add(frame: Frame): void {
     const layout = layoutOf(frame)
-    if (layout.order !== frame.channelLayout.order) frame.channelLayout = layout
-    this.#converter ??= this.#openConverter(frame)
+    const isAlike = layout.nbChannels === this.layout.nbChannels
+    // Of as many channels without names, each stays where it is.
+    frame.channelLayout = namedForConverter(isAlike && isUnnamed(layout) ? this.layout : layout)
+    this.#converter ??= this.#openConverter(frame, layout)
     if (this.#convert(frame)) return
     this.#drain() // the source has changed its rate, layout or sample format
-    this.#converter = this.#openConverter(frame)
+    this.#converter = this.#openConverter(frame, layout)
     if (!this.#convert(frame)) throw new CallError(AVERROR_INPUT_CHANGED, 'convert samples')
   }
 
@@ -99,26 +101,26 @@ export class BlockMaker {
     this.#converted.free()
   }
 
-  #openConverter(frame: Frame): SoftwareResampleContext {
+  #openConverter(frame: Frame, source: ChannelLayout): SoftwareResampleContext {
     const converter = new SoftwareResampleContext()
-    const source = frame.channelLayout
     this.#mayBeUnfit = FLOAT_FORMATS.includes(frame.format as AVSampleFormat)
     check(
       converter.allocSetOpts2(
-        this.layout,
+        namedForConverter(this.layout),
         AV_SAMPLE_FMT_FLTP,
         this.#sampleRate,
-        source,
+        frame.channelLayout,
         frame.format as AVSampleFormat,
         frame.sampleRate,
       ),
       'set up a conversion',
     )
     check(converter.setOption('rematrix_maxval', 1), 'set up a mix') // a mix must not overshoot
+    check(converter.setOption('lfe_mix_level', 1), 'set up a mix') // nor leave a channel out
     const [inputs, outputs] = [source.nbChannels, this.layout.nbChannels]
     if (inputs === 1 && outputs === 2) {
       check(converter.setMatrix([1, 1], inputs), 'set up a mix') // as loud on each side as it was
-    } else if (source.order === AV_CHANNEL_ORDER_UNSPEC && inputs !== outputs) {
+    } else if (inputs !== outputs && !isMixedByMeaning(source)) {
       check(converter.setMatrix(evenMix(inputs, outputs), inputs), 'set up a mix')
     }
     check(converter.init(), `convert ${inputs} channels to ${outputs}`)
@@ -151,7 +153,7 @@ export class BlockMaker {
     frame.unref()
     frame.format = AV_SAMPLE_FMT_FLTP
     frame.sampleRate = this.#sampleRate
-    frame.channelLayout = this.layout
+    frame.channelLayout = namedForConverter(this.layout)
     frame.nbSamples = room
     check(frame.getBuffer(), 'allocate samples')
     this.#planes = frame.extendedData!.map(
@@ -180,19 +182,21 @@ export class BlockMaker {
   }
 }
 
+const isUnnamed = ({ order }: ChannelLayout): boolean => order === AV_CHANNEL_ORDER_UNSPEC
+
+/** FFmpeg's converter gives up to eight channels without names the usual ones, and expects them. */
+const namedForConverter = (layout: ChannelLayout): ChannelLayout =>
+  isUnnamed(layout) ? avChannelLayoutDefault(layout.nbChannels) : layout
+
 /** NaN and infinities become 0: they would spoil all later samples. */
 function makeFinite(samples: Float32Array): void {
   for (let i = 0; i < samples.length; i++) if (!Number.isFinite(samples[i]!)) samples[i] = 0
 }
 
-/** For channels without a meaning: input `i` goes to output `i mod outputs`; each is a mean. */
+/** For channels without a meaning: input `i` goes to output `i mod outputs`, all evenly loud. */
 function evenMix(inputs: number, outputs: number): number[] {
-  const matrix: number[] = []
-  for (let output = 0; output < outputs; output++) {
-    const share = Math.ceil((inputs - output) / outputs)
-    for (let input = 0; input < inputs; input++) {
-      matrix.push(input % outputs === output ? 1 / share : 0)
-    }
-  }
-  return matrix
+  const share = Math.ceil(inputs / outputs)
+  return Array.from({ length: outputs }, (_, output) =>
+    Array.from({ length: inputs }, (_, input) => (input % outputs === output ? 1 / share : 0)),
+  ).flat()
 }

@@ -11,23 +11,24 @@ import {
   FF_ENCODER_PCM_S24LE,
   type AVSampleFormat,
 } from 'node-av/constants'
-import { avChannelLayoutDefault, type ChannelLayout, Frame } from 'node-av/lib'
-import type { OutputFormat } from '../../shared/separation-options.ts'
+import { type ChannelLayout, Frame } from 'node-av/lib'
 import { AudioFile, type AudioFileFormat } from './audio-file.ts'
 import { BlockMaker } from './block-maker.ts'
-import { layoutOfMask } from './channel-layout.ts'
+import { layoutInFile, layoutOfMask, mixedDown, type SoundFormat } from './channel-layout.ts'
 import type { Cover } from './cover.ts'
 import type { Tags } from './tags.ts'
 
 export interface EncoderOptions {
-  /** What clients may choose, or `aac`: the sound track of a video, as an M4A file. */
-  format: OutputFormat | 'aac'
+  /** `aac` is the sound track of a video, as an M4A file. */
+  format: SoundFormat
   /** Hertz, of the blocks. MP3 and AAC allow few: others are resampled to the next one up. */
   sampleRate: number
   /** Of the blocks. MP3 has two at most, AAC eight: more are mixed down. */
   channels: number
-  /** Which loudspeakers, as in a WAV header; absent or 0n: the usual ones for as many channels. */
+  /** Which loudspeakers, as in a WAV header; absent or 0n: none is known. */
   channelMask?: bigint
+  /** Whether an LFE among them holds more than one may. */
+  isLfeFull?: boolean
   /** Of the source; absent: none. */
   tags?: Tags
   /** Of the source, for MP3 and FLAC; null or absent: none. */
@@ -46,6 +47,8 @@ export interface Encoder {
   readonly sampleRate: number
   /** Of the file. */
   readonly channels: number
+  /** Why the loudspeakers have other names in the file, as a line of the log; null: they do not. */
+  readonly layoutChange: string | null
   /** Adds [channels][samples], of any length; one call at a time. The block is not kept. */
   write(block: readonly Float32Array[]): Promise<void>
   /** Completes the file. */
@@ -63,8 +66,10 @@ export interface Encoder {
  * @throws Error when the file cannot be made
  */
 export async function createEncoder(path: string, options: EncoderOptions): Promise<Encoder> {
-  const { sampleRate, channels, channelMask = 0n, tags = {}, cover = null } = options
-  const source = { sampleRate, layout: layoutOfMask(channelMask, channels), tags, cover }
+  const { sampleRate, channels, channelMask = 0n, isLfeFull = false } = options
+  const { tags = {}, cover = null } = options
+  const layout = layoutOfMask(channelMask, channels)
+  const source = { sampleRate, layout, isLfeFull, tags, cover }
   switch (options.format) {
     case 'wav':
       return createWav(path, source)
@@ -80,11 +85,14 @@ export async function createEncoder(path: string, options: EncoderOptions): Prom
 interface Source {
   sampleRate: number
   layout: ChannelLayout
+  isLfeFull: boolean
   tags: Tags
   cover: Cover | null
 }
 
-async function createWav(path: string, { sampleRate, layout, tags }: Source): Promise<Encoder> {
+async function createWav(path: string, source: Source): Promise<Encoder> {
+  const { sampleRate, tags } = source
+  const { layout, change } = layoutInFile('wav', source.layout)
   const file = await AudioFile.create(path, {
     container: 'wav',
     containerOptions: { rf64: 'auto' },
@@ -99,7 +107,8 @@ async function createWav(path: string, { sampleRate, layout, tags }: Source): Pr
   const write = async (block: readonly Float32Array[]) => {
     if (samplesOf(block) > 0) await file.writeCoded(packed(block), samplesOf(block))
   }
-  return encoderOf(path, file, { write, contentType: 'audio/wav', extension: 'wav' })
+  const kind = { contentType: 'audio/wav', extension: 'wav' }
+  return encoderOf(path, file, { write, layoutChange: change, ...kind })
 }
 
 /** Hertz that MP3 and AAC can hold, ascending. */
@@ -121,6 +130,7 @@ const isFlacRate = (rate: number): boolean => rate < 2 ** 16 || rate % 10 === 0
 
 const createFlac = (path: string, source: Source): Promise<Encoder> =>
   createCompressed(path, source, {
+    format: 'flac',
     sampleRate: isFlacRate(source.sampleRate)
       ? source.sampleRate
       : 10 * Math.round(source.sampleRate / 10),
@@ -141,6 +151,7 @@ const PLANAR = {
 
 const createMp3 = (path: string, source: Source): Promise<Encoder> =>
   createCompressed(path, source, {
+    format: 'mp3',
     sampleRate: nearestSampleRate(source.sampleRate, MP3_SAMPLE_RATES),
     channelsMax: 2,
     coding: { container: 'mp3', encoder: FF_ENCODER_LIBMP3LAME, quality: 0 }, // V0
@@ -152,6 +163,7 @@ const createMp3 = (path: string, source: Source): Promise<Encoder> =>
 
 const createAac = (path: string, source: Source): Promise<Encoder> =>
   createCompressed(path, source, {
+    format: 'aac',
     sampleRate: nearestSampleRate(source.sampleRate, AAC_SAMPLE_RATES),
     channelsMax: 8,
     coding: {
@@ -168,6 +180,7 @@ const createAac = (path: string, source: Source): Promise<Encoder> =>
   })
 
 interface Compression {
+  format: SoundFormat
   /** Hertz, of the file. */
   sampleRate: number
   channelsMax: number
@@ -184,14 +197,17 @@ async function createCompressed(
   source: Source,
   compression: Compression,
 ): Promise<Encoder> {
-  const { sampleRate, channelsMax, coding, samples, holdsCover, contentType, extension } =
-    compression
+  const { format, sampleRate, channelsMax, coding, samples, holdsCover } = compression
+  const { contentType, extension } = compression
+  const mixed =
+    source.layout.nbChannels > channelsMax ? mixedDown(source.layout, channelsMax) : source.layout
+  const { layout, change: layoutChange } = layoutInFile(format, mixed, source.isLfeFull)
   const file = await AudioFile.create(path, {
     ...coding,
     containerOptions: {},
     sampleFormat: samples.format,
     sampleRate,
-    layout: avChannelLayoutDefault(Math.min(source.layout.nbChannels, channelsMax)),
+    layout,
     tags: source.tags,
     cover: holdsCover ? source.cover : null,
   })
@@ -214,7 +230,7 @@ async function createCompressed(
     return writeMade()
   }
   const close = () => maker.close()
-  return encoderOf(path, file, { write, flush, close, contentType, extension })
+  return encoderOf(path, file, { write, flush, close, layoutChange, contentType, extension })
 }
 
 function addBlock(maker: BlockMaker, block: readonly Float32Array[], source: Source): void {
@@ -233,6 +249,7 @@ interface Coding {
   /** Writes what was held back. */
   flush?: () => Promise<void>
   close?: () => void
+  layoutChange: string | null
   contentType: string
   extension: string
 }
@@ -249,6 +266,7 @@ function encoderOf(path: string, file: AudioFile, coding: Coding): Encoder {
   return {
     sampleRate: file.sampleRate,
     channels: file.channels,
+    layoutChange: coding.layoutChange,
     write(block) {
       pending = coding.write(block)
       return pending

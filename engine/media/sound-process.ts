@@ -20,6 +20,7 @@ const IDLE_MS_MAX = 60_000
 export type SoundTask =
   | ({ do: 'measure'; path: string } & MeasuredPart)
   | { do: 'open'; path: string; limits: MixtureLimits }
+  | { do: 'judgeLfe'; path: string; limits: MixtureLimits }
   | { do: 'next' }
   | { do: 'close' }
 
@@ -181,6 +182,11 @@ export class SoundReader {
       },
       close,
     }
+  }
+
+  /** As `isLfeFull`, of the sound of a file that is open: it is opened and decoded once more. */
+  isLfeFull(path: string, limits: MixtureLimits): Promise<boolean> {
+    return this.#call({ do: 'judgeLfe', path, limits })
   }
 
   async #call<T>(task: SoundTask): Promise<T> {

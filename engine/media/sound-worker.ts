@@ -2,7 +2,8 @@
 
 import { writevSync } from 'node:fs'
 import { answerCalls } from './answer-calls.ts'
-import { mixtureOf } from './decode.ts'
+import { mixtureOf, openMixture } from './decode.ts'
+import { isLfeFull } from './lfe-range.ts'
 import type { Mixture, MixtureLimits } from './mixture.ts'
 import { MEMORY } from './limited-process.ts'
 import { secondsOf } from './measure.ts'
@@ -20,6 +21,7 @@ let blocks: AsyncGenerator<Float32Array[]> | null = null
 answerCalls<SoundTask>(async (task) => {
   if (task.do === 'measure') return measure(task.path, task)
   if (task.do === 'open') return open(task.path, task.limits)
+  if (task.do === 'judgeLfe') return judgeLfe(task.path, task.limits)
   if (task.do === 'next') return next()
   return close()
 })
@@ -37,6 +39,15 @@ async function open(path: string, limits: MixtureLimits): Promise<MixtureFacts> 
   mixture = await mixtureOf(opened, limits)
   blocks = mixture.blocks()
   return { ...mixture, ...NO_METHODS }
+}
+
+async function judgeLfe(path: string, limits: MixtureLimits): Promise<boolean> {
+  const again = await openMixture(path, limits)
+  try {
+    return await isLfeFull(again)
+  } finally {
+    await again.close()
+  }
 }
 
 async function next(): Promise<NextBlock> {

@@ -1,0 +1,64 @@
+/**
+ * Whether an LFE channel holds more than one may. Field recorders and music put any sound there;
+ * AAC keeps of an LFE what is below some 300 Hz.
+ */
+
+import { lfeChannelOf } from './channel-layout.ts'
+import type { Mixture } from './mixture.ts'
+
+/** Above what AAC keeps at 48 kHz, which is 12 of 1,024 lines. */
+const CUTOFF_HERTZ = 400
+/** Eighth order: the 120 Hz at which an LFE should end are 84 dB lower. */
+const QUALITIES = [0.5098, 0.6013, 0.9, 2.5629]
+/** Mean squares: -80 dB of full scale, and -40 dB of the channel. */
+const POWER_LEAST = 1e-8
+const SHARE_LEAST = 1e-4
+/** Enough for all but recordings whose track is silent so long; decoding it takes seconds. */
+const SECONDS_MAX = 600
+
+/** Reads the blocks of `mixture` until one shows it. */
+export async function isLfeFull(
+  mixture: Pick<Mixture, 'channelMask' | 'sampleRate' | 'blocks'>,
+): Promise<boolean> {
+  const channel = lfeChannelOf(mixture.channelMask)
+  if (channel < 0) return false
+  const filters = QUALITIES.map((quality) => highPass(mixture.sampleRate, quality))
+  let seconds = 0
+  for await (const block of mixture.blocks()) {
+    const wave = block[channel]!
+    const all = powerOf(wave)
+    for (const filter of filters) filter(wave)
+    const high = powerOf(wave)
+    if (high > POWER_LEAST && high > SHARE_LEAST * all) return true
+    seconds += wave.length / mixture.sampleRate
+    if (seconds >= SECONDS_MAX) return false
+  }
+  return false
+}
+
+function powerOf(wave: Float32Array): number {
+  let sum = 0
+  for (const x of wave) sum += x * x
+  return sum / wave.length
+}
+
+/** One section of a Butterworth filter, which works in place and from block to block. */
+function highPass(sampleRate: number, quality: number): (wave: Float32Array) => void {
+  const angle = (2 * Math.PI * CUTOFF_HERTZ) / sampleRate
+  const alpha = Math.sin(angle) / (2 * quality)
+  const cosine = Math.cos(angle)
+  const gain = (1 + cosine) / 2 / (1 + alpha)
+  const [back1, back2] = [(2 * cosine) / (1 + alpha), (alpha - 1) / (1 + alpha)]
+  let [x1, x2, y1, y2] = [0, 0, 0, 0]
+  return (wave) => {
+    for (let i = 0; i < wave.length; i++) {
+      const x = wave[i]!
+      const y = gain * (x - 2 * x1 + x2) + back1 * y1 + back2 * y2
+      x2 = x1
+      x1 = x
+      y2 = y1
+      y1 = y
+      wave[i] = y
+    }
+  }
+}
