@@ -51,7 +51,11 @@ def main():
     parser.add_argument("cache", type=Path, help="where the banks go")
     parser.add_argument("--esc10", type=Path, help="ESC-10 by class, with ATTRIBUTION.csv")
     parser.add_argument(
-        "--real", type=Path, help="real voices, instruments and sounds, with ATTRIBUTION.csv"
+        "--real",
+        type=Path,
+        nargs="+",
+        default=[],
+        help="folders of real voices, instruments and sounds, each with ATTRIBUTION.csv",
     )
     parser.add_argument("--own", type=Path, help="a folder with a folder of sounds for each class")
     parser.add_argument(
@@ -74,7 +78,9 @@ def main():
     ]
     sources += [lambda: folder_clips(options.own)] if options.own else []
     if options.real:
-        write_banks(options.cache / RECORDINGS, [lambda: recordings.clips(options.real)])
+        # each folder is split by itself, so a further one changes no earlier test
+        folders = [lambda folder=folder: recordings.clips(folder) for folder in options.real]
+        write_banks(options.cache / RECORDINGS, folders)
     write_banks(options.cache, sources)
 
 
