@@ -1,5 +1,6 @@
 /** The sizes of AudioSep, which its weights tell. */
 import type { Weights } from '../checkpoint/weights.ts'
+import type { BertSizes } from '../text/bert.ts'
 
 export interface AudioSepConfig {
   /** Hertz, as the configuration next to the checkpoint states it. */
@@ -13,13 +14,7 @@ export interface AudioSepConfig {
   text: TextSizes
 }
 
-export interface TextSizes {
-  dim: number
-  hiddenDim: number
-  layers: number
-  heads: number
-  vocabulary: number
-  positions: number
+export type TextSizes = Omit<BertSizes, 'firstPosition' | 'types' | 'epsilon'> & {
   /** Width of the embedding, which is the network's condition. */
   jointDim: number
 }

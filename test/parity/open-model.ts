@@ -6,6 +6,9 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { agrees } from '../../scripts/parity/comparison.ts'
 import { openComparable } from '../../scripts/parity/comparable.ts'
+import { WARM_UP_CALLS } from '../../models/graph/compiled.ts'
+import { tf, type Tensor } from '../../models/tensor.ts'
+import { assertClose } from '../support/assert-close.ts'
 import type { Shapes } from '../support/random-weights.ts'
 
 export const fixtureFolder = (name: string): string =>
@@ -33,4 +36,35 @@ export function readInventory(folder: string, name: string) {
   const keys = inventory.keys as [name: string, shape: number[]][]
   const shapes: Shapes = Object.fromEntries(keys.map(([key, shape]) => [key, shape]))
   return { ...inventory, shapes } as { kwargs: Record<string, unknown>; shapes: Shapes }
+}
+
+/**
+ * One test of a network on batches of three items [3, ...]: as a graph, an item has the answer that
+ * it has alone before there is one, and no tensor is left.
+ * @param absolute how far sums in another order may be from each other
+ */
+export function testGraph(
+  batch: Tensor,
+  separate: (batch: Tensor) => Tensor,
+  absolute: number,
+): void {
+  test('as a graph, an item has the answer that it has alone, and nothing is leaked', () => {
+    const valuesOf = (x: Tensor) => {
+      const answer = separate(x)
+      const values = answer.dataSync<'float32'>()
+      answer.dispose()
+      return values
+    }
+    const second = tf.slice(
+      batch,
+      [1, ...batch.shape.slice(1).map(() => 0)],
+      [1, ...batch.shape.slice(1)],
+    )
+    const alone = valuesOf(second)
+    const tensors = tf.memory().numTensors
+    for (let call = 0; call < WARM_UP_CALLS; call += 1) valuesOf(batch)
+    const together = valuesOf(batch)
+    assert.equal(tf.memory().numTensors, tensors)
+    assertClose(together.subarray(alone.length, 2 * alone.length), alone, { absolute })
+  })
 }

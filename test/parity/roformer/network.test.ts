@@ -3,39 +3,21 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { GoldenFolder } from '../../../scripts/parity/golden-folder.ts'
 import { openRoformer } from '../../../scripts/parity/roformer/stages.ts'
-import { WARM_UP_CALLS } from '../../../models/graph/compiled.ts'
 import { onShapes } from '../../../models/memory/shape-binding.ts'
 import { readRoformerConfig } from '../../../models/roformer/config.ts'
 import { loadNetwork } from '../../../models/roformer/network/network.ts'
 import { tf } from '../../../models/tensor.ts'
-import { assertClose } from '../../support/assert-close.ts'
 import { randomWeights } from '../../support/random-weights.ts'
 import { noise } from '../lanes.ts'
-import { fixtureFolder, readInventory, testStages } from '../open-model.ts'
+import { fixtureFolder, readInventory, testGraph, testStages } from '../open-model.ts'
 
 const FOLDER = fixtureFolder('roformer')
 
 await testStages(FOLDER)
 
-test('as a graph, an item has the answer that it has alone, and nothing is leaked', async () => {
-  const { network, config } = await openRoformer(await GoldenFolder.open(FOLDER), 'mel')
-  const { chunkSamples: samples } = config
-  const batch = tf.tensor3d(noise(3 * 2 * samples, 1, 0.1), [3, 2, samples])
-  const second = tf.slice(batch, [1, 0, 0], [1, -1, -1])
-  const separate = (x: typeof batch) => {
-    const stems = network.separate(x)
-    const values = stems.dataSync<'float32'>()
-    stems.dispose()
-    return values
-  }
-  const alone = separate(second) // before there is a graph
-  const before = tf.memory().numTensors
-  for (let call = 0; call <= WARM_UP_CALLS; call += 1) separate(batch)
-  const together = separate(batch)
-  assert.equal(tf.memory().numTensors, before)
-  const size = alone.length
-  assertClose(together.subarray(size, 2 * size), alone, { absolute: 2e-6 })
-})
+const { network, config } = await openRoformer(await GoldenFolder.open(FOLDER), 'mel')
+const shape: [number, number, number] = [3, 2, config.chunkSamples]
+testGraph(tf.tensor3d(noise(3 * 2 * config.chunkSamples, 1, 0.1), shape), network.separate, 2e-6)
 
 const AUDIO = { chunk_size: 352_800, sample_rate: 44_100 }
 const ONE_STEM = { instruments: ['vocals', 'other'], target_instrument: 'vocals' }
