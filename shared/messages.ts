@@ -116,6 +116,17 @@ const findingFields = {
   ),
 }
 
+/** How much softer than the media all outputs of a request are. */
+export const gainField = {
+  gain_db: Type.Optional(
+    Type.Number({
+      maximum: 0,
+      description:
+        'An extension: the gain in dB that all outputs have in common so that none clips; 0: none.',
+    }),
+  ),
+}
+
 /** Of one prompt. */
 export const Finding = Type.Object(findingFields)
 
@@ -150,6 +161,8 @@ export const Event = Type.Union([
       residual: Output,
       ...optional(FURTHER_TARGETS, Target),
       peaks: Type.Optional(StoredFile),
+      /** Absent in events of earlier versions: outputs may be clipped. */
+      ...gainField,
     }),
   }),
   Type.Object({

@@ -178,7 +178,7 @@ function peaksOf(blocks: Blocks): void {
       ]),
     )
   }
-  peaks.toJson()
+  peaks.toJson(1)
 }
 
 function hashOf(file: Buffer, times: number): void {

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import numpy as np
+
 from winnow_client import ApiError, Client, UnreachableError
 from winnow_client.types import Result
 
@@ -57,12 +59,13 @@ def wait(client: Client, request_id: str, on_progress: Callable[[float], None]) 
 
 
 def download(client: Client, result: Result) -> tuple[list[Planes], Planes, int]:
-    """The targets, the residual and their sample rate."""
+    """The targets and the residual at the level of the media, and their sample rate."""
     data = result["data"]
+    scale = np.float32(10 ** (-data.get("gain_db", 0) / 20))  # files hold nothing beyond 1
     outputs = [*data.get("targets", [data["target"]]), data["residual"]]
     files = []
     for output in outputs:
         with client.open(output["url"]) as response:
             files.append(read_wav(response.read()))
-    *targets, residual = [planes for planes, _ in files]
+    *targets, residual = [scale * planes for planes, _ in files]
     return targets, residual, files[0][1]

@@ -930,7 +930,8 @@ export interface components {
          *           "file_name": "walk-residual.wav"
          *         },
          *         "duration": 12.5,
-         *         "sample_rate": 48000
+         *         "sample_rate": 48000,
+         *         "gain_db": 0
          *       },
          *       "usage": {
          *         "feature": "audio_seconds",
@@ -1113,7 +1114,8 @@ export interface components {
          *         "file_name": "walk-residual.wav"
          *       },
          *       "duration": 12.5,
-         *       "sample_rate": 48000
+         *       "sample_rate": 48000,
+         *       "gain_db": 0
          *     }
          */
         SeparationData: {
@@ -1125,6 +1127,8 @@ export interface components {
             duration?: number;
             /** @description Hertz. */
             sample_rate: number;
+            /** @description An extension: the gain in dB that all outputs have in common so that none clips; 0: none. */
+            gain_db?: number;
             /** @description An extension: how probable it is that the sound is in the media. */
             match?: number;
             /** @description An extension: the model's nearest name for the prompt; null: none is near. */

@@ -218,6 +218,15 @@ export function mergedSpans(work: readonly ChunkWork[]): { start: number; end: n
 
 type Sound = Pick<Mixture, 'sampleRate' | 'channels'>
 
+/** @param gainDb in dB, at most 0 */
+export const describeGain = (gainDb: number): string[] =>
+  gainDb === 0
+    ? []
+    : [
+        `Lowered all outputs by ${(-gainDb).toFixed(2)} dB, the media in them alike: ` +
+          'samples beyond full scale would have been clipped.',
+      ]
+
 /** @param sound what the files hold */
 export function describeStored(stored: Stored, sound: Sound, mixture: Sound): string {
   const { extension } = stored.target
@@ -226,7 +235,7 @@ export function describeStored(stored: Stored, sound: Sound, mixture: Sound): st
     sound.channels === mixture.channels
       ? ''
       : `, mixed down to ${counted(sound.channels, 'channel')}`
-  const { residual, peaks, ...targets } = stored
+  const { residual, peaks, gain_db, ...targets } = stored
   const names = [...Object.keys(targets), 'residual'].map((name) => name.replace('_', ' '))
   const videos = [...Object.values(targets), residual].flatMap(({ video }, i) =>
     video ? names[i]! : [],

@@ -5,16 +5,12 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Event, OutputName, OutputPart, StoredFile } from '../../shared/messages.ts'
-import { beginSpan, type OpenSpan } from '../../shared/telemetry/tracing.ts'
 import { allSettledOrThrow } from './all-settled-or-throw.ts'
-import {
-  createEncoder,
-  type EncodedFile,
-  type Encoder,
-  type EncoderOptions,
-} from '../media/encode.ts'
-import { Peaks } from './peaks.ts'
+import type { EncodedFile, EncoderOptions } from '../media/encode.ts'
 import { isDiskFull } from '../media/ffmpeg.ts'
+import { factorOf, gainDbFor, peakOf } from './output-gain.ts'
+import { OutputWriter } from './output-writer.ts'
+import { Peaks } from './peaks.ts'
 import type { PreparedVideo } from '../media/prepare-video.ts'
 import { VideoProcess } from '../media/video-process.ts'
 
@@ -37,18 +33,10 @@ export interface OutputsOptions {
 /** Stores a complete file. */
 export type Store = (part: OutputPart, path: string, contentType: string) => Promise<void>
 
-export type Stored = Extract<Event, { type: 'completed' }>['outputs']
+export type Stored = Extract<Event, { type: 'completed' }>['outputs'] & { gain_db: number }
 
 /** Planar samples, of one length, of each output. */
 export type Parts = ReadonlyMap<OutputName, readonly Float32Array[]>
-
-interface Writer {
-  sound: Encoder
-  /** Until the sound is whole. */
-  encoding: OpenSpan
-  /** The sound track of the video. */
-  track: Encoder | null
-}
 
 export class Outputs {
   readonly #options: OutputsOptions
@@ -58,8 +46,10 @@ export class Outputs {
   readonly #pictures: VideoProcess | null
   /** Null: there is no picture, or none that an MP4 could show. */
   readonly #video: Promise<PreparedVideo | null>
-  readonly #writers = new Map<OutputName, Writer>()
+  readonly #writers = new Map<OutputName, OutputWriter>()
   readonly #peaks: Peaks | null
+  /** The greatest absolute sample of all outputs; full scale is 1. */
+  #peak = 0
 
   private constructor(options: OutputsOptions) {
     this.#options = options
@@ -75,7 +65,12 @@ export class Outputs {
   static async open(options: OutputsOptions): Promise<Outputs> {
     const outputs = new Outputs(options)
     try {
-      for (const name of options.names) outputs.#writers.set(name, await outputs.#openWriter(name))
+      for (const name of options.names) {
+        const { folder, encoding, videoPath } = options
+        const hasTrack = videoPath !== null
+        const writing = { name, folder, encoding, hasTrack, signal: outputs.#signal }
+        outputs.#writers.set(name, await OutputWriter.open(writing))
+      }
       outputs.#logLayouts()
       return outputs
     } catch (error) {
@@ -89,34 +84,36 @@ export class Outputs {
     return this.#writers.get('target')!.sound
   }
 
-  /** Adds planar samples to all. */
+  /** Adds planar samples to all. Once one is beyond full scale, all files wait for their gain. */
   async write(parts: Parts): Promise<void> {
-    const writing = [...this.#writers].flatMap(([name, { sound, track }]) => {
-      const samples = parts.get(name)!
-      return [sound.write(samples), track?.write(samples)]
-    })
+    this.#peak = Math.max(this.#peak, ...[...parts.values()].map(peakOf))
+    const writers = [...this.#writers]
+    if (this.#peak > 1) await allSettledOrThrow(writers.map(([, writer]) => writer.postpone()))
+    const writing = writers.map(([name, writer]) => writer.write(parts.get(name)!))
     // While other threads write. If it throws, the writing is awaited nonetheless.
     const collecting = (async () => this.#peaks?.add(parts))()
     await allSettledOrThrow([...writing, collecting])
   }
 
   /**
-   * Completes the files and hands each to `store` as soon as it is whole.
+   * Completes the files, all at one gain, and hands each to `store` as soon as it is whole.
    * @throws what `store` throws; Error when the disk is full
    */
   async finish(store: Store): Promise<Stored> {
+    const gainDb = gainDbFor(this.#peak)
+    const gain = factorOf(gainDb)
     const [peaks, ...stored] = await allSettledOrThrow<Stored['target'] | undefined>([
-      this.#peaks ? this.#storePeaks(this.#peaks, store) : undefined,
-      ...[...this.#writers].map(([name, writer]) => this.#finish(name, writer, store)),
+      this.#peaks ? this.#storePeaks(this.#peaks.toJson(gain), store) : undefined,
+      ...[...this.#writers].map(([name, writer]) => this.#finish(name, writer, { gain, store })),
     ])
     this.#pictures?.close()
     const outputs = [...this.#writers.keys()].map((name, i) => [name, stored[i]])
-    return { ...(Object.fromEntries(outputs) as Stored), ...(peaks && { peaks }) }
+    return { ...(Object.fromEntries(outputs) as Stored), ...(peaks && { peaks }), gain_db: gainDb }
   }
 
-  async #storePeaks(peaks: Peaks, store: Store): Promise<StoredFile> {
+  async #storePeaks(text: string, store: Store): Promise<StoredFile> {
     const path = join(this.#options.folder, 'peaks')
-    const json = Buffer.from(peaks.toJson())
+    const json = Buffer.from(text)
     await writeFile(path, json)
     await store('peaks', path, 'application/json')
     return { content_type: 'application/json', extension: 'json', bytes: json.length }
@@ -125,12 +122,8 @@ export class Outputs {
   /** Aborts. The caller removes what is in the folder. */
   async abort(): Promise<void> {
     this.#stop.abort()
-    const writers = [...this.#writers.values()]
-    for (const { encoding } of writers) encoding.end({ code: 'INTERRUPTED' })
-    await Promise.allSettled([
-      this.#video,
-      ...writers.flatMap(({ sound, track }) => [sound.abort(), track?.abort()]),
-    ])
+    const aborted = [...this.#writers.values()].map((writer) => writer.abort())
+    await Promise.allSettled([this.#video, ...aborted])
   }
 
   /** The same for all outputs. */
@@ -140,31 +133,20 @@ export class Outputs {
     if (track?.layoutChange) this.#options.log(`In the videos: ${track.layoutChange}`)
   }
 
-  async #openWriter(name: OutputName): Promise<Writer> {
-    const { folder, encoding, videoPath } = this.#options
-    const sound = await createEncoder(join(folder, name), encoding)
-    const track =
-      videoPath === null
-        ? null
-        : await createEncoder(join(folder, `${name}_track`), { ...encoding, format: 'aac' })
-    return { sound, track, encoding: beginSpan(`encode ${name}`) }
-  }
-
   async #finish(
     name: OutputName,
-    { sound, track, encoding }: Writer,
-    store: Store,
+    writer: OutputWriter,
+    { gain, store }: { gain: number; store: Store },
   ): Promise<Stored['target']> {
-    const soundPath = join(this.#options.folder, name)
+    await writer.encodePostponed(gain)
     const storeSound = async () => {
-      const file = await sound.finish()
-      encoding.end()
-      await store(name, soundPath, file.contentType)
+      const file = await writer.finishSound()
+      await store(name, file.path, file.contentType)
       return file
     }
     const storeVideo = async () => {
-      await track?.finish()
-      const file = await this.#makeVideo(name)
+      await writer.finishTrack()
+      const file = await this.#makeVideo(name, writer.trackPath)
       const part = `${name}_video` as const
       if (file) await store(part, join(this.#options.folder, part), file.contentType)
       return file
@@ -173,12 +155,10 @@ export class Outputs {
     return { ...storedFile(file!), ...(video && { video: storedFile(video) }) }
   }
 
-  async #makeVideo(name: OutputName): Promise<EncodedFile | null> {
-    const { folder } = this.#options
+  async #makeVideo(name: OutputName, audioPath: string): Promise<EncodedFile | null> {
     const video = await this.#video
     if (!video) return null
-    const audioPath = join(folder, `${name}_track`)
-    const path = join(folder, `${name}_video`)
+    const path = join(this.#options.folder, `${name}_video`)
     const making = this.#pictures!.mux({ video, audioPath, path })
     return this.#orNull(`${name} video`, making)
   }

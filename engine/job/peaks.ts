@@ -57,10 +57,13 @@ export class Peaks {
     })
   }
 
-  /** JSON: `mixture`, `targets` in their order, and `residual`. */
-  toJson(): string {
+  /**
+   * JSON: `mixture`, `targets` in their order, and `residual`.
+   * @param gain a factor for every sample
+   */
+  toJson(gain: number): string {
     const { mixture, residual, ...targets } = Object.fromEntries(
-      [...this.#tracks].map(([name, track]) => [name, track.waveform(this.#sampleRate)]),
+      [...this.#tracks].map(([name, track]) => [name, track.waveform(this.#sampleRate, gain)]),
     )
     return JSON.stringify({ mixture, targets: Object.values(targets), residual })
   }
@@ -102,12 +105,13 @@ class Track {
     }
   }
 
-  waveform(sampleRate: number): Waveform {
+  waveform(sampleRate: number, gain: number): Waveform {
     const buckets = this.#least[0]!.length
     const data: number[] = []
     for (let bucket = 0; bucket < buckets; bucket += 1) {
       for (const [channel, least] of this.#least.entries()) {
-        data.push(toEightBits(least[bucket]!), toEightBits(this.#greatest[channel]![bucket]!))
+        const greatest = this.#greatest[channel]!
+        data.push(toEightBits(gain * least[bucket]!), toEightBits(gain * greatest[bucket]!))
       }
     }
     return {

@@ -15,7 +15,7 @@ import type { ModelDescription } from '../../models/model.ts'
 import type { EngineConfig } from '../config.ts'
 import { DeviceError } from '../compute/compute-errors.ts'
 import { allSettledOrThrow } from './all-settled-or-throw.ts'
-import { describeReading, describeMixture, describeStored } from './job-log.ts'
+import { describeGain, describeReading, describeMixture, describeStored } from './job-log.ts'
 import type { JobMedia, JobOutputs } from './job-media.ts'
 import { LogLines } from './log-lines.ts'
 import { TransientError, LONG_RETRY_POLICY, withRetries } from '../media/retry.ts'
@@ -182,6 +182,7 @@ async function separateSource(
     })
     for (const line of describeReading(mixture)) reporter.log(line)
     const stored = await outputs.finish(createStore(job, signal, deps))
+    for (const line of describeGain(stored.gain_db)) reporter.log(line)
     reporter.log(describeStored(stored, outputs.sound, mixture))
     const duration = samples / mixture.sampleRate
     deps.onSeparated(duration)

@@ -54,6 +54,7 @@ const DATA = {
   },
   duration: 12.5,
   sample_rate: 48_000,
+  gain_db: 0,
 }
 
 export const NOTES: Readonly<Record<string, Note>> = {

@@ -6,7 +6,7 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { ERRORS, FAILURE_CODES } from '../../shared/errors.ts'
 import { ID_CHARACTERS_MAX } from '../../shared/ids.ts'
-import { Finding } from '../../shared/messages.ts'
+import { Finding, gainField } from '../../shared/messages.ts'
 import { REQUEST_STATUSES } from '../../shared/request-status.ts'
 import {
   AudioSpan,
@@ -325,6 +325,7 @@ export const SeparationData = Type.Object(
     residual: OutputFile,
     duration: Type.Optional(Type.Number({ description: 'Seconds.' })),
     sample_rate: Type.Integer({ description: 'Hertz.' }),
+    ...gainField,
     ...Finding.properties,
   },
   { title: 'SeparationData' },

@@ -170,6 +170,7 @@ export async function presentResult(
     ...targetNames(prompts.length).slice(1).map(fileOf),
   ])
   const { targets: found = [], ...finding } = presentFindings(row)
+  const { gain_db: gainDb } = outputsOf(row)
   const targets = [target, ...further].map((file, i) => ({
     prompt: prompts[i]!,
     ...file,
@@ -185,6 +186,7 @@ export async function presentResult(
       residual,
       duration,
       sample_rate: sampleRate,
+      ...(gainDb !== undefined && { gain_db: gainDb }),
       ...finding,
     },
     usage: {

@@ -1,4 +1,4 @@
-/** What the model found out about a prompt: `match` and `understood_as`, extensions. */
+/** What an engine says of a prompt and its outputs: `match`, `understood_as` and `gain_db`. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -9,9 +9,15 @@ import { startSeparationClient } from '../support/separation-client.ts'
 import { API, outputsOf, startGateway, submitted, type Gateway } from '../support/start-gateway.ts'
 
 /** A completed request whose engine found that out about its prompts. */
-async function completed(gateway: Gateway, input: object, findings: readonly Finding[]) {
+async function completed(
+  gateway: Gateway,
+  input: object,
+  findings: readonly Finding[],
+  gainDb?: number,
+) {
   const requestId = await submitted(gateway, input)
-  const outputs = outputsOf(gateway.broker.jobOf(requestId))
+  const { gain_db: _, ...files } = outputsOf(gateway.broker.jobOf(requestId))
+  const outputs = { ...files, ...(gainDb !== undefined && { gain_db: gainDb }) }
   const targets = ['target', 'target_2'] as const
   for (const [i, finding] of findings.entries()) {
     outputs[targets[i]!] = { ...outputs[targets[i]!]!, ...finding }
@@ -68,6 +74,15 @@ test('of a model that tells neither, and before the end, there is nothing of the
   const requestId = await submitted(gateway)
   const waiting = await gateway.call('GET', `${API}/requests/${requestId}/status`)
   assert.equal('match' in waiting.json(), false)
+})
+
+test('the result has the gain of the outputs, over gRPC too; of an earlier engine it has none', async (t) => {
+  const gateway = await startGateway(t)
+  const { requestId, data } = await completed(gateway, {}, [], -6.02)
+  assert.equal(data.gain_db, -6.02)
+  const { call } = await startSeparationClient(t, gateway)
+  assert.equal((await call('Get', { request_id: requestId })).result.gain_db, -6.02)
+  assert.equal('gain_db' in (await completed(gateway, {}, [])).data, false)
 })
 
 test('over gRPC likewise, where the name that is not there is empty', async (t) => {

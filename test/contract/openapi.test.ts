@@ -89,7 +89,11 @@ const FIELDS: Record<string, [required: string, optional?: string, extension?: s
   QueueResultResponse: ['request_id model status data usage retention', 'webhook'],
   'QueueResultResponse.usage': ['', 'feature quantity billing_status'],
   'QueueResultResponse.retention': ['', 'delete_after'],
-  SeparationData: ['target residual sample_rate', 'duration', 'targets match understood_as'],
+  SeparationData: [
+    'target residual sample_rate',
+    'duration',
+    'targets match understood_as gain_db',
+  ],
   OutputFile: ['url content_type file_name', 'video_url'],
   SeparationCompletedEvent: [
     'type request_id model status created_at completed_at data usage',

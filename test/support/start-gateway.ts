@@ -326,12 +326,12 @@ export async function submitted(gateway: Gateway, input: object = {}): Promise<s
 }
 
 /** What an engine reports of a source without a picture. */
-export const outputsOf = (job: Job) =>
-  Object.fromEntries(
-    Object.keys(job.upload_urls)
-      .filter((part) => !part.endsWith('_video'))
-      .map((name) => [name, name === 'peaks' ? PEAKS : OUTPUT]),
-  ) as EventOutputs
+export const outputsOf = (job: Job) => {
+  const files = Object.keys(job.upload_urls)
+    .filter((part) => !part.endsWith('_video'))
+    .map((name) => [name, name === 'peaks' ? PEAKS : OUTPUT] as const)
+  return Object.fromEntries<unknown>([...files, ['gain_db', 0]]) as EventOutputs
+}
 
 /** What an engine does that completes a request: uploads, then says so. */
 export async function complete(gateway: Gateway, requestId: string): Promise<Job> {

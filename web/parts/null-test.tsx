@@ -15,7 +15,9 @@ export function NullTest({ loaded }: { loaded: Loaded }) {
       peak < ROUNDING_DB
         ? 'nothing was added and nothing lost.'
         : 'with lossy files, what their coding changes.'
-    setText(`Mixture minus targets minus residual peaks at ${level}: ${verdict}`)
+    const { gain_db: gainDb = 0 } = loaded.result.data
+    const lowered = gainDb < 0 ? `, lowered by ${-gainDb} dB as they are,` : ''
+    setText(`Mixture${lowered} minus targets minus residual peaks at ${level}: ${verdict}`)
   }
   return (
     <div class="null-test">

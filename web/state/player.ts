@@ -3,6 +3,7 @@
 import { signal } from '@preact/signals'
 import type { OutputFile, Result } from '../../clients/typescript/client.ts'
 import { decode, DECODED_BYTES_MAX, sum } from '../audio/decode.ts'
+import { fromDb } from '../audio/levels.ts'
 import { Mixer, type Lane, type Output } from '../audio/mixer.ts'
 import { nullTest } from '../audio/null-test.ts'
 import { currentClient } from './credential.ts'
@@ -56,7 +57,7 @@ export async function load(request: OpenRequest, result: Result): Promise<Loaded
       lane({ kind, label, output, buffer: await fetchBuffer(output.url, rate) }),
     ),
   )
-  const original = await decodeOriginal(request.original, rate)
+  const original = await decodeOriginal(request.original, result.data)
   const outputs = lanes.map(({ buffer }) => buffer)
   const mixture = original ?? (await sumOf(outputs))
   lanes[0]!.isSolo.value = true
@@ -74,11 +75,15 @@ async function fetchBuffer(url: string, rate: number): Promise<AudioBuffer> {
   return decode(await reply.arrayBuffer(), rate)
 }
 
-/** Null: this browser does not have it, or can't read it. */
-async function decodeOriginal(original: Blob | null, rate: number): Promise<AudioBuffer | null> {
+/** At the level of the outputs. Null: this browser does not have it, or can't read it. */
+async function decodeOriginal(
+  original: Blob | null,
+  { sample_rate: rate, gain_db: gainDb = 0 }: Result['data'],
+): Promise<AudioBuffer | null> {
   if (!original) return null
   try {
-    return await decode(await original.arrayBuffer(), rate)
+    const buffer = await decode(await original.arrayBuffer(), rate)
+    return gainDb === 0 ? buffer : await sum([{ buffer, gain: fromDb(gainDb) }])
   } catch {
     return null // a container that FFmpeg reads and this browser does not
   }

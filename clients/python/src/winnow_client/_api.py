@@ -282,6 +282,8 @@ class SeparationData(_SeparationData, total=False):
     targets: list[PromptTarget]
     # Seconds.
     duration: float
+    # An extension: the gain in dB that all outputs have in common so that none clips; 0: none.
+    gain_db: float
     # An extension: how probable it is that the sound is in the media.
     match: float
     # An extension: the model's nearest name for the prompt; null: none is near.

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { Outputs } from '../../../../engine/job/outputs.ts'
 import type { OutputName } from '../../../../shared/messages.ts'
 import { makeMedia } from '../../../support/make-media.ts'
-import { noise } from '../../../support/signals.ts'
-import { wavBytes } from '../../../support/wav.ts'
+import { concatenate, noise } from '../../../support/signals.ts'
+import { readWav24, wavBytes } from '../../../support/wav.ts'
 
 const RATE = 16_000
 const encoding = { format: 'wav' as const, sampleRate: RATE, channels: 1 }
@@ -22,7 +22,12 @@ after(() => rm(folder, { recursive: true }))
 const NAMES: readonly OutputName[] = ['target', 'residual']
 const partsOf = (names: readonly OutputName[]) => new Map(names.map((name) => [name, planes]))
 
-function openOutputs(videoPath: string | null, names = NAMES, hasPeaks = false) {
+function openOutputs(
+  videoPath: string | null,
+  names = NAMES,
+  hasPeaks = false,
+  signal = new AbortController().signal,
+) {
   const lines: string[] = []
   const opened = Outputs.open({
     folder,
@@ -31,7 +36,7 @@ function openOutputs(videoPath: string | null, names = NAMES, hasPeaks = false) 
     videoPath,
     soundIndex: 1,
     hasPeaks,
-    signal: new AbortController().signal,
+    signal,
     log: (line) => lines.push(line),
   })
   return { opened, lines }
@@ -133,4 +138,65 @@ test('peaks are stored last, of the mixture and every output', async () => {
   })
   assert.match(text, /^application\/json \{"mixture":/)
   assert.equal(stored.peaks?.bytes, text.length - 'application/json '.length)
+})
+
+test('where one output clips at last, all are lowered alike, from their first sample', async () => {
+  const path = join(folder, 'loud.mp4')
+  await makeMedia(path, 'mp4', {
+    audio: { planes, sampleRate: RATE, encoder: 'aac' },
+    video: { seconds: 1, encoder: 'libx264' },
+  })
+  const outputs = await openOutputs(path, NAMES, true).opened
+  const [quiet, loud] = [Float32Array.of(0.5, -0.25), Float32Array.of(-2, 1)]
+  await outputs.write(new Map(NAMES.map((name) => [name, [quiet]])))
+  await outputs.write(
+    new Map([
+      ['target', [quiet]],
+      ['residual', [loud]],
+    ]),
+  )
+  const files = new Map<string, Buffer>()
+  const stored = await outputs.finish(async (part, file) => {
+    files.set(part, await readFile(file))
+  })
+  assert.equal(stored.gain_db, -6.03)
+  const gain = 10 ** (-6.03 / 20)
+  for (const [name, last] of [
+    ['target', quiet],
+    ['residual', loud],
+  ] as const) {
+    const [plane] = readWav24(files.get(name)!).planes
+    const expected = concatenate([quiet, last]).map((x) => gain * x)
+    for (const [i, sample] of plane!.entries()) {
+      assert.ok(Math.abs(sample - expected[i]!) <= 2 ** -24 + 2 ** -25, `${name} ${i}: ${sample}`)
+    }
+  }
+  assert.ok(stored.target.video, 'the track of the video is coded again too')
+  const peaks = JSON.parse(files.get('peaks')!.toString())
+  assert.deepEqual(peaks.residual.data, [Math.round(-2 * gain * 127), Math.round(gain * 127)])
+  assert.deepEqual(
+    (await readdir(folder)).filter((file) => file.endsWith('_samples')),
+    [],
+  )
+})
+
+test('outputs that do not clip are stored as they are', async () => {
+  const outputs = await openOutputs(null).opened
+  await outputs.write(new Map(NAMES.map((name) => [name, [Float32Array.of(1, -1, 0.5)]])))
+  const { gain_db: gainDb } = await outputs.finish(() => Promise.resolve())
+  assert.equal(gainDb, 0)
+  const [plane] = readWav24(await readFile(join(folder, 'target'))).planes
+  assert.deepEqual([...plane!], [1 - 2 ** -23, -1, 0.5])
+})
+
+test('aborted while the files are written again, it stops', async () => {
+  const stop = new AbortController()
+  const outputs = await openOutputs(null, NAMES, false, stop.signal).opened
+  await outputs.write(new Map(NAMES.map((name) => [name, [Float32Array.of(2)]])))
+  stop.abort(new Error('canceled'))
+  await assert.rejects(
+    outputs.finish(() => Promise.resolve()),
+    /canceled/,
+  )
+  await outputs.abort()
 })

@@ -197,12 +197,12 @@ test('what was decoded and mixed down, and what was stored', () => {
   const file = { content_type: 'audio/mpeg', extension: 'mp3', bytes: 1 }
   const stereo = { sampleRate: 48_000, channels: 2 }
   assert.equal(
-    describeStored({ target: file, residual: file }, stereo, stereo),
+    describeStored({ target: file, residual: file, gain_db: 0 }, stereo, stereo),
     'Stored target and residual as mp3.',
   )
   const withVideo = { ...file, video: file }
   assert.equal(
-    describeStored({ target: withVideo, residual: withVideo }, stereo, {
+    describeStored({ target: withVideo, residual: withVideo, gain_db: 0 }, stereo, {
       sampleRate: 96_000,
       channels: 6,
     }),

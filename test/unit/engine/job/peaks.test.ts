@@ -15,7 +15,7 @@ function waveformsOf(blocks: ReadonlyMap<OutputName, Blocks>, channels: number) 
   for (let i = 0; i < count; i += 1) {
     peaks.add(new Map([...blocks].map(([name, list]) => [name, list[i]!])))
   }
-  return JSON.parse(peaks.toJson()) as {
+  return JSON.parse(peaks.toJson(1)) as {
     mixture: Waveform
     targets: Waveform[]
     residual: Waveform
@@ -124,6 +124,6 @@ test('a first piece without samples, of a chunk no longer than its overlap, chan
       ]),
     )
   }
-  const { mixture } = JSON.parse(peaks.toJson()) as { mixture: { data: number[] } }
+  const { mixture } = JSON.parse(peaks.toJson(1)) as { mixture: { data: number[] } }
   assert.deepEqual(mixture.data, [-127, 127])
 })
