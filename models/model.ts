@@ -62,7 +62,9 @@ export interface LaneRequest {
 }
 
 export interface Lane {
-  /** Time frames that the lane occupies in a batch: its cost, and the length it is padded from. */
+  /** Rows of a batch that the lane takes. */
+  readonly rows: number
+  /** Time frames of each of its rows, which are padded to the longest of the batch. */
   readonly frames: number
   /** Evaluations that the lane needs in all. */
   readonly steps: number

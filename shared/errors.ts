@@ -26,6 +26,10 @@ export const ERRORS = {
   QUEUE_UNAVAILABLE: { status: 502, message: 'The request could not be queued; try again.' },
   SERVICE_UNAVAILABLE: { status: 503, message: 'The database is away; try again in a moment.' },
   MODEL_FAILED: { status: 500, message: 'The model failed on this media.' },
+  CHUNK_TOO_LARGE: {
+    status: 500,
+    message: 'The memory of the device holds no chunk of this media: lower max_chunk_duration.',
+  },
   INVALID_MEDIA: { status: 400, message: 'The media could not be decoded.' },
   NO_AUDIO_STREAM: { status: 400, message: 'The media has no audio stream.' },
   ENGINE_LOST: { status: 500, message: 'No engine could finish the request.' },
@@ -37,6 +41,7 @@ export type ErrorCode = keyof typeof ERRORS
 /** The codes with which a request can end `FAILED` (docs/decisions/error-codes.md). */
 export const FAILURE_CODES = [
   'MODEL_FAILED',
+  'CHUNK_TOO_LARGE',
   'INVALID_MEDIA',
   'NO_AUDIO_STREAM',
   'MEDIA_FETCH_FAILED',

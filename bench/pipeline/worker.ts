@@ -42,7 +42,7 @@ const FREE_MODEL: Model = {
   open({ chunk: { channels, sampleRate } }: LaneRequest): FreeLane {
     const seconds = channels[0]!.length / sampleRate
     const frames = Math.ceil(seconds * DESCRIPTION.framesPerSecond)
-    return { frames, steps: 1, stepsDone: 0, channels }
+    return { rows: 1, frames, steps: 1, stepsDone: 0, channels }
   },
   step(lanes) {
     for (const lane of lanes) lane.stepsDone += 1
@@ -85,7 +85,7 @@ function obey(command: Command): Replies[Command['type']] {
     case 'open': {
       const lane = FREE_MODEL.open(command.request)
       lanes.set(command.lane, lane)
-      return { frames: lane.frames, steps: lane.steps }
+      return { rows: lane.rows, frames: lane.frames, steps: lane.steps }
     }
     case 'step':
       FREE_MODEL.step(command.lanes.map((id) => lanes.get(id)!))

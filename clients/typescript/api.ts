@@ -693,7 +693,7 @@ export interface components {
                  * @description Machine-readable.
                  * @enum {unknown}
                  */
-                code: "INVALID_REQUEST" | "INVALID_PARAMETER" | "INVALID_AUDIO_URL" | "INVALID_WEBHOOK_URL" | "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "PERMISSION_DENIED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "FILE_NOT_UPLOADED" | "FILE_ALREADY_UPLOADED" | "RESULT_NOT_READY" | "REQUEST_FAILED" | "REQUEST_FINISHED" | "IDEMPOTENCY_CONFLICT" | "FILE_EXPIRED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL" | "MEDIA_FETCH_FAILED" | "QUEUE_UNAVAILABLE" | "SERVICE_UNAVAILABLE" | "MODEL_FAILED" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "ENGINE_LOST" | "CANCELED";
+                code: "INVALID_REQUEST" | "INVALID_PARAMETER" | "INVALID_AUDIO_URL" | "INVALID_WEBHOOK_URL" | "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "PERMISSION_DENIED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "FILE_NOT_UPLOADED" | "FILE_ALREADY_UPLOADED" | "RESULT_NOT_READY" | "REQUEST_FAILED" | "REQUEST_FINISHED" | "IDEMPOTENCY_CONFLICT" | "FILE_EXPIRED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL" | "MEDIA_FETCH_FAILED" | "QUEUE_UNAVAILABLE" | "SERVICE_UNAVAILABLE" | "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "ENGINE_LOST" | "CANCELED";
                 /** @description What was wrong and what would be right. */
                 message: string;
                 /** @description The field: `input.spans[2].end`. */
@@ -814,7 +814,7 @@ export interface components {
             /** @description Why the request FAILED. */
             error?: {
                 /** @enum {unknown} */
-                code: "MODEL_FAILED" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "MEDIA_FETCH_FAILED" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
+                code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "MEDIA_FETCH_FAILED" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
                 message: string;
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
@@ -1001,7 +1001,7 @@ export interface components {
             /** @description Why the request FAILED. */
             error?: {
                 /** @enum {unknown} */
-                code: "MODEL_FAILED" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "MEDIA_FETCH_FAILED" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
+                code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "MEDIA_FETCH_FAILED" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
                 message: string;
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
@@ -1149,7 +1149,7 @@ export interface components {
             failed_at: string;
             error: {
                 /** @enum {unknown} */
-                code: "MODEL_FAILED" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "MEDIA_FETCH_FAILED" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
+                code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "MEDIA_FETCH_FAILED" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
                 message: string;
             };
             /** @description As it was given at submit. */

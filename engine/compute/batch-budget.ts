@@ -66,13 +66,13 @@ export class BatchBudget implements BatchLimits {
     if (this.#steps === STEPS_BEFORE_GROWTH) this.#resize(this.#framesMax * 2)
   }
 
-  /** The device had no memory for a batch of so many frames, padding included. */
-  shrink(frames: number): void {
-    this.#resize(Math.floor(frames / 2))
-    this.#log.warn(
-      { frames, frames_max: this.#framesMax },
-      'the device has no memory for a batch: smaller ones from now on',
-    )
+  /**
+   * The device ran out of memory. What it had none for may have been small, where it holds much
+   * else: so the budget is halved, not that.
+   */
+  shrink(): void {
+    this.#resize(Math.floor(this.#framesMax / 2))
+    this.#log.warn({ frames_max: this.#framesMax }, 'device out of memory: batch budget halved')
   }
 
   #resize(frames: number): void {

@@ -5,12 +5,14 @@ export interface WaitingLane {
   id: number
   accountId: string
   requestId: string
-  /** Its length in a batch. */
+  /** Rows of a batch that it takes. */
+  rows: number
+  /** Of each of its rows. */
   frames: number
 }
 
 export interface BatchLimits {
-  /** Budget of one batch: its lanes times the frames of its longest. A wider lane runs alone. */
+  /** Budget of one batch: its rows times the frames of its longest. A wider lane runs alone. */
   framesMax: number
 }
 
@@ -20,59 +22,121 @@ export interface Served {
   requests: ReadonlyMap<string, number>
 }
 
-/** Of a batch at least this share must be lanes, the rest may be padding. */
+/** At least this share of a batch must be lanes, the rest may be padding. */
 const FILL_MIN = 0.8
 
 /**
  * The next batch, in order of priority; empty when nothing waits. The account that was served least
  * comes first, within it the request served least, then the lane opened first: so a short request
  * overtakes a long one, and an account with many requests gets no more than its share (start-time
- * fair queueing, Goyal, Vin and Cheng 1997, on frames). Lanes whose length would waste the batch on
- * padding wait for the next.
+ * fair queueing, Goyal, Vin and Cheng 1997, on frames). Each lane has its turn once; one whose
+ * length would waste the batch on padding waits for the next.
  */
 export function nextBatch(
   waiting: readonly WaitingLane[],
   served: Served,
-  limits: BatchLimits,
+  { framesMax }: BatchLimits,
 ): WaitingLane[] {
-  const accounts = new Map(served.accounts)
-  const requests = new Map(served.requests)
-  const left = [...waiting].sort((a, b) => a.id - b.id)
+  const accounts = accountsOf(waiting, served)
   const batch: WaitingLane[] = []
-  while (left.length > 0) {
-    const fitting = left.filter((lane) => fits(batch, lane, limits))
-    const first = fitting.reduce<WaitingLane | null>(
-      (best, lane) => (best && !isServedLess(lane, best, accounts, requests) ? best : lane),
-      null,
-    )
-    if (!first) break
-    batch.push(first)
-    left.splice(left.indexOf(first), 1)
-    accounts.set(first.accountId, (accounts.get(first.accountId) ?? 0) + first.frames)
-    requests.set(first.requestId, (requests.get(first.requestId) ?? 0) + first.frames)
+  let size: BatchSize = { rows: 0, longest: 0, filled: 0 }
+  for (let account = accounts.pop(); account; account = accounts.pop()) {
+    const request = account.requests.pop()!
+    const lane = request.lanes.pop()!
+    const grown = grow(size, lane)
+    if (batch.length === 0 || fits(grown, framesMax)) {
+      batch.push(lane)
+      size = grown
+      account.served += framesOf(lane)
+      request.served += framesOf(lane)
+    }
+    if (request.lanes.length > 0) insert(account.requests, request, compareRequests)
+    if (account.requests.length > 0) insert(accounts, account, compareAccounts)
   }
   return batch
 }
 
-/** What a batch costs. */
-export const paddedFrames = (batch: readonly WaitingLane[]): number =>
-  Math.max(...batch.map(({ frames }) => frames)) * batch.length
+/** Frames of all rows of a lane. */
+export const framesOf = ({ rows, frames }: Pick<WaitingLane, 'rows' | 'frames'>): number =>
+  rows * frames
 
-function fits(batch: readonly WaitingLane[], lane: WaitingLane, limits: BatchLimits): boolean {
-  if (batch.length === 0) return true
-  const grown = [...batch, lane]
-  const padded = paddedFrames(grown)
-  const filled = grown.reduce((sum, { frames }) => sum + frames, 0)
-  return padded <= limits.framesMax && filled >= FILL_MIN * padded
+/** What a batch costs: its rows, each as long as the longest. */
+export function paddedFrames(batch: readonly WaitingLane[]): number {
+  const { rows, longest } = batch.reduce(grow, { rows: 0, longest: 0, filled: 0 })
+  return rows * longest
 }
 
-function isServedLess(
-  lane: WaitingLane,
-  than: WaitingLane,
-  accounts: ReadonlyMap<string, number>,
-  requests: ReadonlyMap<string, number>,
-): boolean {
-  const account = (accounts.get(lane.accountId) ?? 0) - (accounts.get(than.accountId) ?? 0)
-  if (account !== 0) return account < 0
-  return (requests.get(lane.requestId) ?? 0) < (requests.get(than.requestId) ?? 0)
+interface BatchSize {
+  rows: number
+  /** Frames of its longest row. */
+  longest: number
+  /** Frames of all rows, without padding. */
+  filled: number
+}
+
+const grow = ({ rows, longest, filled }: BatchSize, lane: WaitingLane): BatchSize => ({
+  rows: rows + lane.rows,
+  longest: Math.max(longest, lane.frames),
+  filled: filled + framesOf(lane),
+})
+
+const fits = ({ rows, longest, filled }: BatchSize, framesMax: number): boolean =>
+  rows * longest <= framesMax && filled >= FILL_MIN * rows * longest
+
+/** The lanes of one request; the one opened first is last. */
+interface RequestTurn {
+  served: number
+  lanes: WaitingLane[]
+}
+
+/** The requests of one account; the next one is last. */
+interface AccountTurn {
+  served: number
+  requests: RequestTurn[]
+}
+
+/** All accounts; the next one is last. */
+function accountsOf(waiting: readonly WaitingLane[], served: Served): AccountTurn[] {
+  const lanes = [...waiting].sort((a, b) => b.id - a.id)
+  const accounts = groupBy(lanes, 'accountId')
+  return [...accounts]
+    .map(([accountId, own]) => ({
+      served: served.accounts.get(accountId) ?? 0,
+      requests: [...groupBy(own, 'requestId')]
+        .map(([id, lanes]) => ({ served: served.requests.get(id) ?? 0, lanes }))
+        .sort(compareRequests),
+    }))
+    .sort(compareAccounts)
+}
+
+/** Map.groupBy, which Node 20 lacks. */
+function groupBy(
+  lanes: readonly WaitingLane[],
+  name: 'accountId' | 'requestId',
+): Map<string, WaitingLane[]> {
+  const groups = new Map<string, WaitingLane[]>()
+  for (const lane of lanes) {
+    const group = groups.get(lane[name])
+    if (group) group.push(lane)
+    else groups.set(lane[name], [lane])
+  }
+  return groups
+}
+
+/** Positive where `a` comes before `b`: such stand later in a list. */
+const compareRequests = (a: RequestTurn, b: RequestTurn): number =>
+  b.served - a.served || b.lanes.at(-1)!.id - a.lanes.at(-1)!.id
+
+const compareAccounts = (a: AccountTurn, b: AccountTurn): number =>
+  b.served - a.served || compareRequests(a.requests.at(-1)!, b.requests.at(-1)!)
+
+/** Puts an item where it belongs in a sorted list, by halves. */
+function insert<T>(sorted: T[], item: T, compare: (a: T, b: T) => number): void {
+  let [from, to] = [0, sorted.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if (compare(sorted[middle]!, item) <= 0) from = middle + 1
+    else to = middle
+  }
+  sorted.splice(from, 0, item)
 }

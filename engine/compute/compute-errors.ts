@@ -20,6 +20,13 @@ export class DeviceMemoryError extends DeviceError {
   override name = 'DeviceMemoryError'
 }
 
+/**
+ * The device had no memory for one lane alone, and it is larger than any batch that was computed.
+ */
+export class LaneTooLargeError extends Error {
+  override name = 'LaneTooLargeError'
+}
+
 /** TensorFlow failed for a reason that may lie in the lane or in the device. */
 export class NativeError extends Error {
   override name = 'NativeError'

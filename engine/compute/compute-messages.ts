@@ -32,8 +32,9 @@ export type Command =
   /** Answered like any other, in its turn: the thread is alive. */
   | { type: 'beat' }
 
-/** The result of `open`: the lane's length and its number of steps. */
+/** The result of `open`: what a lane takes of a batch, and its number of steps. */
 export interface OpenedLane {
+  rows: number
   frames: number
   steps: number
 }

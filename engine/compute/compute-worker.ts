@@ -59,7 +59,7 @@ function obey(command: Command): Replies[Command['type']] {
     case 'open': {
       const lane = model.open(command.request)
       lanes.set(command.lane, lane)
-      return { frames: lane.frames, steps: lane.steps }
+      return { rows: lane.rows, frames: lane.frames, steps: lane.steps }
     }
     case 'step': {
       model.step(command.lanes.map(laneOf))

@@ -2,8 +2,8 @@
 
 import type { LaneRequest, LaneResult } from '../../models/model.ts'
 import type { BatchBudget } from './batch-budget.ts'
-import { nextBatch, paddedFrames, type WaitingLane } from './batch-policy.ts'
-import { ComputeLostError, DeviceMemoryError } from './compute-errors.ts'
+import { framesOf, nextBatch, paddedFrames, type WaitingLane } from './batch-policy.ts'
+import { ComputeLostError, DeviceMemoryError, LaneTooLargeError } from './compute-errors.ts'
 import type { ComputeThread } from './compute-thread.ts'
 
 /** The account and request of the lane. */
@@ -67,6 +67,8 @@ export class Scheduler {
   readonly #opening = new Set<Promise<unknown>>()
   readonly #totals = { stepsTotal: 0, laneStepsTotal: 0, framesTotal: 0 }
   #stepping = false
+  /** Of the largest batch that was computed, padding included. */
+  #framesComputedMax = 0
 
   constructor(compute: Compute, budget: BatchBudget, observer: SchedulerObserver = {}) {
     this.#compute = compute
@@ -109,12 +111,12 @@ export class Scheduler {
     owner: LaneOwner,
     { onStep, onBegin }: LaneOptions,
   ): Promise<{ id: number; promise: Promise<LaneResult> }> {
-    const { lane: id, frames, steps } = await this.#watchMemory(this.#compute.open(request))
+    const { lane: id, rows, frames, steps } = await this.#watchMemory(this.#compute.open(request))
     const { promise, resolve, reject } = promiseWithResolvers<LaneResult>()
     promise.catch(() => undefined) // awaited by the caller: until then it is not unhandled
     this.#join(owner)
-    const lane = { id, ...owner, frames, steps, stepsLeft: steps, onStep, onBegin, resolve, reject }
-    this.#lanes.set(id, lane)
+    const size = { rows, frames, steps, stepsLeft: steps }
+    this.#lanes.set(id, { id, ...owner, ...size, onStep, onBegin, resolve, reject })
     return { id, promise }
   }
 
@@ -141,31 +143,41 @@ export class Scheduler {
   }
 
   /**
-   * Steps a batch. Without memory for it, it is split into smaller ones; after any other failure
-   * each of its lanes is stepped alone, so that only the one at fault fails.
+   * Steps a batch. Without memory for it, its halves are stepped; after any other failure each of
+   * its lanes is stepped alone, so that only the one at fault fails.
    */
   async #step(batch: readonly OpenLane[]): Promise<void> {
     try {
-      const framesMax = Math.max(this.#budget.framesMax, paddedFrames(batch))
+      const padded = paddedFrames(batch)
+      const framesMax = Math.max(this.#budget.framesMax, padded)
       for (const lane of batch) if (lane.stepsLeft === lane.steps) lane.onBegin?.()
       const startedAt = performance.now()
       await this.#watchMemory(this.#compute.step(batch.map((lane) => lane.id)))
       const seconds = (performance.now() - startedAt) / 1_000
       const frames = this.#count(batch)
+      this.#framesComputedMax = Math.max(this.#framesComputedMax, padded)
       this.#budget.stepped()
       this.#observer.stepped?.({ seconds, lanes: batch.length, frames, framesMax })
       for (const lane of batch) this.#advance(lane)
     } catch (error) {
       // A thread that ends loses every lane, not only those of the batch.
       if (error instanceof ComputeLostError) this.#abandonAll([...this.#lanes.keys()], error)
-      else if (batch.length === 1)
-        this.#abandonAll(
-          batch.map((lane) => lane.id),
-          error,
-        )
-      else if (error instanceof DeviceMemoryError) this.#budget.shrink(paddedFrames(batch))
-      else for (const lane of batch) if (this.#lanes.has(lane.id)) await this.#step([lane])
+      else if (batch.length === 1) this.#abandon(batch[0]!.id, this.#faultOf(batch[0]!, error))
+      else {
+        const size = error instanceof DeviceMemoryError ? Math.ceil(batch.length / 2) : 1
+        for (let i = 0; i < batch.length; i += size) {
+          const part = batch.slice(i, i + size).filter(({ id }) => this.#lanes.has(id))
+          if (part.length > 0) await this.#step(part)
+        }
+      }
     }
+  }
+
+  /** Why a lane fails that could not be stepped alone. */
+  #faultOf(lane: OpenLane, error: unknown): unknown {
+    const isTooLarge =
+      error instanceof DeviceMemoryError && framesOf(lane) > this.#framesComputedMax
+    return isTooLarge ? new LaneTooLargeError(error.message, { cause: error }) : error
   }
 
   #advance(lane: OpenLane): void {
@@ -174,7 +186,7 @@ export class Scheduler {
     lane.onStep(1 / lane.steps)
     if (lane.stepsLeft > 0) return
     this.#leave(lane)
-    this.#compute.close(lane.id).then(lane.resolve, lane.reject)
+    this.#watchMemory(this.#compute.close(lane.id)).then(lane.resolve, lane.reject)
   }
 
   #abandonAll(ids: readonly number[], reason: unknown): void {
@@ -219,12 +231,15 @@ export class Scheduler {
     this.#requests.clear()
   }
 
-  /** Passes on what a call of the device gives, and notes where memory was missing for it. */
+  /** Passes on what a call of the device gives; where memory ran out, batches become smaller. */
   async #watchMemory<T>(call: Promise<T>): Promise<T> {
     try {
       return await call
     } catch (error) {
-      if (error instanceof DeviceMemoryError) this.#observer.outOfMemory?.()
+      if (error instanceof DeviceMemoryError) {
+        this.#budget.shrink()
+        this.#observer.outOfMemory?.()
+      }
       throw error
     }
   }
@@ -234,7 +249,9 @@ export class Scheduler {
     this.#totals.stepsTotal += 1
     this.#totals.laneStepsTotal += batch.length
     let total = 0
-    for (const { accountId, requestId, frames } of batch) {
+    for (const lane of batch) {
+      const { accountId, requestId } = lane
+      const frames = framesOf(lane)
       total += frames
       this.#accounts.set(accountId, (this.#accounts.get(accountId) ?? 0) + frames)
       this.#requests.set(requestId, (this.#requests.get(requestId) ?? 0) + frames)

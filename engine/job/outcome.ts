@@ -2,7 +2,12 @@
 
 import { ERRORS, failureCode, ServiceError, type FailureCode } from '../../shared/errors.ts'
 import { shortText, type Event } from '../../shared/messages.ts'
-import { ComputeLostError, DeviceError, ModelError } from '../compute/compute-errors.ts'
+import {
+  ComputeLostError,
+  DeviceError,
+  LaneTooLargeError,
+  ModelError,
+} from '../compute/compute-errors.ts'
 import { isDiskFull } from '../media/ffmpeg.ts'
 import { TransientError } from '../media/retry.ts'
 import type { StoreOutage } from '../media/store-outage.ts'
@@ -27,7 +32,7 @@ export class JobStopped extends Error {
   }
 }
 
-/** Tries of a job that may itself be the reason of an error that nothing classifies. */
+/** Tries of a job that may itself be the reason of an error, where another engine may have none. */
 const UNCLASSIFIED_TRIES_MAX = 2
 
 /** Errors of the surroundings of a job. */
@@ -47,7 +52,7 @@ export function failureOf(error: unknown, tries: number): Failure | null {
   if (error instanceof ModelError) return failed('MODEL_FAILED')
   const mayPass = PASSING.some((kind) => error instanceof kind) || isFull(error)
   if (mayPass || tries < UNCLASSIFIED_TRIES_MAX) return null
-  return failed('MODEL_FAILED')
+  return failed(error instanceof LaneTooLargeError ? 'CHUNK_TOO_LARGE' : 'MODEL_FAILED')
 }
 
 const failed = (code: FailureCode): Failure => ({ code, message: ERRORS[code].message })

@@ -59,14 +59,9 @@ export async function separateMixture(
   const prompts = promptsOf(job.prompt, options)
   const plan = planOf(job, mixture, deps.model)
   const candidates = deps.model.givesCandidates ? options.reranking_candidates : 1
-  const progress = createProgress(
-    {
-      samples: Math.ceil(deps.secondsExpected * mixture.sampleRate),
-      plan,
-      lanes: candidates * prompts.length,
-    },
-    deps.onProgress,
-  )
+  const samplesExpected = Math.ceil(deps.secondsExpected * mixture.sampleRate)
+  const expected = { samples: samplesExpected, plan, lanes: candidates * prompts.length }
+  const progress = createProgress(expected, deps.onProgress)
   const inFlight: Promise<SeparatedChunk>[] = []
   const work: ChunkWork[][] = prompts.map(() => [])
   const joiner = new Joiner(prompts, plan, deps.write)
@@ -74,6 +69,9 @@ export async function separateMixture(
   let samples = 0
   let overlapStates: readonly (OverlapState | undefined)[] = []
   const spans = new LaneSpans()
+  // Once one lane has failed, the others of the job would be computed for nothing.
+  const stop = new AbortController()
+  const signal = AbortSignal.any([deps.signal, stop.signal])
   const decoding = beginSpan('decode')
   const settleFirst = async () => {
     const settled = await inFlight.shift()
@@ -88,9 +86,8 @@ export async function separateMixture(
   try {
     for await (const chunk of cutChunks(mixture.blocks(), mixture.channels, plan)) {
       samples = chunk.startSample + (chunk.channels[0]?.length ?? 0)
-      const onStep = progress.step
-      const chunkDeps = { ...deps, candidates, onStep, overlapStates, spans }
-      const separated = separateChunk(job, chunk, mixture, chunkDeps)
+      const lanesOf = { candidates, onStep: progress.step, overlapStates, spans }
+      const separated = separateChunk(job, chunk, mixture, { ...deps, ...lanesOf, signal, stop })
       separated.catch(() => undefined) // awaited later, in order: until then it is not unhandled
       inFlight.push(separated)
       if (inFlight.length >= inFlightMax) await settleFirst()
@@ -98,6 +95,9 @@ export async function separateMixture(
     decoding.end()
     assertSpansBegin(options.spans, samples / mixture.sampleRate)
     while (inFlight.length > 0) await settleFirst()
+  } catch (error) {
+    stop.abort(error)
+    throw error
   } finally {
     decoding.end({ code: 'INTERRUPTED' }) // unless it had ended before
     await Promise.allSettled(inFlight)
@@ -189,6 +189,8 @@ const workOn = (
 })
 
 type ChunkDeps = Pick<SeparationDeps, 'scheduler' | 'signal'> & {
+  /** Ends all lanes of the job. */
+  stop: AbortController
   candidates: number
   onStep(share: number): void
   spans: LaneSpans
@@ -200,7 +202,7 @@ async function separateChunk(
   job: Job,
   chunk: MixtureChunk,
   { sampleRate }: Mixture,
-  { scheduler, signal, candidates, onStep, overlapStates, spans }: ChunkDeps,
+  { scheduler, signal, stop, candidates, onStep, overlapStates, spans }: ChunkDeps,
 ): Promise<SeparatedChunk> {
   const { startSample, sharedSamples: overlapSamples, channels } = chunk
   const { options, request_id: requestId } = job
@@ -226,9 +228,11 @@ async function separateChunk(
         ...(overlapState && { overlapState }),
       }
       const where = { chunk_start_seconds: startSample / sampleRate, candidate }
-      return spans.trace(where, (onBegin) =>
+      const separated = spans.trace(where, (onBegin) =>
         scheduler.separate(lane, owner, { signal, onStep, onBegin }),
       )
+      separated.catch((error: unknown) => stop.abort(error))
+      return separated
     })
   const prompts = promptsOf(job.prompt, options)
   if (prompts.length === 1) {

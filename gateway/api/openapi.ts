@@ -103,7 +103,14 @@ const retryResponse = (status: 429 | 503) => ({
 
 /** A request can end with these codes; no HTTP response has them. */
 const OF_REQUESTS_ONLY: readonly ErrorCode[] = FAILURE_CODES.filter((code) =>
-  ['MODEL_FAILED', 'INVALID_MEDIA', 'NO_AUDIO_STREAM', 'ENGINE_LOST', 'CANCELED'].includes(code),
+  [
+    'MODEL_FAILED',
+    'CHUNK_TOO_LARGE',
+    'INVALID_MEDIA',
+    'NO_AUDIO_STREAM',
+    'ENGINE_LOST',
+    'CANCELED',
+  ].includes(code),
 )
 
 const codesOf = (status: number): ErrorCode[] =>

@@ -72,7 +72,7 @@ export interface LaneLoad {
  * Opens lanes with all that costs memory (two channels, predicted spans, the score of candidates),
  * steps them together to their ends and closes them.
  * @param onCall called after each call of the model
- * @returns frames of each lane
+ * @returns frames of each lane, over all its rows
  */
 export function takeThrough(
   model: Model,
@@ -80,7 +80,7 @@ export function takeThrough(
   onCall: () => void,
 ): number {
   const lanes = Array.from({ length: count }, (_, i) => openLane(model, seconds, i))
-  const [{ frames } = { frames: 0 }] = lanes
+  const [{ rows, frames } = { rows: 0, frames: 0 }] = lanes
   onCall()
   for (;;) {
     const busy = lanes.filter((lane) => lane.stepsDone < lane.steps)
@@ -90,7 +90,7 @@ export function takeThrough(
   }
   for (const lane of lanes) model.close(lane)
   onCall()
-  return frames
+  return rows * frames
 }
 
 /** Each chunk is another: a model remembers what it has encoded. */

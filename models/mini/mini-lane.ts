@@ -99,10 +99,9 @@ export class MiniLane implements Lane {
       return { hop, frames: frameCount(samples, hop, shift), shift }
     })
     this.steps = this.#framings.length
-    this.frames = this.rows * Math.max(...this.#framings.map(({ frames }) => tokenCount(frames)))
+    this.frames = Math.max(...this.#framings.map(({ frames }) => tokenCount(frames)))
   }
 
-  /** Of the network's input. */
   get rows(): number {
     return this.#views?.length ?? 1
   }

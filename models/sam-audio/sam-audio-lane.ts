@@ -25,12 +25,20 @@ export interface LanePlan {
   slices: readonly Slice[]
 }
 
+/** What a lane goes on from. */
+export type EnteredState = {
+  state: Tensor
+  /** Its last frames, where the next chunk has them too: none or one. */
+  left: Tensor[]
+}
+
 /**
  * Holds the conditioning and the state of the flow, then what is decoded of it. Its steps are
  * the slices of the encoding that were left when it was opened, those of the flow, and the slices
  * that are decoded.
  */
 export class SamAudioLane implements Lane, Flow {
+  readonly rows = 1
   readonly steps: number
   stepsDone = 0
   readonly plan: LanePlan
@@ -79,10 +87,10 @@ export class SamAudioLane implements Lane, Flow {
     return this.#flow !== undefined
   }
 
-  /** The lane owns the tensors of `flow` from here on. */
-  begin(flow: Flow, predictedSpans: readonly Span[] | undefined): void {
-    this.#flow = { ...flow, state: this.#entered(flow.state, 0) }
-    this.predictedSpans = predictedSpans
+  /** Begins with a state that `entered` gave; the lane owns the tensors from here on. */
+  begin(flow: Omit<Flow, 'state'>, state: EnteredState, spans: readonly Span[] | undefined): void {
+    this.#enter(flow, state)
+    this.predictedSpans = spans
   }
 
   get base(): Tensor {
@@ -114,27 +122,31 @@ export class SamAudioLane implements Lane, Flow {
     return slice
   }
 
-  /** Ends a step with the state that it led to, which the lane owns from here on. */
-  advance(state: Tensor): void {
-    const { base, memory, state: last } = this.#begun
-    last.dispose()
-    this.stepsDone += 1
-    const entered = this.#entered(state, this.stepsDone - this.#encodingSteps)
-    this.#flow = { base, memory, state: entered }
+  /**
+   * A state of the flow as the lane goes on from it. Changes nothing, and may run out of memory: so
+   * a step can be tried again.
+   */
+  entered(state: Tensor): EnteredState {
+    const { previous } = this.plan
+    const index = this.hasBegun ? this.stepsDone - this.#encodingSteps + 1 : 0
+    const entered = previous ? inpaintOverlap(state, previous, index) : state
+    const [, frames = 0, channels = 0] = entered.shape
+    const kept = this.#overlapFrames
+    const left = kept > 0 ? [tf.slice(entered, [0, frames - kept, 0], [1, kept, channels])] : []
+    return { state: entered, left }
   }
 
-  /** A state as the lane goes on from it; `state` is freed if it is another. */
-  #entered(state: Tensor, index: number): Tensor {
-    const { previous } = this.plan
-    const overlapFrames = this.#overlapFrames
-    const entered = previous ? inpaintOverlap(state, previous, index) : state
-    if (entered !== state) state.dispose()
-    const [, frames = 0, channels = 0] = entered.shape
-    if (overlapFrames > 0) {
-      const start = frames - overlapFrames
-      this.#left.push(tf.slice(entered, [0, start, 0], [1, overlapFrames, channels]))
-    }
-    return entered
+  /** Ends a step with what `entered` gave; the lane owns its tensors from here on. */
+  advance(state: EnteredState): void {
+    const { base, memory, state: last } = this.#begun
+    this.#enter({ base, memory }, state)
+    this.stepsDone += 1
+    last.dispose()
+  }
+
+  #enter({ base, memory }: Omit<Flow, 'state'>, { state, left }: EnteredState): void {
+    this.#flow = { base, memory, state }
+    this.#left.push(...left)
   }
 
   /** The overlap state for the next chunk. Reads from the device. */

@@ -27,7 +27,7 @@ import { loadJudge, type Judge } from './judge/judge.ts'
 import { loadNetwork, type Network } from './network.ts'
 import { noiseFrames } from './flow/noise.ts'
 import { timesOf } from './flow/ode.ts'
-import { STEPS, SamAudioLane, type LanePlan } from './sam-audio-lane.ts'
+import { STEPS, SamAudioLane, type EnteredState, type LanePlan } from './sam-audio-lane.ts'
 import { loadSpanPredictor, type SpanPredictor } from './spans/span-predictor.ts'
 import { loadTextEncoder, type TextEncoder } from './text/text-encoder.ts'
 import { tabulated, type EmbedTime } from './flow/time-embedding.ts'
@@ -152,8 +152,9 @@ class SamAudio implements Model {
     // What may fail comes before any lane moves on: so the step can be tried again.
     for (const lane of encoding) this.#encode(lane)
     const waves = ended.map((lane) => this.#decode(lane))
-    if (flowing.length > 0) this.#flow(flowing)
+    const states = flowing.length > 0 ? this.#flow(flowing) : []
     for (const lane of encoding) lane.endEncodingStep()
+    for (const [i, lane] of flowing.entries()) lane.advance(states[i]!)
     for (const [i, lane] of ended.entries()) lane.append(...waves[i]!)
   }
 
@@ -253,7 +254,11 @@ class SamAudio implements Model {
       const isPredicted = request.predictSpans && request.spans.length === 0
       const predictedSpans = isPredicted ? this.#predictSpans(features, request.prompt) : undefined
       const spans = predictedSpans ?? request.spans
-      lane.begin(this.#flowOf({ ...request, spans }, features), predictedSpans)
+      const { entered, ...flow } = tf.tidy(() => {
+        const { state, ...rest } = this.#flowOf({ ...request, spans }, features)
+        return { ...rest, entered: lane.entered(state) }
+      })
+      lane.begin(flow, entered, predictedSpans)
     } finally {
       features.dispose()
     }
@@ -277,11 +282,13 @@ class SamAudio implements Model {
     return this.#parts.judge?.judge([{ mixture, separated, prompt }])[0]?.overall
   }
 
-  /** One step of flows that have not ended. */
-  #flow(lanes: readonly SamAudioLane[]): void {
+  /** What one step of flows leads to. Where memory is short nothing is left. */
+  #flow(lanes: readonly SamAudioLane[]): EnteredState[] {
     const strides = lanes.map(({ stride }) => stride!)
-    const states = stepFlows(this.#parts.network.velocity, this.#embedTime, lanes, strides)
-    for (const [row, lane] of lanes.entries()) lane.advance(states[row]!)
+    return tf.tidy(() => {
+      const states = stepFlows(this.#parts.network.velocity, this.#embedTime, lanes, strides)
+      return lanes.map((lane, row) => lane.entered(states[row]!))
+    })
   }
 
   /** The next slice of target and residual, which leaves the device: so little is held there. */

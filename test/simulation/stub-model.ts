@@ -38,7 +38,12 @@ export class StubModel implements Compute {
     this.#after('open lane', () => {
       const lane = (this.#opened += 1)
       this.#lanes.set(lane, request)
-      return { lane, frames: request.chunk.channels[0]!.length, steps: 1 + (lane % STEPS_MAX) }
+      return {
+        lane,
+        rows: 1,
+        frames: request.chunk.channels[0]!.length,
+        steps: 1 + (lane % STEPS_MAX),
+      }
     })
 
   step: Compute['step'] = (ids) =>

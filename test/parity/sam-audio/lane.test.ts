@@ -4,7 +4,8 @@ import { test } from 'node:test'
 import type { Acceleration, LaneRequest } from '../../../models/model.ts'
 import { loadJudge } from '../../../models/sam-audio/judge/judge.ts'
 import { loadSamAudio } from '../../../models/sam-audio/sam-audio.ts'
-import { tf } from '../../../models/tensor.ts'
+import type { Binding } from '../../../models/binding.ts'
+import { native, tf } from '../../../models/tensor.ts'
 import { assertClose } from '../../support/assert-close.ts'
 import { noise, separate, separateOne } from '../lanes.ts'
 import { fc } from '../../support/property.ts'
@@ -313,4 +314,58 @@ test('of several candidates each is scored by the judge, with what it says of th
   const single = separateOne(model, request(wave, { prompt: 'Rain!' }))
   assertClose(single.target[0]!, target[0]!, { absolute: 1e-5 })
   assert.ok(Math.abs(single.score - score) > 1e-3, 'the judge said nothing of the single one')
+})
+
+test('a step in which memory runs out, wherever, leaves its lanes as they were', () => {
+  const overlapSamples = 4 * hop
+  const first = request(noise(20 * hop, 5), { overlapSamples })
+  const { overlapState } = separateOne(model, first)
+  const startSample = 16 * hop
+  const requests = [5, 6].map((seed) =>
+    request(noise(20 * hop, 6), { seed, overlapSamples, startSample, overlapState: overlapState! }),
+  )
+  const expected = separate(model, requests)
+  const lanes = requests.map((each) => model.open(each))
+  const { binding } = native
+  let calls = 0
+  /** A step that fails at that call of TensorFlow. */
+  const failAt = (call: number) => {
+    calls = 0
+    const executeOp: Binding['executeOp'] = (...operation) => {
+      if (++calls === call) throw new Error('Invalid TF_Status: 8')
+      return binding.executeOp(...operation)
+    }
+    native.binding = Object.create(binding, { executeOp: { value: executeOp } }) as Binding
+    const done = lanes.map(({ stepsDone }) => stepsDone)
+    const before = tf.memory().numTensors
+    assert.throws(() => model.step(lanes), /TF_Status: 8/)
+    native.binding = binding
+    assert.deepEqual(
+      lanes.map(({ stepsDone }) => stepsDone),
+      done,
+    )
+    return tf.memory().numTensors - before
+  }
+  model.step(lanes) // encodes, and begins the flows
+  model.step(lanes)
+  const counted = Object.create(binding, {
+    executeOp: {
+      value: (...operation: Parameters<Binding['executeOp']>) => {
+        calls += 1
+        return binding.executeOp(...operation)
+      },
+    },
+  }) as Binding
+  native.binding = counted
+  calls = 0
+  model.step(lanes)
+  native.binding = binding
+  const all = calls
+  // The last operations are those that each lane's new state is made by.
+  for (const fromEnd of [0, 1, 2, 3, 5, 8, all - 1]) assert.equal(failAt(all - fromEnd), 0)
+  while (lanes.some(({ stepsDone, steps }) => stepsDone < steps)) model.step(lanes)
+  for (const [i, lane] of lanes.entries()) {
+    const { target } = model.close(lane)
+    assertClose(target[0]!, expected[i]!.target[0]!, { absolute: 1e-5 })
+  }
 })

@@ -187,6 +187,7 @@ class QueueStatusResponseLogs(TypedDict):
 class QueueStatusResponseError(TypedDict):
     code: Literal[
         "MODEL_FAILED",
+        "CHUNK_TOO_LARGE",
         "INVALID_MEDIA",
         "NO_AUDIO_STREAM",
         "MEDIA_FETCH_FAILED",
@@ -321,6 +322,7 @@ class ListedRequestLogs(TypedDict):
 class ListedRequestError(TypedDict):
     code: Literal[
         "MODEL_FAILED",
+        "CHUNK_TOO_LARGE",
         "INVALID_MEDIA",
         "NO_AUDIO_STREAM",
         "MEDIA_FETCH_FAILED",
@@ -414,6 +416,7 @@ class SeparationCompletedEvent(_SeparationCompletedEvent, total=False):
 class SeparationFailedEventError(TypedDict):
     code: Literal[
         "MODEL_FAILED",
+        "CHUNK_TOO_LARGE",
         "INVALID_MEDIA",
         "NO_AUDIO_STREAM",
         "MEDIA_FETCH_FAILED",

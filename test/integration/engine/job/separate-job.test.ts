@@ -6,7 +6,12 @@ import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { DeviceError, ModelError, NativeError } from '../../../../engine/compute/compute-errors.ts'
+import {
+  DeviceError,
+  LaneTooLargeError,
+  ModelError,
+  NativeError,
+} from '../../../../engine/compute/compute-errors.ts'
 import { loadConfig } from '../../../../engine/config.ts'
 import type { Scheduler } from '../../../../engine/compute/scheduler.ts'
 import { JOB_MEDIA } from '../../../../engine/job/job-media.ts'
@@ -174,6 +179,15 @@ test('a failure of TensorFlow that says nothing of its cause has two tries', asy
   const fails = new NativeError('size')
   assert.equal((await serveJob(t, { fails, tries: 1 })).last?.type, 'released')
   assert.equal((await serveJob(t, { fails, tries: 2 })).last?.type, 'failed')
+})
+
+test('a job whose chunk is too large for the device has two tries, and its engine is not at fault', async (t) => {
+  const fails = new LaneTooLargeError('OOM')
+  const first = await serveJob(t, { fails, tries: 1 })
+  assert.deepEqual([first.last?.type, first.deviceFailed], ['released', 0])
+  const second = await serveJob(t, { fails, tries: 2 })
+  assert.equal(second.last?.type === 'failed' && second.last.error.code, 'CHUNK_TOO_LARGE')
+  assert.equal(second.deviceFailed, 0)
 })
 
 test('an error that nothing classifies has two tries, and a full disk has more', async (t) => {

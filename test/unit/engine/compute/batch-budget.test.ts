@@ -13,30 +13,24 @@ const step = (budget: BatchBudget, times: number) => {
   for (let i = 0; i < times; i += 1) budget.stepped()
 }
 
-test('what did not fit is halved, never to nothing', () => {
+test('each time memory runs out it is halved, never to nothing', () => {
   const budget = new BatchBudget(4_096, log)
-  budget.shrink(1_000)
-  assert.equal(budget.framesMax, 500)
-  budget.shrink(1)
+  budget.shrink()
+  assert.equal(budget.framesMax, 2_048)
+  for (let i = 0; i < 20; i += 1) budget.shrink()
   assert.equal(budget.framesMax, 1)
   assert.equal(budget.framesSet, 4_096)
 })
 
 test('it grows back step by step, and no further than it is set', () => {
   const budget = new BatchBudget(1_500, log)
-  budget.shrink(1_000)
+  for (let i = 0; i < 2; i += 1) budget.shrink()
   step(budget, 999)
-  assert.equal(budget.framesMax, 500)
+  assert.equal(budget.framesMax, 375)
   step(budget, 1)
-  assert.equal(budget.framesMax, 1_000)
-  step(budget, 1_000)
+  assert.equal(budget.framesMax, 750)
+  for (let i = 0; i < 2; i += 1) step(budget, 1_000)
   assert.equal(budget.framesMax, 1_500)
-})
-
-test('a batch wider than the budget, which runs alone, does not raise it', () => {
-  const budget = new BatchBudget(100, log)
-  budget.shrink(1_000)
-  assert.equal(budget.framesMax, 100)
 })
 
 test('what is configured has precedence; else it is what fits a device that counts, to a limit', () => {

@@ -5,6 +5,7 @@ import {
   ComputeLostError,
   DeviceError,
   DeviceMemoryError,
+  LaneTooLargeError,
   ModelError,
 } from '../../../../engine/compute/compute-errors.ts'
 import { Scheduler } from '../../../../engine/compute/scheduler.ts'
@@ -40,7 +41,7 @@ class FakeCompute {
   async open({ prompt, chunk }: LaneRequest) {
     const lane = ++this.#lanes
     this.#prompts.set(lane, prompt)
-    return { lane, frames: chunk.channels[0]?.length ?? 0, steps: this.#steps }
+    return { lane, rows: 1, frames: chunk.channels[0]?.length ?? 0, steps: this.#steps }
   }
 
   async step(lanes: readonly number[]) {
@@ -143,24 +144,57 @@ test('a lane that breaks its batch fails alone', async () => {
   assert.deepEqual(compute.discarded, ['bad'])
 })
 
-test('a batch for which there is no memory comes again in smaller ones, and so do those after it', async () => {
+test('a batch for which there is no memory comes again as its halves, and later ones are smaller', async () => {
   const compute = new FakeCompute(2, (prompts) =>
     prompts.length > 2 ? new DeviceMemoryError('OOM') : null,
   )
-  const budget = new BatchBudget(1_000, log)
+  const budget = new BatchBudget(80, log)
   const scheduler = new Scheduler(compute, budget)
   await Promise.all(['1', '2', '3', '4', '5'].map((each) => separate(scheduler, each)))
   const failed = compute.batches.filter(({ length }) => length > 2)
-  assert.ok(failed.length > 0 && failed.length <= 2, `${failed.length} batches failed`)
+  assert.deepEqual(
+    failed.map(({ length }) => length),
+    [5, 3],
+  )
   assert.equal(compute.batches.flat().length, 10 + failed.flat().length)
-  assert.ok(budget.framesMax < 30, `${budget.framesMax} frames`)
+  assert.equal(budget.framesMax, 20)
   assert.deepEqual(compute.discarded, [])
 })
 
-test('a lane for which there is no memory even alone is given up', async () => {
-  const compute = new FakeCompute(1, () => new DeviceMemoryError('OOM'))
+test('memory that runs out once, for a small batch, costs half of the budget', async () => {
+  let failures = 0
+  const compute = new FakeCompute(1, (prompts) =>
+    prompts.length > 1 && failures++ === 0 ? new DeviceMemoryError('OOM') : null,
+  )
+  const budget = new BatchBudget(65_536, log)
+  const scheduler = new Scheduler(compute, budget)
+  await Promise.all(['1', '2', '3'].map((each) => separate(scheduler, each)))
+  assert.deepEqual([failures > 0, budget.framesMax], [true, 32_768])
+})
+
+for (const call of ['open', 'close'] as const) {
+  test(`memory that runs out in ${call} counts too`, async () => {
+    const compute = new FakeCompute()
+    compute[call] = (): Promise<never> => Promise.reject(new DeviceMemoryError('OOM'))
+    const budget = new BatchBudget(1_000, log)
+    let shortages = 0
+    const outOfMemory = () => {
+      shortages += 1
+    }
+    const scheduler = new Scheduler(compute, budget, { outOfMemory })
+    await assert.rejects(separate(scheduler, 'x'), DeviceMemoryError)
+    assert.deepEqual([shortages, budget.framesMax], [1, 500])
+  })
+}
+
+test('a lane larger than all that was computed, with no memory for it alone, is too large', async () => {
+  const compute = new FakeCompute(1, (prompts) =>
+    prompts.includes('large') ? new DeviceMemoryError('OOM') : null,
+  )
   const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
-  await assert.rejects(separate(scheduler, 'x'), DeviceMemoryError)
+  await assert.rejects(separate(scheduler, 'large'), LaneTooLargeError)
+  await separate(scheduler, 'as long')
+  await assert.rejects(separate(scheduler, 'large'), DeviceMemoryError, 'the device lacks memory')
 })
 
 test('only a batch that was computed counts as one', async () => {

@@ -344,3 +344,38 @@ test('what one lane throws is thrown, once nothing else is under way', async () 
   }
   await assert.rejects(separated({ reranking_candidates: 8 }, { check }), /the model failed/)
 })
+
+test('a lane that fails stops the others of its job, in every chunk, and its error is the outcome', async () => {
+  const { mixture } = fakeMixture()
+  const stopped: number[] = []
+  let lanes = 0
+  const scheduler = {
+    separate: (_request: LaneRequest, _owner: object, { signal }: { signal: AbortSignal }) => {
+      const lane = (lanes += 1)
+      if (lane === 3) return Promise.reject(new Error('the model failed'))
+      return new Promise((_, reject) => {
+        signal.addEventListener('abort', () => {
+          stopped.push(lane)
+          reject(signal.reason as Error)
+        })
+      })
+    },
+  }
+  const options = { ...DEFAULT_OPTIONS, reranking_candidates: 2, max_chunk_duration: 2 }
+  const separating = separateMixture(
+    { request_id: 'r', prompt: 'A dog.', options } as Job,
+    mixture,
+    {
+      scheduler: scheduler as never,
+      model,
+      config: { chunksInFlightMax: 2 },
+      signal: new AbortController().signal,
+      log: () => undefined,
+      secondsExpected: SECONDS,
+      write: async () => undefined,
+      onProgress: () => undefined,
+    },
+  )
+  await assert.rejects(separating, /the model failed/)
+  assert.deepEqual(stopped, [1, 2, 4])
+})

@@ -23,13 +23,11 @@ test('a lane waits for its encoding, flows through its strides, then takes what 
     lane.endEncodingStep()
   }
   assert.equal(lane.leftToEncode, undefined)
-  lane.begin(
-    { base: tf.zeros([1, 5, 2]), memory: tf.zeros([1, 1, 2]), state: tf.zeros([1, 5, 4]) },
-    undefined,
-  )
+  const begun = { base: tf.zeros([1, 5, 2]), memory: tf.zeros([1, 1, 2]) }
+  lane.begin(begun, lane.entered(tf.zeros([1, 5, 4])), undefined)
   for (let i = 0; i < 8; i += 1) {
     assert.deepEqual(lane.stride, { time: i / 8, step: 1 / 8 })
-    lane.advance(tf.zeros([1, 5, 4]))
+    lane.advance(lane.entered(tf.zeros([1, 5, 4])))
   }
   assert.equal(lane.stride, undefined)
   assert.deepEqual(lane.slice, { from: 0, to: 4, start: 0, end: 3 })
