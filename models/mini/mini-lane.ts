@@ -33,19 +33,13 @@ const SPEECH_PROBABILITY_MIN = 0.9
 export type Advance = {
   /** [channels, samples]: the steps' targets so far. */
   target: Tensor
-  /** Of the first step alone. */
-  recognised?: Recognised
-}
-
-/**
- * What decides the match: the pass at the true rate. At another one every sound is of another pitch
- * and tempo, which helps to find it but not to recognise it.
- */
-type Recognised = {
-  /** [1, tokens]: the logits of whether the target sounds. */
-  activity: Tensor
-  /** Of the step's target: the sum of its squares. */
-  energy: Tensor
+  /**
+   * Of the first step alone, since it decides the match: at another rate than the true one every
+   * sound is of another pitch and tempo, which helps to find it but not to recognise it.
+   * [tokens + 1], so that the device is read once: the logits of whether the target sounds, then
+   * the energy of the step's target, the sum of its squares.
+   */
+  recognised?: Tensor
 }
 
 /** Holds the samples, the prompt's embedding and what the steps found so far. */
@@ -71,7 +65,7 @@ export class MiniLane implements Lane {
   #target: Tensor
   /** Of the samples at the coming step, where it is the network's input. */
   #spectrum: Tensor | null = null
-  #recognised: Recognised | null = null
+  #recognised: Tensor | null = null
 
   /**
    * The lane owns `embedding` from here on.
@@ -161,8 +155,8 @@ export class MiniLane implements Lane {
       const wave = istft(found, this.framing, this.#samples.shape[1]!)
       const target = this.#target.add(wave.div(this.steps))
       if (this.#recognised) return { target }
-      const activity = activityLogits.max(0, true) // [1, tokens]: as in the surest view
-      return { target, recognised: { activity, energy: wave.square().sum() } }
+      const activity = activityLogits.max(0) // [tokens]: as in the surest view
+      return { target, recognised: tf.concat([activity, wave.square().sum().reshape([1])]) }
     })
   }
 
@@ -170,10 +164,7 @@ export class MiniLane implements Lane {
   advance({ target, recognised }: Advance): void {
     this.#target.dispose()
     this.#target = tf.keep(target)
-    if (recognised) {
-      const { activity, energy } = recognised
-      this.#recognised = { activity: tf.keep(activity), energy: tf.keep(energy) }
-    }
+    if (recognised) this.#recognised = tf.keep(recognised)
     this.#keep(null)
     this.stepsDone += 1
   }
@@ -238,12 +229,12 @@ export class MiniLane implements Lane {
    * Whether the target sounds, from 0 to 1 for each token, and its energy. In silence nothing does.
    */
   #readRecognised(): { activity: Float32Array; energy: number } {
-    const { activity, energy } = this.#recognised!
+    const numbers = this.#recognised!.dataSync<'float32'>()
     const isSilent = this.#chunk.channels.every((wave) => wave.every((x) => finite(x) === 0))
-    const logits = activity.dataSync<'float32'>()
+    const logits = numbers.subarray(0, -1)
     return {
       activity: logits.map((logit) => (isSilent ? 0 : 1 / (1 + Math.exp(-logit)))),
-      energy: energy.dataSync<'float32'>()[0]!,
+      energy: numbers.at(-1)!,
     }
   }
 
@@ -263,7 +254,7 @@ export class MiniLane implements Lane {
   dispose(): void {
     this.#keep(null)
     tf.dispose([this.embedding, this.#samples, this.#target])
-    if (this.#recognised) tf.dispose(this.#recognised)
+    this.#recognised?.dispose()
   }
 }
 

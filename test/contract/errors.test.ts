@@ -275,7 +275,7 @@ test('7.3 a fault of ours answers 500, says nothing of it, and is logged', async
   assert.ok(!/files|table|sql/i.test(reply.body), reply.body)
   assert.equal(reply.headers['x-request-id'], 'mine')
   const [line, ...others] = gateway.logged('error')
-  assert.deepEqual([line?.requestId, line?.msg, others.length], ['mine', 'INTERNAL', 0])
+  assert.deepEqual([line?.callId, line?.msg, others.length], ['mine', 'INTERNAL', 0])
   assert.match(line?.err.message, /no such table: files|relation "files" does not exist/)
 })
 

@@ -175,7 +175,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
   return {
     app,
     /** With who makes changes to accounts and keys. */
-    deps: { ...deps, author: { tool: 'command_line', origin: 'test' } as const },
+    deps: Object.assign(deps, { author: { tool: 'command_line', origin: 'test' } as const }),
     database,
     signingKeys,
     disk,
