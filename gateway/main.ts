@@ -92,7 +92,7 @@ await inDataFolder(mkdir(dataFolder, { recursive: true }))
 if (settings.databaseUrl === undefined) await inDataFolder(holdDataFolder(dataFolder, log))
 const secrets = await inDataFolder(readSecrets(settings))
 const { signingKeys, encryptionKeys } = secrets
-const store = await startOrEnd(log, openDatabase(settings, log))
+const store = await startOrEnd(log, openDatabase(settings, log, { migrates: true }))
 if (isPostgres(store)) await startOrEnd(log, assertSameSecrets(store, secrets))
 const { bootstrapApiKey } = settings
 await inDataFolder(

@@ -240,6 +240,14 @@ export interface InstallationRow {
   media_place: string | null
 }
 
+/** The oldest version that may use the database: one row, written by migrations. */
+export interface SchemaUseRow {
+  name: 'this'
+  /** Programs that know this migration may use it. */
+  migration: string
+  version: string
+}
+
 export interface Tables {
   accounts: AccountRow
   api_keys: ApiKeyRow
@@ -257,4 +265,5 @@ export interface Tables {
   page_sessions: PageSessionRow
   changes: ChangeRow
   installation: InstallationRow
+  schema_use: SchemaUseRow
 }

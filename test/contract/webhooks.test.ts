@@ -649,7 +649,7 @@ test('a database from before accounts took turns keeps its webhooks', async (t) 
       .execute()
   }
   await old.destroy()
-  const store = await openSqlite(path)
+  const store = await openSqlite(path, { migrates: true })
   assert.deepEqual(await listDueAccounts(store, created_at), ['a'])
   const rows = await store.selectFrom('deliveries').selectAll().orderBy('webhook_id').execute()
   assert.deepEqual(
