@@ -32,10 +32,11 @@ export interface Deps {
   log: Logger
   config: AppConfig
   /**
-   * @throws ServiceError when the address is not public or does not return media; `RATE_LIMITED`
-   * when the account has too many checks under way; the signal's reason
+   * Looks at the text of an address and its name alone: an engine asks its server.
+   * @throws ServiceError `INVALID_AUDIO_URL` when it is not public; `RATE_LIMITED` when the account
+   * has too many checks under way; the signal's reason
    */
-  checkAudioUrl: (url: string, user: EgressUser) => Promise<{ bytes?: number | undefined }>
+  checkAudioUrl: (url: string, user: EgressUser) => Promise<void>
   /**
    * @throws ServiceError `INVALID_WEBHOOK_URL` when nothing may be posted there; `RATE_LIMITED` and
    * the signal's reason, as above

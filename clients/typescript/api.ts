@@ -474,8 +474,6 @@ export interface components {
             created_at: string;
             expires_at: string | null;
             revoked_at: string | null;
-            /** @description To the minute. */
-            last_used_at: string | null;
         };
         /** ApiKeyList */
         ApiKeyList: {
@@ -502,61 +500,51 @@ export interface components {
          */
         AudioSeparateInput: {
             /** @description The sound to extract, in plain language; counted after trimming. Exactly one of prompt and prompts. */
-            prompt?: string;
+            prompt?: string | null;
             /** @description An extension: several sounds of one media, each with a target of its own and all with one residual, which is what none of them took. All options hold for each. */
-            prompts?: string[];
-            /**
-             * Format: uri
-             * @description Public HTTPS URL of audio or video. Exactly one of audio_url, file_id and request_id.
-             */
-            audio_url?: string;
+            prompts?: string[] | null;
+            /** @description Public HTTPS URL of audio or video. Exactly one of audio_url, file_id and request_id. */
+            audio_url?: string | null;
             /** @description Of an uploaded file. */
-            file_id?: string;
+            file_id?: string | null;
             /** @description An extension: of a COMPLETED request, one of whose outputs is the media. With `output`. */
-            request_id?: string;
-            /**
-             * @description An extension: which output of the request of `request_id`.
-             * @enum {unknown}
-             */
-            output?: "target" | "residual";
+            request_id?: string | null;
+            /** @description An extension: which output of the request of `request_id`. */
+            output?: ("target" | "residual") | null;
             /** @description An extension: the place in `data.targets` of the target; 0 by default. */
-            output_index?: number;
-            /** @description An extension: which of the media's tracks of sound, from 1. By default the best, or two of one channel that are alike, as the channels of one sound; `logs` name the rest. */
-            audio_track?: number;
+            output_index?: number | null;
             /**
              * @description Predict first where the target sounds.
              * @default false
              */
-            predict_spans?: boolean;
+            predict_spans?: boolean | null;
             /**
              * @description Candidates to choose the best from.
              * @default 1
              */
-            reranking_candidates?: number;
+            reranking_candidates?: number | null;
             /**
              * @description Speed against quality.
              * @default balanced
-             * @enum {unknown}
              */
-            acceleration?: "fast" | "balanced" | "quality";
+            acceleration?: ("fast" | "balanced" | "quality") | null;
             /**
              * @description Seconds of media in one model pass; less than 1 is taken for 1.
              * @default 60
              */
-            max_chunk_duration?: number;
+            max_chunk_duration?: number | null;
             /**
-             * @description Seconds; smaller than max_chunk_duration.
+             * @description Seconds; more than half a chunk is taken for half of one.
              * @default 5
              */
-            chunk_overlap?: number;
+            chunk_overlap?: number | null;
             /**
              * @description Coding of the outputs.
              * @default wav
-             * @enum {unknown}
              */
-            output_format?: "wav" | "mp3" | "flac";
+            output_format?: ("wav" | "mp3" | "flac") | null;
             /** @description Where the target sounds, or does not. */
-            spans?: components["schemas"]["AudioSpan"][];
+            spans?: components["schemas"]["AudioSpan"][] | null;
         } & (unknown | unknown | unknown);
         /**
          * AudioSpan
@@ -571,13 +559,13 @@ export interface components {
              * @description true: the target sounds here; false: it does not.
              * @default true
              */
-            include?: boolean;
+            include?: boolean | null;
         };
         /** CreateAccountRequest */
         CreateAccountRequest: {
             name: string;
             /** @default false */
-            metered?: boolean;
+            metered?: boolean | null;
         };
         /**
          * CreateFileRequest
@@ -591,7 +579,7 @@ export interface components {
          */
         CreateFileRequest: {
             file_name: string;
-            /** @description audio/* or video/*, in any case. */
+            /** @description audio/*, video/*, application/ogg or application/octet-stream, in any case. What the bytes are shows when they are measured. */
             content_type: string;
             /** @description Bytes. */
             file_size: number;
@@ -637,24 +625,23 @@ export interface components {
         CreateKeyRequest: {
             scopes: ("models:read" | "files:write" | "files:read" | "audio:separate")[];
             /** @default default */
-            account_id?: string;
-            name?: string;
+            account_id?: string | null;
+            name?: string | null;
             /** @description How long it is valid: `30d`, `12h`, `1 year`. */
-            expires?: string;
+            expires?: string | null;
         };
         /** CreditRequest */
         CreditRequest: {
             /** @description Seconds of audio; below 0 they are taken back. */
             seconds: number;
-            /** @description Such as the number of an invoice: an account is credited once for each, and another amount with it is refused. */
-            reference?: string;
+            /** @description Such as the number of an invoice: an account is credited once for each. */
+            reference?: string | null;
         };
         /**
          * Engine
          * @description An engine that serves the model now.
          */
         Engine: {
-            /** @description The same at each call; not the name in logs. */
             engine_id: string;
             version: string;
             /** @description `cpu` or `gpu`. */
@@ -814,7 +801,7 @@ export interface components {
             /** @description Why the request FAILED. */
             error?: {
                 /** @enum {unknown} */
-                code: "MODEL_FAILED" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "MEDIA_FETCH_FAILED" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
+                code: "MODEL_FAILED" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
                 message: string;
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
@@ -867,8 +854,6 @@ export interface components {
             created_at: string;
             expires_at: string | null;
             revoked_at: string | null;
-            /** @description To the minute. */
-            last_used_at: string | null;
             /** @description The key itself, `sep_<key_id>_<secret>`: only shown now. */
             key: string;
         };
@@ -1000,7 +985,7 @@ export interface components {
             /** @description Why the request FAILED. */
             error?: {
                 /** @enum {unknown} */
-                code: "MODEL_FAILED" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "MEDIA_FETCH_FAILED" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
+                code: "MODEL_FAILED" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
                 message: string;
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
@@ -1145,7 +1130,7 @@ export interface components {
             failed_at: string;
             error: {
                 /** @enum {unknown} */
-                code: "MODEL_FAILED" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "MEDIA_FETCH_FAILED" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
+                code: "MODEL_FAILED" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
                 message: string;
             };
             /** @description As it was given at submit. */
@@ -1192,17 +1177,14 @@ export interface components {
          */
         SubmitAudioSeparateRequest: {
             input: components["schemas"]["AudioSeparateInput"];
-            /**
-             * Format: uri
-             * @description Public HTTPS URL that receives the end of the request; see `webhooks`.
-             */
-            webhookUrl?: string;
+            /** @description Public HTTPS URL that receives the end of the request; see `webhooks`. */
+            webhookUrl?: string | null;
             /** @description Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. Without one we make one. */
-            webhookSecret?: string;
+            webhookSecret?: string | null;
             /** @description Comes back in the webhook; at most 16384 bytes of JSON, nested 32 levels deep. */
             metadata?: {
                 [key: string]: unknown;
-            };
+            } | null;
         };
         /** WebhookDeliveryStatus */
         WebhookDeliveryStatus: {
@@ -1382,7 +1364,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `UNSUPPORTED_MEDIA_TYPE`: content_type must be audio/* or video/*. */
+            /** @description `UNSUPPORTED_MEDIA_TYPE`: content_type must be audio/*, video/*, application/ogg or application/octet-stream. */
             415: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2713,28 +2695,6 @@ export interface operations {
             };
             /** @description `NOT_FOUND`: There is nothing at this address. */
             404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /**
-             * @description `FILE_NOT_UPLOADED`: PUT the bytes of the file to its upload_url first.
-             *
-             *     `FILE_ALREADY_UPLOADED`: The file has already been uploaded.
-             *
-             *     `RESULT_NOT_READY`: The request has not finished yet.
-             *
-             *     `REQUEST_FAILED`: The request failed.
-             *
-             *     `REQUEST_FINISHED`: The request has already finished.
-             *
-             *     `IDEMPOTENCY_CONFLICT`: This Idempotency-Key came with another body.
-             */
-            409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;

@@ -161,7 +161,10 @@ export const AudioSeparateInput = Type.Object(
         LIMITS.chunkSecondsMin
       }.`,
     ),
-    chunk_overlap: option('chunk_overlap', 'Seconds; smaller than max_chunk_duration.'),
+    chunk_overlap: option(
+      'chunk_overlap',
+      'Seconds; more than half a chunk is taken for half of one.',
+    ),
     output_format: option('output_format', 'Coding of the outputs.'),
     spans: Type.Optional(
       Type.Array(SpanInput, {

@@ -118,10 +118,7 @@ export function startGateway(parts: GatewayParts) {
     keyChecks: new KeyChecks({ store, clock }),
     keyUses: new KeyUses({ store, clock }),
     config: CONFIG,
-    checkAudioUrl: async (url) => {
-      await parts.checkUrl(url)
-      return {}
-    },
+    checkAudioUrl: parts.checkUrl,
     checkWebhookUrl: parts.checkUrl,
     wakePublisher: () => publisher.wake(),
     wakeWebhooks: () => webhookSender.wake(),

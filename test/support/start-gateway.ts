@@ -158,7 +158,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     keyChecks: new KeyChecks({ store, clock }),
     keyUses: new KeyUses({ store, clock }),
     config,
-    checkAudioUrl: options.checkAudioUrl ?? (async () => ({})),
+    checkAudioUrl: options.checkAudioUrl ?? (async () => {}),
     checkWebhookUrl: options.checkWebhookUrl ?? (async () => {}),
     wakePublisher() {},
     wakeWebhooks() {},
