@@ -2,6 +2,7 @@
 
 import { ServiceError } from '../../shared/errors.ts'
 import type { Finding } from '../../shared/messages.ts'
+import { assertFewValues } from '../api/body-text.ts'
 import { compactJson } from '../api/json-text.ts'
 import type {
   QueueResultResponse,
@@ -57,7 +58,7 @@ export interface ListRequest {
 
 /**
  * The equivalent HTTP body, not yet checked.
- * @throws ServiceError `INVALID_REQUEST` when the metadata is not JSON
+ * @throws ServiceError `INVALID_REQUEST` when the metadata is not JSON, or holds too many values
  */
 export function submitted({
   input,
@@ -71,6 +72,7 @@ export function submitted({
     ...(webhookSecret !== undefined && { webhookSecret }),
   }
   if (metadata_json === undefined) return { body }
+  assertFewValues(metadata_json)
   const metadata = parseMetadata(metadata_json)
   return { body: { ...body, metadata }, metadataText: compactJson(metadata_json) }
 }

@@ -121,3 +121,19 @@ test('8 any chunk_overlap within its limits is accepted beside any max_chunk_dur
     assert.equal(options.chunk_overlap, chunk_overlap)
   }
 })
+
+test('a body holds 10,000 values at most, so that reading it twice is bounded', async (t) => {
+  const gateway = await startGateway(t)
+  const input = { prompt: 'x', file_id: await uploadFile(gateway) }
+  const send = (url: string, values: number) => {
+    const ignored = Array.from({ length: values }, () => 1)
+    return gateway.call('POST', url, { body: { input, ignored } })
+  }
+  const url = `${API}/audio/separate`
+  // the body itself, input and its two fields, and the list have as many beginnings as values
+  assert.equal((await send(url, 10_000 - 5)).statusCode, 202)
+  for (const refused of [await send(url, 10_000), await send('/v1/files', 100_000)]) {
+    assertError(refused, 'INVALID_REQUEST')
+    assert.match(refused.json().error.message, /more than 10000 values/)
+  }
+})

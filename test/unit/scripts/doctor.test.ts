@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { replicaFinding } from '../../../scripts/doctor/checks/broker.ts'
+import { versionsFinding } from '../../../scripts/doctor/checks/bucket.ts'
 import { clockFinding } from '../../../scripts/doctor/checks/clock.ts'
 import {
   gpuFindings,
@@ -145,6 +146,23 @@ test('a newer schema fails unless the database allows it, an older one warns', (
     assert.equal(finding(applied).severity, 'failure', applied.join())
   }
   assert.match(finding(['1']).found, /older schema \(without 2\)/)
+})
+
+test('a bucket that keeps versions for ever warns', () => {
+  assert.equal(versionsFinding(undefined, []).severity, 'fine')
+  const rule = (Status: 'Enabled' | 'Disabled', NoncurrentDays?: number) => ({
+    Status,
+    ...(NoncurrentDays && { NoncurrentVersionExpiration: { NoncurrentDays } }),
+  })
+  for (const rules of [[], [rule('Disabled', 7)], [rule('Enabled')]]) {
+    const { severity, found, remedy } = versionsFinding('Enabled', rules)
+    assert.equal(severity, 'warning')
+    assert.match(found, /keeps what retention/)
+    assert.match(remedy ?? '', /noncurrent versions/)
+  }
+  assert.equal(versionsFinding('Suspended', []).severity, 'warning')
+  const ended = versionsFinding('Enabled', [rule('Enabled', 30), rule('Enabled', 7)])
+  assert.deepEqual([ended.severity, /7 more days/.test(ended.found)], ['fine', true])
 })
 
 test('a clock that is off warns, then fails', () => {
