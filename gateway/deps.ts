@@ -15,6 +15,7 @@ import type { RateLimiter } from './accounts/rate-limit.ts'
 import type { RequestFeed } from './requests/request-feed.ts'
 import type { Keys } from './secrets.ts'
 import type { Store } from './store/database.ts'
+import type { WebhookTester } from './webhooks/tester.ts'
 
 export interface Deps {
   store: Store
@@ -42,6 +43,7 @@ export interface Deps {
    * the signal's reason, as above
    */
   checkWebhookUrl: (url: string, user: EgressUser) => Promise<void>
+  webhookTester: Pick<WebhookTester, 'send'>
   /** Called when a request has entered the outbox. */
   wakePublisher: () => void
   /** Called when a webhook may have become due. */
@@ -81,6 +83,8 @@ export interface AppConfig {
   docsFolder: string
   /** Where browsers get media, if elsewhere than here. */
   mediaOrigins: readonly string[]
+  /** Web pages of these origins may call the API. */
+  corsOrigins: readonly string[]
   /** Protects the admin API; without it there is none. */
   adminToken?: string | undefined
 }

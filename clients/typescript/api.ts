@@ -50,7 +50,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List your files, newest first
+         * @description Extension. Values that make no sense take the default.
+         *
+         *     Scope of the key: `files:read`.
+         */
+        get: operations["listFiles"];
         put?: never;
         /**
          * Create a file, to be uploaded by PUT to upload_url
@@ -226,7 +232,7 @@ export interface paths {
         };
         /**
          * List your requests, newest first
-         * @description Extension. Statuses without their logs; values that make no sense take the default.
+         * @description Extension. Statuses without their logs. A `limit` or `cursor` that makes no sense takes the default, a wrong filter is refused.
          *
          *     Scope of the key: `audio:separate`.
          */
@@ -261,6 +267,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/queue/requests/{request_id}/webhook/attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the attempts to deliver the webhook of a request, oldest first
+         * @description Extension. The last 30, those before a redelivery included; none before the request has ended. Attempts before version 0.3.0 are not listed.
+         *
+         *     Scope of the key: `audio:separate`.
+         */
+        get: operations["listDeliveryAttempts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a receiver of webhooks
+         * @description Extension. Posts `{"type": "webhook.test", "created_at": …}` once, signed as every webhook, and answers within 15 seconds what came of it. An account may make 10 tests in a minute.
+         *
+         *     Scope of the key: `audio:separate`.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/account": {
         parameters: {
             query?: never;
@@ -273,6 +323,26 @@ export interface paths {
          * @description Extension. For a key of any scope.
          */
         get: operations["getAccount"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/account/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what your account has used by day
+         * @description Extension. For a key of any scope. Days are UTC, 366 at most in one call; they outlive the records of requests. Counted from version 0.3.0 on.
+         */
+        get: operations["getUsage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -637,6 +707,34 @@ export interface components {
             /** @description Such as the number of an invoice: an account is credited once for each. */
             reference?: string | null;
         };
+        /** DeliveryAttempt */
+        DeliveryAttempt: {
+            /** Format: date-time */
+            started_at: string;
+            duration_ms: number;
+            status_code: number | null;
+            error: string | null;
+        };
+        /**
+         * DeliveryAttemptList
+         * @description The attempts to deliver a webhook, oldest first.
+         * @example {
+         *       "object": "list",
+         *       "data": [
+         *         {
+         *           "started_at": "2026-01-02T03:04:17.012Z",
+         *           "duration_ms": 87,
+         *           "status_code": 204,
+         *           "error": null
+         *         }
+         *       ]
+         *     }
+         */
+        DeliveryAttemptList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["DeliveryAttempt"][];
+        };
         /**
          * Engine
          * @description An engine that serves the model now.
@@ -717,6 +815,21 @@ export interface components {
             uploaded_at?: string | null;
             /** Format: date-time */
             expires_at: string;
+        };
+        /**
+         * FileList
+         * @description A page of files, newest first.
+         * @example {
+         *       "object": "list",
+         *       "data": [],
+         *       "next_cursor": null
+         *     }
+         */
+        FileList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["File"][];
+            next_cursor: string | null;
         };
         /** Fleet */
         Fleet: {
@@ -805,6 +918,10 @@ export interface components {
                 message: string;
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
+            /** @description An extension: as it was given at submit; large numbers are rounded. */
+            metadata?: {
+                [key: string]: unknown;
+            };
             /** @description An extension: how probable it is that the sound is in the media. */
             match?: number;
             /** @description An extension: the model's nearest name for the prompt; null: none is near. */
@@ -942,6 +1059,10 @@ export interface components {
                 billing_status?: "deducted" | "not_metered";
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
+            /** @description An extension: as it was given at submit; large numbers are rounded. */
+            metadata?: {
+                [key: string]: unknown;
+            };
             retention: {
                 /** Format: date-time */
                 delete_after?: string;
@@ -989,6 +1110,10 @@ export interface components {
                 message: string;
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
+            /** @description An extension: as it was given at submit; large numbers are rounded. */
+            metadata?: {
+                [key: string]: unknown;
+            };
             /** @description An extension: how probable it is that the sound is in the media. */
             match?: number;
             /** @description An extension: the model's nearest name for the prompt; null: none is near. */
@@ -1186,6 +1311,43 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
+        /**
+         * Usage
+         * @description What an account has used, by day.
+         * @example {
+         *       "object": "list",
+         *       "from": "2026-01-01",
+         *       "to": "2026-01-30",
+         *       "data": [
+         *         {
+         *           "day": "2026-01-02",
+         *           "completed": 3,
+         *           "failed": 1,
+         *           "audio_seconds": 512
+         *         }
+         *       ]
+         *     }
+         */
+        Usage: {
+            /** @constant */
+            object: "list";
+            /** @description The first day, such as `2026-01-31`. */
+            from: string;
+            /** @description The last day. */
+            to: string;
+            /** @description The days on which any request ended, oldest first. */
+            data: components["schemas"]["UsageDay"][];
+        };
+        /** UsageDay */
+        UsageDay: {
+            day: string;
+            /** @description Requests. */
+            completed: number;
+            /** @description Requests, those that were canceled included. */
+            failed: number;
+            /** @description Of completed requests, as they are charged: of each target as many. */
+            audio_seconds: number;
+        };
         /** WebhookDeliveryStatus */
         WebhookDeliveryStatus: {
             /** @enum {unknown} */
@@ -1194,6 +1356,44 @@ export interface components {
             attempts: number;
             delivered_at: string | null;
             last_error: string | null;
+        };
+        /**
+         * WebhookTestRequest
+         * @description A receiver of webhooks, and what signs the event.
+         * @example {
+         *       "webhookUrl": "https://hooks.example/winnow",
+         *       "webhookSecret": "sixteen characters or more"
+         *     }
+         */
+        WebhookTestRequest: {
+            /**
+             * Format: uri
+             * @description Public HTTPS URL that receives the end of the request; see `webhooks`.
+             */
+            webhookUrl: string;
+            /** @description Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. Without one we make one. */
+            webhookSecret?: string | null;
+        };
+        /**
+         * WebhookTestResult
+         * @description What came of the one attempt.
+         * @example {
+         *       "webhook_id": "msg_2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e5f",
+         *       "delivered": true,
+         *       "status_code": 204,
+         *       "error": null,
+         *       "duration_ms": 87
+         *     }
+         */
+        WebhookTestResult: {
+            /** @description As in the header `webhook-id`. */
+            webhook_id: string;
+            delivered: boolean;
+            status_code: number | null;
+            error: string | null;
+            duration_ms: number;
+            /** @description What signed the event, where none was given. */
+            signing_secret?: string;
         };
     };
     responses: never;
@@ -1247,6 +1447,87 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ModelList"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `PERMISSION_DENIED`: The API key lacks the required scope. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            503: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    listFiles: {
+        parameters: {
+            query?: {
+                /** @description Items of one page; clamped into its range. */
+                limit?: number;
+                /** @description next_cursor of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of files, newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileList"];
                 };
             };
             /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
@@ -2176,6 +2457,12 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the page before. */
                 cursor?: string;
+                /** @description Only those that stand so now. */
+                status?: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
+                /** @description Only those created at this time or later. */
+                created_from?: string;
+                /** @description Only those created before this time. */
+                created_before?: string;
             };
             header?: never;
             path?: never;
@@ -2191,6 +2478,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RequestList"];
+                };
+            };
+            /** @description `INVALID_PARAMETER`: A parameter is outside its limits. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
@@ -2361,6 +2658,193 @@ export interface operations {
             };
         };
     };
+    listDeliveryAttempts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As submit answered it. */
+                request_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The attempts to deliver a webhook, oldest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryAttemptList"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `PERMISSION_DENIED`: The API key lacks the required scope. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is nothing at this address. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            503: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookTestRequest"];
+            };
+        };
+        responses: {
+            /** @description What came of the one attempt. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookTestResult"];
+                };
+            };
+            /**
+             * @description `INVALID_REQUEST`: The request is not valid.
+             *
+             *     `INVALID_PARAMETER`: A parameter is outside its limits.
+             *
+             *     `INVALID_AUDIO_URL`: audio_url must be a public HTTPS URL of media.
+             *
+             *     `INVALID_WEBHOOK_URL`: webhookUrl must be a public HTTPS URL.
+             */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `PERMISSION_DENIED`: The API key lacks the required scope. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            503: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
     getAccount: {
         parameters: {
             query?: never;
@@ -2378,6 +2862,87 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            503: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    getUsage: {
+        parameters: {
+            query?: {
+                /** @description The first day; 29 days before the last one by default. */
+                from?: string;
+                /** @description The last day; today by default. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What an account has used, by day. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Usage"];
+                };
+            };
+            /** @description `INVALID_PARAMETER`: A parameter is outside its limits. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */

@@ -1,4 +1,4 @@
-/** Keeps the text of a JSON body beside its value, since parsing rounds large numbers, and bounds it. */
+/** Bounds a JSON body, and keeps its text next to its value, since parsing rounds large numbers. */
 
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'

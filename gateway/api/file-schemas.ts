@@ -21,6 +21,15 @@ export const File = Type.Object(
   { title: 'File' },
 )
 
+export const FileList = Type.Object(
+  {
+    object: Type.Literal('list'),
+    data: Type.Array(File),
+    next_cursor: Nullable(Type.String({ description: 'Of the next page; null: no more.' })),
+  },
+  { title: 'FileList' },
+)
+
 /**
  * Patterns of JSON Schema have no flags. What follows the first semicolon may be anything that fits
  * into a header: browsers name codecs in forms that RFC 9110 does not allow.
@@ -65,5 +74,6 @@ export const CreateFileResponse = Type.Object(
 )
 
 export type File = Static<typeof File>
+export type FileList = Static<typeof FileList>
 export type CreateFileRequest = Static<typeof CreateFileRequest>
 export type CreateFileResponse = Static<typeof CreateFileResponse>

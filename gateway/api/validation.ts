@@ -9,6 +9,7 @@ import { CreateFileRequest } from './file-schemas.ts'
 import { AudioSeparateInput, SubmitAudioSeparateRequest } from './schemas.ts'
 import { withoutNulls } from './nulls.ts'
 import { unfitTextAt } from './unfit-text.ts'
+import { WebhookTestRequest } from './webhook-schemas.ts'
 
 /** A checked submission with its defaults filled in. */
 export interface Submission {
@@ -37,12 +38,17 @@ const PATH_CHARACTERS_MAX = 200
 
 type Problem = ReturnType<Validator['Errors']>[number]
 
+const webhookTestRequest = Compile(WebhookTestRequest)
 const createFileRequest = Compile(CreateFileRequest)
 const submitRequest = Compile(SubmitAudioSeparateRequest)
 
 /** @throws ServiceError that names the first thing wrong with a body of endpoint 3 */
 export const checkCreateFile = (body: unknown): CreateFileRequest =>
   checkBody(createFileRequest, body) as CreateFileRequest
+
+/** @throws ServiceError that names the first thing wrong with a body of a webhook's test */
+export const checkWebhookTest = (body: unknown): Static<typeof WebhookTestRequest> =>
+  checkBody(webhookTestRequest, body) as Static<typeof WebhookTestRequest>
 
 /**
  * @param metadataText the compact JSON of the body's metadata, as the client wrote its numbers

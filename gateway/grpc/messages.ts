@@ -2,6 +2,7 @@
 
 import { ServiceError } from '../../shared/errors.ts'
 import type { Finding } from '../../shared/messages.ts'
+import type { RequestStatus } from '../../shared/request-status.ts'
 import { assertFewValues } from '../api/body-text.ts'
 import { compactJson } from '../api/json-text.ts'
 import type {
@@ -54,7 +55,25 @@ export interface CancelRequest {
 export interface ListRequest {
   page_size?: number
   page_token: string
+  status: RequestStatus | 'STATUS_UNSPECIFIED' | number
+  created_from_ms?: number
+  created_before_ms?: number
 }
+
+/** The equivalent values of an HTTP query, not yet checked. */
+export const listQuery = ({
+  status,
+  created_from_ms: from,
+  created_before_ms: before,
+}: ListRequest) => ({
+  ...(status !== 'STATUS_UNSPECIFIED' && { status }),
+  ...(from !== undefined && { created_from: timeText(from) }),
+  ...(before !== undefined && { created_before: timeText(before) }),
+})
+
+/** A time that no date can hold stays a number, which is refused. */
+const timeText = (ms: number): string =>
+  Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms)
 
 /**
  * The equivalent HTTP body, not yet checked.
@@ -130,6 +149,7 @@ export interface Separation extends Pick<
   created_at_ms: number
   updated_at_ms: number
   logs?: { timestamp_ms: number; message: string }[]
+  metadata_json?: string
   webhook?: Omit<WebhookDelivery, 'delivered_at'> & { delivered_at_ms?: number }
   result?: QueueResultResponse['data'] &
     Pick<QueueResultResponse, 'usage'> & { delete_after_ms?: number }
@@ -157,7 +177,7 @@ export function separationOf(
   status: QueueStatusResponse & { webhook?: WebhookDelivery },
   result?: QueueResultResponse,
 ): Separation {
-  const { created_at, updated_at, logs, webhook, ...same } = status
+  const { created_at, updated_at, logs, webhook, metadata, ...same } = status
   return {
     ...findingsOf(same),
     created_at_ms: Date.parse(created_at),
@@ -169,6 +189,7 @@ export function separationOf(
       })),
     }),
     ...(webhook && { webhook: deliveryOf(webhook) }),
+    ...(metadata && { metadata_json: JSON.stringify(metadata) }),
     ...(result && { result: resultMessage(result) }),
   }
 }

@@ -29,6 +29,8 @@ const IS_COPIED: Readonly<Record<keyof Tables, boolean>> = {
   changes: true,
   installation: true,
   schema_use: false,
+  delivery_attempts: true,
+  usage_days: true,
 }
 
 /** Rows of one statement: PostgreSQL takes 65,535 values in one. */

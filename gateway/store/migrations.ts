@@ -9,6 +9,7 @@ import { addChanges } from './changes-migration.ts'
 import { addCredits } from './credits-migration.ts'
 import { addGateways } from './gateways-migration.ts'
 import { SCHEMA_USE } from './schema.ts'
+import { addUsage } from './usage-migration.ts'
 
 /** By name; they run in the order of their names. */
 export const migrations: Record<string, Migration> = {
@@ -28,6 +29,7 @@ export const migrations: Record<string, Migration> = {
   '015-session-keys': { up: addSessionKeys },
   '016-changes': { up: addChanges },
   [SCHEMA_USE]: { up: addSchemaUse },
+  '017-usage': { up: addUsage },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {

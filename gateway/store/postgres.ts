@@ -80,7 +80,7 @@ const surviveLosses = (pool: pg.Pool) =>
 const storeOf = (pool: ConstructorParameters<typeof PostgresDialect>[0]['pool']): Store =>
   new Kysely({ dialect: new PostgresDialect({ pool }) })
 
-/** Waits for the server, checks that it can be used, and prepares its schema: on a connection of its own. */
+/** Waits for the server, checks it and prepares its schema: on a connection of its own. */
 async function prepare(options: PostgresOptions): Promise<void> {
   const { url, log, migrates = false, waitMsMax = WAIT_MS_MAX } = options
   const place = placeOf(url)

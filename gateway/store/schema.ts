@@ -8,7 +8,7 @@ export const SCHEMA_USE = '017-schema-use'
 export interface Schema {
   /** The migrations that were run, by name, oldest first. */
   applied: readonly string[]
-  /** Who may still use it, as its newest migration states; undefined before there were such statements. */
+  /** Who may still use it, as its migrations state; undefined in the schemas of 0.2.0. */
   oldestUser: OldestUser | undefined
 }
 
@@ -45,8 +45,8 @@ export function refusalOf(
 ): string {
   if (state === 'older') {
     return (
-      `The database has the schema ${applied.at(-1)} of an older version of Winnow, which may be ` +
-      `running; this one writes ${known.at(-1)}. Use the tools of that version, or bring the ` +
+      `The database has the schema ${applied.at(-1)} of an older version of Winnow, which may ` +
+      `be running; this one writes ${known.at(-1)}. Use the tools of that version, or bring the ` +
       'schema forward first: start the newer gateway, or run `database migrate`.'
     )
   }
@@ -55,8 +55,9 @@ export function refusalOf(
     ? `Version ${oldestUser.version} (${oldestUser.migration}) is the oldest that may use it. `
     : ''
   return (
-    `The database was changed by a newer version of Winnow (migration ${unknown}), which this one ` +
-    `does not understand. ${oldest}Run that version or a later one, or restore a backup from before.`
+    `The database was changed by a newer version of Winnow (migration ${unknown}), which this ` +
+    `one does not understand. ${oldest}Run that version or a later one, or restore a backup ` +
+    'from before.'
   )
 }
 

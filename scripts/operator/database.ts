@@ -17,8 +17,8 @@ const HELP = `Usage: ${called('database', 'copy [--from sqlite:FILE] [--to postg
        ${called('database', 'migrate')}
 
 copy moves an installation from SQLite to PostgreSQL: accounts, keys, files, requests, ledger and
-webhooks. Stop the gateway first; engines may go on. The database to copy to must be empty, the other one
-of the schema of this version. Without
+webhooks. Stop the gateway first; engines may go on. The database to copy to must be
+empty, the other one of the schema of this version. Without
 --from it is the one in DATA_DIR (default ./data), without --to the one in DATABASE_URL: a password
 on the command line can be seen by others on the machine.
 

@@ -236,6 +236,8 @@ class QueueStatusResponse(_QueueStatusResponse, total=False):
     # Why the request FAILED.
     error: QueueStatusResponseError
     webhook: WebhookDeliveryStatus
+    # An extension: as it was given at submit; large numbers are rounded.
+    metadata: dict[str, Any]
     # An extension: how probable it is that the sound is in the media.
     match: float
     # An extension: the model's nearest name for the prompt; null: none is near.
@@ -308,6 +310,8 @@ class _QueueResultResponse(TypedDict):
 
 class QueueResultResponse(_QueueResultResponse, total=False):
     webhook: WebhookDeliveryStatus
+    # An extension: as it was given at submit; large numbers are rounded.
+    metadata: dict[str, Any]
 
 
 class ListedRequestLogs(TypedDict):
@@ -359,6 +363,8 @@ class ListedRequest(_ListedRequest, total=False):
     # Why the request FAILED.
     error: ListedRequestError
     webhook: WebhookDeliveryStatus
+    # An extension: as it was given at submit; large numbers are rounded.
+    metadata: dict[str, Any]
     # An extension: how probable it is that the sound is in the media.
     match: float
     # An extension: the model's nearest name for the prompt; null: none is near.
