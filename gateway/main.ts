@@ -58,7 +58,7 @@ import { keepInstallation } from './store/installation.ts'
 import { openDatabase } from './store/open.ts'
 import { createUrlChecks } from './requests/url-checks.ts'
 import { WebhookSender } from './webhooks/sender.ts'
-import { WebhookTester } from './webhooks/tester.ts'
+import { TESTS_PER_MINUTE, WebhookTester } from './webhooks/tester.ts'
 
 /** Time for open HTTP requests to end at shutdown; then their connections are closed. */
 const CLOSE_MS_MAX = 3_000
@@ -182,7 +182,11 @@ const deps: Deps = {
     docsFolder: fileURLToPath(new URL('../.runtime/docs', import.meta.url)),
     mediaOrigins: mediaOrigins(settings),
   },
-  webhookTester: new WebhookTester({ post: publicPost.post, clock, store }),
+  webhookTester: new WebhookTester({
+    post: publicPost.post,
+    clock,
+    limiter: new RateLimiter({ perMinute: TESTS_PER_MINUTE, clock, store }),
+  }),
   ...createUrlChecks(publicFetch, publicPost, new EgressPool()),
   wakePublisher: () => publisher.wake(),
   wakeWebhooks: () => webhookSender.wake(),

@@ -1,4 +1,4 @@
-/** What a list of requests is narrowed to: unlike other values of a query, wrong ones are refused. */
+/** Filters of the list of requests. Unlike other values of a query, wrong ones are refused. */
 
 import { ServiceError } from '../../shared/errors.ts'
 import { REQUEST_STATUSES, type RequestStatus } from '../../shared/request-status.ts'

@@ -28,8 +28,8 @@ export function listRoute(app: FastifyInstance, deps: Deps): void {
         operationId: 'listRequests',
         summary: 'List your requests, newest first',
         description:
-          'Extension. Statuses without their logs. A `limit` or `cursor` that makes no sense takes ' +
-          'the default, a wrong filter is refused.',
+          'Extension. Statuses without their logs. A `limit` or `cursor` that makes no sense ' +
+          'takes the default, a wrong filter is refused.',
         tags: ['queue'],
         querystring: {
           type: 'object',

@@ -29,7 +29,7 @@ export const migrations: Record<string, Migration> = {
   '015-session-keys': { up: addSessionKeys },
   '016-changes': { up: addChanges },
   [SCHEMA_USE]: { up: addSchemaUse },
-  '017-usage': { up: addUsage },
+  '018-usage': { up: addUsage },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {

@@ -28,7 +28,7 @@ export async function webhookStatusOf(
   return delivery ? presentDelivery(delivery) : UNTRIED
 }
 
-/** The attempts to deliver a request's webhook. @throws ServiceError `NOT_FOUND` when it has none */
+/** The attempts to deliver a webhook. @throws ServiceError `NOT_FOUND` where there is none */
 export async function attemptsOf(store: Store, row: RequestRow): Promise<DeliveryAttemptList> {
   if (row.webhook_url === null) throw noWebhook()
   const delivery = await findDelivery(store, row.request_id)

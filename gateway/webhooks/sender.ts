@@ -176,7 +176,7 @@ export class WebhookSender {
           ? takenBack(row, now + BUSY_MS * (0.5 + random()))
           : afterTry(row, outcome, { now, random: random() })
       if (!(await changeDelivery(store, row, settled))) continue
-      // no transaction, for the reason of changeDelivery: a crash in between leaves it out of the list
+      // no transaction, as in changeDelivery: a crash in between leaves the attempt unlisted
       if (!gaveUp && !isBusy) await insertAttempt(store, this.#attempt(webhookId, outcome, times))
       return settled
     }

@@ -3,9 +3,7 @@
 import { isoTime, type Clock } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
-import { RateLimiter } from '../accounts/rate-limit.ts'
 import type { WebhookTestResult } from '../api/webhook-schemas.ts'
-import type { Store } from '../store/database.ts'
 import { errorOf } from './outcome.ts'
 import type { PublicPost } from './public-post.ts'
 import { newWebhookSecret, signatureHeaders } from './signature.ts'
@@ -16,7 +14,8 @@ export const TESTS_PER_MINUTE = 10
 interface TesterOptions {
   post: PublicPost['post']
   clock: Clock
-  store: Store
+  /** Counts a test, of `TESTS_PER_MINUTE`. */
+  limiter: { count(name: string): Promise<{ left: number; resetSeconds: number } | undefined> }
 }
 
 interface Receiver {
@@ -27,11 +26,9 @@ interface Receiver {
 
 export class WebhookTester {
   readonly #options: TesterOptions
-  readonly #limiter: RateLimiter
 
   constructor(options: TesterOptions) {
     this.#options = options
-    this.#limiter = new RateLimiter({ ...options, perMinute: TESTS_PER_MINUTE })
   }
 
   /**
@@ -66,7 +63,7 @@ export class WebhookTester {
 
   async #count(accountId: string): Promise<void> {
     const { left = 0, resetSeconds = 0 } =
-      (await this.#limiter.count(`webhook-test ${accountId}`)) ?? {}
+      (await this.#options.limiter.count(`webhook-test ${accountId}`)) ?? {}
     if (left >= 0) return
     throw new ServiceError('RATE_LIMITED', {
       message: `An account may try ${TESTS_PER_MINUTE} receivers in a minute.`,

@@ -31,7 +31,7 @@ import { uploadRoutes } from '../../gateway/routes/uploads.ts'
 import type { Store } from '../../gateway/store/database.ts'
 import type { PublicPost } from '../../gateway/webhooks/public-post.ts'
 import { WebhookSender } from '../../gateway/webhooks/sender.ts'
-import { WebhookTester } from '../../gateway/webhooks/tester.ts'
+import { TESTS_PER_MINUTE, WebhookTester } from '../../gateway/webhooks/tester.ts'
 import type { Broker } from '../../shared/broker/interface.ts'
 
 const RESCUE_AFTER_MS = MINUTE_MS
@@ -122,7 +122,11 @@ export function startGateway(parts: GatewayParts) {
     config: CONFIG,
     checkAudioUrl: parts.checkUrl,
     checkWebhookUrl: parts.checkUrl,
-    webhookTester: new WebhookTester({ post: parts.post, clock, store }),
+    webhookTester: new WebhookTester({
+      post: parts.post,
+      clock,
+      limiter: new RateLimiter({ perMinute: TESTS_PER_MINUTE, clock, store }),
+    }),
     wakePublisher: () => publisher.wake(),
     wakeWebhooks: () => webhookSender.wake(),
   }

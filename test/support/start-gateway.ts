@@ -28,7 +28,7 @@ import { QueueOutlook } from '../../gateway/requests/queue-outlook.ts'
 import { RateLimiter } from '../../gateway/accounts/rate-limit.ts'
 import { RequestFeed } from '../../gateway/requests/request-feed.ts'
 import type { PublicPost } from '../../gateway/webhooks/public-post.ts'
-import { WebhookTester } from '../../gateway/webhooks/tester.ts'
+import { TESTS_PER_MINUTE, WebhookTester } from '../../gateway/webhooks/tester.ts'
 import { ensureAccount } from '../../gateway/store/accounts.ts'
 import { putApiKey } from '../../gateway/store/api-keys.ts'
 import {
@@ -168,7 +168,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     webhookTester: new WebhookTester({
       post: options.postWebhook ?? (async () => ({ status: 204, retryAfter: undefined })),
       clock,
-      store,
+      limiter: new RateLimiter({ perMinute: TESTS_PER_MINUTE, clock, store }),
     }),
     wakePublisher() {},
     wakeWebhooks() {},
