@@ -89,7 +89,7 @@ export const portAfter = (port: number, nth: number): number =>
 function readOrigins(text: string): string[] {
   const origins = text.split(/[\s,]+/).filter(Boolean)
   const isOrigin = (origin: string) =>
-    /^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin
+    /^https?:[^*]+$/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin
   if (origins.every(isOrigin)) return origins
   throw new Error('must list origins such as https://app.example.com, without a path')
 }
