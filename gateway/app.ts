@@ -11,6 +11,7 @@ import { callIdOf } from './api/call-id.ts'
 import { callerOf, clientAddress } from './api/call-log.ts'
 import type { Deps } from './deps.ts'
 import { installTracing } from './api/tracing.ts'
+import { installCors } from './api/cors.ts'
 import { answerBrokenHttp, answerError } from './api/error-handler.ts'
 import { installNotFound } from './api/not-found.ts'
 import { installOpenApi } from './api/openapi.ts'
@@ -19,9 +20,11 @@ import { accountRoute } from './routes/account.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { cancelRoute } from './routes/cancel.ts'
 import { createFileRoute } from './routes/create-file.ts'
+import { deliveryAttemptsRoute } from './routes/delivery-attempts.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { getFileRoute } from './routes/get-file.ts'
 import { listRoute } from './routes/list.ts'
+import { listFilesRoute } from './routes/list-files.ts'
 import { mediaRoutes } from './routes/media.ts'
 import { modelsRoute } from './routes/models.ts'
 import { openApiRoute } from './routes/openapi-document.ts'
@@ -35,6 +38,8 @@ import { statusRoute } from './routes/status.ts'
 import { statusStreamRoute } from './routes/status-stream.ts'
 import { submitRoute } from './routes/submit.ts'
 import { uploadRoutes } from './routes/uploads.ts'
+import { usageRoute } from './routes/usage.ts'
+import { webhookTestRoute } from './routes/webhook-test.ts'
 import { BODY_BYTES_MAX } from './api/validation.ts'
 
 /** Of outputs, and of inputs unless their addresses live longer. */
@@ -66,6 +71,7 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler(answerError)
   installHooks(app, deps)
+  installCors(app, deps.config.corsOrigins)
   installNotFound(app)
   await installOpenApi(app)
   openApiRoute(app)
@@ -155,6 +161,7 @@ async function apiRoutes(app: FastifyInstance, deps: Deps, authenticate: Authent
     modelsRoute,
     createFileRoute,
     getFileRoute,
+    listFilesRoute,
     submitRoute,
     statusRoute,
     statusStreamRoute,
@@ -163,7 +170,10 @@ async function apiRoutes(app: FastifyInstance, deps: Deps, authenticate: Authent
     cancelRoute,
     listRoute,
     redeliverRoute,
+    deliveryAttemptsRoute,
+    webhookTestRoute,
     accountRoute,
+    usageRoute,
   ]
   for (const route of routes) route(app, deps)
 }

@@ -24,7 +24,7 @@ const databaseSettings = ({ text, integer, parsed }: SettingReader) => ({
 })
 
 const otherSettings = (reader: SettingReader) => {
-  const { text, optional, secret, integer, integerOrOff, choice, url, networks } = reader
+  const { text, optional, secret, integer, integerOrOff, choice, parsed, url, networks } = reader
   return {
     host: text('HOST', '127.0.0.1'),
     port: integer('PORT', 0, 65_535, 8080), // 0: any free one
@@ -50,6 +50,7 @@ const otherSettings = (reader: SettingReader) => {
     logLevel: choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
     otlpEndpoint: url('OTEL_EXPORTER_OTLP_ENDPOINT', WEB), // takes spans
     egressAllowCidrs: networks('EGRESS_ALLOW_CIDRS'),
+    corsOrigins: parsed('CORS_ORIGINS', '', readOrigins), // of pages that may call the API
     webhooksMax: integer('WEBHOOKS_MAX', 1, 1_000, 32), // posted at once
     webhooksPerHostMax: integer('WEBHOOKS_PER_HOST_MAX', 1, 1_000, 8),
     leaseSeconds: integer('LEASE_SECONDS', 2, 600, 30), // as the engines have it
@@ -83,6 +84,15 @@ function readDatabaseUrl(text: string): string | undefined {
 /** The `nth` port after `port`; any free one, 0, after any free one and after the last. */
 export const portAfter = (port: number, nth: number): number =>
   port === 0 || port + nth > 65_535 ? 0 : port + nth
+
+/** Origins, separated by commas or blanks. @throws Error that says what would be right */
+function readOrigins(text: string): string[] {
+  const origins = text.split(/[\s,]+/).filter(Boolean)
+  const isOrigin = (origin: string) =>
+    /^https?:[^*]+$/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin
+  if (origins.every(isOrigin)) return origins
+  throw new Error('must list origins such as https://app.example.com, without a path')
+}
 
 /** Where browsers get media when a bucket holds it. */
 export function mediaOrigins(settings: Partial<Config>): string[] {

@@ -15,6 +15,7 @@ import type { RateLimiter } from './accounts/rate-limit.ts'
 import type { RequestFeed } from './requests/request-feed.ts'
 import type { Keys } from './secrets.ts'
 import type { Store } from './store/database.ts'
+import type { WebhookTester } from './webhooks/tester.ts'
 
 export interface Deps {
   store: Store
@@ -32,15 +33,17 @@ export interface Deps {
   log: Logger
   config: AppConfig
   /**
-   * @throws ServiceError when the address is not public or does not return media; `RATE_LIMITED`
-   * when the account has too many checks under way; the signal's reason
+   * Looks at the text of an address and its name alone: an engine asks its server.
+   * @throws ServiceError `INVALID_AUDIO_URL` when it is not public; `RATE_LIMITED` when the account
+   * has too many checks under way; the signal's reason
    */
-  checkAudioUrl: (url: string, user: EgressUser) => Promise<{ bytes?: number | undefined }>
+  checkAudioUrl: (url: string, user: EgressUser) => Promise<void>
   /**
    * @throws ServiceError `INVALID_WEBHOOK_URL` when nothing may be posted there; `RATE_LIMITED` and
    * the signal's reason, as above
    */
   checkWebhookUrl: (url: string, user: EgressUser) => Promise<void>
+  webhookTester: Pick<WebhookTester, 'send'>
   /** Called when a request has entered the outbox. */
   wakePublisher: () => void
   /** Called when a webhook may have become due. */
@@ -80,6 +83,8 @@ export interface AppConfig {
   docsFolder: string
   /** Where browsers get media, if elsewhere than here. */
   mediaOrigins: readonly string[]
+  /** Web pages of these origins may call the API. */
+  corsOrigins: readonly string[]
   /** Protects the admin API; without it there is none. */
   adminToken?: string | undefined
 }

@@ -58,6 +58,7 @@ import { keepInstallation } from './store/installation.ts'
 import { openDatabase } from './store/open.ts'
 import { createUrlChecks } from './requests/url-checks.ts'
 import { WebhookSender } from './webhooks/sender.ts'
+import { TESTS_PER_MINUTE, WebhookTester } from './webhooks/tester.ts'
 
 /** Time for open HTTP requests to end at shutdown; then their connections are closed. */
 const CLOSE_MS_MAX = 3_000
@@ -92,7 +93,7 @@ await inDataFolder(mkdir(dataFolder, { recursive: true }))
 if (settings.databaseUrl === undefined) await inDataFolder(holdDataFolder(dataFolder, log))
 const secrets = await inDataFolder(readSecrets(settings))
 const { signingKeys, encryptionKeys } = secrets
-const store = await startOrEnd(log, openDatabase(settings, log))
+const store = await startOrEnd(log, openDatabase(settings, log, { migrates: true }))
 if (isPostgres(store)) await startOrEnd(log, assertSameSecrets(store, secrets))
 const { bootstrapApiKey } = settings
 await inDataFolder(
@@ -181,6 +182,11 @@ const deps: Deps = {
     docsFolder: fileURLToPath(new URL('../.runtime/docs', import.meta.url)),
     mediaOrigins: mediaOrigins(settings),
   },
+  webhookTester: new WebhookTester({
+    post: publicPost.post,
+    clock,
+    limiter: new RateLimiter({ perMinute: TESTS_PER_MINUTE, clock, store }),
+  }),
   ...createUrlChecks(publicFetch, publicPost, new EgressPool()),
   wakePublisher: () => publisher.wake(),
   wakeWebhooks: () => webhookSender.wake(),

@@ -50,7 +50,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List your files, newest first
+         * @description Extension. Values that make no sense take the default.
+         *
+         *     Scope of the key: `files:read`.
+         */
+        get: operations["listFiles"];
         put?: never;
         /**
          * Create a file, to be uploaded by PUT to upload_url
@@ -226,7 +232,7 @@ export interface paths {
         };
         /**
          * List your requests, newest first
-         * @description Extension. Statuses without their logs; values that make no sense take the default.
+         * @description Extension. Statuses without their logs. A `limit` or `cursor` that makes no sense takes the default, a wrong filter is refused.
          *
          *     Scope of the key: `audio:separate`.
          */
@@ -261,6 +267,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/queue/requests/{request_id}/webhook/attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the attempts to deliver the webhook of a request, oldest first
+         * @description Extension. The last 30, those before a redelivery included; none before the request has ended. Attempts before version 0.3.0 are not listed.
+         *
+         *     Scope of the key: `audio:separate`.
+         */
+        get: operations["listDeliveryAttempts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a receiver of webhooks
+         * @description Extension. Posts `{"type": "webhook.test", "created_at": …}` once, signed as every webhook, and answers within 15 seconds what came of it. An account may make 10 tests in a minute.
+         *
+         *     Scope of the key: `audio:separate`.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/account": {
         parameters: {
             query?: never;
@@ -273,6 +323,26 @@ export interface paths {
          * @description Extension. For a key of any scope.
          */
         get: operations["getAccount"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/account/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what your account has used by day
+         * @description Extension. For a key of any scope. Days are UTC, 366 at most in one call; they outlive the records of requests. Counted from version 0.3.0 on.
+         */
+        get: operations["getUsage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -502,61 +572,53 @@ export interface components {
          */
         AudioSeparateInput: {
             /** @description The sound to extract, in plain language; counted after trimming. Exactly one of prompt and prompts. */
-            prompt?: string;
+            prompt?: string | null;
             /** @description An extension: several sounds of one media, each with a target of its own and all with one residual, which is what none of them took. All options hold for each. */
-            prompts?: string[];
-            /**
-             * Format: uri
-             * @description Public HTTPS URL of audio or video. Exactly one of audio_url, file_id and request_id.
-             */
-            audio_url?: string;
+            prompts?: string[] | null;
+            /** @description Public HTTPS URL of audio or video. Exactly one of audio_url, file_id and request_id. */
+            audio_url?: string | null;
             /** @description Of an uploaded file. */
-            file_id?: string;
+            file_id?: string | null;
             /** @description An extension: of a COMPLETED request, one of whose outputs is the media. With `output`. */
-            request_id?: string;
-            /**
-             * @description An extension: which output of the request of `request_id`.
-             * @enum {unknown}
-             */
-            output?: "target" | "residual";
+            request_id?: string | null;
+            /** @description An extension: which output of the request of `request_id`. */
+            output?: ("target" | "residual") | null;
             /** @description An extension: the place in `data.targets` of the target; 0 by default. */
-            output_index?: number;
+            output_index?: number | null;
             /** @description An extension: which of the media's tracks of sound, from 1. By default the best, or two of one channel that are alike, as the channels of one sound; `logs` name the rest. */
-            audio_track?: number;
+            audio_track?: number | null;
             /**
              * @description Predict first where the target sounds.
              * @default false
              */
-            predict_spans?: boolean;
+            predict_spans?: boolean | null;
             /**
              * @description Candidates to choose the best from.
              * @default 1
              */
-            reranking_candidates?: number;
+            reranking_candidates?: number | null;
             /**
              * @description Speed against quality.
              * @default balanced
-             * @enum {unknown}
              */
-            acceleration?: "fast" | "balanced" | "quality";
+            acceleration?: ("fast" | "balanced" | "quality") | null;
             /**
              * @description Seconds of media in one model pass; less than 1 is taken for 1.
              * @default 60
              */
-            max_chunk_duration?: number;
+            max_chunk_duration?: number | null;
             /**
-             * @description Seconds; smaller than max_chunk_duration.
+             * @description Seconds; more than half a chunk is taken for half of one.
              * @default 5
              */
-            chunk_overlap?: number;
+            chunk_overlap?: number | null;
             /**
              * @description Coding of the outputs.
              * @default wav
-             * @enum {unknown}
              */
-            output_format?: "wav" | "mp3" | "flac";
+            output_format?: ("wav" | "mp3" | "flac") | null;
             /** @description Where the target sounds, or does not. */
-            spans?: components["schemas"]["AudioSpan"][];
+            spans?: components["schemas"]["AudioSpan"][] | null;
         } & (unknown | unknown | unknown);
         /**
          * AudioSpan
@@ -571,13 +633,13 @@ export interface components {
              * @description true: the target sounds here; false: it does not.
              * @default true
              */
-            include?: boolean;
+            include?: boolean | null;
         };
         /** CreateAccountRequest */
         CreateAccountRequest: {
             name: string;
             /** @default false */
-            metered?: boolean;
+            metered?: boolean | null;
         };
         /**
          * CreateFileRequest
@@ -591,7 +653,7 @@ export interface components {
          */
         CreateFileRequest: {
             file_name: string;
-            /** @description audio/* or video/*, in any case. */
+            /** @description audio/*, video/*, application/ogg or application/octet-stream, in any case. What the bytes are shows when they are measured. */
             content_type: string;
             /** @description Bytes. */
             file_size: number;
@@ -637,17 +699,45 @@ export interface components {
         CreateKeyRequest: {
             scopes: ("models:read" | "files:write" | "files:read" | "audio:separate")[];
             /** @default default */
-            account_id?: string;
-            name?: string;
+            account_id?: string | null;
+            name?: string | null;
             /** @description How long it is valid: `30d`, `12h`, `1 year`. */
-            expires?: string;
+            expires?: string | null;
         };
         /** CreditRequest */
         CreditRequest: {
             /** @description Seconds of audio; below 0 they are taken back. */
             seconds: number;
             /** @description Such as the number of an invoice: an account is credited once for each, and another amount with it is refused. */
-            reference?: string;
+            reference?: string | null;
+        };
+        /** DeliveryAttempt */
+        DeliveryAttempt: {
+            /** Format: date-time */
+            started_at: string;
+            duration_ms: number;
+            status_code: number | null;
+            error: string | null;
+        };
+        /**
+         * DeliveryAttemptList
+         * @description The attempts to deliver a webhook, oldest first.
+         * @example {
+         *       "object": "list",
+         *       "data": [
+         *         {
+         *           "started_at": "2026-01-02T03:04:17.012Z",
+         *           "duration_ms": 87,
+         *           "status_code": 204,
+         *           "error": null
+         *         }
+         *       ]
+         *     }
+         */
+        DeliveryAttemptList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["DeliveryAttempt"][];
         };
         /**
          * Engine
@@ -730,6 +820,21 @@ export interface components {
             uploaded_at?: string | null;
             /** Format: date-time */
             expires_at: string;
+        };
+        /**
+         * FileList
+         * @description A page of files, newest first.
+         * @example {
+         *       "object": "list",
+         *       "data": [],
+         *       "next_cursor": null
+         *     }
+         */
+        FileList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["File"][];
+            next_cursor: string | null;
         };
         /** Fleet */
         Fleet: {
@@ -814,10 +919,14 @@ export interface components {
             /** @description Why the request FAILED. */
             error?: {
                 /** @enum {unknown} */
-                code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "MEDIA_FETCH_FAILED" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
+                code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
                 message: string;
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
+            /** @description An extension: as it was given at submit; large numbers are rounded. */
+            metadata?: {
+                [key: string]: unknown;
+            };
             /** @description An extension: how probable it is that the sound is in the media. */
             match?: number;
             /** @description An extension: the model's nearest name for the prompt; null: none is near. */
@@ -958,6 +1067,10 @@ export interface components {
                 billing_status?: "deducted" | "not_metered";
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
+            /** @description An extension: as it was given at submit; large numbers are rounded. */
+            metadata?: {
+                [key: string]: unknown;
+            };
             retention: {
                 /** Format: date-time */
                 delete_after?: string;
@@ -1001,10 +1114,14 @@ export interface components {
             /** @description Why the request FAILED. */
             error?: {
                 /** @enum {unknown} */
-                code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "MEDIA_FETCH_FAILED" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
+                code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
                 message: string;
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
+            /** @description An extension: as it was given at submit; large numbers are rounded. */
+            metadata?: {
+                [key: string]: unknown;
+            };
             /** @description An extension: how probable it is that the sound is in the media. */
             match?: number;
             /** @description An extension: the model's nearest name for the prompt; null: none is near. */
@@ -1149,7 +1266,7 @@ export interface components {
             failed_at: string;
             error: {
                 /** @enum {unknown} */
-                code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "MEDIA_FETCH_FAILED" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
+                code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
                 message: string;
             };
             /** @description As it was given at submit. */
@@ -1196,17 +1313,51 @@ export interface components {
          */
         SubmitAudioSeparateRequest: {
             input: components["schemas"]["AudioSeparateInput"];
-            /**
-             * Format: uri
-             * @description Public HTTPS URL that receives the end of the request; see `webhooks`.
-             */
-            webhookUrl?: string;
+            /** @description Public HTTPS URL that receives the end of the request; see `webhooks`. */
+            webhookUrl?: string | null;
             /** @description Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. Without one we make one. */
-            webhookSecret?: string;
+            webhookSecret?: string | null;
             /** @description Comes back in the webhook; at most 16384 bytes of JSON, nested 32 levels deep. */
             metadata?: {
                 [key: string]: unknown;
-            };
+            } | null;
+        };
+        /**
+         * Usage
+         * @description What an account has used, by day.
+         * @example {
+         *       "object": "list",
+         *       "from": "2026-01-01",
+         *       "to": "2026-01-30",
+         *       "data": [
+         *         {
+         *           "day": "2026-01-02",
+         *           "completed": 3,
+         *           "failed": 1,
+         *           "audio_seconds": 512
+         *         }
+         *       ]
+         *     }
+         */
+        Usage: {
+            /** @constant */
+            object: "list";
+            /** @description The first day, such as `2026-01-31`. */
+            from: string;
+            /** @description The last day. */
+            to: string;
+            /** @description The days on which any request ended, oldest first. */
+            data: components["schemas"]["UsageDay"][];
+        };
+        /** UsageDay */
+        UsageDay: {
+            day: string;
+            /** @description Requests. */
+            completed: number;
+            /** @description Requests, those that were canceled included. */
+            failed: number;
+            /** @description Of completed requests, as they are charged: of each target as many. */
+            audio_seconds: number;
         };
         /** WebhookDeliveryStatus */
         WebhookDeliveryStatus: {
@@ -1216,6 +1367,44 @@ export interface components {
             attempts: number;
             delivered_at: string | null;
             last_error: string | null;
+        };
+        /**
+         * WebhookTestRequest
+         * @description A receiver of webhooks, and what signs the event.
+         * @example {
+         *       "webhookUrl": "https://hooks.example/winnow",
+         *       "webhookSecret": "sixteen characters or more"
+         *     }
+         */
+        WebhookTestRequest: {
+            /**
+             * Format: uri
+             * @description Public HTTPS URL that receives the end of the request; see `webhooks`.
+             */
+            webhookUrl: string;
+            /** @description Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. Without one we make one. */
+            webhookSecret?: string | null;
+        };
+        /**
+         * WebhookTestResult
+         * @description What came of the one attempt.
+         * @example {
+         *       "webhook_id": "msg_2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e5f",
+         *       "delivered": true,
+         *       "status_code": 204,
+         *       "error": null,
+         *       "duration_ms": 87
+         *     }
+         */
+        WebhookTestResult: {
+            /** @description As in the header `webhook-id`. */
+            webhook_id: string;
+            delivered: boolean;
+            status_code: number | null;
+            error: string | null;
+            duration_ms: number;
+            /** @description What signed the event, where none was given. */
+            signing_secret?: string;
         };
     };
     responses: never;
@@ -1269,6 +1458,87 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ModelList"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `PERMISSION_DENIED`: The API key lacks the required scope. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            503: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    listFiles: {
+        parameters: {
+            query?: {
+                /** @description Items of one page; clamped into its range. */
+                limit?: number;
+                /** @description next_cursor of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of files, newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileList"];
                 };
             };
             /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
@@ -1386,7 +1656,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `UNSUPPORTED_MEDIA_TYPE`: content_type must be audio/* or video/*. */
+            /** @description `UNSUPPORTED_MEDIA_TYPE`: content_type must be audio/*, video/*, application/ogg or application/octet-stream. */
             415: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2198,6 +2468,12 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the page before. */
                 cursor?: string;
+                /** @description Only those that stand so now. */
+                status?: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
+                /** @description Only those created at this time or later. */
+                created_from?: string;
+                /** @description Only those created before this time. */
+                created_before?: string;
             };
             header?: never;
             path?: never;
@@ -2213,6 +2489,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RequestList"];
+                };
+            };
+            /** @description `INVALID_PARAMETER`: A parameter is outside its limits. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
@@ -2383,6 +2669,193 @@ export interface operations {
             };
         };
     };
+    listDeliveryAttempts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As submit answered it. */
+                request_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The attempts to deliver a webhook, oldest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryAttemptList"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `PERMISSION_DENIED`: The API key lacks the required scope. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is nothing at this address. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            503: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookTestRequest"];
+            };
+        };
+        responses: {
+            /** @description What came of the one attempt. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookTestResult"];
+                };
+            };
+            /**
+             * @description `INVALID_REQUEST`: The request is not valid.
+             *
+             *     `INVALID_PARAMETER`: A parameter is outside its limits.
+             *
+             *     `INVALID_AUDIO_URL`: audio_url must be a public HTTPS URL of media.
+             *
+             *     `INVALID_WEBHOOK_URL`: webhookUrl must be a public HTTPS URL.
+             */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `PERMISSION_DENIED`: The API key lacks the required scope. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            503: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
     getAccount: {
         parameters: {
             query?: never;
@@ -2400,6 +2873,87 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            503: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    getUsage: {
+        parameters: {
+            query?: {
+                /** @description The first day; 29 days before the last one by default. */
+                from?: string;
+                /** @description The last day; today by default. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What an account has used, by day. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Usage"];
+                };
+            };
+            /** @description `INVALID_PARAMETER`: A parameter is outside its limits. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */

@@ -71,6 +71,7 @@ type PromptWork = Pick<Work, 'options' | 'model'> & { work: readonly ChunkWork[]
 
 export const describeWork = (all: Work): string[] => [
   describeChunks(all),
+  ...describeOverlap(all.options),
   ...describeGivenSpans(all.options.spans),
   ...all.prompts.flatMap((prompt, i) => {
     const lines = describePrompt({ ...all, work: all.work[i]! })
@@ -99,6 +100,15 @@ function describeChunks({ options, model, plan, samples, sampleRate }: Work): st
     `${acceleration}: ${model.passes[acceleration]}.`
   )
 }
+
+/** A client may ask for an overlap that no chunk has. */
+const describeOverlap = ({ chunk_overlap, max_chunk_duration }: SeparationOptions): string[] =>
+  chunk_overlap < max_chunk_duration
+    ? []
+    : [
+        `chunk_overlap, ${chunk_overlap} s, was reduced: it is not below max_chunk_duration, ` +
+          `${max_chunk_duration} s, and chunks overlap by half at most.`,
+      ]
 
 /** The same for every chunk. */
 function describeMeaning([first]: readonly ChunkWork[]): string[] {

@@ -33,6 +33,29 @@ export const Account = Type.Object(
   { title: 'Account' },
 )
 
+export const Usage = Type.Object(
+  {
+    object: Type.Literal('list'),
+    from: Type.String({ description: 'The first day, such as `2026-01-31`.' }),
+    to: Type.String({ description: 'The last day.' }),
+    data: Type.Array(
+      Type.Object(
+        {
+          day: Type.String(),
+          completed: Type.Integer({ description: 'Requests.' }),
+          failed: Type.Integer({ description: 'Requests, those that were canceled included.' }),
+          audio_seconds: Type.Integer({
+            description: 'Of completed requests, as they are charged: of each target as many.',
+          }),
+        },
+        { title: 'UsageDay' },
+      ),
+      { description: 'The days on which any request ended, oldest first.' },
+    ),
+  },
+  { title: 'Usage' },
+)
+
 const listOf = (item: object, title: string) =>
   Type.Object({ object: Type.Literal('list'), data: Type.Array(item) }, { title })
 
@@ -107,6 +130,7 @@ export const CreateKeyRequest = Type.Object(
 )
 
 export type Account = Static<typeof Account>
+export type Usage = Static<typeof Usage>
 export type ApiKey = Static<typeof ApiKey>
 export type NewApiKey = Static<typeof NewApiKey>
 

@@ -1,12 +1,28 @@
-/** Keeps the text of a JSON body beside its value, since parsing rounds large numbers. */
+/** Bounds a JSON body, and keeps its text next to its value, since parsing rounds large numbers. */
 
 import type { FastifyInstance } from 'fastify'
+import { ServiceError } from '../../shared/errors.ts'
+import { hasMoreValuesThan } from './json-text.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The body as it came; empty where there is none. */
     bodyText: string
   }
+}
+
+/**
+ * What a body may hold: metadata of its most bytes has 8,192 values. Checks that go through all
+ * values of a body, and its second reading, take milliseconds then.
+ */
+export const BODY_VALUES_MAX = 10_000
+
+/** @throws ServiceError `INVALID_REQUEST` for text that holds too many values */
+export function assertFewValues(json: string): void {
+  if (!hasMoreValuesThan(BODY_VALUES_MAX, json)) return
+  throw new ServiceError('INVALID_REQUEST', {
+    message: `The body holds more than ${BODY_VALUES_MAX} values.`,
+  })
 }
 
 export function keepBodyText(app: FastifyInstance): void {
@@ -16,6 +32,11 @@ export function keepBodyText(app: FastifyInstance): void {
     'application/json',
     { parseAs: 'string' },
     (request, text, done) => {
+      try {
+        assertFewValues(text)
+      } catch (error) {
+        return done(error as Error)
+      }
       request.bodyText = text
       return parse(request, text, done)
     },

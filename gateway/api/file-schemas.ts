@@ -21,13 +21,25 @@ export const File = Type.Object(
   { title: 'File' },
 )
 
+export const FileList = Type.Object(
+  {
+    object: Type.Literal('list'),
+    data: Type.Array(File),
+    next_cursor: Nullable(Type.String({ description: 'Of the next page; null: no more.' })),
+  },
+  { title: 'FileList' },
+)
+
 /**
  * Patterns of JSON Schema have no flags. What follows the first semicolon may be anything that fits
  * into a header: browsers name codecs in forms that RFC 9110 does not allow.
  */
+const anyCase = (text: string): string =>
+  text.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`)
 const MEDIA_TYPE =
-  '^([aA][uU][dD][iI][oO]|[vV][iI][dD][eE][oO])/' +
-  '[a-zA-Z0-9][a-zA-Z0-9!#$&^_.+-]*([ \\t]*;[\\t\\x20-\\x7e]*)?$'
+  `^((${anyCase('audio')}|${anyCase('video')})/[a-zA-Z0-9][a-zA-Z0-9!#$&^_.+-]*|` +
+  `${anyCase('application')}/(${anyCase('ogg')}|${anyCase('octet-stream')}))` +
+  '([ \\t]*;[\\t\\x20-\\x7e]*)?$'
 
 export const CreateFileRequest = Type.Object(
   {
@@ -39,7 +51,9 @@ export const CreateFileRequest = Type.Object(
     content_type: Type.String({
       pattern: MEDIA_TYPE,
       maxLength: 255,
-      description: 'audio/* or video/*, in any case.',
+      description:
+        'audio/*, video/*, application/ogg or application/octet-stream, in any case. What the ' +
+        'bytes are shows when they are measured.',
     }),
     file_size: Type.Integer({ minimum: 1, maximum: LIMITS.fileBytesMax, description: 'Bytes.' }),
     purpose: Type.Enum([INPUT_PURPOSE]),
@@ -60,5 +74,6 @@ export const CreateFileResponse = Type.Object(
 )
 
 export type File = Static<typeof File>
+export type FileList = Static<typeof FileList>
 export type CreateFileRequest = Static<typeof CreateFileRequest>
 export type CreateFileResponse = Static<typeof CreateFileResponse>

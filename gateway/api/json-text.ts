@@ -35,6 +35,34 @@ const tokensOf = (json: string): string[] =>
     token.startsWith('"') ? JSON.stringify(JSON.parse(token)) : token,
   )
 
+const QUOTE = 34
+const BACKSLASH = 92
+/** What begins a value: a comma, and the brackets of arrays and objects. */
+const BEGINNINGS = new Set([44, 91, 123])
+
+/**
+ * Whether the text of JSON holds more values than `most`, those of repeated names included. It is
+ * read once, up to the value that is too many, and need not be valid.
+ */
+export function hasMoreValuesThan(most: number, json: string): boolean {
+  let values = 1
+  for (let i = 0; i < json.length && values <= most; i += 1) {
+    const code = json.charCodeAt(i)
+    if (BEGINNINGS.has(code)) values += 1
+    if (code === QUOTE) i = endOfString(json, i)
+  }
+  return values > most
+}
+
+/** The place of the quote that ends the string which begins at `start`. */
+function endOfString(json: string, start: number): number {
+  let i = start + 1
+  while (i < json.length && json.charCodeAt(i) !== QUOTE) {
+    i += json.charCodeAt(i) === BACKSLASH ? 2 : 1
+  }
+  return i
+}
+
 /** Whether a value has more than `levels` arrays and objects inside each other. */
 export const isDeeperThan = (levels: number, value: unknown): boolean =>
   value !== null &&

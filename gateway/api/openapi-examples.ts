@@ -142,6 +142,43 @@ export const NOTES: Readonly<Record<string, Note>> = {
     description: 'A page of requests, newest first.',
     example: { object: 'list', data: [LISTED], next_cursor: null },
   },
+  FileList: {
+    description: 'A page of files, newest first.',
+    example: { object: 'list', data: [], next_cursor: null },
+  },
+  DeliveryAttemptList: {
+    description: 'The attempts to deliver a webhook, oldest first.',
+    example: {
+      object: 'list',
+      data: [{ started_at: LATER, duration_ms: 87, status_code: 204, error: null }],
+    },
+  },
+  WebhookTestRequest: {
+    description: 'A receiver of webhooks, and what signs the event.',
+    example: {
+      webhookUrl: 'https://hooks.example/winnow',
+      webhookSecret: 'sixteen characters or more',
+    },
+  },
+  WebhookTestResult: {
+    description: 'What came of the one attempt.',
+    example: {
+      webhook_id: 'msg_2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e5f',
+      delivered: true,
+      status_code: 204,
+      error: null,
+      duration_ms: 87,
+    },
+  },
+  Usage: {
+    description: 'What an account has used, by day.',
+    example: {
+      object: 'list',
+      from: '2026-01-01',
+      to: '2026-01-30',
+      data: [{ day: '2026-01-02', completed: 3, failed: 1, audio_seconds: 512 }],
+    },
+  },
   ListedRequest: {
     description: 'How a request stands, with its prompt, its file and the time of its outputs.',
     example: LISTED,

@@ -4,6 +4,7 @@ import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { ERRORS, FAILURE_CODES, type ErrorCode } from '../../shared/errors.ts'
 import { NOTES } from './openapi-examples.ts'
+import { describeNulls } from './nulls.ts'
 import { ErrorResponse } from './schemas.ts'
 import { WEBHOOKS } from './webhook-schemas.ts'
 
@@ -52,7 +53,8 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
       },
       security: [{ apiKey: [] }],
     },
-    transform: ({ schema, url, route }) => {
+    transform: ({ schema: own, url, route }) => {
+      const schema = own?.body ? { ...own, body: describeNulls(own.body as object) } : own
       const scope = route.config?.scope
       if (!scope) return { schema, url }
       const response = {

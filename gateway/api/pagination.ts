@@ -1,7 +1,6 @@
 /** Values of query strings. An invalid value takes the default; none is refused. */
 
 import { isId } from '../../shared/ids.ts'
-import type { PageStart } from '../store/requests.ts'
 
 const INTERVAL_SECONDS = { least: 1, most: 10, default: 2 }
 /** As the database has it. */
@@ -23,18 +22,30 @@ function numberOf(value: unknown, range: { least: number; most: number; default:
   return Math.min(range.most, Math.max(range.least, number))
 }
 
+/** Where a page of a list begins: after this item, in the order of the list. */
+export interface PageStart {
+  created_at: string
+  id: string
+}
+
+/** The items of one page, of which one more was read, and the last one where there are more. */
+export function pageOf<T>(rows: readonly T[], limit: number): { page: T[]; next: T | undefined } {
+  const page = rows.slice(0, limit)
+  return { page, next: rows.length > limit ? page.at(-1) : undefined }
+}
+
 /** Names the page after `last`; opaque to clients. */
 export const cursorAfter = (last: PageStart): string =>
-  Buffer.from(JSON.stringify([last.created_at, last.request_id])).toString('base64url')
+  Buffer.from(JSON.stringify([last.created_at, last.id])).toString('base64url')
 
 export function pageStartOf(cursor: unknown): PageStart | undefined {
   if (typeof cursor !== 'string') return undefined
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     if (!Array.isArray(parts) || !parts.every((part) => typeof part === 'string')) return undefined
-    const [createdAt = '', requestId = ''] = parts
-    if (!TIME.test(createdAt) || !isId(requestId)) return undefined
-    return { created_at: createdAt, request_id: requestId }
+    const [createdAt = '', id = ''] = parts
+    if (!TIME.test(createdAt) || !isId(id)) return undefined
+    return { created_at: createdAt, id }
   } catch {
     return undefined
   }

@@ -161,7 +161,10 @@ export const AudioSeparateInput = Type.Object(
         LIMITS.chunkSecondsMin
       }.`,
     ),
-    chunk_overlap: option('chunk_overlap', 'Seconds; smaller than max_chunk_duration.'),
+    chunk_overlap: option(
+      'chunk_overlap',
+      'Seconds; more than half a chunk is taken for half of one.',
+    ),
     output_format: option('output_format', 'Coding of the outputs.'),
     spans: Type.Optional(
       Type.Array(SpanInput, {
@@ -183,26 +186,44 @@ export const WebhookDeliveryStatus = Type.Object(
   { title: 'WebhookDeliveryStatus' },
 )
 
+export const WebhookUrl = Type.String({
+  format: 'uri',
+  maxLength: LIMITS.webhookUrlCharactersMax,
+  description: 'Public HTTPS URL that receives the end of the request; see `webhooks`.',
+})
+
+export const WebhookSecret = Type.String({
+  pattern: NO_NUL,
+  minLength: LIMITS.webhookSecretCharactersMin,
+  maxLength: LIMITS.webhookSecretCharactersMax,
+  description:
+    'Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. ' +
+    'Without one we make one.',
+})
+
+export const DeliveryAttemptList = Type.Object(
+  {
+    object: Type.Literal('list'),
+    data: Type.Array(
+      Type.Object(
+        {
+          started_at: DateTime,
+          duration_ms: Type.Integer(),
+          status_code: Nullable(Type.Integer({ description: 'Of the answer; null: none came.' })),
+          error: Nullable(Type.String({ description: 'Why it did not deliver; null: it did.' })),
+        },
+        { title: 'DeliveryAttempt' },
+      ),
+    ),
+  },
+  { title: 'DeliveryAttemptList' },
+)
+
 export const SubmitAudioSeparateRequest = Type.Object(
   {
     input: AudioSeparateInput,
-    webhookUrl: Type.Optional(
-      Type.String({
-        format: 'uri',
-        maxLength: LIMITS.webhookUrlCharactersMax,
-        description: 'Public HTTPS URL that receives the end of the request; see `webhooks`.',
-      }),
-    ),
-    webhookSecret: Type.Optional(
-      Type.String({
-        pattern: NO_NUL,
-        minLength: LIMITS.webhookSecretCharactersMin,
-        maxLength: LIMITS.webhookSecretCharactersMax,
-        description:
-          'Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. ' +
-          'Without one we make one.',
-      }),
-    ),
+    webhookUrl: Type.Optional(WebhookUrl),
+    webhookSecret: Type.Optional(WebhookSecret),
     metadata: Type.Optional(
       Type.Object(
         {},
@@ -239,6 +260,16 @@ export const QueueSubmitResponse = Type.Object(
   { title: 'QueueSubmitResponse' },
 )
 
+const Metadata = Type.Optional(
+  Type.Object(
+    {},
+    {
+      additionalProperties: true,
+      description: 'An extension: as it was given at submit; large numbers are rounded.',
+    },
+  ),
+)
+
 const SEVERAL = 'An extension: of a completed request with `prompts`, in their order.'
 
 const PromptFinding = Type.Object(
@@ -270,6 +301,7 @@ export const QueueStatusResponse = Type.Object(
       ),
     ),
     webhook: Type.Optional(WebhookDeliveryStatus),
+    metadata: Metadata,
     ...Finding.properties,
     targets: Type.Optional(Type.Array(PromptFinding, { description: SEVERAL })),
   },
@@ -343,6 +375,7 @@ export const QueueResultResponse = Type.Object(
       billing_status: Type.Optional(Type.Enum(['deducted', 'not_metered'])),
     }),
     webhook: Type.Optional(WebhookDeliveryStatus),
+    metadata: Metadata,
     retention: Type.Object({ delete_after: Type.Optional(DateTime) }),
   },
   { title: 'QueueResultResponse' },
@@ -356,6 +389,7 @@ export const StreamTimeout = Type.Object(
 export type ModelList = Static<typeof ModelList>
 export type SubmitAudioSeparateRequest = Static<typeof SubmitAudioSeparateRequest>
 export type QueueSubmitResponse = Static<typeof QueueSubmitResponse>
+export type DeliveryAttemptList = Static<typeof DeliveryAttemptList>
 export type WebhookDeliveryStatus = Static<typeof WebhookDeliveryStatus>
 export type QueueStatusResponse = Static<typeof QueueStatusResponse>
 export type RequestList = Static<typeof RequestList>

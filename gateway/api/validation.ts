@@ -7,7 +7,9 @@ import { DEFAULT_OPTIONS, LIMITS, type SeparationOptions } from '../../shared/se
 import { isDeeperThan } from './json-text.ts'
 import { CreateFileRequest } from './file-schemas.ts'
 import { AudioSeparateInput, SubmitAudioSeparateRequest } from './schemas.ts'
+import { withoutNulls } from './nulls.ts'
 import { unfitTextAt } from './unfit-text.ts'
+import { WebhookTestRequest } from './webhook-schemas.ts'
 
 /** A checked submission with its defaults filled in. */
 export interface Submission {
@@ -36,12 +38,17 @@ const PATH_CHARACTERS_MAX = 200
 
 type Problem = ReturnType<Validator['Errors']>[number]
 
+const webhookTestRequest = Compile(WebhookTestRequest)
 const createFileRequest = Compile(CreateFileRequest)
 const submitRequest = Compile(SubmitAudioSeparateRequest)
 
 /** @throws ServiceError that names the first thing wrong with a body of endpoint 3 */
 export const checkCreateFile = (body: unknown): CreateFileRequest =>
   checkBody(createFileRequest, body) as CreateFileRequest
+
+/** @throws ServiceError that names the first thing wrong with a body of a webhook's test */
+export const checkWebhookTest = (body: unknown): Static<typeof WebhookTestRequest> =>
+  checkBody(webhookTestRequest, body) as Static<typeof WebhookTestRequest>
 
 /**
  * @param metadataText the compact JSON of the body's metadata, as the client wrote its numbers
@@ -143,16 +150,8 @@ function checkOptions(input: Static<typeof AudioSeparateInput>): SeparationOptio
   )
   const options: SeparationOptions = { ...DEFAULT_OPTIONS, ...Object.fromEntries(given) }
   if (input.chunk_overlap === undefined) {
-    // the default must not refuse short chunks
+    // the default fits short chunks
     options.chunk_overlap = Math.min(options.chunk_overlap, options.max_chunk_duration / 2)
-  }
-  if (options.chunk_overlap >= options.max_chunk_duration) {
-    throw new ServiceError('INVALID_PARAMETER', {
-      message: `input.chunk_overlap must be smaller than max_chunk_duration, which is ${
-        options.max_chunk_duration
-      }.`,
-      param: 'input.chunk_overlap',
-    })
   }
   const backwards = spans.findIndex(({ start, end }) => end <= start)
   if (backwards >= 0) {
@@ -182,8 +181,12 @@ function checkMetadata(metadata: object, text?: string): string {
   throw refuse(`has ${bytes} bytes as JSON; at most ${LIMITS.metadataBytesMax} are allowed`)
 }
 
-/** @throws ServiceError that names the first thing wrong with `body` */
-export function checkBody(validator: Validator, body: unknown): unknown {
+/**
+ * @returns the body without the optional fields that are null
+ * @throws ServiceError that names the first thing wrong with it
+ */
+export function checkBody(validator: Validator, given: unknown): unknown {
+  const body = withoutNulls(validator.Type() as TObject, given)
   const unfit = unfitTextAt(knownFields(validator, body))
   if (unfit !== undefined) {
     const param = dottedPath(unfit)

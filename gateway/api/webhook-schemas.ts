@@ -2,7 +2,14 @@
 
 import { Type, type Static } from 'typebox'
 import { FAILURE_CODES } from '../../shared/errors.ts'
-import { MODEL_ID, QueueResultResponse, SeparationData } from './schemas.ts'
+import {
+  MODEL_ID,
+  Nullable,
+  QueueResultResponse,
+  SeparationData,
+  WebhookSecret,
+  WebhookUrl,
+} from './schemas.ts'
 
 const DateTime = Type.String({ format: 'date-time' })
 
@@ -36,6 +43,26 @@ export const SeparationFailedEvent = Type.Object(
   { title: 'SeparationFailedEvent' },
 )
 
+export const WebhookTestRequest = Type.Object(
+  { webhookUrl: WebhookUrl, webhookSecret: Type.Optional(WebhookSecret) },
+  { title: 'WebhookTestRequest', additionalProperties: false },
+)
+
+export const WebhookTestResult = Type.Object(
+  {
+    webhook_id: Type.String({ description: 'As in the header `webhook-id`.' }),
+    delivered: Type.Boolean(),
+    status_code: Nullable(Type.Integer({ description: 'Of the answer; null: none came.' })),
+    error: Nullable(Type.String({ description: 'Why it was not delivered; null: it was.' })),
+    duration_ms: Type.Integer(),
+    signing_secret: Type.Optional(
+      Type.String({ description: 'What signed the event, where none was given.' }),
+    ),
+  },
+  { title: 'WebhookTestResult' },
+)
+
+export type WebhookTestResult = Static<typeof WebhookTestResult>
 export type SeparationCompletedEvent = Static<typeof SeparationCompletedEvent>
 export type SeparationFailedEvent = Static<typeof SeparationFailedEvent>
 

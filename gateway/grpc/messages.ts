@@ -2,6 +2,8 @@
 
 import { ServiceError } from '../../shared/errors.ts'
 import type { Finding } from '../../shared/messages.ts'
+import type { RequestStatus } from '../../shared/request-status.ts'
+import { assertFewValues } from '../api/body-text.ts'
 import { compactJson } from '../api/json-text.ts'
 import type {
   QueueResultResponse,
@@ -53,11 +55,29 @@ export interface CancelRequest {
 export interface ListRequest {
   page_size?: number
   page_token: string
+  status: RequestStatus | 'STATUS_UNSPECIFIED' | number
+  created_from_ms?: number
+  created_before_ms?: number
 }
+
+/** The equivalent values of an HTTP query, not yet checked. */
+export const listQuery = ({
+  status,
+  created_from_ms: from,
+  created_before_ms: before,
+}: ListRequest) => ({
+  ...(status !== 'STATUS_UNSPECIFIED' && { status }),
+  ...(from !== undefined && { created_from: timeText(from) }),
+  ...(before !== undefined && { created_before: timeText(before) }),
+})
+
+/** A time that no date can hold stays a number, which is refused. */
+const timeText = (ms: number): string =>
+  Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms)
 
 /**
  * The equivalent HTTP body, not yet checked.
- * @throws ServiceError `INVALID_REQUEST` when the metadata is not JSON
+ * @throws ServiceError `INVALID_REQUEST` when the metadata is not JSON, or holds too many values
  */
 export function submitted({
   input,
@@ -71,6 +91,7 @@ export function submitted({
     ...(webhookSecret !== undefined && { webhookSecret }),
   }
   if (metadata_json === undefined) return { body }
+  assertFewValues(metadata_json)
   const metadata = parseMetadata(metadata_json)
   return { body: { ...body, metadata }, metadataText: compactJson(metadata_json) }
 }
@@ -128,6 +149,7 @@ export interface Separation extends Pick<
   created_at_ms: number
   updated_at_ms: number
   logs?: { timestamp_ms: number; message: string }[]
+  metadata_json?: string
   webhook?: Omit<WebhookDelivery, 'delivered_at'> & { delivered_at_ms?: number }
   result?: QueueResultResponse['data'] &
     Pick<QueueResultResponse, 'usage'> & { delete_after_ms?: number }
@@ -155,7 +177,7 @@ export function separationOf(
   status: QueueStatusResponse & { webhook?: WebhookDelivery },
   result?: QueueResultResponse,
 ): Separation {
-  const { created_at, updated_at, logs, webhook, ...same } = status
+  const { created_at, updated_at, logs, webhook, metadata, ...same } = status
   return {
     ...findingsOf(same),
     created_at_ms: Date.parse(created_at),
@@ -167,6 +189,7 @@ export function separationOf(
       })),
     }),
     ...(webhook && { webhook: deliveryOf(webhook) }),
+    ...(metadata && { metadata_json: JSON.stringify(metadata) }),
     ...(result && { result: resultMessage(result) }),
   }
 }

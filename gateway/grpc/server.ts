@@ -18,6 +18,7 @@ import { callerOf, grpcClientAddress, logFailure } from '../api/call-log.ts'
 import type { Deps } from '../deps.ts'
 import { grpcStatus, toServiceError } from './errors.ts'
 import {
+  listQuery,
   listReply,
   separationOf,
   submitReply,
@@ -34,6 +35,7 @@ import {
 import { intervalMsOf, limitOf } from '../api/pagination.ts'
 import { assertAllowed } from '../accounts/rate-limit.ts'
 import type { QueueStatusResponse, QueueSubmitResponse } from '../api/schemas.ts'
+import { listFiltersOf } from '../api/list-filters.ts'
 import { cancel, findOwn, hasResult, list, resultOf, statusOf } from '../requests/separations.ts'
 import { watchStatus } from '../requests/status-watch.ts'
 import { readLogs } from '../store/request-logs.ts'
@@ -171,7 +173,8 @@ const handlers = (deps: Deps): grpc.UntypedServiceImplementation => ({
   }),
   List: unary(deps, async (accountId, request: ListRequest): Promise<ListReply> => {
     const { page_size: size, page_token: cursor } = request
-    return listReply(await list(deps, accountId, { limit: limitOf(size), cursor }))
+    const filters = listFiltersOf(listQuery(request))
+    return listReply(await list(deps, accountId, { ...filters, limit: limitOf(size), cursor }))
   }),
   Watch: (call: WatchCall): void => {
     answer(deps, call, (key) => watch(deps, key, call)).then(

@@ -2,6 +2,7 @@
 
 import { isoTime } from '../../shared/clock.ts'
 import type { FailureCode } from '../../shared/errors.ts'
+import { costOf } from '../accounts/credits.ts'
 import type { Deps } from '../deps.ts'
 import type { MediaPresenter } from './presenter.ts'
 import { inTransaction, type Store } from '../store/database.ts'
@@ -9,13 +10,17 @@ import { insertDelivery } from '../store/deliveries.ts'
 import { withdrawFromOutbox } from '../store/outbox.ts'
 import { findRequest, moveRequest, type Move } from '../store/requests.ts'
 import type { RequestRow } from '../store/tables.ts'
+import { addUse } from '../store/usage.ts'
 import { newDelivery } from './webhook-event.ts'
+
+/** Of a time's text, which is UTC. */
+const DAY_CHARACTERS = '2026-01-31'.length
 
 type Ending = Move & { to: 'COMPLETED' | 'FAILED' }
 
 /**
- * Moves a request to a terminal state, removes its outbox entry and writes its webhook, in the
- * caller's transaction.
+ * Moves a request to a terminal state, removes its outbox entry, counts it and writes its webhook,
+ * in the caller's transaction.
  * @returns the request as it ended, for `announceFinished`; null when it has already moved on
  */
 export async function finishRequest(
@@ -27,6 +32,13 @@ export async function finishRequest(
   await withdrawFromOutbox(store, ending.requestId)
   const row = await findRequest(store, ending.requestId)
   if (!row) return null
+  await addUse(store, {
+    account_id: row.account_id,
+    day: ending.now.slice(0, DAY_CHARACTERS),
+    completed: row.status === 'COMPLETED' ? 1 : 0,
+    failed: row.status === 'FAILED' ? 1 : 0,
+    audio_seconds: row.status === 'COMPLETED' ? costOf(row, row.duration ?? 0) : 0,
+  })
   const delivery = await newDelivery(row, presenter)
   if (delivery) await insertDelivery(store, delivery)
   return row

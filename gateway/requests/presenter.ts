@@ -123,9 +123,13 @@ export function presentStatus(
     ...(secondsLeft !== undefined && { estimated_seconds_left: secondsLeft }),
     ...(row.status === 'FAILED' && { error: failureOf(row) }),
     ...(webhook && { webhook }),
+    ...presentMetadata(row),
     ...(row.status === 'COMPLETED' && presentFindings(row)),
   }
 }
+
+const presentMetadata = ({ metadata }: RequestRow): Pick<QueueStatusResponse, 'metadata'> =>
+  metadata === null ? {} : { metadata: JSON.parse(metadata) as object }
 
 /**
  * What the engine found out about the first prompt, and about each of several: nothing, where the
@@ -195,6 +199,7 @@ export async function presentResult(
       billing_status: row.billing_status ?? 'not_metered',
     },
     ...(webhook && { webhook }),
+    ...presentMetadata(row),
     retention: { delete_after: deleteAfter },
   }
 }

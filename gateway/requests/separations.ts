@@ -7,7 +7,8 @@ import type { Deps } from '../deps.ts'
 import { failRequest } from './finish-request.ts'
 import { withdrawJob } from './job-publisher.ts'
 import { failureOf, presentResult, presentStatus, type MediaPresenter } from './presenter.ts'
-import { cursorAfter, pageStartOf } from '../api/pagination.ts'
+import type { ListFilters } from '../api/list-filters.ts'
+import { cursorAfter, pageOf, pageStartOf } from '../api/pagination.ts'
 import type { QueueResultResponse, QueueStatusResponse, RequestList } from '../api/schemas.ts'
 import { findRequest, listRequests, promptsOfRow } from '../store/requests.ts'
 import type { RequestRow } from '../store/tables.ts'
@@ -26,19 +27,19 @@ export async function findOwn(
 
 type StatusDeps = Pick<Deps, 'store' | 'feed' | 'queueOutlook' | 'config'>
 
-/** A page of the account's requests, newest first; `cursor` names one after the first. */
+/** A page of the account's requests that fit, newest first; `cursor` names one after the first. */
 export async function list(
   deps: StatusDeps,
   accountId: string,
-  { limit, cursor }: { limit: number; cursor: unknown },
+  { limit, cursor, ...filters }: { limit: number; cursor: unknown } & ListFilters,
 ): Promise<RequestList> {
   const after = pageStartOf(cursor)
   const rows = await listRequests(deps.store, accountId, {
+    ...filters,
     limit: limit + 1,
-    ...(after && { after }),
+    ...(after && { after: { created_at: after.created_at, request_id: after.id } }),
   })
-  const page = rows.slice(0, limit)
-  const last = page.at(-1)
+  const { page, next } = pageOf(rows, limit)
   return {
     object: 'list',
     data: await Promise.all(
@@ -54,7 +55,7 @@ export async function list(
         }
       }),
     ),
-    next_cursor: rows.length > limit && last ? cursorAfter(last) : null,
+    next_cursor: next ? cursorAfter({ created_at: next.created_at, id: next.request_id }) : null,
   }
 }
 

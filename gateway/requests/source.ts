@@ -131,13 +131,7 @@ async function checkUrl(
   user: EgressUser,
   { checkAudioUrl }: SourceDeps,
 ): Promise<CheckedSource> {
-  const { bytes = 0 } = await checkAudioUrl(url, user)
-  if (bytes > LIMITS.fileBytesMax) {
-    throw new ServiceError('PAYLOAD_TOO_LARGE', {
-      message: `The media has ${bytes} bytes; at most ${LIMITS.fileBytesMax} are allowed.`,
-      param: 'input.audio_url',
-    })
-  }
+  await checkAudioUrl(url, user)
   return { ...NO_SOURCE, audio_url: url, file_name: nameInUrl(url) }
 }
 

@@ -7,10 +7,10 @@ import type { EgressPool } from './egress-pool.ts'
 
 /** The checks of a submit, each in a slot of its account. */
 export const createUrlChecks = (
-  { probe }: Pick<PublicFetch, 'probe'>,
-  { check }: Pick<PublicPost, 'check'>,
+  publicFetch: Pick<PublicFetch, 'check'>,
+  publicPost: Pick<PublicPost, 'check'>,
   pool: EgressPool,
 ): Pick<Deps, 'checkAudioUrl' | 'checkWebhookUrl'> => ({
-  checkAudioUrl: (url, user) => pool.run(user, () => probe(url, user)),
-  checkWebhookUrl: (url, user) => pool.run(user, () => check(url, user)),
+  checkAudioUrl: (url, user) => pool.run(user, () => publicFetch.check(url, user)),
+  checkWebhookUrl: (url, user) => pool.run(user, () => publicPost.check(url, user)),
 })

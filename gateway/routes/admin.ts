@@ -22,6 +22,7 @@ import {
 } from '../accounts/accounts.ts'
 import { bearerToken, isSameSecret } from '../accounts/auth.ts'
 import { installBodyDeadline } from '../api/body-deadline.ts'
+import { keepBodyText } from '../api/body-text.ts'
 import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
 import { describeFleet, Fleet } from '../operations/fleet.ts'
@@ -49,6 +50,7 @@ export function adminRoutes(app: FastifyInstance, deps: Deps): void {
   })
   installBodyDeadline(app, deps.config.bodySecondsMax)
   app.removeContentTypeParser('text/plain')
+  keepBodyText(app)
   fleetRoute(app, deps)
   accountRoutes(app, deps)
   keyRoutes(app, deps)

@@ -1,14 +1,22 @@
 import type { FastifyInstance } from 'fastify'
+import { REQUEST_STATUSES } from '../../shared/request-status.ts'
 import type { Deps } from '../deps.ts'
+import { listFiltersOf } from '../api/list-filters.ts'
 import { responses } from '../api/openapi.ts'
 import { limitOf } from '../api/pagination.ts'
 import { RequestList } from '../api/schemas.ts'
 import { list } from '../requests/separations.ts'
+import { pageParameters } from './parameters.ts'
 
 interface ListQuery {
   limit?: unknown
   cursor?: unknown
+  status?: unknown
+  created_from?: unknown
+  created_before?: unknown
 }
+
+const time = (description: string) => ({ type: 'string', format: 'date-time', description })
 
 /** Extension: the account's own requests, newest first. */
 export function listRoute(app: FastifyInstance, deps: Deps): void {
@@ -20,26 +28,26 @@ export function listRoute(app: FastifyInstance, deps: Deps): void {
         operationId: 'listRequests',
         summary: 'List your requests, newest first',
         description:
-          'Extension. Statuses without their logs; values that make no sense take the ' +
-          'default.',
+          'Extension. Statuses without their logs. A `limit` or `cursor` that makes no sense ' +
+          'takes the default, a wrong filter is refused.',
         tags: ['queue'],
         querystring: {
           type: 'object',
           properties: {
-            limit: {
-              type: 'integer',
-              minimum: 1,
-              maximum: 100,
-              default: 20,
-              description: 'Items of one page; clamped into its range.',
+            ...pageParameters,
+            status: {
+              type: 'string',
+              enum: [...REQUEST_STATUSES],
+              description: 'Only those that stand so now.',
             },
-            cursor: { type: 'string', description: 'next_cursor of the page before.' },
+            created_from: time('Only those created at this time or later.'),
+            created_before: time('Only those created before this time.'),
           },
         },
-        response: responses({ 200: RequestList }, [401, 403, 500]),
+        response: responses({ 200: RequestList }, ['INVALID_PARAMETER', 401, 403, 500]),
       },
     },
-    async ({ accountId, query: { limit, cursor } }) =>
-      list(deps, accountId, { limit: limitOf(limit), cursor }),
+    async ({ accountId, query: { limit, cursor, ...filters } }) =>
+      list(deps, accountId, { ...listFiltersOf(filters), limit: limitOf(limit), cursor }),
   )
 }

@@ -10,6 +10,17 @@ export const requestParams = {
   required: ['request_id'],
 } as const
 
+export const pageParameters = {
+  limit: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 100,
+    default: 20,
+    description: 'Items of one page; clamped into its range.',
+  },
+  cursor: { type: 'string', description: 'next_cursor of the page before.' },
+} as const
+
 export const logsParameter = {
   type: 'boolean',
   default: false,

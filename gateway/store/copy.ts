@@ -3,12 +3,13 @@
 import { sql } from 'kysely'
 import { ServiceError } from '../../shared/errors.ts'
 import { inTransaction, type Store } from './database.ts'
+import { readSchema } from './schema.ts'
 import type { Tables } from './tables.ts'
 
 /**
  * Every table: whether its rows are copied. Those that others refer to come first. What is not
  * copied, gateways make anew: counts of the last minute, a probe, a check of their
- * own keys, and sessions in browsers.
+ * own keys, sessions in browsers, and what migrations state.
  */
 const IS_COPIED: Readonly<Record<keyof Tables, boolean>> = {
   accounts: true,
@@ -27,6 +28,9 @@ const IS_COPIED: Readonly<Record<keyof Tables, boolean>> = {
   page_sessions: false,
   changes: true,
   installation: true,
+  schema_use: false,
+  delivery_attempts: true,
+  usage_days: true,
 }
 
 /** Rows of one statement: PostgreSQL takes 65,535 values in one. */
@@ -38,12 +42,13 @@ export type Copied = Partial<Record<keyof Tables, number>>
 /**
  * Copies all rows, or, when it throws, none. Nobody may write to either database meanwhile.
  * @param from a SQLite file: nobody else can write to it until it is done
- * @param to of the newest schema, without an account
- * @throws ServiceError `INVALID_PARAMETER` when `to` holds an installation
+ * @param to of the same schema, without an account
+ * @throws ServiceError `INVALID_PARAMETER` when `to` holds an installation or the schemas differ
  */
 export const copyDatabase = (from: Store, to: Store): Promise<Copied> =>
   inTransaction(from, (from) =>
     inTransaction(to, async (to) => {
+      await assertSameSchema(from, to)
       const known = await to.selectFrom('accounts').select('account_id').limit(1).execute()
       if (known.length > 0) {
         const message = 'The database to copy to holds accounts already; give an empty one.'
@@ -56,6 +61,15 @@ export const copyDatabase = (from: Store, to: Store): Promise<Copied> =>
       return copied
     }),
   )
+
+async function assertSameSchema(from: Store, to: Store): Promise<void> {
+  const [source, target] = [await readSchema(from), await readSchema(to)]
+  if (source.applied.join() === target.applied.join()) return
+  const message =
+    `The database to copy has the schema ${source.applied.at(-1)}, the other ` +
+    `${target.applied.at(-1)}. Copy with the version of Winnow that serves the first.`
+  throw new ServiceError('INVALID_PARAMETER', { message })
+}
 
 async function copyTable(from: Store, to: Store, table: keyof Tables): Promise<number> {
   let count = 0

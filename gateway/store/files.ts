@@ -22,6 +22,26 @@ export async function findFile(store: Store, fileId: string): Promise<FileRow | 
   return store.selectFrom('files').selectAll().where('file_id', '=', fileId).executeTakeFirst()
 }
 
+/** An account's files, newest first. */
+export const listFiles = (
+  store: Store,
+  accountId: string,
+  { limit, after }: { limit: number; after: { created_at: string; id: string } | undefined },
+): Promise<FileRow[]> =>
+  store
+    .selectFrom('files')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .$if(after !== undefined, (query) =>
+      query.where(({ eb, refTuple, tuple }) =>
+        eb(refTuple('created_at', 'file_id'), '<', tuple(after!.created_at, after!.id)),
+      ),
+    )
+    .orderBy('created_at', 'desc')
+    .orderBy('file_id', 'desc')
+    .limit(limit)
+    .execute()
+
 /** What an account's files hold, until their bytes are given up; `firstEnd` is when the next is. */
 export async function heldFiles(
   store: Store,

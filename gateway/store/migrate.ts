@@ -1,4 +1,4 @@
-/** Brings a database to the newest schema. */
+/** Makes sure that a database has a schema that this version can use. */
 
 import {
   Migrator,
@@ -11,21 +11,32 @@ import {
 import { StartError } from '../../shared/process/lifecycle.ts'
 import { isPostgres, type Store } from './database.ts'
 import { migrations } from './migrations.ts'
+import { readSchema, refusalOf, schemaStateOf } from './schema.ts'
 
-/** @throws StartError when a newer version has changed the database */
-export async function migrate(store: Store): Promise<void> {
+/**
+ * Makes the tables in an empty database. One with an older schema is brought forward where
+ * `migrates` is true: by the gateway and `database migrate` alone, since an older gateway that runs
+ * can't restart on every newer schema. One that was expanded by a newer version is left as it is.
+ * @throws StartError when the schema is too old, or changed in a way that this version doesn't know
+ */
+export async function prepareSchema(
+  store: Store,
+  { migrates }: { migrates: boolean },
+): Promise<void> {
+  const known = Object.keys(migrations).sort()
+  const schema = await readSchema(store)
+  const state = schemaStateOf(schema, known)
+  if (state === 'current' || state === 'newer') return
+  if (state === 'unusable' || (state === 'older' && !migrates)) {
+    throw new StartError(refusalOf(schema, known, state))
+  }
   const db = isPostgres(store) ? store.withPlugin(new PostgresTypes()) : store
   const provider = { getMigrations: async () => migrations }
   const { error } = await new Migrator({ db, provider }).migrateToLatest()
   if (error === undefined) return
-  const cause = error instanceof Error ? error : new Error('the migration failed', { cause: error })
-  const [, newer] = /previously executed migration (\S+) is missing/.exec(cause.message) ?? []
-  if (newer === undefined) throw cause
-  throw new StartError(
-    `The database was changed by a newer version of Winnow (migration ${newer}), which this one ` +
-      'does not understand. Run that version or a later one, or restore a backup from before.',
-    { cause },
-  )
+  // a newer gateway may have been faster
+  if (schemaStateOf(await readSchema(store), known) === 'newer') return
+  throw error instanceof Error ? error : new Error('the migration failed', { cause: error })
 }
 
 /**

@@ -1,9 +1,15 @@
-/** Every schema there ever was, oldest first. A migration that was released is never changed. */
+/**
+ * Every schema there ever was, oldest first. A migration that was released is never changed. One
+ * that takes away what released code needs says so in `schema_use`: which migration a program must
+ * know at least to use the database.
+ */
 
 import { sql, type Kysely, type Migration, type SqlBool } from 'kysely'
 import { addChanges } from './changes-migration.ts'
 import { addCredits } from './credits-migration.ts'
 import { addGateways } from './gateways-migration.ts'
+import { SCHEMA_USE } from './schema.ts'
+import { addUsage } from './usage-migration.ts'
 
 /** By name; they run in the order of their names. */
 export const migrations: Record<string, Migration> = {
@@ -22,6 +28,8 @@ export const migrations: Record<string, Migration> = {
   '014-installation': { up: addInstallation },
   '015-session-keys': { up: addSessionKeys },
   '016-changes': { up: addChanges },
+  [SCHEMA_USE]: { up: addSchemaUse },
+  '018-usage': { up: addUsage },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {
@@ -300,5 +308,19 @@ async function addSessionKeys(db: Kysely<any>): Promise<void> {
   await db.schema
     .alterTable('page_sessions')
     .addColumn('key_hash', 'text', (column) => column.notNull().defaultTo(''))
+    .execute()
+}
+
+/** Who may still use the database: one row, which later migrations update when they contract. */
+async function addSchemaUse(db: Kysely<any>): Promise<void> {
+  await db.schema
+    .createTable('schema_use')
+    .addColumn('name', 'text', (column) => column.primaryKey())
+    .addColumn('migration', 'text', (column) => column.notNull())
+    .addColumn('version', 'text', (column) => column.notNull())
+    .execute()
+  await db
+    .insertInto('schema_use')
+    .values({ name: 'this', migration: SCHEMA_USE, version: '0.3.0' })
     .execute()
 }

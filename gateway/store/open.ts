@@ -13,12 +13,16 @@ interface DatabaseOptions {
   databaseConnectionsMax: number
 }
 
-/** @throws StartError when it can't be used */
+/**
+ * @param migrates brings an older schema forward
+ * @throws StartError when it can't be used
+ */
 export async function openDatabase(
   { databaseUrl: url, dataFolder, databaseConnectionsMax: connectionsMax }: DatabaseOptions,
   log: WaitLog,
+  { migrates = false } = {},
 ): Promise<Store> {
-  if (url !== undefined) return openPostgres({ url, connectionsMax, log })
+  if (url !== undefined) return openPostgres({ url, connectionsMax, log, migrates })
   await mkdir(dataFolder, { recursive: true })
-  return openSqlite(join(dataFolder, 'winnow.db'))
+  return openSqlite(join(dataFolder, 'winnow.db'), { migrates })
 }

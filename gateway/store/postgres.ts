@@ -6,7 +6,7 @@ import pg from 'pg'
 import { ServiceError } from '../../shared/errors.ts'
 import { StartError } from '../../shared/process/lifecycle.ts'
 import type { Store } from './database.ts'
-import { migrate } from './migrate.ts'
+import { prepareSchema } from './migrate.ts'
 
 /** Where it is said that the database is waited for, or was lost. */
 export interface WaitLog {
@@ -18,6 +18,8 @@ interface PostgresOptions {
   url: string
   connectionsMax: number
   log: WaitLog
+  /** Brings an older schema forward. */
+  migrates?: boolean
   /** A server that is started together with this process may take so long to answer. */
   waitMsMax?: number
 }
@@ -47,7 +49,8 @@ const AWAY_CODES = [
 const AWAY_MESSAGES = /timeout|Connection terminated/
 
 /**
- * Opens the database and migrates it; waits for a server that does not answer yet, and says so.
+ * Opens the database, and makes its tables where it is empty; waits for a server that does not
+ * answer yet, and says so.
  * While it is away later, every query fails with `SERVICE_UNAVAILABLE`.
  * @throws StartError when nobody answers in time, and at once when it can't be used
  */
@@ -77,8 +80,9 @@ const surviveLosses = (pool: pg.Pool) =>
 const storeOf = (pool: ConstructorParameters<typeof PostgresDialect>[0]['pool']): Store =>
   new Kysely({ dialect: new PostgresDialect({ pool }) })
 
-/** Waits for the server, checks that it can be used, and migrates: on a connection of its own. */
-async function prepare({ url, log, waitMsMax = WAIT_MS_MAX }: PostgresOptions): Promise<void> {
+/** Waits for the server, checks it and prepares its schema: on a connection of its own. */
+async function prepare(options: PostgresOptions): Promise<void> {
+  const { url, log, migrates = false, waitMsMax = WAIT_MS_MAX } = options
   const place = placeOf(url)
   const startedAt = performance.now()
   for (
@@ -87,7 +91,7 @@ async function prepare({ url, log, waitMsMax = WAIT_MS_MAX }: PostgresOptions): 
     retryDelayMs = Math.min(retryDelayMs * 2, RETRY_DELAY_MS.most)
   ) {
     try {
-      return await prepareOnce(url)
+      return await prepareOnce(url, migrates)
     } catch (cause) {
       if (cause instanceof StartError) throw cause
       const { message } = cause as Error
@@ -108,7 +112,7 @@ async function prepare({ url, log, waitMsMax = WAIT_MS_MAX }: PostgresOptions): 
   }
 }
 
-async function prepareOnce(url: string): Promise<void> {
+async function prepareOnce(url: string, migrates: boolean): Promise<void> {
   const pool = new pg.Pool({
     ...connectionTo(url),
     max: 1,
@@ -126,7 +130,7 @@ async function prepareOnce(url: string): Promise<void> {
           "with ENCODING 'UTF8'.",
       )
     }
-    await migrate(store)
+    await prepareSchema(store, { migrates })
   } finally {
     await store.destroy()
   }

@@ -61,16 +61,27 @@ export async function keepOutputs(store: Store, requestId: string): Promise<bool
   return request !== undefined
 }
 
+interface RequestPage {
+  limit: number
+  after?: PageStart
+  status?: RequestStatus | undefined
+  createdFrom?: string | undefined
+  createdBefore?: string | undefined
+}
+
 /** An account's requests, newest first. */
 export function listRequests(
   store: Store,
   accountId: string,
-  { limit, after }: { limit: number; after?: PageStart },
+  { limit, after, status, createdFrom, createdBefore }: RequestPage,
 ): Promise<RequestRow[]> {
   return store
     .selectFrom('requests')
     .selectAll()
     .where('account_id', '=', accountId)
+    .$if(status !== undefined, (query) => query.where('status', '=', status!))
+    .$if(createdFrom !== undefined, (query) => query.where('created_at', '>=', createdFrom!))
+    .$if(createdBefore !== undefined, (query) => query.where('created_at', '<', createdBefore!))
     .$if(after !== undefined, (query) =>
       query.where(({ eb, refTuple, tuple }) =>
         eb(refTuple('created_at', 'request_id'), '<', tuple(after!.created_at, after!.request_id)),

@@ -6,7 +6,7 @@ import { CompiledQuery, Kysely, SqliteDialect, SqliteDriver, type DatabaseConnec
 import { ServiceError } from '../../shared/errors.ts'
 import { StartError } from '../../shared/process/lifecycle.ts'
 import type { Store } from './database.ts'
-import { migrate } from './migrate.ts'
+import { prepareSchema } from './migrate.ts'
 
 /**
  * better-sqlite3 13 needs Node-API 10, which Node 20 lacks; 12, the last for Node 20, aborts on
@@ -19,18 +19,38 @@ export const SqliteDatabase = createRequire(import.meta.url)(DRIVER) as typeof B
 const DISK_CODES = /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|BUSY)/
 /** Statements that stay compiled; lists of values make many. */
 const STATEMENTS_MAX = 500
+/** For another process that writes. */
+const BUSY_MS_MAX = 5_000
 /** A hint to clients; nobody can know when there is room. */
 const RETRY_AFTER_SECONDS = 30
 
 /**
- * Opens the SQLite file at `path`, makes it where there is none, and migrates it.
- * A committed transaction survives the loss of power. While the disk is full later, what writes
- * fails with `SERVICE_UNAVAILABLE`.
- * @throws StartError when a newer version has changed it, or it can't be used
+ * Opens the SQLite file at `path`, and makes it where there is none. An older schema is brought
+ * forward where `migrates` is true. A committed transaction survives the loss of power. While the
+ * disk is full later, what writes fails with `SERVICE_UNAVAILABLE`.
+ * @throws StartError when its schema or the file can't be used
  */
-export async function openSqlite(path: string): Promise<Store> {
+export const openSqlite = (path: string, { migrates = false } = {}): Promise<Store> =>
+  orStartError(path, () => open(path, migrates))
+
+/**
+ * Writes the SQLite file at `path` as it is at one moment, of whatever schema, into another, which
+ * must not exist yet. It is opened for reading alone; others go on writing.
+ * @throws StartError when it can't be read, or the other one written
+ */
+export const snapshotSqlite = (path: string, to: string): Promise<void> =>
+  orStartError(path, async () => {
+    const database = new SqliteDatabase(path, { readonly: true, timeout: BUSY_MS_MAX })
+    try {
+      database.prepare('vacuum into ?').run(to)
+    } finally {
+      database.close()
+    }
+  })
+
+async function orStartError<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
-    return await open(path)
+    return await work()
   } catch (cause) {
     const { code = '', message } = cause as Error & { code?: string }
     if (!code.startsWith('SQLITE_')) throw cause
@@ -47,18 +67,18 @@ const remedyOf = (code: string): string =>
       ? 'Restore it from a backup.'
       : 'Its folder must be on a disk with room, writable by the user who runs the gateway.'
 
-async function open(path: string): Promise<Store> {
+async function open(path: string, migrates: boolean): Promise<Store> {
   const database = new SqliteDatabase(path)
   database.pragma('journal_mode = WAL')
   database.pragma('synchronous = FULL')
   database.pragma('foreign_keys = ON')
-  database.pragma('busy_timeout = 5000')
+  database.pragma(`busy_timeout = ${BUSY_MS_MAX}`)
   const dialect = new SqliteDialect({ database })
   dialect.createDriver = () => new ImmediateDriver({ database })
   const store: Store = new Kysely({ dialect })
   database.exec('begin immediate') // so that of two processes that open it, one migrates
   try {
-    await migrate(store)
+    await prepareSchema(store, { migrates })
     database.exec('commit')
   } catch (error) {
     database.close() // which undoes what was begun

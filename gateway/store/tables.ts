@@ -240,6 +240,37 @@ export interface InstallationRow {
   media_place: string | null
 }
 
+/** One attempt to deliver a webhook. */
+export interface DeliveryAttemptRow {
+  attempt_id: string
+  webhook_id: string
+  started_at: string
+  duration_ms: number
+  /** Of the answer; null: there was none. */
+  status_code: number | null
+  /** Why it did not deliver; null: it did. */
+  error: string | null
+}
+
+/** The requests of an account that ended on one day, by UTC. */
+export interface UsageDayRow {
+  account_id: string
+  /** Such as `2026-01-31`. */
+  day: string
+  completed: number
+  failed: number
+  /** Of completed requests, as they are charged: of each target as many. */
+  audio_seconds: number
+}
+
+/** The oldest version that may use the database: one row, written by migrations. */
+export interface SchemaUseRow {
+  name: 'this'
+  /** Programs that know this migration may use it. */
+  migration: string
+  version: string
+}
+
 export interface Tables {
   accounts: AccountRow
   api_keys: ApiKeyRow
@@ -257,4 +288,7 @@ export interface Tables {
   page_sessions: PageSessionRow
   changes: ChangeRow
   installation: InstallationRow
+  schema_use: SchemaUseRow
+  delivery_attempts: DeliveryAttemptRow
+  usage_days: UsageDayRow
 }

@@ -4,9 +4,10 @@ import { isoTime } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import type { Deps } from '../deps.ts'
-import type { WebhookDeliveryStatus } from '../api/schemas.ts'
+import type { DeliveryAttemptList, WebhookDeliveryStatus } from '../api/schemas.ts'
 import type { Store } from '../store/database.ts'
 import { changeDelivery, findDelivery } from '../store/deliveries.ts'
+import { readAttempts } from '../store/delivery-attempts.ts'
 import type { DeliveryRow, RequestRow } from '../store/tables.ts'
 
 /** Of a webhook that has not been tried. */
@@ -27,6 +28,24 @@ export async function webhookStatusOf(
   return delivery ? presentDelivery(delivery) : UNTRIED
 }
 
+/** The attempts to deliver a webhook. @throws ServiceError `NOT_FOUND` where there is none */
+export async function attemptsOf(store: Store, row: RequestRow): Promise<DeliveryAttemptList> {
+  if (row.webhook_url === null) throw noWebhook()
+  const delivery = await findDelivery(store, row.request_id)
+  const attempts = delivery ? await readAttempts(store, delivery.webhook_id) : []
+  return {
+    object: 'list',
+    data: attempts.map(({ started_at, duration_ms, status_code, error }) => ({
+      started_at,
+      duration_ms,
+      status_code,
+      error,
+    })),
+  }
+}
+
+const noWebhook = () => new ServiceError('NOT_FOUND', { message: 'The request has no webhookUrl.' })
+
 const presentDelivery = (row: DeliveryRow): WebhookDeliveryStatus => ({
   delivery_status: row.state,
   attempts: row.attempts,
@@ -43,9 +62,7 @@ export async function redeliver(
   { store, clock, wakeWebhooks }: Pick<Deps, 'store' | 'clock' | 'wakeWebhooks'>,
   row: RequestRow,
 ): Promise<WebhookDeliveryStatus> {
-  if (row.webhook_url === null) {
-    throw new ServiceError('NOT_FOUND', { message: 'The request has no webhookUrl.' })
-  }
+  if (row.webhook_url === null) throw noWebhook()
   for (;;) {
     const delivery = await findDelivery(store, row.request_id)
     if (!delivery) {

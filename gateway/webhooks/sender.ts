@@ -22,7 +22,9 @@ import {
   type DeliveryChange,
   type DueDelivery,
 } from '../store/deliveries.ts'
-import type { DeliveryRow, DeliveryState } from '../store/tables.ts'
+import { insertAttempt } from '../store/delivery-attempts.ts'
+import type { DeliveryAttemptRow, DeliveryRow, DeliveryState } from '../store/tables.ts'
+import { errorOf } from './outcome.ts'
 import { retryDelayMs } from './schedule.ts'
 import { signatureHeaders } from './signature.ts'
 
@@ -49,7 +51,6 @@ const EVERY_MS = 1_000
 const CLAIM_MS = 30_000
 /** Time for open tries to end when the gateway stops; then they are aborted. */
 const STOP_MS_MAX = 3_000
-const ERROR_CHARACTERS_MAX = 500
 /** The average delay after a busy address: about the time of one post. */
 const BUSY_MS = 10_000
 
@@ -133,10 +134,10 @@ export class WebhookSender {
 
   async #send(delivery: DueDelivery, claimId: string): Promise<void> {
     const { clock, log } = this.#options
-    const startedAt = clock.elapsed()
+    const [wallMs, startedAt] = [clock.now(), clock.elapsed()]
     const outcome = await this.#postTraced(delivery)
     const { request_id: requestId, webhook_id: webhookId, host } = delivery
-    const settled = await this.#settle(webhookId, claimId, outcome)
+    const settled = await this.#settle(webhookId, claimId, outcome, { wallMs, startedAt })
     const answer = 'status' in outcome ? { status: outcome.status } : outcome
     if (settled && !('isBusy' in outcome)) this.#options.onTried?.(settled.state)
     log.info(
@@ -160,6 +161,7 @@ export class WebhookSender {
     webhookId: string,
     claimId: string,
     outcome: PostOutcome,
+    times: { wallMs: number; startedAt: number },
   ): Promise<Settled | undefined> {
     const { store, clock, random = Math.random } = this.#options
     const gaveUp = 'problem' in outcome && this.#aborting.signal.aborted
@@ -173,7 +175,25 @@ export class WebhookSender {
         : isBusy
           ? takenBack(row, now + BUSY_MS * (0.5 + random()))
           : afterTry(row, outcome, { now, random: random() })
-      if (await changeDelivery(store, row, settled)) return settled
+      if (!(await changeDelivery(store, row, settled))) continue
+      // no transaction, as in changeDelivery: a crash in between leaves the attempt unlisted
+      if (!gaveUp && !isBusy) await insertAttempt(store, this.#attempt(webhookId, outcome, times))
+      return settled
+    }
+  }
+
+  #attempt(
+    webhookId: string,
+    outcome: PostOutcome,
+    { wallMs, startedAt }: { wallMs: number; startedAt: number },
+  ): DeliveryAttemptRow {
+    return {
+      attempt_id: newId('try'),
+      webhook_id: webhookId,
+      started_at: isoTime(wallMs),
+      duration_ms: Math.round(this.#options.clock.elapsed() - startedAt),
+      status_code: 'status' in outcome ? outcome.status : null,
+      error: errorOf(outcome),
     }
   }
 
@@ -229,25 +249,16 @@ function afterTry(
   { now, random }: { now: number; random: number },
 ): Settled {
   const settled = { claim_id: null, next_attempt_at: null }
-  const status = 'status' in outcome ? outcome.status : undefined
-  if (status !== undefined && status >= 200 && status <= 299) {
+  const error = errorOf(outcome)
+  if (error === null) {
     return { ...settled, state: 'delivered', delivered_at: isoTime(now), last_error: null }
   }
-  const failure = { ...settled, last_error: errorOf(outcome).slice(0, ERROR_CHARACTERS_MAX) }
+  const failure = { ...settled, last_error: error }
   const retryAfter = 'retryAfter' in outcome ? outcome.retryAfter : undefined
   const { attempts, first_attempt_at: first } = row
   const firstTryAt = first === null ? now : Date.parse(first)
   const delayMs = retryDelayMs({ attempts, firstTryAt, retryAfter, now, random })
-  if (status === 410 || delayMs === undefined) return { ...failure, state: 'failed' }
+  const isUnwanted = 'status' in outcome && outcome.status === 410
+  if (isUnwanted || delayMs === undefined) return { ...failure, state: 'failed' }
   return { ...failure, state: 'pending', next_attempt_at: isoTime(now + delayMs) }
-}
-
-function errorOf(outcome: PostOutcome): string {
-  if ('problem' in outcome) return outcome.problem
-  const { status } = outcome
-  if (status === 410) return 'The receiver answered with status 410: it takes no more webhooks.'
-  if (status >= 300 && status <= 399) {
-    return `The receiver answered with status ${status}; redirects are not followed.`
-  }
-  return `The receiver answered with status ${status}; any 2xx would be delivery.`
 }

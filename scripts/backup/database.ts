@@ -6,8 +6,7 @@ import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { loadDatabaseConfig } from '../../gateway/config.ts'
-import { openSqlite, SqliteDatabase } from '../../gateway/store/sqlite.ts'
-import { snapshotInto } from '../../gateway/store/snapshot.ts'
+import { snapshotSqlite, SqliteDatabase } from '../../gateway/store/sqlite.ts'
 import { assertThere } from './files.ts'
 
 export interface Database {
@@ -39,12 +38,7 @@ const sqlite = (database: string): Database => ({
   isShared: false,
   async save(path) {
     await assertThere(database, 'DATA_DIR must name the data of an installation')
-    const store = await openSqlite(database)
-    try {
-      await snapshotInto(store, path)
-    } finally {
-      await store.destroy()
-    }
+    await snapshotSqlite(database, path)
     withoutSessions(path)
   },
   async assertEmpty() {}, // it lies in the data folder, which must be empty

@@ -6,20 +6,28 @@ import { parseArgs } from 'node:util'
 import { loadDatabaseConfig } from '../../gateway/config.ts'
 import { copyDatabase } from '../../gateway/store/copy.ts'
 import { holdDataFolder } from '../../gateway/store/data-folder.ts'
+import { openDatabase } from '../../gateway/store/open.ts'
 import { openPostgres } from '../../gateway/store/postgres.ts'
+import { readSchema } from '../../gateway/store/schema.ts'
 import { openSqlite } from '../../gateway/store/sqlite.ts'
 import { called } from '../called.ts'
 import { messageOf, UsageError, type World } from './command.ts'
 
 const HELP = `Usage: ${called('database', 'copy [--from sqlite:FILE] [--to postgres://…]')}
+       ${called('database', 'migrate')}
 
-Moves an installation from SQLite to PostgreSQL: accounts, keys, files, requests, ledger and
-webhooks. Stop the gateway first; engines may go on. The database to copy to must be empty. Without
+copy moves an installation from SQLite to PostgreSQL: accounts, keys, files, requests, ledger and
+webhooks. Stop the gateway first; engines may go on. The database to copy to must be
+empty, the other one of the schema of this version. Without
 --from it is the one in DATA_DIR (default ./data), without --to the one in DATABASE_URL: a password
 on the command line can be seen by others on the machine.
 
 Afterwards start gateways with DATABASE_URL, and with SIGNING_KEY_FILE and ENCRYPTION_KEY_FILE set
 to the files signing-key and encryption-key of the old DATA_DIR. Media stay where they are.
+
+migrate brings the database of DATABASE_URL, else the one in DATA_DIR, to the schema of this
+version, as the start of a gateway does. Back it up before. Older gateways may go on running; which
+ones may start again, the database states.
 `
 const SQLITE = 'sqlite:'
 
@@ -43,7 +51,36 @@ async function obey(
 ): Promise<string> {
   const { values, positionals } = parse(words)
   if (values.help) return HELP
-  if (positionals.join(' ') !== 'copy') throw new UsageError(`The command is: copy.\n\n${HELP}`)
+  const command = positionals.join(' ')
+  if (command === 'migrate') {
+    if (values.from !== undefined || values.to !== undefined) {
+      throw new UsageError('--from and --to are options of copy.')
+    }
+    return migrate(env, stderr)
+  }
+  if (command !== 'copy') throw new UsageError(`Give one of copy, migrate.\n\n${HELP}`)
+  return copyFrom(values, { env, stderr })
+}
+
+async function migrate(env: World['env'], stderr: World['stderr']): Promise<string> {
+  process.umask(0o077) // as the gateway, which makes the file where there is none
+  const store = await openDatabase(loadDatabaseConfig(env), logTo(stderr), { migrates: true })
+  try {
+    const { applied } = await readSchema(store)
+    return `The database has the schema ${applied.at(-1)}.\n`
+  } finally {
+    await store.destroy()
+  }
+}
+
+const logTo = (stderr: World['stderr']) => ({
+  warn: (_details: object, message: string) => void stderr.write(`${message}\n`),
+})
+
+function copyFrom(
+  values: { from?: string | undefined; to?: string | undefined },
+  { env, stderr }: Pick<World, 'env' | 'stderr'>,
+): Promise<string> {
   const { dataFolder } = loadDatabaseConfig({ DATA_DIR: env.DATA_DIR })
   const source = values.from ?? `${SQLITE}${dataFolder}/winnow.db`
   const target = values.to ?? env.DATABASE_URL
@@ -72,9 +109,8 @@ function parse(words: readonly string[]) {
 }
 
 async function copy(file: string, url: string, stderr: World['stderr']): Promise<string> {
-  const log = { warn: (_details: object, message: string) => void stderr.write(`${message}\n`) }
   await holdDataFolder(dirname(file)) // what a gateway wrote from now on would be lost
-  const to = await openPostgres({ url, connectionsMax: 1, log })
+  const to = await openPostgres({ url, connectionsMax: 1, log: logTo(stderr) })
   try {
     const from = await openSqlite(file)
     try {

@@ -12,6 +12,7 @@ import {
   createRouter,
   faultOnTheWay,
   isTlsFault,
+  isUnknownName,
   parseUrl,
   refused,
   type RouteOptions,
@@ -20,22 +21,17 @@ import { saveBody } from './save-body.ts'
 
 export interface PublicFetch {
   /**
-   * Asks for the first byte of `url`: is it there, is it media, how large?
-   * @returns the address after redirects; type and size when the server states them
-   * @throws ServiceError `INVALID_AUDIO_URL` or `MEDIA_FETCH_FAILED`
+   * Refuses a URL by its text, and a name that leads to no public address. No server is asked but
+   * those of names; where they don't answer in time, the URL passes: a download checks it again.
+   * @throws ServiceError `INVALID_AUDIO_URL`; the signal's reason
    */
-  probe(url: string, options?: { signal?: AbortSignal }): Promise<Probe>
+  check(url: string, options?: { signal?: AbortSignal | undefined }): Promise<void>
   /**
    * Writes the response of `url` to the file `path`; on failure no file stays.
-   * @throws ServiceError as `probe`, and `PAYLOAD_TOO_LARGE` past `bytesMax`; the signal's reason
+   * @throws ServiceError `INVALID_AUDIO_URL`, `MEDIA_FETCH_FAILED`, and `PAYLOAD_TOO_LARGE` past
+   * `bytesMax`; the signal's reason
    */
   download(url: string, options: DownloadOptions): Promise<Download>
-}
-
-export interface Probe {
-  url: string
-  contentType: string | undefined
-  bytes: number | undefined
 }
 
 export interface DownloadOptions {
@@ -59,7 +55,8 @@ const LIMITS = {
   firstByteMsMax: 20_000,
   /** Between two pieces of the body. */
   silenceMsMax: 30_000,
-  probeMsMax: 30_000,
+  /** For the look-up of a check, which a submit waits for. */
+  checkMsMax: 2_000,
 }
 
 const REDIRECTS_MAX = 5
@@ -106,15 +103,13 @@ const fetchFailed = (message: string, options?: FailureOptions) =>
 export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
   const limits = { ...LIMITS, ...options.limits }
   const route = createRouter(AUDIO_URL, options)
-  const probeTookTooLong = () =>
-    fetchFailed(`audio_url took longer than ${limits.probeMsMax / 1000} seconds.`)
 
-  async function follow(url: string, headers: Record<string, string>, signal: AbortSignal) {
+  async function follow(url: string, signal: AbortSignal) {
     let target = parseUrl(AUDIO_URL, url)
     for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
       const way = route(target, hop === 0 ? undefined : REDIRECT)
       const answer = await way
-        .request({ headers: { ...HEADERS, ...headers }, waits: limits, signal })
+        .request({ headers: HEADERS, waits: limits, signal })
         .catch((error: unknown) => {
           throw fetchError(error)
         })
@@ -127,16 +122,20 @@ export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
   }
 
   return {
-    probe: (url, { signal } = {}) =>
-      withDeadline({ ms: limits.probeMsMax, late: probeTookTooLong, signal }, async (deadline) => {
-        const answer = await follow(url, { range: 'bytes=0-0' }, deadline)
-        answer.body.destroy()
-        const { href } = answer.url
-        return { url: href, contentType: contentType(answer), bytes: mediaBytes(answer) }
-      }),
+    async check(url, { signal } = {}) {
+      const way = route(parseUrl(AUDIO_URL, url))
+      const late = () => new Error('no name server has answered')
+      try {
+        await withDeadline({ ms: limits.checkMsMax, late, signal }, way.checkName)
+      } catch (error) {
+        signal?.throwIfAborted()
+        if (error instanceof ServiceError) throw error
+        if (isUnknownName(error)) throw way.refusal()
+      }
+    },
     async download(url, { path, bytesMax, signal }) {
       try {
-        const answer = await follow(url, {}, signal)
+        const answer = await follow(url, signal)
         const bytes = await saveBody(answer, {
           path,
           bytesMax,
@@ -182,15 +181,6 @@ function faultOf(answer: Answer): ServiceError | undefined {
 /** The type without parameters, in lower case. */
 const contentType = ({ headers }: Answer): string | undefined =>
   headers['content-type']?.split(';')[0]?.trim().toLowerCase() || undefined
-
-/** The size of the whole media: after the slash of `bytes 0-0/1234`, or the body's own length. */
-function mediaBytes({ statusCode, headers }: Answer): number | undefined {
-  const size =
-    statusCode === 206
-      ? /\/(\d+)$/.exec(headers['content-range'] ?? '')?.[1]
-      : headers['content-length']
-  return size === undefined ? undefined : Number(size)
-}
 
 function fileName({ headers, url }: Answer): string | undefined {
   const name = dispositionName(headers['content-disposition']) ?? lastSegment(url)

@@ -41,6 +41,8 @@ export interface Route {
    * @throws ServiceError with the field's code, or what the resolver throws
    */
   checkName(signal: AbortSignal): Promise<void>
+  /** The error for a host that leads to no address which may be reached. */
+  refusal(): ServiceError
   /**
    * As `request` of http-request.ts, but it connects only to addresses that may be reached.
    * @throws ServiceError with the field's code for others; what `faultOf` answers
@@ -79,7 +81,7 @@ export function createRouter(field: AddressField, options: RouteOptions): Router
   const isReachable = (address: string) => isPublicAddress(address) || isAllowListed(address)
   const notPublic =
     `${field.name} must lead to a public address; ` +
-    'private, local and reserved ones are refused.'
+    'private, local and reserved ones, and names that lead to none, are refused.'
   const notHttpsOrPort = `${field.name} must use https on port ${portNames}.`
   const ordinary = createGuard(resolve, isReachable, () => refused(field, notPublic))
   const intranet = createGuard(resolve, isAllowListed, () => refused(field, notHttpsOrPort))
@@ -90,7 +92,8 @@ export function createRouter(field: AddressField, options: RouteOptions): Router
     }
     const host = url.hostname.replace(/^\[|\]$/g, '')
     const isLiteral = isIP(host) > 0 // Node asks no lookup about these
-    const routeBy = ({ resolveChecked, faultOf: publicFaultOf }: Guard): Route => ({
+    const routeBy = ({ resolveChecked, refusal, faultOf: publicFaultOf }: Guard): Route => ({
+      refusal,
       async checkName(signal) {
         if (!isLiteral) await resolveChecked(host, signal)
       },
@@ -116,6 +119,7 @@ export function createRouter(field: AddressField, options: RouteOptions): Router
 interface Guard {
   /** The addresses of a name, unless one of them is not accepted. */
   resolveChecked: Resolve
+  refusal: () => ServiceError
   faultOf: AddressGuard['faultOf']
 }
 
@@ -128,6 +132,7 @@ function createGuard(resolve: Resolve, accepts: AddressTest, refusal: () => Serv
       if (!first || !addresses.every(({ address }) => accepts(address))) throw refusal()
       return addresses.slice(0, ADDRESSES_MAX)
     },
+    refusal,
     faultOf: (address) => (accepts(address) ? undefined : refusal()),
   }
 }
@@ -166,13 +171,16 @@ export function parseUrl(
 export function faultOnTheWay(error: unknown): string {
   const code = codeOf(error)
   if (code === 'ETIMEOUT') return 'its name server did not answer in time'
-  if (/^(ENOTFOUND|ENODATA)/.test(code) || isOfNameServer(error)) {
+  if (isUnknownName(error) || isOfNameServer(error)) {
     return 'its host name does not resolve'
   }
   if (isTlsFault(error)) return 'its TLS certificate or connection is not valid'
   if (code === 'ETIMEDOUT') return 'it did not answer in time'
   return 'the connection failed or broke off'
 }
+
+/** Whether name servers have answered that a name has no address. */
+export const isUnknownName = (error: unknown): boolean => /^(ENOTFOUND|ENODATA)/.test(codeOf(error))
 
 /** Whether TLS failed for a permanent reason, such as an untrusted certificate. */
 export const isTlsFault = (error: unknown): boolean =>

@@ -253,7 +253,7 @@ test('a database from before there were credits keeps what it has', async (t) =>
     .values({ key_id: 'k', account_id: 'a', key_hash: 'x', scopes: '[]', created_at })
     .execute()
   await old.destroy()
-  const store = await openSqlite(path)
+  const store = await openSqlite(path, { migrates: true })
   assert.deepEqual(await store.selectFrom('accounts').selectAll().execute(), [
     {
       account_id: 'a',

@@ -30,7 +30,7 @@ async function start(t: TestContext, limits: ConstructorParameters<typeof Egress
     resolve: (name: string, signal: AbortSignal) =>
       ask(name, AbortSignal.any([signal, ended.signal])),
   }
-  const waits = { connectMsMax: FOREVER, probeMsMax: FOREVER }
+  const waits = { checkMsMax: FOREVER }
   const checks = createUrlChecks(
     createPublicFetch({ ...options, limits: waits }),
     createPublicPost(options),
@@ -82,8 +82,7 @@ test('40 addresses at slow name servers hold up no other account', { timeout }, 
   endWaits()
   await names.whenAsked(42)
   endWaits()
-  for (const reply of await Promise.all(slow))
-    assertError(reply, 'MEDIA_FETCH_FAILED', 'input.audio_url')
+  for (const reply of await Promise.all(slow)) assert.equal(reply.statusCode, 202, reply.body)
 })
 
 test(

@@ -157,7 +157,7 @@ test('grpc: each method needs a key with the scope audio:separate', async (t) =>
 })
 
 test('grpc: errors carry code, field and request, also as google.rpc.ErrorInfo', async (t) => {
-  let found: () => { bytes?: number } = () => ({})
+  let found = () => {}
   const gateway = await startGateway(t, { checkAudioUrl: async () => found() })
   const { call } = await startSeparationClient(t, gateway)
   const input = { prompt: 'x', audio_url: 'https://a.example/x.mp3' }

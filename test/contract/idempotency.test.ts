@@ -134,7 +134,6 @@ test('8 however submits with keys meet, each key submits once and conflicts answ
   let slow = 0
   gateway.deps.checkAudioUrl = async () => {
     for (let i = slow; i > 0; i -= 1) await nextRound()
-    return {}
   }
   await fc.assert(
     fc.asyncProperty(submits, async (list) => {

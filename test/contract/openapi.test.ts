@@ -83,10 +83,10 @@ const FIELDS: Record<string, [required: string, optional?: string, extension?: s
   QueueStatusResponse: [
     'request_id model status created_at updated_at result_url',
     'logs webhook',
-    'progress queue_position estimated_seconds_left error match understood_as targets',
+    'progress queue_position estimated_seconds_left error match understood_as targets metadata',
   ],
   WebhookDeliveryStatus: ['delivery_status attempts delivered_at last_error'],
-  QueueResultResponse: ['request_id model status data usage retention', 'webhook'],
+  QueueResultResponse: ['request_id model status data usage retention', 'webhook', 'metadata'],
   'QueueResultResponse.usage': ['', 'feature quantity billing_status'],
   'QueueResultResponse.retention': ['', 'delete_after'],
   SeparationData: [

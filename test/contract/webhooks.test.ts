@@ -8,7 +8,10 @@ import { Webhook } from 'standardwebhooks'
 import { createLogger } from '../../shared/telemetry/log.ts'
 import type { PostMessage, PostOutcome } from '../../gateway/webhooks/public-post.ts'
 import { createDeadLetterHandler } from '../../gateway/requests/dead-letters.ts'
+import { ServiceError } from '../../shared/errors.ts'
+import { TESTS_PER_MINUTE } from '../../gateway/webhooks/tester.ts'
 import {
+  DeliveryAttemptList,
   QueueResultResponse,
   QueueStatusResponse,
   QueueSubmitResponse,
@@ -21,6 +24,7 @@ import { migrations } from '../../gateway/store/migrations.ts'
 import {
   SeparationCompletedEvent,
   SeparationFailedEvent,
+  WebhookTestResult,
 } from '../../gateway/api/webhook-schemas.ts'
 import { DELAYS_SECONDS } from '../../gateway/webhooks/schedule.ts'
 import { WebhookSender } from '../../gateway/webhooks/sender.ts'
@@ -600,6 +604,94 @@ test('extension: what cannot be sent again by hand', async (t) => {
   assertError(await withKey(await gateway.newKey(['files:read'])), 'PERMISSION_DENIED')
 })
 
+test('6.1 each attempt of a delivery is listed with its time and outcome', async (t) => {
+  const gateway = await startWithWebhooks(t)
+  const requestId = await failed(gateway)
+  const answers: Answer[] = [
+    BROKEN,
+    { problem: 'webhookUrl could not be reached: it did not answer in time.' },
+    { problem: 'busy', isBusy: true },
+    async () => {
+      gateway.clock.advance(250)
+      return OK
+    },
+  ]
+  for (const answer of answers) {
+    gateway.world.answer = answer
+    await gateway.send()
+    gateway.clock.advance(3_600_000)
+  }
+  const reply = await gateway.call('GET', `${API}/requests/${requestId}/webhook/attempts`)
+  assertShape(DeliveryAttemptList, reply.json())
+  const { data } = reply.json()
+  assert.deepEqual(
+    data.map(({ status_code, error, duration_ms }: any) => [status_code, error, duration_ms]),
+    [
+      [500, 'The receiver answered with status 500; any 2xx would be delivery.', 0],
+      [null, 'webhookUrl could not be reached: it did not answer in time.', 0],
+      [200, null, 250],
+    ],
+    'one that was not sent is none',
+  )
+  assert.ok(data[0].started_at < data[1].started_at)
+  assert.equal((await webhookOf(gateway, requestId)).attempts, 3)
+  const other = callWith(gateway, await gateway.newKey())
+  assertError(await other('GET', `${API}/requests/${requestId}/webhook/attempts`), 'NOT_FOUND')
+})
+
+test('6.1 a receiver is tried with an event that is signed as every webhook', async (t) => {
+  const posts: (PostMessage & { url: string })[] = []
+  const world = { answer: OK as PostOutcome }
+  const gateway = await startGateway(t, {
+    postWebhook: async (url, message) => {
+      posts.push({ url, ...message })
+      return world.answer
+    },
+    checkWebhookUrl: async (url) => {
+      if (url.includes('10.0.0.1')) throw new ServiceError('INVALID_WEBHOOK_URL')
+    },
+  })
+  const send = (body: object, key = gateway.key) =>
+    gateway.call('POST', '/v1/webhook-test', { body, key })
+  const given = await send({ webhookUrl: HOOK, webhookSecret: SECRET })
+  assertShape(WebhookTestResult, given.json())
+  assert.deepEqual([given.statusCode, given.json().delivered], [200, true])
+  assert.equal('signing_secret' in given.json(), false)
+  const [post] = posts
+  const at = new Date(Number(post!.headers['webhook-timestamp']) * 1_000)
+  const signed = new Webhook(Buffer.from(SECRET), { format: 'raw' }).sign(
+    post!.headers['webhook-id']!,
+    at,
+    post!.body.toString(),
+  )
+  assert.equal(post!.headers['webhook-signature'], signed)
+  assert.equal(JSON.parse(String(post!.body)).type, 'webhook.test')
+  assert.equal(post!.headers['webhook-id'], given.json().webhook_id)
+
+  world.answer = BROKEN
+  const broken = (await send({ webhookUrl: HOOK })).json()
+  assert.deepEqual([broken.delivered, broken.status_code], [false, 500])
+  assert.match(broken.signing_secret, /^whsec_/)
+  assertError(await send({ webhookUrl: 'https://10.0.0.1/' }), 'INVALID_WEBHOOK_URL')
+  assertError(await send({}), 'INVALID_REQUEST', 'webhookUrl')
+  assertError(
+    await send({ webhookUrl: HOOK, webhookSecret: 'short' }),
+    'INVALID_PARAMETER',
+    'webhookSecret',
+  )
+  const scopeless = await gateway.newKey(['files:read'])
+  assertError(await send({ webhookUrl: HOOK }, scopeless), 'PERMISSION_DENIED')
+  assert.equal(posts.length, 2)
+  for (let i = posts.length; i < TESTS_PER_MINUTE; i += 1) await send({ webhookUrl: HOOK })
+  const refused = await send({ webhookUrl: HOOK })
+  assertError(refused, 'RATE_LIMITED')
+  assert.ok(Number(refused.headers['retry-after']) > 0)
+  assert.equal(posts.length, TESTS_PER_MINUTE)
+  assert.equal((await send({ webhookUrl: HOOK }, await gateway.newKey())).statusCode, 200)
+  gateway.clock.advance(60_000)
+  assert.equal((await send({ webhookUrl: HOOK })).statusCode, 200)
+})
+
 test('a database from before accounts took turns keeps its webhooks', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'migrate-'))
   t.after(() => rm(folder, { recursive: true }))
@@ -649,7 +741,7 @@ test('a database from before accounts took turns keeps its webhooks', async (t) 
       .execute()
   }
   await old.destroy()
-  const store = await openSqlite(path)
+  const store = await openSqlite(path, { migrates: true })
   assert.deepEqual(await listDueAccounts(store, created_at), ['a'])
   const rows = await store.selectFrom('deliveries').selectAll().orderBy('webhook_id').execute()
   assert.deepEqual(

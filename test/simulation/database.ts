@@ -16,7 +16,7 @@ import {
   type QueryResult,
 } from 'kysely'
 import type { Store } from '../../gateway/store/database.ts'
-import { migrate } from '../../gateway/store/migrate.ts'
+import { prepareSchema } from '../../gateway/store/migrate.ts'
 import { SqliteDatabase } from '../../gateway/store/sqlite.ts'
 import type { Tables } from '../../gateway/store/tables.ts'
 import { CALL_FAULTS, type Calls } from './calls.ts'
@@ -36,7 +36,7 @@ export function emptyDatabase(): Promise<Buffer> {
   migrated ??= (async () => {
     const database = new SqliteDatabase(':memory:')
     const store: Store = new Kysely({ dialect: new SqliteDialect({ database }) })
-    await migrate(store)
+    await prepareSchema(store, { migrates: true })
     return database.serialize()
   })()
   return migrated

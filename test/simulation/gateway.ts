@@ -31,6 +31,7 @@ import { uploadRoutes } from '../../gateway/routes/uploads.ts'
 import type { Store } from '../../gateway/store/database.ts'
 import type { PublicPost } from '../../gateway/webhooks/public-post.ts'
 import { WebhookSender } from '../../gateway/webhooks/sender.ts'
+import { TESTS_PER_MINUTE, WebhookTester } from '../../gateway/webhooks/tester.ts'
 import type { Broker } from '../../shared/broker/interface.ts'
 
 const RESCUE_AFTER_MS = MINUTE_MS
@@ -46,6 +47,7 @@ const CONFIG: AppConfig = {
   playgroundFolder: 'no-folder',
   docsFolder: 'no-folder',
   mediaOrigins: [],
+  corsOrigins: [],
   bodySecondsMax: 30,
   connectionsMax: 1_000,
   trustedProxies: [],
@@ -118,11 +120,13 @@ export function startGateway(parts: GatewayParts) {
     keyChecks: new KeyChecks({ store, clock }),
     keyUses: new KeyUses({ store, clock }),
     config: CONFIG,
-    checkAudioUrl: async (url) => {
-      await parts.checkUrl(url)
-      return {}
-    },
+    checkAudioUrl: parts.checkUrl,
     checkWebhookUrl: parts.checkUrl,
+    webhookTester: new WebhookTester({
+      post: parts.post,
+      clock,
+      limiter: new RateLimiter({ perMinute: TESTS_PER_MINUTE, clock, store }),
+    }),
     wakePublisher: () => publisher.wake(),
     wakeWebhooks: () => webhookSender.wake(),
   }

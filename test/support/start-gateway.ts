@@ -27,6 +27,8 @@ import { PendingUploads } from '../../gateway/files/pending-uploads.ts'
 import { QueueOutlook } from '../../gateway/requests/queue-outlook.ts'
 import { RateLimiter } from '../../gateway/accounts/rate-limit.ts'
 import { RequestFeed } from '../../gateway/requests/request-feed.ts'
+import type { PublicPost } from '../../gateway/webhooks/public-post.ts'
+import { TESTS_PER_MINUTE, WebhookTester } from '../../gateway/webhooks/tester.ts'
 import { ensureAccount } from '../../gateway/store/accounts.ts'
 import { putApiKey } from '../../gateway/store/api-keys.ts'
 import {
@@ -66,6 +68,8 @@ export interface GatewayOptions {
   streamsMaxPerAccount?: number
   checkAudioUrl?: Deps['checkAudioUrl']
   checkWebhookUrl?: Deps['checkWebhookUrl']
+  /** What tests of receivers post with. */
+  postWebhook?: PublicPost['post']
   /** SCRATCH_DIR of engines on its host. */
   engineFolder?: string
   /** Without it, `disk`. */
@@ -83,6 +87,7 @@ const CONFIG: Omit<AppConfig, 'encryptionKeys'> = {
   playgroundFolder: 'no-folder',
   docsFolder: 'no-folder',
   mediaOrigins: [],
+  corsOrigins: [],
   publicUrl: () => PUBLIC_URL,
   uploadMinutes: 60,
   fileHours: 24,
@@ -158,8 +163,13 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     keyChecks: new KeyChecks({ store, clock }),
     keyUses: new KeyUses({ store, clock }),
     config,
-    checkAudioUrl: options.checkAudioUrl ?? (async () => ({})),
+    checkAudioUrl: options.checkAudioUrl ?? (async () => {}),
     checkWebhookUrl: options.checkWebhookUrl ?? (async () => {}),
+    webhookTester: new WebhookTester({
+      post: options.postWebhook ?? (async () => ({ status: 204, retryAfter: undefined })),
+      clock,
+      limiter: new RateLimiter({ perMinute: TESTS_PER_MINUTE, clock, store }),
+    }),
     wakePublisher() {},
     wakeWebhooks() {},
   }

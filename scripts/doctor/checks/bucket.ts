@@ -1,7 +1,7 @@
 /** The bucket: an object is put, got and removed, and the rule for web pages looked for. */
 
 import { randomBytes } from 'node:crypto'
-import type { S3Client } from '@aws-sdk/client-s3'
+import type { LifecycleRule, S3Client } from '@aws-sdk/client-s3'
 import type { Context } from '../context.ts'
 import { failure, fine, unused, warning, type Finding } from '../finding.ts'
 import { OWNER_KEY } from '../../../gateway/media-store/media-store.ts'
@@ -25,6 +25,7 @@ export async function checkBucket(context: Context): Promise<Finding[]> {
     return [
       await roundTripFinding(client, bucket),
       await corsFinding(client, bucket),
+      await versionsOf(client, bucket),
       await compareOwner(context, await ownerOf(client, bucket), `the bucket ${bucket}`),
     ]
   } catch (error) {
@@ -86,4 +87,41 @@ async function corsFinding(client: S3Client, bucket: string): Promise<Finding> {
   const reason = Array.isArray(rules) ? 'NoSuchCORSConfiguration' : rules.name
   const remedy = 'Only uploads and players in web pages need a rule: docs/operations.md.'
   return warning('bucket cors', `no rule for web pages (${reason})`, remedy)
+}
+
+async function versionsOf(client: S3Client, bucket: string): Promise<Finding> {
+  const { GetBucketLifecycleConfigurationCommand, GetBucketVersioningCommand } =
+    await import('@aws-sdk/client-s3')
+  const of = { Bucket: bucket }
+  try {
+    const { Status } = await client.send(new GetBucketVersioningCommand(of))
+    if (Status === undefined) return versionsFinding(undefined, [])
+    const rules = await client.send(new GetBucketLifecycleConfigurationCommand(of)).then(
+      ({ Rules = [] }) => Rules,
+      () => [], // none, or it may not be read
+    )
+    return versionsFinding(Status, rules)
+  } catch (error) {
+    const { name } = error as Error
+    const remedy = 'Check by hand that it keeps no versions, or grant s3:GetBucketVersioning.'
+    return warning('bucket versions', `whether it keeps versions is unknown (${name})`, remedy)
+  }
+}
+
+type ExpiryRule = Pick<LifecycleRule, 'Status' | 'NoncurrentVersionExpiration'>
+
+/** @param status `Enabled` or `Suspended`; absent: it never kept versions */
+export function versionsFinding(status: string | undefined, rules: readonly ExpiryRule[]): Finding {
+  if (status === undefined) return fine('bucket versions', 'none are kept')
+  const days = rules
+    .filter((rule) => rule.Status === 'Enabled')
+    .flatMap((rule) => rule.NoncurrentVersionExpiration?.NoncurrentDays ?? [])
+  if (days.length > 0) {
+    return fine('bucket versions', `what is deleted stays for ${Math.min(...days)} more days`)
+  }
+  return warning(
+    'bucket versions',
+    `versions are ${status.toLowerCase()}: the bucket keeps what retention and clients delete`,
+    'Give it a lifecycle rule that expires noncurrent versions: docs/operations.md.',
+  )
 }

@@ -3,12 +3,20 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Client } from 'pg'
+import {
+  refusalOf,
+  SCHEMA_USE,
+  schemaStateOf,
+  type OldestUser,
+  type Schema,
+} from '../../../gateway/store/schema.ts'
 import type { Context } from '../context.ts'
 import { failure, fine, unused, warning, type Finding } from '../finding.ts'
 import { inPostgres, inSqlite } from '../read-database.ts'
 import { clockFinding } from './clock.ts'
 
 const MIGRATIONS = 'select name from kysely_migration order by name'
+const OLDEST_USER = 'select migration, version from schema_use'
 
 export async function checkDatabase({ gateway, env }: Context): Promise<Finding[]> {
   if (!gateway) return []
@@ -31,11 +39,14 @@ const knownSchemas = async (): Promise<string[]> =>
   Object.keys((await import('../../../gateway/store/migrations.ts')).migrations)
 
 /** Begins a write, so that a database that takes none throws. */
-const readSqlite = (path: string): Promise<string[]> =>
+const readSqlite = (path: string): Promise<Schema> =>
   inSqlite(path, (database) => {
     database.exec('begin immediate; rollback')
     const rows = database.prepare(MIGRATIONS).all() as { name: string }[]
-    return rows.map(({ name }) => name)
+    const applied = rows.map(({ name }) => name)
+    const isStated = applied.includes(SCHEMA_USE)
+    const oldestUser = isStated ? database.prepare(OLDEST_USER).get() : undefined
+    return { applied, oldestUser: oldestUser as OldestUser | undefined }
   })
 
 async function checkPostgres(url: string): Promise<Finding[]> {
@@ -58,22 +69,22 @@ async function postgresFindings(client: Client, place: string): Promise<Finding[
   }
   const { rows } = await client.query<{ name: string }>(MIGRATIONS)
   const applied = rows.map(({ name }) => name)
-  return [schemaFinding(place, applied, await knownSchemas()), clock]
+  const isStated = applied.includes(SCHEMA_USE)
+  const oldestUser = isStated ? (await client.query<OldestUser>(OLDEST_USER)).rows[0] : undefined
+  return [schemaFinding(place, { applied, oldestUser }, await knownSchemas()), clock]
 }
 
-/** @param applied schemas of the database @param known those of this version */
-export function schemaFinding(
-  path: string,
-  applied: readonly string[],
-  known: readonly string[],
-): Finding {
-  const newer = applied.filter((name) => !known.includes(name))
-  const missing = known.filter((name) => !applied.includes(name))
-  if (newer.length > 0) {
+/** @param known the migrations of this version */
+export function schemaFinding(path: string, schema: Schema, known: readonly string[]): Finding {
+  const state = schemaStateOf(schema, known)
+  const { applied } = schema
+  if (state === 'unusable') {
+    const newer = applied.filter((name) => !known.includes(name))
     const found = `${path} has a newer schema than this version (${newer.join(', ')})`
-    return failure('database', found, 'Run the version that made it, or a later one.')
+    return failure('database', found, refusalOf(schema, known, state))
   }
-  if (missing.length > 0) {
+  if (state === 'older') {
+    const missing = known.filter((name) => !applied.includes(name))
     const found = `${path} has an older schema (without ${missing.join(', ')})`
     return warning(
       'database',
@@ -81,5 +92,6 @@ export function schemaFinding(
       'The next start of the gateway migrates it: back it up before.',
     )
   }
-  return fine('database', `${path} takes writes, schema ${applied.at(-1)}`)
+  const newer = state === 'newer' ? ', expanded by a newer version' : ''
+  return fine('database', `${path} takes writes, schema ${applied.at(-1)}${newer}`)
 }

@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +10,6 @@ import { sql } from 'kysely'
 import { SettingsError } from '../../../shared/process/settings.ts'
 import { loadDatabaseConfig } from '../../../gateway/config.ts'
 import { openPostgres } from '../../../gateway/store/postgres.ts'
-import { openSqlite } from '../../../gateway/store/sqlite.ts'
 import { StartError } from '../../../shared/process/lifecycle.ts'
 import { WebhookSender } from '../../../gateway/webhooks/sender.ts'
 import { createLogger } from '../../../shared/telemetry/log.ts'
@@ -22,7 +20,6 @@ import { createDatabase, sharedPostgres, startPostgres } from '../../support/sta
 
 const SUBMIT = `${API}/audio/separate`
 const INPUT = { prompt: 'a bell', audio_url: 'https://media.example/x.wav' }
-const NEWER = { name: '999-of-the-future', timestamp: '2026-01-01T00:00:00.000Z' }
 
 /** Why it does not open. */
 async function refusal(url: string, waitMsMax = 0): Promise<string> {
@@ -133,28 +130,6 @@ test('a database that is not there, or keeps text otherwise, is named', async ()
   await sql`create database ascii encoding 'SQL_ASCII' template template0 locale 'C'`.execute(store)
   await store.destroy()
   assert.match(await refusal(server.urlOf('ascii'), 60_000), /keeps text as SQL_ASCII/)
-})
-
-test('a database that a newer version has changed is left alone', async (t) => {
-  const newer = /changed by a newer version of Winnow \(migration 999-of-the-future\)/
-  const url = await createDatabase(t)
-  const store = await openPostgres({ url, connectionsMax: 1, log: { warn() {} } })
-  await store
-    .insertInto('kysely_migration' as never)
-    .values(NEWER as never)
-    .execute()
-  await store.destroy()
-  assert.match(await refusal(url, 60_000), newer)
-  const folder = await mkdtemp(join(tmpdir(), 'newer-'))
-  t.after(() => rm(folder, { recursive: true }))
-  const file = join(folder, 'winnow.db')
-  const small = await openSqlite(file)
-  await small
-    .insertInto('kysely_migration' as never)
-    .values(NEWER as never)
-    .execute()
-  await small.destroy()
-  await assert.rejects(openSqlite(file), newer)
 })
 
 test('a database that starts later is waited for, which is said once', async () => {

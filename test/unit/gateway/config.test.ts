@@ -52,6 +52,18 @@ test('networks may be separated by commas and spaces', () => {
   assert.deepEqual(config.egressAllowCidrs, ['10.0.0.0/8', 'fd00::/8'])
 })
 
+test('origins of pages are listed whole, without a path', () => {
+  const originsOf = (CORS_ORIGINS: string) => loadConfig({ NATS_URL, CORS_ORIGINS }).corsOrigins
+  assert.deepEqual(originsOf(''), [])
+  assert.deepEqual(originsOf('https://a.example, http://localhost:3000'), [
+    'https://a.example',
+    'http://localhost:3000',
+  ])
+  for (const wrong of ['*', 'https://a.example/', 'a.example', 'file://', 'https://*.a.example']) {
+    assert.throws(() => originsOf(wrong), /CORS_ORIGINS must list origins such as/, wrong)
+  }
+})
+
 test('a server that listens everywhere is reached on this machine', () => {
   assert.equal(localUrl('0.0.0.0', 80), 'http://127.0.0.1:80')
   assert.equal(localUrl('::', 80), 'http://127.0.0.1:80')

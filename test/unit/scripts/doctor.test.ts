@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { replicaFinding } from '../../../scripts/doctor/checks/broker.ts'
+import { versionsFinding } from '../../../scripts/doctor/checks/bucket.ts'
 import { clockFinding } from '../../../scripts/doctor/checks/clock.ts'
 import {
   gpuFindings,
@@ -126,13 +127,42 @@ test('memory that is too small fails, memory that others have warns', () => {
   assert.equal(memoryFinding('m', { ...memory, neededBytes: 20 * GIB }).severity, 'failure')
 })
 
-test('a newer schema fails, an older one warns', () => {
-  assert.equal(schemaFinding('db', ['1', '2'], ['1', '2']).severity, 'fine')
-  assert.match(
-    schemaFinding('db', ['1', '3'], ['1', '2']).found,
-    /newer schema than this version \(3\)/,
-  )
-  assert.match(schemaFinding('db', ['1'], ['1', '2']).found, /older schema \(without 2\)/)
+test('a newer schema fails unless the database allows it, an older one warns', () => {
+  const finding = (applied: string[], oldest?: string) =>
+    schemaFinding(
+      'db',
+      { applied, oldestUser: oldest ? { migration: oldest, version: '7.0.0' } : undefined },
+      ['1', '2'],
+    )
+  assert.equal(finding(['1', '2']).severity, 'fine')
+  assert.match(finding(['1', '2', '3'], '2').found, /expanded by a newer version/)
+  const refused = finding(['1', '2', '3'], '3')
+  assert.match(refused.found, /newer schema than this version \(3\)/)
+  assert.match(refused.remedy ?? '', /7\.0\.0 \(3\) is the oldest/)
+  for (const applied of [
+    ['1', '3'],
+    ['1', '2', '3'],
+  ]) {
+    assert.equal(finding(applied).severity, 'failure', applied.join())
+  }
+  assert.match(finding(['1']).found, /older schema \(without 2\)/)
+})
+
+test('a bucket that keeps versions for ever warns', () => {
+  assert.equal(versionsFinding(undefined, []).severity, 'fine')
+  const rule = (Status: 'Enabled' | 'Disabled', NoncurrentDays?: number) => ({
+    Status,
+    ...(NoncurrentDays && { NoncurrentVersionExpiration: { NoncurrentDays } }),
+  })
+  for (const rules of [[], [rule('Disabled', 7)], [rule('Enabled')]]) {
+    const { severity, found, remedy } = versionsFinding('Enabled', rules)
+    assert.equal(severity, 'warning')
+    assert.match(found, /keeps what retention/)
+    assert.match(remedy ?? '', /noncurrent versions/)
+  }
+  assert.equal(versionsFinding('Suspended', []).severity, 'warning')
+  const ended = versionsFinding('Enabled', [rule('Enabled', 30), rule('Enabled', 7)])
+  assert.deepEqual([ended.severity, /7 more days/.test(ended.found)], ['fine', true])
 })
 
 test('a clock that is off warns, then fails', () => {

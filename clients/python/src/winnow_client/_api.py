@@ -6,7 +6,8 @@ from typing import Any, Literal, TypedDict
 
 class CreateFileRequest(TypedDict):
     file_name: str
-    # audio/* or video/*, in any case.
+    # audio/*, video/*, application/ogg or application/octet-stream, in any case. What the bytes are
+    # shows when they are measured.
     content_type: str
     # Bytes.
     file_size: int
@@ -103,43 +104,43 @@ class _AudioSpan(TypedDict):
 
 class AudioSpan(_AudioSpan, total=False):
     # true: the target sounds here; false: it does not.
-    include: bool
+    include: bool | None
 
 
 class AudioSeparateInput(TypedDict, total=False):
     # The sound to extract, in plain language; counted after trimming. Exactly one of prompt and
     # prompts.
-    prompt: str
+    prompt: str | None
     # An extension: several sounds of one media, each with a target of its own and all with one
     # residual, which is what none of them took. All options hold for each.
-    prompts: list[str]
+    prompts: list[str] | None
     # Public HTTPS URL of audio or video. Exactly one of audio_url, file_id and request_id.
-    audio_url: str
+    audio_url: str | None
     # Of an uploaded file.
-    file_id: str
+    file_id: str | None
     # An extension: of a COMPLETED request, one of whose outputs is the media. With `output`.
-    request_id: str
+    request_id: str | None
     # An extension: which output of the request of `request_id`.
-    output: Literal["target", "residual"]
+    output: Literal["target", "residual"] | None
     # An extension: the place in `data.targets` of the target; 0 by default.
-    output_index: int
+    output_index: int | None
     # An extension: which of the media's tracks of sound, from 1. By default the best, or two of one
     # channel that are alike, as the channels of one sound; `logs` name the rest.
-    audio_track: int
+    audio_track: int | None
     # Predict first where the target sounds.
-    predict_spans: bool
+    predict_spans: bool | None
     # Candidates to choose the best from.
-    reranking_candidates: int
+    reranking_candidates: int | None
     # Speed against quality.
-    acceleration: Literal["fast", "balanced", "quality"]
+    acceleration: Literal["fast", "balanced", "quality"] | None
     # Seconds of media in one model pass; less than 1 is taken for 1.
-    max_chunk_duration: float
-    # Seconds; smaller than max_chunk_duration.
-    chunk_overlap: float
+    max_chunk_duration: float | None
+    # Seconds; more than half a chunk is taken for half of one.
+    chunk_overlap: float | None
     # Coding of the outputs.
-    output_format: Literal["wav", "mp3", "flac"]
+    output_format: Literal["wav", "mp3", "flac"] | None
     # Where the target sounds, or does not.
-    spans: list[AudioSpan]
+    spans: list[AudioSpan] | None
 
 
 class _SubmitAudioSeparateRequest(TypedDict):
@@ -148,12 +149,12 @@ class _SubmitAudioSeparateRequest(TypedDict):
 
 class SubmitAudioSeparateRequest(_SubmitAudioSeparateRequest, total=False):
     # Public HTTPS URL that receives the end of the request; see `webhooks`.
-    webhookUrl: str
+    webhookUrl: str | None
     # Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. Without one we
     # make one.
-    webhookSecret: str
+    webhookSecret: str | None
     # Comes back in the webhook; at most 16384 bytes of JSON, nested 32 levels deep.
-    metadata: dict[str, Any]
+    metadata: dict[str, Any] | None
 
 
 class _QueueSubmitResponseWebhook(TypedDict):
@@ -190,7 +191,9 @@ class QueueStatusResponseError(TypedDict):
         "CHUNK_TOO_LARGE",
         "INVALID_MEDIA",
         "NO_AUDIO_STREAM",
+        "INVALID_AUDIO_URL",
         "MEDIA_FETCH_FAILED",
+        "PAYLOAD_TOO_LARGE",
         "MEDIA_TOO_LONG",
         "INSUFFICIENT_CREDITS",
         "ENGINE_LOST",
@@ -238,6 +241,8 @@ class QueueStatusResponse(_QueueStatusResponse, total=False):
     # Why the request FAILED.
     error: QueueStatusResponseError
     webhook: WebhookDeliveryStatus
+    # An extension: as it was given at submit; large numbers are rounded.
+    metadata: dict[str, Any]
     # An extension: how probable it is that the sound is in the media.
     match: float
     # An extension: the model's nearest name for the prompt; null: none is near.
@@ -312,6 +317,8 @@ class _QueueResultResponse(TypedDict):
 
 class QueueResultResponse(_QueueResultResponse, total=False):
     webhook: WebhookDeliveryStatus
+    # An extension: as it was given at submit; large numbers are rounded.
+    metadata: dict[str, Any]
 
 
 class ListedRequestLogs(TypedDict):
@@ -325,7 +332,9 @@ class ListedRequestError(TypedDict):
         "CHUNK_TOO_LARGE",
         "INVALID_MEDIA",
         "NO_AUDIO_STREAM",
+        "INVALID_AUDIO_URL",
         "MEDIA_FETCH_FAILED",
+        "PAYLOAD_TOO_LARGE",
         "MEDIA_TOO_LONG",
         "INSUFFICIENT_CREDITS",
         "ENGINE_LOST",
@@ -362,6 +371,8 @@ class ListedRequest(_ListedRequest, total=False):
     # Why the request FAILED.
     error: ListedRequestError
     webhook: WebhookDeliveryStatus
+    # An extension: as it was given at submit; large numbers are rounded.
+    metadata: dict[str, Any]
     # An extension: how probable it is that the sound is in the media.
     match: float
     # An extension: the model's nearest name for the prompt; null: none is near.
@@ -419,7 +430,9 @@ class SeparationFailedEventError(TypedDict):
         "CHUNK_TOO_LARGE",
         "INVALID_MEDIA",
         "NO_AUDIO_STREAM",
+        "INVALID_AUDIO_URL",
         "MEDIA_FETCH_FAILED",
+        "PAYLOAD_TOO_LARGE",
         "MEDIA_TOO_LONG",
         "INSUFFICIENT_CREDITS",
         "ENGINE_LOST",

@@ -8,6 +8,7 @@ import { isIPv6, type AddressInfo, type Socket } from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
 import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
 import { ServiceError } from '../../../../shared/errors.ts'
+import { probing } from '../../../support/probe.ts'
 import { fc } from '../../../support/property.ts'
 
 const servers: Server[] = []
@@ -229,7 +230,7 @@ const NAMES = [
 ]
 
 test('no spelling of an address that is not public is reached', async () => {
-  const { probe } = fetcher()
+  const probe = probing(fetcher())
   for (const host of HOSTS) {
     for (const url of [`https://${host}:${port}/`, `http://${host}:${port}/`, `https://${host}/`]) {
       await assertRefused(url, probe(url))
@@ -239,23 +240,23 @@ test('no spelling of an address that is not public is reached', async () => {
 })
 
 test('no URL of another scheme, port or form is asked', async () => {
-  for (const url of URLS) await assertRefused(url, fetcher().probe(url))
+  for (const url of URLS) await assertRefused(url, probing(fetcher())(url))
   assert.equal(connections, 0)
 })
 
 test('a name with one address that is not public is refused', async () => {
   for (const answers of ANSWERS) {
     const url = `https://files.example.com:${port}/`
-    await assertRefused(answers.join(), fetcher(answers).probe(url))
+    await assertRefused(answers.join(), probing(fetcher(answers))(url))
   }
   for (const name of NAMES) {
-    await assertRefused(name, fetcher(['127.0.0.1']).probe(`https://${name}:${port}/`))
+    await assertRefused(name, probing(fetcher(['127.0.0.1']))(`https://${name}:${port}/`))
   }
   assert.equal(connections, 0)
 })
 
 test('messages do not contain the address of a name', async () => {
-  await assert.rejects(fetcher(['10.11.12.13']).probe('https://wiki.corp/'), (error: Error) => {
+  await assert.rejects(probing(fetcher(['10.11.12.13']))('https://wiki.corp/'), (error: Error) => {
     assert.doesNotMatch(error.message, /10\.11/)
     return true
   })
@@ -263,10 +264,12 @@ test('messages do not contain the address of a name', async () => {
 
 test('a name that changes its address is refused at the change, even behind our back', async () => {
   const answers = [['127.0.0.2'], ['127.0.0.1']]
-  const { probe } = createPublicFetch({
-    allowCidrs: ['127.0.0.2/32'],
-    resolve: async () => (answers.shift() ?? []).map(asLookupAddress),
-  })
+  const probe = probing(
+    createPublicFetch({
+      allowCidrs: ['127.0.0.2/32'],
+      resolve: async () => (answers.shift() ?? []).map(asLookupAddress),
+    }),
+  )
   const url = `http://rebinding.example.com:${port}/`
   await assert.rejects(probe(url), { code: 'MEDIA_FETCH_FAILED' }) // allowed, but nobody listens
   await assertRefused(url, probe(url))
@@ -286,11 +289,13 @@ test('the connected socket is checked too: no byte is sent on it', async (t) => 
       },
       family: 4,
     }
-    const { probe } = createPublicFetch({
-      allowCidrs: ['127.0.0.2/32'],
-      ports: [443, port],
-      resolve: async () => [twoFaced],
-    })
+    const probe = probing(
+      createPublicFetch({
+        allowCidrs: ['127.0.0.2/32'],
+        ports: [443, port],
+        resolve: async () => [twoFaced],
+      }),
+    )
     await assertRefused('two-faced', probe(`${scheme}://two-faced.example.com:${port}/`))
   }
   while (sockets.length < 2 || !sockets.every(({ closed }) => closed))
@@ -316,7 +321,7 @@ test('a redirect to any of these is refused', async (t) => {
   server.listen(0, '127.0.0.2')
   await once(server, 'listening')
   t.after(() => server.close())
-  const { probe } = fetcher(['10.0.0.1'], ['127.0.0.2/32'])
+  const probe = probing(fetcher(['10.0.0.1'], ['127.0.0.2/32']))
   const start = `http://127.0.0.2:${(server.address() as AddressInfo).port}`
   for (const [index, target] of targets.entries()) {
     await assertRefused(`redirect to ${target}`, probe(`${start}/${index}`))
@@ -344,7 +349,7 @@ test('property: a private IPv4 address is refused however it is spelt', async ()
   const address = fc
     .tuple(fc.constantFrom(...blocks), fc.nat(0xffffffff))
     .map(([[, base, bits], random]) => base + (random % 2 ** (32 - bits)))
-  const { probe } = fetcher()
+  const probe = probing(fetcher())
   await fc.assert(
     fc.asyncProperty(address, fc.constantFrom(...SPELLINGS), async (number, spell) => {
       await assertRefused(spell(number), probe(`https://${spell(number)}:${port}/`))
@@ -382,7 +387,7 @@ const SPELLINGS: readonly ((number: number) => string)[] = [
 ]
 
 test('control: allow-listed, the same servers are reached, by http and by https', async () => {
-  const { probe } = fetcher(['127.0.0.1'], ['127.0.0.0/8', '::1/128'])
+  const probe = probing(fetcher(['127.0.0.1'], ['127.0.0.0/8', '::1/128']))
   assert.equal((await probe(`http://127.0.0.1:${port}/`)).bytes, 26)
   assert.equal((await probe(`http://name.example.com:${port}/`)).bytes, 26)
   const overTls = probe(`https://127.0.0.1:${port}/`) // the server speaks none

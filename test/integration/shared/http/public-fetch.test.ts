@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
+import { probing } from '../../../support/probe.ts'
 import { serve } from '../../../support/serve.ts'
 
 const ALLOWED = { allowCidrs: ['127.0.0.0/8'] }
-const { probe, download } = createPublicFetch(ALLOWED)
+const { check, download } = createPublicFetch(ALLOWED)
+const probe = probing({ download })
 const hasty = createPublicFetch({ ...ALLOWED, limits: { firstByteMsMax: 100, silenceMsMax: 100 } })
 
 async function temporaryFolder(t: TestContext): Promise<string> {
@@ -19,28 +21,40 @@ async function temporaryFolder(t: TestContext): Promise<string> {
 
 const signal = new AbortController().signal
 
-test('a probe asks for one byte and reads type and size', async (t) => {
-  const { url: base } = await serve(t, (request, reply) => {
-    assert.equal(request.headers.range, 'bytes=0-0')
-    assert.equal(request.headers['accept-encoding'], 'identity')
-    const headers = { 'content-type': 'Audio/MPEG; x=1', 'content-range': 'bytes 0-0/1234' }
-    reply.writeHead(206, headers).end('x')
-  })
-  const url = `${base}/a.mp3`
-  assert.deepEqual(await probe(url), { url, contentType: 'audio/mpeg', bytes: 1234 })
-})
-
-test('a probe of a server without ranges ends the endless body', async (t) => {
-  let isClosed = false
-  const { url: base } = await serve(t, (_request, reply) => {
-    const timer = setInterval(() => reply.write(Buffer.alloc(1 << 16)), 1)
-    reply.on('close', () => {
-      isClosed = true
-      clearInterval(timer)
-    })
-  })
-  assert.deepEqual(await probe(base), { url: `${base}/`, contentType: undefined, bytes: undefined })
-  while (!isClosed) await new Promise(setImmediate)
+test('a check asks name servers alone, and refuses what leads to no public address', async () => {
+  const names: Record<string, string> = {
+    'public.example': '1.1.1.1',
+    'private.example': '10.0.0.1',
+    'slow.example': 'silence',
+    'broken.example': 'SERVFAIL',
+  }
+  const resolve = (name: string, signal: AbortSignal) => {
+    const answer = names[name]
+    if (answer === 'silence') {
+      return new Promise<never>((_, reject) =>
+        signal.addEventListener('abort', () => reject(signal.reason as Error)),
+      )
+    }
+    const code = answer === undefined ? 'ENOTFOUND' : answer === 'SERVFAIL' ? 'ESERVFAIL' : ''
+    if (code) return Promise.reject(Object.assign(new Error('no'), { code }))
+    return Promise.resolve([{ address: answer!, family: 4 }])
+  }
+  const checks = createPublicFetch({ allowCidrs: [], resolve, limits: { checkMsMax: 20 } })
+  for (const name of ['public', 'slow', 'broken'])
+    await checks.check(`https://${name}.example/a.mp3`)
+  const refusals = await Promise.all(
+    ['private', 'unknown'].map((name) =>
+      checks.check(`https://${name}.example/a.mp3`).catch((error: unknown) => error),
+    ),
+  )
+  for (const refusal of refusals) {
+    assert.equal((refusal as { code?: unknown }).code, 'INVALID_AUDIO_URL')
+    assert.equal(String(refusal), String(refusals[0]), 'which names exist is not told')
+  }
+  await assert.rejects(checks.check('https://127.0.0.1/'), { code: 'INVALID_AUDIO_URL' })
+  await check('http://127.0.0.1:1/') // nobody listens
+  const gone = AbortSignal.abort(new Error('gone'))
+  await assert.rejects(checks.check('https://slow.example/', { signal: gone }), /gone/)
 })
 
 test('redirects are followed, five at most', async (t) => {
@@ -49,7 +63,7 @@ test('redirects are followed, five at most', async (t) => {
     if (left === 0) return reply.end('done')
     return reply.writeHead(302, { location: `/${left - 1}` }).end()
   })
-  assert.equal((await probe(`${base}/5`)).url, `${base}/0`)
+  assert.equal((await probe(`${base}/5`)).bytes, 4)
   await assert.rejects(probe(`${base}/6`), { code: 'MEDIA_FETCH_FAILED', message: /more than 5/ })
 })
 
@@ -107,7 +121,7 @@ test('what the world does wrong is MEDIA_FETCH_FAILED', async (t) => {
   await assert.rejects(probe(`${base}/missing`), failed(/status 404/))
   await assert.rejects(probe(`${base}/broken`), failed(/status 500/))
   await assert.rejects(probe(`${base}/nowhere`), failed(/status 302/))
-  await assert.rejects(hasty.probe(`${base}/silent`), failed(/in time/))
+  await assert.rejects(probing(hasty)(`${base}/silent`), failed(/in time/))
   await assert.rejects(probe(`${base}/hangs-up`), failed(/broke off/))
   await assert.rejects(probe(`${base}/zipped`), failed(/compressed/))
   await assert.rejects(probe('http://127.0.0.1:1/'), failed(/connection failed/))
@@ -117,7 +131,7 @@ test('a name that does not resolve is MEDIA_FETCH_FAILED', async () => {
   const resolve = () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' }))
   const unresolved = createPublicFetch({ allowCidrs: [], resolve })
   const expected = { code: 'MEDIA_FETCH_FAILED', message: /does not resolve/ }
-  await assert.rejects(unresolved.probe('https://example.com/'), expected)
+  await assert.rejects(probing(unresolved)('https://example.com/'), expected)
 })
 
 test('a download writes the bytes and names the file', async (t) => {
@@ -165,15 +179,6 @@ test('a download that grows too large, breaks off or stalls leaves no file', asy
     message: /in time/,
   })
   assert.deepEqual(await readdir(folder), [])
-})
-
-test('a probe that is sent from place to place is given up in the end', async (t) => {
-  const { url } = await serve(t, (_request, reply) => {
-    setTimeout(() => reply.writeHead(302, { location: '/' }).end(), 60)
-  })
-  const hurried = createPublicFetch({ ...ALLOWED, limits: { probeMsMax: 100 } })
-  const expected = { code: 'MEDIA_FETCH_FAILED', message: /longer than 0.1 seconds/ }
-  await assert.rejects(hurried.probe(url), expected)
 })
 
 test("the caller can stop a download, and a full disk is not the source's fault", async (t) => {

@@ -7,6 +7,7 @@ import { test, type TestContext } from 'node:test'
 import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
 import { createResolver } from '../../../../shared/http/resolver.ts'
 import { startNameServer } from '../../../support/name-server.ts'
+import { probing } from '../../../support/probe.ts'
 import { serve } from '../../../support/serve.ts'
 
 const { signal } = new AbortController()
@@ -32,7 +33,7 @@ test(
     const { url } = await serve(t, (_request, reply) => reply.end('x'))
     const { port } = new URL(url)
     const resolve = createResolver({ servers: [server], ...NO_FILES })
-    const { probe } = createPublicFetch({ allowCidrs: ['127.0.0.0/8'], resolve })
+    const probe = probing(createPublicFetch({ allowCidrs: ['127.0.0.0/8'], resolve }))
     const controller = new AbortController()
     let settled = 0
     const slow = Array.from({ length: 40 }, (_, i) =>
@@ -42,11 +43,11 @@ test(
     )
     await whenAsked(40)
     assert.equal((await lookup('localhost')).family > 0, true)
-    assert.equal((await probe(`http://fast.example:${port}/`)).url, `http://fast.example:${port}/`)
+    assert.equal((await probe(`http://fast.example:${port}/`)).bytes, 1)
     assert.equal(settled, 0, 'all the slow ones are still waited for')
     const reason = new Error('the client is gone')
     controller.abort(reason)
-    for (const probe of slow) await assert.rejects(probe, reason)
+    await Promise.all(slow.map((probe) => assert.rejects(probe, reason)))
   },
 )
 
@@ -54,7 +55,7 @@ test('a name server that does not answer is waited for no longer than is said', 
   const { server } = await startSlowServer(t)
   const resolve = createResolver({ servers: [server], ...NO_FILES, resolveMsMax: 50 })
   await assert.rejects(resolve('slow.example', signal), { code: 'ETIMEOUT' })
-  const { probe } = createPublicFetch({ allowCidrs: [], resolve })
+  const probe = probing(createPublicFetch({ allowCidrs: [], resolve }))
   await assert.rejects(probe('https://slow.example/'), {
     code: 'MEDIA_FETCH_FAILED',
     message: /its name server did not answer in time/,
@@ -66,7 +67,7 @@ test('an address that is not public is refused as a name server returns it', asy
     name === 'both.example' ? ['93.184.216.34', '10.0.0.1'] : ['127.0.0.1'],
   )
   const resolve = createResolver({ servers: [server], ...NO_FILES })
-  const { probe } = createPublicFetch({ allowCidrs: [], resolve })
+  const probe = probing(createPublicFetch({ allowCidrs: [], resolve }))
   for (const name of ['private.example', 'both.example']) {
     await assert.rejects(probe(`https://${name}/`), { code: 'INVALID_AUDIO_URL' }, name)
   }

@@ -174,6 +174,17 @@ test('max_chunk_duration and chunk_overlap bound what the model would take, by a
   assert.equal((await lanesOf({ acceleration: 'quality', chunk_overlap: 0 })).length, 3)
 })
 
+test('a chunk_overlap that is not below max_chunk_duration becomes half a chunk, and logs say so', async () => {
+  for (const chunk_overlap of [2, 30]) {
+    const { lanes, logs, wave, target } = await separated({ max_chunk_duration: 2, chunk_overlap })
+    assert.equal(lanes.length, 9) // 2 s, and 1 s more with each
+    assert.equal(target.length, wave.length)
+    assert.match(logs.join('\n'), RegExp(`chunk_overlap, ${chunk_overlap} s, was reduced`))
+  }
+  const { logs } = await separated({ max_chunk_duration: 2, chunk_overlap: 1.9 })
+  assert.doesNotMatch(logs.join('\n'), /was reduced/)
+})
+
 test('prompt, spans and predict_spans reach the model; predict_spans not beside spans', async () => {
   const plain = await separated({})
   assert.equal(

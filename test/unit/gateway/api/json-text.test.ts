@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { compactJson, fieldText, isDeeperThan } from '../../../../gateway/api/json-text.ts'
 import { fc } from '../../../support/property.ts'
+import {
+  compactJson,
+  fieldText,
+  isDeeperThan,
+  hasMoreValuesThan,
+} from '../../../../gateway/api/json-text.ts'
 
 test('compacted JSON is what would be written anew, but for its numbers', () => {
   fc.assert(
@@ -36,4 +41,19 @@ test('depth counts arrays and objects inside each other', () => {
   assert.equal(isDeeperThan(32, nested(32)), false)
   assert.equal(isDeeperThan(32, nested(33)), true)
   assert.equal(isDeeperThan(32, { a: 1, b: nested(100_000) }), true)
+})
+
+test('values are counted without what strings hold, and no further than asked', () => {
+  const texts: [string, number][] = [
+    ['1', 1],
+    ['[]', 2],
+    ['[1,2,3]', 4],
+    ['{"a,[{":"\\\\","b":"\\",,,"}', 3],
+    ['{"a":1,"a":2}', 3],
+    ['"not ended, \\', 1],
+  ]
+  for (const [text, values] of texts) {
+    assert.equal(hasMoreValuesThan(values, text), false, text)
+    assert.equal(hasMoreValuesThan(values - 1, text), true, text)
+  }
 })

@@ -37,7 +37,7 @@ test('whatever is given, an interval and a limit are within their ranges', () =>
 })
 
 test('a cursor leads back to where it was made; nonsense leads to the first page', () => {
-  const start = { created_at: '2026-01-02T03:04:05.678Z', request_id: 'req_1' }
+  const start = { created_at: '2026-01-02T03:04:05.678Z', id: 'req_1' }
   assert.deepEqual(pageStartOf(cursorAfter(start)), start)
   const cursor = (parts: unknown) => Buffer.from(JSON.stringify(parts)).toString('base64url')
   const nonsense = [

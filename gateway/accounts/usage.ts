@@ -1,0 +1,48 @@
+/** What an account has used, by day. */
+
+import { isoTime } from '../../shared/clock.ts'
+import { DAY_SECONDS } from '../../shared/durations.ts'
+import { ServiceError } from '../../shared/errors.ts'
+import type { Deps } from '../deps.ts'
+import { readUsage } from '../store/usage.ts'
+import type { Usage } from './schemas.ts'
+
+/** Of one answer. */
+export const USAGE_DAYS_MAX = 366
+const DAYS_BY_DEFAULT = 30
+const DAY_MS = 1_000 * DAY_SECONDS
+const DAY = /^\d{4}-\d\d-\d\d$/
+
+/** @throws ServiceError `INVALID_PARAMETER` for days that are none, or too many */
+export async function usageOf(
+  { store, clock }: Pick<Deps, 'store' | 'clock'>,
+  accountId: string,
+  query: { from?: unknown; to?: unknown },
+): Promise<Usage> {
+  const last = dayOf('to', query.to) ?? Math.floor(clock.now() / DAY_MS)
+  const first = dayOf('from', query.from) ?? last - DAYS_BY_DEFAULT + 1
+  if (first > last) throw refused('from', 'from must not be after to.')
+  if (last - first >= USAGE_DAYS_MAX) {
+    throw refused('from', `from and to may include ${USAGE_DAYS_MAX} days at most.`)
+  }
+  const [from, to] = [textOf(first), textOf(last)]
+  const rows = await readUsage(store, accountId, { from, to })
+  const data = rows.map(({ account_id: _accountId, ...day }) => day)
+  return { object: 'list', from, to, data }
+}
+
+/** A day as its number since 1970. */
+function dayOf(param: string, value: unknown): number | undefined {
+  if (value === undefined || value === '') return undefined
+  const time = typeof value === 'string' && DAY.test(value) ? Date.parse(value) : NaN
+  const day = time / DAY_MS
+  if (Number.isNaN(time) || textOf(day) !== value) {
+    throw refused(param, `${param} must be a day such as 2026-01-31.`)
+  }
+  return day
+}
+
+const textOf = (day: number): string => isoTime(day * DAY_MS).slice(0, '2026-01-31'.length)
+
+const refused = (param: string, message: string) =>
+  new ServiceError('INVALID_PARAMETER', { message, param })

@@ -1,0 +1,32 @@
+/**
+ * Lets web pages of given origins call the API with a key. Cookies are not among it: the page's own
+ * sessions, and the admin API, are for their own origin.
+ */
+
+import type { FastifyInstance } from 'fastify'
+
+/** The API, and the addresses of media, in the paths of a gateway. */
+const OPEN = /^\/(v1|media|uploads)\//
+const HEADERS = {
+  'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
+  'access-control-allow-headers':
+    'authorization, content-type, idempotency-key, range, x-request-id',
+  'access-control-max-age': '600', // seconds
+}
+const EXPOSED = 'content-disposition, content-range, retry-after, x-request-id'
+
+/** To be installed before all routes. @param origins such as `https://app.example.com` */
+export function installCors(app: FastifyInstance, origins: readonly string[]): void {
+  if (origins.length === 0) return
+  app.addHook('onRequest', async (request, reply) => {
+    if (!OPEN.test(request.url)) return
+    reply.header('vary', 'origin')
+    const { origin } = request.headers
+    if (origin === undefined || !origins.includes(origin)) return
+    reply.header('access-control-allow-origin', origin)
+    reply.header('access-control-expose-headers', EXPOSED)
+    const isPreflight = 'access-control-request-method' in request.headers
+    if (request.method === 'OPTIONS' && isPreflight)
+      return reply.headers(HEADERS).status(204).send()
+  })
+}

@@ -1,0 +1,44 @@
+/** Filters of the list of requests. Unlike other values of a query, wrong ones are refused. */
+
+import { ServiceError } from '../../shared/errors.ts'
+import { REQUEST_STATUSES, type RequestStatus } from '../../shared/request-status.ts'
+import { isoTime } from '../../shared/clock.ts'
+
+export interface ListFilters {
+  status?: RequestStatus | undefined
+  /** Created at this time or later; as the database has times. */
+  createdFrom?: string | undefined
+  /** Created before this time. */
+  createdBefore?: string | undefined
+}
+
+/** A time with its zone, as RFC 3339 has it. */
+const TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:\d\d)$/
+
+/** @throws ServiceError `INVALID_PARAMETER` that names the value */
+export const listFiltersOf = (query: {
+  status?: unknown
+  created_from?: unknown
+  created_before?: unknown
+}): ListFilters => ({
+  status: statusOf(query.status),
+  createdFrom: timeOf('created_from', query.created_from),
+  createdBefore: timeOf('created_before', query.created_before),
+})
+
+function statusOf(value: unknown): RequestStatus | undefined {
+  if (value === undefined || value === '') return undefined
+  const status = REQUEST_STATUSES.find((known) => known === value)
+  if (status) return status
+  throw refused('status', `one of ${REQUEST_STATUSES.join(', ')}`)
+}
+
+function timeOf(param: string, value: unknown): string | undefined {
+  if (value === undefined || value === '') return undefined
+  const time = typeof value === 'string' && TIME.test(value) ? Date.parse(value) : NaN
+  if (Number.isNaN(time)) throw refused(param, 'a time such as 2026-01-31T12:00:00Z')
+  return isoTime(time)
+}
+
+const refused = (param: string, right: string) =>
+  new ServiceError('INVALID_PARAMETER', { message: `${param} must be ${right}.`, param })

@@ -1,0 +1,47 @@
+/** Null for an optional field of a body counts as absent: many clients write all their fields. */
+
+/** What is looked at of a JSON Schema. */
+interface Schema {
+  properties?: Readonly<Record<string, Schema>>
+  required?: readonly string[]
+  items?: Schema
+  description?: string
+  default?: unknown
+}
+
+const isOptional = ({ properties, required = [] }: Schema, name: string): boolean =>
+  properties !== undefined && Object.hasOwn(properties, name) && !required.includes(name)
+
+/** `value` without the optional fields that are null, those of objects in it included. */
+export function withoutNulls(schema: Schema, value: unknown): unknown {
+  const { properties, items } = schema
+  if (Array.isArray(value)) return items ? value.map((item) => withoutNulls(items, item)) : value
+  if (value === null || typeof value !== 'object' || !properties) return value
+  const kept = Object.entries(value).filter(
+    ([name, field]) => field !== null || !isOptional(schema, name),
+  )
+  return Object.fromEntries(
+    kept.map(([name, field]) => [
+      name,
+      Object.hasOwn(properties, name) ? withoutNulls(properties[name]!, field) : field,
+    ]),
+  )
+}
+
+/** The schema of a body with what `withoutNulls` takes, for the API description. */
+export function describeNulls(schema: Schema): Schema {
+  const { properties, items } = schema
+  if (items) return { ...schema, items: describeNulls(items) }
+  if (!properties) return schema
+  const described = Object.entries(properties).map(([name, field]) => {
+    const inner = describeNulls(field)
+    return [name, isOptional(schema, name) ? orNull(inner) : inner]
+  })
+  return { ...schema, properties: Object.fromEntries(described) as Record<string, Schema> }
+}
+
+const orNull = ({ description, default: usual, ...schema }: Schema) => ({
+  ...(description !== undefined && { description }),
+  ...(usual !== undefined && { default: usual }),
+  anyOf: [schema, { type: 'null' }],
+})

@@ -1,0 +1,30 @@
+import type { FastifyInstance } from 'fastify'
+import { responses } from '../api/openapi.ts'
+import { DeliveryAttemptList } from '../api/schemas.ts'
+import type { Deps } from '../deps.ts'
+import { findOwn } from '../requests/separations.ts'
+import { ATTEMPTS_KEPT_MAX } from '../store/delivery-attempts.ts'
+import { attemptsOf } from '../webhooks/delivery-status.ts'
+import { requestParams, type RequestParams } from './parameters.ts'
+
+/** Extension: what came of each attempt to deliver the webhook of a request. */
+export function deliveryAttemptsRoute(app: FastifyInstance, deps: Deps): void {
+  app.get<{ Params: RequestParams }>(
+    '/v1/queue/requests/:request_id/webhook/attempts',
+    {
+      config: { scope: 'audio:separate' },
+      schema: {
+        operationId: 'listDeliveryAttempts',
+        summary: 'List the attempts to deliver the webhook of a request, oldest first',
+        description:
+          `Extension. The last ${ATTEMPTS_KEPT_MAX}, those before a redelivery included; ` +
+          'none before the request has ended. Attempts before version 0.3.0 are not listed.',
+        tags: ['queue'],
+        params: requestParams,
+        response: responses({ 200: DeliveryAttemptList }, [401, 403, 404, 500]),
+      },
+    },
+    async ({ accountId, params }) =>
+      attemptsOf(deps.store, await findOwn(deps, accountId, params.request_id)),
+  )
+}

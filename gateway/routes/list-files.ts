@@ -1,0 +1,39 @@
+import type { FastifyInstance } from 'fastify'
+import { FileList } from '../api/file-schemas.ts'
+import { responses } from '../api/openapi.ts'
+import { cursorAfter, limitOf, pageOf, pageStartOf } from '../api/pagination.ts'
+import type { Deps } from '../deps.ts'
+import { presentFile } from '../files/presentation.ts'
+import { listFiles } from '../store/files.ts'
+import { pageParameters } from './parameters.ts'
+
+/** Extension: the account's own files, newest first. */
+export function listFilesRoute(app: FastifyInstance, deps: Deps): void {
+  app.get<{ Querystring: { limit?: unknown; cursor?: unknown } }>(
+    '/v1/files',
+    {
+      config: { scope: 'files:read' },
+      schema: {
+        operationId: 'listFiles',
+        summary: 'List your files, newest first',
+        description: 'Extension. Values that make no sense take the default.',
+        tags: ['files'],
+        querystring: { type: 'object', properties: pageParameters },
+        response: responses({ 200: FileList }, [401, 403, 500]),
+      },
+    },
+    async ({ accountId, query }) => {
+      const after = pageStartOf(query.cursor)
+      const limit = limitOf(query.limit)
+      const rows = await listFiles(deps.store, accountId, { limit: limit + 1, after })
+      const { page, next } = pageOf(rows, limit)
+      const files = await Promise.all(page.map((file) => deps.pendingUploads.accept(file)))
+      const now = deps.clock.now()
+      return {
+        object: 'list',
+        data: files.map((file) => presentFile(file, now)),
+        next_cursor: next ? cursorAfter({ created_at: next.created_at, id: next.file_id }) : null,
+      }
+    },
+  )
+}

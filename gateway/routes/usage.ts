@@ -1,0 +1,34 @@
+import type { FastifyInstance } from 'fastify'
+import { usageOf, USAGE_DAYS_MAX } from '../accounts/usage.ts'
+import { Usage } from '../accounts/schemas.ts'
+import { responses } from '../api/openapi.ts'
+import type { Deps } from '../deps.ts'
+
+const day = (description: string) => ({ type: 'string', format: 'date', description })
+
+/** Extension: what the account has used on each day; for a key of any scope. */
+export function usageRoute(app: FastifyInstance, deps: Deps): void {
+  app.get<{ Querystring: { from?: unknown; to?: unknown } }>(
+    '/v1/account/usage',
+    {
+      config: { scope: 'any' },
+      schema: {
+        operationId: 'getUsage',
+        summary: 'Get what your account has used by day',
+        description:
+          `Extension. For a key of any scope. Days are UTC, ${USAGE_DAYS_MAX} at most in one ` +
+          'call; they outlive the records of requests. Counted from version 0.3.0 on.',
+        tags: ['account'],
+        querystring: {
+          type: 'object',
+          properties: {
+            from: day('The first day; 29 days before the last one by default.'),
+            to: day('The last day; today by default.'),
+          },
+        },
+        response: responses({ 200: Usage }, ['INVALID_PARAMETER', 401, 500]),
+      },
+    },
+    async ({ accountId, query }) => usageOf(deps, accountId, query),
+  )
+}

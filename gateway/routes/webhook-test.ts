@@ -1,0 +1,36 @@
+import type { FastifyInstance } from 'fastify'
+import { responses } from '../api/openapi.ts'
+import { checkWebhookTest } from '../api/validation.ts'
+import { WebhookTestRequest, WebhookTestResult } from '../api/webhook-schemas.ts'
+import type { Deps } from '../deps.ts'
+import { hungUp } from '../requests/submit.ts'
+import { TESTS_PER_MINUTE } from '../webhooks/tester.ts'
+
+/** Extension: posts an event to a receiver, as webhooks are posted, and answers what came of it. */
+export function webhookTestRoute(app: FastifyInstance, deps: Deps): void {
+  app.post(
+    '/v1/webhook-test',
+    {
+      config: { scope: 'audio:separate' },
+      schema: {
+        operationId: 'testWebhook',
+        summary: 'Try a receiver of webhooks',
+        description:
+          'Extension. Posts `{"type": "webhook.test", "created_at": …}` once, signed as every ' +
+          'webhook, and answers within 15 seconds what came of it. An account may make ' +
+          `${TESTS_PER_MINUTE} tests in a minute.`,
+        tags: ['queue'],
+        body: WebhookTestRequest,
+        response: responses({ 200: WebhookTestResult }, [400, 401, 403, 500]),
+      },
+    },
+    async (request, reply) => {
+      const { webhookUrl: url, webhookSecret: secret } = checkWebhookTest(request.body)
+      const { accountId } = request
+      const gone = new AbortController()
+      reply.raw.once('close', () => gone.abort(hungUp()))
+      await deps.checkWebhookUrl(url, { accountId, signal: gone.signal })
+      return deps.webhookTester.send(accountId, { url, secret }, gone.signal)
+    },
+  )
+}

@@ -1,0 +1,32 @@
+/** The attempts of a webhook's delivery: when each was, and what came of it. */
+
+import type { Store } from './database.ts'
+import type { DeliveryAttemptRow } from './tables.ts'
+
+/** Of one webhook; a redelivery adds ten at most. Older ones are dropped. */
+export const ATTEMPTS_KEPT_MAX = 30
+
+/** Adds an attempt, and drops the oldest beyond the most. */
+export async function insertAttempt(store: Store, attempt: DeliveryAttemptRow): Promise<void> {
+  await store.insertInto('delivery_attempts').values(attempt).execute()
+  const kept = newestAttempts(store, attempt.webhook_id).select('attempt_id')
+  await store
+    .deleteFrom('delivery_attempts')
+    .where('webhook_id', '=', attempt.webhook_id)
+    .where('attempt_id', 'not in', kept)
+    .execute()
+}
+
+/** The attempts of a webhook, oldest first. */
+export async function readAttempts(store: Store, webhookId: string): Promise<DeliveryAttemptRow[]> {
+  const newest = await newestAttempts(store, webhookId).selectAll().execute()
+  return newest.reverse()
+}
+
+const newestAttempts = (store: Store, webhookId: string) =>
+  store
+    .selectFrom('delivery_attempts')
+    .where('webhook_id', '=', webhookId)
+    .orderBy('started_at', 'desc')
+    .orderBy('attempt_id', 'desc')
+    .limit(ATTEMPTS_KEPT_MAX)

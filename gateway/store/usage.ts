@@ -1,0 +1,36 @@
+/** What accounts have used, by day. It outlives the records of requests. */
+
+import type { Store } from './database.ts'
+import type { UsageDayRow } from './tables.ts'
+
+/** Counts one ended request; call it in the transaction that ends it. */
+export async function addUse(store: Store, use: UsageDayRow): Promise<void> {
+  await store
+    .insertInto('usage_days')
+    .values(use)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account_id', 'day'])
+        .doUpdateSet(({ eb }) => ({
+          completed: eb('usage_days.completed', '+', use.completed),
+          failed: eb('usage_days.failed', '+', use.failed),
+          audio_seconds: eb('usage_days.audio_seconds', '+', use.audio_seconds),
+        })),
+    )
+    .execute()
+}
+
+/** Days with any use, from the first to the last of the range, such as `2026-01-31`. */
+export const readUsage = (
+  store: Store,
+  accountId: string,
+  { from, to }: { from: string; to: string },
+): Promise<UsageDayRow[]> =>
+  store
+    .selectFrom('usage_days')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('day', '>=', from)
+    .where('day', '<=', to)
+    .orderBy('day')
+    .execute()

@@ -1,0 +1,23 @@
+/** What came of posting a webhook, for the client. */
+
+import type { PostOutcome } from './public-post.ts'
+
+const ERROR_CHARACTERS_MAX = 500
+
+export const isDelivered = (outcome: PostOutcome): boolean =>
+  'status' in outcome && outcome.status >= 200 && outcome.status <= 299
+
+/** Why it is not delivered; null: it is. */
+export function errorOf(outcome: PostOutcome): string | null {
+  return isDelivered(outcome) ? null : faultOf(outcome).slice(0, ERROR_CHARACTERS_MAX)
+}
+
+function faultOf(outcome: PostOutcome): string {
+  if ('problem' in outcome) return outcome.problem
+  const { status } = outcome
+  if (status === 410) return 'The receiver answered with status 410: it takes no more webhooks.'
+  if (status >= 300 && status <= 399) {
+    return `The receiver answered with status ${status}; redirects are not followed.`
+  }
+  return `The receiver answered with status ${status}; any 2xx would be delivery.`
+}

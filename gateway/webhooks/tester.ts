@@ -1,0 +1,73 @@
+/** Sends an event to a receiver that a client wants to try, as a webhook is sent. */
+
+import { isoTime, type Clock } from '../../shared/clock.ts'
+import { ServiceError } from '../../shared/errors.ts'
+import { newId } from '../../shared/ids.ts'
+import type { WebhookTestResult } from '../api/webhook-schemas.ts'
+import { errorOf } from './outcome.ts'
+import type { PublicPost } from './public-post.ts'
+import { newWebhookSecret, signatureHeaders } from './signature.ts'
+
+/** Of one account, on all gateways of a PostgreSQL: a test posts to whom the client names. */
+export const TESTS_PER_MINUTE = 10
+
+interface TesterOptions {
+  post: PublicPost['post']
+  clock: Clock
+  /** Counts a test, of `TESTS_PER_MINUTE`. */
+  limiter: { count(name: string): Promise<{ left: number; resetSeconds: number } | undefined> }
+}
+
+interface Receiver {
+  url: string
+  /** Signs the event; one is made where it is absent. */
+  secret: string | undefined
+}
+
+export class WebhookTester {
+  readonly #options: TesterOptions
+
+  constructor(options: TesterOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Posts one event of the type `webhook.test` and waits for the answer; it is not tried again.
+   * @param signal fired: a failed attempt
+   * @throws ServiceError `RATE_LIMITED`
+   */
+  async send(
+    accountId: string,
+    { url, secret }: Receiver,
+    signal: AbortSignal,
+  ): Promise<WebhookTestResult> {
+    await this.#count(accountId)
+    const { clock, post } = this.#options
+    const [id, now] = [newId('msg'), clock.now()]
+    const body = Buffer.from(JSON.stringify({ type: 'webhook.test', created_at: isoTime(now) }))
+    const key = secret ?? newWebhookSecret()
+    const signature = signatureHeaders(key, { id, timestamp: Math.floor(now / 1_000), body })
+    const headers = { 'content-type': 'application/json', ...signature }
+    const startedAt = clock.elapsed()
+    const outcome = await post(url, { headers, body, accountId }, signal)
+    const error = errorOf(outcome)
+    return {
+      webhook_id: id,
+      delivered: error === null,
+      status_code: 'status' in outcome ? outcome.status : null,
+      error,
+      duration_ms: Math.round(clock.elapsed() - startedAt),
+      ...(secret === undefined && { signing_secret: key }),
+    }
+  }
+
+  async #count(accountId: string): Promise<void> {
+    const { left = 0, resetSeconds = 0 } =
+      (await this.#options.limiter.count(`webhook-test ${accountId}`)) ?? {}
+    if (left >= 0) return
+    throw new ServiceError('RATE_LIMITED', {
+      message: `An account may try ${TESTS_PER_MINUTE} receivers in a minute.`,
+      retryAfterSeconds: resetSeconds,
+    })
+  }
+}

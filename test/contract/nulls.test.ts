@@ -1,0 +1,121 @@
+/** Null for an optional field of any body counts as absent. */
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { buildOpenApi } from '../../gateway/api/openapi.ts'
+import { API, startGateway, uploadFile, createFileBody } from '../support/start-gateway.ts'
+
+const ADMIN = 'admin-token-of-this-test-0123456789'
+
+interface Schema {
+  $ref?: string
+  anyOf?: Schema[]
+  type?: string
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+}
+
+interface Description {
+  paths: Record<
+    string,
+    Record<
+      string,
+      { requestBody?: { content: { 'application/json': { schema: Schema } } } | undefined }
+    >
+  >
+  components: { schemas: Record<string, Schema> }
+}
+
+type Body = Record<string, unknown>
+
+test('2.4 2.6 2.7 null counts as absent, in every optional field of every body', async (t) => {
+  const gateway = await startGateway(t, { config: { adminToken: ADMIN } })
+  const document = buildOpenApi(gateway.app) as unknown as Description
+  const file_id = await uploadFile(gateway)
+  const account = await gateway.call('POST', '/admin/accounts', {
+    body: { name: 'x' },
+    headers: { authorization: `Bearer ${ADMIN}` },
+  })
+  const { account_id } = account.json()
+  const span = { start: 0, end: 1 }
+  /** Valid bodies by operation, between them without each optional field. */
+  const samples: Record<string, Body[]> = {
+    'post /v1/files': [createFileBody()],
+    [`post ${API}/audio/separate`]: [
+      { input: { prompt: 'x', file_id, spans: [span] } },
+      { input: { prompts: ['x', 'y'], audio_url: 'https://a.example/x.mp3' } },
+    ],
+    'post /v1/webhook-test': [{ webhookUrl: 'https://hooks.example/' }],
+    'post /admin/accounts': [{ name: 'y' }],
+    'post /admin/accounts/{account_id}/credit': [{ seconds: 1 }],
+    'post /admin/keys': [{ scopes: ['files:read'] }],
+  }
+  const resolved = (schema: Schema): Schema =>
+    schema.$ref ? document.components.schemas[schema.$ref.split('/').at(-1)!]! : schema
+  /** The bodies that have one null more than `body`, by the path of the field. */
+  function* withNull(schema: Schema, body: Body, path = ''): Generator<[string, Body, boolean]> {
+    const { properties = {}, required = [] } = resolved(schema)
+    for (const [name, field] of Object.entries(properties)) {
+      const inner = resolved(field.anyOf ? field.anyOf[0]! : field)
+      const isOptional = !required.includes(name)
+      if (isOptional) yield [path + name, { ...body, [name]: null }, name in body]
+      const value = body[name]
+      const item = inner.items && resolved(inner.items)
+      if (inner.properties && value) {
+        for (const [at, changed, was] of withNull(inner, value as Body, `${path}${name}.`)) {
+          yield [at, { ...body, [name]: changed }, was]
+        }
+      } else if (item?.properties && Array.isArray(value)) {
+        for (const [at, changed, was] of withNull(item, value[0] as Body, `${path}${name}[].`)) {
+          yield [at, { ...body, [name]: [changed] }, was]
+        }
+      }
+    }
+  }
+  let tried = 0
+  for (const [path, operations] of Object.entries(document.paths)) {
+    for (const [method, { requestBody }] of Object.entries(operations)) {
+      const schema = requestBody?.content['application/json']?.schema
+      if (!schema) continue
+      const operation = `${method} ${path}`
+      const bodies = samples[operation]
+      assert.ok(bodies, `a sample is needed of the body of ${operation}`)
+      const [all, absent] = [new Set<string>(), new Set<string>()]
+      const isAdmin = path.startsWith('/admin')
+      for (const body of bodies) {
+        for (const [field, changed, was] of withNull(schema, body)) {
+          all.add(field)
+          if (was) continue // then what it needs may be missing
+          absent.add(field)
+          const url = path.replace('{account_id}', account_id)
+          const reply = await gateway.call('POST', url, {
+            body: changed,
+            ...(isAdmin && { headers: { authorization: `Bearer ${ADMIN}` } }),
+          })
+          assert.ok(reply.statusCode < 300, `${operation} ${field}: ${reply.body}`)
+          tried += 1
+        }
+      }
+      assert.deepEqual([...all].sort(), [...absent].sort(), operation)
+    }
+  }
+  assert.ok(tried > 20, `${tried} fields`)
+})
+
+test('2.4 2.6 2.7 null for a required field is refused, and null within metadata is kept', async (t) => {
+  const gateway = await startGateway(t)
+  const submit = (body: object) => gateway.call('POST', `${API}/audio/separate`, { body })
+  const input = { prompt: 'x', file_id: await uploadFile(gateway) }
+  const refused = await submit({ input: null })
+  assert.equal(refused.json().error.param, 'input')
+  const span = await submit({ input: { ...input, spans: [{ start: null, end: 1 }] } })
+  assert.equal(span.json().error.param, 'input.spans[0].start')
+  const kept = await submit({ input, metadata: { job: null } })
+  const row = await gateway.store
+    .selectFrom('requests')
+    .select('metadata')
+    .where('request_id', '=', kept.json().request_id)
+    .executeTakeFirst()
+  assert.equal(row?.metadata, '{"job":null}')
+})

@@ -1,0 +1,148 @@
+/** Who may use a database of which schema, and who changes it. */
+
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { Kysely, Migrator, SqliteDialect } from 'kysely'
+import { migrations } from '../../../gateway/store/migrations.ts'
+import { openPostgres } from '../../../gateway/store/postgres.ts'
+import { openSqlite, SqliteDatabase } from '../../../gateway/store/sqlite.ts'
+import { runBackup } from '../../../scripts/backup/command.ts'
+import { accounts } from '../../../scripts/operator/accounts.ts'
+import { runTool } from '../../../scripts/operator/command.ts'
+import { runDatabaseTool } from '../../../scripts/operator/database.ts'
+import { keys } from '../../../scripts/operator/keys.ts'
+import { runCommand } from '../../support/run-command.ts'
+import { createDatabase } from '../../support/start-postgres.ts'
+
+const NAMES = Object.keys(migrations).sort()
+/** What an expansion by a newer version leaves behind. */
+const NEWER = { name: '999-of-the-future', timestamp: '2026-01-01T00:00:00.000Z' }
+
+async function newFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'schema-'))
+  t.after(() => rm(folder, { recursive: true }))
+  return folder
+}
+
+/** A SQLite database as the version before the newest migrations left it. */
+async function oldDatabase(t: TestContext): Promise<{ folder: string; file: string }> {
+  const folder = await newFolder(t)
+  const file = join(folder, 'winnow.db')
+  const store = new Kysely<any>({
+    dialect: new SqliteDialect({ database: new SqliteDatabase(file) }),
+  })
+  const before = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < '015'))
+  const provider = { getMigrations: async () => before }
+  assert.equal((await new Migrator({ db: store, provider }).migrateToLatest()).error, undefined)
+  await store.destroy()
+  return { folder, file }
+}
+
+const appliedIn = (file: string): string[] => {
+  const database = new SqliteDatabase(file, { readonly: true })
+  try {
+    const rows = database.prepare('select name from kysely_migration order by name').all()
+    return (rows as { name: string }[]).map(({ name }) => name)
+  } finally {
+    database.close()
+  }
+}
+
+const runWith = (
+  run: typeof runBackup | typeof runDatabaseTool,
+  env: Record<string, string>,
+  ...words: string[]
+) => runCommand((given, streams) => run(given, { env, ...streams }), words)
+
+const tool = (name: 'keys' | 'accounts', env: Record<string, string>, ...words: string[]) =>
+  runCommand(
+    (given, streams) => runTool({ keys, accounts }[name], given, { env, ...streams }),
+    words,
+  )
+
+test('tools leave an older schema as it is and say what to do; backup takes it', async (t) => {
+  const { folder, file } = await oldDatabase(t)
+  const env = { DATA_DIR: folder }
+  const before = appliedIn(file)
+  for (const name of ['keys', 'accounts'] as const) {
+    const { code, errors } = await tool(name, env, 'list')
+    assert.equal(code, 1)
+    assert.match(errors, /schema 014-installation of an older version .* run `database migrate`/)
+  }
+  const backup = join(folder, 'backup')
+  assert.equal((await runWith(runBackup, env, backup)).code, 0)
+  assert.deepEqual(appliedIn(join(backup, 'winnow.db')), before)
+  assert.deepEqual(appliedIn(file), before, 'nobody has migrated it')
+
+  const migrated = await runWith(runDatabaseTool, env, 'migrate')
+  assert.deepEqual(
+    [migrated.code, migrated.text],
+    [0, `The database has the schema ${NAMES.at(-1)}.\n`],
+  )
+  assert.deepEqual(appliedIn(file), NAMES)
+  assert.equal((await tool('keys', env, 'list')).code, 0)
+  assert.equal((await runWith(runDatabaseTool, env, 'migrate', '--to', 'x')).code, 2)
+})
+
+test('a backup opens the database for reading alone, while another process writes', async (t) => {
+  const folder = await newFolder(t)
+  const file = join(folder, 'winnow.db')
+  await (await openSqlite(file)).destroy()
+  const writer = new SqliteDatabase(file)
+  writer.exec('begin immediate; delete from accounts')
+  const backup = join(folder, 'backup')
+  const { code, errors } = await runWith(runBackup, { DATA_DIR: folder }, backup)
+  assert.equal(code, 0, errors)
+  assert.deepEqual(appliedIn(join(backup, 'winnow.db')), NAMES)
+  writer.exec('commit')
+  writer.close()
+})
+
+for (const kind of ['SQLite', 'PostgreSQL']) {
+  test(`${kind}: a newer schema is used where it allows that, and refused by name`, async (t) => {
+    const folder = await newFolder(t)
+    const url = kind === 'PostgreSQL' ? await createDatabase(t) : undefined
+    const open = (options: { migrates?: boolean } = {}) =>
+      url === undefined
+        ? openSqlite(join(folder, 'winnow.db'), options)
+        : openPostgres({ url, connectionsMax: 1, log: { warn() {} }, ...options })
+    const env = { DATA_DIR: folder, ...(url !== undefined && { DATABASE_URL: url }) }
+    const first = await open()
+    await first
+      .insertInto('kysely_migration' as never)
+      .values(NEWER as never)
+      .execute()
+    await first.schema.alterTable('accounts').addColumn('note', 'text').execute()
+    await first.destroy()
+
+    const gateway = await open({ migrates: true })
+    await gateway.destroy()
+    assert.equal((await tool('accounts', env, 'create', 'beside it')).code, 0)
+
+    const contracted = await open()
+    await contracted
+      .updateTable('schema_use')
+      .set({ migration: NEWER.name, version: '7.0.0' })
+      .execute()
+    await contracted.destroy()
+    const refused = /Version 7\.0\.0 \(999-of-the-future\) is the oldest that may use it/
+    await assert.rejects(open({ migrates: true }), refused)
+    const { code, errors } = await tool('keys', env, 'list')
+    assert.equal(code, 1)
+    assert.match(errors, refused)
+  })
+}
+
+test('migrations that run beside a newer one that this version lacks are refused', async (t) => {
+  const { folder, file } = await oldDatabase(t)
+  const database = new SqliteDatabase(file)
+  database
+    .prepare('insert into kysely_migration (name, timestamp) values (?, ?)')
+    .run(NEWER.name, NEWER.timestamp)
+  database.close()
+  await assert.rejects(openSqlite(file, { migrates: true }), /changed by a newer version/)
+  assert.equal((await runWith(runDatabaseTool, { DATA_DIR: folder }, 'migrate')).code, 1)
+})
