@@ -48,6 +48,7 @@ test('each file is stored when it is whole: sound, and video beside a picture', 
   const stored = new Map<string, number>()
   const { target, residual } = await outputs.finish(async (part, file) => {
     stored.set(part, (await stat(file)).size)
+    return 'a-place'
   })
   assert.deepEqual([...stored.keys()].sort(), [
     'residual',
@@ -57,6 +58,7 @@ test('each file is stored when it is whole: sound, and video beside a picture', 
   ])
   assert.equal(target.bytes, stored.get('target'))
   assert.equal(residual.video?.bytes, stored.get('residual_video'))
+  assert.deepEqual([target.place, residual.video?.place], ['a-place', 'a-place'])
   assert.deepEqual([target.content_type, target.video?.content_type], ['audio/wav', 'video/mp4'])
 })
 
@@ -67,6 +69,7 @@ test('of several prompts each has a target of its own', async () => {
   const parts: string[] = []
   const stored = await outputs.finish(async (part) => {
     parts.push(part)
+    return undefined
   })
   assert.deepEqual(parts.sort(), ['residual', 'target', 'target_2'])
   assert.equal(stored.target_2?.bytes, stored.target.bytes)
@@ -82,6 +85,7 @@ test('a picture that cannot be had costs no sound, and is logged', async () => {
   const parts: string[] = []
   const { target } = await outputs.finish(async (part) => {
     parts.push(part)
+    return undefined
   })
   assert.deepEqual(parts.sort(), ['residual', 'target'])
   assert.equal(target.video, undefined)
@@ -97,7 +101,7 @@ test('pictures too large to be coded anew cost no sound, and their size is logge
   const { opened, lines } = openOutputs(path)
   const outputs = await opened
   await outputs.write(partsOf(NAMES))
-  const { target, residual } = await outputs.finish(() => Promise.resolve())
+  const { target, residual } = await outputs.finish(() => Promise.resolve(undefined))
   assert.deepEqual([target.video, residual.video], [undefined, undefined])
   assert.match(lines.join('\n'), /sound only: a picture of 4104 x 2304 is too large/)
 })
@@ -130,7 +134,9 @@ test('peaks are stored last, of the mixture and every output', async () => {
   let text = ''
   const stored = await outputs.finish(async (part, file, contentType) => {
     if (part === 'peaks') text = `${contentType} ${await readFile(file, 'utf8')}`
+    return part === 'peaks' ? 'a-place' : undefined
   })
   assert.match(text, /^application\/json \{"mixture":/)
   assert.equal(stored.peaks?.bytes, text.length - 'application/json '.length)
+  assert.deepEqual([stored.peaks?.place, stored.target.place], ['a-place', undefined])
 })
