@@ -73,9 +73,9 @@ async function takeInput(
 }
 
 /**
- * Gives a complete file its place, and notes it. SQLite has one gateway, in which `turns` keep other
- * uploads away, and one transaction, which must not wait for a disk. With PostgreSQL another gateway
- * may have an upload of the same file, and the row is locked until the bytes are in their place.
+ * Gives a complete file its place, and notes it. SQLite has one gateway, in which `turns` keep
+ * other uploads away, and one transaction, which must not wait for a disk. With PostgreSQL another
+ * gateway may have an upload of the same file: the row is locked until the bytes have their place.
  */
 async function keepInput(deps: UploadDeps, staged: StagedMedia, fileId: string): Promise<void> {
   const { store, mediaStore, clock, config } = deps
