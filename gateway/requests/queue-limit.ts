@@ -57,7 +57,7 @@ async function assertShare(store: Store, accountId: string, queueMax: number): P
 /** When the queue of a gateway was last found less than a quarter full, by `performance.now()`. */
 const lastFar = new WeakMap<AppConfig, number>()
 
-/** Counting thousands takes PostgreSQL longer than storing one; a second does not fill a quarter. */
+/** To count thousands takes PostgreSQL longer than to store one; a second fills no quarter. */
 const isFarFromFull = (config: AppConfig): boolean =>
   performance.now() - (lastFar.get(config) ?? -Infinity) < FAR_MS
 
