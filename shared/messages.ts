@@ -3,6 +3,7 @@
 import { Type, type Static, type TOptional, type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { FAILURE_CODES } from './errors.ts'
+import { PLACE_PATTERN } from './output-places.ts'
 import { SeparationOptions } from './separation-options.ts'
 
 const Time = Type.String({ description: 'UTC date-time' })
@@ -95,6 +96,8 @@ const StoredFile = Type.Object({
   content_type: Type.String(),
   extension: Type.String(),
   bytes: Type.Integer({ minimum: 0 }),
+  /** Where the gateway keeps it: `output-places.ts`. Absent: the only place, as in 0.2.0. */
+  place: Type.Optional(Type.String({ pattern: PLACE_PATTERN })),
 })
 
 /** Sound and, where the source had a picture, the same sound under it. */

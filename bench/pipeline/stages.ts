@@ -41,7 +41,13 @@ export async function measureStages(
   const blocks = await decoded(wav)
   const file = await readFile(wav)
   const server = await sink()
-  const upload = { url: server.url, path: wav, contentType: 'audio/wav', signal }
+  const upload = {
+    url: server.url,
+    path: wav,
+    contentType: 'audio/wav',
+    attemptId: 'bench',
+    signal,
+  }
   const stages: Record<string, Stage> = {
     ...byKind('measure', paths, (path) => measureSound(path, { secondsMax: 7_200 })),
     ...byKind('decode', paths, (path) => decoded(path)),

@@ -30,8 +30,12 @@ export interface OutputsOptions {
   log(message: string): void
 }
 
-/** Stores a complete file. */
-export type Store = (part: OutputPart, path: string, contentType: string) => Promise<void>
+/** Stores a complete file; returns its place, if it has one of its own. */
+export type Store = (
+  part: OutputPart,
+  path: string,
+  contentType: string,
+) => Promise<string | undefined>
 
 export type Stored = Extract<Event, { type: 'completed' }>['outputs'] & { gain_db: number }
 
@@ -115,8 +119,9 @@ export class Outputs {
     const path = join(this.#options.folder, 'peaks')
     const json = Buffer.from(text)
     await writeFile(path, json)
-    await store('peaks', path, 'application/json')
-    return { content_type: 'application/json', extension: 'json', bytes: json.length }
+    const contentType = 'application/json'
+    const place = await store('peaks', path, contentType)
+    return storedFile({ contentType, extension: 'json', bytes: json.length }, place)
   }
 
   /** Aborts. The caller removes what is in the folder. */
@@ -141,18 +146,18 @@ export class Outputs {
     await writer.encodePostponed(gain)
     const storeSound = async () => {
       const file = await writer.finishSound()
-      await store(name, file.path, file.contentType)
-      return file
+      return storedFile(file, await store(name, file.path, file.contentType))
     }
     const storeVideo = async () => {
       await writer.finishTrack()
       const file = await this.#makeVideo(name, writer.trackPath)
       const part = `${name}_video` as const
-      if (file) await store(part, join(this.#options.folder, part), file.contentType)
-      return file
+      if (!file) return null
+      const path = join(this.#options.folder, part)
+      return storedFile(file, await store(part, path, file.contentType))
     }
     const [file, video] = await allSettledOrThrow([storeSound(), storeVideo()])
-    return { ...storedFile(file!), ...(video && { video: storedFile(video) }) }
+    return { ...file!, ...(video && { video }) }
   }
 
   async #makeVideo(name: OutputName, audioPath: string): Promise<EncodedFile | null> {
@@ -192,8 +197,12 @@ const describePicture = ({ codec, recodedBecause: because, isInterlaced }: Prepa
     : `The picture (${codec}) is coded anew as h264 for the videos: ${because}.` +
       (isInterlaced ? ' It stays interlaced.' : '')
 
-const storedFile = ({ contentType, extension, bytes }: EncodedFile): StoredFile => ({
+const storedFile = (
+  { contentType, extension, bytes }: EncodedFile,
+  place: string | undefined,
+): StoredFile => ({
   content_type: contentType,
   extension,
   bytes,
+  ...(place !== undefined && { place }),
 })

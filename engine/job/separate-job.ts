@@ -181,7 +181,7 @@ async function separateSource(
       onProgress: (progress) => publishProgress(job, attemptId, progress, deps),
     })
     for (const line of describeReading(mixture)) reporter.log(line)
-    const stored = await outputs.finish(createStore(job, signal, deps))
+    const stored = await outputs.finish(createStore(job, attemptId, signal, deps))
     for (const line of describeGain(stored.gain_db)) reporter.log(line)
     reporter.log(describeStored(stored, outputs.sound, mixture))
     const duration = samples / mixture.sampleRate
@@ -226,15 +226,16 @@ function openOutputs(
 
 /** Sends a file to the job's address for its part. */
 const createStore =
-  (job: Job, signal: AbortSignal, { media, store }: JobDeps): Store =>
+  (job: Job, attemptId: string, signal: AbortSignal, { media, store }: JobDeps): Store =>
   async (part, path, contentType) => {
     const url = job.upload_urls[part]
     if (url === undefined) throw new Error(`the job has no address for ${part}`)
     const onAway = () => store.noticed(url)
     const fileName = handOverName(job.shared_folder, path)
-    const upload = () => media.uploadOutput({ url, path, contentType, signal, onAway, fileName })
-    await inSpan(`upload ${part}`, {}, upload)
+    const upload = { url, path, contentType, attemptId, signal, onAway, fileName }
+    const place = await inSpan(`upload ${part}`, {}, () => media.uploadOutput(upload))
     store.ended()
+    return place
   }
 
 /**

@@ -3,8 +3,14 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { FILE_HEADER } from '../../shared/hand-over.ts'
-import { isTemporaryStatus, request, type RequestOptions } from '../../shared/http/http-request.ts'
+import {
+  isTemporaryStatus,
+  request,
+  type Answer,
+  type RequestOptions,
+} from '../../shared/http/http-request.ts'
 import { FILE_BYTES_AHEAD } from '../../shared/http/save-body.ts'
+import { ATTEMPT_HEADER, isPlace, PLACE_HEADER } from '../../shared/output-places.ts'
 import {
   LONG_RETRY_POLICY,
   TransientError,
@@ -17,6 +23,8 @@ export interface UploadOptions {
   url: string
   path: string
   contentType: string
+  /** The attempt that made the file. */
+  attemptId: string
   signal: AbortSignal
   retryPolicy?: RetryPolicy
   /** Called after each try that fails because the store is away. */
@@ -39,15 +47,18 @@ export class UploadRefusedError extends Error {
 /**
  * Hands the file over, or PUTs it, from the start on each try. An unreachable store is waited for,
  * since the work is done already.
+ * @returns where the gateway keeps it; undefined where there is only one place: in a bucket, and at
+ * a gateway of 0.2.0
  * @throws UploadRefusedError when the request has ended
  * @throws UploadUnavailableError when it could not be sent now
  * @throws Error when the address is refused
  */
-export async function uploadOutput(options: UploadOptions): Promise<void> {
+export async function uploadOutput(options: UploadOptions): Promise<string | undefined> {
   const { signal, retryPolicy = LONG_RETRY_POLICY, onAway } = options
   const { size } = await stat(options.path)
   try {
-    await withRetries(() => uploadOnce(options, size, retryPolicy), retryPolicy, signal, { onAway })
+    const upload = () => uploadOnce(options, size, retryPolicy)
+    return await withRetries(upload, retryPolicy, signal, { onAway })
   } catch (error) {
     throw signal.aborted ? signal.reason : error
   }
@@ -57,10 +68,10 @@ async function uploadOnce(
   options: UploadOptions,
   size: number,
   retryPolicy: RetryPolicy,
-): Promise<void> {
+): Promise<string | undefined> {
   const handedOver = await handOver(options, retryPolicy)
-  const status = handedOver ?? (await putBytes(options, size, retryPolicy))
-  if (status >= 200 && status <= 299) return
+  const { status, place } = handedOver ?? (await putBytes(options, size, retryPolicy))
+  if (status >= 200 && status <= 299) return place
   if (status === 409) throw new UploadRefusedError()
   if (isTemporaryStatus(status)) {
     throw new UploadUnavailableError(`the media store answered ${status}`)
@@ -68,28 +79,29 @@ async function uploadOnce(
   throw new Error(`the media store refused an output: it answered ${status}`)
 }
 
-/** The status of the answer; null where the gateway cannot keep the file itself. */
+/** Null where the gateway cannot keep the file itself. */
 async function handOver(
-  { url, fileName, signal }: UploadOptions,
+  { url, fileName, attemptId, signal }: UploadOptions,
   retryPolicy: RetryPolicy,
-): Promise<number | null> {
+): Promise<UploadAnswer | null> {
   if (fileName === undefined) return null
-  const headers = { [FILE_HEADER]: fileName, 'content-length': '0' }
-  const status = await statusOf(url, { method: 'POST', headers, retryPolicy, signal })
-  return status === 404 || status === 405 ? null : status
+  const headers = { [FILE_HEADER]: fileName, [ATTEMPT_HEADER]: attemptId, 'content-length': '0' }
+  const answer = await send(url, { method: 'POST', headers, retryPolicy, signal })
+  return answer.status === 404 || answer.status === 405 ? null : answer
 }
 
 function putBytes(
-  { url, path, contentType, signal }: UploadOptions,
+  { url, path, contentType, attemptId, signal }: UploadOptions,
   size: number,
   retryPolicy: RetryPolicy,
-): Promise<number> {
+): Promise<UploadAnswer> {
   const file = createReadStream(path, { highWaterMark: FILE_BYTES_AHEAD })
-  return statusOf(url, {
+  return send(url, {
     method: 'PUT',
     headers: {
       'content-type': contentType,
       'content-length': String(size),
+      [ATTEMPT_HEADER]: attemptId,
       // else an early response may be lost: its sender closes the connection at once
       connection: 'keep-alive',
     },
@@ -99,14 +111,24 @@ function putBytes(
   }).finally(() => file.destroy())
 }
 
+interface UploadAnswer {
+  status: number
+  place: string | undefined
+}
+
 type Sent = Omit<RequestOptions, 'waits'> & { retryPolicy: RetryPolicy }
 
-async function statusOf(url: string, { retryPolicy, ...sent }: Sent): Promise<number> {
+async function send(url: string, { retryPolicy, ...sent }: Sent): Promise<UploadAnswer> {
   const options = { ...sent, waits: waitsOf(retryPolicy) }
   const answer = await request(new URL(url), options).catch((cause: unknown) => {
     const message = 'the media store could not be reached, or broke off'
     throw new UploadUnavailableError(message, { cause })
   })
   answer.body.destroy() // what it says is of no use
-  return answer.statusCode
+  return { status: answer.statusCode, place: placeIn(answer) }
+}
+
+function placeIn({ headers }: Answer): string | undefined {
+  const { [PLACE_HEADER]: place } = headers
+  return isPlace(place) ? place : undefined
 }

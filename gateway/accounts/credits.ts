@@ -7,7 +7,13 @@
 import { ServiceError } from '../../shared/errors.ts'
 import { findAccount } from '../store/accounts.ts'
 import type { Store } from '../store/database.ts'
-import { availableSeconds, deduct, releaseReservation, reserve } from '../store/ledger.ts'
+import {
+  deduct,
+  raiseReservation,
+  releaseReservation,
+  reserve,
+  reservedFor,
+} from '../store/ledger.ts'
 import { promptsOfRow } from '../store/requests.ts'
 import type { AccountRow, RequestRow } from '../store/tables.ts'
 
@@ -18,9 +24,12 @@ type Payer = Priced & Pick<RequestRow, 'request_id' | 'account_id'>
 export const costOf = (row: Priced, duration: number): number =>
   Math.ceil(duration) * promptsOfRow(row).length
 
+/** No media costs less than this much of it; so much is reserved until it is measured. */
+const LEAST_SECONDS = 1
+
 /**
- * Reserves what a new request costs where its media was measured for one before; otherwise only
- * checks that the balance is not used up.
+ * Reserves what a new request costs where its media was measured for one before; otherwise the
+ * least that any costs, so that no more of them wait than the balance can pay.
  * @throws ServiceError `INSUFFICIENT_CREDITS`
  */
 export async function reserveAtSubmit(
@@ -31,25 +40,26 @@ export async function reserveAtSubmit(
   const account = await findMetered(store, row.account_id)
   if (!account) return
   const { duration } = row
-  if (duration === null && availableSeconds(account) > 0) return
-  if (duration !== null && (await reserve(store, entryOf(row, duration, now)))) return
+  if (await reserve(store, entryOf(row, duration ?? LEAST_SECONDS, now))) return
   const message = shortfall(account, row, duration)
   throw new ServiceError('INSUFFICIENT_CREDITS', { message })
 }
 
 /**
- * Reserves what a request costs once its engine has measured the media, unless that has been done.
+ * Reserves what a request costs once its engine has measured the media, unless that was known.
  * @returns why it cannot continue, or null when the cost is covered
  */
 export async function reserveMeasured(
   store: Store,
-  row: Payer,
+  row: Payer & Pick<RequestRow, 'duration'>,
   duration: number,
   now: string,
 ): Promise<string | null> {
   const account = await findMetered(store, row.account_id)
-  if (!account || (await reserve(store, entryOf(row, duration, now)))) return null
-  return shortfall(account, row, duration)
+  if (!account || row.duration !== null) return null
+  if (await raiseReservation(store, entryOf(row, duration, now))) return null
+  const own = await reservedFor(store, row.request_id)
+  return shortfall({ ...account, reserved_seconds: account.reserved_seconds - own }, row, duration)
 }
 
 type Charge =

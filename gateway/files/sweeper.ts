@@ -17,10 +17,8 @@ import {
   deleteOldRequests,
   giveUpExpiredFiles,
   giveUpOutputs,
-  isWanted,
-  keyOf,
   mediaToRemove,
-  ownerOf,
+  orphanOf,
   putRemovalsOff,
   settleRemovals,
 } from '../store/retention.ts'
@@ -78,10 +76,10 @@ export async function sweep(deps: SweeperDeps): Promise<void> {
 export async function sweepOrphans({ store, mediaStore, clock, log }: SweeperDeps): Promise<void> {
   const before = clock.now() - ORPHAN_AGE_MS
   for await (const { key, writtenAt } of mediaStore.list()) {
-    const owner = ownerOf(key)
-    if (writtenAt >= before || owner === undefined || (await isWanted(store, owner))) continue
-    log.warn({ key }, 'media that belongs to no file or request is deleted')
-    await mediaStore.remove(keyOf(owner)).catch((error: unknown) => {
+    const orphan = writtenAt >= before ? undefined : await orphanOf(store, key)
+    if (orphan === undefined) continue
+    log.warn({ key: orphan }, 'media that belongs to no file or request is deleted')
+    await mediaStore.remove(orphan).catch((error: unknown) => {
       log.error({ err: error, key }, 'media could not be deleted; a later turn tries again')
     })
   }

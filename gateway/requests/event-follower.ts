@@ -23,6 +23,7 @@ import {
   setRequestDuration,
   startAttempt,
 } from '../store/requests.ts'
+import { giveUpOtherPlaces } from '../store/retention.ts'
 import type { RequestRow } from '../store/tables.ts'
 
 type FollowerDeps = MediaPresenter &
@@ -138,6 +139,8 @@ async function completeAndCharge(
   }
   const charged = await charge(store, row, duration, now)
   if ('shortfall' in charged) return failForCredits(store, requestId, charged.shortfall, ending)
+  const outputs = JSON.stringify(event.outputs)
+  await giveUpOtherPlaces(store, { ...row, outputs }, now)
   return finishRequest(
     store,
     {
@@ -147,7 +150,7 @@ async function completeAndCharge(
       set: {
         duration,
         sample_rate: event.sample_rate,
-        outputs: JSON.stringify(event.outputs),
+        outputs,
         finished_at: now,
         outputs_expire_at: outputsExpireAt,
         billing_status: charged.billing,

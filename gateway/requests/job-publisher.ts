@@ -11,7 +11,8 @@ import type { Deps } from '../deps.ts'
 import { queuesOf } from './job-queue.ts'
 import { Loop } from '../loop.ts'
 import { failRequest, type FinishDeps } from './finish-request.ts'
-import { inTransaction } from '../store/database.ts'
+import { storedPart } from './presenter.ts'
+import { inTransaction, type Store } from '../store/database.ts'
 import {
   giveBackToOutbox,
   putOff,
@@ -172,19 +173,20 @@ const partsOf = (row: RequestRow): OutputPart[] => [
 ]
 
 /** Where the media of a request is stored; null: it is fetched from its `audio_url`. */
-function sourceKey(row: RequestRow): string | null {
+async function sourceKey(row: RequestRow, store: Store): Promise<string | null> {
   const { file_id: fileId, source_request_id: sourceId, source_output: output } = row
-  if (sourceId !== null && output !== null) return outputKey(sourceId, output)
-  return fileId === null ? null : inputKey(fileId)
+  if (sourceId === null || output === null) return fileId === null ? null : inputKey(fileId)
+  const source = await findRequest(store, sourceId)
+  return outputKey(sourceId, output, source && storedPart(source, output)?.place)
 }
 
 /** The job that asks an engine to serve a request. */
 export async function jobOf(
   row: RequestRow,
-  { clock, mediaStore }: Pick<Deps, 'clock' | 'mediaStore'>,
+  { store, clock, mediaStore }: Pick<Deps, 'store' | 'clock' | 'mediaStore'>,
 ): Promise<Job> {
   const { request_id: requestId, file_name: fileName } = row
-  const storedKey = sourceKey(row)
+  const storedKey = await sourceKey(row, store)
   const sharedFolder = mediaStore.kind === 'local disk' ? mediaStore.engineFolder : undefined
   const address = { audience: 'engine', expiresAt: clock.now() + JOB_URL_MS } as const
   const uploadUrl = (part: OutputPart) =>

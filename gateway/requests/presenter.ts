@@ -215,7 +215,7 @@ async function outputFile(
 ): Promise<OutputFile> {
   const addressOf = (part: OutputPart, file: StoredFile) =>
     mediaStore.downloadUrl({
-      key: outputKey(row.request_id, part),
+      key: outputKey(row.request_id, part, file.place),
       audience: 'client',
       expiresAt: Date.parse(deleteAfter),
       contentType: file.content_type,
@@ -266,7 +266,7 @@ export function peaksUrl(row: RequestRow, { mediaStore }: MediaPresenter): Promi
     throw new ServiceError('NOT_FOUND', { message: 'No peaks were stored of this request.' })
   }
   return mediaStore.downloadUrl({
-    key: outputKey(row.request_id, 'peaks'),
+    key: outputKey(row.request_id, 'peaks', peaks.place),
     audience: 'client',
     expiresAt: Date.parse(row.outputs_expire_at),
     contentType: peaks.content_type,

@@ -14,7 +14,8 @@ interface InputRoute {
 }
 
 interface OutputRoute {
-  Params: { request_id: string; part: OutputPart }
+  /** Without a place in addresses of gateways of 0.2.0, and of outputs of their engines. */
+  Params: { request_id: string; place?: string; part: OutputPart }
 }
 
 /** Downloads by signed address, whole or by range: inputs for engines, outputs for clients. */
@@ -22,11 +23,14 @@ export function mediaRoutes(app: FastifyInstance, deps: MediaDeps): void {
   app.get<InputRoute>('/media/inputs/:file_id', { schema: { hide: true } }, (request, reply) =>
     sendInput(deps, request, reply),
   )
-  app.get<OutputRoute>(
+  for (const path of [
     '/media/outputs/:request_id/:part',
-    { schema: { hide: true } },
-    (request, reply) => sendOutput(deps, request, reply),
-  )
+    '/media/outputs/:request_id/:place/:part',
+  ]) {
+    app.get<OutputRoute>(path, { schema: { hide: true } }, (request, reply) =>
+      sendOutput(deps, request, reply),
+    )
+  }
 }
 
 async function sendInput(
@@ -50,8 +54,8 @@ async function sendOutput(
   request: FastifyRequest<OutputRoute>,
   reply: FastifyReply,
 ) {
-  const { request_id: requestId, part } = request.params
-  checkAddress(request, 'GET', outputKey(requestId, part), deps)
+  const { request_id: requestId, place, part } = request.params
+  checkAddress(request, 'GET', outputKey(requestId, part, place), deps)
   const row = await findRequest(deps.store, requestId)
   if (row?.status !== 'COMPLETED' || row.media_removed_at !== null) {
     throw new ServiceError('NOT_FOUND')
@@ -59,7 +63,8 @@ async function sendOutput(
   const stored = storedPart(row, part)
   if (!stored) throw new ServiceError('NOT_FOUND')
   const { content_type: contentType, fileName } = stored
-  return sendMedia(deps, request, reply, { key: outputKey(requestId, part), contentType, fileName })
+  const key = outputKey(requestId, part, stored.place)
+  return sendMedia(deps, request, reply, { key, contentType, fileName })
 }
 
 interface Media {

@@ -4,14 +4,16 @@ import { ServiceError } from '../../shared/errors.ts'
 import { FILE_HEADER } from '../../shared/hand-over.ts'
 import { withDeadline } from '../../shared/deadline.ts'
 import type { OutputPart } from '../../shared/messages.ts'
+import { ATTEMPT_HEADER, isPlace, PLACE_HEADER } from '../../shared/output-places.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { uploadTimes } from '../files/times.ts'
 import { checkAddress, type MediaDeps } from '../api/media-address.ts'
 import type { StagedMedia, StageLimits } from '../media-store/media-store.ts'
-import { inTransaction, type Store } from '../store/database.ts'
+import { inTransaction, isPostgres, type Store } from '../store/database.ts'
 import { findFile, markFileUploaded } from '../store/files.ts'
 import { findRequest } from '../store/requests.ts'
-import { inputKey, outputKey } from '../store/retention.ts'
+import { inputKey, orphanOf, outputKey } from '../store/retention.ts'
+import type { FileRow } from '../store/tables.ts'
 import { UploadTurns } from '../files/upload-turns.ts'
 
 interface InputRoute {
@@ -50,35 +52,57 @@ async function takeInput(
   request: FastifyRequest<InputRoute>,
   reply: FastifyReply,
 ) {
-  const { store, clock, config, turns } = deps
+  const { store, clock, turns } = deps
   const { file_id: fileId } = request.params
   const { size } = checkAddress(request, 'PUT', inputKey(fileId), deps)
   const file = await findFile(store, fileId)
   if (!file || size === undefined) throw new ServiceError('NOT_FOUND')
-  if (file.uploaded_at !== null) throw new ServiceError('FILE_ALREADY_UPLOADED')
+  assertPending(file)
   checkContentLength(request, size)
   // `AbortSignal.timeout` would keep a list in Node's timers for each until its time has come.
   const ms = Math.max(0, Date.parse(file.expires_at) - clock.now())
-  const key = inputKey(fileId)
   const hash = createHash('sha256')
-  const claim = async (store: Store) => {
-    if (await markFileUploaded(store, fileId, uploadTimes(clock.now(), config))) return
-    const known = await findFile(store, fileId)
-    throw known?.uploaded_at ? new ServiceError('FILE_ALREADY_UPLOADED') : tooLate()
-  }
-  await turns.replacing(key, (signal) =>
-    withDeadline({ ms, late: tooLate, signal }, (deadline) =>
-      keepBody(deps, request, {
-        key,
-        bytes: size,
-        signal: deadline,
-        onPiece: (piece) => hash.update(piece),
-        claim,
-      }),
-    ),
+  const onPiece = (piece: Buffer) => hash.update(piece)
+  await turns.replacing(inputKey(fileId), (signal) =>
+    withDeadline({ ms, late: tooLate, signal }, async (deadline) => {
+      const staged = await stageBody(deps, request, { bytes: size, signal: deadline, onPiece })
+      await keepInput(deps, staged, fileId).finally(() => staged.discard())
+    }),
   )
   return reply.header('etag', `"${hash.digest('hex')}"`).send()
 }
+
+/**
+ * Gives a complete file its place, and notes it. SQLite has one gateway, in which `turns` keep
+ * other uploads away, and one transaction, which must not wait for a disk. With PostgreSQL another
+ * gateway may have an upload of the same file: the row is locked until the bytes have their place.
+ */
+async function keepInput(deps: UploadDeps, staged: StagedMedia, fileId: string): Promise<void> {
+  const { store, mediaStore, clock, config } = deps
+  const key = inputKey(fileId)
+  const isNoted = (store: Store) =>
+    markFileUploaded(store, fileId, uploadTimes(clock.now(), config))
+  if (isPostgres(store)) {
+    await inTransaction(store, async (store) => {
+      if (!(await isNoted(store))) throw refusal(await findFile(store, fileId))
+      await staged.place(key)
+    })
+    return
+  }
+  assertPending(await findFile(store, fileId))
+  await staged.place(key)
+  if (await isNoted(store)) return
+  await mediaStore.remove(key)
+  throw tooLate()
+}
+
+/** @throws ServiceError `FILE_ALREADY_UPLOADED` */
+function assertPending(file: FileRow | undefined): void {
+  if (file?.uploaded_at) throw refusal(file)
+}
+
+const refusal = (file: FileRow | undefined) =>
+  file?.uploaded_at ? new ServiceError('FILE_ALREADY_UPLOADED') : tooLate()
 
 const tooLate = () =>
   new ServiceError('FILE_EXPIRED', {
@@ -100,10 +124,13 @@ async function takeOutput(
   request: FastifyRequest<OutputRoute>,
   reply: FastifyReply,
 ) {
-  const { key, claim } = outputOf(deps, request)
-  await claim(deps.store) // before the body is sent, where possible
-  await deps.turns.alone(key, (signal) => keepBody(deps, request, { key, signal, claim }))
-  return reply.send()
+  const { key, place, assertOpen } = outputOf(deps, request)
+  await assertOpen() // before the body is sent, where possible
+  await deps.turns.alone(key, async (signal) => {
+    const staged = await stageBody(deps, request, { signal })
+    await keepOutput(deps, staged, { key, assertOpen })
+  })
+  return named(reply, place).send()
 }
 
 /** Keeps a file of an engine on this host, which names it instead of sending its bytes. */
@@ -112,63 +139,66 @@ async function adoptOutput(
   request: FastifyRequest<OutputRoute>,
   reply: FastifyReply,
 ) {
-  const { key, claim } = outputOf(deps, request)
+  const { key, place, assertOpen } = outputOf(deps, request)
   const { [FILE_HEADER]: name } = request.headers
   await deps.turns.alone(key, async () => {
     const staged = await deps.mediaStore.adopt(String(name))
     if (!staged) throw new ServiceError('NOT_FOUND')
-    await keepStaged(deps.store, staged, { key, claim })
+    await keepOutput(deps, staged, { key, assertOpen })
   })
-  return reply.status(204).send()
+  return named(reply, place).status(204).send()
+}
+
+const named = (reply: FastifyReply, place: string | undefined) =>
+  place === undefined ? reply : reply.header(PLACE_HEADER, place)
+
+interface OpenOutput {
+  key: string
+  /** Of the attempt that sends it; engines of 0.2.0 do not say which it is. */
+  place: string | undefined
+  /** @throws ServiceError once the request has ended */
+  assertOpen(): Promise<void>
 }
 
 /** What a signed address for an output allows: until its request has ended. */
-function outputOf(
-  deps: UploadDeps,
-  request: FastifyRequest<OutputRoute>,
-): Pick<Keeping, 'key' | 'claim'> {
+function outputOf(deps: UploadDeps, request: FastifyRequest<OutputRoute>): OpenOutput {
   const { request_id: requestId, part } = request.params
-  const key = outputKey(requestId, part)
-  checkAddress(request, 'PUT', key, deps)
-  const claim = async (store: Store) => {
-    const row = await findRequest(store, requestId)
+  checkAddress(request, 'PUT', outputKey(requestId, part), deps)
+  const { [ATTEMPT_HEADER]: attempt } = request.headers
+  const place = isPlace(attempt) ? attempt : undefined
+  const assertOpen = async () => {
+    const row = await findRequest(deps.store, requestId)
     if (!row) throw new ServiceError('NOT_FOUND')
     if (isTerminal(row.status)) throw new ServiceError('REQUEST_FINISHED')
   }
-  return { key, claim }
-}
-
-interface Keeping extends Omit<StageLimits, 'silentMsMax'> {
-  key: string
-  /** Checks that the key may be written, in the transaction that writes it. */
-  claim: (store: Store) => Promise<void>
+  return { key: outputKey(requestId, part, place), place, assertOpen }
 }
 
 /**
- * Stores the body of `request`. Nothing is claimed before the body is complete, so that an aborted
- * upload blocks no other.
+ * Gives an output its place, which is its attempt's alone, so that no transaction is needed: where
+ * the request has ended meanwhile without it, it is taken away again.
  */
-async function keepBody(
-  { store, mediaStore, config }: MediaDeps,
-  { raw }: FastifyRequest,
-  { key, claim, ...limits }: Keeping,
-): Promise<void> {
-  const silentMsMax = 1_000 * config.bodySecondsMax
-  const staged = await mediaStore.stage(raw, { ...limits, silentMsMax })
-  await keepStaged(store, staged, { key, claim })
-}
-
-async function keepStaged(
-  store: Store,
+async function keepOutput(
+  { store, mediaStore }: UploadDeps,
   staged: StagedMedia,
-  { key, claim }: Pick<Keeping, 'key' | 'claim'>,
+  { key, assertOpen }: Pick<OpenOutput, 'key' | 'assertOpen'>,
 ): Promise<void> {
   try {
-    await inTransaction(store, async (store) => {
-      await claim(store)
-      await staged.place(key)
-    })
+    await assertOpen()
+    await staged.place(key)
   } finally {
     await staged.discard()
   }
+  const orphan = await orphanOf(store, key)
+  if (orphan === undefined) return
+  await mediaStore.remove(orphan)
+  throw new ServiceError('REQUEST_FINISHED')
 }
+
+/** Stores the body of `request`; what breaks off leaves nothing. */
+const stageBody = (
+  { mediaStore, config }: MediaDeps,
+  { raw }: FastifyRequest,
+  limits: Omit<StageLimits, 'silentMsMax'>,
+): Promise<StagedMedia> =>
+  mediaStore.stage(raw, { ...limits, silentMsMax: 1_000 * config.bodySecondsMax })

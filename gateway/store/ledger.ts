@@ -1,7 +1,8 @@
 /**
- * The ledger of credits, in whole seconds of audio. It is only ever added to; an account's balance
- * and what is reserved of it are the sums of its entries, and change with them, so every function
- * here belongs in a transaction. No entry can be made twice.
+ * The ledger of credits, in whole seconds of audio. Entries are only ever added, and none twice; a
+ * reservation alone grows, once more is known of its request. An account's balance and what is
+ * reserved of it are the sums of its entries, and change with them, so every function here belongs
+ * in a transaction.
  */
 
 import { ServiceError } from '../../shared/errors.ts'
@@ -49,6 +50,35 @@ export async function credit(store: Store, entry: Entry): Promise<Entered> {
 export const reserve = async (store: Store, entry: Entry): Covered =>
   (await enter(store, 'reserve', entry, { reserved: entry.seconds })) !== 'refused'
 
+/** As `reserve`; where fewer seconds are set aside for the request, they become as many. */
+export async function raiseReservation(store: Store, entry: Entry): Promise<boolean> {
+  const { accountId, reference, seconds } = entry
+  const known = await findReservation(store, reference)
+  if (!known) return reserve(store, entry)
+  const more = seconds - known.reserved_change
+  if (more <= 0) return true
+  if (!(await changeAccount(store, accountId, { reserved: more }))) return false
+  await store
+    .updateTable('ledger')
+    .set({ reserved_change: seconds })
+    .where('reference', '=', reference)
+    .where('kind', '=', 'reserve')
+    .execute()
+  return true
+}
+
+/** What is set aside for a request. */
+export const reservedFor = async (store: Store, requestId: string): Promise<number> =>
+  (await findReservation(store, requestId))?.reserved_change ?? 0
+
+const findReservation = (store: Store, requestId: string): Promise<LedgerRow | undefined> =>
+  store
+    .selectFrom('ledger')
+    .selectAll()
+    .where('reference', '=', requestId)
+    .where('kind', '=', 'reserve')
+    .executeTakeFirst()
+
 /** Takes what a request costs; what was reserved for it must have been released. */
 export const deduct = async (store: Store, entry: Entry): Covered =>
   (await enter(store, 'deduct', entry, { balance: -entry.seconds })) !== 'refused'
@@ -59,12 +89,7 @@ export async function releaseReservation(
   requestId: string,
   now: string,
 ): Promise<void> {
-  const entry = await store
-    .selectFrom('ledger')
-    .selectAll()
-    .where('reference', '=', requestId)
-    .where('kind', '=', 'reserve')
-    .executeTakeFirst()
+  const entry = await findReservation(store, requestId)
   if (!entry) return
   const { account_id: accountId, reserved_change: seconds } = entry
   const release = { accountId, reference: requestId, seconds, now }
@@ -91,6 +116,22 @@ async function enter(
     .onConflict((conflict) => conflict.columns(['reference', 'kind', 'account_id']).doNothing())
     .executeTakeFirst()
   if (numInsertedOrUpdatedRows === 0n) return 'known'
+  if (await changeAccount(store, accountId, { balance, reserved })) return 'new'
+  await store
+    .deleteFrom('ledger')
+    .where('reference', '=', reference)
+    .where('kind', '=', kind)
+    .where('account_id', '=', accountId)
+    .execute()
+  return 'refused'
+}
+
+/** False, and nothing is changed, when the balance would not cover what is reserved. */
+async function changeAccount(
+  store: Store,
+  accountId: string,
+  { balance = 0, reserved = 0 }: { balance?: number; reserved?: number },
+): Promise<boolean> {
   const { numUpdatedRows } = await store
     .updateTable('accounts')
     .set(({ eb }) => ({
@@ -102,14 +143,7 @@ async function enter(
       eb(eb('balance_seconds', '+', balance), '>=', eb(ref('reserved_seconds'), '+', reserved)),
     )
     .executeTakeFirst()
-  if (numUpdatedRows === 1n) return 'new'
-  await store
-    .deleteFrom('ledger')
-    .where('reference', '=', reference)
-    .where('kind', '=', kind)
-    .where('account_id', '=', accountId)
-    .execute()
-  return 'refused'
+  return numUpdatedRows === 1n
 }
 
 /** Seconds that an account may still use. */

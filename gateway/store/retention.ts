@@ -3,11 +3,12 @@
  * media to delete, so that no such media is served, and none is left over.
  */
 
-import type { OutputPart } from '../../shared/messages.ts'
+import type { OutputPart, StoredFile } from '../../shared/messages.ts'
+import { isPlace } from '../../shared/output-places.ts'
 import { inTransaction, isPostgres, type Store } from './database.ts'
 import { hasMedia } from './files.ts'
 import { UNFINISHED } from './requests.ts'
-import type { MediaRemovalRow, Tables } from './tables.ts'
+import type { MediaRemovalRow, RequestRow, Tables } from './tables.ts'
 
 /** The tables whose rows refer to a request by its id, and are deleted with it. */
 const HANGING_ON_REQUESTS = [
@@ -27,8 +28,13 @@ export const inputKey = (fileId: string): string => `inputs/${fileId}`
 /** Everything that was written for a request lies below it. */
 const outputsKey = (requestId: string): string => `outputs/${requestId}`
 
-export const outputKey = (requestId: string, part: OutputPart): string =>
-  `${outputsKey(requestId)}/${part}`
+/** All that one attempt has stored lies below it. */
+export const placeKey = (requestId: string, place: string): string =>
+  `${outputsKey(requestId)}/${place}`
+
+/** @param place absent: the only one, as engines of 0.2.0 and buckets have it */
+export const outputKey = (requestId: string, part: OutputPart, place?: string): string =>
+  `${place === undefined ? outputsKey(requestId) : placeKey(requestId, place)}/${part}`
 
 /**
  * Marks the media of expired files that no unfinished request needs for deletion; returns how many
@@ -189,31 +195,54 @@ export async function settleRemovals(store: Store, keys: readonly string[]): Pro
   await store.deleteFrom('media_removals').where('media_key', 'in', keys).execute()
 }
 
-/** Whose media lies under a key: a file's or a request's. */
-export interface MediaOwner {
-  table: 'files' | 'requests'
-  id: string
-}
-
-/** Undefined for a key of another form. */
-export function ownerOf(key: string): MediaOwner | undefined {
+/** Whose media lies under a key: a file's or a request's. Undefined for a key of another form. */
+export function ownerOf(key: string): { table: 'files' | 'requests'; id: string } | undefined {
   const [, kind, id] = /^(inputs|outputs)\/([^/]+)/.exec(key) ?? []
   return id === undefined ? undefined : { table: kind === 'inputs' ? 'files' : 'requests', id }
 }
 
-export const keyOf = ({ table, id }: MediaOwner): string =>
-  table === 'files' ? inputKey(id) : outputsKey(id)
-
-/** Whether the owner exists and its media is not marked for deletion. */
-export async function isWanted(store: Store, { table, id }: MediaOwner): Promise<boolean> {
-  if (table === 'files') return hasMedia(store, id)
+/**
+ * The key below which nothing is wanted that the stored media of `key` belongs to: all of its owner
+ * where that is gone or given up, or what an attempt has stored in vain. Undefined: it is wanted.
+ */
+export async function orphanOf(store: Store, key: string): Promise<string | undefined> {
+  const owner = ownerOf(key)
+  if (owner === undefined) return undefined
+  const { table, id } = owner
+  if (table === 'files') return (await hasMedia(store, id)) ? undefined : inputKey(id)
   const request = await store
     .selectFrom('requests')
-    .select('request_id')
+    .select(['request_id', 'outputs'])
     .where('request_id', '=', id)
     .where('media_removed_at', 'is', null)
     .executeTakeFirst()
-  return request !== undefined
+  if (!request) return outputsKey(id)
+  return request.outputs === null || outputKeysOf(request).includes(key) ? undefined : key
+}
+
+/** The keys of all that a COMPLETED request has stored. */
+export function outputKeysOf({ request_id: id, outputs }: StoredOutputs): string[] {
+  const files = JSON.parse(outputs ?? '{}') as Record<string, StoredFile & { video?: StoredFile }>
+  return Object.entries(files).flatMap(([name, { place, video }]) => [
+    outputKey(id, name as OutputPart, place),
+    ...(video ? [outputKey(id, `${name}_video` as OutputPart, video.place)] : []),
+  ])
+}
+
+type StoredOutputs = Pick<RequestRow, 'request_id' | 'outputs'>
+
+/** Marks what the other attempts at a COMPLETED request have stored for deletion. */
+export async function giveUpOtherPlaces(
+  store: Store,
+  row: StoredOutputs & Pick<RequestRow, 'attempt_ids'>,
+  now: string,
+): Promise<void> {
+  const kept = outputKeysOf(row)
+  const places = row.attempt_ids.split(' ').filter(isPlace)
+  const others = places
+    .map((place) => placeKey(row.request_id, place))
+    .filter((key) => !kept.some((each) => each.startsWith(`${key}/`)))
+  await noteRemovals(store, others, now)
 }
 
 async function noteRemovals(store: Store, keys: readonly string[], now: string): Promise<void> {

@@ -58,6 +58,8 @@ class Model {
     this.balance = balance
   }
 
+  readonly measured = new Set<number>()
+
   available(): number {
     return this.balance - [...this.reserved.values()].reduce((sum, part) => sum + part, 0)
   }
@@ -69,8 +71,9 @@ class Model {
     }
     const { request } = step
     if (step.does === 'submit') {
-      if (this.status.has(request) || this.available() <= 0) return
+      if (this.status.has(request) || this.available() < 1) return
       this.status.set(request, 'running')
+      this.reserved.set(request, 1) // the least that any media costs
       this.attempts.set(request, { now: null, known: new Set() })
       return
     }
@@ -89,9 +92,10 @@ class Model {
         return attempts.now === step.attempt ? this.end(request, 'FAILED') : undefined
       case 'measured': {
         const cost = Math.ceil(step.seconds)
-        if (this.reserved.has(request)) return
-        if (cost > this.available()) return this.end(request, 'FAILED')
-        this.reserved.set(request, cost)
+        if (this.measured.has(request)) return
+        this.measured.add(request)
+        if (cost - 1 > this.available()) return this.end(request, 'FAILED')
+        this.reserved.set(request, Math.max(1, cost))
         return
       }
       case 'completed': {

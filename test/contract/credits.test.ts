@@ -31,7 +31,7 @@ test('2.10 a metered account pays the seconds begun, and the result says so', as
   const gateway = await startGateway(t)
   const { accountId, own, balance } = await meteredAccount(gateway, 20)
   const requestId = await submitted(own)
-  assert.deepEqual(await balance(), [20, 0])
+  assert.deepEqual(await balance(), [20, 1])
   await gateway.event('started', requestId)
   await gateway.event('measured', requestId, { duration: 12.4 })
   assert.deepEqual(await balance(), [20, 13])
@@ -75,6 +75,26 @@ test('4.7 without credits a submit answers 402, and nothing is queued', async (t
   }
   await creditAccount(gateway.deps, accountId, { seconds: 1 })
   assert.equal((await submit(own)).statusCode, 202)
+})
+
+test('4.7 of media that is not measured yet, no more waits than the balance can pay', async (t) => {
+  const gateway = await startGateway(t)
+  const { accountId, own, balance } = await meteredAccount(gateway, 3)
+  const replies = await Promise.all(Array.from({ length: 8 }, () => submit(own)))
+  const accepted = replies.filter(({ statusCode }) => statusCode === 202)
+  assert.equal(accepted.length, 3)
+  for (const reply of replies)
+    if (!accepted.includes(reply)) assertError(reply, 'INSUFFICIENT_CREDITS')
+  assert.deepEqual(await balance(), [3, 3])
+  assertError(await submit(own, { prompts: ['a bell', 'a dog'] }), 'INSUFFICIENT_CREDITS')
+  const [first, second] = accepted.map((reply) => reply.json().request_id)
+  await gateway.event('measured', first, { duration: 1 })
+  assert.deepEqual(await balance(), [3, 3])
+  await gateway.event('measured', second, { duration: 1.5 }) // one more than is left
+  assert.equal((await statusOf(own, second)).error.code, 'INSUFFICIENT_CREDITS')
+  assert.deepEqual(await balance(), [3, 2])
+  assert.equal((await submit(own)).statusCode, 202)
+  await assertSound(gateway.store, accountId)
 })
 
 test('4.7 when all of the balance is reserved, a submit answers 402', async (t) => {

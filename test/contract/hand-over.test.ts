@@ -8,8 +8,10 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { COPY_NAME, FILE_HEADER, FOLDER_HEADER } from '../../shared/hand-over.ts'
 import type { Job } from '../../shared/messages.ts'
+import { ATTEMPT_HEADER, PLACE_HEADER } from '../../shared/output-places.ts'
 import { assertError } from '../support/assert-shape.ts'
 import {
+  ATTEMPT_ID,
   complete,
   FILE_BYTES,
   startGateway,
@@ -35,13 +37,15 @@ async function start(t: TestContext) {
 }
 
 const give = (gateway: Gateway, job: Job, name: string = FILE_NAME) =>
-  gateway.call('POST', job.upload_urls.target, { headers: { [FILE_HEADER]: name } })
+  gateway.call('POST', job.upload_urls.target, {
+    headers: { [FILE_HEADER]: name, [ATTEMPT_HEADER]: ATTEMPT_ID },
+  })
 
 const fetchTo = (gateway: Gateway, job: Job, name: string = FOLDER_NAME) =>
   gateway.call('GET', job.source.url, { headers: { [FOLDER_HEADER]: name } })
 
 const pathOf = ({ folder }: Gateway, requestId: string): string =>
-  join(folder, 'media', 'outputs', requestId, 'target')
+  join(folder, 'media', 'outputs', requestId, ATTEMPT_ID, 'target')
 
 /** What is stored without a place yet. */
 const staged = ({ folder }: Gateway) => readdir(join(folder, 'media', '.new'))
@@ -49,7 +53,8 @@ const staged = ({ folder }: Gateway) => readdir(join(folder, 'media', '.new'))
 test('7 an output is kept as the file that the engine made, for the gateway alone to read', async (t) => {
   const { gateway, requestId, job, folder, engineFolder } = await start(t)
   assert.equal(job.shared_folder, engineFolder)
-  assert.equal((await give(gateway, job)).statusCode, 204)
+  const given = await give(gateway, job)
+  assert.deepEqual([given.statusCode, given.headers[PLACE_HEADER]], [204, ATTEMPT_ID])
   const [made, kept] = await Promise.all(
     [join(folder, 'target'), pathOf(gateway, requestId)].map((path) => stat(path)),
   )

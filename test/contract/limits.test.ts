@@ -68,23 +68,41 @@ test('8 without a setting there is no limit', async (t) => {
 })
 
 test('8 a full queue answers 429, stores nothing, and has room again when one is taken', async (t) => {
-  const gateway = await startGateway(t, { config: { queueMax: 3 } })
+  const gateway = await startGateway(t, { config: { queueMax: 4 } })
   const file_id = await uploadFile(gateway)
   const replies = await Promise.all(Array.from({ length: 8 }, () => submit(gateway, { file_id })))
   const refused = replies.filter((reply) => reply.statusCode !== 202)
-  assert.equal(refused.length, 5)
+  assert.equal(refused.length, 6)
   for (const reply of refused) {
     assertError(reply, 'RATE_LIMITED')
-    assert.match(reply.json().error.message, /queue is full/)
+    assert.match(reply.json().error.message, /queue is full: your account has 2 of the 2 requests/)
     assert.equal(reply.headers['retry-after'], '30')
   }
-  assert.equal(await countRequests(gateway), 3)
-  assert.equal((await gateway.store.selectFrom('outbox').selectAll().execute()).length, 3)
-  const other = { ...gateway, call: callWith(gateway, await gateway.newKey()) }
-  assertError(await submit(other), 'RATE_LIMITED')
+  assert.equal(await countRequests(gateway), 2)
+  assert.equal((await gateway.store.selectFrom('outbox').selectAll().execute()).length, 2)
+  for (let others = 0; others < 2; others += 1) {
+    const other = { ...gateway, call: callWith(gateway, await gateway.newKey()) }
+    assert.equal((await submit(other)).statusCode, 202)
+    assertError(await submit(other), 'RATE_LIMITED')
+  }
+  const late = { ...gateway, call: callWith(gateway, await gateway.newKey()) }
+  const full = await submit(late)
+  assertError(full, 'RATE_LIMITED')
+  assert.match(full.json().error.message, /4 requests are waiting, and no more are taken now/)
   const taken = replies.find((reply) => reply.statusCode === 202)?.json().request_id
   await gateway.event('started', taken)
-  assert.equal((await submit(gateway, { file_id })).statusCode, 202)
+  assert.equal((await submit(late)).statusCode, 202)
+})
+
+test("8 one account's submits leave room for the first of another", async (t) => {
+  const gateway = await startGateway(t, { config: { queueMax: 50 } })
+  const file_id = await uploadFile(gateway)
+  const replies = await Promise.all(Array.from({ length: 50 }, () => submit(gateway, { file_id })))
+  assert.equal(replies.filter(({ statusCode }) => statusCode === 202).length, 25)
+  for (let n = 0; n < 3; n += 1) {
+    const other = { ...gateway, call: callWith(gateway, await gateway.newKey()) }
+    assert.equal((await submit(other)).statusCode, 202)
+  }
   assertError(await submit(gateway, { file_id }), 'RATE_LIMITED')
 })
 

@@ -14,6 +14,7 @@ import { meteredAccount } from '../support/metered.ts'
 import { startSeparationClient } from '../support/separation-client.ts'
 import {
   API,
+  ATTEMPT_ID,
   complete,
   outputsOf,
   startGateway,
@@ -42,7 +43,7 @@ async function gatewayWithOutputs(t: TestContext, options?: GatewayOptions) {
 }
 
 const isKept = ({ folder }: Gateway, requestId: string): Promise<boolean> =>
-  access(join(folder, 'media', 'outputs', requestId, 'residual')).then(
+  access(join(folder, 'media', 'outputs', requestId, ATTEMPT_ID, 'residual')).then(
     () => true,
     () => false,
   )

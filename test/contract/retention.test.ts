@@ -17,6 +17,7 @@ import { assertError } from '../support/assert-shape.ts'
 import {
   API,
   complete,
+  ATTEMPT_ID,
   createFileBody,
   FILE_BYTES,
   startGateway,
@@ -44,7 +45,7 @@ const fileStatus = async (gateway: Gateway, fileId: string): Promise<string> =>
 
 const outputsOf = (requestId: string) =>
   ['peaks', 'residual', 'residual_video', 'target', 'target_video'].map(
-    (part) => `outputs/${requestId}/${part}`,
+    (part) => `outputs/${requestId}/${ATTEMPT_ID}/${part}`,
   )
 
 async function countRows({ store }: Gateway) {
@@ -332,7 +333,8 @@ test('3 media that no row refers to is deleted once it is older than a day', asy
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   await complete(gateway, requestId)
-  const wanted = await onDisk(gateway)
+  const stored = await onDisk(gateway)
+  const wanted = stored.filter((path) => !path.endsWith('_video')) // which the engine did not name
   const media = join(gateway.folder, 'media')
   const put = async (path: string, ageMs: number) => {
     await mkdir(dirname(join(media, path)), { recursive: true })
@@ -340,7 +342,7 @@ test('3 media that no row refers to is deleted once it is older than a day', asy
     const at = new Date(gateway.clock.now() - ageMs)
     await utimes(join(media, path), at, at)
   }
-  for (const path of wanted) {
+  for (const path of stored) {
     const old = new Date(gateway.clock.now() - 3 * DAY_MS)
     await utimes(join(media, path), old, old)
   }

@@ -9,6 +9,7 @@ import { SourceUnavailableError } from '../../engine/media/source.ts'
 import { UploadRefusedError, UploadUnavailableError } from '../../engine/media/upload.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { isTemporaryStatus } from '../../shared/http/http-request.ts'
+import { ATTEMPT_HEADER, PLACE_HEADER } from '../../shared/output-places.ts'
 import type { Calls } from './calls.ts'
 import type { Process } from './scheduler.ts'
 
@@ -24,7 +25,17 @@ export interface SourceFacts {
   isDamaged: boolean
 }
 
-export type Exchange = (method: 'GET' | 'PUT', url: string) => Promise<number>
+/** The status of an answer, and its headers. */
+export interface Exchanged {
+  status: number
+  headers: Record<string, string>
+}
+
+export type Exchange = (
+  method: 'GET' | 'PUT',
+  url: string,
+  headers?: Record<string, string>,
+) => Promise<Exchanged>
 
 interface Parts {
   owner: Process
@@ -66,7 +77,7 @@ export class EngineMedia implements JobMedia {
 
   fetchSource: JobMedia['fetchSource'] = async ({ url, path, signal, onAway }) => {
     const fetchOnce = async () => {
-      const status = await this.#parts.exchange('GET', url).catch((cause: unknown) => {
+      const { status } = await this.#parts.exchange('GET', url).catch((cause: unknown) => {
         throw new SourceUnavailableError('away', { cause })
       })
       if (isTemporaryStatus(status)) throw new SourceUnavailableError(`it answered ${status}`)
@@ -105,8 +116,9 @@ export class EngineMedia implements JobMedia {
       },
       finish: async (store) => {
         const stored = names.map(async (name) => {
-          await store(name, `${folder}/${name}`, 'audio/wav')
-          return [name, { content_type: 'audio/wav', extension: 'wav', bytes: samples }] as const
+          const place = await store(name, `${folder}/${name}`, 'audio/wav')
+          const file = { content_type: 'audio/wav', extension: 'wav', bytes: samples }
+          return [name, { ...file, ...(place !== undefined && { place }) }] as const
         })
         const settled = await Promise.allSettled(stored)
         for (const each of settled) if (each.status === 'rejected') throw each.reason
@@ -116,17 +128,21 @@ export class EngineMedia implements JobMedia {
     }
   }
 
-  uploadOutput: JobMedia['uploadOutput'] = async ({ url, signal, onAway }) => {
+  uploadOutput: JobMedia['uploadOutput'] = async (options) => {
+    const { url, attemptId, signal, onAway } = options
+    const sent = { [ATTEMPT_HEADER]: attemptId }
     const uploadOnce = async () => {
-      const status = await this.#parts.exchange('PUT', url).catch((cause: unknown) => {
+      const answer = await this.#parts.exchange('PUT', url, sent).catch((cause: unknown) => {
         throw new UploadUnavailableError('away', { cause })
       })
+      const { status, headers } = answer
       if (status === 409) throw new UploadRefusedError()
       if (isTemporaryStatus(status)) throw new UploadUnavailableError(`it answered ${status}`)
       if (status !== 200) throw new Error(`the media store refused an output: ${status}`)
+      return headers[PLACE_HEADER]
     }
     try {
-      await withRetries(uploadOnce, LONG_RETRY_POLICY, signal, onAway ? { onAway } : {})
+      return await withRetries(uploadOnce, LONG_RETRY_POLICY, signal, onAway ? { onAway } : {})
     } catch (error) {
       throw signal.aborted ? signal.reason : error
     }

@@ -88,6 +88,7 @@ export interface Answer {
   status: number
   code?: string
   body?: unknown
+  headers: Record<string, string>
 }
 
 export type SimulatedGateway = ReturnType<typeof startGateway>
@@ -184,11 +185,12 @@ function routesOf(deps: Deps & { mediaStore: LocalDisk }): Map<string, Handler> 
 
 async function answerOf(handler: Handler, call: Call): Promise<Answer> {
   const { accountId, body, idempotencyKey, params = {}, query = {}, headers = {} } = call
-  const answer: Answer = { status: 200 }
+  const answer: Answer = { status: 200, headers: {} }
   const reply = {
     raw: { once: () => undefined },
     status: (status: number) => Object.assign(reply, { _: (answer.status = status) }),
-    header: () => reply,
+    header: (name: string, value: string) =>
+      Object.assign(reply, { _: (answer.headers[name] = value) }),
     headers: () => reply,
     type: () => reply,
     send: (payload?: unknown) => Object.assign(reply, { _: (answer.body = payload) }),
@@ -200,8 +202,8 @@ async function answerOf(handler: Handler, call: Call): Promise<Answer> {
     const returned = await handler(request, reply)
     if (returned !== reply) answer.body = returned
   } catch (error) {
-    if (!(error instanceof ServiceError)) return { status: 500, code: String(error) }
-    return { status: error.status, code: error.code }
+    if (!(error instanceof ServiceError)) return { ...answer, status: 500, code: String(error) }
+    return { ...answer, status: error.status, code: error.code }
   }
   if (typeof answer.body === 'string') answer.body = JSON.parse(answer.body)
   return answer

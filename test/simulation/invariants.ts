@@ -112,13 +112,24 @@ export class Invariants {
   /** Called before media is removed. */
   checkRemoval(key: string): void {
     const { database } = this.#subject
-    const [, kind, id] = /^(inputs|outputs)\/([^/]+)/.exec(key) ?? []
+    const [, kind, id, place] = /^(inputs|outputs)\/([^/]+)(?:\/([^/]+))?/.exec(key) ?? []
+    if (place !== undefined) return this.#checkPlaceRemoval(id!, place)
     const table = kind === 'inputs' ? 'files' : 'requests'
     const idColumn = kind === 'inputs' ? 'file_id' : 'request_id'
     const row = database
       .statement(`select media_removed_at from ${table} where ${idColumn} = ?`)
       .get(id) as Pick<FileRow, 'media_removed_at'> | undefined
     if (row?.media_removed_at === null) fail('what is deleted was due', `${key} is still wanted`)
+  }
+
+  /** Of what one attempt has stored. */
+  #checkPlaceRemoval(id: string, place: string): void {
+    const row = this.#subject.database
+      .statement('select status, outputs, media_removed_at from requests where request_id = ?')
+      .get(id) as Pick<RequestRow, 'status' | 'outputs' | 'media_removed_at'> | undefined
+    if (!row || row.media_removed_at !== null) return
+    if (row.status === 'COMPLETED' && !placesOf(row).includes(place)) return
+    fail('what is deleted was due', `what ${place} has stored of ${id} is still wanted`)
   }
 
   /** Called when the job of an attempt without an outcome is acknowledged. */
@@ -206,8 +217,8 @@ export class Invariants {
     this.#checkReason(row)
     if (status !== 'COMPLETED' || row.media_removed_at !== null) return
     const { disk, factsOf } = this.#subject
-    for (const name of Object.keys(JSON.parse(row.outputs!) as object)) {
-      if (disk.stored.has(`outputs/${id}/${name}`)) continue
+    for (const [name, { place }] of filesOf(row)) {
+      if (disk.stored.has(`outputs/${id}/${place}/${name}`)) continue
       fail('what is completed has its outputs', `${id} has no ${name}`)
     }
     const seconds = factsOf(row)?.seconds
@@ -278,6 +289,11 @@ export class Invariants {
     }
   }
 }
+
+const filesOf = ({ outputs }: Pick<RequestRow, 'outputs'>) =>
+  Object.entries(JSON.parse(outputs!) as Record<string, { place: string }>)
+
+const placesOf = (row: Pick<RequestRow, 'outputs'>) => filesOf(row).map(([, { place }]) => place)
 
 function fail(invariant: string, detail: string): never {
   throw new Violation(invariant, detail)

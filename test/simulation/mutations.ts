@@ -80,6 +80,12 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: "    .where('status', '=', 'IN_PROGRESS')\n    .where('file_id', 'is not', null)\n",
   },
   {
+    name: 'sweep what the attempt that won has stored',
+    file: 'gateway/store/retention.ts',
+    find: '    .filter((key) => !kept.some((each) => each.startsWith(`${key}/`)))\n',
+    replace: '',
+  },
+  {
     name: 'acknowledge a job before its end is stored',
     file: 'engine/intake.ts',
     find: '      await beginning\n',

@@ -13,7 +13,7 @@ import { Choices, hashOf, mix, type Rates } from './choices.ts'
 import { Clients } from './clients.ts'
 import { DatabaseServer } from './database.ts'
 import { startEngine, type SimulatedEngine } from './engine.ts'
-import { RATE, type SourceFacts } from './engine-media.ts'
+import { RATE, type Exchanged, type SourceFacts } from './engine-media.ts'
 import { startGateway, type SimulatedGateway } from './gateway.ts'
 import { Invariants } from './invariants.ts'
 import { silentLog } from './log.ts'
@@ -263,7 +263,7 @@ export class World {
         owner,
         calls: this.calls,
         broker: this.broker.connect(owner),
-        exchange: (method, url) => this.#exchange(owner, method, url),
+        exchange: (method, url, headers) => this.#exchange(owner, method, url, headers),
         factsOf: (url) => this.#factsOfUrl(url),
         storeIsAway: () => this.disk.away,
         clock: this.#clock,
@@ -294,7 +294,12 @@ export class World {
   }
 
   /** A request of an engine to an address of media, which a gateway serves. */
-  async #exchange(caller: Process, method: 'GET' | 'PUT', url: string): Promise<number> {
+  async #exchange(
+    caller: Process,
+    method: 'GET' | 'PUT',
+    url: string,
+    headers: Record<string, string> = {},
+  ): Promise<Exchanged> {
     const [kind, id, part] = new URL(url).pathname.split('/').slice(2)
     const isInput = kind === 'inputs'
     const route = `${method} /media/${isInput ? 'inputs/:file_id' : 'outputs/:request_id/:part'}`
@@ -302,10 +307,9 @@ export class World {
       ? { file_id: id! }
       : { request_id: id!, part: part! }
     const door = this.#frontDoor()
-    const { status } = await this.calls.toProcess(caller, door?.owner, route, () =>
-      door!.gateway.call(route, { params }),
+    return this.calls.toProcess(caller, door?.owner, route, () =>
+      door!.gateway.call(route, { params, headers }),
     )
-    return status
   }
 
   #factsOfUrl(url: string): SourceFacts {

@@ -112,7 +112,7 @@ export class MasterSeparator {
       onProgress: () => undefined,
     })
     await mixture.close()
-    const { gain_db: gainDb } = await outputs.finish(() => Promise.resolve())
+    const { gain_db: gainDb } = await outputs.finish(() => Promise.resolve(undefined))
     const [source, ...decoded] = await Promise.all(
       ['source', ...names].map((name) => decode(join(folder, name))),
     )

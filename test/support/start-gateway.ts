@@ -12,6 +12,7 @@ import { pino } from 'pino'
 import { isoTime } from '../../shared/clock.ts'
 import { newId } from '../../shared/ids.ts'
 import type { Event, Job } from '../../shared/messages.ts'
+import { ATTEMPT_HEADER, PLACE_HEADER } from '../../shared/output-places.ts'
 import { buildApp } from '../../gateway/app.ts'
 import { hashApiKey, newApiKey, newKeyId, SCOPES, type Scope } from '../../gateway/accounts/auth.ts'
 import type { AppConfig, Deps } from '../../gateway/deps.ts'
@@ -285,7 +286,7 @@ function makeEvent(
   at: string,
   fields: Partial<Event>,
 ): Event {
-  const speaker = { attempt_id: 'attempt-1', engine_id: 'engine-1' }
+  const speaker = { attempt_id: ATTEMPT_ID, engine_id: 'engine-1' }
   const common = { request_id: requestId, ...speaker, at, logs: [] }
   const outputs = { target: OUTPUT, residual: OUTPUT }
   const own = {
@@ -343,14 +344,38 @@ export const outputsOf = (job: Job) => {
   return Object.fromEntries<unknown>([...files, ['gain_db', 0]]) as EventOutputs
 }
 
+/** The id of the attempt of an event that names none. */
+export const ATTEMPT_ID = 'attempt-1'
+
 /** What an engine does that completes a request: uploads, then says so. */
 export async function complete(gateway: Gateway, requestId: string): Promise<Job> {
   const job = gateway.broker.jobOf(requestId)
-  for (const [part, url] of Object.entries(job.upload_urls)) {
-    const reply = await gateway.call('PUT', url, { body: Buffer.from(part) })
-    assert.equal(reply.statusCode, 200, reply.body)
-  }
   await gateway.event('started', requestId)
-  await gateway.event('completed', requestId, { outputs: outputsOf(job) })
+  await uploadOutputs(gateway, job)
+  const outputs = placed(outputsOf(job), ATTEMPT_ID)
+  await gateway.event('completed', requestId, { outputs })
   return job
 }
+
+/** Uploads the name of each part, or `text`, as an engine does in an attempt. */
+export async function uploadOutputs(
+  gateway: Gateway,
+  job: Job,
+  { attemptId = ATTEMPT_ID, text }: { attemptId?: string; text?: string } = {},
+): Promise<void> {
+  for (const [part, url] of Object.entries(job.upload_urls)) {
+    const body = Buffer.from(text ?? part)
+    const reply = await gateway.call('PUT', url, { body, headers: { [ATTEMPT_HEADER]: attemptId } })
+    assert.equal(reply.statusCode, 200, reply.body)
+    assert.equal(reply.headers[PLACE_HEADER], attemptId)
+  }
+}
+
+/** The outputs, each file in that place. */
+export const placed = (outputs: EventOutputs, place: string): EventOutputs =>
+  Object.fromEntries(
+    Object.entries(outputs).map(([name, file]) => [
+      name,
+      typeof file === 'object' ? { ...file, place } : file,
+    ]),
+  ) as EventOutputs

@@ -53,6 +53,7 @@ test('each file is stored when it is whole: sound, and video beside a picture', 
   const stored = new Map<string, number>()
   const { target, residual } = await outputs.finish(async (part, file) => {
     stored.set(part, (await stat(file)).size)
+    return 'a-place'
   })
   assert.deepEqual([...stored.keys()].sort(), [
     'residual',
@@ -62,6 +63,7 @@ test('each file is stored when it is whole: sound, and video beside a picture', 
   ])
   assert.equal(target.bytes, stored.get('target'))
   assert.equal(residual.video?.bytes, stored.get('residual_video'))
+  assert.deepEqual([target.place, residual.video?.place], ['a-place', 'a-place'])
   assert.deepEqual([target.content_type, target.video?.content_type], ['audio/wav', 'video/mp4'])
 })
 
@@ -72,6 +74,7 @@ test('of several prompts each has a target of its own', async () => {
   const parts: string[] = []
   const stored = await outputs.finish(async (part) => {
     parts.push(part)
+    return undefined
   })
   assert.deepEqual(parts.sort(), ['residual', 'target', 'target_2'])
   assert.equal(stored.target_2?.bytes, stored.target.bytes)
@@ -87,6 +90,7 @@ test('a picture that cannot be had costs no sound, and is logged', async () => {
   const parts: string[] = []
   const { target } = await outputs.finish(async (part) => {
     parts.push(part)
+    return undefined
   })
   assert.deepEqual(parts.sort(), ['residual', 'target'])
   assert.equal(target.video, undefined)
@@ -102,7 +106,7 @@ test('pictures too large to be coded anew cost no sound, and their size is logge
   const { opened, lines } = openOutputs(path)
   const outputs = await opened
   await outputs.write(partsOf(NAMES))
-  const { target, residual } = await outputs.finish(() => Promise.resolve())
+  const { target, residual } = await outputs.finish(() => Promise.resolve(undefined))
   assert.deepEqual([target.video, residual.video], [undefined, undefined])
   assert.match(lines.join('\n'), /sound only: a picture of 4104 x 2304 is too large/)
 })
@@ -135,9 +139,11 @@ test('peaks are stored last, of the mixture and every output', async () => {
   let text = ''
   const stored = await outputs.finish(async (part, file, contentType) => {
     if (part === 'peaks') text = `${contentType} ${await readFile(file, 'utf8')}`
+    return part === 'peaks' ? 'a-place' : undefined
   })
   assert.match(text, /^application\/json \{"mixture":/)
   assert.equal(stored.peaks?.bytes, text.length - 'application/json '.length)
+  assert.deepEqual([stored.peaks?.place, stored.target.place], ['a-place', undefined])
 })
 
 test('where one output clips at last, all are lowered alike, from their first sample', async () => {
@@ -183,7 +189,7 @@ test('where one output clips at last, all are lowered alike, from their first sa
 test('outputs that do not clip are stored as they are', async () => {
   const outputs = await openOutputs(null).opened
   await outputs.write(new Map(NAMES.map((name) => [name, [Float32Array.of(1, -1, 0.5)]])))
-  const { gain_db: gainDb } = await outputs.finish(() => Promise.resolve())
+  const { gain_db: gainDb } = await outputs.finish(() => Promise.resolve(undefined))
   assert.equal(gainDb, 0)
   const [plane] = readWav24(await readFile(join(folder, 'target'))).planes
   assert.deepEqual([...plane!], [1 - 2 ** -23, -1, 0.5])
@@ -195,7 +201,7 @@ test('aborted while the files are written again, it stops', async () => {
   await outputs.write(new Map(NAMES.map((name) => [name, [Float32Array.of(2)]])))
   stop.abort(new Error('canceled'))
   await assert.rejects(
-    outputs.finish(() => Promise.resolve()),
+    outputs.finish(() => Promise.resolve(undefined)),
     /canceled/,
   )
   await outputs.abort()

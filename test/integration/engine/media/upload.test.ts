@@ -38,12 +38,13 @@ const early =
 const hangUp: RequestListener = (request) =>
   void request.once('data', () => request.socket.destroy())
 
-function upload(url: string, options: object = {}): Promise<void> {
+function upload(url: string, options: object = {}): Promise<string | undefined> {
   const signal = new AbortController().signal
   return uploadOutput({
     url,
     path,
     contentType: 'audio/wav',
+    attemptId: 'attempt-1',
     signal,
     retryPolicy: QUICK,
     ...options,
@@ -64,6 +65,28 @@ describe('an upload', () => {
     assert.equal(headers['content-length'], String(BYTES.length))
     assert.equal(headers['content-type'], 'audio/wav')
     assert.equal(headers['transfer-encoding'], undefined)
+  })
+
+  for (const fileName of [undefined, 'job-1-a/target']) {
+    const how = fileName === undefined ? 'sent' : 'handed over'
+    test(`names its attempt, and returns the place that the gateway names (${how})`, async (t) => {
+      const { url } = await serve(t, (request, response) => {
+        const { 'winnow-attempt': attempt = '' } = request.headers
+        response.setHeader('winnow-place', attempt)
+        taken()(request, response)
+      })
+      assert.equal(await upload(url, { fileName }), 'attempt-1')
+    })
+  }
+
+  test('has no place where the gateway names none, or what can be no part of a key', async (t) => {
+    for (const place of [[], ['winnow-place', '../other']]) {
+      const { url } = await serve(t, (request, response) => {
+        if (place[0]) response.setHeader(place[0], place[1]!)
+        taken()(request, response)
+      })
+      assert.equal(await upload(url), undefined)
+    }
   })
 
   test('of an empty file is one', async (t) => {
