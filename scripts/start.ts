@@ -159,7 +159,7 @@ async function greet(
   const keyFile = join(dataFolder, 'api-key')
   const own = process.env.BOOTSTRAP_API_KEY
   const key = own ?? (existsSync(keyFile) ? (await readFile(keyFile, 'utf8')).trim() : '<your key>')
-  const example = 'examples/speech-over-piano.wav' // a package has it elsewhere
+  const example = 'examples/drums-and-flute.wav' // a package has it elsewhere
   const separate = called('separate', existsSync(example) ? example : 'song.mp3')
   const shellKey = own ? '$BOOTSTRAP_API_KEY' : key
   const page = await pageAddress(address, listening, key)
@@ -177,7 +177,7 @@ async function greet(
       '',
       '  Try:',
       `    curl -H "Authorization: Bearer ${shellKey}" ${address}/v1/models`,
-      `    ${separate} "piano"${clientOptions(address)}`,
+      `    ${separate} "drums"${clientOptions(address)}`,
       '',
       '  Ctrl-C stops it.',
       '',

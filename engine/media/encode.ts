@@ -12,12 +12,13 @@ import {
   type AVSampleFormat,
 } from 'node-av/constants'
 import { avChannelLayoutDefault, type ChannelLayout, Frame } from 'node-av/lib'
+import { OUTPUT_MARK } from '../../shared/output-mark.ts'
 import type { OutputFormat } from '../../shared/separation-options.ts'
 import { AudioFile, type AudioFileFormat } from './audio-file.ts'
 import { BlockMaker } from './block-maker.ts'
 import { layoutOfMask } from './channel-layout.ts'
 import type { Cover } from './cover.ts'
-import type { Tags } from './tags.ts'
+import type { FileTags, Tags } from './tags.ts'
 
 export interface EncoderOptions {
   /** What clients may choose, or `aac`: the sound track of a video, as an M4A file. */
@@ -55,7 +56,7 @@ export interface Encoder {
 }
 
 /**
- * Begins a file at `path`, in place of one that may be there.
+ * Begins a file at `path`, in place of one that may be there. Its tags say that it was separated.
  *
  * `wav`: 24-bit PCM, rounded, clipped to full scale, without dither, sample for sample as long as
  * what was written; RF64 beyond 4 GiB. `flac`: the same samples, for up to eight channels. `mp3`:
@@ -64,7 +65,8 @@ export interface Encoder {
  */
 export async function createEncoder(path: string, options: EncoderOptions): Promise<Encoder> {
   const { sampleRate, channels, channelMask = 0n, tags = {}, cover = null } = options
-  const source = { sampleRate, layout: layoutOfMask(channelMask, channels), tags, cover }
+  const marked = { ...tags, encoded_by: OUTPUT_MARK }
+  const source = { sampleRate, layout: layoutOfMask(channelMask, channels), tags: marked, cover }
   switch (options.format) {
     case 'wav':
       return createWav(path, source)
@@ -80,7 +82,7 @@ export async function createEncoder(path: string, options: EncoderOptions): Prom
 interface Source {
   sampleRate: number
   layout: ChannelLayout
-  tags: Tags
+  tags: FileTags
   cover: Cover | null
 }
 

@@ -6,7 +6,7 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { ERRORS, FAILURE_CODES } from '../../shared/errors.ts'
 import { ID_CHARACTERS_MAX } from '../../shared/ids.ts'
-import { Finding } from '../../shared/messages.ts'
+import { Finding as StoredFinding, Recognition } from '../../shared/messages.ts'
 import { REQUEST_STATUSES } from '../../shared/request-status.ts'
 import {
   AudioSpan,
@@ -242,8 +242,26 @@ export const QueueSubmitResponse = Type.Object(
 const SEVERAL = 'An extension: of a completed request with `prompts`, in their order.'
 
 const PromptFinding = Type.Object(
-  { prompt: Type.String(), ...Finding.properties },
+  { prompt: Type.String(), ...Recognition.properties },
   { title: 'PromptFinding' },
+)
+
+const Finding = Type.Object(
+  {
+    prompt: Type.String(),
+    ...StoredFinding.properties,
+    state: Type.Required(Type.Pick(StoredFinding, ['state'])).properties.state,
+    message: Type.String({ description: 'The same as a sentence or two, for people.' }),
+  },
+  { title: 'Finding' },
+)
+
+const Findings = Type.Optional(
+  Type.Array(Finding, {
+    description:
+      'An extension: what the model found out about each prompt of a completed request, in their ' +
+      'order. Absent where the model tells nothing.',
+  }),
 )
 
 export const QueueStatusResponse = Type.Object(
@@ -270,8 +288,9 @@ export const QueueStatusResponse = Type.Object(
       ),
     ),
     webhook: Type.Optional(WebhookDeliveryStatus),
-    ...Finding.properties,
+    ...Recognition.properties,
     targets: Type.Optional(Type.Array(PromptFinding, { description: SEVERAL })),
+    findings: Findings,
   },
   { title: 'QueueStatusResponse' },
 )
@@ -325,7 +344,8 @@ export const SeparationData = Type.Object(
     residual: OutputFile,
     duration: Type.Optional(Type.Number({ description: 'Seconds.' })),
     sample_rate: Type.Integer({ description: 'Hertz.' }),
-    ...Finding.properties,
+    ...Recognition.properties,
+    findings: Findings,
   },
   { title: 'SeparationData' },
 )

@@ -55,7 +55,7 @@ async function assertSound(page: Page): Promise<void> {
   const saved = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Download piano' }).click()
   const download = await saved
-  assert.equal(download.suggestedFilename(), 'a song-piano.wav')
+  assert.equal(download.suggestedFilename(), 'a song.piano.wav')
   const target = await planesOf(download)
   assert.ok(largestDifference(await saveMix(page), target) <= ROUNDING, 'the target is solo')
   await page.getByRole('button', { name: 'Solo piano' }).click()
@@ -108,7 +108,9 @@ async function twoPrompts(place: Place): Promise<void> {
   for (const lane of ['Mixture', 'piano', 'speech', 'Residual']) {
     await page.getByRole('region', { name: lane, exact: true }).waitFor()
   }
-  await page.getByText(/match of piano \d+ %, match of speech \d+ %/).waitFor()
+  for (const prompt of ['piano', 'speech']) {
+    await page.getByText(new RegExp(`"${prompt}" was found \\(match \\d+ %\\)`)).waitFor()
+  }
   await page.getByRole('button', { name: 'Solo piano' }).click() // off: all but the mixture
   await page.getByRole('button', { name: 'Mute Mixture' }).click()
   const mixture = await readWav16(examplePath(SPEECH_OVER_PIANO))
@@ -329,7 +331,7 @@ async function allOptions(place: Place): Promise<void> {
   await playerIsThere(page)
   const saved = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Download piano' }).click()
-  assert.equal((await saved).suggestedFilename(), 'speech-over-piano-piano.flac')
+  assert.equal((await saved).suggestedFilename(), 'speech-over-piano.piano.flac')
 }
 
 /** A session that has ended, as after its twelve hours. */

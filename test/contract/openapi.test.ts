@@ -83,13 +83,17 @@ const FIELDS: Record<string, [required: string, optional?: string, extension?: s
   QueueStatusResponse: [
     'request_id model status created_at updated_at result_url',
     'logs webhook',
-    'progress queue_position estimated_seconds_left error match understood_as targets',
+    'progress queue_position estimated_seconds_left error match understood_as targets findings',
   ],
   WebhookDeliveryStatus: ['delivery_status attempts delivered_at last_error'],
   QueueResultResponse: ['request_id model status data usage retention', 'webhook'],
   'QueueResultResponse.usage': ['', 'feature quantity billing_status'],
   'QueueResultResponse.retention': ['', 'delete_after'],
-  SeparationData: ['target residual sample_rate', 'duration', 'targets match understood_as'],
+  SeparationData: [
+    'target residual sample_rate',
+    'duration',
+    'targets match understood_as findings',
+  ],
   OutputFile: ['url content_type file_name', 'video_url'],
   SeparationCompletedEvent: [
     'type request_id model status created_at completed_at data usage',

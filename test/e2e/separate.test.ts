@@ -164,11 +164,28 @@ for (const { name, container, encoder, type, ...rest } of codings) {
   })
 }
 
+test('a prompt that the model does not know is not answered under its name', async () => {
+  const path = examplePath('speech-over-piano.wav')
+  const { submitted, last } = await separateFile(winnow, path, { prompts: ['dishwasher', 'piano'] })
+  const { data } = await winnow.client.result(submitted)
+  const [unknown, found] = data.findings!
+  assert.deepEqual(last.findings, data.findings)
+  assert.equal(unknown!.state, 'unknown')
+  assert.equal(unknown!.holds, 'everything but speech')
+  assert.ok(unknown!.nearest!.includes('vacuum cleaner'), unknown!.message)
+  assert.match(unknown!.message, /does not know "dishwasher".* The nearest names to try: "vacuum/)
+  assert.equal(found!.state, 'found')
+  assert.deepEqual(
+    data.targets!.map(({ file_name: name }) => name),
+    ['speech-over-piano.everything-but-speech-not-dishwasher.wav', 'speech-over-piano.piano.wav'],
+  )
+})
+
 test('output_format mp3 gives two mp3 files with their names', async () => {
   const path = examplePath('speech-over-piano.wav')
   const { submitted } = await separateFile(winnow, path, { prompt: 'piano', output_format: 'mp3' })
   const { target, result } = await downloadResult(winnow, submitted)
-  assert.equal(result.data.target.file_name, 'speech-over-piano-piano.mp3')
+  assert.equal(result.data.target.file_name, 'speech-over-piano.piano.mp3')
   assert.equal(result.data.target.content_type, 'audio/mpeg')
   assert.ok(target.subarray(0, 3).toString() === 'ID3' || target[0] === 0xff, 'an mp3 file')
 })
@@ -177,7 +194,7 @@ test('output_format flac gives the samples of wav', async () => {
   const path = examplePath('speech-over-piano.wav')
   const { submitted } = await separateFile(winnow, path, { prompt: 'piano', output_format: 'flac' })
   const { target, residual, result } = await downloadResult(winnow, submitted)
-  assert.equal(result.data.target.file_name, 'speech-over-piano-piano.flac')
+  assert.equal(result.data.target.file_name, 'speech-over-piano.piano.flac')
   assert.equal(result.data.target.content_type, 'audio/flac')
   const [one, other] = await Promise.all(
     [target, residual].map(async (bytes, i) => {
@@ -270,13 +287,13 @@ test('the command-line client writes both files beside the input and prints the 
   const env = { ...process.env, WINNOW_URL: winnow.url, WINNOW_API_KEY: API_KEY }
   const { stdout } = await promisify(execFile)(process.execPath, args, { env })
   assert.match(stdout, /6\.0 s of audio in .*times real time/)
-  for (const name of ['mix-piano.wav', 'mix-residual.wav']) {
+  for (const name of ['mix.piano.wav', 'mix.rest.without-piano.wav']) {
     assert.ok((await stat(join(folder, name))).size > 500_000)
   }
   const bad = promisify(execFile)(process.execPath, [...args, '--overlap', '70'], { env })
   await assert.rejects(bad, (error: { code: number; stderr: string }) => {
     assert.notEqual(error.code, 0)
-    assert.match(error.stderr, /chunk_overlap/)
+    assert.match(error.stderr, /--overlap takes a number from 0 to 30, not 70/)
     return true
   })
 })
