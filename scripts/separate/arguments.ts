@@ -254,7 +254,7 @@ function readSpan(text: string, include: boolean): AudioSpan {
 
 function readWebhook(values: Values): Omit<Submission, 'input'> {
   const { webhook, 'webhook-secret': secret, metadata } = values
-  if (webhook !== undefined && !/^https:\/\/./i.test(webhook)) {
+  if (webhook !== undefined && !/^https?:\/\/./i.test(webhook)) {
     throw new UsageError(`--webhook takes an https URL, not "${webhook}"`)
   }
   const { webhookSecretCharactersMin: least, webhookSecretCharactersMax: most } = LIMITS

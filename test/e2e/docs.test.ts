@@ -78,7 +78,9 @@ const EPISODE = 'cp media/episode.wav .'
 const READERS: Readonly<Record<string, Reader>> = {
   'README.md': {
     has: `${SONGS}; cp media/episode.wav mix.wav`,
-    gets: 'test -s examples/drums-and-flute.rest.without-drums.wav -a -s stems/one.vocals.wav -a -s piano.wav',
+    gets:
+      'test -s examples/drums-and-flute.rest.without-drums.wav -a -s stems/one.vocals.wav ' +
+      '-a -s drums.wav -a -s piano.wav',
   },
   'docs/first-run.md': {
     has: 'mkdir recordings; cp media/episode.wav recordings/',
@@ -114,7 +116,10 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
   'docs/guides/webhooks.md': {
     has: EPISODE,
-    gets: 'timeout 20 sh -c "until test -s seen.txt; do sleep 0.1; done"',
+    gets:
+      'timeout 20 sh -c "until grep -q dropped listener.log; do sleep 0.1; done"; ' +
+      'until test $(grep -c audio.separate.completed listener.log) = 2; do sleep 0.1; done; ' +
+      'test $(wc -l < seen.txt) = 2',
   },
   'clients/typescript/README.md': {
     has: 'cp media/scene.mp4 walk.mp4',
@@ -236,7 +241,9 @@ function replaceAddresses(code: string, more: [string, string][] = []): string {
 async function runPage(page: string): Promise<string> {
   const cwd = await makeCheckout(page)
   const [port = 0] = await freePorts(1)
-  const hooks: [string, string][] = [['https://hooks.example.com', `http://127.0.0.1:${port}`]]
+  const hooks = ['https://hooks.example.com', 'http://127.0.0.1:3000'].map(
+    (address): [string, string] => [address, `http://127.0.0.1:${port}`],
+  )
   const { has = '', gets = '' } = READERS[page] ?? {}
   const steps = runnable
     .filter((block) => block.page === page)
@@ -247,7 +254,7 @@ async function runPage(page: string): Promise<string> {
       await writeFile(join(cwd, name), sourceOf(block))
       const command = block.language === 'ts' ? `node --import tsx ${name}` : `python3 ${name}`
       if (!block.code.includes('.listen(')) return `${announced}\n${command}`
-      return `${announced}\n${command} &\nuntil (: > /dev/tcp/127.0.0.1/${port}) 2> /dev/null; do sleep 0.1; done`
+      return `${announced}\n${command} > listener.log &\nuntil (: > /dev/tcp/127.0.0.1/${port}) 2> /dev/null; do sleep 0.1; done`
     })
   const script = [
     "trap 'kill $(jobs -p) 2> /dev/null || true' EXIT",

@@ -218,7 +218,7 @@ test('a wrong command line exits with 2 and says what is right, before any call'
     [[song, 'x', '--no-span', 'a-b'], /START-END/],
     [[song, 'x', '--metadata', '{'], /JSON/],
     [[song, 'x', '--metadata', '[]'], /JSON object/],
-    [[song, 'x', '--webhook', 'http://x.test'], /https/],
+    [[song, 'x', '--webhook', 'x.test'], /https/],
     [[song, 'x', '--webhook-secret', 'short'], '--webhook-secret takes 16 to 256 characters'],
     [[song, 'x', '--url', 'ftp://x'], /http/],
   ]
