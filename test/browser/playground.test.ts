@@ -267,6 +267,22 @@ async function address(place: Place): Promise<void> {
   await page.getByRole('heading', { name: 'far.wav' }).waitFor()
 }
 
+/** One press gives an example and a prompt that works on it. */
+async function examplePrompt(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  const examples = page.getByRole('group', { name: 'Examples' })
+  assert.match(await examples.innerText(), /^drums and flute/)
+  await examples.getByRole('button', { name: 'drums', exact: true }).click()
+  await page.getByText('drums-and-flute.wav, 1.0 MB').waitFor()
+  assert.equal(await page.getByLabel('Prompt 1').inputValue(), 'drums')
+  await page.getByLabel('Prompt 1').fill('dishwasher')
+  await separate(page)
+  await page.getByText(/does not know "dishwasher": its target holds everything but/).waitFor()
+  await page
+    .getByRole('region', { name: 'everything but speech, not “dishwasher”', exact: true })
+    .waitFor()
+}
+
 /** From the address bar to sound without a mouse. */
 async function byKeyboard(place: Place): Promise<void> {
   const page = await signedIn(place)
@@ -363,6 +379,7 @@ test('the playground', async (t) => {
     ['a code that was used gets its message', usedCode],
     ['a recording of the microphone is a source', microphone],
     ['a public address is a source', address],
+    ['an example with a prompt, and one that the model does not know', examplePrompt],
     ['all of it works by keyboard', byKeyboard],
     ['all options reach the service', allOptions],
     ['a session that has ended asks to sign in', sessionEnds],
