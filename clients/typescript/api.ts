@@ -474,6 +474,8 @@ export interface components {
             created_at: string;
             expires_at: string | null;
             revoked_at: string | null;
+            /** @description To the minute. */
+            last_used_at: string | null;
         };
         /** ApiKeyList */
         ApiKeyList: {
@@ -644,7 +646,7 @@ export interface components {
         CreditRequest: {
             /** @description Seconds of audio; below 0 they are taken back. */
             seconds: number;
-            /** @description Such as the number of an invoice: an account is credited once for each. */
+            /** @description Such as the number of an invoice: an account is credited once for each, and another amount with it is refused. */
             reference?: string;
         };
         /**
@@ -903,6 +905,8 @@ export interface components {
             created_at: string;
             expires_at: string | null;
             revoked_at: string | null;
+            /** @description To the minute. */
+            last_used_at: string | null;
             /** @description The key itself, `sep_<key_id>_<secret>`: only shown now. */
             key: string;
         };
@@ -2773,6 +2777,28 @@ export interface operations {
             };
             /** @description `NOT_FOUND`: There is nothing at this address. */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /**
+             * @description `FILE_NOT_UPLOADED`: PUT the bytes of the file to its upload_url first.
+             *
+             *     `FILE_ALREADY_UPLOADED`: The file has already been uploaded.
+             *
+             *     `RESULT_NOT_READY`: The request has not finished yet.
+             *
+             *     `REQUEST_FAILED`: The request failed.
+             *
+             *     `REQUEST_FINISHED`: The request has already finished.
+             *
+             *     `IDEMPOTENCY_CONFLICT`: This Idempotency-Key came with another body.
+             */
+            409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
