@@ -100,8 +100,10 @@ export interface LaneResult extends Separation {
   meanings?: readonly Meaning[]
   /** The nearest class; null: none is near the prompt. Absent without named ones. */
   understoodAs?: string | null
-  /** What the target is instead, where no class is near; absent: what the nearest one found. */
+  /** What the target holds instead, where no class is near; absent: what the nearest one found. */
   substitute?: string
+  /** Names to try instead, where no class is near, the likeliest first. */
+  nearest?: readonly string[]
   /**
    * Where the target was predicted to sound, in order; empty: nowhere, and then nothing was
    * silenced. Absent: not requested.

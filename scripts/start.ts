@@ -163,7 +163,7 @@ async function greet(
   // What is no terminal is kept, such as a container's log, and read by others.
   const isShown = process.stdout.isTTY || !hasFile
   const shownKey = isShown ? key : `in ${keyFile}`
-  const example = 'examples/speech-over-piano.wav' // a package has it elsewhere
+  const example = 'examples/drums-and-flute.wav' // a package has it elsewhere
   const separate = called('separate', existsSync(example) ? example : 'song.mp3')
   const shellKey = own ? '$BOOTSTRAP_API_KEY' : isShown ? key : `$(cat ${keyFile})`
   const page = await pageAddress(address, listening, key)
@@ -181,7 +181,7 @@ async function greet(
       '',
       '  Try:',
       `    curl -H "Authorization: Bearer ${shellKey}" ${address}/v1/models`,
-      `    ${separate} "piano"${clientOptions(address)}`,
+      `    ${separate} "drums"${clientOptions(address)}`,
       '',
       '  Ctrl-C stops it.',
       '',

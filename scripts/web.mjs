@@ -8,20 +8,23 @@ import { build } from 'esbuild'
 import { hashOf, ROOT, RUNTIME } from './setup/files.mjs'
 import { licenceTexts, packagesOf } from './setup/licence-texts.mjs'
 
-/** Shown on the page, in this order. */
-const EXAMPLES = ['speech-over-piano.wav', 'siren-and-speech.wav', 'drums-and-flute.wav']
+/** Shown on the page, in their order. */
+const EXAMPLES = JSON.parse(readFileSync(join(ROOT, 'examples/examples.json'), 'utf8'))
 
 const out = join(RUNTIME, 'web')
 const fresh = `${out}.new`
 rmSync(fresh, { recursive: true, force: true })
 mkdirSync(join(fresh, 'assets'), { recursive: true })
 
-const names = EXAMPLES.map((name) => {
-  const { base, extension } = /^(?<base>.*)(?<extension>\..*)$/.exec(name).groups
-  const source = join(ROOT, 'examples', name)
-  const hashed = `${base}-${hashOf(readFileSync(source)).slice(0, 8)}${extension}`
+const examples = EXAMPLES.map(({ name, prompts }) => {
+  const source = join(ROOT, 'examples', `${name}.wav`)
+  const hashed = `${name}-${hashOf(readFileSync(source)).slice(0, 8)}.wav`
   cpSync(source, join(fresh, 'assets', hashed))
-  return [name, `/playground/assets/${hashed}`]
+  return {
+    name,
+    address: `/playground/assets/${hashed}`,
+    prompts: prompts.map(({ prompt }) => prompt),
+  }
 })
 const { outputFiles, metafile } = await build({
   metafile: true,
@@ -36,7 +39,7 @@ const { outputFiles, metafile } = await build({
   target: 'es2022',
   legalComments: 'none', // the licences lie beside
   tsconfig: 'web/tsconfig.json',
-  define: { EXAMPLES: JSON.stringify(Object.fromEntries(names)) },
+  define: { EXAMPLES: JSON.stringify(examples) },
 })
 let html = outputFiles.reduce(
   (page, { path, contents }) => {

@@ -103,8 +103,8 @@ const StoredFile = Type.Object({
 /** Sound and, where the source had a picture, the same sound under it. */
 const Output = Type.Object({ ...StoredFile.properties, video: Type.Optional(StoredFile) })
 
-/** What the model found out about a prompt; of a model that tells neither, nothing. */
-const findingFields = {
+/** How sure the model is of a prompt; of a model that tells neither, nothing. */
+const recognitionFields = {
   match: Type.Optional(
     Type.Number({
       minimum: 0,
@@ -130,10 +130,37 @@ export const gainField = {
   ),
 }
 
-/** Of one prompt. */
-export const Finding = Type.Object(findingFields)
+export const Recognition = Type.Object(recognitionFields)
 
-const Target = Type.Object({ ...Output.properties, ...findingFields })
+/** Names to try in place of an unknown prompt, at most. */
+export const NEAREST_MAX = 8
+
+/** What the model found out about a prompt; of a model that tells nothing, nothing. */
+export const Finding = Type.Object({
+  ...recognitionFields,
+  state: Type.Optional(
+    Type.Enum(['found', 'unsure', 'unknown'], {
+      description:
+        '`found`: more probable than not; `unsure`: less probable, and the target may be softer; ' +
+        '`unknown`: the model does not know the prompt, and the target holds something else.',
+    }),
+  ),
+  softened_db: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      description: 'Unless `found`: by how many dB the target is softer than what was found.',
+    }),
+  ),
+  holds: Type.Optional({ ...Text, description: 'Of an `unknown` prompt: what the target holds.' }),
+  nearest: Type.Optional(
+    Type.Array(Text, {
+      maxItems: NEAREST_MAX,
+      description: "Of an `unknown` prompt: the model's nearest names, to try.",
+    }),
+  ),
+})
+
+const Target = Type.Object({ ...Output.properties, ...Finding.properties })
 
 /**
  * What an engine reports, durably. `released` returns the request, to be queued with a new job:
@@ -205,6 +232,7 @@ export const EngineAnnouncement = Type.Object({
 
 export type Job = Static<typeof Job>
 export type StoredFile = Static<typeof StoredFile>
+export type Recognition = Static<typeof Recognition>
 export type Finding = Static<typeof Finding>
 export type Event = Static<typeof Event>
 export type Identity = Static<typeof Identity>

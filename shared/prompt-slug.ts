@@ -1,6 +1,8 @@
-/** Prompts as parts of files' names. */
+/** Names of output files, as the service, its page and the command line give them. */
 
 const CHARACTERS_MAX = 60
+/** Of the prompts in the name of a residual; more are counted. */
+const RESIDUAL_CHARACTERS_MAX = 100
 
 /** Letters and digits of any script, in lower case, with hyphens between words. */
 export const promptSlug = (prompt: string): string =>
@@ -13,11 +15,40 @@ export const promptSlug = (prompt: string): string =>
     .slice(0, CHARACTERS_MAX)
     .join('') || 'target'
 
-/** The slugs of a request's prompts, each another than the others and than that of the residual. */
-export function targetLabels(prompts: readonly string[]): string[] {
-  const slugs = prompts.map((prompt) => promptSlug(prompt))
-  return slugs.map((slug, i) => {
-    const isTaken = slug === 'residual' || slugs.indexOf(slug) < i
-    return isTaken ? `${slug}-${i + 1}` : slug
-  })
+export interface OutputLabels {
+  /** Of each prompt in order, each another than the others. */
+  targets: string[]
+  residual: string
 }
+
+/**
+ * What stands between the name of a source and the extension: `piano`, `rest.without-piano+drums`,
+ * and `everything-but-speech-not-kettle` where the target of `kettle` holds something else.
+ * @param holds what the target of a prompt holds instead, for those that the model does not know
+ */
+export function outputLabels(
+  prompts: readonly string[],
+  holds: readonly (string | undefined)[] = [],
+): OutputLabels {
+  const all = prompts.map((prompt) => promptSlug(prompt))
+  const slugs = all.map((slug, i) => (all.indexOf(slug) < i ? `${slug}-${i + 1}` : slug))
+  const targets = slugs.map((slug, i) => {
+    const instead = holds[i]
+    return instead === undefined ? slug : `${promptSlug(instead)}${substituteEnd(slug)}`
+  })
+  return { targets, residual: `rest.without-${joined(slugs)}` }
+}
+
+/** How the label of a target ends that holds something else than its prompt. */
+export const substituteEnd = (label: string): string => `-not-${label}`
+
+function joined(slugs: readonly string[]): string {
+  const isLong = (count: number) => slugs.slice(0, count).join('+').length > RESIDUAL_CHARACTERS_MAX
+  const firstLong = slugs.findIndex((_, i) => isLong(i + 1))
+  if (firstLong < 0) return slugs.join('+')
+  return [...slugs.slice(0, firstLong), `${slugs.length - firstLong}-more`].join('+')
+}
+
+/** `concert.m4a` and `piano` give `concert.piano.wav`. @param stem without its extension */
+export const outputName = (stem: string, label: string, extension: string): string =>
+  `${stem}.${label}.${extension}`

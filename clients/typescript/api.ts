@@ -836,6 +836,43 @@ export interface components {
             data: components["schemas"]["File"][];
             next_cursor: string | null;
         };
+        /**
+         * Finding
+         * @description What the model found out about a prompt. Unless `state` is `found`, tell whoever asked: `message` says how.
+         * @example {
+         *       "prompt": "washing machine",
+         *       "understood_as": null,
+         *       "state": "unknown",
+         *       "softened_db": 0,
+         *       "holds": "everything but speech",
+         *       "nearest": [
+         *         "vacuum cleaner",
+         *         "water",
+         *         "steel drum"
+         *       ],
+         *       "message": "The model does not know \"washing machine\": its target holds everything but speech instead. The nearest names to try: \"vacuum cleaner\", \"water\", \"steel drum\"."
+         *     }
+         */
+        Finding: {
+            prompt: string;
+            /** @description An extension: how probable it is that the sound is in the media. */
+            match?: number;
+            /** @description An extension: the model's nearest name for the prompt; null: none is near. */
+            understood_as?: string | null;
+            /**
+             * @description `found`: more probable than not; `unsure`: less probable, and the target may be softer; `unknown`: the model does not know the prompt, and the target holds something else.
+             * @enum {unknown}
+             */
+            state: "found" | "unsure" | "unknown";
+            /** @description Unless `found`: by how many dB the target is softer than what was found. */
+            softened_db?: number;
+            /** @description Of an `unknown` prompt: what the target holds. */
+            holds?: string;
+            /** @description Of an `unknown` prompt: the model's nearest names, to try. */
+            nearest?: string[];
+            /** @description The same as a sentence or two, for people. */
+            message: string;
+        };
         /** Fleet */
         Fleet: {
             /** Format: date-time */
@@ -933,6 +970,8 @@ export interface components {
             understood_as?: string | null;
             /** @description An extension: of a completed request with `prompts`, in their order. */
             targets?: components["schemas"]["PromptFinding"][];
+            /** @description An extension: what the model found out about each prompt of a completed request, in their order. Absent where the model tells nothing. */
+            findings?: components["schemas"]["Finding"][];
             /** @description Of several the first. */
             prompt: string;
             /** @description Where there are several. */
@@ -987,7 +1026,7 @@ export interface components {
          * @example {
          *       "url": "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/target?expires=1767927845678&signature=3f1c",
          *       "content_type": "audio/wav",
-         *       "file_name": "walk-dog-barking.wav"
+         *       "file_name": "walk.dog-barking.wav"
          *     }
          */
         OutputFile: {
@@ -1031,16 +1070,27 @@ export interface components {
          *         "target": {
          *           "url": "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/target?expires=1767927845678&signature=3f1c",
          *           "content_type": "audio/wav",
-         *           "file_name": "walk-dog-barking.wav"
+         *           "file_name": "walk.dog-barking.wav"
          *         },
          *         "residual": {
          *           "url": "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/residual?expires=1767927845678&signature=3f1c",
          *           "content_type": "audio/wav",
-         *           "file_name": "walk-residual.wav"
+         *           "file_name": "walk.rest.without-dog-barking.wav"
          *         },
          *         "duration": 12.5,
          *         "sample_rate": 48000,
-         *         "gain_db": 0
+         *         "gain_db": 0,
+         *         "match": 0.97,
+         *         "understood_as": "dog",
+         *         "findings": [
+         *           {
+         *             "prompt": "dog barking",
+         *             "match": 0.97,
+         *             "understood_as": "dog",
+         *             "state": "found",
+         *             "message": "\"dog barking\", taken for \"dog\", was found (match 97 %)."
+         *           }
+         *         ]
          *       },
          *       "usage": {
          *         "feature": "audio_seconds",
@@ -1128,6 +1178,8 @@ export interface components {
             understood_as?: string | null;
             /** @description An extension: of a completed request with `prompts`, in their order. */
             targets?: components["schemas"]["PromptFinding"][];
+            /** @description An extension: what the model found out about each prompt of a completed request, in their order. Absent where the model tells nothing. */
+            findings?: components["schemas"]["Finding"][];
         };
         /**
          * QueueSubmitResponse
@@ -1223,16 +1275,27 @@ export interface components {
          *       "target": {
          *         "url": "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/target?expires=1767927845678&signature=3f1c",
          *         "content_type": "audio/wav",
-         *         "file_name": "walk-dog-barking.wav"
+         *         "file_name": "walk.dog-barking.wav"
          *       },
          *       "residual": {
          *         "url": "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/residual?expires=1767927845678&signature=3f1c",
          *         "content_type": "audio/wav",
-         *         "file_name": "walk-residual.wav"
+         *         "file_name": "walk.rest.without-dog-barking.wav"
          *       },
          *       "duration": 12.5,
          *       "sample_rate": 48000,
-         *       "gain_db": 0
+         *       "gain_db": 0,
+         *       "match": 0.97,
+         *       "understood_as": "dog",
+         *       "findings": [
+         *         {
+         *           "prompt": "dog barking",
+         *           "match": 0.97,
+         *           "understood_as": "dog",
+         *           "state": "found",
+         *           "message": "\"dog barking\", taken for \"dog\", was found (match 97 %)."
+         *         }
+         *       ]
          *     }
          */
         SeparationData: {
@@ -1250,6 +1313,8 @@ export interface components {
             match?: number;
             /** @description An extension: the model's nearest name for the prompt; null: none is near. */
             understood_as?: string | null;
+            /** @description An extension: what the model found out about each prompt of a completed request, in their order. Absent where the model tells nothing. */
+            findings?: components["schemas"]["Finding"][];
         };
         /** SeparationFailedEvent */
         SeparationFailedEvent: {

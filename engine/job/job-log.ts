@@ -1,14 +1,12 @@
 /** The lines of a job in its client's `logs`: what was found, decided and done. */
 
 import type { AudioSpan, SeparationOptions } from '../../shared/separation-options.ts'
-import type { Finding } from '../../shared/messages.ts'
-import type { Meaning, ModelDescription, Span } from '../../models/model.ts'
+import type { ModelDescription, Span } from '../../models/model.ts'
 import { chunkCount, type ChunkPlan } from './chunks.ts'
+import { findingOf, MATCH_LEAST, softenedDb, type Found } from './findings.ts'
 import type { Mixture } from '../media/mixture.ts'
 import type { Stored } from './outputs.ts'
 
-/** Under this it is more probable that the sound is not there. */
-const MATCH_LEAST = 0.5
 /** Chunks whose scores are logged one by one. */
 const CHUNKS_LISTED_MAX = 12
 /** Spans that are logged one by one. */
@@ -35,22 +33,12 @@ export const describeReading = ({ corruptPackets, remarks }: Mixture): string[] 
 ]
 
 /** The result of one chunk. */
-export interface ChunkWork {
+export interface ChunkWork extends Found {
   startSecond: number
   endSecond: number
   /** Of its candidates, and which was kept. */
   scores: readonly number[]
   chosen: number
-  /** The probability that the sound is in it, if the model gives one. */
-  match: number | undefined
-  /** The gain that the target was given because of the match. */
-  presenceGain: number | undefined
-  /** How the model interpreted the prompt, if it reports that. */
-  meanings: readonly Meaning[] | undefined
-  /** The name that is near the prompt; null: none is. */
-  understoodAs: string | null | undefined
-  /** What the target is instead, where no name is near. */
-  substitute: string | undefined
   /** In seconds from the start of the chunk. */
   predictedSpans: readonly Span[] | undefined
 }
@@ -112,24 +100,15 @@ const describeOverlap = ({ chunk_overlap, max_chunk_duration }: SeparationOption
 
 /** The same for every chunk. */
 function describeMeaning([first]: readonly ChunkWork[]): string[] {
-  const { meanings = [], understoodAs, substitute } = first ?? {}
+  const { meanings = [], understoodAs, nearest = [] } = first ?? {}
   const list = meanings.map(({ name, probability }) => `${name} (${probability.toFixed(2)})`)
   if (understoodAs === null) {
-    const nearest = list.length > 0 ? `; the nearest: ${list.join(', ')}` : ''
-    const target = substitute ?? 'what was found by the nearest'
-    return [`The model has no name that is near the prompt${nearest}. The target is ${target}.`]
+    const { holds } = findingOf([first!])
+    const instead = holds === undefined ? '' : ` The target holds ${holds} instead.`
+    const names = nearest.length > 0 ? ` The nearest names: ${nearest.join(', ')}.` : ''
+    return [`The model has no name that is near the prompt.${instead}${names}`]
   }
   return list.length > 0 ? [`The prompt is taken to mean: ${list.join(', ')}.`] : []
-}
-
-/** What the model found out about a prompt; the match is that of the chunk where it is highest. */
-export function findingOf(work: readonly ChunkWork[]): Finding {
-  const matches = work.flatMap(({ match }) => match ?? [])
-  const name = work[0]?.understoodAs
-  return {
-    ...(matches.length > 0 && { match: Math.max(...matches) }),
-    ...(name !== undefined && { understood_as: name }),
-  }
 }
 
 function describeMatch(work: readonly ChunkWork[]): string[] {
@@ -152,8 +131,8 @@ function describeMatch(work: readonly ChunkWork[]): string[] {
 
 /** How much softer chunks are in which the sound seems absent. */
 function softened(work: readonly ChunkWork[]): string {
-  const softest = Math.min(...work.map(({ presenceGain = 1 }) => presenceGain))
-  return softest < 1 ? `, up to ${(-20 * Math.log10(softest)).toFixed(0)} dB softer` : ''
+  const most = softenedDb(work)
+  return most > 0 ? `, up to ${most.toFixed(0)} dB softer` : ''
 }
 
 function describeCandidates({ options, model, work }: PromptWork): string[] {

@@ -19,7 +19,8 @@ import {
   type ChunkPlan,
   type MixtureChunk,
 } from './chunks.ts'
-import { describeWork, findingOf, type ChunkWork } from './job-log.ts'
+import { findingOf } from './findings.ts'
+import { describeWork, type ChunkWork } from './job-log.ts'
 import { LaneSpans } from './lane-spans.ts'
 import type { Parts } from './outputs.ts'
 import { TargetCorrelation } from './target-correlation.ts'
@@ -185,6 +186,7 @@ const workOn = (
   meanings: best.meanings,
   understoodAs: best.understoodAs,
   substitute: best.substitute,
+  nearest: best.nearest,
   predictedSpans: best.predictedSpans,
 })
 

@@ -20,7 +20,7 @@ import {
 } from 'node-av/lib'
 import { addCoverStream, type Cover, writeCover } from './cover.ts'
 import { check } from './ffmpeg.ts'
-import type { Tags } from './tags.ts'
+import type { FileTags } from './tags.ts'
 
 export interface AudioFileFormat {
   /** FFmpeg's names. */
@@ -38,7 +38,7 @@ export interface AudioFileFormat {
   /** The encoder's own options. */
   encoderOptions?: Record<string, string>
   /** Title, artist and so on, as far as the container holds them. */
-  tags: Tags
+  tags: FileTags
   /** For containers that hold one. */
   cover: Cover | null
 }

@@ -12,11 +12,12 @@ import {
   type AVSampleFormat,
 } from 'node-av/constants'
 import { type ChannelLayout, Frame } from 'node-av/lib'
+import { OUTPUT_MARK } from '../../shared/output-mark.ts'
 import { AudioFile, type AudioFileFormat } from './audio-file.ts'
 import { BlockMaker } from './block-maker.ts'
 import { layoutInFile, layoutOfMask, mixedDown, type SoundFormat } from './channel-layout.ts'
 import type { Cover } from './cover.ts'
-import type { Tags } from './tags.ts'
+import type { FileTags, Tags } from './tags.ts'
 
 export interface EncoderOptions {
   /** `aac` is the sound track of a video, as an M4A file. */
@@ -58,7 +59,7 @@ export interface Encoder {
 }
 
 /**
- * Begins a file at `path`, in place of one that may be there.
+ * Begins a file at `path`, in place of one that may be there. Its tags say that it was separated.
  *
  * `wav`: 24-bit PCM, rounded, clipped to full scale, without dither, sample for sample as long as
  * what was written; RF64 beyond 4 GiB. `flac`: the same samples, for up to eight channels. `mp3`:
@@ -69,7 +70,8 @@ export async function createEncoder(path: string, options: EncoderOptions): Prom
   const { sampleRate, channels, channelMask = 0n, isLfeFull = false } = options
   const { tags = {}, cover = null } = options
   const layout = layoutOfMask(channelMask, channels)
-  const source = { sampleRate, layout, isLfeFull, tags, cover }
+  const marked = { ...tags, encoded_by: OUTPUT_MARK }
+  const source = { sampleRate, layout, isLfeFull, tags: marked, cover }
   switch (options.format) {
     case 'wav':
       return createWav(path, source)
@@ -86,7 +88,7 @@ interface Source {
   sampleRate: number
   layout: ChannelLayout
   isLfeFull: boolean
-  tags: Tags
+  tags: FileTags
   cover: Cover | null
 }
 

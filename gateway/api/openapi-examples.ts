@@ -45,16 +45,27 @@ const DATA = {
   target: {
     url: `${MEDIA}/target?${SIGNATURE}`,
     content_type: 'audio/wav',
-    file_name: 'walk-dog-barking.wav',
+    file_name: 'walk.dog-barking.wav',
   },
   residual: {
     url: `${MEDIA}/residual?${SIGNATURE}`,
     content_type: 'audio/wav',
-    file_name: 'walk-residual.wav',
+    file_name: 'walk.rest.without-dog-barking.wav',
   },
   duration: 12.5,
   sample_rate: 48_000,
   gain_db: 0,
+  match: 0.97,
+  understood_as: 'dog',
+  findings: [
+    {
+      prompt: 'dog barking',
+      match: 0.97,
+      understood_as: 'dog',
+      state: 'found',
+      message: '"dog barking", taken for "dog", was found (match 97 %).',
+    },
+  ],
 }
 
 export const NOTES: Readonly<Record<string, Note>> = {
@@ -182,6 +193,22 @@ export const NOTES: Readonly<Record<string, Note>> = {
   ListedRequest: {
     description: 'How a request stands, with its prompt, its file and the time of its outputs.',
     example: LISTED,
+  },
+  Finding: {
+    description:
+      'What the model found out about a prompt. Unless `state` is `found`, tell whoever asked: ' +
+      '`message` says how.',
+    example: {
+      prompt: 'washing machine',
+      understood_as: null,
+      state: 'unknown',
+      softened_db: 0,
+      holds: 'everything but speech',
+      nearest: ['vacuum cleaner', 'water', 'steel drum'],
+      message:
+        'The model does not know "washing machine": its target holds everything but speech ' +
+        'instead. The nearest names to try: "vacuum cleaner", "water", "steel drum".',
+    },
   },
   OutputFile: {
     description:

@@ -6,7 +6,7 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { ERRORS, FAILURE_CODES } from '../../shared/errors.ts'
 import { ID_CHARACTERS_MAX } from '../../shared/ids.ts'
-import { Finding, gainField } from '../../shared/messages.ts'
+import { gainField, Recognition } from '../../shared/messages.ts'
 import { REQUEST_STATUSES } from '../../shared/request-status.ts'
 import {
   AudioSpan,
@@ -14,6 +14,7 @@ import {
   LIMITS,
   SeparationOptions,
 } from '../../shared/separation-options.ts'
+import { Findings, PromptFinding, SEVERAL } from './finding-schemas.ts'
 
 export const MODEL_ID = 'audio/separate'
 
@@ -270,13 +271,6 @@ const Metadata = Type.Optional(
   ),
 )
 
-const SEVERAL = 'An extension: of a completed request with `prompts`, in their order.'
-
-const PromptFinding = Type.Object(
-  { prompt: Type.String(), ...Finding.properties },
-  { title: 'PromptFinding' },
-)
-
 export const QueueStatusResponse = Type.Object(
   {
     request_id: Type.String(),
@@ -302,8 +296,9 @@ export const QueueStatusResponse = Type.Object(
     ),
     webhook: Type.Optional(WebhookDeliveryStatus),
     metadata: Metadata,
-    ...Finding.properties,
+    ...Recognition.properties,
     targets: Type.Optional(Type.Array(PromptFinding, { description: SEVERAL })),
+    findings: Findings,
   },
   { title: 'QueueStatusResponse' },
 )
@@ -358,7 +353,8 @@ export const SeparationData = Type.Object(
     duration: Type.Optional(Type.Number({ description: 'Seconds.' })),
     sample_rate: Type.Integer({ description: 'Hertz.' }),
     ...gainField,
-    ...Finding.properties,
+    ...Recognition.properties,
+    findings: Findings,
   },
   { title: 'SeparationData' },
 )

@@ -1,7 +1,7 @@
 /** separation.proto in TypeScript: its messages, made from and into those of the HTTP API. */
 
 import { ServiceError } from '../../shared/errors.ts'
-import type { Finding } from '../../shared/messages.ts'
+import type { Recognition } from '../../shared/messages.ts'
 import type { RequestStatus } from '../../shared/request-status.ts'
 import { assertFewValues } from '../api/body-text.ts'
 import { compactJson } from '../api/json-text.ts'
@@ -145,6 +145,7 @@ export interface Separation extends Pick<
   | 'match'
   | 'understood_as'
   | 'targets'
+  | 'findings'
 > {
   created_at_ms: number
   updated_at_ms: number
@@ -200,14 +201,20 @@ const deliveryOf = ({ delivered_at, ...same }: WebhookDelivery) => ({
 })
 
 /** A message has no null: where no name is near a prompt, it is empty. */
-const withoutNull = <T extends Finding>(finding: T) => ({
+const withoutNull = <T extends Recognition>(finding: T) => ({
   ...finding,
   ...(finding.understood_as === null && { understood_as: '' }),
 })
 
-const findingsOf = <T extends Finding & { targets?: Finding[] }>(found: T) => ({
+interface Found extends Recognition {
+  targets?: Recognition[]
+  findings?: Recognition[]
+}
+
+const findingsOf = <T extends Found>(found: T) => ({
   ...withoutNull(found),
   ...(found.targets && { targets: found.targets.map(withoutNull) }),
+  ...(found.findings && { findings: found.findings.map(withoutNull) }),
 })
 
 const resultMessage = ({ data, usage, retention }: QueueResultResponse) => ({

@@ -1,18 +1,21 @@
 /** Turns rows into the responses of the spec. The only maker of public URLs. */
 
 import { createHmac } from 'node:crypto'
+import { Value } from 'typebox/value'
 import type { EngineDescription } from '../../shared/engine-control.ts'
 import { ServiceError, type FailureCode } from '../../shared/errors.ts'
 import {
+  Finding,
   targetNames,
   type Event,
-  type Finding,
   type LogLine,
   type OutputName,
   type OutputPart,
+  type Recognition,
   type StoredFile,
 } from '../../shared/messages.ts'
-import { targetLabels } from '../../shared/prompt-slug.ts'
+import { findingText } from '../../shared/finding-text.ts'
+import { outputLabels, outputName } from '../../shared/prompt-slug.ts'
 import { costOf } from '../accounts/credits.ts'
 import type { AppConfig, Deps } from '../deps.ts'
 import type { MediaStore } from '../media-store/media-store.ts'
@@ -132,22 +135,39 @@ const presentMetadata = ({ metadata }: RequestRow): Pick<QueueStatusResponse, 'm
   metadata === null ? {} : { metadata: JSON.parse(metadata) as object }
 
 /**
- * What the engine found out about the first prompt, and about each of several: nothing, where the
- * model gives neither a match nor names.
+ * What the engine found out about the first prompt, and about each: nothing, where the model tells
+ * nothing.
  */
-function presentFindings(row: RequestRow): Finding & Pick<QueueStatusResponse, 'targets'> {
-  const outputs: Partial<Record<OutputName, StoredFile & Finding>> = outputsOf(row)
-  const targets = promptsOfRow(row).map((prompt, i, { length }) => {
-    const { match, understood_as: name } = outputs[targetNames(length)[i]!]!
-    const finding: Finding = {
-      ...(match !== undefined && { match }),
-      ...(name !== undefined && { understood_as: name }),
-    }
-    return { prompt, finding }
+function presentFindings(
+  row: RequestRow,
+): Recognition & Pick<QueueStatusResponse, 'targets' | 'findings'> {
+  const all = findingsOf(row)
+  const findings = all.flatMap(({ prompt, finding }) => {
+    const { state } = finding
+    const message = findingText(prompt, finding)
+    return state === undefined || message === null ? [] : [{ prompt, ...finding, state, message }]
   })
-  const { finding } = targets[0]!
-  if (targets.length === 1 || Object.keys(finding).length === 0) return finding
-  return { ...finding, targets: targets.map(({ prompt, finding }) => ({ prompt, ...finding })) }
+  const recognised = all.map(({ prompt, finding: { match, understood_as: name } }) => ({
+    prompt,
+    ...(match !== undefined && { match }),
+    ...(name !== undefined && { understood_as: name }),
+  }))
+  const { prompt: _of, ...first } = recognised[0]!
+  const hasTargets = recognised.length > 1 && Object.keys(first).length > 0
+  return {
+    ...first,
+    ...(hasTargets && { targets: recognised }),
+    ...(findings.length > 0 && { findings }),
+  }
+}
+
+/** What is stored of each prompt of a COMPLETED request. */
+function findingsOf(row: RequestRow): { prompt: string; finding: Finding }[] {
+  const outputs: Partial<Record<OutputName, StoredFile & Finding>> = outputsOf(row)
+  return promptsOfRow(row).map((prompt, i, { length }) => {
+    const stored = outputs[targetNames(length)[i]!]!
+    return { prompt, finding: Value.Clean(Finding, stored) as Finding }
+  })
 }
 
 /** Why a request failed. */
@@ -173,7 +193,7 @@ export async function presentResult(
     fileOf('target'),
     ...targetNames(prompts.length).slice(1).map(fileOf),
   ])
-  const { targets: found = [], ...finding } = presentFindings(row)
+  const { targets: found = [], ...findings } = presentFindings(row)
   const { gain_db: gainDb } = outputsOf(row)
   const targets = [target, ...further].map((file, i) => ({
     prompt: prompts[i]!,
@@ -191,7 +211,7 @@ export async function presentResult(
       duration,
       sample_rate: sampleRate,
       ...(gainDb !== undefined && { gain_db: gainDb }),
-      ...finding,
+      ...findings,
     },
     usage: {
       feature: 'audio_seconds',
@@ -274,19 +294,17 @@ export function peaksUrl(row: RequestRow, { mediaStore }: MediaPresenter): Promi
   })
 }
 
-/** What distinguishes an output of a request from its others: a target by its prompt. */
+/** What distinguishes an output of a COMPLETED request from its others. */
 function outputLabel(row: RequestRow, name: OutputName): string {
-  if (name === 'residual') return name
   const prompts = promptsOfRow(row)
-  return targetLabels(prompts)[targetNames(prompts.length).indexOf(name)]!
+  const holds = findingsOf(row).map(({ finding }) => finding.holds)
+  const { targets, residual } = outputLabels(prompts, holds)
+  return name === 'residual' ? residual : targets[targetNames(prompts.length).indexOf(name)]!
 }
 
-/**
- * `concert.m4a` and `piano` give `concert-piano.wav`: without folders, and a name for any file
- * system.
- */
+/** Without folders, and a name for any file system. */
 export function outputFileName(sourceName: string, label: string, extension: string): string {
   const name = sourceName.split(/[/\\]/).at(-1) ?? ''
   const stem = name.replace(/(?<=.)\.[^.]*$/s, '').replace(/[\p{Cc}"*:<>?|]+/gu, '_') || 'audio'
-  return `${stem}-${label}.${extension}`
+  return outputName(stem, label, extension)
 }

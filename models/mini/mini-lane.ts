@@ -202,7 +202,7 @@ export class MiniLane implements Lane {
     return {
       ...this.#shaped(rest, this.#spans),
       score: probability,
-      substitute: 'the mixture without its speech',
+      substitute: 'everything but speech',
     }
   }
 

@@ -18,7 +18,7 @@ import {
   type Network,
 } from './network/network.ts'
 import { TextEncoder } from './text/text-encoder.ts'
-import { understand, type Understanding } from './text/understand.ts'
+import { nearestNames, understand, type Understanding } from './text/understand.ts'
 
 const CHANNELS_MAX = 8
 
@@ -79,11 +79,16 @@ interface MiniParts {
   textEncoder: TextEncoder
 }
 
+/** `nearest` is empty where a name is near. */
+type Understood = Understanding & { nearest: readonly string[] }
+
 class Mini implements Model {
   readonly description: ModelDescription
   readonly warnings = []
   readonly #parts: MiniParts
-  readonly #understood = new LruCache<Understanding>(UNDERSTOOD_MAX)
+  readonly #understood = new LruCache<Understood>(UNDERSTOOD_MAX)
+  /** Of the names' texts, [names, EMBEDDING_DIM]: made for the first prompt that none is near. */
+  #nameEmbeddings: Tensor | null = null
 
   constructor(description: ModelDescription, parts: MiniParts) {
     this.description = description
@@ -98,12 +103,26 @@ class Mini implements Model {
     return new MiniLane(request, textEncoder.embed(isRest ? 'speech' : request.prompt), isRest)
   }
 
-  #understand(prompt: string): Understanding {
+  #understand(prompt: string): Understood {
     return this.#understood.get(modelPrompt(prompt), () => {
       const { textEncoder, network, config } = this.#parts
       const logitsOf = () => network.nameLogits(textEncoder.embed(prompt)).dataSync<'float32'>()
-      return understand(config.names, tf.tidy(logitsOf))
+      const understanding = understand(config.names, tf.tidy(logitsOf))
+      const nearest = understanding.understoodAs === null ? this.#nearest(prompt) : []
+      return { ...understanding, nearest }
     })
+  }
+
+  #nearest(prompt: string): string[] {
+    const { textEncoder, config } = this.#parts
+    const { names } = config
+    this.#nameEmbeddings ??= textEncoder.embedAll(names.map(({ text }) => modelPrompt(text)))
+    const all = this.#nameEmbeddings
+    const likenessOf = () => tf.matMul(all, textEncoder.embed(prompt), false, true)
+    return nearestNames(
+      names,
+      tf.tidy(() => likenessOf().dataSync<'float32'>()),
+    )
   }
 
   step(lanes: readonly Lane[]): void {
@@ -158,8 +177,8 @@ class Mini implements Model {
     const { stepsDone, steps } = lane
     if (stepsDone < steps) throw new Error(`The lane has done ${stepsDone} of ${steps} steps`)
     const mine = own(lane)
-    const { meanings, understoodAs } = this.#understand(mine.prompt)
-    const result = { ...mine.result(), meanings, understoodAs }
+    const { meanings, understoodAs, nearest } = this.#understand(mine.prompt)
+    const result = { ...mine.result(), meanings, understoodAs, nearest }
     this.discard(lane)
     return result
   }

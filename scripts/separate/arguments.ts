@@ -1,23 +1,27 @@
 /** The command line of `separate`, read into what the API takes. */
 
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { LIMITS, type AudioSpan, type SeparationOptions } from '../../shared/separation-options.ts'
+import { Value } from 'typebox/value'
+import { LIMITS, SeparationOptions, type AudioSpan } from '../../shared/separation-options.ts'
 import type { Submission } from '../../clients/typescript/node.ts'
 import { isMedia } from '../../clients/typescript/content-type.ts'
 import { called } from '../called.ts'
 import { isUrl, splitWords } from './sources.ts'
+import { suggestion } from './suggestion.ts'
 
-export const HELP = `Usage: ${called('separate', '<file or https URL> "<prompt>" [options]')}
-       ${called('separate', '<files, folders or "patterns"> "<prompt>" "<prompt>" [options]')}
+const WORDS = '<files, folders, URLs or "patterns"> "<prompt>" … [options]'
 
-Separates the sound that the prompt describes from any audio or video file, and writes
-<name>-<prompt> and <name>-residual beside it (for a URL: into the current folder).
+export const HELP = `Usage: ${called('separate', WORDS)}
 
-Of several files, into --out, or with several prompts, it writes <name>.<prompt> for each, and
-<name>.rest, what no prompt took. A file whose outputs are there is skipped, so that the same
-command goes on after an interruption. The words that name files come first, prompts follow.
+Separates the sounds that the prompts describe from any audio or video files, and writes for each
+<name>.<prompt> and <name>.rest.without-<prompts>, which is everything else, beside it (for a URL:
+into the current folder). A target of a prompt that the model does not know is named for what it
+holds. The words that name files come first, prompts follow.
+
+Nothing is overwritten. A file whose outputs are all there is skipped, so that the same command goes
+on after an interruption; of several files, what was separated before is no source again.
 
 How to separate
   --acceleration WORD   fast, balanced (default) or quality
@@ -32,10 +36,12 @@ How to separate
 What to write
   --format WORD         wav (default), flac or mp3
   --out FOLDER          where the files go
+  --force               overwrite what is there
   --jobs N              of several files, so many at once, 1 to 64 (default 4)
+  --strict              end with 3 where a sound was not surely found
   --logs                print the service's log of each request once it has ended
-  --json                print the result as JSON, for programs
-  --quiet               print nothing but errors
+  --json                print a line of JSON for each file, for programs
+  --quiet               print nothing but warnings and errors
 
 For servers
   --metadata JSON       an object that webhooks carry back
@@ -45,33 +51,33 @@ For servers
   --key KEY             API key (or WINNOW_API_KEY; for a service on this machine also
                         the file api-key in DATA_DIR, by default ./data)
 
-Ctrl-C cancels the request. The exit code is 0 when separated, 1 when it failed, 2 when the
-command line is wrong, 130 when canceled.
+Ctrl-C cancels the requests. The exit code is 0 when all was separated, 1 when something failed, 2
+when the command line is wrong, 3 by --strict, 130 when canceled.
 `
 
 export interface Arguments {
-  /** A path, or an http(s) URL. */
-  source: string
-  isUrl: boolean
-  /** All of the submission but the source. */
+  /** Paths and http(s) URLs. */
+  sources: readonly string[]
+  /** Own outputs among the files that were named. */
+  leftOut: readonly string[]
+  /** One word names one file. */
+  isOne: boolean
+  /** Each once. */
+  prompts: readonly string[]
+  /** All of the submission but source and prompts. */
   submission: Submission
   folder: string | undefined
+  /** Without a dot. */
+  extension: string
+  /** Files at once. */
+  jobs: number
   baseUrl: string
   apiKey: string | undefined
+  force: boolean
+  strict: boolean
   logs: boolean
   json: boolean
   quiet: boolean
-}
-
-export interface BatchWords {
-  /** Paths and URLs, the one of `source` first. */
-  sources: readonly string[]
-  /** Each once, the one of `submission` first. */
-  prompts: readonly string[]
-  /** Files at once. */
-  jobs: number
-  /** Outputs are named after prompts. */
-  isBatch: boolean
 }
 
 const JOBS = 4
@@ -87,47 +93,51 @@ export class UsageError extends Error {}
  * @returns `help` when that is asked for
  * @throws UsageError
  */
-export function readArguments(
-  words: readonly string[],
-  env: Environment,
-): (Arguments & BatchWords) | 'help' {
+export function readArguments(words: readonly string[], env: Environment): Arguments | 'help' {
   const { values, positionals } = parse(words)
   if (values.help) return 'help'
-  const { sources, prompts } = splitWords(positionals)
-  const [source] = sources
-  const [prompt] = prompts
-  if (!source || prompt === undefined) {
+  const { prompts, ...named } = splitWords(positionals)
+  if (named.sources.length === 0 || prompts.length === 0) {
+    const [first = ''] = positionals
+    if (named.sources.length === 0 && first !== '') {
+      throw new UsageError(`there is no audio or video in ${first}`)
+    }
     throw new UsageError('give files or URLs, and then prompts in quotes (see --help)')
   }
-  if (prompts.length > LIMITS.promptsMax) {
-    throw new UsageError(`give at most ${LIMITS.promptsMax} prompts, not ${prompts.length}`)
-  }
-  const missing = prompts.find(isMedia)
-  if (missing !== undefined) throw new UsageError(`there is no file ${missing}`)
-  if (values.out === undefined && (sources.length > 1 || source !== positionals[0])) {
-    throw new UsageError('many files need --out: what lies beside them would be read again')
-  }
+  assertThere([...named.sources, ...prompts.filter(isMedia)])
+  assertPrompts(prompts)
   const baseUrl = readBaseUrl(values.url ?? env.WINNOW_URL ?? 'http://127.0.0.1:8080')
   return {
-    source,
-    isUrl: isUrl(source),
-    submission: {
-      input: { prompt, ...readOptions(values) },
-      ...(values.webhook !== undefined && { webhookUrl: values.webhook }),
-      ...(values['webhook-secret'] !== undefined && { webhookSecret: values['webhook-secret'] }),
-      ...(values.metadata !== undefined && { metadata: readJson(values.metadata) }),
-    },
+    ...named,
+    prompts: [...new Set(prompts)],
+    submission: { input: readOptions(values), ...readWebhook(values) },
     folder: values.out,
+    extension: values.format ?? 'wav',
+    jobs: readJobs(values.jobs),
     baseUrl,
     apiKey: values.key ?? env.WINNOW_API_KEY ?? localKey(baseUrl, env),
+    force: values.force ?? false,
+    strict: values.strict ?? false,
     logs: values.logs ?? false,
     json: values.json ?? false,
     quiet: values.quiet ?? false,
-    sources,
-    prompts: [...new Set(prompts)],
-    jobs: readJobs(values.jobs),
-    // A folder or a pattern is many files, however many lie there.
-    isBatch: sources.length > 1 || prompts.length > 1 || source !== positionals[0],
+  }
+}
+
+function assertThere(sources: readonly string[]): void {
+  const missing = sources.find((source) => !isUrl(source) && !existsSync(source))
+  if (missing !== undefined) throw new UsageError(`there is no file ${missing}`)
+}
+
+function assertPrompts(prompts: readonly string[]): void {
+  const { promptsMax, promptCharactersMax } = LIMITS
+  if (prompts.length > promptsMax) {
+    throw new UsageError(`give at most ${promptsMax} prompts, not ${prompts.length}`)
+  }
+  for (const prompt of prompts) {
+    const length = [...prompt.trim()].length
+    if (length >= 1 && length <= promptCharactersMax) continue
+    throw new UsageError(`a prompt has 1 to ${promptCharactersMax} characters, not ${length}`)
   }
 }
 
@@ -139,60 +149,91 @@ function readJobs(text: string | undefined): number {
 
 type Values = ReturnType<typeof parse>['values']
 
+const TEXT = { type: 'string' } as const
+const FLAG = { type: 'boolean' } as const
+const TEXTS = { type: 'string', multiple: true } as const
+const OPTIONS = {
+  acceleration: TEXT,
+  candidates: TEXT,
+  span: TEXTS,
+  'no-span': TEXTS,
+  'predict-spans': FLAG,
+  'max-chunk': TEXT,
+  overlap: TEXT,
+  track: TEXT,
+  format: TEXT,
+  out: TEXT,
+  force: FLAG,
+  jobs: TEXT,
+  strict: FLAG,
+  logs: FLAG,
+  json: FLAG,
+  quiet: FLAG,
+  metadata: TEXT,
+  webhook: TEXT,
+  'webhook-secret': TEXT,
+  url: TEXT,
+  key: TEXT,
+  help: { ...FLAG, short: 'h' },
+} as const
+
 function parse(words: readonly string[]) {
-  const text = { type: 'string' } as const
-  const flag = { type: 'boolean' } as const
-  const texts = { type: 'string', multiple: true } as const
   try {
-    return parseArgs({
-      args: [...words],
-      allowPositionals: true,
-      options: {
-        acceleration: text,
-        candidates: text,
-        span: texts,
-        'no-span': texts,
-        'predict-spans': flag,
-        'max-chunk': text,
-        overlap: text,
-        track: text,
-        format: text,
-        out: text,
-        jobs: text,
-        logs: flag,
-        json: flag,
-        quiet: flag,
-        metadata: text,
-        webhook: text,
-        'webhook-secret': text,
-        url: text,
-        key: text,
-        help: { ...flag, short: 'h' },
-      },
-    })
+    return parseArgs({ args: [...words], allowPositionals: true, options: OPTIONS })
   } catch (error) {
-    throw new UsageError((error as Error).message)
+    const { message } = error as Error
+    const [, unknown] = /^Unknown option '(-[^']*)'/.exec(message) ?? []
+    if (unknown === undefined) throw new UsageError(message)
+    const known = Object.keys(OPTIONS).map((name) => `--${name}`)
+    throw new UsageError(`there is no option ${unknown}.${suggestion(unknown, known)}`)
   }
 }
 
-/** Only the given options: the service has the defaults and checks the limits. */
-function readOptions(values: Values): Partial<SeparationOptions> {
+/** Only the given options: the service has the defaults. */
+function readOptions(values: Values): Submission['input'] {
   const spans = [
     ...(values.span ?? []).map((text) => readSpan(text, true)),
     ...(values['no-span'] ?? []).map((text) => readSpan(text, false)),
   ]
+  if (spans.length > LIMITS.spansMax) {
+    throw new UsageError(`give at most ${LIMITS.spansMax} spans, not ${spans.length}`)
+  }
   const given = {
-    acceleration: values.acceleration,
-    output_format: values.format,
-    reranking_candidates: readNumber('--candidates', values.candidates),
-    max_chunk_duration: readNumber('--max-chunk', values['max-chunk']),
-    chunk_overlap: readNumber('--overlap', values.overlap),
-    audio_track: readNumber('--track', values.track),
+    acceleration: checked('acceleration', '--acceleration', values.acceleration),
+    output_format: checked('output_format', '--format', values.format),
+    reranking_candidates: checkedNumber('reranking_candidates', '--candidates', values.candidates),
+    max_chunk_duration: checkedNumber('max_chunk_duration', '--max-chunk', values['max-chunk']),
+    chunk_overlap: checkedNumber('chunk_overlap', '--overlap', values.overlap),
+    audio_track: checkedNumber('audio_track', '--track', values.track),
     predict_spans: values['predict-spans'],
     spans: spans.length > 0 ? spans : undefined,
   }
   const entries = Object.entries(given).filter(([, value]) => value !== undefined)
   return Object.fromEntries(entries)
+}
+
+type OptionName = keyof SeparationOptions
+
+const checkedNumber = (name: OptionName, option: string, text: string | undefined) =>
+  checked(name, option, readNumber(option, text))
+
+/** `value` as the service takes it, so that it is refused before anything is uploaded. */
+function checked<T extends string | number | undefined>(
+  name: OptionName,
+  option: string,
+  value: T,
+): T {
+  const schema: { enum?: string[]; minimum?: number; maximum?: number; type?: string } =
+    SeparationOptions.properties[name]
+  if (value === undefined || Value.Check(SeparationOptions.properties[name], value)) return value
+  const { enum: choices, minimum = 0, maximum } = schema
+  if (choices) {
+    const known = `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`
+    const meant = suggestion(String(value), choices)
+    throw new UsageError(`${option} takes ${known}, not "${value}".${meant}`)
+  }
+  const kind = schema.type === 'integer' ? 'a whole number' : 'a number'
+  throw new UsageError(`${option} takes ${kind} from ${minimum} to ${maximum}, not ${value}`)
 }
 
 function readNumber(name: string, text: string | undefined): number | undefined {
@@ -204,16 +245,42 @@ function readNumber(name: string, text: string | undefined): number | undefined 
 
 function readSpan(text: string, include: boolean): AudioSpan {
   const [, start, end] = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(text) ?? []
-  if (start !== undefined) return { start: Number(start), end: Number(end), include }
-  throw new UsageError(`a span has the form START-END in seconds, such as 1.5-4, not "${text}"`)
+  if (start === undefined) {
+    throw new UsageError(`a span has the form START-END in seconds, such as 1.5-4, not "${text}"`)
+  }
+  if (Number(end) > Number(start)) return { start: Number(start), end: Number(end), include }
+  throw new UsageError(`a span ends after its start, not "${text}"`)
 }
 
-/** The service refuses it when it is not an object. */
-function readJson(text: string): Record<string, unknown> {
+function readWebhook(values: Values): Omit<Submission, 'input'> {
+  const { webhook, 'webhook-secret': secret, metadata } = values
+  if (webhook !== undefined && !/^https?:\/\/./i.test(webhook)) {
+    throw new UsageError(`--webhook takes an https URL, not "${webhook}"`)
+  }
+  const { webhookSecretCharactersMin: least, webhookSecretCharactersMax: most } = LIMITS
+  if (secret !== undefined && (secret.length < least || secret.length > most)) {
+    throw new UsageError(`--webhook-secret takes ${least} to ${most} characters`)
+  }
+  return {
+    ...(webhook !== undefined && { webhookUrl: webhook }),
+    ...(secret !== undefined && { webhookSecret: secret }),
+    ...(metadata !== undefined && { metadata: readObject(metadata) }),
+  }
+}
+
+function readObject(text: string): Record<string, unknown> {
+  const value = parseJson(text)
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Record<string, unknown>
+  }
+  throw new UsageError(`--metadata takes a JSON object, not "${text}"`)
+}
+
+function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text) as Record<string, unknown>
+    return JSON.parse(text)
   } catch {
-    throw new UsageError(`--metadata takes a JSON object, not "${text}"`)
+    return undefined
   }
 }
 

@@ -106,7 +106,7 @@ async function saysWhatHappens(place: Place): Promise<void> {
   const ended = (await said(page)).filter((text) => text.startsWith('completed'))
   assert.deepEqual(
     ended.map((text) => text.replace(/\d+/, '0')),
-    ['completed, match 0 %'],
+    ['completed "piano" was found (match 0 %).'],
   )
   await page.getByRole('button', { name: 'Null test' }).click()
   await page.getByText(/peaks at/).waitFor()

@@ -55,7 +55,7 @@ async function chain(place: Place): Promise<void> {
   const first = idOf(page)
   await page.getByLabel('Prompt 1').waitFor({ state: 'detached' })
   await further(page, 'speech').click()
-  await page.getByText('speech-over-piano-speech.wav, an output of an earlier request').waitFor()
+  await page.getByText('speech-over-piano.speech.wav, an output of an earlier request').waitFor()
   await promptHasFocus(page)
   assert.equal(await page.getByLabel('Prompt 1').inputValue(), '', 'another sound')
   assert.equal(await page.getByRole('textbox', { name: /^Prompt/ }).count(), 1)
@@ -68,7 +68,7 @@ async function chain(place: Place): Promise<void> {
   const ofSpeech = { request_id: first, output: 'target', output_index: 1 }
   assert.deepEqual(await submitted(page), { prompt: 'a man', ...ofSpeech })
   await playerIsThere(page)
-  await page.getByRole('heading', { name: 'speech-over-piano-speech.wav' }).waitFor()
+  await page.getByRole('heading', { name: 'speech-over-piano.speech.wav' }).waitFor()
   await assertNothingAdded(page)
 
   await page.reload() // its source is still in this browser
@@ -81,7 +81,9 @@ async function chain(place: Place): Promise<void> {
   await page.keyboard.type('wind')
   const ofRest = { request_id: second, output: 'residual' }
   assert.deepEqual(await submitted(page), { prompt: 'wind', ...ofRest })
-  await page.getByRole('heading', { name: 'speech-over-piano-speech-residual.wav' }).waitFor()
+  await page
+    .getByRole('heading', { name: 'speech-over-piano.speech.rest.without-a-man.wav' })
+    .waitFor()
   await playerIsThere(page)
 }
 
@@ -110,7 +112,7 @@ async function longMedia(place: Place): Promise<void> {
   await page.keyboard.type('wind')
   assert.equal(await page.getByText('Where does it sound?').count(), 0, 'nothing to draw on')
   assert.deepEqual(await submitted(page), { prompt: 'wind', request_id: first, output: 'residual' })
-  await page.getByRole('heading', { name: 'speech-over-piano-residual.wav' }).waitFor()
+  await page.getByRole('heading', { name: 'speech-over-piano.rest.without-piano.wav' }).waitFor()
   await further(page, 'wind').waitFor()
 }
 

@@ -168,7 +168,7 @@ async function showsPredictedSpans(place: Place): Promise<void> {
   await page.getByLabel('Predict spans').check()
   await separate(page)
   await playerIsThere(page)
-  await page.getByText(/match \d+ %/).waitFor()
+  await page.getByText(/"siren" was found \(match \d+ %\)/).waitFor()
   const regions = (lane: string) =>
     page.evaluate((lane) => {
       const host = document.querySelector(`section[aria-label="${lane}"] .waveform > div`)

@@ -55,7 +55,7 @@ async function assertSound(page: Page): Promise<void> {
   const saved = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Download piano' }).click()
   const download = await saved
-  assert.equal(download.suggestedFilename(), 'a song-piano.wav')
+  assert.equal(download.suggestedFilename(), 'a song.piano.wav')
   const target = await planesOf(download)
   assert.ok(largestDifference(await saveMix(page), target) <= ROUNDING, 'the target is solo')
   await page.getByRole('button', { name: 'Solo piano' }).click()
@@ -108,7 +108,9 @@ async function twoPrompts(place: Place): Promise<void> {
   for (const lane of ['Mixture', 'piano', 'speech', 'Residual']) {
     await page.getByRole('region', { name: lane, exact: true }).waitFor()
   }
-  await page.getByText(/match of piano \d+ %, match of speech \d+ %/).waitFor()
+  for (const prompt of ['piano', 'speech']) {
+    await page.getByText(new RegExp(`"${prompt}" was found \\(match \\d+ %\\)`)).waitFor()
+  }
   await page.getByRole('button', { name: 'Solo piano' }).click() // off: all but the mixture
   await page.getByRole('button', { name: 'Mute Mixture' }).click()
   const mixture = await readWav16(examplePath(SPEECH_OVER_PIANO))
@@ -265,6 +267,22 @@ async function address(place: Place): Promise<void> {
   await page.getByRole('heading', { name: 'far.wav' }).waitFor()
 }
 
+/** One press gives an example and a prompt that works on it. */
+async function examplePrompt(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  const examples = page.getByRole('group', { name: 'Examples' })
+  assert.match(await examples.innerText(), /^drums and flute/)
+  await examples.getByRole('button', { name: 'drums', exact: true }).click()
+  await page.getByText('drums-and-flute.wav, 1.0 MB').waitFor()
+  assert.equal(await page.getByLabel('Prompt 1').inputValue(), 'drums')
+  await page.getByLabel('Prompt 1').fill('dishwasher')
+  await separate(page)
+  await page.getByText(/does not know "dishwasher": its target holds everything but/).waitFor()
+  await page
+    .getByRole('region', { name: 'everything but speech, not “dishwasher”', exact: true })
+    .waitFor()
+}
+
 /** From the address bar to sound without a mouse. */
 async function byKeyboard(place: Place): Promise<void> {
   const page = await signedIn(place)
@@ -329,7 +347,7 @@ async function allOptions(place: Place): Promise<void> {
   await playerIsThere(page)
   const saved = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Download piano' }).click()
-  assert.equal((await saved).suggestedFilename(), 'speech-over-piano-piano.flac')
+  assert.equal((await saved).suggestedFilename(), 'speech-over-piano.piano.flac')
 }
 
 /** A session that has ended, as after its twelve hours. */
@@ -361,6 +379,7 @@ test('the playground', async (t) => {
     ['a code that was used gets its message', usedCode],
     ['a recording of the microphone is a source', microphone],
     ['a public address is a source', address],
+    ['an example with a prompt, and one that the model does not know', examplePrompt],
     ['all of it works by keyboard', byKeyboard],
     ['all options reach the service', allOptions],
     ['a session that has ended asks to sign in', sessionEnds],

@@ -124,6 +124,34 @@ async function ends(place: Place, names: readonly string[]): Promise<void> {
   }
 }
 
+/** What the service has refused is not submitted again, and is forgotten with its source. */
+async function refused(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  let submits = 0
+  const message = 'The address answers with 404.'
+  await page.route('**/audio/separate', (route) => {
+    submits += 1
+    return route.fulfill({ status: 502, json: { error: { code: 'MEDIA_FETCH_FAILED', message } } })
+  })
+  const address = page.getByLabel('or a public https address')
+  await address.fill('https://example.com/gone.wav')
+  await page.getByLabel('Prompt 1').fill('siren')
+  await separate(page)
+  await page.getByText(message).waitFor()
+  assert.equal(await kept(page), null)
+  await page.reload()
+  await formIsBack(page)
+  assert.equal(await page.getByText(message).count(), 0)
+  assert.equal(submits, 1, 'it is submitted once')
+
+  await address.fill('https://example.com/gone.wav')
+  await page.getByLabel('Prompt 1').fill('siren')
+  await separate(page)
+  await page.getByText(message).waitFor()
+  await page.getByRole('button', { name: 'Remove', exact: true }).click()
+  await page.getByText(message).waitFor({ state: 'detached' })
+}
+
 /** Whoever signs in next has nothing to do with it. */
 async function signedOut(place: Place): Promise<void> {
   const page = await signedIn(place)
@@ -154,6 +182,7 @@ test(
     const browser = await launchBrowser(t)
     const winnow = await startWinnow(t, { engines: 0 })
     await t.test('what was canceled', (t) => canceled({ t, winnow, browser }))
+    await t.test('nothing that was refused', (t) => refused({ t, winnow, browser }))
     await t.test('nothing of who has signed out', (t) => signedOut({ t, winnow, browser }))
   },
 )

@@ -156,7 +156,7 @@ async function saveAll(page: Page, { winnow }: Place): Promise<void> {
   const song = listed.find(({ file_name: name }) => name === 'song 9.wav')!
   const { data } = await winnow.client.result(song)
   const piano = await (await winnow.client.open(data.target.url)).arrayBuffer()
-  const own = saved.find(({ path }) => path === 'album/song 9-piano.flac')!
+  const own = saved.find(({ path }) => path === 'album/song 9.piano.flac')!
   assert.equal(own.bytes, piano.byteLength, 'it is whole')
 
   await page.getByText('9 files are saved.').waitFor()

@@ -13,9 +13,10 @@ async function completed(
   gateway: Gateway,
   input: object,
   findings: readonly Finding[],
+  more: object = {},
   gainDb?: number,
 ) {
-  const requestId = await submitted(gateway, input)
+  const requestId = await submitted(gateway, input, more)
   const { gain_db: _, ...files } = outputsOf(gateway.broker.jobOf(requestId))
   const outputs = { ...files, ...(gainDb !== undefined && { gain_db: gainDb }) }
   const targets = ['target', 'target_2'] as const
@@ -76,9 +77,67 @@ test('of a model that tells neither, and before the end, there is nothing of the
   assert.equal('match' in waiting.json(), false)
 })
 
+const LOST: Finding = {
+  understood_as: null,
+  state: 'unknown',
+  softened_db: 0,
+  holds: 'everything but speech',
+  nearest: ['vacuum cleaner', 'water'],
+}
+const FAINT: Finding = { match: 0.16, understood_as: 'piano', state: 'unsure', softened_db: 5.2 }
+const CLEAR: Finding = { match: 0.97, understood_as: 'speech', state: 'found' }
+const PROMPTS = ['a person speaking', 'Piano']
+const MESSAGES = [
+  '"a person speaking", taken for "speech", was found (match 97 %).',
+  '"Piano" may be absent (match 16 %): its target is up to 5.2 dB softer.',
+]
+const LOST_MESSAGE =
+  'The model does not know "kettle": its target holds everything but speech instead. ' +
+  'The nearest names to try: "vacuum cleaner", "water".'
+
+test('each prompt has a finding: found, or unsure and by how much softer', async (t) => {
+  const gateway = await startGateway(t)
+  const { status, data } = await completed(gateway, { prompts: PROMPTS }, [CLEAR, FAINT])
+  const expected = [CLEAR, FAINT].map((finding, i) => ({
+    prompt: PROMPTS[i],
+    ...finding,
+    message: MESSAGES[i],
+  }))
+  assert.deepEqual(status.findings, expected)
+  assert.deepEqual(data.findings, expected)
+  assert.equal('state' in data.targets[0] || 'state' in status, false, 'the others as they were')
+})
+
+test('a prompt that is not known says what its file holds, which is named so', async (t) => {
+  const gateway = await startGateway(t)
+  const { status, data } = await completed(gateway, { prompt: 'kettle' }, [LOST])
+  const expected = [{ prompt: 'kettle', ...LOST, message: LOST_MESSAGE }]
+  assert.deepEqual([status.findings, data.findings], [expected, expected])
+  assert.match(data.target.file_name, /\.everything-but-speech-not-kettle\.wav$/)
+  assert.match(data.residual.file_name, /\.rest\.without-kettle\.wav$/)
+})
+
+test('a webhook has the findings of the result', async (t) => {
+  const gateway = await startGateway(t)
+  const webhook = { webhookUrl: 'https://hooks.example.com/x' }
+  const { data } = await completed(gateway, { prompt: 'kettle' }, [LOST], webhook)
+  const [delivery] = await gateway.store.selectFrom('deliveries').select('body').execute()
+  assert.deepEqual(JSON.parse(delivery!.body).data.findings, data.findings)
+})
+
+test('over gRPC the findings have the same names', async (t) => {
+  const gateway = await startGateway(t)
+  const { requestId } = await completed(gateway, { prompt: 'kettle' }, [LOST])
+  const { call } = await startSeparationClient(t, gateway)
+  const { findings, result } = await call('Get', { request_id: requestId })
+  const expected = { prompt: 'kettle', ...LOST, understood_as: '', message: LOST_MESSAGE }
+  assert.deepEqual(findings, [expected])
+  assert.deepEqual(result.findings, [expected])
+})
+
 test('the result has the gain of the outputs, over gRPC too; of an earlier engine it has none', async (t) => {
   const gateway = await startGateway(t)
-  const { requestId, data } = await completed(gateway, {}, [], -6.02)
+  const { requestId, data } = await completed(gateway, {}, [], {}, -6.02)
   assert.equal(data.gain_db, -6.02)
   const { call } = await startSeparationClient(t, gateway)
   assert.equal((await call('Get', { request_id: requestId })).result.gain_db, -6.02)

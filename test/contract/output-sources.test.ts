@@ -51,9 +51,9 @@ const isKept = ({ folder }: Gateway, requestId: string): Promise<boolean> =>
 test('an engine reads the output that was named, whose name the outputs go on with', async (t) => {
   const { gateway, requestId } = await gatewayWithOutputs(t)
   const cases = [
-    [{ output: 'residual' }, 'residual', 'concert-residual.wav'],
-    [{ output: 'target' }, 'target', 'concert-vocals.wav'],
-    [{ output: 'target', output_index: 1 }, 'target_2', 'concert-drums.wav'],
+    [{ output: 'residual' }, 'residual', 'concert.rest.without-vocals+drums.wav'],
+    [{ output: 'target' }, 'target', 'concert.vocals.wav'],
+    [{ output: 'target', output_index: 1 }, 'target_2', 'concert.drums.wav'],
   ] as const
   for (const [named, bytes, fileName] of cases) {
     const reply = await chained(gateway, { request_id: requestId, ...named })
@@ -79,7 +79,7 @@ test('an output of an output is a source like any other, under a name of at most
   }
   const { file_name: name } = gateway.broker.jobOf(last).source
   assert.equal(name.length, 255)
-  assert.match(name, /-residual-residual\.wav$/)
+  assert.match(name, /\.rest\.without-a-bell\.rest\.without-a-bell\.wav$/)
 })
 
 test('of media with a picture, the sound alone is the source', async (t) => {
@@ -229,7 +229,7 @@ test('grpc: an output of an earlier request as the source', async (t) => {
   const input = { prompt: 'a bell', request_id, output: 'TARGET', output_index: 1 }
   const accepted = await call('Submit', { input })
   await gateway.publish()
-  assert.equal(gateway.broker.jobOf(accepted.request_id).source.file_name, 'concert-drums.wav')
+  assert.equal(gateway.broker.jobOf(accepted.request_id).source.file_name, 'concert.drums.wav')
   const refused = { ...input, output_index: 2 }
   await assert.rejects(call('Submit', { input: refused }), /must be less than 2/)
   const unfinished = { ...input, request_id: accepted.request_id }

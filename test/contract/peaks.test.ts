@@ -19,7 +19,7 @@ test('the peaks that an engine stored are found at a signed address, as JSON', a
     const peaks = await gateway.call('GET', String(found.headers.location), { key: null })
     assert.equal(peaks.body, 'peaks')
     assert.equal(peaks.headers['content-type'], 'application/json')
-    assert.match(String(peaks.headers['content-disposition']), /concert-peaks\.json/)
+    assert.match(String(peaks.headers['content-disposition']), /concert.peaks\.json/)
   }
 })
 

@@ -33,14 +33,14 @@ test('each prompt has a target, named after it, and all have one residual', asyn
   assert.deepEqual(
     targets.map(({ prompt, file_name }: Record<string, string>) => [prompt, file_name]),
     [
-      ['Lead Vocals', 'concert-lead-vocals.wav'],
-      ['drums', 'concert-drums.wav'],
-      ['lead vocals!', 'concert-lead-vocals-3.wav'],
+      ['Lead Vocals', 'concert.lead-vocals.wav'],
+      ['drums', 'concert.drums.wav'],
+      ['lead vocals!', 'concert.lead-vocals-3.wav'],
     ],
   )
   const { prompt, ...first } = targets[0]
   assert.deepEqual(first, target)
-  assert.equal(residual.file_name, 'concert-residual.wav')
+  assert.equal(residual.file_name, 'concert.rest.without-lead-vocals+drums+lead-vocals-3.wav')
   const bodies = await Promise.all(
     [...targets, residual].map(async ({ url }) => (await gateway.call('GET', url)).body),
   )
@@ -61,7 +61,7 @@ test('one prompt is as it was: two outputs, and no list of them', async (t) => {
   assert.equal('further_prompts' in job.options, false)
   const { data } = await resultOf(gateway, requestId)
   assert.equal('targets' in data, false)
-  assert.equal(data.target.file_name, 'concert-a-bell.wav')
+  assert.equal(data.target.file_name, 'concert.a-bell.wav')
   const [listed] = (await gateway.call('GET', `${API}/requests`)).json().data
   assert.equal('prompts' in listed, false)
 })

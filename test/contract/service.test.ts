@@ -27,7 +27,7 @@ test('1.1 to 1.5 a file is uploaded, separated and downloaded', async (t) => {
   assert.equal(data.sample_rate, 48_000)
   assert.deepEqual(
     [data.target.file_name, data.residual.file_name],
-    ['concert-a-bell.wav', 'concert-residual.wav'],
+    ['concert.a-bell.wav', 'concert.rest.without-a-bell.wav'],
   )
   assert.deepEqual(usage, { feature: 'audio_seconds', quantity: 13, billing_status: 'not_metered' })
   assert.equal(Date.parse(retention.delete_after), gateway.clock.now() + 7 * 86_400_000)

@@ -78,31 +78,37 @@ const EPISODE = 'cp media/episode.wav .'
 const READERS: Readonly<Record<string, Reader>> = {
   'README.md': {
     has: `${SONGS}; cp media/episode.wav mix.wav`,
-    gets: 'test -s examples/speech-over-piano-residual.wav -a -s stems/one.vocals.wav -a -s piano.wav',
+    gets:
+      'test -s examples/drums-and-flute.rest.without-drums.wav -a -s stems/one.vocals.wav ' +
+      '-a -s drums.wav -a -s piano.wav',
   },
   'docs/first-run.md': {
     has: 'mkdir recordings; cp media/episode.wav recordings/',
-    gets: 'test -s stems/episode.speech.wav -a -s stems/episode.rest.wav',
+    gets: 'test -s stems/episode.speech.wav -a -s stems/episode.rest.without-speech+music.wav',
   },
   'docs/api.md': { gets: 'test -s piano.wav', code: SIGNED },
   'docs/operations.md': { gets: 'test -s restored/winnow.db' },
   'docs/guides/podcast.md': {
     has: `${EPISODE}; mkdir season; cp media/episode.wav season/`,
     gets:
-      'test -s episode-a-person-speaking.flac -a -s clean/episode-residual.wav ' +
-      '-a -s clean/episode.rest.wav && ls voices',
+      'test -s episode.a-person-speaking.flac -a -s clean/episode.rest.without-phone-ringing.wav ' +
+      '-a -s clean/episode.rest.without-keyboard-typing+dog-barking.wav && ls voices',
   },
   'docs/guides/stems.md': {
     has: SONGS,
-    gets: 'for part in vocals drums bass rest; do test -s stems/one.$part.flac; done; test -s rest.flac',
+    gets:
+      'for part in vocals drums bass rest.without-vocals+drums+bass; do ' +
+      'test -s stems/one.$part.flac; done; test -s rest.flac',
   },
   'docs/guides/dialogue.md': {
     has: 'cp media/scene.mp4 .',
-    gets: 'test -s scene-residual.wav -a -s scene-speech.mp4 -a -s dialogue.mp4 -a -s parts/scene.rest.mp4',
+    gets:
+      'test -s scene.rest.without-speech.wav -a -s scene.speech.mp4 -a -s dialogue.mp4 ' +
+      '-a -s parts/scene.rest.without-speech+music.mp4',
   },
   'docs/guides/game-sounds.md': {
     has: 'mkdir field; cp media/street.wav field/',
-    gets: 'test -s effects/street.siren.flac -a -s effects/street.rest.flac -a -s siren.json',
+    gets: 'test -s effects/street.siren.flac -a -s effects/street.rest.without-siren+footsteps.flac -a -s siren.json',
   },
   'docs/guides/gpu-batch.md': {
     has: 'mkdir recordings; cp media/episode.wav recordings/',
@@ -110,7 +116,10 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
   'docs/guides/webhooks.md': {
     has: EPISODE,
-    gets: 'timeout 20 sh -c "until test -s seen.txt; do sleep 0.1; done"',
+    gets:
+      'timeout 20 sh -c "until grep -q dropped listener.log; do sleep 0.1; done"; ' +
+      'until test $(grep -c audio.separate.completed listener.log) = 2; do sleep 0.1; done; ' +
+      'test $(wc -l < seen.txt) = 2',
   },
   'clients/typescript/README.md': {
     has: 'cp media/scene.mp4 walk.mp4',
@@ -232,7 +241,9 @@ function replaceAddresses(code: string, more: [string, string][] = []): string {
 async function runPage(page: string): Promise<string> {
   const cwd = await makeCheckout(page)
   const [port = 0] = await freePorts(1)
-  const hooks: [string, string][] = [['https://hooks.example.com', `http://127.0.0.1:${port}`]]
+  const hooks = ['https://hooks.example.com', 'http://127.0.0.1:3000'].map(
+    (address): [string, string] => [address, `http://127.0.0.1:${port}`],
+  )
   const { has = '', gets = '' } = READERS[page] ?? {}
   const steps = runnable
     .filter((block) => block.page === page)
@@ -243,7 +254,8 @@ async function runPage(page: string): Promise<string> {
       await writeFile(join(cwd, name), sourceOf(block))
       const command = block.language === 'ts' ? `node --import tsx ${name}` : `python3 ${name}`
       if (!block.code.includes('.listen(')) return `${announced}\n${command}`
-      return `${announced}\n${command} &\nuntil (: > /dev/tcp/127.0.0.1/${port}) 2> /dev/null; do sleep 0.1; done`
+      const isUp = `(: > /dev/tcp/127.0.0.1/${port}) 2> /dev/null`
+      return `${announced}\n${command} > listener.log &\nuntil ${isUp}; do sleep 0.1; done`
     })
   const script = [
     "trap 'kill $(jobs -p) 2> /dev/null || true' EXIT",
@@ -285,7 +297,9 @@ async function makeCheckout(page: string): Promise<string> {
     await symlink(join(ROOT, name), join(cwd, name))
   }
   for (const name of ['node_modules', 'media']) await symlink(join(folder, name), join(cwd, name))
-  await cp(examplePath('speech-over-piano.wav'), join(cwd, 'examples/speech-over-piano.wav'))
+  for (const name of ['drums-and-flute.wav', 'speech-over-piano.wav']) {
+    await cp(examplePath(name), join(cwd, 'examples', name))
+  }
   await symlink(winnow.folder, join(cwd, 'data'))
   return cwd
 }

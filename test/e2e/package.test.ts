@@ -58,8 +58,8 @@ test('winnow start serves, and winnow separate is its client, without a checkout
   await run(join(folder, 'node_modules/.bin/winnow'), ['separate', ...words], {
     env: { ...process.env, WINNOW_API_KEY: API_KEY },
   })
-  for (const name of ['piano', 'residual']) {
-    assert.ok((await stat(join(folder, `speech-over-piano-${name}.wav`))).size > 100_000, name)
+  for (const name of ['piano', 'rest.without-piano']) {
+    assert.ok((await stat(join(folder, `speech-over-piano.${name}.wav`))).size > 100_000, name)
   }
   await stat(join(folder, 'data/winnow.db'))
 })

@@ -5,6 +5,7 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { before, type TestContext } from 'node:test'
@@ -30,38 +31,53 @@ before(async (t) => {
   winnow = await startWinnow(t as TestContext)
 })
 
-const examples = [
-  { example: 'speech-over-piano', source: 'piano', prompt: 'piano', gainDbMin: 4 },
-  { example: 'speech-over-piano', source: 'speech', prompt: 'a person speaking', gainDbMin: 4 },
-  { example: 'siren-and-speech', source: 'siren', prompt: 'siren', gainDbMin: 6 },
-  { example: 'drums-and-flute', source: 'flute', prompt: 'flute', gainDbMin: 12 },
-  { example: 'drums-and-flute', source: 'drums', prompt: 'drums', gainDbMin: 12 },
-]
+interface Example {
+  name: string
+  prompts: readonly { prompt: string; source: string; si_sdr_db: number }[]
+}
+const examples = JSON.parse(readFileSync(examplePath('examples.json'), 'utf8')) as Example[]
+/** Between machines: sums in another order, and the stated figure is rounded. */
+const APART_DB_MAX = 0.2
+/** How far `quality` may be below `balanced`, of which it has the mean of three. */
+const QUALITY_BELOW_DB_MAX = 0.5
 
-for (const { example, source, prompt, gainDbMin } of examples) {
-  test(`"${prompt}" is separated from ${example}, ${gainDbMin} dB nearer to its source`, async (t) => {
-    const path = examplePath(`${example}.wav`)
-    const { submitted, last } = await separateFile(winnow, path, { prompt })
-    assert.equal(last.status, 'COMPLETED')
-    const files = await downloadResult(winnow, submitted)
-    const [target, residual] = [readWav24(files.target), readWav24(files.residual)]
-    const mixture = await readWav16(path)
-    const truth = await readWav16(examplePath(`sources/${example}/${source}.wav`))
-    assert.equal(target.sampleRate, 44_100)
-    assert.equal(target.bits, 24)
+for (const { name: example, prompts } of examples) {
+  for (const { prompt, source, si_sdr_db: statedDb } of prompts) {
+    test(`"${prompt}" is found in ${example}, at ${statedDb} dB of SI-SDR`, async (t) => {
+      const truth = await readWav16(examplePath(`sources/${example}/${source}.wav`))
+      const measured = async (acceleration: 'balanced' | 'quality') => {
+        const path = examplePath(`${example}.wav`)
+        const { submitted } = await separateFile(winnow, path, { prompt, acceleration })
+        const files = await downloadResult(winnow, submitted)
+        const [finding] = files.result.data.findings!
+        assert.equal(finding!.state, 'found', finding!.message)
+        assert.ok(finding!.match! >= 0.9, finding!.message)
+        await assertWhole(files, path)
+        return { match: finding!.match, db: siSdr(readWav24(files.target).planes, truth) }
+      }
+      const [balanced, quality] = [await measured('balanced'), await measured('quality')]
+      t.diagnostic(`${balanced.db.toFixed(2)} dB, with quality ${quality.db.toFixed(2)} dB`)
+      assert.ok(Math.abs(balanced.db - statedDb) <= APART_DB_MAX, `${balanced.db} dB`)
+      assert.ok(quality.db >= balanced.db - QUALITY_BELOW_DB_MAX, `${quality.db} dB`)
+      assert.equal(quality.match, balanced.match)
+    })
+  }
+}
+
+type Files = Awaited<ReturnType<typeof downloadResult>>
+
+/** Both files have the form of the mixture, and add up to it. */
+async function assertWhole(files: Files, path: string): Promise<void> {
+  const mixture = await readWav16(path)
+  const [target, residual] = [readWav24(files.target), readWav24(files.residual)]
+  assert.deepEqual([target.sampleRate, target.bits], [44_100, 24])
+  for (const { planes } of [target, residual]) {
     assert.deepEqual(
-      target.planes.map(({ length }) => length),
+      planes.map(({ length }) => length),
       mixture.map(({ length }) => length),
     )
-    assert.deepEqual(
-      residual.planes.map(({ length }) => length),
-      mixture.map(({ length }) => length),
-    )
-    assert.ok(sumError(target.planes, residual.planes, mixture) <= SUM_ERROR_MAX)
-    const gainDb = siSdr(target.planes, truth) - siSdr(mixture, truth)
-    t.diagnostic(`SI-SDR improves by ${gainDb.toFixed(1)} dB`)
-    assert.ok(gainDb >= gainDbMin, `SI-SDR improves by ${gainDb.toFixed(1)} dB only`)
-  })
+  }
+  assert.ok(sumError(target.planes, residual.planes, mixture) <= SUM_ERROR_MAX)
 }
 
 test('the result says how long the media is, what it cost and how long it is kept', async () => {
@@ -106,10 +122,9 @@ test('the status stream sends every step, with progress that only grows, and the
 })
 
 test('requests submitted at once share batches, and each gets what it would get alone', async () => {
-  const cases = examples.map(({ example, prompt }) => ({
-    path: examplePath(`${example}.wav`),
-    prompt,
-  }))
+  const cases = examples.flatMap(({ name, prompts }) =>
+    prompts.map(({ prompt }) => ({ path: examplePath(`${name}.wav`), prompt })),
+  )
   const run = async ({ path, prompt }: { path: string; prompt: string }) => {
     const { submitted, last } = await separateFile(winnow, path, { prompt })
     assert.equal(last.status, 'COMPLETED')
@@ -164,11 +179,28 @@ for (const { name, container, encoder, type, ...rest } of codings) {
   })
 }
 
+test('a prompt that the model does not know is not answered under its name', async () => {
+  const path = examplePath('speech-over-piano.wav')
+  const { submitted, last } = await separateFile(winnow, path, { prompts: ['dishwasher', 'piano'] })
+  const { data } = await winnow.client.result(submitted)
+  const [unknown, found] = data.findings!
+  assert.deepEqual(last.findings, data.findings)
+  assert.equal(unknown!.state, 'unknown')
+  assert.equal(unknown!.holds, 'everything but speech')
+  assert.ok(unknown!.nearest!.includes('vacuum cleaner'), unknown!.message)
+  assert.match(unknown!.message, /does not know "dishwasher".* The nearest names to try: "vacuum/)
+  assert.equal(found!.state, 'found')
+  assert.deepEqual(
+    data.targets!.map(({ file_name: name }) => name),
+    ['speech-over-piano.everything-but-speech-not-dishwasher.wav', 'speech-over-piano.piano.wav'],
+  )
+})
+
 test('output_format mp3 gives two mp3 files with their names', async () => {
   const path = examplePath('speech-over-piano.wav')
   const { submitted } = await separateFile(winnow, path, { prompt: 'piano', output_format: 'mp3' })
   const { target, result } = await downloadResult(winnow, submitted)
-  assert.equal(result.data.target.file_name, 'speech-over-piano-piano.mp3')
+  assert.equal(result.data.target.file_name, 'speech-over-piano.piano.mp3')
   assert.equal(result.data.target.content_type, 'audio/mpeg')
   assert.ok(target.subarray(0, 3).toString() === 'ID3' || target[0] === 0xff, 'an mp3 file')
 })
@@ -177,7 +209,7 @@ test('output_format flac gives the samples of wav', async () => {
   const path = examplePath('speech-over-piano.wav')
   const { submitted } = await separateFile(winnow, path, { prompt: 'piano', output_format: 'flac' })
   const { target, residual, result } = await downloadResult(winnow, submitted)
-  assert.equal(result.data.target.file_name, 'speech-over-piano-piano.flac')
+  assert.equal(result.data.target.file_name, 'speech-over-piano.piano.flac')
   assert.equal(result.data.target.content_type, 'audio/flac')
   const [one, other] = await Promise.all(
     [target, residual].map(async (bytes, i) => {
@@ -270,13 +302,13 @@ test('the command-line client writes both files beside the input and prints the 
   const env = { ...process.env, WINNOW_URL: winnow.url, WINNOW_API_KEY: API_KEY }
   const { stdout } = await promisify(execFile)(process.execPath, args, { env })
   assert.match(stdout, /6\.0 s of audio in .*times real time/)
-  for (const name of ['mix-piano.wav', 'mix-residual.wav']) {
+  for (const name of ['mix.piano.wav', 'mix.rest.without-piano.wav']) {
     assert.ok((await stat(join(folder, name))).size > 500_000)
   }
   const bad = promisify(execFile)(process.execPath, [...args, '--overlap', '70'], { env })
   await assert.rejects(bad, (error: { code: number; stderr: string }) => {
     assert.notEqual(error.code, 0)
-    assert.match(error.stderr, /chunk_overlap/)
+    assert.match(error.stderr, /--overlap takes a number from 0 to 30, not 70/)
     return true
   })
 })

@@ -28,6 +28,8 @@ interface FakeService {
   /** Answers some requests in the place of the usual. */
   refuse: Record<string, readonly [number, string]>
   hasVideo: boolean
+  /** What the model found out. */
+  findings: readonly Json[]
   /** Resolves when an upload may be answered. */
   holdUpload: () => Promise<void>
 }
@@ -49,6 +51,7 @@ export async function startService(t: TestContext): Promise<FakeService> {
     streams: [DONE],
     refuse: {},
     hasVideo: false,
+    findings: [],
     holdUpload: () => Promise.resolve(),
   }
   const { url } = await serve(t, (request, reply) => void answer(service, request, reply))
@@ -99,7 +102,8 @@ async function answer(service: FakeService, request: IncomingMessage, reply: Ser
         file_name: `${role}.wav`,
         ...(service.hasVideo && { video_url: `${base}/signed/${role}-video` }),
       })
-      const data = { target: file('target'), residual: file('residual'), duration: 6 }
+      const { findings } = service
+      const data = { target: file('target'), residual: file('residual'), duration: 6, findings }
       return send(200, { request_id: 'req_1', status: 'COMPLETED', data })
     }
     case 'PUT /v1/queue/requests/req_1/cancel':

@@ -320,17 +320,24 @@ export async function uploadFile(gateway: Gateway, fields: object = {}): Promise
   return fileId
 }
 
-/** Submits `input` with the file, which is uploaded first where none is named. */
-export async function submit(gateway: Gateway, input: object = {}) {
+/** Submits `input` with the file, which is uploaded first where none is named. @param more fields */
+export async function submit(gateway: Gateway, input: object = {}, more: object = {}) {
   const fileId = 'audio_url' in input ? {} : { file_id: await uploadFile(gateway) }
   return gateway.call('POST', `${API}/audio/separate`, {
-    body: { input: { ...('prompts' in input ? {} : { prompt: 'a bell' }), ...fileId, ...input } },
+    body: {
+      input: { ...('prompts' in input ? {} : { prompt: 'a bell' }), ...fileId, ...input },
+      ...more,
+    },
   })
 }
 
 /** The id of a new request whose job is in the broker. */
-export async function submitted(gateway: Gateway, input: object = {}): Promise<string> {
-  const reply = await submit(gateway, input)
+export async function submitted(
+  gateway: Gateway,
+  input: object = {},
+  more: object = {},
+): Promise<string> {
+  const reply = await submit(gateway, input, more)
   assert.equal(reply.statusCode, 202, reply.body)
   await gateway.publish()
   return reply.json().request_id

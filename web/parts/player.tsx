@@ -132,16 +132,10 @@ function LoopButton({ mixer }: { mixer: Mixer }) {
   )
 }
 
-/** After the source and the lane, such as `song-vocals.wav`. */
-function fileNameOf(source: string, label: string, stored: string): string {
-  const [, extension = 'wav'] = /\.(\w+)$/.exec(stored) ?? []
-  return `${source.replace(/\.[^.]*$/, '')}-${label.replace(/[^\p{L}\p{N}]+/gu, '-')}.${extension}`
-}
-
 const isSaving = signal(false)
 const saveProblem = signal('')
 
-/** Saves bytes as a file of this name: a link would take the name that the service gives. */
+/** Saves bytes as a file of this name. */
 async function save(make: () => Promise<Blob>, name: string): Promise<void> {
   isSaving.value = true
   saveProblem.value = ''
@@ -167,9 +161,7 @@ function Downloads({ mixer, name }: { mixer: Mixer; name: string }) {
             <button
               key={label}
               disabled={isSaving.value}
-              onClick={() =>
-                void save(() => file(output.url), fileNameOf(name, label, output.name))
-              }
+              onClick={() => void save(() => file(output.url), output.name)}
             >
               Download {label}
             </button>
@@ -177,7 +169,7 @@ function Downloads({ mixer, name }: { mixer: Mixer; name: string }) {
       )}
       <button
         disabled={isSaving.value}
-        onClick={() => void save(mix, fileNameOf(name, 'mix', 'mix.wav'))}
+        onClick={() => void save(mix, `${name.replace(/\.[^.]*$/, '')}.mix.wav`)}
       >
         Save this mix
       </button>

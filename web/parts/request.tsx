@@ -48,10 +48,14 @@ function Progress({ request }: { request: OpenRequest }) {
         </p>
       ) : (
         <>
-          <span role="status" class="quiet">
-            {stateOf(current)}
-            {matchText(request)}
-          </span>
+          <div role="status">
+            <span class="quiet">{stateOf(current)}</span>{' '}
+            {(current?.findings ?? []).map(({ prompt, state, message }) => (
+              <p key={prompt} class={`finding ${state}`}>
+                {message}
+              </p>
+            ))}
+          </div>
           <span class="quiet">{detailOf(current)}</span>
         </>
       )}
@@ -63,19 +67,6 @@ function Progress({ request }: { request: OpenRequest }) {
       )}
     </div>
   )
-}
-
-/** Such as `, match of piano 98 %`, and that the model has no name near a prompt. */
-function matchText({ prompts, status }: OpenRequest): string {
-  const current = status.value
-  const findings = current?.targets ?? (current ? [{ ...current, prompt: prompts[0]! }] : [])
-  return findings
-    .map(({ prompt, match, understood_as: name }) => {
-      const of = prompts.length > 1 ? ` of ${prompt}` : ''
-      const unknown = name === null ? `, no name is near “${prompt}”` : ''
-      return match === undefined ? unknown : `${unknown}, match${of} ${Math.round(100 * match)} %`
-    })
-    .join('')
 }
 
 function Outputs({ request }: { request: OpenRequest }) {

@@ -2,12 +2,20 @@ import { signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { record, type Recording } from '../audio/record.ts'
 import { choose, dropped, listed, type Found } from '../state/choose-files.ts'
-import { setSource, source, type SeveralFiles, type Source } from '../state/draft.ts'
+import { prompts, setSource, source, type SeveralFiles, type Source } from '../state/draft.ts'
 
-/** Names of the examples, and where they lie; set by the build. */
-declare const EXAMPLES: Readonly<Record<string, string>>
+interface Example {
+  name: string
+  address: string
+  /** To try. */
+  prompts: readonly string[]
+}
+
+/** Set by the build. */
+declare const EXAMPLES: readonly Example[]
 
 const problem = signal('')
+source.subscribe(() => (problem.value = ''))
 
 /** Puts what is found into the form, or says why not. */
 async function take(found: Found[] | Promise<Found[]>): Promise<void> {
@@ -19,10 +27,15 @@ async function take(found: Found[] | Promise<Found[]>): Promise<void> {
   }
 }
 
-async function takeExample(name: string, address: string): Promise<void> {
-  const reply = await fetch(address)
-  const bytes = await reply.blob()
-  setSource({ kind: 'file', name, contentType: 'audio/wav', bytes })
+/** Puts an example into the form; with a prompt, that too. */
+async function takeExample({ name, address }: Example, prompt?: string): Promise<void> {
+  try {
+    const bytes = await (await fetch(address)).blob()
+    setSource({ kind: 'file', name: `${name}.wav`, contentType: 'audio/wav', bytes })
+    if (prompt !== undefined) prompts.value = [prompt]
+  } catch (error) {
+    problem.value = (error as Error).message
+  }
 }
 
 export function SourcePicker() {
@@ -58,27 +71,30 @@ export function SourcePicker() {
         <Microphone />
       </div>
       <Address />
-      <p class="examples">
-        <span class="quiet">Examples:</span>{' '}
-        {Object.entries(EXAMPLES).map(([name, address]) => (
-          <button
-            key={name}
-            type="button"
-            class="link"
-            onClick={() =>
-              void takeExample(name, address).catch((error: Error) => {
-                problem.value = error.message
-              })
-            }
-          >
-            {name.replace(/\..*$/, '').replaceAll('-', ' ')}
-          </button>
-        ))}
-      </p>
+      <Examples />
       <p role="alert" class="problem">
         {problem.value}
       </p>
     </fieldset>
+  )
+}
+
+function Examples() {
+  return (
+    <div class="examples" role="group" aria-label="Examples">
+      {EXAMPLES.map((example) => (
+        <span key={example.name}>
+          <button type="button" class="link" onClick={() => void takeExample(example)}>
+            {example.name.replaceAll('-', ' ')}
+          </button>
+          {example.prompts.map((prompt) => (
+            <button key={prompt} type="button" onClick={() => void takeExample(example, prompt)}>
+              {prompt}
+            </button>
+          ))}
+        </span>
+      ))}
+    </div>
   )
 }
 

@@ -22,9 +22,16 @@ export function detailOf(current: Status | null): string {
   return [...parts, ...(left === undefined ? [] : [leftOf(left)])].join(', ')
 }
 
-/** Both, such as `separating, 45 %, about 20 s left`. */
-export const textOf = (current: Status | null): string =>
-  [stateOf(current), detailOf(current)].filter(Boolean).join(', ')
+/**
+ * Both, such as `separating, 45 %, about 20 s left`; and of a completed request, which sounds were
+ * not simply found.
+ */
+export const textOf = (current: Status | null): string => {
+  const missed = current?.findings?.filter(({ state }) => state !== 'found') ?? []
+  const messages = missed.map(({ message }) => message)
+  const state = [stateOf(current), detailOf(current)].filter(Boolean).join(', ')
+  return messages.length === 0 ? state : `${state}. ${messages.join(' ')}`
+}
 
 /** Such as `about 20 s left`. */
 export const leftOf = (seconds: number): string =>

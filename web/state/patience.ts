@@ -42,9 +42,13 @@ function secondsToWait(error: unknown, tries: number): number | undefined {
   return isAway(error) && tries < TRIES_MAX ? (asked ?? 2 ** tries) : undefined
 }
 
-/** Whether the service can't be reached, or says that it can't work now. */
+/**
+ * Whether the service can't be reached, or says that it can't work now. An address that can't be
+ * fetched (502) is an answer like any other: the service is there.
+ */
 export const isAway = (error: unknown): boolean =>
-  error instanceof UnreachableError || (error instanceof ApiError && (error.status ?? 0) >= 500)
+  error instanceof UnreachableError ||
+  (error instanceof ApiError && (error.status ?? 0) >= 500 && error.code !== 'MEDIA_FETCH_FAILED')
 
 /** Resolves after `ms`. @throws the reason of the signal when it fires before */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {

@@ -25,11 +25,18 @@ export interface NamedOutput {
   output: Output
 }
 
-/** The target of each prompt, and what none of them took. */
+/**
+ * The target of each prompt, and what none of them took. A target that holds something else is
+ * named for that.
+ */
 export function outputsOf({ id, prompts }: OpenRequest, { data }: Result): NamedOutput[] {
+  const labelOf = (prompt: string, i: number): string => {
+    const holds = data.findings?.[i]?.holds
+    return holds === undefined ? prompt : `${holds}, not “${prompt}”`
+  }
   const targets = (data.targets ?? [data.target]).map((file, i): NamedOutput => ({
     kind: 'target',
-    label: prompts[i]!,
+    label: labelOf(prompts[i]!, i),
     output: outputOf(file, { request_id: id, output: 'target', output_index: i }),
   }))
   const place: OutputPlace = { request_id: id, output: 'residual' }

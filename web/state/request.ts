@@ -8,6 +8,7 @@ import {
   inputOf,
   prompts,
   setSource,
+  source,
   type OutputSource,
   type Source,
 } from './draft.ts'
@@ -34,6 +35,9 @@ export const request = signal<OpenRequest | null>(null)
 /** What happens before there is a request. */
 export const sending = signal<{ part: number; abort: AbortController } | null>(null)
 export const sendProblem = signal('')
+
+/** What was wrong with a source says nothing of the next. */
+source.subscribe(() => (sendProblem.value = ''))
 
 /** Uploads the source and submits a request of all prompts. */
 export const separate = (chosen: Source): Promise<void> =>

@@ -73,7 +73,7 @@ const partsOf = ({ url, video_url: video, file_name: name }: OutputFile) => [
   ...(video === undefined ? [] : [{ url: video, name: name.replace(/\.\w+$/, '.mp4') }]),
 ]
 
-/** `song-piano (2).wav` where `song-piano.wav` is there. */
+/** `song.piano (2).wav` where `song.piano.wav` is there. */
 async function freeName(folder: FileSystemDirectoryHandle, wanted: string): Promise<string> {
   const names = new Set<string>()
   for await (const name of folder.keys()) names.add(name)

@@ -36,6 +36,13 @@ for status in client.follow(request):
     print(status["status"], f"{status['progress']:.0%}" if "progress" in status else "")
 data = client.wait(request)["data"]
 
+# %% [markdown]
+# Every prompt is answered with a file; whether it holds the sound, the findings say.
+
+# %%
+for finding in data.get("findings", []):
+    print(finding["message"])
+
 # %%
 out.mkdir(exist_ok=True)
 for output in [*data["targets"], data["residual"]]:

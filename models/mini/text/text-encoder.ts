@@ -38,17 +38,27 @@ export class TextEncoder {
   /** The embedding of a prompt, [1, EMBEDDING_DIM] of length 1; the caller frees it. */
   embed(prompt: string): Tensor {
     const text = modelPrompt(prompt)
-    return this.#remembered.get(text, () => this.#encode(text)).clone()
+    return this.#remembered.get(text, () => this.embedAll([text])).clone()
   }
 
-  #encode(text: string): Tensor {
+  /** The embeddings of texts, [texts, EMBEDDING_DIM], in one batch; the caller frees them. */
+  embedAll(texts: readonly string[]): Tensor {
     return tf.tidy(() => {
-      const tokens = this.tokens(text)
-      const room = ROOM_TOKENS * Math.ceil(tokens.length / ROOM_TOKENS)
-      const at = (valueOf: (i: number) => number) =>
-        Array.from({ length: room }, (_, i) => valueOf(i))
-      const ids = tf.tensor2d([at((i) => tokens[i] ?? 0)], [1, room], 'int32')
-      const valid = tf.tensor2d([at((i) => Number(i < tokens.length))], [1, room])
+      const tokens = texts.map((text) => this.tokens(text))
+      const longest = Math.max(...tokens.map(({ length }) => length))
+      const room = ROOM_TOKENS * Math.ceil(longest / ROOM_TOKENS)
+      const rows = (valueOf: (own: number[], i: number) => number) =>
+        tokens.map((own) => Array.from({ length: room }, (_, i) => valueOf(own, i)))
+      const shape: [number, number] = [texts.length, room]
+      const ids = tf.tensor2d(
+        rows((own, i) => own[i] ?? 0),
+        shape,
+        'int32',
+      )
+      const valid = tf.tensor2d(
+        rows((own, i) => Number(i < own.length)),
+        shape,
+      )
       return tf.keep(this.#bert.forward(ids, valid))
     })
   }

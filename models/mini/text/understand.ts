@@ -24,6 +24,9 @@ const VOICES = new Set([
   'voice',
 ])
 
+/** Names to try in place of a prompt that none is near. */
+const NEAREST_MAX = 3
+
 export interface Understanding {
   /** The probable names, the most probable first. */
   meanings: readonly Meaning[]
@@ -54,3 +57,15 @@ export function understand(names: readonly Name[], logits: Float32Array): Unders
     mayBeVoice: probable.some(({ key }) => VOICES.has(key)),
   }
 }
+
+/**
+ * The names whose texts are most like a prompt's, the likeliest first: what people may try instead.
+ * The network's logits do not tell, which it learned for prompts that it knows ("cat meowing": a
+ * bagpipe). `likeness` is the cosine between the text of each name and the prompt.
+ */
+export const nearestNames = (names: readonly Name[], likeness: Float32Array): string[] =>
+  names
+    .map(({ text }, i) => ({ text, likeness: likeness[i]! }))
+    .sort((one, other) => other.likeness - one.likeness)
+    .slice(0, NEAREST_MAX)
+    .map(({ text }) => text)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import { separate } from '../../../scripts/separate/command.ts'
+import { OUTPUT_MARK } from '../../../shared/output-mark.ts'
 import {
   DONE,
   KEY,
@@ -66,7 +67,7 @@ test('Ctrl-C cancels the requests of many files', async (t) => {
   assert.equal(canceled.length, 2)
 })
 
-test('of many files: a video that is missing is fetched, and what was whole is not', async (t) => {
+test('a file whose outputs are there is skipped, and a video belongs to its sound', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
   service.hasVideo = true
@@ -75,11 +76,36 @@ test('of many files: a video that is missing is fetched, and what was whole is n
   const words = [folder, 'x', '--out', out]
   service.refuse = { 'GET /signed/residual-video': [503, ''] }
   assert.equal((await run(service, ...words)).code, 1)
+  assert.deepEqual(await readdir(out), [], 'all or nothing')
   service.refuse = {}
-  const again = await run(service, ...words)
-  assert.match(again.errors, /1 separated/)
-  assert.ok((await readdir(out)).includes('song.rest.mp4'))
-  assert.match((await run(service, ...words)).errors, /1 there already/)
+  assert.match((await run(service, ...words)).errors, /^1 file in .* s: 1 separated$/m)
+  assert.ok((await readdir(out)).includes('song.rest.without-x.mp4'))
+  assert.match(
+    (await run(service, ...words)).errors,
+    /^1 file in .* s: 0 separated, 1 there already$/m,
+  )
+})
+
+test('what was separated is no source again, whatever it is called', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t)
+  const own = Buffer.from(`RIFF....WAVELIST....INFOITCH....${OUTPUT_MARK}`)
+  await writeFile(join(folder, 'song.piano.wav'), own)
+  await writeFile(join(folder, 'song.piano.mp4'), 'the video with it')
+  await writeFile(join(folder, 'renamed.wav'), own)
+  service.streams = [DONE]
+  const { code, errors, out } = await run(service, folder, 'x')
+  assert.equal(code, 0, errors)
+  assert.match(errors, /^left out 3 outputs of earlier runs/)
+  assert.deepEqual(out.match(/^.*real time$/gm)?.length, 1)
+  const shell = ['song.mp3', 'song.piano.wav'].map((name) => join(folder, name))
+  assert.match((await run(service, ...shell, 'x')).errors, /left out 1 output of .*\n1 file in/)
+
+  const alone = join(folder, 'renamed.wav')
+  service.streams = [DONE, DONE, DONE]
+  assert.equal((await run(service, alone, 'y')).code, 0, 'by its name alone it is a source')
+  const stems = [alone, join(folder, 'song.piano.wav')]
+  assert.match((await run(service, ...stems, 'z')).errors, /^2 files in .*: 2 separated$/m)
 })
 
 test('of many addresses: names are as people read them, and each secret is shown', async (t) => {
@@ -108,7 +134,7 @@ test('of many files: --logs prints the log of each, under its name', async (t) =
   const [song, talk] = ['song.mp3', 'talk.mp3'].map((name) => join(folder, name))
   const logOf = (path: string | undefined) => `${path}: 2026-01-01T00:00:00Z two chunks\n`
   const failed = `${talk}: NO_AUDIO_STREAM: The media has no audio stream.\n`
-  assert.ok(first.errors.startsWith(logOf(song) + failed + logOf(talk) + '2 files in '))
+  assert.ok(first.errors.includes(logOf(song) + failed + logOf(talk) + '2 files in '))
   assert.ok(service.calls.includes('GET /v1/queue/requests/req_1/status/stream?logs=true'))
 
   service.streams = [DONE]

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -44,11 +44,18 @@ test('a file is uploaded, separated and both parts lie beside it', async (t) => 
   })
   assert.equal(service.uploaded?.length, 300_000)
   assert.deepEqual(service.submission, { input: { prompt: 'a dog', file_id: 'file_1' } })
-  const target = join(folder, 'song-a-dog.wav')
+  const target = join(folder, 'song.a-dog.wav')
   assert.equal(await readFile(target, 'utf8'), 'bytes of /signed/target')
-  const residual = join(folder, 'song-residual.wav')
+  const residual = join(folder, 'song.rest.without-a-dog.wav')
   assert.equal(await readFile(residual, 'utf8'), 'bytes of /signed/residual')
-  assert.match(out, /song-a-dog\.wav\n.*song-residual\.wav\n6\.0 s of audio in \d+\.\d s: .* real/)
+  const lines = out.trim().split('\n')
+  assert.deepEqual(lines.slice(0, 2), [target, residual])
+  assert.match(lines[2]!, /song\.mp3: 6\.0 s of audio in \d+\.\d s: .* real time$/)
+  assert.deepEqual((await readdir(folder)).sort(), [
+    'song.a-dog.wav',
+    'song.mp3',
+    'song.rest.without-a-dog.wav',
+  ])
   assert.match(errors, /uploading.*waiting, number 2\nseparating 20%\nseparating 50%\n/s)
   assert.equal(service.calls.filter((call) => call.includes('stream')).length, 4)
 })
@@ -112,8 +119,8 @@ test('every option reaches the API', async (t) => {
     webhookSecret: 'sixteen-characters',
   })
   const files = await readdir(join(folder, 'new'))
-  assert.deepEqual(files.sort(), ['my talk-residual.wav', 'my talk-speech.wav'])
-  assert.equal(errors, 'webhook signing secret, shown only now: whsec_made\n')
+  assert.deepEqual(files.sort(), ['my talk.rest.without-speech.mp3', 'my talk.speech.mp3'])
+  assert.match(errors, /^https:\S+: webhook signing secret, shown only now: whsec_made\n$/)
 })
 
 test('--json prints the result with the paths; --logs adds the log; videos come too', async (t) => {
@@ -124,10 +131,10 @@ test('--json prints the result with the paths; --logs adds the log; videos come 
   const printed = JSON.parse((await run(service, ...words)).out) as Json
   const at = (name: string) => join(folder, name)
   assert.deepEqual(printed.files, {
-    target: at('song-a-dog.wav'),
-    target_video: at('song-a-dog.mp4'),
-    residual: at('song-residual.wav'),
-    residual_video: at('song-residual.mp4'),
+    target: at('song.a-dog.wav'),
+    target_video: at('song.a-dog.mp4'),
+    residual: at('song.rest.without-a-dog.wav'),
+    residual_video: at('song.rest.without-a-dog.mp4'),
   })
   assert.deepEqual(printed.logs, LOGS)
   assert.equal(printed.status, 'COMPLETED')
@@ -139,12 +146,13 @@ test('what the service refuses is said in its own words', async (t) => {
   const folder = await makeFolder(t)
   const error = { code: 'INVALID_PARAMETER', message: 'At most 8.', param: 'input.x' }
   service.refuse = { 'POST /v1/queue/audio/separate': [400, JSON.stringify({ error })] }
-  const refused = await run(service, join(folder, 'song.mp3'), 'a dog', '--quiet')
-  const said = 'INVALID_PARAMETER: At most 8. (input.x)\n'
+  const song = join(folder, 'song.mp3')
+  const refused = await run(service, song, 'a dog', '--quiet')
+  const said = `${song}: INVALID_PARAMETER: At most 8. (input.x)\n`
   assert.deepEqual(refused, { code: 1, out: '', errors: said })
   service.refuse = { 'POST /v1/queue/audio/separate': [502, '<h1>Bad</h1>'] }
   const proxied = await run(service, join(folder, 'song.mp3'), 'a dog', '--quiet')
-  assert.deepEqual(proxied, { code: 1, out: '', errors: 'HTTP_502: Bad Gateway\n' })
+  assert.deepEqual(proxied, { code: 1, out: '', errors: `${song}: HTTP_502: Bad Gateway\n` })
 })
 
 test('a request that fails says why, with its log', async (t) => {
@@ -156,7 +164,8 @@ test('a request that fails says why, with its log', async (t) => {
   assert.equal(code, 1)
   assert.equal(
     errors,
-    '2026-01-01T00:00:00Z two chunks\n' + 'NO_AUDIO_STREAM: The media has no audio stream.\n',
+    'https://example.com/a.mp4: NO_AUDIO_STREAM: The media has no audio stream.\n' +
+      'https://example.com/a.mp4: 2026-01-01T00:00:00Z two chunks\n',
   )
 })
 
@@ -164,7 +173,7 @@ test('an error event ends the wait', async (t) => {
   const service = await startService(t)
   service.streams = [[event('error', { error: { code: 'NOT_FOUND', message: 'Gone.' } })]]
   const { code, errors } = await run(service, 'https://example.com/a.mp4', 'x', '--quiet')
-  assert.deepEqual([code, errors], [1, 'NOT_FOUND: Gone.\n'])
+  assert.deepEqual([code, errors], [1, 'https://example.com/a.mp4: NOT_FOUND: Gone.\n'])
 })
 
 test('a service that does not run is named, with what to do', async (t) => {
@@ -174,31 +183,122 @@ test('a service that does not run is named, with what to do', async (t) => {
   assert.match(errors, /http:\/\/127\.0\.0\.1:1 does not answer\. .*npm start/)
 })
 
-test('a wrong command line exits with 2 and says what is right', async (t) => {
+test('a wrong command line exits with 2 and says what is right, before any call', async (t) => {
   const service = await startService(t)
-  const wrong: readonly [string[], RegExp][] = [
+  const folder = await makeFolder(t)
+  await mkdir(join(folder, 'empty'))
+  const song = join(folder, 'song.mp3')
+  const wrong: readonly [string[], string | RegExp][] = [
     [[], /--help/],
-    [['a.wav'], /--help/],
-    [['a.wav', 'b.flac', 'x'], /there is no file b\.flac/],
-    [['a.wav', 'x', 'X!'], /both write/],
-    [['*.json', 'https://x.test/a.wav', 'x'], /--out/],
-    [['a.wav', 'x', 'y', '--jobs', '0'], /--jobs/],
-    [['a.wav', 'x', '--fast'], /--fast/],
-    [['a.wav', 'x', '--candidates', 'two'], /number/],
-    [['a.wav', 'x', '--overlap', ''], /number/],
-    [['a.wav', 'x', '--span', '3'], /START-END/],
-    [['a.wav', 'x', '--no-span', 'a-b'], /START-END/],
-    [['a.wav', 'x', '--metadata', '{'], /JSON/],
-    [['a.wav', 'x', '--url', 'ftp://x'], /http/],
+    [[song], /--help/],
+    [['missing.wav', 'x'], 'there is no file missing.wav'],
+    [[song, 'b.flac', 'x'], 'there is no file b.flac'],
+    [[join(folder, 'empty'), 'x'], /^there is no audio or video in .*empty$/],
+    [[song, ' '], 'a prompt has 1 to 500 characters, not 0'],
+    [[song, 'x'.repeat(501)], 'a prompt has 1 to 500 characters, not 501'],
+    [[song, ...'abcdefghi'], 'give at most 8 prompts, not 9'],
+    [[song, 'x', '--jobs', '0'], '--jobs takes a whole number from 1 to 64, not 0'],
+    [[song, 'x', '--fast'], 'there is no option --fast.'],
+    [
+      [song, 'x', '--aceleration', 'fast'],
+      'there is no option --aceleration. Did you mean "--acceleration"?',
+    ],
+    [
+      [song, 'x', '--acceleration', 'qualty'],
+      '--acceleration takes fast, balanced or quality, not "qualty". Did you mean "quality"?',
+    ],
+    [[song, 'x', '--format', 'ogg'], '--format takes wav, mp3 or flac, not "ogg".'],
+    [[song, 'x', '--candidates', 'two'], /number/],
+    [[song, 'x', '--candidates', '9'], '--candidates takes a whole number from 1 to 8, not 9'],
+    [[song, 'x', '--overlap', ''], /number/],
+    [[song, 'x', '--overlap', '31'], '--overlap takes a number from 0 to 30, not 31'],
+    [[song, 'x', '--max-chunk', '301'], '--max-chunk takes a number from 0 to 300, not 301'],
+    [[song, 'x', '--span', '3'], /START-END/],
+    [[song, 'x', '--span', '4-3'], 'a span ends after its start, not "4-3"'],
+    [[song, 'x', '--no-span', 'a-b'], /START-END/],
+    [[song, 'x', '--metadata', '{'], /JSON/],
+    [[song, 'x', '--metadata', '[]'], /JSON object/],
+    [[song, 'x', '--webhook', 'x.test'], /https/],
+    [[song, 'x', '--webhook-secret', 'short'], '--webhook-secret takes 16 to 256 characters'],
+    [[song, 'x', '--url', 'ftp://x'], /http/],
   ]
   for (const [words, message] of wrong) {
     const { code, errors } = await run(service, ...words)
     assert.equal(code, 2, words.join(' '))
-    assert.match(errors, message)
+    if (typeof message === 'string') assert.equal(errors, `${message}\n`)
+    else assert.match(errors.trim(), message)
   }
-  assert.equal((await run(service, 'missing.wav', 'x')).code, 1)
   assert.deepEqual(service.calls, [])
   assert.match((await run(service, '--help')).out, /^Usage: npm run separate/)
+})
+
+const UNKNOWN = {
+  prompt: 'a dog',
+  state: 'unknown',
+  holds: 'everything but speech',
+  message: 'The model does not know "a dog".',
+}
+
+test('a sound that was not surely found is said on stderr, and by --strict in the code', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t)
+  const song = join(folder, 'song.mp3')
+  service.findings = [UNKNOWN]
+  const first = await run(service, song, 'a dog', '--strict', '--quiet')
+  assert.deepEqual(first, { code: 3, out: '', errors: `${song}: ${UNKNOWN.message}\n` })
+  const names = (await readdir(folder)).sort()
+  const held = 'song.everything-but-speech-not-a-dog.wav'
+  assert.deepEqual(names, [held, 'song.mp3', 'song.rest.without-a-dog.wav'])
+  const again = await run(service, song, 'a dog')
+  assert.deepEqual(
+    [again.code, again.out],
+    [0, `${song}: there already (--force separates it again)\n`],
+  )
+
+  service.findings = [{ ...UNKNOWN, state: 'found', holds: undefined }]
+  service.streams = [DONE, DONE]
+  const found = await run(service, song, 'a cat', '--strict', '--quiet')
+  assert.deepEqual(found, { code: 0, out: '', errors: '' })
+  service.findings = [UNKNOWN]
+  assert.equal((await run(service, song, 'a cow', '--quiet')).code, 0, 'without --strict')
+})
+
+test('two runs on one file overwrite nothing, but by --force', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t)
+  const song = join(folder, 'song.mp3')
+  service.streams = [DONE, DONE, DONE]
+  for (const prompt of ['piano', 'drums']) assert.equal((await run(service, song, prompt)).code, 0)
+  const whole = ['drums', 'mp3', 'piano', 'rest.without-drums', 'rest.without-piano']
+  const names = (await readdir(folder)).sort()
+  assert.deepEqual(
+    names,
+    whole.map((name) => (name === 'mp3' ? 'song.mp3' : `song.${name}.wav`)),
+  )
+
+  await writeFile(join(folder, 'song.piano.wav'), 'mine')
+  await rm(join(folder, 'song.rest.without-piano.wav'))
+  const { calls } = service
+  calls.length = 0
+  const refused = await run(service, song, 'piano')
+  assert.equal(refused.code, 1)
+  assert.match(
+    refused.errors,
+    /song\.piano\.wav is there already: --force overwrites, --out FOLDER/,
+  )
+  assert.deepEqual(calls, [], 'before anything is uploaded')
+  assert.equal(await readFile(join(folder, 'song.piano.wav'), 'utf8'), 'mine')
+
+  assert.equal((await run(service, song, 'piano', '--force')).code, 0)
+  assert.notEqual(await readFile(join(folder, 'song.piano.wav'), 'utf8'), 'mine')
+})
+
+test('a download that fails leaves nothing half written', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t)
+  service.refuse = { 'GET /signed/residual': [503, ''] }
+  assert.equal((await run(service, join(folder, 'song.mp3'), 'piano')).code, 1)
+  assert.deepEqual(await readdir(folder), ['song.mp3'])
 })
 
 test("the key of this machine's service is found, and not given to another", async (t) => {
@@ -208,7 +308,7 @@ test("the key of this machine's service is found, and not given to another", asy
   await writeFile(join(folder, 'data', 'api-key'), `${KEY}\n`)
   const call = async (base: string) => {
     const stderr = new PassThrough()
-    const words = [join(folder, 'song.mp3'), 'x', '--quiet', '--url', base]
+    const words = [join(folder, 'song.mp3'), 'x', '--quiet', '--force', '--url', base]
     const world = { env: { DATA_DIR: join(folder, 'data') }, stdout: new PassThrough(), stderr }
     const code = await separate(words, { ...world, signal: new AbortController().signal })
     return { code, errors: await text(stderr.end()) }

@@ -222,6 +222,28 @@ class PromptFinding(_PromptFinding, total=False):
     understood_as: str | None
 
 
+class _Finding(TypedDict):
+    prompt: str
+    # `found`: more probable than not; `unsure`: less probable, and the target may be softer;
+    # `unknown`: the model does not know the prompt, and the target holds something else.
+    state: Literal["found", "unsure", "unknown"]
+    # The same as a sentence or two, for people.
+    message: str
+
+
+class Finding(_Finding, total=False):
+    # An extension: how probable it is that the sound is in the media.
+    match: float
+    # An extension: the model's nearest name for the prompt; null: none is near.
+    understood_as: str | None
+    # Unless `found`: by how many dB the target is softer than what was found.
+    softened_db: float
+    # Of an `unknown` prompt: what the target holds.
+    holds: str
+    # Of an `unknown` prompt: the model's nearest names, to try.
+    nearest: list[str]
+
+
 class _QueueStatusResponse(TypedDict):
     request_id: str
     model: Literal["audio/separate"]
@@ -249,6 +271,9 @@ class QueueStatusResponse(_QueueStatusResponse, total=False):
     understood_as: str | None
     # An extension: of a completed request with `prompts`, in their order.
     targets: list[PromptFinding]
+    # An extension: what the model found out about each prompt of a completed request, in their
+    # order. Absent where the model tells nothing.
+    findings: list[Finding]
 
 
 class _OutputFile(TypedDict):
@@ -294,6 +319,9 @@ class SeparationData(_SeparationData, total=False):
     match: float
     # An extension: the model's nearest name for the prompt; null: none is near.
     understood_as: str | None
+    # An extension: what the model found out about each prompt of a completed request, in their
+    # order. Absent where the model tells nothing.
+    findings: list[Finding]
 
 
 class QueueResultResponseUsage(TypedDict, total=False):
@@ -379,6 +407,9 @@ class ListedRequest(_ListedRequest, total=False):
     understood_as: str | None
     # An extension: of a completed request with `prompts`, in their order.
     targets: list[PromptFinding]
+    # An extension: what the model found out about each prompt of a completed request, in their
+    # order. Absent where the model tells nothing.
+    findings: list[Finding]
     # Where there are several.
     prompts: list[str]
     # Of a completed one: its outputs are kept until then.

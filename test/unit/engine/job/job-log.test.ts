@@ -33,6 +33,7 @@ const chunk = (
   meanings: undefined,
   understoodAs: undefined,
   substitute: undefined,
+  nearest: undefined,
 })
 
 const logged = (options: Partial<SeparationOptions>, work = [chunk(0), chunk(9)]) =>
@@ -168,13 +169,13 @@ test('what the prompt was taken to mean, where the model has names', () => {
 test('that no name is near the prompt, and what the target is then', () => {
   const meanings = [{ name: 'vacuum cleaner', probability: 0.54 }]
   const far = { ...chunk(0), meanings, understoodAs: null }
-  const nearest =
-    'The model has no name that is near the prompt; the nearest: vacuum cleaner (0.54). '
-  const substitute = 'the mixture without its speech'
-  assert.equal(logged({}, [far])[1], `${nearest}The target is what was found by the nearest.`)
-  const lines = logged({ predict_spans: true }, [{ ...far, substitute }])
+  const unknown = 'The model has no name that is near the prompt. The target holds'
+  const substitute = 'everything but speech'
+  assert.equal(logged({}, [far])[1], `${unknown} vacuum cleaner instead.`)
+  const nearest = ['vacuum cleaner', 'water']
+  const lines = logged({ predict_spans: true }, [{ ...far, substitute, nearest }])
   assert.deepEqual(lines.slice(1), [
-    `${nearest}The target is the mixture without its speech.`,
+    `${unknown} everything but speech instead. The nearest names: vacuum cleaner, water.`,
     'No span was predicted, for no name is near the prompt.',
   ])
 })

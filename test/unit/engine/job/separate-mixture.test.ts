@@ -312,8 +312,8 @@ test('each prompt has its highest match of all chunks and its name, if the model
       : { match: matches[Math.floor(lanes++ / 2)]! / 2, understoodAs: null }
   const { findings } = await separated(TWO_PROMPTS, { found })
   assert.deepEqual(findings, [
-    { match: 0.9, understood_as: 'dog' },
-    { match: 0.45, understood_as: null },
+    { match: 0.9, understood_as: 'dog', state: 'found' },
+    { match: 0.45, understood_as: null, state: 'unknown', softened_db: 0, nearest: [] },
   ])
   assert.deepEqual((await separated(TWO_PROMPTS)).findings, [{}, {}])
 })

@@ -1,0 +1,103 @@
+/** What the command prints of each file, and how it ends. */
+
+import type { Arguments } from './arguments.ts'
+import type { Separated } from './separation.ts'
+import { describe, printLogs, type Logs, type World } from './world.ts'
+
+/** Where a sound was not surely found, by `--strict`. */
+const EXIT_NOT_FOUND = 3
+
+export class Report {
+  readonly #args: Arguments
+  readonly #world: World
+  readonly #all: number
+  readonly #startedAt = performance.now()
+  #separated = 0
+  #there = 0
+  #failed = 0
+  #isMissed = false
+
+  constructor(args: Arguments, world: World, all: number) {
+    this.#args = args
+    this.#world = world
+    this.#all = all
+  }
+
+  /** A file that is skipped. */
+  there(source: string, files: readonly string[]): void {
+    this.#there += 1
+    if (this.#args.json) this.#json({ source, state: 'there', files, ...this.#logsOf([]) })
+    else this.#line(`${source}: there already (--force separates it again)`)
+  }
+
+  separated(source: string, { result, files, logs, elapsedSeconds }: Separated): void {
+    this.#separated += 1
+    const missed = result.data.findings?.filter(({ state }) => state !== 'found') ?? []
+    this.#isMissed ||= missed.length > 0
+    for (const { message } of missed) this.#world.stderr.write(`${source}: ${message}\n`)
+    if (this.#args.json) {
+      const more = { ...result, files, elapsed_seconds: elapsedSeconds }
+      return this.#json({ source, state: 'separated', ...more, ...this.#logsOf(logs) })
+    }
+    for (const path of Object.values(files)) this.#line(path)
+    this.#line(`${source}: ${speedOf(result.data.duration, elapsedSeconds)}`)
+    if (!this.#args.quiet) this.#printLogs(source, logs)
+  }
+
+  failed(source: string, error: unknown, logs: Logs): void {
+    this.#failed += 1
+    const problem = describe(error)
+    if (this.#args.json) {
+      return this.#json({ source, state: 'failed', error: problem, ...this.#logsOf(logs) })
+    }
+    this.#world.stderr.write(`${source}: ${problem}\n`)
+    this.#printLogs(source, logs)
+  }
+
+  /** After the last of several files. */
+  summary(): void {
+    if (this.#args.isOne || this.#args.quiet) return
+    const left = this.#all - this.#separated - this.#there - this.#failed
+    const parts = [
+      `${this.#separated} separated`,
+      ...(this.#there > 0 ? [`${this.#there} there already`] : []),
+      ...(this.#failed > 0 ? [`${this.#failed} failed`] : []),
+      ...(left > 0 ? [`${left} not begun or not finished: the same command goes on`] : []),
+    ]
+    const seconds = ((performance.now() - this.#startedAt) / 1_000).toFixed(1)
+    const files = counted(this.#all, 'file')
+    this.#world.stderr.write(`${files} in ${seconds} s: ${parts.join(', ')}\n`)
+  }
+
+  get exitCode(): number {
+    if (this.#failed > 0) return 1
+    return this.#args.strict && this.#isMissed ? EXIT_NOT_FOUND : 0
+  }
+
+  #line(text: string): void {
+    if (!this.#args.quiet) this.#world.stdout.write(`${text}\n`)
+  }
+
+  #json(object: object): void {
+    this.#world.stdout.write(`${JSON.stringify(object)}\n`)
+  }
+
+  #logsOf(logs: Logs): { logs?: Logs } {
+    return this.#args.logs ? { logs } : {}
+  }
+
+  #printLogs(source: string, logs: Logs): void {
+    if (this.#args.logs) printLogs(this.#world, logs, `${source}: `)
+  }
+}
+
+/** `1 file`, `2 files`. */
+export const counted = (count: number, thing: string): string =>
+  `${count} ${thing}${count === 1 ? '' : 's'}`
+
+function speedOf(duration: number | undefined, elapsedSeconds: number): string {
+  const elapsed = `${elapsedSeconds.toFixed(1)} s`
+  if (duration === undefined) return `separated in ${elapsed}`
+  const ratio = (duration / elapsedSeconds).toFixed(1)
+  return `${duration.toFixed(1)} s of audio in ${elapsed}: ${ratio} times real time`
+}

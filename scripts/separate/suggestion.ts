@@ -1,0 +1,27 @@
+/** What a misspelt word probably means. */
+
+/** More changes than a third of the letters are another word. */
+const CHANGES_PER_LETTER_MAX = 1 / 3
+
+/** ` Did you mean "quality"?`, or nothing where no word of `known` is near. */
+export function suggestion(word: string, known: readonly string[]): string {
+  const [nearest] = known
+    .map((other) => ({ other, changes: changesBetween(word, other) }))
+    .filter(({ other, changes }) => changes <= Math.ceil(other.length * CHANGES_PER_LETTER_MAX))
+    .sort((one, another) => one.changes - another.changes)
+  return nearest ? ` Did you mean "${nearest.other}"?` : ''
+}
+
+/** Letters that were added, left out or replaced between two words (Levenshtein's distance). */
+function changesBetween(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, i) => i)
+  for (const [i, letter] of [...one].entries()) {
+    const next = [i + 1]
+    for (let j = 0; j < other.length; j += 1) {
+      const replaced = row[j]! + Number(letter !== other[j])
+      next.push(Math.min(next[j]! + 1, row[j + 1]! + 1, replaced))
+    }
+    row = next
+  }
+  return row.at(-1)!
+}

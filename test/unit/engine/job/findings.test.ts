@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { findingOf } from '../../../../engine/job/findings.ts'
+import { decodeMessage, encodeMessage, Finding } from '../../../../shared/messages.ts'
+import { fc } from '../../../support/property.ts'
+
+const nothing = {
+  match: undefined,
+  presenceGain: undefined,
+  meanings: undefined,
+  understoodAs: undefined,
+  substitute: undefined,
+  nearest: undefined,
+}
+const piano = { ...nothing, understoodAs: 'piano', presenceGain: 1 }
+
+test('a sound is found where its best chunk is more probable than not', () => {
+  const work = [
+    { ...piano, match: 0.05, presenceGain: 0.05 },
+    { ...piano, match: 0.9 },
+  ]
+  assert.deepEqual(findingOf(work), { match: 0.9, understood_as: 'piano', state: 'found' })
+})
+
+test('else it is unsure, and by how much the target is softer', () => {
+  const soft = { ...piano, match: 0.05, presenceGain: 10 ** (-26 / 20) }
+  const unsure = { understood_as: 'piano', state: 'unsure' }
+  assert.deepEqual(findingOf([soft]), { ...unsure, match: 0.05, softened_db: 26 })
+  const some = [soft, { ...piano, match: 0.3 }]
+  assert.deepEqual(findingOf(some), { ...unsure, match: 0.3, softened_db: 26 })
+  assert.deepEqual(findingOf([{ ...piano, match: 0.3 }]), { ...unsure, match: 0.3, softened_db: 0 })
+})
+
+test('what is not known has what its target holds, and names to try', () => {
+  const meanings = [{ name: 'woman', probability: 0.6 }]
+  const unknown = { ...nothing, understoodAs: null, meanings, nearest: ['woman', 'man'] }
+  const expected = { understood_as: null, state: 'unknown', softened_db: 0 }
+  assert.deepEqual(findingOf([{ ...unknown, substitute: 'everything but speech' }]), {
+    ...expected,
+    holds: 'everything but speech',
+    nearest: ['woman', 'man'],
+  })
+  assert.deepEqual(findingOf([unknown]), { ...expected, holds: 'woman', nearest: ['woman', 'man'] })
+})
+
+test('a model that tells nothing has no finding', () => {
+  assert.deepEqual(findingOf([nothing]), {})
+})
+
+test('whatever a model says fits in a message', () => {
+  const share = fc.double({ min: 0, max: 1, noNaN: true })
+  const chunk = fc.record({
+    match: fc.option(share, { nil: undefined }),
+    presenceGain: fc.option(share, { nil: undefined }),
+    meanings: fc.constant(undefined),
+    understoodAs: fc.constantFrom(null, undefined, 'piano'),
+    substitute: fc.constantFrom(undefined, 'everything but speech'),
+    nearest: fc.option(fc.array(fc.string(), { maxLength: 20 }), { nil: undefined }),
+  })
+  fc.assert(
+    fc.property(fc.array(chunk, { minLength: 1, maxLength: 4 }), (work) => {
+      const finding = findingOf(work)
+      assert.deepEqual(decodeMessage(Finding, encodeMessage(finding as never)), finding)
+    }),
+    { numRuns: 200 },
+  )
+})
