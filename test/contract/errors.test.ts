@@ -105,9 +105,10 @@ test('7.3 metadata nested too deeply answers 400', async (t) => {
       )}${']'.repeat(levels - 1)}}}`,
     })
   assert.equal((await submit(32)).statusCode, 202)
-  for (const levels of [33, 2_000, 8_000, 100_000]) {
+  for (const levels of [33, 2_000, 8_000]) {
     assertError(await submit(levels), 'INVALID_PARAMETER', 'metadata')
   }
+  assertError(await submit(100_000), 'INVALID_REQUEST') // more values than a body may hold
 })
 
 test('7.3 a webhookUrl to which nothing may be posted is refused', async (t) => {
