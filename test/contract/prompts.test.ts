@@ -154,9 +154,9 @@ test('grpc: several prompts in, as many targets out', async (t) => {
   assert.deepEqual(
     result.targets.map(({ prompt, file_name }: Record<string, string>) => [prompt, file_name]),
     [
-      ['Lead Vocals', 'x-lead-vocals.wav'],
-      ['drums', 'x-drums.wav'],
-      ['lead vocals!', 'x-lead-vocals-3.wav'],
+      ['Lead Vocals', 'x.lead-vocals.wav'],
+      ['drums', 'x.drums.wav'],
+      ['lead vocals!', 'x.lead-vocals-3.wav'],
     ],
   )
   assert.equal(result.targets[0].url, result.target.url)
