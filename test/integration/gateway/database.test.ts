@@ -232,7 +232,10 @@ test('an installation moves to PostgreSQL with requests, credits and webhooks un
   assert.deepEqual(ledger.map((entry) => entry.kind).sort(), [
     'credit',
     'deduct',
-    'release',
+    'release', // of the one that failed
+    'release', // what was reserved until the length was known
+    'reserve', // by each of three before its length is known
+    'reserve',
     'reserve',
   ])
   const sent: string[] = []
