@@ -10,7 +10,7 @@ import { uploadTimes } from '../files/times.ts'
 import { checkAddress, type MediaDeps } from '../api/media-address.ts'
 import type { StagedMedia, StageLimits } from '../media-store/media-store.ts'
 import { inTransaction, isPostgres, type Store } from '../store/database.ts'
-import { findFile, markFileUploaded } from '../store/files.ts'
+import { fileStatus, findFile, markFileUploaded } from '../store/files.ts'
 import { findRequest } from '../store/requests.ts'
 import { inputKey, orphanOf, outputKey } from '../store/retention.ts'
 import type { FileRow } from '../store/tables.ts'
@@ -89,11 +89,14 @@ async function keepInput(deps: UploadDeps, staged: StagedMedia, fileId: string):
     })
     return
   }
-  assertPending(await findFile(store, fileId))
+  const before = await findFile(store, fileId)
+  if (!before || fileStatus(before, clock.now()) !== 'pending') throw refusal(before)
   await staged.place(key)
   if (await isNoted(store)) return
-  await mediaStore.remove(key)
-  throw tooLate()
+  const file = await findFile(store, fileId)
+  // Else the sweeper gives up what has expired, and its bytes with it.
+  if (!file || file.media_removed_at !== null) await mediaStore.remove(key)
+  throw refusal(file)
 }
 
 /** @throws ServiceError `FILE_ALREADY_UPLOADED` */

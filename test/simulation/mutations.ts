@@ -33,7 +33,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'settle twice',
     file: 'gateway/store/ledger.ts',
-    find: 'if (numInsertedOrUpdatedRows === 0n) return true\n',
+    find: "  if (numInsertedOrUpdatedRows === 0n) return 'known'\n",
     replace: '',
   },
   {
