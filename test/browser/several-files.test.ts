@@ -143,7 +143,7 @@ async function saveAll(page: Page, { winnow }: Place): Promise<void> {
   await page.getByRole('button', { name: 'Save all into a folder' }).click()
   await page.getByText('9 files are saved.').waitFor()
   const once = ['song 10', 'song 9', 'disc 2/song 10'].flatMap((song) =>
-    ['piano', 'speech', 'residual'].map((lane) => `album/${song}-${lane}`),
+    ['piano', 'speech', 'rest.without-piano+speech'].map((label) => `album/${song}.${label}`),
   )
   const saved = await savedFiles(page)
   const flacs = once.map((name) => `${name}.flac`).sort()
