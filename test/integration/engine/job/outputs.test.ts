@@ -164,6 +164,7 @@ test('where one output clips at last, all are lowered alike, from their first sa
   const files = new Map<string, Buffer>()
   const stored = await outputs.finish(async (part, file) => {
     files.set(part, await readFile(file))
+    return undefined
   })
   assert.equal(stored.gain_db, -6.03)
   const gain = 10 ** (-6.03 / 20)
