@@ -110,7 +110,7 @@ describe('an audio_url', { concurrency: true }, () => {
         (wav.length - 44) / 2 / wav.readUInt16LE(22),
       )
       if (path !== '/moved.wav')
-        assert.equal(result.data.target.file_name, 'concert hall-siren.wav')
+        assert.equal(result.data.target.file_name, 'concert hall.siren.wav')
     })
   }
 
