@@ -33,7 +33,7 @@ export async function usageOf(
 
 /** A day as its number since 1970. */
 function dayOf(param: string, value: unknown): number | undefined {
-  if (value === undefined || value === '') return undefined
+  if (value === undefined) return undefined
   const time = typeof value === 'string' && DAY.test(value) ? Date.parse(value) : NaN
   const day = time / DAY_MS
   if (Number.isNaN(time) || textOf(day) !== value) {

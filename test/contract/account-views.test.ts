@@ -141,6 +141,7 @@ test('usage by day counts what ended, and survives the records of requests', asy
     ['?from=2024-01-01&to=2025-01-01', 'from'],
     ['?from=2026-02-02&to=2026-02-01', 'from'],
     ['?to=2026-02-30', 'to'],
+    ['?to=', 'to'],
     ['?from=today', 'from'],
   ] as const) {
     assertError(await usage(query), 'INVALID_PARAMETER', param)

@@ -185,8 +185,8 @@ async function separate({ folder, url }: Fleet): Promise<void> {
     env: { ...process.env, ...TRUST },
   })
   const [target, residual] = await Promise.all(
-    ['piano', 'residual'].map(async (part) =>
-      readWav24(await readFile(join(folder, `mix-${part}.wav`))),
+    ['piano', 'rest.without-piano'].map(async (part) =>
+      readWav24(await readFile(join(folder, `mix.${part}.wav`))),
     ),
   )
   assert.ok(sumError(target!.planes, residual!.planes, await readWav16(SOURCE)) <= SUM_ERROR_MAX)

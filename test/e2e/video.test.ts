@@ -59,8 +59,8 @@ for (const { name, container, type, video, audio, recoded } of videos) {
     const mixture = await readSound(path)
     for (const part of ['target', 'residual'] as const) {
       const file = join(winnow.folder, `${name}-${part}.mp4`)
-      const label = part === 'target' ? 'a-whistle' : part
-      await writeFile(file, await download(result.data[part].video_url, `clip-${label}.mp4`))
+      const label = part === 'target' ? 'a-whistle' : 'rest.without-a-whistle'
+      await writeFile(file, await download(result.data[part].video_url, `clip.${label}.mp4`))
       const picture = await readVideo(file)
       if (!recoded) assert.deepEqual(picture.pictures, source.pictures)
       assert.equal(picture.times.length, source.times.length)
@@ -147,9 +147,9 @@ test('a video with mp3 output has both; its picture may break off before its sou
     'video/mp4',
   )
   const { result } = await downloadResult(winnow, submitted)
-  assert.equal(result.data.target.file_name, 'short-picture-noise.mp3')
+  assert.equal(result.data.target.file_name, 'short-picture.everything-but-speech-not-noise.mp3')
   const file = join(winnow.folder, 'short-picture-out.mp4')
-  await writeFile(file, await download(result.data.target.video_url, 'short-picture-noise.mp4'))
+  await writeFile(file, await download(result.data.target.video_url, 'short-picture.everything-but-speech-not-noise.mp4'))
   assertNear((await readSound(file)).planes[0]!.length, 3 * RATE, 1_100)
   assert.equal((await readVideo(file)).times.length, (await readVideo(path)).times.length)
 })
