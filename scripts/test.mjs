@@ -16,7 +16,7 @@ import { chooseFiles, inShard, shardOf } from './test/tiers.mjs'
 const FILE_MINUTES_MAX = 20
 const NIGHTLY_FILE_MINUTES_MAX = 60
 /** Processes that the files of a tier may start, shards together. */
-const PROCESSES_MAX = { quick: 30, rest: 1_500, all: 1_530 }
+const PROCESSES_MAX = { quick: 30, rest: 720, all: 750 }
 const SLOWEST = 10
 const SOAK_MINUTES = 30
 /** What draws at random: these files run by a new seed every night. */

@@ -69,9 +69,9 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'take any response for a delivery',
-    file: 'gateway/webhooks/sender.ts',
-    find: 'if (status !== undefined && status >= 200 && status <= 299) {',
-    replace: 'if (status !== undefined) {',
+    file: 'gateway/webhooks/outcome.ts',
+    find: "'status' in outcome && outcome.status >= 200 && outcome.status <= 299",
+    replace: "'status' in outcome",
   },
   {
     name: 'delete a file that a waiting request needs',
@@ -100,8 +100,10 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'complete before the outputs are stored',
     file: 'engine/job/separate-job.ts',
-    find: 'await inSpan(`upload ${part}`, {}, upload)',
-    replace: 'inSpan(`upload ${part}`, {}, upload).catch(() => undefined)',
+    find: 'const place = await inSpan(`upload ${part}`, {}, () => media.uploadOutput(upload))',
+    replace:
+      'const place = attemptId; ' +
+      'inSpan(`upload ${part}`, {}, () => media.uploadOutput(upload)).catch(() => undefined)',
   },
   {
     name: 'leave the lanes of a stopped job',
