@@ -11,6 +11,7 @@ import {
   tf,
   toBfloat16,
   transpose,
+  upload,
   type Tensor,
 } from './tensor.ts'
 import type { Weights } from './checkpoint/weights.ts'
@@ -73,6 +74,24 @@ export function loadProjection(weights: Weights, inDim: number, outDim: number):
 export const project = (x: Tensor, matrix: Tensor): Tensor =>
   tf.tidy(() => matmulTransposed(asWideAs(matrix, x), matrix))
 
+/**
+ * A convolution of one place with a bias, on the channels: [..., inDim] to float32 [..., outDim].
+ * @param kernelAxes of the stored kernel, each of size 1
+ */
+export function loadPointwise(
+  weights: Weights,
+  inDim: number,
+  outDim: number,
+  kernelAxes: 1 | 2,
+): Layer {
+  const kernel = kernelAxes === 2 ? [1, 1] : [1]
+  const matrix = tf.tidy(() => {
+    const numbers = weights.values('weight', [outDim, inDim, ...kernel])
+    return asWideAsStated(weights, upload(numbers, [outDim, inDim]))
+  })
+  return linear(matrix, weights.get('bias', [outDim]))
+}
+
 /** torch.nn.functional.rms_norm over the last axis, with a learned gain that is called `name`. */
 export function loadRmsNorm(
   weights: Weights,
@@ -109,6 +128,13 @@ export function loadBareLayerNorm(weights: Weights, dim: number, epsilon: number
       return centred.mul(variance.add(epsilon).rsqrt()).mul(gain)
     })
 }
+
+/** torch.nn.functional.glu on the last axis: [..., 2 · dim] to [..., dim]. */
+export const glu = (x: Tensor): Tensor =>
+  tf.tidy(() => {
+    const [value, gate] = tf.split(x, 2, -1) as [Tensor, Tensor]
+    return gateWithSigmoid(value, gate)
+  })
 
 export const silu = (x: Tensor): Tensor => gateWithSigmoid(x, x)
 

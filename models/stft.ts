@@ -5,12 +5,12 @@
  */
 import type { Binding } from './binding.ts'
 import { LruCache } from './lru-cache.ts'
-import { irfft, native, pad, rfft, tf, type Tensor } from './tensor.ts'
+import { irfft, native, pad, rfft, tf, transpose, unstackRows, type Tensor } from './tensor.ts'
 
-/** Of most networks; others state their window. */
+/** The usual overlap; networks with another state their window. */
 const HOPS_PER_WINDOW = 4
 
-/** Where the frames lie: frame i is centred on sample i · hop - shift. */
+/** Places frames: frame i is centred on sample i · hop - shift. */
 export interface Framing {
   /** Samples. */
   hop: number
@@ -48,10 +48,7 @@ export function stft(wave: Tensor, framing: Framing): Tensor {
       'reflect',
     )
     const beyond = hops * hop - window // of the last hop, what no window reaches
-    const padded = pad(mirrored, [
-      [0, 0],
-      [0, beyond],
-    ])
+    const padded = beyond > 0 ? padEnd(mirrored, beyond) : mirrored
     const grid = padded.reshape([rows, blocks, hop])
     const parts = Array.from({ length: hops }, (_, i) =>
       tf.slice(grid, [0, i, 0], [rows, frames, hop]),
@@ -61,6 +58,12 @@ export function stft(wave: Tensor, framing: Framing): Tensor {
     return rfft(framed.mul(hannWindow(window)), window) // [rows, frames, window / 2 + 1]
   })
 }
+
+const padEnd = (rows: Tensor, samples: number): Tensor =>
+  pad(rows, [
+    [0, 0],
+    [0, samples],
+  ])
 
 /** The least-squares inverse, as torch.istft: complex [rows, frames, bins] to [rows, samples]. */
 export function istft(spectrum: Tensor, framing: Framing, samples: number): Tensor {
@@ -72,6 +75,30 @@ export function istft(spectrum: Tensor, framing: Framing, samples: number): Tens
     const start = window / 2 + shift
     const cut = (x: Tensor) => tf.slice(x, [0, start], [-1, samples])
     return cut(overlapAdd(framed, hop)).div(cut(overlapAdd(weight, hop))) // [rows, samples]
+  })
+}
+
+/**
+ * Lays real and imaginary part of every channel next to each other: complex
+ * [batch · channels, frames, bins] to [batch, frames, bins, channels · 2].
+ */
+export function interleaveChannels(spectrum: Tensor, channels: number): Tensor {
+  return tf.tidy(() => {
+    const [rows, frames, bins] = spectrum.shape as [number, number, number]
+    const parts = tf.stack([tf.real(spectrum), tf.imag(spectrum)], -1) // [rows, frames, bins, 2]
+    const byRow = parts.reshape([rows / channels, channels, frames, bins, 2])
+    return transpose(byRow, [0, 2, 3, 1, 4]).reshape([rows / channels, frames, bins, channels * 2])
+  })
+}
+
+/** The inverse of `interleaveChannels`, as real and imaginary parts of their own. */
+export function separateChannels(parts: Tensor): [real: Tensor, imaginary: Tensor] {
+  return tf.tidy(() => {
+    const [batch, frames, bins, numbers] = parts.shape as [number, number, number, number]
+    const channels = numbers / 2
+    const byBin = parts.reshape([batch, frames, bins, channels, 2])
+    const byPart = transpose(byBin, [4, 0, 3, 1, 2])
+    return unstackRows(byPart.reshape([2, batch * channels, frames, bins])) as [Tensor, Tensor]
   })
 }
 

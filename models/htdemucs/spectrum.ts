@@ -1,6 +1,6 @@
 /** Between waveforms and the spectrogram that the network reads (HTDemucs._spec, ._ispec). */
-import { istft, stft } from '../stft.ts'
-import { pad, tf, transpose, type Tensor } from '../tensor.ts'
+import { interleaveChannels, istft, separateChannels, stft } from '../stft.ts'
+import { pad, tf, type Tensor } from '../tensor.ts'
 
 /** Frames of the spectrogram of so many samples. */
 export const spectrumFrames = (samples: number, window: number): number =>
@@ -24,14 +24,8 @@ export function spectrumOf(waves: Tensor, window: number): Tensor {
     const [batch, channels, samples] = waves.shape as [number, number, number]
     const framing = framingOf(samples, window)
     const spectrum = stft(waves.reshape([batch * channels, samples]), framing)
-    // [rows, frames, bins + 1, 2]
-    const parts = tf.stack([tf.real(spectrum), tf.imag(spectrum)], -1)
-    const bins = window / 2
-    const used = tf
-      .slice(parts, [0, 0, 0, 0], [-1, -1, bins, -1])
-      .reshape([batch, channels, framing.frames, bins, 2])
-      .div(Math.sqrt(window))
-    return transpose(used, [0, 2, 3, 1, 4]).reshape([batch, framing.frames, bins, channels * 2])
+    const parts = interleaveChannels(spectrum, channels) // [batch, frames, bins + 1, channels · 2]
+    return tf.slice(parts, [0, 0, 0, 0], [-1, -1, window / 2, -1]).div(Math.sqrt(window))
   })
 }
 
@@ -47,11 +41,7 @@ export function wavesOf(parts: Tensor, samples: number): Tensor {
     const [batch, frames, bins, twice] = parts.shape as [number, number, number, number]
     const window = 2 * bins
     const rows = twice / 2
-    const byRow = transpose(parts.reshape([batch, frames, bins, rows, 2]), [4, 0, 3, 1, 2])
-    const [real, imaginary] = tf.unstack(
-      byRow.reshape([2, batch * rows, frames, bins]).mul(Math.sqrt(window)),
-    ) as [Tensor, Tensor]
-    const padded = [real, imaginary].map((part) =>
+    const padded = separateChannels(parts.mul(Math.sqrt(window))).map((part) =>
       pad(part, [
         [0, 0],
         [SILENT_FRAMES, SILENT_FRAMES],

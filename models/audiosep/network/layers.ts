@@ -1,6 +1,6 @@
 /** Layers of the network, in the layout [batch, frames, bins, channels]. */
-import { linear, loadLinear, type Layer } from '../../layers.ts'
-import { matmulTransposed, tf, upload, type Tensor, type Tensor4D } from '../../tensor.ts'
+import { loadLinear, type Layer } from '../../layers.ts'
+import { matmulTransposed, tf, type Tensor, type Tensor4D } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 
 const EPSILON = 1e-5
@@ -43,13 +43,6 @@ export function loadConvolution(
     return gain ? turned.mul(gain) : turned
   }) as Tensor4D // [3, 3, in, out]
   return (x) => tf.conv2d(x as Tensor4D, filter, 1, 'same', 'NHWC')
-}
-
-/** A 1 × 1 convolution with a bias: [..., in] to [..., out]. */
-export function loadPointwise(weights: Weights, inDim: number, outDim: number): Layer {
-  const numbers = weights.values('weight', [outDim, inDim, 1, 1])
-  const matrix = upload(numbers, [outDim, inDim])
-  return linear(matrix, weights.get('bias', [outDim]))
 }
 
 /**

@@ -1,9 +1,10 @@
 /** AudioSep's network: a residual U-Net over the magnitudes of a spectrum (ResUNet30). */
 import { compiled } from '../../graph/compiled.ts'
+import { loadPointwise } from '../../layers.ts'
 import { pad, tf, type Tensor, type Tensor4D } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { AudioSepConfig } from '../config.ts'
-import { leaky, loadPointwise, loadShift, loadUpsampling, readBatchNorm } from './layers.ts'
+import { leaky, loadShift, loadUpsampling, readBatchNorm } from './layers.ts'
 import { loadResidualBlock, type Conditioned } from './residual-block.ts'
 
 export type Network = ReturnType<typeof loadNetwork>
@@ -32,11 +33,11 @@ export function loadNetwork(weights: Weights, config: AudioSepConfig) {
   const bins = config.window / 2 + 1
   const norm = readBatchNorm(base.at('bn0'), bins)
   const { channels } = config
-  const before = loadPointwise(base.at('pre_conv'), 1, channels[0]!)
+  const before = loadPointwise(base.at('pre_conv'), 1, channels[0]!, 2)
   const encoders = loadEncoders(weights, config)
   const middle = loadMiddle(weights, config)
   const decoders = loadDecoders(weights, config)
-  const after = loadPointwise(base.at('after_conv'), channels[0]!, ANSWERS)
+  const after = loadPointwise(base.at('after_conv'), channels[0]!, ANSWERS, 2)
 
   /** magnitude [batch, frames, bins] to what the first encoder takes. */
   const begin = (magnitude: Tensor): Tensor =>

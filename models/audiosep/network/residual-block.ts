@@ -1,7 +1,8 @@
 /** Two convolutions around which the input goes on (ConvBlockRes), conditioned on the prompt. */
+import { loadPointwise } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
-import { leaky, loadConvolution, loadPointwise, loadShift, readBatchNorm } from './layers.ts'
+import { leaky, loadConvolution, loadShift, readBatchNorm } from './layers.ts'
 
 export type Conditioned = (x: Tensor, condition: Tensor) => Tensor
 
@@ -25,7 +26,7 @@ export function loadResidualBlock(
   const conv1 = loadConvolution(weights.at('conv1'), inDim, outDim, second.gain)
   const conv2 = loadConvolution(weights.at('conv2'), outDim, outDim)
   const shortcut =
-    inDim === outDim ? (x: Tensor) => x : loadPointwise(weights.at('shortcut'), inDim, outDim)
+    inDim === outDim ? (x: Tensor) => x : loadPointwise(weights.at('shortcut'), inDim, outDim, 2)
   return (x, condition) =>
     tf.tidy(() => {
       const h = tf.tidy(() => {

@@ -1,11 +1,11 @@
 /** The transformer between encoders and decoders, with what turns branches into tokens and back. */
-import { loadLayerNorm, type Layer } from '../../layers.ts'
+import { loadLayerNorm, loadPointwise, type Layer } from '../../layers.ts'
 import { upload } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { HTDemucsConfig } from '../config.ts'
 import { spectrumFrames } from '../spectrum.ts'
 import type { Branches } from './branches.ts'
-import { loadPointwise, STRIDE } from './convolution.ts'
+import { STRIDE } from './convolution.ts'
 import { EPSILON } from './norms.ts'
 import { positionsInSpectrogram, positionsInTime } from './positions.ts'
 import { loadTransformer, type Tokens } from './transformer.ts'

@@ -3,7 +3,7 @@
  * [batch, frames, bins, channels]; kernels of the spectrogram have one axis more than those of the
  * waveform.
  */
-import { linear, type Layer } from '../../layers.ts'
+import type { Layer } from '../../layers.ts'
 import { matmulTransposed, pad, tf, type Tensor, type Tensor4D } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { Branch } from './branches.ts'
@@ -63,18 +63,6 @@ export function loadUpsampling(
       const all = sum.reshape([batch, frames, (bins + 1) * STRIDE, outDim])
       return tf.slice(all, [0, 0, STRIDE / 2, 0], [-1, -1, binsWanted, -1]).add(bias)
     })
-}
-
-/** A convolution of one place, on the channels: [..., in] to [..., out]. */
-export function loadPointwise(
-  weights: Weights,
-  inDim: number,
-  outDim: number,
-  kernelAxes: 1 | 2,
-): Layer {
-  const ones = kernelAxes === 2 ? [1, 1] : [1]
-  const matrix = weights.get('weight', [outDim, inDim, ...ones]).reshape([outDim, inDim])
-  return linear(matrix, weights.get('bias', [outDim]))
 }
 
 /** A decoder's convolution of 3 × 3 bins and frames, or of 3 samples; the shape stays. */

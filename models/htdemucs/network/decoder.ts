@@ -1,11 +1,11 @@
 /** One level of a decoder (HDecLayer). */
-import { gelu } from '../../layers.ts'
+import { gelu, glu } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { HTDemucsConfig } from '../config.ts'
 import type { Branch } from './branches.ts'
 import { loadNeighbourhood, loadUpsampling } from './convolution.ts'
-import { gated, loadResidualLayers } from './residual-layers.ts'
+import { loadResidualLayers } from './residual-layers.ts'
 
 export type Decoder = (x: Tensor, skip: Tensor, binsWanted: number) => Tensor
 
@@ -25,7 +25,7 @@ export function loadDecoder(
   const upsample = loadUpsampling(weights.at('conv_tr'), branch, inDim, outDim)
   return (x, skip, binsWanted) =>
     tf.tidy(() => {
-      const y = residual(gated(rewrite(x.add(skip))))
+      const y = residual(glu(rewrite(x.add(skip))))
       const z = upsample(y, binsWanted)
       return isLast ? z : gelu(z)
     })

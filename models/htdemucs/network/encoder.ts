@@ -1,11 +1,11 @@
 /** One level of an encoder (HEncLayer). */
-import { gelu, type Layer } from '../../layers.ts'
+import { gelu, glu, loadPointwise, type Layer } from '../../layers.ts'
 import { tf } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { HTDemucsConfig } from '../config.ts'
 import type { Branch } from './branches.ts'
-import { loadDownsampling, loadPointwise } from './convolution.ts'
-import { gated, loadResidualLayers } from './residual-layers.ts'
+import { loadDownsampling } from './convolution.ts'
+import { loadResidualLayers } from './residual-layers.ts'
 
 export interface Encoder {
   /** What the residual layers end with, [batch, frames, bins / 4, out]; tests look at it. */
@@ -26,5 +26,5 @@ export function loadEncoder(
   const kernelAxes = branch === 'spectrogram' ? 2 : 1
   const rewrite = loadPointwise(weights.at('rewrite'), outDim, 2 * outDim, kernelAxes)
   const toResidual: Layer = (x) => tf.tidy(() => layers(gelu(downsample(x))))
-  return { residual: toResidual, forward: (x) => tf.tidy(() => gated(rewrite(toResidual(x)))) }
+  return { residual: toResidual, forward: (x) => tf.tidy(() => glu(rewrite(toResidual(x)))) }
 }

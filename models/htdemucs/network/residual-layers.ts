@@ -1,10 +1,10 @@
 /** Residual layers of dilated convolutions over time (DConv). */
-import { gelu, type Layer } from '../../layers.ts'
-import { gateWithSigmoid, tf, type Tensor } from '../../tensor.ts'
+import { gelu, glu, loadPointwise, type Layer } from '../../layers.ts'
+import { tf } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { HTDemucsConfig } from '../config.ts'
 import type { Branch } from './branches.ts'
-import { loadDilated, loadPointwise } from './convolution.ts'
+import { loadDilated } from './convolution.ts'
 import { loadGroupNorm } from './norms.ts'
 
 /**
@@ -26,15 +26,7 @@ export function loadResidualLayers(
     const widen = loadPointwise(steps.at(3), hidden, 2 * channels, 1)
     const wideNorm = loadGroupNorm(steps.at(4), 2 * channels, timeAndChannels)
     const scale = steps.at(6).get('scale', [channels])
-    return (x) =>
-      tf.tidy(() => x.add(gated(wideNorm(widen(gelu(narrowNorm(narrow(x)))))).mul(scale)))
+    return (x) => tf.tidy(() => x.add(glu(wideNorm(widen(gelu(narrowNorm(narrow(x)))))).mul(scale)))
   })
   return (x) => tf.tidy(() => layers.reduce((y, layer) => layer(y), x.clone()))
 }
-
-/** torch.nn.functional.glu on the channels: [..., 2 · channels] to [..., channels]. */
-export const gated = (x: Tensor): Tensor =>
-  tf.tidy(() => {
-    const [value, gate] = tf.split(x, 2, -1) as [Tensor, Tensor]
-    return gateWithSigmoid(value, gate)
-  })

@@ -1,6 +1,6 @@
 /** Between the bins of a spectrum and the bands of the network. */
-import { loadLinear, type Layer } from '../../layers.ts'
-import { gateWithSigmoid, pad, tf, type Tensor } from '../../tensor.ts'
+import { glu, loadLinear, type Layer } from '../../layers.ts'
+import { pad, tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { RoformerConfig } from '../config.ts'
 import { loadNorm } from './norm.ts'
@@ -58,9 +58,7 @@ function loadMask(weights: Weights, dim: number, width: number): Layer {
   return (x) =>
     tf.tidy(() => {
       const last = layers.length - 1
-      const both = layers.reduce((y, layer, i) => (i < last ? layer(y).tanh() : layer(y)), x)
-      const [value, gate] = tf.split(both, 2, -1) as [Tensor, Tensor]
-      return gateWithSigmoid(value, gate)
+      return glu(layers.reduce((y, layer, i) => (i < last ? layer(y).tanh() : layer(y)), x))
     })
 }
 

@@ -1,6 +1,6 @@
 /** BS-RoFormer and Mel-Band RoFormer: complex masks from transformers along time and bands. */
 import { compiled } from '../../graph/compiled.ts'
-import { frameCount, istft, stft } from '../../stft.ts'
+import { frameCount, interleaveChannels, istft, separateChannels, stft } from '../../stft.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { RoformerConfig } from '../config.ts'
@@ -94,11 +94,7 @@ export function spectrumOf(waves: Tensor, config: RoformerConfig): Tensor {
     const [batch, channels, samples] = waves.shape as [number, number, number]
     const framing = framingOf(samples, config)
     const complex = stft(waves.reshape([batch * channels, samples]), framing)
-    const parts = tf.stack([tf.real(complex), tf.imag(complex)], -1) // [rows, frames, bins, 2]
-    const bins = config.window / 2 + 1
-    const byChannel = parts.reshape([batch, channels, framing.frames, bins, 2])
-    const ordered = tf.transpose(byChannel, [0, 2, 3, 1, 4])
-    return ordered.reshape([batch, framing.frames, bins * channels * 2])
+    return interleaveChannels(complex, channels).reshape([batch, framing.frames, -1])
   })
 }
 
@@ -108,10 +104,7 @@ function wavesOf(spectrum: Tensor, mask: Tensor, samples: number, config: Roform
     const [batch, frames] = spectrum.shape as [number, number, number]
     const channels = config.audioChannels
     const bins = config.window / 2 + 1
-    const partsOf = (x: Tensor) => {
-      const byChannel = tf.transpose(x.reshape([batch, frames, bins, channels, 2]), [4, 0, 3, 1, 2])
-      return tf.unstack(byChannel.reshape([2, batch * channels, frames, bins])) as [Tensor, Tensor]
-    }
+    const partsOf = (x: Tensor) => separateChannels(x.reshape([batch, frames, bins, channels * 2]))
     const [a, b] = partsOf(spectrum)
     const [c, d] = partsOf(mask)
     const kept = config.silencesDc ? silenceDc(bins) : tf.ones([bins])

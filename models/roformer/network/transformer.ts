@@ -1,8 +1,10 @@
 /** Transformers with rotary positions and gates: along time, and along bands. */
-import { attend, gelu, loadLinear, loadProjection, mergeHeads, splitHeads } from '../../layers.ts'
+import { widen } from '../../bfloat16.ts'
+import { attend, gelu, loadLinear, loadProjection, mergeHeads, project } from '../../layers.ts'
 import type { Layer } from '../../layers.ts'
 import { pairsInHalves, rotaryTables, rotate } from '../../rotary.ts'
-import { matmulTransposed, reshape, tf, upload, type Tensor } from '../../tensor.ts'
+import { readStacked, type RowOrder } from '../../stacked-matrices.ts'
+import { reshape, sliceRows, tf, transpose, unstackRows, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { loadNorm } from './norm.ts'
 
@@ -44,7 +46,9 @@ function loadAttention(weights: Weights, sizes: TransformerSizes) {
   const { dim, heads, headDim, tokensMax } = sizes
   const inner = heads * headDim
   const norm = loadNorm(weights.at('norm'), dim)
-  const matrices = readHeads(weights.at('to_qkv'), sizes)
+  const inHalves = pairsInHalves(headDim)
+  const rowAt: RowOrder = (place) => (place < 2 * inner ? inHalves(place) : place) // not of values
+  const matrix = readStacked([{ weights: weights.at('to_qkv'), outDim: 3 * inner, rowAt }], dim)
   const frequencies = weights.at('rotary_embed').values('freqs', [headDim / 2])
   const positions = rotaryTables(Array.from(frequencies), tokensMax)
   const gates = loadLinear(weights.at('to_gates'), dim, heads)
@@ -54,32 +58,17 @@ function loadAttention(weights: Weights, sizes: TransformerSizes) {
     tf.tidy(() => {
       const h = norm(x)
       const [rows, tokens] = x.shape as [number, number, number]
-      const flat = reshape(h, [rows * tokens, dim])
-      const [q, k, v] = matrices.map((matrix) =>
-        splitHeads(reshape(matmulTransposed(flat, matrix), [rows, tokens, inner]), heads),
-      ) as [Tensor, Tensor, Tensor] // [rows, heads, tokens, headDim]
-      const places = positions(tokens)
-      const attended = attend(rotate(q, places), rotate(k, places), v, null)
+      const product = project(reshape(h, [rows * tokens, dim]), matrix)
+      const all = reshape(product, [rows, tokens, 3, heads, headDim])
+      const parts = transpose(all, [2, 0, 3, 1, 4]) // [3, rows, heads, tokens, headDim]
+      const turned = rotate(widen(sliceRows(parts, 0, 2)), positions(tokens))
+      const [q, k] = unstackRows(turned) as [Tensor, Tensor]
+      const v = widen(sliceRows(parts, 2, 1)).squeeze([0])
+      const attended = attend(q, k, v, null)
       const gate = tf.transpose(gates(h).sigmoid(), [0, 2, 1]).expandDims(-1)
       return out(mergeHeads(attended.mul(gate)))
     })
   return { norm, forward }
-}
-
-/** Queries, keys and values, [inner, dim] each; the pairs of the first two lie in halves. */
-function readHeads(weights: Weights, { dim, heads, headDim }: TransformerSizes): Tensor[] {
-  const inner = heads * headDim
-  const stored = weights.values('weight', [3 * inner, dim])
-  if (stored.length === 0) return [0, 1, 2].map(() => upload(stored, [inner, dim])) // shapes alone
-  const inHalves = pairsInHalves(headDim)
-  return [0, 1, 2].map((part) => {
-    const numbers = new Float32Array(inner * dim)
-    for (let place = 0; place < inner; place += 1) {
-      const row = part * inner + (part < 2 ? inHalves(place) : place)
-      numbers.set(stored.subarray(row * dim, (row + 1) * dim), place * dim)
-    }
-    return upload(numbers, [inner, dim])
-  })
 }
 
 function loadFeedForward(weights: Weights, dim: number): Layer {

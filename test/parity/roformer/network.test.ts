@@ -1,12 +1,16 @@
 /** RoFormer against its reference, and at the published sizes. */
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { GoldenFolder } from '../../../scripts/parity/golden-folder.ts'
 import { openRoformer } from '../../../scripts/parity/roformer/stages.ts'
 import { onShapes } from '../../../models/memory/shape-binding.ts'
+import { openRoformerCheckpoint } from '../../../models/roformer/checkpoint.ts'
+import { Weights } from '../../../models/checkpoint/weights.ts'
 import { readRoformerConfig } from '../../../models/roformer/config.ts'
 import { loadNetwork } from '../../../models/roformer/network/network.ts'
 import { tf } from '../../../models/tensor.ts'
+import { assertClose } from '../../support/assert-close.ts'
 import { randomWeights } from '../../support/random-weights.ts'
 import { noise } from '../lanes.ts'
 import { fixtureFolder, readInventory, testGraph, testStages } from '../open-model.ts'
@@ -18,6 +22,18 @@ await testStages(FOLDER)
 const { network, config } = await openRoformer(await GoldenFolder.open(FOLDER), 'mel')
 const shape: [number, number, number] = [3, 2, config.chunkSamples]
 testGraph(tf.tensor3d(noise(3 * 2 * config.chunkSamples, 1, 0.1), shape), network.separate, 2e-6)
+
+test('in bfloat16 it gives what it gives in float32, within its rounding', () => {
+  const mixture = tf.tensor3d(noise(2 * config.chunkSamples, 1, 0.1), [1, 2, config.chunkSamples])
+  const file = join(FOLDER, 'model-mel/mel_tiny.ckpt')
+  const weights = Weights.of(file, openRoformerCheckpoint(file)).in('bfloat16')
+  const narrow = loadNetwork(weights, config)
+  const [expected, actual] = [network, narrow].map((each) =>
+    tf.tidy(() => each.separate(mixture).dataSync<'float32'>()),
+  ) as [Float32Array, Float32Array]
+  assert.notDeepEqual(actual, expected)
+  assertClose(actual, expected, { relative: 0.03 })
+})
 
 const AUDIO = { chunk_size: 352_800, sample_rate: 44_100 }
 const ONE_STEM = { instruments: ['vocals', 'other'], target_instrument: 'vocals' }

@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { frameCount, istft, stft, windowLength } from '../../../models/stft.ts'
+import type { Binding } from '../../../models/binding.ts'
+import {
+  frameCount,
+  interleaveChannels,
+  istft,
+  separateChannels,
+  stft,
+  windowLength,
+} from '../../../models/stft.ts'
 import { hopAt } from '../../../models/mini/spectrum.ts'
-import { tf } from '../../../models/tensor.ts'
+import { native, tf } from '../../../models/tensor.ts'
 import { assertClose } from '../../support/assert-close.ts'
 
 const RATES = [8000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 96_000, 192_000]
@@ -50,4 +58,44 @@ test("a sine lies in its bin, at the height of half the window's sum", () => {
 test('frames number as torch.stft numbers them', () => {
   assert.equal(frameCount(48_960, 512, 0), 96)
   assert.equal(frameCount(51_200, 512, 0), 101)
+})
+
+test('a window of whole hops is framed without copies of padding', () => {
+  const operations: string[] = []
+  const { binding } = native
+  const executeOp: Binding['executeOp'] = (...operation) => {
+    operations.push(operation[0])
+    return binding.executeOp(...operation)
+  }
+  native.binding = Object.create(binding, { executeOp: { value: executeOp } }) as Binding
+  try {
+    const wave = tf.ones([1, 512])
+    const padsOf = (window: number) => {
+      operations.length = 0
+      tf.tidy(() => void stft(wave, { hop: 32, window, frames: frameCount(512, 32, 0), shift: 0 }))
+      return operations.filter((name) => name === 'Pad').length
+    }
+    assert.deepEqual([padsOf(128), padsOf(150)], [0, 1])
+    wave.dispose()
+  } finally {
+    native.binding = binding
+  }
+})
+
+test('channels lie next to each other, real before imaginary part, and come back', () => {
+  tf.tidy(() => {
+    // 2 items of 2 channels, 3 frames, 5 bins: each part is a number of its own
+    const real = tf.range(0, 60).reshape([4, 3, 5])
+    const imaginary = real.add(100)
+    const parts = interleaveChannels(tf.complex(real, imaginary), 2)
+    assert.deepEqual(parts.shape, [2, 3, 5, 4])
+    // item 1, frame 2, bin 3: of its channels 0 and 1
+    assert.deepEqual(
+      [...tf.slice(parts, [1, 2, 3, 0], [1, 1, 1, 4]).dataSync()],
+      [43, 143, 58, 158],
+    )
+    const back = separateChannels(parts)
+    assert.deepEqual([...back[0].dataSync()], [...real.dataSync()])
+    assert.deepEqual([...back[1].dataSync()], [...imaginary.dataSync()])
+  })
 })
