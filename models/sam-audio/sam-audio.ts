@@ -1,8 +1,6 @@
 /** Meta's SAM-Audio: generative separation by flow matching. See `card.md`. */
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import type { Precision } from '../precision.ts'
 import type {
   Chunk,
@@ -16,6 +14,7 @@ import type {
 import { modelPrompt } from '../text/prompt.ts'
 import { LruCache } from '../lru-cache.ts'
 import { native, tf, type Tensor } from '../tensor.ts'
+import { sha256Of } from '../checkpoint/sha256.ts'
 import { weightFiles, Weights } from '../checkpoint/weights.ts'
 import { anchorTokens, type FrameClock } from './spans/anchors.ts'
 import { decodeSlice, decodingSlices } from './codec/codec.ts'
@@ -69,7 +68,7 @@ export async function loadSamAudio(
     predictsSpans: spanPredictor !== null,
     precision,
     parameters,
-    weightsSha256: native.binding.givesShapesAlone ? '' : await sha256Of(weightFiles(checkpoint)),
+    weightsSha256: native.binding.givesShapesAlone ? '' : await sha256Of(...weightFiles(checkpoint)),
   }
   const warnings = await unusedFolders(folder, parts)
   return new SamAudio(description, warnings, { config, network, textEncoder, spanPredictor, judge })
@@ -346,13 +345,4 @@ const POWER_LEAST = 1e-10
 function own(lane: Lane): SamAudioLane {
   if (lane instanceof SamAudioLane) return lane
   throw new Error('The lane was not opened by this model')
-}
-
-/** Of files of any size, one after the other, in hexadecimal. */
-async function sha256Of(files: readonly string[]): Promise<string> {
-  const hash = createHash('sha256')
-  for (const file of files) {
-    await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash, { end: false })
-  }
-  return hash.digest('hex')
 }

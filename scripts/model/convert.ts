@@ -1,7 +1,6 @@
 /** Published checkpoints to the folder of an installed model: only what is needed, and a record. */
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { parse } from 'yaml'
 import { isUsedTensor, openAudioSepCheckpoint } from '../../models/audiosep/checkpoint.ts'
 import { readAudioSepConfig } from '../../models/audiosep/config.ts'
 import { loadNetwork as loadAudioSep } from '../../models/audiosep/network/network.ts'
@@ -21,6 +20,7 @@ import type {
 import { openRoformerCheckpoint } from '../../models/roformer/checkpoint.ts'
 import { readRoformerConfig } from '../../models/roformer/config.ts'
 import { loadNetwork as loadRoformer } from '../../models/roformer/network/network.ts'
+import { readYaml } from './read-yaml.ts'
 
 type Tensors = ReadonlyMap<string, StoredTensor>
 
@@ -170,18 +170,6 @@ async function convertRoformer(
   await checkTensors(checkpoint, tensors, (weights) => loadRoformer(weights, config))
   await writeSafetensors(join(folder, WEIGHTS_FILE), tensors, width)
   return { kind: 'roformer', file: WEIGHTS_FILE, configuration }
-}
-
-/** Of two levels; a tuple of Python's is a list as any other. */
-export async function readYaml(file: string): Promise<RoformerRecord['configuration']> {
-  const text = (await readFile(file, 'utf8')).replaceAll('!!python/tuple', '')
-  const value: unknown = parse(text)
-  const isTable = (x: unknown) => typeof x === 'object' && x !== null && !Array.isArray(x)
-  if (isTable(value)) {
-    const parts = Object.entries(value as object).filter(([, part]) => isTable(part))
-    return Object.fromEntries(parts)
-  }
-  throw new Error(`${file}: is not a configuration: a table of tables`)
 }
 
 async function sampleRateOf(file: string): Promise<number> {

@@ -1,10 +1,8 @@
 /** Downloads large files: resumes, checks, and says what went wrong. */
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { pipeline } from 'node:stream/promises'
+import { withRetries } from '../../engine/media/retry.ts'
+import { sha256Of } from '../../models/checkpoint/sha256.ts'
 import type { CatalogueFile } from './catalogue.ts'
 
 export interface DownloadOptions {
@@ -52,17 +50,13 @@ export async function download(
   options: DownloadOptions,
 ): Promise<Downloaded> {
   await mkdir(dirname(path), { recursive: true })
-  const delays = options.retryDelaysMs ?? RETRY_DELAYS_MS
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      return await downloadOnce(file, path, options)
-    } catch (error) {
-      const delay = delays[attempt]
-      if (options.signal?.aborted || isFinal(error) || delay === undefined) {
-        throw new Error(`${file.url}: ${messageOf(error)}`, { cause: error })
-      }
-      await sleep(delay, undefined, { signal: options.signal })
-    }
+  const { retryDelaysMs = RETRY_DELAYS_MS, signal = new AbortController().signal } = options
+  const mayPass = (error: unknown) => !isFinal(error)
+  try {
+    const attempt = () => downloadOnce(file, path, options)
+    return await withRetries(attempt, { retryDelaysMs }, signal, { mayPass })
+  } catch (error) {
+    throw new Error(`${file.url}: ${messageOf(error)}`, { cause: error })
   }
 }
 
@@ -189,9 +183,7 @@ async function finish(file: CatalogueFile, partial: string, path: string): Promi
 }
 
 export async function digest(path: string): Promise<{ sha256: string; bytes: number }> {
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(path), hash)
-  return { sha256: hash.digest('hex'), bytes: (await stat(path)).size }
+  return { sha256: await sha256Of(path), bytes: (await stat(path)).size }
 }
 
 /** Aborts when nothing has come for a while, or when another signal does. */

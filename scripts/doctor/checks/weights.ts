@@ -1,9 +1,8 @@
 /** Whether the weights are those of this version, or, of one's own, whole. */
 
-import { createHash } from 'node:crypto'
-import { createReadStream, existsSync } from 'node:fs'
-import { pipeline } from 'node:stream/promises'
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { sha256Of } from '../../../models/checkpoint/sha256.ts'
 import { called, isPackaged, setUpAgain } from '../../called.ts'
 import type { Context } from '../context.ts'
 import { failure, fine, type Finding } from '../finding.ts'
@@ -26,11 +25,9 @@ export async function checkWeights({ engine }: Context): Promise<Finding[]> {
 export async function fileFinding(file: string, sha256: string): Promise<Finding> {
   const remedy = isPackaged
     ? setUpAgain()
-    : `Get the file anew: git checkout -- ${file}, or a new clone.`
+    : `Restore the file: git checkout -- ${file}, or a new clone.`
   if (!existsSync(file)) return failure('weights', `${file} is not there`, remedy)
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(file), hash)
-  const own = hash.digest('hex')
+  const own = await sha256Of(file)
   if (own === sha256) return fine('weights', `of the built-in model, SHA-256 ${short(own)}`)
   const found = `${file} has SHA-256 ${short(own)}, not ${short(sha256)} of this version`
   return failure('weights', found, remedy)

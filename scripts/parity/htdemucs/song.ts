@@ -1,7 +1,9 @@
 /** Whole songs, cut and joined as the reference does it (apply_model, without its shift). */
+import { triangle } from '../../../models/join-weighted.ts'
 import { tf, type Tensor } from '../../../models/tensor.ts'
 import type { Comparison } from '../comparison.ts'
 import type { GoldenFolder } from '../golden-folder.ts'
+import { joinStems } from '../join-stems.ts'
 import { tidied } from '../tidied.ts'
 import { bagOf, firstNetwork, openNetwork, type LoadedNetwork } from './networks.ts'
 
@@ -27,7 +29,7 @@ export async function compareSong(folder: GoldenFolder): Promise<Comparison[]> {
   })
 }
 
-/** Of a bag each stem is the weighted mean of what its networks make of it. */
+/** Each stem of a bag is the weighted mean of its networks' answers. */
 export async function compareBag(folder: GoldenFolder): Promise<Comparison[]> {
   const { members } = await bagOf(folder)
   return tidied(() => {
@@ -45,7 +47,7 @@ export async function compareBag(folder: GoldenFolder): Promise<Comparison[]> {
   })
 }
 
-/** As `separate` does with the song at zero mean and unit deviation of its mono mix. */
+/** Separates the song at zero mean and unit deviation of its mono mix. */
 function levelled(song: Tensor, separate: (x: Tensor) => Tensor): Tensor {
   return tf.tidy(() => {
     const mono = song.mean(0)
@@ -67,23 +69,23 @@ function separateSong(song: Tensor, { network, config }: LoadedNetwork, overlap:
   const samples = song.shape[1]!
   const stride = Math.floor((1 - overlap) * segment)
   const starts = Array.from({ length: Math.ceil(samples / stride) }, (_, i) => i * stride)
-  return tf.tidy(() => {
-    const placed = starts.map((start) => {
+  function* windows() {
+    for (const start of starts) {
       const length = Math.min(segment, samples - start)
       const before = Math.floor((segment - length) / 2) // a short rest stands in the middle
       const stems = network.separate(around(song, start - before, segment).expandDims(0))
-      // [stems, channels, length]
-      const cut = tf.slice(stems, [0, 0, 0, before], [1, -1, -1, length]).squeeze([0])
-      const weights = tf.slice(triangle(segment), [0], [length])
-      const place = (x: Tensor) => padLast(x, start, samples - start - length)
-      return { sum: place(cut.mul(weights)), weights: place(weights) }
-    })
-    const total = tf.addN(placed.map(({ weights }) => weights))
-    return tf.addN(placed.map(({ sum }) => sum)).div(total)
-  })
+      yield {
+        start,
+        stems: tf.slice(stems, [0, 0, 0, before], [1, -1, -1, length]).squeeze([0]),
+        weights: triangle(segment).subarray(0, length),
+      }
+    }
+  }
+  const { sources, audioChannels } = config
+  return tf.tidy(() => joinStems(windows(), [sources.length, audioChannels, samples]))
 }
 
-/** So many samples from `start`, which may lie before the song; zeros where there is no song. */
+/** Takes samples from `start`, which may lie before the song; zeros stand outside of it. */
 function around(song: Tensor, start: number, samples: number): Tensor {
   const from = Math.max(0, start)
   const to = Math.min(song.shape[1]!, start + samples)
@@ -92,12 +94,3 @@ function around(song: Tensor, start: number, samples: number): Tensor {
 
 const padLast = (x: Tensor, before: number, after: number): Tensor =>
   tf.pad(x, [...x.shape.slice(1).map((): [number, number] => [0, 0]), [before, after]])
-
-/** Rises over the first half of a segment and falls over the second; at most 1. */
-function triangle(segment: number): Tensor {
-  const half = Math.floor(segment / 2)
-  const peak = segment - half
-  return tf.tensor1d(
-    Array.from({ length: segment }, (_, i) => (i < half ? i + 1 : segment - i) / peak),
-  )
-}

@@ -1,8 +1,9 @@
 /** Whole songs, cut and joined as the reference does it (demix, one chunk at a time). */
 import { tf, type Tensor } from '../../../models/tensor.ts'
+import { joinStems } from '../join-stems.ts'
 import type { LoadedRoformer } from './stages.ts'
 
-/** Of a chunk, over which its window rises and falls. */
+/** A window rises and falls over this share of a chunk: a tenth. */
 const FADE_SHARE = 10
 
 /** song [channels, samples] to [stems, channels, samples]. */
@@ -17,22 +18,20 @@ export function separateSong(song: Tensor, { network, config }: LoadedRoformer):
     const whole = isMirrored ? mirrored(song, border, border) : song
     const total = whole.shape[1]!
     const starts = Array.from({ length: Math.ceil(total / step) }, (_, i) => i * step)
-    const placed = starts.map((start) => {
-      const length = Math.min(chunk, total - start)
-      const part = tf.slice(whole, [0, start], [-1, length])
-      const stems = network.separate(filled(part, chunk).expandDims(0)).squeeze([0])
-      const isLast = start + chunk >= total
-      const window = tf.tensor1d(windowOf(chunk, start === 0, isLast).slice(0, length))
-      const cut = tf.slice(stems, [0, 0, 0], [-1, -1, length]) // [stems, channels, length]
-      const place = (x: Tensor) =>
-        tf.pad(x, [
-          ...x.shape.slice(1).map((): [number, number] => [0, 0]),
-          [start, total - start - length],
-        ])
-      return { sum: place(cut.mul(window)), weights: place(window) }
-    })
-    const weights = tf.addN(placed.map((each) => each.weights))
-    const joined = tf.divNoNan(tf.addN(placed.map((each) => each.sum)), weights)
+    function* windows() {
+      for (const start of starts) {
+        const length = Math.min(chunk, total - start)
+        const part = tf.slice(whole, [0, start], [-1, length])
+        const stems = network.separate(filled(part, chunk).expandDims(0)).squeeze([0])
+        const isLast = start + chunk >= total
+        yield {
+          start,
+          stems: tf.slice(stems, [0, 0, 0], [-1, -1, length]),
+          weights: fadesOf(chunk, start === 0, isLast).subarray(0, length),
+        }
+      }
+    }
+    const joined = joinStems(windows(), [config.stems.length, config.audioChannels, total])
     return tf.slice(joined, [0, 0, edge], [-1, -1, samples])
   })
 }
@@ -58,9 +57,10 @@ function filled(part: Tensor, chunk: number): Tensor {
   ])
 }
 
-function windowOf(chunk: number, isFirst: boolean, isLast: boolean): number[] {
+/** Ones, with a rise at the begin and a fall at the end. */
+function fadesOf(chunk: number, isFirst: boolean, isLast: boolean): Float32Array {
   const fade = Math.floor(chunk / FADE_SHARE)
-  return Array.from({ length: chunk }, (_, i) => {
+  return Float32Array.from({ length: chunk }, (_, i) => {
     if (i < fade && !isFirst) return i / (fade - 1)
     if (i >= chunk - fade && !isLast) return (chunk - 1 - i) / (fade - 1)
     return 1

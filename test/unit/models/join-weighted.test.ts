@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { joinWeighted, triangle, type WeightedWindow } from '../../../models/join-weighted.ts'
+import { assertClose } from '../../support/assert-close.ts'
+import { fc } from '../../support/property.ts'
+
+/** Sample i of row r of a signal in which no two are alike. */
+const sampleAt = (row: number, i: number): number => Math.sin(1 + i * (row + 1.7))
+
+interface Sizes {
+  samples: number
+  segment: number
+  strideShare: number
+  rows: number
+}
+
+const cases = fc.record({
+  samples: fc.integer({ min: 1, max: 300 }),
+  segment: fc.integer({ min: 1, max: 100 }),
+  strideShare: fc.double({ min: 0.05, max: 1, noNaN: true }),
+  rows: fc.integer({ min: 1, max: 3 }),
+})
+
+/** Cuts a signal into overlapping windows, the last of them shorter, weighted by triangles. */
+function* cut(
+  { samples, segment, strideShare, rows }: Sizes,
+  signal: (row: number, i: number) => number,
+): Generator<WeightedWindow> {
+  const stride = Math.max(1, Math.floor(segment * strideShare))
+  for (let start = 0; start < samples; start += stride) {
+    const weights = triangle(segment).subarray(0, Math.min(segment, samples - start))
+    const row = (r: number) => Float32Array.from(weights, (_, i) => signal(r, start + i))
+    yield { start, rows: Array.from({ length: rows }, (_, r) => row(r)), weights }
+  }
+}
+
+test('a signal that was cut and is joined comes back, a constant one among them', () => {
+  fc.assert(
+    fc.property(cases, (sizes) => {
+      for (const signal of [sampleAt, () => 0.7]) {
+        const joined = joinWeighted(cut(sizes, signal), sizes.rows, sizes.samples)
+        assert.equal(joined.length, sizes.rows)
+        for (const [r, row] of joined.entries()) {
+          const expected = Array.from({ length: sizes.samples }, (_, i) => signal(r, i))
+          assertClose(row, expected, { absolute: 1e-5 }) // at most 100 sums, rounded each
+        }
+      }
+    }),
+  )
+})
+
+test('a sample is the mean of what windows say of it by their weights, in any order', () => {
+  const ones = { start: 0, rows: [Float32Array.of(1, 1, 1)], weights: Float32Array.of(1, 1, 3) }
+  const fives = { start: 2, rows: [Float32Array.of(5, 5)], weights: Float32Array.of(1, 0) }
+  for (const windows of [
+    [ones, fives],
+    [fives, ones],
+  ]) {
+    // of the last two samples one has a weight of 0, and one no window
+    assert.deepEqual([...joinWeighted(windows, 1, 5)[0]!], [1, 1, 2, 0, 0])
+  }
+})
+
+test('a window that does not fit the signal is refused', () => {
+  const window = (start: number, length: number, weights = length, rows = 1) => ({
+    start,
+    rows: Array.from({ length: rows }, () => new Float32Array(length)),
+    weights: new Float32Array(weights),
+  })
+  for (const wrong of [window(-1, 3), window(8, 3), window(0.5, 3), window(0, 3, 4), window(0, 3, 3, 2)]) {
+    assert.throws(() => joinWeighted([wrong], 1, 10), RangeError)
+  }
+  joinWeighted([window(7, 3)], 1, 10)
+})
+
+test('a triangle has no weight of 0 and its peak in the middle', () => {
+  assert.deepEqual([...triangle(4)], [0.5, 1, 1, 0.5])
+  assert.deepEqual([...triangle(5)], [1, 2, 3, 2, 1].map((x) => Math.fround(x / 3)))
+})
