@@ -144,7 +144,7 @@ export const gelu = (x: Tensor): Tensor =>
 
 /**
  * Feed-forward with a gate: out(silu(gate) · value). Gate and value are stored as one projection;
- * as two products nothing needs to be parted.
+ * as two products nothing needs to be split.
  */
 export function loadSwiGlu(weights: Weights, dim: number, hiddenDim: number): Layer {
   const inner = weights.at('input')
@@ -195,7 +195,7 @@ export function mergeHeads(x: Tensor): Tensor {
   return tf.tidy(() => reshape(transpose(x, [0, 2, 1, 3]), [batch, length, heads * headDim]))
 }
 
-/** What to add to attention's scores so that keys with `valid` 0 count for nothing. */
+/** Bias of attention's scores that makes keys with `valid` 0 count for nothing. */
 export function keyBias(valid: Tensor): Tensor {
   const [batch, length] = valid.shape as [number, number]
   return tf.tidy(() => valid.sub(1).mul(1e9).reshape([batch, 1, 1, length]))

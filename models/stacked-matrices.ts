@@ -1,7 +1,7 @@
 /**
  * Matrices as they are laid for products: one under the other, their rows in an order of our own,
- * in the width of the products. All is done in the room that they are read into, so that nothing
- * but that is held beside what stays.
+ * in the width of the products. All work happens in the buffer that they are read into: loading
+ * needs no other memory besides the result.
  */
 import { roundToBfloat16 } from './bfloat16.ts'
 import { upload, uploadBfloat16, type Tensor } from './tensor.ts'

@@ -3,8 +3,8 @@ import type { StoredTensor } from '../checkpoint/stored-tensor.ts'
 import { readTorchFile, stateDictOf } from '../checkpoint/torch-checkpoint.ts'
 
 /**
- * The tensors under `state_dict`, all of them; what training left beside them is not read.
- * @throws Error naming the file when it is damaged, or no checkpoint of Lightning's
+ * Returns all tensors under `state_dict`, and skips the state of training.
+ * @throws Error naming the file when it is damaged, or not a checkpoint of Lightning's
  */
 export function openAudioSepCheckpoint(file: string): ReadonlyMap<string, StoredTensor> {
   const root = readTorchFile(file)
@@ -13,7 +13,7 @@ export function openAudioSepCheckpoint(file: string): ReadonlyMap<string, Stored
   return stateDictOf(file, stateDict)
 }
 
-/** What belongs to sounds in CLAP, to training, or can be computed. */
+/** Tensors of CLAP's sound branch, of training, and constants that can be computed. */
 const UNUSED = [
   /^ss_model\.base\.i?stft\./,
   /^ss_model\.base\.decoder_block\d\.bn2\./,
@@ -23,5 +23,5 @@ const UNUSED = [
   /\.position_ids$/,
 ]
 
-/** Whether anything is computed with a tensor of a published checkpoint. */
+/** True for a tensor of a published checkpoint that the network computes with. */
 export const isUsedTensor = (name: string): boolean => !UNUSED.some((pattern) => pattern.test(name))

@@ -1,4 +1,4 @@
-/** The sizes of AudioSep, which its weights tell. */
+/** The sizes of AudioSep, from the shapes of its weights. */
 import type { Weights } from '../checkpoint/weights.ts'
 import type { BertSizes } from '../text/bert.ts'
 

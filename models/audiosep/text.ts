@@ -32,7 +32,7 @@ export function loadTextEncoder(weights: Weights, sizes: TextSizes) {
   /** [batch, dim] to [batch, jointDim]. */
   const project = (pooled: Tensor): Tensor => tf.tidy(() => outer(inner(pooled).relu()))
 
-  /** Of length 1. */
+  /** Scales each row to length 1. */
   const normalize = (x: Tensor): Tensor => tf.tidy(() => x.div(lastAxisNorm(x).maximum(1e-12)))
 
   /** ids [batch, length] int32, valid [batch, length] 1 or 0; to [batch, jointDim]. */

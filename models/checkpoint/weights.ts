@@ -36,7 +36,7 @@ export function weightFiles(name: string): string[] {
   if (shards.length > 0 && shards.every(isBeside)) {
     return shards.map((shard) => join(dirname(name), String(shard)))
   }
-  throw new Error(`${name}: its weight_map must name safetensors files beside it`)
+  throw new Error(`${name}: its weight_map must name safetensors files in its folder`)
 }
 
 function shardsOf(name: string): unknown[] {

@@ -8,13 +8,13 @@ export interface HTDemucsCheckpoint {
   tensors: ReadonlyMap<string, StoredTensor>
 }
 
-/** Nothing is made of these: they stand where the pickle names them. */
+/** Stands for a class that the pickle names; nothing is constructed. */
 const NETWORK = Symbol('demucs.htdemucs.HTDemucs')
 const GLOBALS = { 'demucs.htdemucs.HTDemucs': NETWORK, 'fractions.Fraction': fractionText }
 
 /**
- * Reads the arguments and the names of the tensors; what training left beside them is not read.
- * @throws Error naming the file when it is damaged, or no checkpoint of HTDemucs
+ * Reads the arguments and the names of the tensors, and skips the state of training.
+ * @throws Error naming the file when it is damaged, or not a checkpoint of HTDemucs
  */
 export function openHTDemucsCheckpoint(file: string): HTDemucsCheckpoint {
   const root = readTorchFile(file, GLOBALS)

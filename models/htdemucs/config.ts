@@ -24,12 +24,12 @@ export interface HTDemucsConfig {
   /** Width of the feed-forward layers, as a multiple of the transformer's. */
   hiddenScale: number
   maxPeriod: number
-  /** How much of the embedding of frequencies is added after the first encoder. */
+  /** Scale of the embedding of frequencies that is added after the first encoder. */
   frequencyEmbedding: number
   embeddingScale: number
 }
 
-/** Arguments with one value in every published network: what others would change isn't computed. */
+/** Arguments with one value in every published network; other values are refused. */
 const FIXED: Readonly<Record<string, unknown>> = {
   channels_time: null,
   growth: 2,
@@ -58,7 +58,7 @@ const FIXED: Readonly<Record<string, unknown>> = {
   t_cross_first: false,
 }
 
-/** What a channel count, a depth and the like may be at most: published ones are far below. */
+/** Bounds channel counts, depths and the like; published ones are far below. */
 const SIZE_MAX = 65_536
 
 /**
@@ -125,7 +125,7 @@ function sourcesOf(value: unknown): string[] {
   )
 }
 
-/** Of the exact fraction: 39/5 s at 44.1 kHz are 343,980 samples, 7.8 s in floating point fewer. */
+/** Computes with the exact fraction: 7.8 in floating point would lose a sample of 39/5 s. */
 function segmentSamplesOf(segment: unknown, sampleRate: number): number {
   const [, numerator, denominator = '1'] = /^(\d{1,6})(?:\/(\d{1,6}))?$/.exec(String(segment)) ?? []
   const samples = Math.floor((Number(numerator) * sampleRate) / Number(denominator))

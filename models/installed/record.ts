@@ -5,26 +5,26 @@ import { join } from 'node:path'
 /** A file that an installed model was made of. */
 export interface SourceFile {
   file: string
-  /** Where it was fetched from; absent: it was imported. */
+  /** The address it was fetched from; absent: it was imported. */
   url?: string
   sha256: string
   bytes: number
-  /** Whether a published checksum was compared. */
+  /** True where a published checksum was compared. */
   verified: boolean
 }
 
 interface CommonRecord {
-  /** Of this record. */
+  /** Version of the record's layout. */
   format: 1
   name: string
   /** ISO 8601. */
   installedAt: string
-  /** What is known of the licence of the weights, in sentences. */
+  /** The licence of the weights as far as it is known, in sentences. */
   licence: string
   sources: readonly SourceFile[]
 }
 
-/** One network, or a bag of them of which each gives some of the stems. */
+/** One network, or several that give some of the stems each. */
 export interface HTDemucsRecord extends CommonRecord {
   kind: 'htdemucs'
   networks: readonly {
@@ -60,7 +60,7 @@ export type ModelRecord = HTDemucsRecord | AudioSepRecord | RoformerRecord
 
 export const RECORD_FILE = 'model.json'
 
-/** What a model may be called: it names a folder. */
+/** Limits the name of a model, which names a folder. */
 export const isModelName = (name: string): boolean => /^[a-z0-9][a-z0-9_.-]{0,39}$/.test(name)
 
 export const KINDS = ['htdemucs', 'audiosep', 'roformer'] as const

@@ -4,7 +4,7 @@ import { melBands, type Band } from './mel-bands.ts'
 export interface RoformerConfig {
   /** `bs`: bands side by side; `mel`: bands that overlap, evenly spaced on the mel scale. */
   kind: 'bs' | 'mel'
-  /** What the networks' outputs are called, in their order. */
+  /** Names of the networks' outputs, in their order. */
   stems: readonly string[]
   /** Hertz. */
   sampleRate: number
@@ -23,13 +23,13 @@ export interface RoformerConfig {
   /** Layers of each transformer along time, and along bands. */
   timeDepth: number
   bandDepth: number
-  /** Whether the lowest bin of every stem is silenced. */
+  /** True where the lowest bin of every stem is silenced. */
   silencesDc: boolean
 }
 
 type Values = Readonly<Record<string, unknown>>
 
-/** What has another value only in networks that compute something else. */
+/** Settings with one value here; with others a network computes something else. */
 const FIXED: Values = {
   linear_transformer_depth: 0,
   skip_connection: false,
@@ -37,7 +37,7 @@ const FIXED: Values = {
   stft_normalized: false,
 }
 
-/** Of the bands where a configuration states none: 1,025 bins. */
+/** Widths of the bands where a configuration states none: 1,025 bins. */
 const DEFAULT_BANDS = [
   ...Array<number>(24).fill(2),
   ...Array<number>(12).fill(4),
@@ -104,7 +104,7 @@ function sizeOf(name: string, value: unknown): number {
 
 const STEMS_MAX = 16
 
-/** One stem: the target that is stated; several: all instruments. */
+/** Names one stem by the stated target, several by all instruments. */
 function stemsOf({ instruments, target_instrument: target }: Values, count: number): string[] {
   const all = Array.isArray(instruments) ? instruments.slice(0, STEMS_MAX + 1) : []
   const names = typeof target === 'string' ? [target] : all

@@ -68,7 +68,9 @@ export async function loadSamAudio(
     predictsSpans: spanPredictor !== null,
     precision,
     parameters,
-    weightsSha256: native.binding.givesShapesAlone ? '' : await sha256Of(...weightFiles(checkpoint)),
+    weightsSha256: native.binding.givesShapesAlone
+      ? ''
+      : await sha256Of(...weightFiles(checkpoint)),
   }
   const warnings = await unusedFolders(folder, parts)
   return new SamAudio(description, warnings, { config, network, textEncoder, spanPredictor, judge })

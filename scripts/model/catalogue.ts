@@ -1,8 +1,8 @@
-/** Open models that `model fetch` knows: where they lie, and what is said of them there. */
+/** Open models that `model fetch` knows: addresses, licences and published figures. */
 import type { ModelRecord } from '../../models/installed/record.ts'
 
 export interface CatalogueFile {
-  /** What it is called, there and in messages. */
+  /** Its name at the host and in messages. */
   name: string
   url: string
   /** SHA-256 in hexadecimal: whole, or as many digits as are published. Absent: none is. */
@@ -15,9 +15,9 @@ export interface CatalogueEntry {
   kind: ModelRecord['kind']
   /** One sentence. */
   summary: string
-  /** In the order in which they are imported. */
+  /** Listed in the order of import. */
   files: readonly CatalogueFile[]
-  /** Of a bag, the stem that each file gives. */
+  /** The stem that each file gives, where several networks make one model. */
   stemOfFile?: readonly string[]
   /** Megabytes to download, for people. */
   megabytes: number

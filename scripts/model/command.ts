@@ -19,10 +19,10 @@ const HELP = `Usage: ${called('model', '<command>')}
                  one of RoFormer with its .yaml; one of AudioSep with its .yaml and roberta-base's
                  tokenizer.json
   remove NAME    removes an installed model
-  inspect FOLDER what the folder of a SAM-Audio model has, what is missing, and what it takes of the
-                 memory of this machine's device
+  inspect FOLDER lists the parts of a SAM-Audio folder, those that are missing, and the memory that
+                 the model takes on this machine's device
 
-  --accept       fetch: the licence is accepted; nothing is asked
+  --accept       fetch: accepts the licence without a question
   --half         fetch, import: keep numbers in half precision, in half the space
   --name NAME    import: what to call the model
   --stems LIST   import: of several networks, the stem that each gives, such as drums,bass
@@ -39,7 +39,7 @@ export interface World {
   stdin?: NodeJS.ReadableStream & { isTTY?: boolean }
   stdout: { write(text: string): unknown }
   stderr: { write(text: string): unknown; isTTY?: boolean }
-  /** What can be fetched; tests have their own. */
+  /** The models that can be fetched; tests pass their own. */
   catalogue?: readonly CatalogueEntry[]
   retryDelaysMs?: readonly number[]
 }
@@ -106,7 +106,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     }
     world.stderr.write(licenceStatement(entry))
     if (!accept && !(await isAccepted(world))) {
-      world.stderr.write('Nothing was downloaded. To accept without being asked: --accept\n')
+      world.stderr.write('Nothing was downloaded. To accept without a question: --accept\n')
       return 1
     }
     const record = await fetchModel(modelsFolder(world), entry, {
@@ -165,7 +165,7 @@ const licenceStatement = ({ name, megabytes, licence }: CatalogueEntry): string 
     '',
   ].join('\n')
 
-/** Where nobody can be asked, it is not. */
+/** Without a terminal nobody can answer: it is not accepted. */
 async function isAccepted({ stdin, stderr }: World): Promise<boolean> {
   if (!stdin?.isTTY) return false
   const questions = createInterface({ input: stdin, output: stderr as NodeJS.WritableStream })
@@ -177,7 +177,7 @@ async function isAccepted({ stdin, stderr }: World): Promise<boolean> {
   }
 }
 
-/** A line for each file, and on a terminal how far it is. */
+/** Prints a line for each file, and on a terminal its progress. */
 function progressOf({ stderr, retryDelaysMs }: World) {
   let last = ''
   return {

@@ -1,4 +1,4 @@
-/** Published checkpoints to the folder of an installed model: only what is needed, and a record. */
+/** Converts published checkpoints to the folder of an installed model: used tensors and a record. */
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { isUsedTensor, openAudioSepCheckpoint } from '../../models/audiosep/checkpoint.ts'
@@ -24,18 +24,18 @@ import { readYaml } from './read-yaml.ts'
 
 type Tensors = ReadonlyMap<string, StoredTensor>
 
-/** What of a record the files themselves tell. */
+/** The fields of a record that come from the files themselves. */
 export type Converted =
   | Pick<HTDemucsRecord, 'kind' | 'networks'>
   | Pick<AudioSepRecord, 'kind' | 'file' | 'sampleRate' | 'textHeads'>
   | Pick<RoformerRecord, 'kind' | 'file' | 'configuration'>
 
 /**
- * Writes what the files hold into `folder`.
+ * Writes the tensors of the files into `folder`.
  * @param files one checkpoint, several of a bag, or one with its configuration and tokenizer
- * @param stemOfFile of a bag, the stem that each checkpoint gives
+ * @param stemOfFile the stem that each checkpoint gives, where there are several
  * @param width of the numbers; absent: as wide as they are published
- * @throws Error naming the file and what is wrong with it, or missing beside it
+ * @throws Error naming the file and its fault, or the file that must come with it
  */
 export async function convert(
   files: readonly string[],
@@ -44,7 +44,9 @@ export async function convert(
 ): Promise<Converted> {
   const checkpoints = files.filter((file) => !/\.(json|ya?ml)$/.test(file))
   if (checkpoints.length === 0) {
-    throw new Error('Give the file of a checkpoint (.th, .ckpt, .pt), with what lies next to it.')
+    throw new Error(
+      'Give the file of a checkpoint (.th, .ckpt, .pt) and the files that come with it.',
+    )
   }
   if (checkpoints.every(isHTDemucs)) return convertHTDemucs(checkpoints, folder, stemOfFile, width)
   const [checkpoint = ''] = checkpoints
@@ -60,7 +62,7 @@ export async function convert(
     : convertAudioSep(checkpoint, beside, folder, width)
 }
 
-/** What was given with a checkpoint. */
+/** The other files of a model, next to its checkpoint. */
 class FilesBeside {
   readonly #checkpoint: string
   readonly #files: readonly string[]
@@ -103,7 +105,7 @@ async function convertHTDemucs(
 ): Promise<Converted> {
   if (checkpoints.length > 1 && stemOfFile?.length !== checkpoints.length) {
     throw new Error(
-      `Of ${checkpoints.length} networks it must be said which stem each gives: ` +
+      `${checkpoints.length} networks need the stem that each gives: ` +
         '--stems drums,bass,… in the order of the files.',
     )
   }

@@ -11,7 +11,7 @@ export interface DeviceMemory {
   freeBytes: number
 }
 
-/** Of the first GPU that this process may use, or of the machine when TensorFlow runs there. */
+/** Reads it from the first GPU of this process, or from the machine when TensorFlow runs there. */
 export async function deviceMemory(): Promise<DeviceMemory> {
   return deviceKind() === 'gpu' ? await gpuMemory() : hostMemory()
 }

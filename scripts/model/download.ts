@@ -1,4 +1,4 @@
-/** Downloads large files: resumes, checks, and says what went wrong. */
+/** Downloads large files: resumes, checks, and explains failures. */
 import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { withRetries } from '../../engine/media/retry.ts'
@@ -6,24 +6,24 @@ import { sha256Of } from '../../models/checkpoint/sha256.ts'
 import type { CatalogueFile } from './catalogue.ts'
 
 export interface DownloadOptions {
-  /** Called now and then with bytes so far, and of how many where that is known. */
+  /** Called now and then with the bytes so far, and the total where it is known. */
   onProgress(bytes: number, total: number | undefined): void
   /** Waits before further attempts, in milliseconds. */
   retryDelaysMs?: readonly number[]
-  /** Without data for so long an attempt ends. */
+  /** Ends an attempt after so long without data. */
   idleMsMax?: number
   signal?: AbortSignal
 }
 
 const RETRY_DELAYS_MS = [1_000, 3_000, 10_000, 30_000]
 const IDLE_MS_MAX = 60_000
-/** Where nothing states the size, so that a host can't fill the disk. */
+/** Limits a file whose size nothing states, so that a host can't fill the disk. */
 const BYTES_MAX = 8e9
 
-/** What another attempt can't change. */
+/** A failure that another attempt can't change. */
 class FinalError extends Error {}
 
-/** What a partial file is part of. */
+/** Identifies the file that a partial file belongs to. */
 interface Part {
   url: string
   /** The host's mark of this version; null: it gives none, and nothing is resumed. */
@@ -34,14 +34,13 @@ export interface Downloaded {
   path: string
   sha256: string
   bytes: number
-  /** Whether a published checksum was compared. */
+  /** True where a published checksum was compared. */
   verified: boolean
 }
 
 /**
- * Fetches a file to `path`, from where an earlier call was interrupted. What is there already, with
- * the right checksum, is kept.
- * @throws Error saying what is wrong: no such file, a page in place of it, a checksum that differs
+ * Fetches a file to `path`, and resumes an earlier call that was interrupted.
+ * @throws Error with the reason: no such file, a page in place of it, a checksum that differs
  *   (the file is removed), too large, a full disk, a connection that failed at every attempt
  */
 export async function download(
@@ -65,7 +64,7 @@ const isFinal = (error: unknown): boolean =>
 
 const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code ?? '')
 
-/** fetch() says no more than "fetch failed": its cause says what. */
+/** Adds the cause: fetch() itself says no more than "fetch failed". */
 function messageOf(error: unknown): string {
   if (codeOf(error) === 'ENOSPC') return 'the disk is full; free some and run the command again'
   const { message, cause } = error as Error
@@ -95,7 +94,7 @@ async function downloadOnce(
   return finish(file, partial, path)
 }
 
-/** What of the same file was received before. */
+/** Bytes of the same file that were received before. */
 async function bytesHeld(
   partial: string,
   url: string,
@@ -118,7 +117,7 @@ function partOf(url: string, { headers }: Response): Part {
   return { url, etag: etag && !etag.startsWith('W/') ? etag : null }
 }
 
-/** Where what comes belongs, and of how many bytes in all. */
+/** Returns the offset of the answer's bytes in the file, and the file's size. */
 function checkAnswer(answer: Response, have: number, file: CatalogueFile) {
   const { status, headers } = answer
   if (status === 401 || status === 403) {
@@ -167,14 +166,14 @@ async function receive(answer: Response, partial: string, receiving: Receiving):
     throw new Error(`ended after ${bytes} of ${total} bytes`)
 }
 
-/** Checks what was received, and gives it its name. */
+/** Checks the received file, and gives it its name. */
 async function finish(file: CatalogueFile, partial: string, path: string): Promise<Downloaded> {
   const { sha256, bytes } = await digest(partial)
   if (file.sha256 && !sha256.startsWith(file.sha256)) {
     await rm(partial)
     throw new FinalError(
       `its SHA-256 is ${sha256}, which does not begin with the published ${file.sha256}; ` +
-        'what was received is removed',
+        'the file is removed',
     )
   }
   await rename(partial, path)

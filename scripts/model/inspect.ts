@@ -1,4 +1,4 @@
-/** `model inspect`: what the folder of a SAM-Audio model has, and what it takes. */
+/** `model inspect`: the parts of a SAM-Audio folder, and the memory that the model takes. */
 import { bytesFor, framesThatFit, type MemoryPrediction } from '../../models/memory/predict.ts'
 import type { Precision } from '../../models/precision.ts'
 import { deviceMemory, type DeviceMemory } from './device-memory.ts'
@@ -10,7 +10,7 @@ export interface InspectOptions {
 }
 
 /**
- * @returns what is printed, and whether an engine can serve the model here
+ * @returns the printed text, and whether an engine can serve the model here
  * @throws Error when the folder can't be read
  */
 export async function inspect(folder: string, { precision, json }: InspectOptions) {
@@ -25,15 +25,15 @@ export interface Report extends Inventory {
   memory: DeviceMemory
   /** Null where the model is not complete. */
   prediction: MemoryPrediction | null
-  /** The budget of one batch that fits this device beside the weights, nothing else being there. */
+  /** The budget of one batch that fits this device next to the weights, without other users. */
   batchFramesMax: number | null
-  /** Whether nothing is missing that is needed, or wrong. */
+  /** True when no part that is needed is missing, and none is wrong. */
   complete: boolean
-  /** Whether weights and work fit the device when nothing else is on it. */
+  /** True when weights and work fit the device with nothing else on it. */
   fits: boolean
 }
 
-/** A part that there is must be sound; one that is not needed may be away. */
+/** Every present part must be sound; an optional one may be absent. */
 const isComplete = ({ parts }: Inventory): boolean =>
   parts.every(({ folder, required, problems }) =>
     folder === null ? !required : problems.length === 0,

@@ -1,4 +1,4 @@
-/** What a folder has of SAM-Audio: parts, weights, and how much memory they will take. */
+/** Inventory of a SAM-Audio folder: parts, weights, and the memory that they will take. */
 import { access, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { predictMemory, type MemoryPrediction } from '../../models/memory/predict.ts'
@@ -20,12 +20,12 @@ import { openTensors, weightFiles } from '../../models/checkpoint/weights.ts'
 
 export interface PartInventory {
   part: Part
-  /** What it is for, and whether nothing goes without it. */
+  /** Its purpose, and whether the model works without it. */
   purpose: string
   required: boolean
   /** Null when there is none. */
   folder: string | null
-  /** What is missing or wrong, in words. */
+  /** Faults, in words. */
   problems: string[]
   weights: WeightsInventory | null
 }
@@ -38,21 +38,21 @@ export interface WeightsInventory {
   types: string[]
   /** By the first word of their names, the largest first. */
   groups: { name: string; parameters: number; used: boolean }[]
-  /** Of the groups that are used, as float32. */
+  /** Bytes of the groups that are used, as float32. */
   memoryBytes: number
 }
 
 export interface Inventory {
   parts: PartInventory[]
-  /** Of folders that seem to be a part and are not used, in sentences. */
+  /** Names folders that look like a part and are not used, in sentences. */
   warnings: string[]
-  /** Of all weights used, as float32. */
+  /** Bytes of all weights used, as float32. */
   weightsBytes: number
 }
 
 /**
- * What an engine takes on its device with a folder that is complete, by taking lanes of the longest
- * chunk through the model on shapes alone.
+ * Memory that an engine takes on its device with a complete folder: lanes of the longest chunk go
+ * through the model on shapes alone.
  * @throws Error naming weights that are missing or misshapen
  */
 export const predictFor = (folder: string, precision: Precision): Promise<MemoryPrediction> =>
@@ -61,9 +61,9 @@ export const predictFor = (folder: string, precision: Precision): Promise<Memory
 interface PartRules {
   purpose: string
   required: boolean
-  /** Files beside config and weights. */
+  /** Files besides config and weights. */
   files: readonly string[]
-  /** Groups of weights that there must be, and ones that are never read. */
+  /** Groups of weights that are required, and ones that are never read. */
   groups: readonly string[]
   unused: readonly string[]
   readConfig(file: string): Promise<unknown>

@@ -1,8 +1,8 @@
-/** What `model list` prints. */
+/** The text of `model list`. */
 import type { ModelRecord } from '../../models/installed/record.ts'
 import type { CatalogueEntry } from './catalogue.ts'
 
-/** A line for each program, or a paragraph for people. */
+/** Returns JSON for programs, or a paragraph per model for people. */
 export function printedList(
   catalogue: readonly CatalogueEntry[],
   installed: ReadonlyMap<string, ModelRecord>,

@@ -22,17 +22,17 @@ export interface FetchOptions extends InstallOptions {
   /** Called with the name of each file as its download begins. */
   onFile?(name: string): void
   onProgress: DownloadOptions['onProgress']
-  /** As of `download`. */
+  /** Passed to `download`. */
   retryDelaysMs?: readonly number[]
 }
 
-/** Where downloads lie until they are installed: names of models don't begin so. */
+/** Holds downloads until they are installed; no model's name begins like it. */
 const DOWNLOADS = '.downloads'
 
 /**
- * Downloads the files of a model and installs it. What was downloaded is kept until then, so that
- * a call that was interrupted goes on.
- * @throws Error as `download` and `convert`, or that it is installed
+ * Downloads the files of a model and installs it. Downloads are kept until then, so that the next
+ * call resumes an interrupted one.
+ * @throws Error as `download` and `convert`, or when it is already installed
  */
 export async function fetchModel(
   modelsFolder: string,
@@ -57,7 +57,7 @@ export async function fetchModel(
   return record
 }
 
-/** The download and what it is converted to lie next to each other for a while. */
+/** Demands twice the size: the download and its conversion exist at once for a while. */
 async function checkFreeSpace(modelsFolder: string, { name, megabytes }: CatalogueEntry) {
   const needed = 2 * megabytes
   const free = Math.floor((await freeBytes(modelsFolder)) / 1e6)
@@ -69,8 +69,8 @@ async function checkFreeSpace(modelsFolder: string, { name, megabytes }: Catalog
 
 /**
  * Installs a model from files that were fetched by hand.
- * @param name absent: that of the catalogue's model which has the first file
- * @throws Error as `convert`, or that a name is needed, or that it is installed
+ * @param name absent: the name of the catalogue's model that has the first file
+ * @throws Error as `convert`, or when a name is needed, or when it is already installed
  */
 export async function importModel(
   modelsFolder: string,
@@ -80,7 +80,7 @@ export async function importModel(
   const known = CATALOGUE.find(({ files }) => files[0]!.name === basename(paths[0]!))
   const named = name ?? known?.name
   if (named === undefined) {
-    throw new Error(`${basename(paths[0]!)} is not known here: say what to call it, with --name.`)
+    throw new Error(`${basename(paths[0]!)} is not known here: give it a name with --name.`)
   }
   await claim(modelsFolder, named)
   const sources: (SourceFile & { path: string })[] = []
@@ -100,7 +100,7 @@ async function sourceOf(path: string, known: CatalogueEntry | undefined) {
   return { path, file, sha256, bytes, verified: published !== undefined }
 }
 
-/** Converts into a folder of its own, which gets the model's name when all is there. */
+/** Converts into a temporary folder, which gets the model's name once it is complete. */
 async function install(
   modelsFolder: string,
   name: string,

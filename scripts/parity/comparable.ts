@@ -1,4 +1,4 @@
-/** What of a folder can be compared, whichever model's reference made it. */
+/** Lists the stages that can be compared with a folder, for any model's reference. */
 import { GoldenFolder } from './golden-folder.ts'
 import type { Comparison } from './comparison.ts'
 import { AUDIOSEP_STAGES } from './audiosep/stages.ts'
@@ -14,12 +14,12 @@ export interface Comparable {
 }
 
 interface ComparableStage {
-  /** What the stage needs and the folder lacks. */
+  /** Files that the stage needs and the folder lacks. */
   missing: readonly string[]
   run(): Promise<Comparison[]>
 }
 
-/** A stage of an open model, whose folder has its goldens beside `model/`. */
+/** A stage of an open model, whose folder has its goldens next to `model/`. */
 export interface OpenStage {
   /** The files of tensors that it compares. */
   files: readonly string[]

@@ -26,7 +26,7 @@ export function largestDifference(actual: Numbers, expected: Numbers): number {
   return worst
 }
 
-/** Of things that must be equal, each by each. */
+/** Compares lists whose items must be equal. */
 export function compareExactly(
   file: string,
   name: string,

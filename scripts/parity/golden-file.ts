@@ -78,7 +78,7 @@ export class GoldenFile {
     return tf.tidy(() => tf.transpose(this.tensor(name), [0, 2, 1]))
   }
 
-  /** What the manifest allows for this tensor. */
+  /** The tolerance that the manifest states for this tensor. */
   tolerance(name: string): number {
     const { final_outputs: outputs, suggested_atol: any, tensors } = this.#entry
     const isFinal = outputs?.includes(name)

@@ -1,4 +1,4 @@
-/** What a reference computed: files of tensors, and a MANIFEST.json with their tolerances. */
+/** The results of a reference: files of tensors, and a MANIFEST.json with their tolerances. */
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ export interface Manifest {
   /** The model and its size, in a sentence. */
   what?: string
   files: Readonly<Record<string, ManifestEntry>>
-  /** Of SAM-Audio's runs, as `inputsOf` reads them. */
+  /** Inputs of SAM-Audio's runs, as `inputsOf` reads them. */
   inputs?: unknown
 }
 

@@ -17,7 +17,9 @@ export function joinStems(
   [stems, channels, samples]: readonly [number, number, number],
 ): Tensor {
   const joined = joinWeighted(readWindows(windows), stems * channels, samples)
-  return tf.tidy(() => tf.stack(joined.map((row) => tf.tensor1d(row))).reshape([stems, channels, samples]))
+  return tf.tidy(() =>
+    tf.stack(joined.map((row) => tf.tensor1d(row))).reshape([stems, channels, samples]),
+  )
 }
 
 function* readWindows(windows: Iterable<StemsWindow>) {

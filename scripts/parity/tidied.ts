@@ -2,7 +2,7 @@
 import { tf } from '../../models/tensor.ts'
 import type { Comparison } from './comparison.ts'
 
-/** What `compare` returns; every tensor that it made is freed. */
+/** Returns the result of `compare`, and frees every tensor that it made. */
 export function tidied(compare: () => Comparison[]): Comparison[] {
   let comparisons: Comparison[] = []
   tf.tidy(() => {

@@ -8,7 +8,7 @@ const SLOPE = 0.01
 
 export const leaky = (x: Tensor): Tensor => tf.leakyRelu(x, SLOPE)
 
-/** x · gain + shift: what is left of torch.nn.BatchNorm once it is trained. */
+/** x · gain + shift: torch.nn.BatchNorm after training. */
 export interface Affine {
   gain: Tensor
   shift: Tensor
@@ -22,7 +22,7 @@ export function readBatchNorm(weights: Weights, dim: number): Affine {
   })
 }
 
-/** What the prompt adds to channels: condition [batch, conditionDim] to [batch, 1, 1, dim]. */
+/** Shift of channels by the prompt: condition [batch, conditionDim] to [batch, 1, 1, dim]. */
 export function loadShift(film: Weights, name: string, conditionDim: number, dim: number): Layer {
   const project = loadLinear(film.at(name), conditionDim, dim)
   return (condition) => tf.tidy(() => project(condition).expandDims(1).expandDims(1))

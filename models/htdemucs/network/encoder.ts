@@ -8,7 +8,7 @@ import { loadDownsampling } from './convolution.ts'
 import { loadResidualLayers } from './residual-layers.ts'
 
 export interface Encoder {
-  /** What the residual layers end with, [batch, frames, bins / 4, out]; tests look at it. */
+  /** Output of the residual layers, [batch, frames, bins / 4, out]; tests compare it. */
   residual: Layer
   /** [batch, frames, bins, in] to [batch, frames, bins / 4, out], bins rounded up. */
   forward: Layer

@@ -3,7 +3,7 @@ import type { Layer } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 
-/** Of every norm. */
+/** Added to the variance in every norm. */
 export const EPSILON = 1e-5
 
 /** torch.nn.GroupNorm of one group, over `axes` of x, of which the last is the channels. */
@@ -22,10 +22,10 @@ export function loadGroupNorm(weights: Weights, dim: number, axes: readonly numb
 const meanOver = (x: Tensor, axes: readonly number[]): Tensor =>
   axes.toReversed().reduce((mean, axis) => mean.mean(axis, true), x)
 
-/** Of each item of a batch, [batch, 1, ..]. */
+/** Moments of each item of a batch, [batch, 1, ..]. */
 export interface Moments {
   mean: Tensor
-  /** Standard, of a sample. */
+  /** Standard deviation, unbiased. */
   deviation: Tensor
 }
 
@@ -44,7 +44,7 @@ export function momentsOf(x: Tensor): Moments {
   })
 }
 
-/** To zero mean and unit deviation. */
+/** Shifts and scales x to zero mean and unit deviation. */
 export const normalize = (x: Tensor, { mean, deviation }: Moments): Tensor =>
   tf.tidy(() => x.sub(mean).div(deviation.add(EPSILON)))
 

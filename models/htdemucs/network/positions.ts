@@ -1,4 +1,4 @@
-/** Sinusoids that tell the transformer where a token lies. */
+/** Sinusoids that give the transformer the place of a token. */
 
 /** [length, dim]: cosines, then sines (create_sin_embedding). */
 export function positionsInTime(length: number, dim: number, maxPeriod: number): Float32Array {
@@ -15,8 +15,8 @@ export function positionsInTime(length: number, dim: number, maxPeriod: number):
 }
 
 /**
- * [frames · bins, dim]: of the first half of the channels sine and cosine of the frame in turns, of
- * the second those of the bin (create_2d_sin_embedding).
+ * [frames · bins, dim]: sine and cosine of the frame in turns on the first half of the channels,
+ * those of the bin on the second (create_2d_sin_embedding).
  */
 export function positionsInSpectrogram(
   frames: number,

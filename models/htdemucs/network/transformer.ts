@@ -28,7 +28,10 @@ export interface Tokens {
 
 export type TransformerLayer = (tokens: Tokens) => Tokens
 
-/** Every second layer asks the other branch, as it was before the layer; the others their own. */
+/**
+ * Every second layer attends to the other branch, in its state before the layer; the others attend
+ * to their own.
+ */
 export function loadTransformer(weights: Weights, sizes: TransformerSizes): TransformerLayer[] {
   return Array.from({ length: sizes.layers }, (_, i) => {
     const own = weights.at('layers').at(i)

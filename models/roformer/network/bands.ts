@@ -28,7 +28,7 @@ export function loadBandSplit(weights: Weights, config: RoformerConfig): Layer {
     )
 }
 
-/** x [batch, frames, bands, dim] to what the bands' masks are, one after the other. */
+/** x [batch, frames, bands, dim] to the bands' masks, one after the other. */
 export function loadMaskEstimator(weights: Weights, config: RoformerConfig): Layer {
   const perBin = numbersPerBin(config)
   const layers = config.bands.map(({ bins }, i) =>

@@ -13,7 +13,7 @@ export interface LoadedNetwork {
   network: Network
 }
 
-/** The first of the run's networks, of which all goldens are but the bag's. */
+/** Opens the run's first network: all goldens but the bag's are of it. */
 export async function firstNetwork({ folder }: GoldenFolder): Promise<LoadedNetwork> {
   const [first] = await checkpointsOf(folder)
   if (!first) throw new Error(`${join(folder, 'model')}: has no checkpoint`)

@@ -133,7 +133,7 @@ export async function compareItems(folder: GoldenFolder): Promise<Comparison[]> 
   )
 }
 
-/** Of a mixture no longer than a segment, which is filled with zeros on the right. */
+/** Separates a mixture of a segment at most, filled with zeros on the right. */
 function stemsOf(mixture: Tensor, { network, config }: LoadedNetwork): Tensor {
   const samples = mixture.shape[2]!
   const filled = pad(mixture, [

@@ -78,7 +78,7 @@ async function compareParts(folder: GoldenFolder, kind: Kind): Promise<Compariso
   })
 }
 
-/** Of the reference, [channels, bins, frames, 2]. */
+/** Lays a spectrum as the reference does, [channels, bins, frames, 2]. */
 function byChannel(spectrum: Tensor, { audioChannels, window }: RoformerConfig): Tensor {
   const [, frames] = spectrum.shape as [number, number, number]
   const split = spectrum.reshape([frames, window / 2 + 1, audioChannels, 2])

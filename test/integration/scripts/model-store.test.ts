@@ -65,7 +65,7 @@ test('of a bag each network keeps the stem that it gives', async () => {
   const words = ['import', DEMUCS, DEMUCS_2, '--name', 'bag']
   const refused = await run(folder, words)
   assert.equal(refused.code, 1)
-  assert.match(refused.errors, /Of 2 networks it must be said which stem each gives: --stems/)
+  assert.match(refused.errors, /2 networks need the stem that each gives: --stems/)
   const wrong = await run(folder, [...words, '--stems', 'drums,flute'])
   assert.match(wrong.errors, /0000041f-c4a403b6\.th: gives drums, .* and no flute/)
   assert.deepEqual(readdirSync(folder), []) // nothing is left half done

@@ -93,7 +93,7 @@ test('weights in several files are those of one', async () => {
   writeFileSync(index, JSON.stringify({ weight_map: { shared: '../elsewhere.safetensors' } }))
   await assert.rejects(
     loadTextEncoder(folder, 512),
-    /weight_map must name safetensors files beside it/,
+    /weight_map must name safetensors files in its folder/,
   )
 })
 

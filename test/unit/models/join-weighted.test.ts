@@ -67,7 +67,13 @@ test('a window that does not fit the signal is refused', () => {
     rows: Array.from({ length: rows }, () => new Float32Array(length)),
     weights: new Float32Array(weights),
   })
-  for (const wrong of [window(-1, 3), window(8, 3), window(0.5, 3), window(0, 3, 4), window(0, 3, 3, 2)]) {
+  for (const wrong of [
+    window(-1, 3),
+    window(8, 3),
+    window(0.5, 3),
+    window(0, 3, 4),
+    window(0, 3, 3, 2),
+  ]) {
     assert.throws(() => joinWeighted([wrong], 1, 10), RangeError)
   }
   joinWeighted([window(7, 3)], 1, 10)
@@ -75,5 +81,8 @@ test('a window that does not fit the signal is refused', () => {
 
 test('a triangle has no weight of 0 and its peak in the middle', () => {
   assert.deepEqual([...triangle(4)], [0.5, 1, 1, 0.5])
-  assert.deepEqual([...triangle(5)], [1, 2, 3, 2, 1].map((x) => Math.fround(x / 3)))
+  assert.deepEqual(
+    [...triangle(5)],
+    [1, 2, 3, 2, 1].map((x) => Math.fround(x / 3)),
+  )
 })
