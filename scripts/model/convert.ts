@@ -1,4 +1,4 @@
-/** Converts published checkpoints to the folder of an installed model: used tensors and a record. */
+/** Converts published checkpoints to the folder of an installed model: tensors and a record. */
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { isUsedTensor, openAudioSepCheckpoint } from '../../models/audiosep/checkpoint.ts'

@@ -1,4 +1,4 @@
-/** The transformer between encoders and decoders, with the turn of branches into tokens and back. */
+/** The transformer between encoders and decoders, and the turn of branches into tokens and back. */
 import { loadLayerNorm, loadPointwise, type Layer } from '../../layers.ts'
 import { upload } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
