@@ -215,6 +215,11 @@ export const Progress = Type.Object({
   attempt_id: Type.String(),
   at: Time,
   progress: Type.Number({ minimum: 0, maximum: 1 }),
+  /**
+   * The request takes so long at least, whatever its sound takes: a picture that is coded again.
+   * Absent: nothing is known, or the engine is of an earlier version.
+   */
+  seconds_at_least: Type.Optional(Type.Number({ minimum: 0 })),
 })
 
 /** The row of a request has changed; may be lost. Gateways publish it to each other. */

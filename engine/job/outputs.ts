@@ -11,6 +11,7 @@ import { isDiskFull } from '../media/ffmpeg.ts'
 import { factorOf, gainDbFor, peakOf } from './output-gain.ts'
 import { OutputWriter } from './output-writer.ts'
 import { Peaks } from './peaks.ts'
+import type { PictureProgress } from '../media/picture-progress.ts'
 import type { PreparedVideo } from '../media/prepare-video.ts'
 import { VideoProcess } from '../media/video-process.ts'
 
@@ -28,6 +29,8 @@ export interface OutputsOptions {
   hasPeaks: boolean
   signal: AbortSignal
   log(message: string): void
+  /** Called as the picture is coded again, and once nothing of it is left to code. */
+  onPicture(progress: PictureProgress): void
 }
 
 /** Stores a complete file; returns its place, if it has one of its own. */
@@ -169,9 +172,11 @@ export class Outputs {
   }
 
   async #prepareVideo(): Promise<PreparedVideo | null> {
-    const { videoPath: path, soundIndex, folder, log } = this.#options
+    const { videoPath: path, soundIndex, folder, log, onPicture } = this.#options
     if (path === null) return null
-    const video = await this.#orNull('video', this.#pictures!.prepare({ path, soundIndex, folder }))
+    const preparing = this.#pictures!.prepare({ path, soundIndex, folder }, onPicture)
+    const video = await this.#orNull('video', preparing)
+    onPicture({ done: 1 })
     if (!video) return null
     log(describePicture(video))
     return video

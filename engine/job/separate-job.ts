@@ -7,7 +7,13 @@ import type { FailureCode } from '../../shared/errors.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
 import { handOverName } from '../../shared/hand-over.ts'
 import { assertNotTooLong } from '../../shared/media-limits.ts'
-import { targetNames, type Event, type Job, type OutputName } from '../../shared/messages.ts'
+import {
+  targetNames,
+  type Event,
+  type Job,
+  type OutputName,
+  type Progress,
+} from '../../shared/messages.ts'
 import type { PublicFetch } from '../../shared/http/public-fetch.ts'
 import { LIMITS, promptsOf } from '../../shared/separation-options.ts'
 import { inSpan } from '../../shared/telemetry/tracing.ts'
@@ -17,11 +23,12 @@ import { DeviceError } from '../compute/compute-errors.ts'
 import { allSettledOrThrow } from './all-settled-or-throw.ts'
 import { describeGain, describeReading, describeMixture, describeStored } from './job-log.ts'
 import type { JobMedia, JobOutputs } from './job-media.ts'
+import { JobProgress } from './job-progress.ts'
 import { LogLines } from './log-lines.ts'
 import { TransientError, LONG_RETRY_POLICY, withRetries } from '../media/retry.ts'
 import { UploadRefusedError } from '../media/upload.ts'
 import { failureOf, JobStopped, releaseCauseOf, type Outcome } from './outcome.ts'
-import type { Store } from './outputs.ts'
+import type { OutputsOptions, Store } from './outputs.ts'
 import type { Scheduler } from '../compute/scheduler.ts'
 import type { ScratchRoom } from './scratch-room.ts'
 import { separateMixture } from './separate-mixture.ts'
@@ -171,15 +178,18 @@ async function separateSource(
     const mayLose = mixture.hasVideo && lfeChannelOf(mixture.channelMask) >= 0
     const isLfeFull = mayLose && (await reader.isLfeFull(sourcePath, limits))
     const names = targetNames(promptsOf(job.prompt, job.options).length)
-    outputs = await openOutputs(job, { ...context, mixture, names, isLfeFull }, deps)
+    const progress = new JobProgress(mixture.hasVideo, (now) => report(job, attemptId, now, deps))
+    const { picture: onPicture } = progress
+    outputs = await openOutputs(job, { ...context, mixture, names, isLfeFull, onPicture }, deps)
     const { samples, findings } = await separateMixture(job, mixture, {
       ...deps,
       signal,
       secondsExpected: seconds,
       log: reporter.log,
       write: (parts) => outputs!.write(parts),
-      onProgress: (progress) => publishProgress(job, attemptId, progress, deps),
+      onProgress: progress.sound,
     })
+    progress.soundEnded()
     for (const line of describeReading(mixture)) reporter.log(line)
     const stored = await outputs.finish(createStore(job, attemptId, signal, deps))
     for (const line of describeGain(stored.gain_db)) reporter.log(line)
@@ -203,11 +213,12 @@ interface OutputsContext extends Pick<JobContext, 'folder' | 'sourcePath' | 'rep
   /** Of the targets. */
   names: readonly OutputName[]
   isLfeFull: boolean
+  onPicture: OutputsOptions['onPicture']
 }
 
 function openOutputs(
   job: Job,
-  { folder, sourcePath, reporter, signal, mixture, names, isLfeFull }: OutputsContext,
+  { folder, sourcePath, reporter, signal, mixture, names, isLfeFull, onPicture }: OutputsContext,
   { media }: JobDeps,
 ): Promise<JobOutputs> {
   const { hasVideo, sampleRate, channels, channelMask, tags, cover } = mixture
@@ -221,6 +232,7 @@ function openOutputs(
     hasPeaks: job.upload_urls.peaks !== undefined,
     signal,
     log: reporter.log,
+    onPicture,
   })
 }
 
@@ -260,10 +272,14 @@ async function measureMedia(
   return { seconds, reported }
 }
 
-function publishProgress(job: Job, attemptId: string, progress: number, deps: JobDeps): void {
-  const { request_id } = job
-  const at = new Date(deps.clock.now()).toISOString()
-  deps.broker.publishProgress({ request_id, attempt_id: attemptId, at, progress })
+function report(
+  { request_id }: Job,
+  attemptId: string,
+  progress: Pick<Progress, 'progress' | 'seconds_at_least'>,
+  { broker, clock }: JobDeps,
+): void {
+  const at = new Date(clock.now()).toISOString()
+  broker.publishProgress({ request_id, attempt_id: attemptId, at, ...progress })
 }
 
 /** Turns an error into an event and an outcome. */

@@ -4,10 +4,12 @@ import { ServiceError } from '../../shared/errors.ts'
 import { isDiskFull, isOutOfMemory } from './ffmpeg.ts'
 import type { ErrorReport, ProcessAnswer, ProcessCall } from './limited-process.ts'
 
-/** Answers every call with what `work` resolves with or throws. */
-export function answerCalls<Task>(work: (task: Task) => Promise<unknown>): void {
+/** Answers every call with what `work` resolves with or throws, and passes on what it reports. */
+export function answerCalls<Task>(
+  work: (task: Task, report: (value: unknown) => void) => Promise<unknown>,
+): void {
   process.on('message', ({ id, task }: ProcessCall<Task>) => {
-    work(task).then(
+    work(task, (report) => send({ id, report })).then(
       (value) => send({ id, value }),
       (error: unknown) => {
         if (isOutOfMemory(error)) process.exit(1) // however it shows, it ends alike

@@ -45,9 +45,13 @@ export interface ErrorReport {
 }
 
 export type ProcessAnswer =
-  { ready: true } | { id: number; value: unknown } | { id: number; error: ErrorReport }
+  | { ready: true }
+  | { id: number; report: unknown }
+  | { id: number; value: unknown }
+  | { id: number; error: ErrorReport }
 
 interface PendingCall {
+  onReport(report: never): void
   resolve(value: never): void
   reject(error: unknown): void
 }
@@ -89,10 +93,14 @@ export class LimitedProcess<Task> {
   }
 
   /**
+   * @param onReport takes what the work reports on its way
    * @throws LimitError when the work takes too much or its process crashes; the reason with which
    * the process was closed; what the work throws: ServiceError, CallError for a full disk, Error
    */
-  async call<T>(task: Task): Promise<T> {
+  async call<T, Report = never>(
+    task: Task,
+    onReport: (report: Report) => void = () => {},
+  ): Promise<T> {
     if (this.hasEnded) throw this.#end
     const id = ++this.#calls
     const { secondsMax } = this.#limits
@@ -100,7 +108,7 @@ export class LimitedProcess<Task> {
     const timer = setTimeout(late, secondsMax * 1_000)
     try {
       return await new Promise<T>((resolve, reject) => {
-        this.#pending.set(id, { resolve, reject })
+        this.#pending.set(id, { resolve, reject, onReport })
         this.#child.send({ id, task } satisfies ProcessCall<Task>)
       })
     } finally {
@@ -122,6 +130,10 @@ export class LimitedProcess<Task> {
       return
     }
     const pending = this.#pending.get(answer.id)
+    if ('report' in answer) {
+      pending?.onReport(answer.report as never)
+      return
+    }
     this.#pending.delete(answer.id)
     if ('value' in answer) pending?.resolve(answer.value as never)
     else pending?.reject(errorOf(answer.error))

@@ -16,6 +16,7 @@ import {
 import { avGetCodecName } from 'node-av/lib'
 import { isVideo, startSecondsOf } from './open-media.ts'
 import { PacketReader } from './packet-reader.ts'
+import { PictureCounter, type PictureProgress } from './picture-progress.ts'
 import { transcodeVideo } from './transcode-video.ts'
 
 /** The codings that FFmpeg's MP4 muxer supports. */
@@ -55,40 +56,43 @@ export interface VideoOptions {
 }
 
 /**
- * Reads all packets of the video once: whether they can be copied shows only at the last.
+ * Reads all packets of the video once: whether they can be copied shows only at the last, and how
+ * long it takes to code them anew goes by their number.
+ * @param report called while the video is coded anew, from the start of that
  * @throws Error when the video can be neither copied nor coded anew
  */
-export async function prepareVideo(options: VideoOptions): Promise<PreparedVideo> {
+export async function prepareVideo(
+  options: VideoOptions,
+  report: (progress: PictureProgress) => void = () => {},
+): Promise<PreparedVideo> {
   const { path: source, soundIndex } = options
   const reader = await PacketReader.open(source, isVideo, soundIndex)
   const startSeconds = startSecondsOf(reader.context)
   const { codecId } = reader.stream.codecpar
   const codec = avGetCodecName(codecId) ?? 'unknown'
-  let recodedBecause: string | null = `MP4 can't hold ${codec}`
-  try {
-    if (HELD_BY_MP4.includes(codecId)) recodedBecause = await faultOfTimes(reader)
-  } finally {
-    await reader.close()
-  }
+  const { packets, fault } = await readAll(reader).finally(() => reader.close())
+  const recodedBecause = HELD_BY_MP4.includes(codecId) ? fault : `MP4 can't hold ${codec}`
   const clock = soundIndex === undefined ? {} : { soundIndex }
   if (recodedBecause === null) {
     return { path: source, startSeconds, ...clock, codec, recodedBecause }
   }
   const path = join(options.folder, 'video.mp4')
-  const anew = { path: source, to: path, startSeconds, ...clock }
+  const counter = new PictureCounter(packets, report)
+  const anew = { path: source, to: path, startSeconds, ...clock, onPacket: () => counter.count() }
   const { isInterlaced } = await transcodeVideo(anew)
   return { path, startSeconds: 0, codec, recodedBecause, isInterlaced }
 }
 
-/** What MP4 could not take of the packets' times: it needs each, and in order. */
-async function faultOfTimes(reader: PacketReader): Promise<string | null> {
+/** Counts the packets, and finds what MP4 can't take of their times: it needs each, in order. */
+async function readAll(reader: PacketReader): Promise<{ packets: number; fault: string | null }> {
   const { packet } = reader
-  let last = AV_NOPTS_VALUE // the least of all
-  while (await reader.next()) {
+  let fault: string | null = null
+  let [packets, last] = [0, AV_NOPTS_VALUE] // the least of all times
+  for (; await reader.next(); packets++) {
     const { pts, dts } = packet
-    if (pts === AV_NOPTS_VALUE || dts === AV_NOPTS_VALUE) return 'its pictures lack times'
-    if (dts <= last || pts < dts) return 'its pictures are not in the order of their times'
+    if (pts === AV_NOPTS_VALUE || dts === AV_NOPTS_VALUE) fault ??= 'its pictures lack times'
+    else if (dts <= last || pts < dts) fault ??= 'its pictures are not in the order of their times'
     last = dts
   }
-  return last === AV_NOPTS_VALUE ? 'no picture could be read' : null
+  return { packets, fault: packets === 0 ? 'no picture could be read' : fault }
 }

@@ -37,6 +37,8 @@ export interface TranscodeOptions {
   startSeconds: number
   /** As of `PacketReader.open`. */
   soundIndex?: number
+  /** Called for each packet that was read. */
+  onPacket(): void
 }
 
 /** Pixels of a picture, 4096 x 2304: what is larger takes gigabytes to decode and to encode. */
@@ -54,7 +56,7 @@ const THREADS = Math.min(8, Math.max(1, Math.floor(availableParallelism() / 2)))
  * @throws Error when no picture can be decoded, or it is too large
  */
 export async function transcodeVideo(options: TranscodeOptions): Promise<PictureForm> {
-  const { path, to, startSeconds, soundIndex } = options
+  const { path, to, startSeconds, soundIndex, onPacket } = options
   const reader = await PacketReader.open(path, isVideo, soundIndex)
   const decoder = new CodecContext()
   const frame = new Frame()
@@ -72,6 +74,7 @@ export async function transcodeVideo(options: TranscodeOptions): Promise<Picture
         await writer.write(frame)
         frame.unref()
       }
+      if (!atEnd) onPacket()
     }
     if (!writer) throw new Error('no picture could be decoded')
     await writer.finish()

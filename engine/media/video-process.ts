@@ -3,6 +3,7 @@
 import type { EncodedFile } from './encode.ts'
 import { LimitedProcess, type ProcessLimits } from './limited-process.ts'
 import type { MuxOptions } from './mux-video.ts'
+import type { PictureProgress } from './picture-progress.ts'
 import type { PreparedVideo, VideoOptions } from './prepare-video.ts'
 
 /** The model and the sound go first. */
@@ -27,9 +28,15 @@ export class VideoProcess {
     signal.addEventListener('abort', this.#abort, { once: true })
   }
 
-  /** @throws the signal's reason once aborted; Error when there is no video within the limits */
-  prepare(options: VideoOptions): Promise<PreparedVideo> {
-    return this.#process.call({ do: 'prepare', ...options })
+  /**
+   * @param onProgress called while the video is coded again
+   * @throws the signal's reason once aborted; Error when there is no video within the limits
+   */
+  prepare(
+    options: VideoOptions,
+    onProgress: (progress: PictureProgress) => void = () => {},
+  ): Promise<PreparedVideo> {
+    return this.#process.call({ do: 'prepare', ...options }, onProgress)
   }
 
   /** @throws as `prepare`; CallError when the disk is full */

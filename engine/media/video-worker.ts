@@ -5,4 +5,6 @@ import { muxVideo } from './mux-video.ts'
 import { prepareVideo } from './prepare-video.ts'
 import type { VideoTask } from './video-process.ts'
 
-answerCalls<VideoTask>((task) => (task.do === 'mux' ? muxVideo(task) : prepareVideo(task)))
+answerCalls<VideoTask>((task, report) =>
+  task.do === 'mux' ? muxVideo(task) : prepareVideo(task, report),
+)

@@ -86,6 +86,7 @@ export class QueueOutlook {
       mediaSeconds: request.duration,
       weight: weightOf(request.options),
       done: this.#deps.feed.progressOf(request.request_id, request.attempt_id) ?? 0,
+      secondsAtLeast: this.#deps.feed.secondsAtLeastOf(request.request_id, request.attempt_id),
     })
     const [running, waiting] = [
       open.filter(({ status }) => status === 'IN_PROGRESS'),
@@ -96,10 +97,12 @@ export class QueueOutlook {
 
   /** Before any request is completed, there is no other measure. */
   #byOwnPace(row: RequestRow): number | undefined {
-    const done = this.#deps.feed.progressOf(row.request_id, row.attempt_id) ?? 0
+    const { feed } = this.#deps
+    const done = feed.progressOf(row.request_id, row.attempt_id) ?? 0
     if (row.status !== 'IN_PROGRESS' || row.started_at === null || done < PART_MIN) return undefined
     const elapsedMs = this.#deps.clock.now() - Date.parse(row.started_at)
-    return (elapsedMs / 1_000) * ((1 - done) / done)
+    const seconds = (elapsedMs / 1_000) * ((1 - done) / done)
+    return Math.max(seconds, feed.secondsAtLeastOf(row.request_id, row.attempt_id))
   }
 
   /** Concurrent callers share a reading. */

@@ -86,8 +86,17 @@ export class RequestFeed {
 
   /** From 0 to 1; undefined while the attempt has reported none. */
   progressOf(requestId: string, attemptId: string | null): number | undefined {
+    return this.#latest(requestId, attemptId)?.progress
+  }
+
+  /** Seconds that the attempt still takes at least, as it said last; 0: it said nothing. */
+  secondsAtLeastOf(requestId: string, attemptId: string | null): number {
+    return this.#latest(requestId, attemptId)?.seconds_at_least ?? 0
+  }
+
+  #latest(requestId: string, attemptId: string | null): Progress | undefined {
     const progress = this.#progress.get(requestId)
-    return progress?.attempt_id === attemptId ? progress?.progress : undefined
+    return progress?.attempt_id === attemptId ? progress : undefined
   }
 
   /** Drops the progress of a finished request. */

@@ -12,6 +12,8 @@ export interface OpenWork {
   weight: number
   /** The part that is done, from 0 to 1. */
   done: number
+  /** It takes so long at least, as its engine says; 0: nothing is said. */
+  secondsAtLeast: number
 }
 
 /** A completed request; times are epoch milliseconds. */
@@ -70,31 +72,77 @@ function busyMs(runs: readonly DoneWork[], from: number): number {
 export function secondsLeft(
   running: readonly OpenWork[],
   waiting: readonly OpenWork[],
-  { perSecond, meanSeconds }: Speed,
+  speed: Speed,
 ): Map<string, number> {
-  const left = new Map<string, number>()
-  /** In the order of their ends: the work that each place has done when its request ends. */
-  const places: { requestId: string; end: number }[] = []
-  const workOf = ({ mediaSeconds, weight, done }: OpenWork) =>
-    (mediaSeconds ?? meanSeconds) * weight * (1 - done)
-  let [seconds, done] = [0, 0]
-  const begin = (request: OpenWork) => {
-    const end = done + workOf(request)
-    const at = places.findLastIndex((place) => place.end <= end) + 1
-    places.splice(at, 0, { requestId: request.requestId, end })
-  }
-  const endNext = () => {
-    const { requestId, end } = places[0]!
-    seconds += ((end - done) * places.length) / perSecond
-    done = end
-    left.set(requestId, seconds)
-    places.shift()
-  }
-  for (const request of running) begin(request)
+  const engines = new Engines(speed)
+  for (const request of running) engines.begin(request)
   for (const request of waiting) {
-    if (places.length >= Math.max(1, running.length)) endNext()
-    begin(request)
+    while (engines.requests >= Math.max(1, running.length)) engines.endNext()
+    engines.begin(request)
   }
-  while (places.length > 0) endNext()
-  return left
+  while (engines.requests > 0) engines.endNext()
+  return engines.left
+}
+
+interface Place {
+  requestId: string
+  /** The work that every place has done when this request's own is. */
+  end: number
+  secondsAtLeast: number
+}
+
+/** Plays requests through. */
+class Engines {
+  readonly left = new Map<string, number>()
+  readonly #speed: Speed
+  /** In the order of their ends. */
+  readonly #working: Place[] = []
+  /** Their work is done, and yet they take longer: in the order of their ends. */
+  readonly #lasting: Place[] = []
+  #seconds = 0
+  #done = 0
+
+  constructor(speed: Speed) {
+    this.#speed = speed
+  }
+
+  get requests(): number {
+    return this.#working.length + this.#lasting.length
+  }
+
+  begin({ requestId, mediaSeconds, weight, done, secondsAtLeast }: OpenWork): void {
+    const work = (mediaSeconds ?? this.#speed.meanSeconds) * weight * (1 - done)
+    const place = { requestId, end: this.#done + work, secondsAtLeast }
+    insert(this.#working, place, ({ end }) => end)
+  }
+
+  /** Ends the work of a request, or a request whose work has ended. */
+  endNext(): void {
+    const [working, lasting] = [this.#working[0], this.#lasting[0]]
+    const { perSecond } = this.#speed
+    const count = this.#working.length
+    const workSeconds = working
+      ? this.#seconds + (Math.max(0, working.end - this.#done) * count) / perSecond
+      : Infinity
+    if (lasting && lasting.secondsAtLeast <= workSeconds) {
+      const seconds = lasting.secondsAtLeast
+      if (working) this.#done += ((seconds - this.#seconds) * perSecond) / count
+      this.#seconds = seconds
+      this.left.set(lasting.requestId, seconds)
+      this.#lasting.shift()
+    } else if (working) {
+      this.#seconds = workSeconds
+      this.#done = working.end
+      this.#working.shift()
+      if (working.secondsAtLeast > workSeconds) {
+        insert(this.#lasting, working, ({ secondsAtLeast }) => secondsAtLeast)
+      } else this.left.set(working.requestId, workSeconds)
+    }
+  }
+}
+
+/** Keeps the order; one that is as far as others comes after them. */
+function insert(places: Place[], place: Place, orderOf: (place: Place) => number): void {
+  const at = places.findLastIndex((other) => orderOf(other) <= orderOf(place)) + 1
+  places.splice(at, 0, place)
 }

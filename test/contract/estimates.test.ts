@@ -26,12 +26,13 @@ async function finishOne(gateway: Gateway): Promise<void> {
   await gateway.event('completed', requestId, { duration: 20 })
 }
 
-const progressed = (gateway: Gateway, requestId: string, progress: number) =>
+const progressed = (gateway: Gateway, requestId: string, progress: number, more = {}) =>
   gateway.feed.progressed({
     request_id: requestId,
     attempt_id: 'attempt-1',
     at: new Date(gateway.clock.now()).toISOString(),
     progress,
+    ...more,
   })
 
 test('nothing is said while nothing is known, and of nothing that is over', async (t) => {
@@ -70,6 +71,26 @@ test('what is ahead counts, by the length of media and the speed of the last req
   progressed(gateway, running, 0.5)
   assert.equal(await leftOf(gateway, running), 25)
   assert.equal(await leftOf(gateway, last), 53)
+})
+
+test('a request takes as long as its engine says at least, and so do those behind it', async (t) => {
+  const gateway = await startGateway(t)
+  const first = await submitted(gateway, AUDIO_URL)
+  await gateway.event('started', first)
+  gateway.clock.advance(9_000)
+  progressed(gateway, first, 0.5, { seconds_at_least: 30.2 })
+  assert.equal(await leftOf(gateway, first), 31, 'not the 10 s of its own pace')
+  await gateway.event('completed', first, { duration: 20 })
+  const running = await submitted(gateway, AUDIO_URL)
+  await gateway.event('started', running)
+  await gateway.event('measured', running, { duration: 20 })
+  const next = await submitted(gateway, AUDIO_URL)
+  progressed(gateway, running, 0.99, { seconds_at_least: 15 })
+  assert.equal(await leftOf(gateway, running), 15)
+  assert.equal(await leftOf(gateway, next), 25)
+  progressed(gateway, running, 0.99)
+  assert.equal(await leftOf(gateway, running), 1)
+  assert.equal(await leftOf(gateway, next), 11)
 })
 
 test('the length of a file or an output is known before an engine measures it', async (t) => {

@@ -98,7 +98,7 @@ export class MasterSeparator {
     const { signal } = new AbortController()
     const { sampleRate, channels } = mixture
     const encoding = { format, sampleRate, channels }
-    const picture = { videoPath: null, soundIndex: 0 }
+    const picture = { videoPath: null, soundIndex: 0, onPicture: () => undefined }
     const rest = { folder, ...picture, hasPeaks: false, signal, log: () => undefined }
     const outputs = await Outputs.open({ names, encoding, ...rest })
     await separateMixture(JOB, mixture, {

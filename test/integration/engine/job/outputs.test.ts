@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { Outputs } from '../../../../engine/job/outputs.ts'
+import type { PictureProgress } from '../../../../engine/media/picture-progress.ts'
 import type { OutputName } from '../../../../shared/messages.ts'
 import { makeMedia } from '../../../support/make-media.ts'
 import { concatenate, noise } from '../../../support/signals.ts'
@@ -29,6 +30,7 @@ function openOutputs(
   signal = new AbortController().signal,
 ) {
   const lines: string[] = []
+  const pictures: PictureProgress[] = []
   const opened = Outputs.open({
     folder,
     encoding,
@@ -38,8 +40,9 @@ function openOutputs(
     hasPeaks,
     signal,
     log: (line) => lines.push(line),
+    onPicture: (progress) => pictures.push(progress),
   })
-  return { opened, lines }
+  return { opened, lines, pictures }
 }
 
 test('each file is stored when it is whole: sound, and video beside a picture', async () => {
@@ -109,6 +112,40 @@ test('pictures too large to be coded anew cost no sound, and their size is logge
   const { target, residual } = await outputs.finish(() => Promise.resolve(undefined))
   assert.deepEqual([target.video, residual.video], [undefined, undefined])
   assert.match(lines.join('\n'), /sound only: a picture of 4104 x 2304 is too large/)
+})
+
+test('how far a picture is that is coded anew is reported, with the time that is left', async () => {
+  const path = join(folder, 'again.webm')
+  await makeMedia(path, 'webm', {
+    audio: { planes: [noise(4, 48_000)], sampleRate: 48_000, encoder: 'libopus' },
+    video: { seconds: 4, encoder: 'libvpx' },
+  })
+  const { opened, pictures, lines } = openOutputs(path)
+  const outputs = await opened
+  await outputs.write(partsOf(NAMES))
+  await outputs.finish(() => Promise.resolve(undefined))
+  assert.match(lines.join('\n'), /\(vp8\) is coded anew as h264/)
+  const [begun, ...more] = pictures
+  assert.deepEqual(begun, { done: 0 })
+  assert.deepEqual(pictures.at(-1), { done: 1 })
+  assert.equal(more.length, 4 * 10 + 1, 'one for each picture of a short video, and the end')
+  for (const [i, { done, secondsLeft }] of more.slice(0, -1).entries()) {
+    assert.equal(done, (i + 1) / 41)
+    assert.equal(secondsLeft! > 0, i < 39, `${secondsLeft}`)
+  }
+})
+
+test('of a picture that is copied, nothing is left to code', async () => {
+  const path = join(folder, 'copied.mp4')
+  await makeMedia(path, 'mp4', {
+    audio: { planes, sampleRate: RATE, encoder: 'aac' },
+    video: { seconds: 1, encoder: 'libx264' },
+  })
+  const { opened, pictures } = openOutputs(path)
+  const outputs = await opened
+  await outputs.write(partsOf(NAMES))
+  await outputs.finish(() => Promise.resolve(undefined))
+  assert.deepEqual(pictures, [{ done: 1 }])
 })
 
 test('what storing throws is thrown, once nothing goes on', async () => {

@@ -19,7 +19,7 @@ import { separateJob, type JobDeps } from '../../../../engine/job/separate-job.t
 import { SoundProcesses } from '../../../../engine/media/sound-process.ts'
 import { SourceUnavailableError } from '../../../../engine/media/source.ts'
 import { createLogger } from '../../../../shared/telemetry/log.ts'
-import type { Event, Job } from '../../../../shared/messages.ts'
+import type { Event, Job, Progress } from '../../../../shared/messages.ts'
 import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
 import { DEFAULT_OPTIONS, type SeparationOptions } from '../../../../shared/separation-options.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
@@ -28,6 +28,8 @@ import { noise } from '../../../support/signals.ts'
 import { wavBytes } from '../../../support/wav.ts'
 import { PLAIN_MODEL } from '../../../support/plain-model.ts'
 import { serve } from '../../../support/serve.ts'
+
+type Report = Pick<Progress, 'progress' | 'seconds_at_least'>
 
 const WAV = wavBytes([noise(1, 8_000)], 8_000)
 const giveSource: RequestListener = (_, response) => void response.end(WAV)
@@ -64,16 +66,27 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
   const { url } = await serve(t, ...answers)
   const folder = await mkdtemp(join(tmpdir(), 'separate-job-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
-  const seen = { events: [] as Event[], deviceFailed: 0, noticed: 0, ended: 0 }
+  const seen = {
+    events: [] as Event[],
+    reports: [] as Report[],
+    deviceFailed: 0,
+    noticed: 0,
+    ended: 0,
+  }
   const scheduler = {
-    separate: async ({ chunk }: { chunk: { channels: Float32Array[] } }) => {
+    separate: async (
+      { chunk }: { chunk: { channels: Float32Array[] } },
+      _owner: unknown,
+      { onStep }: { onStep(share: number): void },
+    ) => {
       if (fails) throw fails
+      onStep(1)
       return { target: chunk.channels, residual: chunk.channels, score: 0 }
     },
   } as unknown as Scheduler
   const deps: JobDeps = {
     broker: {
-      publishProgress: () => undefined,
+      publishProgress: (report) => void seen.reports.push(report),
       async publishEvent(event) {
         await publish?.(event)
         seen.events.push(event)
@@ -259,4 +272,26 @@ test('a job that is stopped while its outcome can not be stored ends at once', a
   }
   const { outcome, last } = await serveJob(t, { publish }, stop.signal)
   assert.deepEqual([outcome, last?.type], ['released', 'released'])
+})
+
+test('a picture that is coded again counts in progress, and in the time that is left', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'webm-'))
+  t.after(() => rm(folder, { recursive: true }))
+  await makeMedia(join(folder, 'source'), 'webm', {
+    audio: { planes: [noise(4, 48_000)], sampleRate: 48_000, encoder: 'libopus' },
+    video: { seconds: 4, encoder: 'libvpx' },
+  })
+  const webm = await readFile(join(folder, 'source'))
+  const answers: RequestListener[] = [(_, response) => void response.end(webm), takeOutput]
+  const { outcome, reports } = await serveJob(t, { answers })
+  assert.equal(outcome, 'completed')
+  const parts = reports.map(({ progress }) => progress)
+  assert.deepEqual(
+    parts,
+    [...parts].sort((a, b) => a - b),
+  )
+  assert.ok(parts.at(-1)! >= 0.5, 'that of the sound, or, if it ends later, of the picture')
+  const coding = reports.filter(({ seconds_at_least: seconds }) => seconds! > 0)
+  assert.ok(coding.length >= 39, `${coding.length} reports of 40 pictures`)
+  assert.equal(reports.at(-1)!.seconds_at_least, undefined)
 })

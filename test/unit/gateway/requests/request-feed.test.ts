@@ -56,6 +56,16 @@ test('progress is that of the attempt that holds the request', () => {
   assert.equal(feed.progressOf('mine', 'a'), undefined)
 })
 
+test('how long an attempt takes at least is what it said last, and nothing of another', () => {
+  const feed = new RequestFeed(3)
+  assert.equal(feed.secondsAtLeastOf('mine', 'a'), 0)
+  feed.progressed({ ...progress('mine'), seconds_at_least: 15 })
+  assert.equal(feed.secondsAtLeastOf('mine', 'a'), 15)
+  assert.equal(feed.secondsAtLeastOf('mine', 'b'), 0)
+  feed.progressed(progress('mine')) // nothing is left, or the engine is older
+  assert.equal(feed.secondsAtLeastOf('mine', 'a'), 0)
+})
+
 test('progress is kept for a bounded number of requests', () => {
   const feed = new RequestFeed(3)
   for (let i = 0; i < 10_001; i += 1) feed.progressed(progress(`request-${i}`))

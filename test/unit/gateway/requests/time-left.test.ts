@@ -3,12 +3,12 @@ import test from 'node:test'
 import { secondsLeft, speedOf, type OpenWork } from '../../../../gateway/requests/time-left.ts'
 import { fc } from '../../../support/property.ts'
 
-const open = (requestId: string, mediaSeconds: number | null, done = 0, weight = 1): OpenWork => ({
-  requestId,
-  mediaSeconds,
-  weight,
-  done,
-})
+const open = (
+  requestId: string,
+  mediaSeconds: number | null,
+  done = 0,
+  { weight = 1, secondsAtLeast = 0 } = {},
+): OpenWork => ({ requestId, mediaSeconds, weight, done, secondsAtLeast })
 const SPEED = { perSecond: 10, meanSeconds: 50 }
 const left = (...given: Parameters<typeof secondsLeft>) =>
   Object.fromEntries([...secondsLeft(...given)].map(([id, s]) => [id, Math.round(s * 10) / 10]))
@@ -37,7 +37,50 @@ test('one that waits begins when a place is free', () => {
 
 test('a length that is not known is taken for the mean', () => {
   assert.deepEqual(left([open('a', null)], [open('b', null)], SPEED), { a: 5, b: 10 })
-  assert.deepEqual(left([open('a', null, 0, 3)], [], SPEED), { a: 15 }, 'for all that it asks for')
+  assert.deepEqual(
+    left([open('a', null, 0, { weight: 3 })], [], SPEED),
+    { a: 15 },
+    'for all that it asks for',
+  )
+})
+
+test('what an engine says a request takes at least goes before its work', () => {
+  const lasting = { secondsAtLeast: 15 }
+  assert.deepEqual(left([open('a', 100, 0.99, lasting)], [], SPEED), { a: 15 })
+  assert.deepEqual(left([open('a', 1000, 0, lasting)], [], SPEED), { a: 100 })
+  // its place is free after it; meanwhile it takes nothing from the others
+  const [a, b] = [open('a', 20, 0, lasting), open('b', 100)]
+  assert.deepEqual(left([a], [open('b', 100)], SPEED), { a: 15, b: 25 })
+  assert.deepEqual(left([a, b], [open('c', 50)], SPEED), { b: 12, a: 15, c: 17 })
+})
+
+test('whatever is said: none ends before its work is done and its engine says', () => {
+  const works = fc.array(
+    fc.record({
+      work: fc.double({ min: 0, max: 1e5, noNaN: true }),
+      secondsAtLeast: fc.double({ min: 0, max: 1e3, noNaN: true }),
+    }),
+    { maxLength: 20 },
+  )
+  fc.assert(
+    fc.property(works, works, (a, b) => {
+      const running = a.map(({ work, secondsAtLeast }, i) =>
+        open(`a${i}`, work, 0, { secondsAtLeast }),
+      )
+      const waiting = b.map(({ work }, i) => open(`b${i}`, work))
+      const result = secondsLeft(running, waiting, SPEED)
+      assert.equal(result.size, a.length + b.length)
+      const total = [...a, ...b].reduce((sum, { work }) => sum + work / SPEED.perSecond, 0)
+      const longest = Math.max(0, ...a.map(({ secondsAtLeast }) => secondsAtLeast))
+      // 40 requests that end twice, each time by at most 20 places
+      const rounding = 2 * 80 * 20 * Number.EPSILON * (total + longest) + 1e-300
+      for (const [i, { work, secondsAtLeast }] of a.entries()) {
+        const least = Math.max(secondsAtLeast, work / SPEED.perSecond)
+        assert.ok(result.get(`a${i}`)! >= least - rounding)
+      }
+      for (const seconds of result.values()) assert.ok(seconds <= total + longest + rounding)
+    }),
+  )
 })
 
 test('whatever runs and waits: all work is done at the end, each in its turn, never negative', () => {

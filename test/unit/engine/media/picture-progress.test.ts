@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { PictureCounter, type PictureProgress } from '../../../../engine/media/picture-progress.ts'
+
+/** Each packet takes 250 ms. */
+function count(packets: number, read = packets): PictureProgress[] {
+  const reports: PictureProgress[] = []
+  let now = 5_000
+  const counter = new PictureCounter(
+    packets,
+    (report) => reports.push(report),
+    () => now,
+  )
+  for (let i = 0; i < read; i++) {
+    now += 250
+    counter.count()
+  }
+  return reports
+}
+
+test('the time that is left goes by the speed so far', () => {
+  assert.deepEqual(count(4), [
+    { done: 0 },
+    { done: 0.2, secondsLeft: 0.75 },
+    { done: 0.4, secondsLeft: 0.5 },
+    { done: 0.6, secondsLeft: 0.25 },
+    { done: 0.8, secondsLeft: 0 },
+  ])
+})
+
+test('a long video has as many reports as a short one, at most', () => {
+  const reports = count(180_000)
+  assert.equal(reports.length, 201)
+  assert.deepEqual(reports[100], { done: 90_000 / 180_001, secondsLeft: 22_500 })
+})
+
+test('packets that were not counted before do not make it more than whole', () => {
+  assert.deepEqual(count(1, 3), [{ done: 0 }, { done: 0.5, secondsLeft: 0 }])
+})
