@@ -20,6 +20,8 @@ import { accountRoute } from './routes/account.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { cancelRoute } from './routes/cancel.ts'
 import { createFileRoute } from './routes/create-file.ts'
+import { deleteFileRoute } from './routes/delete-file.ts'
+import { deleteRequestRoute } from './routes/delete-request.ts'
 import { deliveryAttemptsRoute } from './routes/delivery-attempts.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { getFileRoute } from './routes/get-file.ts'
@@ -162,12 +164,14 @@ async function apiRoutes(app: FastifyInstance, deps: Deps, authenticate: Authent
     createFileRoute,
     getFileRoute,
     listFilesRoute,
+    deleteFileRoute,
     submitRoute,
     statusRoute,
     statusStreamRoute,
     resultRoute,
     peaksRoute,
     cancelRoute,
+    deleteRequestRoute,
     listRoute,
     redeliverRoute,
     deliveryAttemptsRoute,

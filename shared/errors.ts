@@ -15,6 +15,7 @@ export const ERRORS = {
   RESULT_NOT_READY: { status: 409, message: 'The request has not finished yet.' },
   REQUEST_FAILED: { status: 409, message: 'The request failed.' },
   REQUEST_FINISHED: { status: 409, message: 'The request has already finished.' },
+  MEDIA_IN_USE: { status: 409, message: 'A request under way needs this media.' },
   IDEMPOTENCY_CONFLICT: { status: 409, message: 'This Idempotency-Key came with another body.' },
   FILE_EXPIRED: { status: 410, message: 'The file has expired; upload it again.' },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'The body is larger than allowed.' },

@@ -8,7 +8,7 @@ import type { Logger } from '../../shared/telemetry/log.ts'
 import { uploadTimes, type Lifetime } from './times.ts'
 import type { Bucket, MediaStore, PendingUpload } from '../media-store/media-store.ts'
 import type { Store } from '../store/database.ts'
-import { findFile, markFileUploaded } from '../store/files.ts'
+import { findFile, hasMedia, markFileUploaded } from '../store/files.ts'
 import { inputKey, ownerOf } from '../store/retention.ts'
 import type { FileRow } from '../store/tables.ts'
 
@@ -63,6 +63,8 @@ export class PendingUploads {
     if (upload && fits(upload, file) && (await bucket.accept(upload))) {
       await markFileUploaded(store, fileId, uploadTimes(upload.arrivedAt, config))
       await bucket.dropPendingUpload(inputKey(fileId))
+      // deleted meanwhile, and its bytes perhaps before they were accepted
+      if (!(await hasMedia(store, fileId))) await bucket.remove(inputKey(fileId))
     }
     return (await findFile(store, fileId)) ?? file // another process may have accepted it
   }

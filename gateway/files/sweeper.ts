@@ -9,6 +9,7 @@ import { isoTime } from '../../shared/clock.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../shared/durations.ts'
 import type { Deps } from '../deps.ts'
 import { Loop } from '../loop.ts'
+import { removeMedia } from './removal.ts'
 import { deleteExpiredIdempotencyKeys } from '../store/idempotency-keys.ts'
 import { deleteExpiredPageSessions } from '../store/page-sessions.ts'
 import { deleteOldWindows } from '../store/rate-windows.ts'
@@ -19,8 +20,6 @@ import {
   giveUpOutputs,
   mediaToRemove,
   orphanOf,
-  putRemovalsOff,
-  settleRemovals,
 } from '../store/retention.ts'
 
 type SweeperDeps = Pick<
@@ -67,7 +66,7 @@ export async function sweep(deps: SweeperDeps): Promise<void> {
   await deleteExpiredPageSessions(store, now)
   const requests = await untilNone(() => deleteOldRequests(store, page))
   const fileRecords = await untilNone(() => deleteOldFiles(store, page))
-  const media = await removeMedia(deps)
+  const media = await untilNone(async () => removeMedia(deps, await mediaToRemove(store, PAGE_MAX)))
   if (files + outputs + requests + fileRecords + media === 0) return
   log.info({ files, outputs, requests, fileRecords, media }, 'swept')
 }
@@ -83,26 +82,6 @@ export async function sweepOrphans({ store, mediaStore, clock, log }: SweeperDep
       log.error({ err: error, key }, 'media could not be deleted; a later turn tries again')
     })
   }
-}
-
-async function removeMedia({ store, mediaStore, clock, log }: SweeperDeps): Promise<number> {
-  return untilNone(async () => {
-    const keys = await mediaToRemove(store, PAGE_MAX)
-    const removed: string[] = []
-    const kept: string[] = []
-    for (const key of keys) {
-      try {
-        await mediaStore.remove(key)
-        removed.push(key)
-      } catch (error) {
-        log.error({ err: error, key }, 'media could not be deleted; a later turn tries again')
-        kept.push(key)
-      }
-    }
-    if (removed.length > 0) await settleRemovals(store, removed)
-    if (kept.length > 0) await putRemovalsOff(store, kept, isoTime(clock.now()))
-    return removed.length
-  })
 }
 
 /** Takes page after page, and yields to the event loop in between; returns the sum. */

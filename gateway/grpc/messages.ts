@@ -52,6 +52,14 @@ export interface CancelRequest {
   request_id: string
 }
 
+export interface DeleteRequest {
+  request_id: string
+}
+
+export interface DeleteFileRequest {
+  file_id: string
+}
+
 export interface ListRequest {
   page_size?: number
   page_token: string

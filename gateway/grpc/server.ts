@@ -12,7 +12,7 @@ import { MINUTE_MS } from '../../shared/durations.ts'
 import { loadProto } from '../../shared/proto.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { inSpan } from '../../shared/telemetry/tracing.ts'
-import { assertScope, authenticate } from '../accounts/auth.ts'
+import { assertScope, authenticate, type Scope } from '../accounts/auth.ts'
 import { callIdOf } from '../api/call-id.ts'
 import { callerOf, grpcClientAddress, logFailure } from '../api/call-log.ts'
 import type { Deps } from '../deps.ts'
@@ -24,6 +24,8 @@ import {
   submitReply,
   submitted,
   type CancelRequest,
+  type DeleteFileRequest,
+  type DeleteRequest,
   type GetRequest,
   type ListReply,
   type ListRequest,
@@ -36,7 +38,16 @@ import { intervalMsOf, limitOf } from '../api/pagination.ts'
 import { assertAllowed } from '../accounts/rate-limit.ts'
 import type { QueueStatusResponse, QueueSubmitResponse } from '../api/schemas.ts'
 import { listFiltersOf } from '../api/list-filters.ts'
-import { cancel, findOwn, hasResult, list, resultOf, statusOf } from '../requests/separations.ts'
+import { findOwnFile, removeFile } from '../files/removal.ts'
+import {
+  cancel,
+  findOwn,
+  hasResult,
+  list,
+  remove,
+  resultOf,
+  statusOf,
+} from '../requests/separations.ts'
 import { watchStatus } from '../requests/status-watch.ts'
 import { readLogs } from '../store/request-logs.ts'
 import type { ApiKeyRow, RequestRow } from '../store/tables.ts'
@@ -53,6 +64,8 @@ export interface GrpcServer {
 export const SEPARATION_SERVICE = 'winnow.separation.v1.SeparationService'
 export const separationPackage = loadProto('separation.proto')
 
+/** Of keys that may call everything but DeleteFile. */
+const SCOPE: Scope = 'audio:separate'
 /** Time for open calls to end at shutdown; then they are canceled. */
 const CLOSE_MS_MAX = 3_000
 /** Longer than any check at submit may take. */
@@ -171,13 +184,25 @@ const handlers = (deps: Deps): grpc.UntypedServiceImplementation => ({
     const row = await findOwn(deps, accountId, request.request_id)
     return separationOf(await statusOf(deps, await cancel(deps, row)))
   }),
+  Delete: unary(deps, async (accountId, request: DeleteRequest): Promise<object> => {
+    await remove(deps, await findOwn(deps, accountId, request.request_id))
+    return {}
+  }),
+  DeleteFile: unary(
+    deps,
+    async (accountId, request: DeleteFileRequest): Promise<object> => {
+      await removeFile(deps, await findOwnFile(deps, accountId, request.file_id))
+      return {}
+    },
+    'files:write',
+  ),
   List: unary(deps, async (accountId, request: ListRequest): Promise<ListReply> => {
     const { page_size: size, page_token: cursor } = request
     const filters = listFiltersOf(listQuery(request))
     return listReply(await list(deps, accountId, { ...filters, limit: limitOf(size), cursor }))
   }),
   Watch: (call: WatchCall): void => {
-    answer(deps, call, (key) => watch(deps, key, call)).then(
+    answer(deps, call, SCOPE, (key) => watch(deps, key, call)).then(
       (isWhole) => (isWhole ? call.end() : call.emit('error', STOPPING)),
       (status: grpc.StatusObject) => call.emit('error', status),
     )
@@ -191,11 +216,12 @@ function unary<Request, Reply>(
     request: Request,
     call: grpc.ServerUnaryCall<Request, Reply>,
   ) => Promise<Reply>,
+  scope: Scope = SCOPE,
 ): grpc.handleUnaryCall<Request, Reply> {
   return (call, reply) => {
     const from = textOf(call.metadata, 'traceparent') ?? null
     const options = { kind: 'server', from } as const
-    answer(deps, call, (key) =>
+    answer(deps, call, scope, (key) =>
       inSpan(call.getPath().slice(1), options, () => handle(key.account_id, call.request, call)),
     ).then(
       (message) => reply(null, message),
@@ -246,10 +272,14 @@ async function watch(deps: Deps, key: ApiKeyRow, call: WatchCall): Promise<boole
   return call.destroyed
 }
 
-/** Runs `handle` for the caller's key, and logs it. @throws StatusObject for the client */
+/**
+ * Runs `handle` for the caller's key, if it has the scope, and logs it.
+ * @throws StatusObject for the client
+ */
 async function answer<Request, Reply, Answer>(
   deps: Deps,
   call: grpc.ServerUnaryCall<Request, Reply> | grpc.ServerWritableStream<Request, Reply>,
+  scope: Scope,
   handle: (key: ApiKeyRow) => Promise<Answer>,
 ): Promise<Answer> {
   const startedAt = performance.now()
@@ -274,7 +304,7 @@ async function answer<Request, Reply, Answer>(
     const authorization = textOf(call.metadata, 'authorization')
     const key = await authenticate(deps, authorization)
     caller = callerOf(key)
-    assertScope(key, 'audio:separate')
+    assertScope(key, scope)
     assertAllowed(await deps.rateLimiter.count(key.key_id))
     const answered = await handle(key)
     noteAnswered(call.cancelled ? grpc.status.CANCELLED : grpc.status.OK)

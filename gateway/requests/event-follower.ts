@@ -23,7 +23,7 @@ import {
   setRequestDuration,
   startAttempt,
 } from '../store/requests.ts'
-import { giveUpOtherPlaces } from '../store/retention.ts'
+import { giveUpLateOutputs, giveUpOtherPlaces } from '../store/retention.ts'
 import type { RequestRow } from '../store/tables.ts'
 
 type FollowerDeps = MediaPresenter &
@@ -130,6 +130,7 @@ async function completeAndCharge(
   const { request_id: requestId, duration } = event
   const { now, outputsExpireAt, presenter } = ending
   const row = await findRequestToChange(store, requestId)
+  if (!row) await giveUpLateOutputs(store, requestId, now) // it was deleted meanwhile
   if (!row || isTerminal(row.status)) return null
   if (row.file_id !== null) await setFileDuration(store, row.file_id, duration)
   const missing = targetNames(promptsOfRow(row).length).find((name) => !event.outputs[name])

@@ -125,13 +125,13 @@ async function settle(deps: PublisherDeps, taken: readonly Taken[]): Promise<voi
       const { request_id: requestId } = row
       const noted = await setJobSequence(store, row, sequence)
       const status = noted ?? (await findRequest(store, requestId))?.status
-      if (status && isTerminal(status)) finished.push({ requestId, sequence })
+      if (!status || isTerminal(status)) finished.push({ requestId, sequence })
     }
     const ids = taken.map(({ row }) => row.message_id)
     await removeFromOutbox(store, ids) // last: who ends a request takes the rows in this order
     return finished
   })
-  // Canceled while being published: the sequence of the job was not stored yet.
+  // Canceled or deleted while being published: the sequence of the job was not stored yet.
   for (const { requestId, sequence } of canceled) await withdrawJob(deps, requestId, sequence)
 }
 

@@ -1,5 +1,6 @@
-/** Reads, lists and cancels requests, for HTTP and gRPC alike. */
+/** Reads, lists, cancels and deletes requests, for HTTP and gRPC alike. */
 
+import { isoTime } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import type { LogLine } from '../../shared/messages.ts'
 import { isTerminal } from '../../shared/request-status.ts'
@@ -10,7 +11,9 @@ import { failureOf, presentResult, presentStatus, type MediaPresenter } from './
 import type { ListFilters } from '../api/list-filters.ts'
 import { cursorAfter, pageOf, pageStartOf } from '../api/pagination.ts'
 import type { QueueResultResponse, QueueStatusResponse, RequestList } from '../api/schemas.ts'
+import { assertDeleted, removeMedia } from '../files/removal.ts'
 import { findRequest, listRequests, promptsOfRow } from '../store/requests.ts'
+import { deleteRequest, outputsKey } from '../store/retention.ts'
 import type { RequestRow } from '../store/tables.ts'
 import { webhookStatusOf } from '../webhooks/delivery-status.ts'
 
@@ -125,15 +128,34 @@ export const hasResult = (row: RequestRow, now: number): boolean =>
  * @throws ServiceError `REQUEST_FINISHED`
  */
 export async function cancel(deps: Deps, row: RequestRow): Promise<RequestRow> {
-  const canceled = await failRequest(deps, row.request_id, 'CANCELED', 'The request was canceled.')
+  const canceled = await stop(deps, row)
   const now = await findOwn(deps, row.account_id, row.request_id)
-  if (!canceled) {
-    throw new ServiceError('REQUEST_FINISHED', {
-      message: `The request has already finished: it is ${now.status}.`,
-    })
-  }
-  const { request_id: requestId, job_sequence: sequence, engine_id: engineId } = now
+  if (canceled) return now
+  throw new ServiceError('REQUEST_FINISHED', {
+    message: `The request has already finished: it is ${now.status}.`,
+  })
+}
+
+/** False: it has finished already. */
+async function stop(deps: Deps, { request_id: requestId }: RequestRow): Promise<boolean> {
+  const canceled = await failRequest(deps, requestId, 'CANCELED', 'The request was canceled.')
+  if (!canceled) return false
+  const now = await findRequest(deps.store, requestId)
+  const { job_sequence: sequence = null, engine_id: engineId = null } = now ?? {}
   if (sequence !== null) await withdrawJob(deps, requestId, sequence)
   if (engineId !== null) await deps.engineRegistry.cancel(engineId, requestId)
-  return now
+  return true
+}
+
+/**
+ * Deletes a request with all that is stored of it; one under way is canceled first. From then on it
+ * is unknown, and its webhook is no longer sent.
+ * @throws ServiceError `MEDIA_IN_USE`; `NOT_FOUND` when another call has deleted it meanwhile
+ */
+export async function remove(deps: Deps, row: RequestRow): Promise<void> {
+  const { request_id: requestId } = row
+  if (!isTerminal(row.status)) await stop(deps, row)
+  const now = isoTime(deps.clock.now())
+  assertDeleted(await deleteRequest(deps.store, requestId, now), 'request')
+  await removeMedia(deps, [outputsKey(requestId)])
 }

@@ -132,7 +132,7 @@ function accountRoutes(app: FastifyInstance, deps: Deps): void {
       schema: {
         ...describe('creditAccount', 'Add seconds to the balance of an account', 'account_id'),
         body: CreditRequest,
-        response: responses({ 200: Account }, [400, 401, 402, 404, 409, 500]),
+        response: responses({ 200: Account }, [400, 401, 402, 404, 'IDEMPOTENCY_CONFLICT', 500]),
       },
     },
     async (request) => creditAccount(authored(request), request.params.account_id, request.body),

@@ -10,6 +10,19 @@ export const requestParams = {
   required: ['request_id'],
 } as const
 
+export interface FileParams {
+  file_id: string
+}
+
+export const fileParams = {
+  type: 'object',
+  properties: { file_id: { type: 'string', description: 'As create-file answered it.' } },
+  required: ['file_id'],
+} as const
+
+/** An answer without a body. */
+export const DELETED = { type: 'null', description: 'It is deleted.' } as const
+
 export const pageParameters = {
   limit: {
     type: 'integer',

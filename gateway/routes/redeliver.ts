@@ -20,7 +20,13 @@ export function redeliverRoute(app: FastifyInstance, deps: Deps): void {
           'that is being sent goes on, as the first.',
         tags: ['queue'],
         params: requestParams,
-        response: responses({ 202: WebhookDeliveryStatus }, [401, 403, 404, 409, 500]),
+        response: responses({ 202: WebhookDeliveryStatus }, [
+          401,
+          403,
+          404,
+          'RESULT_NOT_READY',
+          500,
+        ]),
       },
     },
     async (request, reply) => {

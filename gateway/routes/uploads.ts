@@ -104,8 +104,10 @@ function assertPending(file: FileRow | undefined): void {
   if (file?.uploaded_at) throw refusal(file)
 }
 
-const refusal = (file: FileRow | undefined) =>
-  file?.uploaded_at ? new ServiceError('FILE_ALREADY_UPLOADED') : tooLate()
+function refusal(file: FileRow | undefined): ServiceError {
+  if (!file) return new ServiceError('NOT_FOUND', { message: 'The file was deleted.' })
+  return file.uploaded_at ? new ServiceError('FILE_ALREADY_UPLOADED') : tooLate()
+}
 
 const tooLate = () =>
   new ServiceError('FILE_EXPIRED', {
@@ -171,8 +173,7 @@ function outputOf(deps: UploadDeps, request: FastifyRequest<OutputRoute>): OpenO
   const place = isPlace(attempt) ? attempt : undefined
   const assertOpen = async () => {
     const row = await findRequest(deps.store, requestId)
-    if (!row) throw new ServiceError('NOT_FOUND')
-    if (isTerminal(row.status)) throw new ServiceError('REQUEST_FINISHED')
+    if (!row || isTerminal(row.status)) throw new ServiceError('REQUEST_FINISHED')
   }
   return { key: outputKey(requestId, part, place), place, assertOpen }
 }

@@ -77,8 +77,8 @@ export async function claimDue(
     .selectFrom('requests')
     .select(['webhook_url', 'webhook_secret'])
     .where('request_id', '=', claimed.request_id)
-    .executeTakeFirstOrThrow()
-  return { ...claimed, ...receiver }
+    .executeTakeFirst()
+  return receiver && { ...claimed, ...receiver } // unless both were deleted in between
 }
 
 /** The delivery as it is now, if the claim still holds it. */

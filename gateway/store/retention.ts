@@ -1,6 +1,7 @@
 /**
- * Deletion of what has expired. Rows are marked, or deleted, in the transaction that records which
- * media to delete, so that no such media is served, and none is left over.
+ * Deletion of what has expired, or whose owner deletes it. Rows are marked, or deleted, in the
+ * transaction that records which media to delete, so that no such media is served, and none is left
+ * over.
  */
 
 import type { OutputPart, StoredFile } from '../../shared/messages.ts'
@@ -26,7 +27,7 @@ export interface Page {
 export const inputKey = (fileId: string): string => `inputs/${fileId}`
 
 /** Everything that was written for a request lies below it. */
-const outputsKey = (requestId: string): string => `outputs/${requestId}`
+export const outputsKey = (requestId: string): string => `outputs/${requestId}`
 
 /** All that one attempt has stored lies below it. */
 export const placeKey = (requestId: string, place: string): string =>
@@ -140,13 +141,83 @@ export const deleteOldRequests = (
       .$if(isPostgres(store), (query) => query.forUpdate().skipLocked())
       .execute()
     const ids = old.map((row) => row.request_id)
-    if (ids.length === 0) return 0
-    for (const table of HANGING_ON_REQUESTS) {
-      await store.deleteFrom(table).where('request_id', 'in', ids).execute()
-    }
-    await store.deleteFrom('requests').where('request_id', 'in', ids).execute()
+    await deleteRequestRows(store, ids)
     return ids.length
   })
+
+async function deleteRequestRows(store: Store, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  for (const table of HANGING_ON_REQUESTS) {
+    await store.deleteFrom(table).where('request_id', 'in', ids).execute()
+  }
+  await store.deleteFrom('requests').where('request_id', 'in', ids).execute()
+}
+
+/** Why something was not deleted: it is gone, or the request named needs it. */
+export type Undeleted = 'unknown' | { neededBy: string }
+
+/**
+ * Deletes a request that has ended, with its logs, webhook and outputs, in a transaction of its
+ * own.
+ * @returns null once it is deleted
+ */
+export const deleteRequest = (
+  store: Store,
+  requestId: string,
+  now: string,
+): Promise<Undeleted | null> =>
+  inTransaction(store, async (store) => {
+    const row = await store
+      .selectFrom('requests')
+      .select('account_id')
+      .where('request_id', '=', requestId)
+      .where('status', 'not in', UNFINISHED)
+      .$if(isPostgres(store), (query) => query.forUpdate())
+      .executeTakeFirst()
+    if (!row) return 'unknown'
+    const neededBy = await findUser(store, row, { source_request_id: requestId })
+    if (neededBy !== undefined) return { neededBy }
+    await noteRemovals(store, [outputsKey(requestId)], now)
+    await deleteRequestRows(store, [requestId])
+    return null
+  })
+
+/**
+ * Deletes a file, in a transaction of its own.
+ * @returns null once it is deleted
+ */
+export const deleteFile = (store: Store, fileId: string, now: string): Promise<Undeleted | null> =>
+  inTransaction(store, async (store) => {
+    const row = await store
+      .selectFrom('files')
+      .select('account_id')
+      .where('file_id', '=', fileId)
+      .$if(isPostgres(store), (query) => query.forUpdate())
+      .executeTakeFirst()
+    if (!row) return 'unknown'
+    const neededBy = await findUser(store, row, { file_id: fileId })
+    if (neededBy !== undefined) return { neededBy }
+    await noteRemovals(store, [inputKey(fileId)], now)
+    await store.deleteFrom('files').where('file_id', '=', fileId).execute()
+    return null
+  })
+
+/** An unfinished request of the owner with this source. Call it under the lock of that. */
+async function findUser(
+  store: Store,
+  { account_id: accountId }: Pick<RequestRow, 'account_id'>,
+  source: Partial<Pick<RequestRow, 'file_id' | 'source_request_id'>>,
+): Promise<string | undefined> {
+  const row = await store
+    .selectFrom('requests')
+    .select('request_id')
+    .where('account_id', '=', accountId)
+    .where('status', 'in', UNFINISHED)
+    .where((where) => where.and(source))
+    .limit(1)
+    .executeTakeFirst()
+  return row?.request_id
+}
 
 /** Removes the records of files whose bytes were deleted before `before`; returns how many. */
 export async function deleteOldFiles(
@@ -230,6 +301,10 @@ export function outputKeysOf({ request_id: id, outputs }: StoredOutputs): string
 }
 
 type StoredOutputs = Pick<RequestRow, 'request_id' | 'outputs'>
+
+/** Marks what an attempt has stored for a request that is gone for deletion. */
+export const giveUpLateOutputs = (store: Store, requestId: string, now: string): Promise<void> =>
+  noteRemovals(store, [outputsKey(requestId)], now)
 
 /** Marks what the other attempts at a COMPLETED request have stored for deletion. */
 export async function giveUpOtherPlaces(

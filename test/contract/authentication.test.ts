@@ -5,7 +5,7 @@ import { assertError } from '../support/assert-shape.ts'
 import { startGateway } from '../support/start-gateway.ts'
 
 /** Every endpoint that needs a key, with the scope that clause 5.2 gives it. */
-const ENDPOINTS: ['GET' | 'POST' | 'PUT', string, Scope][] = [
+const ENDPOINTS: ['GET' | 'POST' | 'PUT' | 'DELETE', string, Scope][] = [
   ['GET', '/v1/models', 'models:read'],
   ['POST', '/v1/files', 'files:write'],
   ['GET', '/v1/files/x', 'files:read'],
@@ -14,6 +14,8 @@ const ENDPOINTS: ['GET' | 'POST' | 'PUT', string, Scope][] = [
   ['GET', '/v1/queue/requests/x/status/stream', 'audio:separate'],
   ['GET', '/v1/queue/requests/x/result', 'audio:separate'],
   ['PUT', '/v1/queue/requests/x/cancel', 'audio:separate'],
+  ['DELETE', '/v1/queue/requests/x', 'audio:separate'],
+  ['DELETE', '/v1/files/x', 'files:write'],
   ['GET', '/v1/queue/requests', 'audio:separate'],
 ]
 

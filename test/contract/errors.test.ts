@@ -246,9 +246,9 @@ test('7.1 unknown paths and methods answer in the shape of errors', async (t) =>
   for (const url of ['/', '/v1', '/v1/models/', '/v2/models', '/v1/files/%', '/v1/queue']) {
     assertError(await gateway.call('GET', url), 'NOT_FOUND')
   }
-  const reply = await gateway.call('DELETE', '/v1/files/file_1')
+  const reply = await gateway.call('PUT', '/v1/files/file_1')
   assertError(reply, 'METHOD_NOT_ALLOWED')
-  assert.equal(reply.headers.allow, 'GET, HEAD')
+  assert.equal(reply.headers.allow, 'DELETE, GET, HEAD')
   assert.equal((await gateway.call('GET', SUBMIT)).headers.allow, 'POST')
   assert.equal((await gateway.call('HEAD', '/v1/models')).statusCode, 200)
 })

@@ -1,0 +1,77 @@
+/** Deletes media: on behalf of its owner, and the bytes of all that was given up. */
+
+import { isoTime } from '../../shared/clock.ts'
+import { ServiceError } from '../../shared/errors.ts'
+import type { Deps } from '../deps.ts'
+import { findFile } from '../store/files.ts'
+import {
+  deleteFile,
+  inputKey,
+  putRemovalsOff,
+  settleRemovals,
+  type Undeleted,
+} from '../store/retention.ts'
+import type { FileRow } from '../store/tables.ts'
+
+type RemovalDeps = Pick<Deps, 'store' | 'mediaStore' | 'clock' | 'log'>
+
+/**
+ * Deletes the bytes of media that the database has noted for it. What cannot be deleted now stays
+ * noted, and the sweeper tries again. @returns how many keys are done
+ */
+export async function removeMedia(
+  { store, mediaStore, clock, log }: RemovalDeps,
+  keys: readonly string[],
+): Promise<number> {
+  const removed: string[] = []
+  const kept: string[] = []
+  for (const key of keys) {
+    try {
+      await mediaStore.remove(key)
+      removed.push(key)
+    } catch (error) {
+      log.error({ err: error, key }, 'media could not be deleted; a later turn tries again')
+      kept.push(key)
+    }
+  }
+  if (removed.length > 0) await settleRemovals(store, removed)
+  if (kept.length > 0) await putRemovalsOff(store, kept, isoTime(clock.now()))
+  return removed.length
+}
+
+/** @throws ServiceError `NOT_FOUND` for a file that is not there or not the account's */
+export async function findOwnFile(
+  { store }: Pick<Deps, 'store'>,
+  accountId: string,
+  fileId: string,
+): Promise<FileRow> {
+  const file = await findFile(store, fileId)
+  if (file?.account_id === accountId) return file
+  throw unknown('file')
+}
+
+/**
+ * Deletes a file, also one that is still to be uploaded, and its bytes.
+ * @throws ServiceError `MEDIA_IN_USE`; `NOT_FOUND` when another call has deleted it meanwhile
+ */
+export async function removeFile(
+  deps: RemovalDeps,
+  { file_id: fileId }: Pick<FileRow, 'file_id'>,
+): Promise<void> {
+  assertDeleted(await deleteFile(deps.store, fileId, isoTime(deps.clock.now())), 'file')
+  await removeMedia(deps, [inputKey(fileId)])
+}
+
+/** @throws ServiceError that says why it was not deleted */
+export function assertDeleted(undeleted: Undeleted | null, what: 'file' | 'request'): void {
+  if (undeleted === null) return
+  if (undeleted === 'unknown') throw unknown(what)
+  throw new ServiceError('MEDIA_IN_USE', {
+    message:
+      `The request ${undeleted.neededBy} is under way and needs this ${what}'s media: cancel or ` +
+      'delete that request first, or try again once it has ended.',
+  })
+}
+
+const unknown = (what: 'file' | 'request') =>
+  new ServiceError('NOT_FOUND', { message: `There is no ${what} with this id.` })

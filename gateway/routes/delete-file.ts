@@ -1,0 +1,29 @@
+import type { FastifyInstance } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { responses } from '../api/openapi.ts'
+import { findOwnFile, removeFile } from '../files/removal.ts'
+import { DELETED, fileParams, type FileParams } from './parameters.ts'
+
+/** Extension: removes a file and its bytes. */
+export function deleteFileRoute(app: FastifyInstance, deps: Deps): void {
+  app.delete<{ Params: FileParams }>(
+    '/v1/files/:file_id',
+    {
+      config: { scope: 'files:write' },
+      schema: {
+        operationId: 'deleteFile',
+        summary: 'Delete a file',
+        description:
+          'Extension. Uploaded or not: from then on it is unknown, and takes no upload. Refused ' +
+          'while a request under way needs it; what was separated from it stays.',
+        tags: ['files'],
+        params: fileParams,
+        response: responses({ 204: DELETED }, [401, 403, 404, 'MEDIA_IN_USE', 500]),
+      },
+    },
+    async (request, reply) => {
+      await removeFile(deps, await findOwnFile(deps, request.accountId, request.params.file_id))
+      return reply.status(204).send()
+    },
+  )
+}

@@ -1,0 +1,346 @@
+/** Files and requests that their owner deletes: docs/decisions/deletion.md. */
+
+import assert from 'node:assert/strict'
+import { readdir } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { Readable } from 'node:stream'
+import test from 'node:test'
+import { ATTEMPT_HEADER } from '../../shared/output-places.ts'
+import { PendingUploads } from '../../gateway/files/pending-uploads.ts'
+import { sweep } from '../../gateway/files/sweeper.ts'
+import type { Bucket } from '../../gateway/media-store/media-store.ts'
+import { submit as submitDirectly } from '../../gateway/requests/submit.ts'
+import { WebhookSender } from '../../gateway/webhooks/sender.ts'
+import { assertError } from '../support/assert-shape.ts'
+import { meteredAccount } from '../support/metered.ts'
+import { startSeparationClient } from '../support/separation-client.ts'
+import {
+  API,
+  ATTEMPT_ID,
+  callWith,
+  complete,
+  createFileBody,
+  FILE_BYTES,
+  outputsOf,
+  placed,
+  startGateway,
+  submitted,
+  uploadFile,
+  uploadOutputs,
+  type Gateway,
+} from '../support/start-gateway.ts'
+
+const removeRequest = (gateway: Pick<Gateway, 'call'>, requestId: string) =>
+  gateway.call('DELETE', `${API}/requests/${requestId}`)
+
+const removeFile = (gateway: Pick<Gateway, 'call'>, fileId: string) =>
+  gateway.call('DELETE', `/v1/files/${fileId}`)
+
+const statusOf = (gateway: Gateway, requestId: string) =>
+  gateway.call('GET', `${API}/requests/${requestId}/status`)
+
+/** A new request whose job is in the broker, with the file that it separates. */
+async function withFile(gateway: Gateway) {
+  const requestId = await submitted(gateway)
+  const row = await gateway.store
+    .selectFrom('requests')
+    .select('file_id')
+    .where('request_id', '=', requestId)
+    .executeTakeFirstOrThrow()
+  return { requestId, fileId: row.file_id! }
+}
+
+/** The paths of all that lies in the media folder. */
+async function onDisk({ folder }: Gateway): Promise<string[]> {
+  const media = join(folder, 'media')
+  const entries = await readdir(media, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(media, join(entry.parentPath, entry.name)))
+    .sort()
+}
+
+/** The tables that hold anything of a request or file. */
+async function leftRows({ store }: Gateway): Promise<string[]> {
+  const tables = [
+    'files',
+    'requests',
+    'request_logs',
+    'outbox',
+    'idempotency_keys',
+    'deliveries',
+    'delivery_attempts',
+    'media_removals',
+  ] as const
+  const counts = await Promise.all(
+    tables.map(async (table) => (await store.selectFrom(table).selectAll().execute()).length),
+  )
+  return tables.filter((_, i) => counts[i]! > 0)
+}
+
+test('extension: a completed request is deleted with its outputs, and its file by itself', async (t) => {
+  const gateway = await startGateway(t)
+  const { requestId, fileId } = await withFile(gateway)
+  await complete(gateway, requestId)
+  const { data } = (await gateway.call('GET', `${API}/requests/${requestId}/result`)).json()
+  const reply = await removeRequest(gateway, requestId)
+  assert.equal(reply.statusCode, 204, reply.body)
+  assert.equal(reply.body, '')
+  assert.deepEqual(await onDisk(gateway), [`inputs/${fileId}`])
+  for (const path of ['status', 'status/stream', 'result', 'peaks', 'webhook/attempts']) {
+    const gone = await gateway.call('GET', `${API}/requests/${requestId}/${path}`)
+    assertError(gone, 'NOT_FOUND')
+  }
+  assertError(await gateway.call('GET', data.target.url), 'NOT_FOUND')
+  assertError(await removeRequest(gateway, requestId), 'NOT_FOUND')
+  assert.deepEqual((await gateway.call('GET', `${API}/requests`)).json().data, [])
+
+  assert.equal((await removeFile(gateway, fileId)).statusCode, 204)
+  assertError(await removeFile(gateway, fileId), 'NOT_FOUND')
+  assertError(await gateway.call('GET', `/v1/files/${fileId}`), 'NOT_FOUND')
+  assert.deepEqual(await onDisk(gateway), [])
+  assert.deepEqual(await leftRows(gateway), [])
+})
+
+test('extension: what others own is unknown to be deleted, and stays', async (t) => {
+  const gateway = await startGateway(t)
+  const { requestId, fileId } = await withFile(gateway)
+  await complete(gateway, requestId)
+  const call = callWith(gateway, await gateway.newKey())
+  assertError(await removeRequest({ call }, requestId), 'NOT_FOUND')
+  assertError(await removeFile({ call }, fileId), 'NOT_FOUND')
+  assert.equal((await statusOf(gateway, requestId)).statusCode, 200)
+  assert.equal((await gateway.call('GET', `/v1/files/${fileId}`)).statusCode, 200)
+  assert.equal((await onDisk(gateway)).length, 6)
+})
+
+test('extension: a request that waits is canceled first, and leaves the queue', async (t) => {
+  const gateway = await startGateway(t)
+  const { own, balance } = await meteredAccount(gateway, 30)
+  const requestId = await submitted(own)
+  assert.deepEqual(await balance(), [30, 1])
+  assert.equal((await removeRequest(own, requestId)).statusCode, 204)
+  assert.throws(() => gateway.broker.jobOf(requestId))
+  assert.deepEqual(await balance(), [30, 0])
+  const usage = (await own.call('GET', '/v1/account/usage')).json()
+  assert.equal(usage.data[0].failed, 1, 'usage outlives the request')
+})
+
+test('extension: a request whose job is on the way is deleted, and the job withdrawn', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted({ ...gateway, publish: async () => undefined } as Gateway)
+  const publishJob = gateway.broker.publishJob.bind(gateway.broker)
+  gateway.broker.publishJob = async (...given) => {
+    const sequence = await publishJob(...given)
+    assert.equal((await removeRequest(gateway, requestId)).statusCode, 204)
+    return sequence
+  }
+  await gateway.publish()
+  assert.throws(() => gateway.broker.jobOf(requestId))
+})
+
+test('extension: the engine at work on a deleted request stops, and brings nothing back', async (t) => {
+  const gateway = await startGateway(t)
+  gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
+  const { requestId, fileId } = await withFile(gateway)
+  const job = gateway.broker.jobOf(requestId)
+  await gateway.event('started', requestId)
+  await uploadOutputs(gateway, job, { attemptId: 'attempt-0' })
+  assert.equal((await removeRequest(gateway, requestId)).statusCode, 204)
+  assert.deepEqual(gateway.canceled, [requestId])
+  assert.deepEqual(await onDisk(gateway), [`inputs/${fileId}`])
+  // an engine that has not heard of it goes on to the end
+  const headers = { [ATTEMPT_HEADER]: ATTEMPT_ID }
+  const late = await gateway.call('PUT', job.upload_urls.target, { body: FILE_BYTES, headers })
+  assertError(late, 'REQUEST_FINISHED')
+  for (const type of ['started', 'measured', 'released', 'failed'] as const) {
+    await gateway.event(type, requestId)
+  }
+  const outputs = placed(outputsOf(job), ATTEMPT_ID)
+  await gateway.event('completed', requestId, { outputs })
+  assertError(await statusOf(gateway, requestId), 'NOT_FOUND')
+  await sweep(gateway.deps)
+  assert.deepEqual(await leftRows(gateway), ['files'])
+  assert.deepEqual(await onDisk(gateway), [`inputs/${fileId}`])
+})
+
+test('extension: bytes that reach the store behind the gateway go with a late completed event', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  const job = gateway.broker.jobOf(requestId)
+  assert.equal((await removeRequest(gateway, requestId)).statusCode, 204)
+  const staged = await gateway.disk.stage(Readable.from([FILE_BYTES]), {
+    silentMsMax: 10_000,
+    signal: new AbortController().signal,
+  })
+  await staged.place(`outputs/${requestId}/target`) // as a bucket takes it at a presigned address
+  await gateway.event('completed', requestId, { outputs: outputsOf(job) })
+  await sweep(gateway.deps)
+  assert.equal((await onDisk(gateway)).filter((path) => path.startsWith('outputs')).length, 0)
+})
+
+test('extension: media that a request under way needs is not deleted before that has ended', async (t) => {
+  const gateway = await startGateway(t)
+  const { requestId: first, fileId } = await withFile(gateway)
+  const refused = await removeFile(gateway, fileId)
+  assertError(refused, 'MEDIA_IN_USE')
+  assert.match(refused.json().error.message, new RegExp(first))
+  await complete(gateway, first)
+  const chained = await gateway.call('POST', `${API}/audio/separate`, {
+    body: { input: { prompt: 'a bell', request_id: first, output: 'residual' } },
+  })
+  const second = chained.json().request_id
+  assertError(await removeRequest(gateway, first), 'MEDIA_IN_USE')
+  assert.equal((await removeFile(gateway, fileId)).statusCode, 204)
+  assert.equal((await removeRequest(gateway, second)).statusCode, 204)
+  assert.equal((await removeRequest(gateway, first)).statusCode, 204)
+  assert.deepEqual(await onDisk(gateway), [])
+})
+
+test('extension: a submit meanwhile gets the file, or it is deleted: never both', async (t) => {
+  const gateway = await startGateway(t)
+  for (let round = 0; round < 5; round++) {
+    const fileId = await uploadFile(gateway)
+    const { account_id } = await gateway.store
+      .selectFrom('files')
+      .selectAll()
+      .where('file_id', '=', fileId)
+      .executeTakeFirstOrThrow()
+    const body = { input: { prompt: 'a bell', file_id: fileId } }
+    const [submitting, deleting] = await Promise.all([
+      submitDirectly(gateway.deps, account_id, { body }).then(
+        () => 'accepted',
+        (error) => error.code,
+      ),
+      removeFile(gateway, fileId),
+    ])
+    if (submitting === 'accepted') assertError(deleting, 'MEDIA_IN_USE')
+    else {
+      assert.ok(['FILE_EXPIRED', 'INVALID_PARAMETER'].includes(submitting), submitting)
+      assert.equal(deleting.statusCode, 204)
+    }
+  }
+})
+
+test('extension: a file that is still to be uploaded is deleted, and takes no upload', async (t) => {
+  const gateway = await startGateway(t)
+  const created = (await gateway.call('POST', '/v1/files', { body: createFileBody() })).json()
+  const stage = gateway.disk.stage.bind(gateway.disk)
+  gateway.disk.stage = async (...given) => {
+    const staged = await stage(...given)
+    assert.equal((await removeFile(gateway, created.file_id)).statusCode, 204)
+    return staged
+  }
+  const during = await gateway.call('PUT', created.upload_url, { body: FILE_BYTES })
+  assertError(during, 'NOT_FOUND')
+  assertError(await gateway.call('PUT', created.upload_url, { body: FILE_BYTES }), 'NOT_FOUND')
+  assert.deepEqual(await onDisk(gateway), [])
+  assert.deepEqual(await leftRows(gateway), [])
+})
+
+test('extension: an upload to a bucket that is accepted as its file is deleted leaves nothing', async (t) => {
+  const gateway = await startGateway(t)
+  const { file_id: fileId } = (
+    await gateway.call('POST', '/v1/files', { body: createFileBody() })
+  ).json()
+  const kept = new Set<string>()
+  const upload = { bytes: FILE_BYTES.length, arrivedAt: gateway.clock.now() }
+  const bucket = {
+    kind: 's3',
+    pendingUploadOf: async () => upload,
+    accept: async () => {
+      await removeFile(gateway, fileId)
+      kept.add(`inputs/${fileId}`)
+      return true
+    },
+    dropPendingUpload: async () => undefined,
+    remove: async (key: string) => void kept.delete(key),
+  } as unknown as Bucket
+  const uploads = new PendingUploads({ ...gateway.deps, mediaStore: bucket })
+  const file = await gateway.store.selectFrom('files').selectAll().executeTakeFirstOrThrow()
+  await uploads.accept(file)
+  assert.deepEqual([...kept], [])
+})
+
+test('extension: bytes that cannot be deleted now are deleted later, also by the next process', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  await complete(gateway, requestId)
+  const { remove } = gateway.disk
+  gateway.disk.remove = async () => {
+    throw new Error('the disk is away')
+  }
+  assert.equal((await removeRequest(gateway, requestId)).statusCode, 204)
+  assertError(await statusOf(gateway, requestId), 'NOT_FOUND')
+  assert.equal((await onDisk(gateway)).length, 6)
+  gateway.disk.remove = remove
+  await sweep(gateway.deps)
+  assert.equal((await onDisk(gateway)).length, 1)
+})
+
+test('extension: the webhook of a deleted request is not sent, not even when it is about to be', async (t) => {
+  const gateway = await startGateway(t)
+  const webhookUrl = 'https://hooks.test/x'
+  const posts: string[] = []
+  const sender = new WebhookSender({
+    ...gateway.deps,
+    encryptionKeys: gateway.deps.config.encryptionKeys,
+    triesMax: 4,
+    hostTriesMax: 4,
+    post: async (url) => {
+      posts.push(url)
+      assert.equal((await removeRequest(gateway, second)).statusCode, 204)
+      return { status: 500, retryAfter: undefined }
+    },
+  })
+  const first = await submitted(gateway, {}, { webhookUrl })
+  await complete(gateway, first)
+  await removeRequest(gateway, first)
+  await sender.startDue()
+  await sender.idle()
+  assert.deepEqual(posts, [])
+  const second = await submitted(gateway, {}, { webhookUrl })
+  await complete(gateway, second)
+  await sender.startDue()
+  await sender.idle()
+  gateway.clock.advance(10 * 60_000)
+  await sender.startDue()
+  await sender.idle()
+  assert.equal(posts.length, 1, 'the try under way was the last')
+  assert.deepEqual(await leftRows(gateway), ['files'])
+})
+
+test('extension: what was paid stays paid, and the entries of the ledger stay', async (t) => {
+  const gateway = await startGateway(t)
+  const { own, balance } = await meteredAccount(gateway, 30)
+  const requestId = await submitted(own)
+  await complete(gateway, requestId)
+  const before = await gateway.store.selectFrom('ledger').selectAll().execute()
+  assert.equal((await removeRequest(own, requestId)).statusCode, 204)
+  assert.deepEqual(await gateway.store.selectFrom('ledger').selectAll().execute(), before)
+  assert.deepEqual(await balance(), [17, 0])
+})
+
+test('grpc: requests and files are deleted, the latter by keys that may write files', async (t) => {
+  const gateway = await startGateway(t)
+  const { call } = await startSeparationClient(t, gateway)
+  const { requestId, fileId } = await withFile(gateway)
+  const codeOf = (calling: Promise<unknown>) =>
+    calling.then(
+      () => 'OK',
+      (error) => error.metadata.get('winnow-code')[0],
+    )
+  assert.equal(await codeOf(call('DeleteFile', { file_id: fileId })), 'MEDIA_IN_USE')
+  assert.deepEqual(await call('Delete', { request_id: requestId }), {})
+  assert.equal(await codeOf(call('Delete', { request_id: requestId })), 'NOT_FOUND')
+  const separating = { key: await gateway.newKey(['audio:separate']) }
+  const writing = { key: await gateway.newKey(['files:write']) }
+  assert.equal(
+    await codeOf(call('DeleteFile', { file_id: fileId }, separating)),
+    'PERMISSION_DENIED',
+  )
+  assert.equal(await codeOf(call('DeleteFile', { file_id: fileId }, writing)), 'NOT_FOUND')
+  assert.deepEqual(await call('DeleteFile', { file_id: fileId }), {})
+  assert.equal(await codeOf(call('Get', { request_id: requestId }, writing)), 'PERMISSION_DENIED')
+  assert.deepEqual(await onDisk(gateway), [])
+})
