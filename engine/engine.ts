@@ -2,7 +2,8 @@
 
 import type { Broker, Lease } from '../shared/broker/broker.ts'
 import type { Clock } from '../shared/clock.ts'
-import type { EngineDescription } from '../shared/engine-control.ts'
+import type { ModelDescription } from '../models/model.ts'
+import type { DescribedModel, EngineDescription } from '../shared/engine-control.ts'
 import type { FailureCode } from '../shared/errors.ts'
 import type { Logger } from '../shared/telemetry/log.ts'
 import type { Job } from '../shared/messages.ts'
@@ -149,22 +150,13 @@ function describe(
   startedAtMs: number,
   batchFramesMax: number,
 ): EngineDescription {
-  const { description: model, backend, device } = compute.ready
+  const { description, backend, device } = compute.ready
+  const model = describeModel(description)
   return {
     engine_id: config.engineId,
     version,
-    model: {
-      name: model.name,
-      summary: model.summary,
-      parameters: model.parameters,
-      weights_sha256: model.weightsSha256,
-      sample_rate: model.sampleRate ?? 0,
-      channels_max: model.channelsMax,
-      chunk_seconds_max: model.chunkSecondsMax,
-      gives_candidates: model.givesCandidates,
-      predicts_spans: model.predictsSpans,
-      precision: model.precision,
-    },
+    model,
+    models: [model],
     backend,
     device,
     started_at_ms: startedAtMs,
@@ -172,3 +164,18 @@ function describe(
     batch_frames_max: batchFramesMax,
   }
 }
+
+const describeModel = (model: ModelDescription): DescribedModel => ({
+  name: model.name,
+  answers: 'text',
+  stems: [],
+  summary: model.summary,
+  parameters: model.parameters,
+  weights_sha256: model.weightsSha256,
+  sample_rate: model.sampleRate ?? 0,
+  channels_max: model.channelsMax,
+  chunk_seconds_max: model.chunkSecondsMax,
+  gives_candidates: model.givesCandidates,
+  predicts_spans: model.predictsSpans,
+  precision: model.precision,
+})

@@ -2,23 +2,28 @@
 
 import * as grpc from '@grpc/grpc-js'
 import { loadProto } from './proto.ts'
+import type { RoutedModel } from './route-prompt.ts'
 import { currentTraceParent, inSpan } from './telemetry/tracing.ts'
+
+export interface DescribedModel extends RoutedModel {
+  summary: string
+  parameters: number
+  weights_sha256: string
+  sample_rate: number
+  channels_max: number
+  chunk_seconds_max: number
+  gives_candidates: boolean
+  predicts_spans: boolean
+  precision: string
+}
 
 export interface EngineDescription {
   engine_id: string
   version: string
-  model: {
-    name: string
-    summary: string
-    parameters: number
-    weights_sha256: string
-    sample_rate: number
-    channels_max: number
-    chunk_seconds_max: number
-    gives_candidates: boolean
-    predicts_spans: boolean
-    precision: string
-  }
+  /** The first of `models` that answers text, or else the first. */
+  model: DescribedModel
+  /** In order of preference. */
+  models: DescribedModel[]
   backend: string
   device: string
   started_at_ms: number
@@ -85,7 +90,7 @@ export function connectEngine(address: string): EngineClient {
         }),
     )
   return {
-    describe: () => call('Describe', {}),
+    describe: async () => withModels(await call('Describe', {})),
     stats: () => traced('WatchStats', (metadata) => firstStats(client, metadata)),
     async cancel(requestId) {
       const reply = await call<{ outcome: CancelOutcome }>('Cancel', { request_id: requestId })
@@ -108,6 +113,13 @@ export function connectEngine(address: string): EngineClient {
     },
     close: () => client.close(),
   }
+}
+
+/** An engine of 0.2.0 describes its only model, which answers text. */
+const withModels = (described: EngineDescription): EngineDescription => {
+  if (described.models.length > 0) return described
+  const model: DescribedModel = { ...described.model, answers: 'text', stems: [] }
+  return { ...described, model, models: [model] }
 }
 
 /** Runs `work` in a span of the trace that is active, with what hands it on; without one, alone. */

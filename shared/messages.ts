@@ -138,6 +138,8 @@ export const NEAREST_MAX = 8
 /** What the model found out about a prompt; of a model that tells nothing, nothing. */
 export const Finding = Type.Object({
   ...recognitionFields,
+  /** The name of the model that made the target. Absent in events of 0.2.0. */
+  model: Type.Optional(Text),
   state: Type.Optional(
     Type.Enum(['found', 'unsure', 'unknown'], {
       description:

@@ -35,6 +35,12 @@ export const LIMITS = {
   metadataDepthMax: 32,
 } as const
 
+/** What models may be called (`isModelName` of models/installed/record.ts). */
+export const SEPARATOR_PATTERN = '^[a-z0-9][a-z0-9_.-]{0,39}$'
+
+/** As a separator: the words of each prompt decide which model answers it. */
+export const AUTO = 'auto'
+
 export const AudioSpan = Type.Object(
   {
     start: Type.Number({ minimum: 0, description: 'Seconds from the start of the media.' }),
@@ -69,6 +75,11 @@ export const SeparationOptions = Type.Object(
     further_prompts: Type.Optional(
       Type.Array(Type.String(), { minItems: 1, maxItems: LIMITS.promptsMax - 1 }),
     ),
+    /**
+     * The model that answers all prompts; absent: `auto`. Engines of 0.2.0 return a job with one to
+     * the queue.
+     */
+    separator: Type.Optional(Type.String({ pattern: SEPARATOR_PATTERN })),
   },
   { additionalProperties: false },
 )

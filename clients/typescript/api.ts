@@ -616,6 +616,11 @@ export interface components {
             /** @description An extension: which of the media's tracks of sound, from 1. By default the best, or two of one channel that are alike, as the channels of one sound; `logs` name the rest. */
             audio_track?: number | null;
             /**
+             * @description An extension: the model that answers all prompts, by its name in `GET /v1/models`; `auto`: the words of each prompt decide.
+             * @default auto
+             */
+            separator?: string | null;
+            /**
              * @description Predict first where the target sounds.
              * @default false
              */

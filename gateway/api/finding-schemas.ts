@@ -13,7 +13,7 @@ export const PromptFinding = Type.Object(
 const Finding = Type.Object(
   {
     prompt: Type.String(),
-    ...StoredFinding.properties,
+    ...Type.Omit(StoredFinding, ['model']).properties,
     state: Type.Required(Type.Pick(StoredFinding, ['state'])).properties.state,
     message: Type.String({ description: 'The same as a sentence or two, for people.' }),
   },

@@ -9,6 +9,7 @@ import { ID_CHARACTERS_MAX } from '../../shared/ids.ts'
 import { gainField, Recognition } from '../../shared/messages.ts'
 import { REQUEST_STATUSES } from '../../shared/request-status.ts'
 import {
+  AUTO,
   AudioSpan,
   DEFAULT_OPTIONS,
   LIMITS,
@@ -33,45 +34,6 @@ export const ErrorResponse = Type.Object(
     }),
   },
   { title: 'ErrorResponse' },
-)
-
-const Engine = Type.Object(
-  {
-    engine_id: Type.String({ description: 'The same at each call; not the name in logs.' }),
-    version: Type.String(),
-    device: Type.String({ description: '`cpu` or `gpu`.' }),
-    model: Type.Object({
-      name: Type.String(),
-      summary: Type.String(),
-      parameters: Type.Integer(),
-      weights_sha256: Type.String(),
-      sample_rate: Type.Integer({ description: 'Hertz; 0: any.' }),
-      channels_max: Type.Integer({ description: 'More are mixed down.' }),
-      gives_candidates: Type.Boolean({
-        description: 'Whether `reranking_candidates` makes several.',
-      }),
-      predicts_spans: Type.Boolean({ description: 'Whether `predict_spans` does anything.' }),
-      precision: Type.String({ description: 'Of its products: `float32` or `bfloat16`.' }),
-    }),
-  },
-  { title: 'Engine', description: 'An engine that serves the model now.' },
-)
-
-const Model = Type.Object(
-  {
-    id: Type.String(),
-    object: Type.Literal('model'),
-    description: Type.String(),
-    input: Type.Object({}, { description: 'JSON Schema of `input` at submit.' }),
-    output: Type.Object({}, { description: 'JSON Schema of `data` of a result.' }),
-    engines: Type.Optional(Type.Array(Engine)),
-  },
-  { title: 'Model' },
-)
-
-export const ModelList = Type.Object(
-  { object: Type.Literal('list'), data: Type.Array(Model) },
-  { title: 'ModelList' },
 )
 
 /** Describes what `checkBody` requires of all text. */
@@ -153,6 +115,13 @@ export const AudioSeparateInput = Type.Object(
           'two of one channel that are alike, as the channels of one sound; `logs` name the rest.',
       }),
     ),
+    separator: Type.Optional({
+      ...SeparationOptions.properties.separator,
+      default: AUTO,
+      description:
+        'An extension: the model that answers all prompts, by its name in `GET /v1/models`; ' +
+        '`auto`: the words of each prompt decide.',
+    }),
     predict_spans: option('predict_spans', 'Predict first where the target sounds.'),
     reranking_candidates: option('reranking_candidates', 'Candidates to choose the best from.'),
     acceleration: option('acceleration', 'Speed against quality.'),
@@ -382,7 +351,6 @@ export const StreamTimeout = Type.Object(
   { title: 'StreamTimeout' },
 )
 
-export type ModelList = Static<typeof ModelList>
 export type SubmitAudioSeparateRequest = Static<typeof SubmitAudioSeparateRequest>
 export type QueueSubmitResponse = Static<typeof QueueSubmitResponse>
 export type DeliveryAttemptList = Static<typeof DeliveryAttemptList>

@@ -3,7 +3,12 @@
 import type { Static, TObject } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { ServiceError, type ErrorCode } from '../../shared/errors.ts'
-import { DEFAULT_OPTIONS, LIMITS, type SeparationOptions } from '../../shared/separation-options.ts'
+import {
+  AUTO,
+  DEFAULT_OPTIONS,
+  LIMITS,
+  type SeparationOptions,
+} from '../../shared/separation-options.ts'
 import { isDeeperThan } from './json-text.ts'
 import { CreateFileRequest } from './file-schemas.ts'
 import { AudioSeparateInput, SubmitAudioSeparateRequest } from './schemas.ts'
@@ -143,7 +148,7 @@ function checkSourceChoice({
 }
 
 function checkOptions(input: Static<typeof AudioSeparateInput>): SeparationOptions {
-  const { spans = [] } = input
+  const { spans = [], separator } = input
   // the schema lets a field be undefined, and a spread would put that in a default's place
   const given = Object.entries(input).filter(
     ([name, value]) => Object.hasOwn(DEFAULT_OPTIONS, name) && value !== undefined,
@@ -164,6 +169,7 @@ function checkOptions(input: Static<typeof AudioSeparateInput>): SeparationOptio
   return {
     ...options,
     ...(input.audio_track !== undefined && { audio_track: input.audio_track }),
+    ...(separator !== undefined && separator !== AUTO && { separator }),
     spans: spans.map(({ start, end, include = true }) => ({ start, end, include })),
   }
 }

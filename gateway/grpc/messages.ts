@@ -30,6 +30,7 @@ interface SeparationInput {
   output: string | number
   output_index?: number
   audio_track?: number
+  separator?: string
   predict_spans?: boolean
   reranking_candidates?: number
   acceleration: string | number

@@ -19,11 +19,11 @@ import { outputLabels, outputName } from '../../shared/prompt-slug.ts'
 import { costOf } from '../accounts/credits.ts'
 import type { AppConfig, Deps } from '../deps.ts'
 import type { MediaStore } from '../media-store/media-store.ts'
+import type { ModelList } from '../api/model-schemas.ts'
 import {
   AudioSeparateInput,
   MODEL_ID,
   SeparationData,
-  type ModelList,
   type OutputFile,
   type QueueResultResponse,
   type QueueStatusResponse,
@@ -143,9 +143,9 @@ function presentFindings(
 ): Recognition & Pick<QueueStatusResponse, 'targets' | 'findings'> {
   const all = findingsOf(row)
   const findings = all.flatMap(({ prompt, finding }) => {
-    const { state } = finding
+    const { state, model: _model, ...found } = finding
     const message = findingText(prompt, finding)
-    return state === undefined || message === null ? [] : [{ prompt, ...finding, state, message }]
+    return state === undefined || message === null ? [] : [{ prompt, ...found, state, message }]
   })
   const recognised = all.map(({ prompt, finding: { match, understood_as: name } }) => ({
     prompt,

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
 import { presentModels } from '../requests/presenter.ts'
-import { ModelList } from '../api/schemas.ts'
+import { ModelList } from '../api/model-schemas.ts'
 
 /** Endpoint 2: the one model, and the engines that serve it now. */
 export function modelsRoute(app: FastifyInstance, { engineRegistry, config }: Deps): void {

@@ -61,6 +61,11 @@ const LIMITS: [field: string, inside: unknown[], outside: unknown[]][] = [
   ['max_chunk_duration', [Number.MIN_VALUE, 0.01, 300], [0, -1, 300.01]],
   ['chunk_overlap', [0, 30], [-0.01, 30.01]],
   ['audio_track', [1, 256], [0, 257]],
+  [
+    'separator',
+    ['auto', 'x', '6s', 'htdemucs_6s', 'a.b-c', 'x'.repeat(40)],
+    ['', 'x'.repeat(41), 'HTDemucs', '-x', '../x', 'a b', 'ü', 'mini\n'],
+  ],
   ['spans', [[], Array(64).fill({ start: 0, end: 1 })], [Array(65).fill({ start: 0, end: 1 })]],
 ]
 

@@ -42,6 +42,7 @@ test('grpc: a request is submitted, watched to its end, and got with its result'
       output_format: 'MP3',
       chunk_overlap: 0,
       audio_track: 2,
+      separator: 'mini',
       spans: [{ start: 1, end: 2, include: false }, { end: 1 }],
     },
     metadata_json: '{"a":12345678901234567890,"b":[false,null],"__proto__":{"d":""}}',
@@ -63,6 +64,7 @@ test('grpc: a request is submitted, watched to its end, and got with its result'
     chunk_overlap: 0,
     output_format: 'mp3',
     audio_track: 2,
+    separator: 'mini',
     spans: [
       { start: 1, end: 2, include: false },
       { start: 0, end: 1, include: true },

@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Value } from 'typebox/value'
-import {
-  AudioSeparateInput,
-  ModelList,
-  QueueStatusResponse,
-  RequestList,
-} from '../../gateway/api/schemas.ts'
+import { AudioSeparateInput, QueueStatusResponse, RequestList } from '../../gateway/api/schemas.ts'
 import { CreateFileResponse, File } from '../../gateway/api/file-schemas.ts'
+import { ModelList } from '../../gateway/api/model-schemas.ts'
 import { assertError, assertShape } from '../support/assert-shape.ts'
 import {
   API,
@@ -32,6 +28,20 @@ test('2.2 the model list has the one model, also without an engine', async (t) =
 })
 
 test('2.2 the model list has the models of live engines only', async (t) => {
+  const mini = {
+    name: 'mini',
+    answers: 'text' as const,
+    stems: [],
+    summary: 'Small.',
+    parameters: 10,
+    weights_sha256: 'ab',
+    sample_rate: 0,
+    channels_max: 2,
+    chunk_seconds_max: 60,
+    gives_candidates: true,
+    predicts_spans: false,
+    precision: 'float32',
+  }
   const description = {
     engine_id: 'gpu-host-1-3f2a',
     version: '0.1.0',
@@ -40,18 +50,8 @@ test('2.2 the model list has the models of live engines only', async (t) => {
     started_at_ms: 1,
     jobs_max: 4,
     batch_frames_max: 100,
-    model: {
-      name: 'mini',
-      summary: 'Small.',
-      parameters: 10,
-      weights_sha256: 'ab',
-      sample_rate: 0,
-      channels_max: 2,
-      chunk_seconds_max: 60,
-      gives_candidates: true,
-      predicts_spans: false,
-      precision: 'float32',
-    },
+    model: mini,
+    models: [mini],
   }
   const stats = () => Promise.reject(new Error('not asked for'))
   const cancel = async () => 'STOPPED'

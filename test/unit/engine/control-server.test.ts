@@ -22,3 +22,27 @@ test('the budget of a batch is set at run time, within its bounds', async (t) =>
   }
   assert.deepEqual(set, [1, 512, 10_000_000])
 })
+
+test('an engine of 0.2.0 has one model, which answers text', async (t) => {
+  const model = { name: 'mini', summary: 'Small.', sample_rate: 0 }
+  const client = await start(t, { describe: () => ({ engine_id: 'e', model }) as never })
+  const described = await client.describe()
+  assert.deepEqual(
+    described.models.map(({ name, answers, stems }) => ({ name, answers, stems })),
+    [{ name: 'mini', answers: 'text', stems: [] }],
+  )
+  assert.deepEqual(described.model, described.models[0])
+})
+
+test('an engine describes all its models', async (t) => {
+  const [htdemucs, mini] = [
+    { name: 'htdemucs', answers: 'stems', stems: ['drums', 'vocals'] },
+    { name: 'mini', answers: 'text', stems: [] },
+  ]
+  const description = { engine_id: 'e', model: mini, models: [htdemucs, mini] }
+  const { models } = await (await start(t, { describe: () => description as never })).describe()
+  assert.deepEqual(
+    models.map(({ name, answers, stems }) => ({ name, answers, stems })),
+    [htdemucs, mini],
+  )
+})

@@ -127,6 +127,9 @@ class AudioSeparateInput(TypedDict, total=False):
     # An extension: which of the media's tracks of sound, from 1. By default the best, or two of one
     # channel that are alike, as the channels of one sound; `logs` name the rest.
     audio_track: int | None
+    # An extension: the model that answers all prompts, by its name in `GET /v1/models`; `auto`: the
+    # words of each prompt decide.
+    separator: str | None
     # Predict first where the target sounds.
     predict_spans: bool | None
     # Candidates to choose the best from.

@@ -1,0 +1,44 @@
+/** The models and engines that there are, as JSON Schemas of the API. */
+
+import { Type, type Static } from 'typebox'
+
+const Engine = Type.Object(
+  {
+    engine_id: Type.String({ description: 'The same at each call; not the name in logs.' }),
+    version: Type.String(),
+    device: Type.String({ description: '`cpu` or `gpu`.' }),
+    model: Type.Object({
+      name: Type.String(),
+      summary: Type.String(),
+      parameters: Type.Integer(),
+      weights_sha256: Type.String(),
+      sample_rate: Type.Integer({ description: 'Hertz; 0: any.' }),
+      channels_max: Type.Integer({ description: 'More are mixed down.' }),
+      gives_candidates: Type.Boolean({
+        description: 'Whether `reranking_candidates` makes several.',
+      }),
+      predicts_spans: Type.Boolean({ description: 'Whether `predict_spans` does anything.' }),
+      precision: Type.String({ description: 'Of its products: `float32` or `bfloat16`.' }),
+    }),
+  },
+  { title: 'Engine', description: 'An engine that serves the model now.' },
+)
+
+const Model = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('model'),
+    description: Type.String(),
+    input: Type.Object({}, { description: 'JSON Schema of `input` at submit.' }),
+    output: Type.Object({}, { description: 'JSON Schema of `data` of a result.' }),
+    engines: Type.Optional(Type.Array(Engine)),
+  },
+  { title: 'Model' },
+)
+
+export const ModelList = Type.Object(
+  { object: Type.Literal('list'), data: Type.Array(Model) },
+  { title: 'ModelList' },
+)
+
+export type ModelList = Static<typeof ModelList>

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { isModelName } from '../../../models/installed/record.ts'
+import { ServiceError } from '../../../shared/errors.ts'
+import { routePrompt, type RoutedModel } from '../../../shared/route-prompt.ts'
+import { SEPARATOR_PATTERN } from '../../../shared/separation-options.ts'
+import { fc } from '../../support/property.ts'
+
+const text = (name: string): RoutedModel => ({ name, answers: 'text', stems: [] })
+const stems = (name: string, ...names: string[]): RoutedModel => ({
+  name,
+  answers: 'stems',
+  stems: names,
+})
+const HTDEMUCS = stems('htdemucs', 'drums', 'bass', 'other', 'vocals')
+const SIX = stems('htdemucs_6s', 'drums', 'bass', 'other', 'vocals', 'guitar', 'piano')
+const BANDIT = stems('bandit', 'speech', 'music', 'sfx')
+const AUDIOSEP = text('audiosep-hive')
+const MINI = text('mini')
+const ALL = [HTDEMUCS, SIX, BANDIT, AUDIOSEP, MINI]
+
+/** A route as one line: `htdemucs - vocals` is the mixture without vocals. */
+function routed(prompt: string, models: readonly RoutedModel[] = ALL, separator?: string): string {
+  const route = routePrompt(prompt, models, separator)
+  return [route.model, ...(route.isWithout ? ['-'] : []), route.stems.join('+')].join(' ').trim()
+}
+
+const refusal = (message: RegExp) => (error: unknown) =>
+  error instanceof ServiceError && error.code === 'INVALID_PARAMETER' && message.test(error.message)
+
+const PHRASINGS: Record<string, string[]> = {
+  'htdemucs vocals': [
+    ...['vocals', 'Vocals', ' VOCALS. ', 'vocal', 'the vocals', 'isolate the lead vocals'],
+    ...['acapella', 'a cappella', 'A Cappella!', 'singing', 'the singing voice', 'vocal track'],
+    ...['voice of the song', "the singer's voice", 'extract the vocals from this song please'],
+    ...['only the vocals', 'vocals only', 'vocals without music', 'just vocals, no instruments'],
+    ...['vocals, no drums', 'everything except the instrumental', 'vocals stem', 'vocals_stem'],
+  ],
+  'htdemucs - vocals': [
+    ...['instrumental', 'the instrumental version', 'karaoke', 'karaoke track', 'no vocals'],
+    ...['without vocals', 'without the vocals', 'song without vocals', 'backing track'],
+    ...['music without singing', 'music without vocals', 'remove the vocals from the song'],
+    ...['everything but the vocals', 'all but the singing', 'minus vocals', 'no vocal'],
+    ...['just remove the vocals', 'instrumental, no vocals', 'the mix without voice of the singer'],
+  ],
+  'htdemucs drums': [
+    'drums',
+    'drum kit',
+    'the drum set',
+    'percussion',
+    'sound of drums',
+    'drumkit',
+  ],
+  'htdemucs bass': ['bass', 'bass guitar', 'the bass line', 'bassline', 'electric bass'],
+  'htdemucs other': ['other', 'everything else', 'the rest', 'other sounds', 'all else'],
+  'htdemucs drums+bass': [
+    ...['drums and bass', 'bass and drums', 'drums + bass', 'drums & bass', 'drums, bass'],
+    ...['bass/drums', 'the bass, and the drums', 'drums plus bass', 'drums and drums and bass'],
+    ...['drums and bass without vocals'],
+  ],
+  'htdemucs - drums': [
+    'no drums',
+    'without drums',
+    'song without the drums',
+    'music without drums',
+  ],
+  'htdemucs - drums+vocals': [
+    ...['no vocals, no drums', 'without vocals and drums', 'instrumental without drums'],
+  ],
+  'htdemucs drums+bass+other+vocals': ['vocals, drums, bass and other'],
+  'htdemucs_6s guitar': ['guitar', 'the guitars', 'acoustic guitar', 'electric guitar track'],
+  'htdemucs_6s piano': ['piano', 'keys', 'grand piano'],
+  'htdemucs_6s drums+piano': ['piano and drums'],
+  'htdemucs_6s - guitar': ['no guitar'],
+  'bandit speech': ['dialogue', 'speech', 'dialog', 'spoken words', 'speech without music'],
+  'bandit music': ['music', 'background music', 'music without dialogue'],
+  'bandit sfx': ['effects', 'sound effects', 'fx'],
+  'bandit - speech': ['no dialogue', 'without speech'],
+  'bandit music+sfx': ['music and effects'],
+  'audiosep-hive': [
+    ...['dog barking', 'woman speaking', 'vocals of a bird', 'electric bass drop siren', 'voice'],
+    ...['', ' ', '.', ',', 'and', 'no', 'without', 'only', 'no sound', 'the track', 'song', 'all'],
+    ...['bass drum', 'drums bass', 'vocals drums', 'drum roll', 'backing vocals', 'female vocals'],
+    ...[
+      'guitar solo',
+      'bird singing',
+      'singing bowl',
+      'keyboard typing',
+      'kick drum',
+      'a bass fish',
+    ],
+    ...['drums without drums', 'instrumental and drums', 'no drums, only bass', 'not vocals'],
+    ...[
+      'drums without the noise',
+      'stem 1',
+      'ボーカル',
+      'Gesang',
+      '犬',
+      '🥁',
+      '__proto__',
+      'constructor',
+    ],
+    ...['vocals and dialogue', 'music and vocals', 'drums and a dog'],
+  ],
+}
+
+for (const [expected, prompts] of Object.entries(PHRASINGS)) {
+  test(`goes to ${expected}: ${prompts.slice(0, 3).join(', ')} …`, () => {
+    for (const prompt of prompts) assert.equal(routed(prompt), expected, `"${prompt}"`)
+  })
+}
+
+test('without a model that has the stems, the first model for text answers', () => {
+  for (const prompt of ['vocals', 'karaoke', 'guitar', 'drums and bass']) {
+    assert.equal(routed(prompt, [AUDIOSEP, MINI]), 'audiosep-hive')
+  }
+  assert.equal(routed('guitar', [HTDEMUCS, MINI]), 'mini')
+  assert.equal(routed('music', [HTDEMUCS, MINI]), 'mini')
+  assert.equal(routed('drums and guitar', [HTDEMUCS, MINI]), 'mini')
+})
+
+test('the order of models is the order of preference', () => {
+  assert.equal(routed('vocals', [MINI, SIX, HTDEMUCS]), 'htdemucs_6s vocals')
+  assert.equal(routed('a dog', [MINI, AUDIOSEP]), 'mini')
+})
+
+test('stems are known by the names that a model has for them', () => {
+  const kim = stems('kim', 'Vocals')
+  assert.equal(routed('the lead vocals', [kim]), 'kim Vocals')
+  assert.equal(routed('karaoke', [kim]), 'kim - Vocals')
+  const instrumental = stems('inst', 'No Vocals')
+  assert.equal(routed('karaoke', [instrumental]), 'inst No Vocals')
+  assert.equal(routed('vocals', [instrumental]), 'inst - No Vocals')
+  assert.equal(routed('without vocals', [stems('both', 'vocals', 'Instrumental')]), 'both - vocals')
+  const odd = stems('odd', 'Crowd_Noise', 'lead', '???', 'Vocals', 'vocals')
+  assert.equal(routed('the crowd noise', [odd]), 'odd Crowd_Noise')
+  assert.equal(routed('no crowd noise', [odd]), 'odd - Crowd_Noise')
+  assert.equal(routed('lead and vocals', [odd]), 'odd lead+Vocals')
+})
+
+test('"other" is the instrumental in a model of nothing but it and vocals', () => {
+  assert.equal(routed('karaoke', [stems('x', 'other')]), 'x other')
+  assert.equal(routed('vocals', [stems('x', 'other')]), 'x - other')
+  assert.equal(routed('karaoke', [stems('x', 'vocals', 'other')]), 'x - vocals')
+  assert.equal(routed('vocals', [stems('x', 'drums', 'other'), MINI]), 'mini')
+})
+
+test('a separator is obeyed, or refused with what there is', () => {
+  assert.equal(routed('vocals', ALL, 'mini'), 'mini')
+  assert.equal(routed('vocals', ALL, 'htdemucs_6s'), 'htdemucs_6s vocals')
+  const models = 'htdemucs \\(drums, bass, other, vocals\\); .*; mini \\(any prompt\\)'
+  assert.throws(
+    () => routePrompt('vocals', ALL, 'demucs'),
+    refusal(new RegExp(`^There is no model "demucs"; the models here are ${models}\\.$`)),
+  )
+  assert.throws(
+    () => routePrompt('guitar', ALL, 'htdemucs'),
+    refusal(new RegExp(`^"guitar" is not one of the stems that htdemucs can give; .*${models}`)),
+  )
+  assert.throws(
+    () => routePrompt('a dog', [HTDEMUCS, BANDIT]),
+    refusal(/^"a dog" is not one of the stems that htdemucs, bandit can give; .*bandit \(speech/),
+  )
+  assert.throws(() => routePrompt('a dog', []), refusal(/^There is no model\.$/))
+})
+
+const word = fc.constantFrom(
+  ...['vocals', 'drums', 'bass', 'no', 'without', 'and', ',', 'the', 'music', 'instrumental'],
+  ...['only', 'everything', 'but', 'else', 'dog', 'karaoke', 'a', 'cappella', 'of', 'song'],
+)
+const prompts = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.array(word, { maxLength: 12 }).map((words) => words.join(' ')),
+)
+
+test('with a model for text every prompt has a route, of stems that the model has', () => {
+  fc.assert(
+    fc.property(prompts, (prompt) => {
+      const route = routePrompt(prompt, ALL)
+      assert.deepEqual(route, routePrompt(prompt, ALL), 'deterministic')
+      const model = ALL.find(({ name }) => name === route.model)!
+      assert.ok(route.stems.every((stem) => model.stems.includes(stem)))
+      assert.equal(new Set(route.stems).size, route.stems.length)
+      assert.equal(route.stems.length > 0, model.answers === 'stems')
+    }),
+  )
+})
+
+test('case, articles and politeness do not matter', () => {
+  fc.assert(
+    fc.property(fc.array(word, { maxLength: 8 }), (words) => {
+      const prompt = words.join(' ')
+      const dressed = `Please isolate the ${prompt.toUpperCase()}!`
+      assert.deepEqual(routePrompt(dressed, ALL), routePrompt(prompt, ALL))
+    }),
+  )
+})
+
+test('the work grows with the length of the prompt, not faster', () => {
+  for (const part of ['vocals and ', 'the ', ', ', 'x', ' no', '\u0301', 'ﷺ', "'"]) {
+    routePrompt(part.repeat(20_000), ALL)
+  }
+})
+
+test('a separator is what a model may be called', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[a-z0-9_.-]{1,42}$/)), (name) => {
+      assert.equal(new RegExp(SEPARATOR_PATTERN).test(name), isModelName(name))
+    }),
+  )
+})
