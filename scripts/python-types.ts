@@ -16,7 +16,7 @@ interface Schema {
 type Schemas = Readonly<Record<string, Schema>>
 
 const COLUMNS_MAX = 100
-const IDENTIFIER = /^[A-Za-z_]\w*$/
+const IDENTIFIER = /^(?!from$)[A-Za-z_]\w*$/ // `from`: a keyword
 
 const HEAD = `# Made by \`npm run client-types\` from the API description; not to be edited.
 from __future__ import annotations
@@ -54,7 +54,8 @@ function classText(module: Module, name: string, { properties = {}, ...schema }:
   }))
   if (!fields.every((field) => IDENTIFIER.test(field.name))) {
     const pairs = fields.map((field) => `"${field.name}": ${field.type}`)
-    const lines = [`"${name}",`, `{${pairs.join(', ')}},`, 'total=False,']
+    const total = fields.every((field) => field.required) ? [] : ['total=False,']
+    const lines = [`"${name}",`, `{${pairs.join(', ')}},`, ...total]
     return `${block(`${name} = TypedDict(`, lines)})\n`
   }
   const required = linesOf(fields.filter((field) => field.required))

@@ -4,15 +4,25 @@ import { ApiError, readError, UnreachableError, type Answered } from './errors.t
 
 /** @throws ApiError for any status but 2xx; UnreachableError; the reason of the call's signal */
 export async function call(url: string, options: RequestInit): Promise<Response> {
-  const reply = await fetch(url, options).catch((error: unknown) => {
-    options.signal?.throwIfAborted()
-    throw new UnreachableError(originOf(url), error)
-  })
+  const reply = await reaching(url, options, fetch(url, options))
   if (reply.ok) return reply
   const { status, statusText, headers } = reply
   const answered = { status, retryAfter: headers.get('retry-after') }
-  throw refusal(answered, statusText, await reply.text())
+  throw refusal(answered, statusText, await reaching(url, options, reply.text()))
 }
+
+/** The JSON of an answer. @throws as `call` */
+export async function callJson<T>(url: string, options: RequestInit): Promise<T> {
+  const reply = await call(url, options)
+  return JSON.parse(await reaching(url, options, reply.text())) as T
+}
+
+/** @throws UnreachableError where a connection fails; the reason of the signal once it fired */
+const reaching = <T>(url: string, { signal }: RequestInit, work: Promise<T>): Promise<T> =>
+  work.catch((error: unknown) => {
+    signal?.throwIfAborted()
+    throw new UnreachableError(originOf(url), error)
+  })
 
 /** The error of an answer that is none of success. */
 export const refusal = (answered: Answered, statusText: string, text: string): ApiError =>

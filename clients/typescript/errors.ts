@@ -41,10 +41,10 @@ export class ApiError extends Error {
   }
 }
 
-/** The service cannot be reached. */
+/** The service cannot be reached, or did not respond in time. */
 export class UnreachableError extends Error {
-  constructor(address: string, cause: unknown) {
-    super(`${address} does not answer.`, { cause })
+  constructor(address: string, cause: unknown, problem = 'does not answer') {
+    super(`${address} ${problem}.`, { cause })
     this.name = 'UnreachableError'
   }
 }

@@ -5,11 +5,14 @@ import { createReadStream } from 'node:fs'
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { originOf } from './call.ts'
 import {
   createClient as createWebClient,
   type Client as WebClient,
   type ClientOptions,
 } from './client.ts'
+import { growing } from './send-blob.ts'
+import { TIMEOUT_SECONDS, TimeLimit, timelyPieces } from './time-limit.ts'
 
 export * from './client.ts'
 export {
@@ -39,6 +42,8 @@ export interface Client extends WebClient {
 
 export function createClient(options: ClientOptions): Client {
   const client = createWebClient(options)
+  const { signal = new AbortController().signal } = options
+  const { timeoutSeconds: seconds = TIMEOUT_SECONDS } = options
   return {
     ...client,
     async upload(path, contentType, onProgress = () => undefined) {
@@ -50,20 +55,23 @@ export function createClient(options: ClientOptions): Client {
         purpose: 'audio.separate.input',
       })
       const headers = { ...file.headers, 'content-length': String(size) }
-      await client.send({ ...file, headers }, readWithProgress(path, size, onProgress))
+      const report = growing(onProgress)
+      await client.send({ ...file, headers }, () => readWithProgress(path, size, report))
       return file.file_id
     },
     async download(url, path) {
-      const { body } = await client.open(url)
+      const reply = await client.open(url)
+      const limit = new TimeLimit({ signal, seconds, address: originOf(url) })
       const part = join(dirname(path), `.${randomUUID()}.part`)
       try {
-        const pieces = (body ?? []) as unknown as AsyncIterable<Uint8Array>
         const file = await open(part, 'w') // a stream that opened it could create it after `rm`
-        await pipeline(pieces, file.createWriteStream(), { signal: options.signal })
+        await pipeline(timelyPieces(reply, limit), file.createWriteStream(), { signal })
         await rename(part, path)
       } catch (error) {
         await rm(part, { force: true })
         throw error
+      } finally {
+        limit.release()
       }
     },
   }

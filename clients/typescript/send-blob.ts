@@ -29,6 +29,14 @@ interface BrowserRequest {
   abort(): void
 }
 
+/** A callback that gets the part that is sent only as it grows: a retry begins at 0. */
+export function growing(onProgress: (part: number) => void): (part: number) => void {
+  let most = 0
+  return (part) => {
+    if (part > most) onProgress((most = part))
+  }
+}
+
 const { XMLHttpRequest } = globalThis as { XMLHttpRequest?: new () => BrowserRequest }
 
 /** Browsers report progress of an XMLHttpRequest alone; elsewhere the stream is counted. */

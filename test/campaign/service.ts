@@ -38,7 +38,8 @@ export class Service {
   /** A client with the account's key of now. @param signal ends what it does */
   clientOf({ key }: Account, signal: AbortSignal): Client {
     const either = AbortSignal.any([signal, this.over.signal])
-    return createClient({ baseUrl: this.#url, apiKey: key.secret, signal: either })
+    const own = { signal: either, retries: 0 } // each call is one in the history
+    return createClient({ baseUrl: this.#url, apiKey: key.secret, ...own })
   }
 
   /**

@@ -15,6 +15,7 @@ import {
   makePythonClientTypes,
   PYTHON_TYPES,
 } from '../../scripts/client-types.ts'
+import { insertAttempt } from '../../gateway/store/delivery-attempts.ts'
 import { serve } from '../support/serve.ts'
 import {
   complete,
@@ -133,8 +134,18 @@ test('client: every call has its method, path, key, headers and body', async (t)
   await client.peaks('req_1')
   await client.cancel('req_1')
   await client.list({ limit: 3, cursor: 'a&b' })
+  await client.list({
+    status: 'FAILED',
+    createdFrom: new Date('2026-01-31T12:00:00+01:00'),
+    createdBefore: '2026-02-01T00:00:00+01:00',
+  })
   await client.redeliver('req_1')
+  await client.deliveryAttempts('req_1')
+  await client.testWebhook({ webhookUrl: 'https://hooks.example/in' })
+  await client.listFiles({ limit: 3, cursor: 'a&b' })
   await client.account()
+  await client.usage({ from: '2026-01-30', to: '2026-01-31' })
+  await client.usage()
   const requests = '/v1/queue/requests'
   assert.deepEqual(seen, [
     'GET /v1/models',
@@ -146,8 +157,15 @@ test('client: every call has its method, path, key, headers and body', async (t)
     `GET ${requests}/req_1/peaks`,
     `PUT ${requests}/req_1/cancel`,
     `GET ${requests}?limit=3&cursor=a%26b`,
+    `GET ${requests}?limit=20&cursor=&status=FAILED&created_from=2026-01-31T11%3A00%3A00.000Z` +
+      '&created_before=2026-02-01T00%3A00%3A00%2B01%3A00',
     `POST ${requests}/req_1/webhook/redeliver`,
+    `GET ${requests}/req_1/webhook/attempts`,
+    'POST /v1/webhook-test {"webhookUrl":"https://hooks.example/in"}',
+    'GET /v1/files?limit=3&cursor=a%26b',
     'GET /v1/account',
+    'GET /v1/account/usage?from=2026-01-30&to=2026-01-31',
+    'GET /v1/account/usage',
   ])
 })
 
@@ -230,6 +248,79 @@ test('client: a submit with a key is one submit, and a webhook is sent again', a
   await complete(gateway, first.request_id)
   assert.equal((await client.redeliver(first)).delivery_status, 'pending')
   assert.equal((await client.account()).metered, false)
+})
+
+test('client: a submit whose answer is lost is one submit', async (t) => {
+  const { gateway, address, path, client } = await start(t)
+  const fileId = await client.upload(path, 'audio/mp4')
+  let lost = 0
+  const { url } = await serve(t, (request, reply) => {
+    void text(request).then(async (body) => {
+      const { authorization = '', 'idempotency-key': key } = request.headers
+      const headers = { authorization, 'content-type': 'application/json' }
+      const answer = await fetch(address + request.url, {
+        ...{ method: 'POST', body },
+        headers: { ...headers, 'idempotency-key': String(key) },
+      })
+      if (lost++ === 0) return reply.destroy()
+      reply.writeHead(answer.status).end(await answer.text())
+    })
+  })
+  const through = createClient({ baseUrl: url, apiKey: gateway.key })
+  const submitted = await through.submit({ input: { prompt: 'a bell', file_id: fileId } })
+  const { data } = await client.list()
+  assert.deepEqual([lost, data.map((one) => one.request_id)], [2, [submitted.request_id]])
+})
+
+test('client: lists of files and requests, metadata, attempts, tests and usage', async (t) => {
+  const { gateway, path, client } = await start(t)
+  const files = [await client.upload(path, 'audio/mp4'), await client.upload(path, 'audio/mp4')]
+  const page = await client.listFiles({ limit: 1 })
+  const next = await client.listFiles({ limit: 1, cursor: page.next_cursor ?? '' })
+  const listed = [...page.data, ...next.data].map((file) => file.file_id)
+  assert.deepEqual([listed.sort(), next.next_cursor], [files.sort(), null])
+  const submitted = await client.submit({
+    input: { prompt: 'a bell', file_id: files[0]! },
+    webhookUrl: 'https://hooks.example/in',
+    metadata: { order: 17 },
+  })
+  await gateway.publish()
+  await complete(gateway, submitted.request_id)
+  const { metadata } = await client.status(submitted)
+  assert.deepEqual(
+    [metadata?.order, (await client.result(submitted)).metadata],
+    [17, { order: 17 }],
+  )
+  const found = await client.list({ status: 'COMPLETED', createdFrom: submitted.created_at })
+  assert.deepEqual(
+    found.data.map((one) => [one.request_id, one.metadata]),
+    [[submitted.request_id, { order: 17 }]],
+  )
+  for (const options of [
+    { status: 'FAILED' },
+    { createdBefore: new Date(submitted.created_at) },
+  ] as const) {
+    assert.deepEqual((await client.list(options)).data, [])
+  }
+  const { webhook_id } = await gateway.store
+    .selectFrom('deliveries')
+    .select('webhook_id')
+    .executeTakeFirstOrThrow()
+  const attempt = {
+    started_at: submitted.created_at,
+    duration_ms: 8,
+    status_code: 500,
+    error: 'no',
+  }
+  await insertAttempt(gateway.store, { ...attempt, attempt_id: 'try_1', webhook_id })
+  assert.deepEqual((await client.deliveryAttempts(submitted)).data, [attempt])
+  const tried = await client.testWebhook({ webhookUrl: 'https://hooks.example/in' })
+  assert.deepEqual([tried.delivered, tried.status_code], [true, 204])
+  const { data } = await client.usage()
+  assert.deepEqual(
+    data.map(({ completed, failed }) => [completed, failed]),
+    [[1, 0]],
+  )
 })
 
 const completed: RequestListener = (_, reply) =>

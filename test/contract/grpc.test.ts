@@ -242,6 +242,54 @@ test('grpc: errors carry code, field and request, also as google.rpc.ErrorInfo',
   await assertRefused(call('Get', { request_id: 'ü\0' }), 'NOT_FOUND', 'NOT_FOUND')
 })
 
+test('grpc: the list is filtered by status and time, and states the metadata', async (t) => {
+  const gateway = await startGateway(t)
+  const { call } = await startSeparationClient(t, gateway)
+  const times: number[] = []
+  const ids: string[] = []
+  for (const metadata_json of ['{"order":1,"note":"ü"}', undefined, '{}']) {
+    const input = { prompt: 'a bell', file_id: await uploadFile(gateway) }
+    const accepted = await call('Submit', { input, ...(metadata_json && { metadata_json }) })
+    ids.push(accepted.request_id)
+    times.push(accepted.created_at_ms)
+    gateway.clock.advance(1_000)
+  }
+  const [first, second, third] = ids as [string, string, string]
+  await call('Cancel', { request_id: second })
+  const found = async (filters: object) => {
+    const { separations } = await call('List', filters)
+    return separations.map((one: { request_id: string }) => one.request_id)
+  }
+  assert.deepEqual(await found({}), [third, second, first])
+  assert.deepEqual(await found({ status: 'STATUS_UNSPECIFIED' }), [third, second, first])
+  assert.deepEqual(await found({ status: 'IN_QUEUE' }), [third, first])
+  assert.deepEqual(await found({ status: 'FAILED' }), [second])
+  assert.deepEqual(await found({ status: 'COMPLETED' }), [])
+  assert.deepEqual(await found({ created_from_ms: times[1] }), [third, second])
+  assert.deepEqual(await found({ created_before_ms: times[1] }), [first])
+  assert.deepEqual(
+    await found({ created_from_ms: times[1]!, created_before_ms: times[2]!, status: 'FAILED' }),
+    [second],
+  )
+  for (const [param, filter] of [
+    ['status', { status: 99 }],
+    ['created_from', { created_from_ms: 9e15 }],
+    ['created_before', { created_before_ms: -9e15 }],
+  ] as const) {
+    await assertRefused(call('List', filter), 'INVALID_ARGUMENT', 'INVALID_PARAMETER', param)
+  }
+  const page = await call('List', { page_size: 1, status: 'IN_QUEUE' })
+  const rest = { page_size: 1, page_token: page.next_page_token, status: 'IN_QUEUE' }
+  assert.deepEqual([page.separations[0].request_id, await found(rest)], [third, [first]])
+  const { separations } = await call('List', {})
+  const metadata = separations.map((one: { metadata_json?: string }) => one.metadata_json)
+  assert.deepEqual(metadata, ['{}', undefined, '{"order":1,"note":"ü"}'])
+  for (const request_id of [first, second]) {
+    const { metadata_json: given } = await call('Get', { request_id })
+    assert.equal(given, request_id === first ? '{"order":1,"note":"ü"}' : undefined)
+  }
+})
+
 test('grpc: calls count against the limit of their key, together with those over HTTP', async (t) => {
   const gateway = await startGateway(t, { rateLimitPerMinute: 5 })
   const { call, watch } = await startSeparationClient(t, gateway)

@@ -14,8 +14,13 @@ const MODULES = [
   'content-type',
   'errors',
   'event-stream',
+  'follow',
+  'idempotency-key',
   'node',
+  'retry',
   'send-blob',
+  'time-limit',
+  'transport',
   'webhook',
 ]
 

@@ -95,7 +95,7 @@ const csrfHeaders = (csrfToken: string) => ({ 'x-csrf-token': csrfToken })
 /** The client of whoever is signed in. @param signal ends its calls */
 export function currentClient(signal?: AbortSignal): Client {
   const current = credential.value
-  const common = signal ? { signal } : {}
+  const common = { ...(signal && { signal }), retries: 0 } // patience.ts retries, and says why
   if (current?.kind === 'session') {
     const session = { ...common, baseUrl: `${location.origin}/playground`, apiKey: undefined }
     const client = createClient({ ...session, headers: csrfHeaders(current.csrfToken) })

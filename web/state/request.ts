@@ -2,6 +2,7 @@
 
 import { signal, type Signal } from '@preact/signals'
 import type { RequestList, Status } from '../../clients/typescript/client.ts'
+import { newIdempotencyKey } from '../../clients/typescript/idempotency-key.ts'
 import { credential, currentClient, messageOf } from './credential.ts'
 import {
   givenPrompts,
@@ -14,7 +15,7 @@ import {
 } from './draft.ts'
 import { keepSource, loadSource } from './kept-sources.ts'
 import { isAway } from './patience.ts'
-import { nameOf, placeOf, randomKey, submit, type Submit } from './submit.ts'
+import { nameOf, placeOf, submit, type Submit } from './submit.ts'
 
 export type Listed = RequestList['data'][number]
 
@@ -45,7 +46,8 @@ export const separate = (chosen: Source): Promise<void> =>
     const onProgress = (part: number) => (sending.value = { part, abort })
     const place = await placeOf(chosen, currentClient(abort.signal), onProgress)
     const [name, prompts] = [nameOf(chosen), givenPrompts()]
-    const submitting = { input: inputOf(place), idempotencyKey: randomKey(), name, prompts }
+    const idempotencyKey = newIdempotencyKey()
+    const submitting = { input: inputOf(place), idempotencyKey, name, prompts }
     await submitAndOpen(submitting, chosen.kind === 'address' ? null : chosen.bytes, abort)
   })
 

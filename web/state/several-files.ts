@@ -6,13 +6,14 @@
 import { computed, signal, type Signal } from '@preact/signals'
 import type { Status, Submission } from '../../clients/typescript/client.ts'
 import { ApiError } from '../../clients/typescript/errors.ts'
+import { newIdempotencyKey } from '../../clients/typescript/idempotency-key.ts'
 import { FILES_MAX } from './choose-files.ts'
 import { credential, currentClient, messageOf } from './credential.ts'
 import { askedInput, givenPrompts, setSource, type FileSource, type SeveralFiles } from './draft.ts'
 import { keepSource, loadSource } from './kept-sources.ts'
 import { isAway, patiently, sleep } from './patience.ts'
 import { openRequest, sendProblem } from './request.ts'
-import { placeOf, randomKey, submit, type Submit } from './submit.ts'
+import { placeOf, submit, type Submit } from './submit.ts'
 
 export interface Entry {
   /** With its folders, such as `disc 1/song.wav`. */
@@ -169,7 +170,7 @@ async function upload({ given, state, abort: { signal } }: Entry): Promise<Submi
   const place = await placeOf(source, currentClient(signal), (part) => {
     state.value = { kind: 'sending', part }
   })
-  return { input: { ...input, ...place }, idempotencyKey: randomKey() }
+  return { input: { ...input, ...place }, idempotencyKey: newIdempotencyKey() }
 }
 
 /** Whether every other file would meet this error too. */

@@ -43,11 +43,5 @@ function unlessEnded(error: unknown): void {
   if (!(error instanceof ApiError && error.status === 409)) throw error
 }
 
-/** Hexadecimal; `randomUUID` is only there over HTTPS and on localhost. */
-export const randomKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
-    byte.toString(16).padStart(2, '0'),
-  ).join('')
-
 export const nameOf = (chosen: Source): string =>
   chosen.kind === 'address' ? (chosen.url.split('/').pop() ?? chosen.url) : chosen.name

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import asyncio
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -9,6 +11,8 @@ import pytest
 from both import opened
 
 KEY = "the-key-of-these-tests"
+
+Mocked = Callable[..., Any]
 
 
 @pytest.fixture(params=["sync", "async"])
@@ -27,3 +31,16 @@ def client(request: pytest.FixtureRequest) -> Iterator[Any]:
         request.param, os.environ["WINNOW_URL"], os.environ["WINNOW_API_KEY"], None
     ) as client:
         yield client
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The lengths of the pauses, which take no time."""
+    waited: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr(time, "sleep", waited.append)
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    return waited

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import logging
 import pickle
-import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
-from both import Handler
-from conftest import KEY
+from answers import STATUS, Answer, Pieces, in_turn, refuse, stream
+from conftest import KEY, Mocked
 
 from winnow_client import ApiError, AsyncClient, Client, UnreachableError
-
-Mocked = Callable[..., Any]
 
 
 def public(kind: type) -> dict[str, inspect.Signature]:
@@ -58,8 +53,16 @@ def test_every_call_has_its_method_path_key_and_body(mocked: Mocked) -> None:
     client.result("req_1")
     client.cancel("req_1")
     client.list(limit=3, cursor="a&b")
+    zone = timezone(timedelta(hours=1))
+    client.list(status="FAILED", created_from=datetime(2026, 1, 31, 12, tzinfo=zone))
+    client.list(created_before="2026-02-01T00:00:00Z")
     client.redeliver("req_1")
+    client.delivery_attempts("req_1")
+    client.test_webhook({"webhookUrl": "https://hooks.example/in"})
+    client.list_files(limit=3, cursor="a&b")
     client.account()
+    client.usage(from_day="2026-01-30", to_day="2026-01-31")
+    client.usage()
     requests = "/v1/queue/requests"
     assert seen == [
         ("GET", "/v1/models", ""),
@@ -73,9 +76,25 @@ def test_every_call_has_its_method_path_key_and_body(mocked: Mocked) -> None:
         ("GET", f"{requests}/req_1/result", ""),
         ("PUT", f"{requests}/req_1/cancel", ""),
         ("GET", f"{requests}?limit=3&cursor=a%26b", ""),
+        (
+            "GET",
+            f"{requests}?limit=20&cursor=&status=FAILED&created_from=2026-01-31T12%3A00%3A00%2B01%3A00",
+            "",
+        ),
+        ("GET", f"{requests}?limit=20&cursor=&created_before=2026-02-01T00%3A00%3A00Z", ""),
         ("POST", f"{requests}/req_1/webhook/redeliver", ""),
+        ("GET", f"{requests}/req_1/webhook/attempts", ""),
+        ("POST", "/v1/webhook-test", '{"webhookUrl":"https://hooks.example/in"}'),
+        ("GET", "/v1/files?limit=3&cursor=a%26b", ""),
         ("GET", "/v1/account", ""),
+        ("GET", "/v1/account/usage?from=2026-01-30&to=2026-01-31", ""),
+        ("GET", "/v1/account/usage", ""),
     ]
+
+
+def test_a_time_without_a_zone_is_refused(mocked: Mocked) -> None:
+    with pytest.raises(ValueError, match="created_from must have a time zone"):
+        mocked(lambda _: httpx.Response(200)).list(created_from=datetime(2026, 1, 31))
 
 
 def test_headers_and_time_limits_are_those_that_were_given(mocked: Mocked) -> None:
@@ -98,7 +117,8 @@ def test_headers_and_time_limits_are_those_that_were_given(mocked: Mocked) -> No
 def test_a_refusal_is_an_api_error_with_all_that_the_service_says(mocked: Mocked) -> None:
     error = {"code": "RATE_LIMITED", "message": "Later.", "param": "a.b", "request_id": "req_1"}
     client = mocked(
-        lambda _: httpx.Response(429, json={"error": error}, headers={"retry-after": "7"})
+        lambda _: httpx.Response(429, json={"error": error}, headers={"retry-after": "7"}),
+        retries=0,
     )
     with pytest.raises(ApiError) as raised:
         client.models()
@@ -123,67 +143,8 @@ def test_what_is_no_answer_of_the_service_is_told(
 ) -> None:
     headers = {"location": "https://moved.test/"} if status == 301 else {}
     with pytest.raises(ApiError, match=words) as raised:
-        mocked(lambda _: httpx.Response(status, text=text, headers=headers)).models()
+        mocked(lambda _: httpx.Response(status, text=text, headers=headers), retries=0).models()
     assert raised.value.code == f"HTTP_{status}"
-
-
-class Pieces(httpx.SyncByteStream, httpx.AsyncByteStream):
-    """A body that comes in pieces and may break."""
-
-    def __init__(self, *pieces: bytes | Exception) -> None:
-        self._pieces = pieces
-
-    def __iter__(self) -> Iterator[bytes]:
-        for piece in self._pieces:
-            if isinstance(piece, Exception):
-                raise piece
-            yield piece
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        for piece in self:
-            yield piece
-
-
-Answer = Callable[[], httpx.Response] | Exception
-
-
-def stream(*events: str) -> Callable[[], httpx.Response]:
-    return lambda: httpx.Response(200, stream=Pieces(*(f"{one}\n\n".encode() for one in events)))
-
-
-def refuse(status: int, text: str = "", retry_after: str = "") -> Answer:
-    headers = {"retry-after": retry_after}
-    return lambda: httpx.Response(status, text=text, headers=headers)
-
-
-STATUS = 'event: status\ndata: {"status": "%s", "request_id": "req_1"}'
-
-
-def in_turn(*answers: Answer) -> tuple[Handler, list[httpx.Request]]:
-    """Answers one after the other, the last one again and again."""
-    requests: list[httpx.Request] = []
-
-    def handler(request: httpx.Request) -> httpx.Response:
-        answer = answers[min(len(requests), len(answers) - 1)]
-        requests.append(request)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer()
-
-    return handler, requests
-
-
-@pytest.fixture
-def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The lengths of the pauses, which take no time."""
-    waited: list[float] = []
-
-    async def sleep(seconds: float) -> None:
-        waited.append(seconds)
-
-    monkeypatch.setattr(time, "sleep", waited.append)
-    monkeypatch.setattr(asyncio, "sleep", sleep)
-    return waited
 
 
 def test_following_outlasts_a_service_that_is_away_busy_or_restarting(
@@ -314,7 +275,7 @@ def test_the_key_is_in_no_text(mocked: Mocked, caplog: pytest.LogCaptureFixture)
     client = Client("http://winnow.test", KEY)
     assert KEY not in repr(client) + str(client)
     handler, _ = in_turn(refuse(403), httpx.ConnectError("refused"))
-    client = mocked(handler)
+    client = mocked(handler, retries=0)
     for kind in (ApiError, UnreachableError):
         with pytest.raises(kind) as raised:
             client.models()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import queue
 import subprocess
@@ -120,6 +121,13 @@ def test_bytes_in_memory_and_a_submit_that_is_repeated(client: Any) -> None:
         assert client.list(limit=1, cursor=page["next_cursor"])["data"] != page["data"]
     assert client.models()["data"][0]["id"] == "audio/separate"
     assert client.account()["metered"] is False
+    stood = client.list(status="COMPLETED", created_from=first["created_at"])["data"]
+    assert [one["request_id"] for one in stood] == [first["request_id"]]
+    assert (
+        client.list(created_before=first["created_at"], limit=100, status="IN_QUEUE")["data"] == []
+    )
+    assert file_id in [file["file_id"] for file in client.list_files(limit=100)["data"]]
+    assert client.usage()["data"][-1]["completed"] > 0
 
 
 def test_bytes_are_sent_in_steps(client: Any) -> None:
@@ -214,6 +222,13 @@ def test_a_webhook_of_the_service_is_verified_and_sent_again(
         verify_webhook(secret, headers, body + b" ")
     while client.status(request)["webhook"]["delivery_status"] != "delivered":
         threading.Event().wait(0.05)
+    attempts = client.delivery_attempts(request)["data"]
+    assert [one["status_code"] for one in attempts] == [204]
+    assert client.status(request)["metadata"] == client.result(request)["metadata"] == {"order": 17}
     client.redeliver(request)
     again, same = received.get(timeout=300)
     assert (again["webhook-id"], same) == (headers["webhook-id"], body)
+    tried = client.test_webhook({"webhookUrl": address, "webhookSecret": secret})
+    headers, body = received.get(timeout=300)
+    assert (tried["delivered"], headers["webhook-id"]) == (True, tried["webhook_id"])
+    assert json.loads(body)["type"] == "webhook.test"

@@ -50,6 +50,12 @@ class File(_File, total=False):
     uploaded_at: str | None
 
 
+class FileList(TypedDict):
+    object: Literal["list"]
+    data: list[File]
+    next_cursor: str | None
+
+
 class EngineModel(TypedDict):
     name: str
     summary: str
@@ -425,6 +431,43 @@ class RequestList(TypedDict):
     next_cursor: str | None
 
 
+class DeliveryAttempt(TypedDict):
+    started_at: str
+    duration_ms: int
+    status_code: int | None
+    error: str | None
+
+
+class DeliveryAttemptList(TypedDict):
+    object: Literal["list"]
+    data: list[DeliveryAttempt]
+
+
+class _WebhookTestRequest(TypedDict):
+    # Public HTTPS URL that receives the end of the request; see `webhooks`.
+    webhookUrl: str
+
+
+class WebhookTestRequest(_WebhookTestRequest, total=False):
+    # Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. Without one we
+    # make one.
+    webhookSecret: str | None
+
+
+class _WebhookTestResult(TypedDict):
+    # As in the header `webhook-id`.
+    webhook_id: str
+    delivered: bool
+    status_code: int | None
+    error: str | None
+    duration_ms: int
+
+
+class WebhookTestResult(_WebhookTestResult, total=False):
+    # What signed the event, where none was given.
+    signing_secret: str
+
+
 class Account(TypedDict):
     account_id: str
     name: str
@@ -434,6 +477,22 @@ class Account(TypedDict):
     balance_seconds: int
     # Of these, for requests under way.
     reserved_seconds: int
+
+
+class UsageDay(TypedDict):
+    day: str
+    # Requests.
+    completed: int
+    # Requests, those that were canceled included.
+    failed: int
+    # Of completed requests, as they are charged: of each target as many.
+    audio_seconds: int
+
+
+Usage = TypedDict(
+    "Usage",
+    {"object": Literal["list"], "from": str, "to": str, "data": list[UsageDay]},
+)
 
 
 class SeparationCompletedEventUsage(TypedDict, total=False):

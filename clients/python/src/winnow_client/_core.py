@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import random
 import re
+import secrets
 from collections.abc import AsyncIterable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Generic, TypeVar, cast
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import httpx
 
@@ -18,16 +21,22 @@ from .types import (
     Account,
     CreatedFile,
     CreateFile,
+    DeliveryAttempts,
+    FileList,
     FileRecord,
     ModelList,
     Peaks,
     RequestList,
     RequestRef,
+    RequestStatus,
     Result,
     Status,
     Submission,
     Submitted,
+    Usage,
     WebhookDelivery,
+    WebhookTest,
+    WebhookTestResult,
 )
 
 Answer = TypeVar("Answer")
@@ -35,6 +44,9 @@ Answer = TypeVar("Answer")
 OnProgress = Callable[[float], None]
 
 TIMEOUT_SECONDS = 30.0
+RETRIES = 3
+# The first pause where the service names none; each one after it is twice as long.
+PAUSE_SECONDS = 0.5
 # On a status stream something comes every 10 s at most.
 STREAM_SILENCE_SECONDS_MAX = 30.0
 # Tries in a row to open a status stream that bring no event: enough for a service to restart.
@@ -53,6 +65,8 @@ class Call(Generic[Answer]):
     path: str
     json: object = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    is_repeatable: bool = True
+    """Whether a call that may have been served can be made again."""
 
 
 def models() -> Call[ModelList]:
@@ -67,10 +81,13 @@ def file(file_id: str) -> Call[FileRecord]:
     return Call("GET", f"/v1/files/{quote(file_id, safe='')}")
 
 
+def list_files(limit: int, cursor: str) -> Call[FileList]:
+    return Call("GET", f"/v1/files?{_query(limit=limit, cursor=cursor)}")
+
+
 def submit(submission: Submission, idempotency_key: str | None) -> Call[Submitted]:
-    headers = {}
-    if idempotency_key is not None:
-        headers["idempotency-key"] = _visible("idempotency_key", idempotency_key)
+    key = secrets.token_hex(16) if idempotency_key is None else idempotency_key
+    headers = {"idempotency-key": _visible("idempotency_key", key)}
     return Call("POST", "/v1/queue/audio/separate", submission, headers)
 
 
@@ -95,21 +112,61 @@ def cancel(request: RequestRef) -> Call[Status]:
     return Call("PUT", f"{_path_of(request)}/cancel")
 
 
-def list_requests(limit: int, cursor: str) -> Call[RequestList]:
-    return Call("GET", f"/v1/queue/requests?limit={limit}&cursor={quote(cursor, safe='')}")
+def list_requests(
+    limit: int,
+    cursor: str,
+    status: RequestStatus | None,
+    created_from: datetime | str | None,
+    created_before: datetime | str | None,
+) -> Call[RequestList]:
+    times = {
+        "created_from": _time_of("created_from", created_from),
+        "created_before": _time_of("created_before", created_before),
+    }
+    query = _query(limit=limit, cursor=cursor, status=status, **times)
+    return Call("GET", f"/v1/queue/requests?{query}")
 
 
 def redeliver(request: RequestRef) -> Call[WebhookDelivery]:
     return Call("POST", f"{_path_of(request)}/webhook/redeliver")
 
 
+def delivery_attempts(request: RequestRef) -> Call[DeliveryAttempts]:
+    return Call("GET", f"{_path_of(request)}/webhook/attempts")
+
+
+def test_webhook(receiver: WebhookTest) -> Call[WebhookTestResult]:
+    # One that was not answered may have been posted.
+    return Call("POST", "/v1/webhook-test", receiver, is_repeatable=False)
+
+
 def account() -> Call[Account]:
     return Call("GET", "/v1/account")
+
+
+def usage(from_day: str | None, to_day: str | None) -> Call[Usage]:
+    query = _query(**{"from": from_day, "to": to_day})
+    return Call("GET", f"/v1/account/usage?{query}" if query else "/v1/account/usage")
 
 
 def _path_of(request: RequestRef) -> str:
     request_id = request if isinstance(request, str) else request["request_id"]
     return f"/v1/queue/requests/{quote(request_id, safe='')}"
+
+
+def _query(**values: str | int | None) -> str:
+    """A query without what is None."""
+    given = {name: value for name, value in values.items() if value is not None}
+    return urlencode(given, quote_via=quote, safe="")
+
+
+def _time_of(name: str, time: datetime | str | None) -> str | None:
+    """:raises ValueError: for a time without a zone, which could be any of them"""
+    if not isinstance(time, datetime):
+        return time
+    if time.utcoffset() is None:
+        raise ValueError(f"{name} must have a time zone, such as datetime.now(timezone.utc).")
+    return time.isoformat()
 
 
 def _flag(value: bool) -> str:
@@ -132,6 +189,7 @@ class Service:
         api_key: str | None,
         headers: Mapping[str, str] | None,
         timeout_seconds: float,
+        retries: int,
     ) -> None:
         url = httpx.URL(base_url)
         if url.scheme not in ("http", "https") or not url.host or url.userinfo:
@@ -141,6 +199,7 @@ class Service:
         if api_key is not None:
             self._headers["authorization"] = f"Bearer {_visible('api_key', api_key)}"
         self._timeout = httpx.Timeout(timeout_seconds)
+        self.retries = retries
 
     def request(self, call: Call[Any], timeout: httpx.Timeout | None = None) -> httpx.Request:
         return httpx.Request(
@@ -178,14 +237,17 @@ class Service:
 
 
 @contextmanager
-def reaching(url: httpx.URL) -> Iterator[None]:
+def reaching(request: httpx.Request) -> Iterator[None]:
     """:raises UnreachableError: in place of what httpx raises when a connection fails"""
+    address = f"{request.url.scheme}://{request.url.netloc.decode()}"
     try:
         yield
     except (httpx.LocalProtocolError, httpx.UnsupportedProtocol):
         raise  # the caller's mistake, such as a file that shrank while it was sent
+    except httpx.TimeoutException as error:
+        seconds = request.extensions["timeout"]["read"]
+        raise UnreachableError(f"{address} did not respond for {seconds:g} s.") from error
     except httpx.RequestError as error:
-        address = f"{url.scheme}://{url.netloc.decode()}"
         raise UnreachableError(f"{address} does not answer: {error!r}") from error
 
 
@@ -237,6 +299,34 @@ def raise_failure(status: Status) -> None:
         raise ApiError(error["code"], error["message"], request_id=status["request_id"])
 
 
+class Retrying:
+    """Says whether a call that failed is made again, and when."""
+
+    def __init__(self, retries: int, is_repeatable: bool = True) -> None:
+        self._retries = retries
+        self._is_repeatable = is_repeatable
+        self._done = 0
+
+    def pause_seconds(self, error: ApiError | UnreachableError) -> float:
+        """How long to wait before the retry.
+
+        :raises: the error, when no retry is left or none would help
+        """
+        may_help = is_transient(error) if self._is_repeatable else _is_rate_limited(error)
+        wanted = error.retry_after_seconds if isinstance(error, ApiError) else None
+        if not may_help or self._done >= self._retries or (wanted or 0) > RETRY_AFTER_SECONDS_MAX:
+            raise error
+        # With a random part, so that many clients do not come back together.
+        pause = PAUSE_SECONDS * 2**self._done * (0.5 + random.random() / 2)
+        self._done += 1
+        return pause if wanted is None else wanted + PAUSE_SECONDS * random.random()
+
+    def has_arrived(self, error: ApiError | UnreachableError) -> bool:
+        """Whether an upload has failed since the bytes of an earlier try had arrived."""
+        is_uploaded = isinstance(error, ApiError) and error.code == "FILE_ALREADY_UPLOADED"
+        return is_uploaded and self._done > 0
+
+
 class Following:
     """Reads status streams one after the other: each ends with its window, or breaks."""
 
@@ -271,17 +361,23 @@ class Following:
         :param error: that ended the last one; None when it just ended
         :raises: the error, when a new stream would not help
         """
-        if error is not None and (_is_final(error) or self._tries >= STREAM_TRIES_MAX):
+        is_last = self._tries >= STREAM_TRIES_MAX
+        if error is not None and (is_last or not is_transient(error)):
             raise error
-        if self._tries >= STREAM_TRIES_MAX:
+        if is_last:
             raise UnreachableError("The status stream ends without an event.")
         pause = STREAM_WAIT_SECONDS * (self._tries + 1)
         wanted = error.retry_after_seconds or 0 if isinstance(error, ApiError) else 0
         return max(pause, min(wanted, RETRY_AFTER_SECONDS_MAX))
 
 
-def _is_final(error: ApiError | UnreachableError) -> bool:
-    """Whether the service refused the call, rather than being unreachable or overloaded."""
-    if isinstance(error, UnreachableError):
-        return False
-    return not ((error.status or 0) >= 500 or error.status == 429)
+def is_transient(error: ApiError | UnreachableError) -> bool:
+    """Whether the service is away or overloaded, rather than refusing the call."""
+    if isinstance(error, UnreachableError) or _is_rate_limited(error):
+        return True
+    # MEDIA_FETCH_FAILED is about the service's own attempt to fetch what a client named.
+    return (error.status or 0) >= 500 and error.code != "MEDIA_FETCH_FAILED"
+
+
+def _is_rate_limited(error: ApiError | UnreachableError) -> bool:
+    return isinstance(error, ApiError) and error.status == 429

@@ -24,16 +24,22 @@ def new_file(name: str, content_type: str, size: int) -> CreateFile:
 
 
 class Progress:
-    """Tells how much of `size` bytes is sent."""
+    """Reports how much of `size` bytes is sent, only as it grows: a retry begins at 0."""
 
     def __init__(self, size: int, on_progress: OnProgress | None) -> None:
         self._size = size
         self._sent = 0
+        self._most = 0
         self._on_progress = on_progress
+
+    def begin(self) -> None:
+        """Begins a try."""
+        self._sent = 0
 
     def add(self, count: int) -> None:
         self._sent += count
-        if self._on_progress is not None:
+        if self._on_progress is not None and self._sent > self._most:
+            self._most = self._sent
             self._on_progress(self._sent / self._size)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import io
 import os
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
@@ -14,23 +15,29 @@ from typing import BinaryIO
 import httpx
 
 from . import _core
-from ._core import Answer, Call, Following, OnProgress, Service
+from ._core import Answer, Call, Following, OnProgress, Retrying, Service
 from ._files import PIECE_BYTES, Progress, new_file, replacing
 from .errors import ApiError, UnreachableError
 from .types import (
     Account,
     CreatedFile,
     CreateFile,
+    DeliveryAttempts,
+    FileList,
     FileRecord,
     ModelList,
     Peaks,
     RequestList,
     RequestRef,
+    RequestStatus,
     Result,
     Status,
     Submission,
     Submitted,
+    Usage,
     WebhookDelivery,
+    WebhookTest,
+    WebhookTestResult,
 )
 
 
@@ -44,10 +51,11 @@ class AsyncClient:
         *,
         headers: Mapping[str, str] | None = None,
         timeout_seconds: float = _core.TIMEOUT_SECONDS,
+        retries: int = _core.RETRIES,
         http: httpx.AsyncClient | None = None,
     ) -> None:
         """As of `Client`."""
-        self._service = Service(base_url, api_key, headers, timeout_seconds)
+        self._service = Service(base_url, api_key, headers, timeout_seconds, retries)
         self._http = http or httpx.AsyncClient()
 
     async def __aenter__(self) -> AsyncClient:
@@ -70,11 +78,22 @@ class AsyncClient:
     async def create_file(self, file: CreateFile) -> CreatedFile:
         return await self._ask(_core.create_file(file))
 
-    async def send(self, file: CreatedFile, data: bytes | AsyncIterable[bytes]) -> None:
-        await self._send(self._service.upload_request(file, data))
+    async def send(
+        self,
+        file: CreatedFile,
+        data: bytes | AsyncIterable[bytes] | Callable[[], AsyncIterable[bytes]],
+    ) -> None:
+        if callable(data):
+            await self._put(file, data, self._service.retries)
+        else:
+            retries = self._service.retries if isinstance(data, bytes) else 0
+            await self._put(file, lambda: data, retries)
 
     async def file(self, file_id: str) -> FileRecord:
         return await self._ask(_core.file(file_id))
+
+    async def list_files(self, *, limit: int = 20, cursor: str = "") -> FileList:
+        return await self._ask(_core.list_files(limit, cursor))
 
     async def upload(
         self, path: str | Path, content_type: str, on_progress: OnProgress | None = None
@@ -105,7 +124,8 @@ class AsyncClient:
             broken = None
             following.open()
             try:
-                async with self._open(self._service.stream_request(call), False) as response:
+                request_of_stream = self._service.stream_request(call)
+                async with self._open(request_of_stream, False, 0) as response:
                     async for piece in response.aiter_raw():
                         for status in following.read(piece):
                             yield status
@@ -124,13 +144,10 @@ class AsyncClient:
         return await self._ask(_core.result(request))
 
     async def peaks(self, request: RequestRef) -> Peaks:
-        call = _core.peaks(request)
-        async with self._open(self._service.request(call), True) as response:
-            await response.aread()
-            return _core.answer_of(call, response)
+        return await self._ask(_core.peaks(request), redirects=True)
 
     def open(self, url: str) -> AbstractAsyncContextManager[httpx.Response]:
-        return self._open(self._service.download_request(url), True)
+        return self._open(self._service.download_request(url), True, self._service.retries)
 
     async def download(self, url: str, path: str | Path) -> None:
         async with self.open(url) as response:
@@ -141,38 +158,71 @@ class AsyncClient:
     async def cancel(self, request: RequestRef) -> Status:
         return await self._ask(_core.cancel(request))
 
-    async def list(self, *, limit: int = 20, cursor: str = "") -> RequestList:
-        return await self._ask(_core.list_requests(limit, cursor))
+    async def list(
+        self,
+        *,
+        limit: int = 20,
+        cursor: str = "",
+        status: RequestStatus | None = None,
+        created_from: datetime | str | None = None,
+        created_before: datetime | str | None = None,
+    ) -> RequestList:
+        call = _core.list_requests(limit, cursor, status, created_from, created_before)
+        return await self._ask(call)
 
     async def redeliver(self, request: RequestRef) -> WebhookDelivery:
         return await self._ask(_core.redeliver(request))
 
+    async def delivery_attempts(self, request: RequestRef) -> DeliveryAttempts:
+        return await self._ask(_core.delivery_attempts(request))
+
+    async def test_webhook(self, receiver: WebhookTest) -> WebhookTestResult:
+        return await self._ask(_core.test_webhook(receiver))
+
     async def account(self) -> Account:
         return await self._ask(_core.account())
 
-    async def _ask(self, call: Call[Answer]) -> Answer:
-        return _core.answer_of(call, await self._send_request(self._service.request(call)))
+    async def usage(self, *, from_day: str | None = None, to_day: str | None = None) -> Usage:
+        return await self._ask(_core.usage(from_day, to_day))
 
-    async def _send(self, request: httpx.Request) -> None:
-        _core.check(await self._send_request(request))
+    async def _ask(self, call: Call[Answer], redirects: bool = False) -> Answer:
+        retrying = Retrying(self._service.retries, call.is_repeatable)
+        while True:
+            try:
+                response = await self._send(self._service.request(call), redirects)
+                return _core.answer_of(call, response)
+            except (ApiError, UnreachableError) as error:
+                pause = retrying.pause_seconds(error)
+            await asyncio.sleep(pause)
 
-    async def _send_request(self, request: httpx.Request) -> httpx.Response:
-        with _core.reaching(request.url):
-            return await self._http.send(request, auth=None, follow_redirects=False)
+    async def _send(self, request: httpx.Request, redirects: bool = False) -> httpx.Response:
+        with _core.reaching(request):
+            return await self._http.send(request, auth=None, follow_redirects=redirects)
 
     @asynccontextmanager
-    async def _open(self, request: httpx.Request, redirects: bool) -> AsyncIterator[httpx.Response]:
-        with _core.reaching(request.url):
-            response = await self._http.send(
-                request, auth=None, stream=True, follow_redirects=redirects
-            )
-            try:
-                if not response.is_success:
-                    await response.aread()
-                _core.check(response)
+    async def _open(
+        self, request: httpx.Request, redirects: bool, retries: int
+    ) -> AsyncIterator[httpx.Response]:
+        async with aclosing(await self._begin(request, redirects, retries)) as response:
+            with _core.reaching(request):
                 yield response
-            finally:
-                await response.aclose()
+
+    async def _begin(self, request: httpx.Request, redirects: bool, retries: int) -> httpx.Response:
+        retrying = Retrying(retries)
+        while True:
+            try:
+                with _core.reaching(request):
+                    response = await self._http.send(
+                        request, auth=None, stream=True, follow_redirects=redirects
+                    )
+                    if response.is_success:
+                        return response
+                    async with aclosing(response):
+                        await response.aread()
+                _core.check(response)
+            except (ApiError, UnreachableError) as error:
+                pause = retrying.pause_seconds(error)
+            await asyncio.sleep(pause)
 
     async def _upload(
         self,
@@ -186,9 +236,29 @@ class AsyncClient:
         progress = Progress(size, on_progress)
 
         async def pieces() -> AsyncIterator[bytes]:
+            file.seek(0)
+            progress.begin()
             while piece := await asyncio.to_thread(file.read, PIECE_BYTES):
                 yield piece
                 progress.add(len(piece))
 
-        await self._send(self._service.upload_request(created, pieces(), size))
+        await self._put(created, pieces, self._service.retries, size)
         return created["file_id"]
+
+    async def _put(
+        self,
+        file: CreatedFile,
+        opened: Callable[[], bytes | AsyncIterable[bytes]],
+        retries: int,
+        size: int | None = None,
+    ) -> None:
+        retrying = Retrying(retries)
+        while True:
+            try:
+                request = self._service.upload_request(file, opened(), size)
+                return _core.check(await self._send(request))
+            except (ApiError, UnreachableError) as error:
+                if retrying.has_arrived(error):
+                    return None
+                pause = retrying.pause_seconds(error)
+            await asyncio.sleep(pause)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 import os
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
@@ -14,30 +15,37 @@ from typing import BinaryIO
 import httpx
 
 from . import _core
-from ._core import Answer, Call, Following, OnProgress, Service
+from ._core import Answer, Call, Following, OnProgress, Retrying, Service
 from ._files import PIECE_BYTES, Progress, new_file, replacing
 from .errors import ApiError, UnreachableError
 from .types import (
     Account,
     CreatedFile,
     CreateFile,
+    DeliveryAttempts,
+    FileList,
     FileRecord,
     ModelList,
     Peaks,
     RequestList,
     RequestRef,
+    RequestStatus,
     Result,
     Status,
     Submission,
     Submitted,
+    Usage,
     WebhookDelivery,
+    WebhookTest,
+    WebhookTestResult,
 )
 
 
 class Client:
     """A client of a Winnow service. Threads may share it.
 
-    Every call may raise `ApiError`, when it is refused, and `UnreachableError`.
+    Every call may raise `ApiError`, when it is refused, and `UnreachableError`. What the service
+    refuses for now (429, 5xx), or does not answer, is retried before.
     """
 
     def __init__(
@@ -47,17 +55,20 @@ class Client:
         *,
         headers: Mapping[str, str] | None = None,
         timeout_seconds: float = _core.TIMEOUT_SECONDS,
+        retries: int = _core.RETRIES,
         http: httpx.Client | None = None,
     ) -> None:
         """
         :param base_url: such as `http://127.0.0.1:8080`
         :param headers: sent with every call of the API
-        :param timeout_seconds: a connection that is silent for longer is given up
+        :param timeout_seconds: a call whose connection is silent for longer raises
+            `UnreachableError`, and so does an upload or a download that does not go on
+        :param retries: of a call that is refused for now or not answered; 0: none
         :param http: what sends, where a proxy or a certificate of one's own asks for it;
             it is closed with the client
         :raises ValueError: for an address or key that cannot be one
         """
-        self._service = Service(base_url, api_key, headers, timeout_seconds)
+        self._service = Service(base_url, api_key, headers, timeout_seconds, retries)
         self._http = http or httpx.Client()
 
     def __enter__(self) -> Client:
@@ -82,12 +93,26 @@ class Client:
         """Creates a file; `send` uploads its bytes."""
         return self._ask(_core.create_file(file))
 
-    def send(self, file: CreatedFile, data: bytes | Iterable[bytes]) -> None:
-        """Sends the bytes of a file, exactly as many as it was created for."""
-        self._send(self._service.upload_request(file, data))
+    def send(
+        self, file: CreatedFile, data: bytes | Iterable[bytes] | Callable[[], Iterable[bytes]]
+    ) -> None:
+        """Sends the bytes of a file, exactly as many as it was created for.
+
+        :param data: a function opens them, once more for each retry; an iterable is read once, so
+            it is not retried
+        """
+        if callable(data):
+            self._put(file, data, self._service.retries)
+        else:
+            retries = self._service.retries if isinstance(data, bytes) else 0
+            self._put(file, lambda: data, retries)
 
     def file(self, file_id: str) -> FileRecord:
         return self._ask(_core.file(file_id))
+
+    def list_files(self, *, limit: int = 20, cursor: str = "") -> FileList:
+        """The files of the key's account, newest first."""
+        return self._ask(_core.list_files(limit, cursor))
 
     def upload(
         self, path: str | Path, content_type: str, on_progress: OnProgress | None = None
@@ -112,7 +137,7 @@ class Client:
 
         :param idempotency_key: 1 to 255 visible ASCII characters. For a day, the same key with the
             same submission answers the same request: a submit whose answer was lost can be made
-            again.
+            again. By default each call has a key of its own, so that its retries submit once.
         """
         return self._ask(_core.submit(submission, idempotency_key))
 
@@ -134,7 +159,8 @@ class Client:
             broken = None
             following.open()
             try:
-                with self._open(self._service.stream_request(call), False) as response:
+                request_of_stream = self._service.stream_request(call)
+                with self._open(request_of_stream, False, 0) as response:
                     for piece in response.iter_raw():
                         yield from following.read(piece)
                         if following.ended:
@@ -157,14 +183,11 @@ class Client:
 
     def peaks(self, request: RequestRef) -> Peaks:
         """What the outputs of a completed request are drawn from without decoding them."""
-        call = _core.peaks(request)
-        with self._open(self._service.request(call), True) as response:
-            response.read()
-            return _core.answer_of(call, response)
+        return self._ask(_core.peaks(request), redirects=True)
 
     def open(self, url: str) -> AbstractContextManager[httpx.Response]:
         """The answer of a signed address, such as `data.target.url`, whose body is not yet read."""
-        return self._open(self._service.download_request(url), True)
+        return self._open(self._service.download_request(url), True, self._service.retries)
 
     def download(self, url: str, path: str | Path) -> None:
         """Writes the file at a signed address, such as `data.target.url`, to `path`.
@@ -179,39 +202,87 @@ class Client:
         """Ends a request."""
         return self._ask(_core.cancel(request))
 
-    def list(self, *, limit: int = 20, cursor: str = "") -> RequestList:
-        """The requests of the key's account, newest first."""
-        return self._ask(_core.list_requests(limit, cursor))
+    def list(
+        self,
+        *,
+        limit: int = 20,
+        cursor: str = "",
+        status: RequestStatus | None = None,
+        created_from: datetime | str | None = None,
+        created_before: datetime | str | None = None,
+    ) -> RequestList:
+        """The requests of the key's account, newest first.
+
+        :param status: only those that stand so now
+        :param created_from: only those created at this time or later: a datetime with its zone, or
+            text such as `2026-01-31T12:00:00Z`
+        :param created_before: only those created before this time
+        """
+        return self._ask(_core.list_requests(limit, cursor, status, created_from, created_before))
 
     def redeliver(self, request: RequestRef) -> WebhookDelivery:
         """Sends the webhook of a finished request again, with the same id and body."""
         return self._ask(_core.redeliver(request))
 
+    def delivery_attempts(self, request: RequestRef) -> DeliveryAttempts:
+        """The attempts to deliver the webhook of a request, oldest first."""
+        return self._ask(_core.delivery_attempts(request))
+
+    def test_webhook(self, receiver: WebhookTest) -> WebhookTestResult:
+        """Posts an event to a receiver of webhooks, once, and returns what came of it."""
+        return self._ask(_core.test_webhook(receiver))
+
     def account(self) -> Account:
         """The account that the key belongs to, with its balance."""
         return self._ask(_core.account())
 
-    def _ask(self, call: Call[Answer]) -> Answer:
-        return _core.answer_of(call, self._send_request(self._service.request(call)))
+    def usage(self, *, from_day: str | None = None, to_day: str | None = None) -> Usage:
+        """What the account has used, by day.
 
-    def _send(self, request: httpx.Request) -> None:
-        _core.check(self._send_request(request))
+        :param from_day: the first day, such as `2026-01-31`; 29 days before the last one by default
+        :param to_day: the last day; today by default
+        """
+        return self._ask(_core.usage(from_day, to_day))
 
-    def _send_request(self, request: httpx.Request) -> httpx.Response:
-        with _core.reaching(request.url):
-            return self._http.send(request, auth=None, follow_redirects=False)
+    def _ask(self, call: Call[Answer], redirects: bool = False) -> Answer:
+        retrying = Retrying(self._service.retries, call.is_repeatable)
+        while True:
+            try:
+                response = self._send(self._service.request(call), redirects)
+                return _core.answer_of(call, response)
+            except (ApiError, UnreachableError) as error:
+                pause = retrying.pause_seconds(error)
+            time.sleep(pause)
+
+    def _send(self, request: httpx.Request, redirects: bool = False) -> httpx.Response:
+        with _core.reaching(request):
+            return self._http.send(request, auth=None, follow_redirects=redirects)
 
     @contextmanager
-    def _open(self, request: httpx.Request, redirects: bool) -> Iterator[httpx.Response]:
-        with _core.reaching(request.url):
-            response = self._http.send(request, auth=None, stream=True, follow_redirects=redirects)
+    def _open(
+        self, request: httpx.Request, redirects: bool, retries: int
+    ) -> Iterator[httpx.Response]:
+        response = self._begin(request, redirects, retries)
+        with closing(response), _core.reaching(request):
+            yield response
+
+    def _begin(self, request: httpx.Request, redirects: bool, retries: int) -> httpx.Response:
+        """An answer whose body is not yet read."""
+        retrying = Retrying(retries)
+        while True:
             try:
-                if not response.is_success:
-                    response.read()
+                with _core.reaching(request):
+                    response = self._http.send(
+                        request, auth=None, stream=True, follow_redirects=redirects
+                    )
+                    if response.is_success:
+                        return response
+                    with closing(response):
+                        response.read()
                 _core.check(response)
-                yield response
-            finally:
-                response.close()
+            except (ApiError, UnreachableError) as error:
+                pause = retrying.pause_seconds(error)
+            time.sleep(pause)
 
     def _upload(
         self,
@@ -225,9 +296,28 @@ class Client:
         progress = Progress(size, on_progress)
 
         def pieces() -> Iterator[bytes]:
+            file.seek(0)
+            progress.begin()
             while piece := file.read(PIECE_BYTES):
                 yield piece
                 progress.add(len(piece))
 
-        self._send(self._service.upload_request(created, pieces(), size))
+        self._put(created, pieces, self._service.retries, size)
         return created["file_id"]
+
+    def _put(
+        self,
+        file: CreatedFile,
+        opened: Callable[[], bytes | Iterable[bytes]],
+        retries: int,
+        size: int | None = None,
+    ) -> None:
+        retrying = Retrying(retries)
+        while True:
+            try:
+                return _core.check(self._send(self._service.upload_request(file, opened(), size)))
+            except (ApiError, UnreachableError) as error:
+                if retrying.has_arrived(error):
+                    return None
+                pause = retrying.pause_seconds(error)
+            time.sleep(pause)

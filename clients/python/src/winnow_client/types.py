@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from ._api import (
     Account,
@@ -10,7 +10,9 @@ from ._api import (
     AudioSpan,
     CreateFileRequest,
     CreateFileResponse,
+    DeliveryAttemptList,
     File,
+    FileList,
     ModelList,
     OutputFile,
     PromptTarget,
@@ -21,7 +23,10 @@ from ._api import (
     SeparationCompletedEvent,
     SeparationFailedEvent,
     SubmitAudioSeparateRequest,
+    Usage,
     WebhookDeliveryStatus,
+    WebhookTestRequest,
+    WebhookTestResult,
 )
 
 __all__ = [
@@ -29,7 +34,9 @@ __all__ = [
     "CompletedEvent",
     "CreateFile",
     "CreatedFile",
+    "DeliveryAttempts",
     "FailedEvent",
+    "FileList",
     "FileRecord",
     "Input",
     "ModelList",
@@ -38,14 +45,18 @@ __all__ = [
     "PromptTarget",
     "RequestList",
     "RequestRef",
+    "RequestStatus",
     "Result",
     "Span",
     "Status",
     "Submission",
     "Submitted",
+    "Usage",
     "Waveform",
     "WebhookDelivery",
     "WebhookEvent",
+    "WebhookTest",
+    "WebhookTestResult",
 ]
 
 CreateFile = CreateFileRequest
@@ -59,6 +70,9 @@ Submitted = QueueSubmitResponse
 Status = QueueStatusResponse
 Result = QueueResultResponse
 WebhookDelivery = WebhookDeliveryStatus
+DeliveryAttempts = DeliveryAttemptList
+# A receiver of webhooks to try, and what signs the event.
+WebhookTest = WebhookTestRequest
 CompletedEvent = SeparationCompletedEvent
 FailedEvent = SeparationFailedEvent
 WebhookEvent = CompletedEvent | FailedEvent
@@ -67,6 +81,8 @@ WebhookEvent = CompletedEvent | FailedEvent
 class HasRequestId(TypedDict):
     request_id: str
 
+
+RequestStatus = Literal["IN_QUEUE", "IN_PROGRESS", "COMPLETED", "FAILED"]
 
 # A request, by its id or by anything that has it, such as the answer of `submit`.
 RequestRef = str | HasRequestId

@@ -1,0 +1,61 @@
+/** Follows the status of a request over one stream after the other. */
+
+import type { components } from './api.ts'
+import { ApiError, readError } from './errors.ts'
+import { readEvents } from './event-stream.ts'
+import { isTransient, RETRY_AFTER_SECONDS_MAX, sleep } from './retry.ts'
+import { TimeLimit, timelyPieces } from './time-limit.ts'
+
+type Status = components['schemas']['QueueStatusResponse']
+
+/** Tries in a row to open a status stream that bring no event: enough for a service to restart. */
+const STREAM_TRIES_MAX = 24
+/** The pauses between them grow by so much, and make up 75 s. */
+const STREAM_WAIT_MS = 250
+/** Something comes every 10 s: a stream that is silent for longer has lost its connection. */
+const STREAM_SILENCE_SECONDS_MAX = 30
+
+interface FollowOptions {
+  /** Opens a stream, once. */
+  open(ending: AbortSignal): Promise<Response>
+  signal: AbortSignal
+  /** Of the service, for errors. */
+  address: string
+}
+
+/** Every status up to and with the terminal one: each stream ends with its window, or breaks. */
+export async function* followStatus({
+  open,
+  signal,
+  address,
+}: FollowOptions): AsyncGenerator<Status, void, void> {
+  for (let tries = 1; ; tries += 1) {
+    let waitMs = 0
+    const silence = new TimeLimit({ signal, seconds: STREAM_SILENCE_SECONDS_MAX, address })
+    try {
+      const stream = await silence.limit(open(silence.signal))
+      for await (const { name, data } of readEvents(timelyPieces(stream, silence))) {
+        tries = 0
+        if (name === 'error') throw readError(data) ?? new Error(`stream error: ${data}`)
+        if (name !== 'status') continue
+        const status = JSON.parse(data) as Status
+        yield status
+        if (status.status === 'COMPLETED' || status.status === 'FAILED') return
+      }
+    } catch (error) {
+      signal.throwIfAborted()
+      const isFinal = error instanceof ApiError && !isTransient(error)
+      if (isFinal || tries >= STREAM_TRIES_MAX) throw error
+      waitMs = retryAfterMs(error)
+    } finally {
+      silence.release()
+    }
+    if (tries >= STREAM_TRIES_MAX) throw new Error('The status stream ends without an event.')
+    await sleep(Math.max(waitMs, STREAM_WAIT_MS * (tries + 1)), signal)
+  }
+}
+
+const retryAfterMs = (error: unknown): number => {
+  const seconds = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) : 0
+  return 1_000 * Math.min(seconds, RETRY_AFTER_SECONDS_MAX)
+}

@@ -1,0 +1,89 @@
+/** Ends work on a connection that is silent for too long, as a lost one may be for ever. */
+
+import { UnreachableError } from './errors.ts'
+
+/** By default. */
+export const TIMEOUT_SECONDS = 30
+
+export interface TimeLimitOptions {
+  /** The client's; when it fires, so does that of the limit. */
+  signal: AbortSignal
+  seconds: number
+  /** What is silent, for the error. */
+  address: string
+}
+
+export class TimeLimit {
+  readonly #options: TimeLimitOptions
+  readonly #ending = new AbortController()
+  readonly #follow = () => this.#ending.abort(this.#options.signal.reason)
+  #late: (() => void) | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+  /** Fires when what is limited takes too long, or the client's signal does. */
+  readonly signal: AbortSignal = this.#ending.signal
+
+  constructor(options: TimeLimitOptions) {
+    options.signal.throwIfAborted()
+    this.#options = options
+    options.signal.addEventListener('abort', this.#follow)
+  }
+
+  /** Call it when no more is limited. */
+  release(): void {
+    this.#options.signal.removeEventListener('abort', this.#follow)
+  }
+
+  /** Begins the time anew: something has come or gone. */
+  readonly restart = (): void => {
+    clearTimeout(this.#timer)
+    if (this.#late) this.#timer = setTimeout(this.#late, 1_000 * this.#options.seconds)
+  }
+
+  /** @throws UnreachableError, and aborts, when `work` takes longer */
+  limit<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#late = () => {
+        const { seconds, address } = this.#options
+        const error = new UnreachableError(address, undefined, `did not respond for ${seconds} s`)
+        reject(error)
+        this.#ending.abort(error)
+      }
+      this.restart()
+      work.then(resolve, reject).finally(() => {
+        clearTimeout(this.#timer)
+        this.#late = undefined
+      })
+    })
+  }
+}
+
+/** `work` within one limit. @throws as `TimeLimit.limit`, and what `work` throws */
+export async function withinTime<T>(
+  options: TimeLimitOptions,
+  work: (limit: TimeLimit) => Promise<T>,
+): Promise<T> {
+  const limit = new TimeLimit(options)
+  try {
+    return await limit.limit(work(limit))
+  } finally {
+    limit.release()
+  }
+}
+
+/** The pieces of a body, each within the limit: not every browser iterates over a stream. */
+export async function* timelyPieces(
+  { body }: Response,
+  limit: TimeLimit,
+): AsyncGenerator<Uint8Array, void, void> {
+  const reader = body?.getReader()
+  if (!reader) return
+  try {
+    for (;;) {
+      const { value, done } = await limit.limit(reader.read())
+      if (done) return
+      yield value
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined) // it may have broken
+  }
+}

@@ -1,0 +1,161 @@
+/** Makes the calls of a client: with its key, within its time limit, and again where that helps. */
+
+import type { components } from './api.ts'
+import { call, callJson, originOf } from './call.ts'
+import { ApiError } from './errors.ts'
+import { followStatus } from './follow.ts'
+import { retrying } from './retry.ts'
+import { sendBlob } from './send-blob.ts'
+import { TIMEOUT_SECONDS, withinTime, type TimeLimit } from './time-limit.ts'
+
+type CreatedFile = components['schemas']['CreateFileResponse']
+
+/** The bytes of a file. A function opens them: once more for each retry. */
+export type Bytes = Blob | AsyncIterable<Uint8Array> | (() => AsyncIterable<Uint8Array>)
+
+export interface ClientOptions {
+  /** Such as `http://127.0.0.1:8080`. */
+  baseUrl: string
+  apiKey: string | undefined
+  /** Sent with every call of the API. */
+  headers?: Readonly<Record<string, string>>
+  /** Aborts all calls of the client. */
+  signal?: AbortSignal
+  /**
+   * A call that is not answered for so long ends with `UnreachableError`, and so does an upload or
+   * a download that does not go on; default 30.
+   */
+  timeoutSeconds?: number
+  /** Retries of a call that is refused for now or not answered; default 3, 0: none. */
+  retries?: number
+}
+
+const RETRIES = 3
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+interface Given {
+  body?: object
+  headers?: Record<string, string>
+  /** In place of the client's. */
+  signal?: AbortSignal
+  /** Whether a call that may have been served can be made again; default true. */
+  isRepeatable?: boolean
+}
+
+export class Transport {
+  readonly #options: ClientOptions
+  readonly #signal: AbortSignal
+  readonly #retries: number
+  readonly #seconds: number
+
+  constructor(options: ClientOptions) {
+    const { signal = new AbortController().signal } = options
+    const { retries = RETRIES, timeoutSeconds = TIMEOUT_SECONDS } = options
+    this.#options = options
+    this.#signal = signal
+    this.#retries = retries
+    this.#seconds = timeoutSeconds
+  }
+
+  /** The JSON that a path of the API answers. */
+  json<T>(method: string, path: string, given: Given = {}): Promise<T> {
+    const { isRepeatable, signal = this.#signal } = given
+    const { url, init } = this.#request(method, path, given)
+    return retrying({ retries: this.#retries, signal, isRepeatable }, () =>
+      withinTime(this.#limit(url, signal), ({ signal }) => callJson<T>(url, { ...init, signal })),
+    )
+  }
+
+  /** What the status streams at a path say. */
+  follow(path: string) {
+    const { url, init } = this.#request('GET', path)
+    const open = (ending: AbortSignal) => call(url, { ...init, signal: ending })
+    return followStatus({ open, signal: this.#signal, address: originOf(url) })
+  }
+
+  /** The answer of a signed address. Its body ends with the client's signal, too. */
+  open(url: string): Promise<Response> {
+    const client = this.#signal
+    return retrying({ retries: this.#retries, signal: client }, () =>
+      withinTime(this.#limit(url), ({ signal }) =>
+        call(url, { signal: AbortSignal.any([client, signal]) }),
+      ),
+    )
+  }
+
+  /** @param onProgress gets the part of a blob that is sent, from 0 to 1 */
+  async send(file: CreatedFile, bytes: Bytes, onProgress: (part: number) => void): Promise<void> {
+    if (bytes instanceof Blob) {
+      return this.#upload(file, this.#retries, ({ restart, signal }) =>
+        sendBlob(file, bytes, {
+          onProgress(part) {
+            restart()
+            onProgress(part)
+          },
+          signal,
+        }),
+      )
+    }
+    const isFunction = typeof bytes === 'function'
+    const { upload_url: url, upload_method: method, headers } = file
+    await this.#upload(file, isFunction ? this.#retries : 0, ({ restart, signal }) => {
+      const body = streamOf(isFunction ? bytes() : bytes, restart)
+      return call(url, { method, headers, body, duplex: 'half', signal } as RequestInit)
+    })
+  }
+
+  /** @param put sends all bytes once */
+  async #upload(
+    { upload_url: url }: CreatedFile,
+    retries: number,
+    put: (limit: TimeLimit) => Promise<unknown>,
+  ): Promise<void> {
+    await retrying({ retries, signal: this.#signal }, async (tries) => {
+      try {
+        await withinTime(this.#limit(url), put)
+      } catch (error) {
+        // The bytes of an earlier try have arrived, and its answer has not.
+        const hasArrived = error instanceof ApiError && error.code === 'FILE_ALREADY_UPLOADED'
+        if (tries === 1 || !hasArrived) throw error
+      }
+    })
+  }
+
+  #limit(url: string, signal = this.#signal) {
+    return { signal, seconds: this.#seconds, address: originOf(url) }
+  }
+
+  #request(method: string, path: string, { body, headers }: Given = {}) {
+    const { baseUrl, apiKey, headers: common } = this.#options
+    const authorization: Record<string, string> =
+      apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
+    const init: RequestInit = {
+      method,
+      headers: { ...common, ...authorization, ...headers, ...(body && JSON_TYPE) },
+      ...(body && { body: JSON.stringify(body) }),
+    }
+    return { url: baseUrl.replace(/\/+$/, '') + path, init }
+  }
+}
+
+/**
+ * `ReadableStream.from`, which not every browser has.
+ * @param onPiece is called for each piece
+ */
+function streamOf(
+  pieces: AsyncIterable<Uint8Array>,
+  onPiece: () => void,
+): ReadableStream<Uint8Array> {
+  const iterator = pieces[Symbol.asyncIterator]()
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { value, done } = await iterator.next()
+      onPiece()
+      if (done === true) controller.close()
+      else controller.enqueue(value)
+    },
+    async cancel() {
+      await iterator.return?.()
+    },
+  })
+}
