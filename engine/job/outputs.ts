@@ -23,8 +23,9 @@ export interface OutputsOptions {
   encoding: EncoderOptions
   /** The source's file, when it has a picture. */
   videoPath: string | null
-  /** Its stream that is separated, with which the picture stays in step. */
+  /** Its stream that is separated, with which the picture stays in step, and its track. */
   soundIndex: number
+  track?: number | undefined
   /** Whether peaks are stored beside them. */
   hasPeaks: boolean
   signal: AbortSignal
@@ -172,9 +173,9 @@ export class Outputs {
   }
 
   async #prepareVideo(): Promise<PreparedVideo | null> {
-    const { videoPath: path, soundIndex, folder, log, onPicture } = this.#options
+    const { videoPath: path, soundIndex, track, folder, log, onPicture } = this.#options
     if (path === null) return null
-    const preparing = this.#pictures!.prepare({ path, soundIndex, folder }, onPicture)
+    const preparing = this.#pictures!.prepare({ path, soundIndex, track, folder }, onPicture)
     const video = await this.#orNull('video', preparing)
     onPicture({ done: 1 })
     if (!video) return null

@@ -229,6 +229,7 @@ function openOutputs(
     encoding: { format, sampleRate, channels, channelMask, isLfeFull, tags, cover },
     videoPath: hasVideo ? sourcePath : null,
     soundIndex: mixture.streamIndex,
+    track: mixture.track,
     hasPeaks: job.upload_urls.peaks !== undefined,
     signal,
     log: reporter.log,

@@ -2,17 +2,21 @@
 
 import { AV_NOPTS_VALUE } from 'node-av/constants'
 import { avGetCodecName, type Frame } from 'node-av/lib'
+import { ServiceError } from '../../shared/errors.ts'
 import { assertNotTooLong } from '../../shared/media-limits.ts'
 import { BlockMaker } from './block-maker.ts'
 import { layoutOf, maskOf } from './channel-layout.ts'
 import { type Cover, readCover } from './cover.ts'
 import { FormatChanges } from './format-changes.ts'
-import { invalidMedia, refusalOf } from './open-media.ts'
-import { openLink, openSound, type OpenSound } from './open-sound.ts'
+import { invalidMedia, type OpenOptions, refusalOf } from './open-media.ts'
+import { openFollowing, openPart, openSound, type OpenSound } from './open-sound.ts'
 import type { Mixture, MixtureLimits } from './mixture.ts'
 import { mixChannels, pairMixtures } from './paired-mixture.ts'
 import { SoundClock } from './sound-clock.ts'
 import type { Tags } from './tags.ts'
+
+/** Files in one of which something is left out and that are named one by one. */
+const REMARKS_MAX = 8
 
 /** Of a channel: 1.5 s at 44.1 kHz. Each block costs a message between two processes. */
 const BLOCK_SAMPLES_MAX = 2 ** 16
@@ -44,6 +48,28 @@ export async function mixtureOf(sound: OpenSound, limits: MixtureLimits): Promis
   }
 }
 
+/**
+ * How long the sound of one of several files in one lasts, to the sample, and whether it has a
+ * picture; null where it cannot be read, and is left out of the mixture.
+ */
+export async function lengthOfPart(
+  path: string,
+  options: OpenOptions,
+): Promise<{ seconds: number; hasVideo: boolean } | null> {
+  const limits = { mediaSecondsMax: Infinity, channelsMax: 1, sampleRate: null }
+  try {
+    const mixture = await decodedMixture(await openPart(path, options), limits)
+    const { sampleRate, hasVideo } = mixture
+    let samples = 0
+    for await (const [wave] of mixture.blocks()) samples += wave!.length
+    await mixture.close()
+    return { seconds: samples / sampleRate, hasVideo }
+  } catch (error) {
+    if (error instanceof ServiceError) return null
+    throw error
+  }
+}
+
 async function decodedMixture(sound: OpenSound, limits: MixtureLimits): Promise<DecodedMixture> {
   try {
     const first = await sound.reader.next()
@@ -65,18 +91,19 @@ class DecodedMixture implements Mixture {
   readonly channelMask: bigint
   readonly hasVideo: boolean
   readonly streamIndex: number
+  readonly track: number | undefined
   readonly sourceSampleRate: number
   readonly codec: string
   readonly container: string
   readonly tags: Tags
   readonly cover: Cover | null
   readonly trackRemarks: readonly string[]
-  /** The file or, of a chain, the link that is being read. */
+  /** The file or, of several in one, the one that is being read. */
   #sound: OpenSound
-  /** In links before it. */
+  /** In files before it. */
   #corruptBefore = 0
+  readonly #joined: string[]
   readonly #changes = new FormatChanges()
-  readonly #links: number
   readonly #maker: BlockMaker
   readonly #first: Frame
   readonly #secondsMax: number
@@ -86,6 +113,7 @@ class DecodedMixture implements Mixture {
   constructor(sound: OpenSound, first: Frame, given: Given) {
     const { media, tags } = sound
     this.streamIndex = media.stream.index
+    this.track = sound.track
     this.hasVideo = media.picture !== null
     this.codec = avGetCodecName(media.stream.codecpar.codecId) ?? 'unknown'
     this.container = media.container
@@ -93,7 +121,8 @@ class DecodedMixture implements Mixture {
     this.tags = tags
     this.cover = given.cover
     this.#sound = sound
-    this.#links = sound.following.length + 1
+    const files = sound.following.length + 1
+    this.#joined = files > 1 ? [`The source is ${files} recordings, read one after the other.`] : []
     this.#first = first
     this.#secondsMax = given.mediaSecondsMax
     this.sourceChannels = first.channelLayout.nbChannels
@@ -113,10 +142,8 @@ class DecodedMixture implements Mixture {
   }
 
   get remarks(): string[] {
-    const links = this.#links
-    const chain = `The source is a chain of ${links} recordings, read one after the other.`
     const clock = this.#sound.reader.packets.clock?.remarks ?? []
-    return [...(links > 1 ? [chain] : []), ...clock, ...this.#changes.lines]
+    return [...this.#joined, ...clock, ...this.#changes.lines]
   }
 
   async *blocks(): AsyncGenerator<Float32Array[]> {
@@ -128,14 +155,22 @@ class DecodedMixture implements Mixture {
   }
 
   async *#decode(): AsyncGenerator<Float32Array[]> {
-    yield* this.#silence(this.#secondsBefore())
     yield* this.#decodePart(this.#first)
-    const { path, following } = this.#sound
-    for (const link of following) {
-      const part = await openLink(path, link)
-      if (!part) this.#corruptBefore++
-      if (part) await this.#turnTo(part)
-      if (part) yield* this.#decodePart(await part.reader.next())
+    const first = this.#sound
+    for (const [i, range] of first.following.entries()) {
+      const part = await openFollowing(first, range)
+      if (part instanceof ServiceError) {
+        this.#remark(`Recording ${i + 2} of the source is left out: ${part.message}`)
+        continue
+      }
+      if (part.media.picture && !this.hasVideo) {
+        this.#remark(
+          `Recording ${i + 2} of the source has a picture and the first has none: ` +
+            'the picture is left out.',
+        )
+      }
+      await this.#turnTo(part)
+      yield* this.#decodePart(await part.reader.next())
     }
     this.#maker.finish()
     yield* this.#taken()
@@ -144,6 +179,7 @@ class DecodedMixture implements Mixture {
   async *#decodePart(first: Frame | null): AsyncGenerator<Float32Array[]> {
     const clock = new SoundClock()
     const { reader } = this.#sound
+    if (first) yield* this.#silence(this.#secondsBefore(first))
     for (let frame = first; frame; frame = await reader.next()) {
       yield* this.#silence(clock.gapBefore(this.#startOf(frame)))
       this.#changes.note(frame, (this.#samples + this.#maker.heldSamples) / this.sampleRate)
@@ -151,6 +187,10 @@ class DecodedMixture implements Mixture {
       clock.advance(frame.nbSamples / frame.sampleRate)
       yield* this.#taken()
     }
+  }
+
+  #remark(sentence: string): void {
+    if (this.#joined.length <= REMARKS_MAX) this.#joined.push(sentence)
   }
 
   async #turnTo(part: OpenSound): Promise<void> {
@@ -180,9 +220,10 @@ class DecodedMixture implements Mixture {
   }
 
   /** How much later than the picture the sound begins, in seconds. */
-  #secondsBefore(): number {
-    const start = this.#startOf(this.#first)
-    return this.hasVideo && start !== null ? start - this.#sound.media.startSeconds : 0
+  #secondsBefore(first: Frame): number {
+    const { picture, startSeconds } = this.#sound.media
+    const start = this.#startOf(first)
+    return picture && start !== null ? start - startSeconds : 0
   }
 
   /** On the container's clock, in seconds; null where nothing says. */

@@ -28,14 +28,19 @@ const encrypted = (): ServiceError =>
 
 /**
  * Refuses a file whose sound its headers, or the bits for it in MPEG's packets, call encrypted.
+ * @param start its first byte in `path`
  * @throws ServiceError INVALID_MEDIA
  */
-export async function assertNotEncrypted(context: FormatContext, path: string): Promise<void> {
+export async function assertNotEncrypted(
+  context: FormatContext,
+  path: string,
+  start = 0,
+): Promise<void> {
   const container = context.iformat?.name ?? ''
   const sounds = context.streams.filter(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_AUDIO)
   if (sounds.some((stream) => isMarked(stream, container))) throw encrypted()
   const search = SEARCHES[container]
-  if (search?.(await headOf(path), sounds)) throw encrypted()
+  if (search?.(await headOf(path, start), sounds)) throw encrypted()
 }
 
 /**
@@ -109,12 +114,12 @@ function* programPackets(bytes: Buffer): Generator<boolean> {
   }
 }
 
-async function headOf(path: string): Promise<Buffer> {
+async function headOf(path: string, start: number): Promise<Buffer> {
   const file = await open(path)
   try {
     const { size } = await file.stat()
-    const bytes = Buffer.alloc(Math.min(size, SEARCHED_BYTES_MAX))
-    const { bytesRead } = await file.read(bytes, 0, bytes.length, 0)
+    const bytes = Buffer.alloc(Math.min(size - start, SEARCHED_BYTES_MAX))
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, start)
     return bytes.subarray(0, bytesRead)
   } finally {
     await file.close()

@@ -14,9 +14,10 @@ import {
   type AVCodecID,
 } from 'node-av/constants'
 import type { Packet, Stream } from 'node-av/lib'
+import { ServiceError } from '../../shared/errors.ts'
 import type { Media } from './open-media.ts'
 import { statedRate } from './frame-rate.ts'
-import { openLink, openSound, type OpenSound } from './open-sound.ts'
+import { openFollowing, openSound, type OpenSound } from './open-sound.ts'
 import { SoundClock } from './sound-clock.ts'
 
 const PACKETS_PER_TURN = 512
@@ -52,10 +53,10 @@ export async function secondsOf(
   { secondsMax, signal }: Omit<MeasureOptions, 'track'>,
 ): Promise<number | null> {
   let seconds = await secondsOfPart(sound, { secondsMax, signal })
-  for (const link of sound.following) {
+  for (const range of sound.following) {
     if (seconds > secondsMax) break
-    const part = await openLink(sound.path, link)
-    if (!part) continue
+    const part = await openFollowing(sound, range)
+    if (part instanceof ServiceError) continue
     try {
       seconds += await secondsOfPart(part, { secondsMax: secondsMax - seconds, signal })
     } finally {

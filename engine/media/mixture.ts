@@ -24,6 +24,8 @@ export interface Mixture {
   readonly hasVideo: boolean
   /** In the file, the number of the stream that is decoded. */
   readonly streamIndex: number
+  /** As of `OpenOptions`: the track of each of several files in one. */
+  readonly track?: number | undefined
   /** Hertz, of the source. */
   readonly sourceSampleRate: number
   /** FFmpeg's names, for the log. */

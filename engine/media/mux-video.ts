@@ -1,11 +1,11 @@
 /** Muxes a video and a sound track into one MP4, packet by packet, without coding. */
 
 import { stat } from 'node:fs/promises'
-import { AV_CODEC_ID_HEVC, AVMEDIA_TYPE_AUDIO } from 'node-av/constants'
+import { AV_CODEC_ID_HEVC } from 'node-av/constants'
 import { Dictionary, FormatContext, Packet, type Stream } from 'node-av/lib'
 import type { EncodedFile } from './encode.ts'
 import { check } from './ffmpeg.ts'
-import { isVideo, pixelAspectOf } from './open-media.ts'
+import { isAudio, isVideo, pixelAspectOf } from './open-media.ts'
 import { PacketReader } from './packet-reader.ts'
 import type { PreparedVideo } from './prepare-video.ts'
 
@@ -26,7 +26,7 @@ export async function muxVideo({ video, audioPath, path }: MuxOptions): Promise<
   const readers: PacketReader[] = []
   const output = new FormatContext()
   try {
-    const picture = await PacketReader.open(video.path, isVideo, video.soundIndex)
+    const picture = await PacketReader.open(video.path, isVideo, video)
     readers.push(picture)
     const sound = await PacketReader.open(audioPath, isAudio)
     readers.push(sound)
@@ -49,8 +49,6 @@ export async function muxVideo({ video, audioPath, path }: MuxOptions): Promise<
   }
   return { bytes: (await stat(path)).size, contentType: 'video/mp4', extension: 'mp4' }
 }
-
-const isAudio = (stream: Stream): boolean => stream.codecpar.codecType === AVMEDIA_TYPE_AUDIO
 
 function addStream(output: FormatContext, source: Stream): Stream {
   const stream = output.newStream()

@@ -19,7 +19,7 @@ import { ServiceError } from '../../shared/errors.ts'
 import { contentName } from './content-name.ts'
 import { assertNotEncrypted } from './encryption.ts'
 import { assertInMemory, CallError, isDiskFull, isOutOfMemory, reason } from './ffmpeg.ts'
-import type { ByteRange } from './ogg-links.ts'
+import type { ByteRange } from './joined-files.ts'
 import { isRifx, swapBytes } from './rifx.ts'
 import { arePair, describeTracks, soundTracks } from './tracks.ts'
 
@@ -117,7 +117,7 @@ export interface OpenOptions {
  * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM
  */
 export async function openMedia(path: string, options: OpenOptions = {}): Promise<Media> {
-  const head = await readHead(path)
+  const head = await readHead(path, options.range?.start)
   const context = new FormatContext()
   try {
     return await judge(context, { ...options, path, head })
@@ -161,7 +161,7 @@ interface Opening extends OpenOptions {
 
 async function judge(context: FormatContext, opening: Opening): Promise<Media> {
   await analyse(context, opening)
-  const { path, track } = opening
+  const { path, track, range } = opening
   const streams = context.streams
   const wanted = track === undefined ? -1 : indexOfTrack(streams, track)
   const { streamIndex, decoder } = context.findBestStream(AVMEDIA_TYPE_AUDIO, wanted, -1, true)
@@ -169,7 +169,7 @@ async function judge(context: FormatContext, opening: Opening): Promise<Media> {
   if (!stream || !decoder) throw noUsableAudio(streams)
   const { sampleRate, channels } = stream.codecpar
   assertSupported(sampleRate, channels)
-  const startSeconds = await earliestStart(context, path)
+  const startSeconds = await earliestStart(context, path, range)
   const picture = streams.find(isVideo) ?? null
   const isPaired = track === undefined && arePair(streams)
   const chosen = isPaired ? soundTracks(streams)[0]! : stream
@@ -204,7 +204,7 @@ async function analyse(context: FormatContext, { path, range, head }: Opening): 
   const analysed = await context.findStreamInfo()
   assertFewStreams(context) // some containers have no list of them
   if (analysed < 0 || context.nbStreams === 0) throw notMedia(`no streams: ${reason(analysed)}`)
-  await assertNotEncrypted(context, path)
+  await assertNotEncrypted(context, path, range?.start)
 }
 
 /** Of its stream; -1 where there is no sound at all. */
@@ -232,16 +232,18 @@ function assertFewStreams({ nbStreams }: FormatContext): void {
   throw invalidMedia(`The file has ${nbStreams} streams; it may have ${STREAMS_MAX} at most`)
 }
 
-async function readHead(path: string): Promise<Buffer> {
+async function readHead(path: string, start = 0): Promise<Buffer> {
   const file = await open(path)
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(512), 0, 512, 0)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(512), 0, 512, start)
     if (bytesRead === 0) throw invalidMedia('The file is empty')
     return buffer.subarray(0, bytesRead)
   } finally {
     await file.close()
   }
 }
+
+export const isAudio = ({ codecpar }: Stream): boolean => codecpar.codecType === AVMEDIA_TYPE_AUDIO
 
 /** A moving picture: cover art and the pictures of chapters are none. */
 export const isVideo = (stream: Stream): boolean =>
@@ -254,8 +256,7 @@ export const pixelAspectOf = ({ sampleAspectRatio, codecpar }: Stream): Rational
   sampleAspectRatio.num > 0 ? sampleAspectRatio : codecpar.sampleAspectRatio
 
 function noUsableAudio(streams: readonly Stream[]): ServiceError {
-  const hasAudio = streams.some(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_AUDIO)
-  if (hasAudio) return invalidMedia('The sound is in a coding that is not supported')
+  if (streams.some(isAudio)) return invalidMedia('The sound is in a coding that is not supported')
   return new ServiceError('NO_AUDIO_STREAM', {
     message: streams.some(isVideo)
       ? 'The video has no sound; send a video with an audio track, or an audio file.'
@@ -310,22 +311,30 @@ export const startSecondsOf = ({ startTime }: FormatContext): number =>
  * Where the media begins, found without a decoder of pictures. Of H.264 in Matroska, which does not
  * say when pictures are decoded, FFmpeg then takes the start of the sound for that of the pictures.
  */
-async function earliestStart(context: FormatContext, path: string): Promise<number> {
+async function earliestStart(
+  context: FormatContext,
+  path: string,
+  range?: ByteRange,
+): Promise<number> {
   const start = startSecondsOf(context)
   const picture = context.streams.find(
     (stream) => isVideo(stream) && stream.codecpar.codecId === AV_CODEC_ID_H264,
   )
   if (!picture || !context.iformat?.name?.startsWith('matroska')) return start
-  return Math.min(start, (await firstSeconds(path, picture.index)) ?? start)
+  return Math.min(start, (await firstSeconds(path, picture.index, range)) ?? start)
 }
 
 /** When the first packet of a stream is due, in seconds; null where nothing says. */
-async function firstSeconds(path: string, streamIndex: number): Promise<number | null> {
+async function firstSeconds(
+  path: string,
+  streamIndex: number,
+  range?: ByteRange,
+): Promise<number | null> {
   const context = new FormatContext()
   const packet = new Packet()
   packet.alloc()
   try {
-    if ((await openInput(context, path, { decoders: SOUND_DECODERS })) < 0) return null
+    if ((await openInput(context, path, { range, decoders: SOUND_DECODERS })) < 0) return null
     while ((await context.readFrame(packet)) >= 0) {
       const { pts } = packet
       const isFirst = packet.streamIndex === streamIndex

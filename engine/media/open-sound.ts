@@ -2,7 +2,7 @@
 
 import { ServiceError } from '../../shared/errors.ts'
 import { FrameReader } from './frame-reader.ts'
-import { type ByteRange, oggLinks } from './ogg-links.ts'
+import { type ByteRange, joinedFiles } from './joined-files.ts'
 import { type Media, openMedia, type OpenOptions, refusalOf } from './open-media.ts'
 import { tagsOf, type Tags } from './tags.ts'
 
@@ -12,8 +12,10 @@ export interface OpenSound {
   media: Media
   reader: FrameReader
   tags: Tags
-  /** The links of a chained Ogg after this one, which is the first. */
+  /** Of several files in one: those after this one, which is the first. */
   following: readonly ByteRange[]
+  /** As of `OpenOptions`: in those, too. */
+  track?: number | undefined
   close(): Promise<void>
 }
 
@@ -22,25 +24,25 @@ export interface OpenSound {
  * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM
  */
 export async function openSound(path: string, track?: number): Promise<OpenSound> {
-  const [range, ...following] = await oggLinks(path)
-  const sound = await openPart(path, { range, track })
-  if (following.length === 0) return sound
-  if (!sound.media.picture) return { ...sound, following }
-  await sound.close()
-  return openPart(path, { track }) // its pictures are read as one stream, too
+  const [range, ...following] = await joinedFiles(path)
+  return { ...(await openPart(path, { range, track })), following }
 }
 
-/** Opens a link of a chained Ogg as a file of its own; null for one that is damaged. */
-export async function openLink(path: string, link: ByteRange): Promise<OpenSound | null> {
+/** Opens one of the `following` as a file of its own; why not, where it cannot be read. */
+export async function openFollowing(
+  { path, track }: OpenSound,
+  range: ByteRange,
+): Promise<OpenSound | ServiceError> {
   try {
-    return await openPart(path, { range: link })
+    return await openPart(path, { range, track })
   } catch (error) {
-    if (error instanceof ServiceError) return null
+    if (error instanceof ServiceError) return error
     throw error
   }
 }
 
-async function openPart(path: string, options: OpenOptions): Promise<OpenSound> {
+/** @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM */
+export async function openPart(path: string, options: OpenOptions): Promise<OpenSound> {
   const media = await openMedia(path, options)
   try {
     const reader = await FrameReader.open(media)
@@ -49,7 +51,8 @@ async function openPart(path: string, options: OpenOptions): Promise<OpenSound> 
       reader.close()
       await media.context.closeInput()
     }
-    return { path, media, reader, tags, following: [], close }
+    const track = media.isPaired ? 1 : options.track
+    return { path, media, reader, tags, following: [], track, close }
   } catch (error) {
     await media.context.closeInput()
     throw refusalOf(error)

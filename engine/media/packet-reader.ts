@@ -4,7 +4,15 @@ import { AV_NOPTS_VALUE } from 'node-av/constants'
 import { FormatContext, Packet, type Stream } from 'node-av/lib'
 import { check } from './ffmpeg.ts'
 import { MediaClock } from './media-clock.ts'
-import { openInput, readOnly } from './open-media.ts'
+import type { ByteRange } from './joined-files.ts'
+import { isAudio, openInput, readOnly } from './open-media.ts'
+
+export interface PacketOptions {
+  /** Of the stream of sound by which a clock is put right; absent: it is right. */
+  soundIndex?: number | undefined
+  /** The part of the file that is read, as if it were the whole. */
+  range?: ByteRange | undefined
+}
 
 export class PacketReader {
   readonly context: FormatContext
@@ -26,22 +34,21 @@ export class PacketReader {
 
   /**
    * Opens the first stream of a local file that is `wanted`.
-   * @param soundIndex of the stream of sound by which a clock is put right; absent: it is right
    * @throws Error when there is none, CallError when the file cannot be read
    */
   static async open(
     path: string,
     wanted: (stream: Stream) => boolean,
-    soundIndex?: number,
+    { soundIndex, range }: PacketOptions = {},
   ): Promise<PacketReader> {
     const context = new FormatContext()
     try {
-      check(await openInput(context, path), 'open the file')
+      check(await openInput(context, path, { range }), 'open the file')
       check(await context.findStreamInfo(), 'look into the file')
       const streams = context.streams
       const stream = streams.find(wanted)
       if (!stream) throw new Error('The file has no such stream')
-      const sound = soundIndex === undefined ? null : (streams[soundIndex] ?? null)
+      const sound = streams.find((each) => each.index === soundIndex && isAudio(each)) ?? null
       readOnly(context, [stream, sound])
       return new PacketReader(context, stream, sound)
     } catch (error) {

@@ -14,10 +14,12 @@ import {
   type AVCodecID,
 } from 'node-av/constants'
 import { avGetCodecName } from 'node-av/lib'
+import { lengthOfPart } from './decode.ts'
+import { type ByteRange, joinedFiles } from './joined-files.ts'
 import { isVideo, startSecondsOf } from './open-media.ts'
 import { PacketReader } from './packet-reader.ts'
 import { PictureCounter, type PictureProgress } from './picture-progress.ts'
-import { transcodeVideo } from './transcode-video.ts'
+import { transcodeVideo, type VideoPart } from './transcode-video.ts'
 
 /** The codings that FFmpeg's MP4 muxer supports. */
 const HELD_BY_MP4: readonly AVCodecID[] = [
@@ -51,6 +53,8 @@ export interface VideoOptions {
   path: string
   /** Its stream that is separated; absent: no clock is put right. */
   soundIndex?: number
+  /** As of `Mixture`. */
+  track?: number | undefined
   /** Where a video that is coded anew goes, as `video.mp4`. */
   folder: string
 }
@@ -65,22 +69,62 @@ export async function prepareVideo(
   options: VideoOptions,
   report: (progress: PictureProgress) => void = () => {},
 ): Promise<PreparedVideo> {
-  const { path: source, soundIndex } = options
-  const reader = await PacketReader.open(source, isVideo, soundIndex)
-  const startSeconds = startSecondsOf(reader.context)
-  const { codecId } = reader.stream.codecpar
-  const codec = avGetCodecName(codecId) ?? 'unknown'
-  const { packets, fault } = await readAll(reader).finally(() => reader.close())
-  const recodedBecause = HELD_BY_MP4.includes(codecId) ? fault : `MP4 can't hold ${codec}`
-  const clock = soundIndex === undefined ? {} : { soundIndex }
+  const { path: source, soundIndex, folder } = options
+  const files = await joinedFiles(source)
+  const { parts, codec, packets, recodedBecause } =
+    files.length > 0 ? await lookAtAll(options, files) : await lookAt(options)
   if (recodedBecause === null) {
-    return { path: source, startSeconds, ...clock, codec, recodedBecause }
+    const clock = soundIndex === undefined ? {} : { soundIndex }
+    return { path: source, startSeconds: parts[0]!.startSeconds, ...clock, codec, recodedBecause }
   }
-  const path = join(options.folder, 'video.mp4')
+  const path = join(folder, 'video.mp4')
   const counter = new PictureCounter(packets, report)
-  const anew = { path: source, to: path, startSeconds, ...clock, onPacket: () => counter.count() }
+  const onPacket = () => counter.count()
+  const anew = { path: source, to: path, parts, soundIndex, onPacket }
   const { isInterlaced } = await transcodeVideo(anew)
   return { path, startSeconds: 0, codec, recodedBecause, isInterlaced }
+}
+
+interface Look extends Pick<PreparedVideo, 'codec' | 'recodedBecause'> {
+  parts: VideoPart[]
+  packets: number
+}
+
+/** Reads a file, or one of several in one. */
+async function lookAt({ path, soundIndex }: VideoOptions, range?: ByteRange): Promise<Look> {
+  const reader = await PacketReader.open(path, isVideo, { soundIndex, range })
+  try {
+    const { codecId } = reader.stream.codecpar
+    const codec = avGetCodecName(codecId) ?? 'unknown'
+    const { packets, fault } = await readAll(reader)
+    const recodedBecause = HELD_BY_MP4.includes(codecId) ? fault : `MP4 can't hold ${codec}`
+    const startSeconds = startSecondsOf(reader.context)
+    const part = { startSeconds, showFrom: 0, showUntil: Infinity, ...(range && { range }) }
+    return { parts: [part], codec, packets, recodedBecause }
+  } finally {
+    await reader.close()
+  }
+}
+
+/** Reads several files in one: the pictures of each are shown as long as its sound lasts. */
+async function lookAtAll(options: VideoOptions, files: readonly ByteRange[]): Promise<Look> {
+  const looks: Look[] = []
+  let seconds = 0
+  for (const range of files) {
+    const length = await lengthOfPart(options.path, { range, track: options.track })
+    const showFrom = seconds
+    seconds += length?.seconds ?? 0
+    if (!length?.hasVideo) continue
+    const look = await lookAt(options, range)
+    const showUntil = range === files.at(-1) ? Infinity : seconds
+    looks.push({ ...look, parts: [{ ...look.parts[0]!, showFrom, showUntil }] })
+  }
+  return {
+    parts: looks.flatMap(({ parts }) => parts),
+    codec: looks[0]?.codec ?? 'unknown',
+    packets: looks.reduce((sum, { packets }) => sum + packets, 0),
+    recodedBecause: `the source is ${files.length} recordings, one after the other`,
+  }
 }
 
 /** Counts the packets, and finds what MP4 can't take of their times: it needs each, in order. */

@@ -16,16 +16,18 @@ import {
   FF_ENCODER_LIBX264,
 } from 'node-av/constants'
 import {
+  avRescaleQ,
   Codec,
   CodecContext,
   Dictionary,
   FormatContext,
   Frame,
   Packet,
-  type Rational,
+  Rational,
   type Stream,
 } from 'node-av/lib'
 import { check } from './ffmpeg.ts'
+import type { ByteRange } from './joined-files.ts'
 import { isVideo, pixelAspectOf } from './open-media.ts'
 import { PacketReader } from './packet-reader.ts'
 import { formOf, PictureConverter, type PictureForm } from './picture-converter.ts'
@@ -33,12 +35,24 @@ import { formOf, PictureConverter, type PictureForm } from './picture-converter.
 export interface TranscodeOptions {
   path: string
   to: string
-  /** The time on the source's clock that becomes 0, in seconds. */
-  startSeconds: number
-  /** As of `PacketReader.open`. */
-  soundIndex?: number
+  /** In the order in which they are shown. */
+  parts: readonly VideoPart[]
+  /** As of `PacketOptions`. */
+  soundIndex?: number | undefined
   /** Called for each packet that was read. */
   onPacket(): void
+}
+
+/** A file, or one of several in one; times are in seconds. */
+export interface VideoPart {
+  /** As of `PacketOptions`. */
+  range?: ByteRange
+  /** On the part's clock: what becomes `showFrom`. */
+  startSeconds: number
+  /** In the video. */
+  showFrom: number
+  /** In the video: no picture of the part begins here, or later. */
+  showUntil: number
 }
 
 /** Pixels of a picture, 4096 x 2304: what is larger takes gigabytes to decode and to encode. */
@@ -50,37 +64,56 @@ const X264 = { preset: 'veryfast', crf: '20' }
 /** Half of the processors, since the model needs the others; each holds pictures in memory. */
 const THREADS = Math.min(8, Math.max(1, Math.floor(availableParallelism() / 2)))
 
+/** Of a video of several parts, each of which may have another. */
+const JOINED_TIME_BASE = new Rational(1, 90_000)
+
 /**
- * Rotation, pixel shape, colours and fields stay those of the source.
+ * Rotation, pixel shape, colours and fields stay those of the source; of several parts, those of
+ * the first.
  * @returns what the pictures have become
  * @throws Error when no picture can be decoded, or it is too large
  */
 export async function transcodeVideo(options: TranscodeOptions): Promise<PictureForm> {
-  const { path, to, startSeconds, soundIndex, onPacket } = options
-  const reader = await PacketReader.open(path, isVideo, soundIndex)
-  const decoder = new CodecContext()
-  const frame = new Frame()
-  frame.alloc()
+  const { to, parts } = options
   let writer: VideoWriter | null = null
   try {
-    await openDecoder(decoder, reader.stream)
-    let atEnd = false
-    while (!atEnd) {
-      atEnd = !(await reader.next())
-      // Pictures that cannot be decoded are skipped.
-      await decoder.sendPacket(atEnd ? null : reader.packet)
-      while ((await decoder.receiveFrame(frame)) >= 0) {
-        writer ??= await VideoWriter.create(to, { source: reader.stream, frame, startSeconds })
-        await writer.write(frame)
-        frame.unref()
+    for (const part of parts) {
+      for await (const { frame, source } of picturesOf(part, options)) {
+        const timeBase = parts.length > 1 ? JOINED_TIME_BASE : source.timeBase
+        writer ??= await VideoWriter.create(to, { source, frame, timeBase })
+        await writer.write(frame, part, source)
       }
-      if (!atEnd) onPacket()
     }
     if (!writer) throw new Error('no picture could be decoded')
     await writer.finish()
     return writer.form
   } finally {
     await writer?.close()
+  }
+}
+
+/** Decodes pictures, each of which is valid until the next; those that cannot be are skipped. */
+async function* picturesOf(
+  { range }: VideoPart,
+  { path, soundIndex, onPacket }: TranscodeOptions,
+): AsyncGenerator<{ frame: Frame; source: Stream }> {
+  const reader = await PacketReader.open(path, isVideo, { soundIndex, range })
+  const decoder = new CodecContext()
+  const frame = new Frame()
+  frame.alloc()
+  try {
+    await openDecoder(decoder, reader.stream)
+    let atEnd = false
+    while (!atEnd) {
+      atEnd = !(await reader.next())
+      await decoder.sendPacket(atEnd ? null : reader.packet)
+      while ((await decoder.receiveFrame(frame)) >= 0) {
+        yield { frame, source: reader.stream }
+        frame.unref()
+      }
+      if (!atEnd) onPacket()
+    }
+  } finally {
     frame.free()
     decoder.freeContext()
     await reader.close()
@@ -110,8 +143,12 @@ interface WriterOptions {
   source: Stream
   /** The first one: the video has its form. */
   frame: Frame
-  startSeconds: number
+  /** The video's. */
+  timeBase: Rational
 }
+
+const ticksOf = (seconds: number, { num, den }: Rational): bigint =>
+  BigInt(Math.round((seconds * den) / num))
 
 /** Encoder and muxer. */
 class VideoWriter {
@@ -121,7 +158,6 @@ class VideoWriter {
   readonly #packet = new Packet()
   readonly #converter: PictureConverter
   readonly #timeBase: Rational
-  readonly #start: bigint
   /** Of a picture that does not say how long it is shown, in `#timeBase`. */
   readonly #usualDuration: bigint
   #stream!: Stream
@@ -129,13 +165,11 @@ class VideoWriter {
   /** When the picture ends that was added last, in `#timeBase`. */
   #nextTime = 0n
 
-  private constructor({ source, frame, startSeconds }: WriterOptions) {
-    const { num, den } = source.timeBase
+  private constructor({ source, frame, timeBase }: WriterOptions) {
     const rate = source.avgFrameRate
-    this.#timeBase = source.timeBase
-    this.#start = BigInt(Math.round((startSeconds * den) / num))
-    const seconds = rate.num > 0 ? rate.den / rate.num : 0.04
-    this.#usualDuration = BigInt(Math.max(1, Math.round((seconds * den) / num)))
+    this.#timeBase = timeBase
+    const usual = ticksOf(rate.num > 0 ? rate.den / rate.num : 0.04, timeBase)
+    this.#usualDuration = usual > 0n ? usual : 1n
     this.form = formOf(frame)
     this.#converter = new PictureConverter(this.form)
     this.#packet.alloc()
@@ -190,11 +224,12 @@ class VideoWriter {
   }
 
   /** Adds a picture; one that is not later than the one before it is left out. */
-  async write(frame: Frame): Promise<void> {
-    const given = frame.bestEffortTimestamp
-    const time = given === AV_NOPTS_VALUE ? this.#nextTime : given - this.#start
+  async write(frame: Frame, part: VideoPart, { timeBase }: Stream): Promise<void> {
+    const time = this.#timeOf(frame, part, timeBase)
     if (this.#lastTime !== null && time <= this.#lastTime) return
-    const duration = frame.duration > 0n ? frame.duration : this.#usualDuration
+    if (Number(time) >= (part.showUntil * this.#timeBase.den) / this.#timeBase.num) return
+    const lasts = avRescaleQ(frame.duration, timeBase, this.#timeBase)
+    const duration = lasts > 0n ? lasts : this.#usualDuration
     this.#lastTime = time
     this.#nextTime = time + duration
     const picture = await this.#converter.convert(frame)
@@ -203,6 +238,16 @@ class VideoWriter {
     picture.pictType = AV_PICTURE_TYPE_NONE // the encoder decides the type
     check(await this.#codec.sendFrame(picture), 'encode')
     await this.#writePackets()
+  }
+
+  #timeOf(
+    { bestEffortTimestamp: given }: Frame,
+    { startSeconds, showFrom }: VideoPart,
+    timeBase: Rational,
+  ): bigint {
+    if (given === AV_NOPTS_VALUE) return this.#nextTime
+    const since = given - ticksOf(startSeconds, timeBase)
+    return avRescaleQ(since, timeBase, this.#timeBase) + ticksOf(showFrom, this.#timeBase)
   }
 
   async finish(): Promise<void> {

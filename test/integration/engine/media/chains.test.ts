@@ -33,16 +33,22 @@ async function bytesOf(
   container: string,
   encoder: string,
   { sampleRate, channels, seconds }: Part,
+  containerOptions: Record<string, string> = {},
 ): Promise<Buffer> {
   const tone = sine(400, seconds, sampleRate).map((x) => x / 2)
   const planes = Array<Float32Array>(channels).fill(tone)
   const audio: AudioTrack = { planes, sampleRate, encoder, bitRate: 2 * sampleRate * channels }
-  return readFile(await make(`part ${made++}`, container, { audio }))
+  return readFile(await make(`part ${made++}`, container, { audio, containerOptions }))
 }
 
-async function chain(container: string, encoder: string, parts: readonly Part[]): Promise<string> {
+async function chain(
+  container: string,
+  encoder: string,
+  parts: readonly Part[],
+  containerOptions: Record<string, string> = {},
+): Promise<string> {
   const bytes: Buffer[] = []
-  for (const part of parts) bytes.push(await bytesOf(container, encoder, part))
+  for (const part of parts) bytes.push(await bytesOf(container, encoder, part, containerOptions))
   return save(`chain ${made++}`, Buffer.concat(bytes))
 }
 
@@ -84,7 +90,7 @@ describe('chained Ogg', () => {
         for (const at of [0.6, 2.2, 3.8]) assertTone(planes, 48_000, at)
         assertNear((await measureSound(path, { secondsMax: 60 }))!, 4.7, 0.05)
         const [about, ...lines] = mixture.remarks
-        assert.match(about!, /chain of 3 recordings/)
+        assert.match(about!, /source is 3 recordings, read one after the other/)
         assert.equal(lines.length, changed * 2, lines.join('\n'))
         if (changed) assert.match(lines[0]!, /changes at 1\.70 s, from 48000 Hz, 2 channels to /)
       })
@@ -102,15 +108,15 @@ describe('chained Ogg', () => {
     assertClose(planes[0]!, Float32Array.of(...a, ...b), { absolute: 0.51 / 2 ** 15 })
   })
 
-  test('a link that is damaged is left out, and counted', async () => {
+  test('a link that is damaged is left out, and named', async () => {
     const links = [SAME, MONO, SAME].map((part) => bytesOf('ogg', 'libvorbis', part))
     const [first, second, third] = await Promise.all(links)
     second!.fill(0x55, second!.indexOf('vorbis') - 1, second!.length)
     const { mixture, planes } = await readSound(
       await save('damaged.ogg', Buffer.concat([first!, second!, third!])),
     )
-    assert.equal(mixture.corruptPackets, 1)
     assert.equal(planes[0]!.length, 48_000 * 3.4)
+    assert.match(mixture.remarks[1]!, /^Recording 2 of the source is left out: /)
   })
 
   test('through the engine’s process: measured first, then decoded, with remarks', async () => {
@@ -157,3 +163,102 @@ for (const [container, encoder, second] of joined) {
     assert.match(mixture.remarks.join('\n'), /changes at 1\.\d\d s, from 48000 Hz, 2 channels to /)
   })
 }
+
+const FRAGMENTED = { movflags: 'frag_keyframe+empty_moov', frag_duration: '500000' }
+/** Container, encoder, options, and by how many samples a part may differ from what was written. */
+const files = [
+  ['flac', 'flac', {}, 0],
+  ['wv', 'wavpack', {}, 0],
+  ['tta', 'tta', {}, 0],
+  ['wav', 'pcm_s16le', {}, 0],
+  ['wav', 'pcm_s16le', { rf64: 'always' }, 0],
+  ['w64', 'pcm_s16le', {}, 0],
+  ['aiff', 'pcm_s16be', {}, 0],
+  ['caf', 'pcm_s16be', {}, 0],
+  ['au', 'pcm_s16be', {}, 0],
+  ['avi', 'pcm_s16le', {}, 0],
+  ['matroska', 'pcm_s16le', {}, 0],
+  ['webm', 'libopus', {}, 0],
+  ['mp4', 'aac', {}, 0],
+  ['mp4', 'aac', { movflags: '+faststart' }, 0],
+  ['mp4', 'aac', FRAGMENTED, 2_048],
+  ['mov', 'pcm_s16le', {}, 0],
+  ['flv', 'aac', {}, 2_048],
+  ['asf', 'wmav2', {}, 4_096],
+] as const
+describe('files put together byte by byte', () => {
+  for (const [container, encoder, options, tolerance] of files) {
+    const kind = [container, ...Object.values(options)].join(' ')
+    for (const [name, second] of [changes[1], changes[3]]) {
+      if (encoder === 'libopus' && second.sampleRate !== 48_000) continue
+      test(`${kind}, ${name}: all is read, and said`, async () => {
+        const path = await chain(container, encoder, [SAME, second, SAME], options)
+        const { mixture, planes } = await readSound(path)
+        assert.equal(mixture.sampleRate, 48_000)
+        assert.equal(mixture.corruptPackets, 0)
+        const slower = 48_000 / second.sampleRate
+        const samples = 48_000 * (1.7 + 1.3 + 1.7)
+        assertNear(planes[0]!.length, samples, tolerance * (2 + slower))
+        for (const at of [0.6, 2.2, 3.8]) assertTone(planes, 48_000, at)
+        const seconds = planes[0]!.length / 48_000
+        assertNear((await measureSound(path, { secondsMax: 60 }))!, seconds, 0.25)
+        assert.match(mixture.remarks[0]!, /source is 3 recordings, read one after the other/)
+      })
+    }
+  }
+
+  test('what stands between or after them is passed over', async () => {
+    const bytes = await bytesOf('wv', 'wavpack', SAME)
+    const tag = Buffer.from('APETAGEX and what belongs to it, of no meaning to a decoder at all.')
+    const path = await save('tagged.wv', Buffer.concat([bytes, tag, bytes, tag]))
+    const { mixture, planes } = await readSound(path)
+    assert.equal(planes[0]!.length, 48_000 * 3.4, mixture.remarks.join('\n'))
+  })
+
+  test('a mark inside the sound is no file', async () => {
+    const bytes = await bytesOf('wav', 'pcm_s16le', SAME)
+    const marked = Buffer.from(bytes)
+    marked.write('RIFF----wave RIFF', 10_000, 'latin1')
+    const { mixture, planes } = await readSound(await save('marked.wav', marked))
+    assert.equal(planes[0]!.length, 48_000 * 1.7)
+    assert.deepEqual(mixture.remarks, [])
+  })
+
+  test('a part that is encrypted is named so', async () => {
+    const open = await bytesOf('mp4', 'aac', SAME)
+    const closed = await bytesOf('mp4', 'aac', SAME, {
+      encryption_scheme: 'cenc-aes-ctr',
+      encryption_key: '76a6c65c5ea762046bd749a2e632ccbb',
+      encryption_kid: 'a7e61c373e219033c21091fa607bf3b8',
+    })
+    const path = await save('half.mp4', Buffer.concat([open, closed]))
+    await assert.rejects(readSound(path), { code: 'INVALID_MEDIA', message: /encrypted/ })
+  })
+
+  test('a picture that only a later part has is left out, and that is said', async () => {
+    const audio = { planes: [noise(1, 48_000)], sampleRate: 48_000, encoder: 'aac' }
+    const video = { seconds: 1, encoder: 'libx264' }
+    const parts = [await make('a', 'mp4', { audio }), await make('b', 'mp4', { audio, video })]
+    const bytes = await Promise.all(parts.map((part) => readFile(part)))
+    const { mixture, planes } = await readSound(await save('late.mp4', Buffer.concat(bytes)))
+    assert.equal(mixture.hasVideo, false)
+    assertNear(planes[0]!.length, 96_000, 2_048)
+    assert.match(mixture.remarks[1]!, /^Recording 2 of the source has a picture/)
+  })
+
+  test('more than a thousand are refused by that name, and marks by the million take no time', async () => {
+    const audio = { planes: [noise(0.01, 8_000)], sampleRate: 8_000, encoder: 'pcm_s16le' }
+    const bytes = await readFile(await make('one.wav', 'wav', { audio }))
+    const many = await save('many.wav', Buffer.concat(Array<Buffer>(1_001).fill(bytes)))
+    await assert.rejects(measureSound(many, { secondsMax: 60 }), {
+      code: 'INVALID_MEDIA',
+      message: /more than 1000 files, one after the other/,
+    })
+    const marks = Buffer.concat([bytes, Buffer.alloc(2 ** 23, 'RIFF')])
+    assertNear(
+      (await measureSound(await save('marks.wav', marks), { secondsMax: 60 }))!,
+      0.01,
+      1e-3,
+    )
+  })
+})

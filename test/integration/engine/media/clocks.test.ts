@@ -137,6 +137,48 @@ for (const [name, kind] of Object.entries(KINDS)) {
   })
 }
 
+const FRAGMENTED = { movflags: 'frag_keyframe+empty_moov', frag_duration: '500000' }
+/** Of which each part is a whole file, and the pictures of all are coded anew into one video. */
+const FILES: Record<string, Kind & { containerOptions?: Record<string, string> }> = {
+  'Ogg with Theora': { container: 'ogg', video: { encoder: 'libtheora' }, audio: 'libvorbis' },
+  'ASF with WMV': { container: 'asf', video: { encoder: 'wmv2' }, audio: 'wmav2' },
+  'fragmented MP4': {
+    container: 'mp4',
+    video: { encoder: 'libx264', options: { bf: '2' } },
+    audio: 'aac',
+    containerOptions: FRAGMENTED,
+  },
+  MP4: { container: 'mp4', video: { encoder: 'libx264', options: { bf: '2' } }, audio: 'aac' },
+  Matroska: { container: 'matroska', video: { encoder: 'libx264' }, audio: 'libopus' },
+  'FLV, each part with its header': { container: 'flv', video: { encoder: 'flv' }, audio: 'aac' },
+}
+for (const [name, kind] of Object.entries(FILES)) {
+  test(`${name}: files put together byte by byte, of several sizes, stay in step`, async () => {
+    const parts: Buffer[] = []
+    for (const [i, width] of [64, 96, 64].entries()) {
+      // The second one's sound ends before its pictures do: the next one's are shown then.
+      const soundSeconds = i === 1 ? SECONDS - 0.4 : SECONDS
+      const planes = [clickedChirp(soundSeconds, RATE, CLICK_SECONDS)]
+      const audio = { planes, sampleRate: RATE, encoder: kind.audio }
+      const video = { ...kind.video, seconds: SECONDS, flashes: [CLICK_SECONDS * 10], width }
+      const path = await make(`part ${made++}`, kind.container, { ...kind, audio, video })
+      parts.push(await readFile(path))
+    }
+    const path = await save(`files ${made++}`, Buffer.concat(parts))
+    const found = await throughVideo(path, 'the source is 3 recordings, one after the other')
+    const { mixture, planes, pictures, flashes, clicks } = found
+    assert.match(mixture.remarks[0]!, /source is 3 recordings/)
+    assert.equal(mixture.corruptPackets, 0)
+    const seconds = planes[0]!.length / RATE
+    assertNear(seconds, 3 * SECONDS - 0.4, 0.7) // MP4 in fragments begins 0.2 s before its sound
+    assert.equal(clicks.length, 3, 'all clicks sound')
+    assert.equal(flashes.length, 3, 'all flashes are shown')
+    for (const [i, flash] of flashes.entries()) assertNear(flash, clicks[i]!, 0.12)
+    assertNear(pictures.times.length, 3 * SECONDS * 10 - 4, 2)
+    assertNear(pictures.seconds, seconds, 0.35)
+  })
+}
+
 test('parts in which sound and picture are not of one length stay in step', async () => {
   const kind = KINDS['a transport stream']!
   const parts = [2.3, 2.7, 2.3, 2.7, 2.4].map((soundSeconds) => ({ delay: 0, soundSeconds }))

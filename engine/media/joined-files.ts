@@ -1,0 +1,194 @@
+/**
+ * Finds the files that were put together byte by byte into one, as recordings of web radio (chained
+ * Ogg) and the parts of a recorder are. FFmpeg loses what follows the first, or takes it for sound
+ * of the first one's rate and channels; each by itself is a whole file.
+ */
+
+import { open, type FileHandle } from 'node:fs/promises'
+import { ServiceError } from '../../shared/errors.ts'
+
+/** Bytes of a file from `start` up to, without, `end`. */
+export interface ByteRange {
+  start: number
+  end: number
+}
+
+/** A day of songs of a minute and a half. */
+const FILES_MAX = 1_000
+
+/** Bytes in which the beginning of a file shows. A shorter file has no sound. */
+const HEAD_BYTES = 64
+
+interface Kind {
+  /** The first bytes of a file; absent: files are found by `endOf` alone. */
+  mark?: Buffer
+  /** Whether a file begins with these bytes, the mark included; absent: the mark is enough. */
+  isStart?(head: Buffer): boolean
+  /** Where the file that begins at `start` ends, or is damaged; absent: at the next mark. */
+  endOf?(window: Window, start: number): Promise<number>
+}
+
+const marked = (mark: string, isStart?: (head: Buffer) => boolean): Kind => ({
+  mark: Buffer.from(mark, 'latin1'),
+  ...(isStart && { isStart }),
+})
+
+const KINDS: readonly Kind[] = [
+  { ...marked('OggS\0', (head) => (head[5]! & FIRST) !== 0), endOf: endOfOgg },
+  { ...marked('wvpk', isFirstOfWavPack), endOf: endOfWavPack },
+  { isStart: (head) => text(head, 4, 8) === 'ftyp', endOf: endOfMp4 },
+  marked('fLaC', (head) => (head[4]! & 0x7f) === 0 && head.readUIntBE(5, 3) === 34),
+  marked('RIFF', (head) => /^(WAVE|AVI )/.test(text(head, 8, 12))),
+  marked('RF64', (head) => text(head, 8, 12) === 'WAVE'),
+  marked('riff\x2e\x91\xcf\x11\xa5\xd6\x28\xdb\x04\xc1\0\0'), // W64
+  marked('FORM', (head) => /^AIF[FC]/.test(text(head, 8, 12))),
+  marked('caff\0\x01\0\0desc'),
+  marked('.snd', (head) => isSound(head.readUInt32BE(16), head.readUInt32BE(20))),
+  marked('TTA1', (head) => isSound(head.readUInt32LE(10), head.readUInt16LE(6))),
+  marked('\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\0\xaa\0\x62\xce\x6c'), // ASF
+  marked('\x1a\x45\xdf\xa3', (head) => /\x42\x82[^]{1,8}(matroska|webm)/.test(text(head, 4, 64))),
+  marked('FLV\x01', (head) => (head[4]! & ~5) === 0 && head.readUInt32BE(5) === 9),
+]
+
+const text = (bytes: Buffer, start: number, end: number): string =>
+  bytes.toString('latin1', start, end)
+
+/** Whether sound may have that rate and so many channels. */
+const isSound = (sampleRate: number, channels: number): boolean =>
+  sampleRate >= 1_000 && sampleRate <= 768_000 && channels >= 1 && channels <= 64
+
+/**
+ * The files in a file, in their order; none where it is one alone, or of a container that goes on
+ * over a joint by itself, as MP3, AAC and MPEG streams do.
+ * @throws ServiceError INVALID_MEDIA when there are more than 1,000
+ */
+export async function joinedFiles(path: string): Promise<ByteRange[]> {
+  const file = await open(path)
+  try {
+    const { size } = await file.stat()
+    const starts = await startsOf(new Window(file), size)
+    if (starts.length < 2) return []
+    return starts.map((start, i) => ({ start, end: starts[i + 1] ?? size }))
+  } finally {
+    await file.close()
+  }
+}
+
+async function startsOf(window: Window, size: number): Promise<number[]> {
+  const head = await window.at(0, HEAD_BYTES)
+  const kind = KINDS.find((kind) => isStartOf(kind, head))
+  const starts: number[] = []
+  for (let at = 0; kind && at < size;) {
+    if (starts.length === FILES_MAX) throw tooMany()
+    starts.push(at)
+    const end = (await kind.endOf?.(window, at)) ?? at + 1
+    at = kind.mark ? await window.find(kind.mark, end, (head) => isStartOf(kind, head)) : end
+  }
+  return starts
+}
+
+const isStartOf = ({ mark, isStart }: Kind, head: Buffer): boolean =>
+  head.length === HEAD_BYTES &&
+  (!mark || head.subarray(0, mark.length).equals(mark)) &&
+  (!isStart || isStart(head))
+
+const tooMany = (): ServiceError =>
+  new ServiceError('INVALID_MEDIA', {
+    message: `The file is more than ${FILES_MAX} files, one after the other; split it.`,
+  })
+
+const OGG_HEADER_BYTES = 27
+const OGG_SEGMENTS_MAX = 255
+/** Of an Ogg page: the first of its stream. */
+const FIRST = 2
+
+/** A file begins with the first pages of its streams: pages of no other kind are before them. */
+async function endOfOgg(window: Window, start: number): Promise<number> {
+  let isBeginning = true
+  for (let at = start; ;) {
+    const page = await window.at(at, OGG_HEADER_BYTES + OGG_SEGMENTS_MAX)
+    if (page.length < OGG_HEADER_BYTES || text(page, 0, 5) !== 'OggS\0') return at
+    const isFirst = (page[5]! & FIRST) !== 0
+    if (isFirst && !isBeginning) return at
+    isBeginning = isFirst
+    const sizes = page.subarray(OGG_HEADER_BYTES, OGG_HEADER_BYTES + page[26]!)
+    at += OGG_HEADER_BYTES + page[26]! + sizes.reduce((sum, size) => sum + size, 0)
+  }
+}
+
+/** Of a block of WavPack: the first of those that are played together. */
+const INITIAL = 0x800
+
+/** Whether a block holds the first samples of a file. */
+function isFirstOfWavPack(block: Buffer): boolean {
+  const index = block.readUInt32LE(16) + block[10]! * 2 ** 32
+  return index === 0 && block.readUInt32LE(20) > 0 && (block.readUInt32LE(24) & INITIAL) !== 0
+}
+
+async function endOfWavPack(window: Window, start: number): Promise<number> {
+  for (let at = start; ;) {
+    const block = await window.at(at, HEAD_BYTES)
+    if (block.length < HEAD_BYTES || text(block, 0, 4) !== 'wvpk') return at
+    if (at > start && isFirstOfWavPack(block)) return at
+    at += 8 + block.readUInt32LE(4)
+  }
+}
+
+/** A file has a box `ftyp` before its `moov`; the boxes of its fragments follow. */
+async function endOfMp4(window: Window, start: number): Promise<number> {
+  let hasIndex = false
+  for (let at = start; ;) {
+    const box = await window.at(at, 16)
+    if (box.length < 16) return Infinity
+    const type = text(box, 4, 8)
+    const shortSize = box.readUInt32BE(0)
+    const size = shortSize === 1 ? Number(box.readBigUInt64BE(8)) : shortSize
+    if (hasIndex && type === 'ftyp') return at
+    if (size < 8) return Infinity // 0: to the end of all
+    hasIndex ||= type === 'moov'
+    at += size
+  }
+}
+
+const READ_BYTES = 2 ** 18
+
+/** Reads a file piece by piece, forwards. */
+class Window {
+  readonly #file: FileHandle
+  readonly #buffer = Buffer.alloc(READ_BYTES)
+  #bytes = this.#buffer.subarray(0, 0)
+  #start = 0
+
+  constructor(file: FileHandle) {
+    this.#file = file
+  }
+
+  /** So many bytes from `position`, fewer at the end of the file. */
+  async at(position: number, count: number): Promise<Buffer> {
+    return (await this.#from(position, count)).subarray(0, count)
+  }
+
+  /** Where, from `position` on, `mark` is and `isWanted` of what begins there; else Infinity. */
+  async find(mark: Buffer, position: number, isWanted: (head: Buffer) => boolean): Promise<number> {
+    for (let at = position; ;) {
+      const bytes = await this.#from(at, HEAD_BYTES)
+      if (bytes.length < HEAD_BYTES) return Infinity
+      const last = bytes.length - HEAD_BYTES
+      for (let i = bytes.indexOf(mark); i >= 0 && i <= last; i = bytes.indexOf(mark, i + 1)) {
+        if (isWanted(bytes.subarray(i, i + HEAD_BYTES))) return at + i
+      }
+      at += last + 1
+    }
+  }
+
+  /** All bytes at hand from `position`: so many at least, unless the file ends. */
+  async #from(position: number, count: number): Promise<Buffer> {
+    const isHeld = position >= this.#start && position + count <= this.#start + this.#bytes.length
+    if (!isHeld) {
+      const { bytesRead } = await this.#file.read(this.#buffer, 0, READ_BYTES, position)
+      this.#bytes = this.#buffer.subarray(0, bytesRead)
+      this.#start = position
+    }
+    return this.#bytes.subarray(position - this.#start)
+  }
+}
