@@ -4,7 +4,7 @@
  * compute several times as fast on a processor; only what goes from one product to the next by
  * being moved stays narrow.
  */
-import { readFileSync } from 'node:fs'
+import { hasInstructions } from './processor.ts'
 import type { Precision, PrecisionChoice } from './precision.ts'
 import { deviceKind, isBfloat16, toBfloat16, toFloat32, type Tensor } from './tensor.ts'
 
@@ -13,13 +13,7 @@ export const choosePrecision = (choice: PrecisionChoice): Precision =>
 
 /** On a processor without instructions for it, bfloat16 is slower than float32. */
 function isBfloat16Fast(): boolean {
-  if (deviceKind() === 'gpu') return true
-  try {
-    return /\b(avx512_bf16|amx_bf16)\b/.test(readFileSync('/proc/cpuinfo', 'utf8'))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false // not Linux
-    throw error
-  }
+  return deviceKind() === 'gpu' || hasInstructions(/\b(avx512_bf16|amx_bf16)\b/)
 }
 
 /** The upper halves of numbers, rounded to the nearest, ties to the even one: as `toBfloat16`. */

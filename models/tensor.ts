@@ -6,6 +6,7 @@ import type * as TensorFlow from '@tensorflow/tfjs-node-gpu'
 import type { Attribute, Binding, Stored } from './binding.ts'
 import { withConstants } from './constants.ts'
 import { deviceDefaults } from './device-defaults.ts'
+import { hasInstructions } from './processor.ts'
 
 export type {
   Rank,
@@ -93,9 +94,15 @@ export function matmulTransposed(x: TensorFlow.Tensor, y: TensorFlow.Tensor): Te
   return execute('BatchMatMulV2', [typeOf(x), flag('adj_x', false), flag('adj_y', true)], [x, y])
 }
 
-/** Softmax over the last axis. oneDNN's, where it is, takes a third of the time. */
+/**
+ * Softmax over the last axis. oneDNN's, where it is, takes a third of the time; in bfloat16 it
+ * needs a processor with AVX-512.
+ */
 export function softmax(x: TensorFlow.Tensor): TensorFlow.Tensor {
-  if (native.isUsingGpuDevice || process.arch !== 'x64') return execute('Softmax', [typeOf(x)], [x])
+  const isOneDnn = !native.isUsingGpuDevice && process.arch === 'x64'
+  if (!isOneDnn || (isBfloat16(x) && !hasInstructions(/\bavx512bw\b/))) {
+    return execute('Softmax', [typeOf(x)], [x])
+  }
   const kernel = { name: '_kernel', type: binding.TF_ATTR_STRING, value: 'MklNameChangeOp' }
   return execute('_MklSoftmax', [typeOf(x), kernel], [x])
 }

@@ -1,0 +1,19 @@
+/** What the processor can do. */
+import { readFileSync } from 'node:fs'
+
+let flags: string | undefined
+
+/** Whether one of its flags, as Linux lists them, matches; elsewhere none is known. */
+export function hasInstructions(pattern: RegExp): boolean {
+  flags ??= readFlags()
+  return pattern.test(flags)
+}
+
+function readFlags(): string {
+  try {
+    return /^flags\s*:.*$/m.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[0] ?? ''
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '' // not Linux
+    throw error
+  }
+}
