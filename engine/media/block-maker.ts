@@ -31,12 +31,15 @@ export interface BlockFormat {
   /** More channels than these are mixed down to as many; fewer stay as they are. */
   channelsMax: number
   blockSamples: number
+  /** Taps of the resampler's filter at the lower rate (absent: FFmpeg's own, 32). */
+  filterTaps?: number
 }
 
 export class BlockMaker {
   readonly layout: ChannelLayout
   readonly #sampleRate: number
   readonly #blockSamples: number
+  readonly #filterTaps: number | undefined
   #converter: SoftwareResampleContext | null = null
   /** Whether samples may be infinite or no numbers: of integers, none can. */
   #mayBeUnfit = true
@@ -48,10 +51,14 @@ export class BlockMaker {
   #full: Float32Array[][] = []
 
   /** @param source the loudspeakers of the first frame; later frames may have others */
-  constructor(source: ChannelLayout, { sampleRate, channelsMax, blockSamples }: BlockFormat) {
+  constructor(
+    source: ChannelLayout,
+    { sampleRate, channelsMax, blockSamples, filterTaps }: BlockFormat,
+  ) {
     this.layout = source.nbChannels > channelsMax ? mixedDown(source, channelsMax) : source
     this.#sampleRate = sampleRate
     this.#blockSamples = blockSamples
+    this.#filterTaps = filterTaps
     this.#converted.alloc()
   }
 
@@ -117,6 +124,9 @@ export class BlockMaker {
     )
     check(converter.setOption('rematrix_maxval', 1), 'set up a mix') // a mix must not overshoot
     check(converter.setOption('lfe_mix_level', 1), 'set up a mix') // nor leave a channel out
+    if (this.#filterTaps !== undefined) {
+      check(converter.setOption('filter_size', this.#filterTaps), 'set up a conversion')
+    }
     const [inputs, outputs] = [source.nbChannels, this.layout.nbChannels]
     if (inputs === 1 && outputs === 2) {
       check(converter.setMatrix([1, 1], inputs), 'set up a mix') // as loud on each side as it was

@@ -2,7 +2,6 @@
 
 import { rm, stat } from 'node:fs/promises'
 import {
-  AV_SAMPLE_FMT_FLT,
   AV_SAMPLE_FMT_FLTP,
   AV_SAMPLE_FMT_S32,
   FF_ENCODER_AAC,
@@ -11,12 +10,13 @@ import {
   FF_ENCODER_PCM_S24LE,
   type AVSampleFormat,
 } from 'node-av/constants'
-import { type ChannelLayout, Frame } from 'node-av/lib'
+import type { ChannelLayout } from 'node-av/lib'
 import { OUTPUT_MARK } from '../../shared/output-mark.ts'
 import { AudioFile, type AudioFileFormat } from './audio-file.ts'
 import { BlockMaker } from './block-maker.ts'
 import { layoutInFile, layoutOfMask, mixedDown, type SoundFormat } from './channel-layout.ts'
 import type { Cover } from './cover.ts'
+import { frameOf } from './planar-frame.ts'
 import type { FileTags, Tags } from './tags.ts'
 
 export interface EncoderOptions {
@@ -224,7 +224,11 @@ async function createCompressed(
     }
   }
   const write = (block: readonly Float32Array[]) => {
-    if (samplesOf(block) > 0) addBlock(maker, block, source)
+    if (samplesOf(block) > 0) {
+      const frame = frameOf(block, source)
+      maker.add(frame)
+      frame.free()
+    }
     return writeMade()
   }
   const flush = () => {
@@ -233,17 +237,6 @@ async function createCompressed(
   }
   const close = () => maker.close()
   return encoderOf(path, file, { write, flush, close, layoutChange, contentType, extension })
-}
-
-function addBlock(maker: BlockMaker, block: readonly Float32Array[], source: Source): void {
-  const frame = Frame.fromAudioBuffer(bytesOf(interleaved(block)), {
-    nbSamples: samplesOf(block),
-    format: AV_SAMPLE_FMT_FLT,
-    sampleRate: source.sampleRate,
-    channelLayout: source.layout,
-  })
-  maker.add(frame)
-  frame.free()
 }
 
 interface Coding {
@@ -292,14 +285,6 @@ const samplesOf = (block: readonly Float32Array[]): number => block[0]?.length ?
 
 const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array | Int32Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength)
-
-function interleaved(block: readonly Float32Array[]): Float32Array {
-  const samples = new Float32Array(samplesOf(block) * block.length)
-  for (const [channel, plane] of block.entries()) {
-    for (let i = 0, at = channel; i < plane.length; i++, at += block.length) samples[at] = plane[i]!
-  }
-  return samples
-}
 
 const FULL_SCALE = 2 ** 23
 const [LEAST, GREATEST] = [-FULL_SCALE, FULL_SCALE - 1]

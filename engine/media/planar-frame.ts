@@ -1,0 +1,27 @@
+/** Blocks of samples as FFmpeg's frames. */
+
+import { AV_SAMPLE_FMT_FLT } from 'node-av/constants'
+import { type ChannelLayout, Frame } from 'node-av/lib'
+
+/** A frame of its own memory, of [channels][samples]; the caller frees it. */
+export const frameOf = (
+  block: readonly Float32Array[],
+  { sampleRate, layout }: { sampleRate: number; layout: ChannelLayout },
+): Frame =>
+  Frame.fromAudioBuffer(bytesOf(interleaved(block)), {
+    nbSamples: block[0]?.length ?? 0,
+    format: AV_SAMPLE_FMT_FLT,
+    sampleRate,
+    channelLayout: layout,
+  })
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength)
+
+function interleaved(block: readonly Float32Array[]): Float32Array {
+  const samples = new Float32Array((block[0]?.length ?? 0) * block.length)
+  for (const [channel, plane] of block.entries()) {
+    for (let i = 0, at = channel; i < plane.length; i++, at += block.length) samples[at] = plane[i]!
+  }
+  return samples
+}
