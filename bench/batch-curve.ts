@@ -6,7 +6,7 @@
  */
 import { fileURLToPath } from 'node:url'
 import { WARM_UP_CALLS } from '../models/graph/compiled.ts'
-import type { LaneRequest, Model } from '../models/model.ts'
+import { openLane, closeLane, type LaneRequest, type Model } from '../models/model.ts'
 import { loadMini } from '../models/mini/mini.ts'
 import { backendVersion, deviceKind } from '../models/tensor.ts'
 import { quantile, report, round } from './report.ts'
@@ -45,9 +45,9 @@ for (const chunkSeconds of CHUNK_SECONDS) {
 function measure(model: Model, size: number, chunkSeconds: number): number {
   const requests = Array.from({ length: size }, () => noiseRequest(chunkSeconds))
   const startedAt = performance.now()
-  const lanes = requests.map((request) => model.open(request))
+  const lanes = requests.map((request) => openLane(model, request))
   model.step(lanes)
-  for (const lane of lanes) model.close(lane)
+  for (const lane of lanes) closeLane(model, lane)
   return (size * chunkSeconds) / ((performance.now() - startedAt) / 1000)
 }
 

@@ -7,7 +7,7 @@
  */
 
 import { loadMini } from '../models/mini/mini.ts'
-import type { LaneRequest } from '../models/model.ts'
+import { openLane, closeLane, type LaneRequest } from '../models/model.ts'
 import { noise } from '../test/support/signals.ts'
 import { report } from './report.ts'
 
@@ -37,9 +37,9 @@ report('length-variety', {
 
 /** One or two clips, of lengths of their own. */
 function step(): void {
-  const lanes = Array.from({ length: random() < 0.5 ? 1 : 2 }, () => model.open(clip()))
+  const lanes = Array.from({ length: random() < 0.5 ? 1 : 2 }, () => openLane(model, clip()))
   model.step(lanes)
-  for (const lane of lanes) model.close(lane)
+  for (const lane of lanes) closeLane(model, lane)
 }
 
 function clip(): LaneRequest {

@@ -5,14 +5,9 @@
  *   node --import tsx bench/mini-chunk-length.ts <folder of ESC-10 by class>
  */
 import { fileURLToPath } from 'node:url'
-import {
-  chunkCount,
-  cutChunks,
-  planChunks,
-  Stitcher,
-  type ChunkPlan,
-} from '../engine/job/chunks.ts'
-import type { Acceleration, Model } from '../models/model.ts'
+import { chunkCount, planChunks, Stitcher, type ChunkPlan } from '../engine/job/chunks.ts'
+import { cutChunks } from '../test/support/cut-chunks.ts'
+import { openLane, closeLane, type Acceleration, type Model } from '../models/model.ts'
 import { loadMini } from '../models/mini/mini.ts'
 import { concatenate } from '../test/support/signals.ts'
 import {
@@ -107,7 +102,7 @@ async function separate(model: Model, { prompt, mixture, plan, acceleration }: C
   for (let first = 0; first < chunkCount(mixture.length, plan); first += BATCH_SIZE) {
     const batch = chunks.slice(first, first + BATCH_SIZE)
     const lanes = batch.map(({ channels }) =>
-      model.open({
+      openLane(model, {
         chunk: { channels, sampleRate: SAMPLE_RATE },
         prompt,
         spans: [],
@@ -117,7 +112,7 @@ async function separate(model: Model, { prompt, mixture, plan, acceleration }: C
     )
     for (let step = 0; step < lanes[0]!.steps; step += 1) model.step(lanes)
     for (const [i, lane] of lanes.entries()) {
-      parts.push(stitcher.push(batch[i]!.startSample, model.close(lane).target))
+      parts.push(stitcher.push(batch[i]!.startSample, closeLane(model, lane).target))
     }
   }
   return concatenate([...parts, stitcher.finish()].map(([channel]) => channel!))

@@ -5,9 +5,10 @@
  *   node --import tsx bench/mini-options.ts <folder of ESC-10 by class>
  */
 import { fileURLToPath } from 'node:url'
-import { cutChunks, planChunks, Stitcher } from '../engine/job/chunks.ts'
+import { planChunks, Stitcher } from '../engine/job/chunks.ts'
+import { cutChunks } from '../test/support/cut-chunks.ts'
 import { loadMini } from '../models/mini/mini.ts'
-import type { LaneRequest, LaneResult } from '../models/model.ts'
+import { openLane, closeLane, type LaneRequest, type HeadResult } from '../models/model.ts'
 import { concatenate } from '../test/support/signals.ts'
 import {
   collect,
@@ -97,9 +98,9 @@ async function separate(
   const stitcher = new Stitcher(plan)
   const parts: Float32Array[][] = []
   for (const { startSample, channels } of await collect(cutChunks(blocks, 1, plan))) {
-    const results: LaneResult[] = []
+    const results: HeadResult[] = []
     for (let candidate = 0; candidate < candidates; candidate += 1) {
-      const lane = mini.open({
+      const lane = openLane(mini, {
         chunk: { channels, sampleRate: SAMPLE_RATE },
         prompt,
         spans: [],
@@ -109,7 +110,7 @@ async function separate(
         ...request,
       })
       while (lane.stepsDone < lane.steps) mini.step([lane])
-      results.push(mini.close(lane))
+      results.push(closeLane(mini, lane))
     }
     const best = results.reduce((a, b) => (b.score > a.score ? b : a))
     parts.push(stitcher.push(startSample, best.target))

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { WARM_UP_CALLS } from '../models/graph/compiled.ts'
 import { loadMini } from '../models/mini/mini.ts'
-import type { Model } from '../models/model.ts'
+import { openLane, closeLane, type Model } from '../models/model.ts'
 import { PRECISIONS } from '../models/precision.ts'
 import { noise } from '../test/support/signals.ts'
 import { startPyTorch } from './pytorch.ts'
@@ -65,10 +65,10 @@ function separate(mini: Model, batch: number): number {
   const plain = { prompt: 'rain', spans: [], acceleration: 'fast', seed: 0 } as const
   const lanes = Array.from({ length: batch }, (_, i) => {
     const channels = [noise(SECONDS, SAMPLE_RATE, i + 1)] // lanes with the same mixture share it
-    return mini.open({ ...plain, chunk: { channels, sampleRate: SAMPLE_RATE } })
+    return openLane(mini, { ...plain, chunk: { channels, sampleRate: SAMPLE_RATE } })
   })
   const startedAt = performance.now()
   mini.step(lanes)
-  for (const lane of lanes) mini.close(lane)
+  for (const lane of lanes) closeLane(mini, lane)
   return performance.now() - startedAt
 }

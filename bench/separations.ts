@@ -7,7 +7,7 @@
  */
 import { parseArgs } from 'node:util'
 import { fileURLToPath } from 'node:url'
-import type { Acceleration, Model } from '../models/model.ts'
+import { type Acceleration, closeLane, type Model, openLane } from '../models/model.ts'
 import { loadSamAudio } from '../models/sam-audio/sam-audio.ts'
 import { backendVersion, deviceKind } from '../models/tensor.ts'
 import { noise } from '../test/support/signals.ts'
@@ -74,7 +74,7 @@ for (const { requests, together, inTurn } of cases) {
 function separate(separator: Model, waves: readonly Float32Array[]): number {
   const startedAt = performance.now()
   const lanes = waves.map((wave, i) =>
-    separator.open({
+    openLane(separator, {
       chunk: { channels: [wave], sampleRate: separator.description.sampleRate! },
       prompt: 'a dog barking',
       spans: [],
@@ -87,6 +87,6 @@ function separate(separator: Model, waves: readonly Float32Array[]): number {
     separator.step(busy)
     busy = busy.filter(({ stepsDone, steps }) => stepsDone < steps)
   }
-  for (const lane of lanes) separator.close(lane)
+  for (const lane of lanes) closeLane(separator, lane)
   return performance.now() - startedAt
 }

@@ -3,15 +3,32 @@
 import { hostname, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseModelChoice } from '../models/model-choice.ts'
+import { installedChoices, parseModelChoices, type ModelChoice } from '../models/model-choice.ts'
 import { PRECISION_CHOICES } from '../models/precision.ts'
 import { DAY_SECONDS, HOUR_SECONDS } from '../shared/durations.ts'
 import { newId } from '../shared/ids.ts'
 import { readBrokerAddress } from '../shared/broker/connection.ts'
-import { readSettings } from '../shared/process/settings.ts'
+import { readSettings, type SettingReader } from '../shared/process/settings.ts'
 import { parseBatchFrames } from './compute/batch-budget.ts'
 
 const RUNTIME_FOLDER = fileURLToPath(new URL('../.runtime', import.meta.url))
+
+/** MODELS, or MODEL where one is enough, names what the engine holds: all that there is. */
+function modelsOf(
+  parsed: SettingReader['parsed'],
+  { MODELS = '' }: NodeJS.ProcessEnv,
+  modelsFolder: string,
+): ModelChoice[] {
+  return parsed(MODELS.trim() ? 'MODELS' : 'MODEL', ALL_MODELS, (names) =>
+    names === ALL_MODELS ? installedChoices(modelsFolder) : parseModelChoices(names, modelsFolder),
+  )
+}
+
+const ALL_MODELS = 'all'
+
+/** Next to the gateway's data, where `winnow model` installs them. */
+const defaultModelsFolder = ({ DATA_DIR }: NodeJS.ProcessEnv): string =>
+  join(DATA_DIR || 'data', 'models')
 
 export type EngineConfig = ReturnType<typeof loadConfig>
 
@@ -20,11 +37,11 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
   readSettings(env, ({ text, integer, integerOrOff, choice, parsed, optional, networks, url }) => ({
     brokerAddress: readBrokerAddress({ text, optional, integer }),
     engineId: text('ENGINE_ID', `${hostname()}-${newId('engine').slice(0, 15)}`),
-    model: parsed('MODEL', 'mini', parseModelChoice),
+    models: modelsOf(parsed, env, resolve(text('MODELS_DIR', defaultModelsFolder(env)))),
     /**
-     * Of SAM-Audio's transformer; auto: bfloat16 where the device computes it fast. In bfloat16 the
-     * other lanes of a batch change a lane's result by as much as the rounding does, so it is not
-     * the default.
+     * Of the products in mini and SAM-Audio's transformer; auto: bfloat16 where the device
+     * computes it fast. In bfloat16 the other lanes of a batch change a lane's result by as much
+     * as the rounding does, so it is not the default.
      */
     precision: choice('PRECISION', PRECISION_CHOICES, 'float32'),
     textEncoderFolder: resolve(text('TEXT_ENCODER_DIR', join(RUNTIME_FOLDER, 'text-encoder'))),

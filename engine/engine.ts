@@ -2,14 +2,14 @@
 
 import type { Broker, Lease } from '../shared/broker/broker.ts'
 import type { Clock } from '../shared/clock.ts'
-import type { ModelDescription } from '../models/model.ts'
+import { CHANNELS_MAX, type ModelDescription } from '../models/model.ts'
 import type { DescribedModel, EngineDescription } from '../shared/engine-control.ts'
 import type { FailureCode } from '../shared/errors.ts'
 import type { Logger } from '../shared/telemetry/log.ts'
 import type { Job } from '../shared/messages.ts'
 import { inSpan } from '../shared/telemetry/tracing.ts'
 import type { PublicFetch } from '../shared/http/public-fetch.ts'
-import { BatchBudget, chooseFrames } from './compute/batch-budget.ts'
+import { budgetsOf } from './compute/batch-budget.ts'
 import type { ComputeThread } from './compute/compute-thread.ts'
 import type { EngineConfig } from './config.ts'
 import type { ControlledEngine } from './control-server.ts'
@@ -49,10 +49,11 @@ export function createEngine(deps: EngineDeps): Engine {
   const { config, compute, broker, clock, log, metrics } = deps
   const startedAtMs = clock.now()
   let audioSeconds = 0
-  const framesMax = chooseFrames(config.batchFramesMax, compute.ready.framesFitting)
-  const budget = new BatchBudget(framesMax, log)
+  const { models } = compute.ready
+  const budgets = budgetsOf(models, config.batchFramesMax, log)
+  const first = budgets.get(models[0]!.description.name)!
   const health = new DeviceHealth(() => deps.onSick('the device fails one job after another'))
-  const scheduler = new Scheduler(compute, budget, {
+  const scheduler = new Scheduler(compute, budgets, {
     stepped: (batch) => {
       health.stepped()
       metrics.stepped(batch)
@@ -68,7 +69,7 @@ export function createEngine(deps: EngineDeps): Engine {
     const jobDeps = {
       ...parts,
       tries: deliveries + (job.interruptions ?? 0),
-      model: compute.ready.description,
+      models: models.map(({ description }) => description),
       log: log.child({ request_id: job.request_id, attempt_id: attemptId }),
       onDeviceFailed: () => health.jobFailed(),
       onSeparated: (seconds: number) => {
@@ -90,15 +91,15 @@ export function createEngine(deps: EngineDeps): Engine {
     drain: (deadlineMs) => intake.drain(deadlineMs || config.drainSeconds * 1_000),
     giveBack: () => intake.drain(0),
     setBatching: (batchFramesMax) => {
-      budget.framesMax = batchFramesMax
+      for (const budget of budgets.values()) budget.framesMax = batchFramesMax
     },
     cancel: (requestId) => (intake.cancel(requestId) ? 'STOPPED' : 'NOT_FOUND'),
-    describe: () => describe(deps, startedAtMs, budget.framesSet),
+    describe: () => describe(deps, startedAtMs, first.framesSet),
     stats: () => ({
       state: intake.state === 'READY' && !broker.isConnected() ? 'PAUSED' : intake.state,
       jobs: intake.jobs,
       audio_seconds_total: audioSeconds,
-      batch_frames_max: budget.framesMax,
+      batch_frames_max: first.framesMax,
       ...computeStats(scheduler, compute),
     }),
   }
@@ -150,13 +151,13 @@ function describe(
   startedAtMs: number,
   batchFramesMax: number,
 ): EngineDescription {
-  const { description, backend, device } = compute.ready
-  const model = describeModel(description)
+  const { backend, device } = compute.ready
+  const models = compute.ready.models.map(({ description }) => describeModel(description))
   return {
     engine_id: config.engineId,
     version,
-    model,
-    models: [model],
+    model: models.find(({ answers }) => answers === 'text') ?? models[0]!,
+    models,
     backend,
     device,
     started_at_ms: startedAtMs,
@@ -167,13 +168,13 @@ function describe(
 
 const describeModel = (model: ModelDescription): DescribedModel => ({
   name: model.name,
-  answers: 'text',
-  stems: [],
+  answers: model.answers,
+  stems: [...model.stems],
   summary: model.summary,
   parameters: model.parameters,
   weights_sha256: model.weightsSha256,
   sample_rate: model.sampleRate ?? 0,
-  channels_max: model.channelsMax,
+  channels_max: CHANNELS_MAX,
   chunk_seconds_max: model.chunkSecondsMax,
   gives_candidates: model.givesCandidates,
   predicts_spans: model.predictsSpans,

@@ -114,7 +114,8 @@ const addresses = {
   control: control.address,
   ...(metricsServer && { metrics: metricsServer.address }),
 }
-log.info({ ...addresses, ...compute.ready }, 'ready')
+const { backend, device } = compute.ready
+log.info({ ...addresses, models: modelNames(), backend, device }, 'ready')
 announceReady({ engineId: config.engineId, ...addresses })
 manager.ready(state())
 manager.keepAlive(() => compute.beat(), state)
@@ -135,11 +136,15 @@ async function metricsText(): Promise<string> {
   return (await metrics.text()) + (await engineStateText(now))
 }
 
+function modelNames(): string[] {
+  return compute.ready.models.map(({ description }) => description.name)
+}
+
 /** The status line of the service manager. */
 function state(): string {
-  const { name } = compute.ready.description
   const { state: word, jobs } = engine.stats()
-  return `${word}: ${name} on ${compute.ready.device}, ${jobs} of ${config.jobsMax} jobs in hand`
+  const names = modelNames().join(', ')
+  return `${word}: ${names} on ${compute.ready.device}, ${jobs} of ${config.jobsMax} jobs in hand`
 }
 
 /** Ends a process that cannot serve; its supervisor starts another. */

@@ -1,8 +1,12 @@
+import { loadAudioSep } from './audiosep/audiosep.ts'
 import { choosePrecision } from './bfloat16.ts'
+import { loadHTDemucs } from './htdemucs/htdemucs.ts'
+import { readRecord } from './installed/record.ts'
 import { loadMini } from './mini/mini.ts'
 import type { Model } from './model.ts'
 import type { ModelChoice } from './model-choice.ts'
 import type { PrecisionChoice } from './precision.ts'
+import { loadRoformer } from './roformer/roformer.ts'
 import { loadSamAudio } from './sam-audio/sam-audio.ts'
 
 export interface ModelOptions {
@@ -16,12 +20,26 @@ export interface ModelOptions {
 }
 
 /** Loads the model chosen. @throws Error when its weights are missing or misshapen */
-export function loadModel(choice: ModelChoice, options: ModelOptions): Promise<Model> {
+export async function loadModel(choice: ModelChoice, options: ModelOptions): Promise<Model> {
   const precision = choosePrecision(options.precision)
-  switch (choice.name) {
+  switch (choice.kind) {
     case 'mini':
       return loadMini({ ...options, precision })
     case 'sam-audio':
       return loadSamAudio(choice.folder, precision)
+    case 'installed':
+      return loadInstalled(choice.folder)
+  }
+}
+
+async function loadInstalled(folder: string): Promise<Model> {
+  const record = readRecord(folder)
+  switch (record.kind) {
+    case 'htdemucs':
+      return loadHTDemucs(folder, record)
+    case 'audiosep':
+      return loadAudioSep(folder, record)
+    case 'roformer':
+      return loadRoformer(folder, record)
   }
 }

@@ -1,12 +1,17 @@
 /**
- * What a model is. A **lane** is one candidate of one chunk on its way through the model, with its
- * own place in its own step plan; lanes of any requests are stepped together in one batch.
+ * What a model is. A **head** is one thing that is asked of a chunk: a prompt, and which candidate
+ * of it. A **lane** is a chunk on its way through the model for one head, or for several that one
+ * pass answers, with its own place in its own step plan; lanes of any requests are stepped together
+ * in one batch.
  *
  * Invariant: a lane's result does not depend on the lanes it shares batches with (1e-5; in
  * bfloat16, not more than its rounding).
  */
 
 import type { Precision } from './precision.ts'
+
+/** No chunk has more channels; media with more is mixed down. */
+export const CHANNELS_MAX = 8
 
 export type Acceleration = 'fast' | 'balanced' | 'quality'
 
@@ -36,32 +41,41 @@ export interface OverlapState {
   states: Float32Array
 }
 
-export interface LaneRequest {
+/** A chunk, and how all that is asked of it is separated. */
+export interface ChunkRequest {
   chunk: Chunk
-  prompt: string
   spans: readonly Span[]
   acceleration: Acceleration
+  /** Where the chunk starts in its mixture, in samples (absent: 0). */
+  startSample?: number
+  /** How many samples at its end the next chunk has too (absent: 0): their states are kept. */
+  overlapSamples?: number
+  /** How many candidates are made of each prompt (absent: 1): of one, nobody needs the score. */
+  candidates?: number
+  /** Whether to predict first where the target sounds, and go by that; not together with spans. */
+  predictSpans?: boolean
+}
+
+/** One thing that is asked of a chunk. */
+export interface Head {
+  prompt: string
+  /** Of a model with stems: those whose sum is the target. */
+  stems?: readonly string[]
   /**
    * Seeds whatever is random, so that a request tried again gives the same answer. 32 bits, the
    * same for every chunk of a candidate: with `startSample`, chunks that overlap can share there
    * what is random.
    */
   seed: number
-  /** Where the chunk starts in its mixture, in samples (absent: 0). */
-  startSample?: number
+  /** Which of several candidates it is, from 0 (absent: 0), the only one of most. */
+  candidate?: number
   /** The overlap state of the chunk before, for models that need it (`needsPreviousChunk`). */
   overlapState?: OverlapState
-  /** How many samples at its end the next chunk has too (absent: 0): their states are kept. */
-  overlapSamples?: number
-  /** Which of several candidates of the chunk it is, from 0 (absent: 0), the only one of most. */
-  candidate?: number
-  /** How many are made of it (absent: 1): of a single one, nobody needs the score. */
-  candidates?: number
-  /** Whether to predict first where the target sounds, and go by that; not together with spans. */
-  predictSpans?: boolean
 }
 
 export interface Lane {
+  /** Which of the heads that were opened together it answers, by index. */
+  readonly heads: readonly number[]
   /** Rows of a batch that the lane takes. */
   readonly rows: number
   /** Time frames of each of its rows, which are padded to the longest of the batch. */
@@ -72,12 +86,6 @@ export interface Lane {
   stepsDone: number
 }
 
-/** Shaped like the chunk: its channels, its length, its rate. */
-export interface Separation {
-  target: Float32Array[]
-  residual: Float32Array[]
-}
-
 /** What a prompt may mean to a model with named classes. */
 export interface Meaning {
   name: string
@@ -85,25 +93,31 @@ export interface Meaning {
   probability: number
 }
 
-/** What a lane ends with. */
-export interface LaneResult extends Separation {
+/** What a model found out about a prompt in one chunk; absent parts: it does not tell. */
+export interface Found {
+  /** How probable it is that the prompted sound is in the chunk. */
+  match?: number | undefined
+  /** The gain that the match gave the target, from 0 to 1; absent: there is none. */
+  presenceGain?: number | undefined
+  /** The classes that the prompt may mean, the most probable first. */
+  meanings?: readonly Meaning[] | undefined
+  /** The nearest class; null: none is near the prompt. */
+  understoodAs?: string | null | undefined
+  /** What the target holds instead, where no class is near; absent: what the nearest one found. */
+  substitute?: string | undefined
+  /** Names to try instead, where no class is near, the likeliest first. */
+  nearest?: readonly string[] | undefined
+}
+
+/** The answer to one head. */
+export interface HeadResult extends Found {
+  /** Shaped like the chunk: its channels, its length, its rate. */
+  target: Float32Array[]
   /**
    * How well the model thinks it did, the higher the better: it ranks candidates of one chunk. See
    * the model's card for what it is worth.
    */
   score: number
-  /** How probable it is that the prompted sound is in the chunk. Absent: not estimated. */
-  match?: number
-  /** The gain that the match gave the target, from 0 to 1; absent: there is none. */
-  presenceGain?: number
-  /** The classes that the prompt may mean, the most probable first; absent without named ones. */
-  meanings?: readonly Meaning[]
-  /** The nearest class; null: none is near the prompt. Absent without named ones. */
-  understoodAs?: string | null
-  /** What the target holds instead, where no class is near; absent: what the nearest one found. */
-  substitute?: string
-  /** Names to try instead, where no class is near, the likeliest first. */
-  nearest?: readonly string[]
   /**
    * Where the target was predicted to sound, in order; empty: nowhere, and then nothing was
    * silenced. Absent: not requested.
@@ -113,13 +127,26 @@ export interface LaneResult extends Separation {
   overlapState?: OverlapState
 }
 
+/** How the results of chunks that overlap are joined. */
+export type Joining =
+  /** Neighbours are cross-faded over the overlap; what else the later one has is context. */
+  | { kind: 'seam' }
+  /** The sum of all chunks, each sample weighted, over the sum of the weights. */
+  | { kind: 'weighted'; weights: Float32Array }
+
 export interface ModelDescription {
   /** Short name, as the setting MODEL begins. */
   name: string
   /** One sentence for people. */
   summary: string
+  /** `text`: any prompt; `stems`: the stems that it names. */
+  answers: 'text' | 'stems'
+  /** Empty of a model that answers text. */
+  stems: readonly string[]
   /** Frames that one second of media occupies in a batch. */
   framesPerSecond: number
+  /** Frames of a batch beyond which a processor is no faster. */
+  framesOnProcessor: number
   /** The rate that chunks must have, in hertz; null: any. */
   sampleRate: number | null
   /**
@@ -127,10 +154,14 @@ export interface ModelDescription {
    * anywhere.
    */
   frameSamples: number
-  /** The most channels a chunk may have; more are mixed down. */
-  channelsMax: number
   /** The longest chunk that the model separates well, in seconds; longer media is cut up. */
   chunkSecondsMax: number
+  /**
+   * Samples of every chunk, and from one to the next, of a model that has them fixed; null: the
+   * request and `chunkSecondsMax` say.
+   */
+  fixedChunks: { samples: number; hop: number } | null
+  joining: Joining
   /** The most overlap of neighbouring chunks that pays, in seconds. */
   overlapSecondsMax: Readonly<Record<Acceleration, number>>
   /** What each acceleration does, in a few words. */
@@ -153,13 +184,27 @@ export interface Model {
   /** What an operator should know of how it was loaded, in sentences. */
   readonly warnings: readonly string[]
   /**
-   * A lane at its first step. @throws Error when the chunk is not one that the description allows
+   * Opens all that is asked of a chunk, which shares what is computed of the chunk alone.
+   * @returns lanes at their first step; together they answer each head once
+   * @throws Error when the chunk is not one that the description allows; nothing is held then
    */
-  open(request: LaneRequest): Lane
+  open(request: ChunkRequest, heads: readonly Head[]): Lane[]
   /** Advances every lane given by one evaluation, in one batched call. */
   step(lanes: readonly Lane[]): void
-  /** The result of a lane whose steps are done; frees what the lane held. */
-  close(lane: Lane): LaneResult
+  /** The result of each head of a lane whose steps are done; frees what the lane held. */
+  close(lane: Lane): HeadResult[]
   /** Frees what the lane held, at any step. */
   discard(lane: Lane): void
 }
+
+/** One head of a chunk. */
+export type LaneRequest = ChunkRequest & Head
+
+/** Opens one head of a chunk alone. */
+export function openLane(model: Model, { chunk, ...request }: LaneRequest): Lane {
+  const [lane] = model.open({ chunk, ...request }, [request])
+  return lane!
+}
+
+/** The result of a lane with one head. */
+export const closeLane = (model: Model, lane: Lane): HeadResult => model.close(lane)[0]!

@@ -1,6 +1,6 @@
 /**
- * A compute thread's program with a model that costs nothing: the target is the mixture, the
- * residual silence. What a request takes then is the path beside the model.
+ * A compute thread's program with a model that costs nothing: the target is the mixture.
+ * What a request takes then is the path without the model.
  */
 
 import { parentPort } from 'node:worker_threads'
@@ -11,17 +11,21 @@ import type {
   Replies,
   ToWorker,
 } from '../../engine/compute/compute-messages.ts'
-import type { Lane, LaneRequest, LaneResult, Model, ModelDescription } from '../../models/model.ts'
+import type { HeadResult, Lane, Model, ModelDescription } from '../../models/model.ts'
 
 /** As the built-in model's, so that chunks and batches are as long. */
 const DESCRIPTION: ModelDescription = {
   name: 'free',
   summary: 'Passes the mixture through.',
+  answers: 'text',
+  stems: [],
   framesPerSecond: 31.25,
+  framesOnProcessor: 4_096,
   sampleRate: null,
   frameSamples: 1,
-  channelsMax: 8,
   chunkSecondsMax: 10,
+  fixedChunks: null,
+  joining: { kind: 'seam' },
   overlapSecondsMax: { fast: 1, balanced: 2, quality: 2 },
   passes: { fast: 'none', balanced: 'none', quality: 'none' },
   needsPreviousChunk: false,
@@ -39,17 +43,18 @@ interface FreeLane extends Lane {
 const FREE_MODEL: Model = {
   description: DESCRIPTION,
   warnings: [],
-  open({ chunk: { channels, sampleRate } }: LaneRequest): FreeLane {
+  open({ chunk: { channels, sampleRate } }, heads): FreeLane[] {
     const seconds = channels[0]!.length / sampleRate
     const frames = Math.ceil(seconds * DESCRIPTION.framesPerSecond)
-    return { rows: 1, frames, steps: 1, stepsDone: 0, channels }
+    const all = heads.map((_, i) => i)
+    return [{ heads: all, rows: 1, frames, steps: 1, stepsDone: 0, channels }]
   },
   step(lanes) {
     for (const lane of lanes) lane.stepsDone += 1
   },
-  close(lane): LaneResult {
-    const { channels: target } = lane as FreeLane
-    return { target, residual: target.map(({ length }) => new Float32Array(length)), score: 1 }
+  close(lane): HeadResult[] {
+    const { heads, channels: target } = lane as FreeLane
+    return heads.map(() => ({ target, score: 1 }))
   },
   discard: () => undefined,
 }
@@ -58,12 +63,14 @@ const FREE_MODEL: Model = {
 const HELD: DeviceState = { graphs: 0, memoryBytes: 0, memoryPeakBytes: 0 }
 
 const lanes = new Map<number, Lane>()
+let opened = 0
 
 parentPort!.on('message', ({ call, ...command }: ToWorker) => {
   const startedAt = performance.now()
   const value = obey(command)
   const seconds = (performance.now() - startedAt) / 1_000
-  const audio = value && 'target' in value ? [...value.target, ...value.residual] : []
+  const results = (value ?? []).filter((part): part is HeadResult => 'target' in part)
+  const audio = results.flatMap(({ target }) => target)
   send(
     { call, seconds, held: HELD, value },
     audio.map(({ buffer }) => buffer as ArrayBuffer),
@@ -71,11 +78,10 @@ parentPort!.on('message', ({ call, ...command }: ToWorker) => {
 })
 send({
   ready: {
-    description: DESCRIPTION,
+    models: [{ description: DESCRIPTION, framesFitting: null }],
     backend: 'none',
     device: 'cpu',
     warnings: [],
-    framesFitting: null,
   },
   held: HELD,
 })
@@ -83,9 +89,11 @@ send({
 function obey(command: Command): Replies[Command['type']] {
   switch (command.type) {
     case 'open': {
-      const lane = FREE_MODEL.open(command.request)
-      lanes.set(command.lane, lane)
-      return { rows: lane.rows, frames: lane.frames, steps: lane.steps }
+      return FREE_MODEL.open(command.request, command.heads).map((lane) => {
+        lanes.set(++opened, lane)
+        const { heads, rows, frames, steps } = lane
+        return { lane: opened, heads, rows, frames, steps }
+      })
     }
     case 'step':
       FREE_MODEL.step(command.lanes.map((id) => lanes.get(id)!))

@@ -3,6 +3,7 @@
  * take: `step-worker.ts <StepQuestion as JSON>`; prints one StepModel, then StepTimes, as JSON.
  */
 
+import { openLane, closeLane } from '../../models/model.ts'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { openGpuMonitor } from '../../engine/operations/gpu-monitor.ts'
 import { WARM_UP_CALLS } from '../../models/graph/compiled.ts'
 import { loadModel } from '../../models/load-model.ts'
-import { parseModelChoice } from '../../models/model-choice.ts'
+import { parseModelChoices } from '../../models/model-choice.ts'
 import type { PrecisionChoice } from '../../models/precision.ts'
 import { deviceKind } from '../../models/tensor.ts'
 import { createLogger } from '../../shared/telemetry/log.ts'
@@ -21,10 +22,13 @@ const runtime = fileURLToPath(new URL('../../.runtime', import.meta.url))
 const question = JSON.parse(process.argv[2] ?? '') as StepQuestion
 const { env } = process
 const startedAt = performance.now()
-const model = await loadModel(parseModelChoice(env.MODEL ?? 'mini'), {
-  textEncoderFolder: env.TEXT_ENCODER_DIR ?? join(runtime, 'text-encoder'),
-  precision: (env.PRECISION ?? 'float32') as PrecisionChoice,
-})
+const model = await loadModel(
+  parseModelChoices(env.MODEL ?? 'mini', env.MODELS_DIR ?? 'data/models')[0]!,
+  {
+    textEncoderFolder: env.TEXT_ENCODER_DIR ?? join(runtime, 'text-encoder'),
+    precision: (env.PRECISION ?? 'float32') as PrecisionChoice,
+  },
+)
 const gpus = await openGpuMonitor({
   visible: env.CUDA_VISIBLE_DEVICES,
   onXid: () => undefined,
@@ -68,15 +72,15 @@ function isTimeLeft(): boolean {
 /** From opening the lanes of a batch to their results, for one of its steps. */
 function step({ seconds, batch }: { seconds: number; batch: number }): StepTime {
   const lanes = Array.from({ length: batch }, (_, i) => {
-    const channels = [noise(seconds, rate, i + 1)] // lanes with one sound would be encoded once
+    const channels = [noise(seconds, rate, i + 1)] // each lane has its own sound
     const chunk = { channels, sampleRate: rate }
-    return model.open({ chunk, prompt: 'rain', spans: [], acceleration: 'fast', seed: i })
+    return openLane(model, { chunk, prompt: 'rain', spans: [], acceleration: 'fast', seed: i })
   })
   const frames = Math.max(...lanes.map((lane) => lane.frames))
   const { steps } = lanes[0]!
   const openedAt = performance.now()
   while (lanes[0]!.stepsDone < steps) model.step(lanes)
-  for (const lane of lanes) model.close(lane)
+  for (const lane of lanes) closeLane(model, lane)
   const stepSeconds = (performance.now() - openedAt) / 1_000 / steps
   return { batch, seconds, frames: batch * frames, stepSeconds }
 }

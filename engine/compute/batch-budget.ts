@@ -1,9 +1,10 @@
 /**
- * The frame budget of a batch: the configured one, lowered while the device lacks memory for it.
+ * The frame budget of a model's batches: the configured one, lowered while the device lacks memory
+ * for it.
  */
 
 import type { Logger } from '../../shared/telemetry/log.ts'
-import type { BatchLimits } from './batch-policy.ts'
+import type { LoadedModel } from './compute-messages.ts'
 
 /** The range of the configured budget. */
 export const BATCH_FRAMES = { least: 1, most: 10_000_000 }
@@ -17,21 +18,36 @@ export function parseBatchFrames(text: string): number | 'auto' {
   throw new Error(`must be auto or a whole number from ${least} to ${most}, not "${text}"`)
 }
 
-/** `auto` where the memory of the device is not counted: on a processor. */
-const FRAMES_ON_PROCESSOR = 4_096
 /** `auto` at most: a larger batch is no faster, and those who come meanwhile wait for its end. */
 const FRAMES_AUTO_MAX = 65_536
 
-/** @param framesFitting in the memory of the device, as predicted; null: not counted */
-export function chooseFrames(configured: number | 'auto', framesFitting: number | null): number {
+/** Of a loaded model; `auto` on a processor, whose memory is not counted: the model's own. */
+export function chooseFrames(
+  configured: number | 'auto',
+  { description, framesFitting }: LoadedModel,
+): number {
   if (configured !== 'auto') return configured
-  return framesFitting === null ? FRAMES_ON_PROCESSOR : Math.min(framesFitting, FRAMES_AUTO_MAX)
+  if (framesFitting === null) return description.framesOnProcessor
+  return Math.min(framesFitting, FRAMES_AUTO_MAX)
 }
+
+/** Of each model, by name. */
+export const budgetsOf = (
+  models: readonly LoadedModel[],
+  configured: number | 'auto',
+  log: Logger,
+): Map<string, BatchBudget> =>
+  new Map(
+    models.map((model) => [
+      model.description.name,
+      new BatchBudget(chooseFrames(configured, model), log),
+    ]),
+  )
 
 /** Batches stepped before twice as many frames are tried again. */
 const STEPS_BEFORE_GROWTH = 1_000
 
-export class BatchBudget implements BatchLimits {
+export class BatchBudget {
   readonly #log: Logger
   #framesSet: number
   #framesMax: number

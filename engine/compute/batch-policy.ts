@@ -5,6 +5,8 @@ export interface WaitingLane {
   id: number
   accountId: string
   requestId: string
+  /** The name of its model: a batch has lanes of one. */
+  model: string
   /** Rows of a batch that it takes. */
   rows: number
   /** Of each of its rows. */
@@ -14,9 +16,11 @@ export interface WaitingLane {
 export interface BatchLimits {
   /** Budget of one batch: its rows times the frames of its longest. A wider lane runs alone. */
   framesMax: number
+  /** How long the device takes for a frame, as measured. */
+  secondsPerFrame: number
 }
 
-/** Frames already stepped for each account and each request: who had least goes first. */
+/** Seconds of the device that each account and each request had: who had least goes first. */
 export interface Served {
   accounts: ReadonlyMap<string, number>
   requests: ReadonlyMap<string, number>
@@ -29,15 +33,22 @@ const FILL_MIN = 0.8
  * The next batch, in order of priority; empty when nothing waits. The account that was served least
  * comes first, within it the request served least, then the lane opened first: so a short request
  * overtakes a long one, and an account with many requests gets no more than its share (start-time
- * fair queueing, Goyal, Vin and Cheng 1997, on frames). Each lane has its turn once; one whose
+ * fair queueing, Goyal, Vin and Cheng 1997, on seconds of the device). The batch has the first
+ * lane's model. Each lane has its turn once; one whose
  * length would waste the batch on padding waits for the next.
  */
 export function nextBatch(
   waiting: readonly WaitingLane[],
   served: Served,
-  { framesMax }: BatchLimits,
+  limitsOf: (model: string) => BatchLimits,
 ): WaitingLane[] {
-  const accounts = accountsOf(waiting, served)
+  const model = accountsOf(waiting, served).at(-1)?.requests.at(-1)?.lanes.at(-1)?.model
+  if (model === undefined) return []
+  const { framesMax, secondsPerFrame } = limitsOf(model)
+  const accounts = accountsOf(
+    waiting.filter((lane) => lane.model === model),
+    served,
+  )
   const batch: WaitingLane[] = []
   let size: BatchSize = { rows: 0, longest: 0, filled: 0 }
   for (let account = accounts.pop(); account; account = accounts.pop()) {
@@ -47,8 +58,8 @@ export function nextBatch(
     if (batch.length === 0 || fits(grown, framesMax)) {
       batch.push(lane)
       size = grown
-      account.served += framesOf(lane)
-      request.served += framesOf(lane)
+      account.served += secondsPerFrame * framesOf(lane)
+      request.served += secondsPerFrame * framesOf(lane)
     }
     if (request.lanes.length > 0) insert(account.requests, request, compareRequests)
     if (account.requests.length > 0) insert(accounts, account, compareAccounts)

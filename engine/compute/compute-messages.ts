@@ -1,39 +1,56 @@
 /** The messages between compute-thread.ts and compute-worker.ts. */
 
-import type { LaneRequest, LaneResult, ModelDescription } from '../../models/model.ts'
+import type { ChunkRequest, Head, HeadResult, ModelDescription } from '../../models/model.ts'
 import type { ModelChoice } from '../../models/model-choice.ts'
 import type { PrecisionChoice } from '../../models/precision.ts'
 
 export interface WorkerOptions {
-  model: ModelChoice
+  /** Those that the thread holds, the preferred first. */
+  models: readonly ModelChoice[]
   textEncoderFolder: string
   precision: PrecisionChoice
   /** `auto`: the thread predicts what fits the device. */
   batchFramesMax: number | 'auto'
 }
 
-/** The worker's first message, when the model is loaded and warm. */
-export interface Ready {
+export interface LoadedModel {
   description: ModelDescription
+  /** Frames of a batch that fit the device's memory, as predicted; null: not predicted. */
+  framesFitting: number | null
+}
+
+/** The worker's first message, when the models are loaded and warm. */
+export interface Ready {
+  /** In the order of `WorkerOptions`. */
+  models: readonly LoadedModel[]
   /** Such as `tensorflow 2.21.0`. */
   backend: string
   device: 'cpu' | 'gpu'
-  /** Frames of a batch that fit the device's memory, as predicted; null: not predicted. */
-  framesFitting: number | null
-  /** Notes for the operator on model and device, in sentences. */
+  /** Notes for the operator on models and device, in sentences. */
   warnings: readonly string[]
 }
 
+/** All that is asked of one model about a chunk. */
+export interface ChunkOrder {
+  /** Its name. */
+  model: string
+  request: ChunkRequest
+  heads: readonly Head[]
+}
+
 export type Command =
-  | { type: 'open'; lane: number; request: LaneRequest }
+  | ({ type: 'open' } & ChunkOrder)
   | { type: 'step'; lanes: readonly number[] }
   | { type: 'close'; lane: number }
   | { type: 'discard'; lane: number }
   /** Answered like any other, in its turn: the thread is alive. */
   | { type: 'beat' }
 
-/** The result of `open`: what a lane takes of a batch, and its number of steps. */
+/** A lane that `open` made: what it answers, what it takes of a batch, its number of steps. */
 export interface OpenedLane {
+  lane: number
+  /** Indices of the order's heads. */
+  heads: readonly number[]
   rows: number
   frames: number
   steps: number
@@ -41,9 +58,9 @@ export interface OpenedLane {
 
 /** The result of each command. */
 export interface Replies {
-  open: OpenedLane
+  open: OpenedLane[]
   step: null
-  close: LaneResult
+  close: HeadResult[]
   discard: null
   beat: null
 }

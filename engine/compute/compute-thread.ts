@@ -5,9 +5,10 @@
 
 import { Worker } from 'node:worker_threads'
 import type { Logger } from '../../shared/telemetry/log.ts'
-import type { LaneRequest, LaneResult } from '../../models/model.ts'
+import type { HeadResult } from '../../models/model.ts'
 import { ComputeLostError, computeErrorOf } from './compute-errors.ts'
 import type {
+  ChunkOrder,
   Command,
   DeviceState,
   FromWorker,
@@ -37,7 +38,6 @@ export class ComputeThread {
   readonly #pending = new Map<number, PendingCall>()
   #worker: Worker | null = null
   #calls = 0
-  #lanes = 0
   #stopped = false
   #restarting: Promise<void> | null = null
   /** Set once the thread has started. */
@@ -77,20 +77,19 @@ export class ComputeThread {
     return this.#restarting
   }
 
-  /** Opens a lane; the memory of its chunk is transferred. */
-  async open(request: LaneRequest): Promise<OpenedLane & { lane: number }> {
-    const lane = ++this.#lanes
-    const memory = request.chunk.channels.map((channel) => channel.buffer as ArrayBuffer)
-    const opened = await this.#call({ type: 'open', lane, request }, memory)
-    return { lane, ...opened }
+  /** Opens the lanes of a chunk, whose memory is transferred. */
+  open(order: ChunkOrder): Promise<OpenedLane[]> {
+    const memory = order.request.chunk.channels.map((channel) => channel.buffer as ArrayBuffer)
+    return this.#call({ type: 'open', ...order }, memory)
   }
 
-  /** One batched evaluation of the lanes. */
+  /** One batched evaluation of lanes of one model. */
   async step(lanes: readonly number[]): Promise<void> {
     await this.#call({ type: 'step', lanes })
   }
 
-  close(lane: number): Promise<LaneResult> {
+  /** The result of each head of the lane. */
+  close(lane: number): Promise<HeadResult[]> {
     return this.#call({ type: 'close', lane })
   }
 

@@ -6,9 +6,15 @@ import { writeFileSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { graphsHeld } from '../../models/graph/compiled.ts'
 import { loadModel } from '../../models/load-model.ts'
-import { framesThatFit, predictMemory, type MemoryPrediction } from '../../models/memory/predict.ts'
+import {
+  bytesFor,
+  framesThatFit,
+  predictMemory,
+  type MemoryPrediction,
+} from '../../models/memory/predict.ts'
 import { backendVersion, deviceKind, deviceWarnings, native } from '../../models/tensor.ts'
-import type { Lane, LaneResult } from '../../models/model.ts'
+import type { HeadResult, Lane, Model } from '../../models/model.ts'
+import type { ModelChoice } from '../../models/model-choice.ts'
 import type {
   Command,
   DeviceState,
@@ -18,26 +24,40 @@ import type {
   WorkerOptions,
 } from './compute-messages.ts'
 
+interface LoadedModel {
+  model: Model
+  /** Null where memory is not counted. */
+  prediction: MemoryPrediction | null
+}
+
+interface OpenLane {
+  model: Model
+  lane: Lane
+}
+
 if (!parentPort) throw new Error('compute-worker.ts runs in a worker thread only')
 const port = parentPort
 const options = workerData as WorkerOptions
-const prediction = await predicted()
-const model = await loadModel(options.model, options)
-const lanes = new Map<number, Lane>()
+const models = new Map<string, LoadedModel>()
+const lanes = new Map<number, OpenLane>()
+let lanesOpened = 0
 let memoryPeakBytes = 0
 /** Of at most 15 characters. */
 const THREAD_NAME = 'winnow-compute'
 
 nameThread()
-warmUp()
+for (const choice of options.models) await load(choice)
+for (const { model } of models.values()) warmUp(model)
 port.on('message', answer)
 say({
   ready: {
-    description: model.description,
+    models: [...models.values()].map(({ model, prediction }) => ({
+      description: model.description,
+      framesFitting: prediction && framesThatFit(freeBytes(), prediction),
+    })),
     backend: backendVersion(),
     device: deviceKind(),
-    framesFitting: prediction && framesThatFit(freeBytes(), prediction),
-    warnings: [...deviceWarnings(), ...model.warnings],
+    warnings: [...deviceWarnings(), ...[...models.values()].flatMap(({ model }) => model.warnings)],
   },
   held: held(),
 })
@@ -57,22 +77,32 @@ function answer({ call, ...command }: ToWorker): void {
 function obey(command: Command): Replies[Command['type']] {
   switch (command.type) {
     case 'open': {
-      const lane = model.open(command.request)
-      lanes.set(command.lane, lane)
-      return { rows: lane.rows, frames: lane.frames, steps: lane.steps }
+      const model = modelOf(command.model)
+      return model.open(command.request, command.heads).map((lane) => {
+        const id = ++lanesOpened
+        lanes.set(id, { model, lane })
+        return {
+          lane: id,
+          heads: lane.heads,
+          rows: lane.rows,
+          frames: lane.frames,
+          steps: lane.steps,
+        }
+      })
     }
     case 'step': {
-      model.step(command.lanes.map(laneOf))
+      const open = command.lanes.map(laneOf)
+      open[0]?.model.step(open.map(({ lane }) => lane))
       return null
     }
     case 'close': {
-      const lane = laneOf(command.lane)
+      const open = laneOf(command.lane)
       lanes.delete(command.lane)
-      return closed(lane)
+      return closed(open)
     }
     case 'discard': {
-      const lane = lanes.get(command.lane)
-      if (lane) model.discard(lane)
+      const open = lanes.get(command.lane)
+      open?.model.discard(open.lane)
       lanes.delete(command.lane)
       return null
     }
@@ -82,7 +112,7 @@ function obey(command: Command): Replies[Command['type']] {
 }
 
 /** A lane whose result cannot be read is freed too. */
-function closed(lane: Lane): LaneResult {
+function closed({ model, lane }: OpenLane): HeadResult[] {
   try {
     return model.close(lane)
   } catch (error) {
@@ -91,16 +121,44 @@ function closed(lane: Lane): LaneResult {
   }
 }
 
-function laneOf(id: number): Lane {
-  const lane = lanes.get(id)
-  if (!lane) throw new Error(`no lane ${id} is open`)
-  return lane
+function laneOf(id: number): OpenLane {
+  const open = lanes.get(id)
+  if (!open) throw new Error(`no lane ${id} is open`)
+  return open
+}
+
+function modelOf(name: string): Model {
+  const loaded = models.get(name)
+  if (!loaded) throw new Error(`no model ${name} is loaded`)
+  return loaded.model
+}
+
+/**
+ * Loads a model next to those that are loaded.
+ * @throws Error when a GPU has no room for its weights and one lane
+ */
+async function load(choice: ModelChoice): Promise<void> {
+  const prediction = await predicted(choice)
+  if (prediction) assertFits(choice, prediction)
+  const model = await loadModel(choice, options)
+  models.set(model.description.name, { model, prediction })
 }
 
 /** What the model takes, where it is needed: a processor's memory is not counted. */
-async function predicted(): Promise<MemoryPrediction | null> {
+async function predicted(choice: ModelChoice): Promise<MemoryPrediction | null> {
   if (options.batchFramesMax !== 'auto' || deviceKind() !== 'gpu') return null
-  return predictMemory(() => loadModel(options.model, options))
+  return predictMemory(() => loadModel(choice, options))
+}
+
+function assertFits(choice: ModelChoice, prediction: MemoryPrediction): void {
+  const needed = prediction.weightsBytes + bytesFor(1, prediction)
+  const free = freeBytes()
+  if (free <= 0 || needed <= free) return
+  const gigabytes = (bytes: number) => (bytes / 1e9).toFixed(1)
+  throw new Error(
+    `MODELS: ${choice.name} needs ${gigabytes(needed)} GB of the device's memory next to the ` +
+      `models before it, and ${gigabytes(free)} GB are left. Name fewer models.`,
+  )
 }
 
 function held(): DeviceState {
@@ -125,19 +183,26 @@ function nameThread(): void {
 }
 
 /** The first call of every kernel is slow, so it is made before any job. */
-function warmUp(): void {
-  const sampleRate = model.description.sampleRate ?? 32_000
-  const chunk = { channels: [new Float32Array(sampleRate)], sampleRate }
-  const lane = model.open({ chunk, prompt: 'speech', spans: [], acceleration: 'fast', seed: 0 })
-  while (lane.stepsDone < lane.steps) model.step([lane])
-  model.close(lane)
+function warmUp(model: Model): void {
+  const { sampleRate, fixedChunks, stems } = model.description
+  const rate = sampleRate ?? 32_000
+  const chunk = { channels: [new Float32Array(fixedChunks?.samples ?? rate)], sampleRate: rate }
+  const head = { prompt: 'speech', stems, seed: 0 }
+  const lanes = model.open({ chunk, spans: [], acceleration: 'fast' }, [head])
+  for (const lane of lanes) {
+    while (lane.stepsDone < lane.steps) model.step([lane])
+    model.close(lane)
+  }
 }
 
 /** Audio is transferred, not copied. */
 function transferables(value: Replies[Command['type']]): ArrayBuffer[] {
-  if (!value || !('target' in value)) return []
-  const overlapState = value.overlapState ? [value.overlapState.states] : []
-  const arrays = [...value.target, ...value.residual, ...overlapState]
+  if (!Array.isArray(value)) return []
+  const results = value.filter((part): part is HeadResult => 'target' in part)
+  const arrays = results.flatMap(({ target, overlapState }) => [
+    ...target,
+    ...(overlapState ? [overlapState.states] : []),
+  ])
   return arrays.map(({ buffer }) => buffer as ArrayBuffer)
 }
 

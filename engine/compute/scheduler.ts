@@ -1,9 +1,16 @@
 /** The lanes of all open jobs: gives the compute thread its next batch whenever it is free. */
 
-import type { LaneRequest, LaneResult } from '../../models/model.ts'
+import type { HeadResult } from '../../models/model.ts'
 import type { BatchBudget } from './batch-budget.ts'
-import { framesOf, nextBatch, paddedFrames, type WaitingLane } from './batch-policy.ts'
+import {
+  framesOf,
+  nextBatch,
+  paddedFrames,
+  type BatchLimits,
+  type WaitingLane,
+} from './batch-policy.ts'
 import { ComputeLostError, DeviceMemoryError, LaneTooLargeError } from './compute-errors.ts'
+import type { ChunkOrder, OpenedLane } from './compute-messages.ts'
 import type { ComputeThread } from './compute-thread.ts'
 
 /** The account and request of the lane. */
@@ -15,16 +22,18 @@ export interface LaneOwner {
 interface LaneOptions {
   signal: AbortSignal
   onStep: (share: number) => void
-  /** Called when a batch with the lane begins, until one of them was computed. */
+  /** Called when a batch with the first lane begins, until one of them was computed. */
   onBegin?: (() => void) | undefined
 }
 
 interface OpenLane extends WaitingLane {
+  /** Indices of its order's heads. */
+  heads: readonly number[]
   steps: number
   stepsLeft: number
   onStep: (share: number) => void
   onBegin: (() => void) | undefined
-  resolve(result: LaneResult): void
+  resolve(results: HeadResult[]): void
   reject(error: unknown): void
 }
 
@@ -56,9 +65,14 @@ export interface SchedulerObserver {
 /** Counts of requests that have ended are kept up to this many. */
 const REQUESTS_REMEMBERED_MAX = 1_000
 
+/** Before a batch of a model was measured: what matters is that no frame is free. */
+const SECONDS_PER_FRAME_UNKNOWN = 0.001
+
 export class Scheduler {
   readonly #compute: Compute
-  readonly #budget: BatchBudget
+  readonly #budgets: ReadonlyMap<string, BatchBudget>
+  /** Of each model, in its latest batch. */
+  readonly #secondsPerFrame = new Map<string, number>()
   readonly #observer: SchedulerObserver
   readonly #lanes = new Map<number, OpenLane>()
   readonly #accounts = new Map<string, number>()
@@ -67,57 +81,79 @@ export class Scheduler {
   readonly #opening = new Set<Promise<unknown>>()
   readonly #totals = { stepsTotal: 0, laneStepsTotal: 0, framesTotal: 0 }
   #stepping = false
-  /** Of the largest batch that was computed, padding included. */
-  #framesComputedMax = 0
+  /** Of each model's largest batch that was computed, padding included. */
+  readonly #framesComputedMax = new Map<string, number>()
 
-  constructor(compute: Compute, budget: BatchBudget, observer: SchedulerObserver = {}) {
+  /** @param budgets of the models, by name */
+  constructor(
+    compute: Compute,
+    budgets: ReadonlyMap<string, BatchBudget>,
+    observer: SchedulerObserver = {},
+  ) {
     this.#compute = compute
-    this.#budget = budget
+    this.#budgets = budgets
     this.#observer = observer
   }
 
   /**
-   * Takes one lane through the model; `onStep` gets, after each of its steps, the share of all
-   * steps that it was. Once aborted it rejects at once, even while a call for the lane hangs.
+   * Takes a chunk through the model; `onStep` gets, after each step of a lane, the share of all its
+   * steps that it was, times its heads. Once aborted it rejects at once, even while a call hangs.
+   * @returns the result of each head
    * @throws the signal's reason once aborted; what compute-errors.ts has
    */
-  separate(request: LaneRequest, owner: LaneOwner, options: LaneOptions): Promise<LaneResult> {
-    return untilAborted(options.signal, () => this.#separate(request, owner, options))
+  separate(order: ChunkOrder, owner: LaneOwner, options: LaneOptions): Promise<HeadResult[]> {
+    return untilAborted(options.signal, () => this.#separate(order, owner, options))
   }
 
   async #separate(
-    request: LaneRequest,
+    order: ChunkOrder,
     owner: LaneOwner,
     options: LaneOptions,
-  ): Promise<LaneResult> {
+  ): Promise<HeadResult[]> {
     const { signal } = options
-    const opening = this.#open(request, owner, options)
+    const opening = this.#open(order, owner, options)
     this.#opening.add(opening)
-    const { id, promise } = await opening.finally(() => this.#opening.delete(opening))
-    const abandon = () => this.#abandon(id, signal.reason)
+    const lanes = await opening.finally(() => this.#opening.delete(opening))
+    const ids = lanes.map(({ id }) => id)
+    const abandon = () => this.#abandonAll(ids, signal.reason)
     signal.addEventListener('abort', abandon, { once: true })
     if (signal.aborted) abandon()
     void this.#run()
     try {
-      return await promise
+      const results = await Promise.all(lanes.map(({ promise }) => promise))
+      const byHead = lanes.flatMap(({ heads }, i) =>
+        heads.map((head, k): [number, HeadResult] => [head, results[i]![k]!]),
+      )
+      return byHead.sort(([one], [other]) => one - other).map(([, result]) => result)
+    } catch (error) {
+      this.#abandonAll(ids, error) // the others of the chunk would be computed for nothing
+      throw error
     } finally {
       signal.removeEventListener('abort', abandon)
     }
   }
 
-  /** A lane that waits for its first step, and the promise of its result. */
-  async #open(
-    request: LaneRequest,
+  /** Lanes that wait for their first step, and the promises of their results. */
+  async #open(order: ChunkOrder, owner: LaneOwner, options: LaneOptions) {
+    const { model } = order
+    const opened = await this.#watchMemory(model, this.#compute.open(order))
+    this.#join(owner)
+    return opened.map((lane, i) =>
+      this.#take(lane, model, owner, i === 0 ? options : { ...options, onBegin: undefined }),
+    )
+  }
+
+  #take(
+    { lane: id, heads, rows, frames, steps }: OpenedLane,
+    model: string,
     owner: LaneOwner,
     { onStep, onBegin }: LaneOptions,
-  ): Promise<{ id: number; promise: Promise<LaneResult> }> {
-    const { lane: id, rows, frames, steps } = await this.#watchMemory(this.#compute.open(request))
-    const { promise, resolve, reject } = promiseWithResolvers<LaneResult>()
+  ) {
+    const { promise, resolve, reject } = promiseWithResolvers<HeadResult[]>()
     promise.catch(() => undefined) // awaited by the caller: until then it is not unhandled
-    this.#join(owner)
-    const size = { rows, frames, steps, stepsLeft: steps }
-    this.#lanes.set(id, { id, ...owner, ...size, onStep, onBegin, resolve, reject })
-    return { id, promise }
+    const size = { heads, rows, frames, steps, stepsLeft: steps }
+    this.#lanes.set(id, { id, model, ...owner, ...size, onStep, onBegin, resolve, reject })
+    return { id, heads, promise }
   }
 
   stats(): SchedulerStats {
@@ -133,7 +169,8 @@ export class Scheduler {
         // begin no sooner, and lanes of one chunk would not share its encoding.
         await Promise.allSettled(this.#opening)
         const served = { accounts: this.#accounts, requests: this.#requests }
-        const batch = nextBatch([...this.#lanes.values()], served, this.#budget) as OpenLane[]
+        const limitsOf = (model: string) => this.#limitsOf(model)
+        const batch = nextBatch([...this.#lanes.values()], served, limitsOf) as OpenLane[]
         if (batch.length === 0) return
         await this.#step(batch)
       }
@@ -142,21 +179,30 @@ export class Scheduler {
     }
   }
 
+  #limitsOf(model: string): BatchLimits {
+    const secondsPerFrame = this.#secondsPerFrame.get(model) ?? SECONDS_PER_FRAME_UNKNOWN
+    return { framesMax: this.#budgets.get(model)!.framesMax, secondsPerFrame }
+  }
+
   /**
    * Steps a batch. Without memory for it, its halves are stepped; after any other failure each of
    * its lanes is stepped alone, so that only the one at fault fails.
    */
   async #step(batch: readonly OpenLane[]): Promise<void> {
+    const { model } = batch[0]!
+    const budget = this.#budgets.get(model)!
     try {
       const padded = paddedFrames(batch)
-      const framesMax = Math.max(this.#budget.framesMax, padded)
+      const framesMax = Math.max(budget.framesMax, padded)
       for (const lane of batch) if (lane.stepsLeft === lane.steps) lane.onBegin?.()
       const startedAt = performance.now()
-      await this.#watchMemory(this.#compute.step(batch.map((lane) => lane.id)))
+      await this.#watchMemory(model, this.#compute.step(batch.map((lane) => lane.id)))
       const seconds = (performance.now() - startedAt) / 1_000
-      const frames = this.#count(batch)
-      this.#framesComputedMax = Math.max(this.#framesComputedMax, padded)
-      this.#budget.stepped()
+      const frames = this.#count(batch, seconds)
+      this.#secondsPerFrame.set(model, seconds / frames)
+      const computedMax = this.#framesComputedMax.get(model) ?? 0
+      this.#framesComputedMax.set(model, Math.max(computedMax, padded))
+      budget.stepped()
       this.#observer.stepped?.({ seconds, lanes: batch.length, frames, framesMax })
       for (const lane of batch) this.#advance(lane)
     } catch (error) {
@@ -176,17 +222,18 @@ export class Scheduler {
   /** Why a lane fails that could not be stepped alone. */
   #faultOf(lane: OpenLane, error: unknown): unknown {
     const isTooLarge =
-      error instanceof DeviceMemoryError && framesOf(lane) > this.#framesComputedMax
+      error instanceof DeviceMemoryError &&
+      framesOf(lane) > (this.#framesComputedMax.get(lane.model) ?? 0)
     return isTooLarge ? new LaneTooLargeError(error.message, { cause: error }) : error
   }
 
   #advance(lane: OpenLane): void {
     if (!this.#lanes.has(lane.id)) return // abandoned meanwhile
     lane.stepsLeft -= 1
-    lane.onStep(1 / lane.steps)
+    lane.onStep(lane.heads.length / lane.steps)
     if (lane.stepsLeft > 0) return
     this.#leave(lane)
-    this.#watchMemory(this.#compute.close(lane.id)).then(lane.resolve, lane.reject)
+    this.#watchMemory(lane.model, this.#compute.close(lane.id)).then(lane.resolve, lane.reject)
   }
 
   #abandonAll(ids: readonly number[], reason: unknown): void {
@@ -232,29 +279,31 @@ export class Scheduler {
   }
 
   /** Passes on what a call of the device gives; where memory ran out, batches become smaller. */
-  async #watchMemory<T>(call: Promise<T>): Promise<T> {
+  async #watchMemory<T>(model: string, call: Promise<T>): Promise<T> {
     try {
       return await call
     } catch (error) {
       if (error instanceof DeviceMemoryError) {
-        this.#budget.shrink()
+        this.#budgets.get(model)!.shrink()
         this.#observer.outOfMemory?.()
       }
       throw error
     }
   }
 
-  /** @returns frames of the batch */
-  #count(batch: readonly OpenLane[]): number {
+  /**
+   * Counts a batch; each lane's owner had its share of the seconds, by frames.
+   * @returns frames of the batch
+   */
+  #count(batch: readonly OpenLane[], seconds: number): number {
     this.#totals.stepsTotal += 1
     this.#totals.laneStepsTotal += batch.length
-    let total = 0
+    const total = batch.reduce((sum, lane) => sum + framesOf(lane), 0)
     for (const lane of batch) {
       const { accountId, requestId } = lane
-      const frames = framesOf(lane)
-      total += frames
-      this.#accounts.set(accountId, (this.#accounts.get(accountId) ?? 0) + frames)
-      this.#requests.set(requestId, (this.#requests.get(requestId) ?? 0) + frames)
+      const share = (seconds * framesOf(lane)) / total
+      this.#accounts.set(accountId, (this.#accounts.get(accountId) ?? 0) + share)
+      this.#requests.set(requestId, (this.#requests.get(requestId) ?? 0) + share)
     }
     this.#totals.framesTotal += total
     return total

@@ -5,7 +5,9 @@
  * frame, where chunks must start at whole frames).
  */
 
+import type { Joining, ModelDescription } from '../../models/model.ts'
 import { LIMITS } from '../../shared/separation-options.ts'
+import { WeightedJoiner } from './weighted-joiner.ts'
 
 export interface ChunkPlan {
   /** Samples of every chunk; a shorter mixture is one chunk of its own length. */
@@ -29,6 +31,7 @@ export interface MixtureChunk {
 const CHUNK_SAMPLES_MAX = 2 ** 24
 
 interface PlanOptions {
+  /** Hertz, of the chunks. */
   sampleRate: number
   channels: number
   /** The request's `max_chunk_duration` and `chunk_overlap`, in seconds. */
@@ -39,6 +42,8 @@ interface PlanOptions {
   modelOverlapSecondsMax: number
   /** Samples of the model's frames, at which chunks start. */
   frameSamples: number
+  /** Of a model whose chunks are fixed: nothing else counts then. */
+  fixedChunks?: ModelDescription['fixedChunks']
 }
 
 /**
@@ -46,7 +51,11 @@ interface PlanOptions {
  * own, however short it is: under `chunkSecondsMin` the work would have no bound.
  */
 export function planChunks(options: PlanOptions): ChunkPlan {
-  const { sampleRate, channels, frameSamples } = options
+  const { sampleRate, channels, frameSamples, fixedChunks } = options
+  if (fixedChunks) {
+    const { samples, hop } = fixedChunks
+    return { chunkSamples: samples, overlapSamples: samples - hop, frameSamples }
+  }
   const wholeFrames = (samples: number) => samples - (samples % frameSamples)
   const asked = Math.max(options.chunkSecondsMax, LIMITS.chunkSecondsMin)
   const chunkSeconds = Math.min(asked, options.modelChunkSecondsMax)
@@ -67,44 +76,77 @@ export function chunkCount(samples: number, { chunkSamples, overlapSamples }: Ch
 }
 
 /** Cuts planar blocks of any lengths into the plan's chunks, as soon as each is whole. */
-export async function* cutChunks(
-  blocks: AsyncIterable<Float32Array[]>,
-  channels: number,
-  plan: ChunkPlan,
-): AsyncGenerator<MixtureChunk> {
-  const hop = plan.chunkSamples - plan.overlapSamples
-  const held = new SampleQueue(channels)
-  let index = 0
-  let startSample = 0
-  let emittedEnd = 0
-  for await (const block of blocks) {
+export class ChunkCutter {
+  readonly #plan: ChunkPlan
+  readonly #held: SampleQueue
+  #index = 0
+  #startSample = 0
+  #emittedEnd = 0
+
+  constructor(channels: number, plan: ChunkPlan) {
+    this.#plan = plan
+    this.#held = new SampleQueue(channels)
+  }
+
+  /** Chunks that are whole with the next block, which is kept. */
+  *add(block: Float32Array[]): Generator<MixtureChunk> {
+    const { chunkSamples, overlapSamples } = this.#plan
+    const held = this.#held
     held.push(block)
     // One sample more than a chunk is awaited, so that the last chunk is never empty.
-    while (held.length > plan.chunkSamples + (startSample - held.startSample)) {
-      const channels = held.read(startSample, plan.chunkSamples)
-      yield { index, startSample, sharedSamples: plan.overlapSamples, channels }
-      emittedEnd = startSample + plan.chunkSamples
-      index += 1
-      startSample += hop
+    while (held.length > chunkSamples + (this.#startSample - held.startSample)) {
+      const startSample = this.#startSample
+      const channels = held.read(startSample, chunkSamples)
+      yield { index: this.#index, startSample, sharedSamples: overlapSamples, channels }
+      this.#emittedEnd = startSample + chunkSamples
+      this.#index += 1
+      this.#startSample += chunkSamples - overlapSamples
       // A whole chunk is kept, since the last one may have to start earlier.
-      held.dropBefore(emittedEnd - plan.chunkSamples)
+      held.dropBefore(this.#emittedEnd - chunkSamples)
     }
   }
-  const end = held.startSample + held.length
-  if (end === emittedEnd) return
-  const reached = Math.max(0, end - plan.chunkSamples)
-  const lastStart = plan.frameSamples * Math.ceil(reached / plan.frameSamples)
-  const rest = held.read(lastStart, end - lastStart)
-  yield { index, startSample: lastStart, sharedSamples: 0, channels: rest }
+
+  /** The last chunk. */
+  *finish(): Generator<MixtureChunk> {
+    const { chunkSamples, frameSamples } = this.#plan
+    const held = this.#held
+    const end = held.startSample + held.length
+    if (end === this.#emittedEnd) return
+    const reached = Math.max(0, end - chunkSamples)
+    const lastStart = frameSamples * Math.ceil(reached / frameSamples)
+    const channels = held.read(lastStart, end - lastStart)
+    yield { index: this.#index, startSample: lastStart, sharedSamples: 0, channels }
+  }
+}
+
+/** Joins chunks' results in order. */
+export interface ChunkJoiner {
+  /** Takes the next chunk, with its memory; returns the planar samples that are settled by it. */
+  push(startSample: number, channels: Float32Array[]): Float32Array[]
+  /** What is left after the last chunk. */
+  finish(): Float32Array[]
+}
+
+export function createJoiner(joining: Joining, plan: ChunkPlan): ChunkJoiner {
+  if (joining.kind === 'seam') return new Stitcher(plan)
+  const { weights } = joining
+  const joiner = new WeightedJoiner()
+  // A chunk that is shorter is the only one.
+  const weightsOf = (samples: number) =>
+    samples < weights.length ? new Float32Array(samples).fill(1) : weights
+  return {
+    push: (start, channels) => joiner.push(start, channels, weightsOf(channels[0]?.length ?? 0)),
+    finish: () => joiner.finish(),
+  }
 }
 
 /**
- * Joins chunks' results in order. Neighbours are cross-faded over the plan's overlap at the end of
+ * Neighbours are cross-faded over the plan's overlap at the end of
  * the earlier one, with gains that sum to 1 (a raised cosine); what the later one has before that
  * is context, and is dropped. (Overlap-add as in Demucs, `demucs/apply.py`, with a fixed seam
  * length.)
  */
-export class Stitcher {
+export class Stitcher implements ChunkJoiner {
   readonly #overlap: number
   /** The end of the last chunk, still to be faded out: at most the overlap, and where it starts. */
   #tail: Float32Array[] = []
@@ -114,10 +156,6 @@ export class Stitcher {
     this.#overlap = overlapSamples
   }
 
-  /**
-   * Takes the next chunk, with its memory; returns the planar samples that are settled by it, in
-   * that memory.
-   */
   push(startSample: number, channels: Float32Array[]): Float32Array[] {
     const samples = channels[0]?.length ?? 0
     const tailLength = this.#tail[0]?.length ?? 0
@@ -130,7 +168,6 @@ export class Stitcher {
     return settled
   }
 
-  /** What is left after the last chunk. */
   finish(): Float32Array[] {
     const rest = this.#tail
     this.#tail = []
@@ -160,7 +197,7 @@ function fadeIn(samples: number): Float64Array {
 }
 
 /** Planar samples in arrival order, read by absolute position and dropped from the front. */
-class SampleQueue {
+export class SampleQueue {
   readonly #channels: number
   #blocks: Float32Array[][] = []
   startSample = 0

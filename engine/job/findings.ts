@@ -1,29 +1,13 @@
 /** What a model found out about a prompt, from what it said of each chunk. */
 
 import { NEAREST_MAX, type Finding } from '../../shared/messages.ts'
-import type { Meaning } from '../../models/model.ts'
+import type { Found } from '../../models/model.ts'
 
 /** 100 dB: what is softer is silence. */
 const GAIN_LEAST = 1e-5
 
 /** Under this it is more probable that the sound is not there. */
 export const MATCH_LEAST = 0.5
-
-/** What a model said of a chunk. */
-export interface Found {
-  /** The probability that the sound is in it, if the model gives one. */
-  match: number | undefined
-  /** The gain that the target was given because of the match. */
-  presenceGain: number | undefined
-  /** How the model interpreted the prompt, if it reports that. */
-  meanings: readonly Meaning[] | undefined
-  /** The name that is near the prompt; null: none is. */
-  understoodAs: string | null | undefined
-  /** What the target holds instead, where no name is near. */
-  substitute: string | undefined
-  /** Names to try instead. */
-  nearest: readonly string[] | undefined
-}
 
 /**
  * The match is that of the chunk where it is highest. Of a model without one there is no state,

@@ -1,9 +1,9 @@
 /** The lines of a job in its client's `logs`: what was found, decided and done. */
 
 import type { AudioSpan, SeparationOptions } from '../../shared/separation-options.ts'
-import type { ModelDescription, Span } from '../../models/model.ts'
+import type { Found, ModelDescription, Span } from '../../models/model.ts'
 import { chunkCount, type ChunkPlan } from './chunks.ts'
-import { findingOf, MATCH_LEAST, softenedDb, type Found } from './findings.ts'
+import { findingOf, MATCH_LEAST, softenedDb } from './findings.ts'
 import type { Mixture } from '../media/mixture.ts'
 import type { Stored } from './outputs.ts'
 
@@ -40,41 +40,53 @@ export interface ChunkWork extends Found {
   scores: readonly number[]
   chosen: number
   /** In seconds from the start of the chunk. */
-  predictedSpans: readonly Span[] | undefined
+  predictedSpans?: readonly Span[] | undefined
 }
 
-interface Work {
-  options: SeparationOptions
+/** What one model did. */
+export interface PassWork {
   model: ModelDescription
   plan: ChunkPlan
+  /** Of the mixture, at the model's rate. */
   samples: number
+  /** Hertz, of the chunks. */
   sampleRate: number
-  prompts: readonly string[]
-  /** The chunks of each prompt. */
-  work: readonly (readonly ChunkWork[])[]
 }
 
 /** What was done for one prompt. */
-type PromptWork = Pick<Work, 'options' | 'model'> & { work: readonly ChunkWork[] }
+export interface PromptWork {
+  prompt: string
+  model: ModelDescription
+  work: readonly ChunkWork[]
+}
 
-export const describeWork = (all: Work): string[] => [
-  describeChunks(all),
-  ...describeOverlap(all.options),
-  ...describeGivenSpans(all.options.spans),
-  ...all.prompts.flatMap((prompt, i) => {
-    const lines = describePrompt({ ...all, work: all.work[i]! })
-    return all.prompts.length === 1 ? lines : lines.map((line) => `"${prompt}": ${line}`)
+export const describeWork = (
+  options: SeparationOptions,
+  passes: readonly PassWork[],
+  prompts: readonly PromptWork[],
+): string[] => [
+  ...passes.map((pass) => describeChunks(options, pass)),
+  ...(passes.some(({ model }) => model.fixedChunks === null) ? describeOverlap(options) : []),
+  ...describeGivenSpans(options.spans),
+  ...prompts.flatMap((one) => {
+    const lines = describePrompt({ ...one, options })
+    return prompts.length === 1 ? lines : lines.map((line) => `"${one.prompt}": ${line}`)
   }),
 ]
 
-const describePrompt = (all: PromptWork): string[] => [
+type Optioned = PromptWork & { options: SeparationOptions }
+
+const describePrompt = (all: Optioned): string[] => [
   ...describeMeaning(all.work),
   ...describeMatch(all.work),
   ...describeCandidates(all),
   ...describePredictedSpans(all),
 ]
 
-function describeChunks({ options, model, plan, samples, sampleRate }: Work): string {
+function describeChunks(
+  { acceleration }: SeparationOptions,
+  { model, plan, samples, sampleRate }: PassWork,
+): string {
   const chunks = chunkCount(samples, plan)
   const seconds = (count: number) => (count / sampleRate).toFixed(2)
   const cut =
@@ -82,7 +94,6 @@ function describeChunks({ options, model, plan, samples, sampleRate }: Work): st
       ? 'one chunk'
       : `${chunks} chunks of ${seconds(plan.chunkSamples)} s ` +
         `overlapping by ${seconds(plan.overlapSamples)} s`
-  const { acceleration } = options
   return (
     `Separated ${seconds(samples)} s with ${model.name} in ${cut}; ` +
     `${acceleration}: ${model.passes[acceleration]}.`
@@ -135,7 +146,7 @@ function softened(work: readonly ChunkWork[]): string {
   return most > 0 ? `, up to ${most.toFixed(0)} dB softer` : ''
 }
 
-function describeCandidates({ options, model, work }: PromptWork): string[] {
+function describeCandidates({ options, model, work }: Optioned): string[] {
   const { reranking_candidates: wanted } = options
   if (wanted === 1) return []
   if (!model.givesCandidates) {
@@ -161,7 +172,7 @@ function describeGivenSpans(spans: readonly AudioSpan[]): string[] {
   return [`Went by ${counted(spans.length, 'given span')}: ${listed(list, spans.length)}.`]
 }
 
-function describePredictedSpans({ options, model, work }: PromptWork): string[] {
+function describePredictedSpans({ options, model, work }: Optioned): string[] {
   if (!options.predict_spans) return []
   if (options.spans.length > 0) return ['predict_spans was ignored, for spans were given.']
   if (!model.predictsSpans) return [`${model.name} can't predict spans, so none were used.`]

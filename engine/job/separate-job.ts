@@ -17,7 +17,7 @@ import {
 import type { PublicFetch } from '../../shared/http/public-fetch.ts'
 import { LIMITS, promptsOf } from '../../shared/separation-options.ts'
 import { inSpan } from '../../shared/telemetry/tracing.ts'
-import type { ModelDescription } from '../../models/model.ts'
+import { CHANNELS_MAX, type ModelDescription } from '../../models/model.ts'
 import type { EngineConfig } from '../config.ts'
 import { DeviceError } from '../compute/compute-errors.ts'
 import { allSettledOrThrow } from './all-settled-or-throw.ts'
@@ -40,7 +40,8 @@ import type { StoreOutage } from '../media/store-outage.ts'
 export interface JobDeps {
   broker: Pick<Broker, 'publishEvent' | 'publishProgress'>
   scheduler: Scheduler
-  model: ModelDescription
+  /** Those that the engine holds, the preferred first. */
+  models: readonly ModelDescription[]
   config: EngineConfig
   clock: Clock
   log: Logger
@@ -167,9 +168,8 @@ async function separateSource(
 ): Promise<Completed> {
   const { sourcePath, reader, reporter, signal, attemptId, seconds } = context
   const { mediaSecondsMax } = deps.config
-  const { channelsMax, sampleRate: modelRate } = deps.model
   const { audio_track: track } = job.options
-  const limits = { mediaSecondsMax, channelsMax, sampleRate: modelRate, track }
+  const limits = { mediaSecondsMax, channelsMax: CHANNELS_MAX, sampleRate: null, track }
   const mixture = await reader.open(sourcePath, limits)
   let outputs: JobOutputs | null = null
   try {

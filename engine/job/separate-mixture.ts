@@ -1,35 +1,25 @@
-/**
- * The middle of a job: mixture in, targets and residual out, in chunks that overlap in time and
- * work.
- */
+/** The middle of a job: mixture in, targets and residual out, by one model or several. */
 
-import { createHash } from 'node:crypto'
+import type { ModelDescription } from '../../models/model.ts'
 import { assertSpansBegin } from '../../shared/media-limits.ts'
-import { targetNames, type Finding, type Job, type OutputName } from '../../shared/messages.ts'
+import { targetNames, type Finding, type Job } from '../../shared/messages.ts'
+import { routePrompt, type Route } from '../../shared/route-prompt.ts'
+import { promptsOf } from '../../shared/separation-options.ts'
 import { beginSpan } from '../../shared/telemetry/tracing.ts'
-import { promptsOf, type AudioSpan } from '../../shared/separation-options.ts'
-import type { LaneResult, ModelDescription, OverlapState, Span } from '../../models/model.ts'
-import { allSettledOrThrow } from './all-settled-or-throw.ts'
-import { bestCandidate, type Ranked } from './candidates.ts'
-import {
-  chunkCount,
-  cutChunks,
-  planChunks,
-  Stitcher,
-  type ChunkPlan,
-  type MixtureChunk,
-} from './chunks.ts'
+import type { Scheduler } from '../compute/scheduler.ts'
+import type { Mixture } from '../media/mixture.ts'
+import { SampleQueue } from './chunks.ts'
 import { findingOf } from './findings.ts'
-import { describeWork, type ChunkWork } from './job-log.ts'
+import { describeWork } from './job-log.ts'
 import { LaneSpans } from './lane-spans.ts'
+import { ModelPass } from './model-pass.ts'
 import type { Parts } from './outputs.ts'
 import { TargetCorrelation } from './target-correlation.ts'
-import type { Mixture } from '../media/mixture.ts'
-import type { Scheduler } from '../compute/scheduler.ts'
 
 interface SeparationDeps {
-  scheduler: Scheduler
-  model: ModelDescription
+  scheduler: Pick<Scheduler, 'separate'>
+  /** Those that the engine holds, the preferred first. */
+  models: readonly ModelDescription[]
   config: { chunksInFlightMax: number }
   signal: AbortSignal
   /** Seconds of the mixture as far as they are known before it is decoded. */
@@ -41,218 +31,161 @@ interface SeparationDeps {
   onProgress(progress: number): void
 }
 
+/** A prompt, and which part of which pass answers it. */
+interface Answer {
+  prompt: string
+  route: Route
+  pass: ModelPass
+  /** Among what is wanted of the pass. */
+  index: number
+}
+
 /**
- * Separates `mixture` and hands the results to `write` in order. At most `chunksInFlightMax` chunks
- * are decoded, in the model or waiting to be joined, whatever the length of the media; of a model
- * whose chunks need the previous one, one; with several prompts, as many fewer, but one.
- *
- * The residual of one prompt is the model's. Of several it is the mixture minus all targets, sample
- * by sample.
- * @returns samples of the mixture, and what the model found out about each prompt
- * @throws ServiceError INVALID_PARAMETER for a span past the end; what decoding or the model throws
+ * Separates `mixture` and hands the results to `write` in order. Each model that answers a prompt
+ * takes the mixture once, whatever the number of its prompts. The residual is the mixture minus all
+ * targets, sample by sample, so that all outputs add up to it.
+ * @returns samples of the mixture, and what was found out about each prompt
+ * @throws ServiceError INVALID_PARAMETER for a span past the end, or a prompt that no model
+ *   answers; what decoding or a model throws
  */
 export async function separateMixture(
   job: Job,
   mixture: Mixture,
   deps: SeparationDeps,
 ): Promise<{ samples: number; findings: Finding[] }> {
-  const { options } = job
-  const prompts = promptsOf(job.prompt, options)
-  const plan = planOf(job, mixture, deps.model)
-  const candidates = deps.model.givesCandidates ? options.reranking_candidates : 1
-  const samplesExpected = Math.ceil(deps.secondsExpected * mixture.sampleRate)
-  const expected = { samples: samplesExpected, plan, lanes: candidates * prompts.length }
-  const progress = createProgress(expected, deps.onProgress)
-  const inFlight: Promise<SeparatedChunk>[] = []
-  const work: ChunkWork[][] = prompts.map(() => [])
-  const joiner = new Joiner(prompts, plan, deps.write)
-  const inFlightMax = chunksInFlight(prompts.length, deps)
-  let samples = 0
-  let overlapStates: readonly (OverlapState | undefined)[] = []
-  const spans = new LaneSpans()
   // Once one lane has failed, the others of the job would be computed for nothing.
   const stop = new AbortController()
   const signal = AbortSignal.any([deps.signal, stop.signal])
+  const onFailed = (error: unknown) => stop.abort(error)
+  const answers = answersOf(job, mixture, { ...deps, signal, onFailed })
+  const passes = [...new Set(answers.map(({ pass }) => pass))]
+  const outputs = new Outputs(answers, mixture.channels, deps.write)
   const decoding = beginSpan('decode')
-  const settleFirst = async () => {
-    const settled = await inFlight.shift()
-    if (!settled) return
-    const { chunk, lanes, residual } = settled
-    overlapStates = lanes.map(({ best }) => best.overlapState)
-    for (const [i, lane] of lanes.entries()) {
-      work[i]!.push(workOn(lane, settled, mixture.sampleRate))
-    }
-    await joiner.push(chunk, lanes, residual)
-  }
   try {
-    for await (const chunk of cutChunks(mixture.blocks(), mixture.channels, plan)) {
-      samples = chunk.startSample + (chunk.channels[0]?.length ?? 0)
-      const lanesOf = { candidates, onStep: progress.step, overlapStates, spans }
-      const separated = separateChunk(job, chunk, mixture, { ...deps, ...lanesOf, signal, stop })
-      separated.catch(() => undefined) // awaited later, in order: until then it is not unhandled
-      inFlight.push(separated)
-      if (inFlight.length >= inFlightMax) await settleFirst()
+    for await (const block of mixture.blocks()) {
+      outputs.add(block)
+      await Promise.all(passes.map((pass) => pass.push(block)))
+      await outputs.emit(outputs.ready)
     }
     decoding.end()
-    assertSpansBegin(options.spans, samples / mixture.sampleRate)
-    while (inFlight.length > 0) await settleFirst()
+    assertSpansBegin(job.options.spans, outputs.samples / mixture.sampleRate)
+    await Promise.all(passes.map((pass) => pass.finish()))
+    await outputs.emit(outputs.samples)
   } catch (error) {
     stop.abort(error)
     throw error
   } finally {
     decoding.end({ code: 'INTERRUPTED' }) // unless it had ended before
-    await Promise.allSettled(inFlight)
+    await Promise.all(passes.map((pass) => pass.close()))
   }
-  await joiner.finish()
-  const { sampleRate } = mixture
-  const { model } = deps
-  const lines = describeWork({ options, model, plan, samples, sampleRate, prompts, work })
-  for (const line of [...lines, ...joiner.describe()]) deps.log(line)
-  return { samples, findings: work.map(findingOf) }
+  const prompts = answers.map(({ prompt, pass: { model, work }, index }) => ({
+    prompt,
+    model,
+    work: work[index]!,
+  }))
+  const lines = describeWork(job.options, passes, prompts)
+  for (const line of [...describeRoutes(answers), ...lines, ...outputs.describe()]) deps.log(line)
+  const findings = answers.map(({ pass, index, route }) => ({
+    ...findingOf(pass.work[index]!),
+    model: route.model,
+  }))
+  return { samples: outputs.samples, findings }
 }
 
-const chunksInFlight = (prompts: number, { model, config }: SeparationDeps): number =>
-  model.needsPreviousChunk ? 1 : Math.max(1, Math.floor(config.chunksInFlightMax / prompts))
-
-function planOf({ options }: Job, mixture: Mixture, model: ModelDescription): ChunkPlan {
-  return planChunks({
-    sampleRate: mixture.sampleRate,
-    channels: mixture.channels,
-    chunkSecondsMax: options.max_chunk_duration,
-    overlapSeconds: options.chunk_overlap,
-    modelChunkSecondsMax: model.chunkSecondsMax,
-    modelOverlapSecondsMax: model.overlapSecondsMax[options.acceleration],
-    frameSamples: model.frameSamples,
+/** Of each prompt; those of one model are answered in one pass. */
+function answersOf(
+  job: Job,
+  mixture: Mixture,
+  deps: SeparationDeps & { onFailed(error: unknown): void },
+): Answer[] {
+  const { models, onProgress } = deps
+  const prompts = promptsOf(job.prompt, job.options)
+  const routed = prompts.map((prompt) => ({
+    prompt,
+    route: routePrompt(prompt, models, job.options.separator),
+  }))
+  const { sampleRate, channels } = mixture
+  const sound = { sampleRate, channels, secondsExpected: deps.secondsExpected }
+  const spans = new LaneSpans()
+  const passes = new Map<string, ModelPass>()
+  const progressed = () =>
+    onProgress(Math.min(0.99, ...[...passes.values()].map(({ progress }) => progress)))
+  for (const model of models) {
+    const own = routed.filter(({ route }) => route.model === model.name)
+    if (own.length === 0) continue
+    const wanted = own.map(({ prompt, route }) => ({ prompt, stems: route.stems }))
+    const passDeps = { ...deps, spans, onProgress: progressed }
+    passes.set(model.name, new ModelPass(job, { model, wanted }, sound, passDeps))
+  }
+  return routed.map(({ prompt, route }, i) => {
+    const before = routed.slice(0, i).filter((other) => other.route.model === route.model)
+    return { prompt, route, pass: passes.get(route.model)!, index: before.length }
   })
 }
 
-/** Joins the chunks' parts into outputs. */
-class Joiner {
-  readonly #names: readonly OutputName[]
-  readonly #stitchers: readonly Stitcher[]
+/** Of prompts that stems answer. */
+const describeRoutes = (answers: readonly Answer[]): string[] =>
+  answers.flatMap(({ prompt, route: { stems, isWithout, model } }) => {
+    if (stems.length === 0) return []
+    const what = `${stems.length === 1 ? 'the stem' : 'the sum of the stems'} ${stems.join(', ')}`
+    return [`"${prompt}" is ${isWithout ? 'all but ' : ''}${what} of ${model}.`]
+  })
+
+/** Puts the outputs together, as far as every pass has come. */
+class Outputs {
+  readonly #answers: readonly Answer[]
+  readonly #mixture: SampleQueue
   readonly #correlation: TargetCorrelation
   readonly #write: SeparationDeps['write']
+  #written = 0
+  /** Of the mixture so far. */
+  samples = 0
 
-  constructor(prompts: readonly string[], plan: ChunkPlan, write: SeparationDeps['write']) {
-    this.#names = [...targetNames(prompts.length), 'residual']
-    this.#stitchers = this.#names.map(() => new Stitcher(plan))
-    this.#correlation = new TargetCorrelation(prompts)
+  constructor(answers: readonly Answer[], channels: number, write: SeparationDeps['write']) {
+    this.#answers = answers
+    this.#mixture = new SampleQueue(channels)
+    this.#correlation = new TargetCorrelation(answers.map(({ prompt }) => prompt))
     this.#write = write
   }
 
-  async push(
-    { startSample }: MixtureChunk,
-    lanes: readonly Ranked[],
-    residual: Float32Array[],
-  ): Promise<void> {
-    const parts = [...lanes.map(({ best }) => best.target), residual]
-    await this.#emit(parts.map((part, i) => this.#stitchers[i]!.push(startSample, part)))
+  /** The next block of the mixture, which is kept. */
+  add(block: Float32Array[]): void {
+    this.#mixture.push(block)
+    this.samples += block[0]?.length ?? 0
   }
 
-  async finish(): Promise<void> {
-    await this.#emit(this.#stitchers.map((stitcher) => stitcher.finish()))
+  /** Samples that can be written. */
+  get ready(): number {
+    return Math.min(this.samples, ...this.#answers.map(({ pass }) => pass.ready))
+  }
+
+  /** Writes up to sample `end`. */
+  async emit(end: number): Promise<void> {
+    const [start, samples] = [this.#written, end - this.#written]
+    if (samples <= 0) return
+    const mixture = this.#mixture.read(start, samples)
+    this.#mixture.dropBefore(end)
+    this.#written = end
+    const read = new Map(
+      [...new Set(this.#answers.map(({ pass }) => pass))].map((pass) => [
+        pass,
+        pass.read(start, samples),
+      ]),
+    )
+    const targets = this.#answers.map(({ pass, index, route }) => {
+      const found = read.get(pass)![index]!
+      return route.isWithout ? subtractAll(mixture, [found]) : found
+    })
+    this.#correlation.add(targets)
+    const names = [...targetNames(targets.length), 'residual' as const]
+    const parts = [...targets, subtractAll(mixture, targets)]
+    await this.#write(new Map(names.map((name, i) => [name, parts[i]!])))
   }
 
   /** Lines of the log. */
   describe(): string[] {
     return this.#correlation.describe()
   }
-
-  async #emit(parts: readonly Float32Array[][]): Promise<void> {
-    this.#correlation.add(parts.slice(0, -1))
-    await this.#write(new Map(parts.map((part, i) => [this.#names[i]!, part])))
-  }
-}
-
-interface SeparatedChunk {
-  chunk: MixtureChunk
-  samples: number
-  /** The lane of each prompt. */
-  lanes: readonly Ranked[]
-  residual: Float32Array[]
-}
-
-const workOn = (
-  { scores, chosen, best }: Ranked,
-  { chunk, samples }: SeparatedChunk,
-  sampleRate: number,
-): ChunkWork => ({
-  startSecond: chunk.startSample / sampleRate,
-  endSecond: (chunk.startSample + samples) / sampleRate,
-  scores,
-  chosen,
-  match: best.match,
-  presenceGain: best.presenceGain,
-  meanings: best.meanings,
-  understoodAs: best.understoodAs,
-  substitute: best.substitute,
-  nearest: best.nearest,
-  predictedSpans: best.predictedSpans,
-})
-
-type ChunkDeps = Pick<SeparationDeps, 'scheduler' | 'signal'> & {
-  /** Ends all lanes of the job. */
-  stop: AbortController
-  candidates: number
-  onStep(share: number): void
-  spans: LaneSpans
-  /** The overlap states of the previous chunk, of each prompt. */
-  overlapStates: readonly (OverlapState | undefined)[]
-}
-
-async function separateChunk(
-  job: Job,
-  chunk: MixtureChunk,
-  { sampleRate }: Mixture,
-  { scheduler, signal, stop, candidates, onStep, overlapStates, spans }: ChunkDeps,
-): Promise<SeparatedChunk> {
-  const { startSample, sharedSamples: overlapSamples, channels } = chunk
-  const { options, request_id: requestId } = job
-  const samples = channels[0]?.length ?? 0
-  const request = {
-    spans: chunkSpans(options.spans, startSample / sampleRate, samples / sampleRate),
-    acceleration: options.acceleration,
-    predictSpans: options.predict_spans && options.spans.length === 0,
-    startSample,
-    overlapSamples,
-  }
-  const owner = { accountId: job.account_id, requestId }
-  const separatePrompt = (prompt: string, i: number, copy: Float32Array[]): Promise<Ranked> =>
-    bestCandidate(copy, candidates, (channels, candidate): Promise<LaneResult> => {
-      const overlapState = overlapStates[i]
-      const lane = {
-        ...request,
-        prompt,
-        chunk: { channels, sampleRate },
-        candidate,
-        candidates,
-        seed: laneSeed(requestId, candidate),
-        ...(overlapState && { overlapState }),
-      }
-      const where = { chunk_start_seconds: startSample / sampleRate, candidate }
-      const separated = spans.trace(where, (onBegin) =>
-        scheduler.separate(lane, owner, { signal, onStep, onBegin }),
-      )
-      separated.catch((error: unknown) => stop.abort(error))
-      return separated
-    })
-  const prompts = promptsOf(job.prompt, options)
-  if (prompts.length === 1) {
-    const lane = await separatePrompt(job.prompt, 0, channels)
-    return { chunk, samples, lanes: [lane], residual: lane.best.residual }
-  }
-  // Each hands its memory over; the chunk's own is for the residual.
-  const lanes = await allSettledOrThrow(
-    prompts.map((prompt, i) =>
-      separatePrompt(
-        prompt,
-        i,
-        channels.map((wave) => wave.slice()),
-      ),
-    ),
-  )
-  const targets = lanes.map(({ best }) => best.target)
-  return { chunk, samples, lanes, residual: subtractAll(channels, targets) }
 }
 
 /** [channels][samples] minus all of `targets`. */
@@ -268,54 +201,3 @@ const subtractAll = (
     }
     return rest
   })
-
-/**
- * The spans in a chunk, in seconds from its start. Where the target is only elsewhere, there is one
- * empty span: no span at all would mean that nothing is known.
- */
-export function chunkSpans(
-  spans: readonly AudioSpan[],
-  startSecond: number,
-  seconds: number,
-): Span[] {
-  const within = (second: number) => Math.min(Math.max(second - startSecond, 0), seconds)
-  const clipped = spans.map(({ start, end, include }) => ({
-    start: within(start),
-    end: within(end),
-    include,
-  }))
-  const touching = clipped.filter(({ start, end }) => end > start)
-  const sounds = (list: readonly Span[]) => list.some(({ include }) => include)
-  if (!sounds(spans) || sounds(touching)) return touching
-  return [...touching, { start: 0, end: 0, include: true }]
-}
-
-/** 32 bits that depend on request and candidate only, so that a retried job repeats its result. */
-function laneSeed(requestId: string, candidate: number): number {
-  const name = `${requestId}:${candidate}`
-  return createHash('sha256').update(name).digest().readUInt32LE(0)
-}
-
-interface Expected {
-  samples: number
-  plan: ChunkPlan
-  /** Of a chunk: of every prompt each candidate. */
-  lanes: number
-}
-
-/**
- * Counts lanes against those that are expected of so many samples; stays below 1 to the end.
- */
-function createProgress(
-  { samples, plan, lanes: lanesOfChunk }: Expected,
-  onProgress: (progress: number) => void,
-) {
-  const expected = lanesOfChunk * Math.max(1, chunkCount(samples, plan))
-  let lanes = 0
-  return {
-    step: (share: number) => {
-      lanes += share
-      onProgress(Math.min(0.99, lanes / (expected + 1)))
-    },
-  }
-}

@@ -69,9 +69,17 @@ function textSizesOf(weights: Weights, heads: number | undefined): TextSizes {
     dim,
     hiddenDim: layers.at(0).at('intermediate').at('dense').shapeOf('weight')[0]!,
     layers: count,
-    heads: heads ?? dim / HEAD_DIM,
+    heads: heads ?? usualHeads(dim),
     vocabulary,
     positions: embeddings.at('position_embeddings').shapeOf('weight')[0]!,
     jointDim: weights.at('text_projection').at(2).shapeOf('weight')[0]!,
   }
+}
+
+function usualHeads(dim: number): number {
+  if (dim > 0 && dim % HEAD_DIM === 0) return dim / HEAD_DIM
+  throw new Error(
+    `AudioSep's text encoder is ${dim} numbers wide, which is no multiple of ${HEAD_DIM}: ` +
+      'give its config.json, which states num_attention_heads',
+  )
 }

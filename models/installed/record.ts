@@ -58,6 +58,10 @@ export interface RoformerRecord extends CommonRecord {
 
 export type ModelRecord = HTDemucsRecord | AudioSepRecord | RoformerRecord
 
+/** The names of the files with weights, next to the record. */
+export const weightFilesOf = (record: ModelRecord): string[] =>
+  record.kind === 'htdemucs' ? record.networks.map(({ file }) => file) : [record.file]
+
 export const RECORD_FILE = 'model.json'
 
 /** Limits the name of a model, which names a folder. */

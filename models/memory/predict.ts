@@ -4,7 +4,7 @@
  * operation, so that it holds for any model and size. What libraries need for themselves
  * (workspaces of convolutions, fragments of the allocator) comes on top.
  */
-import type { Lane, Model } from '../model.ts'
+import { openLane, type Lane, type Model } from '../model.ts'
 import { onShapes } from './shape-binding.ts'
 
 export interface MemoryPrediction {
@@ -79,7 +79,7 @@ export function takeThrough(
   { lanes: count, seconds }: LaneLoad,
   onCall: () => void,
 ): number {
-  const lanes = Array.from({ length: count }, (_, i) => openLane(model, seconds, i))
+  const lanes = Array.from({ length: count }, (_, i) => openLongLane(model, seconds, i))
   const [{ rows, frames } = { rows: 0, frames: 0 }] = lanes
   onCall()
   for (;;) {
@@ -93,21 +93,18 @@ export function takeThrough(
   return rows * frames
 }
 
-/** Each chunk is another: a model remembers what it has encoded. */
-let chunks = 0
-
 /** Of a model that takes any rate. */
 const USUAL_RATE = 44_100
 
-function openLane(model: Model, seconds: number, seed: number): Lane {
-  const { sampleRate, channelsMax, predictsSpans, givesCandidates } = model.description
+function openLongLane(model: Model, seconds: number, seed: number): Lane {
+  const { sampleRate, fixedChunks, predictsSpans, givesCandidates, stems } = model.description
   const rate = sampleRate ?? USUAL_RATE
-  const samples = new Float32Array(Math.round(seconds * rate))
-  samples[0] = 1 / (1 + (chunks += 1))
-  const channels = channelsMax > 1 ? [samples, samples.map((x) => -x / 2)] : [samples]
-  return model.open({
+  const samples = new Float32Array(fixedChunks?.samples ?? Math.round(seconds * rate))
+  const channels = [samples, samples.slice()]
+  return openLane(model, {
     chunk: { channels, sampleRate: rate },
     prompt: 'someone speaks in a large hall',
+    stems,
     spans: [],
     acceleration: 'fast',
     seed,

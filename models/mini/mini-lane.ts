@@ -1,5 +1,6 @@
 /** One chunk and one prompt on their way through the mask network. */
-import type { Chunk, Lane, LaneRequest, LaneResult, Separation, Span } from '../model.ts'
+import type { Chunk, ChunkRequest, Head, HeadResult, Lane, Span } from '../model.ts'
+import { applySpans } from '../span-gain.ts'
 import { frameCount, istft, stft, windowLength, type Framing } from '../stft.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import { PATCH } from './config.ts'
@@ -7,7 +8,7 @@ import { tokenCount, type Conditioning, type MaskOutput } from './network/networ
 import { predictSpans } from './predict-spans.ts'
 import { matchOf, presenceGain } from './presence.ts'
 import { finite, SAMPLE_MAX } from './samples.ts'
-import { spanGain, spanTokens } from './spans.ts'
+import { spanTokens } from './span-tokens.ts'
 import { applyMask, featuresOf, hopAt, inputScale, maskOf, mixDown, powerOf } from './spectrum.ts'
 import { filterByPlace } from './spatial-filter.ts'
 import type { TokenClock } from './token-clock.ts'
@@ -45,6 +46,7 @@ export type Advance = {
 /** Holds the samples, the prompt's embedding and what the steps found so far. */
 export class MiniLane implements Lane {
   readonly prompt: string
+  readonly heads: readonly number[]
   readonly frames: number
   readonly steps: number
   stepsDone = 0
@@ -69,12 +71,17 @@ export class MiniLane implements Lane {
 
   /**
    * The lane owns `embedding` from here on.
+   * @param index of the head among those of its chunk
    * @param isRest `embedding` is that of speech, and the target is what speech leaves: of a prompt
    *   that no name is near the nearest one would mostly find another sound (`mini-nameless`)
    */
-  constructor(request: LaneRequest, embedding: Tensor, isRest = false) {
-    const { chunk, spans, acceleration, candidate = 0, predictSpans = false } = request
-    this.prompt = request.prompt
+  constructor(
+    { chunk, spans, acceleration, predictSpans = false }: ChunkRequest,
+    { prompt, candidate = 0 }: Head,
+    { index, embedding, isRest }: { index: number; embedding: Tensor; isRest: boolean },
+  ) {
+    this.prompt = prompt
+    this.heads = [index]
     this.#chunk = chunk
     const [left, right, ...others] = chunk.channels
     this.#views = left && right && others.length === 0 ? viewsOf([left, right]) : null
@@ -131,17 +138,12 @@ export class MiniLane implements Lane {
     }
   }
 
-  /** Whether both lanes have the same input at their coming step. */
+  /** Whether both lanes have the same input at their coming step: they were opened together. */
   sharesEncoding(other: MiniLane): boolean {
     const { hop, frames, shift } = this.framing
     const theirs = other.framing
     if (hop !== theirs.hop || frames !== theirs.frames || shift !== theirs.shift) return false
-    const { channels } = this.#chunk
-    const same = other.#chunk.channels
-    return (
-      channels.length === same.length &&
-      channels.every((wave, i) => bytesOf(wave).equals(bytesOf(same[i]!)))
-    )
+    return this.#chunk === other.#chunk
   }
 
   /** What the network's answer makes of the lane: mask logits are [rows, frames, 1025]. */
@@ -174,8 +176,8 @@ export class MiniLane implements Lane {
     this.#spectrum = spectrum && tf.keep(spectrum)
   }
 
-  /** The target, shaped by the spans, and the rest: only here the device is read. */
-  result(): LaneResult {
+  /** The target, shaped by the spans: only here the device is read. */
+  result(): HeadResult {
     const found = this.#readTarget()
     const { activity, energy } = this.#readRecognised()
     const probability = activity.reduce((most, one) => Math.max(most, one), 0)
@@ -188,22 +190,22 @@ export class MiniLane implements Lane {
     const isVouchedFor = this.#spans.some(({ include }) => include)
     const gain = isVouchedFor ? 1 : presenceGain(match)
     for (const wave of found) scale(wave, gain)
+    applySpans(found, predictedSpans ?? this.#spans, this.#chunk.sampleRate)
     return {
-      ...this.#shaped(found, predictedSpans ?? this.#spans),
-      ...{ score: match, match, presenceGain: gain },
+      target: found,
+      score: match,
+      match,
+      presenceGain: gain,
       ...(predictedSpans && { predictedSpans }),
     }
   }
 
   /** What speech leaves of the mixture. */
-  #restOf(speech: Float32Array[], probability: number): LaneResult {
+  #restOf(speech: Float32Array[], probability: number): HeadResult {
     if (probability < SPEECH_PROBABILITY_MIN) for (const wave of speech) wave.fill(0)
     const rest = this.#chunk.channels.map((mixture, i) => subtract(mixture, speech[i]!))
-    return {
-      ...this.#shaped(rest, this.#spans),
-      score: probability,
-      substitute: 'everything but speech',
-    }
+    applySpans(rest, this.#spans, this.#chunk.sampleRate)
+    return { target: rest, score: probability, substitute: 'everything but speech' }
   }
 
   #readTarget(): Float32Array[] {
@@ -212,17 +214,6 @@ export class MiniLane implements Lane {
     const stride = this.#target.shape[1]!
     const mean = this.#target.dataSync<'float32'>()
     return channels.map((_, i) => mean.slice(i * stride, i * stride + samples))
-  }
-
-  /** `target` within the spans, and what it leaves of the mixture. */
-  #shaped(target: Float32Array[], spans: readonly Span[]): Separation {
-    const { channels, sampleRate } = this.#chunk
-    if (spans.length > 0) {
-      const gain = spanGain(spans, channels[0]!.length, sampleRate)
-      for (const wave of target) multiply(wave, gain)
-    }
-    const residual = channels.map((mixture, i) => subtract(mixture, target[i]!))
-    return { target, residual }
   }
 
   /**
@@ -281,15 +272,8 @@ function scale(wave: Float32Array, gain: number): void {
   for (let i = 0; i < wave.length; i += 1) wave[i]! *= gain
 }
 
-function multiply(wave: Float32Array, gain: Float32Array): void {
-  for (let i = 0; i < wave.length; i += 1) wave[i]! *= gain[i]!
-}
-
 function subtract(mixture: Float32Array, target: Float32Array): Float32Array {
   const residual = new Float32Array(mixture.length)
   for (let i = 0; i < residual.length; i += 1) residual[i] = finite(mixture[i]!) - target[i]!
   return residual
 }
-
-const bytesOf = (wave: Float32Array): Buffer =>
-  Buffer.from(wave.buffer, wave.byteOffset, wave.byteLength)

@@ -2,7 +2,16 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { Chunk, Lane, LaneRequest, LaneResult, Model, ModelDescription } from '../model.ts'
+import {
+  CHANNELS_MAX,
+  type Chunk,
+  type ChunkRequest,
+  type Head,
+  type HeadResult,
+  type Lane,
+  type Model,
+  type ModelDescription,
+} from '../model.ts'
 import { LruCache } from '../lru-cache.ts'
 import { gatherRows, pad, tf, type Tensor } from '../tensor.ts'
 import { Weights } from '../checkpoint/weights.ts'
@@ -19,8 +28,6 @@ import {
 } from './network/network.ts'
 import { TextEncoder } from './text/text-encoder.ts'
 import { nearestNames, understand, type Understanding } from './text/understand.ts'
-
-const CHANNELS_MAX = 8
 
 /** Prompts whose understanding is remembered. */
 const UNDERSTOOD_MAX = 256
@@ -57,11 +64,15 @@ export async function loadMini({
 const DESCRIPTION = {
   name: 'mini',
   summary: 'A small band-split mask network that separates everyday sounds, voices and music.',
+  answers: 'text',
+  stems: [],
   framesPerSecond: 31.25,
+  framesOnProcessor: 4_096,
   sampleRate: null,
   frameSamples: 1,
-  channelsMax: CHANNELS_MAX,
   chunkSecondsMax: 10,
+  fixedChunks: null,
+  joining: { kind: 'seam' },
   overlapSecondsMax: { fast: 1, balanced: 2, quality: 2 },
   passes: {
     fast: 'one pass',
@@ -95,12 +106,23 @@ class Mini implements Model {
     this.#parts = parts
   }
 
-  open(request: LaneRequest): Lane {
+  open(request: ChunkRequest, heads: readonly Head[]): Lane[] {
     checkChunk(request.chunk)
-    const { textEncoder } = this.#parts
-    const { understoodAs, mayBeVoice } = this.#understand(request.prompt)
+    const lanes: MiniLane[] = []
+    try {
+      for (const [index, head] of heads.entries()) lanes.push(this.#open(request, head, index))
+    } catch (error) {
+      for (const lane of lanes) lane.dispose()
+      throw error
+    }
+    return lanes
+  }
+
+  #open(request: ChunkRequest, head: Head, index: number): MiniLane {
+    const { understoodAs, mayBeVoice } = this.#understand(head.prompt)
     const isRest = understoodAs === null && !mayBeVoice
-    return new MiniLane(request, textEncoder.embed(isRest ? 'speech' : request.prompt), isRest)
+    const embedding = this.#parts.textEncoder.embed(isRest ? 'speech' : head.prompt)
+    return new MiniLane(request, head, { index, embedding, isRest })
   }
 
   #understand(prompt: string): Understood {
@@ -173,14 +195,14 @@ class Mini implements Model {
     )
   }
 
-  close(lane: Lane): LaneResult {
+  close(lane: Lane): HeadResult[] {
     const { stepsDone, steps } = lane
     if (stepsDone < steps) throw new Error(`The lane has done ${stepsDone} of ${steps} steps`)
     const mine = own(lane)
     const { meanings, understoodAs, nearest } = this.#understand(mine.prompt)
     const result = { ...mine.result(), meanings, understoodAs, nearest }
     this.discard(lane)
-    return result
+    return [result]
   }
 
   discard(lane: Lane): void {

@@ -1,5 +1,5 @@
 /** One candidate of one chunk on its way from noise to two streams of sound. */
-import type { Acceleration, Lane, LaneRequest, Span, OverlapState } from '../model.ts'
+import type { Acceleration, ChunkRequest, Head, Lane, OverlapState, Span } from '../model.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import type { Slice } from './codec/slices.ts'
 import type { Encoding } from './chunk-encoding.ts'
@@ -11,9 +11,13 @@ import { inpaintOverlap, type PreviousOverlap } from './flow/overlap-state.ts'
 export const STEPS: Readonly<Record<Acceleration, number>> = { fast: 8, balanced: 16, quality: 32 }
 
 export interface LanePlan {
+  /** Of the head among those of its chunk. */
+  index: number
   /** Its prompt is normalised. */
-  request: Omit<LaneRequest, 'chunk' | 'overlapState'>
-  /** The chunk, one channel: what the result is compared with. */
+  request: Omit<ChunkRequest & Head, 'chunk' | 'overlapState'>
+  /** Of the chunk: where the target is placed. */
+  channels: readonly Float32Array[]
+  /** Their mean: what the result is compared with. */
   mixture: Float32Array
   /** Of the mixture, shared by the lanes of one mixture; each step encodes one slice. */
   encoding: Encoding
@@ -38,6 +42,7 @@ export type EnteredState = {
  * that are decoded.
  */
 export class SamAudioLane implements Lane, Flow {
+  readonly heads: readonly number[]
   readonly rows = 1
   readonly steps: number
   stepsDone = 0
@@ -61,6 +66,7 @@ export class SamAudioLane implements Lane, Flow {
       slices,
     } = plan
     this.plan = plan
+    this.heads = [plan.index]
     this.#encodingSteps = encoding.left
     this.#strides = planStrides(STEPS[acceleration])
     this.#overlapFrames = Math.floor(overlapSamples / hop)

@@ -1,18 +1,21 @@
 /** Meta's SAM-Audio: generative separation by flow matching. See `card.md`. */
-import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { Precision } from '../precision.ts'
-import type {
-  Chunk,
-  Lane,
-  LaneRequest,
-  LaneResult,
-  Model,
-  ModelDescription,
-  Span,
+import {
+  CHANNELS_MAX,
+  type Chunk,
+  type ChunkRequest,
+  type Head,
+  type HeadResult,
+  type Lane,
+  type Model,
+  type ModelDescription,
+  type OverlapState,
+  type Span,
 } from '../model.ts'
 import { modelPrompt } from '../text/prompt.ts'
 import { LruCache } from '../lru-cache.ts'
+import { placeTarget } from '../place-target.ts'
 import { native, tf, type Tensor } from '../tensor.ts'
 import { sha256Of } from '../checkpoint/sha256.ts'
 import { weightFiles, Weights } from '../checkpoint/weights.ts'
@@ -32,8 +35,6 @@ import { loadTextEncoder, type TextEncoder } from './text/text-encoder.ts'
 import { tabulated, type EmbedTime } from './flow/time-embedding.ts'
 import { previousOverlap } from './flow/overlap-state.ts'
 
-/** Chunks and prompts remembered, so that candidates of a chunk share their encoding. */
-const CHUNKS_REMEMBERED_MAX = 8
 const PROMPTS_REMEMBERED_MAX = 256
 
 const CHUNK_SECONDS_MAX = 60
@@ -82,12 +83,16 @@ function describe({ codec, transformer }: SamAudioConfig) {
   const passes = (steps: number) => `${steps} midpoint steps, each of two evaluations`
   return {
     name: 'sam-audio',
-    summary: "Meta's SAM-Audio: generative separation of any described sound, in one channel.",
+    summary: "Meta's SAM-Audio: generative separation of any described sound.",
+    answers: 'text' as const,
+    stems: [],
     framesPerSecond,
+    framesOnProcessor: 4_096,
     sampleRate: codec.sampleRate,
     frameSamples: hop,
-    channelsMax: 1,
     chunkSecondsMax: Math.min(CHUNK_SECONDS_MAX, transformer.positionsMax / framesPerSecond),
+    fixedChunks: null,
+    joining: { kind: 'seam' as const },
     overlapSecondsMax: {
       fast: OVERLAP_SECONDS_MAX,
       balanced: OVERLAP_SECONDS_MAX,
@@ -116,7 +121,6 @@ class SamAudio implements Model {
   readonly warnings: readonly string[]
   readonly #parts: SamAudioParts
   readonly #embedTime: EmbedTime
-  readonly #encodings = new LruCache<Encoding>(CHUNKS_REMEMBERED_MAX)
   readonly #texts = new LruCache<Tensor>(PROMPTS_REMEMBERED_MAX, (text) => text.dispose())
 
   constructor(description: ModelDescription, warnings: readonly string[], parts: SamAudioParts) {
@@ -127,20 +131,32 @@ class SamAudio implements Model {
     this.#embedTime = tabulated(embedTime, timesOf(Object.values(STEPS)))
   }
 
-  open(request: LaneRequest): Lane {
-    const { chunk, overlapState: _, ...kept } = request // what is large is not kept
-    const mixture = this.#checkChunk(chunk)
-    const encoding = this.#encodingOf(mixture)
-    const lane = new SamAudioLane({
-      request: { ...kept, prompt: modelPrompt(request.prompt) },
-      mixture,
-      encoding,
-      hop: this.#clock.hop,
-      previous: this.#previousOverlap(request, mixture.length),
-      slices: decodingSlices(this.#parts.network.codec.decoder, encoding.frames),
-    })
-    if (encoding.left === 0) this.#begin(lane)
-    return lane
+  open(request: ChunkRequest, heads: readonly Head[]): Lane[] {
+    const { chunk, ...kept } = request // what is large is not kept
+    const channels = this.#checkChunk(chunk)
+    const mixture = meanOf(channels)
+    const { codec } = this.#parts.config
+    const encoding = new Encoding(this.#parts.network.codec.encoder, codec, mixture)
+    const lanes: SamAudioLane[] = []
+    try {
+      for (const [index, { overlapState, ...head }] of heads.entries()) {
+        const lane = new SamAudioLane({
+          index,
+          request: { ...kept, ...head, prompt: modelPrompt(head.prompt) },
+          channels,
+          mixture,
+          encoding,
+          hop: this.#clock.hop,
+          previous: this.#previousOverlap(request, overlapState, mixture.length),
+          slices: decodingSlices(this.#parts.network.codec.decoder, encoding.frames),
+        })
+        lanes.push(lane)
+      }
+    } catch (error) {
+      for (const lane of lanes) lane.dispose()
+      throw error
+    }
+    return lanes
   }
 
   step(lanes: readonly Lane[]): void {
@@ -159,11 +175,12 @@ class SamAudio implements Model {
     for (const [i, lane] of ended.entries()) lane.append(...waves[i]!)
   }
 
-  close(lane: Lane): LaneResult {
+  close(lane: Lane): HeadResult[] {
     const { stepsDone, steps } = lane
     if (stepsDone < steps) throw new Error(`The lane has done ${stepsDone} of ${steps} steps`)
     const {
       plan: {
+        channels,
         mixture,
         request: { prompt, candidates = 1 },
       },
@@ -175,13 +192,14 @@ class SamAudio implements Model {
     const isRanked = candidates > 1
     const verdict = isRanked ? this.#judge(mixture, target, prompt) : undefined
     const score = verdict ?? consistency(mixture, target, residual)
-    return {
-      target: [target],
-      residual: [residual],
-      score,
-      ...(predictedSpans && { predictedSpans }),
-      ...(overlapState && { overlapState }),
-    }
+    return [
+      {
+        target: placeTarget(channels, target),
+        score,
+        ...(predictedSpans && { predictedSpans }),
+        ...(overlapState && { overlapState }),
+      },
+    ]
   }
 
   discard(lane: Lane): void {
@@ -207,7 +225,11 @@ class SamAudio implements Model {
   }
 
   /** The overlap with the chunk before, in frames of this one. */
-  #previousOverlap({ overlapState, acceleration, startSample = 0 }: LaneRequest, samples: number) {
+  #previousOverlap(
+    { acceleration, startSample = 0 }: ChunkRequest,
+    overlapState: OverlapState | undefined,
+    samples: number,
+  ) {
     const { hop } = this.#clock
     const frames = Math.ceil(samples / hop)
     const steps = STEPS[acceleration]
@@ -229,16 +251,6 @@ class SamAudio implements Model {
   #predictSpans(features: Tensor, prompt: string): Span[] | undefined {
     const { spanPredictor } = this.#parts
     return spanPredictor?.predict(features, [features.shape[1]!], [prompt], this.#clock)[0]
-  }
-
-  /** The same for every prompt and candidate. */
-  #encodingOf(mixture: Float32Array): Encoding {
-    const {
-      config: { codec },
-      network,
-    } = this.#parts
-    const name = createHash('sha256').update(mixture).digest('base64')
-    return this.#encodings.get(name, () => new Encoding(network.codec.encoder, codec, mixture))
   }
 
   /** The coming slice, unless another lane has encoded it; with the last one the flow begins. */
@@ -306,22 +318,32 @@ class SamAudio implements Model {
     return [flat.slice(0, flat.length / 2), flat.slice(flat.length / 2)]
   }
 
-  /** The one channel of a chunk; a sample that is not finite is silence. */
-  #checkChunk({ channels, sampleRate }: Chunk): Float32Array {
-    const [only] = channels
-    if (!only || channels.length > 1) {
-      throw new Error(`A chunk has one channel, not ${channels.length}`)
+  /** The channels of a chunk; a sample that is not finite is silence. */
+  #checkChunk({ channels, sampleRate }: Chunk): Float32Array[] {
+    const [first] = channels
+    if (!first || channels.length > CHANNELS_MAX) {
+      throw new Error(`A chunk has 1 to ${CHANNELS_MAX} channels, not ${channels.length}`)
     }
-    if (only.length === 0) throw new Error('A chunk has at least one sample')
+    if (first.length === 0) throw new Error('A chunk has at least one sample')
     const { sampleRate: expected, chunkSecondsMax } = this.description
     if (sampleRate !== expected) {
       throw new Error(`A chunk has ${expected} samples in a second, not ${sampleRate}`)
     }
-    if (only.length > chunkSecondsMax * sampleRate) {
+    if (first.length > chunkSecondsMax * sampleRate) {
       throw new Error(`A chunk has at most ${chunkSecondsMax} s`)
     }
-    return only.map((sample) => (Math.abs(sample) < SAMPLE_MAX ? sample : 0))
+    return channels.map((wave) =>
+      wave.map((sample) => (Math.abs(sample) < SAMPLE_MAX ? sample : 0)),
+    )
   }
+}
+
+/** What the network takes: it has one channel. */
+function meanOf(channels: readonly Float32Array[]): Float32Array {
+  if (channels.length === 1) return channels[0]!
+  return channels[0]!.map(
+    (_, i) => channels.reduce((sum, wave) => sum + wave[i]!, 0) / channels.length,
+  )
 }
 
 /** Samples beyond this, and what is no number, are read as silence. */

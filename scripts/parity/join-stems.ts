@@ -1,5 +1,5 @@
 /** Windows of a song, joined as references join theirs. */
-import { joinWeighted } from '../../models/join-weighted.ts'
+import { WeightedJoiner } from '../../engine/job/weighted-joiner.ts'
 import { tf, type Tensor } from '../../models/tensor.ts'
 
 export interface StemsWindow {
@@ -16,7 +16,17 @@ export function joinStems(
   windows: Iterable<StemsWindow>,
   [stems, channels, samples]: readonly [number, number, number],
 ): Tensor {
-  const joined = joinWeighted(readWindows(windows), stems * channels, samples)
+  const joiner = new WeightedJoiner()
+  const joined = Array.from({ length: stems * channels }, () => new Float32Array(samples))
+  let end = 0
+  const place = (settled: readonly Float32Array[]) => {
+    for (const [r, row] of settled.entries()) joined[r]!.set(row, end)
+    end += settled[0]?.length ?? 0
+  }
+  for (const { start, rows, weights } of readWindows(windows)) {
+    place(joiner.push(start, rows, weights))
+  }
+  place(joiner.finish())
   return tf.tidy(() =>
     tf.stack(joined.map((row) => tf.tensor1d(row))).reshape([stems, channels, samples]),
   )

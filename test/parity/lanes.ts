@@ -1,5 +1,13 @@
 /** Chunks to separate, and the separation of a lane alone or among others. */
-import type { Acceleration, Chunk, LaneRequest, LaneResult, Model } from '../../models/model.ts'
+import {
+  openLane,
+  closeLane,
+  type Acceleration,
+  type Chunk,
+  type LaneRequest,
+  type HeadResult,
+  type Model,
+} from '../../models/model.ts'
 
 export const PROMPTS = ['piano', 'a dog barking', 'rain', 'person speaking']
 
@@ -21,16 +29,16 @@ export function laneRequest(
 }
 
 /** Separates all in common batches, the ones still busy at each step, as an engine would. */
-export function separate(model: Model, requests: readonly LaneRequest[]): LaneResult[] {
-  const lanes = requests.map((request) => model.open(request))
+export function separate(model: Model, requests: readonly LaneRequest[]): HeadResult[] {
+  const lanes = requests.map((request) => openLane(model, request))
   for (;;) {
     const busy = lanes.filter((lane) => lane.stepsDone < lane.steps)
-    if (busy.length === 0) return lanes.map((lane) => model.close(lane))
+    if (busy.length === 0) return lanes.map((lane) => closeLane(model, lane))
     model.step(busy)
   }
 }
 
-export function separateOne(model: Model, request: LaneRequest): LaneResult {
+export function separateOne(model: Model, request: LaneRequest): HeadResult {
   const [separation] = separate(model, [request])
   return separation!
 }

@@ -11,7 +11,7 @@ import { laneRequest, separate, separateOne } from './lanes.ts'
 
 const wave = openGolden('network.safetensors').values('waveform') as Float32Array
 const load = (precision: Precision) =>
-  loadModel({ name: 'mini' }, { textEncoderFolder: TEXT_ENCODER_FOLDER, precision })
+  loadModel({ kind: 'mini', name: 'mini' }, { textEncoderFolder: TEXT_ENCODER_FOLDER, precision })
 const [wide, half] = [await load('float32'), await load('bfloat16')]
 const request = () => laneRequest({ channels: [wave.slice()], sampleRate: 32_000 }, 'Piano.')
 

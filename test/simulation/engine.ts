@@ -43,7 +43,10 @@ export function startEngine(parts: EngineParts) {
   const engineId = owner.name
   const model = new StubModel(owner, calls)
   const media = new EngineMedia(parts)
-  const scheduler = new LaneScheduler(model, new BatchBudget(64, log))
+  const scheduler = new LaneScheduler(
+    model,
+    new Map([[PLAIN_MODEL.name, new BatchBudget(64, log)]]),
+  )
   const config = {
     engineId,
     scratchFolder: '/scratch',
@@ -63,7 +66,7 @@ export function startEngine(parts: EngineParts) {
       const jobDeps = {
         broker,
         scheduler,
-        model: PLAIN_MODEL,
+        models: [PLAIN_MODEL],
         config,
         clock,
         log,

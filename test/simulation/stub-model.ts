@@ -7,7 +7,7 @@ import {
   ModelError,
 } from '../../engine/compute/compute-errors.ts'
 import type { ComputeThread } from '../../engine/compute/compute-thread.ts'
-import type { LaneRequest, LaneResult } from '../../models/model.ts'
+import type { ChunkRequest, HeadResult } from '../../models/model.ts'
 import type { Calls } from './calls.ts'
 import type { Process } from './scheduler.ts'
 
@@ -21,7 +21,7 @@ type Compute = Pick<ComputeThread, 'open' | 'step' | 'close' | 'discard'>
 export class StubModel implements Compute {
   readonly #owner: Process
   readonly #calls: Calls
-  readonly #lanes = new Map<number, LaneRequest>()
+  readonly #lanes = new Map<number, ChunkRequest>()
   #opened = 0
 
   constructor(owner: Process, calls: Calls) {
@@ -34,17 +34,15 @@ export class StubModel implements Compute {
     return this.#lanes.size
   }
 
-  open: Compute['open'] = (request) =>
-    this.#after('open lane', () => {
-      const lane = (this.#opened += 1)
-      this.#lanes.set(lane, request)
-      return {
-        lane,
-        rows: 1,
-        frames: request.chunk.channels[0]!.length,
-        steps: 1 + (lane % STEPS_MAX),
-      }
-    })
+  open: Compute['open'] = ({ request, heads }) =>
+    this.#after('open lanes', () =>
+      heads.map((_, head) => {
+        const lane = (this.#opened += 1)
+        this.#lanes.set(lane, request)
+        const frames = request.chunk.channels[0]!.length
+        return { lane, heads: [head], rows: 1, frames, steps: 1 + (lane % STEPS_MAX) }
+      }),
+    )
 
   step: Compute['step'] = (ids) =>
     this.#after('step', () => {
@@ -59,12 +57,11 @@ export class StubModel implements Compute {
 
   discard: Compute['discard'] = async (id) => void this.#lanes.delete(id)
 
-  #resultOf(id: number): LaneResult {
+  #resultOf(id: number): HeadResult[] {
     const lane = this.#lanes.get(id)
     if (!lane) throw new ComputeLostError('the lane was lost with its thread')
     const { channels } = lane.chunk
-    const scaled = (by: number) => channels.map((wave) => wave.map((sample) => by * sample))
-    return { target: scaled(0.25), residual: scaled(0.75), score: 0 }
+    return [{ target: channels.map((wave) => wave.map((sample) => sample / 4)), score: 0 }]
   }
 
   #after<T>(name: string, effect: () => T): Promise<T> {

@@ -4,7 +4,7 @@ import { ComputeThread } from '../../engine/compute/compute-thread.ts'
 import { createLogger } from '../../shared/telemetry/log.ts'
 
 const options = {
-  model: { name: 'mini' as const },
+  models: [],
   textEncoderFolder: '',
   precision: 'float32' as const,
   batchFramesMax: 4_096,

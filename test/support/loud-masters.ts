@@ -71,12 +71,13 @@ export class MasterSeparator {
   private constructor(compute: ComputeThread) {
     this.#compute = compute
     const log = createLogger('test', 'silent')
-    this.#scheduler = new Scheduler(compute, new BatchBudget(4_096, log))
+    this.#scheduler = new Scheduler(compute, new Map([['mini', new BatchBudget(4_096, log)]]))
   }
 
   static async start(): Promise<MasterSeparator> {
     const textEncoderFolder = fileURLToPath(new URL('../../.runtime/text-encoder', import.meta.url))
-    const options = { model: { name: 'mini' }, textEncoderFolder, precision: 'float32' } as const
+    const mini = { kind: 'mini', name: 'mini' } as const
+    const options = { models: [mini], textEncoderFolder, precision: 'float32' } as const
     const limits = { batchFramesMax: 4_096, computeSecondsMax: 300 }
     const log = createLogger('test', 'silent')
     return new MasterSeparator(await ComputeThread.start({ ...options, ...limits }, log))
@@ -103,7 +104,7 @@ export class MasterSeparator {
     const outputs = await Outputs.open({ names, encoding, ...rest })
     await separateMixture(JOB, mixture, {
       scheduler: this.#scheduler,
-      model: this.#compute.ready.description,
+      models: this.#compute.ready.models.map(({ description }) => description),
       config: { chunksInFlightMax: 2 },
       signal,
       secondsExpected: SECONDS,

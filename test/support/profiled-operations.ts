@@ -2,7 +2,7 @@
 import type { Attribute, Binding } from '../../models/binding.ts'
 import { GRAPH_NAME } from '../../models/graph/recorder.ts'
 import { loadMini } from '../../models/mini/mini.ts'
-import type { Model } from '../../models/model.ts'
+import { openLane, closeLane, type Model } from '../../models/model.ts'
 import { PRECISIONS } from '../../models/precision.ts'
 import { loadSamAudio } from '../../models/sam-audio/sam-audio.ts'
 import { native } from '../../models/tensor.ts'
@@ -30,12 +30,12 @@ export async function profiledOperations(): Promise<UsedOperation[]> {
 
 /** Two lanes of different lengths and prompts, with spans given and with spans predicted. */
 function separateAll(model: Model): void {
-  const { frameSamples: hop, sampleRate, channelsMax } = model.description
+  const { frameSamples: hop, sampleRate } = model.description
   for (const predictSpans of [false, true]) {
     const lanes = [40, 23].map((frames, seed) => {
       const samples = noise(frames * Math.max(hop, 1_000), seed)
-      const channels = channelsMax > 1 ? [samples, samples.map((x) => -x)] : [samples]
-      return model.open({
+      const channels = [samples, samples.map((x) => -x)]
+      return openLane(model, {
         chunk: { channels, sampleRate: sampleRate ?? 44_100 },
         prompt: seed === 0 ? 'rain' : 'a dog barking far away',
         spans: predictSpans ? [] : [{ start: 0, end: 0.1, include: true }],
@@ -47,7 +47,7 @@ function separateAll(model: Model): void {
     })
     const busy = () => lanes.filter((lane) => lane.stepsDone < lane.steps)
     while (busy().length > 0) model.step(busy())
-    for (const lane of lanes) model.close(lane)
+    for (const lane of lanes) closeLane(model, lane)
   }
 }
 

@@ -1,8 +1,9 @@
-/** Whether the model fits the memory of the device that it would run on. */
+/** Whether the models fit the memory of the device that they would run on. */
 
 import { totalmem } from 'node:os'
 import { availableMemory, constrainedMemory } from 'node:process'
 import type { EngineConfig } from '../../../engine/config.ts'
+import type { ModelChoice } from '../../../models/model-choice.ts'
 import type { Context } from '../context.ts'
 import { failure, fine, warning, type Finding } from '../finding.ts'
 import { driverText } from '../../nvidia-driver.mjs'
@@ -46,19 +47,27 @@ export function memoryFinding(
     `an engine needs about ${gibibytes(neededBytes)}; ` +
     `there are ${gibibytes(totalBytes)}, ${gibibytes(freeBytes)} of them free`
   if (neededBytes > totalBytes) {
-    return failure(name, found, 'Choose a smaller MODEL, or a host or GPU with more memory.')
+    return failure(
+      name,
+      found,
+      'Name fewer or smaller MODELS, or take a host or GPU with more memory.',
+    )
   }
   if (neededBytes <= freeBytes) return fine(name, found)
   return warning(name, found, 'Unless it is an engine of this host that has it: end what takes it.')
 }
 
-async function neededBy({ model, precision }: EngineConfig): Promise<number> {
-  if (model.name === 'mini') return MINI_BYTES
-  const { folder } = model
+async function neededBy(config: EngineConfig): Promise<number> {
+  let bytes = 0
+  for (const choice of config.models) bytes += await neededByOne(choice, config)
+  return bytes
+}
+
+async function neededByOne(choice: ModelChoice, config: EngineConfig): Promise<number> {
+  if (choice.kind === 'mini') return MINI_BYTES
   // TensorFlow comes with it, which may be what is broken
-  const { predictFor } = await import('../../model/inventory.ts')
-  const { choosePrecision } = await import('../../../models/bfloat16.ts')
-  const { bytesFor } = await import('../../../models/memory/predict.ts')
-  const prediction = await predictFor(folder, choosePrecision(precision))
+  const { loadModel } = await import('../../../models/load-model.ts')
+  const { bytesFor, predictMemory } = await import('../../../models/memory/predict.ts')
+  const prediction = await predictMemory(() => loadModel(choice, config))
   return prediction.weightsBytes + bytesFor(1, prediction)
 }

@@ -1,8 +1,11 @@
 /** Whether the weights are those of this version, or, of one's own, whole. */
 
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { sha256Of } from '../../../models/checkpoint/sha256.ts'
+import { readRecord, weightFilesOf } from '../../../models/installed/record.ts'
+import type { ModelChoice } from '../../../models/model-choice.ts'
 import { called, isPackaged, setUpAgain } from '../../called.ts'
 import type { Context } from '../context.ts'
 import { failure, fine, type Finding } from '../finding.ts'
@@ -15,10 +18,27 @@ const MINI_FILE = fileURLToPath(
 
 export async function checkWeights({ engine }: Context): Promise<Finding[]> {
   if (!engine) return []
-  const { model } = engine
-  return model.name === 'mini'
-    ? [await fileFinding(MINI_FILE, MINI_SHA256)]
-    : inventory(model.folder)
+  const findings = await Promise.all(engine.models.map(weightsOf))
+  return findings.flat()
+}
+
+async function weightsOf(choice: ModelChoice): Promise<Finding[]> {
+  switch (choice.kind) {
+    case 'mini':
+      return [await fileFinding(MINI_FILE, MINI_SHA256)]
+    case 'sam-audio':
+      return inventory(choice.folder)
+    case 'installed':
+      return [installedFinding(choice)]
+  }
+}
+
+/** Whether the files are there that the record names. */
+function installedFinding({ name, folder }: { name: string; folder: string }): Finding {
+  const missing = weightFilesOf(readRecord(folder)).find((file) => !existsSync(join(folder, file)))
+  if (missing === undefined) return fine('weights', `${name} is installed in ${folder}`)
+  const again = `${called('model', `remove ${name}`)}, then fetch or import it again`
+  return failure('weights', `${join(folder, missing)} is not there`, again)
 }
 
 /** Compares the file's SHA-256. */

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import { WARM_UP_CALLS } from '../../../models/graph/compiled.ts'
 import { loadMini } from '../../../models/mini/mini.ts'
-import type { Model } from '../../../models/model.ts'
+import { openLane, closeLane, type Model } from '../../../models/model.ts'
 import { PRECISIONS } from '../../../models/precision.ts'
 import { noise } from '../../../test/parity/lanes.ts'
 import { least, timed } from '../measure.ts'
@@ -28,7 +28,7 @@ function rowsOf(model: Model, { batches, seconds }: Options, hasTime: () => bool
     const chunks = Array.from({ length: batch }, (_, i) => noise(seconds * RATE, i + 1))
     const separate = () => {
       const lanes = chunks.map((samples) =>
-        model.open({
+        openLane(model, {
           chunk: { channels: [samples], sampleRate: RATE },
           prompt: 'rain',
           spans: [],
@@ -37,7 +37,7 @@ function rowsOf(model: Model, { batches, seconds }: Options, hasTime: () => bool
         }),
       )
       model.step(lanes)
-      for (const lane of lanes) model.close(lane)
+      for (const lane of lanes) closeLane(model, lane)
     }
     const single = timed(separate, WARM_UP_CALLS, hasTime)
     const graph = timed(separate, 5, hasTime)

@@ -58,7 +58,11 @@ test('an engine whose device fails three jobs in a row is sick, and none of them
     open: async () => {
       throw new DeviceError('CUDA_ERROR_ILLEGAL_ADDRESS')
     },
-    ready: { description: PLAIN_MODEL, backend: '', device: 'gpu' },
+    ready: {
+      models: [{ description: PLAIN_MODEL, framesFitting: null }],
+      backend: '',
+      device: 'gpu',
+    },
     restarting: null,
     busySeconds: 0,
   } as unknown as ComputeThread

@@ -1,8 +1,9 @@
 /** SAM-Audio as an engine uses it: lanes, batches, accelerations, spans, chunks that overlap. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Acceleration, LaneRequest } from '../../../models/model.ts'
+import { openLane, closeLane, type Acceleration, type LaneRequest } from '../../../models/model.ts'
 import { loadJudge } from '../../../models/sam-audio/judge/judge.ts'
+import type { SamAudioLane } from '../../../models/sam-audio/sam-audio-lane.ts'
 import { loadSamAudio } from '../../../models/sam-audio/sam-audio.ts'
 import type { Binding } from '../../../models/binding.ts'
 import { native, tf } from '../../../models/tensor.ts'
@@ -41,18 +42,17 @@ test('the model is found by its own folder, or by one that holds its parts', asy
   await assert.rejects(loadSamAudio(`${FIXTURES}/../parity/mini`), /no config.json/)
 })
 
-test('target and residual are as long as the chunk, whatever its length', () => {
+test('the target is as long as the chunk, whatever its length', () => {
   for (const samples of [1, 2, hop - 1, hop, hop + 1, 7 * hop]) {
-    const { target, residual, score } = separateOne(model, request(noise(samples, samples)))
-    assert.deepEqual([target.length, residual.length], [1, 1])
-    assert.deepEqual([target[0]!.length, residual[0]!.length], [samples, samples])
-    assert.equal([...target[0]!, ...residual[0]!, score].every(Number.isFinite), true)
+    const { target, score } = separateOne(model, request(noise(samples, samples)))
+    assert.deepEqual([target.length, target[0]!.length], [1, samples])
+    assert.equal([...target[0]!, score].every(Number.isFinite), true)
   }
 })
 
 test('a step encodes a slice; then acceleration is the number of steps; then one decodes a slice', () => {
   const steps = (frames: number, acceleration: Acceleration) => {
-    const lane = model.open(request(noise(frames * hop, 1), { acceleration }))
+    const lane = openLane(model, request(noise(frames * hop, 1), { acceleration }))
     model.discard(lane)
     return lane.steps
   }
@@ -63,25 +63,33 @@ test('a step encodes a slice; then acceleration is the number of steps; then one
   assert.deepEqual([steps(128, 'fast'), steps(192, 'fast')], [10, 12])
 })
 
-test('lanes of one chunk encode it once, whoever comes first; one that comes later needs fewer steps', () => {
+test('heads of one chunk encode it once, whoever comes first', () => {
   const chunk = noise(300 * hop, 77) // three slices
-  const more = (seed: number) => request(chunk.slice(), { seed, prompt: 'rain' })
-  const [first, second] = [1, 2].map((seed) => model.open(more(seed)))
-  const done = () => [first!, second!].map(({ stepsDone }) => stepsDone)
+  const heads = [1, 2].map((seed) => ({ prompt: 'rain', seed }))
+  const [first, second] = model.open(request(chunk.slice()), heads)
+  const { encoding } = (first as SamAudioLane).plan
   model.step([first!])
   model.step([first!])
-  const third = model.open(more(3))
-  assert.deepEqual([first!.steps, second!.steps, third.steps], [14, 14, 12])
-  model.step([second!, third])
-  assert.deepEqual(done(), [2, 1])
-  model.discard(first!) // what it encoded stays for the others
-  while (third.stepsDone < third.steps) model.step([second!, third])
+  assert.equal(encoding.left, 1)
+  model.step([second!])
+  assert.equal(encoding.left, 1)
+  assert.deepEqual([first!.steps, second!.steps], [14, 14])
+  model.discard(first!) // what it encoded stays for the other
   while (second!.stepsDone < second!.steps) model.step([second!])
-  const results = [second!, third].map((lane) => model.close(lane))
-  for (const [i, seed] of [2, 3].entries()) {
-    const alone = separateOne(model, more(seed))
-    assertClose(results[i]!.target[0]!, alone.target[0]!, IN_COMPANY)
-  }
+  const alone = separateOne(model, request(chunk.slice(), heads[1]!))
+  assertClose(closeLane(model, second!).target[0]!, alone.target[0]!, IN_COMPANY)
+})
+
+test('a target stays where its sound is among the channels', () => {
+  const left = noise(60 * hop, 5)
+  const open = request(left)
+  const right = new Float32Array(left.length)
+  const chunk = { channels: [left.slice(), right], sampleRate }
+  const { target } = separateOne(model, { ...open, chunk })
+  assert.equal(target.length, 2)
+  const loudest = (wave: Float32Array) => wave.reduce((most, x) => Math.max(most, Math.abs(x)), 0)
+  assert.ok(loudest(target[0]!) > 1e-3)
+  assert.ok(loudest(target[1]!) < 1e-5, `${loudest(target[1]!)} on the silent side`)
 })
 
 test('the seed, the prompt, the spans and the acceleration matter; punctuation does not', () => {
@@ -130,7 +138,6 @@ test("a lane's result does not depend on the lanes that share its batches, nor o
       for (const [i, result] of results.entries()) {
         const alone = separateOne(model, requests[i]!)
         assertClose(result.target[0]!, alone.target[0]!, IN_COMPANY)
-        assertClose(result.residual[0]!, alone.residual[0]!, IN_COMPANY)
       }
       assert.ok(
         tf.memory().numTensors - before <= Math.max(cached, 0),
@@ -143,14 +150,14 @@ test("a lane's result does not depend on the lanes that share its batches, nor o
 
 /** Opens each lane only after so many common steps, as requests come in. */
 function separateStaggered(requests: readonly LaneRequest[], after: readonly number[]) {
-  const lanes = requests.map((each, i) => (after[i] === 0 ? model.open(each) : null))
+  const lanes = requests.map((each, i) => (after[i] === 0 ? openLane(model, each) : null))
   for (let round = 0; ; round += 1) {
     for (const [i, each] of requests.entries())
-      if (after[i] === round) lanes[i] ??= model.open(each)
+      if (after[i] === round) lanes[i] ??= openLane(model, each)
     const open = lanes.filter((lane) => lane !== null)
     const busy = open.filter((lane) => lane.stepsDone < lane.steps)
     if (busy.length > 0) model.step(busy)
-    else if (open.length === requests.length) return open.map((lane) => model.close(lane))
+    else if (open.length === requests.length) return open.map((lane) => closeLane(model, lane))
   }
 }
 
@@ -158,12 +165,14 @@ test('candidates of a chunk share its encoding, and lanes leave nothing behind',
   const chunk = noise(12 * hop, 99)
   separateOne(model, request(chunk))
   const before = tf.memory().numTensors
-  const results = separate(
-    model,
-    [1, 2, 3].map((seed) => request(chunk.slice(), { seed, candidate: seed - 1 })),
-  )
+  const heads = [1, 2, 3].map((seed) => ({ prompt: 'rain', seed, candidate: seed - 1 }))
+  const lanes = model.open(request(chunk.slice()), heads)
+  const encodings = new Set(lanes.map((lane) => (lane as SamAudioLane).plan.encoding))
+  assert.equal(encodings.size, 1)
+  while (lanes[0]!.stepsDone < lanes[0]!.steps) model.step(lanes)
+  const results = lanes.map((lane) => closeLane(model, lane))
   assert.equal(new Set(results.map(({ target }) => target[0]![5])).size, 3)
-  model.discard(model.open(request(chunk)))
+  model.discard(openLane(model, request(chunk)))
   assert.equal(tf.memory().numTensors, before)
 })
 
@@ -264,15 +273,18 @@ test('an overlap state that is not of a chunk before is refused, and nothing is 
       overlapState: { ...overlapState, states: overlapState.states.slice(1) },
     },
   ])
-    assert.throws(() => model.open(request(chunk.slice(), more)), /not of a chunk before this one/)
+    assert.throws(
+      () => openLane(model, request(chunk.slice(), more)),
+      /not of a chunk before this one/,
+    )
   assert.equal(tf.memory().numTensors, before)
 })
 
-test('what is no sound of the right rate in one channel is refused or read as silence', () => {
+test('what is no sound of the right rate is refused or read as silence', () => {
   const open = (channels: Float32Array[], rate = sampleRate) =>
-    model.open({ ...request(wave), chunk: { channels, sampleRate: rate } })
-  assert.throws(() => open([wave, wave]), /one channel/)
-  assert.throws(() => open([]), /one channel/)
+    openLane(model, { ...request(wave), chunk: { channels, sampleRate: rate } })
+  assert.throws(() => open([]), /1 to 8 channels/)
+  assert.throws(() => open(Array.from({ length: 9 }, () => wave)), /1 to 8 channels/)
   assert.throws(() => open([new Float32Array(0)]), /at least one sample/)
   assert.throws(() => open([wave], 44_100), /samples in a second/)
   assert.throws(() => open([new Float32Array(sampleRate * 61)]), /at most/)
@@ -286,8 +298,8 @@ test('what is no sound of the right rate in one channel is refused or read as si
 })
 
 test('a lane that has done its steps cannot be stepped, nor one closed before', () => {
-  const lane = model.open(request(wave))
-  assert.throws(() => model.close(lane), /0 of \d+ steps/)
+  const lane = openLane(model, request(wave))
+  assert.throws(() => closeLane(model, lane), /0 of \d+ steps/)
   while (lane.stepsDone < lane.steps) model.step([lane])
   assert.throws(() => model.step([lane]), /cannot be stepped/)
   model.discard(lane)
@@ -325,7 +337,7 @@ test('a step in which memory runs out, wherever, leaves its lanes as they were',
     request(noise(20 * hop, 6), { seed, overlapSamples, startSample, overlapState: overlapState! }),
   )
   const expected = separate(model, requests)
-  const lanes = requests.map((each) => model.open(each))
+  const lanes = requests.map((each) => openLane(model, each))
   const { binding } = native
   let calls = 0
   /** A step that fails at that call of TensorFlow. */
@@ -365,7 +377,7 @@ test('a step in which memory runs out, wherever, leaves its lanes as they were',
   for (const fromEnd of [0, 1, 2, 3, 5, 8, all - 1]) assert.equal(failAt(all - fromEnd), 0)
   while (lanes.some(({ stepsDone, steps }) => stepsDone < steps)) model.step(lanes)
   for (const [i, lane] of lanes.entries()) {
-    const { target } = model.close(lane)
+    const { target } = closeLane(model, lane)
     assertClose(target[0]!, expected[i]!.target[0]!, { absolute: 1e-5 })
   }
 })

@@ -12,7 +12,7 @@ import { createLogger } from '../../../../shared/telemetry/log.ts'
 const log = createLogger('test', 'silent')
 
 const OPTIONS = {
-  model: { name: 'mini' },
+  models: [],
   textEncoderFolder: '',
   precision: 'float32',
   batchFramesMax: 4_096,
@@ -74,11 +74,15 @@ test('a job is let go of at once, though its call hangs', async (t) => {
     new URL('../../../support/silent-worker.ts', import.meta.url),
   )
   t.after(() => thread.stop())
-  const scheduler = new Scheduler(thread, new BatchBudget(1_000, log))
+  const scheduler = new Scheduler(thread, new Map([['mini', new BatchBudget(1_000, log)]]))
   const stop = new AbortController()
   const chunk = { channels: [new Float32Array(1)], sampleRate: 1 }
   const separated = scheduler.separate(
-    { chunk, prompt: '', spans: [], acceleration: 'fast', seed: 0 },
+    {
+      model: 'mini',
+      request: { chunk, spans: [], acceleration: 'fast' },
+      heads: [{ prompt: '', seed: 0 }],
+    },
     { accountId: 'a', requestId: 'r' },
     { signal: stop.signal, onStep: () => undefined },
   )

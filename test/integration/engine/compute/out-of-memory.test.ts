@@ -12,7 +12,7 @@ import { laneRequest, noise } from '../../../parity/lanes.ts'
 
 const log = createLogger('test', 'silent')
 const OPTIONS = {
-  model: { name: 'mini' },
+  models: [{ kind: 'mini', name: 'mini' }],
   textEncoderFolder: TEXT_ENCODER_FOLDER,
   precision: 'float32',
   batchFramesMax: 'auto',
@@ -23,11 +23,13 @@ const SHORT = new URL('../../../support/short-of-memory-worker.ts', import.meta.
 /** @param channels of a second of noise; its phase tells lanes apart */
 async function separate(scheduler: Scheduler, lane: number, channels = 1) {
   const waves = Array.from({ length: channels }, (_, i) => noise(32_000, 10 * lane + i + 1))
-  return scheduler.separate(
-    laneRequest({ channels: waves, sampleRate: 32_000 }, 'rain'),
+  const request = laneRequest({ channels: waves, sampleRate: 32_000 }, 'rain')
+  const [result] = await scheduler.separate(
+    { model: 'mini', request, heads: [request] },
     { accountId: 'a', requestId: `${lane}` },
     { signal: new AbortController().signal, onStep: () => undefined },
   )
+  return result!
 }
 
 async function schedulerOf(t: TestContext, program?: URL) {
@@ -38,7 +40,7 @@ async function schedulerOf(t: TestContext, program?: URL) {
   const outOfMemory = () => {
     shortages += 1
   }
-  const scheduler = new Scheduler(thread, budget, { outOfMemory })
+  const scheduler = new Scheduler(thread, new Map([['mini', budget]]), { outOfMemory })
   return { thread, budget, scheduler, shortages: () => shortages }
 }
 

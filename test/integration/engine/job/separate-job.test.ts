@@ -6,6 +6,7 @@ import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import type { ChunkOrder } from '../../../../engine/compute/compute-messages.ts'
 import {
   DeviceError,
   LaneTooLargeError,
@@ -75,13 +76,13 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
   }
   const scheduler = {
     separate: async (
-      { chunk }: { chunk: { channels: Float32Array[] } },
+      { request }: ChunkOrder,
       _owner: unknown,
       { onStep }: { onStep(share: number): void },
     ) => {
       if (fails) throw fails
       onStep(1)
-      return { target: chunk.channels, residual: chunk.channels, score: 0 }
+      return [{ target: request.chunk.channels, score: 0 }]
     },
   } as unknown as Scheduler
   const deps: JobDeps = {
@@ -96,7 +97,7 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
     media: JOB_MEDIA,
     soundProcesses: new SoundProcesses(folder),
     tries,
-    model: PLAIN_MODEL,
+    models: [PLAIN_MODEL],
     clock: new FakeClock(),
     log: createLogger('test', 'silent'),
     config: loadConfig({
@@ -177,7 +178,7 @@ test('a job takes the track that its options name, and its logs say so', async (
     const failure = last.type === 'failed' ? last.error.message : ''
     return failure + last.logs.map(({ message }) => message).join('\n')
   }
-  assert.match(await logsOf(), /mixed down from 2[^]*2 tracks of one channel each/)
+  assert.match(await logsOf(), /2 channels[^]*2 tracks of one channel each/)
   assert.match(await logsOf(2), /1 channel\.[^]*Track 2 .* is separated; left out: 1 /)
   assert.match(await logsOf(3), /has 2 tracks of sound, so audio_track can't be 3/)
 })

@@ -6,6 +6,7 @@ import {
   parseBatchFrames,
 } from '../../../../engine/compute/batch-budget.ts'
 import { createLogger } from '../../../../shared/telemetry/log.ts'
+import { PLAIN_MODEL } from '../../../support/plain-model.ts'
 
 const log = createLogger('test', 'silent')
 
@@ -34,10 +35,11 @@ test('it grows back step by step, and no further than it is set', () => {
 })
 
 test('what is configured has precedence; else it is what fits a device that counts, to a limit', () => {
-  assert.equal(chooseFrames(100, 50_000), 100)
-  assert.equal(chooseFrames('auto', 50_000), 50_000)
-  assert.equal(chooseFrames('auto', 1_000_000), 65_536)
-  assert.equal(chooseFrames('auto', null), 4_096)
+  const loaded = (framesFitting: number | null) => ({ description: PLAIN_MODEL, framesFitting })
+  assert.equal(chooseFrames(100, loaded(50_000)), 100)
+  assert.equal(chooseFrames('auto', loaded(50_000)), 50_000)
+  assert.equal(chooseFrames('auto', loaded(1_000_000)), 65_536)
+  assert.equal(chooseFrames('auto', loaded(null)), PLAIN_MODEL.framesOnProcessor)
 })
 
 test('the setting is a number of frames, or auto', () => {

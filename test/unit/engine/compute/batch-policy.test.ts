@@ -15,34 +15,37 @@ const lane = (
   accountId = 'a',
   frames = 100,
   rows = 1,
-): WaitingLane => ({ id, requestId, accountId, rows, frames })
+): WaitingLane => ({ id, requestId, accountId, model: 'test', rows, frames })
+
+/** Of every model, with a second for each frame. */
+const limits = (framesMax: number) => () => ({ framesMax, secondsPerFrame: 1 })
 
 const ids = (lanes: readonly WaitingLane[]) => lanes.map(({ id }) => id)
 
 test('nothing waits: no batch', () => {
-  assert.deepEqual(nextBatch([], nobodyServed, { framesMax: 1_000 }), [])
+  assert.deepEqual(nextBatch([], nobodyServed, limits(1_000)), [])
 })
 
 test('lanes of different requests share a batch up to the budget', () => {
   const waiting = [lane(1, 'r1'), lane(2, 'r2'), lane(3, 'r3'), lane(4, 'r4')]
-  assert.deepEqual(ids(nextBatch(waiting, nobodyServed, { framesMax: 300 })), [1, 2, 3])
+  assert.deepEqual(ids(nextBatch(waiting, nobodyServed, limits(300))), [1, 2, 3])
 })
 
 test('a lane wider than the budget still runs, alone', () => {
   const waiting = [lane(1, 'r1', 'a', 5_000), lane(2, 'r2')]
-  assert.deepEqual(ids(nextBatch(waiting, nobodyServed, { framesMax: 300 })), [1])
+  assert.deepEqual(ids(nextBatch(waiting, nobodyServed, limits(300))), [1])
 })
 
 test('the budget counts rows, each as long as the longest', () => {
   const waiting = [lane(1, 'r1', 'a', 100, 2), lane(2, 'r2', 'a', 90), lane(3, 'r3', 'a', 90)]
-  assert.deepEqual(ids(nextBatch(waiting, nobodyServed, { framesMax: 300 })), [1, 2])
-  assert.deepEqual(ids(nextBatch(waiting, nobodyServed, { framesMax: 400 })), [1, 2, 3])
+  assert.deepEqual(ids(nextBatch(waiting, nobodyServed, limits(300))), [1, 2])
+  assert.deepEqual(ids(nextBatch(waiting, nobodyServed, limits(400))), [1, 2, 3])
 })
 
 test('a short request overtakes one that has been served much', () => {
   const served = { accounts: new Map([['a', 900]]), requests: new Map([['long', 900]]) }
   const waiting = [lane(1, 'long'), lane(2, 'long'), lane(3, 'short')]
-  assert.deepEqual(ids(nextBatch(waiting, served, { framesMax: 100 })), [3])
+  assert.deepEqual(ids(nextBatch(waiting, served, limits(100))), [3])
 })
 
 test('an account with many requests gets no more than its share of a batch', () => {
@@ -51,7 +54,7 @@ test('an account with many requests gets no more than its share of a batch', () 
     lane(7, 'single', 'modest'),
     lane(8, 'single', 'modest'),
   ]
-  const batch = nextBatch(waiting, nobodyServed, { framesMax: 400 })
+  const batch = nextBatch(waiting, nobodyServed, limits(400))
   assert.equal(batch.filter(({ accountId }) => accountId === 'modest').length, 2)
 })
 
@@ -61,7 +64,7 @@ test('lanes that would fill the batch with padding wait for the next one', () =>
     lane(2, 'short', 'b', 50),
     lane(3, 'like', 'c', 900),
   ]
-  assert.deepEqual(ids(nextBatch(waiting, nobodyServed, { framesMax: 10_000 })), [1, 3])
+  assert.deepEqual(ids(nextBatch(waiting, nobodyServed, limits(10_000))), [1, 3])
 })
 
 test('any batch keeps the budget, holds no lane twice, and is never empty while lanes wait', () => {
@@ -76,8 +79,8 @@ test('any batch keeps the budget, holds no lane twice, and is never empty while 
   )
   fc.assert(
     fc.property(lanes, fc.integer({ min: 1, max: 8_000 }), (drawn, framesMax) => {
-      const waiting = drawn.map((each, id) => ({ id, ...each }))
-      const batch = nextBatch(waiting, nobodyServed, { framesMax })
+      const waiting = drawn.map((each, id) => ({ id, model: 'test', ...each }))
+      const batch = nextBatch(waiting, nobodyServed, limits(framesMax))
       assert.ok(batch.length > 0)
       assert.equal(new Set(ids(batch)).size, batch.length)
       const rows = batch.reduce((sum, lane) => sum + lane.rows, 0)
@@ -95,7 +98,7 @@ test('whatever arrives, every lane is served in the end', () => {
   let waiting = lanes
   for (let step = 0; waiting.length > 0; step += 1) {
     assert.ok(step < 100)
-    const batch = new Set(ids(nextBatch(waiting, served, { framesMax: 500 })))
+    const batch = new Set(ids(nextBatch(waiting, served, limits(500))))
     for (const { id, accountId, requestId, frames } of waiting) {
       if (!batch.has(id)) continue
       served.accounts.set(accountId, (served.accounts.get(accountId) ?? 0) + frames)
@@ -118,7 +121,7 @@ test('the work for a batch grows hardly faster than the lanes that wait', () => 
           },
         }),
     )
-    assert.equal(nextBatch(counted, nobodyServed, { framesMax: 100 * count }).length, count)
+    assert.equal(nextBatch(counted, nobodyServed, limits(100 * count)).length, count)
     return reads
   }
   for (const requests of [1, 64, 4_096]) {
@@ -126,4 +129,37 @@ test('the work for a batch grows hardly faster than the lanes that wait', () => 
     // Eight times as many lanes: n log n is 10.7 times as many reads, n squared 64.
     assert.ok(more < 12 * some, `${some} reads of 512 lanes, ${more} of 4,096`)
   }
+})
+
+test('a batch has lanes of one model: that of the lane which is first', () => {
+  const waiting = [
+    { ...lane(1, 'r1', 'a'), model: 'stems' },
+    lane(2, 'r2', 'b'),
+    { ...lane(3, 'r3', 'c'), model: 'stems' },
+  ]
+  const served = { accounts: new Map([['b', 50]]), requests: new Map() }
+  assert.deepEqual(ids(nextBatch(waiting, served, limits(1_000))), [1, 3])
+  served.accounts.set('a', 60).set('c', 60)
+  assert.deepEqual(ids(nextBatch(waiting, served, limits(1_000))), [2])
+})
+
+test('what an account may have of a batch goes by seconds, not by frames of other models', () => {
+  const waiting = [
+    ...[1, 2, 3].map((id) => ({ ...lane(id, 'r1', 'slow'), model: 'slow' })),
+    ...[4, 5, 6].map((id) => lane(id, 'r2', 'quick')),
+  ]
+  const served = {
+    accounts: new Map([
+      ['slow', 0.9],
+      ['quick', 1],
+    ]),
+    requests: new Map(),
+  }
+  const perModel = (model: string) => ({
+    framesMax: 1_000,
+    secondsPerFrame: model === 'slow' ? 1 : 0.001,
+  })
+  assert.deepEqual(ids(nextBatch(waiting, served, perModel)), [1, 2, 3])
+  served.accounts.set('slow', 300.9)
+  assert.deepEqual(ids(nextBatch(waiting, served, perModel)), [4, 5, 6])
 })

@@ -9,22 +9,27 @@ import {
   ModelError,
 } from '../../../../engine/compute/compute-errors.ts'
 import { Scheduler } from '../../../../engine/compute/scheduler.ts'
-import type { LaneRequest, LaneResult } from '../../../../models/model.ts'
+import type { ChunkOrder } from '../../../../engine/compute/compute-messages.ts'
+import type { HeadResult } from '../../../../models/model.ts'
 import { createLogger } from '../../../../shared/telemetry/log.ts'
 
 const log = createLogger('test', 'silent')
 
-const request = (prompt: string, frames = 10): LaneRequest => ({
-  chunk: { channels: [new Float32Array(frames)], sampleRate: 1 },
-  prompt,
-  spans: [],
-  acceleration: 'fast',
-  seed: 0,
+const order = (prompt: string, frames = 10, model = 'test'): ChunkOrder => ({
+  model,
+  request: {
+    chunk: { channels: [new Float32Array(frames)], sampleRate: 1 },
+    spans: [],
+    acceleration: 'fast',
+  },
+  heads: [{ prompt, seed: 0 }],
 })
+
+const budgets = (budget = new BatchBudget(1_000, log)) => new Map([['test', budget]])
 
 const owner = (requestId: string, accountId = 'a') => ({ requestId, accountId })
 
-/** A compute thread of one lane per prompt; `steps` needs of each, and which prompts break it. */
+/** A compute thread of one lane a head; `steps` needs of each, and which prompts break it. */
 class FakeCompute {
   readonly batches: string[][] = []
   readonly discarded: string[] = []
@@ -38,10 +43,13 @@ class FakeCompute {
     this.#breaks = breaks
   }
 
-  async open({ prompt, chunk }: LaneRequest) {
-    const lane = ++this.#lanes
-    this.#prompts.set(lane, prompt)
-    return { lane, rows: 1, frames: chunk.channels[0]?.length ?? 0, steps: this.#steps }
+  async open({ request, heads }: ChunkOrder) {
+    return heads.map(({ prompt }, head) => {
+      const lane = ++this.#lanes
+      this.#prompts.set(lane, prompt)
+      const frames = request.chunk.channels[0]?.length ?? 0
+      return { lane, heads: [head], rows: 1, frames, steps: this.#steps }
+    })
   }
 
   async step(lanes: readonly number[]) {
@@ -52,8 +60,8 @@ class FakeCompute {
     if (error) throw error
   }
 
-  async close(lane: number): Promise<LaneResult> {
-    return { target: [Float32Array.of(lane)], residual: [], score: 0 }
+  async close(lane: number): Promise<HeadResult[]> {
+    return [{ target: [Float32Array.of(lane)], score: 0 }]
   }
 
   async discard(lane: number) {
@@ -62,11 +70,11 @@ class FakeCompute {
 }
 
 const separate = (scheduler: Scheduler, prompt: string, signal = new AbortController().signal) =>
-  scheduler.separate(request(prompt), owner(prompt), { signal, onStep: () => undefined })
+  scheduler.separate(order(prompt), owner(prompt), { signal, onStep: () => undefined })
 
 test('lanes that are asked for together are stepped together from the first batch on', async () => {
   const compute = new FakeCompute()
-  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
+  const scheduler = new Scheduler(compute, budgets())
   await Promise.all(['x', 'y', 'z'].map((prompt) => separate(scheduler, prompt)))
   assert.deepEqual(compute.batches, [['x', 'y', 'z']])
 })
@@ -75,8 +83,8 @@ test('a lane that cannot be opened holds up no other', async () => {
   const compute = new FakeCompute()
   const open = compute.open.bind(compute)
   compute.open = (asked) =>
-    asked.prompt === 'y' ? Promise.reject(new ModelError('no')) : open(asked)
-  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
+    asked.heads[0]!.prompt === 'y' ? Promise.reject(new ModelError('no')) : open(asked)
+  const scheduler = new Scheduler(compute, budgets())
   const results = await Promise.allSettled(
     ['x', 'y', 'z'].map((prompt) => separate(scheduler, prompt)),
   )
@@ -89,10 +97,10 @@ test('a lane that cannot be opened holds up no other', async () => {
 
 test('lanes of several requests are stepped together, and each gets its own result', async () => {
   const compute = new FakeCompute()
-  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
+  const scheduler = new Scheduler(compute, budgets())
   const results = await Promise.all(['x', 'y', 'z'].map((prompt) => separate(scheduler, prompt)))
   assert.deepEqual(
-    results.map(({ target }) => target[0]?.[0]),
+    results.map(([result]) => result!.target[0]?.[0]),
     [1, 2, 3],
   )
   assert.ok(
@@ -104,15 +112,12 @@ test('lanes of several requests are stepped together, and each gets its own resu
 
 test('a lane of several steps is stepped until it is done, and says so after each', async () => {
   const compute = new FakeCompute(4)
-  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
+  const scheduler = new Scheduler(compute, budgets())
   let steps = 0
   const onStep = () => {
     steps += 1
   }
-  await scheduler.separate(request('x'), owner('x'), {
-    signal: new AbortController().signal,
-    onStep,
-  })
+  await scheduler.separate(order('x'), owner('x'), { signal: new AbortController().signal, onStep })
   assert.equal(steps, 4)
   assert.equal(scheduler.stats().laneStepsTotal, 4)
   assert.equal(scheduler.stats().lanes, 0)
@@ -120,7 +125,7 @@ test('a lane of several steps is stepped until it is done, and says so after eac
 
 test('a new lane joins those that are half done', async () => {
   const compute = new FakeCompute(3)
-  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
+  const scheduler = new Scheduler(compute, budgets())
   const first = separate(scheduler, 'first')
   while (compute.batches.length < 1) await new Promise(setImmediate)
   const second = separate(scheduler, 'second')
@@ -133,7 +138,7 @@ test('a lane that breaks its batch fails alone', async () => {
   const compute = new FakeCompute(1, (prompts) =>
     prompts.includes('bad') ? new ModelError('no') : null,
   )
-  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
+  const scheduler = new Scheduler(compute, budgets())
   const results = await Promise.allSettled(
     ['x', 'bad', 'y'].map((each) => separate(scheduler, each)),
   )
@@ -149,7 +154,7 @@ test('a batch for which there is no memory comes again as its halves, and later 
     prompts.length > 2 ? new DeviceMemoryError('OOM') : null,
   )
   const budget = new BatchBudget(80, log)
-  const scheduler = new Scheduler(compute, budget)
+  const scheduler = new Scheduler(compute, budgets(budget))
   await Promise.all(['1', '2', '3', '4', '5'].map((each) => separate(scheduler, each)))
   const failed = compute.batches.filter(({ length }) => length > 2)
   assert.deepEqual(
@@ -167,7 +172,7 @@ test('memory that runs out once, for a small batch, costs half of the budget', a
     prompts.length > 1 && failures++ === 0 ? new DeviceMemoryError('OOM') : null,
   )
   const budget = new BatchBudget(65_536, log)
-  const scheduler = new Scheduler(compute, budget)
+  const scheduler = new Scheduler(compute, budgets(budget))
   await Promise.all(['1', '2', '3'].map((each) => separate(scheduler, each)))
   assert.deepEqual([failures > 0, budget.framesMax], [true, 32_768])
 })
@@ -181,7 +186,7 @@ for (const call of ['open', 'close'] as const) {
     const outOfMemory = () => {
       shortages += 1
     }
-    const scheduler = new Scheduler(compute, budget, { outOfMemory })
+    const scheduler = new Scheduler(compute, budgets(budget), { outOfMemory })
     await assert.rejects(separate(scheduler, 'x'), DeviceMemoryError)
     assert.deepEqual([shortages, budget.framesMax], [1, 500])
   })
@@ -191,7 +196,7 @@ test('a lane larger than all that was computed, with no memory for it alone, is 
   const compute = new FakeCompute(1, (prompts) =>
     prompts.includes('large') ? new DeviceMemoryError('OOM') : null,
   )
-  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
+  const scheduler = new Scheduler(compute, budgets())
   await assert.rejects(separate(scheduler, 'large'), LaneTooLargeError)
   await separate(scheduler, 'as long')
   await assert.rejects(separate(scheduler, 'large'), DeviceMemoryError, 'the device lacks memory')
@@ -202,7 +207,7 @@ test('only a batch that was computed counts as one', async () => {
   const compute = new FakeCompute(1, (prompts) =>
     prompts.includes('bad') ? new DeviceError('no') : null,
   )
-  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log), {
+  const scheduler = new Scheduler(compute, budgets(), {
     stepped: () => {
       stepped += 1
     },
@@ -215,7 +220,7 @@ test('only a batch that was computed counts as one', async () => {
 
 test('a lost thread fails every lane of the batch with ComputeLostError', async () => {
   const compute = new FakeCompute(1, () => new ComputeLostError('gone'))
-  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
+  const scheduler = new Scheduler(compute, budgets())
   for (const result of await Promise.allSettled([
     separate(scheduler, 'x'),
     separate(scheduler, 'y'),
@@ -228,7 +233,7 @@ test('a lost thread takes the lanes with it that were not in the batch', async (
   const compute = new FakeCompute(2, (prompts) =>
     prompts.includes('x') ? new ComputeLostError('gone') : new ModelError('no such lane is open'),
   )
-  const scheduler = new Scheduler(compute, new BatchBudget(10, log)) // of one lane
+  const scheduler = new Scheduler(compute, budgets(new BatchBudget(10, log))) // of one lane
   for (const result of await Promise.allSettled([
     separate(scheduler, 'x'),
     separate(scheduler, 'y'),
@@ -245,14 +250,14 @@ for (const call of ['open', 'step', 'close'] as const) {
       setImmediate(() => stop.abort(new Error('enough')))
       return new Promise<never>(() => undefined)
     }
-    const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
+    const scheduler = new Scheduler(compute, budgets())
     await assert.rejects(separate(scheduler, 'x', stop.signal), /enough/)
   })
 }
 
 test('an aborted lane is discarded and rejects with the reason', async () => {
   const compute = new FakeCompute(1_000_000)
-  const scheduler = new Scheduler(compute, new BatchBudget(1_000, log))
+  const scheduler = new Scheduler(compute, budgets())
   const stop = new AbortController()
   const result = separate(scheduler, 'x', stop.signal)
   while (compute.batches.length < 2) await new Promise(setImmediate)

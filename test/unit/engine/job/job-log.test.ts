@@ -15,6 +15,7 @@ const model = {
   passes: { fast: 'one pass', balanced: 'one pass', quality: 'four passes' },
   givesCandidates: true,
   predictsSpans: true,
+  fixedChunks: null,
 } as ModelDescription
 
 const chunk = (
@@ -36,16 +37,19 @@ const chunk = (
   nearest: undefined,
 })
 
+const pass = (samples: number) => ({
+  model,
+  samples,
+  sampleRate: 1_000,
+  plan: { chunkSamples: 10_000, overlapSamples: 1_000, frameSamples: 1 },
+})
+
 const logged = (options: Partial<SeparationOptions>, work = [chunk(0), chunk(9)]) =>
-  describeWork({
-    options: { ...DEFAULT_OPTIONS, ...options },
-    model,
-    prompts: ['A dog.'],
-    work: [work],
-    samples: 19_000,
-    sampleRate: 1_000,
-    plan: { chunkSamples: 10_000, overlapSamples: 1_000, frameSamples: 1 },
-  })
+  describeWork(
+    { ...DEFAULT_OPTIONS, ...options },
+    [pass(19_000)],
+    [{ prompt: 'A dog.', model, work }],
+  )
 
 test('the chunk plan and what the acceleration means', () => {
   assert.deepEqual(logged({ acceleration: 'quality' }), [
@@ -65,15 +69,15 @@ test('candidates with their scores, of a dozen chunks at most', () => {
 })
 
 test('lines of one of several prompts begin with it', () => {
-  const lines = describeWork({
-    options: { ...DEFAULT_OPTIONS, reranking_candidates: 2 },
-    model,
-    prompts: ['drums', 'a voice'],
-    work: [[chunk(0, undefined, 0.9)], [chunk(0, undefined, 0.2)]],
-    samples: 10_000,
-    sampleRate: 1_000,
-    plan: { chunkSamples: 10_000, overlapSamples: 1_000, frameSamples: 1 },
-  })
+  const options = { ...DEFAULT_OPTIONS, reranking_candidates: 2 }
+  const lines = describeWork(
+    options,
+    [pass(10_000)],
+    [
+      { prompt: 'drums', model, work: [chunk(0, undefined, 0.9)] },
+      { prompt: 'a voice', model, work: [chunk(0, undefined, 0.2)] },
+    ],
+  )
   assert.deepEqual(lines, [
     'Separated 10.00 s with mini in one chunk; balanced: one pass.',
     '"drums": The match of the sound that was asked for is 0.90 of 1.',

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Mixture } from '../../../../engine/media/mixture.ts'
-import { chunkSpans, separateMixture } from '../../../../engine/job/separate-mixture.ts'
-import type { LaneRequest, LaneResult, ModelDescription } from '../../../../models/model.ts'
+import type { ChunkOrder } from '../../../../engine/compute/compute-messages.ts'
+import { LaneSpans } from '../../../../engine/job/lane-spans.ts'
+import { chunkSpans, headsAtOnce, separateChunk } from '../../../../engine/job/separate-chunk.ts'
+import { separateMixture } from '../../../../engine/job/separate-mixture.ts'
+import type { HeadResult, LaneRequest, ModelDescription } from '../../../../models/model.ts'
 import type { Parts } from '../../../../engine/job/outputs.ts'
 import type { Job, OutputName } from '../../../../shared/messages.ts'
 import { DEFAULT_OPTIONS, type SeparationOptions } from '../../../../shared/separation-options.ts'
@@ -39,6 +42,11 @@ function fakeMixture() {
 
 const model = {
   name: 'fake',
+  answers: 'text',
+  stems: [] as readonly string[],
+  sampleRate: null,
+  fixedChunks: null,
+  joining: { kind: 'seam' },
   chunkSecondsMax: 4,
   overlapSecondsMax: { fast: 0.5, balanced: 1, quality: 2 },
   passes: { fast: '', balanced: '', quality: '' },
@@ -47,17 +55,20 @@ const model = {
   frameSamples: 1,
 } as ModelDescription
 
-type Lane = LaneRequest & { samples: number }
+type Lane = LaneRequest & { model: string; samples: number }
 
 interface World {
   model?: Partial<ModelDescription>
+  /** Before the model, which answers what they do not. */
+  others?: readonly ModelDescription[]
+  prompt?: string
   requestId?: string
   /** As measured; 0: unknown. */
   secondsExpected?: number
   /** Throws for a lane that fails. */
   check?: (lane: Lane) => void
   /** What the model finds out about a lane. */
-  found?: (lane: Lane) => Pick<LaneResult, 'match' | 'understoodAs'>
+  found?: (lane: Lane) => Pick<HeadResult, 'match' | 'understoodAs'>
 }
 
 /** Separates the fake mixture by a model whose target is a quarter of it, and notes all that was asked. */
@@ -68,46 +79,53 @@ async function separated(options: Partial<SeparationOptions>, world: World = {})
   const under = { way: 0, wayMost: 0, ahead: 0 }
   const scheduler = {
     async separate(
-      request: LaneRequest,
+      { model: name, request, heads }: ChunkOrder,
       _owner: object,
       { onStep }: { onStep(share: number): void },
-    ) {
-      const [chunk] = request.chunk.channels
-      const lane = { ...request, samples: chunk!.length }
-      lanes.push(lane)
-      under.wayMost = Math.max(under.wayMost, ++under.way)
+    ): Promise<HeadResult[]> {
+      const { channels } = request.chunk
+      const own = heads.map((head) => ({
+        ...request,
+        ...head,
+        model: name,
+        samples: channels[0]!.length,
+      }))
+      lanes.push(...own)
+      under.way += own.length
+      under.wayMost = Math.max(under.wayMost, under.way)
       under.ahead = Math.max(
         under.ahead,
         decoded() - parts.reduce((sum, part) => sum + part.get('target')![0]!.length, 0),
       )
       await new Promise(setImmediate)
-      under.way -= 1
-      world.check?.(lane)
-      onStep(1)
-      const share = request.prompt === 'A cat.' ? 0.125 : 0.25
-      return {
-        target: [chunk!.map((x) => share * x)],
-        residual: [chunk!.map((x) => (1 - share) * x)],
-        score: request.candidate ?? 0,
-        ...world.found?.(lane),
-        ...(world.model?.needsPreviousChunk && {
-          overlapState: {
-            startSample: request.startSample! + request.candidate!,
-            states: Float32Array.of(share),
-          },
-        }),
-      }
+      under.way -= own.length
+      for (const lane of own) world.check?.(lane)
+      for (const _ of own) onStep(1)
+      return own.map((lane) => {
+        const share = lane.prompt === 'A cat.' ? 0.125 : 0.25
+        return {
+          target: channels.map((wave) => wave.map((x) => share * x)),
+          score: lane.candidate ?? 0,
+          ...world.found?.(lane),
+          ...(world.model?.needsPreviousChunk && {
+            overlapState: {
+              startSample: lane.startSample! + lane.candidate!,
+              states: Float32Array.of(share),
+            },
+          }),
+        }
+      })
     },
   }
   const job = {
     request_id: world.requestId ?? 'req_1',
     account_id: 'acc_1',
-    prompt: 'A dog.',
+    prompt: world.prompt ?? 'A dog.',
     options: { ...DEFAULT_OPTIONS, ...options },
   } as Job
   const { samples, findings } = await separateMixture(job, mixture, {
     scheduler: scheduler as never,
-    model: { ...model, ...world.model },
+    models: [...(world.others ?? []), { ...model, ...world.model }],
     config: { chunksInFlightMax: 2 },
     signal: new AbortController().signal,
     log: (line) => logs.push(line),
@@ -294,7 +312,7 @@ test('several prompts share the chunks; the residual is the mixture minus every 
       ['A cat.', 1],
     ],
   )
-  assert.equal(under.wayMost, 4, 'the lanes of one chunk, in place of two chunks')
+  assert.equal(under.wayMost, 8, 'the heads of two chunks')
   for (const [i, x] of wave.entries()) {
     assert.ok(Math.abs(target[i]! - 0.25 * x) < 1e-6)
     assert.ok(Math.abs(target2[i]! - 0.125 * x) < 1e-6)
@@ -312,10 +330,13 @@ test('each prompt has its highest match of all chunks and its name, if the model
       : { match: matches[Math.floor(lanes++ / 2)]! / 2, understoodAs: null }
   const { findings } = await separated(TWO_PROMPTS, { found })
   assert.deepEqual(findings, [
-    { match: 0.9, understood_as: 'dog', state: 'found' },
-    { match: 0.45, understood_as: null, state: 'unknown', softened_db: 0, nearest: [] },
+    { match: 0.9, understood_as: 'dog', state: 'found', model: 'fake' },
+    {
+      ...{ match: 0.45, understood_as: null, state: 'unknown', softened_db: 0, nearest: [] },
+      model: 'fake',
+    },
   ])
-  assert.deepEqual((await separated(TWO_PROMPTS)).findings, [{}, {}])
+  assert.deepEqual((await separated(TWO_PROMPTS)).findings, [{ model: 'fake' }, { model: 'fake' }])
 })
 
 test('each prompt follows its own overlap states', async () => {
@@ -361,9 +382,9 @@ test('a lane that fails stops the others of its job, in every chunk, and its err
   const stopped: number[] = []
   let lanes = 0
   const scheduler = {
-    separate: (_request: LaneRequest, _owner: object, { signal }: { signal: AbortSignal }) => {
+    separate: (_order: ChunkOrder, _owner: object, { signal }: { signal: AbortSignal }) => {
       const lane = (lanes += 1)
-      if (lane === 3) return Promise.reject(new Error('the model failed'))
+      if (lane === 2) return Promise.reject(new Error('the model failed'))
       return new Promise((_, reject) => {
         signal.addEventListener('abort', () => {
           stopped.push(lane)
@@ -372,13 +393,13 @@ test('a lane that fails stops the others of its job, in every chunk, and its err
       })
     },
   }
-  const options = { ...DEFAULT_OPTIONS, reranking_candidates: 2, max_chunk_duration: 2 }
+  const options = { ...DEFAULT_OPTIONS, max_chunk_duration: 2 }
   const separating = separateMixture(
     { request_id: 'r', prompt: 'A dog.', options } as Job,
     mixture,
     {
       scheduler: scheduler as never,
-      model,
+      models: [model],
       config: { chunksInFlightMax: 2 },
       signal: new AbortController().signal,
       log: () => undefined,
@@ -388,5 +409,90 @@ test('a lane that fails stops the others of its job, in every chunk, and its err
     },
   )
   await assert.rejects(separating, /the model failed/)
-  assert.deepEqual(stopped, [1, 2, 4])
+  assert.deepEqual(stopped, [1])
+})
+
+const STEMS = {
+  ...model,
+  name: 'stems',
+  answers: 'stems',
+  stems: ['drums', 'vocals'],
+  sampleRate: 40,
+  fixedChunks: { samples: 120, hop: 90 },
+  joining: { kind: 'weighted', weights: new Float32Array(120).fill(1) },
+  givesCandidates: false,
+} as ModelDescription
+
+test('prompts go to the models that answer them, at the rate of each, and all adds up', async () => {
+  const { lanes, wave, target, target2, residual, findings, logs } = await separated(
+    { further_prompts: ['drums'] },
+    { others: [STEMS] },
+  )
+  assert.deepEqual(
+    findings.map(({ model: name }) => name),
+    ['fake', 'stems'],
+  )
+  const own = lanes.filter(({ model: name }) => name === 'stems')
+  assert.deepEqual([...new Set(own.map(({ samples }) => samples))], [120])
+  assert.deepEqual(
+    own.map(({ startSample, stems }) => [startSample, stems]),
+    [0, 90, 180, 270, 280].map((start) => [start, ['drums']]),
+  )
+  assert.equal(target2.length, wave.length)
+  for (const [i, x] of wave.entries()) {
+    assert.ok(Math.abs(target[i]! - 0.25 * x) < 1e-6)
+    assert.ok(Math.abs(target[i]! + target2[i]! + residual[i]! - x) < 1e-6, `sample ${i}`)
+  }
+  assert.match(logs.join('\n'), /"drums" is the stem drums of stems\./)
+})
+
+test('several stems of a song share one pass, and "no vocals" is the mixture without them', async () => {
+  const { lanes, wave, target, target2 } = await separated(
+    { further_prompts: ['drums and vocals'] },
+    { others: [{ ...STEMS, sampleRate: null }], prompt: 'no vocals' },
+  )
+  assert.deepEqual(
+    lanes.slice(0, 2).map(({ stems, startSample }) => [stems, startSample]),
+    [
+      [['vocals'], 0],
+      [['drums', 'vocals'], 0],
+    ],
+  )
+  for (const [i, x] of wave.entries()) {
+    assert.ok(Math.abs(target[i]! - 0.75 * x) < 1e-6)
+    assert.ok(Math.abs(target2[i]! - 0.25 * x) < 1e-6)
+  }
+})
+
+test('what one job has open at once is bounded in bytes, whatever it asks for', async () => {
+  assert.equal(headsAtOnce(44_100 * 10 * 8), 2) // eight channels of ten seconds
+  assert.equal(headsAtOnce(2 ** 24), 1)
+  const orders: number[] = []
+  const scheduler = {
+    separate: async ({ heads }: ChunkOrder): Promise<HeadResult[]> => {
+      orders.push(heads.length)
+      return heads.map(({ candidate }) => ({ target: [], score: candidate! }))
+    },
+  }
+  const channels = [new Float32Array(2 ** 22)] // of which two heads fit
+  const kept = await separateChunk(
+    { request_id: 'r', account_id: 'a', options: DEFAULT_OPTIONS } as Job,
+    { index: 0, startSample: 0, sharedSamples: 0, channels },
+    ['A dog.', 'A cat.', 'A cow.'].map((prompt) => ({ prompt, stems: [] })),
+    {
+      scheduler,
+      model,
+      signal: new AbortController().signal,
+      candidates: 3,
+      sampleRate: RATE,
+      onStep: () => undefined,
+      spans: new LaneSpans(),
+      overlapStates: [],
+    },
+  )
+  assert.deepEqual(orders, [2, 2, 2, 2, 1])
+  assert.deepEqual(
+    kept.map(({ scores, chosen }) => [scores, chosen]),
+    [1, 2, 3].map(() => [[0, 1, 2], 2]),
+  )
 })

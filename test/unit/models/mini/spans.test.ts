@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Span } from '../../../../models/model.ts'
-import { spanGain, spanTokens } from '../../../../models/mini/spans.ts'
+import { spanTokens } from '../../../../models/mini/span-tokens.ts'
+import { spanGain } from '../../../../models/span-gain.ts'
 
 const RATE = 1000
 const EDGE = 0.01

@@ -9,6 +9,8 @@ test('a lane waits for its encoding, flows through its strides, then takes what 
   const before = tf.memory().numTensors
   const mixture = new Float32Array(9)
   const lane = new SamAudioLane({
+    index: 0,
+    channels: [mixture],
     request: { prompt: '', spans: [], acceleration: 'fast', seed: 0 },
     mixture,
     hop: 2,

@@ -1,10 +1,9 @@
-/** Spans as the network's input, token by token, and as gains on the target. */
-import type { Span } from '../model.ts'
-import type { TokenClock } from './token-clock.ts'
+/** Spans as gains on the target, sample by sample. */
+import type { Span } from './model.ts'
 
 const EDGE_SECONDS = 0.01
 
-interface Range {
+export interface Range {
   start: number
   end: number
 }
@@ -31,36 +30,24 @@ export function spanGain(
   return gain
 }
 
+/** The target within the spans, in its own memory: [channels][samples] at `sampleRate` hertz. */
+export function applySpans(
+  target: readonly Float32Array[],
+  spans: readonly Span[],
+  sampleRate: number,
+): void {
+  if (spans.length === 0) return
+  const gain = spanGain(spans, target[0]?.length ?? 0, sampleRate)
+  for (const wave of target) for (let i = 0; i < wave.length; i += 1) wave[i]! *= gain[i]!
+}
+
 /** Spans that reach an end of the chunk, of so many seconds, go on beyond it. */
-const unbounded = (spans: readonly Span[], seconds: number): Span[] =>
+export const unbounded = (spans: readonly Span[], seconds: number): Span[] =>
   spans.map(({ start, end, include }) => ({
     start: start <= 0 ? Number.NEGATIVE_INFINITY : start,
     end: end >= seconds ? Number.POSITIVE_INFINITY : end,
     include,
   }))
-
-/**
- * The spans as the network's input: two numbers for each token, by its middle. The first is 1 where
- * a span states that the target sounds, the second where one states that it does not; both are 0
- * where no span states anything. [tokens · 2], as `hint` of the training's mixtures makes them.
- */
-export function spanTokens(
-  spans: readonly Span[],
-  seconds: number,
-  { tokens, tokenSeconds, startSecond }: TokenClock,
-): Float32Array {
-  const input = new Float32Array(2 * tokens)
-  if (spans.length === 0) return input
-  const ranges = audibleRanges(unbounded(spans, seconds))
-  const saysWhere = spans.some(({ include }) => include)
-  for (let token = 0; token < tokens; token += 1) {
-    const middle = startSecond + (token + 0.5) * tokenSeconds
-    const sounds = ranges.some(({ start, end }) => start <= middle && middle < end)
-    if (!sounds) input[2 * token + 1] = 1
-    else if (saysWhere) input[2 * token] = 1
-  }
-  return input
-}
 
 /** The gain at a distance from the edge of what sounds, in seconds. */
 function edge(distance: number): number {
@@ -69,7 +56,7 @@ function edge(distance: number): number {
 }
 
 /** Where the target may sound: disjoint, in order, neighbours merged, possibly without end. */
-function audibleRanges(spans: readonly Span[]): Range[] {
+export function audibleRanges(spans: readonly Span[]): Range[] {
   const times = spans.flatMap(({ start, end }) => [start, end]).sort((a, b) => a - b)
   const edges = [Number.NEGATIVE_INFINITY, ...times, Number.POSITIVE_INFINITY]
   const ranges: Range[] = []

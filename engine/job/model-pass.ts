@@ -1,0 +1,241 @@
+/**
+ * A mixture through one model, streaming: resampled to the model's rate, cut into chunks that
+ * overlap, separated, joined, and resampled back. What is held is bounded by the chunks in flight,
+ * whatever the length of the media.
+ */
+
+import type { ModelDescription, OverlapState } from '../../models/model.ts'
+import type { Job } from '../../shared/messages.ts'
+import type { Scheduler } from '../compute/scheduler.ts'
+import { Resampler } from '../media/resampler.ts'
+import type { Ranked } from './candidates.ts'
+import {
+  ChunkCutter,
+  chunkCount,
+  createJoiner,
+  planChunks,
+  SampleQueue,
+  type ChunkJoiner,
+  type ChunkPlan,
+  type MixtureChunk,
+} from './chunks.ts'
+import type { ChunkWork } from './job-log.ts'
+import type { LaneSpans } from './lane-spans.ts'
+import { headsAtOnce, separateChunk, type Wanted } from './separate-chunk.ts'
+
+export interface PassDeps {
+  scheduler: Pick<Scheduler, 'separate'>
+  config: { chunksInFlightMax: number }
+  /** Ends all that is under way. */
+  signal: AbortSignal
+  spans: LaneSpans
+  onProgress(): void
+  /** A chunk failed: what the others make is of no use. */
+  onFailed(error: unknown): void
+}
+
+interface Sound {
+  /** Hertz, of the mixture. */
+  sampleRate: number
+  channels: number
+  /** As far as they are known before it is decoded. */
+  secondsExpected: number
+}
+
+interface InFlight {
+  chunk: MixtureChunk
+  samples: number
+  separated: Promise<Ranked[]>
+}
+
+export class ModelPass {
+  readonly model: ModelDescription
+  readonly wanted: readonly Wanted[]
+  readonly plan: ChunkPlan
+  /** Hertz, of the chunks. */
+  readonly sampleRate: number
+  /** The chunks of each thing wanted. */
+  readonly work: ChunkWork[][]
+  readonly #job: Job
+  readonly #deps: PassDeps
+  readonly #cutter: ChunkCutter
+  readonly #toModel: Resampler | null
+  readonly #inFlightMax: number
+  readonly #candidates: number
+  readonly #stepsExpected: number
+  readonly #outputs: readonly Output[]
+  readonly #inFlight: InFlight[] = []
+  #overlapStates: readonly (OverlapState | undefined)[] = []
+  #steps = 0
+  #samples = 0
+
+  constructor(
+    job: Job,
+    { model, wanted }: { model: ModelDescription; wanted: readonly Wanted[] },
+    { sampleRate, channels, secondsExpected }: Sound,
+    deps: PassDeps,
+  ) {
+    const { options } = job
+    this.#job = job
+    this.#deps = deps
+    this.model = model
+    this.wanted = wanted
+    this.work = wanted.map(() => [])
+    this.sampleRate = model.sampleRate ?? sampleRate
+    this.plan = planChunks({
+      sampleRate: this.sampleRate,
+      channels,
+      chunkSecondsMax: options.max_chunk_duration,
+      overlapSeconds: options.chunk_overlap,
+      modelChunkSecondsMax: model.chunkSecondsMax,
+      modelOverlapSecondsMax: model.overlapSecondsMax[options.acceleration],
+      frameSamples: model.frameSamples,
+      fixedChunks: model.fixedChunks,
+    })
+    this.#candidates = model.givesCandidates ? options.reranking_candidates : 1
+    const heads = wanted.length * this.#candidates
+    const chunksAtOnce = Math.floor(headsAtOnce(this.plan.chunkSamples * channels) / heads)
+    this.#inFlightMax = model.needsPreviousChunk
+      ? 1
+      : Math.max(1, Math.min(deps.config.chunksInFlightMax, chunksAtOnce))
+    const samplesExpected = Math.ceil(secondsExpected * this.sampleRate)
+    this.#stepsExpected = heads * Math.max(1, chunkCount(samplesExpected, this.plan))
+    this.#cutter = new ChunkCutter(channels, this.plan)
+    const rates = { from: sampleRate, to: this.sampleRate, channels }
+    this.#toModel = sampleRate === this.sampleRate ? null : new Resampler(rates)
+    this.#outputs = wanted.map(() => new Output(createJoiner(model.joining, this.plan), rates))
+  }
+
+  /** Chunks of the mixture so far. */
+  get chunks(): number {
+    return chunkCount(this.#samples, this.plan)
+  }
+
+  /** Of the mixture so far, at the model's rate. */
+  get samples(): number {
+    return this.#samples
+  }
+
+  /** From 0 to 1, which it reaches after the end alone. */
+  get progress(): number {
+    return this.#steps / (this.#stepsExpected + 1)
+  }
+
+  /** Takes the next planar block, which is kept; resolves when there is room for another. */
+  async push(block: Float32Array[]): Promise<void> {
+    for (const part of this.#toModel?.add(block) ?? [block]) await this.#cut(part)
+  }
+
+  /** Resolves when all is separated. */
+  async finish(): Promise<void> {
+    for (const part of this.#toModel?.finish() ?? []) await this.#cut(part)
+    for (const chunk of this.#cutter.finish()) this.#begin(chunk)
+    while (this.#inFlight.length > 0) await this.#settleFirst()
+    for (const output of this.#outputs) output.finish()
+  }
+
+  /** Resolves when nothing is under way, and frees what is held; it rejects never. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#inFlight.map(({ separated }) => separated))
+    this.#toModel?.close()
+    for (const output of this.#outputs) output.close()
+  }
+
+  /** Samples that every target has so far. */
+  get ready(): number {
+    return Math.min(...this.#outputs.map(({ end }) => end))
+  }
+
+  /** [wanted][channels][samples] from `start` on, at the mixture's rate; zeros past the end. */
+  read(start: number, samples: number): Float32Array[][] {
+    return this.#outputs.map((output) => output.read(start, samples))
+  }
+
+  async #cut(part: Float32Array[]): Promise<void> {
+    for (const chunk of this.#cutter.add(part)) {
+      this.#begin(chunk)
+      if (this.#inFlight.length >= this.#inFlightMax) await this.#settleFirst()
+    }
+  }
+
+  #begin(chunk: MixtureChunk): void {
+    const samples = chunk.channels[0]?.length ?? 0
+    this.#samples = chunk.startSample + samples
+    const separated = separateChunk(this.#job, chunk, this.wanted, {
+      ...this.#deps,
+      model: this.model,
+      candidates: this.#candidates,
+      sampleRate: this.sampleRate,
+      overlapStates: this.#overlapStates,
+      onStep: (share) => {
+        this.#steps = Math.min(this.#stepsExpected, this.#steps + share)
+        this.#deps.onProgress()
+      },
+    })
+    separated.catch(this.#deps.onFailed) // it is awaited later, in order
+    this.#inFlight.push({ chunk, samples, separated })
+  }
+
+  async #settleFirst(): Promise<void> {
+    const { chunk, samples, separated } = this.#inFlight[0]!
+    const kept = await separated
+    this.#inFlight.shift()
+    this.#overlapStates = kept.map(({ best }) => best.overlapState)
+    for (const [i, { scores, chosen, best }] of kept.entries()) {
+      const { target, overlapState: _, score: __, ...found } = best
+      this.work[i]!.push({
+        startSecond: chunk.startSample / this.sampleRate,
+        endSecond: (chunk.startSample + samples) / this.sampleRate,
+        scores,
+        chosen,
+        ...found,
+      })
+      this.#outputs[i]!.push(chunk.startSample, target)
+    }
+  }
+}
+
+/** One target: its chunks joined, and resampled to the mixture's rate. */
+class Output {
+  readonly #joiner: ChunkJoiner
+  readonly #toMixture: Resampler | null
+  readonly #queue: SampleQueue
+
+  constructor(
+    joiner: ChunkJoiner,
+    { from, to, channels }: { from: number; to: number; channels: number },
+  ) {
+    this.#joiner = joiner
+    this.#toMixture = from === to ? null : new Resampler({ from: to, to: from, channels })
+    this.#queue = new SampleQueue(channels)
+  }
+
+  push(startSample: number, target: Float32Array[]): void {
+    this.#add(this.#joiner.push(startSample, target))
+  }
+
+  finish(): void {
+    this.#add(this.#joiner.finish())
+    for (const block of this.#toMixture?.finish() ?? []) this.#queue.push(block)
+  }
+
+  close(): void {
+    this.#toMixture?.close()
+  }
+
+  /** Samples so far. */
+  get end(): number {
+    return this.#queue.startSample + this.#queue.length
+  }
+
+  /** The samples are dropped. */
+  read(start: number, samples: number): Float32Array[] {
+    const read = this.#queue.read(start, samples)
+    this.#queue.dropBefore(start + samples)
+    return read
+  }
+
+  #add(joined: Float32Array[]): void {
+    for (const block of this.#toMixture?.add(joined) ?? [joined]) this.#queue.push(block)
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Joins overlapping windows of one signal, streaming: each sample is the mean of all windows that
+ * hold it, by their weights. (Overlap-add as in Demucs' `apply_model` and in `demix` of
+ * Music-Source-Separation-Training.)
+ */
+export class WeightedJoiner {
+  /** Sums of each row that later windows add to, and where they start. */
+  #sums: Float32Array[] = []
+  #total = new Float32Array(0)
+  #start = 0
+
+  /**
+   * Takes a window, which starts no earlier than the one before; returns the samples of each row
+   * before it, which are settled. A sample that no window weighs is 0.
+   * @param rows samples of each row, as many as `weights`
+   * @param weights how much each sample counts, from 0
+   */
+  push(start: number, rows: readonly Float32Array[], weights: Float32Array): Float32Array[] {
+    const settled = this.#settle(start - this.#start)
+    const length = Math.max(weights.length, this.#total.length)
+    this.#total = extended(this.#total, length)
+    for (let i = 0; i < weights.length; i += 1) this.#total[i]! += weights[i]!
+    this.#sums = rows.map((row, r) => {
+      const sum = extended(this.#sums[r], length)
+      for (let i = 0; i < weights.length; i += 1) sum[i]! += weights[i]! * row[i]!
+      return sum
+    })
+    return settled
+  }
+
+  /** What is left after the last window. */
+  finish(): Float32Array[] {
+    return this.#settle(this.#total.length)
+  }
+
+  #settle(count: number): Float32Array[] {
+    const total = this.#total
+    const settled = this.#sums.map((sum) => {
+      const mean = sum.slice(0, count)
+      for (let i = 0; i < mean.length; i += 1) mean[i] = total[i]! > 0 ? mean[i]! / total[i]! : 0
+      return mean
+    })
+    this.#sums = this.#sums.map((sum) => sum.slice(count))
+    this.#total = total.slice(count)
+    this.#start += count
+    return settled
+  }
+}
+
+function extended(wave: Float32Array | undefined, length: number): Float32Array<ArrayBuffer> {
+  const longer = new Float32Array(length)
+  if (wave) longer.set(wave)
+  return longer
+}

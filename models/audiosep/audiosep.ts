@@ -1,0 +1,147 @@
+/** AudioSep as an installed model: any sound by its description. See `card.md`. */
+import { join } from 'node:path'
+import type { AudioSepRecord } from '../installed/record.ts'
+import { describeInstalled } from '../installed/describe.ts'
+import { LruCache } from '../lru-cache.ts'
+import {
+  CHANNELS_MAX,
+  type ChunkRequest,
+  type Head,
+  type HeadResult,
+  type Lane,
+  type Model,
+  type ModelDescription,
+} from '../model.ts'
+import { PassLane, resultsOf, stepTogether } from '../pass-lane.ts'
+import { frameCount } from '../stft.ts'
+import { tf, type Tensor } from '../tensor.ts'
+import { TextTokenizer } from '../text/tokenizer.ts'
+import { Weights } from '../checkpoint/weights.ts'
+import { readAudioSepConfig, type AudioSepConfig } from './config.ts'
+import { loadNetwork, type Network } from './network/network.ts'
+import { spectrumOf, wavesOf } from './spectrum.ts'
+import { loadTextEncoder, tokensMax } from './text.ts'
+
+/** As long as the segments that it was trained with are, doubled. */
+const CHUNK_SECONDS_MAX = 10
+const OVERLAP_SECONDS_MAX = 2
+const PROMPTS_REMEMBERED_MAX = 256
+
+/** @throws Error naming the file when weights are missing, misshapen or unread */
+export async function loadAudioSep(folder: string, record: AudioSepRecord): Promise<Model> {
+  const { sampleRate, textHeads } = record
+  const { parameters, ...parts } = Weights.read(join(folder, record.file), (weights) => {
+    const config = readAudioSepConfig(weights, { sampleRate, textHeads })
+    return {
+      config,
+      network: loadNetwork(weights.at('ss_model'), config),
+      text: loadTextEncoder(weights.at('query_encoder').at('model'), config.text),
+      parameters: weights.parameters,
+    }
+  })
+  const tokenizer = await TextTokenizer.load(folder, tokensMax(parts.config.text))
+  const framesPerSecond = sampleRate / parts.config.hop
+  const description = describeInstalled(record, {
+    summary: 'AudioSep: any sound by its description; not for stems of songs.',
+    answers: 'text',
+    stems: [],
+    framesPerSecond,
+    framesOnProcessor: Math.ceil(CHUNK_SECONDS_MAX * framesPerSecond),
+    sampleRate,
+    chunkSecondsMax: CHUNK_SECONDS_MAX,
+    overlapSecondsMax: OVERLAP_SECONDS_MAX,
+    fixedChunks: null,
+    joining: { kind: 'seam' },
+    parameters,
+  })
+  return new AudioSep(description, { ...parts, tokenizer })
+}
+
+interface AudioSepParts {
+  config: AudioSepConfig
+  network: Network
+  text: ReturnType<typeof loadTextEncoder>
+  tokenizer: TextTokenizer
+}
+
+type Own = PassLane<Network>
+
+class AudioSep implements Model {
+  readonly description: ModelDescription
+  readonly warnings = []
+  readonly #parts: AudioSepParts
+  readonly #conditions = new LruCache<Tensor>(PROMPTS_REMEMBERED_MAX, (x) => x.dispose())
+  readonly #prompts = new WeakMap<Own, string>()
+
+  constructor(description: ModelDescription, parts: AudioSepParts) {
+    this.description = description
+    this.#parts = parts
+  }
+
+  open(request: ChunkRequest, heads: readonly Head[]): Lane[] {
+    const samples = this.#samplesOf(request)
+    const { config, network } = this.#parts
+    return heads.map(({ prompt }, i) => {
+      const lane = new PassLane<Network>({
+        request,
+        heads: [i],
+        passes: [{ network, outputs: [[0]] }],
+        width: 1,
+        samples,
+        frames: frameCount(samples, config.hop, 0),
+      })
+      this.#prompts.set(lane, prompt)
+      return lane
+    })
+  }
+
+  step(lanes: readonly Lane[]): void {
+    stepTogether(lanes.map(own), (network, input, batch) => {
+      const { config } = this.#parts
+      const [rows, , samples] = input.shape as [number, number, number]
+      const spectrum = spectrumOf(input.reshape([rows, samples]), config)
+      const condition = tf.concat(batch.map((lane) => this.#condition(this.#prompts.get(lane)!)))
+      const answer = network.forward(spectrum.magnitude, condition)
+      return wavesOf(spectrum, answer, samples, config).reshape([rows, 1, 1, samples])
+    })
+  }
+
+  close(lane: Lane): HeadResult[] {
+    return resultsOf(own(lane), () => ({}))
+  }
+
+  /** It holds nothing on the device between steps. */
+  discard(): void {}
+
+  /** [1, conditionDim], which is kept. */
+  #condition(prompt: string): Tensor {
+    return this.#conditions.get(prompt, () => {
+      const tokens = this.#parts.tokenizer.tokens(prompt)
+      const shape: [number, number] = [1, tokens.length]
+      return tf.tidy(() =>
+        tf.keep(this.#parts.text.forward(tf.tensor2d(tokens, shape, 'int32'), tf.ones(shape))),
+      )
+    })
+  }
+
+  /** Samples that the network takes: those of the chunk, but at least a window. */
+  #samplesOf({ chunk: { channels, sampleRate } }: ChunkRequest): number {
+    const { sampleRate: expected, chunkSecondsMax } = this.description
+    const samples = channels[0]?.length ?? 0
+    if (sampleRate !== expected) {
+      throw new Error(`A chunk has ${expected} samples in a second, not ${sampleRate}`)
+    }
+    if (channels.length < 1 || channels.length > CHANNELS_MAX) {
+      throw new Error(`A chunk has 1 to ${CHANNELS_MAX} channels, not ${channels.length}`)
+    }
+    if (samples < 1 || samples > chunkSecondsMax * sampleRate) {
+      throw new Error(`A chunk has at least one sample and at most ${chunkSecondsMax} s`)
+    }
+    return Math.max(samples, this.#parts.config.window)
+  }
+}
+
+function own(lane: Lane): Own {
+  if (lane instanceof PassLane) return lane as Own
+  throw new Error('The lane was not opened by this model')
+}

@@ -1,0 +1,62 @@
+/** HTDemucs as an installed model: drums, bass, vocals and the rest of a song. See `card.md`. */
+import { join } from 'node:path'
+import type { HTDemucsRecord } from '../installed/record.ts'
+import { describeInstalled } from '../installed/describe.ts'
+import type { Model } from '../model.ts'
+import { StemsModel, type StemsNetwork } from '../stems-model.ts'
+import { Weights } from '../checkpoint/weights.ts'
+import { readHTDemucsConfig, type HTDemucsConfig } from './config.ts'
+import { loadNetwork } from './network/network.ts'
+import { spectrumFrames } from './spectrum.ts'
+
+/** Of a segment, what it has in common with the next: as `apply_model` of the reference has it. */
+const OVERLAP = 0.25
+
+/** @throws Error naming the file when weights are missing, misshapen or unread */
+export function loadHTDemucs(folder: string, record: HTDemucsRecord): Model {
+  const loaded = record.networks.map(({ file, kwargs, stems }) => {
+    const config = readHTDemucsConfig(kwargs)
+    const { network, parameters } = Weights.read(join(folder, file), (weights) => ({
+      network: loadNetwork(weights, config),
+      parameters: weights.parameters,
+    }))
+    return { config, parameters, network: { sources: config.sources, stems, ...network } }
+  })
+  const { config } = loaded[0]!
+  assertAlike(
+    folder,
+    loaded.map((one) => one.config),
+  )
+  const { segmentSamples: samples, sampleRate } = config
+  const frames = spectrumFrames(samples, config.window)
+  const networks: StemsNetwork[] = loaded.map(({ network }) => network)
+  const description = describeInstalled(record, {
+    summary: 'HTDemucs: takes songs apart into stems.',
+    answers: 'stems',
+    stems: [...new Set(networks.flatMap(({ stems }) => stems))],
+    framesPerSecond: (frames * sampleRate) / samples,
+    framesOnProcessor: frames,
+    sampleRate,
+    chunkSecondsMax: samples / sampleRate,
+    fixedChunks: { samples, hop: Math.floor((1 - OVERLAP) * samples) },
+    joining: { kind: 'weighted', weights: triangle(samples) },
+    parameters: loaded.reduce((sum, { parameters }) => sum + parameters, 0),
+  })
+  return new StemsModel(description, networks, { width: config.audioChannels, samples, frames })
+}
+
+/** The networks of a bag share their chunks. */
+function assertAlike(folder: string, configs: readonly HTDemucsConfig[]): void {
+  const sizes = configs.map(({ sampleRate, segmentSamples, audioChannels }) =>
+    [sampleRate, segmentSamples, audioChannels].join(),
+  )
+  if (new Set(sizes).size === 1) return
+  throw new Error(`${folder}: its networks differ in rate, segment or channels`)
+}
+
+/** Rises over the first half of a segment and falls over the second; at most 1. */
+export function triangle(samples: number): Float32Array {
+  const half = Math.floor(samples / 2)
+  const peak = samples - half
+  return Float32Array.from({ length: samples }, (_, i) => (i < half ? i + 1 : samples - i) / peak)
+}

@@ -1,0 +1,151 @@
+/** A lane of a model that separates row by row of channels, each with one pass of a network. */
+import { channelsOf, rowsOf } from './channel-rows.ts'
+import type { ChunkRequest, HeadResult, Lane } from './model.ts'
+import { applySpans } from './span-gain.ts'
+import { tf, type Tensor } from './tensor.ts'
+
+/** Samples beyond this, and what is no number, are read as silence. */
+const SAMPLE_MAX = 1e6
+
+/** What a network of the model is asked for, of every row. */
+export interface Pass<Network> {
+  network: Network
+  /** For each head of the lane, the network's outputs whose sum is its part of the target. */
+  outputs: readonly (readonly number[])[]
+}
+
+export interface PassLanePlan<Network> {
+  request: ChunkRequest
+  heads: readonly number[]
+  passes: readonly Pass<Network>[]
+  /** Channels of a row. */
+  width: number
+  /** Samples that the network takes; a shorter chunk stands in the middle of silence. */
+  samples: number
+  /** Frames of a row. */
+  frames: number
+}
+
+/** Its steps are the passes over each row in turn: so little memory is needed for many channels. */
+export class PassLane<Network> implements Lane {
+  readonly heads: readonly number[]
+  readonly rows = 1
+  readonly frames: number
+  readonly steps: number
+  stepsDone = 0
+  readonly #plan: PassLanePlan<Network>
+  /** [rows][width]. */
+  readonly #rows: readonly (readonly Float32Array[])[]
+  /** Of each head and row, [width][samples]: the sum of the passes so far. */
+  readonly #targets: Float32Array[][][]
+
+  constructor(plan: PassLanePlan<Network>) {
+    this.#plan = plan
+    this.heads = plan.heads
+    this.frames = plan.frames
+    this.#rows = rowsOf(plan.request.chunk.channels, plan.width)
+    this.#targets = plan.heads.map(() =>
+      this.#rows.map((row) => row.map(({ length }) => new Float32Array(length))),
+    )
+    this.steps = this.#rows.length * plan.passes.length
+  }
+
+  /** The network of the coming step. */
+  get network(): Network {
+    return this.#pass.network
+  }
+
+  get #pass(): Pass<Network> {
+    const { passes } = this.#plan
+    return passes[Math.floor(this.stepsDone / this.#rows.length)]!
+  }
+
+  get #row(): number {
+    return this.stepsDone % this.#rows.length
+  }
+
+  /** Input of the network at the coming step, [1, width, samples]. */
+  input(): Tensor {
+    const { samples, width } = this.#plan
+    const flat = new Float32Array(width * samples)
+    for (const [side, wave] of this.#rows[this.#row]!.entries()) {
+      const start = side * samples + this.#before
+      for (let i = 0; i < wave.length; i += 1) {
+        if (Math.abs(wave[i]!) < SAMPLE_MAX) flat[start + i] = wave[i]!
+      }
+    }
+    return tf.tensor3d(flat, [1, width, samples])
+  }
+
+  /** Samples of silence before the chunk. */
+  get #before(): number {
+    return Math.floor((this.#plan.samples - this.#rows[0]![0]!.length) / 2)
+  }
+
+  /** Ends a step with the network's outputs, [outputs][width][samples] one after the other. */
+  advance(outputs: Float32Array): void {
+    const { width, samples } = this.#plan
+    for (const [head, wanted] of this.#pass.outputs.entries()) {
+      for (const output of wanted) {
+        for (const [side, sum] of this.#targets[head]![this.#row]!.entries()) {
+          const start = (output * width + side) * samples + this.#before
+          for (let i = 0; i < sum.length; i += 1) sum[i]! += outputs[start + i]!
+        }
+      }
+    }
+    this.stepsDone += 1
+  }
+
+  /** The target of each head, shaped by the spans. */
+  targets(): Float32Array[][] {
+    const { channels, sampleRate } = this.#plan.request.chunk
+    return this.#targets.map((rows) => {
+      const target = channelsOf(rows, channels.length)
+      applySpans(target, this.#plan.request.spans, sampleRate)
+      return target
+    })
+  }
+}
+
+/**
+ * Advances lanes by a step, in one batch for each network that they are at.
+ * @param run input [batch, width, samples] to [batch, outputs, width, samples]; may run out of
+ *   memory, and then no lane has moved
+ */
+export function stepTogether<Network>(
+  lanes: readonly PassLane<Network>[],
+  run: (network: Network, input: Tensor, lanes: readonly PassLane<Network>[]) => Tensor,
+): void {
+  if (lanes.some((lane) => lane.stepsDone === lane.steps)) {
+    throw new Error('A lane whose steps are done cannot be stepped')
+  }
+  const groups = new Map<string, PassLane<Network>[]>()
+  const ids = new Map<Network, number>()
+  for (const lane of lanes) {
+    if (!ids.has(lane.network)) ids.set(lane.network, ids.size)
+    // Rows of one length share a batch: what one is filled up with would reach its end.
+    const name = `${ids.get(lane.network)} ${lane.frames}`
+    groups.set(name, [...(groups.get(name) ?? []), lane])
+  }
+  const advances = [...groups.values()].map((group) => {
+    const outputs = tf.tidy(() =>
+      run(group[0]!.network, tf.concat(group.map((lane) => lane.input())), group),
+    )
+    try {
+      return { group, values: outputs.dataSync<'float32'>() }
+    } finally {
+      outputs.dispose()
+    }
+  })
+  for (const { group, values } of advances) {
+    const each = values.length / group.length
+    for (const [i, lane] of group.entries()) lane.advance(values.subarray(i * each, (i + 1) * each))
+  }
+}
+
+/** What the answers of such a model have in common: it ranks nothing. */
+export const resultsOf = <Network>(
+  lane: PassLane<Network>,
+  foundOf: (head: number) => Partial<HeadResult>,
+): HeadResult[] =>
+  lane.targets().map((target, i) => ({ target, score: 0, ...foundOf(lane.heads[i]!) }))

@@ -1,0 +1,187 @@
+/** Installed models as an engine uses them: lanes, heads, batches, channels, short chunks. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { model as modelCommand } from '../../scripts/model/command.ts'
+import { loadModel } from '../../models/load-model.ts'
+import { installedChoices } from '../../models/model-choice.ts'
+import { closeLane, openLane, type Head, type Model } from '../../models/model.ts'
+import { tf } from '../../models/tensor.ts'
+import { assertClose } from '../support/assert-close.ts'
+import { runCommand } from '../support/run-command.ts'
+import { TINY_MODELS } from '../support/tiny-models.ts'
+import { noise } from './lanes.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'installed-models-'))
+after(() => rmSync(folder, { recursive: true }))
+for (const words of Object.values(TINY_MODELS)) {
+  const { code, errors } = await runCommand(
+    (all, streams) => modelCommand(all, { ...streams, env: { MODELS_DIR: folder } }),
+    ['import', ...words],
+  )
+  assert.equal(code, 0, errors)
+}
+const choices = installedChoices(folder)
+const models = new Map<string, Model>()
+for (const choice of choices) {
+  if (choice.kind === 'mini') continue
+  models.set(choice.name, await loadModel(choice, { textEncoderFolder: '', precision: 'float32' }))
+}
+
+test('those with stems are preferred, and the built-in one is last', () => {
+  assert.deepEqual(
+    choices.map(({ name }) => name),
+    ['roformer', 'htdemucs_ft', 'htdemucs', 'audiosep', 'mini'],
+  )
+})
+
+const samplesOf = ({ description }: Model) => description.fixedChunks?.samples ?? 6_000
+
+/** The prompts of a model: what its stems are called, or any. */
+const headsOf = ({ description: { answers, stems } }: Model): Head[] =>
+  answers === 'stems'
+    ? [...stems, ''].map((stem) => ({
+        prompt: stem,
+        stems: stem === '' ? ['drums', 'vocals'] : [stem],
+        seed: 0,
+      }))
+    : ['a dog barking', 'rain'].map((prompt) => ({ prompt, seed: 0 }))
+
+/** [heads][channels] */
+function separate(model: Model, channels: Float32Array[], heads = headsOf(model)) {
+  const sampleRate = model.description.sampleRate!
+  const chunk = { channels, sampleRate }
+  const lanes = model.open({ chunk, spans: [], acceleration: 'balanced' }, heads)
+  while (lanes.some((lane) => lane.stepsDone < lane.steps)) {
+    model.step(lanes.filter((lane) => lane.stepsDone < lane.steps))
+  }
+  const results = lanes.flatMap((lane) =>
+    model.close(lane).map((one, i) => [lane.heads[i]!, one] as const),
+  )
+  return results.sort(([a], [b]) => a - b).map(([, { target }]) => target)
+}
+
+for (const [name, model] of models) {
+  const wave = (seed: number, samples = samplesOf(model)) => noise(samples, seed)
+
+  test(`${name}: each head of a chunk is what it is alone, and a sum of stems their sum`, () => {
+    const channels = [wave(1), wave(2)]
+    const heads = headsOf(model)
+    const together = separate(model, channels)
+    for (const [i, head] of heads.entries()) {
+      const [alone] = separate(model, channels, [head])
+      for (const c of [0, 1]) {
+        assertClose(together[i]![c]!, alone![c]!, { absolute: 1e-5 })
+      }
+    }
+    if (model.description.answers === 'text') return
+    const of = (stem: string) => together[heads.findIndex(({ prompt }) => prompt === stem)]!
+    const sum = of('drums')[0]!.map((x, i) => x + of('vocals')[0]![i]!)
+    assertClose(of('')[0]!, sum, { absolute: 1e-5 })
+  })
+
+  test(`${name}: a lane does not depend on those of its batch, of other lengths too`, () => {
+    const request = (seed: number, samples: number, channels = 2) => ({
+      ...headsOf(model)[0]!,
+      chunk: {
+        channels: Array.from({ length: channels }, (_, c) => wave(seed + c, samples)),
+        sampleRate: model.description.sampleRate!,
+      },
+      spans: [],
+      acceleration: 'balanced' as const,
+    })
+    const whole = samplesOf(model)
+    const requests = [
+      request(1, whole),
+      request(3, whole),
+      request(5, Math.round(whole / 3)),
+      request(7, whole, 1),
+    ]
+    const lanes = requests.map((one) => openLane(model, one))
+    for (;;) {
+      const busy = lanes.filter((lane) => lane.stepsDone < lane.steps)
+      if (busy.length === 0) break
+      model.step(busy)
+    }
+    for (const [i, lane] of lanes.entries()) {
+      const { target } = closeLane(model, lane)
+      const { channels } = requests[i]!.chunk
+      const [alone] = separate(model, channels, [headsOf(model)[0]!])
+      assert.equal(target.length, channels.length)
+      for (const [c, one] of target.entries()) {
+        assert.equal(one.length, channels[c]!.length)
+        assertClose(one, alone![c]!, { absolute: 1e-5 })
+      }
+    }
+  })
+
+  test(`${name}: any number of channels and any length give numbers, and nothing is held`, () => {
+    const shortest = [1, 2, 100]
+    separate(model, [wave(1)])
+    const before = tf.memory().numTensors
+    for (const count of [1, 2, 3, 6, 8]) {
+      for (const samples of shortest) {
+        const channels = Array.from({ length: count }, (_, c) => wave(c, samples))
+        channels[0]![0] = Number.NaN
+        for (const target of separate(model, channels)) {
+          assert.equal(target.length, count)
+          assert.ok(target.every((one) => one.length === samples && one.every(Number.isFinite)))
+        }
+      }
+    }
+    assert.equal(tf.memory().numTensors, before)
+  })
+
+  test(`${name}: spans silence what is outside of them`, () => {
+    const sampleRate = model.description.sampleRate!
+    const seconds = samplesOf(model) / sampleRate
+    const head = headsOf(model)[0]!
+    const lane = openLane(model, {
+      ...head,
+      chunk: { channels: [wave(1)], sampleRate },
+      spans: [{ start: 0, end: seconds / 2, include: true }],
+      acceleration: 'balanced',
+    })
+    while (lane.stepsDone < lane.steps) model.step([lane])
+    const [target] = closeLane(model, lane).target
+    const half = Math.ceil(target!.length / 2)
+    assert.ok(target!.subarray(0, half - 100).some((x) => x !== 0))
+    assert.ok(target!.subarray(half).every((x) => x === 0))
+  })
+
+  test(`${name}: what it can't take is refused, with what would be right`, () => {
+    const sampleRate = model.description.sampleRate!
+    const open = (channels: Float32Array[], rate = sampleRate) =>
+      openLane(model, {
+        ...headsOf(model)[0]!,
+        chunk: { channels, sampleRate: rate },
+        spans: [],
+        acceleration: 'balanced',
+      })
+    assert.throws(() => open([]), /1 to 8 channels, not 0/)
+    assert.throws(() => open([wave(1)], sampleRate + 1), /samples in a second/)
+    assert.throws(() => open([new Float32Array(0)]), /at least one sample|1 to \d+ samples/)
+    assert.throws(() => open([new Float32Array(11 * sampleRate)]), /at most 10 s|1 to \d+ samples/)
+    if (model.description.answers === 'text') return
+    const chunk = { channels: [wave(1)], sampleRate }
+    const head = { prompt: '', stems: ['flute'], seed: 0 }
+    assert.throws(
+      () => model.open({ chunk, spans: [], acceleration: 'fast' }, [head]),
+      /no stem "flute"/,
+    )
+  })
+}
+
+test('of a bag only the networks run whose stems are asked for', () => {
+  const bag = models.get('htdemucs_ft')!
+  const chunk = { channels: [noise(3_120, 1)], sampleRate: 4_000 }
+  const steps = (stems: string[]) => {
+    const [lane] = bag.open({ chunk, spans: [], acceleration: 'fast' }, [
+      { prompt: '', stems, seed: 0 },
+    ])
+    return lane!.steps
+  }
+  assert.deepEqual([steps(['vocals']), steps(['drums', 'vocals'])], [1, 2])
+})
