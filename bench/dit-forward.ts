@@ -20,6 +20,7 @@ import {
   randomWeights,
   transformerShapes,
 } from '../test/support/random-weights.ts'
+import { timeOperations } from './operations.ts'
 import { startPyTorch } from './pytorch.ts'
 import { quantile, report, round } from './report.ts'
 
@@ -75,13 +76,6 @@ interface Ours {
   transformer: Transformer
   embedTime: EmbedTime
 }
-
-type ExecuteOp = (
-  name: string,
-  attributes: { name: string; value: unknown }[],
-  ids: number[],
-  outputs: number,
-) => unknown
 
 interface Case {
   name: string
@@ -170,27 +164,6 @@ function profile(each: Ours, batch: number): void {
       .slice(0, PROFILED)
       .map((name) => `${name} x ${rounds[0]!.get(name)!.calls}: ${round(leastOf(name))}`),
   })
-}
-
-/** Calls and milliseconds of every operation, by name and type, while `run` runs. */
-function timeOperations(run: () => void): Map<string, { calls: number; millis: number }> {
-  const backend = tf.backend() as unknown as { binding: { executeOp: ExecuteOp } }
-  const { binding } = backend
-  const found = new Map<string, { calls: number; millis: number }>()
-  const executeOp: ExecuteOp = (name, attributes, ids, outputs) => {
-    const startedAt = performance.now()
-    const answer = binding.executeOp(name, attributes, ids, outputs)
-    const type = String(attributes.find((attribute) => attribute.name === 'T')?.value as number)
-    const sum = found.get(`${name} ${type}`) ?? { calls: 0, millis: 0 }
-    sum.calls += 1
-    sum.millis += performance.now() - startedAt
-    found.set(`${name} ${type}`, sum)
-    return answer
-  }
-  backend.binding = Object.create(binding, { executeOp: { value: executeOp } }) // it is frozen
-  run()
-  backend.binding = binding
-  return found
 }
 
 /** Of the products of matrices of one row; two operations to every multiplication. */

@@ -1,0 +1,198 @@
+/**
+ * How fast are the open models compared with the same networks in PyTorch? From samples to samples,
+ * at the published sizes with random weights: HTDemucs on segments of 7.8 s in stereo, AudioSep on
+ * 10 s in mono without its text encoder. All cases of a batch size run in turns.
+ *
+ *   python3 -m venv FOLDER && FOLDER/bin/pip install -r bench/peers/requirements.txt
+ *   FOLDER/bin/python bench/open_models/speed.py check test/fixtures
+ *   npm run bench -- open-models --pytorch FOLDER/bin/python --models htdemucs --batch 1,4
+ *
+ * The second line compares the PyTorch networks with the goldens of the references. With --profile
+ * the bench first lists the operations of the native library that take the time, step by step.
+ */
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { isUsedTensor } from '../models/audiosep/checkpoint.ts'
+import { readAudioSepConfig } from '../models/audiosep/config.ts'
+import { loadNetwork as loadAudioSep } from '../models/audiosep/network/network.ts'
+import { spectrumOf, wavesOf } from '../models/audiosep/spectrum.ts'
+import { WARM_UP_CALLS } from '../models/graph/compiled.ts'
+import { readHTDemucsConfig } from '../models/htdemucs/config.ts'
+import { loadNetwork as loadHTDemucs } from '../models/htdemucs/network/network.ts'
+import type { Precision } from '../models/precision.ts'
+import { backendVersion, tf, type Tensor } from '../models/tensor.ts'
+import { randomWeights, type Shapes } from '../test/support/random-weights.ts'
+import { timeOperations } from './operations.ts'
+import { startPyTorch } from './pytorch.ts'
+import { quantile, report, round } from './report.ts'
+
+const PROFILED = 16
+const AUDIOSEP_RATE = 32_000
+const AUDIOSEP_SECONDS = 10
+
+const { values: options } = parseArgs({
+  options: {
+    models: { type: 'string', default: 'htdemucs,audiosep' },
+    batch: { type: 'string', default: '1,4' },
+    precision: { type: 'string', default: 'float32,bfloat16' },
+    repetitions: { type: 'string', default: '5' },
+    pytorch: { type: 'string' },
+    profile: { type: 'boolean', default: false },
+  },
+})
+
+interface Separator {
+  /** Of one item of a batch. */
+  seconds: number
+  /** Random inputs for so many items. */
+  inputs: (batch: number) => Tensor[]
+  separate: (...inputs: Tensor[]) => Tensor
+}
+
+const FIXTURES = fileURLToPath(new URL('../test/fixtures', import.meta.url))
+
+function readInventory(model: string): { kwargs: Record<string, unknown>; shapes: Shapes } {
+  const text = readFileSync(`${FIXTURES}/${model}/${model}.inventory.json`, 'utf8')
+  const { kwargs, keys } = JSON.parse(text)
+  return { kwargs, shapes: Object.fromEntries(keys) }
+}
+
+const LOADERS: Readonly<Record<string, (precision: Precision) => Separator>> = {
+  htdemucs: (precision) => {
+    const { kwargs, shapes } = readInventory('htdemucs')
+    const config = readHTDemucsConfig(kwargs)
+    const { separate } = loadHTDemucs(randomWeights(shapes).in(precision), config)
+    const { audioChannels, sampleRate, segmentSamples } = config
+    return {
+      seconds: segmentSamples / sampleRate,
+      inputs: (batch) => [tf.randomNormal([batch, audioChannels, segmentSamples], 0, 0.1)],
+      separate: (mixture) => separate(mixture!),
+    }
+  },
+  audiosep: (precision) => {
+    const used = Object.entries(readInventory('audiosep').shapes).filter(([name]) =>
+      isUsedTensor(name),
+    )
+    const weights = randomWeights(Object.fromEntries(used)).in(precision)
+    const config = readAudioSepConfig(weights, { sampleRate: AUDIOSEP_RATE })
+    const network = loadAudioSep(weights.at('ss_model'), config)
+    const samples = AUDIOSEP_RATE * AUDIOSEP_SECONDS
+    return {
+      seconds: AUDIOSEP_SECONDS,
+      inputs: (batch) => [
+        tf.randomNormal([batch, samples], 0, 0.1),
+        tf.randomNormal([batch, config.conditionDim]),
+      ],
+      separate: (waves, condition) =>
+        tf.tidy(() => {
+          const spectrum = spectrumOf(waves!, config)
+          const answer = network.forward(spectrum.magnitude, condition!)
+          return wavesOf(spectrum, answer, samples, config)
+        }),
+    }
+  },
+}
+
+interface Case {
+  name: string
+  warmUps: number
+  run: () => number | Promise<number>
+  millis: number[]
+}
+
+const precisions = options.precision.split(',') as Precision[]
+const repetitions = Number(options.repetitions)
+const pytorch = options.pytorch
+  ? startPyTorch(options.pytorch, 'open_models/speed.py', ['time', FIXTURES])
+  : null
+for (const model of options.models.split(',')) {
+  const load = LOADERS[model]
+  if (!load) throw new Error(`--models names ${Object.keys(LOADERS).join(', ')}, not ${model}`)
+  const ours = precisions.map((precision) => ({ precision, separator: load(precision) }))
+  for (const batch of options.batch.split(',').map(Number)) {
+    if (options.profile) {
+      for (const { precision, separator } of ours) profile(model, precision, separator, batch)
+    }
+    await compare(model, batch, ours)
+  }
+}
+pytorch?.stop()
+
+async function compare(
+  model: string,
+  batch: number,
+  ours: readonly { precision: Precision; separator: Separator }[],
+): Promise<void> {
+  const cases: Case[] = ours.flatMap(({ precision, separator }) => [
+    {
+      name: `ours, ${precision}`,
+      warmUps: WARM_UP_CALLS,
+      run: () => measure(separator, batch),
+      millis: [],
+    },
+    ...(pytorch
+      ? [
+          {
+            name: `PyTorch, ${precision}`,
+            warmUps: 1,
+            run: () => pytorch.measure(`${model} ${batch} ${precision}`),
+            millis: [],
+          },
+        ]
+      : []),
+  ])
+  for (const each of cases) for (let i = 0; i < each.warmUps; i += 1) await each.run()
+  for (let turn = 0; turn < repetitions; turn += 1) {
+    for (const each of cases) each.millis.push(await each.run())
+  }
+  for (const each of cases) print(model, batch, ours[0]!.separator.seconds, each, cases)
+}
+
+/** Reports a case, and how many times as long as ours in its precision it took, turn by turn. */
+function print(
+  model: string,
+  batch: number,
+  seconds: number,
+  { name, millis }: Case,
+  cases: readonly Case[],
+): void {
+  const precision = name.split(', ')[1]
+  const own = cases.find((each) => each.name === `ours, ${precision}`)!.millis
+  const ratios = millis.map((taken, turn) => taken / own[turn]!)
+  report('milliseconds to separate a batch', {
+    model,
+    name,
+    backend: backendVersion(),
+    batch,
+    seconds,
+    n: millis.length,
+    least: round(Math.min(...millis)),
+    median: round(quantile(millis, 0.5)),
+    realTime: round(quantile(millis, 0.5) / 1000 / (batch * seconds)),
+    timesOurs: [0, 0.25, 0.5, 0.75, 1].map((share) => round(quantile(ratios, share))),
+  })
+}
+
+function measure({ inputs, separate }: Separator, batch: number): number {
+  const given = inputs(batch)
+  const startedAt = performance.now()
+  const answer = separate(...given)
+  answer.dataSync()
+  const taken = performance.now() - startedAt
+  tf.dispose([...given, answer])
+  return taken
+}
+
+function profile(model: string, precision: Precision, separator: Separator, batch: number): void {
+  const found = timeOperations(() => measure(separator, batch))
+  const names = [...found.keys()].sort((a, b) => found.get(b)!.millis - found.get(a)!.millis)
+  report('milliseconds by operation', {
+    model,
+    precision,
+    batch,
+    operations: names
+      .slice(0, PROFILED)
+      .map((name) => `${name} x ${found.get(name)!.calls}: ${round(found.get(name)!.millis)}`),
+  })
+}

@@ -1,0 +1,87 @@
+"""PyTorch's side of `bench/open-models.ts`.
+
+`python speed.py time FIXTURES` answers every line `MODEL BATCH float32|bfloat16` on standard input
+with the milliseconds of one separation, at the published sizes with random weights.
+`python speed.py check FIXTURES` compares these networks with the goldens of the references.
+"""
+
+import json
+import sys
+import time
+import types
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+
+import audiosep
+import htdemucs
+
+AUDIOSEP_SAMPLES = 320_000
+
+
+def random_weights(inventory):
+    """As wide as they activate to about 1; variances are positive."""
+    weights = {}
+    for name, shape, _ in inventory["keys"]:
+        fan_in = max(1, torch.Size(shape[1:]).numel())
+        value = torch.randn(shape) / fan_in ** 0.5 if len(shape) > 1 else 0.1 * torch.randn(shape)
+        weights[name] = value.abs() + 0.5 if name.endswith("running_var") else value
+    return weights
+
+
+def published(fixtures, model):
+    """A function of a batch size that separates once."""
+    inventory = json.loads((fixtures / model / f"{model}.inventory.json").read_text())
+    if model == "htdemucs":
+        separate = htdemucs.load(random_weights(inventory), inventory["kwargs"])
+        samples = int(39 / 5 * inventory["kwargs"]["samplerate"] + 0.5)
+        return lambda batch: (separate, 0.1 * torch.randn(batch, 2, samples))
+    separate = audiosep.load(random_weights(inventory), 320)
+    return lambda batch: (separate, 0.1 * torch.randn(batch, AUDIOSEP_SAMPLES),
+                          torch.randn(batch, 512))
+
+
+@torch.inference_mode()
+def measure(fixtures):
+    models = {}
+    for line in sys.stdin:
+        name, batch, precision = line.split()
+        if name not in models:
+            models[name] = published(fixtures, name)
+        separate, *inputs = models[name](int(batch))
+        start = time.perf_counter()
+        with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bfloat16"):
+            separate(*inputs)
+        print((time.perf_counter() - start) * 1000, flush=True)
+
+
+@torch.inference_mode()
+def check(fixtures):
+    folder = fixtures / "htdemucs"
+    stub = types.ModuleType("demucs.htdemucs")  # the checkpoint names its class
+    stub.HTDemucs = type("HTDemucs", (), {"__module__": "demucs.htdemucs"})
+    sys.modules.update({"demucs": types.ModuleType("demucs"), "demucs.htdemucs": stub})
+    stored = torch.load(next(folder.glob("model/000003bb-*.th")), weights_only=False)
+    separate = htdemucs.load(stored["state"], stored["kwargs"])
+    golden = load_file(folder / "forward_full.safetensors")
+    compare(folder, "forward_full.safetensors", "stems", separate(golden["mix"]), golden)
+
+    folder = fixtures / "audiosep"
+    weights = torch.load(folder / "model/audiosep_tiny.ckpt", weights_only=False)["state_dict"]
+    sizes = json.loads((folder / "model/sizes.json").read_text())
+    separate = audiosep.load(weights, sizes["hop"])
+    golden = load_file(folder / "forward_1.safetensors")
+    target = separate(golden["mixture"][:, 0], golden["condition"])[:, None]
+    compare(folder, "forward_1.safetensors", "waveform", target, golden)
+
+
+def compare(folder, file, name, actual, golden):
+    tensors = json.loads((folder / "MANIFEST.json").read_text())["files"][file]["tensors"]
+    error = (actual - golden[name]).abs().max().item()
+    print(f"{folder.name} {file} {name}: differs by {error:.1e}, allowed {tensors[name]['atol']}")
+    assert error <= tensors[name]["atol"]
+
+
+if __name__ == "__main__":
+    {"time": measure, "check": check}[sys.argv[1]](Path(sys.argv[2]))
