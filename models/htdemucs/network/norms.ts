@@ -1,6 +1,6 @@
 /** Normalisation of HTDemucs. */
 import type { Layer } from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { lastAxisNorm, tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 
 /** Added to the variance in every norm. */
@@ -13,8 +13,9 @@ export function loadGroupNorm(weights: Weights, dim: number, axes: readonly numb
   return (x) =>
     tf.tidy(() => {
       const centred = x.sub(meanOver(x, axes))
-      const variance = meanOver(centred.square(), axes)
-      return centred.mul(variance.add(EPSILON).rsqrt()).mul(gain).add(bias)
+      const meanSquare = lastAxisNorm(centred).square().div(dim) // of the channels, read once
+      const variance = meanOver(meanSquare, axes.slice(0, -1))
+      return centred.mul(variance.add(EPSILON).rsqrt().mul(gain)).add(bias)
     })
 }
 
