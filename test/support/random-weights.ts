@@ -42,7 +42,11 @@ const NUMBERS_MAX = 2 ** 20
 
 function randomValues(name: string, shape: readonly number[], numbers: Float32Array): Float32Array {
   const count = numbers.length
-  const gain = name.endsWith('weight_g') ? 0.5 : /(norm\.weight|alpha|running_var)$/.test(name) ? 1 : null
+  const gain = name.endsWith('weight_g')
+    ? 0.5
+    : /(norm\.weight|alpha|running_var)$/.test(name)
+      ? 1
+      : null
   const fanIn = shape.length > 1 ? count / shape[0]! : 1
   const scale = shape.length > 1 ? Math.sqrt(3 / fanIn) : 0.1
   let state = count >>> 0
