@@ -18,8 +18,8 @@ import {
 
 export interface PublicPost {
   /**
-   * Refuses a URL to which nothing may be posted. One whose name does not resolve now passes: it
-   * may resolve later, and every post checks again.
+   * Refuses a URL to which nothing may be posted. One whose name servers do not answer now passes:
+   * every post checks again.
    * @throws ServiceError `INVALID_WEBHOOK_URL`; the signal's reason
    */
   check(url: string, options?: { signal?: AbortSignal }): Promise<void>

@@ -12,7 +12,6 @@ import {
   createRouter,
   faultOnTheWay,
   isTlsFault,
-  isUnknownName,
   parseUrl,
   refused,
   type RouteOptions,
@@ -130,7 +129,6 @@ export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
       } catch (error) {
         signal?.throwIfAborted()
         if (error instanceof ServiceError) throw error
-        if (isUnknownName(error)) throw way.refusal()
       }
     },
     async download(url, { path, bytesMax, signal }) {

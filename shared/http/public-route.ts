@@ -38,11 +38,10 @@ export interface RouteOptions {
 export interface Route {
   /**
    * Looks the name up, as `request` will once more: what it finds may change in between.
-   * @throws ServiceError with the field's code, or what the resolver throws
+   * @throws ServiceError with the field's code, also where there is no such name; what the resolver
+   * throws when its name servers fail
    */
   checkName(signal: AbortSignal): Promise<void>
-  /** The error for a host that leads to no address which may be reached. */
-  refusal(): ServiceError
   /**
    * As `request` of http-request.ts, but it connects only to addresses that may be reached.
    * @throws ServiceError with the field's code for others; what `faultOf` answers
@@ -67,8 +66,8 @@ type AddressTest = (address: string) => boolean
 const ADDRESSES_MAX = 16
 
 /** Makes the error for a fault of the URL itself. */
-export const refused = (field: AddressField, message: string) =>
-  new ServiceError(field.code, { message, param: field.param })
+export const refused = (field: AddressField, message: string, cause?: unknown) =>
+  new ServiceError(field.code, { message, param: field.param, cause })
 
 const notHttps = (field: AddressField, url: URL, subject: string) =>
   refused(field, `${subject} must use https, not ${url.protocol.slice(0, -1)}.`)
@@ -83,8 +82,9 @@ export function createRouter(field: AddressField, options: RouteOptions): Router
     `${field.name} must lead to a public address; ` +
     'private, local and reserved ones, and names that lead to none, are refused.'
   const notHttpsOrPort = `${field.name} must use https on port ${portNames}.`
-  const ordinary = createGuard(resolve, isReachable, () => refused(field, notPublic))
-  const intranet = createGuard(resolve, isAllowListed, () => refused(field, notHttpsOrPort))
+  const refusing = (message: string) => (cause?: unknown) => refused(field, message, cause)
+  const ordinary = createGuard(resolve, isReachable, refusing(notPublic))
+  const intranet = createGuard(resolve, isAllowListed, refusing(notHttpsOrPort))
 
   return (url, subject = field.name) => {
     if (url.username || url.password) {
@@ -92,8 +92,7 @@ export function createRouter(field: AddressField, options: RouteOptions): Router
     }
     const host = url.hostname.replace(/^\[|\]$/g, '')
     const isLiteral = isIP(host) > 0 // Node asks no lookup about these
-    const routeBy = ({ resolveChecked, refusal, faultOf: publicFaultOf }: Guard): Route => ({
-      refusal,
+    const routeBy = ({ resolveChecked, faultOf: publicFaultOf }: Guard): Route => ({
       async checkName(signal) {
         if (!isLiteral) await resolveChecked(host, signal)
       },
@@ -117,22 +116,30 @@ export function createRouter(field: AddressField, options: RouteOptions): Router
 }
 
 interface Guard {
-  /** The addresses of a name, unless one of them is not accepted. */
+  /** The addresses of a name, unless it has none or one of them is not accepted. */
   resolveChecked: Resolve
-  refusal: () => ServiceError
   faultOf: AddressGuard['faultOf']
 }
 
-/** Checks every address of every lookup, since a name server's answers may change. */
-function createGuard(resolve: Resolve, accepts: AddressTest, refusal: () => ServiceError): Guard {
+/**
+ * Checks every address of every lookup, since a name server's answers may change. A name that is
+ * unknown is refused as one that leads to a private address: else clients could learn which names
+ * the intranet has. The error's cause, for the log, says which it was.
+ */
+function createGuard(
+  resolve: Resolve,
+  accepts: AddressTest,
+  refusal: (cause?: unknown) => ServiceError,
+): Guard {
   return {
     async resolveChecked(hostname, signal) {
-      const addresses = await resolve(hostname, signal)
+      const addresses = await resolve(hostname, signal).catch((error: unknown) => {
+        throw isUnknownName(error) ? refusal(error) : error
+      })
       const [first] = addresses // with none, Node's own code throws an uncatchable error
       if (!first || !addresses.every(({ address }) => accepts(address))) throw refusal()
       return addresses.slice(0, ADDRESSES_MAX)
     },
-    refusal,
     faultOf: (address) => (accepts(address) ? undefined : refusal()),
   }
 }
@@ -171,16 +178,14 @@ export function parseUrl(
 export function faultOnTheWay(error: unknown): string {
   const code = codeOf(error)
   if (code === 'ETIMEOUT') return 'its name server did not answer in time'
-  if (isUnknownName(error) || isOfNameServer(error)) {
-    return 'its host name does not resolve'
-  }
+  if (isOfNameServer(error)) return 'its host name could not be looked up'
   if (isTlsFault(error)) return 'its TLS certificate or connection is not valid'
   if (code === 'ETIMEDOUT') return 'it did not answer in time'
   return 'the connection failed or broke off'
 }
 
 /** Whether name servers have answered that a name has no address. */
-export const isUnknownName = (error: unknown): boolean => /^(ENOTFOUND|ENODATA)/.test(codeOf(error))
+const isUnknownName = (error: unknown): boolean => /^(ENOTFOUND|ENODATA)/.test(codeOf(error))
 
 /** Whether TLS failed for a permanent reason, such as an untrusted certificate. */
 export const isTlsFault = (error: unknown): boolean =>

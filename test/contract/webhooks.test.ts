@@ -332,7 +332,7 @@ test('6.1 any 2xx is delivery, 410 the end, a redirect a failed try', async (t) 
     assert.equal(delivery_status, 'pending', `${status}`)
     assert.match(last_error ?? '', RegExp(`status ${status}${status < 400 ? '; redirects' : ''}`))
   }
-  const problem = 'webhookUrl could not be reached: its host name does not resolve.'
+  const problem = 'webhookUrl could not be reached: its host name could not be looked up.'
   assert.deepEqual(await after({ problem }), { ...pending, attempts: 1, last_error: problem })
 })
 

@@ -4,6 +4,7 @@ import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { ServiceError } from '../../../../shared/errors.ts'
 import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
 import { probing } from '../../../support/probe.ts'
 import { serve } from '../../../support/serve.ts'
@@ -127,11 +128,33 @@ test('what the world does wrong is MEDIA_FETCH_FAILED', async (t) => {
   await assert.rejects(probe('http://127.0.0.1:1/'), failed(/connection failed/))
 })
 
-test('a name that does not resolve is MEDIA_FETCH_FAILED', async () => {
-  const resolve = () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' }))
-  const unresolved = createPublicFetch({ allowCidrs: [], resolve })
-  const expected = { code: 'MEDIA_FETCH_FAILED', message: /does not resolve/ }
-  await assert.rejects(probing(unresolved)('https://example.com/'), expected)
+test('a download tells an unknown name from a private one as little as a check does', async () => {
+  const messages = new Set<string>()
+  for (const code of ['ENOTFOUND', 'ENODATA', '']) {
+    const unknown = Object.assign(new Error('no'), { code })
+    const resolve = async () => {
+      if (code) throw unknown
+      return [{ address: '10.0.0.1', family: 4 }]
+    }
+    const { check, download } = createPublicFetch({ allowCidrs: [], resolve })
+    for (const refusal of [
+      await check('https://db.internal/').catch((error: unknown) => error),
+      await probing({ download })('https://db.internal/').catch((error: unknown) => error),
+    ]) {
+      assert.ok(refusal instanceof ServiceError)
+      assert.equal(refusal.code, 'INVALID_AUDIO_URL')
+      assert.equal(refusal.cause, code ? unknown : undefined, 'for the log')
+      messages.add(refusal.message)
+    }
+  }
+  assert.equal(messages.size, 1)
+})
+
+test('a name server that fails may answer later', async () => {
+  const resolve = () => Promise.reject(Object.assign(new Error('no'), { syscall: 'queryA' }))
+  const failing = createPublicFetch({ allowCidrs: [], resolve })
+  const expected = { code: 'MEDIA_FETCH_FAILED', message: /could not be looked up/ }
+  await assert.rejects(probing(failing)('https://example.com/'), expected)
 })
 
 test('a download writes the bytes and names the file', async (t) => {

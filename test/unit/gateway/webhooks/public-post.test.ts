@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { test } from 'node:test'
+import { ServiceError } from '../../../../shared/errors.ts'
 import { networkOf } from '../../../../shared/http/public-address.ts'
 import { createPublicPost } from '../../../../gateway/webhooks/public-post.ts'
 import { createResolver } from '../../../../shared/http/resolver.ts'
@@ -217,13 +218,24 @@ test('one host is an address of IPv4, or a /64 of IPv6', () => {
   assert.equal(networkOf(''), '')
 })
 
-test('a name that does not resolve, or not in time, may do so later', async (t) => {
-  const fails = () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' }))
-  const unknown = createPublicPost({ allowCidrs: [], resolve: fails })
-  await unknown.check('https://example.com/')
-  assert.deepEqual(await unknown.post('https://example.com/', message, signal), {
-    problem: 'webhookUrl could not be reached: its host name does not resolve.',
-  })
+test('an unknown name is refused as one that leads to a private address', async () => {
+  const answers = new Set<string>()
+  for (const address of [undefined, '10.0.0.1']) {
+    const resolve = async () => {
+      if (address === undefined) throw Object.assign(new Error('no'), { code: 'ENOTFOUND' })
+      return [{ address, family: 4 }]
+    }
+    const { check, post } = createPublicPost({ allowCidrs: [], resolve })
+    const refused = await check('https://db.internal/').catch((error: unknown) => error)
+    assert.ok(refused instanceof ServiceError)
+    assert.equal(refused.code, 'INVALID_WEBHOOK_URL')
+    answers.add(JSON.stringify({ problem: refused.message }))
+    answers.add(JSON.stringify(await post('https://db.internal/', message, signal)))
+  }
+  assert.equal(answers.size, 1, [...answers].join(' '))
+})
+
+test('a name that does not resolve in time may do so later', async (t) => {
   const { server, whenAsked } = await startNameServer(t, () => 'silence')
   const silent = (resolveMsMax: number) =>
     createPublicPost({
