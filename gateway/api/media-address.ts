@@ -2,20 +2,27 @@
 
 import type { FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
-import type { Claims, SignedMethod } from '../media-store/signed-url.ts'
+import type { Audience, Claims, SignedMethod } from '../media-store/signed-url.ts'
 import type { Deps } from '../deps.ts'
 import type { LocalDisk } from '../media-store/media-store.ts'
 
 /** What the routes under /media are given. */
 export type MediaDeps = Deps & { mediaStore: LocalDisk }
 
-/** What the address of `request` allows. @throws ServiceError for one that allows nothing */
+/** What an endpoint serves. */
+interface Served {
+  method: SignedMethod
+  key: string
+  /** Whose addresses it takes; one of a gateway of 0.2.0, which names nobody, is for the first. */
+  audiences: readonly [Audience, ...Audience[]]
+}
+
+/** What the address of `request` allows. @throws ServiceError for one that allows nothing here */
 export function checkAddress(
   request: FastifyRequest,
-  method: SignedMethod,
-  key: string,
+  { method, key, audiences }: Served,
   { clock, mediaStore }: MediaDeps,
-): Claims {
+): Claims & { audience: Audience } {
   const query = request.query as Record<string, unknown>
   const claims = mediaStore.check(method, key, query, clock.now())
   if (claims === 'forged') {
@@ -26,5 +33,11 @@ export function checkAddress(
   if (claims === 'expired') {
     throw new ServiceError('FILE_EXPIRED', { message: 'This address has expired.' })
   }
-  return claims
+  const { audience = audiences[0] } = claims
+  if (!audiences.includes(audience)) {
+    throw new ServiceError('PERMISSION_DENIED', {
+      message: 'This address was signed for another use.',
+    })
+  }
+  return { ...claims, audience }
 }

@@ -28,10 +28,15 @@ import { freeBytes as bytesFree } from '../../shared/free-bytes.ts'
 import { COPY_NAME, isHandOverName } from '../../shared/hand-over.ts'
 import { FILE_BYTES_AHEAD } from '../../shared/http/save-body.ts'
 import type { Keys } from '../secrets.ts'
-import { checkSignedQuery, signPath, type Claims, type SignedMethod } from './signed-url.ts'
+import {
+  checkSignedQuery,
+  signPath,
+  type Audience,
+  type Claims,
+  type SignedMethod,
+} from './signed-url.ts'
 import { OWNER_KEY } from './media-store.ts'
 import type {
-  Audience,
   Download,
   LocalDisk,
   MediaReply,
@@ -212,7 +217,7 @@ class MediaFolder implements LocalDisk {
 
   #signed(audience: Audience, claims: Claims): string {
     const { baseUrls, signingKeys } = this.#options
-    return baseUrls[audience]() + signPath(signingKeys[0], claims)
+    return baseUrls[audience]() + signPath(signingKeys[0], { ...claims, audience })
   }
 
   async hasRoom(bytes = 0): Promise<boolean> {

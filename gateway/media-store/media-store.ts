@@ -6,12 +6,9 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import type { Claims, SignedMethod } from './signed-url.ts'
+import type { Audience, Claims, SignedMethod } from './signed-url.ts'
 
 export type MediaStore = LocalDisk | Bucket
-
-/** Who uses an address: clients and engines may reach the store at different hosts. */
-export type Audience = 'client' | 'engine'
 
 export interface Upload {
   key: string

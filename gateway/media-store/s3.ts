@@ -22,14 +22,8 @@ import {
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import contentDisposition from 'content-disposition'
 import { OWNER_KEY } from './media-store.ts'
-import type {
-  PendingUpload,
-  Audience,
-  Bucket,
-  Download,
-  StoredMedia,
-  Upload,
-} from './media-store.ts'
+import type { Audience } from './signed-url.ts'
+import type { PendingUpload, Bucket, Download, StoredMedia, Upload } from './media-store.ts'
 import { DAY_SECONDS, MINUTE_MS } from '../../shared/durations.ts'
 import { StartError } from '../../shared/process/lifecycle.ts'
 

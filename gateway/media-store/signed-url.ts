@@ -1,11 +1,16 @@
 /**
  * Makes and checks expiring URLs: an HMAC-SHA256 over method, path and every claim, so that none
- * can be changed.
+ * can be changed. A second one adds for whom the URL is, so that gateways of 0.2.0, which know the
+ * first alone, accept the URLs of newer ones while all are upgraded.
  */
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 export type SignedMethod = 'GET' | 'PUT'
+
+/** Who uses an address: clients and engines may reach the store at different hosts. */
+export type Audience = 'client' | 'engine'
+const AUDIENCES: readonly Audience[] = ['client', 'engine']
 
 export interface Claims {
   method: SignedMethod
@@ -15,18 +20,27 @@ export interface Claims {
   expiresAt: number
   /** For uploads: the exact number of bytes. Absent: any number. */
   size?: number
+  /** Absent: a gateway of 0.2.0 has signed it. */
+  audience?: Audience
 }
 
+const hmac = (key: string, values: readonly unknown[]): string =>
+  createHmac('sha256', key).update(JSON.stringify(values)).digest('base64url')
+
 const signature = (key: string, { method, path, expiresAt, size }: Claims): string =>
-  createHmac('sha256', key)
-    .update(JSON.stringify([method, path, expiresAt, size ?? null]))
-    .digest('base64url')
+  hmac(key, [method, path, expiresAt, size ?? null])
+
+const audienceSignature = (key: string, audience: Audience, claims: Claims): string =>
+  hmac(key, ['audience', audience, signature(key, claims)])
 
 /** `path` with its signature, to be put behind a base address. */
 export function signPath(key: string, claims: Claims): string {
   const query = new URLSearchParams({ expires: String(claims.expiresAt) })
   if (claims.size !== undefined) query.set('size', String(claims.size))
   query.set('signature', signature(key, claims))
+  if (claims.audience) {
+    query.set('for', `${claims.audience}.${audienceSignature(key, claims.audience, claims)}`)
+  }
   return `${claims.path}?${query}`
 }
 
@@ -49,8 +63,17 @@ export function checkSignedQuery(
     return 'forged'
   }
   const claims: Claims = { method, path, expiresAt, ...(size !== undefined && { size }) }
-  const wanted = Buffer.from(signature(key, claims))
-  const given = Buffer.from(typeof query.signature === 'string' ? query.signature : '')
-  if (wanted.length !== given.length || !timingSafeEqual(wanted, given)) return 'forged'
-  return now > expiresAt ? 'expired' : claims
+  if (!isSame(signature(key, claims), query.signature)) return 'forged'
+  const audience = AUDIENCES.find((one) =>
+    isSame(`${one}.${audienceSignature(key, one, claims)}`, query.for),
+  )
+  if (query.for !== undefined && audience === undefined) return 'forged'
+  return now > expiresAt ? 'expired' : { ...claims, ...(audience && { audience }) }
+}
+
+function isSame(wanted: string, given: unknown): boolean {
+  const [one, other] = [wanted, typeof given === 'string' ? given : ''].map((text) =>
+    Buffer.from(text),
+  ) as [Buffer, Buffer]
+  return one.length === other.length && timingSafeEqual(one, other)
 }

@@ -4,6 +4,7 @@ import { ServiceError } from '../../shared/errors.ts'
 import { FOLDER_HEADER } from '../../shared/hand-over.ts'
 import type { OutputPart } from '../../shared/messages.ts'
 import { checkAddress, type MediaDeps } from '../api/media-address.ts'
+import type { Audience } from '../media-store/signed-url.ts'
 import { storedPart } from '../requests/presenter.ts'
 import { findFile } from '../store/files.ts'
 import { findRequest } from '../store/requests.ts'
@@ -39,10 +40,12 @@ async function sendInput(
   reply: FastifyReply,
 ) {
   const { file_id: fileId } = request.params
-  checkAddress(request, 'GET', inputKey(fileId), deps)
+  const address = { method: 'GET', key: inputKey(fileId), audiences: ['engine'] } as const
+  const { audience } = checkAddress(request, address, deps)
   const file = await findFile(deps.store, fileId)
   if (!file || file.media_removed_at !== null) throw new ServiceError('NOT_FOUND')
   return sendMedia(deps, request, reply, {
+    audience,
     key: inputKey(fileId),
     contentType: file.content_type,
     fileName: file.file_name,
@@ -55,7 +58,12 @@ async function sendOutput(
   reply: FastifyReply,
 ) {
   const { request_id: requestId, place, part } = request.params
-  checkAddress(request, 'GET', outputKey(requestId, part, place), deps)
+  const address = {
+    method: 'GET',
+    key: outputKey(requestId, part, place),
+    audiences: ['client', 'engine'], // an engine reads what a further request separates
+  } as const
+  const { audience } = checkAddress(request, address, deps)
   const row = await findRequest(deps.store, requestId)
   if (row?.status !== 'COMPLETED' || row.media_removed_at !== null) {
     throw new ServiceError('NOT_FOUND')
@@ -64,10 +72,11 @@ async function sendOutput(
   if (!stored) throw new ServiceError('NOT_FOUND')
   const { content_type: contentType, fileName } = stored
   const key = outputKey(requestId, part, stored.place)
-  return sendMedia(deps, request, reply, { key, contentType, fileName })
+  return sendMedia(deps, request, reply, { audience, key, contentType, fileName })
 }
 
 interface Media {
+  audience: Audience
   key: string
   contentType: string
   fileName: string
@@ -80,7 +89,8 @@ async function sendMedia(
   media: Media,
 ) {
   const { [FOLDER_HEADER]: folderName } = request.headers
-  if (typeof folderName === 'string' && (await mediaStore.handOver(media.key, folderName))) {
+  const isNamed = typeof folderName === 'string' && media.audience === 'engine'
+  if (isNamed && (await mediaStore.handOver(media.key, folderName))) {
     return reply.status(204).send()
   }
   const { status, headers, body } = await mediaStore.reply(media.key, request.raw)

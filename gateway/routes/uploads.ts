@@ -54,7 +54,8 @@ async function takeInput(
 ) {
   const { store, clock, turns } = deps
   const { file_id: fileId } = request.params
-  const { size } = checkAddress(request, 'PUT', inputKey(fileId), deps)
+  const address = { method: 'PUT', key: inputKey(fileId), audiences: ['client'] } as const
+  const { size } = checkAddress(request, address, deps)
   const file = await findFile(store, fileId)
   if (!file || size === undefined) throw new ServiceError('NOT_FOUND')
   assertPending(file)
@@ -168,7 +169,8 @@ interface OpenOutput {
 /** What a signed address for an output allows: until its request has ended. */
 function outputOf(deps: UploadDeps, request: FastifyRequest<OutputRoute>): OpenOutput {
   const { request_id: requestId, part } = request.params
-  checkAddress(request, 'PUT', outputKey(requestId, part), deps)
+  const address = { method: 'PUT', key: outputKey(requestId, part), audiences: ['engine'] } as const
+  checkAddress(request, address, deps)
   const { [ATTEMPT_HEADER]: attempt } = request.headers
   const place = isPlace(attempt) ? attempt : undefined
   const assertOpen = async () => {

@@ -8,7 +8,13 @@ import {
 import { fc } from '../../../support/property.ts'
 
 const KEY = 'a key of the gateway'
-const claims: Claims = { method: 'PUT', path: '/media/inputs/file_1', expiresAt: 10_000, size: 42 }
+const unnamed = {
+  method: 'PUT',
+  path: '/media/inputs/file_1',
+  expiresAt: 10_000,
+  size: 42,
+} as const
+const claims: Claims = { ...unnamed, audience: 'client' }
 
 function queryOf(signed: string): Record<string, string> {
   return Object.fromEntries(new URL(signed, 'http://x').searchParams)
@@ -30,15 +36,36 @@ test('nothing of it can be changed', () => {
   assert.equal(check({ ...query, size: '43' }), 'forged')
   assert.equal(check({ expires: query.expires, signature: query.signature }), 'forged')
   assert.equal(check(query, 5_000, 'another key'), 'forged')
+  const engine = queryOf(signPath(KEY, { ...claims, audience: 'engine' }))
+  for (const [name, other] of [
+    ['for', query.for!.replace('client', 'engine')],
+    ['for', 'engine'],
+    ['for', ''],
+    ['for', engine.for!.replace('engine', 'nobody')],
+  ] as const) {
+    assert.equal(check({ ...query, [name]: other }), 'forged')
+  }
+  const later = queryOf(signPath(KEY, { ...claims, expiresAt: 20_000, audience: 'engine' }))
+  assert.equal(check({ ...query, for: later.for }), 'forged', 'it is of another address')
   assert.equal(checkSignedQuery(KEY, 'GET', claims.path, query, 0), 'forged')
   assert.equal(checkSignedQuery(KEY, 'PUT', '/media/inputs/file_2', query, 0), 'forged')
+})
+
+test('gateways of 0.2.0 and newer ones accept what the other has signed', () => {
+  const older = queryOf(signPath(KEY, unnamed))
+  assert.deepEqual(check(older), unnamed)
+  const { for: _, ...read } = queryOf(signPath(KEY, claims)) // 0.2.0 reads these alone
+  assert.deepEqual(read, older)
 })
 
 test('no query with another signature passes', () => {
   const value = fc.oneof(fc.string(), fc.integer(), fc.constant(undefined), fc.array(fc.string()))
   fc.assert(
-    fc.property(fc.record({ expires: value, size: value, signature: value }), (query) => {
-      assert.equal(check(query), 'forged')
-    }),
+    fc.property(
+      fc.record({ expires: value, size: value, signature: value, for: value }),
+      (query) => {
+        assert.equal(check(query), 'forged')
+      },
+    ),
   )
 })
