@@ -83,6 +83,7 @@ export function createEngine(deps: EngineDeps): Engine {
     ...config,
     broker,
     log,
+    modelNames: models.map(({ description }) => description.name),
     outage: () => compute.restarting ?? store.current ?? scratch.current,
     separate: (lease, signal) => timed(lease.job, deps, () => serve(lease, signal)),
   })

@@ -11,6 +11,8 @@ import { JobStopped, type Outcome } from './job/outcome.ts'
 
 interface IntakeOptions {
   broker: Pick<Broker, 'leaseJob'>
+  /** The names of the models that are here: jobs that name another are not leased. */
+  modelNames: readonly string[]
   separate: (lease: Lease, signal: AbortSignal) => Promise<Outcome>
   jobsMax: number
   leaseSeconds: number
@@ -29,6 +31,8 @@ interface JobInHand extends HeldJob {
 
 /** How long one pull waits for a job: also the longest that a drain waits for a pull. */
 const PULL_MS = 1_000
+/** How often jobs that name a model are looked for: mostly there are none. */
+const NAMED_EVERY_MS = 1_000
 /** Pause after a failure of the broker. */
 const RETRY_MS = 1_000
 /**
@@ -51,7 +55,7 @@ export class Intake {
   }
 
   start(): void {
-    this.#pulling = Promise.all([this.#pull('first'), this.#pull('further')])
+    this.#pulling = Promise.all([this.#pull('first'), this.#pull('further'), this.#pullNamed()])
   }
 
   get jobs(): number {
@@ -104,18 +108,37 @@ export class Intake {
         await Promise.race([outage, this.#untilWoken()])
         continue
       }
-      this.#pulls.push(queue)
-      try {
-        const lease = await this.#options.broker.leaseJob(PULL_MS, queue)
-        if (lease) this.#take(lease, queue)
-      } catch (error) {
-        this.#options.log.warn({ err: error }, 'the broker gave no job; trying again')
-        await sleep(RETRY_MS)
-      } finally {
-        this.#pulls.splice(this.#pulls.indexOf(queue), 1)
-        this.#wake()
-      }
+      await this.#pullOnce(queue)
       await Promise.resolve() // of two queues with room for one job, the one that waited gets it
+    }
+  }
+
+  /** Jobs that name a model: no slot is kept for them while there are none. */
+  async #pullNamed(): Promise<void> {
+    const { modelNames, outage } = this.#options
+    while (!this.#draining && modelNames.length > 0) {
+      for (const model of modelNames) {
+        for (const queue of ['first', 'further'] as const) {
+          while (!this.#draining && !this.#mayLease(queue)) await this.#untilWoken()
+          if (!this.#draining && !outage()) await this.#pullOnce(queue, model)
+        }
+      }
+      await sleep(NAMED_EVERY_MS)
+    }
+  }
+
+  /** Pulls a job for which there is room. */
+  async #pullOnce(queue: JobQueue, model?: string): Promise<void> {
+    this.#pulls.push(queue)
+    try {
+      const lease = await this.#options.broker.leaseJob(PULL_MS, queue, model)
+      if (lease) this.#take(lease, queue)
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'the broker gave no job; trying again')
+      await sleep(RETRY_MS)
+    } finally {
+      this.#pulls.splice(this.#pulls.indexOf(queue), 1)
+      this.#wake()
     }
   }
 

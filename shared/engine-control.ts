@@ -15,6 +15,8 @@ export interface DescribedModel extends RoutedModel {
   gives_candidates: boolean
   predicts_spans: boolean
   precision: string
+  /** What is known of the licence of the weights; absent or empty: nothing. */
+  licence?: string
 }
 
 export interface EngineDescription {

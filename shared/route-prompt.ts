@@ -5,7 +5,6 @@
  */
 
 import { ServiceError } from './errors.ts'
-import { AUTO } from './separation-options.ts'
 
 /** The parts of a mix by all their names, in prompts and as models call their stems. */
 const PARTS = {
@@ -55,6 +54,9 @@ const IGNORED = [
 
 /** Left out before names are looked for, so that "the voice of this song" is one. */
 const ARTICLES = new Set(['the', 'this', 'my'])
+
+/** As a separator: the words of each prompt decide. */
+export const AUTO = 'auto'
 
 /** A model, as far as the router needs to know it. */
 export interface RoutedModel {
@@ -106,7 +108,8 @@ function refusal(what: string, models: readonly RoutedModel[]): ServiceError {
     answers === 'text' ? `${name} (any prompt)` : `${name} (${stems.join(', ')})`,
   )
   const there = each.length === 0 ? '' : `; the models here are ${each.join('; ')}`
-  return new ServiceError('INVALID_PARAMETER', { message: `${what}${there}.` })
+  const message = `${what}${there}.`
+  return new ServiceError('INVALID_PARAMETER', { message, param: 'input.separator' })
 }
 
 type Target = Omit<Route, 'model'>

@@ -38,9 +38,6 @@ export const LIMITS = {
 /** What models may be called (`isModelName` of models/installed/record.ts). */
 export const SEPARATOR_PATTERN = '^[a-z0-9][a-z0-9_.-]{0,39}$'
 
-/** As a separator: the words of each prompt decide which model answers it. */
-export const AUTO = 'auto'
-
 export const AudioSpan = Type.Object(
   {
     start: Type.Number({ minimum: 0, description: 'Seconds from the start of the media.' }),

@@ -30,7 +30,7 @@ export interface paths {
         };
         /**
          * List the models
-         * @description The only model is `audio/separate`; `input` and `output` are JSON Schemas.
+         * @description The only model is `audio/separate`; `input` and `output` are JSON Schemas. `separators` are the networks behind it, of which each prompt gets one.
          *
          *     Scope of the key: `models:read`.
          */
@@ -774,7 +774,7 @@ export interface components {
         };
         /**
          * Engine
-         * @description An engine that serves the model now.
+         * @description An engine that serves the model now, and its model for text.
          */
         Engine: {
             /** @description The same at each call; not the name in logs. */
@@ -903,6 +903,8 @@ export interface components {
             holds?: string;
             /** @description Of an `unknown` prompt: the model's nearest names, to try. */
             nearest?: string[];
+            /** @description An extension: the name of the network that made the target, in `separators`. */
+            separator?: string;
             /** @description The same as a sentence or two, for people. */
             message: string;
         };
@@ -1001,6 +1003,8 @@ export interface components {
             match?: number;
             /** @description An extension: the model's nearest name for the prompt; null: none is near. */
             understood_as?: string | null;
+            /** @description An extension: the name of the network that made the target, in `separators`. */
+            separator?: string;
             /** @description An extension: of a completed request with `prompts`, in their order. */
             targets?: components["schemas"]["PromptFinding"][];
             /** @description An extension: what the model found out about each prompt of a completed request, in their order. Absent where the model tells nothing. */
@@ -1028,10 +1032,12 @@ export interface components {
             /** @description JSON Schema of `data` of a result. */
             output: Record<string, never>;
             engines?: components["schemas"]["Engine"][];
+            /** @description An extension: the networks behind the model, in order of preference. */
+            separators?: components["schemas"]["Separator"][];
         };
         /**
          * ModelList
-         * @description The one model, and the engines that serve it now.
+         * @description The one model, the engines that serve it now, and its networks.
          */
         ModelList: {
             /** @constant */
@@ -1077,6 +1083,8 @@ export interface components {
             match?: number;
             /** @description An extension: the model's nearest name for the prompt; null: none is near. */
             understood_as?: string | null;
+            /** @description An extension: the name of the network that made the target, in `separators`. */
+            separator?: string;
         };
         /** PromptTarget */
         PromptTarget: {
@@ -1085,6 +1093,8 @@ export interface components {
             match?: number;
             /** @description An extension: the model's nearest name for the prompt; null: none is near. */
             understood_as?: string | null;
+            /** @description An extension: the name of the network that made the target, in `separators`. */
+            separator?: string;
             /** Format: uri */
             url: string;
             /** Format: uri */
@@ -1209,6 +1219,8 @@ export interface components {
             match?: number;
             /** @description An extension: the model's nearest name for the prompt; null: none is near. */
             understood_as?: string | null;
+            /** @description An extension: the name of the network that made the target, in `separators`. */
+            separator?: string;
             /** @description An extension: of a completed request with `prompts`, in their order. */
             targets?: components["schemas"]["PromptFinding"][];
             /** @description An extension: what the model found out about each prompt of a completed request, in their order. Absent where the model tells nothing. */
@@ -1346,6 +1358,8 @@ export interface components {
             match?: number;
             /** @description An extension: the model's nearest name for the prompt; null: none is near. */
             understood_as?: string | null;
+            /** @description An extension: the name of the network that made the target, in `separators`. */
+            separator?: string;
             /** @description An extension: what the model found out about each prompt of a completed request, in their order. Absent where the model tells nothing. */
             findings?: components["schemas"]["Finding"][];
         };
@@ -1371,6 +1385,26 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * Separator
+         * @description A network that engines hold.
+         */
+        Separator: {
+            /** @description For `input.separator`. */
+            name: string;
+            summary: string;
+            /**
+             * @description `text`: any prompt; `stems`: prompts that name some of `stems`.
+             * @enum {unknown}
+             */
+            answers: "text" | "stems";
+            /** @description Of a model that answers text: none. */
+            stems: string[];
+            /** @description What is known of the licence of its weights. */
+            licence?: string;
+            /** @description The engines that hold it now. */
+            engine_ids: string[];
         };
         /**
          * StreamTimeout
@@ -1548,7 +1582,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The one model, and the engines that serve it now. */
+            /** @description The one model, the engines that serve it now, and its networks. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -1,12 +1,23 @@
 /** What a model found out about prompts, as JSON Schemas of the API. */
 
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { Finding as StoredFinding, Recognition } from '../../shared/messages.ts'
 
 export const SEVERAL = 'An extension: of a completed request with `prompts`, in their order.'
 
+/** What is known of a target, and the network that made it. */
+export const Recognised = Type.Object({
+  ...Recognition.properties,
+  separator: Type.Optional(
+    Type.String({
+      description: 'An extension: the name of the network that made the target, in `separators`.',
+    }),
+  ),
+})
+export type Recognised = Static<typeof Recognised>
+
 export const PromptFinding = Type.Object(
-  { prompt: Type.String(), ...Recognition.properties },
+  { prompt: Type.String(), ...Recognised.properties },
   { title: 'PromptFinding' },
 )
 
@@ -14,6 +25,7 @@ const Finding = Type.Object(
   {
     prompt: Type.String(),
     ...Type.Omit(StoredFinding, ['model']).properties,
+    separator: Recognised.properties.separator,
     state: Type.Required(Type.Pick(StoredFinding, ['state'])).properties.state,
     message: Type.String({ description: 'The same as a sentence or two, for people.' }),
   },

@@ -21,7 +21,23 @@ const Engine = Type.Object(
       precision: Type.String({ description: 'Of its products: `float32` or `bfloat16`.' }),
     }),
   },
-  { title: 'Engine', description: 'An engine that serves the model now.' },
+  { title: 'Engine', description: 'An engine that serves the model now, and its model for text.' },
+)
+
+const Separator = Type.Object(
+  {
+    name: Type.String({ description: 'For `input.separator`.' }),
+    summary: Type.String(),
+    answers: Type.Enum(['text', 'stems'], {
+      description: '`text`: any prompt; `stems`: prompts that name some of `stems`.',
+    }),
+    stems: Type.Array(Type.String(), { description: 'Of a model that answers text: none.' }),
+    licence: Type.Optional(
+      Type.String({ description: 'What is known of the licence of its weights.' }),
+    ),
+    engine_ids: Type.Array(Type.String(), { description: 'The engines that hold it now.' }),
+  },
+  { title: 'Separator', description: 'A network that engines hold.' },
 )
 
 const Model = Type.Object(
@@ -32,6 +48,11 @@ const Model = Type.Object(
     input: Type.Object({}, { description: 'JSON Schema of `input` at submit.' }),
     output: Type.Object({}, { description: 'JSON Schema of `data` of a result.' }),
     engines: Type.Optional(Type.Array(Engine)),
+    separators: Type.Optional(
+      Type.Array(Separator, {
+        description: 'An extension: the networks behind the model, in order of preference.',
+      }),
+    ),
   },
   { title: 'Model' },
 )

@@ -79,7 +79,7 @@ export const NOTES: Readonly<Record<string, Note>> = {
       },
     },
   },
-  ModelList: { description: 'The one model, and the engines that serve it now.' },
+  ModelList: { description: 'The one model, the engines that serve it now, and its networks.' },
   File: {
     description:
       'The record of a file. `pending` until its bytes are there, then `uploaded`; ' +

@@ -6,16 +6,16 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { ERRORS, FAILURE_CODES } from '../../shared/errors.ts'
 import { ID_CHARACTERS_MAX } from '../../shared/ids.ts'
-import { gainField, Recognition } from '../../shared/messages.ts'
+import { gainField } from '../../shared/messages.ts'
+import { AUTO } from '../../shared/route-prompt.ts'
 import { REQUEST_STATUSES } from '../../shared/request-status.ts'
 import {
-  AUTO,
   AudioSpan,
   DEFAULT_OPTIONS,
   LIMITS,
   SeparationOptions,
 } from '../../shared/separation-options.ts'
-import { Findings, PromptFinding, SEVERAL } from './finding-schemas.ts'
+import { Findings, PromptFinding, Recognised, SEVERAL } from './finding-schemas.ts'
 
 export const MODEL_ID = 'audio/separate'
 
@@ -265,7 +265,7 @@ export const QueueStatusResponse = Type.Object(
     ),
     webhook: Type.Optional(WebhookDeliveryStatus),
     metadata: Metadata,
-    ...Recognition.properties,
+    ...Recognised.properties,
     targets: Type.Optional(Type.Array(PromptFinding, { description: SEVERAL })),
     findings: Findings,
   },
@@ -322,7 +322,7 @@ export const SeparationData = Type.Object(
     duration: Type.Optional(Type.Number({ description: 'Seconds.' })),
     sample_rate: Type.Integer({ description: 'Hertz.' }),
     ...gainField,
-    ...Recognition.properties,
+    ...Recognised.properties,
     findings: Findings,
   },
   { title: 'SeparationData' },

@@ -3,12 +3,8 @@
 import type { Static, TObject } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { ServiceError, type ErrorCode } from '../../shared/errors.ts'
-import {
-  AUTO,
-  DEFAULT_OPTIONS,
-  LIMITS,
-  type SeparationOptions,
-} from '../../shared/separation-options.ts'
+import { AUTO } from '../../shared/route-prompt.ts'
+import { DEFAULT_OPTIONS, LIMITS, type SeparationOptions } from '../../shared/separation-options.ts'
 import { isDeeperThan } from './json-text.ts'
 import { CreateFileRequest } from './file-schemas.ts'
 import { AudioSeparateInput, SubmitAudioSeparateRequest } from './schemas.ts'

@@ -153,6 +153,7 @@ export interface Separation extends Pick<
   | 'error'
   | 'match'
   | 'understood_as'
+  | 'separator'
   | 'targets'
   | 'findings'
 > {

@@ -25,6 +25,8 @@ interface Member {
   client: EngineClient
   /** What it said last of itself; undefined when it did not answer. */
   described?: { at: number; description: Promise<EngineDescription | undefined> }
+  /** What it said last when it answered. */
+  last?: EngineDescription
 }
 
 interface EngineRegistryOptions {
@@ -65,12 +67,21 @@ export class EngineRegistry {
     const now = this.#options.clock.elapsed()
     const descriptions = [...this.#members.values()].map((member) => {
       if (!member.described || now - member.described.at >= DESCRIBED_MS_MAX) {
-        const description = this.#ask(member, (client) => client.describe())
+        const description = this.#ask(member, async (client) => {
+          member.last = await client.describe()
+          return member.last
+        })
         member.described = { at: now, description }
       }
       return member.described.description
     })
     return (await Promise.all(descriptions)).filter((description) => description !== undefined)
+  }
+
+  /** The same without waiting: as they said last. Those that said it long ago are asked again. */
+  lastDescriptions(): EngineDescription[] {
+    void this.describe()
+    return [...this.#members.values()].flatMap(({ last }) => last ?? [])
   }
 
   /** The same, and how it is doing. */

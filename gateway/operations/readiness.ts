@@ -2,6 +2,7 @@
 
 import { isoTime } from '../../shared/clock.ts'
 import type { Deps } from '../deps.ts'
+import { differenceOf } from '../requests/held-models.ts'
 import { isOfFullDisk, probeWrite } from '../store/write-probe.ts'
 
 type ReadinessDeps = Pick<
@@ -9,7 +10,10 @@ type ReadinessDeps = Pick<
   'store' | 'broker' | 'mediaStore' | 'engineRegistry' | 'clock' | 'log'
 >
 
-/** Degraded: requests are accepted, and wait for an engine, or for room on the disk. */
+/**
+ * Degraded: requests are accepted, but wait for an engine or for room on the disk, or get the model
+ * of one engine or of another.
+ */
 export interface Readiness {
   status: 'ready' | 'degraded' | 'unavailable'
   database: boolean
@@ -31,7 +35,10 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
     const { database, media } = await probe.disks
     const [away, { engines }] = [broker.problem(), engineRegistry]
     const severe = [database, away].filter((problem) => problem !== null)
-    const mild = [media, engines === 0 ? NO_ENGINE : null].filter((problem) => problem !== null)
+    const difference = differenceOf(engineRegistry.lastDescriptions())
+    const mild = [media, engines === 0 ? NO_ENGINE : null, difference].filter(
+      (problem) => problem !== null,
+    )
     return {
       status: severe.length > 0 ? 'unavailable' : mild.length > 0 ? 'degraded' : 'ready',
       database: database === null,

@@ -1,8 +1,6 @@
 /** Turns rows into the responses of the spec. The only maker of public URLs. */
 
-import { createHmac } from 'node:crypto'
 import { Value } from 'typebox/value'
-import type { EngineDescription } from '../../shared/engine-control.ts'
 import { ServiceError, type FailureCode } from '../../shared/errors.ts'
 import {
   Finding,
@@ -11,7 +9,6 @@ import {
   type LogLine,
   type OutputName,
   type OutputPart,
-  type Recognition,
   type StoredFile,
 } from '../../shared/messages.ts'
 import { findingText } from '../../shared/finding-text.ts'
@@ -19,11 +16,9 @@ import { outputLabels, outputName } from '../../shared/prompt-slug.ts'
 import { costOf } from '../accounts/credits.ts'
 import type { AppConfig, Deps } from '../deps.ts'
 import type { MediaStore } from '../media-store/media-store.ts'
-import type { ModelList } from '../api/model-schemas.ts'
+import type { Recognised } from '../api/finding-schemas.ts'
 import {
-  AudioSeparateInput,
   MODEL_ID,
-  SeparationData,
   type OutputFile,
   type QueueResultResponse,
   type QueueStatusResponse,
@@ -48,43 +43,6 @@ export interface LiveState {
 
 /** The dependencies for addresses of media. */
 export type MediaPresenter = Pick<Deps, 'config' | 'mediaStore'>
-
-export function presentModels(
-  engines: readonly EngineDescription[],
-  { encryptionKeys: [key] }: Pick<AppConfig, 'encryptionKeys'>,
-): ModelList {
-  // an engine's own id may be made of its host's name
-  const hidden = (id: string) =>
-    `engine_${createHmac('sha256', key).update(`engine ${id}`).digest('hex').slice(0, 16)}`
-  return {
-    object: 'list',
-    data: [
-      {
-        id: MODEL_ID,
-        object: 'model',
-        description: 'Separates a sound, described in plain language, from audio or video.',
-        input: AudioSeparateInput,
-        output: SeparationData,
-        engines: engines.map(({ engine_id, version, device, model }) => ({
-          engine_id: hidden(engine_id),
-          version,
-          device,
-          model: {
-            name: model.name,
-            summary: model.summary,
-            parameters: model.parameters,
-            weights_sha256: model.weights_sha256,
-            sample_rate: model.sample_rate,
-            channels_max: model.channels_max,
-            gives_candidates: model.gives_candidates,
-            predicts_spans: model.predicts_spans,
-            precision: model.precision,
-          },
-        })),
-      },
-    ],
-  }
-}
 
 export function presentSubmitted(row: RequestRow, config: AppConfig): QueueSubmitResponse {
   const base = requestUrl(row, config)
@@ -140,17 +98,19 @@ const presentMetadata = ({ metadata }: RequestRow): Pick<QueueStatusResponse, 'm
  */
 function presentFindings(
   row: RequestRow,
-): Recognition & Pick<QueueStatusResponse, 'targets' | 'findings'> {
+): Recognised & Pick<QueueStatusResponse, 'targets' | 'findings'> {
   const all = findingsOf(row)
   const findings = all.flatMap(({ prompt, finding }) => {
-    const { state, model: _model, ...found } = finding
+    const { state, model, ...found } = finding
     const message = findingText(prompt, finding)
-    return state === undefined || message === null ? [] : [{ prompt, ...found, state, message }]
+    if (state === undefined || message === null) return []
+    return [{ prompt, ...found, ...separatorOf(model), state, message }]
   })
-  const recognised = all.map(({ prompt, finding: { match, understood_as: name } }) => ({
+  const recognised = all.map(({ prompt, finding: { match, understood_as: name, model } }) => ({
     prompt,
     ...(match !== undefined && { match }),
     ...(name !== undefined && { understood_as: name }),
+    ...separatorOf(model),
   }))
   const { prompt: _of, ...first } = recognised[0]!
   const hasTargets = recognised.length > 1 && Object.keys(first).length > 0
@@ -160,6 +120,9 @@ function presentFindings(
     ...(findings.length > 0 && { findings }),
   }
 }
+
+/** In the API `model` is `audio/separate`. */
+const separatorOf = (model: string | undefined) => (model === undefined ? {} : { separator: model })
 
 /** What is stored of each prompt of a COMPLETED request. */
 function findingsOf(row: RequestRow): { prompt: string; finding: Finding }[] {

@@ -8,6 +8,7 @@ import { reserveAtSubmit } from '../accounts/credits.ts'
 import { checkSubmission, type Submission } from '../api/validation.ts'
 import type { Deps } from '../deps.ts'
 import { findAnswer, keepAnswer, readIdempotencyKey, type IdempotencyKey } from './idempotency.ts'
+import { assertSeparator } from './held-models.ts'
 import { presentSubmitted } from './presenter.ts'
 import { assertRoom } from './queue-limit.ts'
 import { encrypt, type Keys } from '../secrets.ts'
@@ -38,7 +39,8 @@ export const hungUp = (): ServiceError =>
 /** A hint to clients of a database that fails for a reason that nobody has foreseen. */
 const RETRY_AFTER_SECONDS = 30
 
-type SubmitDeps = SourceDeps & Pick<Deps, 'checkWebhookUrl' | 'metrics' | 'feed' | 'wakePublisher'>
+type SubmitDeps = SourceDeps &
+  Pick<Deps, 'checkWebhookUrl' | 'engineRegistry' | 'metrics' | 'feed' | 'wakePublisher'>
 
 /**
  * Accepts a request: once this resolves, it ends COMPLETED or FAILED, even after a crash. A body
@@ -55,6 +57,7 @@ export async function submit(
   const key = readIdempotencyKey(idempotencyKey, accountId, { body, metadataText })
   const earlier = key && (await findAnswer(deps, key))
   if (earlier !== undefined) return earlier
+  await assertSeparator(deps.engineRegistry, submission)
   const row = await newRow(deps, accountId, submission, signal)
   const answer = JSON.stringify(presentSubmitted(row, deps.config))
   try {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
-import { presentModels } from '../requests/presenter.ts'
+import { presentModels } from '../requests/present-models.ts'
 import { ModelList } from '../api/model-schemas.ts'
 
 /** Endpoint 2: the one model, and the engines that serve it now. */
@@ -13,7 +13,9 @@ export function modelsRoute(app: FastifyInstance, { engineRegistry, config }: De
       schema: {
         operationId: 'listModels',
         summary: 'List the models',
-        description: 'The only model is `audio/separate`; `input` and `output` are JSON Schemas.',
+        description:
+          'The only model is `audio/separate`; `input` and `output` are JSON Schemas. ' +
+          '`separators` are the networks behind it, of which each prompt gets one.',
         tags: ['models'],
         response: responses({ 200: ModelList }, [401, 403, 500]),
       },

@@ -29,8 +29,8 @@ import {
   EVENTS,
   EXHAUSTED,
   hasCode,
-  JOB_QUEUES,
   JOBS,
+  jobSource,
   streamsAreMissing,
   type JobQueue,
   type Source,
@@ -38,6 +38,7 @@ import {
 } from './streams.ts'
 import { carryingTrace, traceParentOf } from './tracing.ts'
 import { Losses } from './losses.ts'
+import { jobConsumer, leaseActions, mayHaveJobs } from './leases.ts'
 import { readLetter, SEQUENCE_HEADER, type Exhaustion } from './letters.ts'
 import type { Logger } from '../telemetry/log.ts'
 import {
@@ -125,7 +126,8 @@ class JetStreamBroker implements Broker {
   }
 
   async publishJob(job: Job, messageId: string, queue: JobQueue = 'first'): Promise<number> {
-    return (await this.#publish(JOB_QUEUES[queue].subject, encodeMessage(job), messageId)).seq
+    const { subject } = jobSource(queue, job.options.separator)
+    return (await this.#publish(subject, encodeMessage(job), messageId)).seq
   }
 
   async removeJob(requestId: string, sequence: number): Promise<boolean> {
@@ -138,9 +140,12 @@ class JetStreamBroker implements Broker {
     return stored !== null && identify(stored.data).request_id === requestId
   }
 
-  async leaseJob(waitMs: number, queue: JobQueue = 'first'): Promise<Lease | null> {
-    const { stream, consumer: name } = JOB_QUEUES[queue]
-    const consumer = await this.#restoring(() => this.#client.consumers.get(stream, name))
+  async leaseJob(waitMs: number, queue: JobQueue = 'first', model?: string): Promise<Lease | null> {
+    const parts = { client: this.#client, manager: this.#manager }
+    const { leaseSeconds } = this.#streams
+    const asked = { queue, leaseSeconds, ...(model !== undefined && { model }) }
+    const consumer = await this.#restoring(() => jobConsumer(parts, asked))
+    if (model !== undefined && !(await mayHaveJobs(consumer))) return null
     const message = await consumer.next({ expires: waitMs })
     if (!message) return null
     const job = this.#readJob(message)
@@ -385,15 +390,5 @@ class JetStreamBroker implements Broker {
       },
     })
     return async () => subscription.unsubscribe()
-  }
-}
-
-function leaseActions(message: JsMsg): Pick<Lease, 'heartbeat' | 'ack' | 'nak'> {
-  return {
-    heartbeat: () => message.working(),
-    async ack() {
-      await message.ackAck()
-    },
-    nak: (delayMs) => message.nak(delayMs),
   }
 }

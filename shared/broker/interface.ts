@@ -25,14 +25,20 @@ export interface Lease {
 }
 
 export interface Broker {
-  /** Stores a job; resolves with its stream sequence. A repeated `messageId` stores nothing new. */
+  /**
+   * Stores a job, where it names a model in the queue of that; resolves with its stream sequence. A
+   * repeated `messageId` stores nothing new.
+   */
   publishJob(job: Job, messageId: string, queue?: JobQueue): Promise<number>
   /** Removes the queued job of a request; false when it is no longer there. */
   removeJob(requestId: string, sequence: number): Promise<boolean>
   /** Whether the job of a request is there: after a loss, others have its sequence. */
   hasJob(requestId: string, sequence: number): Promise<boolean>
-  /** The next job of a queue, or null when none came within `waitMs` (at least 1000). */
-  leaseJob(waitMs: number, queue?: JobQueue): Promise<Lease | null>
+  /**
+   * The next job of a queue, or null when none came within `waitMs` (at least 1000). With `model`
+   * one of those that name it: null at once, where no such job is waiting or leased.
+   */
+  leaseJob(waitMs: number, queue?: JobQueue, model?: string): Promise<Lease | null>
   /** Resolves once the event is durable. Repeating an event of an attempt stores nothing new. */
   publishEvent(event: Event): Promise<void>
   /**

@@ -31,11 +31,24 @@ export const JOB_QUEUES = {
   first: { stream: JOBS.stream, subject: 'jobs.separate', consumer: 'engines' },
   further: { stream: JOBS.stream, subject: 'jobs.further', consumer: 'engines-further' },
 } as const satisfies Record<JobQueue, Source & { subject: string }>
+/** Begins the subjects of jobs that name their model. */
+const NAMED_SUBJECT = 'jobs.named'
 export const EVENTS = { stream: 'EVENTS', subject: 'events', consumer: 'gateway' }
 /** The server's advisories on messages of the two above that used up their deliveries. */
 export const EXHAUSTED = { stream: 'EXHAUSTED', consumer: 'gateway' }
 /** These messages themselves, for an operator to read; the subject ends with their stream. */
 export const DEAD_LETTERS = { stream: 'DEAD_LETTERS', subject: 'dead', consumer: 'gateway' }
+
+/** Where jobs wait that name this model; without a name, those that any engine may take. */
+export function jobSource(queue: JobQueue, model?: string): Source & { subject: string } {
+  if (model === undefined) return JOB_QUEUES[queue]
+  const name = model.replaceAll('.', '=') // which no model's name has: a dot parts subjects
+  return {
+    stream: JOBS.stream,
+    subject: `${NAMED_SUBJECT}.${queue}.${name}`,
+    consumer: `engines-named-${queue}-${name}`,
+  }
+}
 
 export const STREAM_NAMES = [JOBS, EVENTS, EXHAUSTED, DEAD_LETTERS].map(({ stream }) => stream)
 const CONSUMERS: readonly Source[] = [...Object.values(JOB_QUEUES), EVENTS, EXHAUSTED, DEAD_LETTERS]
@@ -80,12 +93,7 @@ export async function ensureStreams(
   if (installation !== undefined) await assertNotOfAnother(manager, installation)
   for (const stream of streams(installation)) await ensureStream(manager, { ...stream, ...copies })
   for (const queue of Object.values(JOB_QUEUES)) {
-    await ensureConsumer(manager, queue, {
-      filter_subject: queue.subject,
-      ack_wait: leaseSeconds * SECOND_NS,
-      max_deliver: JOB_DELIVERIES_MAX,
-      max_ack_pending: -1, // bounded by the engines, which lease only what they have room for
-    })
+    await ensureJobConsumer(manager, queue, leaseSeconds)
   }
   for (const source of [EVENTS, EXHAUSTED, DEAD_LETTERS]) {
     await ensureConsumer(manager, source, {
@@ -96,9 +104,27 @@ export async function ensureStreams(
   }
 }
 
-/** Whether the server still has all streams and consumers. */
+/** Creates the consumer of a queue of jobs, or gives it the limits of this version. */
+export const ensureJobConsumer = (
+  manager: JetStreamManager,
+  queue: Source & { subject: string },
+  leaseSeconds: number,
+): Promise<void> =>
+  ensureConsumer(manager, queue, {
+    filter_subject: queue.subject,
+    ack_wait: leaseSeconds * SECOND_NS,
+    max_deliver: JOB_DELIVERIES_MAX,
+    max_ack_pending: -1, // bounded by the engines, which lease only what they have room for
+  })
+
+/**
+ * Whether the server lacks a stream, a consumer or a subject: a process of 0.2.0 that starts takes
+ * away the subjects that it does not know.
+ */
 export async function streamsAreMissing(manager: JetStreamManager): Promise<boolean> {
   try {
+    const { subjects } = (await manager.streams.info(JOBS.stream)).config
+    if (!subjects.includes(`${NAMED_SUBJECT}.>`)) return true
     for (const { stream, consumer } of CONSUMERS) {
       await manager.consumers.info(stream, consumer)
     }
@@ -143,7 +169,7 @@ const streams = (installation?: string): NamedStream[] => [
   {
     name: JOBS.stream,
     ...(installation !== undefined && { metadata: { [INSTALLATION_KEY]: installation } }),
-    subjects: Object.values(JOB_QUEUES).map(({ subject }) => subject),
+    subjects: [...Object.values(JOB_QUEUES).map(({ subject }) => subject), `${NAMED_SUBJECT}.>`],
     retention: RetentionPolicy.Workqueue,
     storage: StorageType.File,
     discard: DiscardPolicy.New, // a full queue refuses new jobs: it must never drop an accepted one

@@ -158,3 +158,27 @@ test('over gRPC likewise, where the name that is not there is empty', async (t) 
   )
   assert.deepEqual({ match: result.match, understood_as: result.understood_as }, expected)
 })
+
+test('status, result, webhook and gRPC name the model of each target', async (t) => {
+  const gateway = await startGateway(t)
+  const prompts = ['vocals', 'a person speaking']
+  const found = [{ model: 'htdemucs' }, { model: 'mini', ...CLEAR }]
+  const webhook = { webhookUrl: 'https://hooks.example.com/x' }
+  const { requestId, status, data } = await completed(gateway, { prompts }, found, webhook)
+  const [delivery] = await gateway.store.selectFrom('deliveries').select('body').execute()
+  const { call } = await startSeparationClient(t, gateway)
+  const message = await call('Get', { request_id: requestId })
+  for (const each of [status, data, JSON.parse(delivery!.body).data, message, message.result]) {
+    const { separator, targets, findings } = each
+    assert.equal(separator, 'htdemucs')
+    assert.deepEqual(
+      targets.map((target: { separator: string }) => target.separator),
+      ['htdemucs', 'mini'],
+    )
+    assert.deepEqual(
+      findings.map((finding: { separator: string }) => finding.separator),
+      ['mini'],
+    )
+    assert.equal('model' in findings[0], false)
+  }
+})

@@ -57,7 +57,7 @@ const FIELDS: Record<string, [required: string, optional?: string, extension?: s
   ErrorResponse: ['error'],
   'ErrorResponse.error': ['code message', 'param request_id'],
   ModelList: ['object data'],
-  Model: ['id object description input output', '', 'engines'],
+  Model: ['id object description input output', '', 'engines separators'],
   File: [
     'file_id file_name content_type file_size purpose status created_at expires_at',
     'uploaded_at',
@@ -83,7 +83,7 @@ const FIELDS: Record<string, [required: string, optional?: string, extension?: s
   QueueStatusResponse: [
     'request_id model status created_at updated_at result_url',
     'logs webhook',
-    'progress queue_position estimated_seconds_left error match understood_as targets findings metadata',
+    'progress queue_position estimated_seconds_left error match understood_as separator targets findings metadata',
   ],
   WebhookDeliveryStatus: ['delivery_status attempts delivered_at last_error'],
   QueueResultResponse: ['request_id model status data usage retention', 'webhook', 'metadata'],
@@ -92,7 +92,7 @@ const FIELDS: Record<string, [required: string, optional?: string, extension?: s
   SeparationData: [
     'target residual sample_rate',
     'duration',
-    'targets match understood_as findings gain_db',
+    'targets match understood_as separator findings gain_db',
   ],
   OutputFile: ['url content_type file_name', 'video_url'],
   SeparationCompletedEvent: [

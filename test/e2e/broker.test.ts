@@ -147,6 +147,46 @@ test('heartbeats hold a lease past its time', async (t) => {
   assert.equal(await broker.leaseJob(3_000), null)
 })
 
+/** A job that names its model. */
+const named = (requestId: string, separator: string): Job => {
+  const plain = job(requestId)
+  return { ...plain, options: { ...plain.options, separator } }
+}
+
+test('a job that names a model is leased for that model alone', async (t) => {
+  const broker = await start(t)
+  const sequence = await broker.publishJob(named('r1', 'ht.6s'), 'r1')
+  await broker.publishJob(named('r2', 'ht.6s'), 'r2', 'further')
+  assert.equal(await broker.leaseJob(1_000), null)
+  assert.equal(await broker.leaseJob(1_000, 'first', 'ht'), null)
+  assert.equal(await broker.leaseJob(1_000, 'first', 'mini'), null)
+  const lease = await broker.leaseJob(2_000, 'first', 'ht.6s')
+  assert.equal(lease?.job.request_id, 'r1')
+  assert.equal((await broker.leaseJob(2_000, 'further', 'ht.6s'))?.job.request_id, 'r2')
+  assert.equal(await broker.hasJob('r1', sequence), true)
+  await lease?.ack()
+  assert.equal(await broker.hasJob('r1', sequence), false)
+})
+
+test('a lease of a named job that lapses is delivered again', async (t) => {
+  const broker = await start(t, 1)
+  await broker.publishJob(named('r1', 'mini'), 'r1')
+  assert.equal((await broker.leaseJob(2_000, 'first', 'mini'))?.deliveries, 1)
+  assert.equal((await broker.leaseJob(10_000, 'first', 'mini'))?.deliveries, 2)
+})
+
+test('jobs that name a model outlive a start of an older version', async (t) => {
+  const server = await startServer(t)
+  const broker = await connectTo(server)
+  await broker.publishJob(named('r1', 'mini'), 'r1')
+  const { manager } = await inspect(server)
+  await manager.streams.update('JOBS', { subjects: ['jobs.separate', 'jobs.further'] }) // as 0.2.0
+  await broker.publishJob(named('r2', 'mini'), 'r2')
+  for (const requestId of ['r1', 'r2']) {
+    assert.equal((await broker.leaseJob(2_000, 'first', 'mini'))?.job.request_id, requestId)
+  }
+})
+
 test('the two queues of jobs are leased apart; a repeat is stored in neither', async (t) => {
   const broker = await start(t)
   const sequence = await broker.publishJob(job('r1'), 'r1', 'further')

@@ -58,6 +58,7 @@ export function startEngine(parts: EngineParts) {
     fetchSecondsMax: 60,
   } as EngineConfig
   const intake = new Intake({
+    modelNames: [], // jobs name none
     ...config,
     broker,
     log,

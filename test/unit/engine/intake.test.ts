@@ -32,12 +32,14 @@ function fakeQueue(requestIds: string[], deliveries: Record<string, number> = {}
     nak: (delayMs) => void ended.push(`nak ${requestId} ${delayMs}`),
   })
   const further: string[] = []
-  const leaseJob = async (_waitMs: number, queue: JobQueue = 'first') => {
+  const named: Record<string, string[]> = {}
+  const leaseJob = async (_waitMs: number, queue: JobQueue = 'first', model?: string) => {
     await sleep(1)
-    const next = (queue === 'first' ? waiting : further).shift()
+    const anyModel = queue === 'first' ? waiting : further
+    const next = (model === undefined ? anyModel : named[`${queue} ${model}`])?.shift()
     return next ? lease(next) : null
   }
-  return { ended, waiting, further, beats, leaseJob }
+  return { ended, waiting, further, named, beats, leaseJob }
 }
 
 type Serve = (requestId: string, signal: AbortSignal) => Promise<Outcome>
@@ -48,9 +50,11 @@ function startIntake(
   jobsMax: number,
   serve: Serve,
   outage: () => Promise<void> | null = () => null,
+  modelNames: readonly string[] = [],
 ) {
   const intake = new Intake({
     broker: queue,
+    modelNames,
     jobsMax,
     leaseSeconds: 30,
     jobSecondsMax: 60,
@@ -296,4 +300,29 @@ test('a job that is to run alone lets one that is on its way from the other queu
   await until(() => intake.jobs === 0)
   queue.leaseJob = leaseJob
   arrive(null)
+})
+
+test('of jobs that name a model, those of the models here are taken', async (t) => {
+  const queue = fakeQueue(['any'])
+  queue.named['first mini'] = ['m1']
+  queue.named['further htdemucs'] = ['h1']
+  queue.named['first sam-audio'] = ['s1']
+  startIntake(t, queue, 8, async () => 'completed', undefined, ['htdemucs', 'mini'])
+  await until(() => queue.ended.length === 3)
+  assert.deepEqual(queue.ended.sort(), ['ack any', 'ack h1', 'ack m1'])
+  assert.deepEqual(queue.named['first sam-audio'], ['s1'])
+})
+
+test('jobs that name a model get slots where others wait, and wait where there is none', async (t) => {
+  const queue = fakeQueue(Array.from({ length: 200 }, (_, i) => `a${i}`))
+  queue.named['first mini'] = ['m1']
+  const begun: string[] = []
+  const serve: Serve = async (requestId) => {
+    begun.push(requestId)
+    await sleep(1)
+    return 'completed'
+  }
+  startIntake(t, queue, 1, serve, undefined, ['mini'])
+  await until(() => queue.ended.includes('ack m1'))
+  assert.ok(begun.length < 100, `after ${begun.length} others`)
 })

@@ -82,6 +82,23 @@ class Engine(TypedDict):
     model: EngineModel
 
 
+class _Separator(TypedDict):
+    # For `input.separator`.
+    name: str
+    summary: str
+    # `text`: any prompt; `stems`: prompts that name some of `stems`.
+    answers: Literal["text", "stems"]
+    # Of a model that answers text: none.
+    stems: list[str]
+    # The engines that hold it now.
+    engine_ids: list[str]
+
+
+class Separator(_Separator, total=False):
+    # What is known of the licence of its weights.
+    licence: str
+
+
 class _Model(TypedDict):
     id: str
     object: Literal["model"]
@@ -94,6 +111,8 @@ class _Model(TypedDict):
 
 class Model(_Model, total=False):
     engines: list[Engine]
+    # An extension: the networks behind the model, in order of preference.
+    separators: list[Separator]
 
 
 class ModelList(TypedDict):
@@ -229,6 +248,8 @@ class PromptFinding(_PromptFinding, total=False):
     match: float
     # An extension: the model's nearest name for the prompt; null: none is near.
     understood_as: str | None
+    # An extension: the name of the network that made the target, in `separators`.
+    separator: str
 
 
 class _Finding(TypedDict):
@@ -251,6 +272,8 @@ class Finding(_Finding, total=False):
     holds: str
     # Of an `unknown` prompt: the model's nearest names, to try.
     nearest: list[str]
+    # An extension: the name of the network that made the target, in `separators`.
+    separator: str
 
 
 class _QueueStatusResponse(TypedDict):
@@ -278,6 +301,8 @@ class QueueStatusResponse(_QueueStatusResponse, total=False):
     match: float
     # An extension: the model's nearest name for the prompt; null: none is near.
     understood_as: str | None
+    # An extension: the name of the network that made the target, in `separators`.
+    separator: str
     # An extension: of a completed request with `prompts`, in their order.
     targets: list[PromptFinding]
     # An extension: what the model found out about each prompt of a completed request, in their
@@ -307,6 +332,8 @@ class PromptTarget(_PromptTarget, total=False):
     match: float
     # An extension: the model's nearest name for the prompt; null: none is near.
     understood_as: str | None
+    # An extension: the name of the network that made the target, in `separators`.
+    separator: str
     video_url: str
 
 
@@ -328,6 +355,8 @@ class SeparationData(_SeparationData, total=False):
     match: float
     # An extension: the model's nearest name for the prompt; null: none is near.
     understood_as: str | None
+    # An extension: the name of the network that made the target, in `separators`.
+    separator: str
     # An extension: what the model found out about each prompt of a completed request, in their
     # order. Absent where the model tells nothing.
     findings: list[Finding]
@@ -414,6 +443,8 @@ class ListedRequest(_ListedRequest, total=False):
     match: float
     # An extension: the model's nearest name for the prompt; null: none is near.
     understood_as: str | None
+    # An extension: the name of the network that made the target, in `separators`.
+    separator: str
     # An extension: of a completed request with `prompts`, in their order.
     targets: list[PromptFinding]
     # An extension: what the model found out about each prompt of a completed request, in their

@@ -1,0 +1,136 @@
+/** `separators` of the model, `input.separator`, and engines that hold different models. */
+
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import type { EngineClient } from '../../gateway/operations/engine-registry.ts'
+import { ModelList } from '../../gateway/api/model-schemas.ts'
+import type { DescribedModel, EngineDescription } from '../../shared/engine-control.ts'
+import { assertError, assertShape } from '../support/assert-shape.ts'
+import { startSeparationClient } from '../support/separation-client.ts'
+import { API, startGateway, uploadFile, type Gateway } from '../support/start-gateway.ts'
+
+const model = (name: string, stems: readonly string[] = []): DescribedModel => ({
+  name,
+  answers: stems.length > 0 ? 'stems' : 'text',
+  stems,
+  summary: `About ${name}.`,
+  parameters: 10,
+  weights_sha256: 'ab',
+  sample_rate: 44_100,
+  channels_max: 2,
+  chunk_seconds_max: 60,
+  gives_candidates: false,
+  predicts_spans: false,
+  precision: 'float32',
+  licence: name === 'mini' ? '' : `Of ${name}.`,
+})
+
+const MINI = model('mini')
+const HTDEMUCS = model('htdemucs', ['drums', 'bass', 'other', 'vocals'])
+
+/** A gateway with engines that hold these models. */
+async function startWith(t: TestContext, ...engines: DescribedModel[][]): Promise<Gateway> {
+  let asked = 0
+  const describe = async () => {
+    const models = engines[asked % engines.length]!
+    asked += 1
+    const id = `host-${asked}`
+    return {
+      engine_id: id,
+      version: '0.3.0',
+      device: 'cpu',
+      model: MINI,
+      models,
+    } as EngineDescription
+  }
+  const stats = () => Promise.reject(new Error('not asked for'))
+  const engine: EngineClient = { describe, stats, cancel: async () => 'STOPPED', close() {} }
+  const gateway = await startGateway(t, { engine })
+  for (const i of engines.keys()) {
+    gateway.engineRegistry.announced({ engine_id: `e${i}`, control_address: `127.0.0.1:${i + 1}` })
+  }
+  return gateway
+}
+
+async function submit(gateway: Gateway, input: object) {
+  const file_id = await uploadFile(gateway)
+  return gateway.call('POST', `${API}/audio/separate`, { body: { input: { file_id, ...input } } })
+}
+
+test('the models of all engines are listed once, with what they answer and who holds them', async (t) => {
+  const gateway = await startWith(t, [HTDEMUCS, MINI], [MINI])
+  const list = (await gateway.call('GET', '/v1/models')).json()
+  assertShape(ModelList, list)
+  const [{ engines, separators }] = list.data
+  const ids = engines.map(({ engine_id }: { engine_id: string }) => engine_id)
+  assert.deepEqual(separators, [
+    {
+      name: 'htdemucs',
+      summary: 'About htdemucs.',
+      answers: 'stems',
+      stems: ['drums', 'bass', 'other', 'vocals'],
+      licence: 'Of htdemucs.',
+      engine_ids: [ids[0]],
+    },
+    { name: 'mini', summary: 'About mini.', answers: 'text', stems: [], engine_ids: ids },
+  ])
+  assert.ok(!JSON.stringify(list).includes('host-'), 'the host of an engine is not shown')
+})
+
+test('a separator that no engine holds is refused, with those that there are', async (t) => {
+  const gateway = await startWith(t, [HTDEMUCS, MINI])
+  const unknown = await submit(gateway, { prompt: 'vocals', separator: 'audiosep' })
+  assertError(unknown, 'INVALID_PARAMETER', 'input.separator')
+  assert.equal(
+    unknown.json().error.message,
+    'There is no model "audiosep"; the models here are ' +
+      'htdemucs (drums, bass, other, vocals); mini (any prompt).',
+  )
+  const unfit = await submit(gateway, { prompts: ['drums', 'a dog'], separator: 'htdemucs' })
+  assertError(unfit, 'INVALID_PARAMETER', 'input.separator')
+  assert.match(
+    unfit.json().error.message,
+    /^"a dog" is not one of the stems that htdemucs can give/,
+  )
+  const { call } = await startSeparationClient(t, gateway)
+  const input = { prompt: 'x', file_id: await uploadFile(gateway), separator: 'audiosep' }
+  await assert.rejects(call('Submit', { input }), /INVALID_ARGUMENT.*There is no model "audiosep"/)
+  for (const separator of ['htdemucs', 'mini', 'auto']) {
+    assert.equal((await submit(gateway, { prompt: 'vocals', separator })).statusCode, 202)
+  }
+})
+
+test('the job carries the separator; without one, and with auto, it carries none', async (t) => {
+  const gateway = await startWith(t, [HTDEMUCS, MINI])
+  const separators: unknown[] = []
+  for (const separator of ['htdemucs', 'auto', undefined, null]) {
+    const { request_id } = (await submit(gateway, { prompt: 'vocals', separator })).json()
+    await gateway.publish()
+    const { options } = gateway.broker.jobOf(request_id)
+    separators.push('separator' in options ? options.separator : 'absent')
+  }
+  assert.deepEqual(separators, ['htdemucs', 'absent', 'absent', 'absent'])
+})
+
+test('while no engine is known, any separator is taken', async (t) => {
+  const gateway = await startGateway(t)
+  assert.equal((await submit(gateway, { prompt: 'x', separator: 'later' })).statusCode, 202)
+})
+
+test('readiness says in which way engines differ', async (t) => {
+  const problems = async (...engines: DescribedModel[][]) => {
+    const gateway = await startWith(t, ...engines)
+    await gateway.engineRegistry.describe()
+    const reply = await gateway.call('GET', '/readyz')
+    assert.equal(reply.statusCode, 200)
+    return reply.json().problems
+  }
+  assert.deepEqual(await problems([HTDEMUCS, MINI], [HTDEMUCS, MINI]), [])
+  assert.deepEqual(await problems([HTDEMUCS, MINI], [MINI], [MINI]), [
+    'The engines hold different models (1 with htdemucs, mini; 2 with mini): ' +
+      'the model that answers a prompt depends on the engine.',
+  ])
+  assert.deepEqual(await problems([MINI], [{ ...MINI, weights_sha256: 'cd' }]), [
+    'The engines hold different weights of mini.',
+  ])
+})
