@@ -105,6 +105,7 @@ async function runningRequests({ folder }: Winnow, count: number): Promise<strin
     requeues: 0,
     interruptions: 0,
     webhook_secret_generated: 0 as const,
+    media_bytes: 0,
   }))
   for (let i = 0; i < count; i += 100) {
     await store

@@ -58,7 +58,7 @@ const otherSettings = (reader: SettingReader) => {
     bodySecondsMax: integer('BODY_SECONDS_MAX', 1, 600, 30), // for JSON; of an upload: in silence
     diskFreeBytesMin: MEGABYTE * integer('DISK_FREE_MB_MIN', 0, 1_000_000_000, 1_024),
     filesMaxPerAccount: integer('FILES_MAX_PER_ACCOUNT', 1, 100_000_000, 100_000), // held at once
-    fileBytesMaxPerAccount: MEGABYTE * integer('FILE_MB_MAX_PER_ACCOUNT', 1, 1e9, 100_000),
+    mediaBytesMaxPerAccount: MEGABYTE * integer('FILE_MB_MAX_PER_ACCOUNT', 0, 1e9, 0), // 0: half
     uploadMinutes: integer('UPLOAD_MINUTES', 1, 1_440, 60),
     fileHours: integer('FILE_HOURS', 1, 8_760, 24),
     outputDays: integer('OUTPUT_DAYS', 1, 365, 7),

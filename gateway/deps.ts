@@ -71,7 +71,8 @@ export interface AppConfig {
   bodySecondsMax: number
   /** Files that one account may hold at once, pending ones included. */
   filesMaxPerAccount: number
-  fileBytesMaxPerAccount: number
+  /** Of files, outputs, and what is set aside for outputs. */
+  mediaBytesMaxPerAccount: number
   streamWindowSeconds: number
   /** Longer media is refused. */
   mediaSecondsMax: number

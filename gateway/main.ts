@@ -45,6 +45,7 @@ import { Metrics } from './operations/metrics.ts'
 import { createMetricsText } from './operations/state-metrics.ts'
 import { PendingUploads } from './files/pending-uploads.ts'
 import { QueueOutlook } from './requests/queue-outlook.ts'
+import { defaultMediaBytesMax } from './accounts/media-quota.ts'
 import { RateLimiter } from './accounts/rate-limit.ts'
 import { RequestFeed } from './requests/request-feed.ts'
 import { createRescuer } from './requests/rescuer.ts'
@@ -176,6 +177,8 @@ const deps: Deps = {
   keyUses: new KeyUses({ store, clock }),
   config: {
     ...settings,
+    mediaBytesMaxPerAccount:
+      settings.mediaBytesMaxPerAccount || (await defaultMediaBytesMax(store, mediaStore)),
     encryptionKeys,
     publicUrl,
     playgroundFolder: fileURLToPath(new URL('../.runtime/web', import.meta.url)),

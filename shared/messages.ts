@@ -182,6 +182,8 @@ export const Event = Type.Union([
     type: Type.Literal('measured'),
     ...eventFields,
     duration: Type.Number({ minimum: 0, description: 'seconds of media, by its packets' }),
+    /** What the outputs will take, as far as that can be foreseen. Engines of 0.2.0 do not say. */
+    output_bytes: Type.Optional(Type.Integer({ minimum: 0 })),
   }),
   Type.Object({
     type: Type.Literal('completed'),

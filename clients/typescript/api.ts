@@ -347,7 +347,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get your account and its balance
+         * Get your account, its balance and how much media it holds
          * @description Extension. For a key of any scope.
          */
         get: operations["getAccount"];
@@ -555,6 +555,12 @@ export interface components {
             balance_seconds: number;
             /** @description Of these, for requests under way. */
             reserved_seconds: number;
+            /** @description Of files and outputs that it holds. */
+            media_bytes: number;
+            /** @description Besides, for the outputs of requests under way. */
+            media_reserved_bytes: number;
+            /** @description Of both together; in `GET /v1/account`. */
+            media_bytes_max?: number;
         };
         /** AccountList */
         AccountList: {
@@ -816,7 +822,7 @@ export interface components {
                  * @description Machine-readable.
                  * @enum {unknown}
                  */
-                code: "INVALID_REQUEST" | "INVALID_PARAMETER" | "INVALID_AUDIO_URL" | "INVALID_WEBHOOK_URL" | "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "PERMISSION_DENIED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "FILE_NOT_UPLOADED" | "FILE_ALREADY_UPLOADED" | "RESULT_NOT_READY" | "REQUEST_FAILED" | "REQUEST_FINISHED" | "MEDIA_IN_USE" | "IDEMPOTENCY_CONFLICT" | "FILE_EXPIRED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL" | "MEDIA_FETCH_FAILED" | "QUEUE_UNAVAILABLE" | "SERVICE_UNAVAILABLE" | "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "ENGINE_LOST" | "CANCELED";
+                code: "INVALID_REQUEST" | "INVALID_PARAMETER" | "INVALID_AUDIO_URL" | "INVALID_WEBHOOK_URL" | "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "PERMISSION_DENIED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "FILE_NOT_UPLOADED" | "FILE_ALREADY_UPLOADED" | "RESULT_NOT_READY" | "REQUEST_FAILED" | "REQUEST_FINISHED" | "MEDIA_IN_USE" | "IDEMPOTENCY_CONFLICT" | "FILE_EXPIRED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "MEDIA_QUOTA_EXCEEDED" | "RATE_LIMITED" | "INTERNAL" | "MEDIA_FETCH_FAILED" | "QUEUE_UNAVAILABLE" | "SERVICE_UNAVAILABLE" | "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "ENGINE_LOST" | "CANCELED";
                 /** @description What was wrong and what would be right. */
                 message: string;
                 /** @description The field: `input.spans[2].end`. */
@@ -991,7 +997,7 @@ export interface components {
             /** @description Why the request FAILED. */
             error?: {
                 /** @enum {unknown} */
-                code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
+                code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "MEDIA_QUOTA_EXCEEDED" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
                 message: string;
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
@@ -1207,7 +1213,7 @@ export interface components {
             /** @description Why the request FAILED. */
             error?: {
                 /** @enum {unknown} */
-                code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
+                code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "MEDIA_QUOTA_EXCEEDED" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
                 message: string;
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
@@ -1378,7 +1384,7 @@ export interface components {
             failed_at: string;
             error: {
                 /** @enum {unknown} */
-                code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
+                code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "MEDIA_QUOTA_EXCEEDED" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
                 message: string;
             };
             /** @description As it was given at submit. */
@@ -1798,7 +1804,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            /**
+             * @description `RATE_LIMITED`: Too many requests; try again later.
+             *
+             *     `MEDIA_QUOTA_EXCEEDED`: The account holds as much media as it may.
+             */
             429: {
                 headers: {
                     /** @description Seconds after which another try may succeed. */
@@ -2137,7 +2147,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            /**
+             * @description `RATE_LIMITED`: Too many requests; try again later.
+             *
+             *     `MEDIA_QUOTA_EXCEEDED`: The account holds as much media as it may.
+             */
             429: {
                 headers: {
                     /** @description Seconds after which another try may succeed. */

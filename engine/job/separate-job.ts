@@ -1,5 +1,6 @@
 /** Serves one job, from source to outputs. */
 
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Broker } from '../../shared/broker/broker.ts'
 import type { Clock } from '../../shared/clock.ts'
@@ -28,12 +29,13 @@ import { LogLines } from './log-lines.ts'
 import { TransientError, LONG_RETRY_POLICY, withRetries } from '../media/retry.ts'
 import { UploadRefusedError } from '../media/upload.ts'
 import { failureOf, JobStopped, releaseCauseOf, type Outcome } from './outcome.ts'
+import { predictOutputBytes } from './output-bytes.ts'
 import type { OutputsOptions, Store } from './outputs.ts'
 import type { Scheduler } from '../compute/scheduler.ts'
 import type { ScratchRoom } from './scratch-room.ts'
 import { separateMixture } from './separate-mixture.ts'
 import { lfeChannelOf } from '../media/channel-layout.ts'
-import type { Mixture } from '../media/mixture.ts'
+import type { Mixture, MixtureLimits } from '../media/mixture.ts'
 import type { SoundProcesses, SoundReader } from '../media/sound-process.ts'
 import type { StoreOutage } from '../media/store-outage.ts'
 
@@ -155,32 +157,42 @@ type Completed = Pick<Extract<Event, { type: 'completed' }>, 'duration' | 'sampl
  * fail, the separation's error is the outcome.
  */
 async function produceOutputs(job: Job, context: JobContext, deps: JobDeps): Promise<Completed> {
-  const { seconds, reported } = await measureMedia(job, context, deps)
-  const separated = separateSource(job, { ...context, seconds: seconds ?? 0 }, deps)
-  await allSettledOrThrow<unknown>([separated, reported])
-  return separated
-}
-
-async function separateSource(
-  job: Job,
-  context: JobContext & { seconds: number },
-  deps: JobDeps,
-): Promise<Completed> {
-  const { sourcePath, reader, reporter, signal, attemptId, seconds } = context
+  const { sourcePath, reader } = context
+  const seconds = await measureMedia(job, context, deps)
   const { mediaSecondsMax } = deps.config
   const { audio_track: track } = job.options
   const limits = { mediaSecondsMax, channelsMax: CHANNELS_MAX, sampleRate: null, track }
   const mixture = await reader.open(sourcePath, limits)
+  try {
+    const opened = { ...context, mixture, limits, seconds: seconds ?? 0 }
+    const reported = seconds === null ? undefined : reportMeasured(job, opened, deps)
+    const separated = separateSource(job, opened, deps)
+    await allSettledOrThrow<unknown>([separated, reported])
+    return await separated
+  } finally {
+    await mixture.close()
+  }
+}
+
+interface OpenedContext extends JobContext {
+  mixture: Mixture
+  limits: MixtureLimits
+  /** Of media, by its packets; 0: unknown. */
+  seconds: number
+}
+
+async function separateSource(job: Job, context: OpenedContext, deps: JobDeps): Promise<Completed> {
+  const { sourcePath, reader, reporter, signal, attemptId, seconds, mixture, limits } = context
   let outputs: JobOutputs | null = null
   try {
-    assertNotTooLong(seconds, mediaSecondsMax, mixture)
+    assertNotTooLong(seconds, deps.config.mediaSecondsMax, mixture)
     for (const line of describeMixture(mixture)) reporter.log(line)
     const mayLose = mixture.hasVideo && lfeChannelOf(mixture.channelMask) >= 0
     const isLfeFull = mayLose && (await reader.isLfeFull(sourcePath, limits))
     const names = targetNames(promptsOf(job.prompt, job.options).length)
     const progress = new JobProgress(mixture.hasVideo, (now) => report(job, attemptId, now, deps))
     const { picture: onPicture } = progress
-    outputs = await openOutputs(job, { ...context, mixture, names, isLfeFull, onPicture }, deps)
+    outputs = await openOutputs(job, { ...context, names, isLfeFull, onPicture }, deps)
     const { samples, findings } = await separateMixture(job, mixture, {
       ...deps,
       signal,
@@ -203,8 +215,6 @@ async function separateSource(
   } catch (error) {
     await outputs?.abort()
     throw error
-  } finally {
-    await mixture.close()
   }
 }
 
@@ -252,25 +262,43 @@ const createStore =
   }
 
 /**
- * Seconds of media, where its packets give them. An early report saves work when the account cannot
- * pay for them, or they are too many.
+ * Seconds of media, where its packets give them. Media that is too long is reported: it is refused
+ * at the next submit of its file.
  * @throws ServiceError MEDIA_TOO_LONG
  */
 async function measureMedia(
   { options }: Job,
   { sourcePath, reader, reporter, signal }: JobContext,
   deps: JobDeps,
-): Promise<{ seconds: number | null; reported: Promise<void> }> {
+): Promise<number | null> {
   const secondsMax = deps.config.mediaSecondsMax
   const part = { secondsMax, track: options.audio_track }
   const seconds = await inSpan('measure', {}, () => reader.measure(sourcePath, part))
-  if (seconds === null) return { seconds, reported: Promise.resolve() }
-  const event = { ...reporter.event('measured'), duration: seconds }
-  const reported = publishUntilStored(event, deps, signal)
-  reported.catch(() => undefined) // awaited by the caller: until then it is not unhandled
-  if (seconds > secondsMax) await reported
-  assertNotTooLong(seconds, secondsMax)
-  return { seconds, reported }
+  if (seconds !== null && seconds > secondsMax) {
+    await publishUntilStored({ ...reporter.event('measured'), duration: seconds }, deps, signal)
+    assertNotTooLong(seconds, secondsMax)
+  }
+  return seconds
+}
+
+/** Saves work when the account can't pay for the media, or its outputs do not fit. */
+async function reportMeasured(
+  { prompt, options }: Job,
+  { sourcePath, mixture, seconds, reporter, signal }: OpenedContext,
+  deps: JobDeps,
+): Promise<void> {
+  const { sampleRate, channels, hasVideo, cover } = mixture
+  const bytes = predictOutputBytes({
+    count: promptsOf(prompt, options).length + 1,
+    seconds,
+    format: options.output_format,
+    sampleRate,
+    channels,
+    videoBytes: hasVideo ? (await stat(sourcePath)).size : 0,
+    coverBytes: cover?.bytes.length ?? 0,
+  })
+  const event = { ...reporter.event('measured'), duration: seconds, output_bytes: bytes }
+  await publishUntilStored(event, deps, signal)
 }
 
 function report(

@@ -14,7 +14,13 @@ import {
 } from './schemas.ts'
 import { hashApiKey, newApiKey, newKeyId } from './auth.ts'
 import type { Deps } from '../deps.ts'
-import { DEFAULT_ACCOUNT, ensureAccount, findAccount, listAccounts } from '../store/accounts.ts'
+import {
+  DEFAULT_ACCOUNT,
+  ensureAccount,
+  findAccount,
+  listAccounts,
+  NOTHING_HELD,
+} from '../store/accounts.ts'
 import {
   findApiKeys,
   listApiKeys,
@@ -47,6 +53,7 @@ export async function createAccount(deps: ChangeDeps, body: unknown) {
     metered: metered ? 1 : 0,
     balance_seconds: 0,
     reserved_seconds: 0,
+    ...NOTHING_HELD,
   }
   await inTransaction(store, async (store) => {
     await ensureAccount(store, row)
@@ -231,6 +238,8 @@ const presentAccount = (row: AccountRow): Account => ({
   metered: row.metered === 1,
   balance_seconds: row.balance_seconds,
   reserved_seconds: row.reserved_seconds,
+  media_bytes: row.media_held_bytes,
+  media_reserved_bytes: row.media_reserved_bytes,
 })
 
 const presentKey = (row: ApiKeyRow): ApiKey => ({

@@ -29,6 +29,13 @@ export const Account = Type.Object(
     metered: Type.Boolean({ description: 'Whether separating costs it credits.' }),
     balance_seconds: Type.Integer({ description: 'Seconds of audio.' }),
     reserved_seconds: Type.Integer({ description: 'Of these, for requests under way.' }),
+    media_bytes: Type.Integer({ description: 'Of files and outputs that it holds.' }),
+    media_reserved_bytes: Type.Integer({
+      description: 'Besides, for the outputs of requests under way.',
+    }),
+    media_bytes_max: Type.Optional(
+      Type.Integer({ description: 'Of both together; in `GET /v1/account`.' }),
+    ),
   },
   { title: 'Account' },
 )

@@ -59,8 +59,8 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
       if (!scope) return { schema, url }
       const response = {
         ...(schema?.response as object),
-        429: retryResponse(429),
-        503: retryResponse(503),
+        429: retryResponse(['RATE_LIMITED', ...(isHolding(schema) ? [QUOTA] : [])]),
+        503: retryResponse(codesOf(503)),
       }
       const limited = { ...schema, response }
       if (scope === 'any') return { url, schema: { ...limited, security: [{ apiKey: [] }] } }
@@ -91,9 +91,13 @@ export function responses(
   }
 }
 
+const QUOTA: ErrorCode = 'MEDIA_QUOTA_EXCEEDED'
+/** Whether the operation names a 429 of its own. */
+const isHolding = (schema?: { response?: unknown }) => 429 in Object(schema?.response)
+
 /** Of everything that needs an API key: 429 where the operator has set a limit, 503. */
-const retryResponse = (status: 429 | 503) => ({
-  ...errorResponse(codesOf(status)),
+const retryResponse = (codes: readonly ErrorCode[]) => ({
+  ...errorResponse(codes),
   headers: {
     'Retry-After': {
       type: 'integer',

@@ -220,9 +220,13 @@ class MediaFolder implements LocalDisk {
     return baseUrls[audience]() + signPath(signingKeys[0], { ...claims, audience })
   }
 
-  async hasRoom(bytes = 0): Promise<boolean> {
+  async bytesLeft(): Promise<number> {
     const { folder, freeBytesMin, freeBytes = bytesFree } = this.#options
-    return (await freeBytes(folder)) - bytes >= freeBytesMin
+    return (await freeBytes(folder)) - freeBytesMin
+  }
+
+  async hasRoom(bytes = 0): Promise<boolean> {
+    return (await this.bytesLeft()) >= bytes
   }
 
   async #assertRoom(bytes: number): Promise<void> {

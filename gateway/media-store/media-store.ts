@@ -68,6 +68,8 @@ export interface LocalDisk extends BaseMediaStore {
     query: Readonly<Record<string, unknown>>,
     now: number,
   ): Claims | 'expired' | 'forged'
+  /** What media may still take: without what an upload must leave. */
+  bytesLeft(): Promise<number>
   /** Whether the disk has as much free as an upload must leave. */
   hasRoom(): Promise<boolean>
   /** Stores all of `body`, or nothing on failure. To be placed or discarded. */

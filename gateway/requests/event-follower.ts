@@ -9,6 +9,7 @@ import type { FailureCode } from '../../shared/errors.ts'
 import { targetNames, type Event } from '../../shared/messages.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { charge, reserveMeasured } from '../accounts/credits.ts'
+import { reserveMedia } from '../accounts/media-quota.ts'
 import type { Deps } from '../deps.ts'
 import { failure, finishRequest, announceFinished } from './finish-request.ts'
 import type { MediaPresenter } from './presenter.ts'
@@ -81,7 +82,7 @@ async function applyEvent(
       return released === 'queued' ? 'moved' : toTheEnd(released)
     }
     case 'measured':
-      return toTheEnd(await failUnlessCovered(store, event, ending))
+      return toTheEnd(await failUnlessItFits(store, event, ending))
     case 'failed': // a stale attempt must not fail a request of another attempt
       return toTheEnd(
         await finishRequest(
@@ -108,9 +109,9 @@ type Ending = { now: string; presenter: MediaPresenter }
 type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
 
 /** Of any attempt: the media of all of them is the same. */
-async function failUnlessCovered(
+async function failUnlessItFits(
   store: Store,
-  { request_id: requestId, duration }: EventOf<'measured'>,
+  { request_id: requestId, duration, output_bytes: bytes = 0 }: EventOf<'measured'>,
   ending: Ending,
 ): Promise<RequestRow | null> {
   const row = await findRequestToChange(store, requestId)
@@ -118,10 +119,12 @@ async function failUnlessCovered(
   if (row.file_id !== null) await setFileDuration(store, row.file_id, duration)
   await setRequestDuration(store, requestId, duration)
   const shortfall = await reserveMeasured(store, row, duration, ending.now)
-  return shortfall === null ? null : failForCredits(store, requestId, shortfall, ending)
+  if (shortfall !== null) return failForCredits(store, requestId, shortfall, ending)
+  const excess = await reserveMedia(store, row, bytes, ending.presenter.config)
+  return excess === null ? null : failForMedia(store, requestId, excess, ending)
 }
 
-/** A request that the balance does not cover fails, and costs nothing. */
+/** A request that the balance does not cover, or whose outputs do not fit, fails at no cost. */
 async function completeAndCharge(
   store: Store,
   event: EventOf<'completed'>,
@@ -138,6 +141,8 @@ async function completeAndCharge(
     const message = `The engine ${event.engine_id} gave no ${missing}: it is of another version.`
     return failAs(store, requestId, { code: 'MODEL_FAILED', message }, ending)
   }
+  const excess = await reserveMedia(store, row, bytesOf(event.outputs), presenter.config)
+  if (excess !== null) return failForMedia(store, requestId, excess, ending)
   const charged = await charge(store, row, duration, now)
   if ('shortfall' in charged) return failForCredits(store, requestId, charged.shortfall, ending)
   const outputs = JSON.stringify(event.outputs)
@@ -161,14 +166,18 @@ async function completeAndCharge(
   )
 }
 
-function failForCredits(
-  store: Store,
-  requestId: string,
-  message: string,
-  ending: Ending,
-): Promise<RequestRow | null> {
-  return failAs(store, requestId, { code: 'INSUFFICIENT_CREDITS', message }, ending)
-}
+/** How much an engine has stored. */
+const bytesOf = ({ gain_db: _gain, ...files }: EventOf<'completed'>['outputs']): number =>
+  Object.values<{ bytes: number; video?: { bytes: number } }>(files).reduce(
+    (sum, { bytes, video }) => sum + bytes + (video?.bytes ?? 0),
+    0,
+  )
+
+const failForCredits = (store: Store, requestId: string, message: string, ending: Ending) =>
+  failAs(store, requestId, { code: 'INSUFFICIENT_CREDITS', message }, ending)
+
+const failForMedia = (store: Store, requestId: string, message: string, ending: Ending) =>
+  failAs(store, requestId, { code: 'MEDIA_QUOTA_EXCEEDED', message }, ending)
 
 const failAs = (
   store: Store,
@@ -179,8 +188,8 @@ const failAs = (
   finishRequest(store, { requestId, ...failure(error, now) }, presenter)
 
 /**
- * Cancels the work of an engine on a finished request, such as one that was canceled or is not
- * covered by the balance.
+ * Cancels the work of an engine on a finished request, such as one that was canceled, is not
+ * covered by the balance, or whose outputs do not fit.
  */
 async function stopIfFinished(
   event: Event,

@@ -5,6 +5,7 @@ import { ServiceError } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
 import { currentTraceParent } from '../../shared/telemetry/tracing.ts'
 import { reserveAtSubmit } from '../accounts/credits.ts'
+import { assertMediaRoom } from '../accounts/media-quota.ts'
 import { checkSubmission, type Submission } from '../api/validation.ts'
 import type { Deps } from '../deps.ts'
 import { findAnswer, keepAnswer, readIdempotencyKey, type IdempotencyKey } from './idempotency.ts'
@@ -127,6 +128,7 @@ function emptyRow(
     error_code: null,
     error_message: null,
     billing_status: null,
+    media_bytes: 0,
     media_removed_at: null,
   }
 }
@@ -159,6 +161,7 @@ async function insert(
     await inSharedTransaction(deps.store, async (store) => {
       if (answered) await keepAnswer(store, deps, { ...answered, requestId: request_id })
       await reserveAtSubmit(store, row, created_at)
+      await assertMediaRoom(store, accountId, deps.config)
       await insertRequest(store, row)
       await putInOutbox(store, { message_id: request_id, request_id, created_at, trace_parent })
       await assertKept(store, row)

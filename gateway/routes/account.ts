@@ -12,12 +12,15 @@ export function accountRoute(app: FastifyInstance, deps: Deps): void {
       config: { scope: 'any' },
       schema: {
         operationId: 'getAccount',
-        summary: 'Get your account and its balance',
+        summary: 'Get your account, its balance and how much media it holds',
         description: 'Extension. For a key of any scope.',
         tags: ['account'],
         response: responses({ 200: Account }, [401, 500]),
       },
     },
-    async (request) => showAccount(deps, request.accountId),
+    async ({ accountId }) => ({
+      ...(await showAccount(deps, accountId)),
+      media_bytes_max: deps.config.mediaBytesMaxPerAccount,
+    }),
   )
 }

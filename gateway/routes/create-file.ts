@@ -3,7 +3,7 @@ import { isoTime } from '../../shared/clock.ts'
 import { MINUTE_MS } from '../../shared/durations.ts'
 import { newId } from '../../shared/ids.ts'
 import type { Deps } from '../deps.ts'
-import { assertFileRoom } from '../files/quota.ts'
+import { assertFileRoom } from '../accounts/media-quota.ts'
 import { responses } from '../api/openapi.ts'
 import { presentCreatedFile } from '../files/presentation.ts'
 import { CreateFileRequest, CreateFileResponse } from '../api/file-schemas.ts'
@@ -32,6 +32,7 @@ export function createFileRoute(app: FastifyInstance, deps: Deps): void {
           401,
           403,
           415,
+          'MEDIA_QUOTA_EXCEEDED',
           500,
         ]),
       },
@@ -59,7 +60,7 @@ export function createFileRoute(app: FastifyInstance, deps: Deps): void {
       }
       await inTransaction(store, async (store) => {
         await insertFile(store, file)
-        await assertFileRoom(store, file.account_id, deps)
+        await assertFileRoom(store, file, deps)
       })
       return reply.status(201).send(await presentCreatedFile(file, deps))
     },

@@ -52,6 +52,7 @@ export function submitRoute(app: FastifyInstance, deps: Deps): void {
           'IDEMPOTENCY_CONFLICT',
           410,
           413,
+          'MEDIA_QUOTA_EXCEEDED',
           500,
           502,
         ]),

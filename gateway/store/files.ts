@@ -42,22 +42,22 @@ export const listFiles = (
     .limit(limit)
     .execute()
 
-/** What an account's files hold, until their bytes are given up; `firstEnd` is when the next is. */
-export async function heldFiles(
+/** The other files of an account whose bytes are kept; `firstEnd` is when the next one's end. */
+export async function otherFiles(
   store: Store,
-  accountId: string,
-): Promise<{ count: number; bytes: number; firstEnd: string }> {
-  const { count, bytes, firstEnd } = await store
+  { account_id: accountId, file_id: fileId }: Pick<FileRow, 'account_id' | 'file_id'>,
+): Promise<{ count: number; firstEnd: string | null }> {
+  const { count, firstEnd } = await store
     .selectFrom('files')
     .select(({ fn }) => [
       fn.countAll<number>().as('count'),
-      fn.sum<number>('file_size').as('bytes'),
-      fn.min('expires_at').as('firstEnd'),
+      fn.min<string | null>('expires_at').as('firstEnd'),
     ])
     .where('account_id', '=', accountId)
+    .where('file_id', '!=', fileId)
     .where('media_removed_at', 'is', null)
     .executeTakeFirstOrThrow()
-  return { count: Number(count), bytes: Number(bytes), firstEnd }
+  return { count: Number(count), firstEnd }
 }
 
 /** Whether the bytes of an uploaded file are still kept. */

@@ -8,6 +8,7 @@ import { sql, type Kysely, type Migration, type SqlBool } from 'kysely'
 import { addChanges } from './changes-migration.ts'
 import { addCredits } from './credits-migration.ts'
 import { addGateways } from './gateways-migration.ts'
+import { addMediaLedger } from './media-migration.ts'
 import { SCHEMA_USE } from './schema.ts'
 import { addUsage } from './usage-migration.ts'
 
@@ -30,6 +31,7 @@ export const migrations: Record<string, Migration> = {
   '016-changes': { up: addChanges },
   [SCHEMA_USE]: { up: addSchemaUse },
   '018-usage': { up: addUsage },
+  '019-media-ledger': { up: addMediaLedger },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {

@@ -148,6 +148,15 @@ export async function setRequestDuration(
     .execute()
 }
 
+/** Notes how many bytes the outputs of a request take, or will take. */
+export async function setMediaBytes(store: Store, requestId: string, bytes: number): Promise<void> {
+  await store
+    .updateTable('requests')
+    .set({ media_bytes: bytes })
+    .where('request_id', '=', requestId)
+    .execute()
+}
+
 /** How many requests wait, of all accounts or of one; counts no further than `most`. */
 export async function countWaiting(
   store: Store,

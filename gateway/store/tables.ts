@@ -17,6 +17,10 @@ export interface AccountRow {
   /** Whole seconds of audio; the sum of its ledger, like what is reserved of it. */
   balance_seconds: number
   reserved_seconds: number
+  /** Of its files and outputs; both sums are kept by triggers: `media-migration.ts`. */
+  media_held_bytes: number
+  /** Set aside for the outputs of its requests under way. */
+  media_reserved_bytes: number
 }
 
 export interface ApiKeyRow {
@@ -104,6 +108,8 @@ export interface RequestRow {
   error_message: string | null
   /** Of a COMPLETED request; null before there were credits: not metered. */
   billing_status: 'deducted' | 'not_metered' | null
+  /** What its outputs take, or will take while it is under way; 0: unknown. */
+  media_bytes: number
   /** When its outputs were given up; only of a request that is finished. */
   media_removed_at: string | null
 }

@@ -106,6 +106,8 @@ test('extension: an account is made, credited, shown and listed', async (t) => {
     metered: true,
     balance_seconds: 100,
     reserved_seconds: 0,
+    media_bytes: 0,
+    media_reserved_bytes: 0,
   })
   const plain = (await admin(gateway, 'POST', 'accounts', { name: 'Free' })).json()
   assert.equal(plain.metered, false)

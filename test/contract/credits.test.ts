@@ -252,6 +252,9 @@ test('extension: an account sees its balance with a key of any scope', async (t)
     metered: true,
     balance_seconds: 7,
     reserved_seconds: 0,
+    media_bytes: 0,
+    media_reserved_bytes: 0,
+    media_bytes_max: 1e12,
   })
   assertError(await gateway.call('GET', '/v1/account', { key: null }), 'UNAUTHENTICATED')
 })
@@ -282,6 +285,8 @@ test('a database from before there were credits keeps what it has', async (t) =>
       metered: 0,
       balance_seconds: 0,
       reserved_seconds: 0,
+      media_held_bytes: 0,
+      media_reserved_bytes: 0,
     },
   ])
   assert.equal((await store.selectFrom('api_keys').select('name').executeTakeFirst())?.name, '')

@@ -137,14 +137,14 @@ const createFile = (gateway: Gateway, call = gateway.call) =>
 
 test('8 the files of an account hold no more than they may, pending ones too', async (t) => {
   const gateway = await startGateway(t, {
-    config: { fileBytesMaxPerAccount: 2 * FILE_BYTES.length },
+    config: { mediaBytesMaxPerAccount: 2 * FILE_BYTES.length },
   })
   const replies = await Promise.all(Array.from({ length: 6 }, () => createFile(gateway)))
   const refused = replies.filter((reply) => reply.statusCode !== 201)
   assert.equal(refused.length, 4)
   for (const reply of refused) {
-    assertError(reply, 'RATE_LIMITED')
-    assert.match(reply.json().error.message, /may hold 16 bytes of files at once/)
+    assertError(reply, 'MEDIA_QUOTA_EXCEEDED')
+    assert.match(reply.json().error.message, /holds 16 bytes of the 16 bytes that it may/)
     assert.equal(reply.headers['retry-after'], '3600')
   }
   assert.equal((await gateway.store.selectFrom('files').select('file_id').execute()).length, 2)

@@ -52,7 +52,7 @@ const CONFIG: AppConfig = {
   connectionsMax: 1_000,
   trustedProxies: [],
   filesMaxPerAccount: 1_000,
-  fileBytesMaxPerAccount: 1e12,
+  mediaBytesMaxPerAccount: 1e12,
   streamWindowSeconds: 600,
   queueMax: 10_000,
   queueMaxPerAccount: 0,

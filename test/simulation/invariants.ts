@@ -284,11 +284,30 @@ export class Invariants {
       const sums = `${balance} and ${reserved} reserved, not ${balance_seconds} and ${reserved_seconds}`
       fail('ledger entries sum to the balance', `${id} has ${sums}`)
     }
+    const media = database.statement(MEDIA_SUMS).get({ id }) as Partial<AccountRow>
+    if (
+      media.media_held_bytes !== account.media_held_bytes ||
+      media.media_reserved_bytes !== account.media_reserved_bytes
+    ) {
+      fail(
+        'files and outputs sum to the media of the account',
+        `${id} has ${JSON.stringify(media)}`,
+      )
+    }
     if (balance < 0 || reserved < 0 || balance < reserved) {
       fail('no account is overdrawn', `${id} has ${balance} s, ${reserved} s of it reserved`)
     }
   }
 }
+
+const MEDIA_SUMS = `select
+  coalesce((select sum(file_size) from files
+    where account_id = @id and media_removed_at is null), 0) +
+  coalesce((select sum(media_bytes) from requests
+    where account_id = @id and status = 'COMPLETED' and media_removed_at is null), 0)
+    as media_held_bytes,
+  coalesce((select sum(media_bytes) from requests
+    where account_id = @id and status in ('IN_QUEUE', 'IN_PROGRESS')), 0) as media_reserved_bytes`
 
 const filesOf = ({ outputs }: Pick<RequestRow, 'outputs'>) =>
   Object.entries(JSON.parse(outputs!) as Record<string, { place: string }>)

@@ -39,6 +39,7 @@ export class MediaDisk {
     return {
       kind: 'local disk',
       place: 'memory',
+      bytesLeft: async () => Infinity,
       hasRoom: async () => true,
       owner: async () => undefined,
       claim: async () => undefined,

@@ -97,7 +97,7 @@ const CONFIG: Omit<AppConfig, 'encryptionKeys'> = {
   connectionsMax: 1_000,
   trustedProxies: [],
   filesMaxPerAccount: 1_000,
-  fileBytesMaxPerAccount: 1e12,
+  mediaBytesMaxPerAccount: 1e12,
   streamWindowSeconds: 600,
   recordDays: 30,
   queueMax: 10_000,

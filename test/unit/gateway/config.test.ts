@@ -23,7 +23,7 @@ test('a gateway needs only to know where its broker is', () => {
     [connectionsMax, bodySecondsMax, streamsMaxPerAccount, diskFreeBytesMin],
     [20_000, 30, 1_000, 1_024_000_000],
   )
-  assert.deepEqual([config.filesMaxPerAccount, config.fileBytesMaxPerAccount], [100_000, 1e11])
+  assert.deepEqual([config.filesMaxPerAccount, config.mediaBytesMaxPerAccount], [100_000, 0])
   assert.deepEqual([portAfter(8080, 1), portAfter(8080, 1_000)], [8081, 9080])
   assert.deepEqual([portAfter(0, 1), portAfter(65_535, 1), portAfter(65_000, 1_000)], [0, 0, 0])
 })

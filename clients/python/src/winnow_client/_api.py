@@ -224,6 +224,7 @@ class QueueStatusResponseError(TypedDict):
         "PAYLOAD_TOO_LARGE",
         "MEDIA_TOO_LONG",
         "INSUFFICIENT_CREDITS",
+        "MEDIA_QUOTA_EXCEEDED",
         "ENGINE_LOST",
         "CANCELED",
         "INVALID_PARAMETER",
@@ -403,6 +404,7 @@ class ListedRequestError(TypedDict):
         "PAYLOAD_TOO_LARGE",
         "MEDIA_TOO_LONG",
         "INSUFFICIENT_CREDITS",
+        "MEDIA_QUOTA_EXCEEDED",
         "ENGINE_LOST",
         "CANCELED",
         "INVALID_PARAMETER",
@@ -499,7 +501,7 @@ class WebhookTestResult(_WebhookTestResult, total=False):
     signing_secret: str
 
 
-class Account(TypedDict):
+class _Account(TypedDict):
     account_id: str
     name: str
     # Whether separating costs it credits.
@@ -508,6 +510,15 @@ class Account(TypedDict):
     balance_seconds: int
     # Of these, for requests under way.
     reserved_seconds: int
+    # Of files and outputs that it holds.
+    media_bytes: int
+    # Besides, for the outputs of requests under way.
+    media_reserved_bytes: int
+
+
+class Account(_Account, total=False):
+    # Of both together; in `GET /v1/account`.
+    media_bytes_max: int
 
 
 class UsageDay(TypedDict):
@@ -559,6 +570,7 @@ class SeparationFailedEventError(TypedDict):
         "PAYLOAD_TOO_LARGE",
         "MEDIA_TOO_LONG",
         "INSUFFICIENT_CREDITS",
+        "MEDIA_QUOTA_EXCEEDED",
         "ENGINE_LOST",
         "CANCELED",
         "INVALID_PARAMETER",

@@ -1,0 +1,105 @@
+/**
+ * The ledger of media: the bytes that an account holds of files and outputs, and those set aside
+ * for the outputs of requests under way. The database keeps both sums, by triggers
+ * (`media-migration.ts`): what is stored, deleted or given up anywhere counts in its transaction.
+ */
+
+import { ServiceError } from '../../shared/errors.ts'
+import type { Deps } from '../deps.ts'
+import type { MediaStore } from '../media-store/media-store.ts'
+import { heldMedia, type HeldMedia } from '../store/accounts.ts'
+import { oneAtATime, type Store } from '../store/database.ts'
+import { otherFiles } from '../store/files.ts'
+import { setMediaBytes } from '../store/requests.ts'
+import type { FileRow, RequestRow } from '../store/tables.ts'
+
+type QuotaDeps = Pick<Deps, 'clock' | 'config'>
+
+/** In a bucket, which has no end. */
+const BUCKET_BYTES_MAX = 100e9
+
+/**
+ * What an account may hold where the operator does not say: so much that no account alone fills the
+ * disk, half of what its media may take.
+ */
+export async function defaultMediaBytesMax(store: Store, mediaStore: MediaStore): Promise<number> {
+  if (mediaStore.kind === 's3') return BUCKET_BYTES_MAX
+  const { held } = await heldMedia(store)
+  return Math.floor((held + (await mediaStore.bytesLeft())) / 2)
+}
+
+/**
+ * Call it in the transaction that has stored a new file of the account.
+ * @throws ServiceError `MEDIA_QUOTA_EXCEEDED` when it does not fit, pending ones counted, or
+ *   `RATE_LIMITED` when there are too many
+ */
+export async function assertFileRoom(
+  store: Store,
+  file: FileRow,
+  { clock, config }: QuotaDeps,
+): Promise<void> {
+  const { account_id: accountId, file_size: bytes } = file
+  await oneAtATime(store, `files ${accountId}`)
+  const { count, firstEnd } = await otherFiles(store, file)
+  const { filesMaxPerAccount: countMax, mediaBytesMaxPerAccount: bytesMax } = config
+  const media = await heldMedia(store, accountId)
+  const isOneTooMany = count + 1 > countMax
+  if (!isOneTooMany && media.held + media.reserved <= bytesMax) return
+  const waitSeconds = firstEnd && Math.ceil((Date.parse(firstEnd) - clock.now()) / 1_000)
+  const retry = waitSeconds === null ? {} : { retryAfterSeconds: Math.max(1, Number(waitSeconds)) }
+  if (isOneTooMany) {
+    const message =
+      `Your account may hold ${countMax} files at once, pending ones included, and this one is ` +
+      `too much. The next of them expires at ${firstEnd}.`
+    throw new ServiceError('RATE_LIMITED', { message, ...retry })
+  }
+  const message = tooMuch('The file', bytes, { ...media, held: media.held - bytes }, bytesMax)
+  throw new ServiceError('MEDIA_QUOTA_EXCEEDED', { message, ...retry })
+}
+
+/**
+ * Call it in the transaction that stores a request: as long as nobody knows how much its outputs
+ * will take, something must be free.
+ * @throws ServiceError `MEDIA_QUOTA_EXCEEDED`
+ */
+export async function assertMediaRoom(
+  store: Store,
+  accountId: string,
+  { mediaBytesMaxPerAccount: bytesMax }: Deps['config'],
+): Promise<void> {
+  const media = await heldMedia(store, accountId)
+  if (media.held + media.reserved < bytesMax) return
+  throw new ServiceError('MEDIA_QUOTA_EXCEEDED', {
+    message: `No output fits: ${standing(media, bytesMax)}`,
+  })
+}
+
+/**
+ * Sets bytes aside for the outputs of a request under way, in place of those that are.
+ * @returns why they do not fit, and nothing is changed; null: they do, or are no more than before
+ */
+export async function reserveMedia(
+  store: Store,
+  row: Pick<RequestRow, 'request_id' | 'account_id' | 'media_bytes'>,
+  bytes: number,
+  { mediaBytesMaxPerAccount: bytesMax }: Deps['config'],
+): Promise<string | null> {
+  const { request_id: requestId, account_id: accountId, media_bytes: before } = row
+  await setMediaBytes(store, requestId, bytes)
+  if (bytes <= before) return null
+  const media = await heldMedia(store, accountId) // whose row is ours since the change
+  if (media.held + media.reserved <= bytesMax) return null
+  await setMediaBytes(store, requestId, before)
+  return tooMuch('The outputs', bytes, { ...media, reserved: media.reserved - bytes }, bytesMax)
+}
+
+const tooMuch = (what: string, bytes: number, media: HeldMedia, bytesMax: number): string =>
+  `${what} would take ${shown(bytes)}, but ${standing(media, bytesMax)}`
+
+const standing = ({ held, reserved }: HeldMedia, bytesMax: number): string =>
+  `the account holds ${shown(held)} of the ${shown(bytesMax)} that it may` +
+  (reserved > 0 ? `, and ${shown(reserved)} are set aside for other requests` : '') +
+  '. Delete files or requests that you no longer need, or ask the operator for more.'
+
+const shown = (bytes: number): string =>
+  bytes < 100_000 ? `${bytes} bytes` : `${(bytes / 1e6).toFixed(1)} MB`

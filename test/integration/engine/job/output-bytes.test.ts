@@ -1,0 +1,76 @@
+/** Outputs take no more than what was set aside for them. */
+
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { predictOutputBytes } from '../../../../engine/job/output-bytes.ts'
+import { Outputs } from '../../../../engine/job/outputs.ts'
+import { makeMedia } from '../../../support/make-media.ts'
+import { noise } from '../../../support/signals.ts'
+
+const NAMES = ['target', 'residual'] as const
+
+async function bothSizes(folder: string, fields: object, videoPath: string | null = null) {
+  const { format, sampleRate, channels, seconds } = {
+    ...{ format: 'wav' as const, sampleRate: 48_000, channels: 2, seconds: 1 },
+    ...fields,
+  }
+  const outputs = await Outputs.open({
+    names: NAMES,
+    folder,
+    encoding: { format, sampleRate, channels },
+    videoPath,
+    soundIndex: 1,
+    hasPeaks: true,
+    signal: new AbortController().signal,
+    log: () => undefined,
+    onPicture: () => undefined,
+  })
+  const planes = Array.from({ length: channels }, (_, i) => noise(i + 1, seconds * sampleRate))
+  await outputs.write(new Map(NAMES.map((name) => [name, planes])))
+  let actual = 0
+  await outputs.finish(async (_part, path) => {
+    const { size } = await stat(path)
+    actual += size
+    return undefined
+  })
+  const predicted = predictOutputBytes({
+    count: NAMES.length,
+    seconds,
+    format,
+    sampleRate,
+    channels,
+    videoBytes: videoPath === null ? 0 : (await stat(videoPath)).size,
+    coverBytes: 0,
+  })
+  return { actual, predicted }
+}
+
+test('of noise, in every format and with a picture, no more is stored than was foreseen', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'output-bytes-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const video = join(folder, 'source.mp4')
+  await makeMedia(video, 'mp4', {
+    audio: { planes: [noise(1, 48_000)], sampleRate: 48_000, encoder: 'aac' },
+    video: { seconds: 1, encoder: 'libx264' },
+  })
+  const cases: [object, string | null][] = [
+    [{ seconds: 5, channels: 8 }, null],
+    [{ format: 'flac', seconds: 3 }, null],
+    [{ format: 'mp3', seconds: 3, sampleRate: 44_100 }, null],
+    [{ format: 'wav', channels: 1, sampleRate: 8_000 }, video],
+  ]
+  for (const [fields, videoPath] of cases) {
+    const { actual, predicted } = await bothSizes(folder, fields, videoPath)
+    assert.ok(actual <= predicted, `${JSON.stringify(fields)}: ${actual} of ${predicted}`)
+  }
+})
+
+test('long sound takes nearly what was foreseen: little is set aside in vain', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'output-bytes-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const { actual, predicted } = await bothSizes(folder, { seconds: 20 })
+  assert.ok(actual > 0.9 * predicted, `${actual} of ${predicted}`)
+})
