@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AVERROR_EAGAIN, AVERROR_EOF } from 'node-av/constants'
-import { CodecContext, Dictionary, Frame } from 'node-av/lib'
+import { CodecContext, Dictionary, Frame, type Stream } from 'node-av/lib'
 import { check } from './ffmpeg.ts'
 import { assertSupported, type Media } from './open-media.ts'
 import { StreamPackets } from './stream-packets.ts'
@@ -25,6 +25,7 @@ export class FrameReader {
   readonly packets: StreamPackets
   readonly #codec = new CodecContext()
   readonly #frame = new Frame()
+  readonly #stream: Stream
   #packets = 0
   #corruptPackets = 0
   #atEnd = false
@@ -32,6 +33,7 @@ export class FrameReader {
 
   private constructor(media: Media) {
     this.packets = new StreamPackets(media)
+    this.#stream = media.stream
     this.#frame.alloc()
   }
 
@@ -60,7 +62,7 @@ export class FrameReader {
     for (;;) {
       if (this.#closed) throw new Error('The media was closed while it was read')
       const code = this.#codec.receiveFrameSync(this.#frame)
-      if (code >= 0) return supported(this.#frame)
+      if (code >= 0) return supported(this.#frame, this.#stream)
       if (code !== AVERROR_EAGAIN && code !== AVERROR_EOF) this.#corruptPackets++
       if (this.#atEnd) return null
       this.#feed()
@@ -88,7 +90,8 @@ export class FrameReader {
 }
 
 /** The frame itself, checked: a header may state one rate, and a later frame another. */
-function supported(frame: Frame): Frame {
-  assertSupported(frame.sampleRate, frame.channelLayout.nbChannels)
+function supported(frame: Frame, { codecpar: { codecId } }: Stream): Frame {
+  const { sampleRate, channelLayout } = frame
+  assertSupported({ sampleRate, channels: channelLayout.nbChannels, codecId })
   return frame
 }

@@ -6,6 +6,10 @@
 
 import { open } from 'node:fs/promises'
 import {
+  AV_CODEC_ID_DSD_LSBF,
+  AV_CODEC_ID_DSD_LSBF_PLANAR,
+  AV_CODEC_ID_DSD_MSBF,
+  AV_CODEC_ID_DSD_MSBF_PLANAR,
   AV_CODEC_ID_H264,
   AV_DISPOSITION_ATTACHED_PIC,
   AV_DISPOSITION_TIMED_THUMBNAILS,
@@ -13,6 +17,7 @@ import {
   AVDISCARD_ALL,
   AVMEDIA_TYPE_AUDIO,
   AVMEDIA_TYPE_VIDEO,
+  type AVCodecID,
 } from 'node-av/constants'
 import { Codec, Dictionary, FormatContext, Packet, type Rational, type Stream } from 'node-av/lib'
 import { ServiceError } from '../../shared/errors.ts'
@@ -73,6 +78,15 @@ const PROBE_SCORE_MIN = 5
  */
 const SAMPLE_RATE_MIN = 1_000
 const SAMPLE_RATE_MAX = 768_000
+/** DSD512: FFmpeg makes one sample of eight bits. */
+const DSD_RATE_MAX = (512 * 44_100) / 8
+
+const DSD: readonly AVCodecID[] = [
+  AV_CODEC_ID_DSD_LSBF,
+  AV_CODEC_ID_DSD_MSBF,
+  AV_CODEC_ID_DSD_LSBF_PLANAR,
+  AV_CODEC_ID_DSD_MSBF_PLANAR,
+]
 
 /** FFmpeg's resampler maps no more. */
 const CHANNELS_MAX = 64
@@ -167,8 +181,8 @@ async function judge(context: FormatContext, opening: Opening): Promise<Media> {
   const { streamIndex, decoder } = context.findBestStream(AVMEDIA_TYPE_AUDIO, wanted, -1, true)
   const stream = streams[streamIndex]
   if (!stream || !decoder) throw noUsableAudio(streams)
-  const { sampleRate, channels } = stream.codecpar
-  assertSupported(sampleRate, channels)
+  const { sampleRate, channels, codecId } = stream.codecpar
+  assertSupported({ sampleRate, channels, codecId })
   const startSeconds = await earliestStart(context, path, range)
   const picture = streams.find(isVideo) ?? null
   const isPaired = track === undefined && arePair(streams)
@@ -268,12 +282,21 @@ function noUsableAudio(streams: readonly Stream[]): ServiceError {
  * Refuses sound that no recording has; 0 stands for what is not known yet.
  * @throws ServiceError INVALID_MEDIA naming what was found and the range allowed
  */
-export function assertSupported(sampleRate: number, channels: number): void {
-  const isRateSupported = sampleRate >= SAMPLE_RATE_MIN && sampleRate <= SAMPLE_RATE_MAX
+export function assertSupported({
+  sampleRate,
+  channels,
+  codecId,
+}: {
+  sampleRate: number
+  channels: number
+  codecId: AVCodecID
+}): void {
+  const most = DSD.includes(codecId) ? DSD_RATE_MAX : SAMPLE_RATE_MAX
+  const isRateSupported = sampleRate >= SAMPLE_RATE_MIN && sampleRate <= most
   if (sampleRate !== 0 && !isRateSupported) {
     throw invalidMedia(
       `The sample rate of the sound is ${sampleRate} Hz; ` +
-        `it must be ${SAMPLE_RATE_MIN} to ${SAMPLE_RATE_MAX} Hz`,
+        `it must be ${SAMPLE_RATE_MIN} to ${most} Hz`,
     )
   }
   if (channels > CHANNELS_MAX) {

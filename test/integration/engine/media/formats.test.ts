@@ -100,8 +100,6 @@ test('broadcast AAC (LATM in LOAS) is decoded whole, and measured', async () => 
   assertNear((await measureSound(path, { secondsMax: 60 }))!, planes[0]!.length / RATE, 0.03)
 })
 
-const DSD_RATE = 64 * RATE
-
 /** One channel's bits by a first-order modulator: their mean over a while is the signal. */
 function oneBit(wave: Float32Array): Uint8Array {
   const bytes = new Uint8Array(wave.length / 8)
@@ -115,38 +113,41 @@ function oneBit(wave: Float32Array): Uint8Array {
   return bytes
 }
 
-test('DSD in DFF is decoded to the sound that it stands for', async () => {
-  const bits = oneBit(sine(1000, 0.25, DSD_RATE).map((x) => x / 2))
-  const part = (name: string, content: Buffer) => {
-    const head = Buffer.alloc(12)
-    head.write(name, 'latin1')
-    head.writeBigUInt64BE(BigInt(content.length), 4)
-    return Buffer.concat([head, content, Buffer.alloc(content.length % 2)])
-  }
-  const rate = Buffer.alloc(4)
-  rate.writeUInt32BE(DSD_RATE)
-  const properties = [
-    Buffer.from('SND '),
-    part('FS  ', rate),
-    part('CHNL', Buffer.from('\0\x01C   ', 'latin1')),
-    part('CMPR', Buffer.from('DSD \x0enot compressed\0', 'latin1')),
-  ]
-  const body = [
-    Buffer.from('DSD '),
-    part('FVER', Buffer.from([1, 5, 0, 0])),
-    part('PROP', Buffer.concat(properties)),
-    part('DSD ', Buffer.from(bits)),
-  ]
-  const path = await save('studio.dff', part('FRM8', Buffer.concat(body)))
-  const { mixture, planes } = await readSound(path, { sampleRate: RATE })
-  assert.equal(mixture.container, 'iff')
-  assert.equal(mixture.sourceSampleRate, DSD_RATE / 8)
-  const heard = planes[0]!.subarray(2_000, 8_000)
-  const tone = sine(1000, 0.25, RATE)
-  const shifts = Array.from({ length: 45 }, (_, i) => tone.slice(i, i + heard.length))
-  const likeness = shifts.map((shifted) => correlate(shifted, heard))
-  assertNear(Math.max(...likeness), 1, 0.02)
-})
+for (const times of [64, 128, 256, 512]) {
+  test(`DSD${times} in DFF is decoded to the sound that it stands for`, async () => {
+    const dsdRate = times * RATE
+    const bits = oneBit(sine(1000, 0.25, dsdRate).map((x) => x / 2))
+    const part = (name: string, content: Buffer) => {
+      const head = Buffer.alloc(12)
+      head.write(name, 'latin1')
+      head.writeBigUInt64BE(BigInt(content.length), 4)
+      return Buffer.concat([head, content, Buffer.alloc(content.length % 2)])
+    }
+    const rate = Buffer.alloc(4)
+    rate.writeUInt32BE(dsdRate)
+    const properties = [
+      Buffer.from('SND '),
+      part('FS  ', rate),
+      part('CHNL', Buffer.from('\0\x01C   ', 'latin1')),
+      part('CMPR', Buffer.from('DSD \x0enot compressed\0', 'latin1')),
+    ]
+    const body = [
+      Buffer.from('DSD '),
+      part('FVER', Buffer.from([1, 5, 0, 0])),
+      part('PROP', Buffer.concat(properties)),
+      part('DSD ', Buffer.from(bits)),
+    ]
+    const path = await save(`studio ${times}.dff`, part('FRM8', Buffer.concat(body)))
+    const { mixture, planes } = await readSound(path, { sampleRate: RATE })
+    assert.equal(mixture.container, 'iff')
+    assert.equal(mixture.sourceSampleRate, dsdRate / 8)
+    const heard = planes[0]!.subarray(2_000, 8_000)
+    const tone = sine(1000, 0.25, RATE)
+    const shifts = Array.from({ length: 45 }, (_, i) => tone.slice(i, i + heard.length))
+    const likeness = shifts.map((shifted) => correlate(shifted, heard))
+    assertNear(Math.max(...likeness), 1, 0.02)
+  })
+}
 
 function correlate(a: Float32Array, b: Float32Array): number {
   let [ab, aa, bb] = [0, 0, 0]
