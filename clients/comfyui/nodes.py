@@ -9,13 +9,15 @@ import numpy as np
 
 from winnow_client.types import Input
 
-from .audio import Audio, Planes, batch_of, items_of, write_wav
-from .service import canceled_on_error, connected, download, wait
+from .audio import Audio, batch_of, items_of, write_wav
+from .service import Download, canceled_on_error, connected, download, wait
 
 _CATEGORY = "audio/winnow"
 # Of the progress of one sound; the rest is the separation.
 _UPLOAD_PART = 0.1
 _PROGRESS_STEPS = 1_000
+
+Outputs = tuple[list[Audio], Audio, str]
 
 
 def _progress(count: int) -> Callable[[int, float, float], Callable[[float], None]]:
@@ -45,10 +47,10 @@ class WinnowSeparate:
 
     CATEGORY = _CATEGORY
     FUNCTION = "separate"
-    RETURN_TYPES = ("AUDIO", "AUDIO")
-    RETURN_NAMES = ("target", "residual")
+    RETURN_TYPES = ("AUDIO", "AUDIO", "STRING")
+    RETURN_NAMES = ("target", "residual", "findings")
     # Of several prompts each has a target; what follows runs for each.
-    OUTPUT_IS_LIST = (True, False)
+    OUTPUT_IS_LIST = (True, False, False)
 
     @classmethod
     def INPUT_TYPES(cls) -> dict[str, Any]:
@@ -62,7 +64,7 @@ class WinnowSeparate:
             },
         }
 
-    def separate(self, audio: Audio, prompt: str, **options: Any) -> tuple[list[Audio], Audio]:
+    def separate(self, audio: Audio, prompt: str, **options: Any) -> Outputs:
         prompts = [line.strip() for line in prompt.splitlines() if line.strip()]
         if not prompts:
             raise ValueError("The prompt is empty: write the sound to extract, one a line.")
@@ -100,7 +102,7 @@ class WinnowLoad:
     def INPUT_TYPES(cls) -> dict[str, Any]:
         return {"required": {"request_id": ("STRING", {"placeholder": "req_…"})}}
 
-    def load(self, request_id: str) -> tuple[list[Audio], Audio]:
+    def load(self, request_id: str) -> Outputs:
         show = _progress(1)(0, 0, 1)
         with connected() as client:
             result = wait(client, request_id.strip(), show)
@@ -114,11 +116,18 @@ def _input(prompts: list[str], file_id: str, options: dict[str, Any]) -> Input:
     return chosen
 
 
-def _outputs(
-    results: list[tuple[list[Planes], Planes, int]], scale: np.float32
-) -> tuple[list[Audio], Audio]:
+def _outputs(results: list[Download], scale: np.float32) -> Outputs:
     """The results of the sounds of a batch, as a batch for each target and one of the residuals."""
-    sample_rate = results[0][2]
-    by_prompt = zip(*(targets for targets, _, _ in results), strict=True)
+    sample_rate = results[0].sample_rate
+    by_prompt = zip(*(result.targets for result in results), strict=True)
     targets = [batch_of([scale * planes for planes in items], sample_rate) for items in by_prompt]
-    return targets, batch_of([scale * residual for _, residual, _ in results], sample_rate)
+    residual = batch_of([scale * result.residual for result in results], sample_rate)
+    return targets, residual, _text_of([result.findings for result in results])
+
+
+def _text_of(findings: list[list[str]]) -> str:
+    """A line for each prompt; of several sounds, with the number of the sound before it."""
+    if len(findings) == 1:
+        return "\n".join(findings[0])
+    lines = [f"{number}. {line}" for number, sound in enumerate(findings, 1) for line in sound]
+    return "\n".join(lines)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -58,8 +59,16 @@ def wait(client: Client, request_id: str, on_progress: Callable[[float], None]) 
     return client.wait(request_id)  # raises the failure, if there is one
 
 
-def download(client: Client, result: Result) -> tuple[list[Planes], Planes, int]:
-    """The targets and the residual at the level of the media, and their sample rate."""
+class Download(NamedTuple):
+    targets: list[Planes]
+    residual: Planes
+    sample_rate: int
+    # For each prompt whether its sound was found; none where the model tells nothing.
+    findings: list[str]
+
+
+def download(client: Client, result: Result) -> Download:
+    """The targets and the residual at the level of the media."""
     data = result["data"]
     scale = np.float32(10 ** (-data.get("gain_db", 0) / 20))  # files hold nothing beyond 1
     outputs = [*data.get("targets", [data["target"]]), data["residual"]]
@@ -68,4 +77,5 @@ def download(client: Client, result: Result) -> tuple[list[Planes], Planes, int]
         with client.open(output["url"]) as response:
             files.append(read_wav(response.read()))
     *targets, residual = [scale * planes for planes, _ in files]
-    return targets, residual, files[0][1]
+    findings = [finding["message"] for finding in data.get("findings", [])]
+    return Download(targets, residual, files[0][1], findings)

@@ -24,6 +24,7 @@ import {
   type Place,
 } from './playground.ts'
 import { examplePath, readWav16 } from '../support/examples.ts'
+import { makeMedia } from '../support/make-media.ts'
 import { serve } from '../support/serve.ts'
 import { noise } from '../support/signals.ts'
 import { startWinnow, submitFile } from '../support/start-winnow.ts'
@@ -350,6 +351,27 @@ async function allOptions(place: Place): Promise<void> {
   assert.equal((await saved).suggestedFilename(), 'speech-over-piano.piano.flac')
 }
 
+/** Of a video the track of its sound can be chosen, of other media not. */
+async function audioTrack(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  const path = join(place.winnow.folder, 'film.mkv')
+  const track = (seed: number) => ({ planes: [noise(1, 48_000, seed), noise(1, 48_000)] })
+  const audio = [1, 2].map((seed) => ({ ...track(seed), sampleRate: 48_000, encoder: 'aac' }))
+  await makeMedia(path, 'matroska', { audio, video: { seconds: 1, encoder: 'libx264' } })
+  await chooseExample(page)
+  await page.getByText('Options').click()
+  await page.getByLabel('Overlap of chunks, in seconds').waitFor()
+  assert.equal(await page.getByLabel('Audio track').count(), 0)
+  await page.getByLabel('Choose files').setInputFiles(path)
+  await page.getByLabel('Prompt 1').fill('piano')
+  await page.getByLabel('Audio track').fill('2')
+  await page.getByLabel('Audio track').blur()
+  const submitted = nextInput<Record<string, unknown>>(page)
+  await separate(page)
+  assert.equal((await submitted).audio_track, 2)
+  await playerIsThere(page)
+}
+
 /** A session that has ended, as after its twelve hours. */
 async function sessionEnds(place: Place): Promise<void> {
   const page = await signedIn(place)
@@ -382,6 +404,7 @@ test('the playground', async (t) => {
     ['an example with a prompt, and one that the model does not know', examplePrompt],
     ['all of it works by keyboard', byKeyboard],
     ['all options reach the service', allOptions],
+    ['the track of a video is chosen', audioTrack],
     ['a session that has ended asks to sign in', sessionEnds],
   ]
   for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))

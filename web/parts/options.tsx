@@ -1,4 +1,4 @@
-import { options } from '../state/draft.ts'
+import { mayHaveTracks, options, source } from '../state/draft.ts'
 
 /** The options of a submission, each with what it does. */
 export function Options() {
@@ -92,6 +92,22 @@ export function Options() {
         />
         <small>Neighbours share so much; it must be shorter than a chunk.</small>
       </label>
+      {mayHaveTracks(source.value) && (
+        <label>
+          Audio track
+          <input
+            type="number"
+            min="1"
+            max="256"
+            value={current.audio_track ?? ''}
+            placeholder="the best"
+            onChange={({ currentTarget: { value } }) =>
+              set('audio_track', value === '' ? undefined : Number(value))
+            }
+          />
+          <small>Of a video with several, such as languages: 1 is the first.</small>
+        </label>
+      )}
     </details>
   )
 }

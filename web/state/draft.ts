@@ -61,6 +61,7 @@ export type Options = Pick<
   | 'reranking_candidates'
   | 'max_chunk_duration'
   | 'chunk_overlap'
+  | 'audio_track'
 >
 
 export const PROMPTS_MAX = 8
@@ -71,11 +72,21 @@ export const spans = signal<Span[]>([])
 /** Only what differs from the service's defaults. */
 export const options = signal<Options>({})
 
-/** Another source has other times. */
+/** Another source has other times and other tracks. */
 export function setSource(next: Source | SeveralFiles | null): void {
   source.value = next
   spans.value = []
+  const { audio_track: _other, ...rest } = options.value
+  options.value = rest
 }
+
+/** Whether media may have several tracks of sound: videos have, and what an address gives may. */
+export function mayHaveTracks(media: Source | SeveralFiles | null): boolean {
+  if (media?.kind === 'files') return media.files.some(({ source }) => isVideo(source))
+  return media?.kind === 'address' || (media?.kind === 'file' && isVideo(media))
+}
+
+const isVideo = ({ contentType }: FileSource): boolean => contentType.startsWith('video/')
 
 /** The prompts that say something, each once. */
 export const givenPrompts = (): string[] => [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import wave
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +24,7 @@ MIXTURE = ROOT / "examples" / "speech-over-piano.wav"
 SUM_ERROR_MAX = 3 / 2**23
 
 
-def run(package: ModuleType, name: str, **inputs: Any) -> tuple[list[Any], Any]:
+def run(package: ModuleType, name: str, **inputs: Any) -> tuple[list[Any], Any, str]:
     """Runs a node as ComfyUI does, by what its class says of it."""
     kind = package.NODE_CLASS_MAPPINGS[name]
     outputs = getattr(kind(), kind.FUNCTION)(**inputs)
@@ -58,7 +59,7 @@ def test_the_nodes_are_declared_and_neither_address_nor_key_is_an_input(
 ) -> None:
     assert set(package.NODE_CLASS_MAPPINGS) == set(package.NODE_DISPLAY_NAME_MAPPINGS)
     for kind in package.NODE_CLASS_MAPPINGS.values():
-        assert kind.RETURN_TYPES == ("AUDIO", "AUDIO")
+        assert kind.RETURN_TYPES == ("AUDIO", "AUDIO", "STRING")
         inputs = [name for group in kind.INPUT_TYPES().values() for name in group]
         assert not {"url", "address", "key", "api_key"} & set(inputs)
 
@@ -67,7 +68,7 @@ def test_each_sound_of_a_batch_is_separated_also_beyond_1(package: ModuleType) -
     planes = planes_of(MIXTURE)
     batch = np.stack([planes, 2 * planes[:, ::-1]])
     assert np.abs(batch).max() > 1.2
-    (target,), residual = run(
+    (target,), residual, findings = run(
         package,
         "WinnowSeparate",
         audio=audio_of(*batch),
@@ -80,6 +81,9 @@ def test_each_sound_of_a_batch_is_separated_also_beyond_1(package: ModuleType) -
         assert output["sample_rate"] == 44_100
         assert tuple(output["waveform"].shape) == batch.shape
         assert np.abs(output["waveform"].numpy()).max() > 0.05
+    first, second = findings.splitlines()
+    assert first.startswith('1. "piano"')
+    assert second.startswith('2. "piano"')
     assert sum_error([target, residual], batch) <= SUM_ERROR_MAX * np.abs(batch).max()
     shown = comfy.utils.shown
     assert shown == sorted(shown)
@@ -124,9 +128,12 @@ def test_several_prompts_have_a_target_each(
     package: ModuleType, client: Client, audio: ModuleType
 ) -> None:
     planes = planes_of(MIXTURE)
-    targets, residual = run(
+    targets, residual, findings = run(
         package, "WinnowSeparate", audio=audio_of(planes), prompt="a person speaking\npiano"
     )
+    speaking, piano = findings.splitlines()
+    assert '"a person speaking"' in speaking
+    assert piano.startswith('"piano"')
     assert_outputs_of_last_request(client, audio, [*targets, residual])
     assert sum_error([targets[0], targets[1], residual], planes[None]) <= 2 * SUM_ERROR_MAX
 
@@ -136,9 +143,19 @@ def test_a_request_made_elsewhere_is_loaded(
 ) -> None:
     file_id = client.upload(MIXTURE, "audio/wav")
     request = client.submit({"input": {"prompt": "piano", "file_id": file_id}})
-    (target,), residual = run(package, "WinnowLoad", request_id=f" {request['request_id']} ")
+    (target,), residual, findings = run(
+        package, "WinnowLoad", request_id=f" {request['request_id']} "
+    )
+    assert findings.startswith('"piano"')
     assert_outputs_of_last_request(client, audio, [target, residual])
     assert sum_error([target, residual], planes_of(MIXTURE)[None]) <= SUM_ERROR_MAX
+
+
+def test_a_prompt_that_the_model_does_not_know_is_said_so(package: ModuleType) -> None:
+    audio = audio_of(planes_of(MIXTURE))
+    _, _, findings = run(package, "WinnowSeparate", audio=audio, prompt="qwzrtx plmvb")
+    unknown = r'The model does not know "qwzrtx plmvb": its target holds .+ instead\.'
+    assert re.match(unknown, findings)
 
 
 @pytest.mark.parametrize("uploads", [1, 2])
