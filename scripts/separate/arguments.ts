@@ -29,6 +29,8 @@ How to separate
   --span START-END      seconds in which the sound is heard, such as 1.5-4; repeatable
   --no-span START-END   seconds in which it is not heard; repeatable
   --predict-spans       let the model find where it is heard
+  --separator NAME      the model that answers all prompts, such as htdemucs (default auto: the
+                        words of each prompt decide)
   --max-chunk SECONDS   longest piece taken at once, up to 300 (default 60)
   --track NUMBER        which track of sound in the media, from 1 (default the best)
   --overlap SECONDS     what neighbouring pieces share, 0 to 30 (default 5)
@@ -161,6 +163,7 @@ const OPTIONS = {
   'max-chunk': TEXT,
   overlap: TEXT,
   track: TEXT,
+  separator: TEXT,
   format: TEXT,
   out: TEXT,
   force: FLAG,
@@ -205,11 +208,17 @@ function readOptions(values: Values): Submission['input'] {
     max_chunk_duration: checkedNumber('max_chunk_duration', '--max-chunk', values['max-chunk']),
     chunk_overlap: checkedNumber('chunk_overlap', '--overlap', values.overlap),
     audio_track: checkedNumber('audio_track', '--track', values.track),
+    separator: readSeparator(values.separator),
     predict_spans: values['predict-spans'],
     spans: spans.length > 0 ? spans : undefined,
   }
   const entries = Object.entries(given).filter(([, value]) => value !== undefined)
   return Object.fromEntries(entries)
+}
+
+function readSeparator(name: string | undefined): string | undefined {
+  if (name === undefined || Value.Check(SeparationOptions.properties.separator, name)) return name
+  throw new UsageError(`--separator takes auto or the name of a model, such as mini, not "${name}"`)
 }
 
 type OptionName = keyof SeparationOptions

@@ -17,6 +17,7 @@ import type { Arguments } from './arguments.ts'
 import { assertFree, itemsOf, present, save, type Files, type Item } from './outputs.ts'
 import { createProgressView, type ProgressView } from './progress-view.ts'
 import { counted, Report } from './report.ts'
+import { assertSeparator } from './separator.ts'
 import { isUrl } from './sources.ts'
 import { secretLine, type Logs, type World } from './world.ts'
 
@@ -48,6 +49,7 @@ export async function separateAll(args: Arguments, world: World): Promise<number
     const files = counted(args.leftOut.length, 'output')
     run.view.note(`left out ${files} of earlier runs: name one alone to separate it`)
   }
+  await assertSeparator(run.client, args)
   const waiting = [...items]
   const work = async () => {
     for (let item = waiting.shift(); item; item = waiting.shift()) await separateItem(run, item)

@@ -41,6 +41,11 @@ export const status = (word: string, more: Json = {}) =>
 export const LOGS = [{ timestamp: '2026-01-01T00:00:00Z', message: 'two chunks' }]
 export const DONE: Stream = [status('COMPLETED', { progress: 1, logs: LOGS })]
 
+const SEPARATORS = [
+  { name: 'htdemucs', answers: 'stems', stems: ['drums', 'vocals'] },
+  { name: 'mini', answers: 'text', stems: [] },
+]
+
 export async function startService(t: TestContext): Promise<FakeService> {
   const service: FakeService = {
     base: '',
@@ -70,6 +75,8 @@ async function answer(service: FakeService, request: IncomingMessage, reply: Ser
   const isSigned = call.includes('/signed/')
   assert.equal(request.headers.authorization, isSigned ? undefined : `Bearer ${KEY}`, call)
   switch (call) {
+    case 'GET /v1/models':
+      return send(200, { object: 'list', data: [{ id: 'audio/separate', separators: SEPARATORS }] })
     case 'POST /v1/files': {
       service.file = JSON.parse(await text(request)) as Json
       const headers = { 'content-type': service.file.content_type }

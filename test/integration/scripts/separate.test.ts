@@ -88,6 +88,8 @@ test('every option reaches the API', async (t) => {
     '2.5',
     '--track',
     '2',
+    '--separator',
+    'mini',
     '--metadata',
     '{"a":1}',
     '--webhook',
@@ -108,6 +110,7 @@ test('every option reaches the API', async (t) => {
       max_chunk_duration: 30,
       chunk_overlap: 2.5,
       audio_track: 2,
+      separator: 'mini',
       spans: [
         { start: 1.5, end: 4, include: true },
         { start: 6, end: 7, include: true },
@@ -213,6 +216,7 @@ test('a wrong command line exits with 2 and says what is right, before any call'
     [[song, 'x', '--overlap', ''], /number/],
     [[song, 'x', '--overlap', '31'], '--overlap takes a number from 0 to 30, not 31'],
     [[song, 'x', '--max-chunk', '301'], '--max-chunk takes a number from 0 to 300, not 301'],
+    [[song, 'x', '--separator', 'No Name'], /^--separator takes auto or the name of a model/],
     [[song, 'x', '--span', '3'], /START-END/],
     [[song, 'x', '--span', '4-3'], 'a span ends after its start, not "4-3"'],
     [[song, 'x', '--no-span', 'a-b'], /START-END/],
@@ -230,6 +234,34 @@ test('a wrong command line exits with 2 and says what is right, before any call'
   }
   assert.deepEqual(service.calls, [])
   assert.match((await run(service, '--help')).out, /^Usage: npm run separate/)
+})
+
+test('a model that the service has not, or that gives none of the stems, is refused first', async (t) => {
+  const service = await startService(t)
+  const song = join(await makeFolder(t), 'song.mp3')
+  const wrong = [
+    [['vocals', '--separator', 'htdemuc'], 'There is no model "htdemuc"'],
+    [
+      ['a dog', '--separator', 'htdemucs'],
+      '"a dog" is not one of the stems that htdemucs can give',
+    ],
+  ] as const
+  for (const [words, message] of wrong) {
+    const there = 'the models here are htdemucs (drums, vocals); mini (any prompt).'
+    const { code, errors } = await run(service, song, ...words)
+    assert.deepEqual([code, errors], [2, `${message}; ${there}\n`])
+  }
+  assert.deepEqual(service.calls, ['GET /v1/models', 'GET /v1/models'])
+  assert.equal((await run(service, song, 'vocals', '--separator', 'htdemucs')).code, 0)
+  assert.equal(service.submission?.input?.separator, 'htdemucs')
+})
+
+test('a key that may not list the models leaves the separator to the service', async (t) => {
+  const service = await startService(t)
+  const song = join(await makeFolder(t), 'song.mp3')
+  service.refuse['GET /v1/models'] = [403, '{"error":{"code":"FORBIDDEN","message":"No."}}']
+  assert.equal((await run(service, song, 'vocals', '--separator', 'htdemuc')).code, 0)
+  assert.equal(service.submission?.input?.separator, 'htdemuc')
 })
 
 const UNKNOWN = {
