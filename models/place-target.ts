@@ -1,6 +1,6 @@
 /** A target of one channel to where its sound is among the channels of a mixture. */
 import { frameCount, istft, stft, type Framing } from './stft.ts'
-import { tf, type Tensor } from './tensor.ts'
+import { pad, tf, type Tensor } from './tensor.ts'
 
 const WINDOW = 2_048
 const HOP = 512
@@ -29,7 +29,7 @@ export function placeTarget(
   const framing: Framing = { hop: HOP, window: WINDOW, frames, shift: 0 }
   const flat = tf.tidy(() => {
     const waves = tf.stack(
-      [target, ...mixture].map((wave) => tf.pad1d(tf.tensor1d(wave), [0, samples - wave.length])),
+      [target, ...mixture].map((wave) => pad(tf.tensor1d(wave), [[0, samples - wave.length]])),
     )
     const spectra = stft(waves, framing) // [1 + channels, frames, bins]
     const [first, others] = [

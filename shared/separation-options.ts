@@ -76,7 +76,7 @@ export const SeparationOptions = Type.Object(
      * The model that answers all prompts; absent: `auto`. Engines of 0.2.0 return a job with one to
      * the queue.
      */
-    separator: Type.Optional(Type.String({ pattern: SEPARATOR_PATTERN })),
+    separator: Type.Optional(Type.String({ pattern: SEPARATOR_PATTERN, maxLength: 40 })),
   },
   { additionalProperties: false },
 )

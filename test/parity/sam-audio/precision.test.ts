@@ -22,6 +22,7 @@ import {
   type Tensor,
 } from '../../../models/tensor.ts'
 import { assertClose } from '../../support/assert-close.ts'
+import { hasInstructions } from '../../../models/processor.ts'
 import { randomWeights, transformerShapes } from '../../support/random-weights.ts'
 import { relativeError } from '../../support/relative-error.ts'
 import { noise, separate, separateOne } from '../lanes.ts'
@@ -43,6 +44,12 @@ const [wide, half] = [
   loadTransformer(weights, config, FEATURES, 'bfloat16'),
 ]
 
+/**
+ * Without AVX-512 oneDNN has no products in bfloat16, and those of TensorFlow's own kernels are
+ * rounded between blocks of a sum, too: 1.4 times the error, as measured.
+ */
+const ROUNDINGS = hasInstructions(/\bavx512bw\b/) ? 1 : 2
+
 function within(
   t: TestContext,
   name: string,
@@ -51,8 +58,9 @@ function within(
   allowed: number,
 ): void {
   const found = relativeError(actual.dataSync(), expected.dataSync())
-  t.diagnostic(`${name}: ${found.toExponential(2)} of at most ${allowed}`)
-  assert.equal(found < allowed, true, `${name}: ${found}`)
+  const most = ROUNDINGS * allowed
+  t.diagnostic(`${name}: ${found.toExponential(2)} of at most ${most}`)
+  assert.equal(found < most, true, `${name}: ${found}`)
   assert.equal(found > 1e-5, true, `${name}: ${found}, was it bfloat16 at all?`)
 }
 
@@ -173,9 +181,9 @@ test('whole separations: in each precision, alone and in company', async (t) => 
   const alone = target(narrow)
   const error = relativeError(alone, expected)
   t.diagnostic(`separation of 16 steps: ${error.toExponential(2)}`)
-  assert.equal(error > 1e-6 && error < 2e-2, true, `${error}`)
+  assert.equal(error > 1e-6 && error < ROUNDINGS * 2e-2, true, `${error}`)
   const company = [request(20), request(31, { prompt: 'a dog' }), request(5)]
   const apart = relativeError(separate(narrow, company)[0]!.target[0]!, alone)
   t.diagnostic(`in company: ${apart.toExponential(2)}`)
-  assert.equal(apart < 1e-2, true, `${apart}`)
+  assert.equal(apart < ROUNDINGS * 1e-2, true, `${apart}`)
 })
