@@ -100,6 +100,12 @@ const READERS: Readonly<Record<string, Reader>> = {
       'for part in vocals drums bass rest.without-vocals+drums+bass; do ' +
       'test -s stems/one.$part.flac; done; test -s rest.flac',
   },
+  'docs/guides/any-sound.md': {
+    has: 'cp media/street.wav .',
+    gets:
+      'test -s street.rest.without-siren.flac -a -s parts/street.speech.wav ' +
+      '-a -s parts/street.rest.without-siren+speech.wav',
+  },
   'docs/guides/dialogue.md': {
     has: 'cp media/scene.mp4 .',
     gets:
