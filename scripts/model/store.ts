@@ -1,6 +1,6 @@
 /** Installs models into a folder, and removes them. */
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { StoredWidth } from '../../models/checkpoint/write-safetensors.ts'
 import {
@@ -109,6 +109,7 @@ async function install(
   { width }: InstallOptions,
 ): Promise<ModelRecord> {
   const fresh = await mkdtemp(join(modelsFolder, '.new-'))
+  await chmod(fresh, 0o755) // engines may run as another user
   try {
     const converted = await convert(
       sources.map(({ path }) => path),

@@ -1,7 +1,15 @@
 /** Open models fetched from a host, imported, listed and removed: with real, tiny checkpoints. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -49,6 +57,7 @@ test('a checkpoint of HTDemucs is imported with all its tensors, to the last bit
     text,
     /^Installed tiny in .*\nNo checksum is published of 000003bb-feeb7c97\.th\.\n$/,
   )
+  assert.equal(statSync(join(folder, 'tiny')).mode & 0o777, 0o755) // engines may be other users
   const record = readRecord(join(folder, 'tiny'))
   assert.ok(record.kind === 'htdemucs')
   const [{ file, kwargs, stems }] = record.networks as [(typeof record.networks)[0]]
