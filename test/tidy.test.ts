@@ -18,7 +18,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   gateway: ['shared'],
   engine: ['shared', 'models'],
   clients: [],
-  web: ['clients'],
+  web: ['clients', 'shared'],
 }
 const FREE = ['scripts', 'bench', 'test', 'examples']
 

@@ -7,7 +7,10 @@ import { hashOf, readText, ROOT, RUNTIME } from './files.mjs'
 
 /** What the page is made of. */
 const SOURCES = ['web', 'clients/typescript', 'examples']
-const MAKERS = ['scripts/web.mjs', 'package-lock.json']
+const MAKERS = [
+  ...['shared/route-prompt.ts', 'shared/errors.ts'],
+  ...['scripts/web.mjs', 'package-lock.json'],
+]
 
 /** Done in a package, which contains the page without its sources. */
 export function webStep() {

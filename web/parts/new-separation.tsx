@@ -3,6 +3,8 @@ import { useEffect, useRef } from 'preact/hooks'
 import { givenPrompts, PROMPTS_MAX, prompts, source } from '../state/draft.ts'
 import { sending, sendProblem, separate } from '../state/request.ts'
 import { separateFiles } from '../state/several-files.ts'
+import { loadSeparators } from '../state/separators.ts'
+import { Answers, Stems } from './answers.tsx'
 import { focusIfLost, useLostFocus } from './focus.ts'
 import { Options } from './options.tsx'
 import { Snippets } from './snippets.tsx'
@@ -18,6 +20,7 @@ export function NewSeparation() {
   useEffect(() => {
     if (isOutput) prompt.current!.focus()
   }, [isOutput])
+  useEffect(() => void loadSeparators(), [])
   const isReady = chosen !== null && givenPrompts().length > 0
   const send = (event: Event) => {
     event.preventDefault()
@@ -30,6 +33,8 @@ export function NewSeparation() {
       <form onSubmit={send}>
         <SourcePicker />
         <Prompts first={prompt} />
+        <Stems />
+        <Answers />
         {chosen && 'bytes' in chosen && chosen.bytes && <Spans bytes={chosen.bytes} />}
         <Options />
         <Send isReady={isReady} />

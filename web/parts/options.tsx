@@ -1,4 +1,5 @@
 import { mayHaveTracks, options, source } from '../state/draft.ts'
+import { separators } from '../state/separators.ts'
 
 /** The options of a submission, each with what it does. */
 export function Options() {
@@ -13,6 +14,23 @@ export function Options() {
   return (
     <details class="options">
       <summary>Options</summary>
+      {separators.value.length > 1 && (
+        <label>
+          Model
+          <select
+            value={current.separator ?? 'auto'}
+            onChange={({ currentTarget: { value } }) =>
+              set('separator', value === 'auto' ? undefined : value)
+            }
+          >
+            <option value="auto">by the words of each prompt</option>
+            {separators.value.map(({ name }) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+          <small>A model for songs gives its stems; others take any prompt.</small>
+        </label>
+      )}
       <label>
         Quality
         <select

@@ -39,6 +39,9 @@ function Progress({ request }: { request: OpenRequest }) {
   const current = status.value
   const failure = problem.value || current?.error?.message
   const title = prompts.join(', ')
+  const targets = current?.targets ?? []
+  const named = [current?.separator, ...targets.map(({ separator }) => separator)]
+  const makers = [...new Set(named.filter((name) => name !== undefined))]
   return (
     <div class="progress">
       <strong>{title}</strong>
@@ -57,6 +60,7 @@ function Progress({ request }: { request: OpenRequest }) {
             ))}
           </div>
           <span class="quiet">{detailOf(current)}</span>
+          {makers.length > 0 && <span class="quiet">Separated by {makers.join(' and ')}</span>}
         </>
       )}
       {current?.status === 'IN_PROGRESS' && (

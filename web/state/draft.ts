@@ -55,6 +55,7 @@ export interface ChosenFile {
 
 export type Options = Pick<
   Submission['input'],
+  | 'separator'
   | 'output_format'
   | 'acceleration'
   | 'predict_spans'

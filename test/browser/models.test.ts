@@ -1,0 +1,90 @@
+/** Which model answers, in the page: while one types, as buttons, and for people without one. */
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Page } from 'playwright-core'
+import { anyChromium, launchBrowser } from './browser.ts'
+import { assertAccessible, chooseExample, nextInput, signedIn, type Place } from './playground.ts'
+import { startWinnow } from '../support/start-winnow.ts'
+
+const answers = (page: Page) => page.getByRole('status', { name: 'Who answers' })
+
+/** A service whose engine has the built-in model alone. */
+async function withoutStems(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  await page.getByText('winnow model fetch htdemucs').waitFor()
+  assert.equal(await page.getByRole('group', { name: 'Stems' }).count(), 0)
+  await page.getByLabel('Prompt 1').fill('vocals')
+  await answers(page).getByText('mini answers “vocals”').waitFor()
+  await page.getByLabel('Prompt 1').fill('piano')
+  await answers(page).getByText('mini answers “piano”').waitFor()
+  await assertAccessible(page, 'the form without stems')
+}
+
+const model = (name: string, stems: readonly string[]) => ({
+  name,
+  summary: '',
+  answers: stems.length > 0 ? 'stems' : 'text',
+  stems,
+  engine_ids: [],
+})
+
+/** What the service would list with a model for songs. */
+async function signedInWithStems({ t, winnow, browser }: Place): Promise<Page> {
+  const context = await browser.newContext()
+  t.after(() => context.close())
+  const separators = [model('htdemucs', ['drums', 'bass', 'other', 'vocals']), model('mini', [])]
+  const body = JSON.stringify({ object: 'list', data: [{ separators }] })
+  await context.route('**/v1/models', (route) =>
+    route.fulfill({ contentType: 'application/json', body }),
+  )
+  return signedIn({ t, winnow, browser: { newContext: async () => context } as never })
+}
+
+async function withStems(place: Place): Promise<void> {
+  const page = await signedInWithStems(place)
+  const stems = page.getByRole('group', { name: 'Stems' })
+  const stem = (name: string) => stems.getByRole('button', { name, exact: true })
+  const pressed = () => stems.locator('[aria-pressed=true]').allInnerTexts()
+  await stem('vocals').focus()
+  await page.keyboard.press('Enter')
+  await answers(page).getByText('htdemucs answers “vocals”: vocals').waitFor()
+  await stem('drums').click()
+  assert.deepEqual(await pressed(), ['drums', 'vocals'])
+  assert.equal(await page.getByRole('textbox', { name: 'Prompt 2' }).inputValue(), 'drums')
+  await stem('vocals').click()
+  assert.equal(await page.getByLabel('Prompt 1').inputValue(), 'drums')
+  await stem('drums').click()
+  assert.deepEqual(await pressed(), [])
+  assert.equal(await page.getByLabel('Prompt 1').inputValue(), '')
+  await page.getByLabel('Prompt 1').fill('Karaoke')
+  await answers(page).getByText('htdemucs answers “Karaoke”: all but vocals').waitFor()
+  await page.getByLabel('Prompt 1').fill('a dog')
+  await answers(page).getByText('mini answers “a dog”').waitFor()
+  await assertAccessible(page, 'the form with stems')
+}
+
+async function chosenModel(place: Place): Promise<void> {
+  const page = await signedInWithStems(place)
+  await chooseExample(page)
+  await page.getByLabel('Prompt 1').fill('a dog')
+  await page.getByText('Options').click()
+  await page.getByLabel('Model').selectOption('htdemucs')
+  await answers(page).getByText('"a dog" is not one of the stems').waitFor()
+  await page.getByLabel('Model').selectOption('mini')
+  await answers(page).getByText('mini answers “a dog”').waitFor()
+  const submitted = nextInput<{ separator: string }>(page)
+  await page.getByRole('button', { name: 'Separate', exact: true }).click()
+  assert.equal((await submitted).separator, 'mini')
+}
+
+test('the page and the models', async (t) => {
+  const browser = await launchBrowser(t, await anyChromium())
+  const winnow = await startWinnow(t)
+  const cases: [string, (place: Place) => Promise<void>][] = [
+    ['without a model for songs it says how to get one', withoutStems],
+    ['stems are buttons, and each prompt has its model', withStems],
+    ['a model that was chosen is submitted', chosenModel],
+  ]
+  for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
+})

@@ -1,0 +1,71 @@
+import { useEffect, useState } from 'preact/hooks'
+import { givenPrompts, options, prompts, PROMPTS_MAX } from '../state/draft.ts'
+import { answerTo, separators, separatorsProblem, stemNames } from '../state/separators.ts'
+
+/** A screen reader should not be interrupted by each letter. */
+const QUIET_MS = 500
+
+/** Names the model that answers each prompt, once nobody types for a moment. */
+export function Answers() {
+  const isKnown = separators.value.length > 0
+  const { separator } = options.value
+  const asked = isKnown ? givenPrompts() : []
+  const text = asked.map((prompt) => answerTo(prompt, separator ?? undefined)).join('\n')
+  const [said, setSaid] = useState('')
+  useEffect(() => {
+    const timer = setTimeout(() => setSaid(text), QUIET_MS)
+    return () => clearTimeout(timer)
+  }, [text])
+  return (
+    <div role="status" aria-label="Who answers" class="answers quiet">
+      {said.split('\n').map((line) => line !== '' && <p key={line}>{line}</p>)}
+      {separatorsProblem.value !== '' && <p>The models are not known: {separatorsProblem.value}</p>}
+    </div>
+  )
+}
+
+/** The stems of a song as buttons; without a model that has any, how to get one. */
+export function Stems() {
+  const stems = stemNames()
+  if (separators.value.length === 0) return null
+  if (stems.length === 0) return <NoStems />
+  const names = stems.includes('vocals') ? [...stems, 'instrumental'] : stems
+  const given = givenPrompts().map((prompt) => prompt.toLowerCase())
+  const isFull = given.length >= PROMPTS_MAX
+  return (
+    <div role="group" aria-label="Stems" class="choice">
+      {names.map((name) => (
+        <button
+          key={name}
+          type="button"
+          aria-pressed={given.includes(name)}
+          disabled={isFull && !given.includes(name)}
+          onClick={() => toggle(name)}
+        >
+          {name}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+function NoStems() {
+  return (
+    <p class="quiet">
+      No model for songs is installed. Whoever runs this service installs one with{' '}
+      <code>winnow model fetch htdemucs</code>: see <a href="/docs/guides/stems.html">the guide</a>.
+    </p>
+  )
+}
+
+/** Adds a prompt, in the first field that is empty, or takes it away. */
+function toggle(name: string): void {
+  const isOther = (prompt: string) => prompt.trim().toLowerCase() !== name
+  const others = prompts.value.filter(isOther)
+  if (others.length === prompts.value.length) {
+    const filled = others.filter((prompt) => prompt.trim() !== '')
+    prompts.value = [...filled, name]
+  } else {
+    prompts.value = others.length > 0 ? others : ['']
+  }
+}

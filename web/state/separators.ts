@@ -1,0 +1,39 @@
+/** The models that the service has, and which of them answers a prompt. */
+
+import { signal } from '@preact/signals'
+import type { ModelList } from '../../clients/typescript/client.ts'
+import { routePrompt } from '../../shared/route-prompt.ts'
+import { currentClient, messageOf } from './credential.ts'
+
+export type Separator = NonNullable<ModelList['data'][number]['separators']>[number]
+
+/** In order of preference; none while no engine is there, or the service does not list them. */
+export const separators = signal<readonly Separator[]>([])
+/** Why they are not known. */
+export const separatorsProblem = signal('')
+
+export async function loadSeparators(): Promise<void> {
+  try {
+    const { data } = await currentClient().models()
+    separators.value = data[0]?.separators ?? []
+    separatorsProblem.value = ''
+  } catch (error) {
+    separatorsProblem.value = messageOf(error)
+  }
+}
+
+/** The stems of all models, each once. */
+export const stemNames = (): string[] => [
+  ...new Set(separators.value.flatMap(({ stems }) => stems.map((stem) => stem.toLowerCase()))),
+]
+
+/** What answers a prompt, or why nothing does. */
+export function answerTo(prompt: string, separator?: string): string {
+  try {
+    const { model, stems, isWithout } = routePrompt(prompt, separators.value, separator)
+    if (stems.length === 0) return `${model} answers “${prompt}”`
+    return `${model} answers “${prompt}”: ${isWithout ? 'all but ' : ''}${stems.join(' and ')}`
+  } catch (error) {
+    return (error as Error).message
+  }
+}
