@@ -1,5 +1,6 @@
-// Makes the playground in .runtime/web: one script, one style sheet and the examples, each under a
-// name with its hash, with compressed copies beside what a page loads first.
+// Makes the playground in .runtime/web: a script, the encoders that it loads on demand, a style
+// sheet and the examples, each under a name with its hash, with compressed copies of all but the
+// examples.
 
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -26,12 +27,12 @@ const examples = EXAMPLES.map(({ name, prompts }) => {
     prompts: prompts.map(({ prompt }) => prompt),
   }
 })
-const { outputFiles, metafile } = await build({
+const shared = {
   metafile: true,
   absWorkingDir: ROOT,
-  entryPoints: { page: 'web/main.tsx', style: 'web/style.css' },
   outdir: join(fresh, 'assets'),
   entryNames: '[name]-[hash]',
+  chunkNames: '[name]-[hash]',
   bundle: true,
   minify: true,
   write: false,
@@ -39,18 +40,27 @@ const { outputFiles, metafile } = await build({
   target: 'es2022',
   legalComments: 'none', // the licences lie beside
   tsconfig: 'web/tsconfig.json',
-  define: { EXAMPLES: JSON.stringify(examples) },
-})
-let html = outputFiles.reduce(
-  (page, { path, contents }) => {
-    writeFileSync(path, contents)
-    compress(path, contents)
-    const placeholder = /page-\w+\.js$/.test(path) ? '{{script}}' : '{{style}}'
-    return page.replace(placeholder, basename(path))
+}
+// Built apart from the page, which would else wait for what both have in common.
+const encoders = await build({ ...shared, entryPoints: ['web/audio/convert.ts'], splitting: true })
+const { outputFiles, metafile } = await build({
+  ...shared,
+  entryPoints: { page: 'web/main.tsx', style: 'web/style.css' },
+  define: {
+    EXAMPLES: JSON.stringify(examples),
+    CONVERT: JSON.stringify(addressOf(encoders.outputFiles, 'convert')),
   },
-  readFileSync(join(ROOT, 'web/index.html'), 'utf8'),
-)
-const licences = licenceTexts(packagesOf(Object.keys(metafile.inputs)))
+  external: ['/playground/*'],
+})
+for (const { path, contents } of [...outputFiles, ...encoders.outputFiles]) {
+  writeFileSync(path, contents)
+  compress(path, contents)
+}
+let html = readFileSync(join(ROOT, 'web/index.html'), 'utf8')
+  .replace('{{script}}', addressOf(outputFiles, 'page'))
+  .replace('{{style}}', addressOf(outputFiles, 'style'))
+const inputs = [metafile, encoders.metafile].flatMap(({ inputs }) => Object.keys(inputs))
+const licences = licenceTexts(packagesOf(inputs))
 const licencesName = `licences-${hashOf(licences).slice(0, 8)}.txt`
 writeFileSync(join(fresh, 'assets', licencesName), licences)
 html = html.replace('{{licences}}', licencesName)
@@ -58,6 +68,12 @@ writeFileSync(join(fresh, 'index.html'), html)
 compress(join(fresh, 'index.html'), html)
 rmSync(out, { recursive: true, force: true })
 renameSync(fresh, out)
+
+/** How the page names a file that was built. */
+function addressOf(files, name) {
+  const built = files.map(({ path }) => basename(path)).find((file) => file.startsWith(`${name}-`))
+  return `/playground/assets/${built}`
+}
 
 function compress(path, contents) {
   writeFileSync(`${path}.br`, brotliCompressSync(contents))

@@ -39,10 +39,17 @@ export function chooseCopy(
   return name
 }
 
-/** The headers of a document, which no other page may frame, watch or know the address of. */
-export function protectPage(reply: FastifyReply, config: Deps['config']): FastifyReply {
+/**
+ * The headers of a document, which no other page may frame, watch or know the address of.
+ * @param scripts the directives of its policy for scripts
+ */
+export function protectPage(
+  reply: FastifyReply,
+  config: Deps['config'],
+  scripts: readonly string[] = ["script-src 'self'"],
+): FastifyReply {
   return reply
-    .header('content-security-policy', contentSecurityPolicy(config))
+    .header('content-security-policy', contentSecurityPolicy(config, scripts))
     .header('permissions-policy', 'camera=(), geolocation=(), microphone=(self)')
     .header('referrer-policy', 'no-referrer')
     .header('cross-origin-opener-policy', 'same-origin')
@@ -52,11 +59,14 @@ export function protectPage(reply: FastifyReply, config: Deps['config']): Fastif
  * Scripts of ours alone, and connections to this service and where its media lies. Styles may be
  * inline: the drawing of waveforms, diagrams and the API reference set them.
  */
-function contentSecurityPolicy({ publicUrl, mediaOrigins }: Deps['config']): string {
+function contentSecurityPolicy(
+  { publicUrl, mediaOrigins }: Deps['config'],
+  scripts: readonly string[],
+): string {
   const media = ["'self'", new URL(publicUrl()).origin, ...mediaOrigins].join(' ')
   return [
     "default-src 'none'",
-    "script-src 'self'",
+    ...scripts,
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data: blob:",
     `media-src ${media} blob:`,

@@ -9,6 +9,9 @@ import { PLAYGROUND } from './sessions.ts'
 /** The names of assets carry their hashes. */
 const FOR_A_YEAR = 'public, max-age=31536000, immutable'
 
+/** The encoders of FLAC and MP3 are WebAssembly, in workers that the page's script makes. */
+const SCRIPTS = ["script-src 'self' 'wasm-unsafe-eval'", 'worker-src blob:']
+
 const hidden = { schema: { hide: true } }
 
 /** The page at `/` as set-up has made it; read once, since it is small. */
@@ -17,7 +20,7 @@ export function playgroundRoutes(app: FastifyInstance, { config }: Pick<Deps, 'c
   const page = readFiles(folder)
   const assets = readFiles(join(folder, 'assets'))
   app.get('/', hidden, async (request, reply) => {
-    protectPage(reply, config)
+    protectPage(reply, config, SCRIPTS)
     const absent = 'The page is not built here: `npm run setup` builds it.'
     return send(page, 'index.html', { request, reply, absent, caching: 'no-cache' })
   })

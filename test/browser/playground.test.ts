@@ -54,7 +54,7 @@ async function fromDropToNullTest(place: Place): Promise<void> {
 /** What is heard is what the service has stored: solo and mute pick lanes, gains scale them. */
 async function assertSound(page: Page): Promise<void> {
   const saved = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'Download piano' }).click()
+  await page.getByRole('link', { name: /^Download piano/ }).click()
   const download = await saved
   assert.equal(download.suggestedFilename(), 'a song.piano.wav')
   const target = await planesOf(download)
@@ -117,7 +117,7 @@ async function twoPrompts(place: Place): Promise<void> {
   const mixture = await readWav16(examplePath(SPEECH_OVER_PIANO))
   assert.ok(largestDifference(await saveMix(page), mixture) <= ROUNDING, 'lanes add up')
   await page.reload()
-  await page.getByRole('button', { name: 'Download speech' }).waitFor() // it is one request
+  await page.getByRole('link', { name: /^Download speech/ }).waitFor() // it is one request
 }
 
 async function cancelAndReload(place: Place): Promise<void> {
@@ -347,7 +347,7 @@ async function allOptions(place: Place): Promise<void> {
   })
   await playerIsThere(page)
   const saved = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'Download piano' }).click()
+  await page.getByRole('link', { name: /^Download piano/ }).click()
   assert.equal((await saved).suggestedFilename(), 'speech-over-piano.piano.flac')
 }
 

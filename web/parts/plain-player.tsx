@@ -58,8 +58,7 @@ function PlainOutput({ label, output, waveform }: PlainOutputProps) {
   return (
     <figure>
       <figcaption>
-        {label} <a href={output.url}>Download</a>{' '}
-        <FurtherButton label={label} output={output} />
+        {label} <FurtherButton label={label} output={output} />
       </figcaption>
       {waveform && (
         <div class="waveform" ref={box} role="img" aria-label={`Waveform of ${label}`} />

@@ -1,11 +1,11 @@
-import { computed, signal } from '@preact/signals'
+import { computed } from '@preact/signals'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { encodeWav } from '../audio/wav.ts'
 import type { Mixer } from '../audio/mixer.ts'
 import { predictedSpans } from '../audio/spans.ts'
-import { currentClient, messageOf } from '../state/credential.ts'
 import type { Loaded } from '../state/player.ts'
 import type { OpenRequest } from '../state/request.ts'
+import { making, save } from '../state/save.ts'
 import { listenToKeys } from './keys.ts'
 import { LaneRow } from './lane-row.tsx'
 import { NullTest } from './null-test.tsx'
@@ -13,8 +13,6 @@ import { Video } from './video.tsx'
 import { createView } from './waveform.tsx'
 
 const ZOOM_MAX = 400
-/** A browser has read a saved file by then. */
-const SAVING_MS_MAX = 60_000
 const ZOOM_STEP = 1.6
 
 export function Player({ loaded, request }: { loaded: Loaded; request: OpenRequest }) {
@@ -68,7 +66,7 @@ export function Player({ loaded, request }: { loaded: Loaded; request: OpenReque
         </p>
       )}
       <NullTest loaded={loaded} />
-      <Downloads mixer={mixer} name={request.name} />
+      <SaveMix mixer={mixer} name={request.name} />
       <Shortcuts />
     </div>
   )
@@ -132,51 +130,14 @@ function LoopButton({ mixer }: { mixer: Mixer }) {
   )
 }
 
-const isSaving = signal(false)
-const saveProblem = signal('')
-
-/** Saves bytes as a file of this name. */
-async function save(make: () => Promise<Blob>, name: string): Promise<void> {
-  isSaving.value = true
-  saveProblem.value = ''
-  try {
-    const href = URL.createObjectURL(await make())
-    Object.assign(document.createElement('a'), { href, download: name }).click()
-    setTimeout(() => URL.revokeObjectURL(href), SAVING_MS_MAX)
-  } catch (error) {
-    saveProblem.value = messageOf(error)
-  } finally {
-    isSaving.value = false
-  }
-}
-
-function Downloads({ mixer, name }: { mixer: Mixer; name: string }) {
+/** The lanes as they sound now, with solo, mute and gains. */
+function SaveMix({ mixer, name }: { mixer: Mixer; name: string }) {
+  const mixName = `${name.replace(/\.[^.]*$/, '')}.mix.wav`
   const mix = async () => encodeWav(await mixer.render())
-  const file = async (url: string) => (await currentClient().open(url)).blob()
   return (
-    <div class="downloads">
-      {mixer.lanes.map(
-        ({ label, output }) =>
-          output && (
-            <button
-              key={label}
-              disabled={isSaving.value}
-              onClick={() => void save(() => file(output.url), output.name)}
-            >
-              Download {label}
-            </button>
-          ),
-      )}
-      <button
-        disabled={isSaving.value}
-        onClick={() => void save(mix, `${name.replace(/\.[^.]*$/, '')}.mix.wav`)}
-      >
-        Save this mix
-      </button>
-      <p role="alert" class="problem">
-        {saveProblem.value}
-      </p>
-    </div>
+    <button disabled={making.value !== null} onClick={() => void save(mixName, mix)}>
+      Save this mix
+    </button>
   )
 }
 

@@ -4,6 +4,7 @@ import { currentClient, messageOf } from '../state/credential.ts'
 import { isDecodable, load, type Loaded } from '../state/player.ts'
 import { cancel, close, type OpenRequest } from '../state/request.ts'
 import { entries } from '../state/several-files.ts'
+import { Downloads } from './downloads.tsx'
 import { Player } from './player.tsx'
 import { PlainPlayer } from './plain-player.tsx'
 import { detailOf, stateOf } from './status-text.ts'
@@ -127,6 +128,7 @@ function Sounds({ request, result, loaded, isPlain }: SoundsProps) {
       ) : (
         <PlainPlayer request={request} result={result} />
       )}
+      <Downloads request={request} result={result} />
       {deleteAfter !== undefined && (
         <p class="quiet">
           The service keeps these files until <Time of={deleteAfter} />.

@@ -8,6 +8,7 @@ import { Mixer, type Lane, type Output } from '../audio/mixer.ts'
 import { nullTest } from '../audio/null-test.ts'
 import { currentClient } from './credential.ts'
 import type { OutputPlace } from './draft.ts'
+import { filesOf, type StoredFile } from './output-files.ts'
 import type { OpenRequest } from './request.ts'
 
 export interface Loaded {
@@ -23,6 +24,7 @@ export interface NamedOutput {
   kind: 'target' | 'residual'
   label: string
   output: Output
+  files: readonly StoredFile[]
 }
 
 /**
@@ -38,10 +40,12 @@ export function outputsOf({ id, prompts }: OpenRequest, { data }: Result): Named
     kind: 'target',
     label: labelOf(prompts[i]!, i),
     output: outputOf(file, { request_id: id, output: 'target', output_index: i }),
+    files: filesOf(file),
   }))
   const place: OutputPlace = { request_id: id, output: 'residual' }
-  const residual = outputOf(data.residual, place)
-  return [...targets, { kind: 'residual', label: 'Residual', output: residual }]
+  const output = outputOf(data.residual, place)
+  const files = filesOf(data.residual)
+  return [...targets, { kind: 'residual', label: 'Residual', output, files }]
 }
 
 const outputOf = ({ url, file_name: name }: OutputFile, place: OutputPlace): Output => ({

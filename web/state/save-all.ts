@@ -4,8 +4,8 @@
  */
 
 import { signal } from '@preact/signals'
-import type { OutputFile } from '../../clients/typescript/client.ts'
 import { currentClient, messageOf } from './credential.ts'
+import { filesOf } from './output-files.ts'
 import { patiently } from './patience.ts'
 import { entries, outcomeOf, type Entry } from './several-files.ts'
 
@@ -55,7 +55,7 @@ async function saveEntry(
   if (current.kind !== 'submitted') return 0
   const client = currentClient(signal)
   const { data } = await patiently(() => client.result(current.id), { signal })
-  const outputs = [...(data.targets ?? [data.target]), data.residual].flatMap(partsOf)
+  const outputs = [...(data.targets ?? [data.target]), data.residual].flatMap(filesOf)
   let folder = root
   for (const name of path.split('/').slice(0, -1)) {
     folder = await folder.getDirectoryHandle(name, { create: true })
@@ -66,12 +66,6 @@ async function saveEntry(
   }
   return outputs.length
 }
-
-/** The sound, and the picture with it where there is one. */
-const partsOf = ({ url, video_url: video, file_name: name }: OutputFile) => [
-  { url, name },
-  ...(video === undefined ? [] : [{ url: video, name: name.replace(/\.\w+$/, '.mp4') }]),
-]
 
 /** `song.piano (2).wav` where `song.piano.wav` is there. */
 async function freeName(folder: FileSystemDirectoryHandle, wanted: string): Promise<string> {

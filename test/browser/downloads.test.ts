@@ -1,0 +1,172 @@
+/** What was separated leaves the page: in each format, with its picture, and all at once. */
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import type { Download, Page } from 'playwright-core'
+import { openMixture } from '../../engine/media/decode.ts'
+import { anyChromium, launchBrowser } from './browser.ts'
+import {
+  assertAccessible,
+  chooseExample,
+  largestDifference,
+  playerIsThere,
+  separate,
+  signedIn,
+  type Place,
+} from './playground.ts'
+import { makeMedia } from '../support/make-media.ts'
+import { concatenate, noise } from '../support/signals.ts'
+import { startWinnow } from '../support/start-winnow.ts'
+
+const LIMITS = { mediaSecondsMax: 60, channelsMax: 2, sampleRate: null }
+
+async function saved(page: Page, name: string, role: 'link' | 'button'): Promise<Download> {
+  const download = page.waitForEvent('download')
+  await page.getByRole(role, { name, exact: true }).click()
+  return download
+}
+
+/** Downloads have no extension on the disk: what they are is read of their bytes. */
+async function heard(download: Download) {
+  const mixture = await openMixture(await download.path(), LIMITS)
+  const blocks: Float32Array[][] = []
+  for await (const block of mixture.blocks()) blocks.push(block)
+  const planes = blocks[0]!.map((_, c) => concatenate(blocks.map((block) => block[c]!)))
+  await mixture.close()
+  return { ...mixture, planes, codec: mixture.codec, hasVideo: mixture.hasVideo }
+}
+
+async function video(place: Place): Promise<void> {
+  const path = join(place.winnow.folder, 'scene.mp4')
+  await makeMedia(path, 'mp4', {
+    audio: { planes: [noise(3, 44_100)], sampleRate: 44_100, encoder: 'aac' },
+    video: { seconds: 3, encoder: 'libx264' },
+  })
+  const page = await signedIn(place)
+  await page.getByLabel('Choose files').setInputFiles(path)
+  await page.getByLabel('Prompt 1').fill('speech')
+  await separate(page)
+  await playerIsThere(page)
+  for (const [label, name] of [
+    ['speech', 'scene.speech.mp4'],
+    ['Residual', 'scene.rest.without-speech.mp4'],
+  ] as const) {
+    const download = await saved(page, `Download ${label} as MP4`, 'link')
+    assert.equal(download.suggestedFilename(), name)
+    const { codec, hasVideo, planes } = await heard(download)
+    assert.deepEqual([codec, hasVideo], ['aac', true])
+    assert.ok(Math.abs(planes[0]!.length / 44_100 - 3) < 0.1)
+  }
+  await assertAccessible(page, 'downloads of a video')
+
+  const zip = await saved(page, 'All as one ZIP', 'button')
+  assert.equal(zip.suggestedFilename(), 'scene.speech.zip')
+  assert.deepEqual(namesIn(await zip.path()), [
+    ...['scene.speech.wav', 'scene.speech.mp4'],
+    ...['scene.rest.without-speech.wav', 'scene.rest.without-speech.mp4'],
+  ])
+}
+
+/** By a program that is not ours, which reads each file in it. */
+function namesIn(path: string): string[] {
+  const list =
+    'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); assert z.testzip() is None; print(*z.namelist())'
+  return execFileSync('python3', ['-c', list, path], { encoding: 'utf8' }).trim().split(' ')
+}
+
+async function otherFormats(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  await chooseExample(page)
+  await page.getByLabel('Prompt 1').fill('piano')
+  await separate(page)
+  await playerIsThere(page)
+  const wav = await heard(await saved(page, 'Download piano as WAV', 'link'))
+  const download = await saved(page, 'Download piano as FLAC', 'button')
+  assert.equal(download.suggestedFilename(), 'speech-over-piano.piano.flac')
+  const flac = await heard(download)
+  assert.equal(flac.codec, 'flac')
+  assert.equal(largestDifference(flac.planes, wav.planes), 0, 'FLAC has the same samples')
+  const mp3 = await saved(page, 'Download Residual as MP3', 'button')
+  assert.equal(mp3.suggestedFilename(), 'speech-over-piano.rest.without-piano.mp3')
+  const { codec, sampleRate, planes } = await heard(mp3)
+  assert.deepEqual([codec, sampleRate], ['mp3', wav.sampleRate])
+  assert.ok(Math.abs(planes[0]!.length - wav.planes[0]!.length) < 3_000)
+}
+
+/** A service that gave FLAC, and one whose file is gone. */
+async function fromFlac(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  await chooseExample(page)
+  await page.getByLabel('Prompt 1').fill('piano')
+  await page.getByText('Options').click()
+  await page.getByLabel('Format').selectOption('flac')
+  await separate(page)
+  await playerIsThere(page)
+  const flac = await heard(await saved(page, 'Download piano as FLAC', 'link'))
+  const wav = await heard(await saved(page, 'Download piano as WAV', 'button'))
+  assert.equal(largestDifference(flac.planes, wav.planes), 0)
+  await page.route('**/media/outputs/**', (route) => route.fulfill({ status: 404 }))
+  await page.getByRole('button', { name: 'Download piano as MP3' }).click()
+  await page.getByRole('alert').filter({ hasText: 'speech-over-piano.piano.mp3: ' }).waitFor()
+  assert.equal(await page.getByRole('button', { name: 'All as one ZIP' }).isEnabled(), true)
+}
+
+interface Picker {
+  asked: { suggestedName: string }[]
+}
+
+/** Two hours, as its result says: the archive is written where somebody says, never held whole. */
+async function longZip(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  await page.evaluate(() => {
+    const asked: object[] = []
+    Object.assign(globalThis, {
+      asked,
+      async showSaveFilePicker(options: object) {
+        asked.push(options)
+        const folder = await navigator.storage.getDirectory()
+        return folder.getFileHandle('all.zip', { create: true })
+      },
+    })
+  })
+  await page.route('**/result', async (route) => {
+    const reply = await route.fetch()
+    const result = (await reply.json()) as { data: object }
+    await route.fulfill({ json: { ...result, data: { ...result.data, duration: 7_200 } } })
+  })
+  await chooseExample(page)
+  await page.getByLabel('Prompt 1').fill('piano')
+  await separate(page)
+  await page.getByRole('button', { name: 'All as one ZIP' }).click()
+  const isSaved = () => {
+    const { asked } = globalThis as unknown as Picker
+    const making = document.querySelector('.downloads progress')
+    return asked.length > 0 && !making
+  }
+  await page.waitForFunction(isSaved)
+  const [asked, bytes] = await page.evaluate(async () => {
+    const folder = await navigator.storage.getDirectory()
+    const file = await (await folder.getFileHandle('all.zip')).getFile()
+    const { asked } = globalThis as unknown as Picker
+    return [asked, [...new Uint8Array(await file.arrayBuffer())]] as const
+  })
+  assert.deepEqual(asked, [{ suggestedName: 'speech-over-piano.piano.zip' }])
+  const path = join(place.winnow.folder, 'all.zip')
+  await writeFile(path, new Uint8Array(bytes))
+  assert.equal(namesIn(path).length, 2)
+}
+
+test('what was separated is saved', async (t) => {
+  const browser = await launchBrowser(t, await anyChromium())
+  const winnow = await startWinnow(t)
+  const cases: [string, (place: Place) => Promise<void>][] = [
+    ['a video is saved with its picture, and all as one ZIP', video],
+    ['the page makes FLAC and MP3 of WAV', otherFormats],
+    ['the page makes WAV of FLAC, and says what fails', fromFlac],
+    ['all of two hours are written as one ZIP where one says', longZip],
+  ]
+  for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
+})

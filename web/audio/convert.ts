@@ -1,0 +1,112 @@
+/**
+ * Makes an output in another format, piece by piece: the media is never whole in memory. Loaded
+ * when somebody asks for it, since the encoders are larger than the page.
+ */
+
+import {
+  Conversion,
+  FLAC,
+  FlacOutputFormat,
+  Input,
+  MP3,
+  Mp3OutputFormat,
+  Output,
+  StreamTarget,
+  UrlSource,
+  WAVE,
+  WavOutputFormat,
+  type ConversionAudioOptions,
+  type OutputFormat,
+  type StreamTargetChunk,
+} from 'mediabunny'
+
+export type SoundFormat = 'wav' | 'flac' | 'mp3'
+
+/** The size field of a WAV file ends there; RF64 has a larger one. */
+const WAV_BYTES_MAX = 2 ** 32
+const WAV_BYTES_OF_SAMPLE = 3
+const MP3_BITS_PER_SECOND = 256_000
+
+export interface ConvertOptions {
+  signal: AbortSignal
+  /** Gets the part that is done, from 0 to 1. */
+  onProgress(part: number): void
+}
+
+/** @throws Error when this browser can't make it, or the media is not there any more */
+export async function convert(
+  url: string,
+  format: SoundFormat,
+  { signal, onProgress }: ConvertOptions,
+): Promise<Blob> {
+  await registerEncoder(format)
+  const input = new Input({ source: new UrlSource(url), formats: [WAVE, FLAC, MP3] })
+  try {
+    const collected = new CollectedBlob()
+    const output = new Output({
+      format: await formatOf(format, input),
+      target: new StreamTarget(collected.writable, { chunked: true }),
+    })
+    const conversion = await Conversion.init({ input, output, audio: AUDIO[format] })
+    if (!conversion.isValid) {
+      const [discarded] = conversion.discardedTracks
+      throw new Error(`This browser can't make it: ${discarded?.reason ?? 'there is no sound'}.`)
+    }
+    conversion.onProgress = onProgress
+    signal.throwIfAborted()
+    const cancel = () => void conversion.cancel()
+    signal.addEventListener('abort', cancel, { once: true })
+    await conversion.execute()
+    return collected.blob(output.format.mimeType)
+  } finally {
+    input.dispose()
+  }
+}
+
+/** Samples keep their 24 bits where the format has them. */
+const AUDIO: Readonly<Record<SoundFormat, ConversionAudioOptions>> = {
+  wav: { codec: 'pcm-s24' },
+  flac: { codec: 'flac' },
+  mp3: { codec: 'mp3', bitrate: MP3_BITS_PER_SECOND },
+}
+
+/** No browser has encoders of both. */
+async function registerEncoder(format: SoundFormat): Promise<void> {
+  if (format === 'flac') (await import('@mediabunny/flac-encoder')).registerFlacEncoder()
+  if (format === 'mp3') (await import('@mediabunny/mp3-encoder')).registerMp3Encoder()
+}
+
+async function formatOf(format: SoundFormat, input: Input): Promise<OutputFormat> {
+  if (format === 'flac') return new FlacOutputFormat()
+  if (format === 'mp3') return new Mp3OutputFormat()
+  const track = await input.getPrimaryAudioTrack()
+  if (!track) return new WavOutputFormat()
+  const samples = (await track.computeDuration()) * track.sampleRate * track.numberOfChannels
+  return new WavOutputFormat({ large: samples * WAV_BYTES_OF_SAMPLE >= WAV_BYTES_MAX })
+}
+
+/** Pieces of a file, which the browser may keep on its disk; late ones correct the head. */
+class CollectedBlob {
+  readonly #parts: Blob[] = []
+  readonly #corrections: { position: number; data: Uint8Array<ArrayBuffer> }[] = []
+  #bytes = 0
+
+  readonly writable = new WritableStream<StreamTargetChunk>({
+    write: ({ data, position }) => {
+      const added = data.subarray(Math.max(0, this.#bytes - position))
+      const corrected = data.subarray(0, Math.max(0, this.#bytes - position))
+      if (corrected.length > 0) this.#corrections.push({ position, data: corrected.slice() })
+      if (added.length > 0) this.#parts.push(new Blob([added]))
+      this.#bytes += added.length
+    },
+  })
+
+  blob(type: string): Blob {
+    const all = this.#corrections.reduce(
+      (blob, { position, data }) =>
+        new Blob([blob.slice(0, position), data, blob.slice(position + data.length)]),
+      new Blob(this.#parts),
+    )
+    return all.slice(0, all.size, type)
+  }
+}

@@ -1,0 +1,83 @@
+/** Saves what the page makes as files of this computer, one at a time. */
+
+import { signal } from '@preact/signals'
+import { downloadZip } from 'client-zip'
+import type { SoundFormat } from '../audio/convert.ts'
+import { currentClient, messageOf } from './credential.ts'
+import { withExtension, type StoredFile } from './output-files.ts'
+
+/** The address of web/audio/convert.ts, set by the build. */
+declare const CONVERT: string
+
+/** A browser has read a saved file by then. */
+const SAVING_MS_MAX = 60_000
+
+/** What is being made, and how far it is: from 0 to 1, null: nobody knows. */
+export const making = signal<{ name: string; part: number | null; abort: AbortController } | null>(
+  null,
+)
+export const saveProblem = signal('')
+
+/** @param make answers the bytes; null: they are saved already */
+export async function save(
+  name: string,
+  make: (abort: AbortController) => Promise<Blob | null>,
+): Promise<void> {
+  const abort = new AbortController()
+  making.value = { name, part: null, abort }
+  saveProblem.value = ''
+  try {
+    const blob = await make(abort)
+    if (blob && !abort.signal.aborted) download(blob, name)
+  } catch (error) {
+    if (!abort.signal.aborted) saveProblem.value = `${name}: ${messageOf(error)}`
+  } finally {
+    making.value = null
+  }
+}
+
+function download(blob: Blob, name: string): void {
+  const href = URL.createObjectURL(blob)
+  Object.assign(document.createElement('a'), { href, download: name }).click()
+  setTimeout(() => URL.revokeObjectURL(href), SAVING_MS_MAX)
+}
+
+/** Makes a file of the service in another format. */
+export const saveAs = ({ url, name }: StoredFile, format: SoundFormat): Promise<void> => {
+  const madeName = withExtension(name, format)
+  return save(madeName, async (abort) => {
+    const { convert } = (await import(CONVERT)) as typeof import('../audio/convert.ts')
+    const onProgress = (part: number) => (making.value = { name: madeName, part, abort })
+    return convert(url, format, { signal: abort.signal, onProgress })
+  })
+}
+
+interface FilePicker {
+  showSaveFilePicker?(options: { suggestedName: string }): Promise<FileSystemFileHandle>
+}
+
+/**
+ * All files as one, stored as they are.
+ * @param isLarge it goes straight to the disk, where the browser lets a page write there
+ */
+export const saveZip = (
+  files: readonly StoredFile[],
+  name: string,
+  isLarge: boolean,
+): Promise<void> =>
+  save(name, async ({ signal }) => {
+    const { showSaveFilePicker: pick } = globalThis as FilePicker
+    const handle = isLarge && pick ? await pick({ suggestedName: name }).catch(() => null) : null
+    if (isLarge && pick && !handle) return null // nobody chose a place
+    const { body } = downloadZip(opened(files, signal))
+    if (!handle)
+      return new Response(body, { headers: { 'content-type': 'application/zip' } }).blob()
+    await body!.pipeTo(await handle.createWritable(), { signal })
+    return null
+  })
+
+/** Each is fetched when the one before is written. */
+async function* opened(files: readonly StoredFile[], signal: AbortSignal) {
+  const client = currentClient(signal)
+  for (const { url, name } of files) yield { name, input: await client.open(url) }
+}
