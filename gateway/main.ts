@@ -49,6 +49,7 @@ import { defaultMediaBytesMax } from './accounts/media-quota.ts'
 import { RateLimiter } from './accounts/rate-limit.ts'
 import { RequestFeed } from './requests/request-feed.ts'
 import { createRescuer } from './requests/rescuer.ts'
+import { createAccountCloser } from './requests/account-closer.ts'
 import { createSweeper } from './files/sweeper.ts'
 import { ensureFirstApiKey } from './accounts/first-key.ts'
 import { assertSameSecrets, readSecrets } from './secrets.ts'
@@ -220,6 +221,8 @@ rescuer.start(RESCUE_AFTER_MS)
 broker.followLosses(() => rescuer.streamsLost())
 const sweeper = createSweeper(deps)
 sweeper.start(SWEEP_AFTER_MS)
+const closer = createAccountCloser(deps)
+closer.start(SWEEP_AFTER_MS)
 const { keyUses } = deps
 const keyUseWriter = new Loop({
   name: 'key uses',
@@ -249,7 +252,7 @@ onShutdown(log, async () => {
   const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_MS_MAX)
   await Promise.all([app.close(), grpcServer?.stop(), metricsServer?.stop()])
   clearTimeout(cut)
-  const loops = [publisher, rescuer, sweeper, keyUseWriter]
+  const loops = [publisher, rescuer, sweeper, closer, keyUseWriter]
   await Promise.all([...loops.map((loop) => loop.stop()), ...stopFollowing.map((stop) => stop())])
   await webhooksEnded
   await keyUses.write().catch((error: unknown) => log.warn({ err: error }, KEY_USES_LOST))

@@ -8,6 +8,7 @@ export const ERRORS = {
   UNAUTHENTICATED: { status: 401, message: 'The API key is missing or invalid.' },
   INSUFFICIENT_CREDITS: { status: 402, message: 'The balance does not cover this media.' },
   PERMISSION_DENIED: { status: 403, message: 'The API key lacks the required scope.' },
+  ACCOUNT_DISABLED: { status: 403, message: 'The account of this API key is disabled.' },
   NOT_FOUND: { status: 404, message: 'There is nothing at this address.' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This address does not take that method.' },
   FILE_NOT_UPLOADED: { status: 409, message: 'PUT the bytes of the file to its upload_url first.' },

@@ -19,9 +19,11 @@ import {
   ensureAccount,
   findAccount,
   listAccounts,
-  NOTHING_HELD,
+  NEW_ACCOUNT,
+  updateAccount,
 } from '../store/accounts.ts'
 import {
+  deleteApiKeys,
   findApiKeys,
   listApiKeys,
   putApiKey,
@@ -30,6 +32,7 @@ import {
 } from '../store/api-keys.ts'
 import { addChange, listChanges, type NewChange } from '../store/changes.ts'
 import { inTransaction, type Store } from '../store/database.ts'
+import { deletePageSessionsOf } from '../store/page-sessions.ts'
 import { credit } from '../store/ledger.ts'
 import type { AccountRow, ApiKeyRow, ChangeRow } from '../store/tables.ts'
 
@@ -53,7 +56,7 @@ export async function createAccount(deps: ChangeDeps, body: unknown) {
     metered: metered ? 1 : 0,
     balance_seconds: 0,
     reserved_seconds: 0,
-    ...NOTHING_HELD,
+    ...NEW_ACCOUNT,
   }
   await inTransaction(store, async (store) => {
     await ensureAccount(store, row)
@@ -71,8 +74,67 @@ export async function allAccounts({ store }: AccountDeps) {
 export async function showAccount({ store }: AccountDeps, accountId: string): Promise<Account> {
   const row = await findAccount(store, accountId)
   if (row) return presentAccount(row)
-  throw new ServiceError('NOT_FOUND', { message: `There is no account ${accountId}.` })
+  throw new ServiceError('NOT_FOUND', { message: noAccount(accountId) })
 }
+
+/**
+ * Refuses all calls of an account from now on, and ends its page sessions. Gateways cancel what it
+ * has under way. One that is disabled stays as it is.
+ * @throws ServiceError `NOT_FOUND`
+ */
+export const disableAccount = (deps: ChangeDeps, accountId: string): Promise<Account> =>
+  inTransaction(deps.store, async (store) => {
+    const row = await findKept(store, accountId)
+    if (row.disabled_at !== null) return presentAccount(row)
+    const disabled = { disabled_at: isoTime(deps.clock.now()) }
+    await updateAccount(store, accountId, disabled)
+    await deletePageSessionsOf(store, accountId)
+    await record({ ...deps, store }, 'account.disable', row)
+    return presentAccount({ ...row, ...disabled })
+  })
+
+/**
+ * Admits the keys of a disabled account again. What was canceled stays canceled.
+ * @throws ServiceError `NOT_FOUND`
+ */
+export const enableAccount = (deps: ChangeDeps, accountId: string): Promise<Account> =>
+  inTransaction(deps.store, async (store) => {
+    const row = await findKept(store, accountId)
+    if (row.disabled_at === null) return presentAccount(row)
+    await updateAccount(store, accountId, { disabled_at: null })
+    await record({ ...deps, store }, 'account.enable', row)
+    return presentAccount({ ...row, disabled_at: null })
+  })
+
+/**
+ * Deletes an account for good: its keys, sessions and name at once. Gateways then delete its
+ * requests and all media. Its id stays, with the ledger, its use by day and the record of changes.
+ * @throws ServiceError `NOT_FOUND`, or `INVALID_PARAMETER` for the account that is always there
+ */
+export const deleteAccount = (deps: ChangeDeps, accountId: string): Promise<Account> =>
+  inTransaction(deps.store, async (store) => {
+    const row = await findKept(store, accountId)
+    if (accountId === DEFAULT_ACCOUNT.account_id) {
+      const message = `The account ${accountId} is always there: disable it instead.`
+      throw new ServiceError('INVALID_PARAMETER', { message, param: 'account_id' })
+    }
+    const now = isoTime(deps.clock.now())
+    const deleted = { name: '', disabled_at: row.disabled_at ?? now, deleted_at: now }
+    await updateAccount(store, accountId, deleted)
+    const keys = await deleteApiKeys(store, accountId)
+    await record({ ...deps, store }, 'account.delete', row, { keys })
+    return presentAccount({ ...row, ...deleted })
+  })
+
+/** An account that is not deleted. @throws ServiceError `NOT_FOUND` */
+async function findKept(store: Store, accountId: string): Promise<AccountRow> {
+  const row = await findAccount(store, accountId)
+  if (row && row.deleted_at === null) return row
+  const message = row ? `The account ${accountId} was deleted.` : noAccount(accountId)
+  throw new ServiceError('NOT_FOUND', { message })
+}
+
+const noAccount = (accountId: string) => `There is no account ${accountId}.`
 
 /**
  * Adds seconds to the balance of an account, or subtracts them; once for each reference.
@@ -87,7 +149,7 @@ export async function creditAccount(
 ): Promise<Account> {
   const { seconds, reference = newId('credit') } = checkCredit(body)
   return inTransaction(deps.store, async (store) => {
-    const account = await showAccount({ ...deps, store }, accountId)
+    const account = presentAccount(await findKept(store, accountId))
     const now = isoTime(deps.clock.now())
     const credited = await credit(store, { accountId, reference, seconds, now })
     if (credited === 'new') {
@@ -138,7 +200,7 @@ export async function createKey(deps: ChangeDeps, body: unknown): Promise<NewApi
 async function assertAccount(store: Store, accountId: string, now: string): Promise<void> {
   if (accountId === DEFAULT_ACCOUNT.account_id) {
     await ensureAccount(store, { ...DEFAULT_ACCOUNT, created_at: now })
-  } else if (!(await findAccount(store, accountId))) {
+  } else if ((await findAccount(store, accountId))?.deleted_at !== null) {
     const message = `account_id: there is no account ${accountId}.`
     throw new ServiceError('INVALID_PARAMETER', { param: 'account_id', message })
   }
@@ -235,6 +297,7 @@ async function findKey({ store }: AccountDeps, keyId: string): Promise<ApiKeyRow
 const presentAccount = (row: AccountRow): Account => ({
   account_id: row.account_id,
   name: row.name,
+  status: row.deleted_at !== null ? 'deleted' : row.disabled_at !== null ? 'disabled' : 'active',
   metered: row.metered === 1,
   balance_seconds: row.balance_seconds,
   reserved_seconds: row.reserved_seconds,

@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import type { KeyUses } from './key-uses.ts'
-import { findApiKeys } from '../store/api-keys.ts'
+import { findApiKeys, type HeldApiKey } from '../store/api-keys.ts'
 import type { Store } from '../store/database.ts'
 import type { ApiKeyRow } from '../store/tables.ts'
 
@@ -74,7 +74,7 @@ export function admit(request: FastifyRequest, key: ApiKeyRow): void {
 
 /**
  * The key of whoever sent the header `authorization`.
- * @throws ServiceError `UNAUTHENTICATED`
+ * @throws ServiceError `UNAUTHENTICATED`, or `ACCOUNT_DISABLED` for a key that is valid otherwise
  */
 export async function authenticate(
   { store, clock, keyUses }: AuthDeps,
@@ -82,6 +82,7 @@ export async function authenticate(
 ): Promise<ApiKeyRow> {
   const key = await findKey(store, authorization)
   if (!key || !isValid(key, clock.now())) throw new ServiceError('UNAUTHENTICATED')
+  if (key.disabled_at !== null) throw new ServiceError('ACCOUNT_DISABLED')
   keyUses.note(key.key_id)
   return key
 }
@@ -98,7 +99,7 @@ export const bearerToken = (header: string | undefined): string | undefined =>
   /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1]
 
 /** Read from the database at every call, so that a revoked key is refused at once. */
-async function findKey(store: Store, header: string | undefined): Promise<ApiKeyRow | undefined> {
+async function findKey(store: Store, header: string | undefined): Promise<HeldApiKey | undefined> {
   const key = bearerToken(header)
   if (key === undefined) return undefined
   const hash = hashApiKey(key)

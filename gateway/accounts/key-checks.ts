@@ -3,7 +3,7 @@
 import type { Clock } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { isValid } from './auth.ts'
-import { findApiKeys } from '../store/api-keys.ts'
+import { findApiKeys, type HeldApiKey } from '../store/api-keys.ts'
 import type { Store } from '../store/database.ts'
 import type { ApiKeyRow } from '../store/tables.ts'
 
@@ -13,7 +13,7 @@ const FRESH_MS = 1_000
 const KEYS_MAX = 10_000
 
 interface Reading {
-  row: Promise<ApiKeyRow | undefined>
+  row: Promise<HeldApiKey | undefined>
   /** By `clock.elapsed`. */
   readAt: number
 }
@@ -30,17 +30,21 @@ export class KeyChecks {
 
   /**
    * @param key as it was when its secret was shown
-   * @throws ServiceError `UNAUTHENTICATED` when it has been revoked, rotated or has expired since
+   * @throws ServiceError `UNAUTHENTICATED` when it has been revoked, rotated or has expired since;
+   *   `ACCOUNT_DISABLED`
    */
   async assertStillValid(key: ApiKeyRow): Promise<void> {
     const row = await this.#read(key.key_id)
-    if (row?.key_hash === key.key_hash && isValid(row, this.#clock.now())) return
+    if (row?.key_hash === key.key_hash && isValid(row, this.#clock.now())) {
+      if (row.disabled_at !== null) throw new ServiceError('ACCOUNT_DISABLED')
+      return
+    }
     throw new ServiceError('UNAUTHENTICATED', {
       message: 'The API key is no longer valid: it was revoked or has expired.',
     })
   }
 
-  #read(keyId: string): Promise<ApiKeyRow | undefined> {
+  #read(keyId: string): Promise<HeldApiKey | undefined> {
     const now = this.#clock.elapsed()
     const known = this.#readings.get(keyId)
     if (known && now < known.readAt + FRESH_MS) return known.row

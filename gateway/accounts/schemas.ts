@@ -26,6 +26,7 @@ export const Account = Type.Object(
   {
     account_id: Type.String(),
     name: Type.String(),
+    status: Type.Enum(['active', 'disabled', 'deleted']),
     metered: Type.Boolean({ description: 'Whether separating costs it credits.' }),
     balance_seconds: Type.Integer({ description: 'Seconds of audio.' }),
     reserved_seconds: Type.Integer({ description: 'Of these, for requests under way.' }),

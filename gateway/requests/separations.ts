@@ -136,9 +136,13 @@ export async function cancel(deps: Deps, row: RequestRow): Promise<RequestRow> {
   })
 }
 
-/** False: it has finished already. */
-async function stop(deps: Deps, { request_id: requestId }: RequestRow): Promise<boolean> {
-  const canceled = await failRequest(deps, requestId, 'CANCELED', 'The request was canceled.')
+/** Cancels a request; false: it has finished already. */
+export async function stop(
+  deps: Deps,
+  { request_id: requestId }: RequestRow,
+  message = 'The request was canceled.',
+): Promise<boolean> {
+  const canceled = await failRequest(deps, requestId, 'CANCELED', message)
   if (!canceled) return false
   const now = await findRequest(deps.store, requestId)
   const { job_sequence: sequence = null, engine_id: engineId = null } = now ?? {}

@@ -15,7 +15,7 @@ export function accountRoute(app: FastifyInstance, deps: Deps): void {
         summary: 'Get your account, its balance and how much media it holds',
         description: 'Extension. For a key of any scope.',
         tags: ['account'],
-        response: responses({ 200: Account }, [401, 500]),
+        response: responses({ 200: Account }, [401, 'ACCOUNT_DISABLED', 500]),
       },
     },
     async ({ accountId }) => ({

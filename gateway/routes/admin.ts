@@ -16,6 +16,9 @@ import {
   createAccount,
   createKey,
   creditAccount,
+  deleteAccount,
+  disableAccount,
+  enableAccount,
   revokeKey,
   rotateKey,
   showAccount,
@@ -53,6 +56,7 @@ export function adminRoutes(app: FastifyInstance, deps: Deps): void {
   keepBodyText(app)
   fleetRoute(app, deps)
   accountRoutes(app, deps)
+  closingRoutes(app, deps)
   keyRoutes(app, deps)
 }
 
@@ -136,6 +140,35 @@ function accountRoutes(app: FastifyInstance, deps: Deps): void {
       },
     },
     async (request) => creditAccount(authored(request), request.params.account_id, request.body),
+  )
+}
+
+function closingRoutes(app: FastifyInstance, deps: Deps): void {
+  const authored = authoredBy(deps)
+  for (const [verb, summary, change] of [
+    ['disable', 'Refuse the keys of an account, and cancel its requests', disableAccount],
+    ['enable', 'Admit the keys of a disabled account again', enableAccount],
+  ] as const) {
+    app.post<AccountRoute>(
+      `/admin/accounts/:account_id/${verb}`,
+      {
+        schema: {
+          ...describe(`${verb}Account`, summary, 'account_id'),
+          response: responses({ 200: Account }, [401, 404, 500]),
+        },
+      },
+      async (request) => change(authored(request), request.params.account_id),
+    )
+  }
+  app.delete<AccountRoute>(
+    '/admin/accounts/:account_id',
+    {
+      schema: {
+        ...describe('deleteAccount', 'Delete an account with its keys and media', 'account_id'),
+        response: responses({ 200: Account }, ['INVALID_PARAMETER', 401, 404, 500]),
+      },
+    },
+    async (request) => deleteAccount(authored(request), request.params.account_id),
   )
 }
 

@@ -26,7 +26,7 @@ export function usageRoute(app: FastifyInstance, deps: Deps): void {
             to: day('The last day; today by default.'),
           },
         },
-        response: responses({ 200: Usage }, ['INVALID_PARAMETER', 401, 500]),
+        response: responses({ 200: Usage }, ['INVALID_PARAMETER', 401, 'ACCOUNT_DISABLED', 500]),
       },
     },
     async ({ accountId, query }) => usageOf(deps, accountId, query),

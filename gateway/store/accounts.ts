@@ -2,13 +2,19 @@
 
 import { isId } from '../../shared/ids.ts'
 import type { Store } from './database.ts'
+import { UNFINISHED } from './requests.ts'
 import type { AccountRow } from './tables.ts'
 
 /** The account of the first key, and of keys made for no other. */
 export const DEFAULT_ACCOUNT = { account_id: 'default', name: 'Default' }
 
-/** A new account holds no media; triggers keep these sums from then on. */
-export const NOTHING_HELD = { media_held_bytes: 0, media_reserved_bytes: 0 }
+/** A new account holds no media, whose sums triggers keep from then on, and is open. */
+export const NEW_ACCOUNT = {
+  media_held_bytes: 0,
+  media_reserved_bytes: 0,
+  disabled_at: null,
+  deleted_at: null,
+}
 
 type NewAccount = Pick<AccountRow, 'account_id' | 'name' | 'created_at'> & Partial<AccountRow>
 
@@ -16,7 +22,7 @@ type NewAccount = Pick<AccountRow, 'account_id' | 'name' | 'created_at'> & Parti
 export async function ensureAccount(store: Store, account: NewAccount): Promise<void> {
   await store
     .insertInto('accounts')
-    .values({ ...NOTHING_HELD, metered: 0, balance_seconds: 0, reserved_seconds: 0, ...account })
+    .values({ ...NEW_ACCOUNT, metered: 0, balance_seconds: 0, reserved_seconds: 0, ...account })
     .onConflict((conflict) => conflict.column('account_id').doNothing())
     .execute()
 }
@@ -57,3 +63,32 @@ export async function heldMedia(store: Store, accountId?: string): Promise<HeldM
 /** All accounts, oldest first. */
 export const listAccounts = (store: Store): Promise<AccountRow[]> =>
   store.selectFrom('accounts').selectAll().orderBy('created_at').orderBy('account_id').execute()
+
+/** Disabled accounts with unfinished requests, and deleted ones with any request or file. */
+export const accountsToClose = (store: Store): Promise<AccountRow[]> =>
+  store
+    .selectFrom('accounts')
+    .selectAll()
+    .where('disabled_at', 'is not', null)
+    .where(({ and, eb, exists, or, selectFrom }) => {
+      const requests = selectFrom('requests')
+        .select('request_id')
+        .whereRef('requests.account_id', '=', 'accounts.account_id')
+      const files = selectFrom('files')
+        .select('file_id')
+        .whereRef('files.account_id', '=', 'accounts.account_id')
+      return or([
+        exists(requests.where('status', 'in', UNFINISHED)),
+        and([eb('deleted_at', 'is not', null), or([exists(requests), exists(files)])]),
+      ])
+    })
+    .execute()
+
+/** Changes the state of an account; `name` where it is deleted. */
+export async function updateAccount(
+  store: Store,
+  accountId: string,
+  change: Partial<Pick<AccountRow, 'name' | 'disabled_at' | 'deleted_at'>>,
+): Promise<void> {
+  await store.updateTable('accounts').set(change).where('account_id', '=', accountId).execute()
+}

@@ -1,8 +1,9 @@
 /** The API keys, stored as hashes. */
 
 import { isId } from '../../shared/ids.ts'
-import type { Store } from './database.ts'
-import type { ApiKeyRow } from './tables.ts'
+import { isPostgres, type Store } from './database.ts'
+import { deletePageSessionsOf } from './page-sessions.ts'
+import type { AccountRow, ApiKeyRow } from './tables.ts'
 
 export type NewApiKeyRow = Omit<ApiKeyRow, 'last_used_at'>
 
@@ -15,11 +16,35 @@ export async function putApiKey(store: Store, { key_id, ...rest }: NewApiKeyRow)
     .execute()
 }
 
+/** A key, and since when the account that has it is disabled. */
+export type HeldApiKey = ApiKeyRow & Pick<AccountRow, 'disabled_at'>
+
 /** @param keyIds any texts that a client may have given */
-export async function findApiKeys(store: Store, keyIds: readonly string[]): Promise<ApiKeyRow[]> {
+export async function findApiKeys(store: Store, keyIds: readonly string[]): Promise<HeldApiKey[]> {
   const ids = keyIds.filter(isId)
   if (ids.length === 0) return []
-  return store.selectFrom('api_keys').selectAll().where('key_id', 'in', ids).execute()
+  return store
+    .selectFrom('api_keys')
+    .innerJoin('accounts', 'accounts.account_id', 'api_keys.account_id')
+    .selectAll('api_keys')
+    .select('accounts.disabled_at')
+    .where('key_id', 'in', ids)
+    .execute()
+}
+
+/** Deletes the keys of an account with their page sessions; returns their ids. */
+export async function deleteApiKeys(store: Store, accountId: string): Promise<string[]> {
+  const keys = await store
+    .selectFrom('api_keys')
+    .select('key_id')
+    .where('account_id', '=', accountId)
+    .orderBy('created_at')
+    .orderBy('key_id')
+    .$if(isPostgres(store), (query) => query.forUpdate()) // until then a session may be added
+    .execute()
+  await deletePageSessionsOf(store, accountId)
+  await store.deleteFrom('api_keys').where('account_id', '=', accountId).execute()
+  return keys.map(({ key_id: keyId }) => keyId)
 }
 
 /** All keys, or those of one account, oldest first. */

@@ -32,6 +32,7 @@ export const migrations: Record<string, Migration> = {
   [SCHEMA_USE]: { up: addSchemaUse },
   '018-usage': { up: addUsage },
   '019-media-ledger': { up: addMediaLedger },
+  '020-account-states': { up: addAccountStates },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {
@@ -325,4 +326,10 @@ async function addSchemaUse(db: Kysely<any>): Promise<void> {
     .insertInto('schema_use')
     .values({ name: 'this', migration: SCHEMA_USE, version: '0.3.0' })
     .execute()
+}
+
+/** Accounts that an operator has disabled or deleted. */
+async function addAccountStates(db: Kysely<any>): Promise<void> {
+  await db.schema.alterTable('accounts').addColumn('disabled_at', 'text').execute()
+  await db.schema.alterTable('accounts').addColumn('deleted_at', 'text').execute()
 }

@@ -29,18 +29,21 @@ export async function putPageSession(store: Store, row: PageSessionRow): Promise
 type Kind = PageSessionRow['kind']
 
 /**
- * The session or code of this hash, with its key: none where the key has another secret by now.
+ * The session or code of this hash, with its key: none where the key has another secret by now, or
+ * its account is disabled.
  * @param now it has not expired by then
  */
 export const findPageSession = (store: Store, kind: Kind, hash: string, now: string) =>
   store
     .selectFrom('page_sessions')
     .innerJoin('api_keys', 'api_keys.key_hash', 'page_sessions.key_hash')
+    .innerJoin('accounts', 'accounts.account_id', 'api_keys.account_id')
     .selectAll('api_keys')
     .select('page_sessions.expires_at as session_expires_at')
     .where('secret_hash', '=', hash)
     .where('kind', '=', kind)
     .where('page_sessions.expires_at', '>', now)
+    .where('accounts.disabled_at', 'is', null)
     .executeTakeFirst()
 
 /** Removes one; false when it was not there: of two callers one gets true. */
@@ -51,6 +54,12 @@ export async function deletePageSession(store: Store, kind: Kind, hash: string):
     .where('kind', '=', kind)
     .executeTakeFirst()
   return numDeletedRows === 1n
+}
+
+/** Removes those of all keys of an account. */
+export async function deletePageSessionsOf(store: Store, accountId: string): Promise<void> {
+  const keys = store.selectFrom('api_keys').select('key_id').where('account_id', '=', accountId)
+  await store.deleteFrom('page_sessions').where('key_id', 'in', keys).execute()
 }
 
 /** Removes those that have expired. */

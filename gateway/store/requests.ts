@@ -111,6 +111,16 @@ export type OpenRequest = Pick<
   'request_id' | 'status' | 'options' | 'duration' | 'attempt_id'
 >
 
+/** Requests of an account that are not finished. */
+export const listOpen = (store: Store, accountId: string, limit: number): Promise<RequestRow[]> =>
+  store
+    .selectFrom('requests')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('status', 'in', UNFINISHED)
+    .limit(limit)
+    .execute()
+
 /** All requests that are not finished, oldest first. */
 export const openRequests = (store: Store): Promise<OpenRequest[]> =>
   store

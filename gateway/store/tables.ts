@@ -21,6 +21,10 @@ export interface AccountRow {
   media_held_bytes: number
   /** Set aside for the outputs of its requests under way. */
   media_reserved_bytes: number
+  /** Since then its keys open nothing. */
+  disabled_at: string | null
+  /** Since then it has no keys and no name; what it had is removed. */
+  deleted_at: string | null
 }
 
 export interface ApiKeyRow {
@@ -231,7 +235,15 @@ export interface ChangeRow {
   /** Of the admin API the client's address; else user and host, or the host. */
   origin: string
   action:
-    'account.create' | 'account.credit' | 'key.create' | 'key.rotate' | 'key.revoke' | 'key.restore'
+    | 'account.create'
+    | 'account.credit'
+    | 'account.disable'
+    | 'account.enable'
+    | 'account.delete'
+    | 'key.create'
+    | 'key.rotate'
+    | 'key.revoke'
+    | 'key.restore'
   account_id: string | null
   key_id: string | null
   /** JSON: what was set, without secrets. */

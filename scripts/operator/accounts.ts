@@ -4,6 +4,9 @@ import {
   allAccounts,
   createAccount,
   creditAccount,
+  deleteAccount,
+  disableAccount,
+  enableAccount,
   latestChanges,
   showAccount,
 } from '../../gateway/accounts/accounts.ts'
@@ -20,6 +23,11 @@ const HELP = `Usage: ${called('accounts', '<command> [--json]')}
                  credit ID -- -60
   show ID        the account, its balance, and how much of it is reserved
   list           all accounts
+  disable ID     refuse its keys, end its page sessions, cancel what it has under way
+  enable ID      admit its keys again
+  delete ID --yes
+                 remove its keys, name, requests and media for good; what it paid and used stays on
+                 record
   changes [--account ID] [--key ID] [--limit 100]
                  who changed accounts and keys, the latest first
 
@@ -53,6 +61,16 @@ export const accounts: Tool = {
     },
     show: { operands: ['ID'], run: (deps, [id = '']) => showAccount(deps, id) },
     list: { operands: [], run: allAccounts },
+    disable: { operands: ['ID'], run: (deps, [id = '']) => disableAccount(deps, id) },
+    enable: { operands: ['ID'], run: (deps, [id = '']) => enableAccount(deps, id) },
+    delete: {
+      operands: ['ID'],
+      options: { yes: { type: 'boolean' } },
+      run: (deps, [id = ''], { yes = false }) => {
+        if (!yes) throw new UsageError('A deleted account does not come back: add --yes.')
+        return deleteAccount(deps, id)
+      },
+    },
     changes: {
       operands: [],
       options: { account: text, key: text, limit: { type: 'string', default: '100' } },

@@ -15,7 +15,7 @@ const ADMIN = { config: { adminToken: TOKEN } }
 
 const admin = (
   gateway: Gateway,
-  method: 'GET' | 'POST',
+  method: 'GET' | 'POST' | 'DELETE',
   path: string,
   body?: unknown,
   token: string | null = TOKEN,
@@ -27,12 +27,15 @@ const admin = (
     ...(body !== undefined && { payload: body as object }),
   })
 
-const ROUTES: ['GET' | 'POST', string][] = [
+const ROUTES: ['GET' | 'POST' | 'DELETE', string][] = [
   ['GET', 'fleet'],
   ['GET', 'accounts'],
   ['POST', 'accounts'],
   ['GET', 'accounts/x'],
+  ['DELETE', 'accounts/x'],
   ['POST', 'accounts/x/credit'],
+  ['POST', 'accounts/x/disable'],
+  ['POST', 'accounts/x/enable'],
   ['GET', 'keys'],
   ['POST', 'keys'],
   ['POST', 'keys/x/revoke'],
@@ -103,6 +106,7 @@ test('extension: an account is made, credited, shown and listed', async (t) => {
   assert.deepEqual(shown, {
     account_id: id,
     name: 'Studio',
+    status: 'active',
     metered: true,
     balance_seconds: 100,
     reserved_seconds: 0,

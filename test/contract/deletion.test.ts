@@ -1,8 +1,6 @@
 /** Files and requests that their owner deletes: docs/decisions/deletion.md. */
 
 import assert from 'node:assert/strict'
-import { readdir } from 'node:fs/promises'
-import { join, relative } from 'node:path'
 import { Readable } from 'node:stream'
 import test from 'node:test'
 import { ATTEMPT_HEADER } from '../../shared/output-places.ts'
@@ -29,6 +27,7 @@ import {
   uploadOutputs,
   type Gateway,
 } from '../support/start-gateway.ts'
+import { leftRows, onDisk } from '../support/stored.ts'
 
 const removeRequest = (gateway: Pick<Gateway, 'call'>, requestId: string) =>
   gateway.call('DELETE', `${API}/requests/${requestId}`)
@@ -48,34 +47,6 @@ async function withFile(gateway: Gateway) {
     .where('request_id', '=', requestId)
     .executeTakeFirstOrThrow()
   return { requestId, fileId: row.file_id! }
-}
-
-/** The paths of all that lies in the media folder. */
-async function onDisk({ folder }: Gateway): Promise<string[]> {
-  const media = join(folder, 'media')
-  const entries = await readdir(media, { recursive: true, withFileTypes: true })
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(media, join(entry.parentPath, entry.name)))
-    .sort()
-}
-
-/** The tables that hold anything of a request or file. */
-async function leftRows({ store }: Gateway): Promise<string[]> {
-  const tables = [
-    'files',
-    'requests',
-    'request_logs',
-    'outbox',
-    'idempotency_keys',
-    'deliveries',
-    'delivery_attempts',
-    'media_removals',
-  ] as const
-  const counts = await Promise.all(
-    tables.map(async (table) => (await store.selectFrom(table).selectAll().execute()).length),
-  )
-  return tables.filter((_, i) => counts[i]! > 0)
 }
 
 test('extension: a completed request is deleted with its outputs, and its file by itself', async (t) => {

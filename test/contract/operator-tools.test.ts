@@ -7,10 +7,11 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { closeAccounts } from '../../gateway/requests/account-closer.ts'
 import { accounts } from '../../scripts/operator/accounts.ts'
 import { runTool } from '../../scripts/operator/command.ts'
 import { keys } from '../../scripts/operator/keys.ts'
-import { startGateway } from '../support/start-gateway.ts'
+import { startGateway, submitted } from '../support/start-gateway.ts'
 import { createDatabase } from '../support/start-postgres.ts'
 import { databaseKind, type DatabasePlace } from '../support/test-database.ts'
 
@@ -161,6 +162,36 @@ test('a running gateway applies at once what a tool has done to its keys', async
   const revoked = await run(place, 'keys', 'revoke', made.key_id)
   assert.match(revoked.stdout, /^revoked_at +\d{4}-/m)
   assert.equal(await status(rotated.key), 401)
+})
+
+test('a running gateway refuses the keys of an account that a tool disables, until it is enabled', async (t) => {
+  const gateway = await startGateway(t)
+  const place = gateway.database
+  const code = async () =>
+    (await gateway.call('GET', '/v1/models')).json().error?.code as string | undefined
+  const { account_id: id } = (await gateway.call('GET', '/v1/account')).json()
+  const requestId = await submitted(gateway)
+  const disabled = await spawn(place, 'accounts', 'disable', id)
+  assert.equal(disabled.code, 0, disabled.stderr)
+  assert.match(disabled.stdout, /^status +disabled$/m)
+  assert.equal(await code(), 'ACCOUNT_DISABLED')
+  await closeAccounts(gateway.deps)
+  assert.equal((await runJson(place, 'accounts', 'enable', id)).status, 'active')
+  assert.equal(await code(), undefined)
+  const { status, error } = (
+    await gateway.call('GET', `/v1/queue/requests/${requestId}/status`)
+  ).json()
+  assert.deepEqual([status, error.code], ['FAILED', 'CANCELED'])
+
+  const unsure = await run(place, 'accounts', 'delete', id)
+  assert.deepEqual([unsure.code, unsure.stdout], [2, ''])
+  assert.match(unsure.stderr, /add --yes/)
+  assert.equal(await code(), undefined)
+  const deleted = await spawn(place, 'accounts', 'delete', id, '--yes')
+  assert.match(deleted.stdout, /^status +deleted$/m)
+  assert.equal(await code(), 'UNAUTHENTICATED')
+  const again = await run(place, 'accounts', 'delete', id, '--yes')
+  assert.deepEqual([again.code, again.stderr], [1, `The account ${id} was deleted.\n`])
 })
 
 test('a command line that is wrong says how, and changes nothing', async (t) => {

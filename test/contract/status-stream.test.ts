@@ -142,6 +142,7 @@ const ENDINGS: Record<string, (gateway: Gateway) => Promise<unknown>> = {
       .set({ expires_at: new Date(clock.now()).toISOString() })
       .execute(),
   rotated: ({ store }) => store.updateTable('api_keys').set({ key_hash: 'another' }).execute(),
+  disabled: ({ store }) => store.updateTable('accounts').set({ disabled_at: 'now' }).execute(),
 }
 
 for (const [how, end] of Object.entries(ENDINGS)) {
@@ -155,7 +156,7 @@ for (const [how, end] of Object.entries(ENDINGS)) {
     report(gateway, requestId, 0.6)
     const { name, data } = await next(events)
     assert.equal(name, 'error')
-    assert.equal(data.error.code, 'UNAUTHENTICATED')
+    assert.equal(data.error.code, how === 'disabled' ? 'ACCOUNT_DISABLED' : 'UNAUTHENTICATED')
     assert.equal((await events.next()).done, true)
     assert.deepEqual(gateway.logged('error'), [])
   })

@@ -205,7 +205,7 @@ export class World {
     for (const id of ACCOUNTS) {
       const credits = CREDITS[id]
       raw
-        .prepare('insert into accounts values (?, ?, ?, ?, ?, ?, 0, 0)')
+        .prepare('insert into accounts values (?, ?, ?, ?, ?, ?, 0, 0, null, null)')
         .run(id, id, at, credits === undefined ? 0 : 1, credits ?? 0, 0)
       if (credits === undefined) continue
       raw

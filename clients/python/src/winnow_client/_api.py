@@ -504,6 +504,7 @@ class WebhookTestResult(_WebhookTestResult, total=False):
 class _Account(TypedDict):
     account_id: str
     name: str
+    status: Literal["active", "disabled", "deleted"]
     # Whether separating costs it credits.
     metered: bool
     # Seconds of audio.

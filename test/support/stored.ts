@@ -1,0 +1,33 @@
+/** What a gateway has stored. */
+
+import { readdir } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import type { Gateway } from './start-gateway.ts'
+
+/** The paths of all that lies in the media folder. */
+export async function onDisk({ folder }: Gateway): Promise<string[]> {
+  const media = join(folder, 'media')
+  const entries = await readdir(media, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(media, join(entry.parentPath, entry.name)))
+    .sort()
+}
+
+/** The tables that hold anything of a request or file. */
+export async function leftRows({ store }: Gateway): Promise<string[]> {
+  const tables = [
+    'files',
+    'requests',
+    'request_logs',
+    'outbox',
+    'idempotency_keys',
+    'deliveries',
+    'delivery_attempts',
+    'media_removals',
+  ] as const
+  const counts = await Promise.all(
+    tables.map(async (table) => (await store.selectFrom(table).selectAll().execute()).length),
+  )
+  return tables.filter((_, i) => counts[i]! > 0)
+}
