@@ -302,16 +302,16 @@ function loadTensorFlow(): typeof TensorFlow {
   try {
     loaded = require('@tensorflow/tfjs-node-gpu')
   } catch (cause) {
-    const hint = 'run `node scripts/setup.mjs` to build it'
+    const hint = 'run `node scripts/setup/setup.mjs` to build it'
     throw new Error(`TensorFlow's native library could not be loaded: ${hint}`, { cause })
   }
   if (loaded.getBackend() !== 'tensorflow') {
     const found = `its backend is "${loaded.getBackend()}"`
-    const hint = 'run `node scripts/setup.mjs` to build the native one'
+    const hint = 'run `node scripts/setup/setup.mjs` to build the native one'
     throw new Error(`TensorFlow.js would compute in JavaScript (${found}): ${hint}`)
   }
   if (!('memoryStats' in (loaded.backend() as unknown as NativeBackend).binding)) {
-    const hint = 'run `node scripts/setup.mjs` to build this one'
+    const hint = 'run `node scripts/setup/setup.mjs` to build this one'
     throw new Error(`TensorFlow's binding was built by another version of Winnow: ${hint}`)
   }
   return loaded

@@ -7,8 +7,8 @@ import { hashOf, readText, ROOT, RUNTIME } from './files.mjs'
 import { hashesOf } from './web.mjs'
 
 /** What it is made of; a document outside these that changes is taken in at the next change. */
-const SOURCES = ['docs', 'web/docs', 'scripts/docs', 'models/mini/pictures', 'examples']
-const FILES = ['README.md', 'scripts/docs.ts', 'package-lock.json', 'models/mini/card.md']
+const SOURCES = ['docs', 'web/docs', 'scripts/tools/docs', 'models/mini/pictures', 'examples']
+const FILES = ['README.md', 'scripts/tools/docs.ts', 'package-lock.json', 'models/mini/card.md']
 
 /** Done in a package, which contains the site without its sources. */
 export function docsStep() {
@@ -21,7 +21,7 @@ export function docsStep() {
     isDone: () => !hasSources || readText(marker) === key,
     async run() {
       try {
-        await execute(process.execPath, ['--import', 'tsx', 'scripts/docs.ts'])
+        await execute(process.execPath, ['--import', 'tsx', 'scripts/tools/docs.ts'])
       } catch (error) {
         console.warn(`WARNING: ${error.message}\nWinnow runs without /docs; try: npm run docs\n`)
         mkdirSync(folder, { recursive: true })

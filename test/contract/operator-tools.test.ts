@@ -8,9 +8,9 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { closeAccounts } from '../../gateway/requests/account-closer.ts'
-import { accounts } from '../../scripts/operator/accounts.ts'
-import { runTool } from '../../scripts/operator/command.ts'
-import { keys } from '../../scripts/operator/keys.ts'
+import { accounts } from '../../scripts/cli/operator/accounts.ts'
+import { runTool } from '../../scripts/cli/operator/command.ts'
+import { keys } from '../../scripts/cli/operator/keys.ts'
 import { startGateway, submitted } from '../support/start-gateway.ts'
 import { createDatabase } from '../support/start-postgres.ts'
 import { databaseKind, type DatabasePlace } from '../support/test-database.ts'
@@ -28,7 +28,7 @@ interface Answer {
 /** As a process of its own. */
 const spawn = (place: DatabasePlace, tool: 'keys' | 'accounts', ...words: string[]) =>
   new Promise<Answer>((resolve) => {
-    const args = ['--import', 'tsx', `scripts/${tool}.ts`, ...words]
+    const args = ['--import', 'tsx', `scripts/cli/${tool}.ts`, ...words]
     execFile(
       process.execPath,
       args,

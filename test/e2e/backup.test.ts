@@ -6,7 +6,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { runBackup } from '../../scripts/backup/command.ts'
+import { runBackup } from '../../scripts/cli/backup/command.ts'
 import { examplePath } from '../support/examples.ts'
 import { pythonPackages } from '../support/python-packages.ts'
 import { runCommand } from '../support/run-command.ts'

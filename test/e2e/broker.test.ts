@@ -13,7 +13,7 @@ import { AckPolicy, jetstream, jetstreamManager, RetentionPolicy } from '@nats-i
 import { connect } from '@nats-io/transport-node'
 import { pino } from 'pino'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startNatsServer, type NatsServerOptions } from '../../scripts/nats-server.ts'
+import { startNatsServer, type NatsServerOptions } from '../../scripts/cli/start/nats-server.ts'
 import { connectServer } from '../../shared/broker/connection.ts'
 import { EVENTS, JOBS } from '../../shared/broker/streams.ts'
 import { connectBroker, type DeadLetter } from '../../shared/broker/broker.ts'

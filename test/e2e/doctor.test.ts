@@ -11,9 +11,9 @@ import { json } from 'node:stream/consumers'
 import test, { before, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { SqliteDatabase } from '../../gateway/store/sqlite.ts'
-import { fileFinding, MINI_SHA256 } from '../../scripts/doctor/checks/weights.ts'
-import { doctor } from '../../scripts/doctor/command.ts'
-import type { Finding } from '../../scripts/doctor/finding.ts'
+import { fileFinding, MINI_SHA256 } from '../../scripts/cli/doctor/checks/weights.ts'
+import { doctor } from '../../scripts/cli/doctor/command.ts'
+import type { Finding } from '../../scripts/cli/doctor/finding.ts'
 import { runCommand } from '../support/run-command.ts'
 import { serve } from '../support/serve.ts'
 import { startS3 } from '../support/start-s3.ts'
@@ -54,7 +54,7 @@ function reported({ findings }: Report) {
 async function examineAlone(words: readonly string[], env: Environment) {
   const child = spawn(
     process.execPath,
-    ['--import', 'tsx', 'scripts/doctor.ts', ...words, '--json'],
+    ['--import', 'tsx', 'scripts/cli/doctor.ts', ...words, '--json'],
     { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] },
   )
   return reported((await json(child.stdout)) as Report)

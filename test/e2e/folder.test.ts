@@ -12,7 +12,7 @@ import { examplePath, readWav16 } from '../support/examples.ts'
 import { API_KEY, startWinnow, type Winnow } from '../support/start-winnow.ts'
 import { readWav24 } from '../support/wav.ts'
 
-const COMMAND = fileURLToPath(new URL('../../scripts/separate.ts', import.meta.url))
+const COMMAND = fileURLToPath(new URL('../../scripts/cli/separate.ts', import.meta.url))
 const FILES = 20
 const THERE = ': there already (--force separates it again)'
 const REST = 'rest.without-piano+speech'

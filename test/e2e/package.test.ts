@@ -23,7 +23,7 @@ test('winnow start serves, and winnow separate is its client, without a checkout
     await stop() // first: a broker whose folder is gone starts again
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   })
-  const made = await run('node', ['--import', 'tsx', 'scripts/package.ts'], { cwd: ROOT })
+  const made = await run('node', ['--import', 'tsx', 'scripts/tools/package.ts'], { cwd: ROOT })
   await mkdir(join(folder, 'node_modules'))
   const tarball = join(ROOT, made.stdout.trim())
   await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: folder })

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Finding } from '../../scripts/doctor/finding.ts'
+import type { Finding } from '../../scripts/cli/doctor/finding.ts'
 import { bootSystemd, whyNoSystemd, writeIn, type Host } from '../support/boot-systemd.ts'
 import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../support/examples.ts'
 import { noise } from '../support/signals.ts'
@@ -36,7 +36,7 @@ const read = async ({ run }: Host, path: string): Promise<Buffer> =>
 
 async function separate({ run }: Host, path: string, prompt: string): Promise<void> {
   const key = await run('cat', '/var/lib/winnow/api-key')
-  await run('node', '--import', 'tsx', 'scripts/separate.ts', '--key', key.trim(), path, prompt)
+  await run('node', '--import', 'tsx', 'scripts/cli/separate.ts', '--key', key.trim(), path, prompt)
 }
 
 const property = async ({ run }: Host, unit: string, name: string): Promise<string> =>
@@ -69,7 +69,7 @@ test(
         'node',
         '--import',
         'tsx',
-        'scripts/install-host.ts',
+        'scripts/cli/install-host.ts',
         '--role',
         'all',
         '--engine',
@@ -119,7 +119,7 @@ test(
         'node',
         '--import',
         'tsx',
-        'scripts/doctor.ts',
+        'scripts/cli/doctor.ts',
         '--json',
         '--egress',
         outside,

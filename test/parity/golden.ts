@@ -14,7 +14,7 @@ export const WEIGHTS_FOLDER = path('models/mini/weights')
 export const TEXT_ENCODER_FOLDER = path('.runtime/text-encoder')
 
 if (!existsSync(TEXT_ENCODER_FOLDER)) {
-  throw new Error('The text encoder is not there: run `node scripts/setup.mjs`')
+  throw new Error('The text encoder is not there: run `node scripts/setup/setup.mjs`')
 }
 
 export interface Golden {

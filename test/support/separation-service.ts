@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
-import { separate } from '../../scripts/separate/command.ts'
+import { separate } from '../../scripts/cli/separate/command.ts'
 import { serve } from './serve.ts'
 
 export const KEY = 'sep_1_secret'

@@ -15,7 +15,7 @@ import {
   type Status,
   type Submission,
 } from '../../clients/typescript/node.ts'
-import { startNatsServer, type NatsServer } from '../../scripts/nats-server.ts'
+import { startNatsServer, type NatsServer } from '../../scripts/cli/start/nats-server.ts'
 import { freePorts } from './free-ports.ts'
 import { linesWithSecrets } from './secrets-in-logs.ts'
 import { launchProgram, type Environment, type Launched, type Program } from './start-program.ts'

@@ -1,8 +1,8 @@
 /** AudioSep against its reference, and at the published size. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openCheckpoint } from '../../../scripts/parity/audiosep/checkpoint.ts'
-import { GoldenFolder } from '../../../scripts/parity/golden-folder.ts'
+import { openCheckpoint } from '../../../scripts/cli/parity/audiosep/checkpoint.ts'
+import { GoldenFolder } from '../../../scripts/cli/parity/golden-folder.ts'
 import { isUsedTensor } from '../../../models/audiosep/checkpoint.ts'
 import { readAudioSepConfig } from '../../../models/audiosep/config.ts'
 import { loadNetwork } from '../../../models/audiosep/network/network.ts'

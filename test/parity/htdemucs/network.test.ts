@@ -1,7 +1,7 @@
 /** HTDemucs against its reference, and at the published sizes. */
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openNetwork } from '../../../scripts/parity/htdemucs/networks.ts'
+import { openNetwork } from '../../../scripts/cli/parity/htdemucs/networks.ts'
 import { readHTDemucsConfig } from '../../../models/htdemucs/config.ts'
 import { loadNetwork } from '../../../models/htdemucs/network/network.ts'
 import { onShapes } from '../../../models/memory/shape-binding.ts'

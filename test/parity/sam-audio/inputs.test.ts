@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { parity } from '../../../scripts/parity/command.ts'
+import { parity } from '../../../scripts/cli/parity/command.ts'
 import { runCommand } from '../../support/run-command.ts'
 import { FIXTURES } from './folders.ts'
 

@@ -1,0 +1,171 @@
+/**
+ * Backs an installation up while it runs, and restores one. The database comes first, as it is at
+ * one moment: what it names was stored before it was named, so the media copied after it are all
+ * there, but for those that were due and deleted meanwhile.
+ */
+
+import { chmod, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { join, relative, resolve } from 'node:path'
+import { called } from '../command-name.ts'
+import { databaseOf, type Database } from './database.ts'
+import { assertEmpty, assertThere, copy, isThere } from './files.ts'
+
+const HELP = `Usage: ${called('backup', 'FOLDER')}
+       ${called('backup', 'restore FOLDER')}
+
+The first backs the installation in DATA_DIR up. The second restores it into DATA_DIR, which must be
+empty or missing.
+
+The installation may run while it is backed up; it must not while it is restored. A backup holds
+the database, the media on this machine and the secrets: keep it where only you can read it. Media
+in a bucket (S3_BUCKET) are not in it. The broker needs no backup: what is unfinished is queued
+again. The exit code is 0 when done, 1 when it failed, 2 when the command line is wrong.
+
+With DATABASE_URL, SIGNING_KEY_FILE and ENCRYPTION_KEY_FILE as the gateways have them, the database
+is that PostgreSQL: pg_dump saves it, pg_restore fills an empty one. The keys go to the two files.
+`
+
+const MEDIA = 'media'
+/** Where what is not whole yet stands: in the media folder of the gateway, and of a backup. */
+const NEW = '.new'
+
+interface World {
+  env: Readonly<Record<string, string | undefined>>
+  stdout: { write(text: string): unknown }
+  stderr: { write(text: string): unknown }
+}
+
+interface Installation {
+  dataFolder: string
+  database: Database
+  /** Files beside the database, by their names in a backup. */
+  secrets: Readonly<Record<string, string>>
+}
+
+/** Runs the command with the words of its command line and resolves with its exit code. */
+export async function runBackup(
+  words: readonly string[],
+  { env, stdout, stderr }: World,
+): Promise<number> {
+  const [first, second, ...rest] = words
+  if (first === '--help' || first === '-h') {
+    stdout.write(HELP)
+    return 0
+  }
+  const isRestore = first === 'restore'
+  const named = isRestore ? second : first
+  if (named === undefined || rest.length > 0 || (!isRestore && second !== undefined)) {
+    stderr.write(HELP)
+    return 2
+  }
+  try {
+    const installation = installationOf(env)
+    const { dataFolder } = installation
+    const files = isRestore
+      ? await restore(resolve(named), installation)
+      : await backUp(installation, resolve(named))
+    const from = isRestore ? named : dataFolder
+    stdout.write(`${files} files of ${from} are in ${isRestore ? dataFolder : named}.\n`)
+    return 0
+  } catch (error) {
+    stderr.write(`${(error as Error).message}\n`)
+    return 1
+  }
+}
+
+function installationOf(env: World['env']): Installation {
+  const dataFolder = resolve(env.DATA_DIR || './data')
+  const own = (name: string) => join(dataFolder, name)
+  return {
+    dataFolder,
+    database: databaseOf(env, dataFolder),
+    secrets: {
+      'secrets.json': own('secrets.json'),
+      'signing-key': env.SIGNING_KEY_FILE || own('signing-key'),
+      'encryption-key': env.ENCRYPTION_KEY_FILE || own('encryption-key'),
+      'api-key': own('api-key'),
+    },
+  }
+}
+
+/**
+ * @param to is made; it appears under its name once it is whole
+ * @returns the files in it
+ * @throws Error when there is no installation, or `to` exists and is not empty
+ */
+async function backUp(installation: Installation, to: string): Promise<number> {
+  const { dataFolder, database, secrets } = installation
+  await assertEmpty(to)
+  if (database.isShared) await assertKeys(secrets)
+  const fresh = `${to}${NEW}`
+  await rm(fresh, { recursive: true, force: true })
+  await mkdir(fresh, { recursive: true, mode: 0o700 })
+  try {
+    await database.save(join(fresh, database.file))
+    await chmod(join(fresh, database.file), 0o600) // wherever it is moved to
+    let copied = await copyMedia(dataFolder, fresh)
+    for (const [name, path] of Object.entries(secrets)) {
+      copied += await copy(path, join(fresh, name))
+    }
+    await rename(fresh, to)
+    return copied + 1
+  } catch (error) {
+    await rm(fresh, { recursive: true, force: true })
+    throw error
+  }
+}
+
+/** Without them nothing sealed in the database could be read again. */
+async function assertKeys(secrets: Installation['secrets']): Promise<void> {
+  await assertThere(secrets['signing-key']!, 'SIGNING_KEY_FILE must name the file of the gateways')
+  await assertThere(
+    secrets['encryption-key']!,
+    'ENCRYPTION_KEY_FILE must name the file of the gateways',
+  )
+}
+
+/** @throws Error when `from` is no backup, or there is already what it would write over */
+async function restore(from: string, installation: Installation): Promise<number> {
+  const { dataFolder, database, secrets } = installation
+  const saved = join(from, database.file)
+  await assertThere(
+    saved,
+    `FOLDER must name a backup of ${database.isShared ? 'a PostgreSQL' : 'SQLite'}`,
+  )
+  await assertEmpty(dataFolder)
+  await database.assertEmpty()
+  for (const [name, path] of Object.entries(secrets)) await assertNoOther(join(from, name), path)
+  await mkdir(dataFolder, { recursive: true, mode: 0o700 })
+  let copied = await copyMedia(from, dataFolder)
+  for (const [name, path] of Object.entries(secrets)) copied += await copy(join(from, name), path)
+  // The database comes last: a gateway does not serve a restoration that was interrupted.
+  await database.load(saved)
+  return copied + 1
+}
+
+/** A key file of the operator may be there, when it is the one in the backup. */
+async function assertNoOther(saved: string, path: string): Promise<void> {
+  if (!(await isThere(saved)) || !(await isThere(path))) return
+  if ((await readFile(saved)).equals(await readFile(path))) return
+  throw new Error(`${path} is another than in the backup: move it away first.`)
+}
+
+/** What is deleted meanwhile is left out. @returns the files that were copied */
+async function copyMedia(from: string, to: string): Promise<number> {
+  const folder = join(from, MEDIA)
+  let copied = 0
+  for (const path of await filesIn(folder)) {
+    copied += await copy(path, join(to, MEDIA, relative(folder, path)))
+  }
+  return copied
+}
+
+/** Every file below the folder but what is not whole yet. */
+async function filesIn(folder: string): Promise<string[]> {
+  if (!(await isThere(folder))) return []
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !relative(folder, path).startsWith(NEW))
+}

@@ -1,0 +1,109 @@
+/** The database of an installation, in and out of one file of a backup: SQLite or PostgreSQL. */
+
+import { execFile } from 'node:child_process'
+import { constants } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { loadDatabaseConfig } from '../../../gateway/config.ts'
+import { snapshotSqlite, SqliteDatabase } from '../../../gateway/store/sqlite.ts'
+import { assertThere } from './files.ts'
+
+export interface Database {
+  /** The name of its file in a backup. */
+  file: string
+  /** Several gateways may share it, which have their keys from files of the operator. */
+  isShared: boolean
+  /** Writes it to a new file, as it is at one moment. @throws Error when there is none */
+  save(path: string): Promise<void>
+  /** @throws Error when it holds something already */
+  assertEmpty(): Promise<void>
+  /** Makes it what the file holds; all or nothing. */
+  load(path: string): Promise<void>
+}
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** The one of DATABASE_URL, else SQLite's in the data folder. @throws SettingsError */
+export function databaseOf(env: Env, dataFolder: string): Database {
+  const { databaseUrl } = loadDatabaseConfig({ DATABASE_URL: env.DATABASE_URL })
+  if (databaseUrl === undefined) return sqlite(join(dataFolder, SQLITE_FILE))
+  return postgres(databaseUrl, env)
+}
+
+const SQLITE_FILE = 'winnow.db'
+
+const sqlite = (database: string): Database => ({
+  file: SQLITE_FILE,
+  isShared: false,
+  async save(path) {
+    await assertThere(database, 'DATA_DIR must name the data of an installation')
+    await snapshotSqlite(database, path)
+    withoutSessions(path)
+  },
+  async assertEmpty() {}, // it lies in the data folder, which must be empty
+  load: (path) => copyFile(path, database, constants.COPYFILE_FICLONE),
+})
+
+/** Who was signed in when it was saved is not when it is restored. */
+const SESSIONS = 'page_sessions'
+
+function withoutSessions(path: string): void {
+  const database = new SqliteDatabase(path)
+  try {
+    const known = database.prepare('select 1 from sqlite_master where name = ?').get(SESSIONS)
+    if (known) database.exec(`delete from ${SESSIONS}`) // earlier versions have none
+  } finally {
+    database.close()
+  }
+}
+
+const TABLES =
+  'select count(*) from pg_tables ' + "where schemaname not in ('pg_catalog', 'information_schema')"
+/** The user who restores owns all, and may be another than the one who saved. */
+const OWNERLESS = ['--no-owner', '--no-privileges']
+
+const postgres = (url: string, env: Env): Database => ({
+  file: 'winnow.pgdump',
+  isShared: true,
+  async save(path) {
+    const words = ['--format=custom', `--exclude-table-data=${SESSIONS}`, ...OWNERLESS]
+    await run('pg_dump', [...words, `--file=${path}`], { url, env })
+  },
+  async assertEmpty() {
+    const words = ['--no-psqlrc', '--tuples-only', '--no-align', `--command=${TABLES}`]
+    const tables = await run('psql', words, { url, env })
+    if (tables.trim() === '0') return
+    throw new Error('The database of DATABASE_URL must be empty: create another to restore into.')
+  },
+  async load(path) {
+    const words = ['--single-transaction', '--exit-on-error', ...OWNERLESS, path]
+    await run('pg_restore', words, { url, env })
+  },
+})
+
+/** @returns standard output @throws Error with what the program said, or how to install it */
+async function run(
+  program: string,
+  args: readonly string[],
+  { url: address, env }: { url: string; env: Env },
+): Promise<string> {
+  const url = new URL(address)
+  const password = decodeURIComponent(url.password)
+  url.password = '' // the command line can be seen by others on the machine
+  const secret = password === '' ? {} : { PGPASSWORD: password }
+  try {
+    const words = [`--dbname=${url.href}`, ...args]
+    return (await promisify(execFile)(program, words, { env: { ...env, ...secret } })).stdout
+  } catch (error) {
+    const { code, stderr, message } = error as Error & { code?: unknown; stderr?: string }
+    if (code === 'ENOENT') throw new Error(`${program} is missing. ${INSTALL}`, { cause: error })
+    const said = stderr?.trim() || message
+    const advice = said.includes('server version mismatch') ? `\n${INSTALL}` : ''
+    throw new Error(`${said}${advice}`, { cause: error })
+  }
+}
+
+const INSTALL =
+  "Install PostgreSQL's client programs, of the server's version or a later one: " +
+  'sudo apt-get install -y postgresql-client'

@@ -1,0 +1,29 @@
+/** How this installation's commands are called: by npm in a checkout, as `winnow` in a package. */
+
+import { fileURLToPath } from 'node:url'
+
+/** What the command of a package sets (package/winnow.mjs): `winnow` or `npx winnow`. */
+const PACKAGED = process.env.WINNOW_PACKAGED
+const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
+
+/** Whether this is what a package has installed, and no checkout. */
+export const isPackaged = PACKAGED !== undefined
+
+/** @param packaged how the command of a package is called; undefined: this is a checkout */
+export function called(command: string, words = '', packaged = PACKAGED): string {
+  const named = command === 'start' ? 'npm start' : `npm run ${command}`
+  if (packaged === undefined) return words === '' ? named : `${named} -- ${words}`
+  return [packaged, command, words].filter(Boolean).join(' ')
+}
+
+/** What to do where the installation's files are damaged, or those of the `other` build wanted. */
+export function setUpAgain(other?: 'cpu' | 'cuda', packaged = PACKAGED): string {
+  const setting = other === undefined ? '' : `WINNOW_COMPUTE=${other} `
+  if (packaged === undefined) return `Run ${setting}npm run setup.`
+  if (packaged === 'winnow') {
+    const build = other === undefined ? '' : `, made with --compute ${other}`
+    return `Install the package again, or load the image again${build}.`
+  }
+  const again = `${setting}${called('doctor', '', packaged)}`
+  return other === undefined ? `Remove ${ROOT} and run ${again}.` : `Run ${again}.`
+}

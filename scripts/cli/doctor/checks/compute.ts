@@ -1,0 +1,111 @@
+/** TensorFlow at work: whether it sees each GPU, and whether one second is separated well. */
+
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { called, setUpAgain } from '../../command-name.ts'
+import { driverText } from '../../../setup/nvidia-driver.mjs'
+import type { Context } from '../context.ts'
+import { failure, fine, warning, type Finding } from '../finding.ts'
+import type { SeparationReport, TensorFlowReport } from '../probe.ts'
+import { gibibytes, hasCudaBuild, listGpus } from './driver.ts'
+
+const PROBE = fileURLToPath(new URL('../probe.ts', import.meta.url))
+const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
+/** For the largest models on a processor. */
+const PROBE_MS_MAX = 900_000
+
+export async function checkCompute({ engine, env }: Context): Promise<Finding[]> {
+  if (!engine) return []
+  const { reports, errors, ended } = await runProbe(env)
+  const [tensorFlow, separation] = reports as [TensorFlowReport?, SeparationReport?]
+  if (!tensorFlow) return [failure('tensorflow', lastLine(errors, ended), setUpAgain())]
+  const { backend, device } = tensorFlow
+  const wantsGpu = hasCudaBuild() === true && driverText() !== null
+  const gpus = wantsGpu ? await listGpus().catch(() => []) : []
+  return [
+    fine('tensorflow', `${backend} on ${device}`),
+    ...(wantsGpu ? gpuFindings(errors, gpus.length) : []),
+    separation
+      ? separationFinding(separation)
+      : failure('separation', lastLine(errors, ended), 'Correct MODEL, or what the message names.'),
+  ]
+}
+
+interface Probed {
+  reports: unknown[]
+  errors: string
+  ended: string
+}
+
+function runProbe(env: Context['env']): Promise<Probed> {
+  const child = spawn(process.execPath, ['--import', 'tsx', PROBE], {
+    cwd: ROOT,
+    // Level 0: the native library says which of its libraries are missing.
+    env: { ...process.env, ...env, TF_CPP_MIN_LOG_LEVEL: '0', TF_CPP_MAX_VLOG_LEVEL: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: PROBE_MS_MAX,
+    killSignal: 'SIGKILL',
+  })
+  let [output, errors] = ['', '']
+  child.stdout.on('data', (text: Buffer) => (output += text.toString()))
+  child.stderr.on('data', (text: Buffer) => (errors += text.toString()))
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => {
+      const lines = output.split('\n').filter((line) => line.startsWith('{'))
+      const reports = lines.map((line): unknown => JSON.parse(line))
+      resolve({ reports, errors, ended: `the probe ended with ${signal ?? code}` })
+    })
+  })
+}
+
+/** What ended the probe, in one line: the message of its error, where there is one. */
+const lastLine = (errors: string, ended: string): string =>
+  /^(?:\w*Error|\w+Error \[\w+\]): (.+)$/m.exec(errors)?.[1] ?? ended
+
+/** @param log of the native library @param gpus how many nvidia-smi lists */
+export function gpuFindings(log: string, gpus: number): Finding[] {
+  const seen = [...log.matchAll(/device:GPU:(\d+) with (\d+) MB memory.*?name: ([^,]+)/g)]
+  const found = seen.map(([, index, mebibytes, name]) =>
+    fine(
+      `tensorflow gpu ${index}`,
+      `${name}, of which TensorFlow takes ${gibibytes(Number(mebibytes) * 2 ** 20)}`,
+    ),
+  )
+  const isHidden = 'CUDA_VISIBLE_DEVICES' in process.env
+  if (seen.length > 0 && (seen.length >= gpus || isHidden)) return found
+  const missing = missingLibraries(log)
+  const reason = missing.length > 0 ? `: missing are ${missing.join(', ')}` : ''
+  return [
+    ...found,
+    warning(
+      'tensorflow gpus',
+      `TensorFlow sees ${seen.length} of ${gpus} GPUs${reason}`,
+      missing.length > 0 ? setUpAgain() : 'Compare the driver with what CUDA 12 needs: nvidia-smi.',
+    ),
+  ]
+}
+
+/** Libraries that the native library could not open, by what it wrote. */
+export const missingLibraries = (log: string): string[] => [
+  ...new Set(
+    [...log.matchAll(/(?:Could not load dynamic library|dlopen failed:?) '?([\w.+-]+\.so[\w.]*)/g)]
+      .map(([, name]) => name ?? '')
+      .filter(Boolean),
+  ),
+]
+
+/** Whether the second came back right: in numbers, and separated at all. */
+export function separationFinding(report: SeparationReport): Finding {
+  const { model, loadSeconds, separateSeconds, targetShare, isFinite: areNumbers } = report
+  const seconds = (value: number) => `${value.toFixed(1)} s`
+  const times = `loaded in ${seconds(loadSeconds)}, separated in ${seconds(separateSeconds)}`
+  const remedy = `Check weights and driver; run ${called('parity')} for a model of your own.`
+  const wrong = !areNumbers
+    ? 'the result has values that are no numbers'
+    : targetShare < 0.01 || targetShare > 1.5
+      ? `of a voice over a piano the target has ${(100 * targetShare).toFixed(0)} % of the energy`
+      : ''
+  if (wrong) return failure('separation', `${model}: ${wrong}`, remedy)
+  return fine('separation', `one second by ${model} is right: ${times}`)
+}

@@ -1,0 +1,73 @@
+/** Whether the models fit the memory of the device that they would run on. */
+
+import { totalmem } from 'node:os'
+import { availableMemory, constrainedMemory } from 'node:process'
+import type { EngineConfig } from '../../../../engine/config.ts'
+import type { ModelChoice } from '../../../../models/model-choice.ts'
+import type { Context } from '../context.ts'
+import { failure, fine, warning, type Finding } from '../finding.ts'
+import { driverText } from '../../../setup/nvidia-driver.mjs'
+import { gibibytes, hasCudaBuild, listGpus } from './driver.ts'
+
+/** What an engine with the built-in model takes at work, about. */
+const MINI_BYTES = 1.5 * 2 ** 30
+/** Node, TensorFlow and media beside the model, about. */
+const PROCESS_BYTES = 0.75 * 2 ** 30
+
+export async function checkMemory({ engine }: Context): Promise<Finding[]> {
+  if (!engine) return []
+  const neededBytes = await neededBy(engine)
+  const isOnGpu = hasCudaBuild() === true && driverText() !== null
+  const allowed = constrainedMemory() || Infinity
+  const totalBytes = Math.min(totalmem(), allowed)
+  const host = memoryFinding('memory', {
+    neededBytes: isOnGpu ? PROCESS_BYTES : neededBytes + PROCESS_BYTES,
+    totalBytes,
+    freeBytes: Math.min(availableMemory(), totalBytes),
+  })
+  if (!isOnGpu) return [host]
+  const gpus = await listGpus().catch(() => []) // the driver's check says why there are none
+  return [
+    host,
+    ...gpus.map((gpu) => memoryFinding(`gpu ${gpu.index} memory`, { ...gpu, neededBytes })),
+  ]
+}
+
+interface Memory {
+  neededBytes: number
+  totalBytes: number
+  freeBytes: number
+}
+
+export function memoryFinding(
+  name: string,
+  { neededBytes, totalBytes, freeBytes }: Memory,
+): Finding {
+  const found =
+    `an engine needs about ${gibibytes(neededBytes)}; ` +
+    `there are ${gibibytes(totalBytes)}, ${gibibytes(freeBytes)} of them free`
+  if (neededBytes > totalBytes) {
+    return failure(
+      name,
+      found,
+      'Name fewer or smaller MODELS, or take a host or GPU with more memory.',
+    )
+  }
+  if (neededBytes <= freeBytes) return fine(name, found)
+  return warning(name, found, 'Unless it is an engine of this host that has it: end what takes it.')
+}
+
+async function neededBy(config: EngineConfig): Promise<number> {
+  let bytes = 0
+  for (const choice of config.models) bytes += await neededByOne(choice, config)
+  return bytes
+}
+
+async function neededByOne(choice: ModelChoice, config: EngineConfig): Promise<number> {
+  if (choice.kind === 'mini') return MINI_BYTES
+  // TensorFlow comes with it, which may be what is broken
+  const { loadModel } = await import('../../../../models/load-model.ts')
+  const { bytesFor, predictMemory } = await import('../../../../models/memory/predict.ts')
+  const prediction = await predictMemory(() => loadModel(choice, config))
+  return prediction.weightsBytes + bytesFor(1, prediction)
+}

@@ -1,0 +1,79 @@
+/** The gateway's ports: whether it answers there, or they are free for it. */
+
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { portAfter, type Config } from '../../../../gateway/config.ts'
+import { localUrl } from '../../../../shared/local-url.ts'
+import type { Context } from '../context.ts'
+import { failure, fine, warning, type Finding } from '../finding.ts'
+
+const MS_MAX = 5_000
+
+interface Readiness {
+  status: 'ready' | 'degraded' | 'unavailable'
+  engines: number
+  problems: readonly string[]
+}
+
+export async function checkPorts({ gateway }: Context): Promise<Finding[]> {
+  if (!gateway) return []
+  const readiness = await readReadiness(localUrl(gateway.host, gateway.port))
+  const ports = await Promise.all(
+    portsOf(gateway).map(([name, host, port]) => portFinding(name, host, port, readiness !== null)),
+  )
+  return readiness ? [readinessFinding(readiness, gateway), ...ports.slice(1)] : ports
+}
+
+/** HTTP first; those that are off or any free one are left out. */
+function portsOf(gateway: Config): [string, string, number][] {
+  const { grpcPort = portAfter(gateway.port, 1), metricsPort = portAfter(gateway.port, 1_000) } =
+    gateway
+  const all: [string, string, number | 'off'][] = [
+    ['port http', gateway.host, gateway.port],
+    ['port grpc', gateway.grpcHost, grpcPort],
+    ['port metrics', gateway.metricsHost, metricsPort],
+  ]
+  return all.filter(
+    (each): each is [string, string, number] => typeof each[2] === 'number' && each[2] > 0,
+  )
+}
+
+/** Null where no gateway answers. */
+async function readReadiness(url: string): Promise<Readiness | null> {
+  try {
+    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(MS_MAX) })
+    const body = (await answer.json()) as Partial<Readiness>
+    return 'engines' in body && 'problems' in body ? (body as Readiness) : null
+  } catch {
+    return null // nobody, or another program: the check of the port says which
+  }
+}
+
+function readinessFinding({ status, engines, problems }: Readiness, { host, port }: Config) {
+  const found = `at ${localUrl(host, port)}: ${status}, engines: ${engines}`
+  if (status === 'ready') return fine('gateway', found)
+  const finding = status === 'degraded' ? warning : failure
+  const remedy = 'See "Bad days" in docs/operations.md.'
+  return finding('gateway', `${found}. ${problems.join(' ')}`, remedy)
+}
+
+async function portFinding(
+  name: string,
+  host: string,
+  port: number,
+  gatewayAnswers: boolean,
+): Promise<Finding> {
+  const server = createServer()
+  try {
+    await once(server.listen({ host, port, exclusive: true }), 'listening')
+    if (!gatewayAnswers) return fine(name, `${host}:${port} is free`)
+    return warning(name, `nobody listens at ${host}:${port}`, 'The gateway has another port there.')
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException
+    if (code === 'EADDRINUSE' && gatewayAnswers) return fine(name, `${host}:${port} is in use`)
+    const found = code === 'EADDRINUSE' ? `another program listens at ${host}:${port}` : message
+    return failure(name, found, 'End it, or give the gateway another port.')
+  } finally {
+    server.close()
+  }
+}

@@ -1,0 +1,224 @@
+/** The command line of `install-host`. */
+
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { called } from '../command-name.ts'
+import { apply } from './apply.ts'
+import { OWN_BROKER, planInstall, planUninstall, ROLES, type Role } from './plan.ts'
+
+const HELP = `Usage: sudo ${called('install-host', '--role gateway|engine|all [options]')}
+       sudo ${called('install-host', '--uninstall')}
+
+Makes this host run this Winnow under systemd: users, settings and secrets in
+/etc/winnow, units. What is there already in /etc/winnow is kept. Nothing is started.
+  --role       gateway: the gateway and its broker; engine: an engine for each GPU; all: both
+  --engine ID  an engine for this GPU, by number or UUID, or cpu; may come several times
+               (default: one for each GPU that nvidia-smi lists, else cpu)
+  --dry-run    shows what would be done
+  --root DIR   installs below DIR, as into an image
+  --uninstall  stops and removes the units; settings, secrets, data and users stay
+
+NATS_URL in the environment: the broker is there, and none is run here. Needed for role engine at
+the first time. The exit code is 0 when all is done, 1 when something is in the way, 2 when the
+command line is wrong.
+`
+
+/** This checkout, and the node that runs now. */
+const HERE = {
+  checkout: fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, ''),
+  node: process.execPath,
+}
+/** Hidden from the services by ProtectHome= and PrivateTmp=. */
+const HIDDEN = ['/home', '/root', '/run/user', '/tmp', '/var/tmp']
+const ENGINE_ID = /^[A-Za-z0-9:_.-]{1,64}$/
+
+interface World {
+  env: Readonly<Record<string, string | undefined>>
+  stdout: { write(text: string): unknown }
+  stderr: { write(text: string): unknown }
+  /** What the services run. */
+  installed?: { checkout: string; node: string }
+}
+
+/** Something on this host keeps it from being installed: the message says what would help. */
+class Hindrance extends Error {}
+
+interface Options {
+  role?: Role
+  engines: string[]
+  root: string
+  dryRun: boolean
+  uninstall: boolean
+  help: boolean
+}
+
+/** Runs the command and resolves with its exit code. */
+export async function installHost(
+  words: readonly string[],
+  { env, stdout, stderr, installed = HERE }: World,
+): Promise<number> {
+  const options = parse(words)
+  if (typeof options === 'string') {
+    stderr.write(`${options}\n\n${HELP}`)
+    return 2
+  }
+  if (options.help) {
+    stdout.write(HELP)
+    return 0
+  }
+  const say = (line: string) => void stdout.write(`${line}\n`)
+  try {
+    if (options.uninstall) uninstall(options, env, say)
+    else install(options as Options & { role: Role }, { env, installed }, say)
+    return 0
+  } catch (error) {
+    stderr.write(`${(error as Error).message}\n`)
+    return 1
+  }
+}
+
+function parse(words: readonly string[]): Options | string {
+  try {
+    const { values } = parseArgs({
+      args: [...words],
+      options: {
+        role: { type: 'string' },
+        engine: { type: 'string', multiple: true, default: [] },
+        root: { type: 'string', default: '' },
+        'dry-run': { type: 'boolean', default: false },
+        uninstall: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    })
+    const { engine: engines, root, uninstall, help } = values
+    const role = ROLES.find((each) => each === values.role)
+    if (!role && !uninstall && !help) return `--role must be one of ${ROLES.join(', ')}.`
+    const wrong = engines.find((each) => !ENGINE_ID.test(each))
+    if (wrong !== undefined)
+      return `--engine must be a GPU's number or UUID, or cpu, not "${wrong}".`
+    const place = root === '' ? '' : resolve(root)
+    const common = { engines, root: place, dryRun: values['dry-run'], uninstall, help }
+    return role ? { ...common, role } : common
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+function install(
+  { role, engines, root, dryRun }: Options & { role: Role },
+  { env, installed }: Required<Pick<World, 'env' | 'installed'>>,
+  say: (line: string) => void,
+): void {
+  if (!dryRun) assertMay(root)
+  assertVisible(installed)
+  const broker = brokerOf(env.NATS_URL?.trim(), root)
+  if (role === 'engine' && !broker.isKnown) {
+    throw new Hindrance(
+      'Where is the broker? Set NATS_URL for this command, such as ' +
+        `sudo NATS_URL=nats://token@gateway-host:4222 ${called('install-host', '--role engine')}.`,
+    )
+  }
+  const steps = planInstall({
+    role,
+    ...installed,
+    engines: engines.length > 0 ? engines : listGpus(),
+    natsUrl: broker.url,
+    ownBroker: broker.isOwn && role !== 'engine',
+    newBroker: broker.isNew,
+    isPackaged: isPackaged(env),
+    unit: (name) =>
+      readFileSync(join(HERE.checkout, 'scripts/cli/install-host/units', name), 'utf8'),
+  })
+  apply(steps, { root, dryRun, say })
+  say(dryRun ? '\nNothing was changed.' : DONE)
+}
+
+/** Whether the command of Debian's package has started this. */
+const isPackaged = (env: World['env']): boolean => env.WINNOW_PACKAGED !== undefined
+
+/** The broker that is asked for, or was set before, or else a new one on this host. */
+function brokerOf(asked: string | undefined, root: string) {
+  const settings = join(root, '/etc/winnow')
+  const before = ['gateway', 'engine']
+    .map((service) => join(settings, 'credentials', service, 'NATS_URL'))
+    .find((path) => existsSync(path))
+  const known = asked || (before && readFileSync(before, 'utf8').trim())
+  return {
+    url: known || `nats://${randomBytes(24).toString('base64url')}@${OWN_BROKER}`,
+    isKnown: Boolean(known),
+    isNew: Boolean(asked),
+    isOwn: !asked && (!known || existsSync(join(settings, 'nats.conf'))),
+  }
+}
+
+const DONE = `
+Settings: /etc/winnow/winnow.env and /etc/winnow/credentials. Then:
+  sudo systemctl start winnow.target      # also after every start of the host
+  systemctl status 'winnow*'
+  sudo ${called('doctor').padEnd(34)} # what this host lacks`
+
+function uninstall(
+  { root, dryRun }: Options,
+  env: World['env'],
+  say: (line: string) => void,
+): void {
+  if (!dryRun) assertMay(root)
+  const wanted = join(root, '/etc/systemd/system/winnow.target.wants')
+  const instances = existsSync(wanted)
+    ? readdirSync(wanted).filter((name) => name.startsWith('winnow-engine@'))
+    : []
+  const packaged = isPackaged(env)
+  const isInstalled = packaged || existsSync(join(root, '/etc/systemd/system/winnow.target'))
+  if (isInstalled) apply(planUninstall(instances, packaged), { root, dryRun, say })
+  say(
+    isInstalled
+      ? 'These stay: /etc/winnow, /var/lib/winnow, /var/lib/winnow-nats and the users winnow*.'
+      : 'Winnow is not installed here: nothing to remove.',
+  )
+}
+
+/** @throws Hindrance */
+function assertMay(root: string): void {
+  if (root !== '') return
+  if (process.getuid?.() !== 0) throw new Hindrance('Only root can do this: begin with sudo.')
+  if (!existsSync('/run/systemd/system')) {
+    throw new Hindrance('systemd does not run here. Give --root to install into an image.')
+  }
+}
+
+/** Services see only what systemd does not hide from them. @throws Hindrance */
+function assertVisible({ checkout, node }: typeof HERE): void {
+  const hiding = HIDDEN.find((folder) => node.startsWith(`${folder}/`))
+  if (hiding) {
+    throw new Hindrance(
+      `${node}: ${hiding} is hidden from the services. ` +
+        'Install Node for all users, for instance in /usr/bin, and begin with that one.',
+    )
+  }
+  const move = 'Move the checkout, for instance to /opt/winnow, and install from there.'
+  if (!/^[\w./+@-]+$/.test(checkout)) {
+    throw new Hindrance(`${checkout} has characters that units take for others. ${move}`)
+  }
+  const hidden = HIDDEN.find((folder) => checkout.startsWith(`${folder}/`))
+  if (hidden) throw new Hindrance(`${hidden} is hidden from the services. ${move}`)
+  for (let folder = checkout; folder !== '/'; folder = dirname(folder)) {
+    if ((statSync(folder).mode & 0o005) !== 0o005) {
+      throw new Hindrance(`${folder} can't be read by other users, such as the services'. ${move}`)
+    }
+  }
+}
+
+/** UUIDs of the GPUs here; `cpu` where there are none. */
+function listGpus(): string[] {
+  try {
+    const text = execFileSync('nvidia-smi', ['--query-gpu=uuid', '--format=csv,noheader'])
+    const gpus = text.toString().split('\n').filter(Boolean)
+    return gpus.length > 0 ? gpus : ['cpu']
+  } catch {
+    return ['cpu'] // no driver, or none that works: doctor says so
+  }
+}

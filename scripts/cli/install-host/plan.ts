@@ -1,0 +1,161 @@
+/** What makes a host run Winnow, as data: it is shown by a dry run and obeyed by apply.ts. */
+
+import { join } from 'node:path'
+
+export const ROLES = ['gateway', 'engine', 'all'] as const
+export type Role = (typeof ROLES)[number]
+
+export type Step =
+  | { do: 'folder'; path: string; mode: number }
+  /** `keep`: one that is there stays as it is. */
+  | { do: 'file'; path: string; mode: number; text: string; keep: boolean }
+  | { do: 'remove'; path: string }
+  /** `online`: acts on the running systemd, so that it is left out under another root. */
+  | { do: 'run'; words: readonly string[]; online: boolean }
+
+export interface Host {
+  role: Role
+  /** The checkout, and the node that runs it. */
+  checkout: string
+  node: string
+  /** Names of the engine's instances: number or UUID of a GPU each, or `cpu`. */
+  engines: readonly string[]
+  /** The broker, with its token or password. */
+  natsUrl: string
+  /** Whether this host runs it. */
+  ownBroker: boolean
+  /** Whether a broker that was set before is another one now. */
+  newBroker: boolean
+  /** Whether Debian's package is installed, which has the files of `planPackage`. */
+  isPackaged: boolean
+  /** The text of a file of scripts/cli/install-host/units. */
+  unit: (name: string) => string
+}
+
+const UNITS = '/etc/systemd/system'
+const PACKAGED_UNITS = '/usr/lib/systemd/system'
+const SETTINGS = '/etc/winnow'
+const USERS = 'winnow.sysusers.conf'
+const USERS_FILE = '/etc/sysusers.d/winnow.conf'
+const PACKAGED_USERS_FILE = '/usr/lib/sysusers.d/winnow.conf'
+/** Where a broker of one's own listens. */
+export const OWN_BROKER = '127.0.0.1:4222'
+
+/** Units of each role, beside the target. */
+const GATEWAY = ['winnow-gateway.service', 'winnow-gateway.socket', 'winnow-gateway-grpc.socket']
+const ENGINE = ['winnow-engine@.service']
+const NATS = ['winnow-nats.service']
+const TARGET = 'winnow.target'
+
+const runsGateway = ({ role }: Pick<Host, 'role'>) => role !== 'engine'
+const runsEngines = ({ role }: Pick<Host, 'role'>) => role !== 'gateway'
+
+/** Every step, in order; a second time they change nothing. */
+export function planInstall(host: Host): Step[] {
+  const units = [
+    TARGET,
+    ...(runsGateway(host) ? GATEWAY : []),
+    ...(runsEngines(host) ? ENGINE : []),
+    ...(host.ownBroker ? NATS : []),
+  ]
+  const instances = units.flatMap((unit) =>
+    unit.includes('@') ? host.engines.map((engine) => unit.replace('@', `@${engine}`)) : [unit],
+  )
+  const users: Step[] = [
+    { do: 'file', path: USERS_FILE, mode: 0o644, text: host.unit(USERS), keep: false },
+    { do: 'run', words: ['systemd-sysusers', 'winnow.conf'], online: false },
+  ]
+  return [
+    ...(host.isPackaged ? [] : users),
+    { do: 'folder', path: SETTINGS, mode: 0o755 },
+    file('winnow.env', 0o644, SETTINGS_TEXT, true),
+    ...credentials(host),
+    ...(host.isPackaged ? [] : units.map((unit) => unitStep(UNITS, unit, host))),
+    { do: 'run', words: ['systemctl', 'daemon-reload'], online: true },
+    { do: 'run', words: ['systemctl', 'enable', ...instances], online: false },
+  ]
+}
+
+/** The files that Debian's package has of all this, below its root. */
+export function planPackage(host: Pick<Host, 'checkout' | 'node' | 'unit'>): Step[] {
+  const users = host.unit(USERS)
+  return [
+    { do: 'file', path: PACKAGED_USERS_FILE, mode: 0o644, text: users, keep: false },
+    file('winnow.env', 0o644, SETTINGS_TEXT, false),
+    ...[TARGET, ...GATEWAY, ...ENGINE, ...NATS].map((unit) => unitStep(PACKAGED_UNITS, unit, host)),
+  ]
+}
+
+const unitStep = (
+  folder: string,
+  unit: string,
+  host: Pick<Host, 'checkout' | 'node' | 'unit'>,
+): Step => ({
+  do: 'file',
+  path: join(folder, unit),
+  mode: 0o644,
+  text: placed(host.unit(unit), host),
+  keep: false,
+})
+
+/**
+ * Stops the units and, but for those of Debian's package, removes them; settings, secrets, data and
+ * users stay.
+ */
+export function planUninstall(instances: readonly string[], isPackaged: boolean): Step[] {
+  const units = [TARGET, ...GATEWAY, ...ENGINE, ...NATS]
+  const named = [...units.filter((unit) => !unit.includes('@')), ...instances]
+  return [
+    { do: 'run', words: ['systemctl', 'stop', ...named], online: true },
+    { do: 'run', words: ['systemctl', 'disable', ...named], online: false },
+    ...(isPackaged ? [] : [...units.map((unit) => join(UNITS, unit)), USERS_FILE]).map(
+      (path): Step => ({ do: 'remove', path }),
+    ),
+    { do: 'run', words: ['systemctl', 'daemon-reload'], online: true },
+  ]
+}
+
+/** The units are written for /opt/winnow and /usr/bin/node. */
+const placed = (text: string, { checkout, node }: Pick<Host, 'checkout' | 'node'>): string =>
+  text.replaceAll('/opt/winnow', checkout).replaceAll('/usr/bin/node', node)
+
+const file = (name: string, mode: number, text: string, keep: boolean): Step => ({
+  do: 'file',
+  path: join(SETTINGS, name),
+  mode,
+  text,
+  keep,
+})
+
+/** Readable by root alone: systemd hands each service its own. */
+function credentials(host: Host): Step[] {
+  const services = [
+    ...(runsGateway(host) ? ['gateway'] : []),
+    ...(runsEngines(host) ? ['engine'] : []),
+  ]
+  return [
+    { do: 'folder', path: join(SETTINGS, 'credentials'), mode: 0o700 },
+    ...services.flatMap((service): Step[] => [
+      { do: 'folder', path: join(SETTINGS, 'credentials', service), mode: 0o700 },
+      file(join('credentials', service, 'NATS_URL'), 0o600, `${host.natsUrl}\n`, !host.newBroker),
+    ]),
+    ...(host.ownBroker ? [file('nats.conf', 0o600, natsText(host.natsUrl), true)] : []),
+  ]
+}
+
+const natsText = (url: string): string =>
+  [
+    '# Engines on other hosts need an address here that they reach, on a private network, and in',
+    '# their NATS_URL.',
+    `listen: "${OWN_BROKER}"`,
+    'jetstream { store_dir: "/var/lib/winnow-nats" }',
+    `authorization { token: "${new URL(url).username}" }`,
+    '',
+  ].join('\n')
+
+const SETTINGS_TEXT = `# Settings of gateway and engines on this host: docs/operations.md.
+# Secrets do not belong here: each file in credentials/gateway and credentials/engine is the setting
+# of its name.
+# Where the gateway listens stands in winnow-gateway.socket (sudo systemctl edit).
+LOG_LEVEL=info
+`

@@ -1,0 +1,161 @@
+/** Open models that `model fetch` knows: addresses, licences and published figures. */
+import type { ModelRecord } from '../../../models/installed/record.ts'
+
+export interface CatalogueFile {
+  /** Its name at the host and in messages. */
+  name: string
+  url: string
+  /** SHA-256 in hexadecimal: whole, or as many digits as are published. Absent: none is. */
+  sha256?: string
+  bytes?: number
+}
+
+export interface CatalogueEntry {
+  name: string
+  kind: ModelRecord['kind']
+  /** One sentence. */
+  summary: string
+  /** Listed in the order of import. */
+  files: readonly CatalogueFile[]
+  /** The stem that each file gives, where several networks make one model. */
+  stemOfFile?: readonly string[]
+  /** Megabytes to download, for people. */
+  megabytes: number
+  licence: { code: string; weights: string }
+  /** As published, with its source. */
+  quality: string
+}
+
+const DEMUCS = 'https://dl.fbaipublicfiles.com/demucs/hybrid_transformer/'
+
+/** The digits after the dash begin the file's SHA-256. */
+const demucsFile = (name: string): CatalogueFile => ({
+  name,
+  url: `${DEMUCS}${name}`,
+  sha256: name.slice(name.indexOf('-') + 1, name.indexOf('.')),
+})
+
+const DEMUCS_LICENCE = {
+  code: 'MIT (facebookresearch/demucs)',
+  weights:
+    'The author of Demucs says that the weights are not under the licence of the code: they are ' +
+    '"provided only for scientific purposes" (facebookresearch/demucs issue 327; "for research ' +
+    'purpose", issue 508).',
+}
+
+const TOKENIZER_REVISION = 'e2da8e2f811d1448a5b465c236feacd80ffbac7b'
+const TOKENIZER = `https://huggingface.co/FacebookAI/roberta-base/resolve/${TOKENIZER_REVISION}/`
+const TOKENIZER_FILES = ['tokenizer.json', 'tokenizer_config.json', 'config.json'].map((name) => ({
+  name,
+  url: `${TOKENIZER}${name}`,
+}))
+
+const HIVE_REVISION = '113d2e4399a4f19b6a0d567bbde38f2fe1b11794'
+const HIVE = `https://huggingface.co/AlayaLab/AudioSep-hive/resolve/${HIVE_REVISION}/`
+const AUDIOSEP = 'https://huggingface.co/spaces/Audio-AGI/AudioSep/resolve/main/'
+
+const KIM = 'https://huggingface.co/KimberleyJSN/melbandroformer/resolve/main/'
+
+export const CATALOGUE: readonly CatalogueEntry[] = [
+  {
+    name: 'htdemucs',
+    kind: 'htdemucs',
+    summary: 'Drums, bass, vocals and the rest out of songs.',
+    files: [demucsFile('955717e8-8726e21a.th')],
+    megabytes: 84,
+    licence: DEMUCS_LICENCE,
+    quality: 'SDR on MVSEP Multisong: bass 11.8, drums 10.9, vocals 8.2, other 5.7 dB (ZFTurbo)',
+  },
+  {
+    name: 'htdemucs_ft',
+    kind: 'htdemucs',
+    summary: 'As htdemucs, with a network for each stem; one stem takes as long as htdemucs.',
+    files: [
+      'f7e0c4bc-ba3fe64a.th',
+      'd12395a8-e57c48e6.th',
+      '92cfc3b6-ef3bcb9c.th',
+      '04573f0d-f3cf25b2.th',
+    ].map(demucsFile),
+    stemOfFile: ['drums', 'bass', 'other', 'vocals'],
+    megabytes: 336,
+    licence: DEMUCS_LICENCE,
+    quality: 'SDR on MVSEP Multisong: bass 12.0, drums 11.1, vocals 8.4, other 5.9 dB (ZFTurbo)',
+  },
+  {
+    name: 'htdemucs_6s',
+    kind: 'htdemucs',
+    summary: 'Six stems: as htdemucs, with guitar and piano.',
+    files: [demucsFile('5c90dfd2-34c22ccb.th')],
+    megabytes: 55,
+    licence: DEMUCS_LICENCE,
+    quality: 'no figures published; its README says that the piano does not work well',
+  },
+  {
+    name: 'audiosep-hive',
+    kind: 'audiosep',
+    summary: 'Any sound by its description; not for stems of songs.',
+    files: [
+      {
+        name: 'audiosep_hive.ckpt',
+        url: `${HIVE}audiosep_hive.ckpt`,
+        sha256: 'a13fff5fa4ece1a8bc13e42e1c7b8d90e21603075302ca89e4339c9471973300',
+        bytes: 1_264_846_755,
+      },
+      { name: 'config.yaml', url: `${HIVE}config.yaml` },
+      ...TOKENIZER_FILES,
+    ],
+    megabytes: 1_266,
+    licence: {
+      code: 'MIT (Audio-AGI/AudioSep)',
+      weights: 'Apache-2.0, as the page of the model states it; the tokenizer (RoBERTa) is MIT.',
+    },
+    quality: 'see the paper of Hive (arXiv 2601.22599); nothing was measured here',
+  },
+  {
+    name: 'audiosep',
+    kind: 'audiosep',
+    summary: 'Any sound by its description, as first published.',
+    files: [
+      {
+        name: 'audiosep_base_4M_steps.ckpt',
+        url: `${AUDIOSEP}checkpoint/audiosep_base_4M_steps.ckpt`,
+      },
+      { name: 'audiosep_base.yaml', url: `${AUDIOSEP}config/audiosep_base.yaml` },
+      ...TOKENIZER_FILES,
+    ],
+    megabytes: 1_266,
+    licence: {
+      code: 'MIT (Audio-AGI/AudioSep)',
+      weights: 'MIT for the repository; nothing is said of the weights alone.',
+    },
+    quality:
+      'SI-SDR: ESC-50 8.8, MUSIC 9.4, VGGSound 9.0, AudioSet 6.9, AudioCaps 7.2, Clotho 5.2 dB ' +
+      '(README of AudioSep)',
+  },
+  {
+    name: 'melband-roformer-kim',
+    kind: 'roformer',
+    summary: 'Vocals out of songs, for GPUs or patient people.',
+    files: [
+      {
+        name: 'MelBandRoformer.ckpt',
+        url: `${KIM}MelBandRoformer.ckpt`,
+        sha256: '87201f4d31afb5bc79993230fc49446918425574db48c01c405e44f365c7559e',
+      },
+      {
+        name: 'config_vocals_mel_band_roformer_kj.yaml',
+        url:
+          'https://raw.githubusercontent.com/ZFTurbo/Music-Source-Separation-Training/' +
+          '7671faec526b78156f60c94a767fb243a0aaa41e/configs/KimberleyJensen/' +
+          'config_vocals_mel_band_roformer_kj.yaml',
+        sha256: 'f63f38eb1e6e40a7db0dade714a5ae257555dd8748f4e774eae8679275a81926',
+      },
+    ],
+    megabytes: 913,
+    licence: {
+      code: 'MIT (ZFTurbo/Music-Source-Separation-Training)',
+      weights: 'MIT, as users of the weights state it; not verified: see the page of the model.',
+    },
+    quality: 'SDR on MVSEP Multisong: vocals 11.0 dB (ZFTurbo)',
+  },
+]

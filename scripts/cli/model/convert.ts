@@ -1,0 +1,208 @@
+/** Converts published checkpoints to the folder of an installed model: tensors and a record. */
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { isUsedTensor, openAudioSepCheckpoint } from '../../../models/audiosep/checkpoint.ts'
+import { readAudioSepConfig } from '../../../models/audiosep/config.ts'
+import { loadNetwork as loadAudioSep } from '../../../models/audiosep/network/network.ts'
+import { loadTextEncoder } from '../../../models/audiosep/text.ts'
+import type { StoredTensor } from '../../../models/checkpoint/stored-tensor.ts'
+import { Weights } from '../../../models/checkpoint/weights.ts'
+import { writeSafetensors, type StoredWidth } from '../../../models/checkpoint/write-safetensors.ts'
+import { openHTDemucsCheckpoint } from '../../../models/htdemucs/checkpoint.ts'
+import { readHTDemucsConfig } from '../../../models/htdemucs/config.ts'
+import { loadNetwork as loadHTDemucs } from '../../../models/htdemucs/network/network.ts'
+import { onShapes } from '../../../models/memory/shape-binding.ts'
+import type {
+  AudioSepRecord,
+  HTDemucsRecord,
+  RoformerRecord,
+} from '../../../models/installed/record.ts'
+import { openRoformerCheckpoint } from '../../../models/roformer/checkpoint.ts'
+import { readRoformerConfig } from '../../../models/roformer/config.ts'
+import { loadNetwork as loadRoformer } from '../../../models/roformer/network/network.ts'
+import { readYaml } from './read-yaml.ts'
+
+type Tensors = ReadonlyMap<string, StoredTensor>
+
+/** The fields of a record that come from the files themselves. */
+export type Converted =
+  | Pick<HTDemucsRecord, 'kind' | 'networks'>
+  | Pick<AudioSepRecord, 'kind' | 'file' | 'sampleRate' | 'textHeads'>
+  | Pick<RoformerRecord, 'kind' | 'file' | 'configuration'>
+
+/**
+ * Writes the tensors of the files into `folder`.
+ * @param files one checkpoint, several of a bag, or one with its configuration and tokenizer
+ * @param stemOfFile the stem that each checkpoint gives, where there are several
+ * @param width of the numbers; absent: as wide as they are published
+ * @throws Error naming the file and its fault, or the file that must come with it
+ */
+export async function convert(
+  files: readonly string[],
+  folder: string,
+  { stemOfFile, width }: { stemOfFile?: readonly string[]; width?: StoredWidth },
+): Promise<Converted> {
+  const checkpoints = files.filter((file) => !/\.(json|ya?ml)$/.test(file))
+  if (checkpoints.length === 0) {
+    throw new Error(
+      'Give the file of a checkpoint (.th, .ckpt, .pt) and the files that come with it.',
+    )
+  }
+  if (checkpoints.every(isHTDemucs)) return convertHTDemucs(checkpoints, folder, stemOfFile, width)
+  const [checkpoint = ''] = checkpoints
+  if (checkpoints.length > 1) {
+    throw new Error(`${checkpoints.join(', ')}: are not the networks of one model`)
+  }
+  const beside = new FilesBeside(checkpoint, files)
+  const isRoformer = [...openRoformerCheckpoint(checkpoint).keys()].some((name) =>
+    name.startsWith('band_split.'),
+  )
+  return isRoformer
+    ? convertRoformer(checkpoint, beside, folder, width)
+    : convertAudioSep(checkpoint, beside, folder, width)
+}
+
+/** The other files of a model, next to its checkpoint. */
+class FilesBeside {
+  readonly #checkpoint: string
+  readonly #files: readonly string[]
+
+  constructor(checkpoint: string, files: readonly string[]) {
+    this.#checkpoint = checkpoint
+    this.#files = files
+  }
+
+  find(pattern: RegExp): string | undefined {
+    return this.#files.find((file) => pattern.test(basename(file)))
+  }
+
+  /** @throws Error saying what is needed */
+  get(pattern: RegExp, what: string): string {
+    const file = this.find(pattern)
+    if (file !== undefined) return file
+    throw new Error(`${this.#checkpoint}: needs ${what} with it`)
+  }
+}
+
+const YAML = /\.ya?ml$/
+
+/** Files of other kinds are refused where they are converted. */
+function isHTDemucs(file: string): boolean {
+  try {
+    openHTDemucsCheckpoint(file)
+    return true
+  } catch (error) {
+    if (/is not a checkpoint of HTDemucs|global .* is refused/.test(String(error))) return false
+    throw error
+  }
+}
+
+async function convertHTDemucs(
+  checkpoints: readonly string[],
+  folder: string,
+  stemOfFile: readonly string[] | undefined,
+  width: StoredWidth = 'float16',
+): Promise<Converted> {
+  if (checkpoints.length > 1 && stemOfFile?.length !== checkpoints.length) {
+    throw new Error(
+      `${checkpoints.length} networks need the stem that each gives: ` +
+        '--stems drums,bass,… in the order of the files.',
+    )
+  }
+  const networks: HTDemucsRecord['networks'][number][] = []
+  for (const [i, checkpoint] of checkpoints.entries()) {
+    const { kwargs, tensors } = openHTDemucsCheckpoint(checkpoint)
+    const config = readHTDemucsConfig(kwargs)
+    await checkTensors(checkpoint, tensors, (weights) => loadHTDemucs(weights, config))
+    const stems = stemOfFile ? [stemOfFile[i]!] : config.sources
+    const unknown = stems.filter((stem) => !config.sources.includes(stem))
+    if (unknown.length > 0) {
+      const known = config.sources.join(', ')
+      throw new Error(`${checkpoint}: gives ${known}, and no ${unknown.join(', ')}`)
+    }
+    const file = `${basename(checkpoint).replace(/\.[^.]*$/, '')}.safetensors`
+    await writeSafetensors(join(folder, file), tensors, width)
+    networks.push({ file, kwargs, stems })
+  }
+  return { kind: 'htdemucs', networks }
+}
+
+const WEIGHTS_FILE = 'model.safetensors'
+
+async function convertAudioSep(
+  checkpoint: string,
+  beside: FilesBeside,
+  folder: string,
+  width: StoredWidth = 'float32',
+): Promise<Converted> {
+  const all = openAudioSepCheckpoint(checkpoint)
+  const tensors = new Map([...all].filter(([name]) => isUsedTensor(name)))
+  const sampleRate = await sampleRateOf(
+    beside.get(YAML, 'its configuration (.yaml), which states the sample rate'),
+  )
+  const tokenizer = [
+    beside.get(/^tokenizer\.json$/, "its tokenizer (roberta-base's tokenizer.json)"),
+    beside.find(/^tokenizer_config\.json$/),
+  ]
+  const textConfig = beside.find(/^config\.json$/)
+  const textHeads = await headsOf(textConfig)
+  const stated = { sampleRate, ...(textHeads !== undefined && { textHeads }) }
+  const { text } = await checkTensors(checkpoint, tensors, (weights) => {
+    const config = readAudioSepConfig(weights, stated)
+    loadAudioSep(weights.at('ss_model'), config)
+    loadTextEncoder(weights.at('query_encoder').at('model'), config.text)
+    return config
+  })
+  await writeSafetensors(join(folder, WEIGHTS_FILE), tensors, width)
+  for (const file of [...tokenizer, textConfig]) {
+    if (file !== undefined) await copyFile(file, join(folder, basename(file)))
+  }
+  return { kind: 'audiosep', file: WEIGHTS_FILE, sampleRate, textHeads: text.heads }
+}
+
+async function convertRoformer(
+  checkpoint: string,
+  beside: FilesBeside,
+  folder: string,
+  width: StoredWidth = 'float32',
+): Promise<Converted> {
+  const configuration = await readYaml(beside.get(YAML, 'its configuration (.yaml)'))
+  const config = readRoformerConfig(configuration)
+  const tensors = openRoformerCheckpoint(checkpoint)
+  await checkTensors(checkpoint, tensors, (weights) => loadRoformer(weights, config))
+  await writeSafetensors(join(folder, WEIGHTS_FILE), tensors, width)
+  return { kind: 'roformer', file: WEIGHTS_FILE, configuration }
+}
+
+async function sampleRateOf(file: string): Promise<number> {
+  const rate = (await readYaml(file)).data?.sampling_rate
+  if (Number.isInteger(rate) && (rate as number) > 0) return rate as number
+  throw new Error(`${file}: does not state data.sampling_rate`)
+}
+
+/** The heads that the configuration of the text encoder states; undefined: there is none. */
+async function headsOf(file: string | undefined): Promise<number | undefined> {
+  if (!file) return undefined
+  const heads = JSON.parse(await readFile(file, 'utf8')).num_attention_heads
+  if (Number.isInteger(heads) && heads > 0) return heads
+  throw new Error(`${file}: does not state num_attention_heads`)
+}
+
+/** @throws Error naming the tensors that are missing, misshapen, or too many */
+async function checkTensors<T>(
+  file: string,
+  tensors: Tensors,
+  load: (weights: Weights) => T,
+): Promise<T> {
+  let loaded: T | undefined
+  await onShapes(async () => {
+    const weights = Weights.of(file, tensors)
+    loaded = load(weights)
+    weights.assertAllRead()
+  })
+  return loaded as T
+}
+
+/** Writes the record, which makes the folder an installed model. */
+export const writeRecord = (folder: string, file: string, record: object): Promise<void> =>
+  writeFile(join(folder, file), `${JSON.stringify(record, null, 2)}\n`)

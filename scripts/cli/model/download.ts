@@ -1,0 +1,207 @@
+/** Downloads large files: resumes, checks, and explains failures. */
+import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { withRetries } from '../../../engine/media/retry.ts'
+import { sha256Of } from '../../../models/checkpoint/sha256.ts'
+import type { CatalogueFile } from './catalogue.ts'
+
+export interface DownloadOptions {
+  /** Called now and then with the bytes so far, and the total where it is known. */
+  onProgress(bytes: number, total: number | undefined): void
+  /** Waits before further attempts, in milliseconds. */
+  retryDelaysMs?: readonly number[]
+  /** Ends an attempt after so long without data. */
+  idleMsMax?: number
+  signal?: AbortSignal
+}
+
+const RETRY_DELAYS_MS = [1_000, 3_000, 10_000, 30_000]
+const IDLE_MS_MAX = 60_000
+/** Limits a file whose size nothing states, so that a host can't fill the disk. */
+const BYTES_MAX = 8e9
+
+/** A failure that another attempt can't change. */
+class FinalError extends Error {}
+
+/** Identifies the file that a partial file belongs to. */
+interface Part {
+  url: string
+  /** The host's mark of this version; null: it gives none, and nothing is resumed. */
+  etag: string | null
+}
+
+export interface Downloaded {
+  path: string
+  sha256: string
+  bytes: number
+  /** True where a published checksum was compared. */
+  verified: boolean
+}
+
+/**
+ * Fetches a file to `path`, and resumes an earlier call that was interrupted.
+ * @throws Error with the reason: no such file, a page in place of it, a checksum that differs
+ *   (the file is removed), too large, a full disk, a connection that failed at every attempt
+ */
+export async function download(
+  file: CatalogueFile,
+  path: string,
+  options: DownloadOptions,
+): Promise<Downloaded> {
+  await mkdir(dirname(path), { recursive: true })
+  const { retryDelaysMs = RETRY_DELAYS_MS, signal = new AbortController().signal } = options
+  const mayPass = (error: unknown) => !isFinal(error)
+  try {
+    const attempt = () => downloadOnce(file, path, options)
+    return await withRetries(attempt, { retryDelaysMs }, signal, { mayPass })
+  } catch (error) {
+    throw new Error(`${file.url}: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+const isFinal = (error: unknown): boolean =>
+  error instanceof FinalError || ['ENOSPC', 'EDQUOT', 'EACCES', 'EROFS'].includes(codeOf(error))
+
+const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code ?? '')
+
+/** Adds the cause: fetch() itself says no more than "fetch failed". */
+function messageOf(error: unknown): string {
+  if (codeOf(error) === 'ENOSPC') return 'the disk is full; free some and run the command again'
+  const { message, cause } = error as Error
+  return cause instanceof Error && cause.message ? `${message}: ${cause.message}` : message
+}
+
+async function downloadOnce(
+  file: CatalogueFile,
+  path: string,
+  options: DownloadOptions,
+): Promise<Downloaded> {
+  const partial = `${path}.part`
+  const have = await bytesHeld(partial, file.url)
+  const idle = new IdleTimer(options.idleMsMax ?? IDLE_MS_MAX, options.signal)
+  try {
+    const answer = await fetch(file.url, { headers: rangeFrom(have), signal: idle.signal })
+    if (answer.status === 416) {
+      await rm(partial) // the next attempt starts over
+      throw new Error('the host has less than was received before')
+    }
+    const { start, total } = checkAnswer(answer, have?.bytes ?? 0, file)
+    await writeFile(`${partial}.json`, JSON.stringify(partOf(file.url, answer)))
+    await receive(answer, partial, { start, total, file, idle, onProgress: options.onProgress })
+  } finally {
+    idle.stop()
+  }
+  return finish(file, partial, path)
+}
+
+/** Bytes of the same file that were received before. */
+async function bytesHeld(
+  partial: string,
+  url: string,
+): Promise<{ bytes: number; etag: string } | null> {
+  try {
+    const part: Part = JSON.parse(await readFile(`${partial}.json`, 'utf8'))
+    const { size } = await stat(partial)
+    return part.url === url && part.etag && size > 0 ? { bytes: size, etag: part.etag } : null
+  } catch {
+    return null // nothing, or nothing that can be used
+  }
+}
+
+const rangeFrom = (have: { bytes: number; etag: string } | null): Record<string, string> =>
+  have ? { range: `bytes=${have.bytes}-`, 'if-range': have.etag } : {}
+
+/** A weak mark does not say that the bytes are the same. */
+function partOf(url: string, { headers }: Response): Part {
+  const etag = headers.get('etag')
+  return { url, etag: etag && !etag.startsWith('W/') ? etag : null }
+}
+
+/** Returns the offset of the answer's bytes in the file, and the file's size. */
+function checkAnswer(answer: Response, have: number, file: CatalogueFile) {
+  const { status, headers } = answer
+  if (status === 401 || status === 403) {
+    throw new FinalError(`the host refuses it (status ${status}): it may ask for a sign-in`)
+  }
+  if (status === 404 || status === 410) throw new FinalError('there is no such file any more')
+  if (status !== 200 && status !== 206) throw new Error(`the host answers with status ${status}`)
+  if (headers.get('content-type')?.startsWith('text/html')) {
+    throw new FinalError('the host answers with a page in place of the file')
+  }
+  const start = status === 206 ? have : 0
+  const length = headers.get('content-length')
+  const total = length === null ? file.bytes : start + Number(length)
+  if (file.bytes !== undefined && total !== file.bytes) {
+    throw new FinalError(`has ${total} bytes, not the ${file.bytes} that are published`)
+  }
+  if (total !== undefined && total > BYTES_MAX) throw new FinalError(`has ${total} bytes: too many`)
+  return { start, total }
+}
+
+interface Receiving {
+  start: number
+  total: number | undefined
+  file: CatalogueFile
+  idle: IdleTimer
+  onProgress: DownloadOptions['onProgress']
+}
+
+async function receive(answer: Response, partial: string, receiving: Receiving): Promise<void> {
+  const { start, total, idle, onProgress } = receiving
+  const output = await open(partial, start > 0 ? 'r+' : 'w')
+  let bytes = start
+  try {
+    for await (const block of answer.body ?? []) {
+      idle.touch()
+      await output.write(block, 0, block.length, bytes)
+      bytes += block.length
+      if (bytes > (total ?? BYTES_MAX)) throw new FinalError('sends more than it announced')
+      onProgress(bytes, total)
+    }
+    await output.sync()
+  } finally {
+    await output.close()
+  }
+  if (total !== undefined && bytes < total)
+    throw new Error(`ended after ${bytes} of ${total} bytes`)
+}
+
+/** Checks the received file, and gives it its name. */
+async function finish(file: CatalogueFile, partial: string, path: string): Promise<Downloaded> {
+  const { sha256, bytes } = await digest(partial)
+  if (file.sha256 && !sha256.startsWith(file.sha256)) {
+    await rm(partial)
+    throw new FinalError(
+      `its SHA-256 is ${sha256}, which does not begin with the published ${file.sha256}; ` +
+        'the file is removed',
+    )
+  }
+  await rename(partial, path)
+  await rm(`${partial}.json`, { force: true })
+  return { path, sha256, bytes, verified: file.sha256 !== undefined }
+}
+
+export async function digest(path: string): Promise<{ sha256: string; bytes: number }> {
+  return { sha256: await sha256Of(path), bytes: (await stat(path)).size }
+}
+
+/** Aborts when nothing has come for a while, or when another signal does. */
+class IdleTimer {
+  readonly #controller = new AbortController()
+  readonly #timer: NodeJS.Timeout
+  readonly signal: AbortSignal
+
+  constructor(idleMsMax: number, signal?: AbortSignal) {
+    const end = () => this.#controller.abort(new Error(`no data for ${idleMsMax / 1000} s`))
+    this.#timer = setTimeout(end, idleMsMax)
+    this.signal = AbortSignal.any([this.#controller.signal, ...(signal ? [signal] : [])])
+  }
+
+  touch(): void {
+    this.#timer.refresh()
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+  }
+}

@@ -1,0 +1,43 @@
+/** The text of `model list`. */
+import type { ModelRecord } from '../../../models/installed/record.ts'
+import type { CatalogueEntry } from './catalogue.ts'
+
+/** Returns JSON for programs, or a paragraph per model for people. */
+export function printedList(
+  catalogue: readonly CatalogueEntry[],
+  installed: ReadonlyMap<string, ModelRecord>,
+  json: boolean,
+): string {
+  const own = [...installed.values()].filter(
+    ({ name }) => !catalogue.some((entry) => entry.name === name),
+  )
+  if (json) {
+    const known = catalogue.map((entry) => ({
+      ...entry,
+      installed: installed.get(entry.name) ?? null,
+    }))
+    const others = own.map((record) => ({
+      name: record.name,
+      kind: record.kind,
+      installed: record,
+    }))
+    return `${JSON.stringify([...known, ...others])}\n`
+  }
+  return [
+    ...catalogue.map((entry) => paragraph(entry, installed.get(entry.name))),
+    ...own.map(({ name, kind }) => `${name}  (${kind}, installed, imported by hand)\n`),
+  ].join('\n')
+}
+
+const paragraph = (
+  { name, summary, megabytes, quality, licence }: CatalogueEntry,
+  record: ModelRecord | undefined,
+): string =>
+  [
+    `${name}  (${record ? `installed ${record.installedAt.slice(0, 10)}` : `${megabytes} MB`})`,
+    `  ${summary}`,
+    `  quality  ${quality}`,
+    `  code     ${licence.code}`,
+    `  weights  ${licence.weights}`,
+    '',
+  ].join('\n')

@@ -1,0 +1,159 @@
+/** Installs models into a folder, and removes them. */
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import type { StoredWidth } from '../../../models/checkpoint/write-safetensors.ts'
+import {
+  isModelName,
+  RECORD_FILE,
+  type ModelRecord,
+  type SourceFile,
+} from '../../../models/installed/record.ts'
+import { freeBytes } from '../../../shared/free-bytes.ts'
+import { CATALOGUE, type CatalogueEntry } from './catalogue.ts'
+import { convert, writeRecord } from './convert.ts'
+import { digest, download, type DownloadOptions } from './download.ts'
+
+export interface InstallOptions {
+  width?: StoredWidth
+}
+
+export interface FetchOptions extends InstallOptions {
+  /** Called with the name of each file as its download begins. */
+  onFile?(name: string): void
+  onProgress: DownloadOptions['onProgress']
+  /** Passed to `download`. */
+  retryDelaysMs?: readonly number[]
+}
+
+/** Holds downloads until they are installed; no model's name begins like it. */
+const DOWNLOADS = '.downloads'
+
+/**
+ * Downloads the files of a model and installs it. Downloads are kept until then, so that the next
+ * call resumes an interrupted one.
+ * @throws Error as `download` and `convert`, or when it is already installed
+ */
+export async function fetchModel(
+  modelsFolder: string,
+  entry: CatalogueEntry,
+  options: FetchOptions,
+): Promise<ModelRecord> {
+  await claim(modelsFolder, entry.name)
+  await checkFreeSpace(modelsFolder, entry)
+  const downloads = join(modelsFolder, DOWNLOADS, entry.name)
+  const sources: (SourceFile & { path: string })[] = []
+  for (const file of entry.files) {
+    options.onFile?.(file.name)
+    const { path, sha256, bytes, verified } = await download(
+      file,
+      join(downloads, file.name),
+      options,
+    )
+    sources.push({ path, file: file.name, url: file.url, sha256, bytes, verified })
+  }
+  const record = await install(modelsFolder, entry.name, sources, entry, options)
+  await rm(downloads, { recursive: true })
+  return record
+}
+
+/** Demands twice the size: the download and its conversion exist at once for a while. */
+async function checkFreeSpace(modelsFolder: string, { name, megabytes }: CatalogueEntry) {
+  const needed = 2 * megabytes
+  const free = Math.floor((await freeBytes(modelsFolder)) / 1e6)
+  if (free >= needed) return
+  throw new Error(
+    `${modelsFolder}: ${name} needs ${needed} MB of free disk space; ${free} are free`,
+  )
+}
+
+/**
+ * Installs a model from files that were fetched by hand.
+ * @param name absent: the name of the catalogue's model that has the first file
+ * @throws Error as `convert`, or when a name is needed, or when it is already installed
+ */
+export async function importModel(
+  modelsFolder: string,
+  paths: readonly string[],
+  { name, stems, ...options }: InstallOptions & { name?: string; stems?: readonly string[] },
+): Promise<ModelRecord> {
+  const known = CATALOGUE.find(({ files }) => files[0]!.name === basename(paths[0]!))
+  const named = name ?? known?.name
+  if (named === undefined) {
+    throw new Error(`${basename(paths[0]!)} is not known here: give it a name with --name.`)
+  }
+  await claim(modelsFolder, named)
+  const sources: (SourceFile & { path: string })[] = []
+  for (const path of paths) sources.push(await sourceOf(path, known))
+  const entry = { ...known, ...(stems && { stemOfFile: stems }) }
+  return install(modelsFolder, named, sources, entry, options)
+}
+
+/** @throws Error when a published checksum differs */
+async function sourceOf(path: string, known: CatalogueEntry | undefined) {
+  const file = basename(path)
+  const { sha256, bytes } = await digest(path)
+  const published = known?.files.find(({ name }) => name === file)?.sha256
+  if (published && !sha256.startsWith(published)) {
+    throw new Error(`${path}: its SHA-256 is ${sha256}; the published one begins ${published}`)
+  }
+  return { path, file, sha256, bytes, verified: published !== undefined }
+}
+
+/** Converts into a temporary folder, which gets the model's name once it is complete. */
+async function install(
+  modelsFolder: string,
+  name: string,
+  sources: readonly (SourceFile & { path: string })[],
+  { licence, stemOfFile }: Partial<CatalogueEntry>,
+  { width }: InstallOptions,
+): Promise<ModelRecord> {
+  const fresh = await mkdtemp(join(modelsFolder, '.new-'))
+  await chmod(fresh, 0o755) // engines may run as another user
+  try {
+    const converted = await convert(
+      sources.map(({ path }) => path),
+      fresh,
+      { ...(stemOfFile && { stemOfFile }), ...(width && { width }) },
+    )
+    const record: ModelRecord = {
+      format: 1,
+      name,
+      installedAt: new Date().toISOString(),
+      licence: licence?.weights ?? 'Not stated: see where the files come from.',
+      sources: sources.map(({ path: _, ...source }) => source),
+      ...converted,
+    }
+    await writeRecord(fresh, RECORD_FILE, record)
+    await rename(fresh, join(modelsFolder, name))
+    return record
+  } catch (error) {
+    await rm(fresh, { recursive: true, force: true })
+    throw error
+  }
+}
+
+/** @throws Error when the name can't be one, or a model has it */
+async function claim(modelsFolder: string, name: string): Promise<void> {
+  if (!isModelName(name)) {
+    throw new Error(
+      `"${name}" can't be the name of a model: up to 40 of a-z, 0-9, "-", "_" and ".", ` +
+        'a letter or digit first',
+    )
+  }
+  await mkdir(modelsFolder, { recursive: true })
+  if (existsSync(join(modelsFolder, name))) {
+    throw new Error(`${name} is installed in ${modelsFolder}; remove it first to install it again`)
+  }
+}
+
+/** @throws Error when there is no such model */
+export async function removeModel(modelsFolder: string, name: string): Promise<void> {
+  const folder = join(modelsFolder, name)
+  if (!isModelName(name) || !existsSync(join(folder, RECORD_FILE))) {
+    throw new Error(`${name} is not installed in ${modelsFolder}`)
+  }
+  const gone = await mkdtemp(join(modelsFolder, '.removed-'))
+  await rename(folder, join(gone, name)) // at once, even if what follows is interrupted
+  await rm(gone, { recursive: true })
+}

@@ -1,0 +1,126 @@
+/** What `npm run database` can do. */
+
+import { existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { loadDatabaseConfig } from '../../../gateway/config.ts'
+import { copyDatabase } from '../../../gateway/store/copy.ts'
+import { holdDataFolder } from '../../../gateway/store/data-folder.ts'
+import { openDatabase } from '../../../gateway/store/open.ts'
+import { openPostgres } from '../../../gateway/store/postgres.ts'
+import { readSchema } from '../../../gateway/store/schema.ts'
+import { openSqlite } from '../../../gateway/store/sqlite.ts'
+import { called } from '../command-name.ts'
+import { messageOf, UsageError, type World } from './command.ts'
+
+const HELP = `Usage: ${called('database', 'copy [--from sqlite:FILE] [--to postgres://…]')}
+       ${called('database', 'migrate')}
+
+copy moves an installation from SQLite to PostgreSQL: accounts, keys, files, requests, ledger and
+webhooks. Stop the gateway first; engines may go on. The database to copy to must be
+empty, the other one of the schema of this version. Without
+--from it is the one in DATA_DIR (default ./data), without --to the one in DATABASE_URL: a password
+on the command line can be seen by others on the machine.
+
+Afterwards start gateways with DATABASE_URL, and with SIGNING_KEY_FILE and ENCRYPTION_KEY_FILE set
+to the files signing-key and encryption-key of the old DATA_DIR. Media stay where they are.
+
+migrate brings the database of DATABASE_URL, else the one in DATA_DIR, to the schema of this
+version, as the start of a gateway does. Back it up before. Older gateways may go on running; which
+ones may start again, the database states.
+`
+const SQLITE = 'sqlite:'
+
+/** Runs the tool with the words of its command line and resolves with its exit code. */
+export async function runDatabaseTool(
+  words: readonly string[],
+  { env, stdout, stderr }: World,
+): Promise<number> {
+  try {
+    stdout.write(await obey(words, { env, stderr }))
+    return 0
+  } catch (error) {
+    stderr.write(`${messageOf(error)}\n`)
+    return error instanceof UsageError ? 2 : 1
+  }
+}
+
+async function obey(
+  words: readonly string[],
+  { env, stderr }: Pick<World, 'env' | 'stderr'>,
+): Promise<string> {
+  const { values, positionals } = parse(words)
+  if (values.help) return HELP
+  const command = positionals.join(' ')
+  if (command === 'migrate') {
+    if (values.from !== undefined || values.to !== undefined) {
+      throw new UsageError('--from and --to are options of copy.')
+    }
+    return migrate(env, stderr)
+  }
+  if (command !== 'copy') throw new UsageError(`Give one of copy, migrate.\n\n${HELP}`)
+  return copyFrom(values, { env, stderr })
+}
+
+async function migrate(env: World['env'], stderr: World['stderr']): Promise<string> {
+  process.umask(0o077) // as the gateway, which makes the file where there is none
+  const store = await openDatabase(loadDatabaseConfig(env), logTo(stderr), { migrates: true })
+  try {
+    const { applied } = await readSchema(store)
+    return `The database has the schema ${applied.at(-1)}.\n`
+  } finally {
+    await store.destroy()
+  }
+}
+
+const logTo = (stderr: World['stderr']) => ({
+  warn: (_details: object, message: string) => void stderr.write(`${message}\n`),
+})
+
+function copyFrom(
+  values: { from?: string | undefined; to?: string | undefined },
+  { env, stderr }: Pick<World, 'env' | 'stderr'>,
+): Promise<string> {
+  const { dataFolder } = loadDatabaseConfig({ DATA_DIR: env.DATA_DIR })
+  const source = values.from ?? `${SQLITE}${dataFolder}/winnow.db`
+  const target = values.to ?? env.DATABASE_URL
+  if (!source.startsWith(SQLITE)) throw new UsageError('--from must have the form sqlite:FILE.')
+  const file = resolve(source.slice(SQLITE.length))
+  if (!existsSync(file)) throw new UsageError(`--from: there is no file ${file}.`)
+  const { databaseUrl: url } = loadDatabaseConfig({ DATABASE_URL: target })
+  if (url === undefined) throw new UsageError('Give --to postgres://…, or set DATABASE_URL.')
+  return copy(file, url, stderr)
+}
+
+function parse(words: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...words],
+      allowPositionals: true,
+      options: {
+        from: { type: 'string' },
+        to: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    })
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
+async function copy(file: string, url: string, stderr: World['stderr']): Promise<string> {
+  await holdDataFolder(dirname(file)) // what a gateway wrote from now on would be lost
+  const to = await openPostgres({ url, connectionsMax: 1, log: logTo(stderr) })
+  try {
+    const from = await openSqlite(file)
+    try {
+      const copied = await copyDatabase(from, to)
+      const lines = Object.entries(copied).map(([table, count]) => `${table.padEnd(18)}${count}\n`)
+      return `Copied rows:\n${lines.join('')}`
+    } finally {
+      await from.destroy()
+    }
+  } finally {
+    await to.destroy()
+  }
+}

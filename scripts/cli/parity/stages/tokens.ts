@@ -1,0 +1,89 @@
+/** Texts to token ids, as the tokenizers of the reference make them. */
+import { TOKENS_MAX } from '../../../../models/sam-audio/config.ts'
+import { TextTokenizer } from '../../../../models/text/tokenizer.ts'
+import { compareExactly, type Comparison } from '../comparison.ts'
+import type { Reference } from '../reference.ts'
+
+const FILE = 'tokenization.json'
+
+interface Case {
+  text: string
+  ids: number[]
+}
+
+interface Padded {
+  texts: string[]
+  input_ids: number[][]
+  attention_mask: number[][]
+}
+
+interface Long {
+  max_length: number
+  ids: number[]
+}
+
+interface Tokenization {
+  /** Beside these, `max_length_8` and the like are cases of so many tokens at most. */
+  t5: { cases: Case[]; batch: Padded; long: Long & Case }
+  /** Its long text is T5's. */
+  modernbert: { cases: Case[]; batch: Padded; long: Long }
+}
+
+/** Of T5's tokenizer, and of those that the span predictor and the judge bring. */
+export async function prepareTokens(reference: Reference): Promise<() => Comparison[]> {
+  const { t5, modernbert } = await reference.json<Tokenization>(FILE)
+  const prepared = [
+    await prepareTokenizer('t5', reference.folderOf('text'), {
+      cases: t5.cases,
+      batch: t5.batch,
+      long: [t5.long, ...casesOfLength(t5)],
+    }),
+  ]
+  for (const part of ['spans', 'judge'] as const) {
+    const folder = reference.parts[part]
+    if (!folder) continue
+    const { cases, batch } = modernbert
+    const long = [{ ...modernbert.long, text: t5.long.text }]
+    prepared.push(await prepareTokenizer(part, folder, { cases, batch, long }))
+  }
+  return () => prepared.flatMap((compare) => compare())
+}
+
+function casesOfLength(t5: object): (Long & Case)[] {
+  return Object.entries(t5).flatMap(([key, entry]) => {
+    const length = /^max_length_(\d+)$/.exec(key)?.[1]
+    return length ? [{ ...(entry as Case), max_length: Number(length) }] : []
+  })
+}
+
+interface Expected {
+  cases: readonly Case[]
+  batch: Padded
+  long: readonly (Long & Case)[]
+}
+
+async function prepareTokenizer(name: string, folder: string, { cases, batch, long }: Expected) {
+  const tokenizer = await TextTokenizer.load(folder, TOKENS_MAX)
+  const shorter = await Promise.all(
+    long.map(({ max_length: most }) => TextTokenizer.load(folder, most)),
+  )
+  return (): Comparison[] => {
+    const { ids, valid } = tokenizer.batch(batch.texts)
+    const padded = [ids, valid].flatMap((tensor) => tensor.arraySync() as number[][])
+    return [
+      compareExactly(
+        FILE,
+        `${name} cases`,
+        cases.map(({ text }) => tokenizer.tokens(text)),
+        cases.map((each) => each.ids),
+      ),
+      compareExactly(
+        FILE,
+        `${name} truncated`,
+        long.map(({ text }, i) => shorter[i]!.tokens(text)),
+        long.map((each) => each.ids),
+      ),
+      compareExactly(FILE, `${name} padded`, padded, [...batch.input_ids, ...batch.attention_mask]),
+    ]
+  }
+}

@@ -1,0 +1,309 @@
+/** The command line of `separate`, read into what the API takes. */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { Value } from 'typebox/value'
+import { LIMITS, SeparationOptions, type AudioSpan } from '../../../shared/separation-options.ts'
+import type { Submission } from '../../../clients/typescript/node.ts'
+import { isMedia } from '../../../clients/typescript/content-type.ts'
+import { called } from '../command-name.ts'
+import { isUrl, splitWords } from './sources.ts'
+import { suggestion } from './suggestion.ts'
+
+const WORDS = '<files, folders, URLs or "patterns"> "<prompt>" … [options]'
+
+export const HELP = `Usage: ${called('separate', WORDS)}
+
+Separates the sounds that the prompts describe from any audio or video files, and writes for each
+<name>.<prompt> and <name>.rest.without-<prompts>, which is everything else, beside it (for a URL:
+into the current folder). A target of a prompt that the model does not know is named for what it
+holds. The words that name files come first, prompts follow.
+
+Nothing is overwritten. A file whose outputs are all there is skipped, so that the same command goes
+on after an interruption; of several files, what was separated before is no source again.
+
+How to separate
+  --acceleration WORD   fast, balanced (default) or quality
+  --candidates N        tries of which the best is kept, 1 to 8 (default 1)
+  --span START-END      seconds in which the sound is heard, such as 1.5-4; repeatable
+  --no-span START-END   seconds in which it is not heard; repeatable
+  --predict-spans       let the model find where it is heard
+  --separator NAME      the model that answers all prompts, such as htdemucs (default auto: the
+                        words of each prompt decide)
+  --max-chunk SECONDS   longest piece taken at once, up to 300 (default 60)
+  --track NUMBER        which track of sound in the media, from 1 (default the best)
+  --overlap SECONDS     what neighbouring pieces share, 0 to 30 (default 5)
+
+What to write
+  --format WORD         wav (default), flac or mp3
+  --out FOLDER          where the files go
+  --force               overwrite what is there
+  --jobs N              of several files, so many at once, 1 to 64 (default 4)
+  --strict              end with 3 where a sound was not surely found
+  --logs                print the service's log of each request once it has ended
+  --json                print a line of JSON for each file, for programs
+  --quiet               print nothing but warnings and errors
+
+For servers
+  --metadata JSON       an object that webhooks carry back
+  --webhook URL         https address that receives the end
+  --webhook-secret TEXT signs that message; without it the service makes one, shown once
+  --url URL             the service (or WINNOW_URL; default http://127.0.0.1:8080)
+  --key KEY             API key (or WINNOW_API_KEY; for a service on this machine also
+                        the file api-key in DATA_DIR, by default ./data)
+
+Ctrl-C cancels the requests. The exit code is 0 when all was separated, 1 when something failed, 2
+when the command line is wrong, 3 by --strict, 130 when canceled.
+`
+
+export interface Arguments {
+  /** Paths and http(s) URLs. */
+  sources: readonly string[]
+  /** Own outputs among the files that were named. */
+  leftOut: readonly string[]
+  /** One word names one file. */
+  isOne: boolean
+  /** Each once. */
+  prompts: readonly string[]
+  /** All of the submission but source and prompts. */
+  submission: Submission
+  folder: string | undefined
+  /** Without a dot. */
+  extension: string
+  /** Files at once. */
+  jobs: number
+  baseUrl: string
+  apiKey: string | undefined
+  force: boolean
+  strict: boolean
+  logs: boolean
+  json: boolean
+  quiet: boolean
+}
+
+const JOBS = 4
+const JOBS_MAX = 64
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The command line is wrong: the message says how. */
+export class UsageError extends Error {}
+
+/**
+ * Reads the words after the command's name.
+ * @returns `help` when that is asked for
+ * @throws UsageError
+ */
+export function readArguments(words: readonly string[], env: Environment): Arguments | 'help' {
+  const { values, positionals } = parse(words)
+  if (values.help) return 'help'
+  const { prompts, ...named } = splitWords(positionals)
+  if (named.sources.length === 0 || prompts.length === 0) {
+    const [first = ''] = positionals
+    if (named.sources.length === 0 && first !== '') {
+      throw new UsageError(`there is no audio or video in ${first}`)
+    }
+    throw new UsageError('give files or URLs, and then prompts in quotes (see --help)')
+  }
+  assertThere([...named.sources, ...prompts.filter(isMedia)])
+  assertPrompts(prompts)
+  const baseUrl = readBaseUrl(values.url ?? env.WINNOW_URL ?? 'http://127.0.0.1:8080')
+  return {
+    ...named,
+    prompts: [...new Set(prompts)],
+    submission: { input: readOptions(values), ...readWebhook(values) },
+    folder: values.out,
+    extension: values.format ?? 'wav',
+    jobs: readJobs(values.jobs),
+    baseUrl,
+    apiKey: values.key ?? env.WINNOW_API_KEY ?? localKey(baseUrl, env),
+    force: values.force ?? false,
+    strict: values.strict ?? false,
+    logs: values.logs ?? false,
+    json: values.json ?? false,
+    quiet: values.quiet ?? false,
+  }
+}
+
+function assertThere(sources: readonly string[]): void {
+  const missing = sources.find((source) => !isUrl(source) && !existsSync(source))
+  if (missing !== undefined) throw new UsageError(`there is no file ${missing}`)
+}
+
+function assertPrompts(prompts: readonly string[]): void {
+  const { promptsMax, promptCharactersMax } = LIMITS
+  if (prompts.length > promptsMax) {
+    throw new UsageError(`give at most ${promptsMax} prompts, not ${prompts.length}`)
+  }
+  for (const prompt of prompts) {
+    const length = [...prompt.trim()].length
+    if (length >= 1 && length <= promptCharactersMax) continue
+    throw new UsageError(`a prompt has 1 to ${promptCharactersMax} characters, not ${length}`)
+  }
+}
+
+function readJobs(text: string | undefined): number {
+  const jobs = readNumber('--jobs', text) ?? JOBS
+  if (Number.isInteger(jobs) && jobs >= 1 && jobs <= JOBS_MAX) return jobs
+  throw new UsageError(`--jobs takes a whole number from 1 to ${JOBS_MAX}, not ${jobs}`)
+}
+
+type Values = ReturnType<typeof parse>['values']
+
+const TEXT = { type: 'string' } as const
+const FLAG = { type: 'boolean' } as const
+const TEXTS = { type: 'string', multiple: true } as const
+const OPTIONS = {
+  acceleration: TEXT,
+  candidates: TEXT,
+  span: TEXTS,
+  'no-span': TEXTS,
+  'predict-spans': FLAG,
+  'max-chunk': TEXT,
+  overlap: TEXT,
+  track: TEXT,
+  separator: TEXT,
+  format: TEXT,
+  out: TEXT,
+  force: FLAG,
+  jobs: TEXT,
+  strict: FLAG,
+  logs: FLAG,
+  json: FLAG,
+  quiet: FLAG,
+  metadata: TEXT,
+  webhook: TEXT,
+  'webhook-secret': TEXT,
+  url: TEXT,
+  key: TEXT,
+  help: { ...FLAG, short: 'h' },
+} as const
+
+function parse(words: readonly string[]) {
+  try {
+    return parseArgs({ args: [...words], allowPositionals: true, options: OPTIONS })
+  } catch (error) {
+    const { message } = error as Error
+    const [, unknown] = /^Unknown option '(-[^']*)'/.exec(message) ?? []
+    if (unknown === undefined) throw new UsageError(message)
+    const known = Object.keys(OPTIONS).map((name) => `--${name}`)
+    throw new UsageError(`there is no option ${unknown}.${suggestion(unknown, known)}`)
+  }
+}
+
+/** Only the given options: the service has the defaults. */
+function readOptions(values: Values): Submission['input'] {
+  const spans = [
+    ...(values.span ?? []).map((text) => readSpan(text, true)),
+    ...(values['no-span'] ?? []).map((text) => readSpan(text, false)),
+  ]
+  if (spans.length > LIMITS.spansMax) {
+    throw new UsageError(`give at most ${LIMITS.spansMax} spans, not ${spans.length}`)
+  }
+  const given = {
+    acceleration: checked('acceleration', '--acceleration', values.acceleration),
+    output_format: checked('output_format', '--format', values.format),
+    reranking_candidates: checkedNumber('reranking_candidates', '--candidates', values.candidates),
+    max_chunk_duration: checkedNumber('max_chunk_duration', '--max-chunk', values['max-chunk']),
+    chunk_overlap: checkedNumber('chunk_overlap', '--overlap', values.overlap),
+    audio_track: checkedNumber('audio_track', '--track', values.track),
+    separator: readSeparator(values.separator),
+    predict_spans: values['predict-spans'],
+    spans: spans.length > 0 ? spans : undefined,
+  }
+  const entries = Object.entries(given).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(entries)
+}
+
+function readSeparator(name: string | undefined): string | undefined {
+  if (name === undefined || Value.Check(SeparationOptions.properties.separator, name)) return name
+  throw new UsageError(`--separator takes auto or the name of a model, such as mini, not "${name}"`)
+}
+
+type OptionName = keyof SeparationOptions
+
+const checkedNumber = (name: OptionName, option: string, text: string | undefined) =>
+  checked(name, option, readNumber(option, text))
+
+/** `value` as the service takes it, so that it is refused before anything is uploaded. */
+function checked<T extends string | number | undefined>(
+  name: OptionName,
+  option: string,
+  value: T,
+): T {
+  const schema: { enum?: string[]; minimum?: number; maximum?: number; type?: string } =
+    SeparationOptions.properties[name]
+  if (value === undefined || Value.Check(SeparationOptions.properties[name], value)) return value
+  const { enum: choices, minimum = 0, maximum } = schema
+  if (choices) {
+    const known = `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`
+    const meant = suggestion(String(value), choices)
+    throw new UsageError(`${option} takes ${known}, not "${value}".${meant}`)
+  }
+  const kind = schema.type === 'integer' ? 'a whole number' : 'a number'
+  throw new UsageError(`${option} takes ${kind} from ${minimum} to ${maximum}, not ${value}`)
+}
+
+function readNumber(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const number = Number(text)
+  if (text.trim() !== '' && Number.isFinite(number)) return number
+  throw new UsageError(`${name} takes a number, not "${text}"`)
+}
+
+function readSpan(text: string, include: boolean): AudioSpan {
+  const [, start, end] = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(text) ?? []
+  if (start === undefined) {
+    throw new UsageError(`a span has the form START-END in seconds, such as 1.5-4, not "${text}"`)
+  }
+  if (Number(end) > Number(start)) return { start: Number(start), end: Number(end), include }
+  throw new UsageError(`a span ends after its start, not "${text}"`)
+}
+
+function readWebhook(values: Values): Omit<Submission, 'input'> {
+  const { webhook, 'webhook-secret': secret, metadata } = values
+  if (webhook !== undefined && !/^https?:\/\/./i.test(webhook)) {
+    throw new UsageError(`--webhook takes an https URL, not "${webhook}"`)
+  }
+  const { webhookSecretCharactersMin: least, webhookSecretCharactersMax: most } = LIMITS
+  if (secret !== undefined && (secret.length < least || secret.length > most)) {
+    throw new UsageError(`--webhook-secret takes ${least} to ${most} characters`)
+  }
+  return {
+    ...(webhook !== undefined && { webhookUrl: webhook }),
+    ...(secret !== undefined && { webhookSecret: secret }),
+    ...(metadata !== undefined && { metadata: readObject(metadata) }),
+  }
+}
+
+function readObject(text: string): Record<string, unknown> {
+  const value = parseJson(text)
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Record<string, unknown>
+  }
+  throw new UsageError(`--metadata takes a JSON object, not "${text}"`)
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function readBaseUrl(text: string): string {
+  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return text.replace(/\/+$/, '')
+  throw new UsageError(`the service's address must be an http or https URL, not "${text}"`)
+}
+
+/** The key that `npm start` left here; it goes to no other machine than this one. */
+function localKey(baseUrl: string, env: Environment): string | undefined {
+  if (!/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(baseUrl).hostname)) return undefined
+  try {
+    return readFileSync(join(env.DATA_DIR || 'data', 'api-key'), 'utf8').trim() || undefined
+  } catch {
+    return undefined // no such file: the service will say that a key is missing
+  }
+}

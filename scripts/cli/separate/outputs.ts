@@ -1,0 +1,108 @@
+/** The files that are written for a source: their names and places, and what is there already. */
+
+import { existsSync, readdirSync } from 'node:fs'
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import type { Client, OutputFile, Result } from '../../../clients/typescript/node.ts'
+import { targetNames } from '../../../shared/messages.ts'
+import { outputLabels, outputName, substituteEnd } from '../../../shared/prompt-slug.ts'
+import { UsageError, type Arguments } from './arguments.ts'
+import { isUrl, stemOf } from './sources.ts'
+
+export interface Item {
+  source: string
+  folder: string
+  stem: string
+  /** What the outputs are called if the model knows every prompt. */
+  expected: readonly string[]
+}
+
+/** @throws UsageError when two sources would write one file */
+export function itemsOf(args: Arguments): Item[] {
+  const { targets, residual } = outputLabels(args.prompts)
+  const items = args.sources.map((source) => {
+    const folder = args.folder ?? (isUrl(source) ? '.' : dirname(source))
+    const stem = stemOf(source)
+    const labels = [...targets, residual]
+    const expected = labels.map((label) => join(folder, outputName(stem, label, args.extension)))
+    return { source, folder, stem, expected }
+  })
+  const sources = new Map<string, string>()
+  for (const { source, expected } of items) {
+    const [first = ''] = expected
+    const other = sources.get(first)
+    if (other !== undefined) {
+      throw new UsageError(`${other} and ${source} would both write ${first}`)
+    }
+    sources.set(first, source)
+  }
+  return items
+}
+
+/**
+ * Those of `expected` that are there, under the name of what a target holds where the model did not
+ * know its prompt.
+ */
+export function present({ folder, stem, expected }: Item): string[] {
+  const names = existsSync(folder) ? readdirSync(folder) : []
+  return expected.flatMap((path) => {
+    const name = basename(path)
+    const end = substituteEnd(name.slice(stem.length + 1))
+    const found = names.find(
+      (other) => other === name || (other.startsWith(`${stem}.`) && other.endsWith(end)),
+    )
+    return found === undefined ? [] : [join(folder, found)]
+  })
+}
+
+/** Paths of what was written, by their roles: `target`, `target_video`, `residual`. */
+export type Files = Record<string, string>
+
+/**
+ * Downloads all outputs, and puts them in place once all are there.
+ * @throws Error naming a file that is there and must not be overwritten
+ */
+export async function save(
+  client: Client,
+  item: Item,
+  { data }: Result,
+  { prompts, extension, force }: Arguments,
+): Promise<Files> {
+  const { targets, residual } = outputLabels(
+    prompts,
+    prompts.map((_, i) => data.findings?.[i]?.holds),
+  )
+  const names = targetNames(prompts.length)
+  const outputs = (data.targets ?? [data.target]).flatMap((file, i) =>
+    partsOf(file, names[i]!, outputName(item.stem, targets[i]!, extension)),
+  )
+  const rest = partsOf(data.residual, 'residual', outputName(item.stem, residual, extension))
+  const all = [...outputs, ...rest].map((part) => ({ ...part, path: join(item.folder, part.name) }))
+  await mkdir(item.folder, { recursive: true })
+  const staging = await mkdtemp(join(item.folder, '.winnow-'))
+  try {
+    for (const { url, name } of all) await client.download(url, join(staging, name))
+    if (!force) assertFree(all.map(({ path }) => path).filter((path) => existsSync(path)))
+    for (const { name, path } of all) await rename(join(staging, name), path)
+  } finally {
+    await rm(staging, { recursive: true, force: true })
+  }
+  return Object.fromEntries(all.map(({ role, path }) => [role, path]))
+}
+
+/** @throws Error when `paths` has any */
+export function assertFree(paths: readonly string[]): void {
+  if (paths.length === 0) return
+  const are = paths.length === 1 ? 'is' : 'are'
+  throw new Error(
+    `${paths.join(', ')} ${are} there already: --force overwrites, --out FOLDER writes elsewhere`,
+  )
+}
+
+/** The sound, and the picture with it where there is one. */
+const partsOf = ({ url, video_url: video }: OutputFile, role: string, name: string) => [
+  { role, url, name },
+  ...(video === undefined
+    ? []
+    : [{ role: `${role}_video`, url: video, name: name.replace(/\.\w+$/, '.mp4') }]),
+]

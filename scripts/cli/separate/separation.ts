@@ -1,0 +1,144 @@
+/**
+ * Separates files, with one or several prompts each. The outputs of a file are there all at once,
+ * and a file whose outputs are there is skipped: a run that was interrupted goes on where it was.
+ */
+
+import { contentTypeOf } from '../../../clients/typescript/content-type.ts'
+import {
+  ApiError,
+  createClient,
+  UnreachableError,
+  type Client,
+  type Result,
+  type Status,
+  type Submitted,
+} from '../../../clients/typescript/node.ts'
+import type { Arguments } from './arguments.ts'
+import { assertFree, itemsOf, present, save, type Files, type Item } from './outputs.ts'
+import { createProgressView, type ProgressView } from './progress-view.ts'
+import { counted, Report } from './report.ts'
+import { assertSeparator } from './separator.ts'
+import { isUrl } from './sources.ts'
+import { secretLine, type Logs, type World } from './world.ts'
+
+interface Run {
+  args: Arguments
+  client: Client
+  world: World
+  /** Of a single file. */
+  view: ProgressView
+  report: Report
+}
+
+/**
+ * Runs the command and resolves with its exit code: 0, 1 when files failed, or 3.
+ * @throws UsageError; ApiError and UnreachableError when no file could be separated any more
+ */
+export async function separateAll(args: Arguments, world: World): Promise<number> {
+  const items = itemsOf(args)
+  const stop = new AbortController()
+  const signal = AbortSignal.any([world.signal, stop.signal])
+  const run: Run = {
+    args,
+    client: createClient({ ...args, signal }),
+    world: { ...world, signal },
+    view: createProgressView(world.stderr, args.quiet || items.length > 1),
+    report: new Report(args, world, items.length),
+  }
+  if (args.leftOut.length > 0) {
+    const files = counted(args.leftOut.length, 'output')
+    run.view.note(`left out ${files} of earlier runs: name one alone to separate it`)
+  }
+  await assertSeparator(run.client, args)
+  const waiting = [...items]
+  const work = async () => {
+    for (let item = waiting.shift(); item; item = waiting.shift()) await separateItem(run, item)
+  }
+  let end: { error: unknown } | undefined
+  await Promise.all(
+    Array.from({ length: Math.min(args.jobs, items.length) }, () =>
+      work().catch((error: unknown) => {
+        end ??= { error }
+        stop.abort() // the others end too, with their requests
+      }),
+    ),
+  )
+  run.view.stop()
+  run.report.summary()
+  if (end) throw end.error
+  return run.report.exitCode
+}
+
+/** @throws what the next file would meet too, and the signal's reason */
+async function separateItem(run: Run, item: Item): Promise<void> {
+  const { args, client, world, report, view } = run
+  let logs: Logs = []
+  try {
+    const there = args.force ? [] : present(item)
+    if (there.length === item.expected.length) return report.there(item.source, there)
+    assertFree(there)
+    const submitted = await submit(run, item)
+    const submittedAt = performance.now()
+    const last = await follow(run, submitted)
+    logs = last.logs ?? []
+    if (last.error) throw new ApiError(last.error)
+    const result = await client.result(submitted)
+    const elapsedSeconds = (performance.now() - submittedAt) / 1_000
+    view.show('downloading', 0)
+    const files = await save(client, item, result, args)
+    view.stop()
+    report.separated(item.source, { result, files, logs, elapsedSeconds })
+  } catch (error) {
+    if (world.signal.aborted || endsAll(error)) throw error
+    view.stop()
+    report.failed(item.source, error, logs)
+  }
+}
+
+/** What became of a file that was separated. */
+export interface Separated {
+  result: Result
+  files: Files
+  logs: Logs
+  /** From submit to completion. */
+  elapsedSeconds: number
+}
+
+/** Whether every other file would fail in the same way. */
+const endsAll = (error: unknown): boolean =>
+  error instanceof UnreachableError ||
+  (error instanceof ApiError && [401, 402, 403].includes(error.status ?? 0))
+
+async function submit({ args, client, view }: Run, { source }: Item): Promise<Submitted> {
+  const onProgress = (part: number) => view.show('uploading', part)
+  const place = isUrl(source)
+    ? { audio_url: source }
+    : { file_id: await client.upload(source, contentTypeOf(source), onProgress) }
+  const { prompts, submission } = args
+  const asked = prompts.length === 1 ? { prompt: prompts[0]! } : { prompts: [...prompts] }
+  const input = { ...submission.input, ...asked, ...place }
+  const submitted = await client.submit({ ...submission, input })
+  const secret = submitted.webhook?.signing_secret
+  if (secret) view.note(`${source}: ${secretLine(secret)}`)
+  return submitted
+}
+
+/** The last status. Where it can't be had, as after an abort, the request is canceled. */
+async function follow({ args, client, view }: Run, submitted: Submitted): Promise<Status> {
+  const { logs } = args
+  try {
+    let last: Status | undefined
+    for await (last of client.follow(submitted, { logs })) {
+      view.show(phaseOf(last), last.progress ?? 0, last.estimated_seconds_left)
+    }
+    return last ?? (await client.status(submitted, { logs }))
+  } catch (error) {
+    if (!(error instanceof ApiError)) await client.cancel(submitted).catch(() => {})
+    throw error
+  }
+}
+
+function phaseOf({ status, queue_position: position }: Status): string {
+  if (status !== 'IN_QUEUE') return 'separating'
+  return position === undefined ? 'waiting' : `waiting, number ${position}`
+}

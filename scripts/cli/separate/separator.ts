@@ -1,0 +1,33 @@
+/** Checks the model that `--separator` names before anything is uploaded for it. */
+
+import { ApiError, type Client } from '../../../clients/typescript/node.ts'
+import { ServiceError } from '../../../shared/errors.ts'
+import { AUTO, routePrompt, type RoutedModel } from '../../../shared/route-prompt.ts'
+import { UsageError, type Arguments } from './arguments.ts'
+
+/** @throws UsageError when the service has no such model, or it does not answer a prompt */
+export async function assertSeparator(
+  client: Pick<Client, 'models'>,
+  { prompts, submission }: Pick<Arguments, 'prompts' | 'submission'>,
+): Promise<void> {
+  const { separator } = submission.input
+  if (separator === undefined || separator === null || separator === AUTO) return
+  const models = await separatorsOf(client)
+  if (models.length === 0) return
+  try {
+    for (const prompt of prompts) routePrompt(prompt, models, separator)
+  } catch (error) {
+    throw error instanceof ServiceError ? new UsageError(error.message) : error
+  }
+}
+
+/** None where the key may not list them, or no engine is known: the submit decides then. */
+async function separatorsOf(client: Pick<Client, 'models'>): Promise<RoutedModel[]> {
+  try {
+    const { data } = await client.models()
+    return data.flatMap(({ separators = [] }) => separators)
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return []
+    throw error
+  }
+}

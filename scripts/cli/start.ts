@@ -1,0 +1,237 @@
+/**
+ * `npm start`: runs nats-server, an engine (of several GPUs, one each) and the gateway on this
+ * machine, restarts one that dies, and stops all in order. Each process is the same that a larger
+ * installation runs.
+ */
+
+import { existsSync } from 'node:fs'
+import { mkdir, readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { loadConfig as loadEngineConfig } from '../../engine/config.ts'
+import {
+  loadConfig as loadGatewayConfig,
+  portAfter,
+  type Config as GatewayConfig,
+} from '../../gateway/config.ts'
+import { takeLock } from '../../shared/process/file-lock.ts'
+import { onDisk, StartError } from '../../shared/process/lifecycle.ts'
+import { SettingsError } from '../../shared/process/settings.ts'
+import { called } from './command-name.ts'
+import { hasCudaBuild } from './doctor/checks/driver.ts'
+import { enginesFor, gpusOf } from './start/engines.ts'
+import { startNatsServer, type NatsServer } from './start/nats-server.ts'
+import { startService, type Service } from './start/service.ts'
+
+const ENGINE_STOP_MS = 10_000
+const STOP_MS = 5_000
+const BROKER_RESTART_MS = 1_000
+/** One Ctrl-C may come twice: from the terminal, and from npm or `winnow`, which pass it on. */
+const SAME_SIGNAL_MS = 500
+
+const dataFolder = resolve(process.env.DATA_DIR || './data')
+const logsFolder = join(dataFolder, 'logs')
+const services: Service[] = []
+let nats: NatsServer | null = null
+/** The last restart, under way or over. */
+let natsRestart: Promise<void> | undefined
+/** When it began to stop. */
+let stoppingSince: number | null = null
+
+process.on('SIGINT', () => void stop())
+process.on('SIGTERM', () => void stop())
+// Who reads what we print may end before us, such as tee by the same Ctrl-C: the stop goes on.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined)
+
+try {
+  await main()
+} catch (error) {
+  const isPlain = error instanceof SettingsError || error instanceof StartError
+  console.error(isPlain ? error.message : error)
+  await stop(1)
+}
+
+async function main(): Promise<void> {
+  const gatewayConfig = checkSettings()
+  await onDisk(`DATA_DIR: ${dataFolder}`, holdDataFolder())
+  console.log('Starting Winnow…')
+  const natsUrl = process.env.NATS_URL || (await ownNats())
+  const scratchFolder = resolve(process.env.SCRATCH_DIR ?? join(dataFolder, 'scratch'))
+  const env: NodeJS.ProcessEnv = {
+    ...process.env,
+    DATA_DIR: dataFolder,
+    NATS_URL: natsUrl,
+    SCRATCH_DIR: scratchFolder, // the gateway's too: media need not be sent then
+  }
+  const [gateway, ...engines] = await Promise.all([
+    run({ name: 'gateway', program: 'gateway/main.ts', env, stopMs: STOP_MS }),
+    ...enginesFor({
+      gpus: hasCudaBuild() ? await gpusOf(env) : [],
+      env: { DRAIN_SECONDS: '5', ...env },
+      scratchFolder,
+      metricsPort: engineMetricsPort(gatewayConfig),
+    }).map((engine) => run({ ...engine, program: 'engine/main.ts', stopMs: ENGINE_STOP_MS })),
+  ])
+  const listening = gateway.ready.address ?? ''
+  const address = gatewayConfig.publicUrl ?? listening
+  const engineMetrics = engines.flatMap(({ ready }) => ready.metrics ?? [])
+  await greet(address, engineMetrics, { listening, ...gateway.ready })
+}
+
+/** The one after the gateway's: METRICS_PORT is set for both. */
+function engineMetricsPort({ port, metricsPort = portAfter(port, 1_000) }: GatewayConfig) {
+  return metricsPort === 'off' ? metricsPort : portAfter(metricsPort, 1)
+}
+
+/** Names every wrong setting of every process before any of them runs. */
+function checkSettings() {
+  const env = { ...process.env, NATS_URL: process.env.NATS_URL || 'nats://127.0.0.1' }
+  const problems = new Set<string>()
+  const check = <T>(load: (env: NodeJS.ProcessEnv) => T): T | null => {
+    try {
+      return load(env)
+    } catch (error) {
+      if (!(error instanceof SettingsError)) throw error
+      for (const problem of error.problems) problems.add(problem)
+      return null
+    }
+  }
+  const gatewayConfig = check(loadGatewayConfig)
+  check(loadEngineConfig)
+  if (!gatewayConfig || problems.size > 0) throw new SettingsError([...problems])
+  return gatewayConfig
+}
+
+/** Two starts on one data folder would fight over its broker's store, its logs and its database. */
+async function holdDataFolder(): Promise<void> {
+  await mkdir(logsFolder, { recursive: true, mode: 0o700 })
+  const holder = await takeLock(join(dataFolder, 'winnow.lock'))
+  if (holder === null) return
+  console.error(
+    `Winnow already runs on ${dataFolder} (${holder}). Stop it there, or set DATA_DIR to another ` +
+      'folder.',
+  )
+  process.exit(1)
+}
+
+/**
+ * Starts our nats-server; one that dies comes back on the same port, where the others look for it.
+ * Where it can't, as with a full disk or while a connection has that port, it is tried again.
+ */
+async function ownNats(): Promise<string> {
+  const folder = join(dataFolder, 'nats')
+  nats = await startNatsServer({ folder })
+  const { url } = nats
+  const { port, username: token } = new URL(url)
+  const restart = async (code: number | null) => {
+    if (stoppingSince !== null) return
+    console.error(`nats-server ended with ${code}; starting it again.`)
+    while (stoppingSince === null) {
+      try {
+        nats = await startNatsServer({ folder, port: Number(port), token })
+        return watch(nats)
+      } catch (error) {
+        console.error(`nats-server does not start, and is tried again: ${String(error)}`)
+        await sleep(BROKER_RESTART_MS)
+      }
+    }
+  }
+  const watch = (server: NatsServer) => {
+    server.process.once('exit', (code) => {
+      natsRestart = restart(code)
+    })
+  }
+  watch(nats)
+  return url
+}
+
+async function run(options: Omit<Parameters<typeof startService>[0], 'logsFolder'>) {
+  const service = await startService({ ...options, logsFolder })
+  services.push(service)
+  return service
+}
+
+async function greet(
+  address: string,
+  engineMetrics: readonly string[],
+  { listening = '', grpc, metrics }: Readonly<Record<string, string>>,
+): Promise<void> {
+  const keyFile = join(dataFolder, 'api-key')
+  const own = process.env.BOOTSTRAP_API_KEY
+  const hasFile = existsSync(keyFile)
+  const key = own ?? (hasFile ? (await readFile(keyFile, 'utf8')).trim() : '<your key>')
+  // What is no terminal is kept, such as a container's log, and read by others.
+  const isShown = process.stdout.isTTY || !hasFile
+  const shownKey = isShown ? key : `in ${keyFile}`
+  const example = 'examples/drums-and-flute.wav' // a package has it elsewhere
+  const separate = called('separate', existsSync(example) ? example : 'song.mp3')
+  const shellKey = own ? '$BOOTSTRAP_API_KEY' : isShown ? key : `$(cat ${keyFile})`
+  const page = await pageAddress(address, listening, key)
+  console.log(
+    [
+      '',
+      ...(page === undefined ? [] : [`  Try it in a page   ${page}`, '']),
+      `  Winnow listens on  ${address}`,
+      `  Documents at       ${address}/docs/`,
+      ...(grpc ? [`  gRPC on            ${grpc}`] : []),
+      ...(metrics ? [`  Metrics at         ${metrics}/metrics`] : []),
+      ...engineMetrics.map((engine) => `  and, the engine's  ${engine}/metrics`),
+      `  Data and logs in   ${dataFolder}`,
+      `  API key            ${own ? 'the one in BOOTSTRAP_API_KEY' : shownKey}`,
+      '',
+      '  Try:',
+      `    curl -H "Authorization: Bearer ${shellKey}" ${address}/v1/models`,
+      `    ${separate} "drums"${clientOptions(address)}`,
+      '',
+      '  Ctrl-C stops it.',
+      '',
+    ].join('\n'),
+  )
+}
+
+/**
+ * The address of the playground, with a one-time code that opens a session: a fragment, which no
+ * server and no log sees. Undefined where there is no page.
+ */
+async function pageAddress(
+  address: string,
+  listening: string,
+  key: string,
+): Promise<string | undefined> {
+  const headers = { authorization: `Bearer ${key}` }
+  const reply = await fetch(`${listening}/playground/codes`, { method: 'POST', headers })
+  if (reply.status === 404) return undefined // PLAYGROUND=off
+  if (reply.status !== 201) return `${address}/` // it asks for a key
+  const { code } = (await reply.json()) as { code: string }
+  return `${address}/#code=${code}`
+}
+
+/** What the command-line client can't find out by itself. */
+function clientOptions(address: string): string {
+  const url = address === 'http://127.0.0.1:8080' ? '' : ` --url ${address}`
+  if (process.env.BOOTSTRAP_API_KEY) return `${url} --key "$BOOTSTRAP_API_KEY"`
+  if (dataFolder === resolve('./data')) return url
+  return `${url} --key "$(cat ${join(dataFolder, 'api-key')})"`
+}
+
+/** The engines first, so that they can give their jobs back; then the gateway; the broker last. */
+async function stop(code = 0): Promise<void> {
+  if (stoppingSince !== null) {
+    if (performance.now() - stoppingSince < SAME_SIGNAL_MS) return
+    console.error('Stopping at once.')
+    for (const service of services) service.kill()
+    nats?.process.kill('SIGKILL')
+    process.exit(1)
+  }
+  stoppingSince = performance.now()
+  console.log('\nStopping…')
+  const isGateway = ({ name }: Service) => name === 'gateway'
+  await Promise.all(services.filter((each) => !isGateway(each)).map((engine) => engine.stop()))
+  await services.find(isGateway)?.stop()
+  await natsRestart // else it would be left behind
+  if (nats) {
+    const ended = new Promise((done) => nats?.process.once('exit', done))
+    if (nats.process.exitCode === null && nats.process.kill('SIGTERM')) await ended
+  }
+  process.exit(code)
+}

@@ -1,0 +1,63 @@
+/** Which engines `npm start` runs: one for each GPU of the host, or a single one. */
+
+import { join } from 'node:path'
+import { visibleGpus } from '../../../engine/operations/gpu-monitor.ts'
+import { openNvml } from '../../../engine/operations/nvml.ts'
+import { portAfter } from '../../../gateway/config.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export interface EngineStart {
+  name: string
+  env: Environment
+}
+
+export interface EnginesOptions {
+  /** UUIDs of the GPUs to use; none: one engine, wherever TensorFlow computes. */
+  gpus: readonly string[]
+  /** What every engine is given. */
+  env: Environment
+  scratchFolder: string
+  /** Of the first engine; those after it take the ports after it. 0 is any free one. */
+  metricsPort: number | 'off'
+}
+
+/** The first is called `engine`, as it is where there is one. */
+export function enginesFor({
+  gpus,
+  env,
+  scratchFolder,
+  metricsPort,
+}: EnginesOptions): EngineStart[] {
+  const { ENGINE_ID: id, CONTROL_PORT: controlPort } = env
+  return Array.from({ length: Math.max(1, gpus.length) }, (_, i) => {
+    const gpu = gpus[i]
+    const isFurther = i > 0
+    return {
+      name: isFurther ? `engine-${i + 1}` : 'engine',
+      env: {
+        ...env,
+        SCRATCH_DIR: isFurther ? join(scratchFolder, `engine-${i + 1}`) : scratchFolder,
+        METRICS_PORT: metricsPort === 'off' ? 'off' : `${portAfter(metricsPort, i)}`,
+        ...(gpu !== undefined && { CUDA_VISIBLE_DEVICES: gpu }),
+        ...(isFurther && id && { ENGINE_ID: `${id}-${i + 1}` }),
+        ...(isFurther && controlPort && { CONTROL_PORT: `${portAfter(Number(controlPort), i)}` }),
+      },
+    }
+  })
+}
+
+/**
+ * UUIDs of the host's GPUs, of those that CUDA_VISIBLE_DEVICES names, in their order.
+ * @param library NVIDIA's, by its name
+ */
+export async function gpusOf(env: Environment, library?: string): Promise<string[]> {
+  const nvml = await openNvml(library)
+  if (!nvml) return []
+  try {
+    const uuids = nvml.gpus.map(({ uuid }) => uuid)
+    return visibleGpus(uuids, env.CUDA_VISIBLE_DEVICES)
+  } finally {
+    nvml.close()
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * Starts a nats-server of our own: on loopback, on a free port, behind a token, with JetStream on
+ * disk.
+ */
+
+import { spawn, type ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const BINARY = fileURLToPath(new URL('../../../.runtime/nats-server/nats-server', import.meta.url))
+const START_MS_MAX = 15_000
+
+export interface NatsServer {
+  /** With its token: to be handed to gateway and engine, never logged. */
+  url: string
+  process: ChildProcess
+}
+
+export interface NatsServerOptions {
+  /** Holds the store, the settings (with the token, readable by the owner alone) and the log. */
+  folder: string
+  /** Port 0 takes any free one. */
+  port?: number
+  /** To come back where clients know one; by default made anew; null: `settings` name the users. */
+  token?: string | null
+  /** Further lines of its settings, such as a cluster. */
+  settings?: readonly string[]
+}
+
+/**
+ * Resolves when the server answers on its port.
+ * @throws Error with the end of its log when it does not start within 15 s
+ */
+export async function startNatsServer({
+  folder,
+  port = 0,
+  token = randomBytes(24).toString('base64url'),
+  settings: more = [],
+}: NatsServerOptions): Promise<NatsServer> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await endFormerServer(folder)
+  const settings = join(folder, 'nats.conf')
+  const entrance = token === null ? [] : [`authorization { token: "${token}" }`]
+  const lines = [...natsSettings(folder, port), ...entrance, ...more, '']
+  await writeFile(settings, lines.join('\n'), { mode: 0o600 })
+  // In a process group of its own: Ctrl-C in a terminal must not end it before gateway and engine.
+  const process = spawn(BINARY, ['--config', settings], { stdio: 'ignore', detached: true })
+  const address = await listeningAddress(folder, process)
+  return { url: `nats://${token === null ? '' : `${token}@`}${address}`, process }
+}
+
+const natsSettings = (folder: string, port: number): string[] => [
+  `listen: "127.0.0.1:${port === 0 ? -1 : port}"`,
+  `jetstream { store_dir: ${JSON.stringify(join(folder, 'store'))} }`,
+  `pid_file: ${JSON.stringify(join(folder, 'nats.pid'))}`,
+  `ports_file_dir: ${JSON.stringify(folder)}`,
+  `log_file: ${JSON.stringify(join(folder, 'nats.log'))}`,
+  'log_size_limit: 10MB',
+  'log_max_num: 5', // of them, the one that is written included
+]
+
+/** A server that outlived its killed parent still uses the store: two of them would corrupt it. */
+async function endFormerServer(folder: string): Promise<void> {
+  for (const file of await readdir(folder)) {
+    if (file.endsWith('.ports')) await rm(join(folder, file))
+  }
+  const pid = Number(await readFile(join(folder, 'nats.pid'), 'utf8').catch(() => ''))
+  if (!pid) return
+  const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+  if (!commandLine.includes(join(folder, 'nats.conf'))) return
+  process.kill(pid, 'SIGTERM')
+  while (existsSync(`/proc/${pid}`)) await sleep(50)
+}
+
+async function listeningAddress(folder: string, server: ChildProcess): Promise<string> {
+  const failure = new Promise<never>((_, reject) => {
+    server.once('error', reject)
+    server.once('exit', (code) => reject(new Error(`nats-server ended with ${code}`)))
+  })
+  failure.catch(() => undefined)
+  const deadline = Date.now() + START_MS_MAX
+  try {
+    for (;;) {
+      const file = (await readdir(folder)).find((name) => name.endsWith(`_${server.pid}.ports`))
+      const text = file ? await readFile(join(folder, file), 'utf8') : ''
+      if (text.trim().endsWith('}')) {
+        const { nats } = JSON.parse(text) as { nats: string[] }
+        return new URL(nats[0] ?? '').host
+      }
+      if (Date.now() > deadline) throw new Error(`nats-server did not start in ${START_MS_MAX} ms`)
+      await Promise.race([sleep(20), failure])
+    }
+  } catch (error) {
+    const log = await readFile(join(folder, 'nats.log'), 'utf8').catch(() => '')
+    server.kill()
+    throw new Error(`${(error as Error).message}\n${log.slice(-2_000)}`, { cause: error })
+  }
+}

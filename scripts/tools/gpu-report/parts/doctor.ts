@@ -1,0 +1,13 @@
+/** What the host has and lacks, as `npm run doctor` finds it for an engine. */
+import { doctor } from '../../../cli/doctor/command.ts'
+import type { Finding } from '../../../cli/doctor/finding.ts'
+import type { Run } from '../options.ts'
+
+export const doctorPart: Run = async () => {
+  let text = ''
+  const stdout = { write: (more: string) => void (text += more) }
+  const words = ['--role', 'engine', '--json']
+  await doctor(words, { env: process.env, stdout, stderr: stdout })
+  const { findings } = JSON.parse(text) as { findings: Finding[] }
+  return { rows: findings.map(({ name, severity, found }) => ({ name, severity, found })) }
+}

@@ -1,0 +1,38 @@
+/** Where the operations of the models run: by the list of GPU kernels, and on which device. */
+import { readFileSync } from 'node:fs'
+import { backendVersion, deviceKind, deviceWarnings } from '../../../../models/tensor.ts'
+import { profiledOperations } from '../../../../test/support/profiled-operations.ts'
+import type { Run } from '../options.ts'
+
+interface Kernel {
+  types: Record<string, number[]>
+}
+
+export const kernelsPart: Run = async () => {
+  const list = JSON.parse(
+    readFileSync(new URL('../../../../models/gpu-kernels.json', import.meta.url), 'utf8'),
+  ) as { operations: Record<string, Kernel[]> }
+  const startedAt = performance.now()
+  const used = (await profiledOperations()).map(({ name, types }) => {
+    return { name: name === '_MklSoftmax' ? 'Softmax' : name, types } // see models/tensor.ts
+  })
+  const without = used.filter(({ name, types }) =>
+    (list.operations[name] ?? []).every(({ types: allowed }) =>
+      Object.entries(allowed).some(
+        ([attribute, some]) => types[attribute] !== undefined && !some.includes(types[attribute]),
+      ),
+    ),
+  )
+  return {
+    rows: [
+      {
+        backend: backendVersion(),
+        device: deviceKind(),
+        'pairs of operation and type': used.length,
+        'without a GPU kernel': without.map(({ name }) => name).join(' ') || 'none',
+        'seconds of the first run of all': (performance.now() - startedAt) / 1_000,
+      },
+    ],
+    notes: deviceWarnings(),
+  }
+}

@@ -1,0 +1,82 @@
+/** Whole requests through gateway, broker and engine, at once and for some time. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { connectEngine } from '../../../../shared/engine-control.ts'
+import { createScope } from '../../../../test/support/scope.ts'
+import { noise } from '../../../../test/support/signals.ts'
+import { wavBytes } from '../../../../test/support/wav.ts'
+import { separateFile, startWinnow, type Winnow } from '../../../../test/support/start-winnow.ts'
+import type { Found, Run, Row } from '../options.ts'
+
+const RATE = 44_100
+const SETTINGS = { JOBS_MAX: '64', PRECISION: process.env.PRECISION ?? 'auto' }
+
+export const servicePart: Run = ({ requests, seconds }, hasTime) =>
+  withService(async (winnow) => {
+    const file = await soundFile(winnow, seconds)
+    const separate = () => separateFile(winnow, file, { prompt: 'rain' })
+    for (let i = 0; i < 2; i += 1) await separate()
+    const rows: Row[] = []
+    for (const count of requests) {
+      if (!hasTime()) break
+      const startedAt = performance.now()
+      await Promise.all(Array.from({ length: count }, separate))
+      const taken = (performance.now() - startedAt) / 1_000
+      rows.push({
+        requests: count,
+        'seconds of each': seconds,
+        'all done, s': taken,
+        'audio-seconds a second': (count * seconds) / taken,
+      })
+    }
+    return { rows }
+  })
+
+export const soakPart: Run = ({ soakSeconds, seconds }) =>
+  withService(async (winnow) => {
+    const file = await soundFile(winnow, seconds)
+    const engine = connectEngine(winnow.engines[0]!.ready.control!)
+    const separate = () => separateFile(winnow, file, { prompt: 'rain' })
+    await separate()
+    const residentBytes = async () => (await engine.stats()).memory_bytes
+    const before = await residentBytes()
+    const startedAt = performance.now()
+    const isGoing = () => performance.now() - startedAt < 1_000 * soakSeconds
+    let done = 0
+    const client = async () => {
+      while (isGoing()) {
+        await separate()
+        done += 1
+      }
+    }
+    await Promise.all(Array.from({ length: 4 }, client))
+    const after = await residentBytes()
+    engine.close()
+    const mib = (bytes: number) => Math.round(bytes / 2 ** 20)
+    return {
+      rows: [
+        {
+          seconds: (performance.now() - startedAt) / 1_000,
+          'requests completed': done,
+          'engine before, MiB': mib(before),
+          'engine after, MiB': mib(after),
+        },
+      ],
+    }
+  })
+
+async function withService(work: (winnow: Winnow) => Promise<Found>): Promise<Found> {
+  const scope = createScope()
+  try {
+    return await work(await startWinnow(scope, { env: SETTINGS }))
+  } finally {
+    await scope.end()
+  }
+}
+
+async function soundFile({ folder }: Winnow, seconds: number): Promise<string> {
+  const path = join(folder, 'gpu-programme.wav')
+  const waves = [1, 2].map((seed) => noise(seconds, RATE, seed))
+  await writeFile(path, wavBytes(waves, RATE))
+  return path
+}

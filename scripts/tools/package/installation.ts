@@ -1,0 +1,69 @@
+/** An installation as packages contain it: set up, with a Node of its own. */
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Compute } from './types.ts'
+import { unpackNode } from './node-runtime.ts'
+import { layCommand, laySources } from './sources.ts'
+
+/** Where it is on a host. */
+export const INSTALLED = '/usr/lib/winnow'
+/** Its Node, from there. */
+export const NODE = 'node/bin/node'
+
+/** What set-up needs, and those who run the service do not; what is for another libc. */
+const FOR_SET_UP = [
+  ...['node/include', 'node/share', 'node/README.md', 'node/CHANGELOG.md', 'node/package.json'],
+  ...['.runtime/setup.lock', '.runtime/tensorflow/tensorflow/include'],
+  '.runtime/text-encoder/.gitattributes',
+  ...['binding', 'build', 'deps/include', 'scripts'].map(
+    (name) => `node_modules/@tensorflow/tfjs-node-gpu/${name}`,
+  ),
+  'node_modules/better-sqlite3-node20', // the bundled Node is newer
+  ...['better-sqlite3/deps', 'better-sqlite3/src', 'node-gyp', '.bin', 'koffi/cnoke.cjs'].map(
+    (name) => `node_modules/${name}`,
+  ),
+  'node_modules/@koromix/koffi-linux-x64/musl_x64',
+]
+/** In packages: for debuggers, type checkers, linters, compilers, shells; backups; pages. */
+const NOT_RUN =
+  /\.(map|d\.[cm]?ts|flow|gypi?|a|o|cc?|cpp|hp*|bat|cmd|sh|py|html)$|~$|^\.(git|npmi|eslintrc)/
+/** The one program in packages that runs. */
+const ESBUILD = 'node_modules/@esbuild/linux-x64/bin/esbuild'
+
+/**
+ * Lays it into `folder`, which must not exist; takes some minutes and the network.
+ * @throws Error when set-up fails, which has said why
+ */
+export async function layInstallation(folder: string, compute: Compute): Promise<void> {
+  laySources(folder)
+  await layCommand(folder, 'installed-app.mjs')
+  unpackNode(join(folder, 'node'))
+  const node = join(folder, NODE)
+  const child = spawn(node, [join(folder, 'scripts/setup/setup.mjs')], {
+    env: { ...process.env, WINNOW_COMPUTE: compute },
+    stdio: ['ignore', 2, 2],
+  })
+  const [code] = (await once(child, 'exit')) as [number | null]
+  if (code !== 0) throw new Error(`The set-up of the package ended with ${code}.`)
+  trim(folder)
+}
+
+function trim(folder: string): void {
+  for (const path of FOR_SET_UP) rmSync(join(folder, path), { recursive: true, force: true })
+  prune(join(folder, 'node_modules'))
+  chmodSync(join(folder, ESBUILD), 0o755)
+}
+
+/** Removes what is never run, and prebuilt addons for other platforms; the rest are no programs. */
+function prune(folder: string): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    const isForeign = folder.endsWith('/prebuilds') && !entry.name.startsWith('linux-x64')
+    if (isForeign || NOT_RUN.test(entry.name)) rmSync(path, { recursive: true })
+    else if (entry.isDirectory()) prune(path)
+    else if (entry.isFile()) chmodSync(path, 0o644)
+  }
+}

@@ -1,0 +1,67 @@
+/** What every package holds: the sources of the service, the page, the client as one file. */
+
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+export const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+
+/** Runs the service: neither its tests and tools, nor what trains the model. As git takes paths. */
+const SHIPPED = [
+  ...['gateway', 'engine', 'models', 'shared', 'proto', 'clients/typescript'],
+  ...['scripts/cli', 'scripts/setup'],
+  ...['package.json', 'package-lock.json', 'tsconfig.json', 'LICENSE'],
+  ...['examples/README.md', 'examples/speech-over-piano.wav'], // doctor separates a second of it
+  ...[':!models/mini/training', ':!models/mini/pictures', ':!*.gitignore'],
+]
+
+/** Packages that are no ES modules call it. */
+const REQUIRE =
+  "import { createRequire } from 'node:module';" + 'const require = createRequire(import.meta.url);'
+
+/** What package.json says. */
+export const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Readonly<
+  Record<'name' | 'version' | 'description' | 'license', string>
+> & { engines: object }
+
+/** Copies the service's sources and the page into `folder`. */
+export function laySources(folder: string): void {
+  for (const file of tracked(...SHIPPED)) copyInto(folder, file)
+  for (const site of ['.runtime/web', '.runtime/docs']) {
+    cpSync(join(ROOT, site), join(folder, site), { recursive: true })
+  }
+}
+
+/** The files of the repository that git finds by these paths. */
+export const tracked = (...paths: readonly string[]): string[] =>
+  execFileSync('git', ['ls-files', '-z', ...paths], { encoding: 'utf8', cwd: ROOT })
+    .split('\0')
+    .filter(Boolean)
+
+/** Copies a file of the checkout to its path below `folder`. */
+export function copyInto(folder: string, file: string): void {
+  mkdirSync(dirname(join(folder, file)), { recursive: true })
+  cpSync(join(ROOT, file), join(folder, file))
+}
+
+/**
+ * Lays the command `winnow` into `folder`, with the client, which needs nothing else.
+ * @param app how the command finds the service's sources: a file of this folder
+ */
+export async function layCommand(folder: string, app: string): Promise<void> {
+  const place = join(ROOT, 'scripts/tools/package')
+  cpSync(join(place, 'winnow.mjs'), join(folder, 'winnow.mjs'))
+  cpSync(join(place, app), join(folder, 'app.mjs'))
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: ['scripts/cli/separate.ts'],
+    outfile: join(folder, 'separate.mjs'),
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    banner: { js: REQUIRE },
+  })
+}

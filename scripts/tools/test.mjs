@@ -1,0 +1,125 @@
+// Runs the tests, as many files at once as there are processors:
+//   node scripts/tools/test.mjs --tier quick|rest|all|nightly [--shard 2/4]
+//   node scripts/tools/test.mjs PART ...     the files whose path contains one of the parts
+// `all` is `quick` and `rest`; docs/development.md says what each tier has. A tier fails, too, when
+// its files start more processes than its budget: a count of work, which no slow machine changes.
+
+import { spawnSync } from 'node:child_process'
+import { randomInt } from 'node:crypto'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { chooseFiles, inShard, shardOf } from './test/tiers.mjs'
+
+/** A file that takes longer hangs, and fails; packages are built for minutes. */
+const FILE_MINUTES_MAX = 20
+const NIGHTLY_FILE_MINUTES_MAX = 60
+/** Processes that the files of a tier may start, shards together. */
+const PROCESSES_MAX = { quick: 30, rest: 720, all: 750 }
+const SLOWEST = 10
+const SOAK_MINUTES = 30
+/** What draws at random: these files run by a new seed every night. */
+const DRAWS = /support\/(property|test-seed)\.ts'/
+
+const { values, positionals: parts } = parseArgs({
+  allowPositionals: true,
+  options: { tier: { type: 'string' }, shard: { type: 'string', default: '1/1' } },
+})
+const tier = values.tier ?? (parts.length > 0 ? null : 'quick')
+const shard = shardOf(values.shard)
+const startedAt = Date.now()
+const reports = mkdtempSync(join(tmpdir(), 'winnow-test-'))
+const report = join(reports, 'work.jsonl')
+const failed = []
+try {
+  if (['quick', 'all'].includes(tier) && shard.index === 0) runChecks()
+  if (tier === 'nightly') runNightly()
+  else runTier()
+  printWork()
+} finally {
+  rmSync(reports, { recursive: true })
+}
+const seconds = Math.round((Date.now() - startedAt) / 1_000)
+console.log(failed.length > 0 ? `FAILED: ${failed.join('; ')}` : `All passed in ${seconds} s`)
+process.exitCode = failed.length > 0 ? 1 : 0
+
+function allFiles() {
+  return readdirSync('test', { recursive: true })
+    .map((file) => join('test', String(file)))
+    .filter((file) => file.endsWith('.test.ts'))
+    .sort()
+}
+
+function runChecks() {
+  for (const project of ['.', 'web', 'test/browser']) {
+    run(`types of ${project}`, ['node_modules/typescript/bin/tsc', '--noEmit', '-p', project])
+  }
+  run('format', ['node_modules/prettier/bin/prettier.cjs', '--log-level=warn', '--check', '.'])
+  run('lint', ['node_modules/eslint/bin/eslint.js', '.'])
+}
+
+function runTier() {
+  const { files, onPostgres } = chooseFiles(allFiles(), tier, parts)
+  if (files.length === 0) failed.push(`no file of tests has ${parts.join(' or ')} in its path`)
+  runTests('tests', inShard(files, shard))
+  runTests('contract on PostgreSQL', inShard(onPostgres, shard), {
+    WINNOW_TEST_DATABASE: 'postgres',
+  })
+}
+
+/** Each part by a seed that nobody has run. */
+function runNightly() {
+  const seed = String(randomInt(2 ** 31))
+  console.log(`WINNOW_TEST_SEED=${seed}`)
+  const env = { WINNOW_TEST_SEED: seed }
+  const all = allFiles()
+  const { files } = chooseFiles(all, 'nightly')
+  const drawing = all.filter(
+    (file) => !files.includes(file) && DRAWS.test(readFileSync(file, 'utf8')),
+  )
+  runTests('new seeds', drawing, env)
+  runTests('campaign, packages, systemd', files, env, { atOnce: 1 })
+  const soak = ['scripts/tools/campaign.ts', '--minutes', String(SOAK_MINUTES), '--seed', seed]
+  run('soak', ['--import', 'tsx', ...soak])
+}
+
+function runTests(name, files, env = {}, { atOnce = availableParallelism() } = {}) {
+  if (files.length === 0) return
+  const minutes = tier === 'nightly' ? NIGHTLY_FILE_MINUTES_MAX : FILE_MINUTES_MAX
+  const options = [
+    `--test-concurrency=${atOnce}`,
+    `--test-timeout=${minutes * 60_000}`,
+    '--test-reporter=spec',
+  ]
+  const preloads = ['--import', 'tsx', '--import', './scripts/tools/test/count-work.mjs']
+  run(
+    `${name}: ${files.length} files, ${atOnce} at once`,
+    [...preloads, '--test', ...options, ...files],
+    { ...env, WINNOW_TEST_WORK: report },
+  )
+}
+
+function run(name, args, env = {}) {
+  console.log(`\n=== ${name}`)
+  const { status } = spawnSync(process.execPath, args, {
+    stdio: 'inherit',
+    env: { ...process.env, TF_CPP_MIN_LOG_LEVEL: '3', ...env },
+  })
+  if (status !== 0) failed.push(name)
+}
+
+/** The files that took most, and whether they kept to the budget. */
+function printWork() {
+  const lines = existsSync(report) ? readFileSync(report, 'utf8').trim().split('\n') : []
+  const work = lines.map((line) => JSON.parse(line)).sort((a, b) => b.seconds - a.seconds)
+  const sum = (name) => work.reduce((total, each) => total + each[name], 0)
+  const processes = sum('processes')
+  console.log(`\n=== The slowest of ${work.length} files, in seconds of a processor`)
+  for (const { file, seconds, processes: started } of work.slice(0, SLOWEST)) {
+    console.log(`${seconds.toFixed(1).padStart(7)}  ${file}, ${started} processes`)
+  }
+  console.log(`${sum('seconds').toFixed(1).padStart(7)}  all, ${processes} processes`)
+  const most = Math.ceil((PROCESSES_MAX[tier] ?? Infinity) / shard.count)
+  if (processes > most) failed.push(`${processes} processes were started, and ${most} may be`)
+}

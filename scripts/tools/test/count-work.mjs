@@ -1,0 +1,33 @@
+// Loaded into each file of tests by scripts/tools/test.mjs. When the file ends it appends a line to
+// WINNOW_TEST_WORK: how many processes the file started, and how long processors worked for it.
+
+import { subscribe } from 'node:diagnostics_channel'
+import { appendFileSync, readFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import { isMainThread } from 'node:worker_threads'
+
+/** Of /proc/self/stat, after the name: user and system time, then those of children that ended. */
+const TIMES = [11, 12, 13, 14]
+/** Linux gives these times in hundredths of a second. */
+const TICKS_PER_SECOND = 100
+
+const report = process.env.WINNOW_TEST_WORK
+const path = process.argv[1] ?? ''
+if (report && isMainThread && path.endsWith('.test.ts')) {
+  let processes = 0
+  subscribe('child_process', () => {
+    processes += 1
+  })
+  process.once('exit', () => {
+    const file = relative(process.cwd(), path)
+    const work = { file, processes, seconds: processorSeconds() }
+    appendFileSync(report, `${JSON.stringify(work)}\n`)
+  })
+}
+
+function processorSeconds() {
+  const fields = readFileSync('/proc/self/stat', 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ')
+  return TIMES.reduce((sum, index) => sum + Number(fields[index]), 0) / TICKS_PER_SECOND
+}

@@ -1,0 +1,70 @@
+/** The GPU programme runs through on a processor, with tiny shapes, and goes on where it ended. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { gpuProgramme } from '../../scripts/tools/gpu-report/command.ts'
+import { PARTS } from '../../scripts/tools/gpu-report/parts.ts'
+import type { Programme } from '../../scripts/tools/gpu-report/report.ts'
+import { runCommand } from '../support/run-command.ts'
+
+const out = mkdtempSync(join(tmpdir(), 'gpu-programme-'))
+after(() => rmSync(out, { recursive: true }))
+
+const TINY = ['--sizes', 'tiny', '--batches', '1,2', '--seconds', '1', '--requests', '1,2']
+const run = (...words: string[]) =>
+  runCommand(gpuProgramme, ['--out', out, ...TINY, '--soak', '1', ...words])
+const reportOf = () => JSON.parse(readFileSync(join(out, 'report.json'), 'utf8')) as Programme
+
+test('every part ends well, and the report says what was found', async () => {
+  const { code, errors } = await run()
+  assert.equal(code, 0, errors)
+  const { parts, machine } = reportOf()
+  assert.deepEqual(Object.keys(parts), Object.keys(PARTS))
+  for (const [name, { rows, failure }] of Object.entries(parts)) {
+    assert.ok(failure === undefined && rows.length > 0, `${name}: ${failure}`)
+  }
+  const beyond = (name: string) =>
+    parts[name]!.rows.map((row) => Number(row['beyond what is allowed']))
+  assert.ok(beyond('parity-float32').every((count) => count === 0))
+  assert.equal(parts.kernels!.rows[0]!['without a GPU kernel'], 'none')
+  assert.deepEqual(
+    parts.transformer!.rows.map(({ precision, batch }) => [precision, batch]),
+    [
+      ['bfloat16', 1],
+      ['bfloat16', 2],
+      ['float32', 1],
+      ['float32', 2],
+    ],
+  )
+  const text = readFileSync(join(out, 'report.md'), 'utf8')
+  assert.match(text, /## service: whole requests/)
+  if (!machine.isOnGpu) assert.match(text, /No GPU was used/)
+})
+
+test('parts that have ended are not run again; one that fails is told, and can be', async () => {
+  const file = (name: string) => join(out, 'parts', `${name}.json`)
+  const before = statSync(file('doctor')).mtimeMs
+  rmSync(file('kernels'))
+  const again = await run()
+  assert.match(again.text, /^kernels: /)
+  assert.equal(statSync(file('doctor')).mtimeMs, before)
+
+  const failed = await run('--parts', 'transformer', '--again', '--sizes', 'giant')
+  assert.equal(failed.code, 1)
+  assert.match(failed.errors, /not ended well: transformer/)
+  assert.match(reportOf().parts.transformer!.failure!, /Error: /)
+  assert.match(readFileSync(join(out, 'report.md'), 'utf8'), /\*\*Failed\*\*/)
+  writeFileSync(file('transformer'), JSON.stringify({ title: '', seconds: 1, rows: [] }))
+  assert.equal((await run('--parts', 'transformer')).code, 0)
+})
+
+test('a wrong command line says what would be right', async () => {
+  for (const words of [['--parts', 'everything'], ['--batches', '0'], ['--x']]) {
+    const { code, errors } = await run(...words)
+    assert.equal(code, 2, words.join(' '))
+    assert.match(errors, /Usage: npm run gpu-programme/)
+  }
+  assert.equal((await runCommand(gpuProgramme, [])).code, 2)
+})

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { readContext } from '../../../../scripts/cli/doctor/context.ts'
+
+test('doctor goes by the settings and secrets of the services, as install-host lays them', async (t) => {
+  const installed = await mkdtemp(join(tmpdir(), 'winnow-installed-'))
+  t.after(() => rm(installed, { recursive: true }))
+  const gateway = join(installed, 'credentials/gateway')
+  await mkdir(gateway, { recursive: true })
+  await writeFile(join(installed, 'winnow.env'), 'S3_BUCKET=media\nPORT=81\nAWS_REGION=here\n')
+  await writeFile(join(gateway, 'NATS_URL'), 'nats://a-token@broker:4222\n')
+  await writeFile(join(gateway, 'AWS_ACCESS_KEY_ID'), 'an-id\n')
+  await writeFile(join(gateway, 'signing-key'), 'no setting\n')
+
+  const asked = { role: undefined, egressUrl: 'https://example.com/', installed }
+  const { env, gateway: config, engine, natsUrl } = readContext({ PORT: '82' }, asked)
+  assert.deepEqual(env, {
+    DATA_DIR: '/var/lib/winnow',
+    S3_BUCKET: 'media',
+    PORT: '82', // what is given here wins
+    AWS_REGION: 'here',
+    NATS_URL: 'nats://a-token@broker:4222',
+    AWS_ACCESS_KEY_ID: 'an-id',
+  })
+  assert.equal(config?.s3Bucket, 'media')
+  assert.equal(engine, undefined, 'there are no credentials of an engine: a gateway alone')
+  assert.equal(natsUrl, 'nats://a-token@broker:4222')
+})

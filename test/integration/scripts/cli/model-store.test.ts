@@ -1,0 +1,364 @@
+/** Open models fetched from a host, imported, listed and removed: with real, tiny checkpoints. */
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test, type TestContext } from 'node:test'
+import type { CatalogueEntry } from '../../../../scripts/cli/model/catalogue.ts'
+import { model } from '../../../../scripts/cli/model/command.ts'
+import { openSafetensors } from '../../../../models/checkpoint/safetensors.ts'
+import { openAudioSepCheckpoint } from '../../../../models/audiosep/checkpoint.ts'
+import { openHTDemucsCheckpoint } from '../../../../models/htdemucs/checkpoint.ts'
+import { openRoformerCheckpoint } from '../../../../models/roformer/checkpoint.ts'
+import { readRoformerConfig } from '../../../../models/roformer/config.ts'
+import { readRecord } from '../../../../models/installed/record.ts'
+import { fixtureFolder } from '../../../parity/open-model.ts'
+import { runCommand } from '../../../support/run-command.ts'
+import { mountSmallDisk, whyNoSmallDisk } from '../../../support/small-disk.ts'
+
+const DEMUCS = join(fixtureFolder('htdemucs'), 'model/000003bb-feeb7c97.th')
+const DEMUCS_2 = join(fixtureFolder('htdemucs'), 'model/0000041f-c4a403b6.th')
+const AUDIOSEP = join(fixtureFolder('audiosep'), 'model')
+
+const root = mkdtempSync(join(tmpdir(), 'model-store-'))
+after(() => rmSync(root, { recursive: true }))
+
+let folders = 0
+const emptyFolder = () => join(root, `models-${(folders += 1)}`)
+
+const run = (folder: string, words: string[], catalogue?: readonly CatalogueEntry[]) =>
+  runCommand(
+    (all, streams) =>
+      model(all, {
+        ...streams,
+        env: { MODELS_DIR: folder },
+        retryDelaysMs: [0, 0],
+        ...(catalogue && { catalogue }),
+      }),
+    words,
+  )
+
+test('a checkpoint of HTDemucs is imported with all its tensors, to the last bit', async () => {
+  const folder = emptyFolder()
+  const { code, text, errors } = await run(folder, ['import', DEMUCS, '--name', 'tiny'])
+  assert.equal(code, 0, errors)
+  assert.match(
+    text,
+    /^Installed tiny in .*\nNo checksum is published of 000003bb-feeb7c97\.th\.\n$/,
+  )
+  assert.equal(statSync(join(folder, 'tiny')).mode & 0o777, 0o755) // engines may be other users
+  const record = readRecord(join(folder, 'tiny'))
+  assert.ok(record.kind === 'htdemucs')
+  const [{ file, kwargs, stems }] = record.networks as [(typeof record.networks)[0]]
+  assert.deepEqual(stems, ['drums', 'bass', 'other', 'vocals'])
+  const published = openHTDemucsCheckpoint(DEMUCS)
+  assert.deepEqual(kwargs, published.kwargs)
+  assertSameTensors(join(folder, 'tiny', file), published.tensors)
+  const digest = createHash('sha256').update(readFileSync(DEMUCS)).digest('hex')
+  assert.equal(record.sources[0]!.sha256, digest)
+})
+
+test('of a bag each network keeps the stem that it gives', async () => {
+  const folder = emptyFolder()
+  const words = ['import', DEMUCS, DEMUCS_2, '--name', 'bag']
+  const refused = await run(folder, words)
+  assert.equal(refused.code, 1)
+  assert.match(refused.errors, /2 networks need the stem that each gives: --stems/)
+  const wrong = await run(folder, [...words, '--stems', 'drums,flute'])
+  assert.match(wrong.errors, /0000041f-c4a403b6\.th: gives drums, .* and no flute/)
+  assert.deepEqual(readdirSync(folder), []) // nothing is left half done
+  assert.equal((await run(folder, [...words, '--stems', 'drums,vocals'])).code, 0)
+  const record = readRecord(join(folder, 'bag'))
+  assert.ok(record.kind === 'htdemucs')
+  assert.deepEqual(
+    record.networks.map(({ stems }) => stems),
+    [['drums'], ['vocals']],
+  )
+})
+
+const textConfig = join(root, 'config.json')
+writeFileSync(textConfig, JSON.stringify({ num_attention_heads: 4 }))
+const AUDIOSEP_FILES = [
+  ...['audiosep_tiny.ckpt', 'config.yaml', 'tokenizer.json', 'tokenizer_config.json'].map((name) =>
+    join(AUDIOSEP, name),
+  ),
+  textConfig,
+]
+
+test('of a checkpoint of AudioSep only what is computed with is kept, and the rate is read', async () => {
+  const folder = emptyFolder()
+  const { code, errors } = await run(folder, ['import', ...AUDIOSEP_FILES, '--name', 'tiny'])
+  assert.equal(code, 0, errors)
+  const record = readRecord(join(folder, 'tiny'))
+  assert.ok(record.kind === 'audiosep')
+  assert.deepEqual([record.sampleRate, record.textHeads], [4000, 4])
+  const all = openAudioSepCheckpoint(AUDIOSEP_FILES[0]!)
+  const kept = openSafetensors(join(folder, 'tiny', record.file))
+  assertSameTensors(join(folder, 'tiny', record.file), all)
+  const dropped = [...all.keys()].filter((name) => !kept.has(name))
+  assert.ok(dropped.includes('ss_model.base.stft.conv_real.weight'))
+  assert.ok(
+    dropped.every((name) =>
+      /stft|bn2|beta2|num_batches|position_ids|audio_|logit_scale|text_tr/.test(name),
+    ),
+  )
+  for (const missing of ['config.yaml', 'tokenizer.json']) {
+    const files = AUDIOSEP_FILES.filter((file) => !file.endsWith(`/${missing}`))
+    const without = await run(folder, ['import', ...files, '--name', 'other'])
+    assert.equal(without.code, 1)
+    assert.match(without.errors, /audiosep_tiny\.ckpt: needs its (configuration|tokenizer)/)
+  }
+})
+
+test('a checkpoint of RoFormer is imported with its configuration', async () => {
+  const folder = emptyFolder()
+  for (const kind of ['bs', 'mel']) {
+    const file = join(fixtureFolder('roformer'), `model-${kind}/${kind}_tiny`)
+    const alone = await run(folder, ['import', `${file}.ckpt`, '--name', kind])
+    assert.match(alone.errors, /_tiny\.ckpt: needs its configuration \(\.yaml\) with it/)
+    const words = ['import', `${file}.ckpt`, `${file}.yaml`, '--name', kind]
+    const { code, errors } = await run(folder, words)
+    assert.equal(code, 0, errors)
+    const record = readRecord(join(folder, kind))
+    assert.ok(record.kind === 'roformer')
+    assert.equal(readRoformerConfig(record.configuration).kind, kind)
+    assertSameTensors(join(folder, kind, record.file), openRoformerCheckpoint(`${file}.ckpt`))
+  }
+})
+
+test('in half precision numbers are the nearest halves', async () => {
+  const folder = emptyFolder()
+  await run(folder, ['import', ...AUDIOSEP_FILES, '--name', 'half', '--half'])
+  const kept = openSafetensors(join(folder, 'half/model.safetensors'))
+  for (const [name, { values }] of openAudioSepCheckpoint(AUDIOSEP_FILES[0]!)) {
+    const half = kept.get(name)?.values()
+    if (!half) continue
+    for (const [i, value] of values().entries()) {
+      // a half has 11 bits of significand, and steps of 2^-24 below 2^-14
+      const allowed = Math.max(Math.abs(value) * 2 ** -11, 2 ** -25)
+      assert.ok(Math.abs(half[i]! - value) <= allowed, `${name}[${i}]: ${half[i]} for ${value}`)
+    }
+  }
+})
+
+function assertSameTensors(file: string, published: ReturnType<typeof openAudioSepCheckpoint>) {
+  for (const [name, { shape, values }] of openSafetensors(file)) {
+    assert.deepEqual(shape, [...published.get(name)!.shape])
+    assert.deepEqual(Array.from(values()), Array.from(published.get(name)!.values()), name)
+  }
+}
+
+test('what is no checkpoint, or lacks tensors, is refused by name', async () => {
+  const folder = emptyFolder()
+  const page = join(root, 'page.th')
+  writeFileSync(page, '<html>sign in</html>')
+  const refused = await run(folder, ['import', page, '--name', 'page'])
+  assert.equal(refused.code, 1)
+  assert.match(refused.errors, /page\.th: .*(zip|archive)/)
+  assert.match((await run(folder, ['import', page])).errors, /page\.th is not known here: .*--name/)
+  assert.match(
+    (await run(folder, ['import', DEMUCS, '--name', '../escape'])).errors,
+    /"\.\.\/escape" can't be the name of a model/,
+  )
+  assert.deepEqual(readdirSync(folder), [])
+})
+
+test('a model is listed as installed, is not installed twice, and is removed', async () => {
+  const folder = emptyFolder()
+  await run(folder, ['import', DEMUCS, '--name', 'htdemucs'])
+  assert.match((await run(folder, ['list'])).text, /^htdemucs {2}\(installed \d{4}-\d\d-\d\d\)$/m)
+  const again = await run(folder, ['import', DEMUCS, '--name', 'htdemucs'])
+  assert.match(again.errors, /htdemucs is installed in .*remove it first/)
+  const listed = JSON.parse((await run(folder, ['list', '--json'])).text)
+  assert.equal(listed.find(({ name }: { name: string }) => name === 'htdemucs').installed.format, 1)
+  assert.equal((await run(folder, ['remove', 'htdemucs'])).text, 'Removed htdemucs.\n')
+  assert.deepEqual(readdirSync(folder), [])
+  assert.match((await run(folder, ['remove', 'htdemucs'])).errors, /htdemucs is not installed/)
+})
+
+const FILE = readFileSync(DEMUCS)
+const SHA256 = createHash('sha256').update(FILE).digest('hex')
+
+/** A host with one file; `answer` may answer in its own way, and then returns true. */
+async function startHost(
+  t: TestContext,
+  answer: (request: IncomingMessage, response: ServerResponse, count: number) => boolean,
+) {
+  const requests: IncomingMessage[] = []
+  const server = createServer((request, response) => {
+    requests.push(request)
+    if (answer(request, response, requests.length)) return
+    response.setHeader('etag', '"one"')
+    const from = /^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1]
+    const isSame = request.headers['if-range'] === '"one"'
+    const body = from !== undefined && isSame ? FILE.subarray(Number(from)) : FILE
+    response.writeHead(body === FILE ? 200 : 206, { 'content-length': body.length })
+    response.end(body)
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const entry: CatalogueEntry = {
+    name: 'tiny',
+    kind: 'htdemucs',
+    summary: 'Tiny.',
+    files: [
+      { name: '000003bb-feeb7c97.th', url: `http://127.0.0.1:${port}/a`, sha256: 'feeb7c97' },
+    ],
+    megabytes: 1,
+    licence: { code: 'MIT', weights: 'For this test only.' },
+    quality: 'none',
+  }
+  return { entry, requests }
+}
+
+const never = () => false
+const fetchTiny = (folder: string, entry: CatalogueEntry) =>
+  run(folder, ['fetch', 'tiny', '--accept'], [entry])
+
+test('a model is fetched once its licence is accepted, checked and installed', async (t) => {
+  const { entry, requests } = await startHost(t, never)
+  const folder = emptyFolder()
+  const asked = await run(folder, ['fetch', 'tiny'], [entry])
+  assert.equal(asked.code, 1)
+  assert.match(asked.errors, /weights {2}For this test only\.\nNothing was downloaded/)
+  assert.equal(requests.length, 0)
+  const { code, text, errors } = await fetchTiny(folder, entry)
+  assert.equal(code, 0, errors)
+  assert.match(text, /^Installed tiny in /)
+  assert.doesNotMatch(text, /No checksum/)
+  const record = readRecord(join(folder, 'tiny'))
+  assert.deepEqual(record.sources, [
+    {
+      file: '000003bb-feeb7c97.th',
+      url: entry.files[0]!.url,
+      sha256: SHA256,
+      bytes: FILE.length,
+      verified: true,
+    },
+  ])
+  assert.equal(record.licence, 'For this test only.')
+  assert.equal(existsSync(join(folder, '.downloads/tiny')), false)
+})
+
+/** Sends some of the file and then cuts the connection. */
+function cutAfter(bytes: number, response: ServerResponse): true {
+  response.writeHead(200, { etag: '"one"', 'content-length': FILE.length })
+  response.write(FILE.subarray(0, bytes), () => response.destroy())
+  return true
+}
+
+test('a download that was cut goes on where it was, in the same call and in the next', async (t) => {
+  const { entry, requests } = await startHost(t, (_, response, count) =>
+    count <= 3 ? cutAfter(100_000 * count, response) : false,
+  )
+  const folder = emptyFolder()
+  const failed = await fetchTiny(folder, entry) // three attempts, all cut
+  assert.equal(failed.code, 1)
+  assert.match(failed.errors, /http:\/\/127\.0\.0\.1:\d+\/a: /)
+  assert.equal((await fetchTiny(folder, entry)).code, 0)
+  const last = requests.at(-1)!
+  assert.match(last.headers.range ?? '', /^bytes=[1-9]\d*-$/)
+  assert.equal(last.headers['if-range'], '"one"')
+  assert.equal(readRecord(join(folder, 'tiny')).sources[0]!.sha256, SHA256)
+})
+
+test('a file that is another by now is fetched whole', async (t) => {
+  const { entry } = await startHost(t, (_, response, count) => {
+    if (count > 1) return false
+    response.writeHead(200, { etag: '"zero"', 'content-length': FILE.length })
+    response.write(Buffer.alloc(50_000), () => response.destroy())
+    return true
+  })
+  const folder = emptyFolder()
+  assert.equal((await fetchTiny(folder, entry)).code, 0)
+  assert.equal(readRecord(join(folder, 'tiny')).sources[0]!.sha256, SHA256)
+})
+
+test('what a host sends in place of the file is said, and nothing is installed', async (t) => {
+  const answers: [(response: ServerResponse) => unknown, RegExp][] = [
+    [
+      (response) => response.setHeader('content-type', 'text/html').end('<html>'),
+      /answers with a page in place of the file/,
+    ],
+    [
+      (response) => response.end(Buffer.alloc(FILE.length)),
+      /its SHA-256 is [0-9a-f]{64}, which does/,
+    ],
+    [(response) => response.writeHead(404).end(), /there is no such file any more/],
+    [(response) => response.writeHead(403).end(), /refuses it \(status 403\)/],
+    [(response) => response.writeHead(503).end(), /answers with status 503/],
+    [
+      (response) => response.writeHead(200, { 'content-length': 9e9 }).end(),
+      /9000000000 bytes: too/,
+    ],
+  ]
+  for (const [answer, message] of answers) {
+    const { entry } = await startHost(t, (_, response) => {
+      answer(response)
+      return true
+    })
+    const folder = emptyFolder()
+    const { code, errors } = await fetchTiny(folder, entry)
+    assert.equal(code, 1)
+    assert.match(errors, message)
+    assert.equal(existsSync(join(folder, 'tiny')), false)
+  }
+})
+
+test(
+  'a full disk is said, what was received stays, and the next call goes on',
+  { skip: whyNoSmallDisk() ?? false },
+  async (t) => {
+    const disk = await mountSmallDisk(t, 4)
+    const folder = join(disk.folder, 'models')
+    const { entry } = await startHost(t, (_, response, count) => {
+      if (count > 1) return false
+      response.writeHead(200, { etag: '"one"', 'content-length': FILE.length })
+      response.write(FILE.subarray(0, 100_000), () => void fillAndEnd(response))
+      return true
+    })
+    const fillAndEnd = async (response: ServerResponse) => {
+      await disk.fill()
+      response.end(FILE.subarray(100_000))
+    }
+    const full = await fetchTiny(folder, entry)
+    assert.equal(full.code, 1)
+    assert.match(full.errors, /the disk is full; free some/)
+    await disk.free()
+    assert.equal((await fetchTiny(folder, entry)).code, 0)
+    await disk.fill()
+    const { errors } = await run(
+      folder,
+      ['fetch', 'more', '--accept'],
+      [{ ...entry, name: 'more' }],
+    )
+    assert.match(errors, /more needs 2 MB of free disk space; 0 are free/)
+  },
+)
+
+test('a wrong command line is refused with what would be right', async () => {
+  for (const words of [
+    [],
+    ['nonsense'],
+    ['fetch'],
+    ['fetch', 'nonsense'],
+    ['list', 'x'],
+    ['import'],
+  ]) {
+    const { code, errors } = await run(emptyFolder(), words)
+    assert.equal(code, 2, words.join(' '))
+    assert.match(errors, /Usage: npm run model/)
+  }
+})

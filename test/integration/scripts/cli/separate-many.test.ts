@@ -1,0 +1,172 @@
+/** The command-line client with many files, against a small server that speaks the spec. */
+
+import assert from 'node:assert/strict'
+import { readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { test } from 'node:test'
+import { separate } from '../../../../scripts/cli/separate/command.ts'
+import { OUTPUT_MARK } from '../../../../shared/output-mark.ts'
+import {
+  DONE,
+  KEY,
+  LOGS,
+  makeFolder,
+  run,
+  startService,
+  status,
+} from '../../../support/separation-service.ts'
+
+test('--jobs is how many files are worked on at once', { timeout: 60_000 }, async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t, 'a.mp3', 'b.mp3', 'c.mp3', 'd.mp3')
+  service.streams = Array.from({ length: 5 }, () => DONE)
+  const held: (() => void)[] = []
+  let most = 0
+  let left = 5
+  service.holdUpload = async () => {
+    left -= 1
+    const answered = new Promise<void>((resolve) => held.push(resolve))
+    // No answer before so many are held, or no other can come; a while is given to one too many.
+    if (held.length === 3 || left === 0) {
+      for (let turn = 0; turn < 500; turn += 1) await new Promise(setImmediate)
+      most = Math.max(most, held.length)
+      for (const answer of held.splice(0)) answer()
+    }
+    await answered
+  }
+  const words = [folder, 'x', '--jobs', '3', '--out', join(folder, 'out')]
+  const { code, errors } = await run(service, ...words)
+  assert.equal(code, 0, errors)
+  assert.equal(most, 3)
+})
+
+test('each of many files is sent with the type that its name suggests', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t, 'a.wv', 'b.wv')
+  service.streams = [DONE, DONE]
+  const files = ['a.wv', 'b.wv'].map((name) => join(folder, name))
+  const { code, errors } = await run(service, ...files, 'x', '--out', join(folder, 'out'))
+  assert.equal(code, 0, errors)
+  assert.equal(service.file?.content_type, 'audio/x-wavpack')
+})
+
+test('Ctrl-C cancels the requests of many files', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t, 'a.mp3')
+  service.streams = [['stay'], ['stay']]
+  const controller = new AbortController()
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+  const env = { WINNOW_URL: service.base, WINNOW_API_KEY: KEY }
+  const words = [folder, 'x', '--jobs', '2', '--out', join(folder, 'out')]
+  const ended = separate(words, { env, stdout, stderr, signal: controller.signal })
+  while (service.streams.length > 0) await new Promise(setImmediate)
+  controller.abort()
+  assert.equal(await ended, 130)
+  const canceled = service.calls.filter((call) => call.startsWith('PUT /v1/queue/requests'))
+  assert.equal(canceled.length, 2)
+})
+
+test('a file whose outputs are there is skipped, and a video belongs to its sound', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t)
+  service.hasVideo = true
+  service.streams = [DONE, DONE]
+  const out = join(folder, 'out')
+  const words = [folder, 'x', '--out', out]
+  service.refuse = { 'GET /signed/residual-video': [503, ''] }
+  assert.equal((await run(service, ...words)).code, 1)
+  assert.deepEqual(await readdir(out), [], 'all or nothing')
+  service.refuse = {}
+  assert.match((await run(service, ...words)).errors, /^1 file in .* s: 1 separated$/m)
+  assert.ok((await readdir(out)).includes('song.rest.without-x.mp4'))
+  assert.match(
+    (await run(service, ...words)).errors,
+    /^1 file in .* s: 0 separated, 1 there already$/m,
+  )
+})
+
+test('what was separated is no source again, whatever it is called', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t)
+  const own = Buffer.from(`RIFF....WAVELIST....INFOITCH....${OUTPUT_MARK}`)
+  await writeFile(join(folder, 'song.piano.wav'), own)
+  await writeFile(join(folder, 'song.piano.mp4'), 'the video with it')
+  await writeFile(join(folder, 'renamed.wav'), own)
+  service.streams = [DONE]
+  const { code, errors, out } = await run(service, folder, 'x')
+  assert.equal(code, 0, errors)
+  assert.match(errors, /^left out 3 outputs of earlier runs/)
+  assert.deepEqual(out.match(/^.*real time$/gm)?.length, 1)
+  const shell = ['song.mp3', 'song.piano.wav'].map((name) => join(folder, name))
+  assert.match((await run(service, ...shell, 'x')).errors, /left out 1 output of .*\n1 file in/)
+
+  const alone = join(folder, 'renamed.wav')
+  service.streams = [DONE, DONE, DONE]
+  assert.equal((await run(service, alone, 'y')).code, 0, 'by its name alone it is a source')
+  const stems = [alone, join(folder, 'song.piano.wav')]
+  assert.match((await run(service, ...stems, 'z')).errors, /^2 files in .*: 2 separated$/m)
+})
+
+test('of many addresses: names are as people read them, and each secret is shown', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t)
+  service.streams = [DONE, DONE]
+  const addresses = ['https://example.com/my%20talk.mp4', 'https://example.com/b.mp4']
+  const words = [...addresses, 'x', '--out', folder, '--webhook', 'https://example.com/hook']
+  const { code, errors } = await run(service, ...words)
+  assert.equal(code, 0, errors)
+  assert.ok((await readdir(folder)).includes('my talk.x.wav'))
+  for (const address of addresses) {
+    assert.ok(errors.includes(`${address}: webhook signing secret, shown only now: whsec_made\n`))
+  }
+})
+
+const FAILURE = { code: 'NO_AUDIO_STREAM', message: 'The media has no audio stream.' }
+
+test('of many files: --logs prints the log of each, under its name', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t, 'talk.mp3')
+  const words = [folder, 'x', '--jobs', '1', '--out', join(folder, 'out'), '--logs']
+  service.streams = [DONE, [status('FAILED', { error: FAILURE, logs: LOGS })]]
+  const first = await run(service, ...words)
+  assert.equal(first.code, 1)
+  const [song, talk] = ['song.mp3', 'talk.mp3'].map((name) => join(folder, name))
+  const logOf = (path: string | undefined) => `${path}: 2026-01-01T00:00:00Z two chunks\n`
+  const failed = `${talk}: NO_AUDIO_STREAM: The media has no audio stream.\n`
+  assert.ok(first.errors.includes(logOf(song) + failed + logOf(talk) + '2 files in '))
+  assert.ok(service.calls.includes('GET /v1/queue/requests/req_1/status/stream?logs=true'))
+
+  service.streams = [DONE]
+  const second = await run(service, ...words, '--json')
+  const [there, separated] = second.out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { state: string; logs: unknown })
+  assert.deepEqual([there!.state, there!.logs], ['there', []])
+  assert.deepEqual(separated!.logs, LOGS)
+})
+
+test('of many files: --quiet leaves out the log of what was separated alone', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t, 'talk.mp3')
+  service.streams = [DONE, [status('FAILED', { error: FAILURE, logs: LOGS })]]
+  const words = [folder, 'x', '--jobs', '1', '--out', join(folder, 'out'), '--logs', '--quiet']
+  const { errors } = await run(service, ...words)
+  assert.deepEqual(errors.match(/\w+\.mp3: \S+/g), [
+    'talk.mp3: NO_AUDIO_STREAM:',
+    'talk.mp3: 2026-01-01T00:00:00Z',
+  ])
+})
+
+test('a refused key ends the whole batch at once', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t)
+  for (const name of ['a.wav', 'b.wav', 'c.wav']) await writeFile(join(folder, name), 'sound')
+  const refusal = { error: { code: 'UNAUTHENTICATED', message: 'No such key.' } }
+  service.refuse['POST /v1/files'] = [401, JSON.stringify(refusal)]
+  const { code, errors } = await run(service, folder, 'a bell', '--jobs', '1', '--out', folder)
+  assert.equal(code, 1)
+  assert.match(errors, /4 files .*4 not begun[^]*UNAUTHENTICATED: No such key/)
+  assert.deepEqual(service.calls, ['POST /v1/files'])
+})

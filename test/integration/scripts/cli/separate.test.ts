@@ -1,0 +1,372 @@
+/** The command-line client against a small server that speaks the spec. */
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { PassThrough } from 'node:stream'
+import { test } from 'node:test'
+import { separate } from '../../../../scripts/cli/separate/command.ts'
+import {
+  DONE,
+  event,
+  KEY,
+  LOGS,
+  makeFolder,
+  run,
+  startService,
+  status,
+  type Json,
+} from '../../../support/separation-service.ts'
+
+const COMMAND = join(import.meta.dirname, '../../../../scripts/cli/separate.ts')
+
+test('a file is uploaded, separated and both parts lie beside it', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t)
+  service.streams = [
+    [status('IN_QUEUE', { queue_position: 2 }), event('timeout', { request_id: 'req_1' })],
+    [status('IN_PROGRESS', { progress: 0.25 }), status('IN_PROGRESS', { progress: 0.5 }), 'break'],
+    ['break'],
+    DONE,
+  ]
+  const { code, out, errors } = await run(service, join(folder, 'song.mp3'), 'a dog')
+  assert.equal(code, 0, errors)
+  assert.deepEqual(service.file, {
+    file_name: 'song.mp3',
+    content_type: 'audio/mpeg',
+    file_size: 300_000,
+    purpose: 'audio.separate.input',
+  })
+  assert.equal(service.uploaded?.length, 300_000)
+  assert.deepEqual(service.submission, { input: { prompt: 'a dog', file_id: 'file_1' } })
+  const target = join(folder, 'song.a-dog.wav')
+  assert.equal(await readFile(target, 'utf8'), 'bytes of /signed/target')
+  const residual = join(folder, 'song.rest.without-a-dog.wav')
+  assert.equal(await readFile(residual, 'utf8'), 'bytes of /signed/residual')
+  const lines = out.trim().split('\n')
+  assert.deepEqual(lines.slice(0, 2), [target, residual])
+  assert.match(lines[2]!, /song\.mp3: 6\.0 s of audio in \d+\.\d s: .* real time$/)
+  assert.deepEqual((await readdir(folder)).sort(), [
+    'song.a-dog.wav',
+    'song.mp3',
+    'song.rest.without-a-dog.wav',
+  ])
+  assert.match(errors, /uploading.*waiting, number 2\nseparating 20%\nseparating 50%\n/s)
+  assert.equal(service.calls.filter((call) => call.includes('stream')).length, 4)
+})
+
+test('every option reaches the API', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t)
+  const { code, errors } = await run(
+    service,
+    'https://example.com/a/my%20talk.mp4?x=1',
+    'speech',
+    '--out',
+    join(folder, 'new'),
+    '--acceleration',
+    'fast',
+    '--format',
+    'mp3',
+    '--candidates',
+    '3',
+    '--predict-spans',
+    '--span',
+    '1.5-4',
+    '--span',
+    '6-7',
+    '--no-span',
+    '4-5.25',
+    '--max-chunk',
+    '30',
+    '--overlap',
+    '2.5',
+    '--track',
+    '2',
+    '--separator',
+    'mini',
+    '--metadata',
+    '{"a":1}',
+    '--webhook',
+    'https://example.com/hook',
+    '--webhook-secret',
+    'sixteen-characters',
+    '--quiet',
+  )
+  assert.equal(code, 0, errors)
+  assert.deepEqual(service.submission, {
+    input: {
+      prompt: 'speech',
+      audio_url: 'https://example.com/a/my%20talk.mp4?x=1',
+      acceleration: 'fast',
+      output_format: 'mp3',
+      reranking_candidates: 3,
+      predict_spans: true,
+      max_chunk_duration: 30,
+      chunk_overlap: 2.5,
+      audio_track: 2,
+      separator: 'mini',
+      spans: [
+        { start: 1.5, end: 4, include: true },
+        { start: 6, end: 7, include: true },
+        { start: 4, end: 5.25, include: false },
+      ],
+    },
+    metadata: { a: 1 },
+    webhookUrl: 'https://example.com/hook',
+    webhookSecret: 'sixteen-characters',
+  })
+  const files = await readdir(join(folder, 'new'))
+  assert.deepEqual(files.sort(), ['my talk.rest.without-speech.mp3', 'my talk.speech.mp3'])
+  assert.match(errors, /^https:\S+: webhook signing secret, shown only now: whsec_made\n$/)
+})
+
+test('--json prints the result with the paths; --logs adds the log; videos come too', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t)
+  service.hasVideo = true
+  const words = [join(folder, 'song.mp3'), 'a dog', '--json', '--logs']
+  const printed = JSON.parse((await run(service, ...words)).out) as Json
+  const at = (name: string) => join(folder, name)
+  assert.deepEqual(printed.files, {
+    target: at('song.a-dog.wav'),
+    target_video: at('song.a-dog.mp4'),
+    residual: at('song.rest.without-a-dog.wav'),
+    residual_video: at('song.rest.without-a-dog.mp4'),
+  })
+  assert.deepEqual(printed.logs, LOGS)
+  assert.equal(printed.status, 'COMPLETED')
+  assert.ok(Number(printed.elapsed_seconds) > 0)
+})
+
+test('what the service refuses is said in its own words', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t)
+  const error = { code: 'INVALID_PARAMETER', message: 'At most 8.', param: 'input.x' }
+  service.refuse = { 'POST /v1/queue/audio/separate': [400, JSON.stringify({ error })] }
+  const song = join(folder, 'song.mp3')
+  const refused = await run(service, song, 'a dog', '--quiet')
+  const said = `${song}: INVALID_PARAMETER: At most 8. (input.x)\n`
+  assert.deepEqual(refused, { code: 1, out: '', errors: said })
+  service.refuse = { 'POST /v1/queue/audio/separate': [502, '<h1>Bad</h1>'] }
+  const proxied = await run(service, join(folder, 'song.mp3'), 'a dog', '--quiet')
+  assert.deepEqual(proxied, { code: 1, out: '', errors: `${song}: HTTP_502: Bad Gateway\n` })
+})
+
+test('a request that fails says why, with its log', async (t) => {
+  const service = await startService(t)
+  const error = { code: 'NO_AUDIO_STREAM', message: 'The media has no audio stream.' }
+  service.streams = [[status('FAILED', { error, logs: LOGS })]]
+  const words = ['https://example.com/a.mp4', 'x', '--logs', '--quiet']
+  const { code, errors } = await run(service, ...words)
+  assert.equal(code, 1)
+  assert.equal(
+    errors,
+    'https://example.com/a.mp4: NO_AUDIO_STREAM: The media has no audio stream.\n' +
+      'https://example.com/a.mp4: 2026-01-01T00:00:00Z two chunks\n',
+  )
+})
+
+test('an error event ends the wait', async (t) => {
+  const service = await startService(t)
+  service.streams = [[event('error', { error: { code: 'NOT_FOUND', message: 'Gone.' } })]]
+  const { code, errors } = await run(service, 'https://example.com/a.mp4', 'x', '--quiet')
+  assert.deepEqual([code, errors], [1, 'https://example.com/a.mp4: NOT_FOUND: Gone.\n'])
+})
+
+test('a service that does not run is named, with what to do', async (t) => {
+  const folder = await makeFolder(t)
+  const { code, errors } = await run({ base: 'http://127.0.0.1:1' }, join(folder, 'song.mp3'), 'x')
+  assert.equal(code, 1)
+  assert.match(errors, /http:\/\/127\.0\.0\.1:1 does not answer\. .*npm start/)
+})
+
+test('a wrong command line exits with 2 and says what is right, before any call', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t)
+  await mkdir(join(folder, 'empty'))
+  const song = join(folder, 'song.mp3')
+  const wrong: readonly [string[], string | RegExp][] = [
+    [[], /--help/],
+    [[song], /--help/],
+    [['missing.wav', 'x'], 'there is no file missing.wav'],
+    [[song, 'b.flac', 'x'], 'there is no file b.flac'],
+    [[join(folder, 'empty'), 'x'], /^there is no audio or video in .*empty$/],
+    [[song, ' '], 'a prompt has 1 to 500 characters, not 0'],
+    [[song, 'x'.repeat(501)], 'a prompt has 1 to 500 characters, not 501'],
+    [[song, ...'abcdefghi'], 'give at most 8 prompts, not 9'],
+    [[song, 'x', '--jobs', '0'], '--jobs takes a whole number from 1 to 64, not 0'],
+    [[song, 'x', '--fast'], 'there is no option --fast.'],
+    [
+      [song, 'x', '--aceleration', 'fast'],
+      'there is no option --aceleration. Did you mean "--acceleration"?',
+    ],
+    [
+      [song, 'x', '--acceleration', 'qualty'],
+      '--acceleration takes fast, balanced or quality, not "qualty". Did you mean "quality"?',
+    ],
+    [[song, 'x', '--format', 'ogg'], '--format takes wav, mp3 or flac, not "ogg".'],
+    [[song, 'x', '--candidates', 'two'], /number/],
+    [[song, 'x', '--candidates', '9'], '--candidates takes a whole number from 1 to 8, not 9'],
+    [[song, 'x', '--overlap', ''], /number/],
+    [[song, 'x', '--overlap', '31'], '--overlap takes a number from 0 to 30, not 31'],
+    [[song, 'x', '--max-chunk', '301'], '--max-chunk takes a number from 0 to 300, not 301'],
+    [[song, 'x', '--separator', 'No Name'], /^--separator takes auto or the name of a model/],
+    [[song, 'x', '--span', '3'], /START-END/],
+    [[song, 'x', '--span', '4-3'], 'a span ends after its start, not "4-3"'],
+    [[song, 'x', '--no-span', 'a-b'], /START-END/],
+    [[song, 'x', '--metadata', '{'], /JSON/],
+    [[song, 'x', '--metadata', '[]'], /JSON object/],
+    [[song, 'x', '--webhook', 'x.test'], /https/],
+    [[song, 'x', '--webhook-secret', 'short'], '--webhook-secret takes 16 to 256 characters'],
+    [[song, 'x', '--url', 'ftp://x'], /http/],
+  ]
+  for (const [words, message] of wrong) {
+    const { code, errors } = await run(service, ...words)
+    assert.equal(code, 2, words.join(' '))
+    if (typeof message === 'string') assert.equal(errors, `${message}\n`)
+    else assert.match(errors.trim(), message)
+  }
+  assert.deepEqual(service.calls, [])
+  assert.match((await run(service, '--help')).out, /^Usage: npm run separate/)
+})
+
+test('a model that the service has not, or that gives none of the stems, is refused first', async (t) => {
+  const service = await startService(t)
+  const song = join(await makeFolder(t), 'song.mp3')
+  const wrong = [
+    [['vocals', '--separator', 'htdemuc'], 'There is no model "htdemuc"'],
+    [
+      ['a dog', '--separator', 'htdemucs'],
+      '"a dog" is not one of the stems that htdemucs can give',
+    ],
+  ] as const
+  for (const [words, message] of wrong) {
+    const there = 'the models here are htdemucs (drums, vocals); mini (any prompt).'
+    const { code, errors } = await run(service, song, ...words)
+    assert.deepEqual([code, errors], [2, `${message}; ${there}\n`])
+  }
+  assert.deepEqual(service.calls, ['GET /v1/models', 'GET /v1/models'])
+  assert.equal((await run(service, song, 'vocals', '--separator', 'htdemucs')).code, 0)
+  assert.equal(service.submission?.input?.separator, 'htdemucs')
+})
+
+test('a key that may not list the models leaves the separator to the service', async (t) => {
+  const service = await startService(t)
+  const song = join(await makeFolder(t), 'song.mp3')
+  service.refuse['GET /v1/models'] = [403, '{"error":{"code":"FORBIDDEN","message":"No."}}']
+  assert.equal((await run(service, song, 'vocals', '--separator', 'htdemuc')).code, 0)
+  assert.equal(service.submission?.input?.separator, 'htdemuc')
+})
+
+const UNKNOWN = {
+  prompt: 'a dog',
+  state: 'unknown',
+  holds: 'everything but speech',
+  message: 'The model does not know "a dog".',
+}
+
+test('a sound that was not surely found is said on stderr, and by --strict in the code', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t)
+  const song = join(folder, 'song.mp3')
+  service.findings = [UNKNOWN]
+  const first = await run(service, song, 'a dog', '--strict', '--quiet')
+  assert.deepEqual(first, { code: 3, out: '', errors: `${song}: ${UNKNOWN.message}\n` })
+  const names = (await readdir(folder)).sort()
+  const held = 'song.everything-but-speech-not-a-dog.wav'
+  assert.deepEqual(names, [held, 'song.mp3', 'song.rest.without-a-dog.wav'])
+  const again = await run(service, song, 'a dog')
+  assert.deepEqual(
+    [again.code, again.out],
+    [0, `${song}: there already (--force separates it again)\n`],
+  )
+
+  service.findings = [{ ...UNKNOWN, state: 'found', holds: undefined }]
+  service.streams = [DONE, DONE]
+  const found = await run(service, song, 'a cat', '--strict', '--quiet')
+  assert.deepEqual(found, { code: 0, out: '', errors: '' })
+  service.findings = [UNKNOWN]
+  assert.equal((await run(service, song, 'a cow', '--quiet')).code, 0, 'without --strict')
+})
+
+test('two runs on one file overwrite nothing, but by --force', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t)
+  const song = join(folder, 'song.mp3')
+  service.streams = [DONE, DONE, DONE]
+  for (const prompt of ['piano', 'drums']) assert.equal((await run(service, song, prompt)).code, 0)
+  const whole = ['drums', 'mp3', 'piano', 'rest.without-drums', 'rest.without-piano']
+  const names = (await readdir(folder)).sort()
+  assert.deepEqual(
+    names,
+    whole.map((name) => (name === 'mp3' ? 'song.mp3' : `song.${name}.wav`)),
+  )
+
+  await writeFile(join(folder, 'song.piano.wav'), 'mine')
+  await rm(join(folder, 'song.rest.without-piano.wav'))
+  const { calls } = service
+  calls.length = 0
+  const refused = await run(service, song, 'piano')
+  assert.equal(refused.code, 1)
+  assert.match(
+    refused.errors,
+    /song\.piano\.wav is there already: --force overwrites, --out FOLDER/,
+  )
+  assert.deepEqual(calls, [], 'before anything is uploaded')
+  assert.equal(await readFile(join(folder, 'song.piano.wav'), 'utf8'), 'mine')
+
+  assert.equal((await run(service, song, 'piano', '--force')).code, 0)
+  assert.notEqual(await readFile(join(folder, 'song.piano.wav'), 'utf8'), 'mine')
+})
+
+test('a download that fails leaves nothing half written', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t)
+  service.refuse = { 'GET /signed/residual': [503, ''] }
+  assert.equal((await run(service, join(folder, 'song.mp3'), 'piano')).code, 1)
+  assert.deepEqual(await readdir(folder), ['song.mp3'])
+})
+
+test("the key of this machine's service is found, and not given to another", async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t)
+  await mkdir(join(folder, 'data'))
+  await writeFile(join(folder, 'data', 'api-key'), `${KEY}\n`)
+  const call = async (base: string) => {
+    const stderr = new PassThrough()
+    const words = [join(folder, 'song.mp3'), 'x', '--quiet', '--force', '--url', base]
+    const world = { env: { DATA_DIR: join(folder, 'data') }, stdout: new PassThrough(), stderr }
+    const code = await separate(words, { ...world, signal: new AbortController().signal })
+    return { code, errors: await text(stderr.end()) }
+  }
+  assert.deepEqual(await call(service.base), { code: 0, errors: '' })
+  let authorization: string | undefined = 'none asked'
+  const other = createServer((request, reply) => {
+    authorization = request.headers.authorization
+    reply.writeHead(401).end()
+  }).listen(0, '0.0.0.0')
+  await once(other, 'listening')
+  t.after(() => other.close())
+  await call(`http://0.0.0.0:${(other.address() as AddressInfo).port}`)
+  assert.equal(authorization, undefined)
+})
+
+test('Ctrl-C cancels the request and exits with 130', async (t) => {
+  const service = await startService(t)
+  service.streams = [[status('IN_PROGRESS'), 'stay']]
+  const env = { ...process.env, WINNOW_URL: service.base, WINNOW_API_KEY: KEY }
+  const words = ['--import', 'tsx', COMMAND, 'https://example.com/a.mp4', 'x']
+  const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  child.stderr.on('data', (data: Buffer) => {
+    if (data.includes('separating')) child.kill('SIGINT')
+  })
+  const [code] = await once(child, 'close')
+  assert.equal(code, 130)
+  assert.equal(service.calls.at(-1), 'PUT /v1/queue/requests/req_1/cancel')
+})

@@ -1,0 +1,158 @@
+/** Debian's package and the image, without what set-up fetches: test/package makes them whole. */
+
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import test, { before, type TestContext } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import { packDeb, QUICK, SMALL } from '../../../../scripts/tools/package/deb.ts'
+import { debianParts } from '../../../../scripts/tools/package/image.ts'
+import { packImage } from '../../../../scripts/tools/package/oci.ts'
+import { layCommand, laySources } from '../../../../scripts/tools/package/sources.ts'
+import { runPackage } from '../../../../scripts/tools/package/command.ts'
+import { assertProgram } from '../../../support/debian-package.ts'
+import { runCommand } from '../../../support/run-command.ts'
+
+before(() => {
+  assertProgram('dpkg-deb', 'dpkg')
+  assertProgram('lintian', 'lintian')
+})
+
+async function makeFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-deb-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+const run = (program: string, ...words: string[]): string =>
+  execFileSync(program, words, { encoding: 'utf8', maxBuffer: 2 ** 26 })
+
+test("Debian's package has units for its place, settings that an upgrade keeps, and lintian is content", async (t) => {
+  const folder = await makeFolder(t)
+  const root = join(folder, 'root')
+  laySources(join(root, 'usr/lib/winnow'))
+  await layCommand(join(root, 'usr/lib/winnow'), 'installed-app.mjs')
+  const deb = packDeb(root, 'cpu', { folder, compression: SMALL })
+
+  const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
+  assert.equal(run('dpkg-deb', '--field', deb, 'Version').trim(), version)
+  run('dpkg-deb', '--raw-extract', deb, join(folder, 'raw'))
+  const read = (path: string) => readFile(join(folder, 'raw', path), 'utf8')
+  assert.equal(await read('DEBIAN/conffiles'), '/etc/winnow/winnow.env\n')
+  const unit = await read('usr/lib/systemd/system/winnow-engine@.service')
+  assert.match(
+    unit,
+    /^ExecStart=\/usr\/lib\/winnow\/node\/bin\/node --import tsx engine\/main\.ts$/m,
+  )
+  assert.match(unit, /^WorkingDirectory=\/usr\/lib\/winnow$/m)
+  await read('usr/lib/winnow/docs/operations.md') // by the link that the units' Documentation= takes
+  const sums = spawnSync('md5sum', ['--check', '--quiet', 'DEBIAN/md5sums'], {
+    cwd: join(folder, 'raw'),
+    encoding: 'utf8',
+  })
+  assert.equal(sums.status, 0, sums.stderr)
+  for (const script of ['postinst', 'prerm', 'postrm']) {
+    run('sh', '-n', join(folder, 'raw/DEBIAN', script))
+  }
+  const winnow = join(folder, 'raw/usr/lib/winnow/winnow.mjs')
+  assert.equal(run(process.execPath, winnow, '--version').trim(), version)
+  assert.match(run(process.execPath, winnow, '--help'), /install-host/)
+  assert.match(run(process.execPath, winnow, 'separate', '--help'), /^Usage: winnow separate </)
+
+  const complaints = ['--fail-on', 'error,warning', '--allow-root']
+  const lintian = spawnSync('lintian', [...complaints, deb], { encoding: 'utf8' })
+  const said = lintian.stdout.split('\n').filter((line) => /^[EW]:/.test(line))
+  assert.deepEqual([said, lintian.status], [[], 0], lintian.stderr)
+})
+
+/** What a program reads beside itself, or imports. */
+const NAMED = /(?:new URL\(\s*|from |import\()['`](\.[^'`]+)['`]/g
+
+test('packages hold every file that their programs name', async (t) => {
+  const folder = await makeFolder(t)
+  laySources(folder)
+  const programs = (await readdir(folder, { recursive: true })).filter((path) =>
+    /\.m?[jt]s$/.test(path),
+  )
+  const absent: string[] = []
+  for (const program of programs) {
+    const text = await readFile(join(folder, program), 'utf8')
+    for (const [, named = ''] of text.matchAll(NAMED)) {
+      const path = relative(folder, join(folder, dirname(program), named))
+      const isFetched = path.startsWith('.runtime/') // by set-up
+      if (!isFetched && !existsSync(join(folder, path))) absent.push(`${program}: ${path}`)
+    }
+  }
+  assert.deepEqual(absent, [])
+  assert.ok(programs.length > 100)
+})
+
+test('the package for GPUs takes the place of the one for processors', async (t) => {
+  const folder = await makeFolder(t)
+  await mkdir(join(folder, 'root/usr/lib/winnow'), { recursive: true })
+  const deb = packDeb(join(folder, 'root'), 'cuda', { folder, compression: QUICK })
+  assert.match(
+    run('dpkg-deb', '--field', deb, 'Package', 'Version'),
+    /^Package: winnow\nVersion: \d+\.\d+\.\d+\+cuda\n$/,
+  )
+  assert.match(run('ar', 't', deb), /^data\.tar$/m) // as an image takes it
+  const bill = run(
+    'sh',
+    '-c',
+    `dpkg-deb --fsys-tarfile ${deb} | tar -xO ./usr/share/doc/winnow/winnow.cdx.json`,
+  )
+  assert.match(bill, /pkg:pypi\/nvidia-cudnn-cu12@/)
+  assert.doesNotMatch(bill, /pkg:pypi\/tensorflow-cpu@/)
+})
+
+test('an image is laid out as OCI and Docker do: every part under its digest', async (t) => {
+  const folder = await makeFolder(t)
+  await writeFile(join(folder, 'hello'), 'hello')
+  const layer = join(folder, 'layer.tar')
+  run('tar', '--create', '--file', layer, '--directory', folder, 'hello')
+  const archive = join(folder, 'image.tar')
+  await packImage({ name: 'thing', tag: '1', config: { User: 'me' } }, layer, archive)
+
+  run('tar', '--extract', '--file', archive, '--directory', folder)
+  const json = async (path: string) => JSON.parse(await readFile(join(folder, path), 'utf8'))
+  const blob = async ({ digest, size }: { digest: string; size: number }) => {
+    const bytes = await readFile(join(folder, 'blobs', digest.replace(':', '/')))
+    assert.deepEqual([digestOf(bytes), bytes.length], [digest, size])
+    return bytes
+  }
+  const [first] = (await json('index.json')).manifests
+  const manifest = JSON.parse(String(await blob(first)))
+  const config = JSON.parse(String(await blob(manifest.config)))
+  const content = gunzipSync(await blob(manifest.layers[0]))
+  assert.ok(content.equals(await readFile(layer)))
+  assert.deepEqual(config.rootfs.diff_ids, [digestOf(content)])
+  assert.deepEqual(config.config, { User: 'me' })
+  const [docker] = await json('manifest.json')
+  assert.deepEqual(docker.RepoTags, ['thing:1'])
+  assert.deepEqual(JSON.parse(await readFile(join(folder, docker.Config), 'utf8')), config)
+  await readFile(join(folder, docker.Layers[0]))
+})
+
+const digestOf = (bytes: Uint8Array): string =>
+  `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+
+test("Debian's packages in an image become parts of its bill of materials", () => {
+  const [part, other] = debianParts('zlib1g\t1:1.3.1+b1\tZlib|GPL-2\nwinnow\t1.0\t\nodd\t1\t\n')
+  assert.equal(part?.licence, 'Zlib, GPL-2')
+  assert.equal(part?.url, 'pkg:deb/debian/zlib1g@1%3A1.3.1%2Bb1?arch=amd64')
+  assert.equal(other?.licence, 'see /usr/share/doc/odd/copyright')
+})
+
+test('a command line that is wrong is explained', async () => {
+  const command = (words: string[]) =>
+    runCommand((given, streams) => runPackage(given, streams), words)
+  const kind = await command(['rpm'])
+  assert.match(kind.errors, /^There is no package "rpm"\.\n\nnpm run package /)
+  const compute = await command(['deb', '--compute', 'tpu'])
+  assert.match(compute.errors, /^--compute must be cpu or cuda, not "tpu"\./)
+  assert.deepEqual([kind.code, compute.code, (await command(['--help'])).code], [2, 2, 0])
+})

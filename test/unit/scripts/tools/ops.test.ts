@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import test from 'node:test'
+import { dashboard } from '../../../../scripts/tools/ops/dashboard.ts'
+import { withMetricsTable } from '../../../../scripts/tools/ops/metrics-table.ts'
+import { METRICS } from '../../../../shared/telemetry/metric-definitions.ts'
+
+const STALE = 'is not what the definitions of the metrics make: run npm run ops'
+const SUFFIX = /_(bucket|sum|count)$/
+
+test('the table of metrics and the dashboard are those of the definitions', () => {
+  const document = readFileSync('docs/operations.md', 'utf8')
+  assert.ok(document === withMetricsTable(document), `docs/operations.md ${STALE}`)
+  const kept = readFileSync('ops/grafana-dashboard.json', 'utf8')
+  assert.ok(kept === dashboard(), `ops/grafana-dashboard.json ${STALE}`)
+})
+
+test('panels and alerts name no metric that is not defined', () => {
+  const texts = [dashboard(), readFileSync('ops/alerts.yml', 'utf8')]
+  const named = texts.flatMap((text) => text.match(/\bwinnow_\w+/g) ?? [])
+  assert.ok(named.length > 50)
+  const known = Object.keys(METRICS)
+  const unknown = named.filter(
+    (name) => !known.includes(name) && !known.includes(name.replace(SUFFIX, '')),
+  )
+  assert.deepEqual(unknown, [])
+})
