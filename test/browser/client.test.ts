@@ -47,14 +47,8 @@ test('the package is loaded by a page as it is, and separates a blob', async (t)
     apiKey: API_KEY,
     mixture: (await readFile(examplePath(MIXTURE))).toString('base64'),
   })
-  assert.deepEqual(loaded.sort(), [
-    'call.js',
-    'client.js',
-    'content-type.js',
-    'errors.js',
-    'event-stream.js',
-    'send-blob.js',
-  ])
+  assert.ok(loaded.includes('client.js'))
+  assert.ok(!loaded.includes('node.js'), 'what needs Node is not loaded by a page')
   assert.deepEqual([...withKey], ['v1'], 'the key goes to the API alone')
   assert.equal(parts.at(-1), 1)
   assert.deepEqual(parts, [...parts].sort(), 'progress grows')

@@ -45,6 +45,7 @@ async function startFleet(t: TestContext) {
       SIGNING_KEY_FILE: join(folder, 'signing-key'),
       ENCRYPTION_KEY_FILE: join(folder, 'encryption-key'),
       PUBLIC_URL: balancer.url,
+      MEDIA_URL: balancer.url,
       EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
       JOBS_MAX: '4',
     },

@@ -20,7 +20,7 @@ import {
 /** Takes an engine a good while. */
 const LONG = { prompt: 'noise', acceleration: 'quality' } as const
 
-const LONG_SECONDS = 240
+const LONG_SECONDS = 90
 
 async function longFile({ folder }: Winnow, seconds = LONG_SECONDS): Promise<string> {
   const path = join(folder, 'long.wav')
@@ -125,7 +125,7 @@ test('an engine that is asked to end gives its job back, and exits in peace', as
 
 test('a drained engine finishes what it has and takes no more', async (t) => {
   const winnow = await startWinnow(t)
-  const first = await submitFile(winnow, await longFile(winnow, 120), LONG)
+  const first = await submitFile(winnow, await longFile(winnow), LONG)
   const control = connectEngine(winnow.engines[0]?.ready.control ?? '')
   t.after(() => control.close())
   let drained: Promise<{ finished: number; released: number }> | undefined
@@ -153,7 +153,7 @@ test('a killed gateway comes back with every request', async (t) => {
 
 test('a killed broker comes back: jobs in hand and jobs in the queue complete', async (t) => {
   const winnow = await startWinnow(t, { env: { JOBS_MAX: '1' } })
-  const long = await submitFile(winnow, await longFile(winnow, 120), LONG)
+  const long = await submitFile(winnow, await longFile(winnow), LONG)
   const queued = await submitFile(winnow, examplePath('speech-over-piano.wav'), { prompt: 'piano' })
   const statuses = await whenInProgress(winnow, long, async () => {
     const gone = new Promise((resolve) => winnow.nats.process.once('exit', resolve))

@@ -1,6 +1,6 @@
 /**
- * Submits 20 requests a second until standard input ends, follows each by its status stream and takes
- * its webhook; then prints as JSON what came of them. Prints `submitted` for each accepted request on
+ * Submits 20 requests a second, fewer while 40 are under way, until standard input ends; follows each
+ * by its status stream and takes its webhook; then prints as JSON what came of them. Prints `submitted` for each accepted request on
  * the way. Words: URL, key, a file of sound.
  */
 
@@ -12,6 +12,8 @@ import { createClient, type Client } from '../../clients/typescript/node.ts'
 import { UnreachableError } from '../../clients/typescript/errors.ts'
 
 const PERIOD_MS = 50
+/** A slow machine is not given more than it can do. */
+const UNDER_WAY_MAX = 40
 const SUBMIT_TRIES_MAX = 4
 const WEBHOOKS_MS_MAX = 60_000
 
@@ -46,15 +48,18 @@ await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
 const webhookUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
 
 const fileId = await createClient({ baseUrl, apiKey }).upload(path, 'audio/wav')
-const requests: Promise<void>[] = []
+const underWay = new Set<Promise<void>>()
 let isOver = false
 process.stdin.once('end', () => (isOver = true)).resume()
 console.log('started')
 for (let at = performance.now(); !isOver; at += PERIOD_MS) {
-  requests.push(request())
+  if (underWay.size < UNDER_WAY_MAX) {
+    const started = request().finally(() => underWay.delete(started))
+    underWay.add(started)
+  }
   await sleep(Math.max(0, at + PERIOD_MS - performance.now()))
 }
-await Promise.all(requests)
+await Promise.all(underWay)
 const deadline = performance.now() + WEBHOOKS_MS_MAX
 while (delivered.size < report.completed && performance.now() < deadline) await sleep(100)
 console.log(JSON.stringify({ ...report, webhooks: delivered.size } satisfies LoadReport))

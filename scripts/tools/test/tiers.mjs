@@ -1,7 +1,11 @@
 // Which files of tests each tier has (docs/development.md). Pure, so that a test can check it.
 
-/** Minutes of a kind that few changes touch: hundreds of faults, packages, a booted systemd. */
-const NIGHTLY = /^test\/(campaign|package)\/|^test\/e2e\/(systemd|upgrade)\./
+/**
+ * Minutes of a kind that few changes touch: hundreds of faults, packages, a booted systemd, a balancer
+ * with brokers of a cluster, the whole report on a GPU, a driver that is compiled.
+ */
+const NIGHTLY =
+  /^test\/(campaign|package)\/|^test\/e2e\/(systemd|upgrade|load-balancer|gpu-programme)\.|\/sqlite-driver\./
 
 const QUICK = /^test\/(unit|contract|parity)\/|^test\/(tidy|browser\/main-paths)\.test\.ts$/
 
