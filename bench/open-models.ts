@@ -1,7 +1,8 @@
 /**
  * How fast are the open models compared with the same networks in PyTorch? From samples to samples,
  * at the published sizes with random weights: HTDemucs on segments of 7.8 s in stereo, AudioSep on
- * 10 s in mono without its text encoder. All cases of a batch size run in turns.
+ * 10 s in mono without its text encoder, Mel-Band RoFormer (Kim's sizes) on 8 s in stereo. All
+ * cases of a batch size run in turns.
  *
  *   python3 -m venv FOLDER && FOLDER/bin/pip install -r bench/peers/requirements.txt
  *   FOLDER/bin/python bench/open_models/speed.py check test/fixtures
@@ -20,6 +21,8 @@ import { spectrumOf, wavesOf } from '../models/audiosep/spectrum.ts'
 import { WARM_UP_CALLS } from '../models/graph/compiled.ts'
 import { readHTDemucsConfig } from '../models/htdemucs/config.ts'
 import { loadNetwork as loadHTDemucs } from '../models/htdemucs/network/network.ts'
+import { readRoformerConfig } from '../models/roformer/config.ts'
+import { loadNetwork as loadRoformer } from '../models/roformer/network/network.ts'
 import type { Precision } from '../models/precision.ts'
 import { backendVersion, tf, type Tensor } from '../models/tensor.ts'
 import { randomWeights, type Shapes } from '../test/support/random-weights.ts'
@@ -30,10 +33,12 @@ import { quantile, report, round } from './report.ts'
 const PROFILED = 16
 const AUDIOSEP_RATE = 32_000
 const AUDIOSEP_SECONDS = 10
+/** 8 s: as many as Kim's configuration has in a chunk. */
+const ROFORMER_SAMPLES = 352_800
 
 const { values: options } = parseArgs({
   options: {
-    models: { type: 'string', default: 'htdemucs,audiosep' },
+    models: { type: 'string', default: 'htdemucs,audiosep,roformer' },
     batch: { type: 'string', default: '1,4' },
     precision: { type: 'string', default: 'float32,bfloat16' },
     repetitions: { type: 'string', default: '5' },
@@ -52,8 +57,11 @@ interface Separator {
 
 const FIXTURES = fileURLToPath(new URL('../test/fixtures', import.meta.url))
 
-function readInventory(model: string): { kwargs: Record<string, unknown>; shapes: Shapes } {
-  const text = readFileSync(`${FIXTURES}/${model}/${model}.inventory.json`, 'utf8')
+function readInventory(
+  model: string,
+  name = model,
+): { kwargs: Record<string, unknown>; shapes: Shapes } {
+  const text = readFileSync(`${FIXTURES}/${model}/${name}.inventory.json`, 'utf8')
   const { kwargs, keys } = JSON.parse(text)
   return { kwargs, shapes: Object.fromEntries(keys) }
 }
@@ -90,6 +98,21 @@ const LOADERS: Readonly<Record<string, (precision: Precision) => Separator>> = {
           const answer = network.forward(spectrum.magnitude, condition!)
           return wavesOf(spectrum, answer, samples, config)
         }),
+    }
+  },
+  roformer: (precision) => {
+    const { kwargs, shapes } = readInventory('roformer', 'mel-band-roformer-kim')
+    const config = readRoformerConfig({
+      model: kwargs,
+      audio: { chunk_size: ROFORMER_SAMPLES },
+      training: { target_instrument: 'vocals' },
+    })
+    const { separate } = loadRoformer(randomWeights(shapes).in(precision), config)
+    const { audioChannels, sampleRate } = config
+    return {
+      seconds: ROFORMER_SAMPLES / sampleRate,
+      inputs: (batch) => [tf.randomNormal([batch, audioChannels, ROFORMER_SAMPLES], 0, 0.1)],
+      separate: (mixture) => separate(mixture!),
     }
   },
 }

@@ -16,8 +16,11 @@ from safetensors.torch import load_file
 
 import audiosep
 import htdemucs
+import roformer
 
 AUDIOSEP_SAMPLES = 320_000
+ROFORMER = "mel-band-roformer-kim"
+ROFORMER_SAMPLES = 352_800
 
 
 def random_weights(inventory):
@@ -32,7 +35,13 @@ def random_weights(inventory):
 
 def published(fixtures, model):
     """A function of a batch size that separates once."""
-    inventory = json.loads((fixtures / model / f"{model}.inventory.json").read_text())
+    name = ROFORMER if model == "roformer" else model
+    inventory = json.loads((fixtures / model / f"{name}.inventory.json").read_text())
+    if model == "roformer":
+        bands = inventory["bands_first_bin_and_one_past_last"]
+        hop, heads = (inventory["kwargs"][key] for key in ("stft_hop_length", "heads"))
+        separate = roformer.load(random_weights(inventory), bands, heads, hop)
+        return lambda batch: (separate, 0.1 * torch.randn(batch, 2, ROFORMER_SAMPLES))
     if model == "htdemucs":
         separate = htdemucs.load(random_weights(inventory), inventory["kwargs"])
         samples = int(39 / 5 * inventory["kwargs"]["samplerate"] + 0.5)
@@ -74,6 +83,14 @@ def check(fixtures):
     golden = load_file(folder / "forward_1.safetensors")
     target = separate(golden["mixture"][:, 0], golden["condition"])[:, None]
     compare(folder, "forward_1.safetensors", "waveform", target, golden)
+
+    folder = fixtures / "roformer"
+    weights = torch.load(folder / "model-mel/mel_tiny.ckpt", weights_only=True)
+    has = load_file(folder / "mel_bands.safetensors")["freqs_per_band"].bool()
+    bands = [(bins.nonzero().min().item(), bins.nonzero().max().item() + 1) for bins in has]
+    separate = roformer.load(weights, bands, heads=2, hop=50)
+    golden = load_file(folder / "mel_batch.safetensors")
+    compare(folder, "mel_batch.safetensors", "stems", separate(golden["mix"])[:, 0], golden)
 
 
 def compare(folder, file, name, actual, golden):

@@ -1,7 +1,7 @@
 /**
- * Submits 20 requests a second, fewer while 40 are under way, until standard input ends; follows each
- * by its status stream and takes its webhook; then prints as JSON what came of them. Prints `submitted` for each accepted request on
- * the way. Words: URL, key, a file of sound.
+ * Submits 20 requests a second, fewer while 40 are under way, until standard input ends; follows
+ * each by its status stream and takes its webhook; then prints as JSON what came of them. Prints
+ * `submitted` for each accepted request on the way. Words: URL, key, a file of sound.
  */
 
 import { randomUUID } from 'node:crypto'

@@ -1,11 +1,16 @@
 // Which files of tests each tier has (docs/development.md). Pure, so that a test can check it.
 
 /**
- * Minutes of a kind that few changes touch: hundreds of faults, packages, a booted systemd, a balancer
- * with brokers of a cluster, the whole report on a GPU, a driver that is compiled.
+ * Minutes of a kind that few changes touch: hundreds of faults, packages, a booted systemd, a
+ * balancer with a cluster of brokers, the report on a GPU, a driver that is compiled.
  */
-const NIGHTLY =
-  /^test\/(campaign|package)\/|^test\/e2e\/(systemd|upgrade|load-balancer|gpu-programme)\.|\/sqlite-driver\./
+const NIGHTLY = new RegExp(
+  [
+    '^test/(campaign|package)/',
+    '^test/e2e/(systemd|upgrade|load-balancer|gpu-programme)[.]',
+    '/sqlite-driver[.]',
+  ].join('|'),
+)
 
 const QUICK = /^test\/(unit|contract|parity)\/|^test\/(tidy|browser\/main-paths)\.test\.ts$/
 
