@@ -113,6 +113,8 @@ export interface Client {
   file(fileId: string): Promise<FileRecord>
   /** The files of the key's account, newest first. */
   listFiles(page?: PageOptions): Promise<FileList>
+  /** Deletes a file that no request under way needs, uploaded or not. */
+  deleteFile(fileId: string): Promise<void>
   /**
    * Creates a file and sends its bytes.
    * @param onProgress gets the part that is sent, from 0 to 1
@@ -135,6 +137,8 @@ export interface Client {
   open(url: string): Promise<Response>
   /** Ends a request. Works also when the client's signal has fired. */
   cancel(request: RequestRef): Promise<Status>
+  /** Deletes a request with its outputs; one under way is canceled first. Its file stays. */
+  delete(request: RequestRef): Promise<void>
   /** The requests of the key's account, newest first. */
   list(options?: ListOptions): Promise<RequestList>
   /** Sends the webhook of a finished request again, with the same id and body. */
@@ -158,7 +162,10 @@ export function createClient(options: ClientOptions): Client {
   return { ...fileCalls(transport), ...requestCalls(transport), ...accountCalls(transport) }
 }
 
-type FileCalls = Pick<Client, 'createFile' | 'send' | 'uploadBlob' | 'file' | 'listFiles' | 'open'>
+type FileCalls = Pick<
+  Client,
+  'createFile' | 'send' | 'uploadBlob' | 'file' | 'listFiles' | 'deleteFile' | 'open'
+>
 
 function fileCalls(transport: Transport): FileCalls {
   const calls: FileCalls = {
@@ -174,9 +181,10 @@ function fileCalls(transport: Transport): FileCalls {
       await transport.send(file, bytes, growing(onProgress))
       return file.file_id
     },
-    file: (fileId) => transport.json('GET', `/v1/files/${encodeURIComponent(fileId)}`),
+    file: (fileId) => transport.json('GET', filePathOf(fileId)),
     listFiles: ({ limit = PAGE, cursor = '' } = {}) =>
       transport.json('GET', `/v1/files?${queryOf({ limit, cursor })}`),
+    deleteFile: (fileId) => transport.delete(filePathOf(fileId)),
     open: (url) => transport.open(url),
   }
   return calls
@@ -218,6 +226,7 @@ function requestCalls(transport: Transport): RequestCalls {
       const signal = AbortSignal.timeout(CANCEL_MS_MAX)
       return transport.json('PUT', `${pathOf(request)}/cancel`, { signal })
     },
+    delete: (request) => transport.delete(pathOf(request)),
     list: ({ limit = PAGE, cursor = '', status, createdFrom, createdBefore } = {}) => {
       const created = { created_from: timeOf(createdFrom), created_before: timeOf(createdBefore) }
       const query = queryOf({ limit, cursor, status, ...created })
@@ -245,3 +254,5 @@ function pathOf(request: RequestRef): string {
   const id = typeof request === 'string' ? request : request.request_id
   return `/v1/queue/requests/${encodeURIComponent(id)}`
 }
+
+const filePathOf = (fileId: string): string => `/v1/files/${encodeURIComponent(fileId)}`

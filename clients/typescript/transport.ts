@@ -104,19 +104,33 @@ export class Transport {
     })
   }
 
+  /** Deletes what is at a path of the API. */
+  delete(path: string): Promise<void> {
+    const { url, init } = this.#request('DELETE', path)
+    const deleting = { url, retries: this.#retries, doneCode: 'NOT_FOUND' }
+    return this.#do(deleting, ({ signal }) => call(url, { ...init, signal }))
+  }
+
   /** @param put sends all bytes once */
-  async #upload(
+  #upload(
     { upload_url: url }: CreatedFile,
     retries: number,
     put: (limit: TimeLimit) => Promise<unknown>,
   ): Promise<void> {
-    await retrying({ retries, signal: this.#signal }, async (tries) => {
+    return this.#do({ url, retries, doneCode: 'FILE_ALREADY_UPLOADED' }, put)
+  }
+
+  /** @param doneCode how a retry is refused after a try that was served, whose answer was lost */
+  #do(
+    { url, retries, doneCode }: { url: string; retries: number; doneCode: string },
+    work: (limit: TimeLimit) => Promise<unknown>,
+  ): Promise<void> {
+    return retrying({ retries, signal: this.#signal }, async (tries) => {
       try {
-        await withinTime(this.#limit(url), put)
+        await withinTime(this.#limit(url), work)
       } catch (error) {
-        // The bytes of an earlier try have arrived, and its answer has not.
-        const hasArrived = error instanceof ApiError && error.code === 'FILE_ALREADY_UPLOADED'
-        if (tries === 1 || !hasArrived) throw error
+        const isDone = error instanceof ApiError && error.code === doneCode
+        if (tries === 1 || !isDone) throw error
       }
     })
   }

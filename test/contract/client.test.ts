@@ -24,6 +24,7 @@ import {
   startGateway,
   type GatewayOptions,
 } from '../support/start-gateway.ts'
+import { onDisk } from '../support/stored.ts'
 
 async function start(t: TestContext, options: GatewayOptions = {}) {
   let address = ''
@@ -133,6 +134,8 @@ test('client: every call has its method, path, key, headers and body', async (t)
   await client.result('req_1')
   await client.peaks('req_1')
   await client.cancel('req_1')
+  await client.delete('req_1')
+  await client.deleteFile('a/b')
   await client.list({ limit: 3, cursor: 'a&b' })
   await client.list({
     status: 'FAILED',
@@ -156,6 +159,8 @@ test('client: every call has its method, path, key, headers and body', async (t)
     `GET ${requests}/req_1/result`,
     `GET ${requests}/req_1/peaks`,
     `PUT ${requests}/req_1/cancel`,
+    `DELETE ${requests}/req_1`,
+    'DELETE /v1/files/a%2Fb',
     `GET ${requests}?limit=3&cursor=a%26b`,
     `GET ${requests}?limit=20&cursor=&status=FAILED&created_from=2026-01-31T11%3A00%3A00.000Z` +
       '&created_before=2026-02-01T00%3A00%3A00%2B01%3A00',
@@ -270,6 +275,21 @@ test('client: a submit whose answer is lost is one submit', async (t) => {
   const submitted = await through.submit({ input: { prompt: 'a bell', file_id: fileId } })
   const { data } = await client.list()
   assert.deepEqual([lost, data.map((one) => one.request_id)], [2, [submitted.request_id]])
+})
+
+test('client: a request is deleted with its outputs, and its file by its own call', async (t) => {
+  const { gateway, path, client } = await start(t)
+  const fileId = await client.upload(path, 'audio/mp4')
+  const submitted = await client.submit({ input: { prompt: 'a bell', file_id: fileId } })
+  await gateway.publish()
+  await assert.rejects(client.deleteFile(fileId), { code: 'MEDIA_IN_USE' })
+  await complete(gateway, submitted.request_id)
+  assert.equal(await client.delete(submitted), undefined)
+  assert.deepEqual((await client.list()).data, [])
+  await assert.rejects(client.delete(submitted.request_id), { code: 'NOT_FOUND', status: 404 })
+  await client.deleteFile(fileId)
+  assert.deepEqual((await client.listFiles()).data, [])
+  assert.deepEqual(await onDisk(gateway), [])
 })
 
 test('client: lists of files and requests, metadata, attempts, tests and usage', async (t) => {

@@ -52,6 +52,8 @@ def test_every_call_has_its_method_path_key_and_body(mocked: Mocked) -> None:
     client.status({"request_id": "req_1"}, logs=True)
     client.result("req_1")
     client.cancel("req_1")
+    client.delete("req_1")
+    client.delete_file("a/b")
     client.list(limit=3, cursor="a&b")
     zone = timezone(timedelta(hours=1))
     client.list(status="FAILED", created_from=datetime(2026, 1, 31, 12, tzinfo=zone))
@@ -75,6 +77,8 @@ def test_every_call_has_its_method_path_key_and_body(mocked: Mocked) -> None:
         ("GET", f"{requests}/req_1/status?logs=true", ""),
         ("GET", f"{requests}/req_1/result", ""),
         ("PUT", f"{requests}/req_1/cancel", ""),
+        ("DELETE", f"{requests}/req_1", ""),
+        ("DELETE", "/v1/files/a%2Fb", ""),
         ("GET", f"{requests}?limit=3&cursor=a%26b", ""),
         (
             "GET",

@@ -135,6 +135,16 @@ def test_an_upload_whose_answer_was_lost_has_arrived(mocked: Mocked, pauses: lis
         mocked(handler).upload_blob("a.wav", "audio/wav", b"abc")
 
 
+def test_a_delete_whose_answer_was_lost_has_been_done(mocked: Mocked, pauses: list[float]) -> None:
+    gone = busy(404, "NOT_FOUND")
+    handler, requests = in_turn(HANGS_UP, gone)
+    assert mocked(handler).delete("req_1") is None
+    assert len(requests) == 2
+    handler, _ = in_turn(gone)
+    with pytest.raises(ApiError, match="NOT_FOUND"):
+        mocked(handler).delete_file("file_1")
+
+
 def test_an_iterable_is_sent_once_bytes_and_a_function_again(
     mocked: Mocked, pauses: list[float]
 ) -> None:

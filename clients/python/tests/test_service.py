@@ -130,6 +130,17 @@ def test_bytes_in_memory_and_a_submit_that_is_repeated(client: Any) -> None:
     assert client.usage()["data"][-1]["completed"] > 0
 
 
+def test_a_request_is_deleted_and_its_file_by_its_own_call(client: Any) -> None:
+    file_id = client.upload_blob("mix.wav", "audio/wav", MIXTURE.read_bytes())
+    request = client.submit({"input": {"prompt": "piano", "file_id": file_id}})
+    client.delete(request)  # which cancels it, if it is under way
+    with pytest.raises(ApiError) as gone:
+        client.status(request)
+    assert gone.value.code == "NOT_FOUND"
+    client.delete_file(file_id)
+    assert file_id not in [file["file_id"] for file in client.list_files(limit=100)["data"]]
+
+
 def test_bytes_are_sent_in_steps(client: Any) -> None:
     # Of a longer body a refusal may be lost: the service closes the connection before it is sent.
     data = MIXTURE.read_bytes()[:1_000]

@@ -189,6 +189,15 @@ test('an upload whose answer was lost has arrived', async (t) => {
   await assert.rejects(refused, { code: 'FILE_ALREADY_UPLOADED' })
 })
 
+test('a delete whose answer was lost has been done', async (t) => {
+  const gone = refuses(404, {}, 'NOT_FOUND')
+  const { url, requests } = await serve(t, hangsUp, gone)
+  await clientOf(url).delete('req_1')
+  assert.equal(requests(), 2)
+  const before = await serve(t, gone)
+  await assert.rejects(clientOf(before.url).deleteFile('file_1'), { code: 'NOT_FOUND' })
+})
+
 test('an upload that does not go on ends in time', async (t) => {
   const stalls: RequestListener = (request) => void request.pause()
   const { url, puts } = await uploadingTo(t, stalls)

@@ -59,7 +59,7 @@ RETRY_AFTER_SECONDS_MAX = 60
 
 @dataclass(frozen=True)
 class Call(Generic[Answer]):
-    """A call of the API that is answered with JSON of the type `Answer`."""
+    """A call of the API that is answered with JSON of the type `Answer`, or with nothing."""
 
     method: str
     path: str
@@ -78,7 +78,11 @@ def create_file(file: CreateFile) -> Call[CreatedFile]:
 
 
 def file(file_id: str) -> Call[FileRecord]:
-    return Call("GET", f"/v1/files/{quote(file_id, safe='')}")
+    return Call("GET", _file_path_of(file_id))
+
+
+def delete_file(file_id: str) -> Call[None]:
+    return Call("DELETE", _file_path_of(file_id))
 
 
 def list_files(limit: int, cursor: str) -> Call[FileList]:
@@ -110,6 +114,10 @@ def peaks(request: RequestRef) -> Call[Peaks]:
 
 def cancel(request: RequestRef) -> Call[Status]:
     return Call("PUT", f"{_path_of(request)}/cancel")
+
+
+def delete(request: RequestRef) -> Call[None]:
+    return Call("DELETE", _path_of(request))
 
 
 def list_requests(
@@ -152,6 +160,10 @@ def usage(from_day: str | None, to_day: str | None) -> Call[Usage]:
 def _path_of(request: RequestRef) -> str:
     request_id = request if isinstance(request, str) else request["request_id"]
     return f"/v1/queue/requests/{quote(request_id, safe='')}"
+
+
+def _file_path_of(file_id: str) -> str:
+    return f"/v1/files/{quote(file_id, safe='')}"
 
 
 def _query(**values: str | int | None) -> str:
@@ -321,10 +333,9 @@ class Retrying:
         self._done += 1
         return pause if wanted is None else wanted + PAUSE_SECONDS * random.random()
 
-    def has_arrived(self, error: ApiError | UnreachableError) -> bool:
-        """Whether an upload has failed since the bytes of an earlier try had arrived."""
-        is_uploaded = isinstance(error, ApiError) and error.code == "FILE_ALREADY_UPLOADED"
-        return is_uploaded and self._done > 0
+    def was_done(self, error: ApiError | UnreachableError, code: str) -> bool:
+        """Whether an earlier try was served and its answer was lost: a retry fails with `code`."""
+        return isinstance(error, ApiError) and error.code == code and self._done > 0
 
 
 class Following:

@@ -95,6 +95,9 @@ class AsyncClient:
     async def list_files(self, *, limit: int = 20, cursor: str = "") -> FileList:
         return await self._ask(_core.list_files(limit, cursor))
 
+    async def delete_file(self, file_id: str) -> None:
+        await self._delete(_core.delete_file(file_id))
+
     async def upload(
         self, path: str | Path, content_type: str, on_progress: OnProgress | None = None
     ) -> str:
@@ -157,6 +160,9 @@ class AsyncClient:
 
     async def cancel(self, request: RequestRef) -> Status:
         return await self._ask(_core.cancel(request))
+
+    async def delete(self, request: RequestRef) -> None:
+        await self._delete(_core.delete(request))
 
     async def list(
         self,
@@ -252,13 +258,24 @@ class AsyncClient:
         retries: int,
         size: int | None = None,
     ) -> None:
+        await self._do(
+            lambda: self._service.upload_request(file, opened(), size),
+            retries,
+            "FILE_ALREADY_UPLOADED",
+        )
+
+    async def _delete(self, call: Call[None]) -> None:
+        await self._do(lambda: self._service.request(call), self._service.retries, "NOT_FOUND")
+
+    async def _do(
+        self, new_request: Callable[[], httpx.Request], retries: int, done_code: str
+    ) -> None:
         retrying = Retrying(retries)
         while True:
             try:
-                request = self._service.upload_request(file, opened(), size)
-                return _core.check(await self._send(request))
+                return _core.check(await self._send(new_request()))
             except (ApiError, UnreachableError) as error:
-                if retrying.has_arrived(error):
+                if retrying.was_done(error, done_code):
                     return None
                 pause = retrying.pause_seconds(error)
             await asyncio.sleep(pause)

@@ -114,6 +114,10 @@ class Client:
         """The files of the key's account, newest first."""
         return self._ask(_core.list_files(limit, cursor))
 
+    def delete_file(self, file_id: str) -> None:
+        """Deletes a file that no request under way needs, uploaded or not."""
+        self._delete(_core.delete_file(file_id))
+
     def upload(
         self, path: str | Path, content_type: str, on_progress: OnProgress | None = None
     ) -> str:
@@ -201,6 +205,10 @@ class Client:
     def cancel(self, request: RequestRef) -> Status:
         """Ends a request."""
         return self._ask(_core.cancel(request))
+
+    def delete(self, request: RequestRef) -> None:
+        """Deletes a request with its outputs; one under way is canceled first. Its file stays."""
+        self._delete(_core.delete(request))
 
     def list(
         self,
@@ -312,12 +320,22 @@ class Client:
         retries: int,
         size: int | None = None,
     ) -> None:
+        self._do(
+            lambda: self._service.upload_request(file, opened(), size),
+            retries,
+            "FILE_ALREADY_UPLOADED",
+        )
+
+    def _delete(self, call: Call[None]) -> None:
+        self._do(lambda: self._service.request(call), self._service.retries, "NOT_FOUND")
+
+    def _do(self, new_request: Callable[[], httpx.Request], retries: int, done_code: str) -> None:
         retrying = Retrying(retries)
         while True:
             try:
-                return _core.check(self._send(self._service.upload_request(file, opened(), size)))
+                return _core.check(self._send(new_request()))
             except (ApiError, UnreachableError) as error:
-                if retrying.has_arrived(error):
+                if retrying.was_done(error, done_code):
                     return None
                 pause = retrying.pause_seconds(error)
             time.sleep(pause)
