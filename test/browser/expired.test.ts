@@ -40,7 +40,7 @@ test('of an earlier request the page says that its outputs are deleted', async (
   await row.getByText('outputs deleted').waitFor()
   assert.equal(await row.getByText('completed').count(), 0)
   await assertAccessible(page, 'a history of what is deleted')
-  await row.getByRole('button').click()
+  await row.getByRole('button').first().click()
   await page
     .getByRole('alert')
     .getByText(/^The result has expired: its outputs were kept/)
@@ -62,7 +62,7 @@ test('a request that is deleted while its list is open gets its message', async 
   await row.waitFor()
   gateway.clock.advance(30 * DAY_MS)
   await sweep(gateway.deps)
-  await row.getByRole('button').click()
+  await row.getByRole('button').first().click()
   await page.getByRole('alert').getByText('There is no request with this id.').waitFor()
 })
 

@@ -198,7 +198,7 @@ async function historyPlays(place: Place): Promise<void> {
   await page.getByRole('button', { name: 'Show more' }).click()
   await page.getByRole('listitem').filter({ hasText: 'from short-0.wav' }).waitFor()
   const row = page.getByRole('listitem').filter({ hasText: 'completed' }).first()
-  await row.getByRole('button').click()
+  await row.getByRole('button').first().click()
   await playerIsThere(page)
   assert.equal(await page.getByRole('button', { name: 'Null test' }).isDisabled(), true)
   await page.getByText('The source is not in this browser').waitFor()

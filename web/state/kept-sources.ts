@@ -32,5 +32,9 @@ export async function loadSource(requestId: string): Promise<Blob | null> {
   return kept ? kept.blob() : null
 }
 
+export async function forgetSource(requestId: string): Promise<void> {
+  await (await openCache())?.delete(addressOf(requestId))
+}
+
 export const forgetSources = async (): Promise<void> =>
   void (await globalThis.caches?.delete(CACHE))

@@ -2,6 +2,7 @@
 
 import { signal, type Signal } from '@preact/signals'
 import type { RequestList, Status } from '../../clients/typescript/client.ts'
+import { ApiError } from '../../clients/typescript/errors.ts'
 import { newIdempotencyKey } from '../../clients/typescript/idempotency-key.ts'
 import { credential, currentClient, messageOf } from './credential.ts'
 import {
@@ -13,7 +14,7 @@ import {
   type OutputSource,
   type Source,
 } from './draft.ts'
-import { keepSource, loadSource } from './kept-sources.ts'
+import { forgetSource, keepSource, loadSource } from './kept-sources.ts'
 import { isAway } from './patience.ts'
 import { nameOf, placeOf, submit, type Submit } from './submit.ts'
 
@@ -129,6 +130,19 @@ export const openRequest = (known: Known): void =>
 export async function openListed(listed: Listed): Promise<void> {
   const { request_id: id, file_name: name, prompt, prompts = [prompt] } = listed
   openRequest({ id, name, prompts, original: await loadSource(id) })
+}
+
+/**
+ * Deletes a request of the account with its outputs, and the copy of its source in this browser.
+ * One that was deleted elsewhere meanwhile counts as done.
+ */
+export async function deleteListed({ request_id: id }: Listed): Promise<void> {
+  try {
+    await currentClient().delete(id)
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === 'NOT_FOUND')) throw error
+  }
+  await forgetSource(id)
 }
 
 /** Goes on with the request that the address names, after a reload. */
