@@ -42,6 +42,9 @@ async function separateTwice(page: Page, s3: S3): Promise<void> {
   await playerIsThere(page)
   await page.getByRole('button', { name: 'Null test' }).click()
   await page.getByText(/nothing was added and nothing lost/).waitFor()
+  const saved = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Download piano as MP3' }).click()
+  assert.equal((await saved).suggestedFilename(), 'speech-over-piano.piano.mp3')
   await page.route('**/result', async (route) => {
     const reply = await route.fetch()
     const result = (await reply.json()) as { data: object }
