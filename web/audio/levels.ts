@@ -6,6 +6,9 @@ export const toDb = (amplitude: number): number => 20 * Math.log10(amplitude)
 
 export const fromDb = (db: number): number => 10 ** (db / 20)
 
+/** The smallest step of 16 bits: peaks below it are silence. */
+export const SILENCE_DB = -90
+
 /** The largest absolute sample. */
 export const peakOf = (buffer: AudioBuffer): number =>
   Math.max(0, ...planesOf(buffer).map((plane) => plane.reduce(largest, 0)))

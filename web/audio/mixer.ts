@@ -3,6 +3,7 @@
 import { computed, effect, signal, type Signal } from '@preact/signals'
 import { fromDb, loudnessOf } from './levels.ts'
 import { sum } from './decode.ts'
+import type { Finding } from '../state/chip.ts'
 import type { OutputPlace } from '../state/draft.ts'
 
 export type LaneKind = 'mixture' | 'target' | 'residual'
@@ -13,6 +14,8 @@ export interface Lane {
   buffer: AudioBuffer
   /** The service's file, where there is one. */
   output: Output | null
+  /** Of a target, where its model says something. */
+  finding?: Finding | undefined
   gainDb: Signal<number>
   isMuted: Signal<boolean>
   isSolo: Signal<boolean>

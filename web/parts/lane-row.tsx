@@ -1,5 +1,8 @@
+import { useMemo } from 'preact/hooks'
+import { peakOf, toDb } from '../audio/levels.ts'
 import type { Lane, LaneKind, Mixer } from '../audio/mixer.ts'
 import type { Span } from '../state/draft.ts'
+import { FindingChip } from './finding-chip.tsx'
 import { FurtherButton } from './further-button.tsx'
 import { Waveform, type View } from './waveform.tsx'
 
@@ -8,6 +11,8 @@ const COLORS: Readonly<Record<LaneKind, string>> = {
   target: '#2f6fed',
   residual: '#b4622d',
 }
+
+const GAIN_DB_MAX = 12
 
 interface LaneRowProps {
   lane: Lane
@@ -18,7 +23,8 @@ interface LaneRowProps {
 }
 
 export function LaneRow({ lane, mixer, view, isSpectrogram, spans }: LaneRowProps) {
-  const { label, kind, buffer, output, isSolo, isMuted, gainDb } = lane
+  const { label, kind, buffer, output, finding, isSolo, isMuted, gainDb } = lane
+  const fullDb = useMemo(() => fullLevelDb(lane), [lane])
   return (
     <section class={`lane ${kind}`} aria-label={label}>
       <div class="lane-head">
@@ -26,6 +32,12 @@ export function LaneRow({ lane, mixer, view, isSpectrogram, spans }: LaneRowProp
           <h2>{label}</h2>
           <span class="quiet">{gainDb.value} dB</span>
         </div>
+        {finding && (
+          <div class="lane-chip">
+            <FindingChip finding={finding} label={label} />
+          </div>
+        )}
+        {fullDb > 0 && <FullLevel lane={lane} mixer={mixer} db={fullDb} />}
         <button
           aria-pressed={isSolo.value}
           aria-label={`Solo ${label}`}
@@ -45,7 +57,7 @@ export function LaneRow({ lane, mixer, view, isSpectrogram, spans }: LaneRowProp
         <input
           type="range"
           min="-30"
-          max="12"
+          max={Math.max(GAIN_DB_MAX, fullDb)}
           step="1"
           value={gainDb.value}
           aria-label={`Gain of ${label} in dB`}
@@ -66,5 +78,28 @@ export function LaneRow({ lane, mixer, view, isSpectrogram, spans }: LaneRowProp
         onDrag={(section) => mixer.setLoop(section)}
       />
     </section>
+  )
+}
+
+/** What a target was softened by, as far as its loudest sample allows. */
+function fullLevelDb({ finding, buffer }: Lane): number {
+  const { state, softened_db: softer = 0 } = finding ?? {}
+  if (state !== 'unsure' || softer < 1) return 0
+  return Math.round(Math.max(0, Math.min(softer, -toDb(peakOf(buffer)))))
+}
+
+/** As loud as it was found. */
+function FullLevel({ lane, mixer, db }: { lane: Lane; mixer: Mixer; db: number }) {
+  const isFull = lane.gainDb.value === db
+  const press = () => {
+    lane.gainDb.value = isFull ? 0 : db
+    if (isFull) return
+    for (const other of mixer.lanes) other.isSolo.value = other === lane
+    if (!mixer.isPlaying.value) void mixer.play()
+  }
+  return (
+    <button class="further" aria-pressed={isFull} onClick={press}>
+      Play at full level
+    </button>
   )
 }

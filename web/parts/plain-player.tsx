@@ -3,9 +3,11 @@ import WaveSurfer from 'wavesurfer.js'
 import type { Peaks, Result, Waveform } from '../../clients/typescript/client.ts'
 import type { Output } from '../audio/mixer.ts'
 import { planesOf } from '../audio/peaks.ts'
+import type { Finding } from '../state/chip.ts'
 import { currentClient } from '../state/credential.ts'
 import { outputsOf } from '../state/player.ts'
 import type { OpenRequest } from '../state/request.ts'
+import { FindingChip } from './finding-chip.tsx'
 import { FurtherButton } from './further-button.tsx'
 
 /** For media that is too long to be decoded in a page: the browser's own players. */
@@ -34,11 +36,12 @@ export function PlainPlayer({ request, result }: { request: OpenRequest; result:
 interface PlainOutputProps {
   label: string
   output: Output
+  finding?: Finding | undefined
   waveform: Waveform | undefined
 }
 
 /** The browser's player, under a waveform that shows where it is and seeks in it. */
-function PlainOutput({ label, output, waveform }: PlainOutputProps) {
+function PlainOutput({ label, output, finding, waveform }: PlainOutputProps) {
   const audio = useRef<HTMLAudioElement>(null)
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -58,7 +61,8 @@ function PlainOutput({ label, output, waveform }: PlainOutputProps) {
   return (
     <figure>
       <figcaption>
-        {label} <FurtherButton label={label} output={output} />
+        {label} {finding && <FindingChip finding={finding} label={label} />}{' '}
+        <FurtherButton label={label} output={output} />
       </figcaption>
       {waveform && (
         <div class="waveform" ref={box} role="img" aria-label={`Waveform of ${label}`} />

@@ -33,6 +33,7 @@ export function Player({ loaded, request }: { loaded: Loaded; request: OpenReque
   }
   return (
     <div class="player">
+      {loaded.isSilent && <p class="finding unsure">This file is silent.</p>}
       <Video result={loaded.result} mixer={mixer} />
       <div class="transport" role="group" aria-label="Playback">
         <PlayButton mixer={mixer} />

@@ -55,7 +55,7 @@ function Progress({ request }: { request: OpenRequest }) {
           <div role="status">
             <span class="quiet">{stateOf(current)}</span>{' '}
             {(current?.findings ?? []).map(({ prompt, state, message }) => (
-              <p key={prompt} class={`finding ${state}`}>
+              <p key={prompt} class={state === 'found' ? 'spoken' : `finding ${state}`}>
                 {message}
               </p>
             ))}

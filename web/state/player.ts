@@ -3,9 +3,10 @@
 import { signal } from '@preact/signals'
 import type { OutputFile, Result } from '../../clients/typescript/client.ts'
 import { decode, DECODED_BYTES_MAX, sum } from '../audio/decode.ts'
-import { fromDb } from '../audio/levels.ts'
+import { fromDb, peakOf, SILENCE_DB, toDb } from '../audio/levels.ts'
 import { Mixer, type Lane, type Output } from '../audio/mixer.ts'
 import { nullTest } from '../audio/null-test.ts'
+import type { Finding } from './chip.ts'
 import { currentClient } from './credential.ts'
 import type { OutputPlace } from './draft.ts'
 import { filesOf, type StoredFile } from './output-files.ts'
@@ -16,6 +17,8 @@ export interface Loaded {
   result: Result
   /** The mixture is the media itself, not the sum of the outputs. */
   hasOriginal: boolean
+  /** Nothing in the media can be heard. */
+  isSilent: boolean
   /** Peak of the mixture minus all targets and the residual, in dB. */
   nullTest(): Promise<number>
 }
@@ -25,6 +28,8 @@ export interface NamedOutput {
   label: string
   output: Output
   files: readonly StoredFile[]
+  /** Of a target, where its model says something. */
+  finding?: Finding | undefined
 }
 
 /**
@@ -41,6 +46,7 @@ export function outputsOf({ id, prompts }: OpenRequest, { data }: Result): Named
     label: labelOf(prompts[i]!, i),
     output: outputOf(file, { request_id: id, output: 'target', output_index: i }),
     files: filesOf(file),
+    finding: data.findings?.[i],
   }))
   const place: OutputPlace = { request_id: id, output: 'residual' }
   const output = outputOf(data.residual, place)
@@ -64,8 +70,8 @@ export function isDecodable({ data }: Result): boolean {
 export async function load(request: OpenRequest, result: Result): Promise<Loaded> {
   const rate = result.data.sample_rate
   const lanes = await Promise.all(
-    outputsOf(request, result).map(async ({ kind, label, output }) =>
-      lane({ kind, label, output, buffer: await fetchBuffer(output.url, rate) }),
+    outputsOf(request, result).map(async ({ kind, label, output, finding }) =>
+      lane({ kind, label, output, finding, buffer: await fetchBuffer(output.url, rate) }),
     ),
   )
   const original = await decodeOriginal(request.original, result.data)
@@ -77,6 +83,7 @@ export async function load(request: OpenRequest, result: Result): Promise<Loaded
     mixer: new Mixer([first, ...lanes]),
     result,
     hasOriginal: original !== null,
+    isSilent: toDb(peakOf(mixture)) < SILENCE_DB,
     nullTest: () => nullTest(mixture, outputs),
   }
 }
@@ -103,7 +110,9 @@ async function decodeOriginal(
 const sumOf = (buffers: readonly AudioBuffer[]): Promise<AudioBuffer> =>
   sum(buffers.map((buffer) => ({ buffer, gain: 1 })))
 
-const lane = (known: Pick<Lane, 'kind' | 'label' | 'output' | 'buffer'>): Lane => ({
+type KnownLane = Pick<Lane, 'kind' | 'label' | 'output' | 'buffer' | 'finding'>
+
+const lane = (known: KnownLane): Lane => ({
   ...known,
   gainDb: signal(0),
   isMuted: signal(false),
