@@ -171,6 +171,7 @@ const describeModel = (model: ModelDescription): DescribedModel => ({
   name: model.name,
   answers: model.answers,
   stems: [...model.stems],
+  names: [...(model.names ?? [])],
   summary: model.summary,
   parameters: model.parameters,
   weights_sha256: model.weightsSha256,

@@ -143,6 +143,8 @@ export interface ModelDescription {
   answers: 'text' | 'stems'
   /** Empty of a model that answers text. */
   stems: readonly string[]
+  /** Of the sounds that a model for text knows; absent: it has no such list. */
+  names?: readonly string[]
   /** Frames that one second of media occupies in a batch. */
   framesPerSecond: number
   /** Frames of a batch beyond which a processor is no faster. */

@@ -15,6 +15,8 @@ export interface DescribedModel extends RoutedModel {
   gives_candidates: boolean
   predicts_spans: boolean
   precision: string
+  /** Of the sounds that a model for text knows; absent or empty: it has no such list. */
+  names?: string[]
   /** What is known of the licence of the weights; absent or empty: nothing. */
   licence?: string
 }

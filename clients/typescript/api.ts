@@ -1444,6 +1444,8 @@ export interface components {
             answers: "text" | "stems";
             /** @description Of a model that answers text: none. */
             stems: string[];
+            /** @description Of the sounds that a model for text knows, to choose from; it goes by meaning, and may know others. Absent: it has no such list. */
+            names?: string[];
             /** @description What is known of the licence of its weights. */
             licence?: string;
             /** @description The engines that hold it now. */

@@ -2,6 +2,9 @@
 
 import { Type, type Static } from 'typebox'
 
+/** Of one model: more are left out. */
+export const NAMES_MAX = 200
+
 const Engine = Type.Object(
   {
     engine_id: Type.String({ description: 'The same at each call; not the name in logs.' }),
@@ -32,6 +35,14 @@ const Separator = Type.Object(
       description: '`text`: any prompt; `stems`: prompts that name some of `stems`.',
     }),
     stems: Type.Array(Type.String(), { description: 'Of a model that answers text: none.' }),
+    names: Type.Optional(
+      Type.Array(Type.String(), {
+        maxItems: NAMES_MAX,
+        description:
+          'Of the sounds that a model for text knows, to choose from; it goes by meaning, and ' +
+          'may know others. Absent: it has no such list.',
+      }),
+    ),
     licence: Type.Optional(
       Type.String({ description: 'What is known of the licence of its weights.' }),
     ),

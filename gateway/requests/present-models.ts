@@ -2,7 +2,7 @@
 
 import { createHmac } from 'node:crypto'
 import type { EngineDescription } from '../../shared/engine-control.ts'
-import type { ModelList } from '../api/model-schemas.ts'
+import { NAMES_MAX, type ModelList } from '../api/model-schemas.ts'
 import { AudioSeparateInput, MODEL_ID, SeparationData } from '../api/schemas.ts'
 import type { AppConfig } from '../deps.ts'
 import { heldModels } from './held-models.ts'
@@ -44,6 +44,7 @@ export function presentModels(
           summary: model.summary,
           answers: model.answers,
           stems: [...model.stems],
+          ...(model.names?.length && { names: model.names.slice(0, NAMES_MAX) }),
           ...(model.licence && { licence: model.licence }),
           engine_ids: engineIds.map(hidden),
         })),

@@ -57,7 +57,8 @@ export async function loadMini({
   const weightsSha256 = createHash('sha256')
     .update(await readFile(weightsFile))
     .digest('hex')
-  const description = { ...DESCRIPTION, precision, parameters, weightsSha256 }
+  const names = config.names.map(({ text }) => text)
+  const description = { ...DESCRIPTION, names, precision, parameters, weightsSha256 }
   return new Mini(description, { config, network, textEncoder })
 }
 

@@ -78,5 +78,5 @@ export async function enterKey(page: Page, key: string): Promise<void> {
 export async function fillPrompts(page: Page, first: string, second: string): Promise<void> {
   await page.getByLabel('Prompt 1').fill(first)
   await page.getByRole('button', { name: 'Add another sound' }).click()
-  await page.getByRole('textbox', { name: 'Prompt 2' }).fill(second)
+  await page.getByRole('combobox', { name: 'Prompt 2' }).fill(second)
 }

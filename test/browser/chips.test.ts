@@ -25,7 +25,7 @@ async function chips(place: Place): Promise<void> {
   await chooseExample(page)
   await fillPrompts(page, 'piano', 'siren')
   await page.getByRole('button', { name: 'Add another sound' }).click()
-  await page.getByRole('textbox', { name: 'Prompt 3' }).fill('dishwasher')
+  await page.getByRole('combobox', { name: 'Prompt 3' }).fill('dishwasher')
   await separate(page)
   await playerIsThere(page)
   assert.equal(await chip(page, 'piano').innerText(), 'found')

@@ -58,7 +58,7 @@ async function chain(place: Place): Promise<void> {
   await page.getByText('speech-over-piano.speech.wav, an output of an earlier request').waitFor()
   await promptHasFocus(page)
   assert.equal(await page.getByLabel('Prompt 1').inputValue(), '', 'another sound')
-  assert.equal(await page.getByRole('textbox', { name: /^Prompt/ }).count(), 1)
+  assert.equal(await page.getByRole('combobox', { name: /^Prompt/ }).count(), 1)
   await page.keyboard.type('a man')
   await page.getByText('Where does it sound?').click()
   await page.getByRole('img', { name: 'Waveform of the source' }).waitFor()

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { EngineClient } from '../../gateway/operations/engine-registry.ts'
-import { ModelList } from '../../gateway/api/model-schemas.ts'
+import { ModelList, NAMES_MAX } from '../../gateway/api/model-schemas.ts'
 import type { DescribedModel, EngineDescription } from '../../shared/engine-control.ts'
 import { assertError, assertShape } from '../support/assert-shape.ts'
 import { startSeparationClient } from '../support/separation-client.ts'
@@ -75,6 +75,14 @@ test('the models of all engines are listed once, with what they answer and who h
     { name: 'mini', summary: 'About mini.', answers: 'text', stems: [], engine_ids: ids },
   ])
   assert.ok(!JSON.stringify(list).includes('host-'), 'the host of an engine is not shown')
+})
+
+test('the names of the sounds that a model knows are listed, up to a bound', async (t) => {
+  const names = Array.from({ length: NAMES_MAX + 1 }, (_, i) => `sound ${i}`)
+  const gateway = await startWith(t, [{ ...MINI, names }])
+  const list = (await gateway.call('GET', '/v1/models')).json()
+  assertShape(ModelList, list)
+  assert.deepEqual(list.data[0].separators[0].names, names.slice(0, NAMES_MAX))
 })
 
 test('a separator that no engine holds is refused, with those that there are', async (t) => {

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { givenPrompts, PROMPTS_MAX, prompts, source } from '../state/draft.ts'
 import { sending, sendProblem, separate } from '../state/request.ts'
 import { separateFiles } from '../state/several-files.ts'
-import { loadSeparators } from '../state/separators.ts'
+import { loadSeparators, soundNames } from '../state/separators.ts'
 import { Answers, Stems } from './answers.tsx'
 import { focusIfLost, useLostFocus } from './focus.ts'
 import { Options } from './options.tsx'
@@ -103,6 +103,7 @@ function Prompts({ first }: { first: RefObject<HTMLInputElement | null> }) {
             aria-label={`Prompt ${i + 1}`}
             value={prompt}
             maxLength={500}
+            list="sounds"
             placeholder={i === 0 ? 'piano, dog barking, a man speaking …' : 'another sound'}
             onInput={({ currentTarget }) => set(i, currentTarget.value)}
           />
@@ -117,6 +118,11 @@ function Prompts({ first }: { first: RefObject<HTMLInputElement | null> }) {
           )}
         </div>
       ))}
+      <datalist id="sounds">
+        {soundNames().map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
       {list.length < PROMPTS_MAX && (
         <button type="button" class="link" onClick={() => become([...list, ''], list.length)}>
           Add another sound

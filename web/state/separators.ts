@@ -4,6 +4,7 @@ import { signal } from '@preact/signals'
 import type { ModelList } from '../../clients/typescript/client.ts'
 import { routePrompt } from '../../shared/route-prompt.ts'
 import { currentClient, messageOf } from './credential.ts'
+import { isNamed, nearestNames } from './known-names.ts'
 
 export type Separator = NonNullable<ModelList['data'][number]['separators']>[number]
 
@@ -31,9 +32,23 @@ export const stemNames = (): string[] => [
 export function answerTo(prompt: string, separator?: string): string {
   try {
     const { model, stems, isWithout } = routePrompt(prompt, separators.value, separator)
-    if (stems.length === 0) return `${model} answers “${prompt}”`
+    if (stems.length === 0) return `${model} answers “${prompt}”${doubtOf(prompt, model)}`
     return `${model} answers “${prompt}”: ${isWithout ? 'all but ' : ''}${stems.join(' and ')}`
   } catch (error) {
     return (error as Error).message
   }
 }
+
+/** Of a model with a list of names, what to know before a prompt is sent that has none of them. */
+function doubtOf(prompt: string, model: string): string {
+  const { names = [] } = separators.value.find(({ name }) => name === model) ?? {}
+  if (names.length === 0 || isNamed(prompt, names)) return ''
+  const nearest = nearestNames(prompt, names).map((name) => `“${name}”`)
+  const hint = nearest.length > 0 ? ` The nearest are ${nearest.join(', ')}.` : ''
+  return `, but knows no sound by this name and goes by its meaning.${hint}`
+}
+
+/** What the models that are installed have names for: stems first. */
+export const soundNames = (): string[] => [
+  ...new Set([...stemNames(), ...separators.value.flatMap(({ names = [] }) => names)]),
+]

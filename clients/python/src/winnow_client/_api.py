@@ -95,6 +95,9 @@ class _Separator(TypedDict):
 
 
 class Separator(_Separator, total=False):
+    # Of the sounds that a model for text knows, to choose from; it goes by meaning, and may know
+    # others. Absent: it has no such list.
+    names: list[str]
     # What is known of the licence of its weights.
     licence: str
 
