@@ -54,6 +54,8 @@ const LINES_MAX = 400
 const COLUMNS_MAX = 100
 const COLUMNS_MAX_OF_TESTS = 120
 const FUNCTION_LINES_MAX = 60
+/** Words of documents that are read in one go. */
+const WORDS_MAX = { 'models/mini/card.md': 800 }
 
 interface Source {
   path: string
@@ -275,6 +277,7 @@ test('relative links of documents lead somewhere', () => {
     'models',
     'docs/guides',
     'models/mini',
+    'models/mini/training',
     'models/htdemucs',
     'models/audiosep',
     'models/roformer',
@@ -300,6 +303,13 @@ test('relative links of documents lead somewhere', () => {
       .map((target) => `${path}: ${target}`)
   })
   assert.deepEqual(broken, [])
+})
+
+test('documents that promise to be short are', () => {
+  for (const [path, wordsMax] of Object.entries(WORDS_MAX)) {
+    const words = readFileSync(join(ROOT, path), 'utf8').split(/\s+/).filter(Boolean)
+    assert.ok(words.length <= wordsMax, `${path} has ${words.length} words, not ${wordsMax}`)
+  }
 })
 
 test('files that the architecture names exist', () => {
